@@ -1,0 +1,72 @@
+# How this project's libraries, TableGen files and tools are built.
+set(LLVM_PREFIX /usr/lib/llvm-22 CACHE PATH "Prefix of LLVM and MLIR 22")
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+add_compile_options(-ffunction-sections -fdata-sections -Wall -Wextra -Wno-unused-parameter)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  add_compile_options(-fno-pch-timestamp)     # lets ccache reuse objects built against the precompiled header
+endif()
+include_directories(${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+include_directories(SYSTEM ${LLVM_PREFIX}/include)
+# Include as "dialect/Tile/TileOps.h.inc", "frontend/Diag/Engine.h", and so on, from the root of the tree.
+
+# The archives that a tool links: MLIR, LLVM's code generators and ORC. Never the shared libraries as well.
+execute_process(COMMAND ${LLVM_PREFIX}/bin/llvm-config --link-static --libfiles x86codegen x86asmparser nvptxcodegen orcjit passes option
+  OUTPUT_VARIABLE TILE_LLVM_ARCHIVES OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+separate_arguments(TILE_LLVM_ARCHIVES)
+file(GLOB TILE_MLIR_ARCHIVES ${LLVM_PREFIX}/lib/libMLIR*.a)
+list(FILTER TILE_MLIR_ARCHIVES EXCLUDE REGEX "MLIR(CAPI|Test|MlirOpt|Lsp)")
+
+# tile_tablegen(TARGET FILE.td OUT.inc-name:flag[:flag...] ...): makes custom target TARGET that writes OUT.inc files.
+function(tile_tablegen target td)
+  file(RELATIVE_PATH dir ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  foreach(pair ${ARGN})
+    string(REPLACE ":" ";" flags ${pair})
+    list(POP_FRONT flags out)
+    add_custom_command(OUTPUT ${out}.inc DEPENDS ${td} DEPFILE ${out}.d
+      COMMAND ${LLVM_PREFIX}/bin/mlir-tblgen ${flags} -I${LLVM_PREFIX}/include -I${CMAKE_SOURCE_DIR}
+              ${CMAKE_CURRENT_SOURCE_DIR}/${td} --write-if-changed -o ${CMAKE_CURRENT_BINARY_DIR}/${out}.inc -d ${out}.d
+      COMMENT "TableGen ${dir}/${out}.inc")
+    list(APPEND outs ${CMAKE_CURRENT_BINARY_DIR}/${out}.inc)
+  endforeach()
+  add_custom_target(${target} DEPENDS ${outs})
+endfunction()
+
+# tile_library(NAME [MLIR] [DEPENDS target...] [LINK lib...]): a static library of every .cpp below this folder.
+function(tile_library name)
+  cmake_parse_arguments(arg "MLIR" "" "DEPENDS;LINK;SOURCES" ${ARGN})
+  if(NOT arg_SOURCES)
+    file(GLOB_RECURSE arg_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  endif()
+  add_library(${name} STATIC ${arg_SOURCES})
+  if(arg_DEPENDS)
+    add_dependencies(${name} ${arg_DEPENDS})
+  endif()
+  target_link_libraries(${name} PUBLIC ${arg_LINK})
+  if(arg_MLIR)
+    target_precompile_headers(${name} REUSE_FROM TilePrecompiled)
+  endif()
+endfunction()
+
+# tile_tool(NAME SOURCES... LINK lib...): an executable in bin/ linked with MLIR and LLVM archives.
+function(tile_tool name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  if(arg_DEPENDS)
+    add_dependencies(${name} ${arg_DEPENDS})
+  endif()
+  target_precompile_headers(${name} REUSE_FROM TilePrecompiled)
+  target_link_libraries(${name} PRIVATE ${arg_LINK} ${TILE_MLIR_ARCHIVES} ${TILE_LLVM_ARCHIVES} z zstd pthread dl)
+  target_link_options(${name} PRIVATE -fuse-ld=lld -B${LLVM_PREFIX}/bin -Wl,--gc-sections,--icf=all
+    -static-libstdc++ -static-libgcc)
+endfunction()
+
+# One precompiled header for everything that includes MLIR: a pass file then takes a second instead of six.
+file(WRITE ${CMAKE_BINARY_DIR}/precompiled.cpp "\n")
+add_library(TilePrecompiled STATIC ${CMAKE_BINARY_DIR}/precompiled.cpp)
+target_precompile_headers(TilePrecompiled PRIVATE ${CMAKE_SOURCE_DIR}/cmake/Precompiled.h)

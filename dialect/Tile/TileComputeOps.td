@@ -1,0 +1,112 @@
+// Tile operations that upstream has only in destination-passing form, or not at all.
+#ifndef TILE_COMPUTE_OPS
+#define TILE_COMPUTE_OPS
+
+include "dialect/Tile/TileOpBase.td"
+
+def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
+  let summary = "positions of an index range";
+  let description = [{
+    Element i is start + i * step; the tile has rank 1 and element type index.
+    ```mlir
+    %p = tile.iota %start step 1 : tensor<128xindex>
+    ```
+  }];
+  let arguments = (ins Index:$start, I64Attr:$step);
+  let results = (outs RankedTensorOf<[Index]>:$result);
+  let assemblyFormat = "$start `step` $step attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
+  let summary = "repeat a tile along dimensions of extent 1, or along new leading ones";
+  let description = [{
+    Shapes are aligned at the right as in NumPy. A scalar becomes a tile by `tensor.splat` instead.
+    ```mlir
+    %b = tile.broadcast %t : tensor<128x1xf32> -> tensor<128x64xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$source);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Tile_ReshapeOp : Tile_Op<"reshape", [Pure]> {
+  let summary = "the same elements in row-major order under another shape";
+  let description = [{
+    ```mlir
+    %r = tile.reshape %t : tensor<128xf32> -> tensor<128x1xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$source);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Tile_PermuteOp : Tile_Op<"permute", [Pure]> {
+  let summary = "a tile with its dimensions reordered";
+  let description = [{
+    Dimension i of the result is dimension `permutation[i]` of the source. A transpose is `array<i64: 1, 0>`.
+    ```mlir
+    %t = tile.permute %s {permutation = array<i64: 1, 0>} : tensor<128x64xf16> -> tensor<64x128xf16>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$source, DenseI64ArrayAttr:$permutation);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
+  let summary = "combine a tile's elements along one axis, or along all of them";
+  let description = [{
+    Without `axis` the result is a scalar. Operands are regrouped, never reordered. `max` and `min` propagate NaN and
+    take -0.0 < 0.0; on integers they are signed unless `_unsigned`. `and`/`or` are bitwise. f16 and bf16 are summed in
+    f32: the source has been extended before.
+    ```mlir
+    %m = tile.reduce max %t axis 1 : tensor<128x64xf32> -> tensor<128xf32>
+    %s = tile.reduce sum %t : tensor<64xf32> -> f32
+    ```
+  }];
+  let arguments = (ins Tile_ReduceKind:$kind, Tile_Tile:$source, OptionalAttr<I64Attr>:$axis);
+  let results = (outs Tile_TileOrScalar:$result);
+  let assemblyFormat = "$kind $source (`axis` $axis^)? attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_ArgReduceOp : Tile_Op<"arg_reduce", [Pure]> {
+  let summary = "position of the largest or smallest element along an axis";
+  let description = [{
+    Ties take the lowest position; a NaN counts as the extreme. Without `axis` the position is in row-major order over
+    the whole tile. The result's element type is index.
+    ```mlir
+    %p = tile.arg_reduce argmax %t axis 1 : tensor<128x64xf32> -> tensor<128xindex>
+    ```
+  }];
+  let arguments = (ins Tile_ArgReduceKind:$kind, Tile_Tile:$source, OptionalAttr<I64Attr>:$axis);
+  let results = (outs Tile_TileOrScalar:$result);
+  let assemblyFormat = "$kind $source (`axis` $axis^)? attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "matrix product of the last two dimensions, added to acc";
+  let description = [{
+    [.., M, K] x [.., K, N] + [.., M, N]; leading dimensions are batches. Products and sums are in the element type of
+    `acc`. A transposed operand is a `tile.permute`.
+    ```mlir
+    %c = tile.dot %a, %b, %acc precision full : tensor<128x64xf16>, tensor<64x256xf16>, tensor<128x256xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$a, Tile_Tile:$b, Tile_Tile:$acc, Tile_DotPrecision:$precision);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$a `,` $b `,` $acc `precision` $precision attr-dict `:` type($a) `,` type($b) `,` type($acc)";
+  let hasVerifier = 1;
+}
+
+#endif
