@@ -9,7 +9,7 @@ endif()
 
 add_compile_options(-ffunction-sections -fdata-sections -Wall -Wextra -Wno-unused-parameter)
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
-  add_compile_options(-fno-pch-timestamp)     # lets ccache reuse objects built against the precompiled header
+  add_compile_options("SHELL:-Xclang -fno-pch-timestamp")     # lets ccache reuse objects built against the precompiled header
 endif()
 include_directories(${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
 include_directories(SYSTEM ${LLVM_PREFIX}/include)

@@ -15,6 +15,7 @@ def Tile_Dialect : Dialect {
 
     No operation here can read or write out of bounds: what is outside a view reads as padding and is never written.
   }];
+  let hasConstantMaterializer = 1;
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",

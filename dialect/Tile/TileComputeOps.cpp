@@ -1,0 +1,124 @@
+// Verifiers and folders of the tile operations that compute.
+#include "dialect/Tile/TileDialect.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace mlir;
+using namespace tile;
+
+namespace tile {
+LogicalResult verifyPermutationOf(Operation *op, ArrayRef<int64_t> permutation, int64_t rank);
+} // namespace tile
+
+/// A splat constant under another shape, or null.
+static OpFoldResult reshapeSplat(Attribute source, RankedTensorType type) {
+  if (auto splat = dyn_cast_or_null<SplatElementsAttr>(source))
+    return splat.resizeSplat(type);
+  return {};
+}
+
+LogicalResult IotaOp::verify() {
+  if (getType().getRank() != 1)
+    return emitOpError() << "makes a tile of rank 1, found " << getType();
+  return success();
+}
+
+LogicalResult BroadcastOp::verify() {
+  RankedTensorType source = getSource().getType(), result = getType();
+  int64_t lead = result.getRank() - source.getRank();
+  bool valid = lead >= 0 && source.getElementType() == result.getElementType();
+  for (int64_t d = 0; valid && d < source.getRank(); ++d)
+    valid = source.getDimSize(d) == 1 || source.getDimSize(d) == result.getDimSize(d + lead);
+  if (!valid)
+    return emitOpError() << "cannot broadcast " << source << " to " << result;
+  return success();
+}
+
+OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
+  if (getSource().getType() == getType())
+    return getSource();
+  return reshapeSplat(adaptor.getSource(), getType());
+}
+
+LogicalResult ReshapeOp::verify() {
+  RankedTensorType source = getSource().getType(), result = getType();
+  if (source.getNumElements() != result.getNumElements() || source.getElementType() != result.getElementType())
+    return emitOpError() << "cannot reshape " << source << " to " << result;
+  return success();
+}
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
+  if (getSource().getType() == getType())
+    return getSource();
+  if (auto inner = getSource().getDefiningOp<ReshapeOp>()) {
+    setOperand(inner.getSource());
+    return getResult();
+  }
+  return reshapeSplat(adaptor.getSource(), getType());
+}
+
+LogicalResult PermuteOp::verify() {
+  RankedTensorType source = getSource().getType(), result = getType();
+  if (failed(verifyPermutationOf(*this, getPermutation(), source.getRank())))
+    return failure();
+  bool valid = result.getRank() == source.getRank() && result.getElementType() == source.getElementType();
+  for (int64_t d = 0; valid && d < result.getRank(); ++d)
+    valid = result.getDimSize(d) == source.getDimSize(getPermutation()[d]);
+  if (!valid)
+    return emitOpError() << "permutes " << source << " to another type than " << result;
+  return success();
+}
+
+OpFoldResult PermuteOp::fold(FoldAdaptor adaptor) {
+  bool identity = true;
+  for (auto [i, d] : llvm::enumerate(getPermutation()))
+    identity = identity && int64_t(i) == d;
+  if (identity)
+    return getSource();
+  return reshapeSplat(adaptor.getSource(), getType());
+}
+
+/// Checks shapes and axis of a reduction whose elements have type `element`.
+static LogicalResult verifyReduction(Operation *op, RankedTensorType source, std::optional<int64_t> axis, Type result, Type element) {
+  if (!axis) {
+    if (result != element)
+      return op->emitOpError() << "over all axes makes the scalar " << element << ", found " << result;
+    return success();
+  }
+  if (*axis < 0 || *axis >= source.getRank())
+    return op->emitOpError() << "axis " << *axis << " is not one of the tile's " << source.getRank();
+  SmallVector<int64_t> shape(source.getShape());
+  shape.erase(shape.begin() + *axis);
+  Type expected = shape.empty() ? element : Type(RankedTensorType::get(shape, element));
+  // A layout may be attached later: compare shapes and elements only.
+  auto tensor = dyn_cast<RankedTensorType>(result);
+  bool valid = shape.empty() ? result == expected : tensor && tensor.getShape() == ArrayRef<int64_t>(shape) && tensor.getElementType() == element;
+  if (!valid)
+    return op->emitOpError() << "along axis " << *axis << " of " << source << " makes " << expected << ", found " << result;
+  return success();
+}
+
+LogicalResult ReduceOp::verify() {
+  Type element = getSource().getType().getElementType();
+  bool bitwise = getKind() == ReduceKind::And || getKind() == ReduceKind::Or || getKind() == ReduceKind::MaxUnsigned || getKind() == ReduceKind::MinUnsigned;
+  if (bitwise && isa<FloatType>(element))
+    return emitOpError() << stringifyReduceKind(getKind()) << " needs integers, found " << element;
+  return verifyReduction(*this, getSource().getType(), getAxis(), getType(), element);
+}
+
+LogicalResult ArgReduceOp::verify() {
+  return verifyReduction(*this, getSource().getType(), getAxis(), getType(), IndexType::get(getContext()));
+}
+
+LogicalResult DotOp::verify() {
+  RankedTensorType a = getA().getType(), b = getB().getType(), c = getAcc().getType();
+  int64_t rank = c.getRank();
+  bool valid = rank >= 2 && a.getRank() == rank && b.getRank() == rank;
+  for (int64_t d = 0; valid && d < rank - 2; ++d)
+    valid = a.getDimSize(d) == c.getDimSize(d) && b.getDimSize(d) == c.getDimSize(d);
+  valid = valid && a.getDimSize(rank - 2) == c.getDimSize(rank - 2) && b.getDimSize(rank - 1) == c.getDimSize(rank - 1) &&
+          a.getDimSize(rank - 1) == b.getDimSize(rank - 2);
+  if (!valid)
+    return emitOpError() << "cannot multiply " << a << " by " << b << " into " << c;
+  return success();
+}

@@ -1,0 +1,73 @@
+// Registration of the tile dialect, its types and its attributes.
+#include "dialect/Tile/TileDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tile;
+
+#include "dialect/Tile/TileDialect.cpp.inc"
+
+#include "dialect/Tile/TileEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/Tile/TileAttrs.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialect/Tile/TileTypes.cpp.inc"
+
+void TileDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialect/Tile/TileAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialect/Tile/TileTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/Tile/TileOps.cpp.inc"
+      >();
+}
+
+/// Folders return attributes; this makes them operations again.
+Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
+}
+
+LogicalResult DimAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name, int64_t min, int64_t max,
+                              int64_t opt, int64_t multipleOf) {
+  if (min > max)
+    return emitError() << "dimension '" << name << "' has minimum " << min << " above maximum " << max;
+  if (opt < min || opt > max)
+    return emitError() << "dimension '" << name << "' has opt " << opt << " outside " << min << ".." << max;
+  if (multipleOf < 1)
+    return emitError() << "dimension '" << name << "' needs a positive multiple_of, found " << multipleOf;
+  return success();
+}
+
+Type ViewType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type elementType;
+  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/true) || parser.parseType(elementType) ||
+      parser.parseGreater())
+    return {};
+  return get(parser.getContext(), shape, elementType);
+}
+
+void ViewType::print(AsmPrinter &printer) const {
+  printer << "<";
+  for (int64_t extent : getShape())
+    if (ShapedType::isDynamic(extent))
+      printer << "?x";
+    else
+      printer << extent << "x";
+  printer << getElementType() << ">";
+}

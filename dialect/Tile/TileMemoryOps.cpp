@@ -1,0 +1,136 @@
+// Verifiers and folders of views and accesses.
+#include "dialect/Tile/TileDialect.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace tile;
+
+LogicalResult ViewOp::verify() {
+  ViewType view = getType();
+  if (view.getElementType() != getBase().getType().getElementType())
+    return emitOpError() << "makes a view of " << view.getElementType() << " from a pointer to "
+                         << getBase().getType().getElementType();
+  if ((int64_t)getExtents().size() != view.getRank() || (int64_t)getStrides().size() != view.getRank())
+    return emitOpError() << "needs " << view.getRank() << " extents and strides, found " << getExtents().size()
+                         << " and " << getStrides().size();
+  return success();
+}
+
+LogicalResult SubviewOp::verify() {
+  ViewType source = getSource().getType(), result = getType();
+  if ((int64_t)getKinds().size() != source.getRank())
+    return emitOpError() << "needs one kind for each of " << source.getRank() << " dimensions, found " << getKinds().size();
+  unsigned counts[3] = {0, 0, 0};
+  for (int32_t kind : getKinds()) {
+    if (kind < 0 || kind > 2)
+      return emitOpError() << "kind must be 0 (index), 1 (all) or 2 (slice), found " << kind;
+    ++counts[kind];
+  }
+  if (getIndices().size() != counts[0] || getLows().size() != counts[2] || getHighs().size() != counts[2])
+    return emitOpError() << "needs " << counts[0] << " indices and " << counts[2] << " lows and highs, found "
+                         << getIndices().size() << ", " << getLows().size() << " and " << getHighs().size();
+  if (result.getRank() != int64_t(counts[1] + counts[2]) || result.getElementType() != source.getElementType())
+    return emitOpError() << "must make a view of rank " << counts[1] + counts[2] << " of " << source.getElementType()
+                         << ", found " << result;
+  return success();
+}
+
+/// Checks that `permutation` permutes 0 .. rank-1.
+static LogicalResult verifyPermutation(Operation *op, ArrayRef<int64_t> permutation, int64_t rank) {
+  SmallVector<bool> seen(rank, false);
+  bool valid = (int64_t)permutation.size() == rank;
+  for (int64_t d : permutation) {
+    valid = valid && d >= 0 && d < rank && !seen[d];
+    if (!valid)
+      break;
+    seen[d] = true;
+  }
+  if (valid)
+    return success();
+  return op->emitOpError() << "needs a permutation of 0.." << rank - 1;
+}
+
+LogicalResult PermuteViewOp::verify() {
+  ViewType source = getSource().getType(), result = getType();
+  if (failed(verifyPermutation(*this, getPermutation(), source.getRank())))
+    return failure();
+  if (result.getRank() != source.getRank() || result.getElementType() != source.getElementType())
+    return emitOpError() << "must make a view like its source " << source << ", found " << result;
+  return success();
+}
+
+LogicalResult ExtentOp::verify() {
+  if (int64_t dim = getDim(), rank = getSource().getType().getRank(); dim < 0 || dim >= rank)
+    return emitOpError() << "dimension " << dim << " is not one of the view's " << rank;
+  return success();
+}
+
+OpFoldResult ExtentOp::fold(FoldAdaptor) {
+  if (int64_t extent = getSource().getType().getShape()[getDim()]; !ShapedType::isDynamic(extent))
+    return Builder(getContext()).getIndexAttr(extent);
+  if (auto view = getSource().getDefiningOp<ViewOp>())
+    return view.getExtents()[getDim()];
+  if (auto permute = getSource().getDefiningOp<PermuteViewOp>()) {
+    setOperand(permute.getSource());
+    setDim(permute.getPermutation()[getDim()]);
+    return getResult();
+  }
+  return {};
+}
+
+/// The checks that every access shares; `tile` is the type moved, `element` that of the view (or i1 for tile.inside).
+template <typename Op> static LogicalResult verifyAccess(Op op, Type tile, Type element) {
+  ViewType view = op.getView().getType();
+  size_t rank = view.getRank();
+  if (op.getStarts().size() != rank || op.getSizes().size() != rank || op.getSteps().size() != rank ||
+      op.getHasEnd().size() != rank || op.getInBounds().size() != rank)
+    return op.emitOpError() << "needs one start, size, step, has_end and in_bounds for each of the view's " << rank << " dimensions";
+  if (op.getEnds().size() != size_t(llvm::count(op.getHasEnd(), true)))
+    return op.emitOpError() << "needs as many ends as has_end says, found " << op.getEnds().size();
+  SmallVector<int64_t> shape = op.getTileShape();
+  if (auto tensor = dyn_cast<RankedTensorType>(tile)) {
+    if (tensor.getShape() != ArrayRef<int64_t>(shape) || shape.empty())
+      return op.emitOpError() << "accesses a tile of shape [" << shape << "], found " << tile;
+  } else if (!shape.empty()) {
+    return op.emitOpError() << "accesses a tile of shape [" << shape << "], found the scalar " << tile;
+  }
+  if (getElementTypeOrSelf(tile) != element)
+    return op.emitOpError() << "moves elements of type " << element << ", found " << getElementTypeOrSelf(tile);
+  return success();
+}
+
+/// A mask is bool and of the tile's shape.
+static LogicalResult verifyMask(Operation *op, Value mask, Type tile) {
+  if (!mask)
+    return success();
+  if (!getElementTypeOrSelf(mask.getType()).isInteger(1))
+    return op->emitOpError() << "needs a mask of i1, found " << mask.getType();
+  auto maskTile = dyn_cast<RankedTensorType>(mask.getType()), tensor = dyn_cast<RankedTensorType>(tile);
+  if (bool(maskTile) != bool(tensor) || (tensor && maskTile.getShape() != tensor.getShape()))
+    return op->emitOpError() << "needs a mask of the tile's shape, found " << mask.getType() << " for " << tile;
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  if (failed(verifyAccess(*this, getType(), getView().getType().getElementType())) || failed(verifyMask(*this, getMask(), getType())))
+    return failure();
+  if (getPad().getType() != getView().getType().getElementType())
+    return emitOpError() << "needs a pad of type " << getView().getType().getElementType() << ", found " << getPad().getType();
+  return success();
+}
+
+LogicalResult StoreOp::verify() {
+  if (failed(verifyAccess(*this, getValue().getType(), getView().getType().getElementType())))
+    return failure();
+  return verifyMask(*this, getMask(), getValue().getType());
+}
+
+LogicalResult InsideOp::verify() { return verifyAccess(*this, getType(), IntegerType::get(getContext(), 1)); }
+
+/// Shared with the compute operations.
+namespace tile {
+LogicalResult verifyPermutationOf(Operation *op, ArrayRef<int64_t> permutation, int64_t rank) {
+  return verifyPermutation(op, permutation, rank);
+}
+} // namespace tile
