@@ -1,0 +1,133 @@
+// What the launcher knows about a binary: the compiler fills this model, JSON carries it (see runtime/Manifest.md).
+#pragma once
+
+#include "runtime/src/Expr.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tile::runtime {
+
+enum class Dtype : uint8_t { Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, F8E4M3, F8E5M2, I4, U4 };
+
+/// The language's spelling: "bool", "i8", ..., "bf16", "f8e4m3".
+std::string_view dtypeName(Dtype dtype);
+std::optional<Dtype> dtypeFromName(std::string_view name);
+/// Bits of one element: 8 for bool, 4 for i4 and u4.
+unsigned dtypeBits(Dtype dtype);
+/// Integers and bool, which may stand in dims, grid and contracts as scalars.
+bool isIntegral(Dtype dtype);
+
+/// Value of a compile-time parameter, of a default or of a fill. A dtype or function is its name.
+using Constant = std::variant<bool, int64_t, double, std::string>;
+
+/// A named dimension or stride. Strides that only the ABI names are called "param.stride.axis".
+struct Dim {
+  std::string name;
+  int64_t min = 0;
+  int64_t max = int64_t(1) << 30;
+  /// The value to tune for; never checked.
+  std::optional<int64_t> opt;
+  int64_t multipleOf = 1;
+  /// Source line and text of the contract that gave the range; 0 and empty where the defaults hold.
+  unsigned line = 0;
+  std::string contract;
+};
+
+enum class Access : uint8_t { In, Out, InOut };
+
+/// A parameter of the ABI, in source order; those dropped by `if COND` are absent.
+struct Param {
+  enum class Kind : uint8_t { Tensor, Scalar };
+  std::string name;
+  Kind kind = Kind::Tensor;
+  Dtype dtype = Dtype::F32;
+  unsigned line = 0;
+
+  // Tensors.
+  Access access = Access::In;
+  /// Alignment of the first element's address that the kernel relies on, in bytes.
+  unsigned align = 16;
+  /// One expression for each dimension; their number is the rank.
+  std::vector<Expr> dims;
+  /// None: dense and row-major. Else one for each dimension, in elements; an empty entry stands for any stride (`*`).
+  std::optional<std::vector<std::optional<Expr>>> strides;
+  /// What the launcher writes to every element before the kernel starts.
+  std::optional<Constant> fill;
+
+  // Scalars.
+  std::optional<Constant> defaultValue;
+  /// Range of an integral scalar that dims, grid or contracts use; empty: not checked.
+  std::optional<int64_t> min, max;
+  std::string contract;
+  unsigned contractLine = 0;
+};
+
+/// A condition that is checked before each launch.
+struct Contract {
+  Expr condition;
+  std::string text;
+  unsigned line = 0;
+};
+
+/// One machine argument. A parameter passes a pointer or the scalar's value, a dimension a 64-bit integer.
+struct Argument {
+  enum class Kind : uint8_t { Param, Dim };
+  Kind kind = Kind::Param;
+  std::string name;
+};
+
+struct LaunchInfo {
+  /// Threads of one block; 1 on the CPU.
+  unsigned threads = 1;
+  /// Dynamic shared memory of one block.
+  unsigned sharedBytes = 0;
+  unsigned registers = 0;
+  unsigned spillBytes = 0;
+};
+
+/// One instance of a kernel: every compile-time parameter bound.
+struct Kernel {
+  /// The source name, shared by all instances, and the symbol in the binary.
+  std::string name, symbol;
+  std::string file;
+  unsigned line = 0;
+  std::string doc;
+  /// Compile-time parameters in source order.
+  std::vector<std::pair<std::string, Constant>> constants;
+  std::vector<Dim> dims;
+  std::vector<Param> params;
+  std::vector<Contract> contracts;
+  /// Number of programs along each axis, slowest axis first. Empty: one program.
+  std::vector<Expr> grid;
+  std::vector<Argument> arguments;
+  /// Pairs of parameters whose memory may overlap although one of them is written.
+  std::vector<std::pair<std::string, std::string>> aliases;
+  LaunchInfo launch;
+};
+
+struct Manifest {
+  std::string compiler;
+  /// "sm_80", "sm_90a" or "cpu".
+  std::string target;
+  std::vector<Kernel> kernels;
+};
+
+/// The newest version of the format that is read, and the one that is written.
+constexpr int manifestVersion = 1;
+
+/// JSON in a fixed order of keys: equal manifests give equal bytes. Ends in a newline.
+std::string toJson(const Manifest &manifest);
+/// Reads what `toJson` writes. None, with what is wrong and where in `error`, if the text is no JSON, of another format or a
+/// newer version, misses a key, or refers to a name that it does not declare.
+std::optional<Manifest> parseManifest(std::string_view json, std::string &error);
+
+/// "f16", "128", "true", as in messages and in the manifest's `constants`.
+std::string toString(const Constant &constant);
+
+} // namespace tile::runtime
