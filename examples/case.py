@@ -1,0 +1,152 @@
+"""What a case of an example is: dimensions, definitions, arguments and tolerances. Shared by the CPU and GPU runners.
+
+Every example has a reference.py with
+  CASES              a list of Case
+  arguments(case)    the kernel's parameters in source order: {name: Input | Output | InOut | Scalar}
+  reference(case, **inputs)   {name of an output: float64 or integer array}; the inputs arrive as float64 or integers
+"""
+import importlib.util
+import os
+import sys
+import zlib
+
+import numpy
+
+EXAMPLES = os.path.dirname(os.path.abspath(__file__))
+
+# How each dtype is stored in an .npy file; bf16 travels as its 16 bits.
+STORAGE = {"f16": numpy.float16, "bf16": numpy.uint16, "f32": numpy.float32,
+           "i32": numpy.int32, "i64": numpy.int64, "bool": numpy.bool_}
+# Half the distance between neighbours near 1: the error of one rounding, relative to the value.
+ROUNDING = {"f16": 2.0 ** -11, "bf16": 2.0 ** -8 / 2, "f32": 2.0 ** -24}
+
+
+class Case:
+    """One call of a kernel. `shape` is "M=3 N=5"; definitions are -D values, T among them where the kernel has it."""
+
+    def __init__(self, shape, scalars=None, **definitions):
+        self.dims = {name: int(value) for name, value in (item.split("=") for item in shape.split())}
+        self.definitions = definitions
+        self.scalars = scalars or {}
+        parts = [shape.replace(" ", ",")] + [f"{key}={value}" for key, value in {**definitions, **self.scalars}.items()]
+        self.name = ",".join(parts)
+
+    def __getattr__(self, name):
+        for values in (self.__dict__.get("dims", {}), self.__dict__.get("definitions", {})):
+            if name in values:
+                return values[name]
+        raise AttributeError(name)
+
+    def random(self, name):
+        """A generator of random numbers that depends only on the case and the argument's name."""
+        return numpy.random.default_rng(zlib.crc32(f"{self.name}/{name}".encode()))
+
+
+class Input:
+    """A tensor that is read. `values(random, shape)` makes its data; normal numbers unless given."""
+    reads, writes = True, False
+
+    def __init__(self, dtype, shape, values=None):
+        self.dtype, self.shape = dtype, tuple(shape)
+        self.values = values or (lambda random, shape: random.standard_normal(shape))
+
+    def data(self, case, name):
+        """The argument's data as stored in memory."""
+        return store(numpy.asarray(self.values(case.random(name), self.shape)).reshape(self.shape), self.dtype)
+
+
+class Output:
+    """A tensor that is written. An element may differ by atol + rtol * |reference|, after one rounding to the dtype."""
+    reads, writes = False, True
+
+    def __init__(self, dtype, shape, rtol=1e-5, atol=1e-6):
+        self.dtype, self.shape, self.rtol, self.atol = dtype, tuple(shape), rtol, atol
+
+    def mismatch(self, got, expected):
+        """None where `got`, as stored, agrees with `expected`; else a line that says where and by how much it does not."""
+        if got.shape != self.shape:
+            return f"shape {got.shape} where {self.shape} was expected"
+        if got.dtype != STORAGE[self.dtype]:
+            return f"dtype {got.dtype} where {numpy.dtype(STORAGE[self.dtype])} was expected"
+        got = load(got, self.dtype)
+        expected = numpy.asarray(expected).reshape(self.shape)
+        with numpy.errstate(invalid="ignore"):
+            bound = self.atol + (self.rtol + 1.01 * ROUNDING.get(self.dtype, 0.0)) * numpy.abs(expected)
+            error = numpy.abs(got - expected)
+            wrong = ~((error <= bound) | (got == expected) | (numpy.isnan(got) & numpy.isnan(expected)))
+        if not wrong.any():
+            return None
+        where = numpy.unravel_index(numpy.argmax(numpy.where(numpy.isnan(error), numpy.inf, error) * wrong), self.shape)
+        return (f"{int(wrong.sum())} of {wrong.size} elements differ; at {tuple(int(i) for i in where)} "
+                f"{got[where]!r} where {expected[where]!r} was expected")
+
+
+class InOut(Output):
+    """A tensor that is read and written."""
+    reads, writes = True, True
+
+    def __init__(self, dtype, shape, rtol=1e-5, atol=1e-6):
+        super().__init__(dtype, shape, rtol, atol)
+        self.values = lambda random, shape: random.standard_normal(shape)
+
+    data = Input.data
+
+
+class Scalar:
+    """A scalar argument; left to the kernel's default where the case does not give it and `value` is None."""
+    reads, writes = False, False
+
+    def __init__(self, dtype, value=None):
+        self.dtype, self.value = dtype, value
+
+
+def store(values, dtype):
+    """Values as they lie in memory, rounded to nearest even."""
+    if dtype == "bf16":
+        bits = values.astype(numpy.float32).view(numpy.uint32)
+        rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+        return numpy.where(numpy.isnan(values), 0x7FC0, rounded).astype(numpy.uint16)
+    return numpy.ascontiguousarray(values.astype(STORAGE[dtype]))
+
+
+def load(stored, dtype):
+    """What lies in memory as float64, or as the integers that they are."""
+    if dtype == "bf16":
+        return (stored.astype(numpy.uint32) << 16).view(numpy.float32).astype(numpy.float64)
+    return stored.astype(numpy.float64) if dtype in ROUNDING else stored
+
+
+def names():
+    """The examples there are, in alphabetical order."""
+    return sorted(name for name in os.listdir(EXAMPLES) if os.path.exists(os.path.join(EXAMPLES, name, "reference.py")))
+
+
+def source(name):
+    """The path of an example's source."""
+    return os.path.join(EXAMPLES, name, name + ".tile")
+
+
+def module(name):
+    """An example's reference.py as a module."""
+    if EXAMPLES not in sys.path:
+        sys.path.insert(0, EXAMPLES)
+    spec = importlib.util.spec_from_file_location(name + "_reference", os.path.join(EXAMPLES, name, "reference.py"))
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def prepare(example, case):
+    """(arguments, stored inputs, expected outputs) of one case. Scalars are among the inputs where they have a value."""
+    arguments = example.arguments(case)
+    stored, inputs = {}, {}
+    for name, argument in arguments.items():
+        if isinstance(argument, Scalar):
+            value = case.scalars.get(name, argument.value)
+            if value is not None:
+                stored[name] = inputs[name] = value
+        elif argument.reads:
+            stored[name] = argument.data(case, name)
+            inputs[name] = load(stored[name], argument.dtype)
+    with numpy.errstate(all="ignore"):
+        return arguments, stored, example.reference(case, **inputs)
