@@ -1,0 +1,47 @@
+# How lit runs the tests below this folder: which files are tests, which tools they see, which features the machine has.
+import ctypes
+import os
+import shutil
+
+import lit.formats
+
+config.name = "tile"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".tile", ".test", ".ll"]
+config.excludes = ["Inputs", "lit.cfg.py", "CMakeLists.txt"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.tile_build, "test")
+
+config.environment["PATH"] = os.pathsep.join(
+    [os.path.join(config.tile_build, "bin"), os.path.join(config.llvm_prefix, "bin"), config.environment["PATH"]])
+for name in ("HOME", "TILE_PTXAS", "CUDA_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+config.environment["NO_COLOR"] = "1"
+
+# %examples: the folder of examples; %source: the root of the tree; %python: a Python that has NumPy.
+config.substitutions.append(("%examples", os.path.join(config.tile_source, "examples")))
+config.substitutions.append(("%source", config.tile_source))
+config.substitutions.append(("%python", config.python))
+
+
+def hasPtxas():
+    """Whether tilec would find the ptxas program (see codegen/Ptxas.h for where it looks)."""
+    candidates = [os.environ.get("TILE_PTXAS"), shutil.which("ptxas"), "/usr/local/cuda/bin/ptxas"]
+    return any(path and os.access(path, os.X_OK) for path in candidates)
+
+
+def hasCuda():
+    """Whether libcuda is there and counts at least one device."""
+    try:
+        cuda = ctypes.CDLL("libcuda.so.1")
+        count = ctypes.c_int(0)
+        return cuda.cuInit(0) == 0 and cuda.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
+    except OSError:
+        return False
+
+
+if hasPtxas():
+    config.available_features.add("ptxas")
+if hasCuda():
+    config.available_features.add("cuda")
