@@ -18,7 +18,7 @@ EXAMPLES = os.path.dirname(os.path.abspath(__file__))
 STORAGE = {"f16": numpy.float16, "bf16": numpy.uint16, "f32": numpy.float32,
            "i32": numpy.int32, "i64": numpy.int64, "bool": numpy.bool_}
 # Half the distance between neighbours near 1: the error of one rounding, relative to the value.
-ROUNDING = {"f16": 2.0 ** -11, "bf16": 2.0 ** -8 / 2, "f32": 2.0 ** -24}
+ROUNDING = {"f16": 2.0 ** -11, "bf16": 2.0 ** -8, "f32": 2.0 ** -24}
 
 
 class Case:
@@ -56,7 +56,8 @@ class Input:
 
 
 class Output:
-    """A tensor that is written. An element may differ by atol + rtol * |reference|, after one rounding to the dtype."""
+    """A tensor that is written. An element may differ by atol + rtol * |reference| and one rounding to the dtype;
+    with rtol None it must be equal."""
     reads, writes = False, True
 
     def __init__(self, dtype, shape, rtol=1e-5, atol=1e-6):
@@ -71,7 +72,8 @@ class Output:
         got = load(got, self.dtype)
         expected = numpy.asarray(expected).reshape(self.shape)
         with numpy.errstate(invalid="ignore"):
-            bound = self.atol + (self.rtol + 1.01 * ROUNDING.get(self.dtype, 0.0)) * numpy.abs(expected)
+            relative = 0.0 if self.rtol is None else self.rtol + 1.01 * ROUNDING.get(self.dtype, 0.0)
+            bound = self.atol + relative * numpy.abs(expected)
             error = numpy.abs(got - expected)
             wrong = ~((error <= bound) | (got == expected) | (numpy.isnan(got) & numpy.isnan(expected)))
         if not wrong.any():

@@ -9,7 +9,7 @@ CASES = [
 
 
 def arguments(case):
-    return {"x": Input(case.T, (case.M, case.N)), "y": Output(case.T, (case.N, case.M), rtol=0, atol=0)}
+    return {"x": Input(case.T, (case.M, case.N)), "y": Output(case.T, (case.N, case.M), rtol=None, atol=0.0)}
 
 
 def reference(case, x):
