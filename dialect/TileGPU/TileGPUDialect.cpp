@@ -1,0 +1,196 @@
+// Registration, attributes, types and verifiers of the tile_gpu dialect.
+#include "dialect/TileGPU/TileGPUDialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+#include "dialect/TileGPU/TileGPUDialect.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/TileGPU/TileGPUAttrs.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialect/TileGPU/TileGPUTypes.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "dialect/TileGPU/TileGPUOps.cpp.inc"
+
+void TileGPUDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialect/TileGPU/TileGPUAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialect/TileGPU/TileGPUTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/TileGPU/TileGPUOps.cpp.inc"
+      >();
+}
+
+//===-- Attributes and types --------------------------------------------------------------------------------------===//
+
+static SmallVector<Coord> unflatten(ArrayRef<int64_t> flat, size_t rank) {
+  SmallVector<Coord> bases;
+  for (size_t i = 0; rank && i < flat.size(); i += rank)
+    bases.push_back(Coord(flat.slice(i, rank).begin(), flat.slice(i, rank).end()));
+  return bases;
+}
+
+LinearLayout LinearAttr::getLayout() const {
+  size_t rank = getShape().size();
+  return LinearLayout(getShape(), unflatten(getRegisters(), rank), unflatten(getLanes(), rank), unflatten(getWarps(), rank));
+}
+
+LinearAttr LinearAttr::get(MLIRContext *context, const LinearLayout &layout) {
+  SmallVector<int64_t> flat[numInDims];
+  for (unsigned d = 0; d < numInDims; ++d)
+    for (const Coord &basis : layout.getBases(InDim(d)))
+      flat[d].append(basis.begin(), basis.end());
+  return get(context, layout.getShape(), flat[0], flat[1], flat[2]);
+}
+
+static void printBases(AsmPrinter &printer, ArrayRef<int64_t> flat, size_t rank) {
+  printer << "[";
+  for (size_t i = 0; rank && i < flat.size(); i += rank) {
+    printer << (i ? ", [" : "[");
+    llvm::interleaveComma(flat.slice(i, rank), printer);
+    printer << "]";
+  }
+  printer << "]";
+}
+
+void LinearAttr::print(AsmPrinter &printer) const {
+  size_t rank = getShape().size();
+  printer << "<shape = [";
+  llvm::interleaveComma(getShape(), printer);
+  printer << "], register = ";
+  printBases(printer, getRegisters(), rank);
+  printer << ", lane = ";
+  printBases(printer, getLanes(), rank);
+  printer << ", warp = ";
+  printBases(printer, getWarps(), rank);
+  printer << ">";
+}
+
+static ParseResult parseNumbers(AsmParser &parser, SmallVectorImpl<int64_t> &numbers) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                        [&] { return parser.parseInteger(numbers.emplace_back()); });
+}
+
+Attribute LinearAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> shape, flat[numInDims];
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseKeyword("shape") || parser.parseEqual() || parseNumbers(parser, shape))
+    return {};
+  const char *names[] = {"register", "lane", "warp"};
+  for (unsigned d = 0; d < numInDims; ++d) {
+    if (parser.parseComma() || parser.parseKeyword(names[d]) || parser.parseEqual())
+      return {};
+    auto parseBasis = [&]() -> ParseResult {
+      size_t before = flat[d].size();
+      if (parseNumbers(parser, flat[d]))
+        return failure();
+      if (flat[d].size() - before != shape.size())
+        return parser.emitError(location) << "a basis needs " << shape.size() << " coordinates";
+      return success();
+    };
+    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseBasis))
+      return {};
+  }
+  if (parser.parseGreater())
+    return {};
+  return get(parser.getContext(), shape, flat[0], flat[1], flat[2]);
+}
+
+LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> order, int64_t swizzle) {
+  if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128)
+    return emitError() << "swizzle must be 0, 32, 64 or 128 bytes, found " << swizzle;
+  return success();
+}
+
+Type MemDescType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type elementType;
+  SharedAttr layout;
+  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(elementType) ||
+      parser.parseComma() || parser.parseAttribute(layout) || parser.parseGreater())
+    return {};
+  return get(parser.getContext(), shape, elementType, layout);
+}
+
+void MemDescType::print(AsmPrinter &printer) const {
+  printer << "<";
+  for (int64_t extent : getShape())
+    printer << extent << "x";
+  printer << getElementType() << ", " << getLayout() << ">";
+}
+
+LinearLayout tile::gpu::getLayout(RankedTensorType type) { return cast<LinearAttr>(type.getEncoding()).getLayout(); }
+
+RankedTensorType tile::gpu::withLayout(RankedTensorType type, const LinearLayout &layout) {
+  return RankedTensorType::get(type.getShape(), type.getElementType(), LinearAttr::get(type.getContext(), layout));
+}
+
+//===-- Operations ------------------------------------------------------------------------------------------------===//
+
+LogicalResult ConvertLayoutOp::verify() {
+  RankedTensorType source = getSource().getType(), result = getType();
+  if (source.getShape() != result.getShape() || source.getElementType() != result.getElementType())
+    return emitOpError() << "changes the layout only, found " << source << " to " << result;
+  return success();
+}
+
+OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
+  if (getSource().getType() == getType())
+    return getSource();
+  if (auto inner = getSource().getDefiningOp<ConvertLayoutOp>()) {
+    setOperand(inner.getSource());
+    return getResult();
+  }
+  return {};
+}
+
+static LogicalResult verifySameTile(Operation *op, RankedTensorType tile, MemDescType memory) {
+  if (tile.getShape() != memory.getShape() || tile.getElementType() != memory.getElementType())
+    return op->emitOpError() << "needs the same shape and element type on both sides, found " << tile << " and " << memory;
+  return success();
+}
+
+LogicalResult LocalAllocOp::verify() { return verifySameTile(*this, getSource().getType(), getType()); }
+
+LogicalResult LocalLoadOp::verify() { return verifySameTile(*this, getType(), getSource().getType()); }
+
+LogicalResult MemDescPermuteOp::verify() {
+  MemDescType source = getSource().getType(), result = getType();
+  size_t rank = source.getShape().size();
+  bool valid = getPermutation().size() == rank && result.getShape().size() == rank && source.getElementType() == result.getElementType();
+  for (size_t d = 0; valid && d < rank; ++d)
+    valid = getPermutation()[d] >= 0 && getPermutation()[d] < int64_t(rank) &&
+            result.getShape()[d] == source.getShape()[getPermutation()[d]];
+  if (!valid)
+    return emitOpError() << "permutes " << source << " to another type than " << result;
+  return success();
+}
+
+/// [M, K] x [K, N] + [M, N].
+static LogicalResult verifyProduct(Operation *op, ArrayRef<int64_t> a, ArrayRef<int64_t> b, ArrayRef<int64_t> c) {
+  if (a.size() == 2 && b.size() == 2 && c.size() == 2 && a[0] == c[0] && b[1] == c[1] && a[1] == b[0])
+    return success();
+  return op->emitOpError() << "cannot multiply [" << a << "] by [" << b << "] into [" << c << "]";
+}
+
+LogicalResult MmaOp::verify() {
+  return verifyProduct(*this, getA().getType().getShape(), getB().getType().getShape(), getAcc().getType().getShape());
+}
+
+LogicalResult FmaDotOp::verify() {
+  return verifyProduct(*this, getA().getType().getShape(), getB().getType().getShape(), getAcc().getType().getShape());
+}

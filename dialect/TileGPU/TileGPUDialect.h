@@ -1,0 +1,30 @@
+// The tile_gpu dialect: include this for its types, attributes and operations.
+#ifndef TILE_DIALECT_TILEGPU_TILEGPUDIALECT_H
+#define TILE_DIALECT_TILEGPU_TILEGPUDIALECT_H
+
+#include "dialect/Tile/TileDialect.h"
+#include "dialect/TileGPU/LinearLayout.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+
+#include "dialect/TileGPU/TileGPUDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/TileGPU/TileGPUAttrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialect/TileGPU/TileGPUTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialect/TileGPU/TileGPUOps.h.inc"
+
+namespace tile::gpu {
+
+/// The layout of a tile in registers; the type must carry one.
+LinearLayout getLayout(mlir::RankedTensorType type);
+/// `type` with `layout` as its encoding.
+mlir::RankedTensorType withLayout(mlir::RankedTensorType type, const LinearLayout &layout);
+
+} // namespace tile::gpu
+
+#endif

@@ -1,0 +1,83 @@
+// Operations of the tile_gpu dialect.
+#ifndef TILE_GPU_OPS
+#define TILE_GPU_OPS
+
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "dialect/TileGPU/TileGPUDialect.td"
+
+class TileGPU_Op<string opMnemonic, list<Trait> traits = []> : Op<TileGPU_Dialect, opMnemonic, traits>;
+def TileGPU_Tile : Type<And<[AnyRankedTensor.predicate, HasStaticShapePred]>, "tile in registers", "::mlir::RankedTensorType">;
+
+def TileGPU_ConvertLayoutOp : TileGPU_Op<"convert_layout", [Pure]> {
+  let summary = "the same tile, held by other threads";
+  let description = [{
+    ```mlir
+    %b = tile_gpu.convert_layout %a : tensor<64x64xf16, #rows> -> tensor<64x64xf16, #fragments>
+    ```
+  }];
+  let arguments = (ins TileGPU_Tile:$source);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def TileGPU_LocalAllocOp : TileGPU_Op<"local_alloc", [MemoryEffects<[MemAlloc, MemWrite]>]> {
+  let summary = "store a tile to fresh shared memory";
+  let description = [{
+    ```mlir
+    %m = tile_gpu.local_alloc %t : tensor<128x64xf16, #rows> -> !tile_gpu.memdesc<128x64xf16, #shared>
+    ```
+  }];
+  let arguments = (ins TileGPU_Tile:$source);
+  let results = (outs TileGPU_MemDescType:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_MemDescPermuteOp : TileGPU_Op<"memdesc_permute", [Pure]> {
+  let summary = "a tile in shared memory with its dimensions reordered; nothing moves";
+  let arguments = (ins TileGPU_MemDescType:$source, DenseI64ArrayAttr:$permutation);
+  let results = (outs TileGPU_MemDescType:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_LocalLoadOp : TileGPU_Op<"local_load", [MemoryEffects<[MemRead]>]> {
+  let summary = "read a tile from shared memory into registers";
+  let arguments = (ins TileGPU_MemDescType:$source);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_MmaOp : TileGPU_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "matrix product on tensor cores, operands in registers (mma.sync)";
+  let description = [{
+    a is [M, K] and b is [K, N] in the fragments' operand layouts, acc is [M, N] in the accumulator's layout.
+    `tf32` rounds f32 operands to tf32.
+  }];
+  let arguments = (ins TileGPU_Tile:$a, TileGPU_Tile:$b, TileGPU_Tile:$acc);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = "$a `,` $b `,` $acc attr-dict `:` type($a) `,` type($b) `,` type($acc)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_FmaDotOp : TileGPU_Op<"fma_dot", [MemoryEffects<[MemRead]>, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "matrix product by scalar multiply-add, operands in shared memory";
+  let description = [{
+    For full-precision f32 and f64, and tiles too small for tensor cores. Operands are converted to the accumulator's
+    element type, exactly. acc is [M, N] in a blocked layout.
+  }];
+  let arguments = (ins TileGPU_MemDescType:$a, TileGPU_MemDescType:$b, TileGPU_Tile:$acc);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = "$a `,` $b `,` $acc attr-dict `:` type($a) `,` type($b) `,` type($acc)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_BarrierOp : TileGPU_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait for all threads of the block, and for their accesses to shared memory";
+  let assemblyFormat = "attr-dict";
+}
+
+#endif
