@@ -1,0 +1,83 @@
+"""The examples in PyTorch, in float64 on the GPU, and the cases that are too large for the CPU's tests."""
+import math
+import os
+import sys
+
+import torch
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "examples"))
+from case import Case  # noqa: E402
+
+LARGE = {
+    "vector_add": [Case("N=134217731", T="f32")],
+    "saxpy": [Case("N=67108867", {"a": 1.5})],
+    "rms_norm": [Case("M=8191 N=8192", T="bf16")],
+    "layer_norm": [Case("M=8191 N=5120", T="f16")],
+    "softmax": [Case("M=4099 N=8191", T="f16"), Case("M=1048576 N=16", T="f32")],
+    "cross_entropy": [Case("M=1021 V=128256", T="bf16")],
+    "matmul": [Case("M=4096 N=4096 K=4096", T="f16"), Case("M=8191 N=1016 K=2040", T="bf16", BIAS="true", ACT="gelu")],
+    "matmul_f32": [Case("M=1021 N=2039 K=1024")],
+    "attention": [Case("B=2 H=8 G=2 S=2048 L=2048 D=128", T="f16"),
+                  Case("B=1 H=4 G=4 S=1021 L=4093 D=64", T="bf16", CAUSAL="false")],
+    "transpose": [Case("M=8191 N=8193", T="bf16")],
+    "row_sum": [Case("M=3 N=16777216", T="f32")],
+}
+
+
+def vector_add(case, x, y):
+    return {"z": x + y}
+
+
+def saxpy(case, a, x, y):
+    return {"y": torch.tensor(a, dtype=torch.float32).double().item() * x + y}
+
+
+def rms_norm(case, x, w, eps=1e-5):
+    return {"y": x * torch.rsqrt((x * x).mean(1, keepdim=True) + eps) * w}
+
+
+def layer_norm(case, x, w, b, eps=1e-5):
+    var, mean = torch.var_mean(x, 1, correction=0)
+    return {"y": torch.nn.functional.layer_norm(x, x.shape[1:], w, b, eps), "mean": mean, "rstd": torch.rsqrt(var + eps)}
+
+
+def softmax(case, x):
+    return {"y": torch.softmax(x, 1)}
+
+
+def cross_entropy(case, x, label, ignore=-100):
+    lse = torch.logsumexp(x, 1)
+    inside = (label >= 0) & (label < case.V)
+    logit = torch.where(inside, x.gather(1, label.clamp(0, case.V - 1)[:, None])[:, 0], 0.0)
+    return {"loss": torch.where(label == ignore, 0.0, lse - logit), "lse": lse}
+
+
+def matmul(case, a, b, bias=0.0):
+    act = {"identity": lambda x: x, "relu": torch.relu, "gelu": torch.nn.functional.gelu, "silu": torch.nn.functional.silu}
+    return {"c": act[case.definitions.get("ACT", "identity")](a @ b + bias)}
+
+
+def matmul_f32(case, a, b):
+    return {"c": a @ b}
+
+
+def attention(case, q, k, v, scale):
+    o, lse = torch.empty_like(q), torch.empty(q.shape[:3], dtype=torch.float64, device=q.device)
+    causal = case.definitions.get("CAUSAL", "true") == "true"
+    hidden = torch.ones(case.S, case.L, dtype=torch.bool, device=q.device).triu(case.L - case.S + 1)
+    for h in range(case.H):
+        g = h // (case.H // case.G)
+        s = (q[:, h] @ k[:, g].transpose(1, 2)) * scale
+        if causal:
+            s = s.masked_fill(hidden, -math.inf)
+        o[:, h] = torch.softmax(s, 2) @ v[:, g]
+        lse[:, h] = torch.logsumexp(s, 2)
+    return {"o": o, "lse": lse}
+
+
+def transpose(case, x):
+    return {"y": x.T}
+
+
+def row_sum(case, x):
+    return {"y": x.sum(1)}
