@@ -1,0 +1,117 @@
+// What an expression evaluates to while a kernel is elaborated: compile-time values, SSA tiles, ranges, views, tuples.
+#ifndef TILE_FRONTEND_LOWER_SEMVALUE_H
+#define TILE_FRONTEND_LOWER_SEMVALUE_H
+
+#include "frontend/Ast/Decl.h"
+#include "frontend/Sema/Builtins.h"
+#include "frontend/Sema/ConstEval.h"
+#include "frontend/Sema/DTypes.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Value.h"
+
+#include <memory>
+
+namespace tile {
+
+struct SemValue;
+
+/// An index range: `size` positions from `start`, `step` apart; those at or past `end` do not exist.
+struct RangeValue;
+/// A tensor parameter or a part of one.
+struct ViewValue;
+/// A function, with the compile-time arguments given to it so far.
+struct FunctionValue;
+
+/// A value. Copies are cheap; payloads are shared and never change.
+struct SemValue {
+  enum class Kind {
+    Error,    // something was wrong and has been reported: whatever is computed from it is silent
+    Void,     // the result of a statement-like call
+    Number,   // a compile-time bool, int or float
+    String,   // a compile-time string
+    DType,    // a dtype
+    Function, // a function or built-in
+    Data,     // an SSA scalar or tile
+    Range, View, Tuple, List
+  };
+
+  Kind kind = Kind::Error;
+  Number number;
+  std::string text;
+  DType dtype = DType::F32; // of DType and Data
+  mlir::Value ssa;          // of Data and View
+  std::shared_ptr<const RangeValue> range;
+  std::shared_ptr<const ViewValue> view;
+  std::shared_ptr<const FunctionValue> function;
+  std::shared_ptr<const std::vector<SemValue>> elements; // of Tuple and List
+
+  static SemValue error() { return {}; }
+  static SemValue ofVoid();
+  static SemValue of(Number number);
+  static SemValue ofInt(int64_t value) { return of(Number(value)); }
+  static SemValue ofBool(bool value) { return of(Number(value)); }
+  static SemValue ofFloat(double value) { return of(Number(value)); }
+  static SemValue ofString(std::string text);
+  static SemValue ofDtype(DType dtype);
+  static SemValue ofData(mlir::Value value);
+  static SemValue of(RangeValue range);
+  static SemValue of(ViewValue view);
+  static SemValue of(FunctionValue function);
+  static SemValue ofTuple(std::vector<SemValue> elements, Kind kind = Kind::Tuple);
+
+  bool isError() const { return kind == Kind::Error; }
+  bool isNumber() const { return kind == Kind::Number; }
+  bool isInt() const { return isNumber() && std::holds_alternative<int64_t>(number); }
+  bool isFloatNumber() const { return isNumber() && std::holds_alternative<double>(number); }
+  bool isBoolNumber() const { return isNumber() && std::holds_alternative<bool>(number); }
+  int64_t getInt() const { return std::get<int64_t>(number); }
+  bool getBool() const { return std::get<bool>(number); }
+  bool isData() const { return kind == Kind::Data; }
+  bool isRange() const { return kind == Kind::Range; }
+  bool isView() const { return kind == Kind::View; }
+  bool isTuple() const { return kind == Kind::Tuple; }
+  bool isDtype() const { return kind == Kind::DType; }
+  bool isFunction() const { return kind == Kind::Function; }
+  /// A number, scalar or tile: what operators and element-wise functions take.
+  bool isNumeric() const { return isNumber() || isData(); }
+  /// Known at compile time.
+  bool isConstant() const;
+
+  /// Shape of a numeric value; empty for scalars and numbers.
+  llvm::ArrayRef<int64_t> shape() const;
+  int64_t rank() const { return int64_t(shape().size()); }
+};
+
+struct RangeValue {
+  SemValue start; // an int or an index scalar
+  int64_t size = 0;
+  int64_t step = 1;
+  std::optional<SemValue> end; // likewise
+};
+
+struct ViewValue {
+  mlir::Value ssa;
+  DType dtype = DType::F32;
+  const ast::Param *param = nullptr;
+  /// For each dimension its extent where that is static, else ShapedType::kDynamic.
+  std::vector<int64_t> shape;
+  /// For each dimension a value that its extent never exceeds (the parent's extent), an index scalar.
+  std::vector<mlir::Value> limits;
+};
+
+struct FunctionValue {
+  const ast::FnDecl *decl = nullptr;
+  const Builtin *builtin = nullptr;
+  std::vector<SemValue> statics;
+  std::string name() const { return decl ? decl->name.text : builtin->name; }
+};
+
+/// "f32[128, 64]", "f32 scalar", "compile-time int 5", "index range of 64": how messages name a value's type.
+std::string describe(const SemValue &value);
+/// "[128, 64]".
+std::string describeShape(llvm::ArrayRef<int64_t> shape);
+
+} // namespace tile
+
+#endif // TILE_FRONTEND_LOWER_SEMVALUE_H

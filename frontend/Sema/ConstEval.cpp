@@ -1,0 +1,251 @@
+// Folding of operators and functions on compile-time numbers.
+#include "frontend/Sema/ConstEval.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+#include <cstdio>
+
+using namespace tile;
+using ast::BinaryOp;
+using ast::UnaryOp;
+
+double tile::toDouble(const Number &number) {
+  return std::visit([](auto value) { return double(value); }, number);
+}
+
+std::string tile::toText(const Number &number) {
+  if (auto *flag = std::get_if<bool>(&number))
+    return *flag ? "true" : "false";
+  if (auto *integer = std::get_if<int64_t>(&number))
+    return std::to_string(*integer);
+  double value = std::get<double>(number);
+  if (std::isnan(value))
+    return "nan";
+  if (std::isinf(value))
+    return value < 0 ? "-inf" : "inf";
+  // The shortest text that reads back as the same number.
+  char text[40];
+  for (int digits = 6; digits <= 17; ++digits) {
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    if (strtod(text, nullptr) == value)
+      break;
+  }
+  llvm::StringRef found(text);
+  return found.find_first_of(".e") == llvm::StringRef::npos ? found.str() + ".0" : found.str();
+}
+
+static std::optional<Number> overflow(std::string &error) {
+  error = "the result does not fit in 64 bits";
+  return std::nullopt;
+}
+
+static std::optional<Number> foldBools(BinaryOp op, bool a, bool b, std::string &error) {
+  switch (op) {
+  case BinaryOp::logicalAnd:
+    return a && b;
+  case BinaryOp::logicalOr:
+    return a || b;
+  case BinaryOp::eq:
+    return a == b;
+  case BinaryOp::ne:
+    return a != b;
+  default:
+    error = ("'" + ast::spelling(op) + "' needs numbers, found bool").str();
+    return std::nullopt;
+  }
+}
+
+static std::optional<Number> foldInts(BinaryOp op, int64_t a, int64_t b, std::string &error) {
+  int64_t result = 0;
+  switch (op) {
+  case BinaryOp::add:
+    return __builtin_add_overflow(a, b, &result) ? overflow(error) : Number(result);
+  case BinaryOp::sub:
+    return __builtin_sub_overflow(a, b, &result) ? overflow(error) : Number(result);
+  case BinaryOp::mul:
+    return __builtin_mul_overflow(a, b, &result) ? overflow(error) : Number(result);
+  case BinaryOp::div:
+  case BinaryOp::rem:
+    if (b == 0) {
+      error = "division by zero at compile time";
+      return std::nullopt;
+    }
+    if (b == -1) {
+      if (op == BinaryOp::rem)
+        return Number(int64_t(0));
+      return __builtin_sub_overflow(int64_t(0), a, &result) ? overflow(error) : Number(result);
+    }
+    return Number(op == BinaryOp::div ? a / b : a % b);
+  case BinaryOp::shl:
+    if (b < 0 || b >= 63 || (a << b) >> b != a)
+      return b >= 0 && a == 0 ? std::optional<Number>(int64_t(0)) : overflow(error);
+    return Number(int64_t(a << b));
+  case BinaryOp::shr:
+    if (b < 0) {
+      error = "a shift by a negative number";
+      return std::nullopt;
+    }
+    return Number(int64_t(a >> (b > 63 ? 63 : b)));
+  case BinaryOp::bitAnd:
+    return Number(a & b);
+  case BinaryOp::bitOr:
+    return Number(a | b);
+  case BinaryOp::bitXor:
+    return Number(a ^ b);
+  case BinaryOp::eq:
+    return a == b;
+  case BinaryOp::ne:
+    return a != b;
+  case BinaryOp::lt:
+    return a < b;
+  case BinaryOp::le:
+    return a <= b;
+  case BinaryOp::gt:
+    return a > b;
+  case BinaryOp::ge:
+    return a >= b;
+  default:
+    error = ("'" + ast::spelling(op) + "' needs bools, found an integer").str();
+    return std::nullopt;
+  }
+}
+
+static std::optional<Number> foldFloats(BinaryOp op, double a, double b, std::string &error) {
+  switch (op) {
+  case BinaryOp::add:
+    return a + b;
+  case BinaryOp::sub:
+    return a - b;
+  case BinaryOp::mul:
+    return a * b;
+  case BinaryOp::div:
+    if (b == 0) {
+      error = "division by zero at compile time";
+      return std::nullopt;
+    }
+    return a / b;
+  case BinaryOp::eq:
+    return a == b;
+  case BinaryOp::ne:
+    return a != b;
+  case BinaryOp::lt:
+    return a < b;
+  case BinaryOp::le:
+    return a <= b;
+  case BinaryOp::gt:
+    return a > b;
+  case BinaryOp::ge:
+    return a >= b;
+  default:
+    error = ("'" + ast::spelling(op) + "' is not defined on floats").str();
+    return std::nullopt;
+  }
+}
+
+std::optional<Number> tile::foldBinary(BinaryOp op, Number a, Number b, std::string &error) {
+  if (std::holds_alternative<bool>(a) && std::holds_alternative<bool>(b))
+    return foldBools(op, std::get<bool>(a), std::get<bool>(b), error);
+  if (std::holds_alternative<bool>(a) || std::holds_alternative<bool>(b)) {
+    error = ("'" + ast::spelling(op) + "' cannot mix a bool and a number").str();
+    return std::nullopt;
+  }
+  if (std::holds_alternative<int64_t>(a) && std::holds_alternative<int64_t>(b))
+    return foldInts(op, std::get<int64_t>(a), std::get<int64_t>(b), error);
+  return foldFloats(op, toDouble(a), toDouble(b), error);
+}
+
+std::optional<Number> tile::foldUnary(UnaryOp op, Number a, std::string &error) {
+  if (auto *flag = std::get_if<bool>(&a)) {
+    if (op == UnaryOp::logicalNot)
+      return !*flag;
+    error = ("'" + ast::spelling(op) + "' needs a number, found bool").str();
+    return std::nullopt;
+  }
+  if (auto *integer = std::get_if<int64_t>(&a)) {
+    if (op == UnaryOp::neg)
+      return foldInts(BinaryOp::sub, 0, *integer, error);
+    if (op == UnaryOp::bitNot)
+      return Number(~*integer);
+  } else if (op == UnaryOp::neg) {
+    return -std::get<double>(a);
+  }
+  error = ("'" + ast::spelling(op) + "' is not defined on " +
+           (std::holds_alternative<int64_t>(a) ? "integers" : "floats")).str();
+  return std::nullopt;
+}
+
+static std::optional<Number> foldIntCall(llvm::StringRef name, llvm::ArrayRef<int64_t> args, std::string &error) {
+  if (args.size() == 2) {
+    int64_t a = args[0], b = args[1];
+    if (name == "min" || name == "minnum")
+      return Number(std::min(a, b));
+    if (name == "max" || name == "maxnum")
+      return Number(std::max(a, b));
+    if (name == "cdiv") {
+      std::optional<Number> quotient = foldInts(BinaryOp::div, a, b, error);
+      if (!quotient)
+        return std::nullopt;
+      bool up = a % b != 0 && (a < 0) == (b < 0);
+      return Number(std::get<int64_t>(*quotient) + up);
+    }
+  }
+  if (args.size() == 3 && name == "clamp")
+    return Number(std::min(std::max(args[0], args[1]), args[2]));
+  if (args.size() != 1)
+    return std::nullopt;
+  int64_t a = args[0];
+  if (name == "abs")
+    return a < 0 ? foldInts(BinaryOp::sub, 0, a, error) : Number(a);
+  if (name == "sign")
+    return Number(int64_t(a > 0) - int64_t(a < 0));
+  if (name == "next_pow2") {
+    if (a > int64_t(1) << 62)
+      return overflow(error);
+    return Number(a <= 1 ? int64_t(1) : int64_t(llvm::PowerOf2Ceil(uint64_t(a))));
+  }
+  return std::nullopt;
+}
+
+std::optional<Number> tile::foldCall(llvm::StringRef name, const std::vector<Number> &args, std::string &error) {
+  bool allInts = !args.empty();
+  for (const Number &arg : args) {
+    if (std::holds_alternative<bool>(arg))
+      return std::nullopt;
+    allInts = allInts && std::holds_alternative<int64_t>(arg);
+  }
+  if (allInts) {
+    std::vector<int64_t> ints;
+    for (const Number &arg : args)
+      ints.push_back(std::get<int64_t>(arg));
+    if (std::optional<Number> result = foldIntCall(name, ints, error); result || !error.empty())
+      return result;
+  }
+  if (args.size() == 2) {
+    double a = toDouble(args[0]), b = toDouble(args[1]);
+    bool anyNan = std::isnan(a) || std::isnan(b);
+    if (name == "min")
+      return anyNan ? Number(std::nan("")) : Number(std::fmin(a, b));
+    if (name == "max")
+      return anyNan ? Number(std::nan("")) : Number(std::fmax(a, b));
+    if (name == "pow")
+      return std::pow(a, b);
+    return std::nullopt;
+  }
+  if (args.size() != 1)
+    return std::nullopt;
+  static const struct {
+    const char *name;
+    double (*function)(double);
+  } functions[] = {{"exp", std::exp},     {"exp2", std::exp2},   {"expm1", std::expm1}, {"log", std::log},
+                   {"log2", std::log2},   {"log1p", std::log1p}, {"sqrt", std::sqrt},   {"sin", std::sin},
+                   {"cos", std::cos},     {"tan", std::tan},     {"tanh", std::tanh},   {"erf", std::erf},
+                   {"abs", std::fabs},    {"floor", std::floor}, {"ceil", std::ceil},   {"trunc", std::trunc},
+                   {"round", std::nearbyint}};
+  for (const auto &entry : functions)
+    if (name == entry.name)
+      return entry.function(toDouble(args[0]));
+  if (name == "rsqrt")
+    return 1.0 / std::sqrt(toDouble(args[0]));
+  return std::nullopt;
+}
