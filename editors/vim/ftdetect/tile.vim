@@ -1,0 +1,2 @@
+" Files of the Tile language.
+autocmd BufRead,BufNewFile *.tile setfiletype tile
