@@ -1,0 +1,92 @@
+// Optimises LLVM IR for an NVIDIA GPU and prints PTX.
+#include "codegen/NVPTX.h"
+#include "codegen/Optimize.h"
+#include "codegen/Translate.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Triple.h"
+#include <mutex>
+
+extern "C" void LLVMInitializeNVPTXTargetInfo();
+extern "C" void LLVMInitializeNVPTXTarget();
+extern "C" void LLVMInitializeNVPTXTargetMC();
+extern "C" void LLVMInitializeNVPTXAsmPrinter();
+
+using namespace llvm;
+
+namespace tile {
+
+// PTX 7.8 is the oldest with everything used up to sm_90 (CUDA 11.8 reads it); newer ones only where the GPU needs them.
+static const GPUArch archs[] = {{"sm_80", 78},   {"sm_86", 78},   {"sm_87", 78},   {"sm_89", 78},
+                                {"sm_90", 78},   {"sm_90a", 80},  {"sm_100", 86},  {"sm_100a", 86},
+                                {"sm_103", 88},  {"sm_103a", 88}, {"sm_120", 87},  {"sm_120a", 87},
+                                {"sm_121", 88},  {"sm_121a", 88}};
+
+ArrayRef<GPUArch> getGPUArchs() { return archs; }
+
+const GPUArch *findGPUArch(StringRef name) {
+  const GPUArch *arch = find_if(archs, [&](const GPUArch &a) { return a.name == name; });
+  return arch == std::end(archs) ? nullptr : arch;
+}
+
+/// Registers the backend once. Pointers to shared memory become 32 bits wide: half the registers for addresses.
+static void initializeNVPTX() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    auto &options = cl::getRegisteredOptions();
+    auto shortPointers = options.find("nvptx-short-ptr");
+    if (shortPointers != options.end())
+      static_cast<cl::opt<bool> *>(shortPointers->second)->setValue(true);
+  });
+}
+
+Expected<NVPTXTarget> NVPTXTarget::create(StringRef arch, int level) {
+  const GPUArch *known = findGPUArch(arch);
+  if (!known)
+    return makeError("unknown GPU architecture '" + arch + "'");
+  initializeNVPTX();
+  Triple triple("nvptx64-nvidia-cuda");
+  std::string message;
+  const Target *target = TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return makeError(message);
+  std::string features = "+ptx" + std::to_string(known->ptxVersion);
+  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
+      triple, arch, features, TargetOptions(), std::nullopt, std::nullopt, getCodegenLevel(level)));
+  if (!machine)
+    return makeError("LLVM has no code generator for '" + arch + "'");
+  return NVPTXTarget(std::move(machine), level);
+}
+
+Error NVPTXTarget::optimize(Module &module) {
+  LLVMDiagnostics diagnostics(module.getContext());
+  module.setTargetTriple(machine->getTargetTriple());
+  module.setDataLayout(machine->createDataLayout());
+  PipelineOptions options;
+  options.level = level;
+  options.scalarizeBits = 32;  // what is left is one register: f32, or a pair of f16
+  options.vectorizeLoops = false;
+  runPipeline(module, *machine, options);
+  return diagnostics.takeError();
+}
+
+Expected<std::string> NVPTXTarget::emitPTX(Module &module) {
+  LLVMDiagnostics diagnostics(module.getContext());
+  SmallString<0> text;
+  raw_svector_ostream stream(text);
+  legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::AssemblyFile))
+    return makeError("LLVM's NVPTX backend cannot print PTX");
+  passes.run(module);
+  if (Error error = diagnostics.takeError())
+    return error;
+  return text.str().str();
+}
+
+} // namespace tile
