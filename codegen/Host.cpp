@@ -1,0 +1,117 @@
+// Optimises LLVM IR for the host's processor, writes object files, and runs code through ORC.
+#include "codegen/Host.h"
+#include "codegen/Libcalls.h"
+#include "codegen/Optimize.h"
+#include "codegen/Translate.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Support/TargetSelect.h"
+#include <mutex>
+
+using namespace llvm;
+
+namespace tile {
+
+HostTarget::HostTarget() = default;
+HostTarget::HostTarget(HostTarget &&) = default;
+HostTarget::~HostTarget() = default;
+
+Expected<HostTarget> HostTarget::create(int level) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+  });
+  Expected<orc::JITTargetMachineBuilder> detected = orc::JITTargetMachineBuilder::detectHost();
+  if (!detected)
+    return detected.takeError();
+  detected->setCodeGenOptLevel(getCodegenLevel(level));
+  detected->setRelocationModel(Reloc::PIC_);
+  HostTarget target;
+  target.level = level;
+  target.builder = std::make_unique<orc::JITTargetMachineBuilder>(std::move(*detected));
+  Expected<std::unique_ptr<TargetMachine>> machine = target.builder->createTargetMachine();
+  if (!machine)
+    return machine.takeError();
+  target.machine = std::move(*machine);
+  return target;
+}
+
+unsigned HostTarget::getVectorBits() const {
+  StringRef features = machine->getTargetFeatureString();
+  if (features.contains("+avx512f"))
+    return 512;
+  return features.contains("+avx2") ? 256 : 128;
+}
+
+Error HostTarget::optimize(Module &module) {
+  LLVMDiagnostics diagnostics(module.getContext());
+  module.setTargetTriple(machine->getTargetTriple());
+  module.setDataLayout(machine->createDataLayout());
+  // Without the processor on each function LLVM takes the oldest of its family, and vectorises for that.
+  for (Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", machine->getTargetCPU());
+    function.addFnAttr("target-features", machine->getTargetFeatureString());
+    function.addFnAttr("prefer-vector-width", std::to_string(getVectorBits()));
+  }
+  PipelineOptions options;
+  options.level = level;
+  runPipeline(module, *machine, options);
+  return diagnostics.takeError();
+}
+
+Expected<std::string> HostTarget::emitObject(Module &module) {
+  LLVMDiagnostics diagnostics(module.getContext());
+  SmallString<0> bytes;
+  raw_svector_ostream stream(bytes);
+  legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::ObjectFile))
+    return makeError("LLVM cannot write object files for " + machine->getTargetTriple().str());
+  passes.run(module);
+  if (Error error = diagnostics.takeError())
+    return error;
+  return bytes.str().str();
+}
+
+HostCode::HostCode(std::unique_ptr<orc::LLJIT> jit) : jit(std::move(jit)) {}
+HostCode::HostCode(HostCode &&) = default;
+HostCode::~HostCode() = default;
+
+Expected<HostCode> HostCode::create(std::unique_ptr<Module> module, std::unique_ptr<LLVMContext> context,
+                                    const HostTarget &target) {
+  Expected<std::unique_ptr<orc::LLJIT>> jit = orc::LLJITBuilder()
+                                                  .setJITTargetMachineBuilder(target.getBuilder())
+                                                  .setPlatformSetUp(orc::setUpInactivePlatform)
+                                                  .create();
+  if (!jit)
+    return jit.takeError();
+  orc::JITDylib &library = (*jit)->getMainJITDylib();
+  orc::SymbolMap symbols;
+  for (const Libcall &call : getLibcalls())
+    symbols[(*jit)->mangleAndIntern(call.name)] = {orc::ExecutorAddr::fromPtr(call.address),
+                                                   JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+  if (Error error = library.define(orc::absoluteSymbols(std::move(symbols))))
+    return error;
+  auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess((*jit)->getDataLayout().getGlobalPrefix());
+  if (!process)
+    return process.takeError();
+  library.addGenerator(std::move(*process));
+  if (Error error = (*jit)->addIRModule(orc::ThreadSafeModule(std::move(module), std::move(context))))
+    return error;
+  return HostCode(std::move(*jit));
+}
+
+Expected<HostKernel> HostCode::lookup(StringRef symbol) {
+  Expected<orc::ExecutorAddr> address = jit->lookup(symbol);
+  if (!address)
+    return address.takeError();
+  return address->toPtr<HostKernel>();
+}
+
+} // namespace tile

@@ -1,0 +1,96 @@
+// Assembles PTX with nvJitLink, loaded at run time where there is no ptxas program.
+#include "codegen/Assemble.h"
+#include "codegen/Translate.h"
+#include "llvm/ADT/ScopeExit.h"
+#include <algorithm>
+#include <dlfcn.h>
+
+using namespace llvm;
+
+namespace tile {
+namespace {
+
+using Handle = void *;
+
+/// The library's functions. Their unversioned names are exported by every release.
+struct NvJitLink {
+  int (*create)(Handle *, uint32_t, const char **) = nullptr;
+  int (*destroy)(Handle *) = nullptr;
+  int (*addData)(Handle, int, const void *, size_t, const char *) = nullptr;
+  int (*complete)(Handle) = nullptr;
+  int (*getCubinSize)(Handle, size_t *) = nullptr;
+  int (*getCubin)(Handle, void *) = nullptr;
+  int (*getErrorLogSize)(Handle, size_t *) = nullptr;
+  int (*getErrorLog)(Handle, char *) = nullptr;
+  int (*getInfoLogSize)(Handle, size_t *) = nullptr;
+  int (*getInfoLog)(Handle, char *) = nullptr;
+  std::string path;
+
+  bool load() {
+    for (const char *name : {"libnvJitLink.so.13", "libnvJitLink.so.12", "libnvJitLink.so",
+                             "/usr/local/cuda/lib64/libnvJitLink.so"}) {
+      void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+      if (!library)
+        continue;
+      path = name;
+      auto find = [&](auto &function, const char *symbol) {
+        function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, symbol));
+        return function != nullptr;
+      };
+      if (find(create, "nvJitLinkCreate") && find(destroy, "nvJitLinkDestroy") && find(addData, "nvJitLinkAddData") &&
+          find(complete, "nvJitLinkComplete") && find(getCubinSize, "nvJitLinkGetLinkedCubinSize") &&
+          find(getCubin, "nvJitLinkGetLinkedCubin") && find(getErrorLogSize, "nvJitLinkGetErrorLogSize") &&
+          find(getErrorLog, "nvJitLinkGetErrorLog") && find(getInfoLogSize, "nvJitLinkGetInfoLogSize") &&
+          find(getInfoLog, "nvJitLinkGetInfoLog"))
+        return true;
+    }
+    return false;
+  }
+
+  static std::string readLog(Handle handle, int (*getSize)(Handle, size_t *), int (*getLog)(Handle, char *)) {
+    size_t size = 0;
+    if (!handle || getSize(handle, &size) != 0 || size == 0)
+      return {};
+    std::string text(size, '\0');
+    if (getLog(handle, text.data()) != 0)
+      return {};
+    text.resize(std::min(text.find('\0'), text.size()));
+    return text;
+  }
+};
+
+} // namespace
+
+Expected<Cubin> assembleWithNvJitLink(StringRef ptx, const AssembleOptions &options) {
+  NvJitLink library;
+  if (!library.load())
+    return make_error<NoAssembler>();
+  constexpr int inputPTX = 2;
+  std::string arch = "-arch=" + options.arch, level = options.level == 0 ? "-O0" : "-O3";
+  const char *arguments[] = {arch.c_str(), level.c_str(), "-Xptxas=-v"};
+  Handle handle = nullptr;
+  llvm::scope_exit release([&] {
+    if (handle)
+      library.destroy(&handle);
+  });
+  std::string text = ptx.str(); // nul-terminated, as the library wants it
+  if (library.create(&handle, 3, arguments) != 0 ||
+      library.addData(handle, inputPTX, text.c_str(), text.size() + 1, "kernel.ptx") != 0 ||
+      library.complete(handle) != 0) {
+    std::string log = NvJitLink::readLog(handle, library.getErrorLogSize, library.getErrorLog);
+    StringRef first = StringRef(log).ltrim().split('\n').first.rtrim();
+    return makeError("nvJitLink refused the generated PTX: " + (first.empty() ? StringRef("no message") : first));
+  }
+  Cubin cubin;
+  size_t size = 0;
+  if (library.getCubinSize(handle, &size) != 0)
+    return makeError("nvJitLink wrote no cubin");
+  cubin.bytes.resize(size);
+  if (library.getCubin(handle, cubin.bytes.data()) != 0)
+    return makeError("nvJitLink wrote no cubin");
+  cubin.assembler = library.path;
+  parseAssemblerLog(NvJitLink::readLog(handle, library.getInfoLogSize, library.getInfoLog), cubin);
+  return cubin;
+}
+
+} // namespace tile

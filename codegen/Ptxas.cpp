@@ -1,0 +1,227 @@
+// Finds and runs ptxas on memory files: nothing is written to disk.
+#include "codegen/Assemble.h"
+#include "codegen/Translate.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+using namespace llvm;
+
+namespace tile {
+
+char NoAssembler::ID = 0;
+
+void NoAssembler::log(raw_ostream &stream) const {
+  stream << "no ptxas found: install a CUDA toolkit or the Python package nvidia-cuda-nvcc, name the program with "
+            "--ptxas-path or TILE_PTXAS, or write PTX with -o NAME.ptx";
+}
+
+//===--- Finding ---------------------------------------------------------------------------------------------------===//
+
+/// The program that pip's package nvidia-cuda-nvcc put below `venv`, or empty.
+static std::string findInEnvironment(StringRef venv) {
+  std::error_code error;
+  SmallVector<std::string> found;
+  SmallString<128> libraries(venv);
+  sys::path::append(libraries, "lib");
+  for (sys::fs::directory_iterator it(libraries, error), end; !error && it != end; it.increment(error)) {
+    std::error_code inner;
+    SmallString<128> packages(it->path());
+    sys::path::append(packages, "site-packages", "nvidia");
+    for (sys::fs::directory_iterator package(packages, inner); !inner && package != end; package.increment(inner)) {
+      SmallString<128> program(package->path());
+      sys::path::append(program, "bin", "ptxas");
+      if (sys::fs::can_execute(program))
+        found.push_back(program.str().str());
+    }
+  }
+  return found.empty() ? std::string() : *std::max_element(found.begin(), found.end());
+}
+
+Expected<std::string> findPtxas(StringRef explicitPath, StringRef executablePath) {
+  const char *fromEnvironment = getenv("TILE_PTXAS");
+  StringRef asked = !explicitPath.empty() ? explicitPath : fromEnvironment ? StringRef(fromEnvironment) : StringRef();
+  if (!asked.empty()) {
+    if (sys::fs::can_execute(asked))
+      return asked.str();
+    return makeError("'" + asked + "' (from " + (explicitPath.empty() ? "TILE_PTXAS" : "--ptxas-path") +
+                     ") is no program");
+  }
+  if (ErrorOr<std::string> program = sys::findProgramByName("ptxas"))
+    return *program;
+  if (sys::fs::can_execute("/usr/local/cuda/bin/ptxas"))
+    return std::string("/usr/local/cuda/bin/ptxas");
+  for (StringRef folder = sys::path::parent_path(executablePath); !folder.empty();
+       folder = sys::path::parent_path(folder)) {
+    SmallString<128> venv(folder);
+    sys::path::append(venv, ".venv");
+    std::string program = findInEnvironment(venv);
+    if (!program.empty())
+      return program;
+  }
+  return std::string();
+}
+
+//===--- Running ---------------------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// A file in memory that a child process can open as /proc/self/fd/N.
+class MemoryFile {
+public:
+  explicit MemoryFile(const char *name) : fd(memfd_create(name, 0)) {}
+  ~MemoryFile() {
+    if (fd >= 0)
+      close(fd);
+  }
+  MemoryFile(const MemoryFile &) = delete;
+  MemoryFile &operator=(const MemoryFile &) = delete;
+
+  bool isOpen() const { return fd >= 0; }
+  int getDescriptor() const { return fd; }
+  std::string getPath() const { return "/proc/self/fd/" + std::to_string(fd); }
+
+  bool write(StringRef text) {
+    while (!text.empty()) {
+      ssize_t n = ::write(fd, text.data(), text.size());
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n <= 0)
+        return false;
+      text = text.drop_front(n);
+    }
+    return true;
+  }
+
+  std::string read() {
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+      return {};
+    std::string text(info.st_size, '\0');
+    size_t done = 0;
+    while (done < text.size()) {
+      ssize_t n = pread(fd, text.data() + done, text.size() - done, done);
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n <= 0)
+        break;
+      done += n;
+    }
+    text.resize(done);
+    return text;
+  }
+
+private:
+  int fd;
+};
+
+} // namespace
+
+/// Runs `arguments` with standard output and error going to `log`. Returns the exit code, or an error if it did not run.
+static Expected<int> runProgram(const std::string &program, ArrayRef<std::string> arguments, MemoryFile &log) {
+  SmallVector<char *> argv;
+  for (const std::string &argument : arguments)
+    argv.push_back(const_cast<char *>(argument.c_str()));
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, log.getDescriptor(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, log.getDescriptor(), STDERR_FILENO);
+  pid_t child;
+  int failure = posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failure)
+    return makeError("cannot run '" + program + "': " + std::strerror(failure));
+  int status;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR)
+      return makeError("lost '" + program + "': " + std::strerror(errno));
+  if (WIFSIGNALED(status))
+    return makeError("'" + program + "' was ended by signal " + Twine(WTERMSIG(status)));
+  return WEXITSTATUS(status);
+}
+
+void parseAssemblerLog(StringRef log, Cubin &cubin) {
+  SmallVector<StringRef> lines;
+  log.split(lines, '\n');
+  auto numberBefore = [](StringRef line, StringRef what) {
+    StringRef head = line.substr(0, line.find(what)).rtrim();
+    unsigned value = 0;
+    if (head.size() < line.size())
+      head.substr(head.find_last_not_of("0123456789") + 1).getAsInteger(10, value);
+    return value;
+  };
+  for (StringRef line : lines) {
+    size_t entry = line.find("Compiling entry function '");
+    if (entry != StringRef::npos) {
+      StringRef symbol = line.substr(entry).split('\'').second.split('\'').first;
+      cubin.kernels.push_back({symbol.str(), 0, 0});
+    } else if (line.contains("(C75") || line.contains("(C76")) {
+      StringRef text = line.substr(line.find("(C7")).rtrim();
+      if (cubin.warnings.empty() || cubin.warnings.back() != text)
+        cubin.warnings.push_back(text.str());
+    } else if (!cubin.kernels.empty() && line.contains("bytes spill stores")) {
+      cubin.kernels.back().spillBytes =
+          numberBefore(line, "bytes spill stores") + numberBefore(line, "bytes spill loads");
+    } else if (!cubin.kernels.empty() && line.contains("Used ") && line.contains(" registers")) {
+      cubin.kernels.back().registers = numberBefore(line, " registers");
+    }
+  }
+}
+
+/// The first line of the log that is an error, without the name of the memory file.
+static std::string getFirstError(StringRef log) {
+  SmallVector<StringRef> lines;
+  log.split(lines, '\n', -1, /*KeepEmpty=*/false);
+  for (StringRef line : lines)
+    if (line.contains("error") || line.contains("fatal")) {
+      size_t semicolon = line.find("; ");
+      return (line.contains("/proc/self/fd/") && semicolon != StringRef::npos ? line.substr(semicolon + 2) : line)
+          .trim()
+          .str();
+    }
+  return lines.empty() ? "no message" : lines.front().trim().str();
+}
+
+static Expected<Cubin> assembleWithPtxas(StringRef ptx, const std::string &program, const AssembleOptions &options) {
+  MemoryFile input("tile.ptx"), output("tile.cubin"), log("ptxas.log");
+  if (!input.isOpen() || !output.isOpen() || !log.isOpen() || !input.write(ptx))
+    return makeError(Twine("cannot make a file in memory for ptxas: ") + std::strerror(errno));
+  std::string level = "-O" + std::to_string(std::clamp(options.level, 0, 3));
+  Expected<int> code = runProgram(
+      program, {program, "-arch=" + options.arch, level, "-v", input.getPath(), "-o", output.getPath()}, log);
+  if (!code)
+    return code.takeError();
+  std::string text = log.read();
+  if (*code != 0)
+    return makeError("ptxas refused the generated PTX: " + getFirstError(text));
+  Cubin cubin;
+  cubin.bytes = output.read();
+  cubin.assembler = program;
+  parseAssemblerLog(text, cubin);
+  if (cubin.bytes.empty())
+    return makeError("'" + program + "' wrote no cubin");
+  return cubin;
+}
+
+Expected<Cubin> assemble(StringRef ptx, const AssembleOptions &options) {
+  Expected<std::string> program = findPtxas(options.ptxasPath, options.executablePath);
+  if (!program)
+    return program.takeError();
+  return program->empty() ? assembleWithNvJitLink(ptx, options) : assembleWithPtxas(ptx, *program, options);
+}
+
+} // namespace tile
