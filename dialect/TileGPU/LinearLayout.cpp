@@ -1,0 +1,325 @@
+// Construction and algebra of linear layouts. No MLIR here: bases are plain integers.
+#include "dialect/TileGPU/LinearLayout.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cassert>
+
+using namespace llvm;
+
+namespace tile::gpu {
+
+namespace {
+
+unsigned log2Exact(int64_t value) {
+  assert(value > 0 && isPowerOf2_64(value) && "extents and counts of a layout are powers of two");
+  return Log2_64(value);
+}
+
+bool isZero(ArrayRef<int64_t> coord) {
+  return all_of(coord, [](int64_t x) { return x == 0; });
+}
+
+Coord unit(unsigned rank, unsigned dim, int64_t value) {
+  Coord coord(rank, 0);
+  coord[dim] = value;
+  return coord;
+}
+
+/// Row-major position. Linear over F2 too, as extents are powers of two.
+uint64_t flatten(ArrayRef<int64_t> shape, ArrayRef<int64_t> coord) {
+  uint64_t flat = 0;
+  for (size_t d = 0; d < shape.size(); ++d)
+    flat = flat * shape[d] + coord[d];
+  return flat;
+}
+
+Coord unflatten(ArrayRef<int64_t> shape, uint64_t flat) {
+  Coord coord(shape.size(), 0);
+  for (size_t d = shape.size(); d-- > 0;) {
+    coord[d] = flat % shape[d];
+    flat /= shape[d];
+  }
+  return coord;
+}
+
+/// A growing set of independent vectors over F2.
+class Span {
+public:
+  /// Adds `vector`; false if it was in the span already.
+  bool insert(uint64_t vector) {
+    for (uint64_t pivot : pivots)
+      vector = std::min(vector, vector ^ pivot);
+    if (!vector)
+      return false;
+    pivots.push_back(vector);
+    return true;
+  }
+  unsigned getRank() const { return pivots.size(); }
+
+private:
+  SmallVector<uint64_t, 32> pivots; // each with a leading bit that no later one has
+};
+
+/// The bits 2^from, 2^(from+1), ... below `extent` of dimension `dim`.
+void appendBits(SmallVectorImpl<Coord> &bases, unsigned rank, unsigned dim, int64_t from, int64_t extent) {
+  for (int64_t bit = from; bit < extent; bit *= 2)
+    bases.push_back(unit(rank, dim, bit));
+}
+
+/// `count` (a power of two) bits from 2^from up along `dim`; zero bases once `extent` is reached.
+void appendClippedBits(SmallVectorImpl<Coord> &bases, unsigned rank, unsigned dim, int64_t from, int64_t extent, unsigned count) {
+  for (unsigned i = 0; i < log2Exact(count); ++i, from *= 2)
+    bases.push_back(from < extent ? unit(rank, dim, from) : Coord(rank, 0));
+}
+
+/// Columns of an accumulator that one warp holds: whole fragments of 8.
+int64_t columnsPerWarp(int64_t n, unsigned warpsN) { return std::max<int64_t>(n / warpsN, 8); }
+
+} // namespace
+
+LinearLayout::LinearLayout(ArrayRef<int64_t> shape, ArrayRef<Coord> registers, ArrayRef<Coord> lanes, ArrayRef<Coord> warps)
+    : shape(shape.begin(), shape.end()) {
+  ArrayRef<Coord> given[numInDims] = {registers, lanes, warps};
+  for (unsigned in = 0; in < numInDims; ++in)
+    bases[in].assign(given[in].begin(), given[in].end());
+#ifndef NDEBUG
+  for (int64_t extent : shape)
+    (void)log2Exact(extent);
+  for (auto &list : bases)
+    for (const Coord &basis : list) {
+      assert(basis.size() == shape.size() && "a basis has one coordinate for each dimension");
+      for (auto [x, extent] : zip(basis, shape))
+        assert(x >= 0 && x < extent && "a basis lies within the tensor");
+    }
+#endif
+}
+
+Coord LinearLayout::apply(unsigned reg, unsigned lane, unsigned warp) const {
+  unsigned index[numInDims] = {reg, lane, warp};
+  Coord result(getRank(), 0);
+  for (unsigned in = 0; in < numInDims; ++in)
+    for (unsigned bit = 0; bit < bases[in].size(); ++bit)
+      if (index[in] >> bit & 1)
+        for (unsigned d = 0; d < getRank(); ++d)
+          result[d] ^= bases[in][bit][d];
+  return result;
+}
+
+bool LinearLayout::isSurjective() const {
+  Span span;
+  unsigned bits = 0;
+  for (auto &list : bases)
+    for (const Coord &basis : list)
+      span.insert(flatten(shape, basis));
+  for (int64_t extent : shape)
+    bits += log2Exact(extent);
+  return span.getRank() == bits;
+}
+
+bool LinearLayout::isInjective() const {
+  Span span;
+  for (auto &list : bases)
+    for (const Coord &basis : list)
+      if (!span.insert(flatten(shape, basis)))
+        return false;
+  return true;
+}
+
+bool LinearLayout::operator==(const LinearLayout &other) const {
+  return shape == other.shape && std::equal(std::begin(bases), std::end(bases), std::begin(other.bases));
+}
+
+//===--- Families of layouts ----------------------------------------------------------------------------------------===//
+
+LinearLayout LinearLayout::blocked(ArrayRef<int64_t> shape, ArrayRef<unsigned> order, unsigned vector, unsigned numWarps,
+                                   unsigned numLanes) {
+  assert(order.size() == shape.size() && "an order names every dimension once");
+  SmallVector<Coord> given[numInDims];
+  unsigned rank = shape.size();
+  unsigned wanted[numInDims] = {0, log2Exact(numLanes), log2Exact(numWarps)};
+  if (rank)
+    wanted[0] = std::min(log2Exact(vector), log2Exact(shape[order[0]]));
+
+  // Deal out the tensor's bits, fastest first: the vector, lanes, warps, and again registers.
+  unsigned in = 0;
+  for (unsigned dim : order)
+    for (int64_t bit = 1; bit < shape[dim]; bit *= 2) {
+      while (in < numInDims && given[in].size() == wanted[in])
+        ++in;
+      given[in == numInDims ? 0 : in].push_back(unit(rank, dim, bit));
+    }
+  for (unsigned i : {1u, 2u})
+    given[i].resize(wanted[i], Coord(rank, 0));
+  return LinearLayout(shape, given[0], given[1], given[2]);
+}
+
+LinearLayout LinearLayout::mmaAccumulator(int64_t m, int64_t n, unsigned warpsM, unsigned warpsN) {
+  assert(m >= 16 && n >= 8 && "an accumulator has at least one 16x8 fragment");
+  SmallVector<Coord> registers = {{0, 1}, {8, 0}}, lanes = {{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}}, warps;
+  int64_t columns = columnsPerWarp(n, warpsN);
+  appendBits(registers, 2, 1, 8, columns);
+  appendBits(registers, 2, 0, 16 * int64_t(warpsM), m);
+  appendClippedBits(warps, 2, 0, 16, m, warpsM);
+  appendClippedBits(warps, 2, 1, columns, n, warpsN);
+  return LinearLayout({m, n}, registers, lanes, warps);
+}
+
+LinearLayout LinearLayout::mmaOperand(unsigned operand, int64_t rows, int64_t columns, unsigned bits, unsigned warpsM,
+                                      unsigned warpsN) {
+  assert((bits == 8 || bits == 16 || bits == 32) && "operands have 8, 16 or 32 bits");
+  bool isA = operand == 0;
+  unsigned kDim = isA ? 1 : 0, otherDim = isA ? 0 : 1; // otherDim: M of A, N of B
+  int64_t extents[2] = {rows, columns};
+  int64_t packed = 32 / bits, step = 8 * packed;       // elements in one 32-bit register, and in 32 bytes of K
+  assert(extents[kDim] >= step && extents[otherDim] >= (isA ? 16 : 8) && "an operand has at least one fragment");
+
+  SmallVector<Coord> registers, lanes, warps;
+  appendBits(registers, 2, kDim, 1, packed);
+  if (isA)
+    registers.push_back({8, 0});
+  registers.push_back(unit(2, kDim, step / 2));
+  appendBits(registers, 2, kDim, step, extents[kDim]);
+
+  appendBits(lanes, 2, kDim, packed, step / 2);
+  appendBits(lanes, 2, otherDim, 1, 8);
+
+  if (isA) {
+    appendBits(registers, 2, 0, 16 * int64_t(warpsM), rows);
+    appendClippedBits(warps, 2, 0, 16, rows, warpsM);
+    warps.append(log2Exact(warpsN), Coord(2, 0));
+  } else {
+    int64_t perWarp = columnsPerWarp(columns, warpsN);
+    appendBits(registers, 2, 1, 8, perWarp);
+    warps.append(log2Exact(warpsM), Coord(2, 0));
+    appendClippedBits(warps, 2, 1, perWarp, columns, warpsN);
+  }
+  return LinearLayout({rows, columns}, registers, lanes, warps);
+}
+
+//===--- Layouts of derived tensors ---------------------------------------------------------------------------------===//
+
+/// Maps every basis of `layout` by `map` (linear over F2) into `shape`; registers whose image is zero are dropped if asked.
+template <typename Map>
+static LinearLayout mapBases(const LinearLayout &layout, ArrayRef<int64_t> shape, bool dropZeroRegisters, Map map) {
+  SmallVector<Coord> mapped[numInDims];
+  for (unsigned in = 0; in < numInDims; ++in)
+    for (const Coord &basis : layout.getBases(InDim(in))) {
+      Coord image = map(basis);
+      if (in != unsigned(InDim::Register) || !dropZeroRegisters || !isZero(image))
+        mapped[in].push_back(image);
+    }
+  return LinearLayout(shape, mapped[0], mapped[1], mapped[2]);
+}
+
+LinearLayout LinearLayout::dropDim(unsigned axis) const {
+  assert(axis < getRank());
+  auto drop = [&](Coord coord) {
+    coord.erase(coord.begin() + axis);
+    return coord;
+  };
+  return mapBases(*this, drop(Coord(shape.begin(), shape.end())), /*dropZeroRegisters=*/true, drop);
+}
+
+LinearLayout LinearLayout::insertUnitDim(unsigned axis) const {
+  assert(axis <= getRank());
+  auto insert = [&](Coord coord, int64_t value) {
+    coord.insert(coord.begin() + axis, value);
+    return coord;
+  };
+  return mapBases(*this, insert(Coord(shape.begin(), shape.end()), 1), /*dropZeroRegisters=*/false,
+                  [&](const Coord &coord) { return insert(coord, 0); });
+}
+
+LinearLayout LinearLayout::broadcastSource(ArrayRef<int64_t> source) const {
+  assert(source.size() <= getRank());
+  size_t leading = getRank() - source.size();
+  return mapBases(*this, source, /*dropZeroRegisters=*/true, [&](const Coord &coord) {
+    Coord result(coord.begin() + leading, coord.end());
+    for (auto [x, extent] : zip(result, source))
+      if (extent == 1)
+        x = 0;
+    return result;
+  });
+}
+
+LinearLayout LinearLayout::reshape(ArrayRef<int64_t> to) const {
+  return mapBases(*this, to, /*dropZeroRegisters=*/false,
+                  [&](const Coord &coord) { return unflatten(to, flatten(shape, coord)); });
+}
+
+LinearLayout LinearLayout::permute(ArrayRef<int64_t> permutation) const {
+  assert(permutation.size() == getRank());
+  auto reorder = [&](const Coord &coord) {
+    Coord result;
+    for (int64_t dim : permutation)
+      result.push_back(coord[dim]);
+    return result;
+  };
+  return mapBases(*this, reorder(Coord(shape.begin(), shape.end())), /*dropZeroRegisters=*/false, reorder);
+}
+
+//===--- Queries ----------------------------------------------------------------------------------------------------===//
+
+unsigned LinearLayout::getContiguousRegisters(unsigned dim) const {
+  assert(dim < getRank());
+  ArrayRef<Coord> registers = getBases(InDim::Register);
+  unsigned count = 0;
+  while (count < registers.size() && registers[count] == unit(getRank(), dim, int64_t(1) << count))
+    ++count;
+  // Bits of other inputs below the run would break it: neighbours would no longer be in ascending order.
+  for (unsigned in = 0; in < numInDims; ++in)
+    for (unsigned bit = in == unsigned(InDim::Register) ? count : 0; bit < bases[in].size(); ++bit)
+      if (int64_t x = bases[in][bit][dim])
+        count = std::min<unsigned>(count, countr_zero(uint64_t(x)));
+  return 1u << count;
+}
+
+std::optional<SmallVector<unsigned>> LinearLayout::getRegisterSources(const LinearLayout &target) const {
+  if (shape != target.shape || bases[1] != target.bases[1] || bases[2] != target.bases[2])
+    return std::nullopt;
+  // With equal lanes and warps the registers of thread 0 decide for all threads.
+  SmallVector<std::pair<uint64_t, unsigned>> held;
+  for (unsigned reg = 0; reg < getNumRegisters(); ++reg)
+    held.push_back({flatten(shape, apply(reg, 0, 0)), reg});
+  llvm::sort(held);
+  SmallVector<unsigned> sources;
+  for (unsigned reg = 0; reg < target.getNumRegisters(); ++reg) {
+    uint64_t wanted = flatten(shape, target.apply(reg, 0, 0));
+    auto found = llvm::lower_bound(held, std::pair<uint64_t, unsigned>(wanted, 0));
+    if (found == held.end() || found->first != wanted)
+      return std::nullopt;
+    sources.push_back(found->second);
+  }
+  return sources;
+}
+
+void LinearLayout::getDuplicateMasks(unsigned &lanes, unsigned &warps) const {
+  unsigned masks[numInDims] = {};
+  Span span;
+  for (unsigned in = 0; in < numInDims; ++in)
+    for (auto [bit, basis] : enumerate(bases[in]))
+      if (!span.insert(flatten(shape, basis)))
+        masks[in] |= 1u << bit;
+  lanes = masks[unsigned(InDim::Lane)];
+  warps = masks[unsigned(InDim::Warp)];
+}
+
+std::string LinearLayout::str() const {
+  std::string text;
+  raw_string_ostream out(text);
+  const char *names[numInDims] = {"register", "lane", "warp"};
+  for (unsigned in = 0; in < numInDims; ++in) {
+    out << (in ? ", " : "") << names[in] << " = [";
+    interleaveComma(bases[in], out, [&](const Coord &basis) {
+      out << '[';
+      interleaveComma(basis, out);
+      out << ']';
+    });
+    out << ']';
+  }
+  return text;
+}
+
+} // namespace tile::gpu
