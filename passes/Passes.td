@@ -10,6 +10,60 @@ include "mlir/Pass/PassBase.td"
 
 //===--- Convert: the CPU path -------------------------------------------------------------------------------------===//
 
+def ConvertTileToLinalg : Pass<"convert-tile-to-linalg", "::mlir::ModuleOp"> {
+  let summary = "Lower kernels to functions over a range of programs, tiles to linalg on tensors";
+  let description = [{
+    A `tile.kernel @k` becomes `func.func @k(%args: !llvm.ptr, %begin: i64, %end: i64)`, which runs the programs
+    [begin, end). `args[i]` points to the i-th machine argument. A load becomes a copy of the part that exists into
+    scratch at its place in program order, a store a copy out of it.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def CPUFuseElementwise : Pass<"tile-cpu-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Turn element-wise operations on tiles into linalg.generic and fuse chains of them";
+  let description = [{
+    A producer is fused where it has one use, or costs no more to compute again than to read back; never from outside a
+    loop into it.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect", "::mlir::affine::AffineDialect"];
+}
+
+def CPUBufferize : Pass<"tile-cpu-bufferize", "::mlir::func::FuncOp"> {
+  let summary = "Give tiles scratch memory";
+  let description = [{ One-shot bufferization. Copies are `linalg.copy`; a loop may carry a buffer made inside it. }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def CPUPlaceScratch : Pass<"tile-cpu-place-scratch", "::mlir::func::FuncOp"> {
+  let summary = "Move all scratch of a kernel to the function's entry";
+  let description = [{
+    A buffer that a loop carries gets memory of its own, into which each iteration's value is copied; then no buffer
+    outlives an iteration under another name, and each is allocated once for the whole call: small ones on the stack,
+    the others on the heap, freed at the end.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def CPULowerDot : Pass<"tile-cpu-lower-dot", "::mlir::func::FuncOp"> {
+  let summary = "Lower matrix products of scratch tiles to loops around a block of vector registers";
+  let description = [{
+    Works on `linalg.matmul` and `linalg.batch_matmul` on memrefs of static shape. What no block divides is done by
+    blocks of the extents that are left, so nothing is padded, and the code's size does not depend on the extents.
+  }];
+  let options = [Option<"vectorBits", "vector-bits", "int64_t", "256", "Width of the target's vector registers in bits">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def CPULowerToLLVM : Pass<"tile-cpu-lower-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Convert arith, cf, func, math, memref and vector to the LLVM dialect at once";
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 //===--- Convert: the GPU path -------------------------------------------------------------------------------------===//
 
 #endif

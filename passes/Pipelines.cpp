@@ -1,5 +1,11 @@
 // Populates the pipelines; the order of passes in this file is the order of the compiler.
 #include "passes/Pipelines.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -16,7 +22,30 @@ void populateOptimizePipeline(OpPassManager &pm, const OptimizeOptions &options)
   pm.addPass(createCSEPass());
 }
 
-void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {}
+static void addCleanup(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
+  pm.addPass(createConvertTileToLinalg());
+  OpPassManager &function = pm.nest<func::FuncOp>();
+  addCleanup(function);
+  function.addPass(createCPUFuseElementwise());
+  addCleanup(function);
+  function.addPass(createCPUBufferize());
+  addCleanup(function);
+  function.addPass(createCPUPlaceScratch());
+  function.addPass(createCPULowerDot({options.vectorBits}));
+  function.addPass(createConvertLinalgToLoopsPass());
+  addCleanup(function);
+  function.addPass(createLoopInvariantCodeMotionPass());
+  function.addPass(createSCFToControlFlowPass());
+  function.addPass(memref::createExpandStridedMetadataPass());
+  function.addPass(createLowerAffinePass());
+  pm.addPass(createCPULowerToLLVM());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
 
 void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {}
 

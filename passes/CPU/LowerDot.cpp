@@ -1,0 +1,137 @@
+// tile-cpu-lower-dot: matrix products of scratch tiles as loops around a block that stays in vector registers.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace tile {
+#define GEN_PASS_DEF_CPULOWERDOT
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+namespace {
+/// Emits c += a * b for one product; `batch`, where set, is the leading index of all three.
+struct DotEmitter {
+  OpBuilder &b;
+  Location loc;
+  Value lhs, rhs, acc;
+  int64_t rows, columns, depth;
+  Type element;
+  Value batch;
+
+  Value index(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
+  Value offset(Value base, int64_t by) { return by ? arith::AddIOp::create(b, loc, base, index(by)).getResult() : base; }
+  SmallVector<Value> at(Value i, Value j) { return batch ? SmallVector<Value>{batch, i, j} : SmallVector<Value>{i, j}; }
+
+  Value multiplyAdd(Value x, Value y, Value z) {
+    if (isa<FloatType>(element)) {
+      // The sum's grouping is free within a dot's error bound, and so is fusing.
+      auto fuse = arith::FastMathFlags::contract;
+      return arith::AddFOp::create(b, loc, z, arith::MulFOp::create(b, loc, x, y, fuse), fuse);
+    }
+    return arith::AddIOp::create(b, loc, z, arith::MulIOp::create(b, loc, x, y));
+  }
+
+  /// The block of `height` rows at `i` and the columns at `j` that `widths` cut into vectors.
+  void block(Value i, Value j, int64_t height, ArrayRef<int64_t> widths) {
+    SmallVector<Value> row, column, accumulators;
+    SmallVector<VectorType> types;
+    for (int64_t r = 0; r < height; ++r)
+      row.push_back(offset(i, r));
+    int64_t first = 0;
+    for (int64_t width : widths) {
+      column.push_back(offset(j, first));
+      types.push_back(VectorType::get(width, element));
+      first += width;
+    }
+    for (Value r : row)
+      for (auto [c, type] : llvm::zip(column, types))
+        accumulators.push_back(vector::LoadOp::create(b, loc, type, acc, at(r, c)));
+    auto loop = scf::ForOp::create(b, loc, index(0), index(depth), index(1), accumulators);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      Value k = loop.getInductionVar();
+      SmallVector<Value> right, sums;
+      for (auto [c, type] : llvm::zip(column, types))
+        right.push_back(vector::LoadOp::create(b, loc, type, rhs, at(k, c)));
+      unsigned next = 0;
+      for (Value r : row) {
+        Value left = memref::LoadOp::create(b, loc, lhs, at(r, k));
+        for (auto [vector, type] : llvm::zip(right, types)) {
+          Value spread = vector::BroadcastOp::create(b, loc, type, left);
+          sums.push_back(multiplyAdd(spread, vector, loop.getRegionIterArgs()[next++]));
+        }
+      }
+      scf::YieldOp::create(b, loc, sums);
+    }
+    unsigned next = 0;
+    for (Value r : row)
+      for (Value c : column)
+        vector::StoreOp::create(b, loc, loop.getResult(next++), acc, at(r, c));
+  }
+
+  /// Calls `body` on the blocks of `step` in [0, size), and once on what is left.
+  void blocks(int64_t size, int64_t step, function_ref<void(Value, int64_t)> body) {
+    int64_t whole = size / step * step;
+    if (whole) {
+      auto loop = scf::ForOp::create(b, loc, index(0), index(whole), index(step));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      body(loop.getInductionVar(), step);
+    }
+    if (whole < size)
+      body(index(whole), size - whole);
+  }
+
+  void emit(int64_t blockRows, int64_t blockVectors, int64_t lanes) {
+    blocks(columns, blockVectors * lanes, [&](Value j, int64_t width) {
+      SmallVector<int64_t> widths(width / lanes, lanes);
+      if (width % lanes)
+        widths.push_back(width % lanes);
+      blocks(rows, blockRows, [&](Value i, int64_t height) { block(i, j, height, widths); });
+    });
+  }
+};
+
+struct CPULowerDot : tile::impl::CPULowerDotBase<CPULowerDot> {
+  using CPULowerDotBase::CPULowerDotBase;
+
+  void runOnOperation() override {
+    SmallVector<linalg::LinalgOp> products;
+    getOperation()->walk([&](linalg::LinalgOp op) {
+      if (isa<linalg::MatmulOp, linalg::BatchMatmulOp>(op) && op.hasPureBufferSemantics())
+        products.push_back(op);
+    });
+    for (linalg::LinalgOp op : products)
+      lower(op);
+  }
+
+  void lower(linalg::LinalgOp op) {
+    Value lhs = op.getDpsInputs()[0], rhs = op.getDpsInputs()[1], acc = op.getDpsInits()[0];
+    auto lhsType = cast<MemRefType>(lhs.getType()), accType = cast<MemRefType>(acc.getType());
+    // A vector needs neighbours: what is strided in its last dimension keeps the plain loops.
+    for (Value operand : {rhs, acc})
+      if (!cast<MemRefType>(operand.getType()).isLastDimUnitStride())
+        return;
+    OpBuilder b(op);
+    ArrayRef<int64_t> shape = accType.getShape();
+    unsigned rank = shape.size();
+    DotEmitter emitter{b, op.getLoc(), lhs, rhs, acc, shape[rank - 2], shape[rank - 1], lhsType.getShape().back(),
+                       accType.getElementType(), {}};
+    if (rank == 3) {
+      auto loop = scf::ForOp::create(b, op.getLoc(), emitter.index(0), emitter.index(shape[0]), emitter.index(1));
+      b.setInsertionPointToStart(loop.getBody());
+      emitter.batch = loop.getInductionVar();
+    }
+    // Accumulators in half the registers or less leave room for the operands: 8 by 2 of 32 registers, 4 by 2 of 16.
+    int64_t lanes = std::max<int64_t>(1, vectorBits / accType.getElementTypeBitWidth());
+    emitter.emit(vectorBits >= 512 ? 8 : 4, 2, lanes);
+    op->erase();
+  }
+};
+} // namespace

@@ -1,0 +1,217 @@
+// convert-tile-to-linalg: a tile.kernel becomes a function that runs a range of programs, its tiles linalg on tensors,
+// its loads and stores clipped copies.
+#include "passes/Convert/TileToLinalg.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace tile {
+#define GEN_PASS_DEF_CONVERTTILETOLINALG
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace tile;
+
+/// Reads the pointer to machine argument `i`'s value.
+static Value argumentAddress(OpBuilder &b, Location loc, Value args, unsigned i) {
+  Type ptr = args.getType();
+  Value slot = LLVM::GEPOp::create(b, loc, ptr, ptr, args, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+  return LLVM::LoadOp::create(b, loc, ptr, slot);
+}
+
+/// Reads a scalar argument; bool is a byte, index 64 bits.
+static Value readScalar(OpBuilder &b, Location loc, Value address, Type type) {
+  if (type.isIndex()) {
+    Value value = LLVM::LoadOp::create(b, loc, b.getI64Type(), address);
+    return arith::IndexCastOp::create(b, loc, type, value);
+  }
+  if (type.isInteger(1)) {
+    Value value = LLVM::LoadOp::create(b, loc, b.getI8Type(), address);
+    Value zero = arith::ConstantIntOp::create(b, loc, 0, 8);
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value, zero);
+  }
+  return LLVM::LoadOp::create(b, loc, type, address);
+}
+
+/// Makes a memref<T> of a bare pointer, by the descriptor that the conversion to LLVM gives such a memref.
+static Value memrefOfPointer(OpBuilder &b, Location loc, Value pointer, Type element) {
+  auto ptr = LLVM::LLVMPointerType::get(b.getContext());
+  auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), {ptr, ptr, b.getI64Type()});
+  Value descriptor = LLVM::PoisonOp::create(b, loc, type);
+  descriptor = LLVM::InsertValueOp::create(b, loc, descriptor, pointer, ArrayRef<int64_t>{0});
+  descriptor = LLVM::InsertValueOp::create(b, loc, descriptor, pointer, ArrayRef<int64_t>{1});
+  Value zero = LLVM::ConstantOp::create(b, loc, b.getI64Type(), b.getI64IntegerAttr(0));
+  descriptor = LLVM::InsertValueOp::create(b, loc, descriptor, zero, ArrayRef<int64_t>{2});
+  return UnrealizedConversionCastOp::create(b, loc, MemRefType::get({}, element), descriptor).getResult(0);
+}
+
+/// Splits the program number into positions along the axes, the last axis fastest.
+static void decompose(OpBuilder &b, Location loc, Value program, ArrayRef<Value> extents, SmallVectorImpl<Value> &ids) {
+  ids.assign(extents.size(), Value());
+  for (unsigned axis = extents.size(); axis-- > 0;) {
+    if (axis == 0) {
+      ids[axis] = program;
+      break;
+    }
+    ids[axis] = arith::RemUIOp::create(b, loc, program, extents[axis]);
+    program = arith::DivUIOp::create(b, loc, program, extents[axis]);
+  }
+}
+
+/// Lowers all that is of the tile dialect in `root`, in program order.
+static LogicalResult lowerOps(Operation *root, OpBuilder &b, KernelLowering &lowering) {
+  SmallVector<Operation *> ops;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<TileDialect>(op->getDialect()) || isa<tensor::SplatOp>(op))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    b.setInsertionPoint(op);
+    if (failed(lowering.lower(op)))
+      return failure();
+  }
+  for (Operation *op : llvm::reverse(ops))
+    op->erase();
+  return success();
+}
+
+/// Computes the grid's extents where `b` stands.
+static FailureOr<SmallVector<Value>> lowerGrid(KernelOp kernel, ArrayRef<Value> params, OpBuilder &b,
+                                               KernelLowering &lowering) {
+  IRMapping mapping;
+  for (auto [arg, value] : llvm::zip(kernel.getGrid().getArguments(), params))
+    if (value)
+      mapping.map(arg, value);
+  for (Operation &op : kernel.getGrid().front().without_terminator()) {
+    if (auto dim = dyn_cast<DimOp>(op)) {
+      mapping.map(dim.getResult(), lowering.dims.lookup(dim.getDim().getName()));
+      continue;
+    }
+    if (isa<TileDialect>(op.getDialect()))
+      return op.emitOpError("cannot stand in a kernel's grid");
+    b.clone(op, mapping);
+  }
+  SmallVector<Value> extents;
+  for (Value extent : kernel.getGrid().front().getTerminator()->getOperands())
+    extents.push_back(mapping.lookup(extent));
+  return extents;
+}
+
+static LogicalResult lowerKernel(KernelOp kernel) {
+  Location loc = kernel.getLoc();
+  OpBuilder b(kernel);
+  Type ptr = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
+  auto function = func::FuncOp::create(b, loc, kernel.getSymName(), b.getFunctionType({ptr, i64, i64}, {}));
+  Block *entry = function.addEntryBlock();
+  b.setInsertionPointToStart(entry);
+  KernelLowering lowering(b);
+
+  // The prologue: parameters, dimensions, grid.
+  Value args = entry->getArgument(0);
+  unsigned argument = 0;
+  SmallVector<Value> params;
+  for (BlockArgument arg : kernel.getBody().getArguments()) {
+    Value address = argumentAddress(b, loc, args, argument++);
+    if (auto pointer = dyn_cast<PointerType>(arg.getType())) {
+      Value value = LLVM::LoadOp::create(b, loc, ptr, address);
+      lowering.bases[arg] = memrefOfPointer(b, loc, value, pointer.getElementType());
+      params.push_back({});
+    } else {
+      params.push_back(readScalar(b, loc, address, arg.getType()));
+    }
+  }
+  for (Attribute dim : kernel.getDims()) {
+    Value address = argumentAddress(b, loc, args, argument++);
+    lowering.dims[cast<DimAttr>(dim).getName()] = readScalar(b, loc, address, b.getIndexType());
+  }
+  FailureOr<SmallVector<Value>> extents = lowerGrid(kernel, params, b, lowering);
+  if (failed(extents))
+    return failure();
+
+  // The loop over programs, around the body.
+  Value begin = arith::IndexCastOp::create(b, loc, b.getIndexType(), entry->getArgument(1));
+  Value end = arith::IndexCastOp::create(b, loc, b.getIndexType(), entry->getArgument(2));
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  auto loop = scf::ForOp::create(b, loc, begin, end, one);
+  func::ReturnOp::create(b, loc);
+  b.setInsertionPointToStart(loop.getBody());
+  decompose(b, loc, loop.getInductionVar(), *extents, lowering.programIds);
+  for (auto [arg, value] : llvm::zip(kernel.getBody().getArguments(), params))
+    if (value)
+      arg.replaceAllUsesWith(value);
+  Block &body = kernel.getBody().front();
+  body.getTerminator()->erase();
+  loop.getBody()->getOperations().splice(std::prev(loop.getBody()->end()), body.getOperations());
+
+  if (failed(lowerOps(loop, b, lowering)))
+    return failure();
+  kernel.erase();
+  return success();
+}
+
+namespace {
+struct ConvertTileToLinalg : tile::impl::ConvertTileToLinalgBase<ConvertTileToLinalg> {
+  void runOnOperation() override {
+    for (KernelOp kernel : llvm::make_early_inc_range(getOperation().getOps<KernelOp>()))
+      if (failed(lowerKernel(kernel)))
+        return signalPassFailure();
+  }
+};
+} // namespace
+
+LogicalResult KernelLowering::lower(Operation *op) {
+  if (auto dim = dyn_cast<DimOp>(op)) {
+    dim.getResult().replaceAllUsesWith(dims.lookup(dim.getDim().getName()));
+    return success();
+  }
+  if (auto id = dyn_cast<ProgramIdOp>(op)) {
+    if (id.getAxis() >= programIds.size())
+      return id.emitOpError("has axis ") << id.getAxis() << ", but the grid has " << programIds.size() << " axes";
+    id.getResult().replaceAllUsesWith(programIds[id.getAxis()]);
+    return success();
+  }
+  if (auto extent = dyn_cast<ExtentOp>(op)) {
+    extent.getResult().replaceAllUsesWith(views.find(extent.getSource())->second.extents[extent.getDim()]);
+    return success();
+  }
+  if (auto view = dyn_cast<ViewOp>(op))
+    return lowerView(view), success();
+  if (auto view = dyn_cast<SubviewOp>(op))
+    return lowerSubview(view), success();
+  if (auto view = dyn_cast<PermuteViewOp>(op))
+    return lowerPermuteView(view), success();
+  if (auto load = dyn_cast<LoadOp>(op))
+    return lowerLoad(load);
+  if (auto store = dyn_cast<StoreOp>(op))
+    return lowerStore(store);
+  if (auto inside = dyn_cast<InsideOp>(op))
+    return lowerInside(inside);
+  Location loc = op->getLoc();
+  Value result = TypeSwitch<Operation *, Value>(op)
+                     .Case([&](IotaOp op) { return lowerIota(op); })
+                     .Case([&](BroadcastOp op) { return lowerBroadcast(op); })
+                     .Case([&](ReshapeOp op) { return reshape(loc, op.getSource(), op.getResult().getType().getShape()); })
+                     .Case([&](PermuteOp op) { return lowerPermute(op); })
+                     .Case([&](ReduceOp op) { return lowerReduce(op); })
+                     .Case([&](ArgReduceOp op) { return lowerArgReduce(op); })
+                     .Case([&](DotOp op) { return lowerDot(op); })
+                     .Case([&](tensor::SplatOp op) {
+                       return splat(loc, op.getInput(), cast<RankedTensorType>(op.getResult().getType()));
+                     })
+                     .Default([](Operation *) { return Value(); });
+  if (!result)
+    return op->emitOpError("is not supported on the CPU");
+  op->getResult(0).replaceAllUsesWith(result);
+  return success();
+}

@@ -1,0 +1,80 @@
+// What the files of convert-tile-to-linalg share: one kernel's state while its operations are lowered.
+#ifndef TILE_PASSES_CONVERT_TILETOLINALG_H
+#define TILE_PASSES_CONVERT_TILETOLINALG_H
+
+#include "dialect/Tile/TileDialect.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace tile {
+
+/// A view while it is lowered: where its first element is, relative to the parameter, and how to step from there.
+struct LoweredView {
+  mlir::Value base;                          // memref<T>: the parameter's first element
+  mlir::Value offset;                        // index, in elements
+  mlir::Value valid;                         // i1, or null where the view cannot have been emptied by an index
+  llvm::SmallVector<mlir::Value> extents;    // index
+  llvm::SmallVector<mlir::Value> strides;    // index, in elements
+};
+
+/// An access while it is lowered: of `size` lanes of each kept dimension those in [low, low + count) exist.
+struct LoweredAccess {
+  mlir::Value base, offset;                  // as in a view; offset is that of the first lane that exists
+  mlir::Value inside;                        // i1 of a rank-0 access: the element exists; null where it always does
+  llvm::SmallVector<int64_t> size;
+  llvm::SmallVector<mlir::Value> low, count; // index
+  llvm::SmallVector<mlir::Value> stride;     // index, in elements, from lane to lane
+  bool clipped = false;                      // some lane may not exist
+};
+
+/// Lowers the operations of one kernel's body in place. Each method leaves the operation without uses, or fails after a
+/// diagnostic.
+class KernelLowering {
+public:
+  KernelLowering(mlir::OpBuilder &builder) : b(builder) {}
+
+  /// What `tile.dim` reads.
+  llvm::StringMap<mlir::Value> dims;
+  /// What `tile.program_id` reads, slowest axis first.
+  llvm::SmallVector<mlir::Value> programIds;
+  /// memref<T> of each `!tile.ptr<T>`.
+  llvm::DenseMap<mlir::Value, mlir::Value> bases;
+
+  /// Lowers `op`, which is of the tile dialect or a `tensor.splat`.
+  mlir::LogicalResult lower(mlir::Operation *op);
+
+private:
+  // TileToLinalgMemory.cpp
+  void lowerView(ViewOp op);
+  void lowerSubview(SubviewOp op);
+  void lowerPermuteView(PermuteViewOp op);
+  mlir::LogicalResult lowerLoad(LoadOp op);
+  mlir::LogicalResult lowerStore(StoreOp op);
+  mlir::LogicalResult lowerInside(InsideOp op);
+  template <typename AccessOp> mlir::FailureOr<LoweredAccess> lowerAccess(AccessOp op);
+  mlir::Value memrefOf(mlir::Location loc, const LoweredAccess &access);
+
+  // TileToLinalgCompute.cpp
+  mlir::Value lowerIota(IotaOp op);
+  mlir::Value lowerBroadcast(BroadcastOp op);
+  mlir::Value lowerPermute(PermuteOp op);
+  mlir::Value lowerReduce(ReduceOp op);
+  mlir::Value lowerArgReduce(ArgReduceOp op);
+  mlir::Value lowerDot(DotOp op);
+
+  mlir::Value index(mlir::Location loc, int64_t value);
+  /// A tile whose element at a position `body` computes from the position.
+  mlir::Value generate(mlir::Location loc, mlir::RankedTensorType type,
+                       llvm::function_ref<mlir::Value(mlir::OpBuilder &, llvm::ArrayRef<mlir::Value>)> body);
+  mlir::Value splat(mlir::Location loc, mlir::Value scalar, mlir::RankedTensorType type);
+  mlir::Value reshape(mlir::Location loc, mlir::Value tile, llvm::ArrayRef<int64_t> shape);
+  mlir::Value extend(mlir::Location loc, mlir::Value tile, mlir::Type element);
+
+  mlir::OpBuilder &b;
+  llvm::DenseMap<mlir::Value, LoweredView> views;
+};
+
+} // namespace tile
+
+#endif

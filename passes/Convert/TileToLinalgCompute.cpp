@@ -1,0 +1,302 @@
+// convert-tile-to-linalg, computation: shape operations, reductions and dot as linalg on tensors.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/AffineMap.h"
+#include "passes/Convert/TileToLinalg.h"
+
+using namespace mlir;
+using namespace tile;
+using utils::IteratorType;
+
+Value KernelLowering::generate(Location loc, RankedTensorType type,
+                               function_ref<Value(OpBuilder &, ArrayRef<Value>)> body) {
+  Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+  SmallVector<AffineMap> maps{b.getMultiDimIdentityMap(type.getRank())};
+  SmallVector<IteratorType> iterators(type.getRank(), IteratorType::parallel);
+  return linalg::GenericOp::create(b, loc, TypeRange(type), ValueRange(), ValueRange(empty), maps, iterators,
+                                   [&](OpBuilder &b, Location loc, ValueRange) {
+                                     SmallVector<Value> position;
+                                     for (int64_t d = 0; d < type.getRank(); ++d)
+                                       position.push_back(linalg::IndexOp::create(b, loc, d));
+                                     linalg::YieldOp::create(b, loc, body(b, position));
+                                   })
+      .getResult(0);
+}
+
+Value KernelLowering::splat(Location loc, Value scalar, RankedTensorType type) {
+  return generate(loc, type, [&](OpBuilder &, ArrayRef<Value>) { return scalar; });
+}
+
+Value KernelLowering::lowerIota(IotaOp op) {
+  Location loc = op.getLoc();
+  Value step = index(loc, op.getStep());
+  return generate(loc, cast<RankedTensorType>(op.getResult().getType()), [&](OpBuilder &b, ArrayRef<Value> position) {
+    Value distance = b.createOrFold<arith::MulIOp>(loc, position[0], step);
+    return b.createOrFold<arith::AddIOp>(loc, op.getStart(), distance);
+  });
+}
+
+/// A tile whose element at a position is that of `source` where `map` says.
+static Value readThrough(OpBuilder &b, Location loc, Value source, AffineMap map, RankedTensorType type) {
+  Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+  SmallVector<AffineMap> maps{map, b.getMultiDimIdentityMap(type.getRank())};
+  SmallVector<IteratorType> iterators(type.getRank(), IteratorType::parallel);
+  return linalg::GenericOp::create(b, loc, TypeRange(type), ValueRange(source), ValueRange(empty), maps, iterators,
+                                   [](OpBuilder &b, Location loc, ValueRange args) {
+                                     linalg::YieldOp::create(b, loc, args[0]);
+                                   })
+      .getResult(0);
+}
+
+Value KernelLowering::lowerBroadcast(BroadcastOp op) {
+  auto source = cast<RankedTensorType>(op.getSource().getType()), result = cast<RankedTensorType>(op.getResult().getType());
+  int64_t added = result.getRank() - source.getRank();
+  SmallVector<AffineExpr> position;
+  SmallVector<int64_t> kept;
+  for (int64_t d = 0; d < source.getRank(); ++d) {
+    if (source.getDimSize(d) == 1 && result.getDimSize(d + added) != 1)
+      continue;
+    kept.push_back(source.getDimSize(d));
+    position.push_back(b.getAffineDimExpr(d + added));
+  }
+  // Without the dimensions that are repeated the map is a projected permutation, which fuses everywhere.
+  Value tile = reshape(op.getLoc(), op.getSource(), kept);
+  return readThrough(b, op.getLoc(), tile, AffineMap::get(result.getRank(), 0, position, b.getContext()), result);
+}
+
+Value KernelLowering::lowerPermute(PermuteOp op) {
+  auto result = cast<RankedTensorType>(op.getResult().getType());
+  SmallVector<AffineExpr> position(result.getRank());
+  for (auto [i, d] : llvm::enumerate(op.getPermutation()))
+    position[d] = b.getAffineDimExpr(i);
+  return readThrough(b, op.getLoc(), op.getSource(), AffineMap::get(result.getRank(), 0, position, b.getContext()),
+                     result);
+}
+
+/// Which dimensions of the finer shape make up each of the coarser one, if the coarser only merges neighbours.
+static std::optional<SmallVector<ReassociationIndices>> grouping(ArrayRef<int64_t> fine, ArrayRef<int64_t> coarse) {
+  SmallVector<ReassociationIndices> groups;
+  unsigned d = 0;
+  for (int64_t size : coarse) {
+    ReassociationIndices &group = groups.emplace_back();
+    int64_t product = 1;
+    do {
+      if (d == fine.size())
+        return std::nullopt;
+      product *= fine[d];
+      group.push_back(d++);
+    } while (product < size);
+    if (product != size)
+      return std::nullopt;
+  }
+  if (groups.empty() && !llvm::all_of(fine, [](int64_t n) { return n == 1; }))
+    return std::nullopt;
+  for (; d < fine.size(); ++d) {
+    if (fine[d] != 1)
+      return std::nullopt;
+    if (!groups.empty())
+      groups.back().push_back(d);
+  }
+  return groups;
+}
+
+Value KernelLowering::reshape(Location loc, Value tile, ArrayRef<int64_t> shape) {
+  auto source = cast<RankedTensorType>(tile.getType());
+  auto result = RankedTensorType::get(shape, source.getElementType());
+  if (source == result)
+    return tile;
+  if (source.getRank() >= result.getRank())
+    if (auto groups = grouping(source.getShape(), shape); groups && source.getRank() > result.getRank())
+      return tensor::CollapseShapeOp::create(b, loc, result, tile, *groups);
+  if (source.getRank() < result.getRank())
+    if (auto groups = grouping(shape, source.getShape()))
+      return tensor::ExpandShapeOp::create(b, loc, result, tile, *groups);
+  Value flat = reshape(loc, tile, {source.getNumElements()});
+  return reshape(loc, flat, shape);
+}
+
+/// The value that changes nothing in a reduction.
+static TypedAttr identityOf(OpBuilder &b, ReduceKind kind, Type type) {
+  if (auto floating = dyn_cast<FloatType>(type)) {
+    const llvm::fltSemantics &semantics = floating.getFloatSemantics();
+    switch (kind) {
+    case ReduceKind::Prod:
+      return b.getFloatAttr(type, 1.0);
+    case ReduceKind::Max:
+      return b.getFloatAttr(type, APFloat::getInf(semantics, /*Negative=*/true));
+    case ReduceKind::Min:
+      return b.getFloatAttr(type, APFloat::getInf(semantics));
+    default:
+      return b.getFloatAttr(type, 0.0);
+    }
+  }
+  unsigned bits = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  switch (kind) {
+  case ReduceKind::Prod:
+    return b.getIntegerAttr(type, APInt(bits, 1));
+  case ReduceKind::Max:
+    return b.getIntegerAttr(type, APInt::getSignedMinValue(bits));
+  case ReduceKind::Min:
+    return b.getIntegerAttr(type, APInt::getSignedMaxValue(bits));
+  case ReduceKind::And:
+  case ReduceKind::MinUnsigned:
+    return b.getIntegerAttr(type, APInt::getAllOnes(bits));
+  default:
+    return b.getIntegerAttr(type, APInt::getZero(bits));
+  }
+}
+
+static Value combine(OpBuilder &b, Location loc, ReduceKind kind, Value x, Value y) {
+  if (isa<FloatType>(x.getType())) {
+    // Only here may operands be regrouped: it is what lets LLVM vectorise the reduction.
+    auto regroup = arith::FastMathFlags::reassoc;
+    switch (kind) {
+    case ReduceKind::Prod:
+      return arith::MulFOp::create(b, loc, x, y, regroup);
+    case ReduceKind::Max:
+      return arith::MaximumFOp::create(b, loc, x, y);
+    case ReduceKind::Min:
+      return arith::MinimumFOp::create(b, loc, x, y);
+    default:
+      return arith::AddFOp::create(b, loc, x, y, regroup);
+    }
+  }
+  switch (kind) {
+  case ReduceKind::Sum:
+    return arith::AddIOp::create(b, loc, x, y);
+  case ReduceKind::Prod:
+    return arith::MulIOp::create(b, loc, x, y);
+  case ReduceKind::Max:
+    return arith::MaxSIOp::create(b, loc, x, y);
+  case ReduceKind::Min:
+    return arith::MinSIOp::create(b, loc, x, y);
+  case ReduceKind::And:
+    return arith::AndIOp::create(b, loc, x, y);
+  case ReduceKind::Or:
+    return arith::OrIOp::create(b, loc, x, y);
+  case ReduceKind::MaxUnsigned:
+    return arith::MaxUIOp::create(b, loc, x, y);
+  case ReduceKind::MinUnsigned:
+    return arith::MinUIOp::create(b, loc, x, y);
+  }
+  llvm_unreachable("every kind of reduction has a combiner");
+}
+
+/// The loops of a reduction: over the source in its own order, to the source's position without the reduced ones.
+struct ReductionLoops {
+  SmallVector<AffineMap> maps;
+  SmallVector<IteratorType> iterators;
+  SmallVector<int64_t> shape;
+};
+
+static ReductionLoops reductionLoops(OpBuilder &b, RankedTensorType source, std::optional<int64_t> axis, unsigned results) {
+  ReductionLoops loops;
+  SmallVector<AffineExpr> kept;
+  for (int64_t d = 0; d < source.getRank(); ++d) {
+    bool reduced = !axis || *axis == d;
+    loops.iterators.push_back(reduced ? IteratorType::reduction : IteratorType::parallel);
+    if (reduced)
+      continue;
+    kept.push_back(b.getAffineDimExpr(d));
+    loops.shape.push_back(source.getDimSize(d));
+  }
+  loops.maps.push_back(b.getMultiDimIdentityMap(source.getRank()));
+  loops.maps.append(results, AffineMap::get(source.getRank(), 0, kept, b.getContext()));
+  return loops;
+}
+
+static Value filled(OpBuilder &b, Location loc, ArrayRef<int64_t> shape, TypedAttr value) {
+  Value empty = tensor::EmptyOp::create(b, loc, shape, value.getType());
+  return linalg::FillOp::create(b, loc, arith::ConstantOp::create(b, loc, value).getResult(), empty).getResult(0);
+}
+
+Value KernelLowering::lowerReduce(ReduceOp op) {
+  Location loc = op.getLoc();
+  auto source = cast<RankedTensorType>(op.getSource().getType());
+  std::optional<int64_t> axis = op.getAxis();
+  ReductionLoops loops = reductionLoops(b, source, axis, 1);
+  Value init = filled(b, loc, loops.shape, identityOf(b, op.getKind(), source.getElementType()));
+  Value result = linalg::GenericOp::create(b, loc, TypeRange(init.getType()), ValueRange(op.getSource()), ValueRange(init),
+                                           loops.maps, loops.iterators,
+                                           [&](OpBuilder &b, Location loc, ValueRange args) {
+                                             linalg::YieldOp::create(b, loc, combine(b, loc, op.getKind(), args[1], args[0]));
+                                           })
+                     .getResult(0);
+  if (isa<RankedTensorType>(op.getResult().getType()))
+    return result;
+  return tensor::ExtractOp::create(b, loc, result, ValueRange());
+}
+
+Value KernelLowering::lowerArgReduce(ArgReduceOp op) {
+  Location loc = op.getLoc();
+  Value tile = op.getSource();
+  std::optional<int64_t> axis = op.getAxis();
+  if (!axis) {
+    tile = reshape(loc, tile, {cast<RankedTensorType>(tile.getType()).getNumElements()});
+    axis = 0;
+  }
+  auto source = cast<RankedTensorType>(tile.getType());
+  bool largest = op.getKind() == ArgReduceKind::ArgMax;
+  ReductionLoops loops = reductionLoops(b, source, axis, 2);
+  // Every comparison with the identity is false for equal values, so position 0 stands unless something beats it.
+  Value best = filled(b, loc, loops.shape, identityOf(b, largest ? ReduceKind::Max : ReduceKind::Min, source.getElementType()));
+  Value at = filled(b, loc, loops.shape, b.getIndexAttr(0));
+  auto body = [&](OpBuilder &b, Location loc, ValueRange args) {
+    Value x = args[0], y = args[1], better;
+    if (isa<FloatType>(x.getType())) {
+      better = arith::CmpFOp::create(b, loc, largest ? arith::CmpFPredicate::UGT : arith::CmpFPredicate::ULT, x, y);
+      Value number = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ORD, y, y);
+      better = arith::AndIOp::create(b, loc, better, number);
+    } else {
+      better = arith::CmpIOp::create(b, loc, largest ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt, x, y);
+    }
+    Value position = linalg::IndexOp::create(b, loc, *axis);
+    Value value = arith::SelectOp::create(b, loc, better, x, y);
+    position = arith::SelectOp::create(b, loc, better, position, args[2]);
+    linalg::YieldOp::create(b, loc, ValueRange{value, position});
+  };
+  Value result = linalg::GenericOp::create(b, loc, TypeRange{best.getType(), at.getType()}, ValueRange(tile),
+                                           ValueRange{best, at}, loops.maps, loops.iterators, body)
+                     .getResult(1);
+  if (isa<RankedTensorType>(op.getResult().getType()))
+    return result;
+  return tensor::ExtractOp::create(b, loc, result, ValueRange());
+}
+
+/// The tile with elements of the wider type `element`.
+Value KernelLowering::extend(Location loc, Value tile, Type element) {
+  auto source = cast<RankedTensorType>(tile.getType());
+  if (source.getElementType() == element)
+    return tile;
+  auto type = source.clone(element);
+  if (isa<FloatType>(element))
+    return arith::ExtFOp::create(b, loc, type, tile);
+  return arith::ExtSIOp::create(b, loc, type, tile);
+}
+
+Value KernelLowering::lowerDot(DotOp op) {
+  // Operands are widened first and once: the product's loops then see one type. Half accumulators are kept in f32 and
+  // rounded at the end.
+  Location loc = op.getLoc();
+  auto result = cast<RankedTensorType>(op.getAcc().getType());
+  Type element = result.getElementType();
+  Type wide = element.isF16() || element.isBF16() ? b.getF32Type() : element;
+  Value x = extend(loc, op.getA(), wide), y = extend(loc, op.getB(), wide), acc = extend(loc, op.getAcc(), wide);
+  auto flatten = [&](Value tile) {
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(tile.getType()).getShape();
+    int64_t batches = ShapedType::getNumElements(shape.drop_back(2));
+    return reshape(loc, tile, {batches, shape[shape.size() - 2], shape.back()});
+  };
+  Value product;
+  if (result.getRank() == 2) {
+    product = linalg::MatmulOp::create(b, loc, acc.getType(), ValueRange{x, y}, acc).getResult(0);
+  } else {
+    Value into = flatten(acc);
+    product = linalg::BatchMatmulOp::create(b, loc, into.getType(), ValueRange{flatten(x), flatten(y)}, into).getResult(0);
+    product = reshape(loc, product, result.getShape());
+  }
+  if (wide != element)
+    product = arith::TruncFOp::create(b, loc, result, product);
+  return product;
+}

@@ -1,0 +1,279 @@
+// convert-tile-to-linalg, views and accesses: a load copies what exists into scratch at its place in program order, a
+// store copies what exists out of it. No element that does not exist is ever addressed.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "passes/Convert/TileToLinalg.h"
+
+using namespace mlir;
+using namespace tile;
+using arith::CmpIPredicate;
+
+static Value andOf(OpBuilder &b, Location loc, Value x, Value y) {
+  if (!x || !y)
+    return x ? x : y;
+  return b.createOrFold<arith::AndIOp>(loc, x, y);
+}
+
+Value KernelLowering::index(Location loc, int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
+
+void KernelLowering::lowerView(ViewOp op) {
+  LoweredView view{bases.lookup(op.getBase()), index(op.getLoc(), 0), {}, {}, {}};
+  auto type = cast<ViewType>(op.getResult().getType());
+  for (auto [extent, size] : llvm::zip(op.getExtents(), type.getShape()))
+    view.extents.push_back(ShapedType::isDynamic(size) ? extent : index(op.getLoc(), size));
+  llvm::append_range(view.strides, op.getStrides());
+  views[op.getResult()] = view;
+}
+
+void KernelLowering::lowerSubview(SubviewOp op) {
+  Location loc = op.getLoc();
+  const LoweredView source = views.find(op.getSource())->second;
+  LoweredView view{source.base, source.offset, source.valid, {}, {}};
+  auto advance = [&](Value position, unsigned d) {
+    Value step = b.createOrFold<arith::MulIOp>(loc, position, source.strides[d]);
+    view.offset = b.createOrFold<arith::AddIOp>(loc, view.offset, step);
+  };
+  Value zero = index(loc, 0), exists;
+  unsigned nextIndex = 0, nextWindow = 0;
+  for (unsigned d = 0; d < source.extents.size(); ++d) {
+    Value extent = source.extents[d];
+    switch (op.getKind(d)) {
+    case SubscriptKind::Index: {
+      Value position = op.getIndices()[nextIndex++];
+      exists = andOf(b, loc, exists, b.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::ult, position, extent));
+      advance(position, d);
+      break;
+    }
+    case SubscriptKind::All:
+      view.extents.push_back(extent);
+      view.strides.push_back(source.strides[d]);
+      break;
+    case SubscriptKind::Slice: {
+      Value low = op.getLows()[nextWindow], high = op.getHighs()[nextWindow];
+      ++nextWindow;
+      low = b.createOrFold<arith::MinSIOp>(loc, b.createOrFold<arith::MaxSIOp>(loc, low, zero), extent);
+      high = b.createOrFold<arith::MinSIOp>(loc, b.createOrFold<arith::MaxSIOp>(loc, high, low), extent);
+      view.extents.push_back(b.createOrFold<arith::SubIOp>(loc, high, low));
+      view.strides.push_back(source.strides[d]);
+      advance(low, d);
+      break;
+    }
+    }
+  }
+  if (exists) {
+    view.valid = andOf(b, loc, view.valid, exists);
+    for (Value &extent : view.extents)
+      extent = b.createOrFold<arith::SelectOp>(loc, exists, extent, zero);
+  }
+  views[op.getResult()] = view;
+}
+
+void KernelLowering::lowerPermuteView(PermuteViewOp op) {
+  const LoweredView source = views.find(op.getSource())->second;
+  LoweredView view{source.base, source.offset, source.valid, {}, {}};
+  for (int64_t d : op.getPermutation()) {
+    view.extents.push_back(source.extents[d]);
+    view.strides.push_back(source.strides[d]);
+  }
+  views[op.getResult()] = view;
+}
+
+/// Which lanes of an access exist, and where the first of them is.
+template <typename AccessOp> FailureOr<LoweredAccess> KernelLowering::lowerAccess(AccessOp op) {
+  Location loc = op.getLoc();
+  const LoweredView view = views.find(op.getView())->second;
+  LoweredAccess access;
+  access.base = view.base;
+  access.offset = view.offset;
+  access.inside = view.valid;
+  Value zero = index(loc, 0);
+  for (unsigned d = 0; d < view.extents.size(); ++d) {
+    Value start = op.getStarts()[d], limit = view.extents[d];
+    bool inBounds = op.getInBounds()[d];
+    if (Value end = op.getEnd(d))
+      limit = b.createOrFold<arith::MinSIOp>(loc, limit, end);
+    Value first = start;
+    if (op.isDropped(d)) {
+      if (!inBounds) {
+        access.inside = andOf(b, loc, access.inside, b.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::sge, start, zero));
+        access.inside = andOf(b, loc, access.inside, b.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::slt, start, limit));
+      }
+    } else {
+      int64_t size = op.getSizes()[d], step = op.getSteps()[d];
+      if (step <= 0)
+        return op.emitOpError("expected a positive step, found ") << step;
+      Value lanes = index(loc, size), stepValue = index(loc, step), low = zero, count = lanes;
+      if (!inBounds) {
+        // Lanes [low, high) exist: 0 <= start + lane * step < limit. Nothing wraps into bounds, whatever the start.
+        Value before = b.createOrFold<arith::MaxSIOp>(loc, b.createOrFold<arith::SubIOp>(loc, zero, start), zero);
+        Value after = b.createOrFold<arith::SubIOp>(loc, limit, start);
+        if (step != 1) {
+          before = b.createOrFold<arith::CeilDivSIOp>(loc, before, stepValue);
+          after = b.createOrFold<arith::CeilDivSIOp>(loc, after, stepValue);
+        }
+        low = b.createOrFold<arith::MinSIOp>(loc, before, lanes);
+        Value high = b.createOrFold<arith::MinSIOp>(loc, after, lanes);
+        count = b.createOrFold<arith::MaxSIOp>(loc, b.createOrFold<arith::SubIOp>(loc, high, low), zero);
+        access.clipped = true;
+        first = b.createOrFold<arith::AddIOp>(loc, start, b.createOrFold<arith::MulIOp>(loc, low, stepValue));
+      }
+      access.size.push_back(size);
+      access.low.push_back(low);
+      access.count.push_back(count);
+      access.stride.push_back(b.createOrFold<arith::MulIOp>(loc, view.strides[d], stepValue));
+    }
+    Value distance = b.createOrFold<arith::MulIOp>(loc, first, view.strides[d]);
+    access.offset = b.createOrFold<arith::AddIOp>(loc, access.offset, distance);
+  }
+  if (access.inside && !access.size.empty()) {
+    access.count[0] = b.createOrFold<arith::SelectOp>(loc, access.inside, access.count[0], zero);
+    access.clipped = true;
+    access.inside = {};
+  }
+  return access;
+}
+
+/// The lanes that exist, as memory: rank and order as in the tile.
+Value KernelLowering::memrefOf(Location loc, const LoweredAccess &access) {
+  SmallVector<OpFoldResult> sizes, strides;
+  for (Value count : access.count)
+    sizes.push_back(getAsOpFoldResult(count));
+  for (Value stride : access.stride)
+    strides.push_back(getAsOpFoldResult(stride));
+  auto [staticSizes, dynamicSizes] = decomposeMixedValues(sizes);
+  auto [staticStrides, dynamicStrides] = decomposeMixedValues(strides);
+  auto layout = StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, staticStrides);
+  auto type = MemRefType::get(staticSizes, cast<MemRefType>(access.base.getType()).getElementType(), layout);
+  return memref::ReinterpretCastOp::create(b, loc, type, access.base, OpFoldResult(access.offset), sizes, strides);
+}
+
+static SmallVector<OpFoldResult> foldAll(ArrayRef<Value> values) {
+  SmallVector<OpFoldResult> result;
+  for (Value value : values)
+    result.push_back(getAsOpFoldResult(value));
+  return result;
+}
+
+LogicalResult KernelLowering::lowerLoad(LoadOp op) {
+  Location loc = op.getLoc();
+  FailureOr<LoweredAccess> access = lowerAccess(op);
+  if (failed(access))
+    return failure();
+  Type element = op.getView().getType().getElementType();
+
+  if (access->size.empty()) {
+    Value inside = andOf(b, loc, access->inside, op.getMask());
+    auto read = [&](OpBuilder &b) -> Value { return memref::LoadOp::create(b, loc, memrefOf(loc, *access)); };
+    if (!inside) {
+      op.getResult().replaceAllUsesWith(read(b));
+      return success();
+    }
+    auto choice = scf::IfOp::create(b, loc, element, inside, true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(choice.thenBlock());
+    scf::YieldOp::create(b, loc, read(b));
+    b.setInsertionPointToStart(choice.elseBlock());
+    scf::YieldOp::create(b, loc, op.getPad());
+    op.getResult().replaceAllUsesWith(choice.getResult(0));
+    return success();
+  }
+
+  Value scratch = memref::AllocOp::create(b, loc, MemRefType::get(access->size, element));
+  Value target = scratch;
+  if (access->clipped) {
+    // Padding is written only where some lane is missing.
+    Value missing;
+    for (auto [count, size] : llvm::zip(access->count, access->size)) {
+      Value less = b.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::ne, count, index(loc, size));
+      missing = missing ? b.createOrFold<arith::OrIOp>(loc, missing, less) : less;
+    }
+    auto fill = scf::IfOp::create(b, loc, missing, false);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(fill.thenBlock());
+      linalg::FillOp::create(b, loc, op.getPad(), scratch);
+    }
+    SmallVector<OpFoldResult> ones(access->size.size(), b.getIndexAttr(1));
+    target = memref::SubViewOp::create(b, loc, scratch, foldAll(access->low), foldAll(access->count), ones);
+  }
+  linalg::CopyOp::create(b, loc, memrefOf(loc, *access), target);
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  Value tile = bufferization::ToTensorOp::create(b, loc, type, scratch, /*restrict=*/true, /*writable=*/true);
+  if (Value mask = op.getMask())
+    tile = arith::SelectOp::create(b, loc, mask, tile, splat(loc, op.getPad(), type));
+  op.getResult().replaceAllUsesWith(tile);
+  return success();
+}
+
+LogicalResult KernelLowering::lowerStore(StoreOp op) {
+  Location loc = op.getLoc();
+  FailureOr<LoweredAccess> access = lowerAccess(op);
+  if (failed(access))
+    return failure();
+
+  if (access->size.empty()) {
+    Value inside = andOf(b, loc, access->inside, op.getMask());
+    OpBuilder::InsertionGuard guard(b);
+    if (inside)
+      b.setInsertionPointToStart(scf::IfOp::create(b, loc, inside, false).thenBlock());
+    memref::StoreOp::create(b, loc, op.getValue(), memrefOf(loc, *access), ValueRange());
+    return success();
+  }
+
+  if (!op.getMask()) {
+    Value source = op.getValue();
+    if (access->clipped) {
+      SmallVector<OpFoldResult> ones(access->size.size(), b.getIndexAttr(1));
+      source = tensor::ExtractSliceOp::create(b, loc, source, foldAll(access->low), foldAll(access->count), ones);
+    }
+    bufferization::MaterializeInDestinationOp::create(b, loc, Type(), source, memrefOf(loc, *access),
+                                                      /*restrict=*/true, /*writable=*/true);
+    return success();
+  }
+
+  // Element by element: what the mask clears must not be written, not even with its old value.
+  Value target = memrefOf(loc, *access), zero = index(loc, 0), one = index(loc, 1);
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<Value> from, to;
+  for (auto [low, count] : llvm::zip(access->low, access->count)) {
+    auto loop = scf::ForOp::create(b, loc, zero, count, one);
+    b.setInsertionPointToStart(loop.getBody());
+    to.push_back(loop.getInductionVar());
+    from.push_back(b.createOrFold<arith::AddIOp>(loc, low, loop.getInductionVar()));
+  }
+  Value selected = op.getMask();
+  if (isa<RankedTensorType>(selected.getType()))
+    selected = tensor::ExtractOp::create(b, loc, selected, from);
+  b.setInsertionPointToStart(scf::IfOp::create(b, loc, selected, false).thenBlock());
+  Value element = tensor::ExtractOp::create(b, loc, op.getValue(), from);
+  memref::StoreOp::create(b, loc, element, target, to);
+  return success();
+}
+
+LogicalResult KernelLowering::lowerInside(InsideOp op) {
+  Location loc = op.getLoc();
+  FailureOr<LoweredAccess> access = lowerAccess(op);
+  if (failed(access))
+    return failure();
+  if (access->size.empty()) {
+    Value inside = access->inside ? access->inside : arith::ConstantIntOp::create(b, loc, 1, 1).getResult();
+    op.getResult().replaceAllUsesWith(inside);
+    return success();
+  }
+  // No dimension may be skipped: one that is empty empties the tile.
+  Value tile = generate(loc, cast<RankedTensorType>(op.getResult().getType()), [&](OpBuilder &b, ArrayRef<Value> lane) {
+    Value inside;
+    for (auto [position, low, count] : llvm::zip(lane, access->low, access->count)) {
+      Value distance = b.createOrFold<arith::SubIOp>(loc, position, low);
+      inside = andOf(b, loc, inside, arith::CmpIOp::create(b, loc, CmpIPredicate::ult, distance, count));
+    }
+    return inside;
+  });
+  op.getResult().replaceAllUsesWith(tile);
+  return success();
+}
