@@ -1,0 +1,193 @@
+/* C interface of the Tile runtime: load a compiled module, check arguments against a kernel's contract, launch it.
+ *
+ * Every function that can fail returns a tile_error, NULL on success; the caller frees it with tile_error_free. Nothing here
+ * prints, throws or ends the process. All functions may be called from several threads at once; a handle must not be freed
+ * while another thread uses it. Strings returned belong to the object that was asked and live as long as it does. */
+#ifndef TILE_RUNTIME_H
+#define TILE_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TILE_RUNTIME_VERSION "0.1.0"
+
+/* What went wrong; values keep their meaning between versions. */
+typedef enum tile_code {
+  TILE_OK = 0,
+  TILE_ERROR_CALL = 1,      /* the call itself: a NULL handle, a shape that is missing */
+  TILE_ERROR_IO = 2,        /* a file cannot be read */
+  TILE_ERROR_MANIFEST = 3,  /* the manifest is malformed or too new */
+  TILE_ERROR_BINARY = 4,    /* the binary is corrupt, truncated or does not match its manifest */
+  TILE_ERROR_TARGET = 5,    /* the binary is for another kind of device */
+  TILE_ERROR_DRIVER = 6,    /* no usable CUDA driver or device */
+  TILE_ERROR_CUDA = 7,      /* the CUDA driver refused a call */
+  TILE_ERROR_MEMORY = 8,    /* out of host memory */
+  TILE_ERROR_KERNEL = 9,    /* no kernel of that name */
+  TILE_ERROR_INSTANCE = 10, /* no instance of the kernel fits the arguments */
+  /* Arguments, in the order in which they are checked. */
+  TILE_ERROR_COUNT = 20,
+  TILE_ERROR_NULL = 21,
+  TILE_ERROR_DTYPE = 22,
+  TILE_ERROR_RANK = 23,
+  TILE_ERROR_DIM = 24,      /* an extent contradicts the declaration, or another tensor */
+  TILE_ERROR_CONTRACT = 25,
+  TILE_ERROR_STRIDE = 26,
+  TILE_ERROR_ALIGNMENT = 27,
+  TILE_ERROR_OVERLAP = 28,
+  TILE_ERROR_GRID = 29,     /* more than 2^31 - 1 programs */
+  TILE_ERROR_FILL = 30      /* a fill value that cannot be written */
+} tile_code;
+
+typedef enum tile_dtype {
+  TILE_BOOL, TILE_I8, TILE_I16, TILE_I32, TILE_I64, TILE_U8, TILE_U16, TILE_U32, TILE_U64,
+  TILE_F16, TILE_BF16, TILE_F32, TILE_F64, TILE_F8E4M3, TILE_F8E5M2, TILE_I4, TILE_U4
+} tile_dtype;
+
+typedef enum tile_kind {
+  TILE_TENSOR = 0,
+  TILE_SCALAR = 1,
+  TILE_DEFAULT = 2          /* as an argument: the scalar's default value */
+} tile_kind;
+
+typedef enum tile_access { TILE_IN = 0, TILE_OUT = 1, TILE_INOUT = 2 } tile_access;
+
+/* One argument of a launch. Zero what is not used. */
+typedef struct tile_argument {
+  int32_t kind;             /* tile_kind */
+  int32_t dtype;            /* tile_dtype */
+  /* Tensors. */
+  void *data;               /* address of element [0, ..., 0], on the device for a CUDA kernel */
+  int32_t rank;
+  const int64_t *shape;     /* `rank` extents; may be NULL when rank is 0 */
+  const int64_t *strides;   /* `rank` strides in elements; NULL for dense row-major */
+  int64_t bytes;            /* accessible bytes from `data`, so that a tensor too large for its memory is refused; 0: unknown */
+  /* Scalars: the value's bits, in the low bytes (see tile_scalar_bits). */
+  uint64_t bits;
+} tile_argument;
+
+typedef struct tile_error tile_error;
+typedef struct tile_module tile_module;
+/* A kernel of a module: all instances of one source kernel. */
+typedef struct tile_kernel tile_kernel;
+/* One instance: every compile-time parameter bound. */
+typedef struct tile_instance tile_instance;
+
+/* ---- Errors ---- */
+
+/* TILE_OK for NULL. */
+tile_code tile_error_code(const tile_error *error);
+/* One line, naming the parameter, dimension, value, contract and source line where there are such; "" for NULL. */
+const char *tile_error_message(const tile_error *error);
+void tile_error_free(tile_error *error);
+
+/* ---- Modules ---- */
+
+/* Loads `path` (a cubin or PTX) with its manifest `path`.json. The driver is touched only at the first launch, or by
+ * tile_module_prepare; the binary is then loaded once for each context that launches from it. */
+tile_error *tile_module_load(const char *path, tile_module **module);
+/* The same from memory; both buffers are copied. */
+tile_error *tile_module_load_memory(const void *image, size_t image_size, const char *manifest, size_t manifest_size,
+                                    tile_module **module);
+/* Loads the binary into the calling thread's current context now (for instance before a graph is captured). */
+tile_error *tile_module_prepare(tile_module *module);
+/* Unloads from every context. Launches under way must have ended. NULL is allowed. */
+void tile_module_free(tile_module *module);
+
+/* "sm_80", "sm_90a" and so on. */
+const char *tile_module_target(const tile_module *module);
+size_t tile_module_kernel_count(const tile_module *module);
+/* The kernels in the order of the source; NULL past the end. */
+tile_kernel *tile_module_kernel_at(tile_module *module, size_t index);
+/* By source name, or by an instance's symbol (a kernel of that one instance). Belongs to the module. */
+tile_error *tile_module_kernel(tile_module *module, const char *name, tile_kernel **kernel);
+
+/* ---- Launching ---- */
+
+enum {
+  /* The caller vouches for the arguments: only what dispatch and the grid need is looked at. */
+  TILE_LAUNCH_UNCHECKED = 1
+};
+
+/* Chooses the instance that fits the arguments, checks them, fills what is declared with a fill value, and launches on
+ * `stream` (a CUstream; NULL is the default stream) in the calling thread's current context. With no current context, the
+ * primary context of device 0 becomes current. Arguments stand in source order; trailing ones that have a default may be left
+ * out. A grid without programs succeeds without a launch. Does not wait for the kernel. */
+tile_error *tile_kernel_launch(tile_kernel *kernel, const tile_argument *arguments, size_t count, void *stream,
+                               uint32_t flags);
+
+enum { TILE_MAX_AXES = 8 };
+
+/* What a launch would do. */
+typedef struct tile_launch_plan {
+  const tile_instance *instance;
+  int64_t programs;                 /* product of the extents */
+  int32_t axes;
+  int64_t extents[TILE_MAX_AXES];   /* programs along each grid axis, slowest first */
+} tile_launch_plan;
+
+/* Checks as tile_kernel_launch does, and tells the instance and grid, without touching the device. `dims`, if not NULL, takes
+ * the first `dim_count` values of the instance's named dimensions. */
+tile_error *tile_kernel_plan(tile_kernel *kernel, const tile_argument *arguments, size_t count, tile_launch_plan *plan,
+                             int64_t *dims, size_t dim_count);
+
+/* ---- Questions ---- */
+
+const char *tile_kernel_name(const tile_kernel *kernel);
+/* The documentation comment, or "". */
+const char *tile_kernel_doc(const tile_kernel *kernel);
+size_t tile_kernel_instance_count(const tile_kernel *kernel);
+const tile_instance *tile_kernel_instance(const tile_kernel *kernel, size_t index);
+
+typedef struct tile_param_info {
+  const char *name;
+  int32_t kind;                     /* tile_kind */
+  int32_t dtype;                    /* tile_dtype */
+  int32_t access;                   /* tile_access, of a tensor */
+  int32_t rank;
+  int32_t has_default;              /* of a scalar */
+  uint32_t align;                   /* of a tensor, in bytes */
+} tile_param_info;
+
+typedef struct tile_dim_info {
+  const char *name;
+  int64_t min, max, multiple_of;
+  int64_t opt;                      /* the size tuned for; -1 where none is declared */
+} tile_dim_info;
+
+typedef struct tile_launch_info {
+  uint32_t threads;                 /* of one block */
+  uint32_t shared_bytes;            /* of dynamic shared memory */
+  uint32_t registers;               /* of one thread; 0 if unknown */
+  uint32_t spill_bytes;
+} tile_launch_info;
+
+const char *tile_instance_symbol(const tile_instance *instance);
+/* As in the source: "softmax[T = f16, BLOCK = 1024](x: in f16[M, N], y: out f16[M, N])". */
+const char *tile_instance_signature(const tile_instance *instance);
+size_t tile_instance_param_count(const tile_instance *instance);
+/* Returns 1, or 0 and leaves `info` alone when there is no such parameter. */
+int tile_instance_param(const tile_instance *instance, size_t index, tile_param_info *info);
+size_t tile_instance_dim_count(const tile_instance *instance);
+int tile_instance_dim(const tile_instance *instance, size_t index, tile_dim_info *info);
+void tile_instance_launch_info(const tile_instance *instance, tile_launch_info *info);
+
+/* ---- Values ---- */
+
+/* The name of a dtype, "f16"; NULL for a value that is none. */
+const char *tile_dtype_name(int32_t dtype);
+/* The dtype of that name, or -1. */
+int32_t tile_dtype_from_name(const char *name);
+/* Bits of a number in a dtype, rounded to nearest even for floats, for tile_argument.bits; fails when an integer does not fit. */
+tile_error *tile_scalar_bits(int32_t dtype, double value, uint64_t *bits);
+
+/* The runtime's version, TILE_RUNTIME_VERSION of its build. */
+const char *tile_runtime_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

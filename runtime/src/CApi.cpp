@@ -1,0 +1,253 @@
+// The C interface: handles, errors as objects, and no exception that leaves.
+#include "runtime/include/tile_runtime.h"
+
+#include "runtime/src/Encode.h"
+#include "runtime/src/Module.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+using namespace tile::runtime;
+
+struct tile_error {
+  Error error;
+};
+
+static_assert(int(Dtype::Bool) == TILE_BOOL && int(Dtype::F16) == TILE_F16 && int(Dtype::F64) == TILE_F64 &&
+                  int(Dtype::U4) == TILE_U4,
+              "tile_dtype follows Dtype");
+static_assert(int(Access::InOut) == TILE_INOUT, "tile_access follows Access");
+
+/// For when there is no memory to make an error: not freed.
+static tile_error &outOfMemory() {
+  static tile_error error{Error(TILE_ERROR_MEMORY, "out of memory")};
+  return error;
+}
+
+/// Runs `body`, which returns an Error, and makes an object of what it returns or throws.
+template <typename Body> static tile_error *guard(Body body) {
+  try {
+    Error error = body();
+    return error ? new tile_error{std::move(error)} : nullptr;
+  } catch (const std::bad_alloc &) {
+    return &outOfMemory();
+  } catch (const std::exception &problem) {
+    tile_error *error = new (std::nothrow) tile_error;
+    if (!error)
+      return &outOfMemory();
+    error->error.code = TILE_ERROR_CALL;
+    try {
+      error->error.message = problem.what();
+    } catch (...) {
+    }
+    return error;
+  }
+}
+
+static Error nullCall(const char *what) { return Error(TILE_ERROR_CALL, std::string(what) + " is null"); }
+
+static Error readFile(const std::string &path, std::string &bytes) {
+  auto failed = [&] { return Error(TILE_ERROR_IO, "cannot read '" + path + "': " + std::strerror(errno)); };
+  std::FILE *file = std::fopen(path.c_str(), "rb");
+  if (!file)
+    return failed();
+  char buffer[65536];
+  while (size_t got = std::fread(buffer, 1, sizeof buffer, file))
+    bytes.append(buffer, got);
+  bool bad = std::ferror(file);
+  Error error = bad ? failed() : Error();
+  std::fclose(file);
+  return error;
+}
+
+extern "C" {
+
+//===- Errors ------------------------------------------------------------------------------------------------------===//
+
+tile_code tile_error_code(const tile_error *error) { return error ? error->error.code : TILE_OK; }
+const char *tile_error_message(const tile_error *error) { return error ? error->error.message.c_str() : ""; }
+void tile_error_free(tile_error *error) {
+  if (error != &outOfMemory())
+    delete error;
+}
+
+//===- Modules -----------------------------------------------------------------------------------------------------===//
+
+tile_error *tile_module_load(const char *path, tile_module **module) {
+  return guard([&]() -> Error {
+    if (!path || !module)
+      return nullCall(path ? "module" : "path");
+    *module = nullptr;
+    std::string image, manifest;
+    if (Error error = readFile(path, image))
+      return error;
+    if (Error error = readFile(std::string(path) + ".json", manifest)) {
+      error.message += "; the manifest stands beside the binary, where tilec wrote it";
+      return error;
+    }
+    std::unique_ptr<tile_module> created;
+    Error error = tile_module::create(std::move(image), manifest, path, created);
+    *module = created.release();
+    return error;
+  });
+}
+
+tile_error *tile_module_load_memory(const void *image, size_t image_size, const char *manifest, size_t manifest_size,
+                                    tile_module **module) {
+  return guard([&]() -> Error {
+    if (!image || !manifest || !module)
+      return nullCall(!image ? "image" : !manifest ? "manifest" : "module");
+    *module = nullptr;
+    std::unique_ptr<tile_module> created;
+    Error error = tile_module::create(std::string(static_cast<const char *>(image), image_size),
+                                      std::string(manifest, manifest_size), "module in memory", created);
+    *module = created.release();
+    return error;
+  });
+}
+
+tile_error *tile_module_prepare(tile_module *module) {
+  return guard([&] { return module ? module->prepare() : nullCall("module"); });
+}
+
+void tile_module_free(tile_module *module) { delete module; }
+
+const char *tile_module_target(const tile_module *module) { return module ? module->getTarget().c_str() : ""; }
+size_t tile_module_kernel_count(const tile_module *module) { return module ? module->getKernelCount() : 0; }
+tile_kernel *tile_module_kernel_at(tile_module *module, size_t index) {
+  return module && index < module->getKernelCount() ? module->getKernel(index) : nullptr;
+}
+
+tile_error *tile_module_kernel(tile_module *module, const char *name, tile_kernel **kernel) {
+  return guard([&]() -> Error {
+    if (!module || !name || !kernel)
+      return nullCall(!module ? "module" : !name ? "name" : "kernel");
+    *kernel = nullptr;
+    return module->find(name, *kernel);
+  });
+}
+
+//===- Launching ---------------------------------------------------------------------------------------------------===//
+
+tile_error *tile_kernel_launch(tile_kernel *kernel, const tile_argument *arguments, size_t count, void *stream,
+                               uint32_t flags) {
+  return guard([&]() -> Error {
+    if (!kernel)
+      return nullCall("kernel");
+    if (flags & ~uint32_t(TILE_LAUNCH_UNCHECKED))
+      return Error(TILE_ERROR_CALL, "unknown launch flags " + std::to_string(flags));
+    return kernel->module->launch(*kernel, arguments, count, stream, flags & TILE_LAUNCH_UNCHECKED);
+  });
+}
+
+tile_error *tile_kernel_plan(tile_kernel *kernel, const tile_argument *arguments, size_t count, tile_launch_plan *result,
+                             int64_t *dims, size_t dim_count) {
+  return guard([&]() -> Error {
+    if (!kernel || !result)
+      return nullCall(kernel ? "plan" : "kernel");
+    const tile_instance *instance = nullptr;
+    if (Error error = kernel->select(arguments, count, instance))
+      return error;
+    Plan plan;
+    if (Error error = instance->validator->check(arguments, count, plan))
+      return error;
+    *result = {};
+    result->instance = instance;
+    result->programs = plan.programs;
+    result->axes = int32_t(plan.extents.size());
+    for (size_t i = 0; i < plan.extents.size(); ++i)
+      result->extents[i] = plan.extents[i];
+    for (size_t i = 0; dims && i < dim_count && i < instance->getKernel().dims.size(); ++i)
+      dims[i] = plan.values[i];
+    return {};
+  });
+}
+
+//===- Questions ---------------------------------------------------------------------------------------------------===//
+
+const char *tile_kernel_name(const tile_kernel *kernel) {
+  return kernel ? kernel->instances.front()->getKernel().name.c_str() : "";
+}
+const char *tile_kernel_doc(const tile_kernel *kernel) {
+  return kernel ? kernel->instances.front()->getKernel().doc.c_str() : "";
+}
+size_t tile_kernel_instance_count(const tile_kernel *kernel) { return kernel ? kernel->instances.size() : 0; }
+const tile_instance *tile_kernel_instance(const tile_kernel *kernel, size_t index) {
+  return kernel && index < kernel->instances.size() ? kernel->instances[index] : nullptr;
+}
+
+const char *tile_instance_symbol(const tile_instance *instance) {
+  return instance ? instance->getKernel().symbol.c_str() : "";
+}
+const char *tile_instance_signature(const tile_instance *instance) {
+  return instance ? instance->validator->getSignature().c_str() : "";
+}
+size_t tile_instance_param_count(const tile_instance *instance) {
+  return instance ? instance->getKernel().params.size() : 0;
+}
+
+int tile_instance_param(const tile_instance *instance, size_t index, tile_param_info *info) {
+  if (!info || index >= tile_instance_param_count(instance))
+    return 0;
+  const Param &param = instance->getKernel().params[index];
+  bool tensor = param.kind == Param::Kind::Tensor;
+  *info = {param.name.c_str(),
+           tensor ? TILE_TENSOR : TILE_SCALAR,
+           int32_t(param.dtype),
+           int32_t(param.access),
+           int32_t(param.dims.size()),
+           param.defaultValue.has_value(),
+           tensor ? param.align : 0};
+  return 1;
+}
+
+size_t tile_instance_dim_count(const tile_instance *instance) { return instance ? instance->getKernel().dims.size() : 0; }
+
+int tile_instance_dim(const tile_instance *instance, size_t index, tile_dim_info *info) {
+  if (!info || index >= tile_instance_dim_count(instance))
+    return 0;
+  const Dim &dim = instance->getKernel().dims[index];
+  *info = {dim.name.c_str(), dim.min, dim.max, dim.multipleOf, dim.opt.value_or(-1)};
+  return 1;
+}
+
+void tile_instance_launch_info(const tile_instance *instance, tile_launch_info *info) {
+  if (!info)
+    return;
+  *info = {};
+  if (!instance)
+    return;
+  const LaunchInfo &launch = instance->getKernel().launch;
+  *info = {launch.threads, launch.sharedBytes, launch.registers, launch.spillBytes};
+}
+
+//===- Values --------------------------------------------------------------------------------------------------------===//
+
+const char *tile_dtype_name(int32_t dtype) {
+  // The names are literals, so that their data ends in a zero byte.
+  return dtype >= 0 && dtype <= TILE_U4 ? dtypeName(Dtype(dtype)).data() : nullptr;
+}
+
+int32_t tile_dtype_from_name(const char *name) {
+  std::optional<Dtype> dtype = name ? dtypeFromName(name) : std::nullopt;
+  return dtype ? int32_t(*dtype) : -1;
+}
+
+tile_error *tile_scalar_bits(int32_t dtype, double value, uint64_t *bits) {
+  return guard([&]() -> Error {
+    if (!bits || !tile_dtype_name(dtype))
+      return bits ? Error(TILE_ERROR_DTYPE, "unknown dtype " + std::to_string(dtype)) : nullCall("bits");
+    std::string reason;
+    std::optional<uint64_t> encoded = encode(Constant(value), Dtype(dtype), reason);
+    if (!encoded)
+      return Error(TILE_ERROR_DTYPE, reason);
+    *bits = *encoded;
+    return {};
+  });
+}
+
+const char *tile_runtime_version(void) { return TILE_RUNTIME_VERSION; }
+
+} // extern "C"

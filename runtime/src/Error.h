@@ -1,0 +1,21 @@
+// Errors as values, inside the runtime: a code of the C interface and one line of text.
+#pragma once
+
+#include "runtime/include/tile_runtime.h"
+
+#include <string>
+#include <utility>
+
+namespace tile::runtime {
+
+/// What went wrong, or nothing: converts to true when there is an error.
+struct Error {
+  tile_code code = TILE_OK;
+  std::string message;
+
+  Error() = default;
+  Error(tile_code code, std::string message) : code(code), message(std::move(message)) {}
+  explicit operator bool() const { return code != TILE_OK; }
+};
+
+} // namespace tile::runtime

@@ -1,0 +1,302 @@
+// Loading of modules, choice of instances, launching.
+#include "runtime/src/Module.h"
+
+#include <array>
+
+using namespace tile::runtime;
+
+//===- Kernels and instances ---------------------------------------------------------------------------------------===//
+
+/// "f16[8, 128], 0.5 as f32, default": the arguments of a call that fits nothing.
+static std::string describeArguments(const tile_argument *arguments, size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i) {
+    const tile_argument &argument = arguments[i];
+    const char *dtype = tile_dtype_name(argument.dtype);
+    text += i ? ", " : "";
+    if (argument.kind == TILE_DEFAULT) {
+      text += "default";
+      continue;
+    }
+    text += dtype ? dtype : "?";
+    if (argument.kind == TILE_SCALAR)
+      continue;
+    text += "[";
+    for (int32_t axis = 0; axis < argument.rank && argument.shape; ++axis)
+      text += (axis ? ", " : "") + std::to_string(argument.shape[axis]);
+    text += "]";
+  }
+  return text;
+}
+
+Error tile_kernel::select(const tile_argument *arguments, size_t count, const tile_instance *&instance) const {
+  instance = instances.front();
+  if (instances.size() == 1)
+    return {};
+  if (count && !arguments)
+    return Error(TILE_ERROR_CALL, name + ": the array of arguments is null");
+  for (const tile_instance *candidate : instances)
+    if (candidate->validator->fits(arguments, count)) {
+      instance = candidate;
+      return {};
+    }
+  std::string message = name + ": no instance takes (" + describeArguments(arguments, count) + "); there are";
+  for (size_t i = 0; i < instances.size(); ++i)
+    message += (i ? "; " : " ") + instances[i]->validator->getSignature();
+  return Error(TILE_ERROR_INSTANCE, message);
+}
+
+//===- Loading -----------------------------------------------------------------------------------------------------===//
+
+Error tile_module::create(std::string image, const std::string &manifest, std::string name,
+                          std::unique_ptr<tile_module> &result) {
+  std::string reason;
+  std::optional<Manifest> parsed = parseManifest(manifest, reason);
+  if (!parsed)
+    return Error(TILE_ERROR_MANIFEST, "'" + name + "': " + reason);
+  int major = 0, minor = 0;
+  char suffix = 0;
+  if (!parseTarget(parsed->target, major, minor, suffix))
+    return Error(TILE_ERROR_TARGET, "'" + name + "' is compiled for '" + parsed->target +
+                                        "', which this runtime cannot load; expected a CUDA target such as sm_90a (run CPU "
+                                        "kernels with 'tilec run --device cpu')");
+  std::unique_ptr<tile_module> module(new tile_module);
+  if (Error error = inspectImage(image, name, module->kind))
+    return error;
+  module->name = std::move(name);
+  module->image = std::move(image);
+  std::vector<Kernel> kernels = std::move(parsed->kernels);
+  module->manifest = std::move(*parsed);
+  for (Kernel &kernel : kernels) {
+    auto instance = std::make_unique<tile_instance>();
+    instance->validator = Validator::create(std::move(kernel), reason);
+    if (!instance->validator)
+      return Error(TILE_ERROR_MANIFEST, "'" + module->name + "': " + reason);
+    instance->index = module->instances.size();
+    auto add = [&](auto &list, const std::string &name) {
+      tile_kernel *group = nullptr;
+      for (auto &known : list)
+        if (known->name == name)
+          group = known.get();
+      if (!group) {
+        list.push_back(std::make_unique<tile_kernel>());
+        group = list.back().get();
+        group->module = module.get();
+        group->name = name;
+      }
+      group->instances.push_back(instance.get());
+    };
+    add(module->kernels, instance->getKernel().name);
+    add(module->symbols, instance->getKernel().symbol);
+    if (module->symbols.back()->instances.size() > 1)
+      return Error(TILE_ERROR_MANIFEST, "'" + module->name + "': the symbol '" + instance->getKernel().symbol +
+                                            "' is listed twice");
+    module->instances.push_back(std::move(instance));
+  }
+  result = std::move(module);
+  return {};
+}
+
+tile_module::~tile_module() {
+  if (contexts.empty())
+    return;
+  Error ignored;
+  const CudaDriver *driver = CudaDriver::get(ignored);
+  for (const Loaded &entry : contexts) {
+    // A context that is gone has taken its modules with it.
+    if (driver->ctxPush(entry.context) != cuda::success)
+      continue;
+    unsigned long long id = entry.id;
+    if (!driver->ctxGetId || (driver->ctxGetId(entry.context, &id) == cuda::success && id == entry.id))
+      driver->moduleUnload(entry.module);
+    CUcontext popped;
+    driver->ctxPop(&popped);
+  }
+}
+
+Error tile_module::find(const std::string &wanted, tile_kernel *&kernel) {
+  for (auto *list : {&kernels, &symbols})
+    for (auto &known : *list)
+      if (known->name == wanted) {
+        kernel = known.get();
+        return {};
+      }
+  std::string names;
+  for (auto &known : kernels)
+    names += (names.empty() ? "" : ", ") + known->name;
+  return Error(TILE_ERROR_KERNEL, "'" + name + "' has no kernel '" + wanted + "'; it has " + (names.empty() ? "none" : names));
+}
+
+Error tile_module::load(const CudaDriver &driver, Loaded &entry) {
+  CUdevice device = 0;
+  int major = 0, minor = 0;
+  if (Error error = driver.check(driver.ctxGetDevice(&device), "cannot ask for the context's device"))
+    return error;
+  if (Error error = driver.check(driver.deviceGetAttribute(&major, cuda::attributeComputeMajor, device),
+                                 "cannot ask for the compute capability"))
+    return error;
+  if (Error error = driver.check(driver.deviceGetAttribute(&minor, cuda::attributeComputeMinor, device),
+                                 "cannot ask for the compute capability"))
+    return error;
+  if (!runsOn(kind, manifest.target, major, minor))
+    return Error(TILE_ERROR_TARGET, "'" + name + "' is compiled for " + manifest.target + ", but the device is sm_" +
+                                        std::to_string(major) + std::to_string(minor) + "; compile it with --target for that");
+  std::array<char, 4096> log{};
+  int options[] = {cuda::jitErrorLog, cuda::jitErrorLogBytes};
+  void *values[] = {log.data(), reinterpret_cast<void *>(uintptr_t(log.size()))};
+  std::string what = "'" + name + "' cannot be loaded, the " + (kind == ImageKind::Ptx ? "PTX" : "cubin") + " is refused";
+  if (Error error = driver.check(driver.moduleLoadDataEx(&entry.module, image.c_str(), 2, options, values), what.c_str())) {
+    log.back() = '\0';
+    std::string text = log.data();
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
+      text.pop_back();
+    for (char &c : text)
+      c = c == '\n' ? ' ' : c;
+    return Error(TILE_ERROR_BINARY, error.message + (text.empty() ? "" : ": " + text));
+  }
+  entry.functions.resize(instances.size());
+  return {};
+}
+
+/// The entry of the current context. Called with the mutex held.
+Error tile_module::loaded(const CudaDriver &driver, Loaded *&entry) {
+  CUcontext context = nullptr;
+  if (Error error = driver.currentContext(context))
+    return error;
+  unsigned long long id = 0;
+  if (driver.ctxGetId)
+    if (Error error = driver.check(driver.ctxGetId(context, &id), "cannot ask for the context's number"))
+      return error;
+  for (size_t i = 0; i < contexts.size(); ++i) {
+    if (contexts[i].context != context)
+      continue;
+    if (contexts[i].id == id) {
+      entry = &contexts[i];
+      return {};
+    }
+    contexts.erase(contexts.begin() + i);
+    break;
+  }
+  Loaded fresh{context, id, nullptr, {}};
+  if (Error error = load(driver, fresh))
+    return error;
+  contexts.push_back(std::move(fresh));
+  entry = &contexts.back();
+  return {};
+}
+
+Error tile_module::function(const CudaDriver &driver, Loaded &entry, const tile_instance &instance, CUfunction &result) {
+  CUfunction &known = entry.functions[instance.index];
+  result = known;
+  if (known)
+    return {};
+  const Kernel &kernel = instance.getKernel();
+  if (driver.moduleGetFunction(&result, entry.module, kernel.symbol.c_str()) != cuda::success)
+    return Error(TILE_ERROR_BINARY, "'" + name + "' has no function '" + kernel.symbol +
+                                        "', which its manifest lists: binary and manifest do not belong together");
+  // More than 48 KB must be asked for, and static shared memory counts too.
+  int dynamic = int(kernel.launch.sharedBytes), fixed = 0, limit = 0;
+  if (dynamic > 0) {
+    CUdevice device = 0;
+    if (Error error = driver.check(driver.ctxGetDevice(&device), "cannot ask for the context's device"))
+      return error;
+    if (Error error = driver.check(driver.deviceGetAttribute(&limit, cuda::attributeMaxSharedPerBlockOptin, device),
+                                   "cannot ask for the shared memory of a block"))
+      return error;
+    if (Error error = driver.check(driver.funcGetAttribute(&fixed, cuda::functionSharedBytes, result),
+                                   "cannot ask for the kernel's shared memory"))
+      return error;
+    if (int64_t(dynamic) + fixed > limit)
+      return Error(TILE_ERROR_TARGET, kernel.name + ": needs " + std::to_string(int64_t(dynamic) + fixed) +
+                                          " bytes of shared memory for a block, the device has " + std::to_string(limit) +
+                                          "; use smaller tiles");
+    if (Error error = driver.check(driver.funcSetAttribute(result, cuda::functionMaxDynamicShared, dynamic),
+                                   "cannot ask for more shared memory"))
+      return error;
+  }
+  known = result;
+  return {};
+}
+
+Error tile_module::getFunction(const CudaDriver &driver, const tile_instance &instance, CUfunction &result) {
+  std::lock_guard<std::mutex> lock(mutex);
+  Loaded *entry = nullptr;
+  if (Error error = loaded(driver, entry))
+    return error;
+  return function(driver, *entry, instance, result);
+}
+
+Error tile_module::prepare() {
+  Error error;
+  const CudaDriver *driver = CudaDriver::get(error);
+  if (!driver)
+    return error;
+  std::lock_guard<std::mutex> lock(mutex);
+  Loaded *entry = nullptr;
+  if (Error problem = loaded(*driver, entry))
+    return problem;
+  for (auto &instance : instances) {
+    CUfunction function_ = nullptr;
+    if (Error problem = function(*driver, *entry, *instance, function_))
+      return problem;
+  }
+  return {};
+}
+
+//===- Launching -----------------------------------------------------------------------------------------------------===//
+
+static Error fillDevice(const CudaDriver &driver, const Fill &fill, CUstream stream) {
+  return forEachBlock(fill, [&](const FillBlock &block) {
+    CUdeviceptr to = CUdeviceptr(uintptr_t(block.data));
+    size_t pitch = size_t(block.pitchBytes), width = size_t(block.width), rows = size_t(block.rows);
+    CUresult result = cuda::success;
+    switch (block.cellBytes) {
+    case 1:
+      result = rows == 1 ? driver.memsetD8(to, block.value, width, stream)
+                         : driver.memsetD2D8(to, pitch, block.value, width, rows, stream);
+      break;
+    case 2:
+      result = rows == 1 ? driver.memsetD16(to, block.value, width, stream)
+                         : driver.memsetD2D16(to, pitch, block.value, width, rows, stream);
+      break;
+    default:
+      result = rows == 1 ? driver.memsetD32(to, block.value, width, stream)
+                         : driver.memsetD2D32(to, pitch, block.value, width, rows, stream);
+    }
+    return driver.check(result, "cannot fill a tensor before the launch");
+  });
+}
+
+Error tile_module::launch(const tile_kernel &kernel, const tile_argument *arguments, size_t count, void *stream,
+                          bool unchecked) {
+  const tile_instance *instance = nullptr;
+  if (Error error = kernel.select(arguments, count, instance))
+    return error;
+  // Its buffers stay, so that a launch allocates nothing.
+  thread_local Plan plan;
+  if (Error error = instance->validator->check(arguments, count, plan, unchecked))
+    return error;
+  if (plan.empty && plan.fills.empty())
+    return {};
+  Error error;
+  const CudaDriver *driver = CudaDriver::get(error);
+  if (!driver)
+    return error;
+  CUfunction function = nullptr;
+  if (Error problem = getFunction(*driver, *instance, function))
+    return problem;
+  CUstream cuStream = static_cast<CUstream>(stream);
+  for (const Fill &fill : plan.fills)
+    if (Error problem = fillDevice(*driver, fill, cuStream)) {
+      problem.message = kernel.name + ": " + problem.message;
+      return problem;
+    }
+  if (plan.empty)
+    return {};
+  const Kernel &info = instance->getKernel();
+  CUresult result = driver->launchKernel(function, unsigned(plan.programs), 1, 1, info.launch.threads, 1, 1,
+                                         info.launch.sharedBytes, cuStream, plan.pointers.data(), nullptr);
+  if (result == cuda::success)
+    return {};
+  return driver->check(result, (kernel.name + ": cannot launch").c_str());
+}

@@ -1,0 +1,111 @@
+// Checks the arguments of one launch against a kernel's contract, in the order that the language defines, and plans the launch.
+#pragma once
+
+#include "runtime/src/Error.h"
+#include "runtime/src/Fill.h"
+#include "runtime/src/Manifest.h"
+
+#include <memory>
+
+namespace tile::runtime {
+
+/// What a launch does. Reuse one for many launches: its buffers are then allocated once.
+struct Plan {
+  Plan() = default;
+  Plan(Plan &&) = default;
+  Plan &operator=(Plan &&) = default;
+
+  /// Some grid extent is zero: only the fills happen.
+  bool empty = false;
+  /// Product of the extents, at most 2^31 - 1.
+  int64_t programs = 0;
+  /// Programs along each grid axis, slowest first.
+  std::vector<int64_t> extents;
+  /// Values of the kernel's `dims`, in their order, then of the integral scalar parameters that expressions use.
+  std::vector<int64_t> values;
+  /// Machine arguments in the ABI's order: `pointers[i]` points to argument i, in `cells[i]`.
+  std::vector<uint64_t> cells;
+  std::vector<void *> pointers;
+  std::vector<Fill> fills;
+  /// Strides of all tensors, in elements, one after the other.
+  std::vector<int64_t> strides;
+};
+
+/// One kernel instance, prepared for quick checking. Immutable, so that threads may share it.
+class Validator {
+public:
+  /// None, with the reason in `error`, for a kernel that no launch could satisfy or bind: a dimension bound by nothing, a
+  /// default or fill that its dtype cannot hold, a rank above 8.
+  static std::unique_ptr<Validator> create(Kernel kernel, std::string &error);
+
+  /// Checks `count` arguments, in the order of the parameters (trailing scalars with a default may be left out), and fills `plan`.
+  /// With `unchecked`, looks only at what binding dimensions and computing the grid need. `plan` is meaningless after an error.
+  Error check(const tile_argument *arguments, size_t count, Plan &plan, bool unchecked = false) const;
+
+  /// Whether kinds, dtypes, ranks and constant dimensions agree: what dispatch between instances goes by.
+  bool fits(const tile_argument *arguments, size_t count) const;
+
+  const Kernel &getKernel() const { return kernel; }
+  /// "softmax[T = f16](x: in f16[M, N], y: out f16[M, N])".
+  const std::string &getSignature() const { return signature; }
+
+private:
+  friend class Check;
+  friend class ValidatorBuilder;
+
+  /// A range of `code`, or a constant (slot -1, no code), or one slot.
+  struct Code {
+    uint32_t begin = 0, end = 0;
+    int32_t slot = -1;
+    int64_t constant = 0;
+  };
+  struct Instruction {
+    Expr::Op op;
+    int64_t operand; // Integer: the value; Name: the slot
+  };
+  /// Where a dimension or stride gets its value.
+  struct Binding {
+    enum class Form : uint8_t { Extent, ExtentPlus, ExtentTimes, Stride, Scalar } form;
+    uint32_t param, axis;
+    int64_t constant; // Plus: extent = value + constant; Times: extent = constant * value
+  };
+  struct Axis {
+    Code extent;
+    bool binds = false;
+    /// Without a code any stride is right.
+    std::optional<Code> stride;
+  };
+  struct Tensor {
+    std::vector<Axis> axes;
+    bool dense = true;
+    uint32_t firstStride = 0;
+    bool fills = false;
+    uint64_t fillBits = 0;
+  };
+  struct Source {
+    bool isDim;
+    uint32_t index; // of the parameter or slot
+  };
+
+  Validator() = default;
+  /// None on overflow.
+  std::optional<int64_t> evaluate(const Code &code, const int64_t *values) const;
+
+  Kernel kernel;
+  std::string signature;
+  std::vector<Instruction> code;
+  std::vector<Binding> bindings; // one for each slot: kernel.dims, then integral scalars
+  std::vector<Tensor> tensors;   // one for each parameter; unused for scalars
+  std::vector<uint64_t> defaults;
+  std::vector<Code> grid, contracts;
+  std::vector<Source> sources;
+  size_t required = 0; // parameters before the trailing defaults
+  uint32_t strideCount = 0;
+  bool written = false;
+  std::vector<bool> mayAlias; // params x params
+};
+
+/// "softmax[T = f16, BLOCK = 1024](x: in f16[M, N], y: out f16[M, N])".
+std::string describe(const Kernel &kernel);
+
+} // namespace tile::runtime
