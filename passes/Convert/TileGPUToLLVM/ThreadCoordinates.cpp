@@ -1,0 +1,109 @@
+// Linear layouts evaluated at run time, as few shifts and masks of the thread's number as possible.
+#include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <map>
+
+using namespace mlir;
+
+namespace tile::gpu {
+
+Value getThreadId(OpBuilder &builder, Location loc) {
+  return NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
+}
+
+Value constantI32(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIntOp::create(builder, loc, value, 32);
+}
+
+Value applyLinear(OpBuilder &builder, Location loc, Value index, ArrayRef<uint32_t> images) {
+  // By shift distance: the bits of the index that move so far. A bit with several bits in its image moves several times.
+  std::map<int, uint32_t> moves;
+  for (unsigned from = 0; from < images.size(); ++from)
+    for (unsigned to = 0; to < 32; ++to)
+      if (images[from] >> to & 1)
+        moves[int(to) - int(from)] |= 1u << from;
+
+  Value sum;
+  uint32_t occupied = 0;
+  for (auto [distance, bits] : moves) {
+    Value term = arith::AndIOp::create(builder, loc, index, constantI32(builder, loc, bits));
+    uint32_t reached = distance >= 0 ? bits << distance : bits >> -distance;
+    if (distance > 0)
+      term = arith::ShLIOp::create(builder, loc, term, constantI32(builder, loc, distance));
+    else if (distance < 0)
+      term = arith::ShRUIOp::create(builder, loc, term, constantI32(builder, loc, -distance));
+    if (!sum)
+      sum = term;
+    else if (occupied & reached)
+      sum = arith::XOrIOp::create(builder, loc, sum, term);
+    else
+      sum = arith::OrIOp::create(builder, loc, sum, term);
+    occupied |= reached;
+  }
+  return sum ? sum : constantI32(builder, loc, 0);
+}
+
+Value ThreadNumber::getBase(OpBuilder &builder, Location loc) const {
+  if (!mask)
+    return constantI32(builder, loc, 0);
+  return applyLinear(builder, loc, getThreadId(builder, loc), threads);
+}
+
+uint32_t ThreadNumber::getOffset(unsigned reg) const {
+  uint32_t offset = 0;
+  for (unsigned bit = 0; bit < registers.size(); ++bit)
+    if (reg >> bit & 1)
+      offset ^= registers[bit];
+  return offset;
+}
+
+bool ThreadNumber::isDisjoint() const {
+  for (uint32_t image : registers)
+    if (image & mask)
+      return false;
+  return true;
+}
+
+Value combineOffset(OpBuilder &builder, Location loc, Value base, uint32_t mask, uint32_t offset) {
+  if (uint32_t flipped = offset & mask)
+    base = arith::XOrIOp::create(builder, loc, base, constantI32(builder, loc, flipped));
+  if (uint32_t added = offset & ~mask)
+    base = arith::AddIOp::create(builder, loc, base, constantI32(builder, loc, added),
+                                 arith::IntegerOverflowFlags::nsw | arith::IntegerOverflowFlags::nuw);
+  return base;
+}
+
+ThreadCoordinates::ThreadCoordinates(OpBuilder &builder, Location loc, const LinearLayout &layout)
+    : numRegisters(layout.getNumRegisters()) {
+  for (unsigned dim = 0; dim < layout.getRank(); ++dim) {
+    SmallVector<uint32_t> registers, threads;
+    for (const Coord &basis : layout.getBases(InDim::Register))
+      registers.push_back(basis[dim]);
+    for (InDim in : {InDim::Lane, InDim::Warp})
+      for (const Coord &basis : layout.getBases(in))
+        threads.push_back(basis[dim]);
+    numbers.emplace_back(registers, threads);
+    bases.push_back(numbers.back().getBase(builder, loc));
+  }
+}
+
+Value ThreadCoordinates::get(OpBuilder &builder, Location loc, unsigned reg, unsigned dim) const {
+  return combineOffset(builder, loc, bases[dim], numbers[dim].getMask(), numbers[dim].getOffset(reg));
+}
+
+Value ThreadCoordinates::getVector(OpBuilder &builder, Location loc, unsigned dim) const {
+  SmallVector<int32_t> offsets;
+  for (unsigned reg = 0; reg < numRegisters; ++reg)
+    offsets.push_back(numbers[dim].getOffset(reg));
+  auto type = VectorType::get(numRegisters, builder.getI32Type());
+  Value constants = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef<int32_t>(offsets)));
+  Value base = vector::BroadcastOp::create(builder, loc, type, bases[dim]);
+  if (isDisjoint(dim))
+    return arith::OrIOp::create(builder, loc, base, constants);
+  return arith::XOrIOp::create(builder, loc, base, constants);
+}
+
+} // namespace tile::gpu
