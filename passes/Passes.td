@@ -8,6 +8,23 @@ include "mlir/Pass/PassBase.td"
 
 //===--- TileGPU: layouts, shared memory, tensor cores -------------------------------------------------------------===//
 
+//===--- Convert: both paths ---------------------------------------------------------------------------------------===//
+
+def ExpandMath : Pass<"tile-expand-math"> {
+  let summary = "replace elementary functions by arithmetic";
+  let description = [{
+    Rewrites `math` operations on f16, bf16, f32 and f64 (scalars and vectors) into `arith` operations, `math.fma` and
+    the few operations that processors have themselves, so that no code calls libm or libdevice. f16 and bf16 are
+    computed in f32 and rounded once. docs/Math.md has the errors. On the GPU exp, exp2 and rsqrt build on NVIDIA's
+    approximate instructions; `fastmath<afn>` permits them alone, also for sin, cos and tanh.
+    ```mlir
+    %y = math.tanh %x : vector<8xf32>
+    ```
+  }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "What executes the result: cpu or gpu">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect"];
+}
+
 //===--- Convert: the CPU path -------------------------------------------------------------------------------------===//
 
 def ConvertTileToLinalg : Pass<"convert-tile-to-linalg", "::mlir::ModuleOp"> {

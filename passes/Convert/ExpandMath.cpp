@@ -1,0 +1,134 @@
+// tile-expand-math: puts arithmetic in place of math operations that no target has, so that nothing calls libm.
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/Convert/MathFunctions.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace tile {
+#define GEN_PASS_DEF_EXPANDMATH
+#include "passes/Passes.h.inc"
+
+using namespace math;
+
+/// Exact in the wider type and rounded back without harm: 16-bit floats go through f32.
+static bool isRounding(Operation *op) {
+  return isa<mlir::math::SqrtOp, mlir::math::FloorOp, mlir::math::CeilOp, mlir::math::RoundEvenOp, mlir::math::RoundOp,
+             mlir::math::TruncOp>(op);
+}
+
+/// Operations that both targets have themselves.
+static bool isNative(Operation *op) {
+  return isRounding(op) ||
+         isa<mlir::math::AbsFOp, mlir::math::AbsIOp, mlir::math::CopySignOp, mlir::math::FmaOp, mlir::math::IsNaNOp,
+             mlir::math::IsInfOp, mlir::math::IsFiniteOp, mlir::math::IsNormalOp, mlir::math::CountLeadingZerosOp,
+             mlir::math::CountTrailingZerosOp, mlir::math::CtPopOp>(op);
+}
+
+static bool isExpandable(Operation *op) {
+  return isa<mlir::math::ExpOp, mlir::math::Exp2Op, mlir::math::ExpM1Op, mlir::math::LogOp, mlir::math::Log2Op,
+             mlir::math::Log1pOp, mlir::math::SinOp, mlir::math::CosOp, mlir::math::TanOp, mlir::math::TanhOp,
+             mlir::math::ErfOp, mlir::math::PowFOp, mlir::math::RsqrtOp>(op);
+}
+
+/// x^2 is exact to the last rounding as a product.
+static bool isSquare(mlir::math::PowFOp op) {
+  FloatAttr exponent;
+  DenseElementsAttr splat;
+  if (matchPattern(op.getRhs(), m_Constant(&splat)) && splat.isSplat())
+    exponent = dyn_cast<FloatAttr>(splat.getSplatValue<Attribute>());
+  else
+    matchPattern(op.getRhs(), m_Constant(&exponent));
+  return exponent && exponent.getValueAsDouble() == 2.0;
+}
+
+static Number expand(Operation *op, ArrayRef<Number> in, Machine machine) {
+  Number x = in[0];
+  return llvm::TypeSwitch<Operation *, Number>(op)
+      .Case([&](mlir::math::ExpOp) { return expandExp(x, machine); })
+      .Case([&](mlir::math::Exp2Op) { return expandExp2(x, machine); })
+      .Case([&](mlir::math::ExpM1Op) { return expandExpM1(x); })
+      .Case([&](mlir::math::LogOp) { return expandLog(x); })
+      .Case([&](mlir::math::Log2Op) { return expandLog2(x); })
+      .Case([&](mlir::math::Log1pOp) { return expandLog1P(x); })
+      .Case([&](mlir::math::SinOp) { return expandSin(x, machine); })
+      .Case([&](mlir::math::CosOp) { return expandCos(x, machine); })
+      .Case([&](mlir::math::TanOp) { return expandTan(x); })
+      .Case([&](mlir::math::TanhOp) { return expandTanh(x, machine); })
+      .Case([&](mlir::math::ErfOp) { return expandErf(x, machine); })
+      .Case([&](mlir::math::PowFOp power) { return isSquare(power) ? x * x : expandPow(x, in[1]); })
+      .Case([&](mlir::math::RsqrtOp) { return expandRsqrt(x, machine); })
+      .Default([&](Operation *other) { // a native operation, at a wider type
+        Operation *wide = other->clone();
+        wide->setOperand(0, x.get());
+        wide->getResult(0).setType(x.get().getType());
+        return x.make(x.at().insert(wide)->getResult(0));
+      });
+}
+
+static bool isSixteenBits(Type element) { return element.isF16() || element.isBF16(); }
+
+/// Replaces one operation; an error where its type has no expansion.
+static LogicalResult rewrite(Operation *op, bool gpu) {
+  Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
+  auto vector = dyn_cast<VectorType>(type);
+  if (isa<ShapedType>(type) && !vector)
+    return op->emitOpError() << "is expanded on scalars and vectors, found " << type
+                             << "; lower tensors to them before tile-expand-math";
+  bool narrow = isSixteenBits(element);
+  if (!narrow && !element.isF32() && !element.isF64())
+    return op->emitOpError() << "is expanded for f16, bf16, f32 and f64, found " << element;
+
+  ImplicitLocOpBuilder builder(op->getLoc(), op);
+  SmallVector<Number> operands;
+  for (Value operand : op->getOperands()) {
+    Number number(builder, operand);
+    if (narrow)
+      number = number.make(arith::ExtFOp::create(builder, number.withElement(builder.getF32Type()), operand));
+    operands.push_back(number);
+  }
+  auto flags = cast<arith::ArithFastMathInterface>(op).getFastMathFlagsAttr().getValue();
+  Value result = expand(op, operands, {gpu, bitEnumContainsAll(flags, arith::FastMathFlags::afn)}).get();
+  if (narrow)
+    result = arith::TruncFOp::create(builder, type, result);
+  op->replaceAllUsesWith(ValueRange{result});
+  op->erase();
+  return success();
+}
+
+namespace {
+struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
+  using ExpandMathBase::ExpandMathBase;
+
+  void runOnOperation() override {
+    if (target != "cpu" && target != "gpu") {
+      emitError(getOperation()->getLoc()) << "expected target 'cpu' or 'gpu', found '" << target << "'";
+      return signalPassFailure();
+    }
+    SmallVector<Operation *> work;
+    getOperation()->walk([&](Operation *op) {
+      if (isa_and_nonnull<mlir::math::MathDialect>(op->getDialect()))
+        work.push_back(op);
+    });
+    bool failed = false;
+    for (Operation *op : work) {
+      bool narrowNative = isRounding(op) && isSixteenBits(getElementTypeOrSelf(op->getResult(0).getType()));
+      if (isExpandable(op) || narrowNative) {
+        failed |= rewrite(op, target == "gpu").failed();
+      } else if (!isNative(op)) {
+        op->emitOpError() << "has no expansion and no instruction on the targets; compose it from the functions that "
+                             "the language lists";
+        failed = true;
+      }
+    }
+    if (failed)
+      signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace tile

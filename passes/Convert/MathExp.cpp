@@ -1,0 +1,119 @@
+// exp and the functions made from it (exp2, expm1, tanh, erf), and rsqrt.
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "passes/Convert/ExpandMathCoefficients.h"
+#include "passes/Convert/MathFunctions.h"
+
+using namespace mlir;
+
+namespace tile::math {
+
+/// `afn` on an f32 intrinsic selects the approximate instruction on NVPTX; LLVM splits vectors at the very end.
+template <typename Intrinsic>
+static Number approximate(Number x) {
+  return x.make(Intrinsic::create(x.at(), x.get().getType(), x.get(), LLVM::FastmathFlags::afn));
+}
+
+Rounded roundToInteger(Number x) {
+  // Adding 1.5 * 2^fraction pushes the fraction out of the significand and leaves the integer in its low bits.
+  Number magic = x.constant(x.getWidth() == 32 ? 0x1.8p23 : 0x1.8p52);
+  Number shifted = x + magic;
+  return {shifted - magic, toBits(shifted) - toBits(magic)};
+}
+
+Number powerOfTwo(Number n, Number like) {
+  Format format(like);
+  return fromBits(shiftLeft(n + format.bias, format.fraction), like);
+}
+
+Number scale(Number x, Number n) {
+  // Two steps: the first is exact, so that a subnormal result is rounded only once.
+  Number half = shiftRightSigned(n, 1);
+  return x * powerOfTwo(half, x) * powerOfTwo(n - half, x);
+}
+
+namespace {
+/// x = n log(2) + rest.
+struct Reduced {
+  Number rest, n;
+};
+} // namespace
+
+static Reduced reduceByLog2(Number x) {
+  bool single = x.getWidth() == 32;
+  Rounded n = roundToInteger(x * (single ? log2eParts32[0] : log2eParts64[0]));
+  Number rest = fma(n.number, single ? -log2Parts32[0] : -log2Parts64[0], x);
+  rest = fma(n.number, single ? -log2Parts32[1] : -log2Parts64[1], rest);
+  return {rest, n.integer};
+}
+
+/// exp(r) - 1 for |r| <= log(2)/2.
+static Number expM1Polynomial(Number r) {
+  Number tail = r.getWidth() == 32 ? polynomial(r, expTail32) : polynomial(r, expTail64);
+  return fma(r * r, tail, r);
+}
+
+Number exponential(Number x, Number tail, Machine machine) {
+  bool single = x.getWidth() == 32;
+  Reduced reduced = reduceByLog2(single ? clamp(x, -104.0, 89.0) : clamp(x, -746.0, 710.0));
+  Number rest = tail.get() ? reduced.rest + tail : reduced.rest;
+  Number mantissa = single && machine.gpu ? approximate<LLVM::Exp2Op>(rest * log2eParts32[0]) : expM1Polynomial(rest) + 1.0;
+  return scale(mantissa, reduced.n);
+}
+
+Number expandExp(Number x, Machine machine) {
+  if (x.getWidth() == 32 && machine.gpu && machine.fast)
+    return approximate<LLVM::Exp2Op>(x * log2eParts32[0]);
+  return exponential(x, {}, machine);
+}
+
+Number expandExp2(Number x, Machine machine) {
+  bool single = x.getWidth() == 32;
+  if (single && machine.gpu)
+    return approximate<LLVM::Exp2Op>(x); // accurate to 2 ulp over the whole range
+  Number held = single ? clamp(x, -151.0, 129.0) : clamp(x, -1076.0, 1025.0);
+  Rounded n = roundToInteger(held);
+  Number rest = (held - n.number) * (log2Parts64[0] + log2Parts64[1]);
+  return scale(expM1Polynomial(rest) + 1.0, n.integer);
+}
+
+Number expandExpM1(Number x) {
+  bool single = x.getWidth() == 32;
+  Reduced reduced = reduceByLog2(single ? clamp(x, -25.0, 89.0) : clamp(x, -45.0, 710.0));
+  Number mantissa = expM1Polynomial(reduced.rest);
+  // 2^n (mantissa + 1) - 1, halved so that 2^n cannot overflow before the result does.
+  Number half = powerOfTwo(reduced.n - 1, x);
+  Number result = fma(half, mantissa, half - 0.5) * 2.0;
+  result = select(equal(reduced.n, 0), mantissa, result);
+  return copySign(result, x); // -0 stays -0
+}
+
+Number expandTanh(Number x, Machine machine) {
+  bool single = x.getWidth() == 32;
+  if (single && machine.gpu && machine.fast)
+    return approximate<LLVM::TanhOp>(x);
+  // tanh = t / (t + 2) with t = exp(2|x|) - 1; beyond the clamp it rounds to 1.
+  Number t = expandExpM1(clamp(absolute(x) * 2.0, 0.0, single ? 24.0 : 44.0));
+  return copySign(t / (t + 2.0), x);
+}
+
+Number expandErf(Number x, Machine machine) {
+  bool single = x.getWidth() == 32;
+  Number magnitude = absolute(x);
+  Number square = x * x;
+  Number near = fma(x, single ? polynomial(square, erfTail32) : polynomial(square, erfTail64), x);
+  Number t = clamp(magnitude, 0.0, single ? 4.0 : 6.0) - 2.5;
+  Number log = single ? polynomial(t, erfcLog32) : polynomial(t, erfcLog64);
+  Number far = copySign(1.0 - exponential(-log, {}, machine), x);
+  return select(less(magnitude, single ? 0.92 : 1.0), near, far);
+}
+
+Number expandRsqrt(Number x, Machine machine) {
+  if (x.getWidth() != 32 || !machine.gpu)
+    return 1.0 / squareRoot(x);
+  // NVPTX turns this pair into rsqrt.approx, which is right to 2 ulp over the whole range.
+  auto flags = arith::FastMathFlags::afn | arith::FastMathFlags::contract | arith::FastMathFlags::arcp;
+  auto root = mlir::math::SqrtOp::create(x.at(), x.get(), flags);
+  return x.make(arith::DivFOp::create(x.at(), x.constant(1.0).get(), root.getResult(), flags));
+}
+
+} // namespace tile::math
