@@ -1,0 +1,193 @@
+// Offsets in shared memory, vector accesses and matrix loads, all derived from images of single bits.
+#include "dialect/TileGPU/SharedLayout.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+#include <cassert>
+
+using namespace llvm;
+
+namespace tile::gpu {
+
+SharedLayout::SharedLayout(ArrayRef<int64_t> shape, ArrayRef<int64_t> order, unsigned elementBytes, unsigned swizzle)
+    : shape(shape.begin(), shape.end()), order(order.begin(), order.end()), elementBytes(elementBytes), panelBytes(swizzle),
+      chunkMask(swizzle ? swizzle / 16 - 1 : 0) {
+  assert(order.size() == shape.size() && "an order names every dimension once");
+}
+
+SharedLayout SharedLayout::scratch(ArrayRef<int64_t> shape, unsigned fastest, unsigned elementBytes, unsigned granule) {
+  SmallVector<int64_t> order;
+  if (!shape.empty())
+    order.push_back(fastest);
+  for (unsigned d = shape.size(); d-- > 0;)
+    if (d != fastest)
+      order.push_back(d);
+  SharedLayout layout(shape, order, elementBytes, 0);
+  layout.hardware = false;
+  if (!shape.empty())
+    layout.panelBytes = std::min<int64_t>(128, shape[fastest] * elementBytes);
+  layout.granule = std::max(granule, elementBytes);
+  layout.chunkMask = std::max(128u / layout.granule, 1u) - 1;
+  return layout;
+}
+
+int64_t SharedLayout::getBytes() const {
+  int64_t rows = 1;
+  for (size_t i = 1; i < order.size(); ++i)
+    rows *= shape[order[i]];
+  int64_t rowBytes = order.empty() ? elementBytes : shape[order[0]] * elementBytes;
+  return rows * std::max<int64_t>(rowBytes, panelBytes);
+}
+
+uint32_t SharedLayout::getOffset(ArrayRef<int64_t> coord) const {
+  if (order.empty())
+    return 0;
+  uint64_t row = 0, rows = 1;
+  for (size_t i = order.size(); i-- > 1;) {
+    row = row * shape[order[i]] + coord[order[i]];
+    rows *= shape[order[i]];
+  }
+  uint64_t x = coord[order[0]] * elementBytes;
+  if (!panelBytes)
+    return row * shape[order[0]] * elementBytes + x;
+  uint64_t offset = (x / panelBytes * rows + row) * panelBytes + x % panelBytes;
+  return offset ^ (offset / 128 & chunkMask) * granule;
+}
+
+//===--- Accesses ---------------------------------------------------------------------------------------------------===//
+
+SharedAccess::SharedAccess(const LinearLayout &layout, const SharedLayout &shared, unsigned maxBytes) {
+  for (unsigned in = 0; in < numInDims; ++in)
+    for (const Coord &basis : layout.getBases(InDim(in)))
+      images[in].push_back(shared.getOffset(basis));
+
+  // Register bits whose images are 1, 2, 4, ... elements, as long as nothing else moves within such a group.
+  ArrayRef<uint32_t> registers = images[unsigned(InDim::Register)];
+  for (unsigned bytes = shared.getElementBytes(); bytes < maxBytes; bytes *= 2) {
+    auto found = llvm::find(registers, bytes);
+    if (found == registers.end())
+      break;
+    unsigned bit = found - registers.begin();
+    bool alone = true;
+    for (unsigned in = 0; in < numInDims; ++in)
+      for (unsigned other = 0; other < images[in].size(); ++other)
+        alone &= (in == unsigned(InDim::Register) && other == bit) || !(images[in][other] & bytes);
+    if (!alone)
+      break;
+    vectorBits.push_back(bit);
+  }
+}
+
+SmallVector<uint32_t> SharedAccess::getThreadImages() const {
+  SmallVector<uint32_t> result(getImages(InDim::Lane));
+  llvm::append_range(result, getImages(InDim::Warp));
+  return result;
+}
+
+uint32_t SharedAccess::getOffset(unsigned reg) const {
+  uint32_t offset = 0;
+  for (auto [bit, image] : enumerate(getImages(InDim::Register)))
+    if (reg >> bit & 1)
+      offset ^= image;
+  return offset;
+}
+
+SmallVector<SmallVector<unsigned>> SharedAccess::getAccesses(bool distinct) const {
+  unsigned vectorMask = 0, numRegisters = 1u << getImages(InDim::Register).size();
+  for (unsigned bit : vectorBits)
+    vectorMask |= 1u << bit;
+  SmallVector<SmallVector<unsigned>> accesses;
+  SmallVector<uint32_t> seen;
+  for (unsigned first = 0; first < numRegisters; ++first) {
+    if (first & vectorMask)
+      continue;
+    if (distinct) {
+      uint32_t offset = getOffset(first);
+      if (is_contained(seen, offset))
+        continue;
+      seen.push_back(offset);
+    }
+    auto &registers = accesses.emplace_back();
+    for (unsigned i = 0; i < getVectorSize(); ++i) {
+      unsigned reg = first;
+      for (auto [position, bit] : enumerate(vectorBits))
+        if (i >> position & 1)
+          reg |= 1u << bit;
+      registers.push_back(reg);
+    }
+  }
+  return accesses;
+}
+
+//===--- Matrix loads -----------------------------------------------------------------------------------------------===//
+
+// An 8x8 matrix is 8 rows of 16 bytes, row r at the address that lane r (of matrix 0; 8 + r of matrix 1, ...) gives. Lane
+// l receives bytes 4 (l mod 4) to 4 (l mod 4) + 3 of row l / 4; transposed, in units of 2 bytes, column l / 4 of rows
+// 2 (l mod 4) and 2 (l mod 4) + 1.
+std::optional<MatrixLoads> getMatrixLoads(const LinearLayout &layout, const SharedLayout &shared) {
+  SharedAccess access(layout, shared, 4);
+  ArrayRef<uint32_t> registers = access.getImages(InDim::Register), lanes = access.getImages(InDim::Lane),
+                     warps = access.getImages(InDim::Warp);
+  if (lanes.size() != 5)
+    return std::nullopt;
+
+  MatrixLoads result;
+  SmallVector<unsigned> packed;   // the register bits within a result of 4 bytes
+  SmallVector<uint32_t> rowImages; // bits 0 to 2 of a row's number
+  unsigned elementBytes = shared.getElementBytes();
+  auto findImage = [&](uint32_t image) { return unsigned(llvm::find(registers, image) - registers.begin()); };
+
+  if (lanes[0] == 4 && lanes[1] == 8) {
+    result.transposed = false;
+    for (unsigned bytes = elementBytes; bytes < 4; bytes *= 2)
+      packed.push_back(findImage(bytes));
+    rowImages.assign({lanes[2], lanes[3], lanes[4]});
+  } else if (elementBytes == 2 && lanes[2] == 2 && lanes[3] == 4 && lanes[4] == 8 && !registers.empty()) {
+    result.transposed = true;
+    packed.push_back(0);
+    rowImages.assign({registers[0], lanes[0], lanes[1]});
+  } else {
+    return std::nullopt;
+  }
+  if (elementBytes > 4 || llvm::any_of(packed, [&](unsigned bit) { return bit >= registers.size(); }))
+    return std::nullopt;
+
+  // The rest must move whole rows of 16 bytes.
+  SmallVector<unsigned> free;
+  for (unsigned bit = 0; bit < registers.size(); ++bit)
+    if (!is_contained(packed, bit))
+      free.push_back(bit);
+  auto wholeRows = [](uint32_t image) { return image % 16 == 0; };
+  if (!all_of(rowImages, wholeRows) || !all_of(warps, wholeRows) ||
+      !all_of(free, [&](unsigned bit) { return wholeRows(registers[bit]); }))
+    return std::nullopt;
+
+  unsigned matrixBits = std::min<size_t>(2, free.size());
+  result.matrices = 1u << matrixBits;
+  result.addressImages = rowImages;
+  for (unsigned i = 0; i < 2; ++i)
+    result.addressImages.push_back(i < matrixBits ? registers[free[i]] : 0);
+  append_range(result.addressImages, warps);
+
+  auto deposit = [](unsigned value, ArrayRef<unsigned> bits) {
+    unsigned reg = 0;
+    for (auto [position, bit] : enumerate(bits))
+      if (value >> position & 1)
+        reg |= 1u << bit;
+    return reg;
+  };
+  ArrayRef<unsigned> freeBits(free);
+  for (unsigned i = 0; i < 1u << (free.size() - matrixBits); ++i) {
+    MatrixLoads::Load load;
+    unsigned first = deposit(i, freeBits.drop_front(matrixBits));
+    load.offset = access.getOffset(first);
+    for (unsigned matrix = 0; matrix < result.matrices; ++matrix)
+      for (unsigned element = 0; element < 1u << packed.size(); ++element)
+        load.registers.push_back(first | deposit(matrix, freeBits.take_front(matrixBits)) | deposit(element, packed));
+    result.loads.push_back(load);
+  }
+  return result;
+}
+
+} // namespace tile::gpu
