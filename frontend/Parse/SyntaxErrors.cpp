@@ -63,7 +63,10 @@ private:
 Mistake::Mistake(FileID file, DiagnosticEngine &diagnostics, antlr4::Parser &parser, const Token *found)
     : file(file), diagnostics(diagnostics), tokens(*parser.getTokenStream()), vocabulary(parser.getVocabulary()),
       expected(parser.getExpectedTokens()), found(found) {
-  rule = parser.getContext()->getRuleIndex();
+  const antlr4::ParserRuleContext *context = parser.getContext();
+  if (context->getRuleIndex() == TileParser::RuleBlock && expected.size() == 1 && context->parent) // the '{' is missing
+    context = static_cast<const antlr4::ParserRuleContext *>(context->parent);
+  rule = context->getRuleIndex();
   previous = before(found);
 }
 
@@ -182,7 +185,8 @@ std::string Mistake::place() const {
   case TileParser::RuleIfStmt: return "`if`";
   case TileParser::RuleTuneItem: return "the item";
   case TileParser::RuleSetting: return "the setting";
-  default: return rule == TileParser::RuleStatement && expects(TileParser::SEMI) ? "the statement" : "the loop";
+  case TileParser::RuleStatement: return expects(TileParser::SEMI) ? "the statement" : "the loop";
+  default: return "it";
   }
 }
 
@@ -228,15 +232,13 @@ bool Mistake::reportOperator() {
       diagnostics.report(diag::chainedComparison, range(found)).note("join two comparisons with '&&'");
     return true;
   }
-  if (expectsExpr() && isOneOf(found, {TileParser::SEMI, TileParser::RPAREN, TileParser::COMMA})) {
-    const Token *first = previous ? before(previous) : nullptr;
-    for (size_t sign : {TileParser::PLUS, TileParser::MINUS})
-      if (isOneOf(previous, {sign}) && isOneOf(first, {sign}) && adjacent(first, previous)) {
-        diagnostics.report(diag::noIncrement, range(first).join(range(previous)),
-                           text(first).str() + text(previous).str());
-        return true;
-      }
-  }
+  const Token *first = type == TileParser::PLUS ? previous : previous ? before(previous) : nullptr;
+  const Token *second = type == TileParser::PLUS ? found : previous; // `x++` stops at the second sign, `x--` behind it
+  for (size_t sign : {TileParser::PLUS, TileParser::MINUS})
+    if (expectsExpr() && isOneOf(first, {sign}) && isOneOf(second, {sign}) && adjacent(first, second)) {
+      diagnostics.report(diag::noIncrement, range(first).join(range(second)), text(first).str() + text(second).str());
+      return true;
+    }
   return false;
 }
 
@@ -313,6 +315,11 @@ bool Mistake::reportName() {
 }
 
 void Mistake::reportExpected() {
+  if (isOneOf(previous, {TileParser::CONST}) && rule == TileParser::RuleStatement) {
+    diagnostics.report(diag::expectedToken, range(found), "'if' or 'for' after `const`", describe(found))
+        .note("`const` declares only at the top of a file; in a body use `let`");
+    return;
+  }
   auto report = diagnostics.report(diag::expectedToken, range(found), describeExpected(), describe(found));
   llvm::StringRef hint = llvm::StringSwitch<llvm::StringRef>(text(found))
                              .Case("and", "write '&&'")
@@ -321,8 +328,6 @@ void Mistake::reportExpected() {
                              .Default("");
   if (!hint.empty())
     report.note(hint);
-  if (isOneOf(previous, {TileParser::CONST}) && rule == TileParser::RuleStatement)
-    report.note("`const` declares only at the top of a file; in a body use `let`");
   if (previous && (text(previous) == "elif" || text(previous) == "elseif"))
     report.note(range(previous), "write `else if`");
   if (expectsStatement() && isOneOf(found, {TileParser::FN, TileParser::KERNEL, TileParser::IMPORT}))
