@@ -76,6 +76,21 @@ def CPULowerDot : Pass<"tile-cpu-lower-dot", "::mlir::func::FuncOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def CPUStoreBoolAsByte : Pass<"tile-cpu-store-bool-as-byte", "::mlir::func::FuncOp"> {
+  let summary = "Keep tiles of bool in memory as bytes";
+  let description = [{ Runs once all accesses are `memref.load` and `memref.store`. Any byte but 0 reads as true. }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def CPUExpandBF16 : Pass<"tile-cpu-expand-bf16", "::mlir::func::FuncOp"> {
+  let summary = "Compute bf16 operations in f32 and round each result by integer code";
+  let description = [{
+    f32 holds more than twice the digits of bf16, so rounding twice gives what rounding once would for `+ - * /` and
+    `sqrt`. Conversions from f64 and wide integers go through a result made odd.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def CPULowerToLLVM : Pass<"tile-cpu-lower-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Convert arith, cf, func, math, memref and vector to the LLVM dialect at once";
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];

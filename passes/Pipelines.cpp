@@ -38,6 +38,9 @@ void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
   function.addPass(createCPUPlaceScratch());
   function.addPass(createCPULowerDot({options.vectorBits}));
   function.addPass(createConvertLinalgToLoopsPass());
+  function.addPass(createCPUStoreBoolAsByte());
+  function.addPass(createExpandMath());
+  function.addPass(createCPUExpandBF16());
   addCleanup(function);
   function.addPass(createLoopInvariantCodeMotionPass());
   function.addPass(createSCFToControlFlowPass());

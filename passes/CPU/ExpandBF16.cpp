@@ -1,0 +1,127 @@
+// tile-cpu-expand-bf16: bf16 arithmetic as f32 arithmetic that is rounded, by integer code, after every operation.
+// Left to LLVM each rounding is a call on processors without bf16 instructions; and truncf next to extf would be folded.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace tile {
+#define GEN_PASS_DEF_CPUEXPANDBF16
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+/// `type` with elements of `element`.
+static Type withElement(Type type, Type element) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  return shaped ? Type(shaped.clone(element)) : element;
+}
+
+static Value constantLike(OpBuilder &b, Location loc, Type type, int64_t value) {
+  TypedAttr attr = b.getIntegerAttr(getElementTypeOrSelf(type), value);
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    attr = DenseElementsAttr::get(shaped, attr);
+  return arith::ConstantOp::create(b, loc, attr);
+}
+
+static bool isBF16(Value value) { return getElementTypeOrSelf(value.getType()).isBF16(); }
+
+/// bf16 to f32: the same bits at the top.
+static Value widen(OpBuilder &b, Location loc, Value value) {
+  Type i16 = withElement(value.getType(), b.getI16Type()), i32 = withElement(value.getType(), b.getI32Type());
+  Value bits = arith::ExtUIOp::create(b, loc, i32, arith::BitcastOp::create(b, loc, i16, value));
+  bits = arith::ShLIOp::create(b, loc, bits, constantLike(b, loc, i32, 16));
+  return arith::BitcastOp::create(b, loc, withElement(value.getType(), b.getF32Type()), bits);
+}
+
+/// f32 to bf16, to nearest even: half of the last place is added, less one where the kept part is even. NaN stays NaN.
+static Value round(OpBuilder &b, Location loc, Value value) {
+  Type i32 = withElement(value.getType(), b.getI32Type()), i16 = withElement(value.getType(), b.getI16Type());
+  Value bits = arith::BitcastOp::create(b, loc, i32, value), sixteen = constantLike(b, loc, i32, 16);
+  Value odd = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, bits, sixteen), constantLike(b, loc, i32, 1));
+  Value half = arith::AddIOp::create(b, loc, odd, constantLike(b, loc, i32, 0x7fff));
+  Value rounded = arith::AddIOp::create(b, loc, bits, half);
+  Value quiet = arith::OrIOp::create(b, loc, bits, constantLike(b, loc, i32, 0x400000));
+  Value isNaN = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, value, value);
+  bits = arith::SelectOp::create(b, loc, isNaN, quiet, rounded);
+  bits = arith::TruncIOp::create(b, loc, i16, arith::ShRUIOp::create(b, loc, bits, sixteen));
+  return arith::BitcastOp::create(b, loc, withElement(value.getType(), b.getBF16Type()), bits);
+}
+
+/// f64 to f32 such that rounding once more to bf16 gives what one rounding would: an inexact result is made odd.
+static Value narrowToOdd(OpBuilder &b, Location loc, Value value) {
+  Type f32 = withElement(value.getType(), b.getF32Type()), i32 = withElement(value.getType(), b.getI32Type());
+  Value nearest = arith::TruncFOp::create(b, loc, f32, value);
+  Value back = arith::ExtFOp::create(b, loc, value.getType(), nearest);
+  Value bits = arith::BitcastOp::create(b, loc, i32, nearest), one = constantLike(b, loc, i32, 1);
+  Value even = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, arith::AndIOp::create(b, loc, bits, one),
+                                     constantLike(b, loc, i32, 0));
+  Value inexact = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ONE, back, value);
+  Value larger = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, math::AbsFOp::create(b, loc, back),
+                                       math::AbsFOp::create(b, loc, value));
+  Value moved = arith::SelectOp::create(b, loc, larger, arith::SubIOp::create(b, loc, bits, one),
+                                        arith::AddIOp::create(b, loc, bits, one));
+  Value change = arith::AndIOp::create(b, loc, even, inexact);
+  return arith::BitcastOp::create(b, loc, f32, arith::SelectOp::create(b, loc, change, moved, bits));
+}
+
+/// The value of `op`, which converts to bf16, in f32 and ready to be rounded.
+static Value conversionSource(OpBuilder &b, Operation *op) {
+  Location loc = op->getLoc();
+  Value source = op->getOperand(0);
+  Type f32 = withElement(source.getType(), b.getF32Type()), f64 = withElement(source.getType(), b.getF64Type());
+  Type element = getElementTypeOrSelf(source.getType());
+  if (element.isF64())
+    return narrowToOdd(b, loc, source);
+  if (isa<FloatType>(element))
+    return element.isF32() ? source : arith::ExtFOp::create(b, loc, f32, source).getResult();
+  // f32 holds integers of up to 16 bits exactly, f64 those of 32.
+  bool exact = element.getIntOrFloatBitWidth() <= 16;
+  Value number = isa<arith::SIToFPOp>(op) ? arith::SIToFPOp::create(b, loc, exact ? f32 : f64, source).getResult()
+                                          : arith::UIToFPOp::create(b, loc, exact ? f32 : f64, source).getResult();
+  return exact ? number : narrowToOdd(b, loc, number);
+}
+
+static void expand(Operation *op) {
+  OpBuilder b(op);
+  Location loc = op->getLoc();
+  Value result = op->getResult(0), replacement;
+  if (isa<arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp>(op) && isBF16(result)) {
+    replacement = round(b, loc, conversionSource(b, op));
+  } else {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(isBF16(operand) ? widen(b, loc, operand) : operand);
+    if (isa<arith::ExtFOp>(op) && getElementTypeOrSelf(result.getType()).isF32()) {
+      replacement = operands[0];
+    } else {
+      Operation *wide = b.clone(*op);
+      wide->setOperands(operands);
+      replacement = wide->getResult(0);
+      if (isBF16(result)) {
+        replacement.setType(withElement(result.getType(), b.getF32Type()));
+        replacement = round(b, loc, replacement);
+      }
+    }
+  }
+  result.replaceAllUsesWith(replacement);
+  op->erase();
+}
+
+namespace {
+struct CPUExpandBF16 : tile::impl::CPUExpandBF16Base<CPUExpandBF16> {
+  void runOnOperation() override {
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](Operation *op) {
+      if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) || op->getNumResults() != 1 ||
+          isa<arith::ConstantOp, arith::SelectOp, arith::BitcastOp>(op))
+        return;
+      if (isBF16(op->getResult(0)) || llvm::any_of(op->getOperands(), isBF16))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops)
+      expand(op);
+  }
+};
+} // namespace

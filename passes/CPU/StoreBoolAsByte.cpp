@@ -1,0 +1,50 @@
+// tile-cpu-store-bool-as-byte: scratch of i1 becomes scratch of i8, which LLVM can load and store by vectors.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace tile {
+#define GEN_PASS_DEF_CPUSTOREBOOLASBYTE
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+namespace {
+struct CPUStoreBoolAsByte : tile::impl::CPUStoreBoolAsByteBase<CPUStoreBoolAsByte> {
+  void runOnOperation() override {
+    Type byte = IntegerType::get(&getContext(), 8);
+    auto retype = [&](Value value) {
+      auto type = dyn_cast<MemRefType>(value.getType());
+      if (type && type.getElementType().isInteger(1))
+        value.setType(type.clone(byte));
+    };
+    SmallVector<Operation *> accesses;
+    getOperation()->walk([&](Operation *op) {
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          llvm::for_each(block.getArguments(), retype);
+      llvm::for_each(op->getResults(), retype);
+      if (auto load = dyn_cast<memref::LoadOp>(op); load && load.getResult().getType().isInteger(1))
+        accesses.push_back(op);
+      if (auto store = dyn_cast<memref::StoreOp>(op); store && store.getValue().getType().isInteger(1))
+        accesses.push_back(op);
+    });
+    for (Operation *op : accesses) {
+      OpBuilder b(op);
+      if (auto store = dyn_cast<memref::StoreOp>(op)) {
+        store.getValueMutable().assign(arith::ExtUIOp::create(b, op->getLoc(), byte, store.getValue()));
+        continue;
+      }
+      // Memory of the caller holds a bool as a byte that need not be 0 or 1.
+      Value value = memref::LoadOp::create(b, op->getLoc(), cast<memref::LoadOp>(op).getMemRef(),
+                                           cast<memref::LoadOp>(op).getIndices());
+      Value zero = arith::ConstantIntOp::create(b, op->getLoc(), 0, 8);
+      op->replaceAllUsesWith(
+          arith::CmpIOp::create(b, op->getLoc(), arith::CmpIPredicate::ne, value, zero)->getResults());
+      op->erase();
+    }
+  }
+};
+} // namespace
