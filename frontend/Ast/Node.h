@@ -19,7 +19,7 @@ struct Ident : Node {
   std::string text;
 };
 
-/// Base of all expressions. Parentheses leave no node; a parenthesised expression's range is that of its inside.
+/// Base of all expressions. Parentheses leave no node, but belong to the range of what they enclose.
 struct Expr : Node {
   enum class Kind {
     IntLiteral, FloatLiteral, StringLiteral, BoolLiteral, Name,

@@ -15,7 +15,7 @@ std::optional<FileID> SourceManager::addFile(llvm::StringRef path, std::string &
     return std::nullopt;
   }
   if ((*buffer)->getBufferSize() > maxFileSize) {
-    error = "the file is larger than 1 GiB";
+    error = "the file is larger than 4 MiB";
     return std::nullopt;
   }
   return add(path == "-" ? "<stdin>" : path, std::move(*buffer));

@@ -53,8 +53,8 @@ struct LineColumn {
 /// Owns the text of all files of a compilation. Texts never move, so StringRefs into them stay valid.
 class SourceManager {
 public:
-  /// Files beyond this size are refused, so that offsets fit 32 bits with room to spare.
-  static constexpr uint64_t maxFileSize = uint64_t(1) << 30;
+  /// Files beyond this size are refused: what is larger is not source text, and no input may exhaust memory.
+  static constexpr uint64_t maxFileSize = uint64_t(4) << 20;
 
   /// Reads `path` (`-` is standard input). On failure returns nothing and says why in `error`.
   std::optional<FileID> addFile(llvm::StringRef path, std::string &error);

@@ -1,0 +1,87 @@
+// From ANTLR's parse tree to the AST. One file for each kind of construct: AstBuilder{Decl,Stmt,Expr}.cpp, Literals.cpp.
+#ifndef TILE_FRONTEND_PARSE_ASTBUILDER_H
+#define TILE_FRONTEND_PARSE_ASTBUILDER_H
+
+#include "frontend/Ast/Decl.h"
+#include "frontend/Diag/Engine.h"
+
+#include "TileParser.h"
+
+namespace tile {
+
+/// Walks the tree of a parse without errors, so that every mandatory child is there. Reports what the grammar leaves
+/// open (malformed literals, duplicate clauses, statements without effect, too high expressions).
+class AstBuilder {
+public:
+  AstBuilder(FileID file, antlr4::CommonTokenStream &tokens, DiagnosticEngine &diagnostics)
+      : file(file), tokens(tokens), diagnostics(diagnostics) {}
+
+  std::unique_ptr<ast::Program> build(TileParser::ProgramContext *context);
+
+private:
+  template <typename T>
+  using Ptrs = std::vector<T *>;
+
+  // Places and names.
+  Range range(const antlr4::Token *token) const;
+  Range range(const antlr4::ParserRuleContext *context) const;
+  Range range(antlr4::tree::TerminalNode *node) const { return range(node->getSymbol()); }
+  llvm::StringRef text(Range range) const { return diagnostics.sources().text(range); }
+  ast::Ident ident(TileParser::NameContext *context) const;
+  ast::Ident ident(antlr4::tree::TerminalNode *node) const;
+  std::string docBefore(const antlr4::ParserRuleContext *context) const;
+
+  // Declarations.
+  ast::DeclPtr importDecl(TileParser::ImportDeclContext *context);
+  ast::DeclPtr constDecl(TileParser::ConstDeclContext *context);
+  ast::DeclPtr fnDecl(TileParser::FnDeclContext *context);
+  ast::DeclPtr kernelDecl(TileParser::KernelDeclContext *context);
+  std::vector<ast::StaticParam> statics(TileParser::StaticsContext *context); // none for null
+  ast::Param param(TileParser::ParamContext *context);
+  ast::TypeSpec typeSpec(TileParser::TypeSpecContext *context);
+  ast::ValueSet valueSet(TileParser::ValueSetContext *context);
+  ast::ClausePtr clause(TileParser::ClauseContext *context);
+  std::vector<ast::Contract> contracts(const Ptrs<TileParser::ContractContext> &contexts);
+  ast::TuneItem tuneItem(TileParser::TuneItemContext *context);
+
+  // Statements.
+  ast::Block block(TileParser::BlockContext *context);
+  ast::StmtPtr statement(TileParser::StatementContext *context);
+  ast::StmtPtr letStatement(TileParser::LetStatementContext *context);
+  ast::StmtPtr simpleStatement(TileParser::SimpleStatementContext *context);
+  ast::StmtPtr ifStatement(TileParser::IfStmtContext *context);
+  ast::StmtPtr forStatement(TileParser::ForStatementContext *context);
+  ast::StmtPtr whileStatement(TileParser::WhileStatementContext *context);
+  ast::StmtPtr returnStatement(TileParser::ReturnStatementContext *context);
+  std::vector<ast::Attribute> attributes(TileParser::AttributesContext *context); // none for null
+  ast::Pattern pattern(TileParser::PatternContext *context);
+  void checkTarget(const ast::Expr &target);
+
+  // Expressions. `optional` gives null for null.
+  ast::ExprPtr expr(antlr4::ParserRuleContext *context);
+  ast::ExprPtr optional(antlr4::ParserRuleContext *context) { return context ? expr(context) : nullptr; }
+  std::vector<ast::ExprPtr> exprs(const Ptrs<TileParser::ExprContext> &contexts);
+  ast::ExprPtr chain(antlr4::ParserRuleContext *context);
+  ast::ExprPtr cast(TileParser::CastContext *context);
+  ast::ExprPtr unary(TileParser::UnaryContext *context);
+  ast::ExprPtr postfix(TileParser::PostfixContext *context);
+  ast::ExprPtr suffix(ast::ExprPtr base, TileParser::SuffixContext *context);
+  ast::ExprPtr primary(TileParser::PrimaryContext *context);
+  ast::Subscript subscript(TileParser::SubscriptContext *context);
+  std::vector<ast::Argument> arguments(TileParser::ArgumentsContext *context);
+  ast::ExprPtr limitDepth(ast::ExprPtr expr, unsigned below);
+
+  // Literals.
+  ast::ExprPtr literal(TileParser::LiteralContext *context);
+  ast::ExprPtr intLiteral(Range range);
+  ast::ExprPtr floatLiteral(Range range);
+  std::string unescape(Range range);
+
+  FileID file;
+  antlr4::CommonTokenStream &tokens;
+  DiagnosticEngine &diagnostics;
+};
+
+} // namespace tile
+
+#endif // TILE_FRONTEND_PARSE_ASTBUILDER_H

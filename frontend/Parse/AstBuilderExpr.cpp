@@ -1,0 +1,240 @@
+// AST builder: expressions.
+#include "frontend/Parse/AstBuilder.h"
+#include "frontend/Parse/Parser.h"
+
+#include <algorithm>
+
+using namespace tile;
+using namespace tile::ast;
+
+static BinaryOp binaryOp(size_t token) {
+  switch (token) {
+  case TileParser::OR_OR: return BinaryOp::logicalOr;
+  case TileParser::AND_AND: return BinaryOp::logicalAnd;
+  case TileParser::EQUAL_EQUAL: return BinaryOp::eq;
+  case TileParser::NOT_EQUAL: return BinaryOp::ne;
+  case TileParser::LESS: return BinaryOp::lt;
+  case TileParser::LESS_EQUAL: return BinaryOp::le;
+  case TileParser::GREATER: return BinaryOp::gt;
+  case TileParser::GREATER_EQUAL: return BinaryOp::ge;
+  case TileParser::PIPE: return BinaryOp::bitOr;
+  case TileParser::CARET: return BinaryOp::bitXor;
+  case TileParser::AMP: return BinaryOp::bitAnd;
+  case TileParser::SHIFT_LEFT: return BinaryOp::shl;
+  case TileParser::SHIFT_RIGHT: return BinaryOp::shr;
+  case TileParser::PLUS: return BinaryOp::add;
+  case TileParser::MINUS: return BinaryOp::sub;
+  case TileParser::STAR: return BinaryOp::mul;
+  case TileParser::SLASH: return BinaryOp::div;
+  default: return BinaryOp::rem;
+  }
+}
+
+/// Any rule from `expr` down to `primary`. Rules that only pass through are skipped, so that the builder recurses
+/// once for each level of the AST, not for each level of precedence.
+ExprPtr AstBuilder::expr(antlr4::ParserRuleContext *context) {
+  for (;;) {
+    switch (context->getRuleIndex()) {
+    case TileParser::RuleCast:
+      if (context->children.size() > 1)
+        return cast(static_cast<TileParser::CastContext *>(context));
+      break;
+    case TileParser::RuleUnary:
+      if (context->children.size() > 1)
+        return unary(static_cast<TileParser::UnaryContext *>(context));
+      break;
+    case TileParser::RulePostfix:
+      if (context->children.size() > 1)
+        return postfix(static_cast<TileParser::PostfixContext *>(context));
+      break;
+    case TileParser::RulePrimary:
+      return primary(static_cast<TileParser::PrimaryContext *>(context));
+    default:
+      if (context->children.size() > 1)
+        return chain(context);
+      break;
+    }
+    context = static_cast<antlr4::ParserRuleContext *>(context->children[0]);
+  }
+}
+
+std::vector<ExprPtr> AstBuilder::exprs(const Ptrs<TileParser::ExprContext> &contexts) {
+  std::vector<ExprPtr> out;
+  for (TileParser::ExprContext *context : contexts)
+    out.push_back(expr(context));
+  return out;
+}
+
+/// Sets the height of a node whose highest child is `below`; too high a tree is cut down to its newest node's leaf.
+ExprPtr AstBuilder::limitDepth(ExprPtr node, unsigned below) {
+  node->depth = below + 1;
+  if (node->depth <= maxExprDepth)
+    return node;
+  Range place = {node->range.file, node->range.begin, node->range.begin + 1};
+  diagnostics.report(diag::nestingTooDeep, place, maxExprDepth);
+  auto leaf = std::make_unique<BoolLiteral>(); // parseFile returns null, nobody sees it
+  leaf->range = node->range;
+  return leaf;
+}
+
+/// operand (operator operand)*, left-associative.
+ExprPtr AstBuilder::chain(antlr4::ParserRuleContext *context) {
+  auto operand = [&](size_t i) { return expr(static_cast<antlr4::ParserRuleContext *>(context->children[i])); };
+  ExprPtr left = operand(0);
+  Range whole = range(context);
+  for (size_t i = 1; i + 1 < context->children.size(); i += 2) {
+    antlr4::Token *op = static_cast<antlr4::tree::TerminalNode *>(context->children[i])->getSymbol();
+    auto node = std::make_unique<BinaryExpr>();
+    node->op = binaryOp(op->getType());
+    node->opRange = range(op);
+    auto *right = static_cast<antlr4::ParserRuleContext *>(context->children[i + 1]);
+    node->range = {file, whole.begin, range(right).end};
+    node->rhs = operand(i + 1);
+    node->lhs = std::move(left);
+    unsigned below = std::max(node->lhs->depth, node->rhs->depth);
+    left = limitDepth(std::move(node), below);
+  }
+  return left;
+}
+
+ExprPtr AstBuilder::cast(TileParser::CastContext *context) {
+  ExprPtr operand = expr(context->unary());
+  Range whole = range(context);
+  for (TileParser::CastTargetContext *target : context->castTarget()) {
+    auto node = std::make_unique<CastExpr>();
+    node->targetRange = range(target);
+    node->range = {file, whole.begin, node->targetRange.end};
+    node->target = ident(target->name(0));
+    if (target->DOT())
+      node->member = ident(target->name(1));
+    node->operand = std::move(operand);
+    unsigned below = node->operand->depth;
+    operand = limitDepth(std::move(node), below);
+  }
+  return operand;
+}
+
+ExprPtr AstBuilder::unary(TileParser::UnaryContext *context) {
+  auto node = std::make_unique<UnaryExpr>();
+  node->op = context->MINUS() ? UnaryOp::neg : context->NOT() ? UnaryOp::logicalNot : UnaryOp::bitNot;
+  node->opRange = range(context->start);
+  node->range = range(context);
+  node->operand = expr(context->unary());
+  unsigned below = node->operand->depth;
+  return limitDepth(std::move(node), below);
+}
+
+ExprPtr AstBuilder::postfix(TileParser::PostfixContext *context) {
+  ExprPtr base = expr(context->primary());
+  for (TileParser::SuffixContext *next : context->suffix())
+    base = suffix(std::move(base), next);
+  return base;
+}
+
+ExprPtr AstBuilder::suffix(ExprPtr base, TileParser::SuffixContext *context) {
+  Range place = range(context);
+  Range whole = base->range.join(place);
+  unsigned below = base->depth;
+  auto grow = [&](const ExprPtr &child) {
+    if (child)
+      below = std::max(below, child->depth);
+  };
+  ExprPtr out;
+  if (auto *brackets = dynamic_cast<TileParser::SubscriptsContext *>(context)) {
+    auto node = std::make_unique<SubscriptExpr>();
+    node->base = std::move(base);
+    node->bracketRange = place;
+    for (TileParser::SubscriptContext *entry : brackets->subscript()) {
+      node->subscripts.push_back(subscript(entry));
+      const Subscript &last = node->subscripts.back();
+      grow(last.value);
+      grow(last.lo);
+      grow(last.hi);
+    }
+    out = std::move(node);
+  } else if (auto *call = dynamic_cast<TileParser::CallContext *>(context)) {
+    auto node = std::make_unique<CallExpr>();
+    node->callee = std::move(base);
+    node->parenRange = place;
+    node->arguments = arguments(call->arguments());
+    for (const Argument &argument : node->arguments)
+      grow(argument.value);
+    out = std::move(node);
+  } else {
+    auto node = std::make_unique<MemberExpr>();
+    node->base = std::move(base);
+    node->member = ident(static_cast<TileParser::MemberContext *>(context)->name());
+    out = std::move(node);
+  }
+  out->range = whole;
+  return limitDepth(std::move(out), below);
+}
+
+Subscript AstBuilder::subscript(TileParser::SubscriptContext *context) {
+  Subscript out;
+  out.range = range(context);
+  if (context->COLON()) {
+    out.kind = Subscript::all;
+  } else if (context->NONE()) {
+    out.kind = Subscript::newAxis;
+  } else if (context->DOT_DOT()) {
+    out.kind = Subscript::slice;
+    out.lo = expr(context->lo);
+    out.hi = expr(context->hi);
+  } else {
+    out.kind = Subscript::index;
+    out.value = expr(context->lo);
+  }
+  return out;
+}
+
+std::vector<Argument> AstBuilder::arguments(TileParser::ArgumentsContext *context) {
+  std::vector<Argument> out;
+  for (TileParser::ArgumentContext *entry : context->argument()) {
+    Argument argument;
+    argument.range = range(entry);
+    if (entry->name())
+      argument.name = ident(entry->name());
+    else if (!out.empty() && out.back().name)
+      diagnostics.report(diag::positionalAfterNamed, argument.range)
+          .secondary(out.back().range, "this argument is named");
+    argument.value = expr(entry->expr());
+    out.push_back(std::move(argument));
+  }
+  return out;
+}
+
+ExprPtr AstBuilder::primary(TileParser::PrimaryContext *context) {
+  if (auto *atom = dynamic_cast<TileParser::LiteralPrimaryContext *>(context))
+    return literal(atom->literal());
+  if (dynamic_cast<TileParser::NamePrimaryContext *>(context)) {
+    auto node = std::make_unique<NameExpr>();
+    node->range = range(context);
+    node->text = text(node->range).str();
+    return node;
+  }
+  ExprPtr out;
+  unsigned below = 0;
+  auto elements = [&](const Ptrs<TileParser::ExprContext> &contexts) {
+    std::vector<ExprPtr> list = exprs(contexts);
+    for (const ExprPtr &element : list)
+      below = std::max(below, element->depth);
+    return list;
+  };
+  if (auto *parens = dynamic_cast<TileParser::ParenthesisContext *>(context)) {
+    if (parens->expr().size() == 1) {
+      out = expr(parens->expr(0));
+      out->range = range(context);
+      return out;
+    }
+    auto node = std::make_unique<TupleExpr>();
+    node->elements = elements(parens->expr());
+    out = std::move(node);
+  } else {
+    auto node = std::make_unique<ListExpr>();
+    node->elements = elements(static_cast<TileParser::ListingContext *>(context)->expr());
+    out = std::move(node);
+  }
+  out->range = range(context);
+  return limitDepth(std::move(out), below);
+}

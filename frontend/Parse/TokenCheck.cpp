@@ -1,0 +1,149 @@
+// Checks of the token stream that come before parsing.
+#include "frontend/Parse/TokenCheck.h"
+#include "frontend/Parse/Parser.h"
+
+#include "TileLexer.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ConvertUTF.h"
+
+using namespace tile;
+
+Range tile::tokenRange(FileID file, const antlr4::Token *token) {
+  uint32_t begin = uint32_t(token->getStartIndex());
+  if (token->getType() == antlr4::Token::EOF)
+    return {file, begin, begin};
+  return {file, begin, uint32_t(token->getStopIndex() + 1)};
+}
+
+bool tile::checkUtf8(const SourceManager &sources, FileID file, DiagnosticEngine &diagnostics) {
+  llvm::StringRef text = sources.text(file);
+  auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.begin());
+  auto *end = reinterpret_cast<const llvm::UTF8 *>(text.end());
+  const llvm::UTF8 *at = begin;
+  if (llvm::isLegalUTF8String(&at, end)) // leaves `at` at the first illegal sequence
+    return true;
+  uint32_t offset = uint32_t(at - begin);
+  std::string byte = "0x" + llvm::utohexstr(*at);
+  diagnostics.report(diag::invalidUtf8, {file, offset, offset + 1}, byte);
+  return false;
+}
+
+std::string tile::abbreviated(llvm::StringRef text) {
+  constexpr size_t most = 40;
+  return text.size() <= most ? text.str() : text.take_front(most).str() + "...";
+}
+
+/// What to call the characters of an UNKNOWN token.
+static std::string describeUnknown(llvm::StringRef text) {
+  unsigned char first = text[0];
+  if (first < 0x20 || first == 0x7f)
+    return "the control character 0x" + llvm::utohexstr(first, /*LowerCase=*/true, 2);
+  return text.size() > 40 ? "this text" : "'" + text.str() + "'";
+}
+
+static void reportUnknown(llvm::StringRef text, Range range, DiagnosticEngine &diagnostics) {
+  if (text == "?") {
+    diagnostics.report(diag::noTernary, range).note("write `where(condition, a, b)` to select a value");
+    return;
+  }
+  auto report = diagnostics.report(diag::unknownCharacter, range, describeUnknown(text));
+  if (text == "'")
+    report.note("strings stand in double quotes");
+  else if (text == "#")
+    report.note("a comment begins with '//'");
+  else if (text == "\xE2\x88\x92" || text == "\xE2\x80\x93") // the minus sign and the en dash of typeset text
+    report.fixIt(range, "-", "use '-'");
+}
+
+bool tile::checkTokens(const std::vector<antlr4::Token *> &tokens, FileID file, DiagnosticEngine &diagnostics) {
+  bool good = true;
+  for (const antlr4::Token *token : tokens) {
+    Range range = tokenRange(file, token);
+    auto text = [&] { return diagnostics.sources().text(range); };
+    switch (token->getType()) {
+    default:
+      continue;
+    case TileLexer::BAD_NUMBER:
+      diagnostics.report(diag::malformedNumber, range, abbreviated(text()));
+      break;
+    case TileLexer::BAD_STRING:
+      diagnostics.report(diag::unterminatedString, range);
+      break;
+    case TileLexer::BAD_COMMENT: {
+      Range opening = {file, range.begin, range.begin + 2};
+      diagnostics.report(diag::unterminatedComment, opening);
+      break;
+    }
+    case TileLexer::UNKNOWN:
+      reportUnknown(text(), range, diagnostics);
+      break;
+    }
+    good = false;
+    if (diagnostics.limitReached())
+      break;
+  }
+  return good;
+}
+
+/// Whether an operand may end in this token, so that a '-' after it is infix.
+static bool endsOperand(size_t type) {
+  switch (type) {
+  case TileLexer::INT: case TileLexer::FLOAT: case TileLexer::STRING: case TileLexer::ID:
+  case TileLexer::TRUE: case TileLexer::FALSE: case TileLexer::RPAREN: case TileLexer::RBRACKET:
+  case TileLexer::WHERE: case TileLexer::SPECIALIZE: case TileLexer::GRID: case TileLexer::TUNE:
+  case TileLexer::KEY: case TileLexer::CONFIG: case TileLexer::OPT: case TileLexer::STEP:
+  case TileLexer::OUT: case TileLexer::INOUT:
+    return true;
+  default:
+    return false;
+  }
+}
+
+namespace {
+/// One open bracket: what it adds to the depth, with the prefix operators and `else if`s before it.
+struct Open {
+  unsigned prefixes;
+  unsigned elses = 0; // `else`s of the if statement that stands directly inside
+};
+} // namespace
+
+bool tile::checkNesting(const std::vector<antlr4::Token *> &tokens, FileID file, DiagnosticEngine &diagnostics) {
+  std::vector<Open> open = {{0}};
+  unsigned depth = 0, prefixes = 0;
+  size_t previous = antlr4::Token::INVALID_TYPE;
+  for (const antlr4::Token *token : tokens) {
+    size_t type = token->getType();
+    if (token->getChannel() != antlr4::Token::DEFAULT_CHANNEL)
+      continue;
+    if (previous == TileLexer::RBRACE && type != TileLexer::ELSE)
+      depth -= std::exchange(open.back().elses, 0);
+    bool prefix = type == TileLexer::NOT || type == TileLexer::TILDE ||
+                  (type == TileLexer::MINUS && !endsOperand(previous));
+    switch (type) {
+    case TileLexer::LPAREN: case TileLexer::LBRACKET: case TileLexer::LBRACE:
+      depth += 1 + prefixes;
+      open.push_back({prefixes});
+      break;
+    case TileLexer::RPAREN: case TileLexer::RBRACKET: case TileLexer::RBRACE:
+      if (open.size() > 1) {
+        depth -= 1 + open.back().prefixes + open.back().elses;
+        open.pop_back();
+      }
+      break;
+    case TileLexer::ELSE:
+      ++open.back().elses;
+      ++depth;
+      break;
+    default:
+      break;
+    }
+    prefixes = prefix ? prefixes + 1 : 0;
+    if (depth + prefixes > maxNesting) {
+      diagnostics.report(diag::nestingTooDeep, tokenRange(file, token), maxNesting);
+      return false;
+    }
+    previous = type;
+  }
+  return true;
+}

@@ -1,0 +1,82 @@
+// Syntax of the Tile language. Free of ambiguities, also in ANTLR's SLL mode; no embedded actions.
+parser grammar TileParser;
+
+options { tokenVocab = TileLexer; }
+
+program     : (importDecl | constDecl | fnDecl | kernelDecl)* EOF ;
+importDecl  : IMPORT STRING (AS name)? SEMI ;
+constDecl   : CONST name (COLON typeSpec)? EQUAL expr SEMI ;
+fnDecl      : FN name statics? LPAREN (fnParam (COMMA fnParam)*)? RPAREN block ;
+fnParam     : name (COLON typeSpec)? ;
+kernelDecl  : KERNEL name statics? LPAREN (param (COMMA param)*)? RPAREN clause* block ;
+
+statics     : LBRACKET staticParam (COMMA staticParam)* RBRACKET ;
+staticParam : name COLON staticKind (IN valueSet)? (EQUAL expr)? ;
+staticKind  : FN | ID ;
+param       : name COLON access? typeSpec (STAR count=expr)? (EQUAL init=expr)? (IF cond=expr)? ;
+access      : IN | OUT | INOUT ;
+typeSpec    : ID (LBRACKET (expr (COMMA expr)*)? (SEMI stride (COMMA stride)*)? RBRACKET)? ;
+stride      : STAR | expr ;
+
+// Each clause at most once, but for `specialize`; the AST builder checks that.
+clause      : WHERE contract (COMMA contract)*         # whereClause
+            | SPECIALIZE contract (COMMA contract)*    # specializeClause
+            | GRID LPAREN (axis (COMMA axis)*)? RPAREN # gridClause
+            | attributes                               # withClause
+            | TUNE LBRACE tuneItem* RBRACE             # tuneClause
+            ;
+contract    : value=expr (IN valueSet (OPT hint=expr)?)? ;
+valueSet    : LBRACE expr (COMMA expr)* RBRACE | interval ;
+interval    : lo=expr (DOT_DOT | DOT_DOT_EQUAL) hi=expr (STEP by=expr)? ;
+axis        : name COLON expr ;
+attributes  : WITH attribute (COMMA attribute)* ;
+attribute   : name arguments? ;
+tuneItem    : name IN valueSet SEMI               # candidates
+            | WHERE expr SEMI                     # tuneWhere
+            | KEY expr (COMMA expr)* SEMI         # tuneKey
+            | CONFIG name? LBRACE setting* RBRACE # config
+            ;
+setting     : name EQUAL expr SEMI ;
+
+block       : LBRACE statement* RBRACE ;
+statement   : (LET | VAR) pattern (COLON typeSpec)? EQUAL expr SEMI  # letStatement
+            | target=expr (assignOp value=expr)? SEMI                # simpleStatement // a call, an assignment, a store
+            | ifStmt                                                 # ifStatement
+            | CONST? FOR name IN over=expr ((DOT_DOT | DOT_DOT_EQUAL) hi=expr (STEP by=expr)?)?
+              attributes? block                                      # forStatement
+            | WHILE expr attributes? block                           # whileStatement
+            | RETURN expr? SEMI                                      # returnStatement
+            ;
+ifStmt      : CONST? IF expr block (ELSE (ifStmt | block))? ;
+pattern     : name | LPAREN name (COMMA name)* RPAREN ;
+assignOp    : EQUAL | PLUS_EQUAL | MINUS_EQUAL | STAR_EQUAL | SLASH_EQUAL | PERCENT_EQUAL
+            | AMP_EQUAL | PIPE_EQUAL | CARET_EQUAL | SHIFT_LEFT_EQUAL | SHIFT_RIGHT_EQUAL ;
+
+// Loosest first. Comparisons do not chain.
+expr        : andExpr (OR_OR andExpr)* ;
+andExpr     : comparison (AND_AND comparison)* ;
+comparison  : bitOr ((EQUAL_EQUAL | NOT_EQUAL | LESS | LESS_EQUAL | GREATER | GREATER_EQUAL) bitOr)? ;
+bitOr       : bitXor (PIPE bitXor)* ;
+bitXor      : bitAnd (CARET bitAnd)* ;
+bitAnd      : shift (AMP shift)* ;
+shift       : additive ((SHIFT_LEFT | SHIFT_RIGHT) additive)* ;
+additive    : multiplic ((PLUS | MINUS) multiplic)* ;
+multiplic   : cast ((STAR | SLASH | PERCENT) cast)* ;
+cast        : unary (AS castTarget)* ;
+castTarget  : name (DOT name)? ;
+unary       : (MINUS | NOT | TILDE) unary | postfix ;
+postfix     : primary suffix* ;
+suffix      : LBRACKET (subscript (COMMA subscript)*)? RBRACKET # subscripts
+            | arguments # call
+            | DOT name  # member
+            ;
+subscript   : COLON | NONE | lo=expr (DOT_DOT hi=expr)? ;
+arguments   : LPAREN (argument (COMMA argument)*)? RPAREN ;
+argument    : (name COLON)? expr ;
+primary     : literal                            # literalPrimary
+            | name                               # namePrimary
+            | LPAREN expr (COMMA expr)* RPAREN   # parenthesis // two or more make a tuple
+            | LBRACKET expr (COMMA expr)* RBRACKET # listing   // a shape, a list, a constant tile
+            ;
+literal     : INT | FLOAT | STRING | TRUE | FALSE ;
+name        : ID | WHERE | SPECIALIZE | GRID | TUNE | KEY | CONFIG | OPT | STEP | OUT | INOUT ;
