@@ -44,7 +44,7 @@ public:
   /// None, with the reason in `error`, when a name has no value or an operation overflows.
   std::optional<int64_t> evaluate(const Bindings &bindings, std::string &error) const;
 
-  /// Source-like text, fully parenthesised below the top: "(M + 1) % 8 == 0".
+  /// Source-like text, fully parenthesised below the top: "((M + 1) % 8) == 0".
   std::string toString() const;
 
 private:

@@ -1,0 +1,102 @@
+/* The fake driver: exactly the functions that the runtime loads, with the driver's names. */
+#include "FakeCuda.h"
+
+#include <string.h>
+
+static struct FakeCuda state;
+struct FakeCuda *fakeCuda(void) { return &state; }
+
+/* Functions are pointers to their names, so that a launch can tell which one it got. */
+static char names[8][64];
+static int nameCount;
+
+int cuInit(unsigned flags) { return flags ? 1 : 0; }
+int cuDriverGetVersion(int *version) { return *version = 13000, 0; }
+int cuGetErrorName(int error, const char **name) {
+  *name = error == 200 ? "CUDA_ERROR_INVALID_IMAGE" : error == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_INVALID_VALUE";
+  return 0;
+}
+int cuGetErrorString(int error, const char **text) { return *text = "text of the fake driver", 0; }
+int cuDeviceGetCount(int *count) { return *count = 1, 0; }
+int cuDeviceGet(int *device, int ordinal) { return *device = ordinal, ordinal != 0; }
+int cuDeviceGetName(char *name, int length, int device) { return strncpy(name, "Fake", (size_t)length), 0; }
+int cuDeviceGetAttribute(int *value, int attribute, int device) {
+  *value = attribute == 75 ? state.major : attribute == 76 ? state.minor : attribute == 97 ? state.optinShared : 1;
+  return 0;
+}
+int cuDevicePrimaryCtxRetain(void **context, int device) { return ++state.retains, *context = &state, 0; }
+int cuCtxGetCurrent(void **context) { return *context = state.current, 0; }
+int cuCtxSetCurrent(void *context) { return state.current = context, 0; }
+int cuCtxPushCurrent_v2(void *context) { return 0; }
+int cuCtxPopCurrent_v2(void **context) { return *context = state.current, 0; }
+int cuCtxGetDevice(int *device) { return *device = 0, 0; }
+int cuCtxSynchronize(void) { return 0; }
+int cuCtxGetId(void *context, unsigned long long *id) { return *id = state.contextId, 0; }
+int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options, void **values) {
+  ++state.loads;
+  if (state.loadResult)
+    strcpy(values[0], "ptxas: line 1, what is wrong\n");
+  *module = &state;
+  return state.loadResult;
+}
+int cuModuleUnload(void *module) { return ++state.unloads, 0; }
+int cuModuleGetFunction(void **function, void *module, const char *name) {
+  char listed[72];
+  strcpy(listed, name);
+  strcat(listed, ",");
+  if (!strstr(state.symbols, listed))
+    return 500;
+  char *copy = names[nameCount++ % 8];
+  *function = strcpy(copy, name);
+  return 0;
+}
+int cuFuncGetAttribute(int *value, int attribute, void *function) { return *value = state.staticShared, 0; }
+int cuFuncSetAttribute(void *function, int attribute, int value) {
+  if (attribute == 8)
+    state.maxDynamicShared = value;
+  return 0;
+}
+int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
+                   unsigned blockZ, unsigned shared, void *stream, void **arguments, void **extra) {
+  unsigned grid[3] = {gridX, gridY, gridZ}, block[3] = {blockX, blockY, blockZ};
+  ++state.launches;
+  memcpy(state.grid, grid, sizeof grid);
+  memcpy(state.block, block, sizeof block);
+  state.shared = shared;
+  state.stream = stream;
+  for (int i = 0; i < state.argumentCount; ++i)
+    memcpy(&state.arguments[i], arguments[i], 8);
+  strcpy(state.lastFunction, function);
+  return state.launchResult;
+}
+int cuMemAlloc_v2(unsigned long long *address, size_t bytes) { return *address = 0x1000, bytes == 0; }
+int cuMemFree_v2(unsigned long long address) { return 0; }
+int cuMemcpyHtoD_v2(unsigned long long to, const void *from, size_t bytes) { return 0; }
+int cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t bytes) { return 0; }
+
+static int record(unsigned long long to, size_t pitch, unsigned value, size_t width, size_t rows, unsigned cellBytes,
+                  void *stream) {
+  if (state.memsets == FAKE_MAX_MEMSETS)
+    return 2;
+  struct FakeMemset entry = {to, pitch, width, rows, value, cellBytes, stream};
+  state.memset[state.memsets++] = entry;
+  return 0;
+}
+int cuMemsetD2D8Async(unsigned long long to, size_t pitch, unsigned char v, size_t w, size_t h, void *s) {
+  return record(to, pitch, v, w, h, 1, s);
+}
+int cuMemsetD2D16Async(unsigned long long to, size_t pitch, unsigned short v, size_t w, size_t h, void *s) {
+  return record(to, pitch, v, w, h, 2, s);
+}
+int cuMemsetD2D32Async(unsigned long long to, size_t pitch, unsigned v, size_t w, size_t h, void *s) {
+  return record(to, pitch, v, w, h, 4, s);
+}
+int cuMemsetD8Async(unsigned long long to, unsigned char v, size_t n, void *s) { return record(to, 0, v, n, 1, 1, s); }
+int cuMemsetD16Async(unsigned long long to, unsigned short v, size_t n, void *s) { return record(to, 0, v, n, 1, 2, s); }
+int cuMemsetD32Async(unsigned long long to, unsigned v, size_t n, void *s) { return record(to, 0, v, n, 1, 4, s); }
+int cuStreamSynchronize(void *stream) { return 0; }
+int cuEventCreate(void **event, unsigned flags) { return *event = &state, 0; }
+int cuEventRecord(void *event, void *stream) { return 0; }
+int cuEventSynchronize(void *event) { return 0; }
+int cuEventElapsedTime(float *milliseconds, void *start, void *end) { return *milliseconds = 1, 0; }
+int cuEventDestroy_v2(void *event) { return 0; }

@@ -1,0 +1,107 @@
+// The manifest's JSON: what is written is read back, and what is wrong is refused with its place.
+#include "test/unit/runtime/Kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+using namespace tile::runtime;
+using namespace tile::runtime::testing;
+
+static Manifest sample() {
+  Manifest manifest{"tilec 0.1.0", "sm_90a", {matmul(), shift()}};
+  Kernel &kernel = manifest.kernels[1];
+  kernel.params[1].strides = {std::optional<Expr>()};
+  kernel.params[1].fill = -std::numeric_limits<double>::infinity();
+  kernel.params[1].align = 4;
+  kernel.aliases = {{"x", "y"}};
+  return manifest;
+}
+
+/// The error of the sample's JSON after one replacement.
+static std::string errorAfter(const std::string &from, const std::string &to) {
+  std::string json = toJson(sample()), error;
+  size_t at = json.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  if (at != std::string::npos)
+    json.replace(at, from.size(), to);
+  EXPECT_FALSE(parseManifest(json, error)) << "no error for " << to;
+  return error;
+}
+
+TEST(Manifest, RoundTrip) {
+  std::string json = toJson(sample()), error;
+  std::optional<Manifest> read = parseManifest(json, error);
+  ASSERT_TRUE(read) << error;
+  EXPECT_EQ(toJson(*read), json);
+  EXPECT_EQ(read->target, "sm_90a");
+  ASSERT_EQ(read->kernels.size(), 2u);
+  const Kernel &kernel = read->kernels[0];
+  EXPECT_EQ(kernel.constants, matmul().constants);
+  EXPECT_EQ(kernel.contracts[0].condition, matmul().contracts[0].condition);
+  EXPECT_EQ(kernel.launch.sharedBytes, 98304u);
+  EXPECT_FALSE(kernel.params[0].strides);
+  const Param &y = read->kernels[1].params[1];
+  ASSERT_TRUE(y.strides && y.fill);
+  EXPECT_FALSE((*y.strides)[0]);
+  EXPECT_EQ(std::get<double>(*y.fill), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(y.align, 4u);
+  EXPECT_EQ(std::get<double>(*read->kernels[1].params[2].defaultValue), 1e-5);
+}
+
+TEST(Manifest, KeysInFixedOrder) {
+  std::string json = toJson(sample());
+  EXPECT_EQ(json.rfind("{\n \"format\": \"tile-manifest\",\n \"version\": 1,", 0), 0u) << json.substr(0, 80);
+  EXPECT_EQ(json.back(), '\n');
+}
+
+TEST(Manifest, ExtremeIntegers) {
+  Manifest manifest = sample();
+  manifest.kernels[0].dims[0].min = INT64_MIN;
+  manifest.kernels[0].dims[0].max = INT64_MAX;
+  std::string error;
+  std::optional<Manifest> read = parseManifest(toJson(manifest), error);
+  ASSERT_TRUE(read) << error;
+  EXPECT_EQ(read->kernels[0].dims[0].min, INT64_MIN);
+  EXPECT_EQ(read->kernels[0].dims[0].max, INT64_MAX);
+}
+
+TEST(Manifest, Malformed) {
+  std::string error, json = toJson(sample());
+  for (size_t length : {size_t(0), size_t(1), json.size() / 2, json.size() - 3}) {
+    EXPECT_FALSE(parseManifest(json.substr(0, length), error));
+    EXPECT_NE(error.find("not valid JSON at byte"), std::string::npos) << error;
+  }
+  EXPECT_FALSE(parseManifest("[]", error));
+  EXPECT_EQ(error, "manifest: expected an object, found array");
+  EXPECT_FALSE(parseManifest(std::string(100000, '['), error));
+}
+
+TEST(Manifest, WrongFormatOrVersion) {
+  EXPECT_EQ(errorAfter("\"tile-manifest\"", "\"other\""), "manifest: expected format 'tile-manifest', found 'other'");
+  std::string error = errorAfter("\"version\": 1", "\"version\": 2");
+  EXPECT_NE(error.find("version 2 is newer than this runtime reads (1)"), std::string::npos) << error;
+}
+
+TEST(Manifest, ErrorsNameThePlace) {
+  EXPECT_EQ(errorAfter("\"dtype\": \"f16\"", "\"dtype\": \"f12\""), "manifest: kernels[0].params[0]: unknown dtype 'f12'");
+  EXPECT_EQ(errorAfter("\"symbol\"", "\"symbal\""), "manifest: kernels[0]: missing key 'symbol'");
+  EXPECT_EQ(errorAfter("\"threads\": 256", "\"threads\": \"many\""),
+            "manifest: kernels[0].launch.threads: expected an integer of 64 bits, found \"many\"");
+  EXPECT_EQ(errorAfter("\"threads\": 256", "\"threads\": 0"), "manifest: kernels[0].launch: expected at least one thread");
+  EXPECT_EQ(errorAfter("\"access\": \"in\"", "\"access\": \"ro\""),
+            "manifest: kernels[0].params[0]: expected access 'in', 'out' or 'inout', found 'ro'");
+  EXPECT_EQ(errorAfter("\"cdiv\",", "\"floor\","), "manifest: kernels[0].grid[0]: no operator 'floor' with 2 operands");
+  std::string error = errorAfter("\"param\": \"a\"", "\"param\": \"z\"");
+  EXPECT_NE(error.find("argument 'z' is no parameter of the kernel"), std::string::npos) << error;
+  error = errorAfter("\"name\": \"M\"", "\"name\": \"Q\"");
+  EXPECT_NE(error.find("'M' is neither a dimension nor an integral scalar"), std::string::npos) << error;
+}
+
+TEST(Manifest, ConstantText) {
+  EXPECT_EQ(toString(Constant(true)), "true");
+  EXPECT_EQ(toString(Constant(int64_t(-3))), "-3");
+  EXPECT_EQ(toString(Constant(0.1)), "0.1");
+  EXPECT_EQ(toString(Constant(std::nan(""))), "nan");
+}

@@ -1,0 +1,352 @@
+// The C and C++ interfaces from loading to launch, over a fake driver.
+#include "runtime/include/tile_runtime.hpp"
+
+#include "runtime/src/Module.h"
+#include "test/unit/runtime/FakeCuda.h"
+#include "test/unit/runtime/Kernels.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <thread>
+
+using namespace tile::runtime;
+using namespace tile::runtime::testing;
+
+extern "C" int tileHeaderTest(void);
+
+// Before the runtime first asks for the driver, which happens once for the process.
+static const int environment = setenv("TILE_LIBCUDA", FAKE_CUDA_PATH, 1);
+
+static FakeCuda &fake() {
+  static FakeCuda *state = [] {
+    void *handle = dlopen(FAKE_CUDA_PATH, RTLD_NOW | RTLD_LOCAL);
+    auto get = handle ? reinterpret_cast<FakeCuda *(*)()>(dlsym(handle, "fakeCuda")) : nullptr;
+    return get ? get() : nullptr;
+  }();
+  return *state;
+}
+
+/// The smallest whole cubin: an ELF header for CUDA and one section.
+static std::string cubin() {
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_machine = 190;
+  header.e_shoff = sizeof header + 16;
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = 1;
+  Elf64_Shdr section{};
+  section.sh_type = SHT_PROGBITS;
+  section.sh_offset = sizeof header;
+  section.sh_size = 16;
+  std::string bytes(reinterpret_cast<char *>(&header), sizeof header);
+  bytes += "sixteen bytes...";
+  return bytes.append(reinterpret_cast<char *>(&section), sizeof section);
+}
+
+static Manifest manifest(const char *target = "sm_90a") {
+  return {"tilec 0.1.0", target, {shift(Dtype::F16), shift(Dtype::F32), matmul()}};
+}
+
+static tile::Status load(tile::Module &module, const std::string &image = cubin(), const Manifest &text = manifest()) {
+  return tile::Module::load(image.data(), image.size(), toJson(text), module);
+}
+
+static void *address(uint64_t value) { return reinterpret_cast<void *>(value); }
+
+class ModuleTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    ASSERT_EQ(environment, 0);
+    ASSERT_TRUE(&fake());
+    std::memset(&fake(), 0, sizeof(FakeCuda));
+    fake().major = 9;
+    fake().optinShared = 232448;
+    fake().symbols = "shift_T_f16,shift_T_f32,matmul_T_f16,";
+    fake().argumentCount = 4;
+    fake().contextId = 1;
+  }
+  tile::Kernel kernel(tile::Module &module, const char *name) {
+    tile::Kernel found;
+    tile::Status status = module.kernel(name, found);
+    EXPECT_FALSE(status) << status.message();
+    return found;
+  }
+};
+
+#define EXPECT_STATUS(call, expectedCode, expectedText)                                                                \
+  do {                                                                                                                 \
+    tile::Status status_ = (call);                                                                                     \
+    EXPECT_EQ(status_.code(), expectedCode);                                                                           \
+    EXPECT_NE(std::string(status_.message()).find(expectedText), std::string::npos) << status_.message();              \
+  } while (false)
+
+TEST_F(ModuleTest, CHeader) { EXPECT_EQ(tileHeaderTest(), 0); }
+
+TEST_F(ModuleTest, LaunchOfTheInstanceThatFits) {
+  tile::Module module;
+  ASSERT_FALSE(load(module));
+  EXPECT_EQ(fake().loads, 0); // lazy
+  tile::Kernel shift = kernel(module, "shift");
+  void *stream = address(0x77);
+  tile::Status status = shift.launch({{TILE_F32, address(0x10000), {5000}}, {TILE_F32, address(0x80000), {5000}}, 2.0f}, stream);
+  ASSERT_FALSE(status) << status.message();
+  EXPECT_EQ(fake().loads, 1);
+  EXPECT_EQ(fake().launches, 1);
+  EXPECT_STREQ(fake().lastFunction, "shift_T_f32");
+  EXPECT_EQ(fake().grid[0], 5u);
+  EXPECT_EQ(fake().grid[1] * fake().grid[2], 1u);
+  EXPECT_EQ(fake().block[0], 128u);
+  EXPECT_EQ(fake().stream, stream);
+  EXPECT_EQ(fake().arguments[0], 0x10000u);
+  EXPECT_EQ(fake().arguments[1], 0x80000u);
+  EXPECT_EQ(fake().arguments[2], 0x40000000u);
+  EXPECT_EQ(fake().arguments[3], 5000u);
+  // Default, the other instance; loaded once.
+  ASSERT_FALSE(shift.launch({{TILE_F16, address(0x10000), {1}}, {TILE_F16, address(0x80000), {1}}}));
+  EXPECT_STREQ(fake().lastFunction, "shift_T_f16");
+  EXPECT_EQ(fake().loads, 1);
+  EXPECT_EQ(fake().retains, 1); // no context was current at first
+}
+
+TEST_F(ModuleTest, NoInstanceFits) {
+  tile::Module module;
+  ASSERT_FALSE(load(module));
+  EXPECT_STATUS(kernel(module, "shift").launch({{TILE_F64, address(0x10000), {5}}, {TILE_F64, address(0x80000), {5}}}),
+                TILE_ERROR_INSTANCE,
+                "shift: no instance takes (f64[5], f64[5]); there are shift[T = f16](x: in f16[N], y: out f16[N], eps: f32 = "
+                "1e-05); shift[T = f32](");
+  EXPECT_EQ(fake().launches, 0);
+  tile::Kernel none;
+  EXPECT_STATUS(module.kernel("shuft", none), TILE_ERROR_KERNEL, "has no kernel 'shuft'; it has shift, matmul");
+  EXPECT_FALSE(none);
+  // By symbol: that instance's own checks speak.
+  EXPECT_STATUS(kernel(module, "shift_T_f16").launch({{TILE_F64, address(0x10000), {5}}, {TILE_F64, address(0x80000), {5}}}),
+                TILE_ERROR_DTYPE, "'x' expects a tensor of f16, found f64");
+}
+
+TEST_F(ModuleTest, ChecksComeBeforeTheDevice) {
+  tile::Module module;
+  ASSERT_FALSE(load(module));
+  tile::Kernel matmul = kernel(module, "matmul");
+  std::vector<tile::Argument> call = {{TILE_F16, address(0x10000), {4, 5}}, {TILE_F16, address(0x20000), {7, 8}}, {TILE_F16, address(0x30000), {4, 8}}};
+  EXPECT_STATUS(matmul.launch(call), TILE_ERROR_DIM, "'b' has K = 7 in dimension 0, but 'a' has K = 5 in dimension 1");
+  EXPECT_EQ(fake().loads, 0);
+  EXPECT_FALSE(matmul.launch(call, nullptr, TILE_LAUNCH_UNCHECKED));
+  EXPECT_EQ(fake().launches, 1);
+  EXPECT_STATUS(matmul.launch(call, nullptr, 8), TILE_ERROR_CALL, "unknown launch flags 8");
+  EXPECT_STATUS(matmul.launch({{TILE_F16, address(0x10000), {4, 5}, {5}}, call[1], call[2]}), TILE_ERROR_RANK,
+                "'a' expects 2 dimensions");
+}
+
+TEST_F(ModuleTest, SharedMemory) {
+  tile::Module module;
+  ASSERT_FALSE(load(module));
+  std::vector<tile::Argument> call = {{TILE_F16, address(0x10000), {8, 8}}, {TILE_F16, address(0x20000), {8, 8}}, {TILE_F16, address(0x30000), {8, 8}}};
+  ASSERT_FALSE(kernel(module, "matmul").launch(call));
+  EXPECT_EQ(fake().maxDynamicShared, 98304);
+  EXPECT_EQ(fake().shared, 98304u);
+  tile::Module other;
+  ASSERT_FALSE(load(other));
+  fake().optinShared = 100000;
+  fake().staticShared = 2000;
+  EXPECT_STATUS(kernel(other, "matmul").launch(call), TILE_ERROR_TARGET,
+                "needs 100304 bytes of shared memory for a block, the device has 100000");
+}
+
+TEST_F(ModuleTest, EmptyGridAndFills) {
+  Manifest text = manifest();
+  text.kernels[1].params[1].fill = int64_t(0);
+  text.kernels[1].params[1].strides = {std::optional<Expr>()};
+  text.kernels[1].grid = {Expr::make(Expr::Op::Sub, tile::runtime::testing::name("N"), 4)};
+  tile::Module module;
+  ASSERT_FALSE(load(module, cubin(), text));
+  tile::Kernel shift = kernel(module, "shift_T_f32");
+  ASSERT_FALSE(shift.launch({{TILE_F32, address(0x10000), {4}}, {TILE_F32, address(0x80000), {4}}}, address(3)));
+  EXPECT_EQ(fake().launches, 0);
+  ASSERT_EQ(fake().memsets, 1);
+  EXPECT_EQ(fake().memset[0].address, 0x80000u);
+  EXPECT_EQ(fake().memset[0].width, 4u);
+  EXPECT_EQ(fake().memset[0].cellBytes, 4u);
+  EXPECT_EQ(fake().memset[0].stream, address(3));
+  ASSERT_FALSE(shift.launch({{TILE_F32, address(0x10000), {5}}, {TILE_F32, address(0x80000), {5}, {2}}}));
+  EXPECT_EQ(fake().launches, 1);
+  ASSERT_EQ(fake().memsets, 2);
+  EXPECT_EQ(fake().memset[1].rows, 5u);
+  EXPECT_EQ(fake().memset[1].pitch, 8u);
+}
+
+TEST_F(ModuleTest, OncePerContext) {
+  tile::Module module;
+  ASSERT_FALSE(load(module));
+  std::vector<tile::Argument> call = {{TILE_F32, address(0x10000), {5}}, {TILE_F32, address(0x80000), {5}}};
+  tile::Kernel shift = kernel(module, "shift");
+  int contexts[2];
+  for (int round = 0; round < 3; ++round)
+    for (int i = 0; i < 2; ++i) {
+      fake().current = &contexts[i];
+      fake().contextId = unsigned(i);
+      ASSERT_FALSE(shift.launch(call));
+    }
+  EXPECT_EQ(fake().loads, 2);
+  // A new context at the address of a destroyed one.
+  fake().contextId = 9;
+  ASSERT_FALSE(shift.launch(call));
+  EXPECT_EQ(fake().loads, 3);
+  fake().contextId = 9;
+  module = tile::Module();
+  EXPECT_EQ(fake().unloads, 1); // the contexts with other numbers are gone
+}
+
+TEST_F(ModuleTest, Threads) {
+  tile::Module module;
+  ASSERT_FALSE(load(module));
+  int context;
+  fake().current = &context;
+  tile::Kernel shift = kernel(module, "shift");
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&] { EXPECT_FALSE(module.prepare()); });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(fake().loads, 1);
+}
+
+TEST_F(ModuleTest, DriverErrors) {
+  tile::Module module;
+  ASSERT_FALSE(load(module));
+  std::vector<tile::Argument> call = {{TILE_F32, address(0x10000), {5}}, {TILE_F32, address(0x80000), {5}}};
+  tile::Kernel shift = kernel(module, "shift");
+  fake().loadResult = 200;
+  EXPECT_STATUS(shift.launch(call), TILE_ERROR_BINARY,
+                "CUDA_ERROR_INVALID_IMAGE (text of the fake driver): ptxas: line 1, what is wrong");
+  fake().loadResult = 0;
+  fake().launchResult = 700;
+  EXPECT_STATUS(shift.launch(call), TILE_ERROR_CUDA, "shift: cannot launch: CUDA_ERROR_ILLEGAL_ADDRESS");
+  fake().launchResult = 0;
+  EXPECT_FALSE(shift.launch(call));
+  fake().symbols = "shift_T_f32,";
+  EXPECT_STATUS(module.prepare(), TILE_ERROR_BINARY, "has no function 'shift_T_f16', which its manifest lists");
+}
+
+TEST_F(ModuleTest, WrongDevice) {
+  tile::Module module;
+  ASSERT_FALSE(load(module));
+  fake().major = 8;
+  EXPECT_STATUS(module.prepare(), TILE_ERROR_TARGET, "is compiled for sm_90a, but the device is sm_80");
+}
+
+TEST_F(ModuleTest, Targets) {
+  EXPECT_TRUE(runsOn(ImageKind::Cubin, "sm_80", 8, 6));
+  EXPECT_FALSE(runsOn(ImageKind::Cubin, "sm_80", 9, 0));
+  EXPECT_FALSE(runsOn(ImageKind::Cubin, "sm_89", 8, 0));
+  EXPECT_TRUE(runsOn(ImageKind::Ptx, "sm_80", 9, 0));
+  EXPECT_FALSE(runsOn(ImageKind::Ptx, "sm_90a", 10, 0));
+  EXPECT_TRUE(runsOn(ImageKind::Cubin, "sm_121", 12, 1));
+  tile::Module module;
+  EXPECT_STATUS(load(module, cubin(), manifest("cpu")), TILE_ERROR_TARGET, "is compiled for 'cpu'");
+}
+
+TEST_F(ModuleTest, CorruptBinaries) {
+  tile::Module module;
+  std::string good = cubin();
+  for (size_t length = 0; length < good.size(); ++length) {
+    tile::Status status = load(module, good.substr(0, length));
+    ASSERT_EQ(status.code(), TILE_ERROR_BINARY) << length;
+  }
+  EXPECT_STATUS(load(module, good.substr(0, 70)), TILE_ERROR_BINARY, "is truncated or corrupt");
+  std::string foreign = good;
+  foreign[18] = 62; // x86-64
+  EXPECT_STATUS(load(module, foreign), TILE_ERROR_BINARY, "is an ELF file but no 64-bit CUDA binary");
+  EXPECT_STATUS(load(module, "some text"), TILE_ERROR_BINARY, "is neither a cubin nor PTX");
+  EXPECT_FALSE(load(module, "// made by a compiler\n.version 8.0\n.target sm_90a\n"));
+  EXPECT_EQ(module.get() != nullptr, true);
+}
+
+TEST_F(ModuleTest, Files) {
+  std::string path = ::testing::TempDir() + "tile-module-test.cubin";
+  std::ofstream(path) << cubin();
+  std::remove((path + ".json").c_str());
+  tile::Module module;
+  EXPECT_STATUS(tile::Module::load(path, module), TILE_ERROR_IO, ".cubin.json': No such file");
+  std::ofstream(path + ".json") << "{";
+  EXPECT_STATUS(tile::Module::load(path, module), TILE_ERROR_MANIFEST, "not valid JSON");
+  std::ofstream(path + ".json") << toJson(manifest());
+  tile::Status status = tile::Module::load(path, module);
+  EXPECT_FALSE(status) << status.message();
+  EXPECT_STREQ(module.target(), "sm_90a");
+  std::remove(path.c_str());
+  std::remove((path + ".json").c_str());
+  EXPECT_STATUS(tile::Module::load("/", module), TILE_ERROR_IO, "cannot read '/'");
+}
+
+TEST_F(ModuleTest, Questions) {
+  tile::Module module;
+  ASSERT_FALSE(load(module));
+  ASSERT_EQ(tile_module_kernel_count(module.get()), 2u);
+  EXPECT_EQ(tile_module_kernel_at(module.get(), 2), nullptr);
+  tile_kernel *matmul = tile_module_kernel_at(module.get(), 1);
+  EXPECT_STREQ(tile_kernel_name(matmul), "matmul");
+  EXPECT_STREQ(tile_kernel_doc(matmul), "C = A B");
+  ASSERT_EQ(tile_kernel_instance_count(matmul), 1u);
+  const tile_instance *instance = tile_kernel_instance(matmul, 0);
+  EXPECT_STREQ(tile_instance_symbol(instance), "matmul_T_f16");
+  tile_param_info param;
+  ASSERT_TRUE(tile_instance_param(instance, 2, &param));
+  EXPECT_STREQ(param.name, "c");
+  EXPECT_EQ(param.access, TILE_OUT);
+  EXPECT_EQ(param.rank, 2);
+  EXPECT_EQ(param.align, 16u);
+  EXPECT_FALSE(tile_instance_param(instance, 3, &param));
+  tile_dim_info dim;
+  ASSERT_TRUE(tile_instance_dim(instance, 1, &dim));
+  EXPECT_STREQ(dim.name, "K");
+  EXPECT_EQ(dim.min, 8);
+  EXPECT_EQ(dim.opt, -1);
+  tile_launch_info launch;
+  tile_instance_launch_info(instance, &launch);
+  EXPECT_EQ(launch.threads, 256u);
+
+  tile_launch_plan plan;
+  std::vector<tile::Argument> call = {{TILE_F16, address(0x10000), {300, 8}}, {TILE_F16, address(0x20000), {8, 8}}, {TILE_F16, address(0x30000), {300, 8}}};
+  ASSERT_FALSE(kernel(module, "matmul").plan(call, plan));
+  EXPECT_EQ(plan.programs, 3);
+  EXPECT_EQ(plan.axes, 2);
+  EXPECT_EQ(plan.extents[0], 3);
+  EXPECT_EQ(plan.instance, instance);
+  EXPECT_EQ(fake().loads, 0);
+
+  EXPECT_STREQ(tile_dtype_name(TILE_BF16), "bf16");
+  EXPECT_EQ(tile_dtype_name(-1), nullptr);
+  EXPECT_EQ(tile_dtype_from_name("f8e5m2"), TILE_F8E5M2);
+  EXPECT_EQ(tile_dtype_from_name("f12"), -1);
+  uint64_t bits = 0;
+  EXPECT_EQ(tile_scalar_bits(TILE_F16, 1.0, &bits), nullptr);
+  EXPECT_EQ(bits, 0x3c00u);
+  EXPECT_STATUS(tile::Status(tile_scalar_bits(TILE_U8, 256, &bits)), TILE_ERROR_DTYPE, "256 is no value of u8");
+}
+
+TEST_F(ModuleTest, NullHandles) {
+  EXPECT_STATUS(tile::Status(tile_module_load(nullptr, nullptr)), TILE_ERROR_CALL, "path is null");
+  EXPECT_STATUS(tile::Status(tile_kernel_launch(nullptr, nullptr, 0, nullptr, 0)), TILE_ERROR_CALL, "kernel is null");
+  EXPECT_STATUS(tile::Status(tile_module_prepare(nullptr)), TILE_ERROR_CALL, "module is null");
+  tile::Module module;
+  ASSERT_FALSE(load(module));
+  EXPECT_STATUS(tile::Status(tile_kernel_launch(tile_module_kernel_at(module.get(), 0), nullptr, 2, nullptr, 0)), TILE_ERROR_CALL,
+                "the array of arguments is null");
+}
+
+TEST(CudaDriver, MissingLibrary) {
+  CudaDriver driver;
+  Error error = CudaDriver::load("libno-such-driver.so.1", driver);
+  EXPECT_EQ(error.code, TILE_ERROR_DRIVER);
+  EXPECT_NE(error.message.find("cannot load the CUDA driver"), std::string::npos) << error.message;
+  // A library, but no driver.
+  error = CudaDriver::load("libc.so.6", driver);
+  EXPECT_NE(error.message.find("lacks cuInit"), std::string::npos) << error.message;
+}

@@ -1,0 +1,96 @@
+// Overlap of strided tensors, against a search over all elements.
+#include "runtime/src/Overlap.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+#include <vector>
+
+using namespace tile::runtime;
+
+namespace {
+struct Tensor {
+  uint64_t address;
+  unsigned bytes;
+  std::vector<int64_t> shape, strides;
+
+  Region region() const { return {address, bytes * 8, unsigned(shape.size()), shape.data(), strides.data()}; }
+  std::set<uint64_t> touched() const {
+    std::set<uint64_t> all;
+    std::vector<int64_t> index(shape.size());
+    if (region().isEmpty())
+      return all;
+    while (true) {
+      uint64_t at = address;
+      for (size_t i = 0; i < shape.size(); ++i)
+        at += uint64_t(index[i] * strides[i]) * bytes;
+      for (unsigned b = 0; b < bytes; ++b)
+        all.insert(at + b);
+      size_t axis = shape.size();
+      while (axis > 0 && ++index[axis - 1] == shape[axis - 1])
+        index[--axis] = 0;
+      if (axis == 0)
+        return all;
+    }
+  }
+};
+} // namespace
+
+TEST(Overlap, Simple) {
+  Tensor a{1000, 4, {10}, {1}}, after{1040, 4, {10}, {1}}, last{1036, 4, {10}, {1}};
+  EXPECT_FALSE(overlaps(a.region(), after.region()));
+  EXPECT_FALSE(overlaps(after.region(), a.region()));
+  EXPECT_TRUE(overlaps(a.region(), last.region()));
+  EXPECT_TRUE(overlaps(a.region(), a.region()));
+}
+
+TEST(Overlap, InterleavedSlices) {
+  // Left and right half of the columns of one buffer of 128 columns.
+  Tensor left{4096, 2, {64, 64}, {128, 1}}, right{4096 + 128, 2, {64, 64}, {128, 1}};
+  EXPECT_FALSE(overlaps(left.region(), right.region()));
+  Tensor wider{4096, 2, {64, 65}, {128, 1}};
+  EXPECT_TRUE(overlaps(wider.region(), right.region()));
+  Tensor even{4096, 4, {100}, {2}}, odd{4100, 4, {100}, {2}};
+  EXPECT_FALSE(overlaps(even.region(), odd.region()));
+}
+
+TEST(Overlap, EmptyAndScalars) {
+  Tensor empty{1000, 4, {0, 5}, {5, 1}}, element{1000, 4, {}, {}}, inside{1002, 2, {}, {}}, next{1004, 2, {}, {}};
+  EXPECT_FALSE(overlaps(empty.region(), element.region()));
+  EXPECT_TRUE(overlaps(element.region(), inside.region()));
+  EXPECT_FALSE(overlaps(element.region(), next.region()));
+}
+
+TEST(Overlap, HugeStridesOfUnitExtents) {
+  Tensor a{1000, 8, {1, 4}, {INT64_MAX, 1}}, b{1032, 8, {4}, {1}};
+  EXPECT_FALSE(overlaps(a.region(), b.region()));
+  EXPECT_EQ(a.region().spanBytes(), 32u);
+  Tensor far{1000, 8, {2}, {INT64_MAX}};
+  EXPECT_EQ(far.region().spanBytes(), UINT64_MAX);
+  EXPECT_TRUE(overlaps(far.region(), b.region()));
+}
+
+TEST(Overlap, AgreesWithSearch) {
+  std::mt19937 random(7);
+  auto pick = [&](int low, int high) { return int(random() % unsigned(high - low + 1)) + low; };
+  int disjoint = 0;
+  for (int trial = 0; trial < 20000; ++trial) {
+    Tensor tensors[2];
+    for (Tensor &tensor : tensors) {
+      tensor.address = uint64_t(1000 + pick(0, 60));
+      tensor.bytes = 1u << pick(0, 3);
+      for (int axis = pick(0, 3); axis > 0; --axis) {
+        tensor.shape.push_back(pick(0, 4));
+        tensor.strides.push_back(pick(0, 9));
+      }
+    }
+    std::set<uint64_t> touched = tensors[0].touched();
+    bool expected = false;
+    for (uint64_t byte : tensors[1].touched())
+      expected |= touched.count(byte);
+    disjoint += !expected;
+    ASSERT_EQ(overlaps(tensors[0].region(), tensors[1].region()), expected) << "trial " << trial;
+  }
+  EXPECT_GT(disjoint, 1000);
+}

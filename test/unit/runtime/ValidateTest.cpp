@@ -1,0 +1,488 @@
+// The checks before a launch: each violation with its text, their order, and the plan of a launch that is right.
+#include "runtime/src/Validate.h"
+
+#include "test/unit/runtime/Kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+using namespace tile::runtime;
+using namespace tile::runtime::testing;
+using Op = Expr::Op;
+
+namespace {
+
+/// A call under test: arguments whose shapes and strides stay alive.
+struct Call {
+  std::vector<tile_argument> arguments;
+  std::vector<std::unique_ptr<std::vector<int64_t>>> lists;
+  uint64_t nextAddress = 0x10000000000;
+
+  Call &tensor(Dtype dtype, std::vector<int64_t> shape, std::vector<int64_t> strides = {}) {
+    tile_argument argument{};
+    argument.kind = TILE_TENSOR;
+    argument.dtype = int32_t(dtype);
+    argument.data = reinterpret_cast<void *>(nextAddress);
+    argument.rank = int32_t(shape.size());
+    lists.push_back(std::make_unique<std::vector<int64_t>>(std::move(shape)));
+    argument.shape = lists.back()->data();
+    if (!strides.empty()) {
+      lists.push_back(std::make_unique<std::vector<int64_t>>(std::move(strides)));
+      argument.strides = lists.back()->data();
+    }
+    nextAddress += uint64_t(1) << 36;
+    arguments.push_back(argument);
+    return *this;
+  }
+  Call &scalar(Dtype dtype, uint64_t bits) {
+    tile_argument argument{};
+    argument.kind = TILE_SCALAR;
+    argument.dtype = int32_t(dtype);
+    argument.bits = bits;
+    arguments.push_back(argument);
+    return *this;
+  }
+  Call &at(size_t index, uint64_t address) {
+    arguments[index].data = reinterpret_cast<void *>(address);
+    return *this;
+  }
+};
+
+std::unique_ptr<Validator> make(const Kernel &kernel) {
+  std::string error;
+  std::unique_ptr<Validator> validator = Validator::create(kernel, error);
+  EXPECT_TRUE(validator) << error;
+  return validator;
+}
+
+Error check(const Kernel &kernel, const Call &call, Plan &plan, bool unchecked = false) {
+  return make(kernel)->check(call.arguments.data(), call.arguments.size(), plan, unchecked);
+}
+Error check(const Kernel &kernel, const Call &call) {
+  Plan plan;
+  return check(kernel, call, plan);
+}
+
+Call matmulCall(int64_t m = 200, int64_t k = 64, int64_t n = 512) {
+  return std::move(Call().tensor(Dtype::F16, {m, k}).tensor(Dtype::F16, {k, n}).tensor(Dtype::F16, {m, n}));
+}
+
+#define EXPECT_ERROR(result, expectedCode, expectedText)                                                               \
+  do {                                                                                                                 \
+    Error error_ = (result);                                                                                           \
+    EXPECT_EQ(error_.code, expectedCode);                                                                              \
+    EXPECT_EQ(error_.message, expectedText);                                                                           \
+  } while (false)
+
+} // namespace
+
+TEST(Validate, Plan) {
+  Plan plan;
+  Call call = matmulCall();
+  ASSERT_FALSE(check(matmul(), call, plan));
+  EXPECT_FALSE(plan.empty);
+  EXPECT_EQ(plan.extents, (std::vector<int64_t>{2, 2}));
+  EXPECT_EQ(plan.programs, 4);
+  EXPECT_EQ(plan.values, (std::vector<int64_t>{200, 64, 512}));
+  ASSERT_EQ(plan.cells.size(), 6u);
+  EXPECT_EQ(plan.cells[0], uint64_t(uintptr_t(call.arguments[0].data)));
+  EXPECT_EQ(plan.cells[5], 512u);
+  EXPECT_EQ(*static_cast<uint64_t *>(plan.pointers[3]), 200u);
+  EXPECT_TRUE(plan.fills.empty());
+}
+
+TEST(Validate, PlanIsReused) {
+  auto validator = make(matmul());
+  Plan plan;
+  Call first = matmulCall(1000), second = matmulCall(1);
+  ASSERT_FALSE(validator->check(first.arguments.data(), 3, plan));
+  EXPECT_EQ(plan.programs, 16);
+  ASSERT_FALSE(validator->check(second.arguments.data(), 3, plan));
+  EXPECT_EQ(plan.programs, 2);
+  EXPECT_EQ(*static_cast<uint64_t *>(plan.pointers[3]), 1u);
+}
+
+TEST(Validate, Count) {
+  Call call = matmulCall();
+  call.arguments.pop_back();
+  EXPECT_ERROR(check(matmul(), call), TILE_ERROR_COUNT, "matmul: expected 3 arguments (a, b, c), found 2 (matmul.tile:3)");
+  EXPECT_ERROR(check(shift(), call.scalar(Dtype::F32, 0).scalar(Dtype::F32, 0)), TILE_ERROR_COUNT,
+               "shift: expected 2 to 3 arguments (x, y, eps), found 4 (shift.tile:1)");
+}
+
+TEST(Validate, Null) {
+  EXPECT_ERROR(check(matmul(), matmulCall().at(1, 0)), TILE_ERROR_NULL,
+               "matmul: 'b' is null, expected a tensor's address (matmul.tile:4)");
+  Plan plan;
+  EXPECT_FALSE(check(matmul(), matmulCall(0).at(0, 0).at(2, 0), plan));
+  EXPECT_TRUE(plan.empty);
+}
+
+TEST(Validate, Dtype) {
+  Call call = matmulCall();
+  call.arguments[1].dtype = TILE_F32;
+  EXPECT_ERROR(check(matmul(), call), TILE_ERROR_DTYPE, "matmul: 'b' expects a tensor of f16, found f32 (matmul.tile:4)");
+  call.arguments[1].dtype = 99;
+  EXPECT_ERROR(check(matmul(), call), TILE_ERROR_DTYPE,
+               "matmul: 'b' expects a tensor of f16, found the unknown dtype 99 (matmul.tile:4)");
+  call.arguments[1].kind = TILE_SCALAR;
+  EXPECT_ERROR(check(matmul(), call), TILE_ERROR_DTYPE,
+               "matmul: 'b' expects a tensor of f16, found a scalar (matmul.tile:4)");
+  EXPECT_ERROR(check(shift(), Call().tensor(Dtype::F32, {4}).tensor(Dtype::F32, {4}).scalar(Dtype::F64, 0)), TILE_ERROR_DTYPE,
+               "shift: 'eps' expects a scalar of f32, found f64 (shift.tile:5)");
+}
+
+TEST(Validate, Rank) {
+  EXPECT_ERROR(check(matmul(), Call().tensor(Dtype::F16, {8, 8}).tensor(Dtype::F16, {8, 8, 8}).tensor(Dtype::F16, {8})),
+               TILE_ERROR_RANK, "matmul: 'b' expects 2 dimensions, found 3 (matmul.tile:4)");
+  Call call = matmulCall();
+  call.arguments[0].shape = nullptr;
+  EXPECT_ERROR(check(matmul(), call), TILE_ERROR_CALL, "matmul: 'a' has rank 2 but no shape");
+  call.arguments[0].rank = -1;
+  EXPECT_ERROR(check(matmul(), call), TILE_ERROR_RANK, "matmul: 'a' expects 2 dimensions, found -1 (matmul.tile:4)");
+}
+
+TEST(Validate, EqualNames) {
+  EXPECT_ERROR(check(matmul(), Call().tensor(Dtype::F16, {4, 5}).tensor(Dtype::F16, {7, 8}).tensor(Dtype::F16, {4, 8})),
+               TILE_ERROR_DIM,
+               "matmul: 'b' has K = 7 in dimension 0, but 'a' has K = 5 in dimension 1 (matmul.tile:4)");
+}
+
+TEST(Validate, NegativeExtent) {
+  EXPECT_ERROR(check(matmul(), matmulCall(-3)), TILE_ERROR_DIM,
+               "matmul: dimension 0 of 'a' is -3, expected 0 or more (matmul.tile:4)");
+}
+
+TEST(Validate, ConstantsAndExpressionsInDims) {
+  Kernel kernel = matmul();
+  kernel.params[1].dims = {64, name("N")};
+  kernel.params[2].dims = {name("M"), Expr::make(Op::Div, name("N"), Expr::make(Op::Div, name("K"), 8))};
+  auto call = [](int64_t b0, int64_t c1) {
+    return std::move(Call().tensor(Dtype::F16, {4, 16}).tensor(Dtype::F16, {b0, 32}).tensor(Dtype::F16, {4, c1}));
+  };
+  EXPECT_FALSE(check(kernel, call(64, 16)));
+  EXPECT_ERROR(check(kernel, call(65, 16)), TILE_ERROR_DIM, "matmul: dimension 0 of 'b' is 65, expected 64 (matmul.tile:4)");
+  EXPECT_ERROR(check(kernel, call(64, 15)), TILE_ERROR_DIM,
+               "matmul: dimension 1 of 'c' is 15, expected N / (K / 8) = 16: N = 32 ('b', dimension 1), K = 16 ('a', "
+               "dimension 1) (matmul.tile:5)");
+}
+
+TEST(Validate, NamesBoundByAffineForms) {
+  Kernel kernel = shift();
+  kernel.dims = {dim("E", 1, 100), dim("H", 1, 100)};
+  kernel.params[0].dims = {Expr::make(Op::Add, name("E"), 1)};
+  kernel.params[1].dims = {Expr::make(Op::Mul, 2, name("H"))};
+  kernel.grid = {name("E")};
+  kernel.arguments.clear();
+  addArguments(kernel);
+  Plan plan;
+  ASSERT_FALSE(check(kernel, Call().tensor(Dtype::F32, {9}).tensor(Dtype::F32, {6}), plan));
+  EXPECT_EQ(plan.values, (std::vector<int64_t>{8, 3}));
+  EXPECT_ERROR(check(kernel, Call().tensor(Dtype::F32, {0}).tensor(Dtype::F32, {6})), TILE_ERROR_DIM,
+               "shift: dimension 0 of 'x' is 0, expected the form E + 1 of a whole number of 0 or more (shift.tile:4)");
+  EXPECT_ERROR(check(kernel, Call().tensor(Dtype::F32, {9}).tensor(Dtype::F32, {7})), TILE_ERROR_DIM,
+               "shift: dimension 0 of 'y' is 7, expected the form 2 * H of a whole number of 0 or more (shift.tile:4)");
+  // A bare name binds before an affine form that stands earlier, which becomes a check.
+  kernel.params[1].dims = {name("E")};
+  kernel.dims.pop_back();
+  kernel.arguments.clear();
+  addArguments(kernel);
+  EXPECT_ERROR(check(kernel, Call().tensor(Dtype::F32, {9}).tensor(Dtype::F32, {9})), TILE_ERROR_DIM,
+               "shift: dimension 0 of 'x' is 9, expected E + 1 = 10: E = 9 ('y', dimension 0) (shift.tile:4)");
+}
+
+TEST(Validate, ZeroGridComesBeforeContracts) {
+  Plan plan;
+  // M = 0 is below its bound and K = 5 breaks its contract, but there is nothing to run.
+  ASSERT_FALSE(check(matmul(), matmulCall(0, 5), plan));
+  EXPECT_TRUE(plan.empty);
+  EXPECT_EQ(plan.programs, 0);
+  // Dimensions are checked before.
+  EXPECT_EQ(check(matmul(), Call().tensor(Dtype::F16, {0, 5}).tensor(Dtype::F16, {7, 8}).tensor(Dtype::F16, {0, 8})).code,
+            TILE_ERROR_DIM);
+}
+
+TEST(Validate, Bounds) {
+  EXPECT_ERROR(check(matmul(), matmulCall(65537)), TILE_ERROR_CONTRACT,
+               "matmul: M = 65537 ('a', dimension 0), expected M in 1..=65536 (matmul.tile:6)");
+  EXPECT_FALSE(check(matmul(), matmulCall(65536)));
+  EXPECT_FALSE(check(matmul(), matmulCall(1, 8, 8)));
+  Kernel kernel = matmul();
+  kernel.dims[0] = Dim{"M"};
+  kernel.contracts.clear();
+  EXPECT_ERROR(check(kernel, matmulCall((1 << 30) + 1)), TILE_ERROR_CONTRACT,
+               "matmul: M = 1073741825 ('a', dimension 0), expected M in 0..=1073741824");
+}
+
+TEST(Validate, Divisibility) {
+  EXPECT_ERROR(check(matmul(), matmulCall(4, 12, 16)), TILE_ERROR_CONTRACT,
+               "matmul: the contract 'K % 8 == 0' does not hold: K = 12 ('a', dimension 1) (matmul.tile:7)");
+  Kernel kernel = matmul();
+  kernel.contracts.clear();
+  kernel.dims[1].multipleOf = 16;
+  EXPECT_ERROR(check(kernel, matmulCall(4, 24, 16)), TILE_ERROR_CONTRACT,
+               "matmul: K = 24 ('a', dimension 1), expected a multiple of 16 (matmul.tile:6)");
+}
+
+TEST(Validate, ContractOverflow) {
+  Kernel kernel = matmul();
+  Expr power = Expr::make(Op::Mul, name("M"), name("M"));
+  power = Expr::make(Op::Mul, power, power);
+  kernel.contracts = {{Expr::make(Op::Gt, power, 0), "M * M * M * M > 0", 8}};
+  EXPECT_ERROR(check(kernel, matmulCall(65536)), TILE_ERROR_CONTRACT,
+               "matmul: the contract 'M * M * M * M > 0' overflows 64 bits: M = 65536 ('a', dimension 0) (matmul.tile:8)");
+}
+
+TEST(Validate, ScalarsInDimsAndContracts) {
+  Kernel kernel = shift();
+  kernel.params[2] = scalar("w", Dtype::I32);
+  kernel.params[2].min = 1;
+  kernel.params[2].max = 64;
+  kernel.params[2].contract = "w in 1..=64";
+  kernel.params[2].contractLine = 9;
+  kernel.params[1].dims = {Expr::make(Op::Mul, name("N"), name("w"))};
+  auto call = [](int64_t y, uint32_t w) {
+    return std::move(Call().tensor(Dtype::F32, {4}).tensor(Dtype::F32, {y}).scalar(Dtype::I32, w));
+  };
+  Plan plan;
+  ASSERT_FALSE(check(kernel, call(12, 3), plan));
+  EXPECT_EQ(plan.values, (std::vector<int64_t>{4, 3}));
+  EXPECT_EQ(plan.cells[2], 3u);
+  EXPECT_ERROR(check(kernel, call(12, 2)), TILE_ERROR_DIM,
+               "shift: dimension 0 of 'y' is 12, expected N * w = 8: N = 4 ('x', dimension 0), w = 2 (shift.tile:4)");
+  EXPECT_ERROR(check(kernel, call(260, 65)), TILE_ERROR_CONTRACT, "shift: 'w' = 65, expected w in 1..=64 (shift.tile:9)");
+  kernel.params[1].dims = {name("w")};
+  EXPECT_ERROR(check(kernel, call(12, 2)), TILE_ERROR_DIM,
+               "shift: 'y' has w = 12 in dimension 0, but the argument w is 2 (shift.tile:4)");
+}
+
+TEST(Validate, ScalarsThatAreOnlyHandedOnMayBeAnything) {
+  Kernel kernel = shift();
+  kernel.params[2] = scalar("seed", Dtype::U64);
+  Plan plan;
+  ASSERT_FALSE(check(kernel, Call().tensor(Dtype::F32, {4}).tensor(Dtype::F32, {4}).scalar(Dtype::U64, UINT64_MAX), plan));
+  EXPECT_EQ(plan.cells[2], UINT64_MAX);
+}
+
+TEST(Validate, Defaults) {
+  Plan plan;
+  Call call;
+  call.tensor(Dtype::F32, {4}).tensor(Dtype::F32, {4});
+  ASSERT_FALSE(check(shift(), call, plan));
+  float eps = 1e-5f;
+  uint32_t bits;
+  std::memcpy(&bits, &eps, sizeof bits);
+  EXPECT_EQ(plan.cells[2], bits);
+  call.scalar(Dtype::F32, 7);
+  ASSERT_FALSE(check(shift(), call, plan));
+  EXPECT_EQ(plan.cells[2], 7u);
+  call.arguments[2].kind = TILE_DEFAULT;
+  ASSERT_FALSE(check(shift(), call, plan));
+  EXPECT_EQ(plan.cells[2], bits);
+  call.arguments[1].kind = TILE_DEFAULT;
+  EXPECT_ERROR(check(shift(), call), TILE_ERROR_DTYPE,
+               "shift: 'y' expects a tensor of f32, found no value, and there is no default (shift.tile:4)");
+}
+
+TEST(Validate, DenseStrides) {
+  auto call = [](std::vector<int64_t> strides) {
+    return std::move(
+        Call().tensor(Dtype::F16, {4, 8}, std::move(strides)).tensor(Dtype::F16, {8, 16}).tensor(Dtype::F16, {4, 16}));
+  };
+  EXPECT_FALSE(check(matmul(), call({8, 1})));
+  EXPECT_ERROR(check(matmul(), call({1, 4})), TILE_ERROR_STRIDE,
+               "matmul: stride 1 of 'a' is 4, expected 1: the tensor is declared dense and row-major (matmul.tile:4)");
+  EXPECT_ERROR(check(matmul(), call({16, 1})), TILE_ERROR_STRIDE,
+               "matmul: stride 0 of 'a' is 16, expected 8: the tensor is declared dense and row-major (matmul.tile:4)");
+  // A dimension of extent 1 has no stride to check.
+  EXPECT_FALSE(check(matmul(), Call().tensor(Dtype::F16, {1, 8}, {-5, 1}).tensor(Dtype::F16, {8, 16}).tensor(Dtype::F16, {1, 16})));
+}
+
+TEST(Validate, DeclaredStrides) {
+  Kernel kernel = shift();
+  kernel.dims = {dim("M", 1, 100), dim("N", 1, 100), dim("s", 1, 1000, 8), dim("y.stride.0", 0, 1000)};
+  kernel.params[0].dims = kernel.params[1].dims = {name("M"), name("N")};
+  kernel.params[0].strides = {name("s"), Expr(1)};
+  kernel.params[1].strides = {std::nullopt, Expr(1)};
+  kernel.arguments.clear();
+  addArguments(kernel);
+  auto call = [](int64_t m, std::vector<int64_t> x, std::vector<int64_t> y) {
+    return std::move(Call().tensor(Dtype::F32, {m, 6}, std::move(x)).tensor(Dtype::F32, {m, 6}, std::move(y)));
+  };
+  Plan plan;
+  ASSERT_FALSE(check(kernel, call(4, {16, 1}, {7, 1}), plan));
+  EXPECT_EQ(plan.values, (std::vector<int64_t>{4, 6, 16, 7}));
+  EXPECT_EQ(plan.cells[6], 7u);
+  EXPECT_ERROR(check(kernel, call(4, {17, 1}, {7, 1})), TILE_ERROR_CONTRACT,
+               "shift: s = 17 ('x', stride 0), expected a multiple of 8 (shift.tile:6)");
+  EXPECT_ERROR(check(kernel, call(4, {16, 2}, {7, 1})), TILE_ERROR_STRIDE,
+               "shift: stride 1 of 'x' is 2, expected 1 (shift.tile:4)");
+  EXPECT_ERROR(check(kernel, call(4, {16, 1}, {0, 1})), TILE_ERROR_STRIDE,
+               "shift: stride 0 of 'y' is 0, expected 1 or more: the tensor is written (shift.tile:4)");
+  EXPECT_EQ(check(kernel, call(4, {16, 1}, {-7, 1})).code, TILE_ERROR_CONTRACT); // below the range of y.stride.0
+  // One row: its stride says nothing, so that a value within the contract is passed.
+  ASSERT_FALSE(check(kernel, call(1, {3, 1}, {-9, 1}), plan));
+  EXPECT_EQ(plan.values[2], 8);
+  EXPECT_EQ(plan.values[3], 6);
+}
+
+TEST(Validate, BroadcastStrideOnlyOnIn) {
+  Kernel kernel = shift();
+  kernel.params[0].strides = kernel.params[1].strides = {std::optional<Expr>()};
+  EXPECT_FALSE(check(kernel, Call().tensor(Dtype::F32, {4}, {0}).tensor(Dtype::F32, {4}, {2})));
+  EXPECT_EQ(check(kernel, Call().tensor(Dtype::F32, {4}, {2}).tensor(Dtype::F32, {4}, {0})).code, TILE_ERROR_STRIDE);
+  EXPECT_EQ(check(kernel, Call().tensor(Dtype::F32, {4}, {-1}).tensor(Dtype::F32, {4}, {2})).code, TILE_ERROR_STRIDE);
+}
+
+TEST(Validate, MemoryTooSmall) {
+  Call call = matmulCall(4, 8, 16);
+  call.arguments[1].bytes = 255;
+  EXPECT_ERROR(check(matmul(), call), TILE_ERROR_DIM,
+               "matmul: 'b' reaches over 256 bytes, but its memory has 255 (matmul.tile:4)");
+  call.arguments[1].bytes = 256;
+  EXPECT_FALSE(check(matmul(), call));
+}
+
+TEST(Validate, TooManyElements) {
+  Kernel kernel = shift();
+  kernel.dims = {dim("A", 0, INT64_MAX), dim("B", 0, INT64_MAX)};
+  kernel.params[0].dims = kernel.params[1].dims = {name("A"), name("B")};
+  kernel.grid = {1};
+  kernel.arguments.clear();
+  int64_t huge = int64_t(1) << 40;
+  EXPECT_ERROR(check(kernel, Call().tensor(Dtype::F32, {huge, huge}).tensor(Dtype::F32, {huge, huge})), TILE_ERROR_DIM,
+               "shift: 'x' has 2^60 elements or more (shift.tile:4)");
+}
+
+TEST(Validate, Alignment) {
+  EXPECT_ERROR(check(matmul(), matmulCall().at(0, 0x1008)), TILE_ERROR_ALIGNMENT,
+               "matmul: 'a' is aligned to 8 bytes, expected 16; 'align(a, n)' in the source lowers that (matmul.tile:4)");
+  Kernel kernel = matmul();
+  kernel.params[0].align = 8;
+  EXPECT_FALSE(check(kernel, matmulCall().at(0, 0x1008)));
+}
+
+TEST(Validate, Overlap) {
+  Call call;
+  call.tensor(Dtype::F32, {64}).tensor(Dtype::F32, {64});
+  uint64_t x = uint64_t(uintptr_t(call.arguments[0].data));
+  EXPECT_ERROR(check(shift(), call.at(1, x)), TILE_ERROR_OVERLAP,
+               "shift: 'y' is written and overlaps 'x' in memory; pass separate memory, or permit it with 'alias(x, y)' in the "
+               "source (shift.tile:4)");
+  EXPECT_EQ(check(shift(), call.at(1, x + 240)).code, TILE_ERROR_OVERLAP);
+  EXPECT_FALSE(check(shift(), call.at(1, x + 256)));
+  Kernel kernel = shift();
+  kernel.aliases = {{"y", "x"}};
+  EXPECT_FALSE(check(kernel, call.at(1, x)));
+  // Two inputs may share memory.
+  EXPECT_FALSE(check(matmul(), matmulCall(64, 64, 64).at(0, x).at(1, x)));
+}
+
+TEST(Validate, Programs) {
+  Kernel kernel = matmul();
+  kernel.grid = {name("M"), name("N")};
+  EXPECT_ERROR(check(kernel, matmulCall(65536, 64, 65536)), TILE_ERROR_GRID,
+               "matmul: the grid M x N has 4294967296 programs, at most 2147483647 can run (matmul.tile:3)");
+  kernel.grid = {name("M"), 1};
+  EXPECT_FALSE(check(kernel, matmulCall(65536, 64, 65536)));
+  kernel.grid = {Expr::make(Op::Sub, name("M"), 5)};
+  EXPECT_ERROR(check(kernel, matmulCall(4)), TILE_ERROR_GRID,
+               "matmul: grid axis 0, M - 5, is negative or overflows: M = 4 ('a', dimension 0) (matmul.tile:3)");
+  kernel.grid = {};
+  Plan plan;
+  ASSERT_FALSE(check(kernel, matmulCall(), plan));
+  EXPECT_EQ(plan.programs, 1);
+}
+
+TEST(Validate, OrderOfChecks) {
+  // Everything is wrong at once; repairing one thing after the other must bring out the next.
+  Call call;
+  call.tensor(Dtype::F32, {4, 5}, {1, 4}).tensor(Dtype::F16, {7, 12, 1}).tensor(Dtype::F16, {4, 12});
+  call.at(0, 0).at(1, 0x10008).at(2, 0x10008);
+  Call shorter;
+  shorter.tensor(Dtype::F32, {4, 5}).at(0, 0);
+  EXPECT_EQ(check(matmul(), shorter).code, TILE_ERROR_COUNT);
+  EXPECT_EQ(check(matmul(), call).code, TILE_ERROR_NULL);
+  call.at(0, 0x10008);
+  EXPECT_EQ(check(matmul(), call).code, TILE_ERROR_DTYPE);
+  call.arguments[0].dtype = TILE_F16;
+  EXPECT_EQ(check(matmul(), call).code, TILE_ERROR_RANK);
+  call.arguments[1].rank = 2;
+  EXPECT_EQ(check(matmul(), call).code, TILE_ERROR_DIM);
+  int64_t b[] = {5, 12}, a[] = {4, 8}, b8[] = {8, 16}, c[] = {4, 16}, dense[] = {8, 1};
+  call.arguments[1].shape = b;
+  EXPECT_EQ(check(matmul(), call).code, TILE_ERROR_CONTRACT);
+  call.arguments[0].shape = a;
+  call.arguments[1].shape = b8;
+  call.arguments[2].shape = c;
+  EXPECT_EQ(check(matmul(), call).code, TILE_ERROR_STRIDE);
+  call.arguments[0].strides = dense;
+  EXPECT_EQ(check(matmul(), call).code, TILE_ERROR_ALIGNMENT);
+  call.at(0, 0x10000).at(1, 0x10000).at(2, 0x10000);
+  EXPECT_EQ(check(matmul(), call).code, TILE_ERROR_OVERLAP);
+  call.at(2, 0x20000);
+  EXPECT_FALSE(check(matmul(), call));
+}
+
+TEST(Validate, Fills) {
+  Kernel kernel = shift();
+  kernel.params[1].fill = 1.0;
+  Plan plan;
+  Call call;
+  call.tensor(Dtype::F32, {100}).tensor(Dtype::F32, {100});
+  ASSERT_FALSE(check(kernel, call, plan));
+  ASSERT_EQ(plan.fills.size(), 1u);
+  EXPECT_EQ(plan.fills[0].data, call.arguments[1].data);
+  EXPECT_EQ(plan.fills[0].bits, 0x3f800000u);
+  EXPECT_EQ(plan.fills[0].shape[0], 100);
+  // An empty grid still fills.
+  kernel.grid = {0};
+  ASSERT_FALSE(check(kernel, call, plan));
+  EXPECT_TRUE(plan.empty);
+  EXPECT_EQ(plan.fills.size(), 1u);
+}
+
+TEST(Validate, Unchecked) {
+  Plan plan;
+  ASSERT_FALSE(check(matmul(), matmulCall(4, 12, 20).at(0, 0x1008), plan, /*unchecked=*/true));
+  EXPECT_EQ(plan.programs, 1);
+  EXPECT_EQ(check(matmul(), Call().tensor(Dtype::F16, {4}), plan, true).code, TILE_ERROR_COUNT);
+}
+
+TEST(Validate, KernelsThatCannotBeBound) {
+  std::string error;
+  Kernel kernel = matmul();
+  kernel.dims.push_back(dim("Q"));
+  EXPECT_FALSE(Validator::create(kernel, error));
+  EXPECT_EQ(error, "kernel 'matmul_T_f16': nothing binds the dimension 'Q'");
+  kernel = shift();
+  kernel.params[2].defaultValue = std::string("x");
+  EXPECT_FALSE(Validator::create(kernel, error));
+  kernel = shift();
+  kernel.params[0].fill = 0.0;
+  EXPECT_FALSE(Validator::create(kernel, error));
+  EXPECT_EQ(error, "kernel 'shift_T_f32': 'x' cannot be filled");
+  kernel = shift();
+  kernel.grid = {name("nothing")};
+  EXPECT_FALSE(Validator::create(kernel, error));
+  kernel = shift();
+  kernel.params[0].strides = {Expr(1), Expr(1)};
+  EXPECT_FALSE(Validator::create(kernel, error));
+}
+
+TEST(Validate, Fits) {
+  auto f16 = make(shift(Dtype::F16)), f32 = make(shift(Dtype::F32));
+  Call call;
+  call.tensor(Dtype::F16, {4}).tensor(Dtype::F16, {4});
+  EXPECT_TRUE(f16->fits(call.arguments.data(), 2));
+  EXPECT_FALSE(f32->fits(call.arguments.data(), 2));
+  EXPECT_FALSE(f16->fits(call.arguments.data(), 1));
+}
+
+TEST(Validate, Signature) {
+  EXPECT_EQ(describe(matmul()), "matmul[T = f16, BM = 128, BIAS = false, X = 1.5](a: in f16[M, K], b: in f16[K, N], c: out f16[M, N])");
+  Kernel kernel = shift();
+  kernel.params[0].strides = {std::optional<Expr>()};
+  EXPECT_EQ(describe(kernel), "shift[T = f32](x: in f32[N; *], y: out f32[N], eps: f32 = 1e-05)");
+}
