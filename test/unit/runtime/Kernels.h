@@ -37,8 +37,9 @@ inline Param scalar(const char *name, Dtype dtype) {
   return param;
 }
 
-/// Machine arguments in the usual order: parameters, then dims.
+/// Makes the machine arguments anew, in the usual order: parameters, then dims.
 inline void addArguments(Kernel &kernel) {
+  kernel.arguments.clear();
   for (const Param &param : kernel.params)
     kernel.arguments.push_back({Argument::Kind::Param, param.name});
   for (const Dim &dim : kernel.dims)

@@ -208,7 +208,6 @@ TEST_F(ModuleTest, Threads) {
   ASSERT_FALSE(load(module));
   int context;
   fake().current = &context;
-  tile::Kernel shift = kernel(module, "shift");
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i)
     threads.emplace_back([&] { EXPECT_FALSE(module.prepare()); });
