@@ -8,6 +8,26 @@ include "mlir/Pass/PassBase.td"
 
 //===--- TileGPU: layouts, shared memory, tensor cores -------------------------------------------------------------===//
 
+def TileGPUAssignLayouts : Pass<"tile-gpu-assign-layouts", "::mlir::ModuleOp"> {
+  let summary = "give every tile a layout, and turn dots into tensor-core or scalar products";
+  let description = [{
+    Loads and reductions take blocked layouts, dots the fragments of mma.sync; what depends on them follows, and what
+    depends on neither (constants, positions, masks, broadcasts) is repeated in the layout each user needs. Where layouts
+    still differ, `tile_gpu.convert_layout` is inserted. Dot operands go through swizzled shared memory unless each
+    thread already holds its fragment. Sets `tile_gpu.num_warps` on the kernel.
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
+def TileGPUVectorizeAccesses : Pass<"tile-gpu-vectorize-accesses", "::mlir::ModuleOp"> {
+  let summary = "choose how many neighbours each access moves at once";
+  let description = [{
+    Sets `tile_gpu.vector` on loads and stores of tiles: neighbours in a thread's registers that are proven, by the
+    contracts, to be aligned together and to exist or not exist together. Where the contract does not prove it but it may
+    hold at run time, `tile_gpu.vector_if` holds the width to use after a run-time check.
+  }];
+}
+
 //===--- Convert: both paths ---------------------------------------------------------------------------------------===//
 
 def ExpandMath : Pass<"tile-expand-math"> {
@@ -97,5 +117,20 @@ def CPULowerToLLVM : Pass<"tile-cpu-lower-to-llvm", "::mlir::ModuleOp"> {
 }
 
 //===--- Convert: the GPU path -------------------------------------------------------------------------------------===//
+
+def ConvertTileGPUToVector : Pass<"convert-tile-gpu-to-vector", "::mlir::ModuleOp"> {
+  let summary = "lower kernels to functions of one thread";
+  let description = [{
+    A tile becomes one vector of the registers that a thread holds, views become pointers, extents and strides, accesses
+    become predicated global accesses. Each kernel becomes a `func.func` with `nvvm.kernel`.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
+}
+
+def ConvertThreadToLLVM : Pass<"convert-tile-thread-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "lower functions of one thread to the LLVM and NVVM dialects";
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+}
 
 #endif

@@ -1,0 +1,365 @@
+// tile-gpu-assign-layouts: gives every tile of a kernel a layout, and makes dots work on fragments.
+#include "passes/TileGPU/LayoutInference.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUASSIGNLAYOUTS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+/// Bits that an element takes in memory.
+static unsigned getElementBits(Type type) {
+  if (type.isIndex())
+    return 64;
+  return std::max(8u, type.getIntOrFloatBitWidth());
+}
+
+/// Refuses what this path cannot do, before anything is changed.
+static LogicalResult checkSupported(KernelOp kernel) {
+  WalkResult result = kernel.getBody().walk([&](Operation *op) {
+    for (Value value : op->getResults()) {
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      if (!type)
+        continue;
+      for (int64_t extent : type.getShape())
+        if (!llvm::isPowerOf2_64(extent)) {
+          op->emitError() << "tile extent " << extent << " is not a power of two, which GPU targets need so far; found a tile of shape ["
+                          << type.getShape() << "]";
+          return WalkResult::interrupt();
+        }
+    }
+    if (auto dot = dyn_cast<DotOp>(op); dot && dot.getType().getRank() != 2) {
+      op->emitError("a batched dot is not supported on GPU targets so far; use a grid axis for the batch");
+      return WalkResult::interrupt();
+    }
+    if (isa<tensor::ExtractOp, tensor::ExtractSliceOp>(op)) {
+      op->emitError("slicing a tile is not supported on GPU targets so far");
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Number of warps: what the kernel asks for, else what gives each thread a moderate share of the largest tile.
+static KernelShape chooseShape(KernelOp kernel) {
+  KernelShape shape;
+  int64_t largest = 1, largestDot = 0;
+  unsigned narrowest = 128;
+  bool reducesRows = false;
+  kernel.getBody().walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+        largest = std::max(largest, type.getNumElements());
+    if (auto dot = dyn_cast<DotOp>(op))
+      largestDot = std::max(largestDot, dot.getType().getNumElements());
+    Type moved;
+    if (auto load = dyn_cast<LoadOp>(op))
+      moved = load.getType();
+    else if (auto store = dyn_cast<StoreOp>(op))
+      moved = store.getValue().getType();
+    if (isa_and_nonnull<RankedTensorType>(moved))
+      narrowest = std::min(narrowest, getElementBits(getElementTypeOrSelf(moved)));
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      reducesRows |= reduce.getSource().getType().getRank() == 2;
+  });
+  if (auto asked = kernel->getAttrOfType<IntegerAttr>("tile.num_warps"))
+    shape.numWarps = asked.getInt();
+  else if (largestDot)
+    shape.numWarps = std::clamp<int64_t>(largestDot / (32 * 128), 4, 8);
+  else
+    shape.numWarps = std::clamp<int64_t>(largest / (32 * 16), 4, 16);
+  shape.numWarps = llvm::PowerOf2Ceil(shape.numWarps);
+  shape.vector = std::max(1u, 128 / narrowest);
+  shape.rowsInWarps = largestDot && reducesRows;
+  return shape;
+}
+
+namespace {
+
+/// Rewrites one kernel in place once layouts are known.
+class Assigner {
+public:
+  Assigner(KernelOp kernel, const LayoutInference &inference) : kernel(kernel), inference(inference), builder(kernel) {}
+
+  void run() {
+    kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+    // Layouts are asked for by what must have one; everything else is repeated on demand.
+    for (Operation *op : ops)
+      setResultTypes(op);
+    for (Operation *op : ops)
+      if (!isFree(op))
+        rewrite(op);
+    for (Operation *op : llvm::reverse(ops))
+      if (op->use_empty() && isFree(op) && isRepeatable(op))
+        op->erase();
+  }
+
+private:
+  static bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
+
+  /// True for an operation whose tile result takes any layout: it is cloned for its users.
+  bool isFree(Operation *op) const {
+    return op->getNumResults() == 1 && isTile(op->getResult(0)) && isRepeatable(op) && !layouts.count(op->getResult(0));
+  }
+
+  void setLayout(Value value) {
+    if (!isTile(value))
+      return;
+    auto layout = inference.getAnchor(value);
+    if (!layout)
+      return;
+    layouts.insert({value, *layout});
+    value.setType(withLayout(cast<RankedTensorType>(value.getType()), *layout));
+  }
+
+  void setResultTypes(Operation *op) {
+    for (Region &region : op->getRegions())
+      for (Value argument : region.getArguments())
+        setLayout(argument);
+    for (Value result : op->getResults())
+      setLayout(result);
+  }
+
+  LinearLayout layoutOf(Value value) { return getLayout(cast<RankedTensorType>(value.getType())); }
+
+  /// The value in `layout`: itself, converted, or computed again.
+  Value get(Value value, const LinearLayout &layout) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (type.getEncoding() && layoutOf(value) == layout)
+      return value;
+    RankedTensorType wanted = withLayout(type, layout);
+    Value &cached = copies[{value, wanted}];
+    if (cached)
+      return cached;
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfterValue(value);
+    if (type.getEncoding())
+      return cached = ConvertLayoutOp::create(builder, value.getLoc(), wanted, value);
+    Value copy = repeat(value.getDefiningOp(), wanted, layout);
+    return copies[{value, wanted}] = copy;
+  }
+
+  Value repeat(Operation *op, RankedTensorType wanted, const LinearLayout &layout) {
+    Location loc = op->getLoc();
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      auto elements = cast<DenseElementsAttr>(constant.getValue());
+      return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(wanted, elements.getSplatValue<Attribute>()));
+    }
+    IRMapping mapping;
+    if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+      mapping.map(broadcast.getSource(), get(broadcast.getSource(), layout.broadcastSource(broadcast.getSource().getType().getShape())));
+    } else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+      mapping.map(reshape.getSource(), get(reshape.getSource(), layout.reshape(reshape.getSource().getType().getShape())));
+    } else if (auto permute = dyn_cast<PermuteOp>(op)) {
+      SmallVector<int64_t> inverse(permute.getPermutation().size());
+      for (auto [i, d] : llvm::enumerate(permute.getPermutation()))
+        inverse[d] = i;
+      mapping.map(permute.getSource(), get(permute.getSource(), layout.permute(inverse)));
+    } else {
+      for (Value operand : op->getOperands())
+        if (isTile(operand))
+          mapping.map(operand, get(operand, layout));
+    }
+    // Operands were placed after their own definitions, which come before this one.
+    builder.setInsertionPointAfter(op);
+    Operation *copy = builder.clone(*op, mapping);
+    copy->getResult(0).setType(wanted);
+    return copy->getResult(0);
+  }
+
+  void convertOperand(OpOperand &operand, const LinearLayout &layout) {
+    if (isTile(operand.get()))
+      operand.set(get(operand.get(), layout));
+  }
+
+  /// Puts operand values of a terminator into the layouts of what they become.
+  void convertYield(Operation *terminator, ValueRange targets, unsigned first = 0) {
+    for (auto [i, target] : llvm::enumerate(targets))
+      if (isTile(target))
+        convertOperand(terminator->getOpOperand(first + i), layoutOf(target));
+  }
+
+  /// A dot operand in shared memory: written where the tile is defined, transposed by reading it so.
+  Value stage(Value value) {
+    if (auto permute = value.getDefiningOp<PermuteOp>()) {
+      Value source = stage(permute.getSource());
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointAfterValue(source);
+      auto type = cast<MemDescType>(source.getType());
+      SmallVector<int64_t> shape, order, inverse(permute.getPermutation().size());
+      for (auto [i, d] : llvm::enumerate(permute.getPermutation())) {
+        shape.push_back(type.getShape()[d]);
+        inverse[d] = i;
+      }
+      for (int64_t d : type.getLayout().getOrder())
+        order.push_back(inverse[d]);
+      auto layout = SharedAttr::get(builder.getContext(), order, type.getLayout().getSwizzle());
+      auto result = MemDescType::get(builder.getContext(), shape, type.getElementType(), layout);
+      return MemDescPermuteOp::create(builder, value.getLoc(), result, source, permute.getPermutation());
+    }
+    auto original = cast<RankedTensorType>(value.getType());
+    Value tile = get(value, original.getEncoding() ? layoutOf(value) : inference.getDefault(original));
+    Value &cached = staged[tile];
+    if (cached)
+      return cached;
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfterValue(tile);
+    auto type = cast<RankedTensorType>(tile.getType());
+    LinearLayout layout = layoutOf(tile);
+    // The fastest dimension of the shared tile is that of the registers.
+    SmallVector<int64_t> order;
+    for (unsigned d = type.getRank(); d-- > 0;)
+      order.push_back(d);
+    for (unsigned d = 0; d < order.size(); ++d)
+      if (layout.getContiguousRegisters(order[d]) > layout.getContiguousRegisters(order[0]))
+        std::swap(order[0], order[d]);
+    int64_t bytes = type.getDimSize(order[0]) * getElementBits(type.getElementType()) / 8;
+    int64_t swizzle = bytes >= 128 ? 128 : bytes >= 64 ? 64 : bytes >= 32 ? 32 : 0;
+    auto result = MemDescType::get(builder.getContext(), type.getShape(), type.getElementType(),
+                                   SharedAttr::get(builder.getContext(), order, swizzle));
+    return cached = LocalAllocOp::create(builder, value.getLoc(), result, tile);
+  }
+
+  /// A dot operand as fragments: from registers if each thread has its own already, else through shared memory.
+  Value fragment(Value value, const LinearLayout &layout, OpBuilder &at) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (type.getEncoding() && layoutOf(value).getRegisterSources(layout))
+      return get(value, layout);
+    Value memory = stage(value);
+    return LocalLoadOp::create(at, value.getLoc(), withLayout(type, layout), memory);
+  }
+
+  void rewriteDot(DotOp dot) {
+    RankedTensorType type = dot.getType();
+    builder.setInsertionPoint(dot);
+    Value acc = get(dot.getAcc(), layoutOf(dot.getResult()));
+    Value result;
+    if (chooseDotKind(dot) == DotKind::Mma) {
+      LinearLayout accumulator = layoutOf(dot.getResult());
+      int64_t m = type.getDimSize(0), n = type.getDimSize(1), k = dot.getA().getType().getDimSize(1);
+      unsigned bits = getElementBits(dot.getA().getType().getElementType());
+      auto [warpsM, warpsN] = inference.getWarps(m, n);
+      Value a = fragment(dot.getA(), LinearLayout::mmaOperand(0, m, k, bits, warpsM, warpsN), builder);
+      Value b = fragment(dot.getB(), LinearLayout::mmaOperand(1, k, n, bits, warpsM, warpsN), builder);
+      builder.setInsertionPoint(dot);
+      result = MmaOp::create(builder, dot.getLoc(), acc.getType(), a, b, acc);
+    } else {
+      Value a = stage(dot.getA()), b = stage(dot.getB());
+      builder.setInsertionPoint(dot);
+      result = FmaDotOp::create(builder, dot.getLoc(), acc.getType(), a, b, acc);
+    }
+    dot.getResult().replaceAllUsesWith(result);
+    layouts.insert({result, layoutOf(result)});
+    dot.erase();
+  }
+
+  void rewrite(Operation *op) {
+    if (auto dot = dyn_cast<DotOp>(op))
+      return rewriteDot(dot);
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      for (auto [init, argument] : llvm::zip(loop.getInitArgsMutable(), loop.getRegionIterArgs()))
+        if (isTile(argument))
+          convertOperand(init, layoutOf(argument));
+      return;
+    }
+    if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      for (auto [init, argument] : llvm::zip(loop.getInitsMutable(), loop.getBeforeArguments()))
+        if (isTile(argument))
+          convertOperand(init, layoutOf(argument));
+      return;
+    }
+    if (auto condition = dyn_cast<scf::ConditionOp>(op))
+      return convertYield(op, cast<scf::WhileOp>(op->getParentOp()).getAfterArguments(), 1);
+    if (isa<scf::YieldOp>(op)) {
+      if (auto loop = dyn_cast<scf::ForOp>(op->getParentOp()))
+        return convertYield(op, loop.getRegionIterArgs());
+      if (auto loop = dyn_cast<scf::WhileOp>(op->getParentOp()))
+        return convertYield(op, loop.getBeforeArguments());
+      return convertYield(op, op->getParentOp()->getResults());
+    }
+    if (auto store = dyn_cast<StoreOp>(op)) {
+      auto type = dyn_cast<RankedTensorType>(store.getValue().getType());
+      if (!type)
+        return;
+      LinearLayout layout = inference.getAccessLayout(store, type);
+      unsigned fastest = getAccessOrder(store)[0];
+      // A layout with as many neighbours in a thread stores as well: keep it.
+      if (type.getEncoding() && layoutOf(store.getValue()).getContiguousRegisters(fastest) >= layout.getContiguousRegisters(fastest))
+        layout = layoutOf(store.getValue());
+      convertOperand(store.getValueMutable(), layout);
+      if (store.getMask())
+        convertOperand(store.getMaskMutable()[0], layout);
+      return;
+    }
+    if (isa<ReduceOp, ArgReduceOp>(op)) {
+      Value source = op->getOperand(0);
+      auto type = cast<RankedTensorType>(source.getType());
+      return convertOperand(op->getOpOperand(0), type.getEncoding() ? layoutOf(source) : inference.getDefault(type));
+    }
+    if (op->getNumResults() != 1 || !isTile(op->getResult(0)))
+      return;
+    LinearLayout layout = layoutOf(op->getResult(0));
+    if (isa<ReshapeOp>(op))
+      layout = layout.reshape(cast<RankedTensorType>(op->getOperand(0).getType()).getShape());
+    else if (auto permute = dyn_cast<PermuteOp>(op)) {
+      SmallVector<int64_t> inverse(permute.getPermutation().size());
+      for (auto [i, d] : llvm::enumerate(permute.getPermutation()))
+        inverse[d] = i;
+      layout = layout.permute(inverse);
+    }
+    for (OpOperand &operand : op->getOpOperands())
+      convertOperand(operand, layout);
+  }
+
+  KernelOp kernel;
+  const LayoutInference &inference;
+  OpBuilder builder;
+  SmallVector<Operation *> ops;
+  DenseMap<Value, LinearLayout> layouts;             // looked up only
+  DenseMap<std::pair<Value, Type>, Value> copies;    // looked up only
+  DenseMap<Value, Value> staged;                     // looked up only
+};
+
+struct TileGPUAssignLayouts : tile::impl::TileGPUAssignLayoutsBase<TileGPUAssignLayouts> {
+  void runOnOperation() override {
+    for (auto kernel : getOperation().getOps<KernelOp>()) {
+      if (failed(checkSupported(kernel)))
+        return signalPassFailure();
+      KernelShape shape = chooseShape(kernel);
+      LayoutInference inference(kernel, shape);
+      Assigner(kernel, inference).run();
+      kernel->setAttr("tile_gpu.num_warps", Builder(kernel).getI64IntegerAttr(shape.numWarps));
+      orderSharedTensors(kernel);
+    }
+  }
+
+  /// Threads may read what others of the same program wrote only where a tensor is both read and written: keep program
+  /// order there by barriers.
+  static void orderSharedTensors(KernelOp kernel) {
+    bool readsAndWrites = false;
+    for (unsigned i = 0; i < kernel.getParams().size(); ++i)
+      readsAndWrites |= kernel.getParam(i).getAccess() == Access::InOut;
+    if (!readsAndWrites)
+      return;
+    kernel.getBody().walk([&](Operation *op) {
+      if (isa<StoreOp, LoadOp>(op)) {
+        OpBuilder builder(op);
+        BarrierOp::create(builder, op->getLoc());
+      }
+    });
+  }
+};
+
+} // namespace

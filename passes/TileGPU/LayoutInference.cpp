@@ -1,0 +1,270 @@
+// Decides in which layout each tile of a kernel lives in registers: a fixed point over the kernel's body.
+#include "passes/TileGPU/LayoutInference.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+//===-- Dots ------------------------------------------------------------------------------------------------------===//
+
+DotKind tile::gpu::chooseDotKind(DotOp dot) {
+  RankedTensorType a = dot.getA().getType(), b = dot.getB().getType(), c = dot.getAcc().getType();
+  if (c.getRank() != 2 || c.getDimSize(0) < 16 || c.getDimSize(1) < 8)
+    return DotKind::Fma;
+  Type element = a.getElementType(), acc = c.getElementType();
+  int64_t k = a.getDimSize(1);
+  if (element != b.getElementType())
+    return DotKind::Fma;
+  if ((element.isF16() || element.isBF16()) && acc.isF32() && k >= 16)
+    return DotKind::Mma;
+  if (element.isF32() && acc.isF32() && dot.getPrecision() == DotPrecision::TF32 && k >= 8)
+    return DotKind::Mma;
+  return DotKind::Fma;
+}
+
+std::pair<unsigned, unsigned> tile::gpu::chooseWarps(int64_t m, int64_t n, const KernelShape &shape) {
+  unsigned warpsM = 1, warpsN = 1;
+  while (warpsM * warpsN < shape.numWarps) {
+    bool roomM = int64_t(warpsM) * 16 < m, roomN = int64_t(warpsN) * 8 < n;
+    if (!roomM && !roomN)
+      break;
+    // Otherwise share the longer side, so that operands are read least often.
+    bool alongM = roomM && (shape.rowsInWarps || !roomN || m / warpsM >= n / warpsN);
+    (alongM ? warpsM : warpsN) *= 2;
+  }
+  // Warps beyond the tile hold duplicates along M.
+  while (warpsM * warpsN < shape.numWarps)
+    warpsM *= 2;
+  return {warpsM, warpsN};
+}
+
+//===-- Accesses --------------------------------------------------------------------------------------------------===//
+
+/// True if the view's elements are neighbours along `dim`.
+static bool isContiguous(Value view, unsigned dim) {
+  if (auto op = view.getDefiningOp<ViewOp>())
+    return matchPattern(op.getStrides()[dim], m_One());
+  if (auto op = view.getDefiningOp<PermuteViewOp>())
+    return isContiguous(op.getSource(), op.getPermutation()[dim]);
+  if (auto op = view.getDefiningOp<SubviewOp>()) {
+    for (unsigned d = 0, kept = 0; d < op.getKinds().size(); ++d)
+      if (op.getKind(d) != SubscriptKind::Index && kept++ == dim)
+        return isContiguous(op.getSource(), d);
+  }
+  return false;
+}
+
+template <typename AccessOp> SmallVector<unsigned> tile::gpu::getAccessOrder(AccessOp access) {
+  SmallVector<unsigned> order;
+  unsigned rank = access.getTileShape().size(), tileDim = 0, fastest = rank - 1;
+  for (unsigned d = 0; d < access.getSizes().size(); ++d) {
+    if (access.isDropped(d))
+      continue;
+    if (access.getSteps()[d] == 1 && isContiguous(access.getView(), d))
+      fastest = tileDim;
+    ++tileDim;
+  }
+  order.push_back(fastest);
+  for (unsigned d = rank; d-- > 0;)
+    if (d != fastest)
+      order.push_back(d);
+  return order;
+}
+template SmallVector<unsigned> tile::gpu::getAccessOrder(LoadOp);
+template SmallVector<unsigned> tile::gpu::getAccessOrder(StoreOp);
+
+template <typename AccessOp>
+LinearLayout LayoutInference::getAccessLayout(AccessOp access, RankedTensorType type) const {
+  return getDefault(type.getShape(), getAccessOrder(access));
+}
+template LinearLayout LayoutInference::getAccessLayout(LoadOp, RankedTensorType) const;
+template LinearLayout LayoutInference::getAccessLayout(StoreOp, RankedTensorType) const;
+
+//===-- Repeatable operations -------------------------------------------------------------------------------------===//
+
+/// True if the value is only used, perhaps after element-wise work, by broadcasts to a larger tile.
+static bool feedsOnlyBroadcasts(Value value, unsigned depth = 0) {
+  if (depth > 8 || value.use_empty())
+    return false;
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (isa<BroadcastOp>(user))
+      return true;
+    if (auto reshape = dyn_cast<ReshapeOp>(user))
+      return feedsOnlyBroadcasts(reshape.getResult(), depth + 1);
+    return OpTrait::hasElementwiseMappableTraits(user) && user->getNumResults() == 1 &&
+           feedsOnlyBroadcasts(user->getResult(0), depth + 1);
+  });
+}
+
+bool tile::gpu::isRepeatable(Operation *op) {
+  if (!op)
+    return false;
+  if (auto load = dyn_cast<LoadOp>(op))
+    return isa<RankedTensorType>(load.getType()) && !load.getMask() && feedsOnlyBroadcasts(load.getResult());
+  return isa<arith::ConstantOp, tensor::SplatOp, IotaOp, InsideOp, BroadcastOp, ReshapeOp, PermuteOp>(op) ||
+         OpTrait::hasElementwiseMappableTraits(op);
+}
+
+//===-- Inference -------------------------------------------------------------------------------------------------===//
+
+LinearLayout LayoutInference::getDefault(ArrayRef<int64_t> extents, ArrayRef<unsigned> order) const {
+  return LinearLayout::blocked(extents, order, shape.vector, shape.numWarps);
+}
+
+LinearLayout LayoutInference::getDefault(RankedTensorType type) const {
+  SmallVector<unsigned> order;
+  for (unsigned d = type.getRank(); d-- > 0;)
+    order.push_back(d);
+  return getDefault(type.getShape(), order);
+}
+
+LinearLayout LayoutInference::getDotLayout(DotOp dot) const {
+  RankedTensorType type = dot.getType();
+  if (chooseDotKind(dot) == DotKind::Fma)
+    return getDefault(type);
+  auto [warpsM, warpsN] = chooseWarps(type.getDimSize(0), type.getDimSize(1), shape);
+  return LinearLayout::mmaAccumulator(type.getDimSize(0), type.getDimSize(1), warpsM, warpsN);
+}
+
+std::optional<LinearLayout> LayoutInference::getAnchor(Value value) const {
+  auto it = anchors.find(value);
+  if (it == anchors.end())
+    return std::nullopt;
+  return it->second.layout;
+}
+
+LinearLayout LayoutInference::getLayoutOrDefault(Value value) const {
+  if (auto layout = getAnchor(value))
+    return *layout;
+  return getDefault(cast<RankedTensorType>(value.getType()));
+}
+
+bool LayoutInference::anchor(Value value, const LinearLayout &layout, unsigned priority) {
+  auto [it, inserted] = anchors.try_emplace(value, Anchor{layout, priority});
+  if (inserted)
+    return true;
+  // Only upwards, so that the fixed point is reached.
+  if (it->second.priority >= priority)
+    return false;
+  it->second = {layout, priority};
+  return true;
+}
+
+bool LayoutInference::anchorLike(Value value, Value other) {
+  auto it = anchors.find(other);
+  if (it == anchors.end())
+    return false;
+  Anchor copy = it->second;
+  return anchor(value, copy.layout, copy.priority);
+}
+
+bool LayoutInference::visitRegions(Operation *op) {
+  bool changed = false;
+  auto isTile = [](Value value) { return isa<RankedTensorType>(value.getType()); };
+  auto join = [&](Value a, Value b) {
+    if (isTile(a))
+      changed |= anchorLike(a, b), changed |= anchorLike(b, a);
+  };
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    for (auto [init, argument, yielded, result] :
+         llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getYieldedValues(), loop.getResults())) {
+      // The value before the loop is converted once; inside, what is yielded decides.
+      if (!isTile(argument))
+        continue;
+      changed |= anchorLike(argument, yielded);
+      changed |= anchorLike(argument, init);
+      changed |= anchorLike(result, argument);
+    }
+  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    for (unsigned i = 0; i < branch.getNumResults(); ++i) {
+      if (!isTile(branch.getResult(i)))
+        continue;
+      changed |= anchorLike(branch.getResult(i), branch.thenYield().getOperand(i));
+      changed |= anchorLike(branch.getResult(i), branch.elseYield().getOperand(i));
+    }
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    for (auto [init, before, after, yielded] :
+         llvm::zip(loop.getInits(), loop.getBeforeArguments(), loop.getAfterArguments(), loop.getYieldedValues())) {
+      (void)after;
+      if (isTile(before))
+        changed |= anchorLike(before, yielded), changed |= anchorLike(before, init);
+    }
+    for (auto [passed, after, result] : llvm::zip(loop.getConditionOp().getArgs(), loop.getAfterArguments(), loop.getResults()))
+      if (isTile(after))
+        join(after, passed), join(result, after);
+  }
+  return changed;
+}
+
+bool LayoutInference::visit(Operation *op) {
+  if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op))
+    return visitRegions(op);
+  if (op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType())) {
+    return false;
+  }
+  Value result = op->getResult(0);
+  auto type = cast<RankedTensorType>(result.getType());
+  if (auto dot = dyn_cast<DotOp>(op))
+    return anchor(result, getDotLayout(dot), chooseDotKind(dot) == DotKind::Mma ? 2 : 1);
+  if (auto load = dyn_cast<LoadOp>(op))
+    return isRepeatable(op) ? false : anchor(result, getAccessLayout(load, type), 1);
+  if (isa<ReduceOp, ArgReduceOp>(op)) {
+    Value source = op->getOperand(0);
+    auto axis = op->getAttrOfType<IntegerAttr>("axis");
+    auto it = anchors.find(source);
+    unsigned priority = it == anchors.end() ? 1 : it->second.priority;
+    return anchor(result, getLayoutOrDefault(source).dropDim(axis.getInt()), priority);
+  }
+  if (isa<BroadcastOp>(op))
+    return false;
+  if (isa<ReshapeOp, PermuteOp>(op)) {
+    auto it = anchors.find(op->getOperand(0));
+    if (it == anchors.end())
+      return false;
+    // Adding and removing unit dimensions stays free: users ask through it.
+    if (isa<ReshapeOp>(op) && feedsOnlyBroadcasts(result))
+      return false;
+    Anchor source = it->second;
+    LinearLayout layout = isa<ReshapeOp>(op) ? source.layout.reshape(type.getShape())
+                                             : source.layout.permute(cast<PermuteOp>(op).getPermutation());
+    return anchor(result, layout, source.priority);
+  }
+  bool changed = false;
+  if (OpTrait::hasElementwiseMappableTraits(op))
+    for (Value operand : op->getOperands())
+      if (isa<RankedTensorType>(operand.getType()))
+        changed |= anchorLike(result, operand);
+  return changed;
+}
+
+LayoutInference::LayoutInference(KernelOp kernel, const KernelShape &kernelShape) : shape(kernelShape) {
+  auto iterate = [&] {
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { changed |= visit(op); });
+      kernel.getBody().walk([&](Operation *op) { changed |= visit(op); });
+    }
+  };
+  iterate();
+  // What crosses control flow and is still free takes the default.
+  auto anchorFree = [&](Value value) {
+    if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+      anchor(value, getDefault(type), 1);
+  };
+  kernel.getBody().walk([&](Operation *op) {
+    if (!isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op))
+      return;
+    for (Value result : op->getResults())
+      anchorFree(result);
+    for (Region &region : op->getRegions())
+      for (Value argument : region.getArguments())
+        anchorFree(argument);
+  });
+  iterate();
+}

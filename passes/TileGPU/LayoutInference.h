@@ -1,0 +1,68 @@
+// Decides in which layout each tile of a kernel lives in registers.
+#ifndef TILE_PASSES_TILEGPU_LAYOUTINFERENCE_H
+#define TILE_PASSES_TILEGPU_LAYOUTINFERENCE_H
+
+#include "dialect/TileGPU/TileGPUDialect.h"
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
+#include <optional>
+
+namespace tile::gpu {
+
+/// What a kernel's tiles have in common.
+struct KernelShape {
+  unsigned numWarps = 4;
+  unsigned vector = 4;       ///< neighbours that a thread holds in blocked layouts: 16 bytes of the narrowest element
+  bool rowsInWarps = false;  ///< a dot's result is reduced along rows: all warps go along M
+};
+
+/// How a dot is computed.
+enum class DotKind { Mma, Fma };
+DotKind chooseDotKind(DotOp dot);
+
+/// Warps along M and N for accumulators of shape [m, n].
+std::pair<unsigned, unsigned> chooseWarps(int64_t m, int64_t n, const KernelShape &shape);
+
+/// True if the operation can be repeated in any layout that its users ask for: constants, positions, masks, broadcasts,
+/// and element-wise work on nothing else. Loads too where they only feed broadcasts.
+bool isRepeatable(mlir::Operation *op);
+
+/// Layouts of all tile values of one kernel: *anchored* ones have a layout of their own, the others take the one that each
+/// user asks for. Anchors are loads, dots, reductions and what depends on them; tensor-core layouts win over blocked ones.
+class LayoutInference {
+public:
+  LayoutInference(KernelOp kernel, const KernelShape &shape);
+
+  /// The layout of an anchored value; none if the value takes any.
+  std::optional<LinearLayout> getAnchor(mlir::Value value) const;
+  /// Its layout, or the default for its shape.
+  LinearLayout getLayoutOrDefault(mlir::Value value) const;
+  /// Blocked, the last dimension fastest (or `order`).
+  LinearLayout getDefault(mlir::RankedTensorType type) const;
+  LinearLayout getDefault(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order) const;
+  LinearLayout getDotLayout(DotOp dot) const;
+  /// Warps along M and N for a dot's result of shape [m, n].
+  std::pair<unsigned, unsigned> getWarps(int64_t m, int64_t n) const { return chooseWarps(m, n, shape); }
+  /// The blocked layout that suits a load or store: the dimension with stride 1 is the fastest.
+  template <typename AccessOp> LinearLayout getAccessLayout(AccessOp access, mlir::RankedTensorType type) const;
+
+private:
+  struct Anchor {
+    LinearLayout layout;
+    unsigned priority; // 1 blocked, 2 tensor core
+  };
+  bool anchor(mlir::Value value, const LinearLayout &layout, unsigned priority);
+  bool anchorLike(mlir::Value value, mlir::Value other);
+  bool visit(mlir::Operation *op);
+  bool visitRegions(mlir::Operation *op);
+
+  KernelShape shape;
+  llvm::DenseMap<mlir::Value, Anchor> anchors; // looked up only, never iterated
+};
+
+/// Fastest dimension first, for the tile of an access: by the strides of its view.
+template <typename AccessOp> llvm::SmallVector<unsigned> getAccessOrder(AccessOp access);
+
+} // namespace tile::gpu
+
+#endif
