@@ -1,0 +1,48 @@
+// The parts of convert-tile-gpu-to-vector: each function adds the patterns of one family of operations.
+#ifndef TILE_PASSES_CONVERT_TILEGPUTOLLVM_PATTERNS_H
+#define TILE_PASSES_CONVERT_TILEGPUTOLLVM_PATTERNS_H
+
+#include "dialect/TileGPU/TileGPUDialect.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace tile::gpu {
+
+/// Views become (pointer, extents, strides), with a flag "exists" behind them for views of rank 0.
+void populateViewPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// tile.load, tile.store, tile.inside.
+void populateMemoryPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// arith and math on tiles, constants, splat, iota, broadcast, reshape, permute.
+void populateElementwisePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// tile.reduce and tile.arg_reduce.
+void populateReducePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+
+/// A view's components after conversion.
+struct ViewParts {
+  mlir::Value pointer;
+  llvm::SmallVector<mlir::Value> extents, strides; // index
+  mlir::Value exists;                              // i1; null unless rank 0
+  ViewParts(mlir::ValueRange values, int64_t rank);
+};
+
+/// `vector<R x T>` for an encoded tile type.
+mlir::VectorType getRegisterType(mlir::RankedTensorType type);
+
+/// An i32, i64 or index constant.
+mlir::Value constantI32(mlir::OpBuilder &builder, mlir::Location loc, int64_t value);
+mlir::Value constantIndex(mlir::OpBuilder &builder, mlir::Location loc, int64_t value);
+
+/// Shared memory of the block at `offset` bytes, as a pointer in address space 3.
+mlir::Value getSharedPointer(mlir::OpBuilder &builder, mlir::Location loc, int64_t offset);
+/// The name of the block's shared memory: an external array of unknown size, aligned to 1024 bytes.
+inline constexpr llvm::StringLiteral sharedMemoryName = "tile_shared";
+
+/// Lane (0..31) and warp of this thread, i32.
+mlir::Value getLane(mlir::OpBuilder &builder, mlir::Location loc);
+mlir::Value getWarp(mlir::OpBuilder &builder, mlir::Location loc);
+
+/// True on the one thread that owns its elements, where others hold duplicates; null if every thread does.
+mlir::Value getOwnerPredicate(mlir::OpBuilder &builder, mlir::Location loc, const LinearLayout &layout);
+
+} // namespace tile::gpu
+
+#endif
