@@ -16,6 +16,13 @@ void populateElementwisePatterns(const mlir::TypeConverter &converter, mlir::Rew
 /// tile.reduce and tile.arg_reduce.
 void populateReducePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 
+/// tile_gpu.local_alloc, local_load, memdesc_permute, fma_dot.
+void populateSharedPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// tile_gpu.convert_layout.
+void populateConvertLayoutPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// tile_gpu.mma.
+void populateMmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+
 /// A view's components after conversion.
 struct ViewParts {
   mlir::Value pointer;

@@ -1,0 +1,116 @@
+// convert-tile-gpu-to-vector: kernels become functions of one thread, tiles become vectors of its registers.
+#include "passes/Convert/TileGPUToLLVM/KernelFunction.h"
+#include "passes/Convert/TileGPUToLLVM/Patterns.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace tile {
+#define GEN_PASS_DEF_CONVERTTILEGPUTOVECTOR
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+VectorType tile::gpu::getRegisterType(RankedTensorType type) {
+  return VectorType::get(getLayout(type).getNumRegisters(), type.getElementType());
+}
+
+Value tile::gpu::constantI32(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIntOp::create(builder, loc, value, 32);
+}
+
+Value tile::gpu::constantIndex(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
+
+Value tile::gpu::getSharedPointer(OpBuilder &builder, Location loc, int64_t offset) {
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), 3);
+  Value base = LLVM::AddressOfOp::create(builder, loc, pointer, sharedMemoryName);
+  if (offset == 0)
+    return base;
+  return LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), base, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+}
+
+namespace {
+
+struct LowerBarrier : OpConversionPattern<BarrierOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(BarrierOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<NVVM::BarrierOp>(op);
+    return success();
+  }
+};
+
+/// Tiles to registers, pointers to LLVM's, views to their parts.
+void populateTypes(TypeConverter &converter) {
+  converter.addConversion([](Type type) { return type; });
+  converter.addConversion([](RankedTensorType type) -> std::optional<Type> {
+    if (!type.getEncoding())
+      return std::nullopt;
+    return getRegisterType(type);
+  });
+  converter.addConversion([](PointerType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext(), 1); });
+  converter.addConversion([](MemDescType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext(), 3); });
+  converter.addConversion([](ViewType type, SmallVectorImpl<Type> &parts) -> std::optional<LogicalResult> {
+    parts.push_back(LLVM::LLVMPointerType::get(type.getContext(), 1));
+    parts.append(2 * type.getRank(), IndexType::get(type.getContext()));
+    if (type.getRank() == 0)
+      parts.push_back(IntegerType::get(type.getContext(), 1));
+    return success();
+  });
+}
+
+struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTileGPUToVector> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
+    for (KernelOp kernel : kernels)
+      makeKernelFunction(kernel);
+    declareSharedMemory(module);
+
+    TypeConverter converter;
+    populateTypes(converter);
+    RewritePatternSet patterns(&getContext());
+    populateViewPatterns(converter, patterns);
+    populateMemoryPatterns(converter, patterns);
+    populateElementwisePatterns(converter, patterns);
+    populateReducePatterns(converter, patterns);
+    populateSharedPatterns(converter, patterns);
+    populateConvertLayoutPatterns(converter, patterns);
+    populateMmaPatterns(converter, patterns);
+    patterns.add<LowerBarrier>(converter, &getContext());
+    populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
+
+    ConversionTarget target(getContext());
+    target.addIllegalDialect<TileDialect, TileGPUDialect, tensor::TensorDialect>();
+    target.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect, vector::VectorDialect, ub::UBDialect>();
+    auto isConverted = [&](Operation *op) { return converter.isLegal(op); };
+    target.addDynamicallyLegalDialect<arith::ArithDialect, math::MathDialect>(isConverted);
+    target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) { return converter.isSignatureLegal(op.getFunctionType()); });
+    target.addLegalOp<func::ReturnOp, ModuleOp>();
+    scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, target);
+    if (failed(applyFullConversion(module, target, std::move(patterns))))
+      signalPassFailure();
+  }
+
+  static void declareSharedMemory(ModuleOp module) {
+    OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+    auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
+    LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/false, LLVM::Linkage::External, sharedMemoryName, Attribute(),
+                           /*alignment=*/1024, /*addrSpace=*/3);
+  }
+};
+
+} // namespace

@@ -1,0 +1,448 @@
+// Loads, stores and existence masks of tiles: predicated global accesses, vectorised as tile-gpu-vectorize-accesses says.
+#include "passes/Convert/TileGPUToLLVM/Patterns.h"
+#include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+/// The type an element has in memory: bool takes a byte, index eight.
+static Type getStoredType(Type element) {
+  OpBuilder builder(element.getContext());
+  if (element.isInteger(1))
+    return builder.getI8Type();
+  if (element.isIndex())
+    return builder.getI64Type();
+  return element;
+}
+
+/// True if `value` is known not to be negative, by a look at its definition.
+static bool isNonNegative(Value value, unsigned depth = 0) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return !constant.isNegative();
+  if (depth > 6)
+    return false;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    return loop && argument == loop.getInductionVar() && isNonNegative(loop.getLowerBound(), depth + 1);
+  }
+  Operation *op = value.getDefiningOp();
+  if (op->hasAttr("tile_gpu.non_negative"))
+    return true;
+  if (isa<arith::AddIOp, arith::MulIOp, arith::DivSIOp, arith::RemSIOp, arith::MinSIOp, arith::CeilDivSIOp, arith::IndexCastOp>(op))
+    return llvm::all_of(op->getOperands(), [&](Value v) { return isNonNegative(v, depth + 1); });
+  if (isa<arith::MaxSIOp>(op))
+    return llvm::any_of(op->getOperands(), [&](Value v) { return isNonNegative(v, depth + 1); });
+  return false;
+}
+
+namespace {
+
+/// One access to global memory, ready to be cut into pieces: addresses and predicates for each register.
+template <typename Op> class Access {
+public:
+  Access(Op op, ValueRange view, ValueRange starts, ValueRange ends, RankedTensorType tile, OpBuilder &builder)
+      : op(op), parts(view, op.getView().getType().getRank()), builder(builder), loc(op.getLoc()) {
+    element = op.getView().getType().getElementType();
+    if (tile) {
+      layout = getLayout(tile);
+      thread = getThreadCoordinates(builder, loc, layout);
+    }
+    zero = constantIndex(builder, loc, 0);
+    Value origin = zero;
+    unsigned end = 0, tileDim = 0;
+    for (unsigned d = 0; d < op.getSizes().size(); ++d) {
+      Value start = starts[d], limit = parts.extents[d];
+      if (op.getHasEnd()[d])
+        limit = arith::MinSIOp::create(builder, loc, limit, ends[end++]);
+      Value scaled = arith::MulIOp::create(builder, loc, start, parts.strides[d]);
+      origin = arith::AddIOp::create(builder, loc, origin, scaled);
+      if (op.isDropped(d)) {
+        if (!op.getInBounds()[d]) {
+          uniform(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, start, limit));
+          if (!isNonNegative(start))
+            uniform(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, start, zero));
+        }
+        continue;
+      }
+      addDimension(tileDim++, start, limit, parts.strides[d], op.getSizes()[d], op.getSteps()[d], op.getInBounds()[d]);
+    }
+    if (parts.exists)
+      uniform(parts.exists);
+    base = advance(parts.pointer, origin);
+    Value offset;
+    for (Dimension &dim : dims) {
+      Value coordinate = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), thread[&dim - dims.data()]);
+      Value scaled = arith::MulIOp::create(builder, loc, coordinate, dim.stride);
+      offset = offset ? Value(arith::AddIOp::create(builder, loc, offset, scaled)) : scaled;
+    }
+    threadBase = offset ? advance(base, offset) : base;
+  }
+
+  const LinearLayout &getTileLayout() const { return layout; }
+
+  /// Whether register `reg` exists; null if it always does.
+  Value exists(unsigned reg) {
+    Value all = uniformPredicate;
+    Coord offset = layout.apply(reg, 0, 0);
+    for (auto [d, dim] : llvm::enumerate(dims)) {
+      if (!dim.high)
+        continue;
+      Value position = combineCoordinates(builder, loc, layout, d, thread[d], constantI32(builder, loc, offset[d]));
+      all = conjunction(all, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, position, dim.high));
+      if (dim.low)
+        all = conjunction(all, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, position, dim.low));
+    }
+    return all;
+  }
+
+  /// The address of register `reg`'s element.
+  Value address(unsigned reg) {
+    Coord offset = layout.apply(reg, 0, 0);
+    Value total;
+    for (auto [d, dim] : llvm::enumerate(dims)) {
+      if (offset[d] == 0)
+        continue;
+      if (!disjoint(d))
+        return xorAddress(offset);
+      Value scaled = arith::MulIOp::create(builder, loc, dim.stride, constantIndex(builder, loc, offset[d]));
+      total = total ? Value(arith::AddIOp::create(builder, loc, total, scaled)) : scaled;
+    }
+    return total ? advance(threadBase, total) : threadBase;
+  }
+
+  Value scalarAddress() { return base; }
+  Value scalarExists() { return uniformPredicate; }
+  Type getElement() const { return element; }
+
+  Value conjunction(Value a, Value b) {
+    if (!a || !b)
+      return a ? a : b;
+    return arith::AndIOp::create(builder, loc, a, b);
+  }
+
+private:
+  struct Dimension {
+    Value stride;    // elements between neighbours of the tile
+    Value low, high; // i32: coordinates that exist; null where all do
+  };
+
+  void uniform(Value condition) { uniformPredicate = conjunction(uniformPredicate, condition); }
+
+  void addDimension(unsigned d, Value start, Value limit, Value stride, int64_t size, int64_t step, bool inBounds) {
+    Dimension dim;
+    dim.stride = step == 1 ? stride : Value(arith::MulIOp::create(builder, loc, stride, constantIndex(builder, loc, step)));
+    if (!inBounds) {
+      Value sizeValue = constantIndex(builder, loc, size);
+      auto toCoordinate = [&](Value distance) -> Value {
+        if (step != 1)
+          distance = arith::CeilDivSIOp::create(builder, loc, distance, constantIndex(builder, loc, step));
+        distance = arith::MinSIOp::create(builder, loc, distance, sizeValue);
+        distance = arith::MaxSIOp::create(builder, loc, distance, zero);
+        return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), distance);
+      };
+      dim.high = toCoordinate(arith::SubIOp::create(builder, loc, limit, start));
+      if (!isNonNegative(start))
+        dim.low = toCoordinate(arith::SubIOp::create(builder, loc, zero, start));
+    }
+    dims.push_back(dim);
+  }
+
+  bool disjoint(unsigned d) const {
+    int64_t registers = 0, threads = 0;
+    for (const Coord &basis : layout.getBases(InDim::Register))
+      registers |= basis[d];
+    for (InDim input : {InDim::Lane, InDim::Warp})
+      for (const Coord &basis : layout.getBases(input))
+        threads |= basis[d];
+    return (registers & threads) == 0;
+  }
+
+  Value xorAddress(const Coord &offset) {
+    Value total = zero;
+    for (auto [d, dim] : llvm::enumerate(dims)) {
+      Value position = combineCoordinates(builder, loc, layout, d, thread[d], constantI32(builder, loc, offset[d]));
+      Value wide = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), position);
+      total = arith::AddIOp::create(builder, loc, total, arith::MulIOp::create(builder, loc, wide, dim.stride));
+    }
+    return advance(base, total);
+  }
+
+  Value advance(Value pointer, Value offset) {
+    Value offset64 = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), offset);
+    return LLVM::GEPOp::create(builder, loc, pointer.getType(), getStoredType(element), pointer, ArrayRef<LLVM::GEPArg>{offset64});
+  }
+
+  Op op;
+  ViewParts parts;
+  OpBuilder &builder;
+  Location loc;
+  Type element;
+  LinearLayout layout;
+  SmallVector<Value> thread;
+  SmallVector<Dimension> dims;
+  Value zero, base, threadBase, uniformPredicate;
+};
+
+} // namespace
+
+//===-- Pieces: 1 to 16 bytes, predicated -------------------------------------------------------------------------===//
+
+/// How inline PTX sees a piece of `bytes` bytes: words of b32, or one b16, or one byte in a b16.
+static void describePiece(OpBuilder &builder, unsigned bytes, Type &word, unsigned &count, const char *&constraint, std::string &ptx) {
+  if (bytes >= 4) {
+    word = builder.getI32Type();
+    count = bytes / 4;
+    constraint = "r";
+    ptx = count == 1 ? "b32" : count == 2 ? "v2.b32" : "v4.b32";
+    return;
+  }
+  word = builder.getI16Type();
+  count = 1;
+  constraint = "h";
+  ptx = bytes == 2 ? "b16" : "u8";
+}
+
+/// `{$0, $1}` for registers first .. first+count-1, or `$0` alone.
+static std::string operandList(unsigned first, unsigned count) {
+  std::string text = count > 1 ? "{" : "";
+  for (unsigned i = 0; i < count; ++i)
+    text += (i ? ", $" : "$") + std::to_string(first + i);
+  return text + (count > 1 ? "}" : "");
+}
+
+/// Loads `type` (a vector of stored elements) from `pointer` where `predicate` (null: always); zero bits elsewhere.
+static Value loadPiece(OpBuilder &builder, Location loc, VectorType type, Value pointer, Value predicate, bool readOnly) {
+  unsigned bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
+  Type word;
+  unsigned count;
+  const char *constraint;
+  std::string ptx;
+  describePiece(builder, bytes, word, count, constraint, ptx);
+  std::string code, constraints;
+  for (unsigned i = 0; i < count; ++i) {
+    code += std::string(bytes >= 4 ? "mov.b32 $" : "mov.b16 $") + std::to_string(i) + ", 0; ";
+    constraints += std::string("=") + constraint + ",";
+  }
+  if (!predicate)
+    code.clear();
+  else
+    code += "@$" + std::to_string(count + 1) + " ";
+  code += std::string("ld.global.") + (readOnly ? "nc." : "") + ptx + " " + operandList(0, count) + ", [$" + std::to_string(count) + "];";
+  constraints += "l";
+  SmallVector<Value> operands{pointer};
+  if (predicate) {
+    constraints += ",b";
+    operands.push_back(predicate);
+  }
+  if (!readOnly)
+    constraints += ",~{memory}";
+  SmallVector<Type> words(count, word);
+  Type result = count == 1 ? word : Type(LLVM::LLVMStructType::getLiteral(builder.getContext(), words));
+  Value loaded = LLVM::InlineAsmOp::create(builder, loc, result, operands, code, constraints, /*has_side_effects=*/!readOnly,
+                                           /*is_align_stack=*/false, LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+                     .getResult(0);
+  if (bytes == 1) {
+    Value byte = arith::TruncIOp::create(builder, loc, builder.getI8Type(), loaded);
+    return LLVM::BitcastOp::create(builder, loc, type, vector::BroadcastOp::create(builder, loc, VectorType::get(1, builder.getI8Type()), byte));
+  }
+  VectorType wordsType = VectorType::get(count, word);
+  Value packed;
+  if (count == 1) {
+    packed = vector::BroadcastOp::create(builder, loc, wordsType, loaded);
+  } else {
+    SmallVector<Value> elements;
+    for (unsigned i = 0; i < count; ++i)
+      elements.push_back(LLVM::ExtractValueOp::create(builder, loc, loaded, i));
+    packed = vector::FromElementsOp::create(builder, loc, wordsType, elements);
+  }
+  return vector::BitCastOp::create(builder, loc, type, packed);
+}
+
+/// Stores `value` (a vector of stored elements) to `pointer` where `predicate` (null: always).
+static void storePiece(OpBuilder &builder, Location loc, Value value, Value pointer, Value predicate) {
+  auto type = cast<VectorType>(value.getType());
+  unsigned bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
+  Type word;
+  unsigned count;
+  const char *constraint;
+  std::string ptx;
+  describePiece(builder, bytes, word, count, constraint, ptx);
+  SmallVector<Value> operands;
+  std::string constraints;
+  if (bytes == 1) {
+    Value byte = vector::ExtractOp::create(builder, loc, value, ArrayRef<int64_t>{0});
+    operands.push_back(arith::ExtUIOp::create(builder, loc, word, byte));
+    constraints = "h,";
+  } else {
+    Value packed = vector::BitCastOp::create(builder, loc, VectorType::get(count, word), value);
+    for (unsigned i = 0; i < count; ++i) {
+      operands.push_back(vector::ExtractOp::create(builder, loc, packed, ArrayRef<int64_t>{int64_t(i)}));
+      constraints += std::string(constraint) + ",";
+    }
+  }
+  operands.push_back(pointer);
+  std::string code;
+  if (predicate) {
+    operands.push_back(predicate);
+    code = "@$" + std::to_string(count + 1) + " ";
+  }
+  code += "st.global." + ptx + " [$" + std::to_string(count) + "], " + operandList(0, count) + ";";
+  constraints += predicate ? "l,b,~{memory}" : "l,~{memory}";
+  LLVM::InlineAsmOp::create(builder, loc, TypeRange(), operands, code, constraints, /*has_side_effects=*/true, /*is_align_stack=*/false,
+                            LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+}
+
+/// Converts between a vector of elements and one of stored elements: bool is a byte, index 64 bits.
+static Value toStored(OpBuilder &builder, Location loc, Value value) {
+  auto type = cast<VectorType>(value.getType());
+  auto stored = VectorType::get(type.getShape(), getStoredType(type.getElementType()));
+  if (type.getElementType().isInteger(1))
+    return arith::ExtUIOp::create(builder, loc, stored, value);
+  if (type.getElementType().isIndex())
+    return arith::IndexCastOp::create(builder, loc, stored, value);
+  return value;
+}
+static Value fromStored(OpBuilder &builder, Location loc, Value value, VectorType type) {
+  if (type.getElementType().isInteger(1)) {
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(value.getType()));
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value, zero);
+  }
+  if (type.getElementType().isIndex())
+    return arith::IndexCastOp::create(builder, loc, type, value);
+  return value;
+}
+
+static SmallVector<Value> fronts(ArrayRef<ValueRange> ranges) {
+  SmallVector<Value> values;
+  for (ValueRange range : ranges)
+    values.push_back(range.front());
+  return values;
+}
+
+/// Neighbouring registers that the access moves at once.
+template <typename Op> static unsigned getVectorWidth(Op op) {
+  auto width = op->template getAttrOfType<IntegerAttr>("tile_gpu.vector");
+  return width ? width.getInt() : 1;
+}
+
+static bool isZeroPad(Value pad) { return matchPattern(pad, m_Zero()) || matchPattern(pad, m_PosZeroFloat()); }
+
+namespace {
+
+struct LowerLoad : OpConversionPattern<LoadOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(LoadOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto tile = dyn_cast<RankedTensorType>(op.getType());
+    Access<LoadOp> access(op, adaptor.getView(), fronts(adaptor.getStarts()), fronts(adaptor.getEnds()), tile, rewriter);
+    bool readOnly = op->hasAttr("tile_gpu.read_only");
+    Type element = access.getElement(), stored = getStoredType(element);
+    Value pad = adaptor.getPad().front();
+    Value mask = op.getMask() ? adaptor.getMask().front() : Value();
+    if (!tile) {
+      auto one = VectorType::get(1, element);
+      Value predicate = access.conjunction(access.scalarExists(), mask);
+      Value piece = loadPiece(rewriter, loc, VectorType::get(1, stored), access.scalarAddress(), predicate, readOnly);
+      Value value = vector::ExtractOp::create(rewriter, loc, fromStored(rewriter, loc, piece, one), ArrayRef<int64_t>{0});
+      if (predicate && !isZeroPad(op.getPad()))
+        value = arith::SelectOp::create(rewriter, loc, predicate, value, pad);
+      rewriter.replaceOp(op, value);
+      return success();
+    }
+    auto type = cast<VectorType>(getTypeConverter()->convertType(tile));
+    unsigned width = mask ? 1 : getVectorWidth(op), count = type.getNumElements();
+    width = std::min(width, count);
+    auto pieceType = VectorType::get(width, stored);
+    bool select = !isZeroPad(op.getPad());
+    Value whole = arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(VectorType::get(count, stored)));
+    Value padStored;
+    if (select)
+      padStored = toStored(rewriter, loc, vector::BroadcastOp::create(rewriter, loc, VectorType::get(width, element), pad));
+    for (unsigned r = 0; r < count; r += width) {
+      Value predicate = access.exists(r);
+      if (mask)
+        predicate = access.conjunction(predicate, vector::ExtractOp::create(rewriter, loc, mask, ArrayRef<int64_t>{int64_t(r)}));
+      Value piece = loadPiece(rewriter, loc, pieceType, access.address(r), predicate, readOnly);
+      if (select && predicate)
+        piece = arith::SelectOp::create(rewriter, loc, predicate, piece, padStored);
+      whole = vector::InsertStridedSliceOp::create(rewriter, loc, piece, whole, ArrayRef<int64_t>{int64_t(r)}, ArrayRef<int64_t>{1});
+    }
+    rewriter.replaceOp(op, fromStored(rewriter, loc, whole, type));
+    return success();
+  }
+};
+
+struct LowerStore : OpConversionPattern<StoreOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(StoreOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto tile = dyn_cast<RankedTensorType>(op.getValue().getType());
+    Access<StoreOp> access(op, adaptor.getView(), fronts(adaptor.getStarts()), fronts(adaptor.getEnds()), tile, rewriter);
+    Value value = adaptor.getValue().front();
+    Value mask = op.getMask() ? adaptor.getMask().front() : Value();
+    if (!tile) {
+      // Every thread holds the scalar: one stores it.
+      Value thread = arith::OrIOp::create(rewriter, loc, getLane(rewriter, loc), getWarp(rewriter, loc));
+      Value first = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, thread, constantI32(rewriter, loc, 0));
+      Value predicate = access.conjunction(access.conjunction(access.scalarExists(), mask), first);
+      Value one = vector::BroadcastOp::create(rewriter, loc, VectorType::get(1, value.getType()), value);
+      storePiece(rewriter, loc, toStored(rewriter, loc, one), access.scalarAddress(), predicate);
+      rewriter.eraseOp(op);
+      return success();
+    }
+    Value stored = toStored(rewriter, loc, value);
+    unsigned count = cast<VectorType>(stored.getType()).getNumElements();
+    unsigned width = std::min(mask ? 1 : getVectorWidth(op), count);
+    Value owner = getOwnerPredicate(rewriter, loc, access.getTileLayout());
+    for (unsigned r = 0; r < count; r += width) {
+      // Registers that repeat an earlier one's element have nothing to store.
+      bool repeated = false;
+      for (unsigned s = 0; s < r && !repeated; ++s)
+        repeated = access.getTileLayout().apply(s, 0, 0) == access.getTileLayout().apply(r, 0, 0);
+      if (repeated)
+        continue;
+      Value predicate = access.conjunction(access.exists(r), owner);
+      if (mask)
+        predicate = access.conjunction(predicate, vector::ExtractOp::create(rewriter, loc, mask, ArrayRef<int64_t>{int64_t(r)}));
+      Value piece = vector::ExtractStridedSliceOp::create(rewriter, loc, stored, ArrayRef<int64_t>{int64_t(r)},
+                                                          ArrayRef<int64_t>{int64_t(width)}, ArrayRef<int64_t>{1});
+      storePiece(rewriter, loc, piece, access.address(r), predicate);
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerInside : OpConversionPattern<InsideOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(InsideOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto tile = dyn_cast<RankedTensorType>(op.getType());
+    Access<InsideOp> access(op, adaptor.getView(), fronts(adaptor.getStarts()), fronts(adaptor.getEnds()), tile, rewriter);
+    auto orTrue = [&](Value v) { return v ? v : Value(arith::ConstantIntOp::create(rewriter, loc, 1, 1)); };
+    if (!tile) {
+      rewriter.replaceOp(op, orTrue(access.scalarExists()));
+      return success();
+    }
+    SmallVector<Value> bits;
+    auto type = cast<VectorType>(getTypeConverter()->convertType(tile));
+    for (unsigned r = 0; r < type.getNumElements(); ++r)
+      bits.push_back(orTrue(access.exists(r)));
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, type, bits);
+    return success();
+  }
+};
+
+} // namespace
+
+void tile::gpu::populateMemoryPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<LowerLoad, LowerStore, LowerInside>(converter, patterns.getContext());
+}

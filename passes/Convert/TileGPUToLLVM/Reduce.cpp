@@ -1,0 +1,301 @@
+// Reductions: within a thread's registers, across lanes by shuffles, across warps through shared memory.
+#include "passes/Convert/TileGPUToLLVM/Patterns.h"
+#include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+/// What is reduced: one vector of registers, or for positions two (value, position).
+using State = SmallVector<Value, 2>;
+using Combine = llvm::function_ref<State(OpBuilder &, const State &, const State &)>;
+
+static Value combineKind(OpBuilder &b, Location loc, ReduceKind kind, Value x, Value y) {
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(x.getType()));
+  switch (kind) {
+  case ReduceKind::Sum:
+    return isFloat ? Value(arith::AddFOp::create(b, loc, x, y)) : Value(arith::AddIOp::create(b, loc, x, y));
+  case ReduceKind::Prod:
+    return isFloat ? Value(arith::MulFOp::create(b, loc, x, y)) : Value(arith::MulIOp::create(b, loc, x, y));
+  case ReduceKind::Max:
+    return isFloat ? Value(arith::MaximumFOp::create(b, loc, x, y)) : Value(arith::MaxSIOp::create(b, loc, x, y));
+  case ReduceKind::Min:
+    return isFloat ? Value(arith::MinimumFOp::create(b, loc, x, y)) : Value(arith::MinSIOp::create(b, loc, x, y));
+  case ReduceKind::And:
+    return arith::AndIOp::create(b, loc, x, y);
+  case ReduceKind::Or:
+    return arith::OrIOp::create(b, loc, x, y);
+  case ReduceKind::MaxUnsigned:
+    return arith::MaxUIOp::create(b, loc, x, y);
+  case ReduceKind::MinUnsigned:
+    return arith::MinUIOp::create(b, loc, x, y);
+  }
+  return {};
+}
+
+/// Keeps the pair whose value is more extreme; of equal ones the lower position. NaN is the most extreme.
+static State combinePositions(OpBuilder &b, Location loc, ArgReduceKind kind, const State &x, const State &y) {
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(x[0].getType()));
+  Value better, equal;
+  if (isFloat) {
+    auto predicate = kind == ArgReduceKind::ArgMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
+    Value xNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x[0], x[0]);
+    Value yNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, y[0], y[0]);
+    Value yes = arith::ConstantOp::create(b, loc, b.getOneAttr(xNan.getType()));
+    Value yNumber = arith::XOrIOp::create(b, loc, yNan, yes);
+    better = arith::CmpFOp::create(b, loc, predicate, x[0], y[0]);
+    better = arith::OrIOp::create(b, loc, better, arith::AndIOp::create(b, loc, xNan, yNumber));
+    equal = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x[0], y[0]);
+    equal = arith::OrIOp::create(b, loc, equal, arith::AndIOp::create(b, loc, xNan, yNan));
+  } else {
+    auto predicate = kind == ArgReduceKind::ArgMax ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt;
+    better = arith::CmpIOp::create(b, loc, predicate, x[0], y[0]);
+    equal = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x[0], y[0]);
+  }
+  Value lower = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x[1], y[1]);
+  Value takeX = arith::OrIOp::create(b, loc, better, arith::AndIOp::create(b, loc, equal, lower));
+  return {arith::SelectOp::create(b, loc, takeX, x[0], y[0]), arith::SelectOp::create(b, loc, takeX, x[1], y[1])};
+}
+
+/// The vector of the registers that `keep` selects.
+static Value select(OpBuilder &b, Location loc, Value source, ArrayRef<int64_t> registers) {
+  return vector::ShuffleOp::create(b, loc, source, source, registers);
+}
+
+/// shfl.sync.bfly of each register of a vector, through 32-bit words.
+static Value shuffleLanes(OpBuilder &b, Location loc, Value value, unsigned distance) {
+  auto type = cast<VectorType>(value.getType());
+  Type element = type.getElementType();
+  SmallVector<Value> results;
+  Value all = constantI32(b, loc, -1), lanes = constantI32(b, loc, distance), clamp = constantI32(b, loc, 31);
+  auto shuffleWord = [&](Value word) -> Value {
+    return NVVM::ShflOp::create(b, loc, word.getType(), all, word, lanes, clamp, NVVM::ShflKind::bfly, UnitAttr());
+  };
+  for (int64_t r = 0; r < type.getNumElements(); ++r) {
+    Value x = vector::ExtractOp::create(b, loc, value, ArrayRef<int64_t>{r});
+    unsigned bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+    Type integer = b.getIntegerType(bits);
+    if (element.isIndex())
+      x = arith::IndexCastOp::create(b, loc, integer, x);
+    else if (isa<FloatType>(element))
+      x = arith::BitcastOp::create(b, loc, integer, x);
+    if (bits < 32) {
+      x = arith::ExtUIOp::create(b, loc, b.getI32Type(), x);
+      x = arith::TruncIOp::create(b, loc, integer, shuffleWord(x));
+    } else if (bits == 32) {
+      x = shuffleWord(x);
+    } else {
+      Value low = shuffleWord(arith::TruncIOp::create(b, loc, b.getI32Type(), x));
+      Value shift = arith::ConstantIntOp::create(b, loc, 32, 64);
+      Value high = shuffleWord(arith::TruncIOp::create(b, loc, b.getI32Type(), arith::ShRUIOp::create(b, loc, x, shift)));
+      high = arith::ShLIOp::create(b, loc, arith::ExtUIOp::create(b, loc, integer, high), shift);
+      x = arith::OrIOp::create(b, loc, arith::ExtUIOp::create(b, loc, integer, low), high);
+    }
+    if (element.isIndex())
+      x = arith::IndexCastOp::create(b, loc, element, x);
+    else if (isa<FloatType>(element))
+      x = arith::BitcastOp::create(b, loc, element, x);
+    results.push_back(x);
+  }
+  return vector::FromElementsOp::create(b, loc, type, results);
+}
+
+/// The type of an element in shared memory.
+static Type getSharedType(OpBuilder &b, Type element) {
+  if (element.isIndex())
+    return b.getI64Type();
+  return element.isInteger(1) ? Type(b.getI8Type()) : element;
+}
+static Value toShared(OpBuilder &b, Location loc, Value x) {
+  if (x.getType().isIndex())
+    return arith::IndexCastOp::create(b, loc, b.getI64Type(), x);
+  return x.getType().isInteger(1) ? Value(arith::ExtUIOp::create(b, loc, b.getI8Type(), x)) : x;
+}
+static Value fromShared(OpBuilder &b, Location loc, Value x, Type element) {
+  if (element.isIndex())
+    return arith::IndexCastOp::create(b, loc, element, x);
+  return element.isInteger(1) ? Value(arith::TruncIOp::create(b, loc, element, x)) : x;
+}
+
+/// Reduces `state`, held in `layout`, along `axes`. On return every thread holds the result, in the layout with these axes
+/// dropped. `offset`: scratch in shared memory; `failed` reports that it is missing.
+static FailureOr<State> reduceAxes(Operation *op, OpBuilder &b, State state, const LinearLayout &layout, ArrayRef<unsigned> axes, Combine combine) {
+  Location loc = op->getLoc();
+  auto alongAxes = [&](const Coord &basis) {
+    bool any = false, others = false;
+    for (unsigned d = 0; d < basis.size(); ++d)
+      if (basis[d])
+        (llvm::is_contained(axes, d) ? any : others) = true;
+    return any && !others;
+  };
+  // Registers: one bit at a time, from the highest, so that halves are combined.
+  unsigned bits = layout.getNumBits(InDim::Register);
+  for (unsigned bit = bits, width = 1u << bits; bit-- > 0;) {
+    if (!alongAxes(layout.getBases(InDim::Register)[bit]))
+      continue;
+    SmallVector<int64_t> low, high;
+    for (unsigned r = 0; r < width; ++r)
+      ((r >> bit) & 1 ? high : low).push_back(r);
+    State a, c;
+    for (Value v : state) {
+      a.push_back(select(b, loc, v, low));
+      c.push_back(select(b, loc, v, high));
+    }
+    state = combine(b, a, c);
+    width /= 2;
+  }
+  for (unsigned bit = 0; bit < layout.getNumBits(InDim::Lane); ++bit) {
+    if (!alongAxes(layout.getBases(InDim::Lane)[bit]))
+      continue;
+    State other;
+    for (Value v : state)
+      other.push_back(shuffleLanes(b, loc, v, 1u << bit));
+    state = combine(b, state, other);
+  }
+  SmallVector<unsigned> warpBits;
+  for (unsigned bit = 0; bit < layout.getNumBits(InDim::Warp); ++bit)
+    if (alongAxes(layout.getBases(InDim::Warp)[bit]))
+      warpBits.push_back(bit);
+  if (warpBits.empty())
+    return state;
+
+  // Each warp leaves its registers for each lane at [warp][register][lane]; then all read those of the warps that differ
+  // from theirs along the axes.
+  auto offset = op->getAttrOfType<IntegerAttr>("tile_gpu.offset");
+  if (!offset) {
+    op->emitError("internal: a reduction across warps has no shared memory");
+    return failure();
+  }
+  Value lane = getLane(b, loc), warp = getWarp(b, loc);
+  unsigned numWarps = layout.getNumWarps();
+  int64_t registers = cast<VectorType>(state[0].getType()).getNumElements(), start = offset.getInt();
+  SmallVector<Value> bases;
+  SmallVector<Type> types;
+  for (Value v : state) {
+    Type element = getSharedType(b, cast<VectorType>(v.getType()).getElementType());
+    int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+    bases.push_back(getSharedPointer(b, loc, start));
+    types.push_back(element);
+    start += numWarps * registers * 32 * bytes;
+  }
+  auto slot = [&](Value ofWarp, int64_t reg) {
+    Value row = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, ofWarp, constantI32(b, loc, registers)), constantI32(b, loc, reg));
+    return Value(arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, row, constantI32(b, loc, 32)), lane));
+  };
+  auto pointerTo = [&](unsigned i, Value index) {
+    return LLVM::GEPOp::create(b, loc, bases[i].getType(), types[i], bases[i], ArrayRef<LLVM::GEPArg>{index});
+  };
+  for (unsigned i = 0; i < state.size(); ++i)
+    for (int64_t r = 0; r < registers; ++r)
+      LLVM::StoreOp::create(b, loc, toShared(b, loc, vector::ExtractOp::create(b, loc, state[i], ArrayRef<int64_t>{r})), pointerTo(i, slot(warp, r)));
+  BarrierOp::create(b, loc);
+  // The same order for every thread, so that all hold the same bits.
+  unsigned mask = 0;
+  for (unsigned bit : warpBits)
+    mask |= 1u << bit;
+  Value others = arith::AndIOp::create(b, loc, warp, constantI32(b, loc, ~mask));
+  State total;
+  for (unsigned w = 0; w < (1u << warpBits.size()); ++w) {
+    unsigned spread = 0;
+    for (auto [i, bit] : llvm::enumerate(warpBits))
+      spread |= ((w >> i) & 1) << bit;
+    Value from = arith::OrIOp::create(b, loc, others, constantI32(b, loc, spread));
+    State part;
+    for (unsigned i = 0; i < state.size(); ++i) {
+      auto type = cast<VectorType>(state[i].getType());
+      SmallVector<Value> loaded;
+      for (int64_t r = 0; r < registers; ++r)
+        loaded.push_back(fromShared(b, loc, LLVM::LoadOp::create(b, loc, types[i], pointerTo(i, slot(from, r))), type.getElementType()));
+      part.push_back(vector::FromElementsOp::create(b, loc, type, loaded));
+    }
+    total = w ? combine(b, total, part) : part;
+  }
+  return total;
+}
+
+/// The axes that a reduction covers.
+static SmallVector<unsigned> getAxes(std::optional<int64_t> axis, unsigned rank) {
+  if (axis)
+    return {unsigned(*axis)};
+  return llvm::to_vector(llvm::seq(0u, rank));
+}
+
+/// A result with only the first of registers that repeat each other, as dropDim has it; a scalar from register 0.
+static Value finish(OpBuilder &b, Location loc, Value value, Type wanted) {
+  auto type = dyn_cast<VectorType>(wanted);
+  if (!type)
+    return vector::ExtractOp::create(b, loc, value, ArrayRef<int64_t>{0});
+  return value.getType() == wanted ? value : Value();
+}
+
+namespace {
+
+struct LowerReduce : OpConversionPattern<ReduceOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ReduceOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    LinearLayout layout = getLayout(op.getSource().getType());
+    auto combine = [&](OpBuilder &b, const State &x, const State &y) -> State {
+      return {combineKind(b, op.getLoc(), op.getKind(), x[0], y[0])};
+    };
+    auto state = reduceAxes(op, rewriter, {adaptor.getSource()}, layout, getAxes(op.getAxis(), layout.getRank()), combine);
+    if (failed(state))
+      return failure();
+    Value result = finish(rewriter, op.getLoc(), (*state)[0], getTypeConverter()->convertType(op.getType()));
+    if (!result)
+      return op.emitError("internal: a reduction leaves other registers than its result's layout");
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+struct LowerArgReduce : OpConversionPattern<ArgReduceOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ArgReduceOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    RankedTensorType source = op.getSource().getType();
+    LinearLayout layout = getLayout(source);
+    SmallVector<Value> thread = getThreadCoordinates(rewriter, loc, layout);
+    auto type = VectorType::get(layout.getNumRegisters(), rewriter.getI32Type());
+    SmallVector<unsigned> axes = getAxes(op.getAxis(), layout.getRank());
+    // Row-major position over the axes reduced.
+    Value positions;
+    for (unsigned d : axes) {
+      SmallVector<Attribute> offsets;
+      for (unsigned r = 0; r < layout.getNumRegisters(); ++r)
+        offsets.push_back(rewriter.getI32IntegerAttr(layout.apply(r, 0, 0)[d]));
+      Value registers = arith::ConstantOp::create(rewriter, loc, DenseElementsAttr::get(type, offsets));
+      Value here = combineCoordinates(rewriter, loc, layout, d, vector::BroadcastOp::create(rewriter, loc, type, thread[d]), registers);
+      if (positions) {
+        Value extent = vector::BroadcastOp::create(rewriter, loc, type, constantI32(rewriter, loc, source.getDimSize(d)));
+        positions = arith::MulIOp::create(rewriter, loc, positions, extent);
+      }
+      positions = positions ? Value(arith::AddIOp::create(rewriter, loc, positions, here)) : here;
+    }
+    auto combine = [&](OpBuilder &b, const State &x, const State &y) -> State { return combinePositions(b, loc, op.getKind(), x, y); };
+    auto state = reduceAxes(op, rewriter, {adaptor.getSource(), positions}, layout, axes, combine);
+    if (failed(state))
+      return failure();
+    Value position = (*state)[1];
+    Type wanted = getTypeConverter()->convertType(op.getType());
+    if (!isa<VectorType>(wanted)) {
+      Value first = vector::ExtractOp::create(rewriter, loc, position, ArrayRef<int64_t>{0});
+      rewriter.replaceOpWithNewOp<arith::IndexCastOp>(op, wanted, first);
+      return success();
+    }
+    if (cast<VectorType>(position.getType()).getShape() != cast<VectorType>(wanted).getShape())
+      return op.emitError("internal: a reduction leaves other registers than its result's layout");
+    rewriter.replaceOpWithNewOp<arith::IndexCastOp>(op, wanted, position);
+    return success();
+  }
+};
+
+} // namespace
+
+void tile::gpu::populateReducePatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<LowerReduce, LowerArgReduce>(converter, patterns.getContext());
+}
