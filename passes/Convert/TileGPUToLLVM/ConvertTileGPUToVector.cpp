@@ -27,10 +27,6 @@ VectorType tile::gpu::getRegisterType(RankedTensorType type) {
   return VectorType::get(getLayout(type).getNumRegisters(), type.getElementType());
 }
 
-Value tile::gpu::constantI32(OpBuilder &builder, Location loc, int64_t value) {
-  return arith::ConstantIntOp::create(builder, loc, value, 32);
-}
-
 Value tile::gpu::constantIndex(OpBuilder &builder, Location loc, int64_t value) {
   return arith::ConstantIndexOp::create(builder, loc, value);
 }
@@ -87,9 +83,6 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     populateMemoryPatterns(converter, patterns);
     populateElementwisePatterns(converter, patterns);
     populateReducePatterns(converter, patterns);
-    populateSharedPatterns(converter, patterns);
-    populateConvertLayoutPatterns(converter, patterns);
-    populateMmaPatterns(converter, patterns);
     patterns.add<LowerBarrier>(converter, &getContext());
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
 

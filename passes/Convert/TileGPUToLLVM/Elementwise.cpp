@@ -75,14 +75,9 @@ struct LowerIota : OpConversionPattern<IotaOp> {
     Location loc = op.getLoc();
     LinearLayout layout = getLayout(op.getType());
     auto type = cast<VectorType>(getTypeConverter()->convertType(op.getType()));
-    Value lane = getThreadCoordinates(rewriter, loc, layout)[0];
-    Value position = arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(), lane);
-    SmallVector<Attribute> offsets;
-    for (unsigned r = 0; r < layout.getNumRegisters(); ++r)
-      offsets.push_back(rewriter.getIndexAttr(layout.apply(r, 0, 0)[0]));
-    Value registers = arith::ConstantOp::create(rewriter, loc, DenseElementsAttr::get(type, offsets));
+    Value positions = ThreadCoordinates(rewriter, loc, layout).getVector(rewriter, loc, 0);
+    Value value = arith::IndexCastOp::create(rewriter, loc, type, positions);
     auto splat = [&](Value v) -> Value { return vector::BroadcastOp::create(rewriter, loc, type, v); };
-    Value value = combineCoordinates(rewriter, loc, layout, 0, splat(position), registers);
     if (op.getStep() != 1)
       value = arith::MulIOp::create(rewriter, loc, value, splat(constantIndex(rewriter, loc, op.getStep())));
     rewriter.replaceOpWithNewOp<arith::AddIOp>(op, value, splat(adaptor.getStart()));

@@ -53,7 +53,7 @@ public:
     element = op.getView().getType().getElementType();
     if (tile) {
       layout = getLayout(tile);
-      thread = getThreadCoordinates(builder, loc, layout);
+      thread.emplace(builder, loc, layout);
     }
     zero = constantIndex(builder, loc, 0);
     Value origin = zero;
@@ -79,7 +79,7 @@ public:
     base = advance(parts.pointer, origin);
     Value offset;
     for (Dimension &dim : dims) {
-      Value coordinate = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), thread[&dim - dims.data()]);
+      Value coordinate = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), thread->getBase(&dim - dims.data()));
       Value scaled = arith::MulIOp::create(builder, loc, coordinate, dim.stride);
       offset = offset ? Value(arith::AddIOp::create(builder, loc, offset, scaled)) : scaled;
     }
@@ -91,11 +91,10 @@ public:
   /// Whether register `reg` exists; null if it always does.
   Value exists(unsigned reg) {
     Value all = uniformPredicate;
-    Coord offset = layout.apply(reg, 0, 0);
     for (auto [d, dim] : llvm::enumerate(dims)) {
       if (!dim.high)
         continue;
-      Value position = combineCoordinates(builder, loc, layout, d, thread[d], constantI32(builder, loc, offset[d]));
+      Value position = thread->get(builder, loc, reg, d);
       all = conjunction(all, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, position, dim.high));
       if (dim.low)
         all = conjunction(all, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, position, dim.low));
@@ -105,14 +104,14 @@ public:
 
   /// The address of register `reg`'s element.
   Value address(unsigned reg) {
-    Coord offset = layout.apply(reg, 0, 0);
     Value total;
     for (auto [d, dim] : llvm::enumerate(dims)) {
-      if (offset[d] == 0)
+      int64_t offset = thread->getOffset(reg, d);
+      if (offset == 0)
         continue;
-      if (!disjoint(d))
-        return xorAddress(offset);
-      Value scaled = arith::MulIOp::create(builder, loc, dim.stride, constantIndex(builder, loc, offset[d]));
+      if (!thread->isDisjoint(d))
+        return xorAddress(reg);
+      Value scaled = arith::MulIOp::create(builder, loc, dim.stride, constantIndex(builder, loc, offset));
       total = total ? Value(arith::AddIOp::create(builder, loc, total, scaled)) : scaled;
     }
     return total ? advance(threadBase, total) : threadBase;
@@ -155,20 +154,10 @@ private:
     dims.push_back(dim);
   }
 
-  bool disjoint(unsigned d) const {
-    int64_t registers = 0, threads = 0;
-    for (const Coord &basis : layout.getBases(InDim::Register))
-      registers |= basis[d];
-    for (InDim input : {InDim::Lane, InDim::Warp})
-      for (const Coord &basis : layout.getBases(input))
-        threads |= basis[d];
-    return (registers & threads) == 0;
-  }
-
-  Value xorAddress(const Coord &offset) {
+  Value xorAddress(unsigned reg) {
     Value total = zero;
     for (auto [d, dim] : llvm::enumerate(dims)) {
-      Value position = combineCoordinates(builder, loc, layout, d, thread[d], constantI32(builder, loc, offset[d]));
+      Value position = thread->get(builder, loc, reg, d);
       Value wide = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), position);
       total = arith::AddIOp::create(builder, loc, total, arith::MulIOp::create(builder, loc, wide, dim.stride));
     }
@@ -186,7 +175,7 @@ private:
   Location loc;
   Type element;
   LinearLayout layout;
-  SmallVector<Value> thread;
+  std::optional<ThreadCoordinates> thread;
   SmallVector<Dimension> dims;
   Value zero, base, threadBase, uniformPredicate;
 };

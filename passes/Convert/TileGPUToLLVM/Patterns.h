@@ -34,8 +34,7 @@ struct ViewParts {
 /// `vector<R x T>` for an encoded tile type.
 mlir::VectorType getRegisterType(mlir::RankedTensorType type);
 
-/// An i32, i64 or index constant.
-mlir::Value constantI32(mlir::OpBuilder &builder, mlir::Location loc, int64_t value);
+/// An index constant.
 mlir::Value constantIndex(mlir::OpBuilder &builder, mlir::Location loc, int64_t value);
 
 /// Shared memory of the block at `offset` bytes, as a pointer in address space 3.

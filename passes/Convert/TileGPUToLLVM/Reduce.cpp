@@ -259,17 +259,13 @@ struct LowerArgReduce : OpConversionPattern<ArgReduceOp> {
     Location loc = op.getLoc();
     RankedTensorType source = op.getSource().getType();
     LinearLayout layout = getLayout(source);
-    SmallVector<Value> thread = getThreadCoordinates(rewriter, loc, layout);
+    ThreadCoordinates thread(rewriter, loc, layout);
     auto type = VectorType::get(layout.getNumRegisters(), rewriter.getI32Type());
     SmallVector<unsigned> axes = getAxes(op.getAxis(), layout.getRank());
     // Row-major position over the axes reduced.
     Value positions;
     for (unsigned d : axes) {
-      SmallVector<Attribute> offsets;
-      for (unsigned r = 0; r < layout.getNumRegisters(); ++r)
-        offsets.push_back(rewriter.getI32IntegerAttr(layout.apply(r, 0, 0)[d]));
-      Value registers = arith::ConstantOp::create(rewriter, loc, DenseElementsAttr::get(type, offsets));
-      Value here = combineCoordinates(rewriter, loc, layout, d, vector::BroadcastOp::create(rewriter, loc, type, thread[d]), registers);
+      Value here = thread.getVector(rewriter, loc, d);
       if (positions) {
         Value extent = vector::BroadcastOp::create(rewriter, loc, type, constantI32(rewriter, loc, source.getDimSize(d)));
         positions = arith::MulIOp::create(rewriter, loc, positions, extent);
