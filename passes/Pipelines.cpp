@@ -50,9 +50,21 @@ void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
 
-void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {}
+void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
+  pm.addPass(createTileGPUAssignLayouts());
+  addCleanup(pm);
+  pm.addPass(createTileGPUVectorizeAccesses());
+}
 
-void populateNVVMPipeline(OpPassManager &pm, const GPUOptions &options) {}
+void populateNVVMPipeline(OpPassManager &pm, const GPUOptions &options) {
+  pm.addPass(createConvertTileGPUToVector());
+  addCleanup(pm);
+  pm.addPass(createExpandMath({"gpu"}));
+  pm.addPass(createSCFToControlFlowPass());
+  addCleanup(pm);
+  pm.addPass(createConvertThreadToLLVM());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
 
 void populateGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   populateTileGPUPipeline(pm, options);
