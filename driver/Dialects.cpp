@@ -1,6 +1,7 @@
 // Registers dialects and the external models that bufferization, range analysis and translation look up.
 #include "driver/Dialects.h"
 #include "dialect/Tile/TileDialect.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -22,6 +23,6 @@ using namespace mlir;
 void tile::registerDialects(DialectRegistry &registry) {
   registry.insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect,
                   cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
-                  memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect, tensor::TensorDialect, tile::TileDialect,
+                  memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect, tensor::TensorDialect, tile::TileDialect, tile::gpu::TileGPUDialect,
                   ub::UBDialect, vector::VectorDialect>();
 }

@@ -122,7 +122,7 @@ def ConvertTileGPUToVector : Pass<"convert-tile-gpu-to-vector", "::mlir::ModuleO
   let summary = "lower kernels to functions of one thread";
   let description = [{
     A tile becomes one vector of the registers that a thread holds, views become pointers, extents and strides, accesses
-    become predicated global accesses. Each kernel becomes a `func.func` with `nvvm.kernel`.
+    become predicated global accesses. Each kernel becomes a `func.func` that knows its number of threads.
   }];
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
     "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
@@ -130,6 +130,7 @@ def ConvertTileGPUToVector : Pass<"convert-tile-gpu-to-vector", "::mlir::ModuleO
 
 def ConvertThreadToLLVM : Pass<"convert-tile-thread-to-llvm", "::mlir::ModuleOp"> {
   let summary = "lower functions of one thread to the LLVM and NVVM dialects";
+  let description = [{ One full conversion with upstream's patterns; functions that were kernels get NVVM's attributes. }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 

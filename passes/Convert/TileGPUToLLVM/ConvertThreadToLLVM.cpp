@@ -47,6 +47,18 @@ struct ConvertThreadToLLVM : tile::impl::ConvertThreadToLLVMBase<ConvertThreadTo
     target.addLegalOp<ModuleOp>();
     if (failed(applyFullConversion(getOperation(), target, std::move(patterns))))
       return signalPassFailure();
+    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
+      markKernel(function);
+  }
+
+  /// NVVM's attributes belong to LLVM functions only.
+  static void markKernel(LLVM::LLVMFuncOp function) {
+    auto threads = function->getAttrOfType<IntegerAttr>("tile_gpu.num_threads");
+    if (!threads)
+      return;
+    Builder builder(function);
+    function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+    function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), builder.getDenseI32ArrayAttr({int32_t(threads.getInt())}));
   }
 };
 

@@ -51,8 +51,7 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
   int64_t warps = 4;
   if (auto attr = kernel->getAttrOfType<IntegerAttr>("tile_gpu.num_warps"))
     warps = attr.getInt();
-  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
-  function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), b.getDenseI32ArrayAttr({int32_t(warps * 32)}));
+  function->setAttr("tile_gpu.num_threads", b.getI64IntegerAttr(warps * 32));
   if (auto bytes = kernel->getAttr("tile_gpu.shared_bytes"))
     function->setAttr("tile_gpu.shared_bytes", bytes);
   for (unsigned i = 0; i < kernel.getParams().size(); ++i) {
