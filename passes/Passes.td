@@ -24,7 +24,8 @@ def TileGPUVectorizeAccesses : Pass<"tile-gpu-vectorize-accesses", "::mlir::Modu
   let description = [{
     Sets `tile_gpu.vector` on loads and stores of tiles: neighbours in a thread's registers that are proven, by the
     contracts, to be aligned together and to exist or not exist together. Where the contract does not prove it but it may
-    hold at run time, `tile_gpu.vector_if` holds the width to use after a run-time check.
+    hold at run time, `tile_gpu.vector_if` holds the width to use after a run-time check that all threads decide alike,
+    and `tile_gpu.fastest` the tile's dimension along which neighbours lie.
   }];
 }
 

@@ -166,6 +166,10 @@ struct TileGPUVectorizeAccesses : tile::impl::TileGPUVectorizeAccessesBase<TileG
     while (width * 2 <= limit && aligned % (width * 2) == 0 && bounds % (width * 2) == 0)
       width *= 2;
     op->setAttr("tile_gpu.vector", builder.getI64IntegerAttr(width));
+    if (width < limit) {
+      op->setAttr("tile_gpu.vector_if", builder.getI64IntegerAttr(limit));
+      op->setAttr("tile_gpu.fastest", builder.getI64IntegerAttr(fastest));
+    }
   }
 };
 

@@ -117,6 +117,34 @@ public:
     return total ? advance(threadBase, total) : threadBase;
   }
 
+  /// Whether pieces of `width` neighbours along dimension `fastest` are aligned, and exist or not as a whole, in this
+  /// program: the same answer for every thread.
+  Value canVectorize(unsigned width, unsigned fastest) {
+    int64_t bytes = std::max(8u, getStoredType(element).getIntOrFloatBitWidth()) / 8;
+    Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), base);
+    // Everything that must be a multiple: collected by OR, tested once.
+    Value address32 = arith::TruncIOp::create(builder, loc, builder.getI32Type(), address);
+    Value bits = arith::AndIOp::create(builder, loc, address32, constantI32(builder, loc, width * bytes - 1));
+    Value elements;
+    auto collect = [&](Value v) { elements = elements ? Value(arith::OrIOp::create(builder, loc, elements, v)) : v; };
+    for (auto [d, dim] : llvm::enumerate(dims)) {
+      if (d != fastest) {
+        Value stride = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), dim.stride);
+        collect(arith::TruncIOp::create(builder, loc, builder.getI32Type(), stride));
+        continue;
+      }
+      if (dim.high)
+        collect(dim.high);
+      if (dim.low)
+        collect(dim.low);
+    }
+    if (elements) {
+      elements = arith::AndIOp::create(builder, loc, elements, constantI32(builder, loc, width - 1));
+      bits = arith::OrIOp::create(builder, loc, bits, elements);
+    }
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits, constantI32(builder, loc, 0));
+  }
+
   Value scalarAddress() { return base; }
   Value scalarExists() { return uniformPredicate; }
   Type getElement() const { return element; }
@@ -316,9 +344,9 @@ static SmallVector<Value> fronts(ArrayRef<ValueRange> ranges) {
   return values;
 }
 
-/// Neighbouring registers that the access moves at once.
-template <typename Op> static unsigned getVectorWidth(Op op) {
-  auto width = op->template getAttrOfType<IntegerAttr>("tile_gpu.vector");
+/// Neighbouring registers that the access moves at once; with `tile_gpu.vector_if`, after a check at run time.
+static unsigned getVectorWidth(Operation *op, StringRef attribute = "tile_gpu.vector") {
+  auto width = op->getAttrOfType<IntegerAttr>(attribute);
   return width ? width.getInt() : 1;
 }
 
@@ -349,20 +377,37 @@ struct LowerLoad : OpConversionPattern<LoadOp> {
     auto type = cast<VectorType>(getTypeConverter()->convertType(tile));
     unsigned width = mask ? 1 : getVectorWidth(op), count = type.getNumElements();
     width = std::min(width, count);
-    auto pieceType = VectorType::get(width, stored);
     bool select = !isZeroPad(op.getPad());
-    Value whole = arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(VectorType::get(count, stored)));
-    Value padStored;
-    if (select)
-      padStored = toStored(rewriter, loc, vector::BroadcastOp::create(rewriter, loc, VectorType::get(width, element), pad));
-    for (unsigned r = 0; r < count; r += width) {
-      Value predicate = access.exists(r);
-      if (mask)
-        predicate = access.conjunction(predicate, vector::ExtractOp::create(rewriter, loc, mask, ArrayRef<int64_t>{int64_t(r)}));
-      Value piece = loadPiece(rewriter, loc, pieceType, access.address(r), predicate, readOnly);
-      if (select && predicate)
-        piece = arith::SelectOp::create(rewriter, loc, predicate, piece, padStored);
-      whole = vector::InsertStridedSliceOp::create(rewriter, loc, piece, whole, ArrayRef<int64_t>{int64_t(r)}, ArrayRef<int64_t>{1});
+    auto loadAll = [&](unsigned width) {
+      auto pieceType = VectorType::get(width, stored);
+      Value whole = arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(VectorType::get(count, stored)));
+      Value padStored;
+      if (select)
+        padStored = toStored(rewriter, loc, vector::BroadcastOp::create(rewriter, loc, VectorType::get(width, element), pad));
+      for (unsigned r = 0; r < count; r += width) {
+        Value predicate = access.exists(r);
+        if (mask)
+          predicate = access.conjunction(predicate, vector::ExtractOp::create(rewriter, loc, mask, ArrayRef<int64_t>{int64_t(r)}));
+        Value piece = loadPiece(rewriter, loc, pieceType, access.address(r), predicate, readOnly);
+        if (select && predicate)
+          piece = arith::SelectOp::create(rewriter, loc, predicate, piece, padStored);
+        whole = vector::InsertStridedSliceOp::create(rewriter, loc, piece, whole, ArrayRef<int64_t>{int64_t(r)}, ArrayRef<int64_t>{1});
+      }
+      return whole;
+    };
+    unsigned wide = std::min(mask ? 1 : getVectorWidth(op, "tile_gpu.vector_if"), count);
+    Value whole;
+    if (wide > width) {
+      Value condition = access.canVectorize(wide, getVectorWidth(op, "tile_gpu.fastest"));
+      auto branch = scf::IfOp::create(rewriter, loc, TypeRange{VectorType::get(count, stored)}, condition, /*withElseRegion=*/true);
+      for (auto [region, pieceWidth] : {std::pair(&branch.getThenRegion(), wide), std::pair(&branch.getElseRegion(), width)}) {
+        OpBuilder::InsertionGuard guard(rewriter);
+        rewriter.setInsertionPointToStart(&region->front());
+        scf::YieldOp::create(rewriter, loc, loadAll(pieceWidth));
+      }
+      whole = branch.getResult(0);
+    } else {
+      whole = loadAll(width);
     }
     rewriter.replaceOp(op, fromStored(rewriter, loc, whole, type));
     return success();
@@ -391,19 +436,33 @@ struct LowerStore : OpConversionPattern<StoreOp> {
     unsigned count = cast<VectorType>(stored.getType()).getNumElements();
     unsigned width = std::min(mask ? 1 : getVectorWidth(op), count);
     Value owner = getOwnerPredicate(rewriter, loc, access.getTileLayout());
-    for (unsigned r = 0; r < count; r += width) {
-      // Registers that repeat an earlier one's element have nothing to store.
-      bool repeated = false;
-      for (unsigned s = 0; s < r && !repeated; ++s)
-        repeated = access.getTileLayout().apply(s, 0, 0) == access.getTileLayout().apply(r, 0, 0);
-      if (repeated)
-        continue;
-      Value predicate = access.conjunction(access.exists(r), owner);
-      if (mask)
-        predicate = access.conjunction(predicate, vector::ExtractOp::create(rewriter, loc, mask, ArrayRef<int64_t>{int64_t(r)}));
-      Value piece = vector::ExtractStridedSliceOp::create(rewriter, loc, stored, ArrayRef<int64_t>{int64_t(r)},
-                                                          ArrayRef<int64_t>{int64_t(width)}, ArrayRef<int64_t>{1});
-      storePiece(rewriter, loc, piece, access.address(r), predicate);
+    auto storeAll = [&](unsigned width) {
+      for (unsigned r = 0; r < count; r += width) {
+        // Registers that repeat an earlier one's element have nothing to store.
+        bool repeated = false;
+        for (unsigned s = 0; s < r && !repeated; ++s)
+          repeated = access.getTileLayout().apply(s, 0, 0) == access.getTileLayout().apply(r, 0, 0);
+        if (repeated)
+          continue;
+        Value predicate = access.conjunction(access.exists(r), owner);
+        if (mask)
+          predicate = access.conjunction(predicate, vector::ExtractOp::create(rewriter, loc, mask, ArrayRef<int64_t>{int64_t(r)}));
+        Value piece = vector::ExtractStridedSliceOp::create(rewriter, loc, stored, ArrayRef<int64_t>{int64_t(r)},
+                                                            ArrayRef<int64_t>{int64_t(width)}, ArrayRef<int64_t>{1});
+        storePiece(rewriter, loc, piece, access.address(r), predicate);
+      }
+    };
+    unsigned wide = std::min(mask ? 1 : getVectorWidth(op, "tile_gpu.vector_if"), count);
+    if (wide > width) {
+      Value condition = access.canVectorize(wide, getVectorWidth(op, "tile_gpu.fastest"));
+      auto branch = scf::IfOp::create(rewriter, loc, condition, /*withElseRegion=*/true);
+      for (auto [region, pieceWidth] : {std::pair(&branch.getThenRegion(), wide), std::pair(&branch.getElseRegion(), width)}) {
+        OpBuilder::InsertionGuard guard(rewriter);
+        rewriter.setInsertionPointToStart(&region->front());
+        storeAll(pieceWidth);
+      }
+    } else {
+      storeAll(width);
     }
     rewriter.eraseOp(op);
     return success();
