@@ -1,0 +1,270 @@
+// The walk over one kernel's AST. Internal to the elaborator; the interface is Elaborate.h.
+// Its methods are defined by concern: Sema/{BindParameters,Signature,Contracts,Attributes}.cpp for what stands before the
+// body, Lower/Lower*.cpp for the body.
+#ifndef TILE_FRONTEND_LOWER_ELABORATOR_H
+#define TILE_FRONTEND_LOWER_ELABORATOR_H
+
+#include "dialect/Tile/TileDialect.h"
+#include "frontend/Lower/Elaborate.h"
+#include "frontend/Lower/SemValue.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+
+#include <functional>
+#include <set>
+
+namespace tile {
+
+/// A choice of values for the compile-time parameters of a kernel, in their order.
+struct Instance {
+  std::vector<SemValue> values;
+  std::string symbol;
+  /// From `config`: warps, stages and other attributes of the kernel.
+  std::vector<std::pair<std::string, int64_t>> attributes;
+};
+
+/// An evaluated argument with the place it was written at.
+struct Arg {
+  SemValue value;
+  Range range;
+  std::string name; // of a named argument
+};
+
+/// An access x[...] that has been checked: what tile.load, tile.store and tile.inside share.
+struct AccessSpec {
+  const ViewValue *view = nullptr;
+  std::shared_ptr<const ViewValue> keepAlive;
+  llvm::SmallVector<mlir::Value> starts, ends;
+  llvm::SmallVector<int64_t> sizes, steps;
+  llvm::SmallVector<bool> hasEnd, inBounds;
+  llvm::SmallVector<int64_t> shape; // of the tile; empty for one element
+  Range range;
+};
+
+class Elaborator {
+public:
+  Elaborator(const ast::Program &program, const ast::KernelDecl &kernel, const ElaborateOptions &options,
+             DiagnosticEngine &diagnostics, mlir::ModuleOp module);
+  ~Elaborator();
+
+  /// The instances to make, in order. Empty after an error.
+  std::vector<Instance> chooseInstances();
+  /// Emits one instance at the end of the module and fills `record`. False after an error.
+  bool elaborateInstance(const Instance &instance, runtime::Kernel &record);
+
+private:
+  // --- names -------------------------------------------------------------------------------------------------------
+  struct Binding {
+    SemValue value;
+    bool isVar = false;
+    Range declared;
+  };
+  using Scope = std::map<std::string, Binding>;
+  /// One function's scopes, innermost last. The first frame is the kernel's.
+  using Frame = std::vector<Scope>;
+  struct CallSite {
+    const ast::FnDecl *function;
+    Range call;
+  };
+
+  Binding *findLocal(llvm::StringRef name);
+  /// Declares a local; reports a name that hides anything but a built-in.
+  void declare(const ast::Ident &name, SemValue value, bool isVar = false);
+  void declareSilently(const ast::Ident &name, SemValue value) {
+    frames.back().back()[name.text] = {std::move(value), false, name.range};
+  }
+  SemValue evalName(llvm::StringRef name, Range range);
+  SemValue evalConstant(const ast::ConstDecl &decl);
+  std::vector<std::string> visibleNames() const;
+
+  // --- diagnostics and locations -----------------------------------------------------------------------------------
+  /// Starts a diagnostic with a note for each call around.
+  template <typename... Args>
+  DiagnosticBuilder error(diag::ID id, Range range, const Args &...args) {
+    DiagnosticBuilder report = diagnostics.report(id, range, args...);
+    for (auto call = calls.rbegin(); call != calls.rend(); ++call)
+      report.note(call->call, "in this call of '" + call->function->name.text + "'");
+    return report;
+  }
+  /// Reports that `what` is refused for now.
+  SemValue later(Range range, const llvm::Twine &what) {
+    error(diag::comesLater, range, what.str());
+    return SemValue::error();
+  }
+  DiagnosticBuilder &addSuggestion(DiagnosticBuilder &report, Range range, llvm::StringRef name,
+                                   const std::vector<std::string> &candidates);
+  mlir::Location loc(Range range);
+
+  // --- compile-time parameters, signature, contracts, attributes ---------------------------------------------------
+  void bindFrom(size_t index, Instance &partial, std::vector<Instance> &out);
+  std::optional<std::vector<SemValue>> candidatesFor(const ast::StaticParam &param, bool &suffixed);
+  std::optional<SemValue> parseDefine(const ast::StaticParam &param, llvm::StringRef text);
+  /// The values of a set of compile-time values; an interval gives each of its integers.
+  std::optional<std::vector<SemValue>> evalSet(const ast::ValueSet &set, Range range);
+  bool isInSet(const SemValue &value, const ast::ValueSet &set, Range range);
+  bool checkKind(const ast::StaticParam &param, SemValue &value, Range range);
+  bool isDeducible(const ast::StaticParam &param, bool &fromDtype);
+  std::optional<SemValue> deduce(const ast::StaticParam &param);
+  const ast::TuneItem *chooseConfig();
+
+  bool readSignature(runtime::Kernel &record);
+  bool readTensor(const ast::Param &param, runtime::Param &out);
+  bool readScalar(const ast::Param &param, runtime::Param &out);
+  void collectDimensions();
+  bool readContracts(runtime::Kernel &record);
+  bool readContract(const ast::Contract &contract, runtime::Kernel &record);
+  bool readRange(const ast::Contract &contract, const std::string &name, runtime::Kernel &record);
+  bool readCall(const ast::Contract &contract, const ast::CallExpr &call, runtime::Kernel &record);
+  bool readGrid(runtime::Kernel &record);
+  bool readKernelAttributes(const Instance &instance, llvm::SmallVectorImpl<mlir::NamedAttribute> &out);
+  bool checkTune();
+  bool readLoopAttributes(const std::vector<ast::Attribute> &attributes, llvm::SmallVectorImpl<mlir::NamedAttribute> &out);
+  std::optional<int64_t> attributeInt(const ast::Attribute &attribute, size_t index, int64_t min, int64_t max);
+  /// Does the expression use a dimension, stride or scalar parameter, whose value is known at launch only?
+  bool usesLaunchNames(const ast::Expr &expr) const;
+  /// An expression as the launcher computes it; constant parts become integers.
+  std::optional<runtime::Expr> toLaunchExpr(const ast::Expr &expr, bool isCondition = false);
+  std::optional<runtime::Constant> toConstant(const SemValue &value, DType dtype, Range range);
+
+  // --- emission ----------------------------------------------------------------------------------------------------
+  mlir::Value constant(mlir::TypedAttr value, mlir::Location location);
+  mlir::Value constantIndex(int64_t value, mlir::Location location);
+  mlir::Value constantLike(mlir::Type type, double value, mlir::Location location);
+  /// `expr` over the values of `launchValues`, as index arithmetic.
+  mlir::Value emitLaunchExpr(const runtime::Expr &expr, mlir::Location location);
+  void emitGrid(KernelOp op, const runtime::Kernel &record);
+  void emitBody(KernelOp op, const runtime::Kernel &record);
+  void emitLaunchValues(mlir::Block &block, const runtime::Kernel &record, KernelOp op);
+  SemValue emitView(const runtime::Param &param, const ast::Param &decl, mlir::Value pointer);
+
+  mlir::Value emitDivision(mlir::Value a, mlir::Value b, bool remainder, mlir::Location location);
+  mlir::Value emitCeilDivision(mlir::Value a, mlir::Value b, mlir::Location location);
+  mlir::Value emitNextPow2(mlir::Value x, mlir::Location location);
+  mlir::Value emitSaturatingCast(mlir::Value x, mlir::Type to, mlir::Location location);
+  mlir::Value emitCast(mlir::Value x, DType to, mlir::Location location);
+  mlir::Value emitShift(ast::BinaryOp op, mlir::Value a, mlir::Value b, mlir::Location location);
+  mlir::Value emitBinary(ast::BinaryOp op, mlir::Value a, mlir::Value b, mlir::Location location);
+  mlir::Value emitBroadcast(mlir::Value x, llvm::ArrayRef<int64_t> shape, mlir::Location location);
+  mlir::Value emitReshape(mlir::Value x, llvm::ArrayRef<int64_t> shape, mlir::Location location);
+
+  // --- expressions -------------------------------------------------------------------------------------------------
+  SemValue eval(const ast::Expr &expr);
+  SemValue evalUnary(const ast::UnaryExpr &expr);
+  SemValue evalBinary(const ast::BinaryExpr &expr);
+  SemValue binary(ast::BinaryOp op, SemValue a, SemValue b, Range aRange, Range bRange, Range range);
+  SemValue shiftRange(ast::BinaryOp op, const SemValue &a, const SemValue &b, Range bRange, Range range);
+  SemValue evalCast(const ast::CastExpr &expr);
+  SemValue castTo(const SemValue &value, DType to, Range range);
+  SemValue evalMember(const ast::MemberExpr &expr);
+  SemValue evalSubscript(const ast::SubscriptExpr &expr);
+
+  /// A compile-time number at a dtype, or a value that has it already; integers widen to index. Null after an error.
+  mlir::Value toDtype(const SemValue &value, DType dtype, Range range);
+  /// A value as SSA: numbers without a dtype become index, f32 or bool. Null after an error.
+  mlir::Value toData(const SemValue &value, Range range);
+  /// An int or integer scalar as an index scalar. Null after an error, which names `what`.
+  mlir::Value toIndex(const SemValue &value, Range range, const llvm::Twine &what);
+  /// Brings numeric values to one dtype. False after an error.
+  bool unifyDtypes(llvm::MutableArrayRef<Arg> args, const llvm::Twine &what, Range range);
+  /// Brings SSA values to one shape. False after an error.
+  bool unifyShapes(llvm::MutableArrayRef<Arg> args, Range range);
+  std::optional<int64_t> evalInt(const ast::Expr &expr, const llvm::Twine &what);
+  std::optional<int64_t> constInt(const SemValue &value, Range range, const llvm::Twine &what);
+  std::optional<bool> evalConstBool(const ast::Expr &expr, const llvm::Twine &what);
+  std::optional<DType> resolveDtype(const ast::Ident &name);
+  std::optional<llvm::SmallVector<int64_t>> evalShape(const Arg &arg);
+  std::optional<llvm::SmallVector<int64_t>> evalPermutation(const Arg &arg, int64_t rank);
+  bool checkShape(llvm::ArrayRef<int64_t> shape, Range range);
+  /// A value at a declared type `f32`, `int`, `f32[BM, BN]`.
+  SemValue convertToDeclared(SemValue value, const ast::TypeSpec &type, Range range);
+
+  // --- accesses ----------------------------------------------------------------------------------------------------
+  SemValue evalView(const SemValue &base, const ast::SubscriptExpr &expr);
+  SemValue evalSubview(const SemValue &base, const ast::SubscriptExpr &expr);
+  SemValue evalTileSubscript(const SemValue &base, const ast::SubscriptExpr &expr);
+  SemValue evalTupleElement(const SemValue &base, const ast::SubscriptExpr &expr);
+  std::optional<AccessSpec> makeAccess(const SemValue &base, const ast::SubscriptExpr &expr);
+  /// The access that a call such as load(x[...]) takes first.
+  std::optional<AccessSpec> evalAccessArgument(const ast::Expr &expr, llvm::StringRef function);
+  static bool isFullAccess(const ViewValue &view, const ast::SubscriptExpr &expr);
+  SemValue emitLoad(const AccessSpec &access, mlir::Value pad, mlir::Value mask, mlir::StringAttr cache);
+  bool emitStore(const AccessSpec &access, const Arg &value, mlir::Value mask, mlir::StringAttr cache);
+  mlir::Type accessType(const AccessSpec &access, DType dtype);
+  mlir::Value toPosition(const SemValue &value, mlir::Location location);
+
+  // --- calls -------------------------------------------------------------------------------------------------------
+  SemValue evalCall(const ast::CallExpr &expr);
+  SemValue callFunction(const FunctionValue &function, std::vector<Arg> args, Range range);
+  SemValue callBuiltin(const Builtin &builtin, const ast::CallExpr *expr, std::vector<Arg> args, Range range);
+  bool checkBuiltinArguments(const Builtin &builtin, const std::vector<Arg> &args, Range range);
+  SemValue callAccessForm(const Builtin &builtin, const ast::CallExpr &expr);
+  SemValue callUnary(const Builtin &builtin, std::vector<Arg> &args, Range range);
+  SemValue callBinary(const Builtin &builtin, std::vector<Arg> &args, Range range);
+  SemValue callElement(const Builtin &builtin, std::vector<Arg> &args, Range range);
+  SemValue callWhere(std::vector<Arg> &args, Range range);
+  SemValue callReduce(const Builtin &builtin, std::vector<Arg> &args, Range range);
+  SemValue callShape(const Builtin &builtin, std::vector<Arg> &args, Range range);
+  SemValue callRange(const Builtin &builtin, std::vector<Arg> &args, Range range);
+  SemValue callOther(const Builtin &builtin, std::vector<Arg> &args, Range range);
+  SemValue callDot(std::vector<Arg> &args, Range range);
+  SemValue permuted(const SemValue &value, llvm::ArrayRef<int64_t> permutation, Range range);
+
+  // --- statements --------------------------------------------------------------------------------------------------
+  /// Walks a block in a new scope. `isKernelBody`: `if … { return; }` may end the program.
+  void lowerBlock(const ast::Block &block, bool isKernelBody = false);
+  void lowerStatements(llvm::ArrayRef<ast::StmtPtr> statements, bool isKernelBody);
+  void lowerStatement(const ast::Stmt &stmt);
+  void lowerLet(const ast::LetStmt &stmt);
+  void lowerAssign(const ast::AssignStmt &stmt);
+  void assignName(const ast::Expr &target, SemValue value, Range range);
+  void lowerIf(const ast::IfStmt &stmt);
+  void lowerFor(const ast::ForStmt &stmt);
+  void lowerConstFor(const ast::ForStmt &stmt);
+  void lowerWhile(const ast::WhileStmt &stmt);
+  /// `if cond { …; return; }` followed by `rest`: the rest runs where the condition is false.
+  void lowerGuard(const ast::IfStmt &stmt, llvm::ArrayRef<ast::StmtPtr> rest);
+  mlir::Value evalCondition(const ast::Expr &expr, const llvm::Twine &what);
+  /// The `var`s of enclosing scopes that the statements assign, in order of first assignment.
+  std::vector<Binding *> assignedVars(llvm::ArrayRef<const ast::Block *> blocks);
+
+  const ast::Program &program;
+  const ast::KernelDecl &kernel;
+  const ElaborateOptions &options;
+  DiagnosticEngine &diagnostics;
+  const SourceManager &sources;
+  mlir::ModuleOp module;
+  mlir::MLIRContext *context;
+  mlir::OpBuilder builder;
+  /// Takes what is emitted while nothing may be: expressions before the body, which must be constant.
+  std::unique_ptr<mlir::Block> scratch;
+
+  std::map<std::string, const ast::Decl *> globals;
+  std::map<std::string, SemValue> constants;
+  std::set<std::string> constantsInProgress;
+  std::vector<Frame> frames;
+  std::vector<CallSite> calls;
+
+  // The signature of the instance at hand.
+  struct LaunchName {
+    enum Kind { Dim, Stride, Scalar } kind = Dim;
+    Range declared;
+  };
+  std::map<std::string, LaunchName> launchNames;
+  std::vector<std::string> dimOrder;                 // dimensions and strides in the order of the ABI
+  std::map<std::string, Range> dropped;              // parameters whose condition is false
+  std::map<std::string, const ast::Param *> params;  // the others
+  std::vector<runtime::Expr> gridExprs;
+  std::set<std::string> rangedNames;
+  const ast::TuneItem *config = nullptr;
+  bool configChosen = false;
+
+  // The region at hand.
+  std::map<std::string, mlir::Value> launchValues;
+  mlir::Block *entry = nullptr;
+  std::map<std::pair<const void *, const void *>, mlir::Value> constantCache; // by attribute and type; looked up only
+};
+
+} // namespace tile
+
+#endif // TILE_FRONTEND_LOWER_ELABORATOR_H

@@ -1,0 +1,372 @@
+// Subscripts: accesses of tensors, sub-views, parts of tiles, elements of tuples.
+#include "frontend/Lower/Elaborator.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace tile;
+
+SemValue Elaborator::evalSubscript(const ast::SubscriptExpr &expr) {
+  SemValue base = eval(*expr.base);
+  switch (base.kind) {
+  case SemValue::Kind::Error:
+    return base;
+  case SemValue::Kind::View:
+    return evalView(base, expr);
+  case SemValue::Kind::Data:
+    return evalTileSubscript(base, expr);
+  case SemValue::Kind::Tuple:
+  case SemValue::Kind::List:
+    return evalTupleElement(base, expr);
+  case SemValue::Kind::Function: {
+    FunctionValue function = *base.function;
+    if (!function.decl || function.decl->statics.size() < expr.subscripts.size()) {
+      error(diag::argumentCount, expr.bracketRange, function.name(),
+            (function.decl ? std::to_string(function.decl->statics.size()) : std::string("no")) + " compile-time arguments",
+            expr.subscripts.size());
+      return SemValue::error();
+    }
+    for (const ast::Subscript &subscript : expr.subscripts) {
+      if (subscript.kind != ast::Subscript::index) {
+        error(diag::wrongOperand, subscript.range, "a compile-time argument", "a value", "a slice");
+        return SemValue::error();
+      }
+      SemValue value = eval(*subscript.value);
+      if (value.isError())
+        return value;
+      if (!value.isConstant()) {
+        error(diag::notConstant, subscript.range, "an argument in square brackets", describe(value));
+        return SemValue::error();
+      }
+      function.statics.push_back(std::move(value));
+    }
+    return SemValue::of(std::move(function));
+  }
+  default:
+    error(diag::wrongOperand, expr.base->range, "a subscript", "a tensor, tile, tuple or function", describe(base));
+    return SemValue::error();
+  }
+}
+
+SemValue Elaborator::evalTupleElement(const SemValue &base, const ast::SubscriptExpr &expr) {
+  if (expr.subscripts.size() != 1 || expr.subscripts[0].kind != ast::Subscript::index) {
+    error(diag::wrongOperand, expr.bracketRange, "a tuple", "one compile-time integer", "another subscript");
+    return SemValue::error();
+  }
+  std::optional<int64_t> index = evalInt(*expr.subscripts[0].value, "the position in a tuple");
+  if (!index)
+    return SemValue::error();
+  if (*index < 0 || *index >= int64_t(base.elements->size())) {
+    error(diag::badAxis, expr.bracketRange, *index, "the " + std::to_string(base.elements->size()) + " elements of the tuple");
+    return SemValue::error();
+  }
+  return (*base.elements)[*index];
+}
+
+bool Elaborator::isFullAccess(const ViewValue &view, const ast::SubscriptExpr &expr) {
+  return expr.subscripts.size() == view.shape.size() && llvm::all_of(expr.subscripts, [](const ast::Subscript &subscript) {
+           return subscript.kind != ast::Subscript::slice;
+         });
+}
+
+SemValue Elaborator::evalView(const SemValue &base, const ast::SubscriptExpr &expr) {
+  const ViewValue &view = *base.view;
+  if (expr.subscripts.size() > view.shape.size()) {
+    error(diag::subscriptCount, expr.bracketRange, describe(base), std::to_string(view.shape.size()) + " subscripts",
+          expr.subscripts.size());
+    return SemValue::error();
+  }
+  if (!isFullAccess(view, expr))
+    return evalSubview(base, expr);
+  std::optional<AccessSpec> access = makeAccess(base, expr);
+  return access ? emitLoad(*access, {}, {}, {}) : SemValue::error();
+}
+
+mlir::Value Elaborator::toPosition(const SemValue &value, Location location) {
+  return value.isInt() ? constantIndex(value.getInt(), location) : value.ssa;
+}
+
+SemValue Elaborator::evalSubview(const SemValue &base, const ast::SubscriptExpr &expr) {
+  const ViewValue &view = *base.view;
+  Location location = loc(expr.range);
+  SmallVector<mlir::Value> indices, lows, highs;
+  SmallVector<int32_t> kinds;
+  ViewValue part;
+  part.dtype = view.dtype;
+  part.param = view.param;
+  for (size_t d = 0; d < view.shape.size(); ++d) {
+    const ast::Subscript *subscript = d < expr.subscripts.size() ? &expr.subscripts[d] : nullptr;
+    if (!subscript || subscript->kind == ast::Subscript::all) {
+      kinds.push_back(int32_t(SubscriptKind::All));
+      part.shape.push_back(view.shape[d]);
+      part.limits.push_back(view.limits[d]);
+      continue;
+    }
+    if (subscript->kind == ast::Subscript::newAxis) {
+      error(diag::wrongOperand, subscript->range, "a view", "an integer, ':' or lo..hi", "None");
+      return SemValue::error();
+    }
+    if (subscript->kind == ast::Subscript::slice) {
+      mlir::Value low = toIndex(eval(*subscript->lo), subscript->lo->range, "the start of a window");
+      mlir::Value high = toIndex(eval(*subscript->hi), subscript->hi->range, "the end of a window");
+      if (!low || !high)
+        return SemValue::error();
+      kinds.push_back(int32_t(SubscriptKind::Slice));
+      lows.push_back(low);
+      highs.push_back(high);
+      // Clamped at run time, so neither its extent nor a limit other than the parent's extent is known.
+      part.shape.push_back(ShapedType::kDynamic);
+      part.limits.push_back({});
+      continue;
+    }
+    SemValue index = eval(*subscript->value);
+    if (index.isRange()) {
+      error(diag::wrongOperand, subscript->range, "a sub-view", "integers, ':' and lo..hi", describe(index))
+          .note("an access with ranges needs one subscript for each of the " + Twine(view.shape.size()) + " dimensions");
+      return SemValue::error();
+    }
+    mlir::Value position = toIndex(index, subscript->range, "a sub-view's subscript");
+    if (!position)
+      return SemValue::error();
+    kinds.push_back(int32_t(SubscriptKind::Index));
+    indices.push_back(position);
+  }
+  // An index out of bounds empties the view: the type must not promise static extents, although ':' still means them.
+  SmallVector<int64_t> typeShape(part.shape.begin(), part.shape.end());
+  if (!indices.empty())
+    typeShape.assign(part.shape.size(), ShapedType::kDynamic);
+  auto type = ViewType::get(context, typeShape, toType(view.dtype, context));
+  part.ssa = SubviewOp::create(builder, location, type, view.ssa, indices, lows, highs, builder.getDenseI32ArrayAttr(kinds));
+  return SemValue::of(std::move(part));
+}
+
+/// Do two index values agree wherever both are defined? Compares pure computations by structure.
+static bool sameValue(mlir::Value a, mlir::Value b, int depth = 6) {
+  if (a == b)
+    return true;
+  if (!a || !b || depth == 0)
+    return false;
+  Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+  if (!x || !y || x->getName() != y->getName() || x->getNumOperands() != y->getNumOperands() || x->getNumRegions() ||
+      x->getNumResults() != 1 || x->getAttrDictionary() != y->getAttrDictionary() || !isMemoryEffectFree(x) ||
+      x->getPropertiesAsAttribute() != y->getPropertiesAsAttribute())
+    return false;
+  for (auto [p, q] : llvm::zip(x->getOperands(), y->getOperands()))
+    if (!sameValue(p, q, depth - 1))
+      return false;
+  return true;
+}
+
+std::optional<AccessSpec> Elaborator::makeAccess(const SemValue &base, const ast::SubscriptExpr &expr) {
+  AccessSpec access;
+  access.keepAlive = base.view;
+  access.view = base.view.get();
+  access.range = expr.range;
+  const ViewValue &view = *base.view;
+  Location location = loc(expr.range);
+  for (auto [d, subscript] : llvm::enumerate(expr.subscripts)) {
+    access.inBounds.push_back(false);
+    if (subscript.kind == ast::Subscript::newAxis) {
+      error(diag::wrongOperand, subscript.range, "an access", "an integer, an index range or ':'", "None")
+          .note("load first, then add a dimension: x[m][:, None]");
+      return std::nullopt;
+    }
+    if (subscript.kind == ast::Subscript::all) {
+      if (ShapedType::isDynamic(view.shape[d])) {
+        error(diag::colonNeedsExtent, subscript.range);
+        return std::nullopt;
+      }
+      access.starts.push_back(constantIndex(0, location));
+      access.sizes.push_back(view.shape[d]);
+      access.steps.push_back(1);
+      access.hasEnd.push_back(false);
+      access.shape.push_back(view.shape[d]);
+      continue;
+    }
+    SemValue value = eval(*subscript.value);
+    if (value.isError())
+      return std::nullopt;
+    if (value.isRange()) {
+      const RangeValue &range = *value.range;
+      access.starts.push_back(toPosition(range.start, location));
+      access.sizes.push_back(range.size);
+      access.steps.push_back(range.step);
+      access.shape.push_back(range.size);
+      // An end at the extent says nothing that the extent does not.
+      bool bounds = false;
+      if (range.end) {
+        mlir::Value end = toPosition(*range.end, location);
+        bounds = !sameValue(end, view.limits[d]);
+        if (bounds)
+          access.ends.push_back(end);
+      }
+      access.hasEnd.push_back(bounds);
+      continue;
+    }
+    if (value.isData() && value.rank() > 0) {
+      if (isInteger(value.dtype))
+        later(subscript.range, "an access by a tile of positions (gather, scatter)");
+      else
+        error(diag::wrongOperand, subscript.range, "an access", "an integer, an index range or ':'", describe(value));
+      return std::nullopt;
+    }
+    mlir::Value position = toIndex(value, subscript.range, "an access's subscript");
+    if (!position)
+      return std::nullopt;
+    access.starts.push_back(position);
+    access.sizes.push_back(-1);
+    access.steps.push_back(1);
+    access.hasEnd.push_back(false);
+  }
+  if (!checkShape(access.shape, expr.range))
+    return std::nullopt;
+  return access;
+}
+
+std::optional<AccessSpec> Elaborator::evalAccessArgument(const ast::Expr &expr, StringRef function) {
+  auto *subscript = dyn_cast<ast::SubscriptExpr>(&expr);
+  SemValue base = subscript ? eval(*subscript->base) : SemValue();
+  if (subscript && base.isError())
+    return std::nullopt;
+  if (!subscript || !base.isView()) {
+    error(diag::needsAccess, expr.range, function);
+    return std::nullopt;
+  }
+  if (!isFullAccess(*base.view, *subscript)) {
+    if (subscript->subscripts.size() > base.view->shape.size())
+      error(diag::subscriptCount, subscript->bracketRange, describe(base),
+            std::to_string(base.view->shape.size()) + " subscripts", subscript->subscripts.size());
+    else
+      error(diag::needsAccess, expr.range, function)
+          .note("the tensor has " + Twine(base.view->shape.size()) + " dimensions; this makes a sub-view");
+    return std::nullopt;
+  }
+  return makeAccess(base, *subscript);
+}
+
+Type Elaborator::accessType(const AccessSpec &access, DType dtype) {
+  Type element = toType(dtype, context);
+  return access.shape.empty() ? element : RankedTensorType::get(access.shape, element);
+}
+
+SemValue Elaborator::emitLoad(const AccessSpec &access, mlir::Value pad, mlir::Value mask, StringAttr cache) {
+  const ViewValue &view = *access.view;
+  if (view.param && view.param->access == ast::Access::out) {
+    error(diag::readsOut, access.range, view.param->name.text).note(view.param->name.range, "declared here");
+    return SemValue::error();
+  }
+  Location location = loc(access.range);
+  if (!pad)
+    pad = constantLike(toType(view.dtype, context), 0, location);
+  return SemValue::ofData(LoadOp::create(builder, location, accessType(access, view.dtype), view.ssa, access.starts,
+                                         access.ends, builder.getDenseI64ArrayAttr(access.sizes),
+                                         builder.getDenseI64ArrayAttr(access.steps), builder.getDenseBoolArrayAttr(access.hasEnd),
+                                         builder.getDenseBoolArrayAttr(access.inBounds), pad, mask, cache));
+}
+
+bool Elaborator::emitStore(const AccessSpec &access, const Arg &value, mlir::Value mask, StringAttr cache) {
+  const ViewValue &view = *access.view;
+  if (value.value.isError())
+    return false;
+  if (view.param && view.param->access == ast::Access::in) {
+    error(diag::writesIn, access.range, view.param->name.text).note(view.param->name.range, "declared here");
+    return false;
+  }
+  auto mismatch = [&] {
+    std::string target = dtypeSpelling(view.dtype).str() + (access.shape.empty() ? "" : describeShape(access.shape));
+    DiagnosticBuilder report = error(diag::storeMismatch, value.range, describe(value.value), target);
+    report.secondary(access.range, "this is " + target);
+    if (value.value.isData() && value.value.dtype != view.dtype)
+      report.note("convert the value with `as " + dtypeSpelling(view.dtype) + "`");
+    return false;
+  };
+  if (!value.value.isNumeric() || (value.value.isData() && value.value.dtype != view.dtype))
+    return mismatch();
+  mlir::Value stored = toDtype(value.value, view.dtype, value.range);
+  if (!stored)
+    return false;
+  ArrayRef<int64_t> shape = value.value.shape();
+  bool fits = shape.size() <= access.shape.size();
+  for (size_t i = 0; fits && i < shape.size(); ++i) {
+    int64_t theirs = shape[shape.size() - 1 - i];
+    fits = theirs == 1 || theirs == access.shape[access.shape.size() - 1 - i];
+  }
+  if (!fits)
+    return mismatch();
+  Location location = loc(access.range);
+  stored = emitBroadcast(stored, access.shape, location);
+  StoreOp::create(builder, location, stored, view.ssa, access.starts, access.ends, builder.getDenseI64ArrayAttr(access.sizes),
+                  builder.getDenseI64ArrayAttr(access.steps), builder.getDenseBoolArrayAttr(access.hasEnd),
+                  builder.getDenseBoolArrayAttr(access.inBounds), mask, cache);
+  return true;
+}
+
+SemValue Elaborator::evalTileSubscript(const SemValue &base, const ast::SubscriptExpr &expr) {
+  ArrayRef<int64_t> shape = base.shape();
+  size_t used = llvm::count_if(expr.subscripts, [](const ast::Subscript &s) { return s.kind != ast::Subscript::newAxis; });
+  if (used > shape.size()) {
+    error(diag::subscriptCount, expr.bracketRange, describe(base), std::to_string(shape.size()) + " subscripts", used);
+    return SemValue::error();
+  }
+  // First cut (only where something is cut), then insert or drop dimensions of extent 1.
+  SmallVector<int64_t> offsets, sizes, result;
+  bool cuts = false;
+  size_t dim = 0;
+  for (const ast::Subscript &subscript : expr.subscripts) {
+    if (subscript.kind == ast::Subscript::newAxis) {
+      result.push_back(1);
+      continue;
+    }
+    int64_t extent = shape[dim++];
+    int64_t low = 0, high = extent;
+    bool keeps = subscript.kind != ast::Subscript::index;
+    if (subscript.kind == ast::Subscript::index) {
+      SemValue value = eval(*subscript.value);
+      if (value.isData()) {
+        later(subscript.range, "reading a tile at a run-time position (take)");
+        return SemValue::error();
+      }
+      std::optional<int64_t> index = constInt(value, subscript.range, "a tile's subscript");
+      if (!index)
+        return SemValue::error();
+      low = *index;
+      high = low + 1;
+    } else if (subscript.kind == ast::Subscript::slice) {
+      std::optional<int64_t> lo = evalInt(*subscript.lo, "a tile's slice"), hi = evalInt(*subscript.hi, "a tile's slice");
+      if (!lo || !hi)
+        return SemValue::error();
+      low = *lo;
+      high = *hi;
+    }
+    if (low < 0 || high > extent || low >= high) {
+      error(diag::badAxis, subscript.range, std::to_string(low) + (keeps ? ".." + std::to_string(high) : ""),
+            "the positions 0.." + std::to_string(extent) + " of this dimension")
+          .secondary(expr.base->range, describe(base));
+      return SemValue::error();
+    }
+    cuts = cuts || low != 0 || high != extent;
+    offsets.push_back(low);
+    sizes.push_back(high - low);
+    if (keeps)
+      result.push_back(high - low);
+  }
+  for (; dim < shape.size(); ++dim) {
+    offsets.push_back(0);
+    sizes.push_back(shape[dim]);
+    result.push_back(shape[dim]);
+  }
+  Location location = loc(expr.range);
+  mlir::Value part = base.ssa;
+  if (cuts) {
+    SmallVector<OpFoldResult> offsetAttrs, sizeAttrs, strideAttrs;
+    for (auto [offset, size] : llvm::zip(offsets, sizes)) {
+      offsetAttrs.push_back(builder.getIndexAttr(offset));
+      sizeAttrs.push_back(builder.getIndexAttr(size));
+      strideAttrs.push_back(builder.getIndexAttr(1));
+    }
+    part = builder.createOrFold<tensor::ExtractSliceOp>(location, part, offsetAttrs, sizeAttrs, strideAttrs);
+  }
+  if (!checkShape(result, expr.range))
+    return SemValue::error();
+  return SemValue::ofData(emitReshape(part, result, location));
+}

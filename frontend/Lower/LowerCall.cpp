@@ -1,0 +1,242 @@
+// Calls: user functions are inlined by walking their body; built-ins are dispatched by family.
+#include "frontend/Lower/Elaborator.h"
+#include "frontend/Sema/Suggest.h"
+
+using namespace mlir;
+using namespace tile;
+
+static std::string countText(unsigned low, unsigned high) {
+  if (low == high)
+    return std::to_string(low) + (low == 1 ? " argument" : " arguments");
+  return std::to_string(low) + " to " + std::to_string(high) + " arguments";
+}
+
+SemValue Elaborator::evalCall(const ast::CallExpr &expr) {
+  if (auto *member = dyn_cast<ast::MemberExpr>(expr.callee.get()); member && isa<ast::NameExpr>(*member->base))
+    if (!findLocal(cast<ast::NameExpr>(*member->base).text) && !globals.count(cast<ast::NameExpr>(*member->base).text))
+      return later(expr.callee->range, "calling a function of an imported file");
+  SemValue callee = eval(*expr.callee);
+  if (callee.isError())
+    return callee;
+  if (!callee.isFunction()) {
+    error(diag::notAFunction, expr.callee->range, describe(callee));
+    return SemValue::error();
+  }
+  const FunctionValue &function = *callee.function;
+  if (function.builtin && function.builtin->family == Builtin::Family::Access)
+    return callAccessForm(*function.builtin, expr);
+  std::vector<Arg> args;
+  bool failed = false;
+  for (const ast::Argument &argument : expr.arguments) {
+    args.push_back({eval(*argument.value), argument.value->range, argument.name ? argument.name->text : ""});
+    failed = failed || args.back().value.isError();
+  }
+  if (failed)
+    return SemValue::error();
+  return function.decl ? callFunction(function, std::move(args), expr.range)
+                       : callBuiltin(*function.builtin, &expr, std::move(args), expr.range);
+}
+
+SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg> args, Range range) {
+  const ast::FnDecl &decl = *function.decl;
+  for (const CallSite &call : calls)
+    if (call.function == &decl) {
+      error(diag::recursion, range, decl.name.text).note(decl.name.range, "defined here");
+      return SemValue::error();
+    }
+  // Arguments by position, then by name.
+  std::vector<const Arg *> chosen(decl.params.size());
+  size_t positional = llvm::count_if(args, [](const Arg &arg) { return arg.name.empty(); });
+  bool countsMatch = args.size() == decl.params.size();
+  for (size_t i = 0; countsMatch && i < args.size(); ++i) {
+    size_t slot = i;
+    if (!args[i].name.empty()) {
+      auto found = llvm::find_if(decl.params, [&](const ast::FnParam &param) { return param.name.text == args[i].name; });
+      slot = found - decl.params.begin();
+      if (found == decl.params.end() || slot < positional || chosen[slot]) {
+        std::vector<std::string> names;
+        for (const ast::FnParam &param : decl.params)
+          names.push_back(param.name.text);
+        DiagnosticBuilder report = error(diag::unknownArgument, args[i].range, decl.name.text, args[i].name);
+        report.note(decl.name.range, "it takes " + joinWords(names, "and"));
+        return SemValue::error();
+      }
+    }
+    chosen[slot] = &args[i];
+  }
+  if (!countsMatch) {
+    error(diag::argumentCount, range, decl.name.text, countText(decl.params.size(), decl.params.size()), args.size())
+        .note(decl.name.range, "defined here");
+    return SemValue::error();
+  }
+  // A frame of its own: a function sees its parameters and the file's names.
+  frames.push_back({Scope()});
+  calls.push_back({&decl, range});
+  SemValue result;
+  bool valid = true;
+  for (auto [i, param] : llvm::enumerate(decl.statics)) {
+    SemValue value;
+    if (i < function.statics.size())
+      value = function.statics[i];
+    else if (param.defaultValue)
+      value = eval(*param.defaultValue);
+    else
+      error(diag::noValue, range, param.name.text, decl.name.text).note(param.range, "declared here");
+    valid = valid && !value.isError() && checkKind(param, value, range);
+    if (valid && param.set && !isInSet(value, *param.set, range))
+      valid = false;
+    declare(param.name, value);
+  }
+  for (size_t i = 0; valid && i < decl.params.size(); ++i) {
+    SemValue value = chosen[i]->value;
+    if (decl.params[i].type)
+      value = convertToDeclared(value, *decl.params[i].type, chosen[i]->range);
+    valid = !value.isError();
+    declare(decl.params[i].name, value);
+  }
+  const auto &statements = decl.body.statements;
+  for (size_t i = 0; valid && i < statements.size(); ++i) {
+    auto *returns = dyn_cast<ast::ReturnStmt>(statements[i].get());
+    if (!returns) {
+      lowerStatement(*statements[i]);
+      continue;
+    }
+    if (i + 1 < statements.size()) {
+      error(diag::badReturn, returns->range, "`return` must be the last statement of a function");
+      valid = false;
+    } else {
+      result = returns->value ? eval(*returns->value) : SemValue::ofVoid();
+    }
+  }
+  if (valid && (statements.empty() || !isa<ast::ReturnStmt>(*statements.back())))
+    result = SemValue::ofVoid();
+  calls.pop_back();
+  frames.pop_back();
+  return result;
+}
+
+bool Elaborator::checkBuiltinArguments(const Builtin &builtin, const std::vector<Arg> &args, Range range) {
+  unsigned positional = 0;
+  std::set<std::string> seen;
+  for (const Arg &arg : args) {
+    if (arg.name.empty()) {
+      ++positional;
+      continue;
+    }
+    bool known = llvm::any_of(builtin.named, [&](const char *name) { return arg.name == name; });
+    if (!known || !seen.insert(arg.name).second) {
+      std::vector<std::string> names(builtin.named.begin(), builtin.named.end());
+      DiagnosticBuilder report = error(diag::unknownArgument, arg.range, builtin.name, arg.name);
+      if (!names.empty())
+        report.note("its named arguments are " + joinWords(names, "and"));
+      return false;
+    }
+  }
+  if (positional >= builtin.minArgs && positional <= builtin.maxArgs)
+    return true;
+  error(diag::argumentCount, range, builtin.name, countText(builtin.minArgs, builtin.maxArgs), positional);
+  return false;
+}
+
+SemValue Elaborator::callBuiltin(const Builtin &builtin, const ast::CallExpr *expr, std::vector<Arg> args, Range range) {
+  if (!checkBuiltinArguments(builtin, args, range))
+    return SemValue::error();
+  switch (builtin.family) {
+  case Builtin::Family::Unary:
+    return callUnary(builtin, args, range);
+  case Builtin::Family::Binary:
+    return callBinary(builtin, args, range);
+  case Builtin::Family::Element:
+    return callElement(builtin, args, range);
+  case Builtin::Family::Reduce:
+    return callReduce(builtin, args, range);
+  case Builtin::Family::MinMax: {
+    bool elementWise = args.size() >= 2 && args[1].name.empty();
+    if (elementWise && args.size() > 2) {
+      error(diag::argumentCount, range, builtin.name, "2 arguments, or 1 with axis: and keep:", args.size());
+      return SemValue::error();
+    }
+    return elementWise ? callBinary(builtin, args, range) : callReduce(builtin, args, range);
+  }
+  case Builtin::Family::Shape:
+    return callShape(builtin, args, range);
+  case Builtin::Family::Range:
+    return callRange(builtin, args, range);
+  case Builtin::Family::Other:
+    return callOther(builtin, args, range);
+  case Builtin::Family::Access:
+    error(diag::needsAccess, range, builtin.name);
+    return SemValue::error();
+  case Builtin::Family::Later:
+    break;
+  }
+  return later(range, "the built-in '" + Twine(builtin.name) + "'");
+}
+
+/// load(x[…], pad:, mask:, cache:), store(x[…], v, mask:, cache:), inside(x[…]).
+SemValue Elaborator::callAccessForm(const Builtin &builtin, const ast::CallExpr &expr) {
+  if (expr.arguments.empty() || expr.arguments[0].name) {
+    error(diag::needsAccess, expr.range, builtin.name);
+    return SemValue::error();
+  }
+  std::optional<AccessSpec> access = evalAccessArgument(*expr.arguments[0].value, builtin.name);
+  if (!access)
+    return SemValue::error();
+  std::vector<Arg> args = {{SemValue::ofVoid(), expr.arguments[0].value->range, ""}};
+  for (size_t i = 1; i < expr.arguments.size(); ++i) {
+    const ast::Argument &argument = expr.arguments[i];
+    args.push_back({eval(*argument.value), argument.value->range, argument.name ? argument.name->text : ""});
+    if (args.back().value.isError())
+      return SemValue::error();
+  }
+  if (!checkBuiltinArguments(builtin, args, expr.range))
+    return SemValue::error();
+  mlir::Value pad, mask;
+  StringAttr cache;
+  for (const Arg &arg : args) {
+    if (arg.name == "pad") {
+      if (arg.value.rank() != 0) {
+        error(diag::wrongOperand, arg.range, "pad:", "a scalar", describe(arg.value));
+        return SemValue::error();
+      }
+      pad = toDtype(arg.value, access->view->dtype, arg.range);
+      if (!pad)
+        return SemValue::error();
+    } else if (arg.name == "mask") {
+      bool isBool = arg.value.isBoolNumber() || (arg.value.isData() && arg.value.dtype == DType::Bool);
+      if (!isBool) {
+        error(diag::wrongOperand, arg.range, "mask:", "a bool tile", describe(arg.value));
+        return SemValue::error();
+      }
+      mask = toDtype(arg.value, DType::Bool, arg.range);
+      Type wanted = accessType(*access, DType::Bool);
+      Arg pair[] = {{SemValue::ofData(constantLike(wanted, 1, loc(arg.range))), access->range, ""},
+                    {SemValue::ofData(mask), arg.range, ""}};
+      if (!unifyShapes(pair, arg.range))
+        return SemValue::error();
+      mask = pair[1].value.ssa;
+      if (mask.getType() != wanted) {
+        error(diag::shapeMismatch, arg.range, describeShape(access->shape), describeShape(pair[1].value.shape()))
+            .secondary(access->range, "the access has the shape " + describeShape(access->shape));
+        return SemValue::error();
+      }
+    } else if (arg.name == "cache") {
+      const std::string &word = arg.value.text;
+      if (arg.value.kind != SemValue::Kind::String || (word != "default" && word != "keep" && word != "stream")) {
+        error(diag::wrongOperand, arg.range, "cache:", "\"default\", \"keep\" or \"stream\"", describe(arg.value));
+        return SemValue::error();
+      }
+      if (word != "default")
+        cache = builder.getStringAttr(word);
+    }
+  }
+  if (builtin.name == StringRef("load"))
+    return emitLoad(*access, pad, mask, cache);
+  if (builtin.name == StringRef("store"))
+    return emitStore(*access, args[1], mask, cache) ? SemValue::ofVoid() : SemValue::error();
+  return SemValue::ofData(InsideOp::create(builder, loc(expr.range), accessType(*access, DType::Bool), access->view->ssa,
+                                           access->starts, access->ends, builder.getDenseI64ArrayAttr(access->sizes),
+                                           builder.getDenseI64ArrayAttr(access->steps),
+                                           builder.getDenseBoolArrayAttr(access->hasEnd),
+                                           builder.getDenseBoolArrayAttr(access->inBounds)));
+}

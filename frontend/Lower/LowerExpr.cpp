@@ -1,0 +1,505 @@
+// Expressions: literals, names, operators, casts, members.
+#include "frontend/Lower/Elaborator.h"
+#include "frontend/Sema/Suggest.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace tile;
+using ast::BinaryOp;
+using ast::UnaryOp;
+
+SemValue Elaborator::eval(const ast::Expr &expr) {
+  switch (expr.kind) {
+  case ast::Expr::Kind::IntLiteral: {
+    uint64_t value = cast<ast::IntLiteral>(expr).value;
+    if (value > uint64_t(std::numeric_limits<int64_t>::max())) {
+      error(diag::constantArithmetic, expr.range, "the integer " + std::to_string(value) + " does not fit in 64 bits with a sign");
+      return SemValue::error();
+    }
+    return SemValue::ofInt(int64_t(value));
+  }
+  case ast::Expr::Kind::FloatLiteral:
+    return SemValue::ofFloat(cast<ast::FloatLiteral>(expr).value);
+  case ast::Expr::Kind::StringLiteral:
+    return SemValue::ofString(cast<ast::StringLiteral>(expr).value);
+  case ast::Expr::Kind::BoolLiteral:
+    return SemValue::ofBool(cast<ast::BoolLiteral>(expr).value);
+  case ast::Expr::Kind::Name:
+    return evalName(cast<ast::NameExpr>(expr).text, expr.range);
+  case ast::Expr::Kind::Unary:
+    return evalUnary(cast<ast::UnaryExpr>(expr));
+  case ast::Expr::Kind::Binary:
+    return evalBinary(cast<ast::BinaryExpr>(expr));
+  case ast::Expr::Kind::Cast:
+    return evalCast(cast<ast::CastExpr>(expr));
+  case ast::Expr::Kind::Subscript:
+    return evalSubscript(cast<ast::SubscriptExpr>(expr));
+  case ast::Expr::Kind::Call:
+    return evalCall(cast<ast::CallExpr>(expr));
+  case ast::Expr::Kind::Member:
+    return evalMember(cast<ast::MemberExpr>(expr));
+  case ast::Expr::Kind::Tuple:
+  case ast::Expr::Kind::List: {
+    bool isTuple = expr.kind == ast::Expr::Kind::Tuple;
+    std::vector<SemValue> elements;
+    for (const ast::ExprPtr &element : isTuple ? cast<ast::TupleExpr>(expr).elements : cast<ast::ListExpr>(expr).elements) {
+      elements.push_back(eval(*element));
+      if (elements.back().isError())
+        return SemValue::error();
+    }
+    return SemValue::ofTuple(std::move(elements), isTuple ? SemValue::Kind::Tuple : SemValue::Kind::List);
+  }
+  }
+  return SemValue::error();
+}
+
+SemValue Elaborator::evalUnary(const ast::UnaryExpr &expr) {
+  SemValue operand = eval(*expr.operand);
+  if (operand.isError())
+    return operand;
+  if (operand.isNumber()) {
+    std::string why;
+    if (std::optional<Number> result = foldUnary(expr.op, operand.number, why))
+      return SemValue::of(*result);
+    error(diag::constantArithmetic, expr.range, why);
+    return SemValue::error();
+  }
+  std::string what = "'" + ast::spelling(expr.op).str() + "'";
+  if (!operand.isData()) {
+    error(diag::wrongOperand, expr.operand->range, what, "a number or tile", describe(operand));
+    return SemValue::error();
+  }
+  Location location = loc(expr.range);
+  mlir::Value x = operand.ssa;
+  bool valid = expr.op == UnaryOp::logicalNot ? operand.dtype == DType::Bool
+               : expr.op == UnaryOp::neg      ? operand.dtype != DType::Bool
+                                              : isInteger(operand.dtype);
+  if (!valid) {
+    error(diag::wrongOperand, expr.operand->range, what,
+          expr.op == UnaryOp::logicalNot ? "bool" : expr.op == UnaryOp::neg ? "numbers" : "integers", describe(operand));
+    return SemValue::error();
+  }
+  if (expr.op == UnaryOp::logicalNot)
+    return SemValue::ofData(builder.createOrFold<arith::XOrIOp>(location, x, constantLike(x.getType(), 1, location)));
+  if (expr.op == UnaryOp::bitNot)
+    return SemValue::ofData(builder.createOrFold<arith::XOrIOp>(location, x, constantLike(x.getType(), -1, location)));
+  if (isFloat(operand.dtype))
+    return SemValue::ofData(builder.createOrFold<arith::NegFOp>(location, x));
+  return SemValue::ofData(builder.createOrFold<arith::SubIOp>(location, constantLike(x.getType(), 0, location), x));
+}
+
+SemValue Elaborator::evalBinary(const ast::BinaryExpr &expr) {
+  SemValue a = eval(*expr.lhs), b = eval(*expr.rhs);
+  return binary(expr.op, std::move(a), std::move(b), expr.lhs->range, expr.rhs->range, expr.range);
+}
+
+/// `r + c` and `r - c`: start and end move together.
+SemValue Elaborator::shiftRange(BinaryOp op, const SemValue &a, const SemValue &b, Range bRange, Range range) {
+  const RangeValue &old = *a.range;
+  if ((op != BinaryOp::add && op != BinaryOp::sub) || b.isRange()) {
+    error(diag::wrongOperand, range, "an index range", "'+' or '-' with an integer",
+          "'" + ast::spelling(op).str() + "' with " + describe(b));
+    return SemValue::error();
+  }
+  bool isInteger = b.isInt() || (b.isData() && b.rank() == 0 && tile::isInteger(b.dtype));
+  if (!isInteger) {
+    error(diag::wrongOperand, bRange, "shifting an index range", "an integer scalar", describe(b));
+    return SemValue::error();
+  }
+  RangeValue moved = old;
+  moved.start = binary(op, old.start, b, range, bRange, range);
+  if (old.end)
+    moved.end = binary(op, *old.end, b, range, bRange, range);
+  if (moved.start.isError() || (moved.end && moved.end->isError()))
+    return SemValue::error();
+  return SemValue::of(std::move(moved));
+}
+
+SemValue Elaborator::binary(BinaryOp op, SemValue a, SemValue b, Range aRange, Range bRange, Range range) {
+  if (a.isError() || b.isError())
+    return SemValue::error();
+  if (a.isNumber() && b.isNumber()) {
+    std::string why;
+    if (std::optional<Number> result = foldBinary(op, a.number, b.number, why))
+      return SemValue::of(*result);
+    error(diag::constantArithmetic, range, why);
+    return SemValue::error();
+  }
+  // Strings, dtypes and functions compare at compile time.
+  bool isEquality = op == BinaryOp::eq || op == BinaryOp::ne;
+  if (isEquality && a.kind == b.kind && a.isConstant() && !a.isTuple() && a.kind != SemValue::Kind::List) {
+    bool equal = a.kind == SemValue::Kind::String  ? a.text == b.text
+                 : a.kind == SemValue::Kind::DType ? a.dtype == b.dtype
+                                                   : a.function->name() == b.function->name();
+    return SemValue::ofBool(equal == (op == BinaryOp::eq));
+  }
+  if (a.isRange())
+    return shiftRange(op, a, b, bRange, range);
+  if (b.isRange() && op == BinaryOp::add)
+    return shiftRange(op, b, a, aRange, range);
+  std::string what = "'" + ast::spelling(op).str() + "'";
+  for (auto [value, where] : {std::pair(&a, aRange), std::pair(&b, bRange)})
+    if (!value->isNumeric()) {
+      DiagnosticBuilder report = error(diag::wrongOperand, where, what, "numbers or tiles", describe(*value));
+      if (value->isView())
+        report.note("a view is loaded by an access with one subscript for each dimension");
+      return SemValue::error();
+    }
+  Arg args[] = {{a, aRange, ""}, {b, bRange, ""}};
+  if (!unifyDtypes(args, what, range))
+    return SemValue::error();
+  DType dtype = args[0].value.dtype;
+  const char *needs = nullptr;
+  switch (op) {
+  case BinaryOp::logicalAnd:
+  case BinaryOp::logicalOr:
+    needs = dtype == DType::Bool ? nullptr : "bools";
+    break;
+  case BinaryOp::bitAnd:
+  case BinaryOp::bitOr:
+  case BinaryOp::bitXor:
+  case BinaryOp::shl:
+  case BinaryOp::shr:
+  case BinaryOp::rem:
+    needs = isInteger(dtype) ? nullptr : "integers";
+    break;
+  case BinaryOp::eq:
+  case BinaryOp::ne:
+    break;
+  default:
+    needs = dtype != DType::Bool ? nullptr : "numbers";
+  }
+  if (needs) {
+    error(diag::wrongOperand, range, what, needs, dtypeSpelling(dtype));
+    return SemValue::error();
+  }
+  if (!unifyShapes(args, range))
+    return SemValue::error();
+  return SemValue::ofData(emitBinary(op, args[0].value.ssa, args[1].value.ssa, loc(range)));
+}
+
+// --- dtypes and shapes of operands ---------------------------------------------------------------------------------
+
+mlir::Value Elaborator::toDtype(const SemValue &value, DType dtype, Range range) {
+  if (value.isError())
+    return {};
+  if (value.isData()) {
+    if (value.dtype == dtype)
+      return value.ssa;
+    if (dtype == DType::Index && isInteger(value.dtype))
+      return emitCast(value.ssa, dtype, loc(range));
+    DiagnosticBuilder report = error(diag::dtypeMismatch, range, "this", dtypeSpelling(dtype), describe(value));
+    report.note("convert it with `as " + dtypeSpelling(dtype) + "`");
+    return {};
+  }
+  if (!value.isNumber()) {
+    error(diag::wrongOperand, range, "this", "a number or tile of " + dtypeSpelling(dtype).str(), describe(value));
+    return {};
+  }
+  Location location = loc(range);
+  Type type = toType(dtype, context);
+  if (auto *flag = std::get_if<bool>(&value.number)) {
+    if (dtype == DType::Bool)
+      return constant(IntegerAttr::get(type, *flag), location);
+  } else if (auto *integer = std::get_if<int64_t>(&value.number)) {
+    if (auto floatType = dyn_cast<FloatType>(type)) {
+      llvm::APFloat converted(floatType.getFloatSemantics());
+      if (converted.convertFromAPInt(llvm::APInt(64, uint64_t(*integer), true), true, llvm::APFloat::rmNearestTiesToEven) ==
+          llvm::APFloat::opOK)
+        return constant(FloatAttr::get(floatType, converted), location);
+    } else if (isInteger(dtype)) {
+      unsigned bits = bitWidth(dtype);
+      if (bits == 64 || (*integer >= -(int64_t(1) << (bits - 1)) && *integer < (int64_t(1) << (bits - 1))))
+        return constant(IntegerAttr::get(type, *integer), location);
+    }
+  } else if (auto floatType = dyn_cast<FloatType>(type)) {
+    llvm::APFloat converted(std::get<double>(value.number));
+    bool losesInfo;
+    converted.convert(floatType.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    return constant(FloatAttr::get(floatType, converted), location);
+  }
+  error(diag::valueDoesNotFit, range, describe(value), dtypeSpelling(dtype));
+  return {};
+}
+
+mlir::Value Elaborator::toData(const SemValue &value, Range range) {
+  if (value.isData() || value.isError())
+    return value.ssa;
+  return toDtype(value, value.isInt() ? DType::Index : value.isBoolNumber() ? DType::Bool : DType::F32, range);
+}
+
+mlir::Value Elaborator::toIndex(const SemValue &value, Range range, const Twine &what) {
+  if (value.isError())
+    return {};
+  bool valid = value.isInt() || (value.isData() && value.rank() == 0 && isInteger(value.dtype));
+  if (valid)
+    return toDtype(value, DType::Index, range);
+  error(diag::wrongOperand, range, what.str(), "an integer scalar", describe(value));
+  return {};
+}
+
+bool Elaborator::unifyDtypes(MutableArrayRef<Arg> args, const Twine &what, Range range) {
+  // The dtype of the values that have one; index wins over other integers.
+  const Arg *chosen = nullptr;
+  for (const Arg &arg : args) {
+    if (arg.value.isError())
+      return false;
+    if (!arg.value.isNumeric()) {
+      error(diag::wrongOperand, arg.range, what.str(), "numbers or tiles", describe(arg.value));
+      return false;
+    }
+    if (!arg.value.isData() || (chosen && chosen->value.dtype == arg.value.dtype))
+      continue;
+    bool widens = chosen && isInteger(chosen->value.dtype) && isInteger(arg.value.dtype) &&
+                  (chosen->value.dtype == DType::Index || arg.value.dtype == DType::Index);
+    if (chosen && !widens) {
+      DType a = chosen->value.dtype, b = arg.value.dtype;
+      DiagnosticBuilder report = error(diag::dtypeMismatch, range, what.str(), dtypeSpelling(a), dtypeSpelling(b));
+      report.secondary(chosen->range, describe(chosen->value)).secondary(arg.range, describe(arg.value));
+      report.note("convert one of them with `as " + dtypeSpelling(isFloat(a) || !isFloat(b) ? a : b) + "`");
+      return false;
+    }
+    if (!chosen || arg.value.dtype == DType::Index)
+      chosen = &arg;
+  }
+  DType dtype;
+  if (chosen) {
+    dtype = chosen->value.dtype;
+  } else {
+    bool anyFloat = llvm::any_of(args, [](const Arg &arg) { return arg.value.isFloatNumber(); });
+    bool anyBool = llvm::any_of(args, [](const Arg &arg) { return arg.value.isBoolNumber(); });
+    dtype = anyFloat ? DType::F32 : anyBool ? DType::Bool : DType::Index;
+  }
+  for (Arg &arg : args) {
+    mlir::Value converted = toDtype(arg.value, dtype, arg.range);
+    if (!converted)
+      return false;
+    arg.value = SemValue::ofData(converted);
+  }
+  return true;
+}
+
+/// NumPy's rule; false if the shapes do not fit.
+static bool joinShapes(SmallVector<int64_t> &shape, ArrayRef<int64_t> other) {
+  if (other.size() > shape.size())
+    shape.insert(shape.begin(), other.size() - shape.size(), 1);
+  for (size_t i = 0; i < other.size(); ++i) {
+    int64_t &mine = shape[shape.size() - 1 - i], theirs = other[other.size() - 1 - i];
+    if (mine != theirs && mine != 1 && theirs != 1)
+      return false;
+    mine = std::max(mine, theirs);
+  }
+  return true;
+}
+
+bool Elaborator::unifyShapes(MutableArrayRef<Arg> args, Range range) {
+  SmallVector<int64_t> shape;
+  for (size_t i = 0; i < args.size(); ++i) {
+    SmallVector<int64_t> before = shape;
+    if (joinShapes(shape, args[i].value.shape()))
+      continue;
+    size_t other = 0; // the first operand that this one does not fit
+    for (size_t j = 0; j < i; ++j) {
+      SmallVector<int64_t> pair(args[j].value.shape());
+      if (!joinShapes(pair, args[i].value.shape())) {
+        other = j;
+        break;
+      }
+    }
+    DiagnosticBuilder report = error(diag::shapeMismatch, range, describeShape(args[other].value.shape()),
+                                     describeShape(args[i].value.shape()));
+    report.secondary(args[other].range, describe(args[other].value)).secondary(args[i].range, describe(args[i].value));
+    return false;
+  }
+  if (!checkShape(shape, range))
+    return false;
+  for (Arg &arg : args)
+    arg.value = SemValue::ofData(emitBroadcast(arg.value.ssa, shape, loc(arg.range)));
+  return true;
+}
+
+bool Elaborator::checkShape(ArrayRef<int64_t> shape, Range range) {
+  int64_t elements = 1;
+  for (int64_t extent : shape) {
+    if (extent < 1) {
+      error(diag::emptyTile, range, extent);
+      return false;
+    }
+    elements = extent > (int64_t(1) << 20) ? (int64_t(1) << 21) : std::min(elements * extent, int64_t(1) << 21);
+  }
+  if (elements <= int64_t(1) << 20)
+    return true;
+  error(diag::tileTooLarge, range, describeShape(shape));
+  return false;
+}
+
+// --- compile-time values -------------------------------------------------------------------------------------------
+
+std::optional<int64_t> Elaborator::constInt(const SemValue &value, Range range, const Twine &what) {
+  if (value.isInt())
+    return value.getInt();
+  if (value.isError())
+    return std::nullopt;
+  if (value.isNumber())
+    error(diag::wrongOperand, range, what.str(), "an integer", describe(value));
+  else
+    error(diag::notConstant, range, what.str(), describe(value));
+  return std::nullopt;
+}
+
+std::optional<int64_t> Elaborator::evalInt(const ast::Expr &expr, const Twine &what) {
+  return constInt(eval(expr), expr.range, what);
+}
+
+std::optional<bool> Elaborator::evalConstBool(const ast::Expr &expr, const Twine &what) {
+  SemValue value = eval(expr);
+  if (value.isBoolNumber())
+    return value.getBool();
+  if (value.isNumber())
+    error(diag::wrongOperand, expr.range, what.str(), "a bool", describe(value));
+  else if (!value.isError())
+    error(diag::notConstant, expr.range, what.str(), describe(value));
+  return std::nullopt;
+}
+
+// --- casts and members ---------------------------------------------------------------------------------------------
+
+std::optional<DType> Elaborator::resolveDtype(const ast::Ident &name) {
+  if (Binding *local = findLocal(name.text)) {
+    if (local->value.isDtype())
+      return local->value.dtype;
+    if (!local->value.isError())
+      error(diag::unknownDtype, name.range, name.text).note(local->declared, "'" + name.text + "' is " + describe(local->value));
+    return std::nullopt;
+  }
+  if (std::optional<DType> dtype = findDtype(name.text))
+    return dtype;
+  if (isLaterDtype(name.text)) {
+    later(name.range, "the dtype '" + name.text + "'");
+    return std::nullopt;
+  }
+  DiagnosticBuilder report = error(diag::unknownDtype, name.range, name.text);
+  addSuggestion(report, name.range, name.text, dtypeSpellings());
+  return std::nullopt;
+}
+
+SemValue Elaborator::evalCast(const ast::CastExpr &expr) {
+  SemValue value = eval(*expr.operand);
+  std::optional<DType> target;
+  if (expr.member) {
+    SemValue owner = evalName(expr.target.text, expr.target.range);
+    if (owner.isError())
+      return owner;
+    if (expr.member->text == "dtype" && (owner.isData() || owner.isView())) {
+      target = owner.dtype;
+    } else {
+      error(diag::unknownMember, expr.targetRange, describe(owner), expr.member->text);
+      return SemValue::error();
+    }
+  } else {
+    target = resolveDtype(expr.target);
+  }
+  if (!target || value.isError())
+    return SemValue::error();
+  return castTo(value, *target, expr.range);
+}
+
+SemValue Elaborator::castTo(const SemValue &value, DType to, Range range) {
+  if (value.isNumber()) {
+    // A number converts as a value of its own kind: rounded, truncated and saturated like any other.
+    Location location = loc(range);
+    if (value.isBoolNumber() || (value.isInt() && isInteger(to))) {
+      int64_t integer = value.isInt() ? value.getInt() : value.getBool();
+      if (value.isBoolNumber() && to == DType::Bool)
+        return SemValue::ofData(constant(builder.getIntegerAttr(toType(to, context), integer), location));
+      if (isInteger(to))
+        return SemValue::ofData(constant(
+            IntegerAttr::get(toType(to, context), APInt(64, uint64_t(integer), true).trunc(bitWidth(to))), location));
+    }
+    if (auto type = dyn_cast<FloatType>(toType(to, context))) {
+      llvm::APFloat converted(type.getFloatSemantics());
+      if (value.isFloatNumber()) {
+        bool losesInfo;
+        converted = llvm::APFloat(std::get<double>(value.number));
+        converted.convert(type.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+      } else {
+        int64_t integer = value.isInt() ? value.getInt() : value.getBool();
+        converted.convertFromAPInt(APInt(64, uint64_t(integer), true), true, llvm::APFloat::rmNearestTiesToEven);
+      }
+      return SemValue::ofData(constant(FloatAttr::get(type, converted), location));
+    }
+    if (value.isFloatNumber() && isInteger(to)) {
+      unsigned bits = bitWidth(to);
+      llvm::APSInt integer(bits, /*isUnsigned=*/false);
+      bool exact;
+      llvm::APFloat number(std::get<double>(value.number));
+      if (!number.isNaN())
+        number.convertToInteger(integer, llvm::APFloat::rmTowardZero, &exact); // saturates
+      return SemValue::ofData(constant(IntegerAttr::get(toType(to, context), llvm::APInt(integer)), location));
+    }
+  }
+  bool toBool = to == DType::Bool && !(value.isData() && value.dtype == DType::Bool);
+  if (!value.isNumeric() || toBool) {
+    DiagnosticBuilder report = error(diag::badCast, range, describe(value), dtypeSpelling(to));
+    if (value.isNumeric())
+      report.note("compare instead: `x != 0`");
+    return SemValue::error();
+  }
+  return SemValue::ofData(emitCast(value.ssa, to, loc(range)));
+}
+
+SemValue Elaborator::evalMember(const ast::MemberExpr &expr) {
+  SemValue base = eval(*expr.base);
+  const std::string &member = expr.member.text;
+  if (base.isError())
+    return base;
+  Location location = loc(expr.range);
+  std::vector<std::string> known;
+  if (base.isData() || base.isView()) {
+    known = {"T", "dtype", "shape"};
+    if (member == "dtype")
+      return SemValue::ofDtype(base.dtype);
+    int64_t rank = base.isView() ? int64_t(base.view->shape.size()) : base.rank();
+    if (member == "T") {
+      if (rank < 2) {
+        error(diag::wrongOperand, expr.range, ".T", "at least two dimensions", describe(base));
+        return SemValue::error();
+      }
+      SmallVector<int64_t> permutation;
+      for (int64_t i = 0; i < rank; ++i)
+        permutation.push_back(i < rank - 2 ? i : i == rank - 2 ? rank - 1 : rank - 2);
+      return permuted(base, permutation, expr.range);
+    }
+    if (member == "shape") {
+      std::vector<SemValue> extents;
+      for (int64_t i = 0; i < rank; ++i) {
+        int64_t extent = base.isView() ? base.view->shape[i] : base.shape()[i];
+        if (ShapedType::isDynamic(extent))
+          extents.push_back(SemValue::ofData(builder.createOrFold<ExtentOp>(location, builder.getIndexType(), base.ssa, builder.getI64IntegerAttr(i))));
+        else
+          extents.push_back(SemValue::ofInt(extent));
+      }
+      return SemValue::ofTuple(std::move(extents));
+    }
+  } else if (base.isRange()) {
+    known = {"start", "size", "end"};
+    const RangeValue &range = *base.range;
+    if (member == "start")
+      return range.start;
+    if (member == "size")
+      return SemValue::ofInt(range.size);
+    if (member == "end") {
+      SemValue last = binary(BinaryOp::add, range.start, SemValue::ofInt((range.size - 1) * range.step + 1), expr.range,
+                             expr.range, expr.range);
+      if (!range.end)
+        return last;
+      std::vector<Arg> args = {{last, expr.range, ""}, {*range.end, expr.range, ""}};
+      return callBuiltin(*findBuiltin("min"), nullptr, std::move(args), expr.range);
+    }
+  }
+  DiagnosticBuilder report = error(diag::unknownMember, expr.member.range, describe(base), member);
+  addSuggestion(report, expr.member.range, member, known);
+  return SemValue::error();
+}

@@ -1,0 +1,228 @@
+// One instance of a kernel: the tile.kernel operation, its grid and the entry of its body.
+#include "frontend/Lower/Elaborator.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace tile;
+using LaunchExpr = runtime::Expr;
+
+static DType fromRuntime(runtime::Dtype dtype) { return *findDtype(runtime::dtypeName(dtype)); }
+
+mlir::Value Elaborator::emitLaunchExpr(const LaunchExpr &expr, Location location) {
+  using Op = LaunchExpr::Op;
+  if (expr.isInteger())
+    return constantIndex(expr.getInteger(), location);
+  if (expr.isName())
+    return launchValues[expr.getName()];
+  SmallVector<mlir::Value> x;
+  for (const LaunchExpr &operand : expr.getOperands())
+    x.push_back(emitLaunchExpr(operand, location));
+  switch (expr.getOp()) {
+  case Op::Add:
+    return emitBinary(ast::BinaryOp::add, x[0], x[1], location);
+  case Op::Sub:
+    return emitBinary(ast::BinaryOp::sub, x[0], x[1], location);
+  case Op::Mul:
+    return emitBinary(ast::BinaryOp::mul, x[0], x[1], location);
+  case Op::Div:
+    return emitDivision(x[0], x[1], false, location);
+  case Op::Rem:
+    return emitDivision(x[0], x[1], true, location);
+  case Op::CeilDiv:
+    return emitCeilDivision(x[0], x[1], location);
+  case Op::Min:
+    return builder.createOrFold<arith::MinSIOp>(location, x[0], x[1]);
+  case Op::Max:
+    return builder.createOrFold<arith::MaxSIOp>(location, x[0], x[1]);
+  case Op::NextPow2:
+    return emitNextPow2(x[0], location);
+  case Op::Neg:
+    return emitBinary(ast::BinaryOp::sub, constantIndex(0, location), x[0], location);
+  default: // comparisons stand in contracts only, which are not emitted
+    return constantIndex(0, location);
+  }
+}
+
+/// The attribute of a dimension in the IR; without `opt` a middling size is assumed.
+static DimAttr dimAttr(MLIRContext *context, const runtime::Dim &dim) {
+  int64_t opt = dim.opt ? *dim.opt : std::clamp<int64_t>(4096, dim.min, dim.max);
+  return DimAttr::get(context, dim.name, dim.min, dim.max, opt, dim.multipleOf);
+}
+
+/// Starts a region: its entry block with the parameters, and the values known at launch.
+void Elaborator::emitLaunchValues(Block &block, const runtime::Kernel &record, KernelOp op) {
+  entry = &block;
+  constantCache.clear();
+  launchValues.clear();
+  builder.setInsertionPointToEnd(&block);
+  for (const runtime::Dim &dim : record.dims) {
+    Range where = launchNames.count(dim.name) ? launchNames[dim.name].declared : kernel.name.range;
+    launchValues[dim.name] = DimOp::create(builder, loc(where), builder.getIndexType(), dimAttr(context, dim));
+  }
+  for (auto [i, param] : llvm::enumerate(record.params))
+    if (launchNames.count(param.name))
+      launchValues[param.name] = emitCast(block.getArgument(i), DType::Index, loc(launchNames[param.name].declared));
+}
+
+void Elaborator::emitGrid(KernelOp op, const runtime::Kernel &record) {
+  emitLaunchValues(op.getGrid().front(), record, op);
+  SmallVector<mlir::Value> extents;
+  auto *clause = kernel.clause<ast::GridClause>();
+  for (auto [i, extent] : llvm::enumerate(record.grid))
+    extents.push_back(emitLaunchExpr(extent, loc(clause->axes[i].range)));
+  YieldOp::create(builder, loc(clause ? clause->range : kernel.name.range), extents);
+}
+
+SemValue Elaborator::emitView(const runtime::Param &param, const ast::Param &decl, mlir::Value pointer) {
+  Location location = loc(decl.range);
+  ViewValue view;
+  view.dtype = fromRuntime(param.dtype);
+  view.param = &decl;
+  for (const LaunchExpr &dim : param.dims) {
+    view.shape.push_back(dim.isInteger() ? dim.getInteger() : ShapedType::kDynamic);
+    view.limits.push_back(emitLaunchExpr(dim, location));
+  }
+  SmallVector<mlir::Value> strides(param.dims.size());
+  if (param.strides) {
+    for (auto [axis, stride] : llvm::enumerate(*param.strides))
+      strides[axis] = stride ? emitLaunchExpr(*stride, location)
+                             : launchValues[param.name + ".stride." + std::to_string(axis)];
+  } else {
+    mlir::Value stride = constantIndex(1, location);
+    for (size_t axis = param.dims.size(); axis-- > 0;) {
+      strides[axis] = stride;
+      if (axis)
+        stride = builder.createOrFold<arith::MulIOp>(location, stride, view.limits[axis]);
+    }
+  }
+  auto type = ViewType::get(context, view.shape, toType(view.dtype, context));
+  view.ssa = ViewOp::create(builder, location, type, pointer, view.limits, strides);
+  return SemValue::of(std::move(view));
+}
+
+void Elaborator::emitBody(KernelOp op, const runtime::Kernel &record) {
+  Block &block = op.getBody().front();
+  emitLaunchValues(block, record, op);
+  for (const std::string &name : dimOrder)
+    frames.front().front()[name] = {SemValue::ofData(launchValues[name]), false, launchNames[name].declared};
+  for (auto [i, param] : llvm::enumerate(record.params)) {
+    const ast::Param &decl = *params[param.name];
+    SemValue value = param.kind == runtime::Param::Kind::Tensor ? emitView(param, decl, block.getArgument(i))
+                                                                : SemValue::ofData(block.getArgument(i));
+    frames.front().front()[param.name] = {value, false, decl.name.range};
+  }
+  if (auto *grid = kernel.clause<ast::GridClause>())
+    for (auto [i, axis] : llvm::enumerate(grid->axes)) {
+      mlir::Value id = ProgramIdOp::create(builder, loc(axis.range), builder.getIndexType(), builder.getI64IntegerAttr(i));
+      declare(axis.name, SemValue::ofData(id));
+    }
+  lowerBlock(kernel.body, /*isKernelBody=*/true);
+  ReturnOp::create(builder, loc(kernel.body.range.isValid() ? kernel.body.range : kernel.name.range));
+  // What the body did not use was computed in vain.
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (Operation &each : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isOpTriviallyDead(&each)) {
+        each.erase();
+        changed = true;
+      }
+  }
+}
+
+/// `fp(…)`: what every float operation of the kernel may do.
+static void setFastMath(KernelOp op, StringRef mode) {
+  using Flags = arith::FastMathFlags;
+  Flags flags = Flags::contract;
+  if (mode == "fast") // honours NaN and infinities
+    flags = Flags::contract | Flags::reassoc | Flags::afn | Flags::arcp | Flags::nsz;
+  auto attr = arith::FastMathFlagsAttr::get(op.getContext(), flags);
+  op.getBody().walk([&](Operation *each) {
+    if (isa<arith::ExtFOp, arith::TruncFOp>(each)) // a conversion that is written rounds
+      return;
+    if (auto math = dyn_cast<arith::ArithFastMathInterface>(each))
+      each->setAttr(math.getFastMathAttrName(), attr);
+  });
+}
+
+bool Elaborator::elaborateInstance(const Instance &instance, runtime::Kernel &record) {
+  unsigned errors = diagnostics.errors();
+  (void)chooseConfig();
+  for (auto [param, value] : llvm::zip(kernel.statics, instance.values))
+    declare(param.name, value);
+  record.name = kernel.name.text;
+  record.symbol = instance.symbol;
+  record.file = sources.name(kernel.range.file).str();
+  record.line = sources.begin(kernel.range).line;
+  record.doc = kernel.doc;
+  if (kernel.clause<ast::SpecializeClause>())
+    later(kernel.clause<ast::SpecializeClause>()->range, "`specialize`");
+  SmallVector<NamedAttribute> attributes;
+  bool valid = diagnostics.errors() == errors && readSignature(record);
+  valid = valid && readContracts(record) && readGrid(record);
+  valid = readKernelAttributes(instance, attributes) && valid;
+  if (!valid)
+    return false;
+
+  SmallVector<Attribute> paramAttrs, dimAttrs, constexprs;
+  SmallVector<Type> types;
+  SmallVector<Location> locations;
+  for (const runtime::Param &param : record.params) {
+    bool isTensor = param.kind == runtime::Param::Kind::Tensor;
+    Access access = !isTensor                              ? Access::Scalar
+                    : param.access == runtime::Access::In  ? Access::In
+                    : param.access == runtime::Access::Out ? Access::Out
+                                                           : Access::InOut;
+    paramAttrs.push_back(ParamAttr::get(context, param.name, access, isTensor ? param.align : 1));
+    Type element = toType(fromRuntime(param.dtype), context);
+    types.push_back(isTensor ? Type(PointerType::get(context, element)) : element);
+    locations.push_back(loc(params[param.name]->name.range));
+    record.arguments.push_back({runtime::Argument::Kind::Param, param.name});
+  }
+  for (const runtime::Dim &dim : record.dims) {
+    dimAttrs.push_back(dimAttr(context, dim));
+    record.arguments.push_back({runtime::Argument::Kind::Dim, dim.name});
+  }
+  for (auto [param, value] : llvm::zip(kernel.statics, instance.values)) {
+    Attribute attr;
+    runtime::Constant recorded;
+    if (value.isBoolNumber()) {
+      attr = builder.getBoolAttr(value.getBool());
+      recorded = value.getBool();
+    } else if (value.isInt()) {
+      attr = builder.getI64IntegerAttr(value.getInt());
+      recorded = value.getInt();
+    } else if (value.isFloatNumber()) {
+      attr = builder.getF64FloatAttr(toDouble(value.number));
+      recorded = toDouble(value.number);
+    } else if (value.isDtype()) {
+      attr = TypeAttr::get(toType(value.dtype, context));
+      recorded = dtypeSpelling(value.dtype).str();
+    } else {
+      std::string text = value.isFunction() ? value.function->name() : value.text;
+      attr = builder.getStringAttr(text);
+      recorded = text;
+    }
+    constexprs.push_back(ConstexprAttr::get(context, param.name.text, attr));
+    record.constants.push_back({param.name.text, recorded});
+  }
+
+  builder.setInsertionPointToEnd(module.getBody());
+  auto op = KernelOp::create(builder, loc(kernel.name.range), instance.symbol, builder.getArrayAttr(paramAttrs),
+                             builder.getArrayAttr(dimAttrs), builder.getArrayAttr(constexprs));
+  for (NamedAttribute attribute : attributes)
+    op->setAttr(attribute.getName(), attribute.getValue());
+  for (Region *region : {&op.getGrid(), &op.getBody()})
+    region->emplaceBlock().addArguments(types, locations);
+  emitGrid(op, record);
+  emitBody(op, record);
+  if (auto mode = op->getAttrOfType<StringAttr>("tile.fp"); mode && mode != "strict")
+    setFastMath(op, mode);
+  entry = scratch.get();
+  builder.setInsertionPointToEnd(entry);
+  constantCache.clear();
+  return diagnostics.errors() == errors;
+}

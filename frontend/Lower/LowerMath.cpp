@@ -1,0 +1,217 @@
+// Element-wise built-ins.
+#include "frontend/Lower/Elaborator.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace tile;
+using ast::BinaryOp;
+
+/// Folds a call whose arguments are all numbers.
+static std::optional<SemValue> foldNumbers(StringRef name, const std::vector<Arg> &args, std::string &why) {
+  std::vector<Number> numbers;
+  for (const Arg &arg : args) {
+    if (!arg.value.isNumber())
+      return std::nullopt;
+    numbers.push_back(arg.value.number);
+  }
+  if (std::optional<Number> result = foldCall(name, numbers, why))
+    return SemValue::of(*result);
+  return std::nullopt;
+}
+
+SemValue Elaborator::callUnary(const Builtin &builtin, std::vector<Arg> &args, Range range) {
+  StringRef name = builtin.name;
+  std::string why;
+  if (std::optional<SemValue> folded = foldNumbers(name, args, why))
+    return *folded;
+  Arg &arg = args[0];
+  if (!arg.value.isNumeric()) {
+    error(diag::wrongOperand, arg.range, ("'" + name + "'").str(), "a number or tile", describe(arg.value));
+    return SemValue::error();
+  }
+  if (arg.value.isInt())
+    arg.value = SemValue::ofFloat(toDouble(arg.value.number));
+  mlir::Value x = toData(arg.value, arg.range);
+  if (!x)
+    return SemValue::error();
+  DType dtype = fromType(x.getType());
+  if (!isFloat(dtype)) {
+    error(diag::needsFloat, arg.range, name, describe(arg.value));
+    return SemValue::error();
+  }
+  Location location = loc(range);
+  auto compare = [&](arith::CmpFPredicate predicate, mlir::Value a, mlir::Value b) {
+    return SemValue::ofData(builder.createOrFold<arith::CmpFOp>(location, predicate, a, b));
+  };
+  if (name == "isnan")
+    return compare(arith::CmpFPredicate::UNO, x, x);
+  if (name == "isinf" || name == "isfinite") {
+    mlir::Value magnitude = builder.createOrFold<math::AbsFOp>(location, x);
+    mlir::Value infinity = constantLike(x.getType(), std::numeric_limits<double>::infinity(), location);
+    return compare(name == "isinf" ? arith::CmpFPredicate::OEQ : arith::CmpFPredicate::OLT, magnitude, infinity);
+  }
+  if (name == "sigmoid") {
+    // 16-bit floats are computed in f32 and rounded once.
+    bool isSmall = bitWidth(dtype) == 16;
+    mlir::Value wide = isSmall ? emitCast(x, DType::F32, location) : x;
+    mlir::Value one = constantLike(wide.getType(), 1, location);
+    mlir::Value power = builder.createOrFold<math::ExpOp>(location, builder.createOrFold<arith::NegFOp>(location, wide));
+    mlir::Value result =
+        builder.createOrFold<arith::DivFOp>(location, one, builder.createOrFold<arith::AddFOp>(location, one, power));
+    return SemValue::ofData(emitCast(result, dtype, location));
+  }
+  using Emit = mlir::Value (*)(OpBuilder &, Location, mlir::Value);
+#define TILE_MATH(Op) [](OpBuilder &b, Location l, mlir::Value v) -> mlir::Value { return b.createOrFold<math::Op>(l, v); }
+  Emit emit = llvm::StringSwitch<Emit>(name)
+                  .Case("exp", TILE_MATH(ExpOp)).Case("exp2", TILE_MATH(Exp2Op)).Case("expm1", TILE_MATH(ExpM1Op))
+                  .Case("log", TILE_MATH(LogOp)).Case("log2", TILE_MATH(Log2Op)).Case("log1p", TILE_MATH(Log1pOp))
+                  .Case("sqrt", TILE_MATH(SqrtOp)).Case("rsqrt", TILE_MATH(RsqrtOp)).Case("sin", TILE_MATH(SinOp))
+                  .Case("cos", TILE_MATH(CosOp)).Case("tan", TILE_MATH(TanOp)).Case("tanh", TILE_MATH(TanhOp))
+                  .Case("erf", TILE_MATH(ErfOp)).Case("floor", TILE_MATH(FloorOp)).Case("ceil", TILE_MATH(CeilOp))
+                  .Case("round", TILE_MATH(RoundEvenOp)).Case("trunc", TILE_MATH(TruncOp))
+                  .Default(nullptr);
+#undef TILE_MATH
+  return emit ? SemValue::ofData(emit(builder, location, x)) : later(range, "the built-in '" + name + "'");
+}
+
+SemValue Elaborator::callBinary(const Builtin &builtin, std::vector<Arg> &args, Range range) {
+  StringRef name = builtin.name;
+  std::string why;
+  if (std::optional<SemValue> folded = foldNumbers(name, args, why))
+    return *folded;
+  if (!why.empty()) {
+    error(diag::constantArithmetic, range, why);
+    return SemValue::error();
+  }
+  if (name == "pow")
+    for (Arg &arg : args)
+      if (arg.value.isInt())
+        arg.value = SemValue::ofFloat(toDouble(arg.value.number));
+  if (!unifyDtypes(args, "'" + name + "'", range))
+    return SemValue::error();
+  DType dtype = args[0].value.dtype;
+  bool floats = isFloat(dtype);
+  const char *needs = name == "pow" ? (floats ? nullptr : "floats")
+                      : name == "mulhi" || name == "cdiv" ? (isInteger(dtype) ? nullptr : "integers")
+                                                          : (dtype != DType::Bool ? nullptr : "numbers");
+  if (needs) {
+    error(diag::wrongOperand, range, ("'" + name + "'").str(), needs, dtypeSpelling(dtype));
+    return SemValue::error();
+  }
+  if (!unifyShapes(args, range))
+    return SemValue::error();
+  mlir::Value a = args[0].value.ssa, b = args[1].value.ssa;
+  Location location = loc(range);
+  mlir::Value result;
+  if (name == "min")
+    result = floats ? builder.createOrFold<arith::MinimumFOp>(location, a, b) : builder.createOrFold<arith::MinSIOp>(location, a, b);
+  else if (name == "max")
+    result = floats ? builder.createOrFold<arith::MaximumFOp>(location, a, b) : builder.createOrFold<arith::MaxSIOp>(location, a, b);
+  else if (name == "minnum")
+    result = floats ? builder.createOrFold<arith::MinNumFOp>(location, a, b) : builder.createOrFold<arith::MinSIOp>(location, a, b);
+  else if (name == "maxnum")
+    result = floats ? builder.createOrFold<arith::MaxNumFOp>(location, a, b) : builder.createOrFold<arith::MaxSIOp>(location, a, b);
+  else if (name == "pow")
+    result = builder.createOrFold<math::PowFOp>(location, a, b);
+  else if (name == "cdiv")
+    result = emitCeilDivision(a, b, location);
+  else if (dtype == DType::Index)
+    return later(range, "'mulhi' on index");
+  else
+    result = arith::MulSIExtendedOp::create(builder, location, a, b).getHigh();
+  return SemValue::ofData(result);
+}
+
+SemValue Elaborator::callElement(const Builtin &builtin, std::vector<Arg> &args, Range range) {
+  StringRef name = builtin.name;
+  if (name == "identity")
+    return args[0].value;
+  if (name == "where")
+    return callWhere(args, range);
+  std::string why;
+  if (std::optional<SemValue> folded = foldNumbers(name, args, why))
+    return *folded;
+  if (!why.empty()) {
+    error(diag::constantArithmetic, range, why);
+    return SemValue::error();
+  }
+  if (!unifyDtypes(args, "'" + name + "'", range) || !unifyShapes(args, range))
+    return SemValue::error();
+  DType dtype = args[0].value.dtype;
+  mlir::Value x = args[0].value.ssa;
+  Type type = x.getType();
+  Location location = loc(range);
+  bool floats = isFloat(dtype), integers = isInteger(dtype);
+  auto needs = [&](const char *what) {
+    error(diag::wrongOperand, range, ("'" + name + "'").str(), what, dtypeSpelling(dtype));
+    return SemValue::error();
+  };
+  if (name == "abs") {
+    if (!floats && !integers)
+      return needs("numbers");
+    if (floats)
+      return SemValue::ofData(builder.createOrFold<math::AbsFOp>(location, x));
+    mlir::Value negative = builder.createOrFold<arith::SubIOp>(location, constantLike(type, 0, location), x);
+    return SemValue::ofData(builder.createOrFold<arith::MaxSIOp>(location, x, negative)); // the lowest stays itself
+  }
+  if (name == "sign") {
+    if (!floats && !integers)
+      return needs("numbers");
+    mlir::Value zero = constantLike(type, 0, location), one = constantLike(type, 1, location), minus = constantLike(type, -1, location);
+    if (integers)
+      return SemValue::ofData(builder.createOrFold<arith::MinSIOp>(
+          location, builder.createOrFold<arith::MaxSIOp>(location, x, minus), one));
+    mlir::Value positive = emitBinary(BinaryOp::gt, x, zero, location), negative = emitBinary(BinaryOp::lt, x, zero, location);
+    mlir::Value inner = builder.createOrFold<arith::SelectOp>(location, negative, minus, x); // zeros and NaN stay
+    return SemValue::ofData(builder.createOrFold<arith::SelectOp>(location, positive, one, inner));
+  }
+  if (name == "clamp") {
+    if (!floats && !integers)
+      return needs("numbers");
+    std::vector<Arg> inner = {args[0], args[1]};
+    SemValue raised = callBinary(*findBuiltin("max"), inner, range);
+    std::vector<Arg> outer = {{raised, range, ""}, args[2]};
+    return callBinary(*findBuiltin("min"), outer, range);
+  }
+  if (name == "fma") {
+    if (!floats)
+      return needs("floats");
+    return SemValue::ofData(builder.createOrFold<math::FmaOp>(location, x, args[1].value.ssa, args[2].value.ssa));
+  }
+  if (!integers)
+    return needs("integers");
+  if (name == "next_pow2")
+    return SemValue::ofData(emitNextPow2(x, location));
+  bool isIndex = dtype == DType::Index;
+  if (isIndex)
+    x = emitCast(x, DType::I64, location);
+  mlir::Value counted = name == "clz" ? builder.createOrFold<math::CountLeadingZerosOp>(location, x)
+                                      : builder.createOrFold<math::CtPopOp>(location, x);
+  return SemValue::ofData(isIndex ? emitCast(counted, DType::Index, location) : counted);
+}
+
+SemValue Elaborator::callWhere(std::vector<Arg> &args, Range range) {
+  SemValue &condition = args[0].value;
+  bool isBool = condition.isBoolNumber() || (condition.isData() && condition.dtype == DType::Bool);
+  if (!isBool) {
+    error(diag::wrongOperand, args[0].range, "the condition of 'where'", "a bool", describe(condition));
+    return SemValue::error();
+  }
+  // All at compile time: the result stays a number.
+  if (condition.isBoolNumber() && args[1].value.isNumber() && args[2].value.isNumber())
+    return args[condition.getBool() ? 1 : 2].value;
+  if (!unifyDtypes(MutableArrayRef(args).drop_front(), "'where'", range))
+    return SemValue::error();
+  bool known = condition.isBoolNumber(), taken = known && condition.getBool();
+  condition = SemValue::ofData(toDtype(condition, DType::Bool, args[0].range));
+  if (!unifyShapes(args, range))
+    return SemValue::error();
+  if (known)
+    return args[taken ? 1 : 2].value;
+  return SemValue::ofData(
+      builder.createOrFold<arith::SelectOp>(loc(range), condition.ssa, args[1].value.ssa, args[2].value.ssa));
+}

@@ -1,0 +1,410 @@
+// Built-ins that make, reshape, reduce and multiply tiles, and index ranges.
+#include "frontend/Lower/Elaborator.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// The argument of that name, or null.
+static const Arg *named(const std::vector<Arg> &args, StringRef name) {
+  for (const Arg &arg : args)
+    if (arg.name == name)
+      return &arg;
+  return nullptr;
+}
+
+std::optional<SmallVector<int64_t>> Elaborator::evalShape(const Arg &arg) {
+  SmallVector<int64_t> shape;
+  bool isList = arg.value.kind == SemValue::Kind::List || arg.value.isTuple();
+  if (!isList) {
+    error(diag::wrongOperand, arg.range, "a shape", "a list such as [BM, BN]", describe(arg.value));
+    return std::nullopt;
+  }
+  for (const SemValue &element : *arg.value.elements) {
+    std::optional<int64_t> extent = constInt(element, arg.range, "an extent of a tile");
+    if (!extent)
+      return std::nullopt;
+    shape.push_back(*extent);
+  }
+  if (!checkShape(shape, arg.range))
+    return std::nullopt;
+  return shape;
+}
+
+std::optional<SmallVector<int64_t>> Elaborator::evalPermutation(const Arg &arg, int64_t rank) {
+  SmallVector<int64_t> order;
+  SmallVector<bool> seen(rank, false);
+  bool valid = arg.value.kind == SemValue::Kind::List && int64_t(arg.value.elements->size()) == rank;
+  for (size_t i = 0; valid && i < arg.value.elements->size(); ++i) {
+    const SemValue &element = (*arg.value.elements)[i];
+    int64_t d = element.isInt() ? element.getInt() : -1;
+    valid = d >= 0 && d < rank && !seen[d];
+    if (valid) {
+      seen[d] = true;
+      order.push_back(d);
+    }
+  }
+  if (valid)
+    return order;
+  error(diag::wrongOperand, arg.range, "'permute'", "a list of the axes 0.." + std::to_string(rank) + ", each once", describe(arg.value));
+  return std::nullopt;
+}
+
+SemValue Elaborator::permuted(const SemValue &value, ArrayRef<int64_t> order, Range range) {
+  Location location = loc(range);
+  SmallVector<int64_t> shape;
+  if (value.isView()) {
+    ViewValue part = *value.view;
+    auto source = cast<ViewType>(value.ssa.getType());
+    for (auto [i, d] : llvm::enumerate(order)) {
+      part.shape[i] = value.view->shape[d];
+      part.limits[i] = value.view->limits[d];
+      shape.push_back(source.getShape()[d]);
+    }
+    part.ssa = PermuteViewOp::create(builder, location, ViewType::get(context, shape, source.getElementType()), value.ssa,
+                                     builder.getDenseI64ArrayAttr(order));
+    return SemValue::of(std::move(part));
+  }
+  for (int64_t d : order)
+    shape.push_back(value.shape()[d]);
+  auto type = RankedTensorType::get(shape, toType(value.dtype, context));
+  return SemValue::ofData(builder.createOrFold<PermuteOp>(location, type, value.ssa, builder.getDenseI64ArrayAttr(order)));
+}
+
+SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, Range range) {
+  StringRef name = builtin.name;
+  Location location = loc(range);
+  if (name == "zeros" || name == "full") {
+    if (!args[0].value.isDtype()) {
+      error(diag::wrongOperand, args[0].range, ("the first argument of '" + name + "'").str(), "a dtype", describe(args[0].value));
+      return SemValue::error();
+    }
+    std::optional<SmallVector<int64_t>> shape = evalShape(args[1]);
+    if (!shape)
+      return SemValue::error();
+    DType dtype = args[0].value.dtype;
+    if (name == "zeros")
+      return SemValue::ofData(constantLike(RankedTensorType::get(*shape, toType(dtype, context)), 0, location));
+    if (args[2].value.rank() != 0) {
+      error(diag::wrongOperand, args[2].range, "the value of 'full'", "a scalar", describe(args[2].value));
+      return SemValue::error();
+    }
+    mlir::Value value = toDtype(args[2].value, dtype, args[2].range);
+    return value ? SemValue::ofData(emitBroadcast(value, *shape, location)) : SemValue::error();
+  }
+  if (name == "iota") {
+    mlir::Value start = constantIndex(0, location);
+    int64_t size = 0, step = 1;
+    if (args[0].value.isRange()) {
+      const RangeValue &over = *args[0].value.range;
+      start = toPosition(over.start, location);
+      size = over.size;
+      step = over.step;
+    } else {
+      std::optional<int64_t> count = constInt(args[0].value, args[0].range, "the size of 'iota'");
+      if (!count || !checkShape({*count}, args[0].range))
+        return SemValue::error();
+      size = *count;
+    }
+    auto type = RankedTensorType::get({size}, builder.getIndexType());
+    return SemValue::ofData(IotaOp::create(builder, location, type, start, builder.getI64IntegerAttr(step)));
+  }
+  if (name == "permute" && args[0].value.isView()) {
+    auto order = evalPermutation(args[1], args[0].value.view->shape.size());
+    return order ? permuted(args[0].value, *order, range) : SemValue::error();
+  }
+  if (!args[0].value.isNumeric()) {
+    error(diag::wrongOperand, args[0].range, ("'" + name + "'").str(), "a tile", describe(args[0].value));
+    return SemValue::error();
+  }
+  mlir::Value x = toData(args[0].value, args[0].range);
+  if (!x)
+    return SemValue::error();
+  SemValue value = SemValue::ofData(x);
+  if (name == "permute") {
+    auto order = evalPermutation(args[1], value.rank());
+    return order ? permuted(value, *order, range) : SemValue::error();
+  }
+  std::optional<SmallVector<int64_t>> shape = evalShape(args[1]);
+  if (!shape)
+    return SemValue::error();
+  if (name == "reshape") {
+    auto product = [](ArrayRef<int64_t> extents) {
+      int64_t elements = 1;
+      for (int64_t extent : extents)
+        elements *= extent;
+      return elements;
+    };
+    if (product(*shape) != product(value.shape())) {
+      error(diag::shapeMismatch, range, describeShape(value.shape()), describeShape(*shape))
+          .note("reshape keeps the number of elements: " + Twine(product(value.shape())) + " against " + Twine(product(*shape)));
+      return SemValue::error();
+    }
+    return SemValue::ofData(emitReshape(x, *shape, location));
+  }
+  Arg pair[] = {{SemValue::ofData(constantLike(RankedTensorType::get(*shape, x.getType().isIndex() ? x.getType() : getElementTypeOrSelf(x.getType())), 0, location)), args[1].range, ""},
+                {value, args[0].range, ""}};
+  if (!unifyShapes(pair, range))
+    return SemValue::error();
+  if (pair[1].value.shape() == ArrayRef<int64_t>(*shape))
+    return pair[1].value;
+  error(diag::shapeMismatch, range, describeShape(value.shape()), describeShape(*shape));
+  return SemValue::error();
+}
+
+SemValue Elaborator::callReduce(const Builtin &builtin, std::vector<Arg> &args, Range range) {
+  StringRef name = builtin.name;
+  Arg &arg = args[0];
+  if (!arg.value.isNumeric()) {
+    error(diag::wrongOperand, arg.range, ("'" + name + "'").str(), "a tile", describe(arg.value));
+    return SemValue::error();
+  }
+  mlir::Value x = toData(arg.value, arg.range);
+  if (!x)
+    return SemValue::error();
+  DType dtype = fromType(x.getType());
+  SmallVector<int64_t> shape(SemValue::ofData(x).shape());
+  int64_t rank = shape.size();
+  std::optional<int64_t> axis;
+  bool keep = false;
+  if (const Arg *given = named(args, "axis")) {
+    axis = constInt(given->value, given->range, "axis:");
+    if (!axis)
+      return SemValue::error();
+    if (*axis < -rank || *axis >= rank) {
+      error(diag::badAxis, given->range, *axis, "the " + std::to_string(rank) + " axes of " + describe(SemValue::ofData(x)))
+          .secondary(arg.range, describe(SemValue::ofData(x)));
+      return SemValue::error();
+    }
+    *axis += *axis < 0 ? rank : 0;
+  }
+  if (const Arg *given = named(args, "keep")) {
+    if (!given->value.isBoolNumber()) {
+      error(diag::notConstant, given->range, "keep:", describe(given->value));
+      return SemValue::error();
+    }
+    keep = given->value.getBool();
+  }
+  Location location = loc(range);
+  bool wantsBool = name == "any" || name == "all" || name == "count";
+  if (wantsBool != (dtype == DType::Bool)) {
+    DiagnosticBuilder report =
+        error(diag::wrongOperand, arg.range, ("'" + name + "'").str(), wantsBool ? "bools" : "numbers", describe(SemValue::ofData(x)));
+    if (!wantsBool)
+      report.note("count(x) counts what is true");
+    return SemValue::error();
+  }
+  bool isSum = name == "sum" || name == "prod";
+  if (isSum && isInteger(dtype) && bitWidth(dtype) < 32) {
+    error(diag::smallSum, arg.range, describe(SemValue::ofData(x)));
+    return SemValue::error();
+  }
+  bool isArg = name == "argmax" || name == "argmin";
+  if (name == "count")
+    x = emitCast(x, DType::Index, location);
+  // 16-bit floats accumulate in f32 and round once, at the end.
+  bool widen = isSum && isFloat(dtype) && bitWidth(dtype) == 16;
+  if (widen)
+    x = emitCast(x, DType::F32, location);
+  mlir::Value result;
+  if (rank == 0) {
+    result = isArg ? constantIndex(0, location) : x;
+  } else {
+    SmallVector<int64_t> rest(shape);
+    if (axis)
+      rest.erase(rest.begin() + *axis);
+    else
+      rest.clear();
+    Type element = isArg ? Type(builder.getIndexType()) : getElementTypeOrSelf(x.getType());
+    Type type = rest.empty() ? element : Type(RankedTensorType::get(rest, element));
+    IntegerAttr axisAttr = axis ? builder.getI64IntegerAttr(*axis) : IntegerAttr();
+    if (isArg) {
+      result = ArgReduceOp::create(builder, location, type, name == "argmax" ? ArgReduceKind::ArgMax : ArgReduceKind::ArgMin, x, axisAttr);
+    } else {
+      ReduceKind kind = llvm::StringSwitch<ReduceKind>(name)
+                            .Cases({"sum", "count"}, ReduceKind::Sum).Case("prod", ReduceKind::Prod)
+                            .Case("max", ReduceKind::Max).Case("min", ReduceKind::Min).Case("all", ReduceKind::And)
+                            .Default(ReduceKind::Or);
+      result = ReduceOp::create(builder, location, type, kind, x, axisAttr);
+    }
+  }
+  if (widen)
+    result = emitCast(result, dtype, location);
+  if (keep && rank > 0) {
+    if (axis)
+      shape[*axis] = 1;
+    else
+      shape.assign(rank, 1);
+    result = emitReshape(result, shape, location);
+  }
+  return SemValue::ofData(result);
+}
+
+SemValue Elaborator::callRange(const Builtin &builtin, std::vector<Arg> &args, Range range) {
+  StringRef name = builtin.name;
+  if (name == "blocks") {
+    error(diag::wrongOperand, range, "'blocks'", "its only place, behind `in` of a `for`", "another use");
+    return SemValue::error();
+  }
+  std::optional<int64_t> size = constInt(args[1].value, args[1].range, "the size of an index range");
+  if (!size || !checkShape({*size}, args[1].range))
+    return SemValue::error();
+  RangeValue result;
+  result.size = *size;
+  if (name == "block") {
+    SemValue start = SemValue::ofInt(*size);
+    if (!args[0].value.isInt()) {
+      mlir::Value number = toIndex(args[0].value, args[0].range, "the number of a block");
+      if (!number)
+        return SemValue::error();
+      args[0].value = SemValue::ofData(number);
+    }
+    result.start = binary(ast::BinaryOp::mul, args[0].value, start, args[0].range, args[1].range, range);
+    return result.start.isError() ? SemValue::error() : SemValue::of(std::move(result));
+  }
+  auto position = [&](const Arg &arg, StringRef what) {
+    if (arg.value.isInt())
+      return arg.value;
+    mlir::Value index = toIndex(arg.value, arg.range, what);
+    return index ? SemValue::ofData(index) : SemValue::error();
+  };
+  result.start = position(args[0], "the start of an index range");
+  if (const Arg *step = named(args, "step")) {
+    std::optional<int64_t> value = constInt(step->value, step->range, "step:");
+    if (!value)
+      return SemValue::error();
+    if (*value < 1) {
+      error(diag::wrongOperand, step->range, "step:", "a positive integer", describe(step->value));
+      return SemValue::error();
+    }
+    result.step = *value;
+  }
+  if (const Arg *end = named(args, "end"))
+    result.end = position(*end, "the end of an index range");
+  if (result.start.isError() || (result.end && result.end->isError()))
+    return SemValue::error();
+  return SemValue::of(std::move(result));
+}
+
+SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
+  DotPrecision precision = DotPrecision::Full;
+  if (const Arg *given = named(args, "precision")) {
+    std::optional<DotPrecision> found = symbolizeDotPrecision(given->value.text);
+    if (given->value.kind != SemValue::Kind::String || !found) {
+      error(diag::wrongOperand, given->range, "precision:", "\"full\", \"fast\", \"tf32\" or \"tf32x3\"", describe(given->value));
+      return SemValue::error();
+    }
+    precision = *found;
+  }
+  for (size_t i = 0; i < 2; ++i)
+    if (!args[i].value.isData() || args[i].value.rank() < 2) {
+      error(diag::wrongOperand, args[i].range, "'dot'", "tiles of two or more dimensions", describe(args[i].value));
+      return SemValue::error();
+    }
+  const SemValue &a = args[0].value, &b = args[1].value;
+  if (a.dtype != b.dtype) {
+    error(diag::dtypeMismatch, range, "'dot'", dtypeSpelling(a.dtype), dtypeSpelling(b.dtype))
+        .secondary(args[0].range, describe(a)).secondary(args[1].range, describe(b));
+    return SemValue::error();
+  }
+  DType widest;
+  switch (a.dtype) {
+  case DType::F16:
+  case DType::BF16:
+  case DType::F32:
+    widest = DType::F32;
+    break;
+  case DType::F64:
+    widest = DType::F64;
+    break;
+  case DType::I8:
+    widest = DType::I32;
+    break;
+  default:
+    error(diag::wrongOperand, range, "'dot'", "f16, bf16, f32, f64 or i8", dtypeSpelling(a.dtype));
+    return SemValue::error();
+  }
+  int64_t rank = a.rank();
+  ArrayRef<int64_t> x = a.shape(), y = b.shape();
+  bool fits = b.rank() == rank && x[rank - 1] == y[rank - 2] && x.drop_back(2) == y.drop_back(2);
+  if (!fits) {
+    error(diag::dotShape, range, describeShape(x), describeShape(y))
+        .secondary(args[0].range, describe(a)).secondary(args[1].range, describe(b));
+    return SemValue::error();
+  }
+  SmallVector<int64_t> shape(x);
+  shape[rank - 1] = y[rank - 1];
+  if (!checkShape(shape, range))
+    return SemValue::error();
+  Location location = loc(range);
+  mlir::Value acc;
+  if (args.size() > 2 && args[2].name.empty()) {
+    const SemValue &given = args[2].value;
+    bool dtypeFits = given.isData() && (given.dtype == widest || (a.dtype == DType::F16 && given.dtype == DType::F16));
+    if (!dtypeFits) {
+      error(diag::wrongOperand, args[2].range, "the accumulator of 'dot'", "a tile of " + dtypeSpelling(widest).str(), describe(given));
+      return SemValue::error();
+    }
+    if (given.shape() != ArrayRef<int64_t>(shape)) {
+      error(diag::shapeMismatch, args[2].range, describeShape(shape), describeShape(given.shape()))
+          .secondary(args[0].range, describe(a)).secondary(args[1].range, describe(b))
+          .note("the product has the shape " + describeShape(shape));
+      return SemValue::error();
+    }
+    acc = given.ssa;
+  } else {
+    acc = constantLike(RankedTensorType::get(shape, toType(widest, context)), 0, location);
+  }
+  return SemValue::ofData(DotOp::create(builder, location, acc.getType(), a.ssa, b.ssa, acc, precision));
+}
+
+SemValue Elaborator::callOther(const Builtin &builtin, std::vector<Arg> &args, Range range) {
+  StringRef name = builtin.name;
+  if (name == "dot")
+    return callDot(args, range);
+  Location location = loc(range);
+  if (name == "static_assert") {
+    if (!args[0].value.isBoolNumber()) {
+      error(diag::notConstant, args[0].range, "the condition of 'static_assert'", describe(args[0].value));
+      return SemValue::error();
+    }
+    if (args[0].value.getBool())
+      return SemValue::ofVoid();
+    std::string message = args.size() > 1 ? args[1].value.text : "the condition is false";
+    error(diag::constantArithmetic, range, "static assertion failed: " + message);
+    return SemValue::error();
+  }
+  if (name == "lowest" || name == "highest") {
+    if (!args[0].value.isDtype()) {
+      error(diag::wrongOperand, args[0].range, ("'" + name + "'").str(), "a dtype", describe(args[0].value));
+      return SemValue::error();
+    }
+    DType dtype = args[0].value.dtype;
+    Type type = toType(dtype, context);
+    bool low = name == "lowest";
+    if (auto floatType = dyn_cast<FloatType>(type))
+      return SemValue::ofData(constant(FloatAttr::get(floatType, llvm::APFloat::getLargest(floatType.getFloatSemantics(), low)), location));
+    if (dtype == DType::Bool)
+      return SemValue::ofData(constant(IntegerAttr::get(type, !low), location));
+    unsigned bits = bitWidth(dtype);
+    return SemValue::ofData(constant(
+        IntegerAttr::get(type, low ? APInt::getSignedMinValue(bits) : APInt::getSignedMaxValue(bits)), location));
+  }
+  // bitcast(x, T)
+  if (!args[1].value.isDtype()) {
+    error(diag::wrongOperand, args[1].range, "the second argument of 'bitcast'", "a dtype", describe(args[1].value));
+    return SemValue::error();
+  }
+  DType to = args[1].value.dtype;
+  const SemValue &x = args[0].value;
+  bool valid = x.isData() && bitWidth(x.dtype) == bitWidth(to) && x.dtype != DType::Bool && x.dtype != DType::Index &&
+               to != DType::Index;
+  if (!valid) {
+    error(diag::badCast, range, describe(x), dtypeSpelling(to)).note("bitcast keeps the bits: both dtypes must have as many");
+    return SemValue::error();
+  }
+  Type element = toType(to, context);
+  Type type = x.rank() ? Type(RankedTensorType::get(x.shape(), element)) : element;
+  return SemValue::ofData(builder.createOrFold<arith::BitcastOp>(location, type, x.ssa));
+}

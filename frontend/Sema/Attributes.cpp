@@ -1,0 +1,143 @@
+// Attributes of kernels and loops, and the `tune` clause.
+#include "frontend/Lower/Elaborator.h"
+#include "frontend/Sema/Suggest.h"
+
+using namespace mlir;
+using namespace tile;
+
+std::optional<int64_t> Elaborator::attributeInt(const ast::Attribute &attribute, size_t index, int64_t min, int64_t max) {
+  const std::string &name = attribute.name.text;
+  if (index >= attribute.arguments.size() || attribute.arguments[index].name) {
+    error(diag::badAttribute, attribute.range, name, "takes an integer: " + name + "(4)");
+    return std::nullopt;
+  }
+  const ast::Expr &expr = *attribute.arguments[index].value;
+  std::optional<int64_t> value = evalInt(expr, "the argument of '" + name + "'");
+  if (value && (*value < min || *value > max)) {
+    error(diag::badAttribute, expr.range, name,
+          "must be in " + std::to_string(min) + "..=" + std::to_string(max) + ", found " + std::to_string(*value));
+    return std::nullopt;
+  }
+  return value;
+}
+
+/// Attributes that take integers: the name in the language and in the IR, and the bounds.
+static const struct IntAttribute {
+  const char *name, *irName;
+  int64_t min, max;
+  bool powerOfTwo;
+} kernelIntegers[] = {{"warps", "tile.num_warps", 1, 32, true},     {"stages", "tile.num_stages", 1, 8, false},
+                      {"grouped", "tile.grouped", 1, 1024, false},  {"consumers", "tile.consumers", 1, 4, false},
+                      {"occupancy", "tile.occupancy", 1, 32, false}, {"maxreg", "tile.maxreg", 16, 255, false}};
+
+bool Elaborator::readKernelAttributes(const Instance &instance, SmallVectorImpl<NamedAttribute> &out) {
+  unsigned errors = diagnostics.errors();
+  std::set<std::string> seen;
+  auto add = [&](StringRef name, Attribute value) { out.push_back(builder.getNamedAttr(name, value)); };
+  static const std::vector<std::string> names = {"warps", "stages", "persistent", "grouped", "cluster", "consumers", "occupancy", "maxreg", "fp"};
+  auto *with = kernel.clause<ast::WithClause>();
+  for (const ast::Attribute &attribute : with ? ArrayRef<ast::Attribute>(with->attributes) : ArrayRef<ast::Attribute>()) {
+    const std::string &name = attribute.name.text;
+    if (!llvm::is_contained(names, name)) {
+      DiagnosticBuilder report = error(diag::unknownAttribute, attribute.name.range, "kernel", name);
+      addSuggestion(report, attribute.name.range, name, names);
+      continue;
+    }
+    if (!seen.insert(name).second) {
+      error(diag::badAttribute, attribute.range, name, "is given twice");
+      continue;
+    }
+    size_t maxArgs = name == "persistent" ? 0 : name == "cluster" ? 2 : 1;
+    if (attribute.arguments.size() > maxArgs) {
+      error(diag::badAttribute, attribute.range, name, maxArgs ? "has too many arguments" : "takes no arguments");
+      continue;
+    }
+    if (name == "persistent") {
+      add("tile.persistent", builder.getUnitAttr());
+    } else if (name == "fp") {
+      SemValue word = attribute.arguments.empty() ? SemValue::ofVoid() : eval(*attribute.arguments[0].value);
+      bool valid = word.kind == SemValue::Kind::String && (word.text == "strict" || word.text == "contract" || word.text == "fast");
+      if (!valid && !word.isError())
+        error(diag::badAttribute, attribute.range, name, "takes \"strict\", \"contract\" or \"fast\"");
+      add("tile.fp", builder.getStringAttr(word.text));
+    } else if (name == "cluster") {
+      std::optional<int64_t> x = attributeInt(attribute, 0, 1, 16), y = 1;
+      if (attribute.arguments.size() > 1)
+        y = attributeInt(attribute, 1, 1, 16);
+      if (x && y)
+        add("tile.cluster", builder.getDenseI64ArrayAttr({*x, *y}));
+    } else {
+      for (const IntAttribute &entry : kernelIntegers)
+        if (name == entry.name)
+          if (std::optional<int64_t> value = attributeInt(attribute, 0, entry.min, entry.max)) {
+            if (entry.powerOfTwo && (*value & (*value - 1)))
+              error(diag::badAttribute, attribute.range, name, "must be a power of two, found " + std::to_string(*value));
+            add(entry.irName, builder.getI64IntegerAttr(*value));
+          }
+    }
+  }
+  for (const ast::TuneItem::Setting &setting : config ? ArrayRef<ast::TuneItem::Setting>(config->settings) : ArrayRef<ast::TuneItem::Setting>())
+    for (const IntAttribute &entry : kernelIntegers)
+      if (setting.name.text == entry.name && !seen.count(entry.name))
+        if (std::optional<int64_t> value = evalInt(*setting.value, "the value of '" + setting.name.text + "'")) {
+          if (*value < entry.min || *value > entry.max || (entry.powerOfTwo && (*value & (*value - 1))))
+            error(diag::badAttribute, setting.value->range, setting.name.text, "cannot be " + std::to_string(*value));
+          add(entry.irName, builder.getI64IntegerAttr(*value));
+        }
+  return diagnostics.errors() == errors;
+}
+
+bool Elaborator::readLoopAttributes(const std::vector<ast::Attribute> &attributes, SmallVectorImpl<NamedAttribute> &out) {
+  unsigned errors = diagnostics.errors();
+  static const std::vector<std::string> names = {"stages", "unroll", "split", "flatten"};
+  for (const ast::Attribute &attribute : attributes) {
+    const std::string &name = attribute.name.text;
+    if (!llvm::is_contained(names, name)) {
+      DiagnosticBuilder report = error(diag::unknownAttribute, attribute.name.range, "loop", name);
+      addSuggestion(report, attribute.name.range, name, names);
+    } else if (name == "flatten") {
+      if (!attribute.arguments.empty())
+        error(diag::badAttribute, attribute.range, name, "takes no arguments");
+      out.push_back(builder.getNamedAttr("tile.flatten", builder.getUnitAttr()));
+    } else if (std::optional<int64_t> value = attributeInt(attribute, 0, 1, name == "stages" ? 8 : 1024)) {
+      if (name == "split" && *value > 1)
+        later(attribute.range, "`split` of a loop among programs");
+      else if (name != "split")
+        out.push_back(builder.getNamedAttr(name == "stages" ? "tile.num_stages" : "tile.unroll", builder.getI64IntegerAttr(*value)));
+    }
+  }
+  return diagnostics.errors() == errors;
+}
+
+/// Checks names and places in `tune`; its values are the tuner's business.
+bool Elaborator::checkTune() {
+  auto *tune = kernel.clause<ast::TuneClause>();
+  if (!tune)
+    return true;
+  unsigned errors = diagnostics.errors();
+  std::vector<std::string> names = {"warps", "stages", "grouped", "consumers", "occupancy", "maxreg", "persistent", "cluster"};
+  for (const ast::StaticParam &param : kernel.statics)
+    names.push_back(param.name.text);
+  auto checkName = [&](const ast::Ident &name) {
+    if (llvm::is_contained(names, name.text))
+      return;
+    DiagnosticBuilder report = error(diag::badTune, name.range,
+                                     "'" + name.text + "' is neither a compile-time parameter nor an attribute of the kernel");
+    addSuggestion(report, name.range, name.text, names);
+  };
+  auto *with = kernel.clause<ast::WithClause>();
+  for (const ast::TuneItem &item : tune->items) {
+    if (item.kind == ast::TuneItem::Kind::Candidates) {
+      checkName(*item.name);
+      if (with)
+        for (const ast::Attribute &attribute : with->attributes)
+          if (attribute.name.text == item.name->text)
+            error(diag::badTune, item.name->range, "'" + item.name->text + "' is tuned, so `with` must not fix it")
+                .note(attribute.range, "fixed here");
+    }
+    if (item.kind == ast::TuneItem::Kind::Config)
+      for (const ast::TuneItem::Setting &setting : item.settings)
+        checkName(setting.name);
+  }
+  return diagnostics.errors() == errors;
+}

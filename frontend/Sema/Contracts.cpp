@@ -1,0 +1,225 @@
+// Contracts: ranges become facts about dimensions, conditions are checked at compile time or at launch.
+#include "frontend/Lower/Elaborator.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace tile;
+using LaunchExpr = runtime::Expr;
+using LaunchOp = runtime::Expr::Op;
+
+bool Elaborator::readContracts(runtime::Kernel &record) {
+  unsigned errors = diagnostics.errors();
+  if (auto *where = kernel.clause<ast::WhereClause>())
+    for (const ast::Contract &contract : where->contracts)
+      readContract(contract, record);
+  // A dimension without an `opt` is tuned for the middle of what is usual.
+  for (runtime::Dim &dim : record.dims)
+    if (dim.min > dim.max)
+      error(diag::emptyRange, launchNames[dim.name].declared, dim.min, dim.max, dim.name);
+  return diagnostics.errors() == errors;
+}
+
+bool Elaborator::readCall(const ast::Contract &contract, const ast::CallExpr &call, runtime::Kernel &record) {
+  const std::string &name = cast<ast::NameExpr>(*call.callee).text;
+  auto tensorArgument = [&](size_t index) -> runtime::Param * {
+    auto *argument = index < call.arguments.size() ? dyn_cast<ast::NameExpr>(call.arguments[index].value.get()) : nullptr;
+    if (argument)
+      for (runtime::Param &param : record.params)
+        if (param.name == argument->text && param.kind == runtime::Param::Kind::Tensor)
+          return &param;
+    if (argument && dropped.count(argument->text)) // says nothing in this instance
+      return nullptr;
+    error(diag::notLaunchable, index < call.arguments.size() ? call.arguments[index].value->range : call.range,
+          "'" + name + "' takes the name of a tensor parameter first; what is written here");
+    return nullptr;
+  };
+  if (call.arguments.size() != 2) {
+    error(diag::argumentCount, call.range, name, "2 arguments", call.arguments.size());
+    return false;
+  }
+  runtime::Param *first = tensorArgument(0);
+  if (!first)
+    return false;
+  if (name == "alias") {
+    runtime::Param *second = tensorArgument(1);
+    if (second)
+      record.aliases.push_back({first->name, second->name});
+    return second;
+  }
+  std::optional<int64_t> bytes = evalInt(*call.arguments[1].value, "an alignment");
+  if (!bytes)
+    return false;
+  if (*bytes < 1 || *bytes > 4096 || (*bytes & (*bytes - 1))) {
+    error(diag::badParameter, call.arguments[1].value->range,
+          "an alignment is a power of two in 1..=4096, found " + std::to_string(*bytes));
+    return false;
+  }
+  first->align = unsigned(*bytes);
+  return true;
+}
+
+/// `NAME in lo..=hi opt v` for a dimension, stride or scalar: its range. Other sets are conditions.
+bool Elaborator::readRange(const ast::Contract &contract, const std::string &name, runtime::Kernel &record) {
+  const ast::ValueSet &set = *contract.set;
+  auto bound = [&](const ast::Expr &expr) -> std::optional<int64_t> {
+    return evalInt(expr, "a bound of a range");
+  };
+  int64_t min, max;
+  if (set.kind == ast::ValueSet::interval) {
+    std::optional<int64_t> lo = bound(*set.lo), hi = bound(*set.hi);
+    if (!lo || !hi)
+      return false;
+    min = *lo;
+    max = *hi - (set.inclusive ? 0 : 1);
+    if (min > max) {
+      error(diag::emptyRange, set.range, min, max, name);
+      return false;
+    }
+  } else {
+    std::optional<std::vector<SemValue>> values = evalSet(set, set.range);
+    if (!values)
+      return false;
+    LaunchExpr condition;
+    for (auto [i, value] : llvm::enumerate(*values)) {
+      if (!value.isInt()) {
+        error(diag::badSet, set.range, "the set of '" + name + "' must hold integers, found " + describe(value));
+        return false;
+      }
+      min = i ? std::min(min, value.getInt()) : value.getInt();
+      max = i ? std::max(max, value.getInt()) : value.getInt();
+      LaunchExpr equals = LaunchExpr::make(LaunchOp::Eq, LaunchExpr::makeName(name), LaunchExpr(value.getInt()));
+      condition = i ? LaunchExpr::make(LaunchOp::Or, condition, equals) : equals;
+    }
+    record.contracts.push_back({condition, sources.text(contract.range).str(), sources.begin(contract.range).line});
+  }
+  std::optional<int64_t> hint;
+  if (contract.hint) {
+    hint = evalInt(*contract.hint, "`opt`");
+    if (!hint)
+      return false;
+    if (*hint < min || *hint > max) {
+      error(diag::optOutside, contract.hint->range, *hint, min, max, name).note(set.range, "the range");
+      return false;
+    }
+  }
+  if (!rangedNames.insert(name).second) {
+    error(diag::duplicateRange, contract.range, name);
+    return false;
+  }
+  bool isExtent = launchNames[name].kind != LaunchName::Scalar;
+  if (isExtent && min < 0) {
+    error(diag::badParameter, set.range, "a dimension or stride is never negative: its range must start at 0 or later");
+    return false;
+  }
+  if (set.step) {
+    std::optional<int64_t> step = bound(*set.step);
+    if (!step)
+      return false;
+    if (*step < 1) {
+      error(diag::badSet, set.step->range, "the step of a range must be positive");
+      return false;
+    }
+    LaunchExpr offset = LaunchExpr::make(LaunchOp::Sub, LaunchExpr::makeName(name), LaunchExpr(min));
+    LaunchExpr condition = LaunchExpr::make(LaunchOp::Eq, LaunchExpr::make(LaunchOp::Rem, offset, LaunchExpr(*step)), LaunchExpr(0));
+    record.contracts.push_back({condition, sources.text(contract.range).str(), sources.begin(contract.range).line});
+  }
+  unsigned line = sources.begin(contract.range).line;
+  for (runtime::Dim &dim : record.dims)
+    if (dim.name == name) {
+      dim.min = min;
+      dim.max = max;
+      dim.opt = hint;
+      dim.line = line;
+      dim.contract = sources.text(contract.range).str();
+    }
+  for (runtime::Param &param : record.params)
+    if (param.name == name) {
+      param.min = min;
+      param.max = max;
+      param.contract = sources.text(contract.range).str();
+      param.contractLine = line;
+    }
+  return true;
+}
+
+/// `X % c == 0` for a dimension or stride X: the pair of both.
+static std::optional<std::pair<std::string, int64_t>> divisibility(const LaunchExpr &condition) {
+  if (condition.getOp() != LaunchOp::Eq || !condition.getOperands()[1].isInteger() || condition.getOperands()[1].getInteger() != 0)
+    return std::nullopt;
+  const LaunchExpr &rem = condition.getOperands()[0];
+  if (rem.getOp() != LaunchOp::Rem || !rem.getOperands()[0].isName() || !rem.getOperands()[1].isInteger())
+    return std::nullopt;
+  return std::pair(rem.getOperands()[0].getName(), rem.getOperands()[1].getInteger());
+}
+
+bool Elaborator::readContract(const ast::Contract &contract, runtime::Kernel &record) {
+  if (auto *call = dyn_cast<ast::CallExpr>(contract.value.get()))
+    if (auto *callee = dyn_cast<ast::NameExpr>(call->callee.get());
+        callee && (callee->text == "align" || callee->text == "alias"))
+      return readCall(contract, *call, record);
+  auto *name = dyn_cast<ast::NameExpr>(contract.value.get());
+  if (name && dropped.count(name->text))
+    return true;
+  if (contract.hint && !(name && launchNames.count(name->text))) {
+    error(diag::notLaunchable, contract.hint->range, "`opt` belongs to the range of a dimension; here it");
+    return false;
+  }
+  bool constantSet = contract.set && llvm::none_of(contract.set->values, [&](const ast::ExprPtr &value) { return usesLaunchNames(*value); }) &&
+                     !(contract.set->lo && usesLaunchNames(*contract.set->lo)) && !(contract.set->hi && usesLaunchNames(*contract.set->hi));
+  if (contract.set && name && launchNames.count(name->text) && constantSet)
+    return readRange(contract, name->text, record);
+  std::string text = sources.text(contract.range).str();
+  bool launches = usesLaunchNames(*contract.value) || (contract.set && !constantSet);
+  if (!launches) {
+    // Over compile-time parameters alone: decided now.
+    SemValue value = eval(*contract.value);
+    if (value.isError())
+      return false;
+    if (contract.set)
+      return isInSet(value, *contract.set, contract.range);
+    if (!value.isBoolNumber()) {
+      error(diag::notLaunchable, contract.range, describe(value) + " is no condition, so it");
+      return false;
+    }
+    if (value.getBool())
+      return true;
+    std::string bound;
+    for (const ast::StaticParam &param : kernel.statics)
+      if (Binding *local = findLocal(param.name.text); local && local->value.isNumber())
+        bound += (bound.empty() ? "" : ", ") + param.name.text + " = " + toText(local->value.number);
+    error(diag::contractFails, contract.range, bound.empty() ? "any values" : bound);
+    return false;
+  }
+  std::optional<LaunchExpr> condition = toLaunchExpr(*contract.value, /*isCondition=*/!contract.set);
+  if (!condition)
+    return false;
+  if (contract.set) {
+    const ast::ValueSet &set = *contract.set;
+    LaunchExpr value = *condition;
+    if (set.kind == ast::ValueSet::interval) {
+      std::optional<LaunchExpr> lo = toLaunchExpr(*set.lo), hi = toLaunchExpr(*set.hi);
+      if (!lo || !hi)
+        return false;
+      condition = LaunchExpr::make(LaunchOp::And, LaunchExpr::make(LaunchOp::Le, *lo, value),
+                                   LaunchExpr::make(set.inclusive ? LaunchOp::Le : LaunchOp::Lt, value, *hi));
+    } else {
+      for (auto [i, element] : llvm::enumerate(set.values)) {
+        std::optional<LaunchExpr> member = toLaunchExpr(*element);
+        if (!member)
+          return false;
+        LaunchExpr equals = LaunchExpr::make(LaunchOp::Eq, value, *member);
+        condition = i ? LaunchExpr::make(LaunchOp::Or, *condition, equals) : equals;
+      }
+    }
+  } else if (condition->isName() || condition->getOp() < LaunchOp::Eq) {
+    error(diag::notLaunchable, contract.range, "an integer is no condition, so it");
+    return false;
+  }
+  if (auto fact = divisibility(*condition); fact && fact->second > 0)
+    for (runtime::Dim &dim : record.dims)
+      if (dim.name == fact->first && dim.multipleOf <= (int64_t(1) << 40) / fact->second)
+        dim.multipleOf = std::lcm(dim.multipleOf, fact->second);
+  record.contracts.push_back({*condition, text, sources.begin(contract.range).line});
+  return true;
+}

@@ -1,0 +1,354 @@
+// The signature of one instance: parameters, named dimensions, strides, grid, and expressions that the launcher computes.
+#include "frontend/Lower/Elaborator.h"
+#include "frontend/Sema/Suggest.h"
+
+using namespace mlir;
+using namespace tile;
+using LaunchExpr = runtime::Expr;
+
+/// The names that an expression uses, in order.
+static void collectNames(const ast::Expr &expr, std::vector<const ast::NameExpr *> &out) {
+  if (auto *name = dyn_cast<ast::NameExpr>(&expr)) {
+    out.push_back(name);
+  } else if (auto *unary = dyn_cast<ast::UnaryExpr>(&expr)) {
+    collectNames(*unary->operand, out);
+  } else if (auto *binary = dyn_cast<ast::BinaryExpr>(&expr)) {
+    collectNames(*binary->lhs, out);
+    collectNames(*binary->rhs, out);
+  } else if (auto *call = dyn_cast<ast::CallExpr>(&expr)) {
+    for (const ast::Argument &argument : call->arguments)
+      collectNames(*argument.value, out);
+  } else if (auto *cast = dyn_cast<ast::CastExpr>(&expr)) {
+    collectNames(*cast->operand, out);
+  }
+}
+
+bool Elaborator::usesLaunchNames(const ast::Expr &expr) const {
+  std::vector<const ast::NameExpr *> names;
+  collectNames(expr, names);
+  return llvm::any_of(names, [&](const ast::NameExpr *name) { return launchNames.count(name->text) != 0; });
+}
+
+std::optional<LaunchExpr> Elaborator::toLaunchExpr(const ast::Expr &expr, bool isCondition) {
+  if (!usesLaunchNames(expr)) {
+    SemValue value = eval(expr);
+    if (value.isInt())
+      return LaunchExpr(value.getInt());
+    if (value.isBoolNumber() && isCondition)
+      return LaunchExpr(int64_t(value.getBool()));
+    if (!value.isError())
+      error(diag::notLaunchable, expr.range, describe(value));
+    return std::nullopt;
+  }
+  auto refuse = [&](const Twine &what) -> std::optional<LaunchExpr> {
+    error(diag::notLaunchable, expr.range, what.str());
+    return std::nullopt;
+  };
+  using Op = LaunchExpr::Op;
+  if (auto *name = dyn_cast<ast::NameExpr>(&expr))
+    return LaunchExpr::makeName(name->text);
+  if (auto *unary = dyn_cast<ast::UnaryExpr>(&expr)) {
+    bool isNot = unary->op == ast::UnaryOp::logicalNot;
+    if (unary->op == ast::UnaryOp::bitNot || (isNot && !isCondition))
+      return refuse("'" + ast::spelling(unary->op) + "'");
+    std::optional<LaunchExpr> operand = toLaunchExpr(*unary->operand, isNot);
+    return operand ? std::optional(LaunchExpr::make(isNot ? Op::Not : Op::Neg, *operand)) : std::nullopt;
+  }
+  if (auto *binary = dyn_cast<ast::BinaryExpr>(&expr)) {
+    static const std::optional<Op> table[] = {Op::Or, Op::And, Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge, {}, {}, {}, {}, {},
+                                              Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Rem};
+    std::optional<Op> op = table[size_t(binary->op)];
+    bool isLogical = binary->op == ast::BinaryOp::logicalOr || binary->op == ast::BinaryOp::logicalAnd;
+    bool isComparison = binary->op >= ast::BinaryOp::eq && binary->op <= ast::BinaryOp::ge;
+    if (!op || ((isLogical || isComparison) && !isCondition))
+      return refuse("'" + ast::spelling(binary->op) + "'");
+    std::optional<LaunchExpr> lhs = toLaunchExpr(*binary->lhs, isLogical), rhs = toLaunchExpr(*binary->rhs, isLogical);
+    return lhs && rhs ? std::optional(LaunchExpr::make(*op, *lhs, *rhs)) : std::nullopt;
+  }
+  if (auto *call = dyn_cast<ast::CallExpr>(&expr))
+    if (auto *callee = dyn_cast<ast::NameExpr>(call->callee.get()); callee && !globals.count(callee->text)) {
+      std::optional<Op> op = callee->text == "cdiv"        ? std::optional(Op::CeilDiv)
+                             : callee->text == "min"       ? std::optional(Op::Min)
+                             : callee->text == "max"       ? std::optional(Op::Max)
+                             : callee->text == "next_pow2" ? std::optional(Op::NextPow2)
+                                                           : std::nullopt;
+      if (!op)
+        return refuse("a call of '" + callee->text + "'");
+      size_t count = *op == Op::NextPow2 ? 1 : 2;
+      if (call->arguments.size() != count) {
+        error(diag::argumentCount, expr.range, callee->text, std::to_string(count) + " arguments", call->arguments.size());
+        return std::nullopt;
+      }
+      std::vector<LaunchExpr> operands;
+      for (const ast::Argument &argument : call->arguments) {
+        std::optional<LaunchExpr> operand = toLaunchExpr(*argument.value);
+        if (!operand)
+          return std::nullopt;
+        operands.push_back(*operand);
+      }
+      return LaunchExpr::make(*op, std::move(operands));
+    }
+  return refuse("this expression");
+}
+
+std::optional<runtime::Constant> Elaborator::toConstant(const SemValue &value, tile::DType dtype, Range range) {
+  if (!value.isNumber() && !value.isData()) {
+    error(diag::wrongOperand, range, "a default", "a number", describe(value));
+    return std::nullopt;
+  }
+  mlir::Value data = toDtype(value, dtype, range);
+  if (!data)
+    return std::nullopt;
+  auto constant = data.getDefiningOp<arith::ConstantOp>();
+  if (!constant) {
+    error(diag::notConstant, range, "a default", describe(value));
+    return std::nullopt;
+  }
+  if (auto number = dyn_cast<FloatAttr>(constant.getValue())) {
+    // The number as written, where it was written without a dtype: the launcher rounds it once.
+    return runtime::Constant(value.isNumber() ? toDouble(value.number) : number.getValueAsDouble());
+  }
+  auto integer = cast<IntegerAttr>(constant.getValue());
+  if (dtype == tile::DType::Bool)
+    return runtime::Constant(!integer.getValue().isZero());
+  return runtime::Constant(integer.getValue().getSExtValue());
+}
+
+/// The name that a dimension of the form `name + c`, `name - c` or `c * name` binds; null for other forms.
+static const ast::NameExpr *boundByForm(const ast::Expr &expr, llvm::function_ref<bool(const ast::NameExpr &)> isFree) {
+  auto *binary = dyn_cast<ast::BinaryExpr>(&expr);
+  if (!binary)
+    return nullptr;
+  auto *left = dyn_cast<ast::NameExpr>(binary->lhs.get()), *right = dyn_cast<ast::NameExpr>(binary->rhs.get());
+  bool leftFree = left && isFree(*left), rightFree = right && isFree(*right);
+  std::vector<const ast::NameExpr *> names;
+  collectNames(leftFree ? *binary->rhs : *binary->lhs, names);
+  bool restConstant = llvm::none_of(names, [&](const ast::NameExpr *name) { return isFree(*name); });
+  if (!restConstant)
+    return nullptr;
+  if (leftFree && (binary->op == ast::BinaryOp::add || binary->op == ast::BinaryOp::sub || binary->op == ast::BinaryOp::mul))
+    return left;
+  if (rightFree && (binary->op == ast::BinaryOp::add || binary->op == ast::BinaryOp::mul))
+    return right;
+  return nullptr;
+}
+
+/// Finds the named dimensions: first bare names, then the binding forms; then named strides.
+void Elaborator::collectDimensions() {
+  auto isFree = [&](const ast::NameExpr &name) {
+    return !findLocal(name.text) && !launchNames.count(name.text) && !globals.count(name.text);
+  };
+  auto add = [&](const ast::NameExpr &name, LaunchName::Kind kind) {
+    launchNames[name.text] = {kind, name.range};
+    dimOrder.push_back(name.text);
+  };
+  for (const ast::Param &param : kernel.params)
+    if (param.access != ast::Access::none && params.count(param.name.text))
+      for (const ast::ExprPtr &dim : param.type.dims)
+        if (auto *name = dyn_cast<ast::NameExpr>(dim.get()); name && isFree(*name))
+          add(*name, LaunchName::Dim);
+  for (const ast::Param &param : kernel.params)
+    if (param.access != ast::Access::none && params.count(param.name.text))
+      for (const ast::ExprPtr &dim : param.type.dims)
+        if (const ast::NameExpr *name = boundByForm(*dim, isFree))
+          add(*name, LaunchName::Dim);
+  for (const ast::Param &param : kernel.params)
+    if (param.access != ast::Access::none && params.count(param.name.text))
+      for (const ast::Stride &stride : param.type.strides)
+        if (auto *name = stride.value ? dyn_cast<ast::NameExpr>(stride.value.get()) : nullptr; name && isFree(*name))
+          add(*name, LaunchName::Stride);
+}
+
+bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
+  if (param.count) {
+    later(param.count->range, "an array of tensors");
+    return false;
+  }
+  std::optional<tile::DType> dtype = resolveDtype(param.type.name);
+  if (!dtype)
+    return false;
+  if (*dtype == tile::DType::Index) {
+    error(diag::badParameter, param.type.range, "index cannot be stored in memory; use i64 or i32");
+    return false;
+  }
+  out.kind = runtime::Param::Kind::Tensor;
+  out.dtype = toRuntime(*dtype);
+  out.access = param.access == ast::Access::in    ? runtime::Access::In
+               : param.access == ast::Access::out ? runtime::Access::Out
+                                                  : runtime::Access::InOut;
+  if (!param.type.hasShape) {
+    error(diag::badParameter, param.type.range,
+          "a tensor parameter has dimensions: " + param.type.name.text + "[M, N], or " + param.type.name.text + "[] for one element");
+    return false;
+  }
+  if (param.type.dims.size() > 5) {
+    error(diag::rankTooHigh, param.type.range, param.type.dims.size());
+    return false;
+  }
+  for (const ast::ExprPtr &dim : param.type.dims) {
+    // Names that nothing binds are reported here, where they stand.
+    std::vector<const ast::NameExpr *> names;
+    collectNames(*dim, names);
+    for (const ast::NameExpr *name : names)
+      if (!findLocal(name->text) && !launchNames.count(name->text) && !globals.count(name->text)) {
+        error(diag::unboundDimension, name->range, name->text);
+        return false;
+      }
+    std::optional<LaunchExpr> extent = toLaunchExpr(*dim);
+    if (!extent)
+      return false;
+    if (extent->isInteger() && extent->getInteger() < 0) {
+      error(diag::badParameter, dim->range, "an extent cannot be negative, found " + std::to_string(extent->getInteger()));
+      return false;
+    }
+    out.dims.push_back(*extent);
+  }
+  if (!param.type.strides.empty()) {
+    if (param.type.strides.size() != param.type.dims.size()) {
+      error(diag::strideCount, param.type.range, param.type.dims.size(), param.type.strides.size());
+      return false;
+    }
+    out.strides.emplace();
+    for (const ast::Stride &stride : param.type.strides) {
+      if (!stride.value) {
+        out.strides->push_back(std::nullopt);
+        continue;
+      }
+      std::optional<LaunchExpr> value = toLaunchExpr(*stride.value);
+      if (!value)
+        return false;
+      bool isBad = value->isInteger() && (value->getInteger() < 0 || (value->getInteger() == 0 && param.access != ast::Access::in));
+      if (isBad) {
+        error(diag::badParameter, stride.range, "strides are positive, or 0 on an `in` tensor");
+        return false;
+      }
+      out.strides->push_back(*value);
+    }
+  }
+  if (param.defaultValue) {
+    if (param.access == ast::Access::in) {
+      error(diag::badParameter, param.defaultValue->range, "only `out` and `inout` tensors can be filled before the launch");
+      return false;
+    }
+    SemValue value = eval(*param.defaultValue);
+    if (value.isError())
+      return false;
+    out.fill = toConstant(value, *dtype, param.defaultValue->range);
+    if (!out.fill)
+      return false;
+  }
+  return true;
+}
+
+bool Elaborator::readScalar(const ast::Param &param, runtime::Param &out) {
+  out.kind = runtime::Param::Kind::Scalar;
+  if (param.type.hasShape || param.count) {
+    error(diag::badParameter, param.type.range, "a tensor parameter says how it is used: `in`, `out` or `inout` before its type")
+        .fixIt(param.type.range.atBegin(), "in ", "insert `in`");
+    return false;
+  }
+  std::optional<tile::DType> dtype = resolveDtype(param.type.name);
+  if (!dtype)
+    return false;
+  if (*dtype == tile::DType::Index) {
+    error(diag::badParameter, param.type.range, "a scalar parameter cannot be index; use i64 or i32, which widen to it");
+    return false;
+  }
+  out.dtype = toRuntime(*dtype);
+  if (param.defaultValue) {
+    SemValue value = eval(*param.defaultValue);
+    if (value.isError())
+      return false;
+    out.defaultValue = toConstant(value, *dtype, param.defaultValue->range);
+    if (!out.defaultValue)
+      return false;
+  }
+  return true;
+}
+
+bool Elaborator::readSignature(runtime::Kernel &record) {
+  unsigned errors = diagnostics.errors();
+  // Which parameters exist.
+  std::map<std::string, Range> declared;
+  for (const ast::Param &param : kernel.params) {
+    auto [earlier, isNew] = declared.emplace(param.name.text, param.name.range);
+    if (!isNew || findLocal(param.name.text)) {
+      DiagnosticBuilder report = error(diag::redefinition, param.name.range, param.name.text);
+      report.note(isNew ? findLocal(param.name.text)->declared : earlier->second, "first defined here");
+      continue;
+    }
+    if (param.condition) {
+      std::optional<bool> exists = evalConstBool(*param.condition, "the condition of a parameter");
+      if (!exists)
+        continue;
+      if (!*exists) {
+        dropped[param.name.text] = param.condition->range;
+        continue;
+      }
+    }
+    params[param.name.text] = &param;
+  }
+  if (diagnostics.errors() != errors)
+    return false;
+  // Integral scalars may stand in dimensions, grid and contracts.
+  for (const ast::Param &param : kernel.params)
+    if (param.access == ast::Access::none && params.count(param.name.text) && !param.type.hasShape) {
+      Binding *kind = findLocal(param.type.name.text);
+      std::optional<tile::DType> dtype = kind && kind->value.isDtype() ? std::optional(kind->value.dtype) : findDtype(param.type.name.text);
+      if (dtype && (isInteger(*dtype) || *dtype == tile::DType::Bool))
+        launchNames[param.name.text] = {LaunchName::Scalar, param.name.range};
+    }
+  collectDimensions();
+  for (const auto &[name, launch] : launchNames)
+    if (auto clash = declared.find(name); clash != declared.end() && launch.kind != LaunchName::Scalar)
+      error(diag::redefinition, launch.declared, name).note(clash->second, "this parameter has the same name");
+  for (const ast::Param &param : kernel.params) {
+    if (!params.count(param.name.text))
+      continue;
+    runtime::Param out;
+    out.name = param.name.text;
+    out.line = sources.begin(param.range).line;
+    bool valid = param.access == ast::Access::none ? readScalar(param, out) : readTensor(param, out);
+    if (valid)
+      record.params.push_back(std::move(out));
+  }
+  if (diagnostics.errors() != errors)
+    return false;
+  for (const std::string &name : dimOrder) {
+    runtime::Dim dim;
+    dim.name = name;
+    dim.line = sources.begin(launchNames[name].declared).line;
+    if (launchNames[name].kind == LaunchName::Stride)
+      dim.max = int64_t(1) << 40;
+    record.dims.push_back(std::move(dim));
+  }
+  // Strides that nothing names.
+  for (const runtime::Param &param : record.params)
+    for (size_t axis = 0; param.strides && axis < param.strides->size(); ++axis)
+      if (!(*param.strides)[axis]) {
+        runtime::Dim dim;
+        dim.name = param.name + ".stride." + std::to_string(axis);
+        dim.max = int64_t(1) << 40;
+        dim.line = param.line;
+        record.dims.push_back(std::move(dim));
+      }
+  return true;
+}
+
+bool Elaborator::readGrid(runtime::Kernel &record) {
+  unsigned errors = diagnostics.errors();
+  if (auto *grid = kernel.clause<ast::GridClause>())
+    for (const ast::GridAxis &axis : grid->axes) {
+      std::vector<const ast::NameExpr *> names;
+      collectNames(*axis.extent, names);
+      bool unknown = false;
+      for (const ast::NameExpr *name : names)
+        if (!unknown && !launchNames.count(name->text) && evalName(name->text, name->range).isError())
+          unknown = true; // reported
+      if (unknown)
+        continue;
+      if (std::optional<LaunchExpr> extent = toLaunchExpr(*axis.extent))
+        record.grid.push_back(*extent);
+    }
+  return diagnostics.errors() == errors;
+}
