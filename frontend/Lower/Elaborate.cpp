@@ -1,7 +1,8 @@
 // The entry of elaboration: which kernels, which instances, and what applies to the file as a whole.
 #include "frontend/Lower/Elaborate.h"
 #include "frontend/Lower/Elaborator.h"
-#include "frontend/Sema/Suggest.h"
+#include "frontend/Diag/Suggest.h"
+#include "frontend/Sema/Words.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -1,6 +1,6 @@
 // Names and scopes, constants of the file, source locations.
 #include "frontend/Lower/Elaborator.h"
-#include "frontend/Sema/Suggest.h"
+#include "frontend/Diag/Suggest.h"
 
 #include <cmath>
 #include <limits>

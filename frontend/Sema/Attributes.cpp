@@ -1,6 +1,6 @@
 // Attributes of kernels and loops, and the `tune` clause.
 #include "frontend/Lower/Elaborator.h"
-#include "frontend/Sema/Suggest.h"
+#include "frontend/Diag/Suggest.h"
 
 using namespace mlir;
 using namespace tile;

@@ -1,6 +1,6 @@
 // Compile-time parameters: values from -D, the arguments, `config` and defaults; one instance for each choice.
 #include "frontend/Lower/Elaborator.h"
-#include "frontend/Sema/Suggest.h"
+#include "frontend/Diag/Suggest.h"
 
 using namespace mlir;
 using namespace tile;
