@@ -19,10 +19,11 @@ for name in ("HOME", "TILE_PTXAS", "CUDA_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS")
         config.environment[name] = os.environ[name]
 config.environment["NO_COLOR"] = "1"
 
-# %examples: the folder of examples; %source: the root of the tree; %python: a Python that has NumPy.
+# %examples: the folder of examples; %source: the root of the tree; %build: the build folder; %python: a Python that has NumPy.
 config.substitutions.append(("%examples", os.path.join(config.tile_source, "examples")))
 config.substitutions.append(("%source", config.tile_source))
 config.substitutions.append(("%python", config.python))
+config.substitutions.append(("%build", config.tile_build))
 
 
 def hasPtxas():

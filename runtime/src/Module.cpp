@@ -35,11 +35,20 @@ Error tile_kernel::select(const tile_argument *arguments, size_t count, const ti
     return {};
   if (count && !arguments)
     return Error(TILE_ERROR_CALL, name + ": the array of arguments is null");
-  for (const tile_instance *candidate : instances)
-    if (candidate->validator->fits(arguments, count)) {
+  size_t near = 0, rightCount = 0;
+  for (const tile_instance *candidate : instances) {
+    rightCount += candidate->validator->takesCount(count);
+    Validator::Fit fit = candidate->validator->fits(arguments, count);
+    if (fit == Validator::Fit::No)
+      continue;
+    if (fit == Validator::Fit::Yes || ++near == 1)
       instance = candidate;
+    if (fit == Validator::Fit::Yes)
       return {};
-    }
+  }
+  // Where the dtypes leave one instance, or no count is right, an instance's own checks say best what is wrong.
+  if (near == 1 || rightCount == 0)
+    return {};
   std::string message = name + ": no instance takes (" + describeArguments(arguments, count) + "); there are";
   for (size_t i = 0; i < instances.size(); ++i)
     message += (i ? "; " : " ") + instances[i]->validator->getSignature();

@@ -110,7 +110,7 @@ Error Check::checkCall() const {
 }
 
 Error Check::checkCount() const {
-  if (count >= v.required && count <= kernel.params.size())
+  if (v.takesCount(count))
     return {};
   std::string names;
   for (const Param &param : kernel.params)
@@ -158,7 +158,7 @@ Error Check::checkRanks() const {
     size_t rank = kernel.params[i].dims.size();
     if (isTensor(i) && arguments[i].rank != int32_t(rank))
       return fail(TILE_ERROR_RANK,
-                  quoted(i) + " expects " + std::to_string(rank) + " dimensions, found " +
+                  quoted(i) + " expects rank " + std::to_string(rank) + ", found rank " +
                       std::to_string(arguments[i].rank),
                   kernel.params[i].line);
   }
@@ -557,9 +557,10 @@ Error Validator::check(const tile_argument *arguments, size_t count, Plan &plan,
   return Check(*this, arguments, count, plan).run(unchecked);
 }
 
-bool Validator::fits(const tile_argument *arguments, size_t count) const {
-  if (count < required || count > kernel.params.size())
-    return false;
+Validator::Fit Validator::fits(const tile_argument *arguments, size_t count) const {
+  if (!takesCount(count))
+    return Fit::No;
+  Fit fit = Fit::Yes;
   for (size_t i = 0; i < count; ++i) {
     const Param &param = kernel.params[i];
     const tile_argument &argument = arguments[i];
@@ -567,16 +568,18 @@ bool Validator::fits(const tile_argument *arguments, size_t count) const {
     if (!tensor && argument.kind == TILE_DEFAULT && param.defaultValue)
       continue;
     if (argument.kind != (tensor ? TILE_TENSOR : TILE_SCALAR) || argument.dtype != int32_t(param.dtype))
-      return false;
+      return Fit::No;
     if (!tensor)
       continue;
-    if (argument.rank != int32_t(param.dims.size()) || (argument.rank > 0 && !argument.shape))
-      return false;
+    if (argument.rank != int32_t(param.dims.size()) || (argument.rank > 0 && !argument.shape)) {
+      fit = Fit::DtypesOnly;
+      continue;
+    }
     for (size_t axis = 0; axis < param.dims.size(); ++axis)
       if (param.dims[axis].isInteger() && argument.shape[axis] != param.dims[axis].getInteger())
-        return false;
+        fit = Fit::DtypesOnly;
   }
-  return true;
+  return fit;
 }
 
 } // namespace tile::runtime

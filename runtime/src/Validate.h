@@ -42,8 +42,11 @@ public:
   /// With `unchecked`, looks only at what binding dimensions and computing the grid need. `plan` is meaningless after an error.
   Error check(const tile_argument *arguments, size_t count, Plan &plan, bool unchecked = false) const;
 
-  /// Whether kinds, dtypes, ranks and constant dimensions agree: what dispatch between instances goes by.
-  bool fits(const tile_argument *arguments, size_t count) const;
+  /// How well arguments suit this instance: count, kinds and dtypes, and then ranks and constant dimensions. Dispatch between
+  /// instances goes by it.
+  enum class Fit : uint8_t { No, DtypesOnly, Yes };
+  bool takesCount(size_t count) const { return count >= required && count <= kernel.params.size(); }
+  Fit fits(const tile_argument *arguments, size_t count) const;
 
   const Kernel &getKernel() const { return kernel; }
   /// "softmax[T = f16](x: in f16[M, N], y: out f16[M, N])".

@@ -122,6 +122,9 @@ TEST_F(ModuleTest, NoInstanceFits) {
                 "shift: no instance takes (f64[5], f64[5]); there are shift[T = f16](x: in f16[N], y: out f16[N], eps: f32 = "
                 "1e-05); shift[T = f32](");
   EXPECT_EQ(fake().launches, 0);
+  // Where dtypes leave one instance, it says what is wrong.
+  EXPECT_STATUS(kernel(module, "shift").launch({{TILE_F32, address(0x10000), {5, 1}}, {TILE_F32, address(0x80000), {5}}}),
+                TILE_ERROR_RANK, "'x' expects rank 1, found rank 2");
   tile::Kernel none;
   EXPECT_STATUS(module.kernel("shuft", none), TILE_ERROR_KERNEL, "has no kernel 'shuft'; it has shift, matmul");
   EXPECT_FALSE(none);
@@ -141,7 +144,7 @@ TEST_F(ModuleTest, ChecksComeBeforeTheDevice) {
   EXPECT_EQ(fake().launches, 1);
   EXPECT_STATUS(matmul.launch(call, nullptr, 8), TILE_ERROR_CALL, "unknown launch flags 8");
   EXPECT_STATUS(matmul.launch({{TILE_F16, address(0x10000), {4, 5}, {5}}, call[1], call[2]}), TILE_ERROR_RANK,
-                "'a' expects 2 dimensions");
+                "'a' expects rank 2");
 }
 
 TEST_F(ModuleTest, SharedMemory) {

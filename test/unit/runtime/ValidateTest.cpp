@@ -137,12 +137,12 @@ TEST(Validate, Dtype) {
 
 TEST(Validate, Rank) {
   EXPECT_ERROR(check(matmul(), Call().tensor(Dtype::F16, {8, 8}).tensor(Dtype::F16, {8, 8, 8}).tensor(Dtype::F16, {8})),
-               TILE_ERROR_RANK, "matmul: 'b' expects 2 dimensions, found 3 (matmul.tile:4)");
+               TILE_ERROR_RANK, "matmul: 'b' expects rank 2, found rank 3 (matmul.tile:4)");
   Call call = matmulCall();
   call.arguments[0].shape = nullptr;
   EXPECT_ERROR(check(matmul(), call), TILE_ERROR_CALL, "matmul: 'a' has rank 2 but no shape");
   call.arguments[0].rank = -1;
-  EXPECT_ERROR(check(matmul(), call), TILE_ERROR_RANK, "matmul: 'a' expects 2 dimensions, found -1 (matmul.tile:4)");
+  EXPECT_ERROR(check(matmul(), call), TILE_ERROR_RANK, "matmul: 'a' expects rank 2, found rank -1 (matmul.tile:4)");
 }
 
 TEST(Validate, EqualNames) {
@@ -477,9 +477,11 @@ TEST(Validate, Fits) {
   auto f16 = make(shift(Dtype::F16)), f32 = make(shift(Dtype::F32));
   Call call;
   call.tensor(Dtype::F16, {4}).tensor(Dtype::F16, {4});
-  EXPECT_TRUE(f16->fits(call.arguments.data(), 2));
-  EXPECT_FALSE(f32->fits(call.arguments.data(), 2));
-  EXPECT_FALSE(f16->fits(call.arguments.data(), 1));
+  EXPECT_EQ(f16->fits(call.arguments.data(), 2), Validator::Fit::Yes);
+  EXPECT_EQ(f32->fits(call.arguments.data(), 2), Validator::Fit::No);
+  EXPECT_EQ(f16->fits(call.arguments.data(), 1), Validator::Fit::No);
+  call.arguments[1].rank = 0;
+  EXPECT_EQ(f16->fits(call.arguments.data(), 2), Validator::Fit::DtypesOnly);
 }
 
 TEST(Validate, Signature) {

@@ -1,0 +1,214 @@
+"""Launches kernels that tilec compiled: `tile.load("softmax.cubin")["softmax"](x, y)`.
+
+Every argument is checked against the kernel's contract; what is wrong raises `tile.Error`, which names the parameter. A tensor
+is anything with `__cuda_array_interface__` or `__dlpack__`, PyTorch's included; no package but this one is imported.
+"""
+import ctypes
+import math
+import sys
+
+from . import _library
+from ._library import Error
+from ._tensors import asStream, asTensor, torchScope
+
+__all__ = ["Error", "Kernel", "Module", "load", "version"]
+
+_SIGNED = {"i8": 8, "i16": 16, "i32": 32, "i64": 64}
+_UNSIGNED = {"bool": 1, "u8": 8, "u16": 16, "u32": 32, "u64": 64}
+
+
+def version():
+    """Version of the runtime library."""
+    return _library.get().tile_runtime_version().decode()
+
+
+def load(path):
+    """Loads a cubin or PTX file with the manifest that tilec wrote beside it."""
+    handle = ctypes.c_void_p()
+    _library.check(_library.get().tile_module_load(_library.encodePath(path), ctypes.byref(handle)))
+    return Module(handle)
+
+
+class Module:
+    """The kernels of one binary, by name: `module["softmax"]`."""
+
+    def __init__(self, handle):
+        self._handle = handle
+        self._kernels = {}
+
+    def __del__(self):
+        # At the interpreter's end the library may be gone before its modules.
+        if getattr(self, "_handle", None) and _library is not None and not sys.is_finalizing():
+            _library.get().tile_module_free(self._handle)
+
+    @property
+    def target(self):
+        """What the binary is compiled for, "sm_90a"."""
+        return _library.get().tile_module_target(self._handle).decode()
+
+    def keys(self):
+        """Names of the kernels, in the order of the source."""
+        library = _library.get()
+        count = library.tile_module_kernel_count(self._handle)
+        return [library.tile_kernel_name(library.tile_module_kernel_at(self._handle, i)).decode() for i in range(count)]
+
+    def __iter__(self):
+        return iter(self.keys())
+
+    def __getitem__(self, name):
+        if name not in self._kernels:
+            handle = ctypes.c_void_p()
+            _library.check(_library.get().tile_module_kernel(self._handle, name.encode(), ctypes.byref(handle)))
+            self._kernels[name] = Kernel(self, handle)
+        return self._kernels[name]
+
+    def prepare(self):
+        """Loads the binary into the current context now, for instance before a graph is captured."""
+        _library.check(_library.get().tile_module_prepare(self._handle))
+
+    def __repr__(self):
+        return f"<tile.Module for {self.target}: {', '.join(self.keys())}>"
+
+
+class _Instance:
+    """What a call needs to know about one instance: its parameters' names, kinds and dtypes."""
+
+    def __init__(self, handle):
+        library = _library.get()
+        self.signature = library.tile_instance_signature(handle).decode()
+        self.params = []
+        info = _library.ParamInfo()
+        for i in range(library.tile_instance_param_count(handle)):
+            library.tile_instance_param(handle, i, ctypes.byref(info))
+            dtype = library.tile_dtype_name(info.dtype).decode()
+            self.params.append((info.name.decode(), info.kind == _library.SCALAR, dtype, bool(info.has_default)))
+
+
+class Kernel:
+    """All instances of one kernel. Call it with tensors and numbers in the source's order, or by name."""
+
+    def __init__(self, module, handle):
+        library = _library.get()
+        self._module = module  # keeps the binary loaded
+        self._handle = handle
+        self.name = library.tile_kernel_name(handle).decode()
+        self.__doc__ = library.tile_kernel_doc(handle).decode() or None
+        self._instances = [_Instance(library.tile_kernel_instance(handle, i))
+                           for i in range(library.tile_kernel_instance_count(handle))]
+
+    @property
+    def signatures(self):
+        """One line for each instance, as in the source."""
+        return [instance.signature for instance in self._instances]
+
+    def __call__(self, *values, stream=None, check=True, **named):
+        """Launches on `stream` (a number, or PyTorch's or CuPy's stream; PyTorch's current one for PyTorch's tensors, else the
+        default stream) and does not wait. With `check=False` the caller vouches for the arguments."""
+        arguments, torchDevice, keep = self._convert(values, named)
+        with torchScope(torchDevice):
+            error = _library.get().tile_kernel_launch(self._handle, arguments, len(arguments), asStream(stream, torchDevice),
+                                                      0 if check else 1)
+        del keep
+        _library.check(error)
+
+    def plan(self, *values, **named):
+        """What a call would do, without touching the device: {"programs": 128, "grid": [128]}."""
+        arguments, _, keep = self._convert(values, named)
+        plan = _library.LaunchPlan()
+        error = _library.get().tile_kernel_plan(self._handle, arguments, len(arguments), ctypes.byref(plan), None, 0)
+        del keep
+        _library.check(error)
+        return {"programs": plan.programs, "grid": list(plan.extents[:plan.axes])}
+
+    def _convert(self, values, named):
+        """(array of tile_argument, PyTorch's device or None, objects that must live until the launch has been made)."""
+        tensors = {}
+        torchDevice = None
+        places = [(i, self._nameAt(i), value) for i, value in enumerate(values)]
+        places += [(name, name, value) for name, value in named.items()]
+        for place, name, value in places:
+            if isinstance(value, (bool, int, float)) or value is None:
+                continue
+            tensor = asTensor(value, f"{self.name}: '{name}'")
+            if tensor is None:
+                continue
+            tensors[place] = tensor
+            torchDevice = tensor.torchDevice if torchDevice is None else torchDevice
+        instance, ordered = self._choose(values, named, tensors)
+        arguments = (_library.Argument * len(ordered))()
+        for i, (place, value) in enumerate(ordered):
+            name, _, dtype, _ = instance.params[i] if i < len(instance.params) else (str(i), False, "f32", False)
+            argument = arguments[i]
+            if place is None:
+                argument.kind = _library.DEFAULT
+            elif place in tensors:
+                tensors[place].fill(argument, dtype)
+            else:
+                argument.kind = _library.SCALAR
+                argument.dtype = _library.get().tile_dtype_from_name(dtype.encode())
+                argument.bits = _scalarBits(value, dtype, f"{self.name}: '{name}'")
+        return arguments, torchDevice, (tensors, values, named)
+
+    def _nameAt(self, index):
+        params = self._instances[0].params
+        return params[index][0] if index < len(params) else f"argument {index}"
+
+    def _choose(self, values, named, tensors):
+        """The instance whose tensors have the dtypes given, else the first, and the arguments in its order as (place, value),
+        place None for a default. The runtime makes the real choice; here only numbers need a dtype."""
+        first = None
+        for instance in self._instances:
+            ordered = list(enumerate(values))
+            names = [param[0] for param in instance.params]
+            rest = dict(named)
+            for name, _, _, _ in instance.params[len(values):]:
+                ordered.append((name, rest.pop(name)) if name in rest else (None, None))
+            while ordered and ordered[-1][0] is None:
+                ordered.pop()
+            if rest:
+                name = next(iter(rest))
+                first = first or (None, f"{self.name}: '{name}' is " + ("given twice" if name in names else "no parameter; there are "
+                                  + ", ".join(names)))
+                continue
+            missing = [names[i] for i, (place, _) in enumerate(ordered) if place is None and not instance.params[i][3]]
+            if missing:
+                first = first or (None, f"{self.name}: '{missing[0]}' is missing")
+                continue
+            if all(place not in tensors or i >= len(instance.params) or tensors[place].mayBe(instance.params[i][2])
+                   for i, (place, _) in enumerate(ordered)):
+                return instance, ordered
+            if first is None or first[0] is None:
+                first = (instance, ordered)
+        if first[0] is None:
+            raise TypeError(first[1])
+        return first
+
+    def __repr__(self):
+        return "<tile.Kernel " + "; ".join(self.signatures) + ">"
+
+
+def _scalarBits(value, dtype, what):
+    """Bits of a Python or NumPy number in `dtype`."""
+    if value is None:
+        raise TypeError(f"{what} is None, expected a number of {dtype}")
+    width = _SIGNED.get(dtype) or _UNSIGNED.get(dtype)
+    if width:
+        try:
+            number = int(bool(value)) if dtype == "bool" else value.__index__()
+        except AttributeError:
+            raise TypeError(f"{what} is {value!r}, expected an integer of {dtype}") from None
+        low = -(1 << (width - 1)) if dtype in _SIGNED else 0
+        if not low <= number < low + (1 << width):
+            raise OverflowError(f"{what} is {number}, which is no value of {dtype}")
+        return number & ((1 << width) - 1)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what} is of type {type(value).__name__}, expected a number of {dtype}, or a tensor with "
+                        "__cuda_array_interface__ or __dlpack__") from None
+    except OverflowError:
+        number = math.inf if value > 0 else -math.inf
+    bits = ctypes.c_uint64()
+    _library.check(_library.get().tile_scalar_bits(_library.get().tile_dtype_from_name(dtype.encode()), number,
+                                                   ctypes.byref(bits)))
+    return bits.value

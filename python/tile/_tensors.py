@@ -1,0 +1,138 @@
+"""Tensors of other packages, read by their protocols: address, dtype, shape and strides. Nothing is copied."""
+import contextlib
+import ctypes
+import sys
+
+from . import _library
+
+# Codes of __cuda_array_interface__. NumPy's notation has no bf16 and no f8: V2 and V1 are taken as their bits.
+_TYPESTR = {"b1": "bool", "i1": "i8", "i2": "i16", "i4": "i32", "i8": "i64", "u1": "u8", "u2": "u16", "u4": "u32", "u8": "u64",
+            "f2": "f16", "f4": "f32", "f8": "f64", "V2": "bf16"}
+_TORCH = {"bool": "bool", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16",
+          "uint32": "u32", "uint64": "u64", "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
+          "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2"}
+# DLPack's type codes and the widths in bits that they take here.
+_DLPACK = {(0, 8): "i8", (0, 16): "i16", (0, 32): "i32", (0, 64): "i64", (1, 8): "u8", (1, 16): "u16", (1, 32): "u32",
+           (1, 64): "u64", (2, 16): "f16", (2, 32): "f32", (2, 64): "f64", (4, 16): "bf16", (6, 8): "bool",
+           (10, 8): "f8e4m3", (12, 8): "f8e5m2"}
+_DLPACK_CUDA = {2, 13}  # device memory, managed memory
+
+
+class Tensor:
+    """A tensor on the device, as the runtime wants it. Strides are in elements, None for dense row-major."""
+
+    __slots__ = ("data", "dtype", "shape", "strides", "torchDevice", "keep")
+
+    def __init__(self, data, dtype, shape, strides, torchDevice=None, keep=None):
+        self.data, self.dtype, self.torchDevice, self.keep = data, dtype, torchDevice, keep
+        rank = len(shape)
+        self.shape = (ctypes.c_int64 * rank)(*shape)
+        self.strides = None if strides is None else (ctypes.c_int64 * rank)(*strides)
+
+    def mayBe(self, dtype):
+        """Whether the elements are of that dtype; raw bytes are f8 of either kind."""
+        return self.dtype == dtype or (self.dtype == "V1" and dtype in ("f8e4m3", "f8e5m2"))
+
+    def fill(self, argument, expected):
+        """Writes this tensor into a tile_argument; `expected` decides what raw bytes are."""
+        argument.kind = _library.TENSOR
+        dtype = expected if self.dtype == "V1" and self.mayBe(expected) else self.dtype
+        argument.dtype = _library.get().tile_dtype_from_name(dtype.encode())
+        argument.data = self.data
+        argument.rank = len(self.shape)
+        argument.shape = ctypes.cast(self.shape, ctypes.POINTER(ctypes.c_int64))
+        if self.strides is not None:
+            argument.strides = ctypes.cast(self.strides, ctypes.POINTER(ctypes.c_int64))
+
+
+def asTensor(value, what):
+    """`value` as a Tensor, or None if it is of no kind of tensor. `what` stands in messages: "softmax: 'x'"."""
+    kind = type(value)
+    if any(base.__module__.partition(".")[0] == "torch" and base.__name__ == "Tensor" for base in kind.__mro__):
+        return _fromTorch(value, what)
+    interface = getattr(value, "__cuda_array_interface__", None)
+    if interface is not None:
+        return _fromInterface(interface, value, what)
+    if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
+        # A NumPy scalar is a number.
+        if getattr(value, "shape", None) == () and kind.__module__ == "numpy" and kind.__name__ != "ndarray":
+            return None
+        return _fromDlpack(value, what)
+    if hasattr(value, "__array_interface__") and getattr(value, "shape", ()) != ():
+        raise _hostError(what, "host memory")
+    return None
+
+
+def _hostError(what, where):
+    return _library.Error(f"{what} is in {where}, expected a tensor on the CUDA device", 21)
+
+
+def _fromTorch(value, what):
+    if not value.is_cuda:
+        raise _hostError(what, f"host memory (device '{value.device}')")
+    name = str(value.dtype).partition(".")[2]
+    if name not in _TORCH:
+        raise TypeError(f"{what} is of {value.dtype}, which is no dtype of tile")
+    return Tensor(value.data_ptr(), _TORCH[name], value.shape, value.stride(), value.device, value)
+
+
+def _fromInterface(interface, value, what):
+    typestr = interface["typestr"]
+    code = typestr[1:]
+    if typestr[0] == ">" and code[-1] != "1":
+        raise TypeError(f"{what} is big-endian")
+    if code not in _TYPESTR and code != "V1":
+        raise TypeError(f"{what} is of type '{typestr}', which is no dtype of tile")
+    size = int(code[1:])
+    strides = interface.get("strides")
+    if strides is not None:
+        if any(stride % size for stride in strides):
+            raise TypeError(f"{what} has strides {strides} that are no multiples of its elements of {size} bytes")
+        strides = [stride // size for stride in strides]
+    return Tensor(interface["data"][0], _TYPESTR.get(code, code), interface["shape"], strides, keep=value)
+
+
+class _DlTensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("deviceType", ctypes.c_int32), ("deviceId", ctypes.c_int32),
+                ("rank", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+                ("offset", ctypes.c_uint64)]
+
+
+def _fromDlpack(value, what):
+    device, _ = value.__dlpack_device__()
+    if int(device) not in _DLPACK_CUDA:
+        raise _hostError(what, f"host memory (DLPack device {int(device)})")
+    capsule = value.__dlpack__()
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    # Read, not consumed: the capsule stays ours, and frees the export when it goes.
+    tensor = _DlTensor.from_address(pointer(capsule, b"dltensor"))
+    dtype = _DLPACK.get((tensor.code, tensor.bits))
+    if dtype is None or tensor.lanes != 1:
+        raise TypeError(f"{what} is of DLPack type ({tensor.code}, {tensor.bits}, {tensor.lanes}), which is no dtype of tile")
+    strides = tensor.strides[:tensor.rank] if tensor.strides else None
+    return Tensor((tensor.data or 0) + tensor.offset, dtype, tensor.shape[:tensor.rank], strides, keep=(value, capsule))
+
+
+def asStream(stream, torchDevice):
+    """A stream as its handle: a number, an object of PyTorch (`cuda_stream`), CuPy (`ptr`) or the `__cuda_stream__` protocol;
+    for None PyTorch's current stream if a tensor is PyTorch's, else the default stream."""
+    if stream is None:
+        return sys.modules["torch"].cuda.current_stream(torchDevice).cuda_stream if torchDevice is not None else None
+    if isinstance(stream, int):
+        return stream
+    protocol = getattr(stream, "__cuda_stream__", None)
+    if protocol is not None:
+        return (protocol() if callable(protocol) else protocol)[1]
+    for attribute in ("cuda_stream", "ptr"):
+        if hasattr(stream, attribute):
+            return int(getattr(stream, attribute))
+    raise TypeError(f"stream is of type {type(stream).__name__}, expected a number or a CUDA stream")
+
+
+def torchScope(torchDevice):
+    """Makes the device of PyTorch's tensors current while a launch is made."""
+    if torchDevice is None:
+        return contextlib.nullcontext()
+    return sys.modules["torch"].cuda.device(torchDevice)

@@ -1,0 +1,163 @@
+"""Tests of the Python module. The driver is a fake: what a launch hands to it is read back from its record."""
+import ctypes
+import json
+import os
+import struct
+import tempfile
+import unittest
+
+import numpy
+import tile
+
+
+class FakeCuda(ctypes.Structure):
+    """The record of the fake driver, as in test/unit/runtime/FakeCuda.h, up to what is read here."""
+    _fields_ = [(name, ctypes.c_int) for name in ("major", "minor", "optinShared", "staticShared", "loadResult", "launchResult")]
+    _fields_ += [("symbols", ctypes.c_char_p), ("argumentCount", ctypes.c_int)]
+    _fields_ += [(name, ctypes.c_int) for name in ("loads", "unloads", "launches", "retains", "memsets", "maxDynamicShared")]
+    _fields_ += [("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("shared", ctypes.c_uint), ("stream", ctypes.c_void_p),
+                 ("arguments", ctypes.c_uint64 * 16), ("lastFunction", ctypes.c_char * 64)]
+
+
+library = ctypes.CDLL(os.environ["TILE_LIBCUDA"])
+library.fakeCuda.restype = ctypes.POINTER(FakeCuda)
+fake = library.fakeCuda().contents
+
+
+class Cai:
+    """A tensor by __cuda_array_interface__."""
+
+    def __init__(self, data, typestr, shape, strides=None):
+        self.__cuda_array_interface__ = {"data": (data, False), "typestr": typestr, "shape": shape, "strides": strides, "version": 3}
+
+
+class Dlpack:
+    """A tensor by __dlpack__: NumPy's export, told to be on a CUDA device."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, stream=None):
+        return self.array.__dlpack__()
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+
+def kernel(dtype):
+    scalars = [("w", "i64", 3), ("eps", dtype if dtype == "f16" else "f32", 1e-5), ("flag", "bool", True)]
+    tensor = lambda name, access: {"name": name, "kind": "tensor", "access": access, "dtype": dtype, "align": 4, "line": 2,
+                                   "dims": ["N"], "strides": ["*"]}
+    params = [tensor("x", "in"), tensor("y", "out")]
+    params += [{"name": name, "kind": "scalar", "dtype": d, "line": 3, "default": value} for name, d, value in scalars]
+    return {"name": "scale", "symbol": "scale_T_" + dtype, "file": "scale.tile", "line": 1, "doc": "y = x",
+            "constants": {"T": dtype}, "dims": [{"name": "N", "min": 1, "max": 100}], "params": params, "contracts": [],
+            "grid": ["N"], "arguments": [{"param": p["name"]} for p in params] + [{"dim": "N"}], "launch": {"threads": 32}}
+
+
+def write(folder, target="sm_90"):
+    path = os.path.join(folder, "scale.ptx")
+    with open(path, "w") as ptx:
+        ptx.write(".version 8.0\n")
+    with open(path + ".json", "w") as manifest:
+        json.dump({"format": "tile-manifest", "version": 1, "compiler": "t", "target": target,
+                   "kernels": [kernel("f16"), kernel("f32"), kernel("bf16")]}, manifest)
+    return path
+
+
+class PythonModule(unittest.TestCase):
+    def setUp(self):
+        fake.major, fake.argumentCount, fake.launchResult = 9, 6, 0
+        fake.symbols = b"scale_T_f16,scale_T_f32,scale_T_bf16,"
+        self.folder = tempfile.TemporaryDirectory()
+        self.module = tile.load(write(self.folder.name))
+        self.scale = self.module["scale"]
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def raises(self, kind, text, call):
+        with self.assertRaises(kind) as caught:
+            call()
+        self.assertIn(text, str(caught.exception))
+
+    def testModule(self):
+        self.assertEqual(self.module.target, "sm_90")
+        self.assertEqual(list(self.module), ["scale"])
+        self.assertEqual(self.scale.__doc__, "y = x")
+        self.assertEqual(len(self.scale.signatures), 3)
+        self.assertTrue(self.scale.signatures[1].startswith("scale[T = f32](x: in f32[N; *]"))
+        self.assertRegex(tile.version(), r"^\d+\.\d+\.\d+$")
+
+    def testLaunch(self):
+        before = fake.launches
+        self.scale(Cai(0x1000, "<f4", (7,)), Cai(0x8000, "<f4", (7,), (8,)), 5, eps=2.0, flag=False, stream=99)
+        self.assertEqual(fake.launches, before + 1)
+        self.assertEqual(fake.lastFunction, b"scale_T_f32")
+        self.assertEqual((fake.grid[0], fake.block[0], fake.stream), (7, 32, 99))
+        self.assertEqual(list(fake.arguments[:3]), [0x1000, 0x8000, 5])
+        self.assertEqual(fake.arguments[3], struct.unpack("<I", struct.pack("<f", 2.0))[0])
+        self.assertEqual((fake.arguments[4] & 255, fake.arguments[5]), (0, 7))
+
+    def testDefaultsAndNames(self):
+        self.scale(y=Cai(0x8000, "<f2", (7,)), x=Cai(0x1000, "<f2", (7,)), eps=numpy.float32(1))
+        self.assertEqual(fake.lastFunction, b"scale_T_f16")
+        self.assertEqual(list(fake.arguments[:4]), [0x1000, 0x8000, 3, 0x3c00])
+
+    def testBf16(self):
+        self.scale(Cai(0x1000, "<V2", (7,)), Cai(0x8000, "|V2", (7,)), numpy.int32(-1))
+        self.assertEqual(fake.lastFunction, b"scale_T_bf16")
+        self.assertEqual(fake.arguments[2], 2**64 - 1)
+
+    def testDlpack(self):
+        x, y = numpy.zeros((6, 2), "f4")[:, 1], numpy.zeros(6, "f4")
+        self.scale(Dlpack(x), Dlpack(y))
+        self.assertEqual(list(fake.arguments[:2]), [x.ctypes.data, y.ctypes.data])
+        self.assertEqual(fake.arguments[5], 6)
+
+    def testPlan(self):
+        before = fake.launches
+        self.assertEqual(self.scale.plan(Cai(0x1000, "<f4", (7,)), Cai(0x8000, "<f4", (7,))), {"programs": 7, "grid": [7]})
+        self.assertEqual(fake.launches, before)
+
+    def testStreams(self):
+        class Torch:
+            cuda_stream = 5
+
+        class Protocol:
+            def __cuda_stream__(self):
+                return (0, 6)
+        for stream, expected in ((Torch(), 5), (Protocol(), 6), (None, None)):
+            self.scale(Cai(0x1000, "<f4", (7,)), Cai(0x8000, "<f4", (7,)), stream=stream)
+            self.assertEqual(fake.stream, expected)
+        self.raises(TypeError, "stream is of type str", lambda: self.scale(Cai(1, "<f4", (7,)), Cai(1, "<f4", (7,)), stream="s"))
+
+    def testWrongCalls(self):
+        x, y = Cai(0x1000, "<f4", (7,)), Cai(0x8000, "<f4", (7,))
+        self.raises(tile.Error, "has no kernel 'nothing'", lambda: self.module["nothing"])
+        self.raises(TypeError, "scale: 'x' is missing", lambda: self.scale(y=y))
+        self.raises(tile.Error, "expected 2 to 5 arguments (x, y, w, eps, flag), found 1", lambda: self.scale(x))
+        self.raises(TypeError, "'z' is no parameter; there are x, y, w, eps, flag", lambda: self.scale(x, y, z=1))
+        self.raises(TypeError, "'y' is given twice", lambda: self.scale(x, y, y=y))
+        self.raises(TypeError, "'w' is 1.5, expected an integer of i64", lambda: self.scale(x, y, 1.5))
+        self.raises(OverflowError, "is no value of i64", lambda: self.scale(x, y, 2**63))
+        self.raises(TypeError, "'eps' is of type str", lambda: self.scale(x, y, eps="much"))
+        self.raises(TypeError, "'eps' is None", lambda: self.scale(x, y, eps=None))
+        self.raises(tile.Error, "'x' is in host memory", lambda: self.scale(numpy.zeros(7, "f4"), y))
+        self.raises(TypeError, "'x' is of type '<c8'", lambda: self.scale(Cai(0x1000, "<c8", (7,)), y))
+        self.raises(tile.Error, "'y' has N = 6 in dimension 0, but 'x' has N = 7", lambda: self.scale(x, Cai(0x8000, "<f4", (6,))))
+        self.raises(tile.Error, "no instance takes (f32[7], f16[7])", lambda: self.scale(x, Cai(0x8000, "<f2", (7,))))
+        fake.launchResult = 700
+        self.raises(tile.Error, "scale: cannot launch: CUDA_ERROR_ILLEGAL_ADDRESS", lambda: self.scale(x, y))
+
+    def testUnchecked(self):
+        self.scale(Cai(0x1000, "<f4", (7,)), Cai(0x8000, "<f4", (6,)), check=False)
+        self.assertEqual(fake.grid[0], 7)
+
+    def testLoadErrors(self):
+        self.raises(tile.Error, "cannot read 'absent.cubin'", lambda: tile.load("absent.cubin"))
+        self.raises(tile.Error, "compiled for 'cpu'", lambda: tile.load(write(self.folder.name, "cpu")))
+
+
+if __name__ == "__main__":
+    unittest.main()
