@@ -6,6 +6,43 @@ include "mlir/Pass/PassBase.td"
 
 //===--- Tile: target-independent ----------------------------------------------------------------------------------===//
 
+def BindDimensions : Pass<"tile-bind-dimensions", "::mlir::ModuleOp"> {
+  let summary = "make named dimensions constants";
+  let description = [{
+    Replaces `tile.dim` of each named dimension by its number and takes the dimension out of the kernels' `dims`: the
+    launcher no longer passes it. A number outside a kernel's contract is an error, as is a name that no kernel has.
+    ```
+    tile-opt --tile-bind-dimensions=values=M=1024,K=64
+    ```
+  }];
+  let options = [ListOption<"values", "values", "std::string", "Dimensions to bind, as NAME=number">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def ProveInBounds : Pass<"tile-prove-in-bounds", "::tile::KernelOp"> {
+  let summary = "mark accesses that cannot leave their view";
+  let description = [{
+    Sets `in_bounds` for each dimension of tile.load, tile.store and tile.inside in which every position provably exists.
+    Facts are the grid's extents, loops' bounds and steps, contracts (ranges and divisibility), minima and maxima, and
+    ranges of integers. Of a dimension that stays masked a remark says so, and which contract would have helped.
+  }];
+  let options = [Option<"remarks", "remarks", "bool", "true", "Report accesses that keep a mask">];
+}
+
+def Simplify : Pass<"tile-simplify"> {
+  let summary = "remove tile operations that do nothing or whose outcome is known";
+  let description = [{
+    Merges chains of permute, reshape and broadcast, moves splats through them, and removes masks that are constant and
+    tile.inside of what is in bounds.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def PrintDivisibility : Pass<"test-print-divisibility"> {
+  let summary = "report the known divisor of every integer value (for tests)";
+  let description = [{ A remark at each operation and loop gives what DivisibilityAnalysis knows of its results. }];
+}
+
 //===--- TileGPU: layouts, shared memory, tensor cores -------------------------------------------------------------===//
 
 def TileGPUAssignLayouts : Pass<"tile-gpu-assign-layouts", "::mlir::ModuleOp"> {

@@ -1,0 +1,147 @@
+// tile-simplify: removes tile operations that say nothing, and those whose outcome is known.
+#include "dialect/Tile/TileDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace tile {
+#define GEN_PASS_DEF_SIMPLIFY
+#include "passes/Passes.h.inc"
+
+/// The scalar that fills the tile, if one is known to.
+static Value splatOf(Value tile) {
+  auto splat = tile.getDefiningOp<tensor::SplatOp>();
+  return splat ? splat.getInput() : Value();
+}
+
+/// The value of a bool scalar, or of every element of a bool tile, if it is a known constant.
+static std::optional<bool> constantBool(Value value) {
+  Attribute attr;
+  if (!value || !matchPattern(value, m_Constant(&attr))) {
+    if (Value scalar = value ? splatOf(value) : Value())
+      return constantBool(scalar);
+    return std::nullopt;
+  }
+  if (auto elements = dyn_cast<SplatElementsAttr>(attr))
+    return elements.getSplatValue<bool>();
+  if (auto integer = dyn_cast<IntegerAttr>(attr))
+    return integer.getValue().getBoolValue();
+  return std::nullopt;
+}
+
+/// `scalar` as a value of `type`: itself, or a tile full of it.
+static Value fill(OpBuilder &builder, Location loc, Type type, Value scalar) {
+  if (isa<RankedTensorType>(type))
+    return tensor::SplatOp::create(builder, loc, type, scalar).getResult();
+  return scalar;
+}
+
+/// permute(permute(x, p), q) = permute(x, i -> p[q[i]]); the identity is x.
+static LogicalResult mergePermutes(PermuteOp op, PatternRewriter &rewriter) {
+  auto inner = op.getSource().getDefiningOp<PermuteOp>();
+  if (!inner)
+    return failure();
+  SmallVector<int64_t> composed;
+  bool identity = true;
+  for (auto [i, q] : llvm::enumerate(op.getPermutation())) {
+    composed.push_back(inner.getPermutation()[q]);
+    identity &= composed.back() == int64_t(i);
+  }
+  if (identity)
+    rewriter.replaceOp(op, inner.getSource());
+  else
+    rewriter.replaceOpWithNewOp<PermuteOp>(op, op.getType(), inner.getSource(), rewriter.getDenseI64ArrayAttr(composed));
+  return success();
+}
+
+static LogicalResult mergeReshapes(ReshapeOp op, PatternRewriter &rewriter) {
+  auto inner = op.getSource().getDefiningOp<ReshapeOp>();
+  if (!inner)
+    return failure();
+  if (inner.getSource().getType() == op.getType())
+    rewriter.replaceOp(op, inner.getSource());
+  else
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), inner.getSource());
+  return success();
+}
+
+/// Broadcasting aligns at the right both times, so the intermediate shape does not matter.
+static LogicalResult mergeBroadcasts(BroadcastOp op, PatternRewriter &rewriter) {
+  auto inner = op.getSource().getDefiningOp<BroadcastOp>();
+  if (!inner)
+    return failure();
+  rewriter.replaceOpWithNewOp<BroadcastOp>(op, op.getType(), inner.getSource());
+  return success();
+}
+
+/// Moving equal elements about gives a splat of another shape.
+template <typename Op>
+static LogicalResult moveSplat(Op op, PatternRewriter &rewriter) {
+  Value scalar = splatOf(op.getSource());
+  if (!scalar)
+    return failure();
+  rewriter.replaceOpWithNewOp<tensor::SplatOp>(op, op.getType(), scalar);
+  return success();
+}
+
+/// What lies in bounds is inside.
+static LogicalResult foldInside(InsideOp op, PatternRewriter &rewriter) {
+  if (!op.allInBounds())
+    return failure();
+  Value yes = arith::ConstantIntOp::create(rewriter, op.getLoc(), 1, 1);
+  rewriter.replaceOp(op, fill(rewriter, op.getLoc(), op.getType(), yes));
+  return success();
+}
+
+/// A load that nothing passes is padding; a mask that passes everything is none.
+static LogicalResult simplifyLoad(LoadOp op, PatternRewriter &rewriter) {
+  std::optional<bool> mask = constantBool(op.getMask());
+  if (!mask)
+    return failure();
+  if (*mask)
+    rewriter.modifyOpInPlace(op, [&] { op.getMaskMutable().clear(); });
+  else
+    rewriter.replaceOp(op, fill(rewriter, op.getLoc(), op.getType(), op.getPad()));
+  return success();
+}
+
+static LogicalResult simplifyStore(StoreOp op, PatternRewriter &rewriter) {
+  std::optional<bool> mask = constantBool(op.getMask());
+  if (!mask)
+    return failure();
+  if (*mask)
+    rewriter.modifyOpInPlace(op, [&] { op.getMaskMutable().clear(); });
+  else
+    rewriter.eraseOp(op);
+  return success();
+}
+
+namespace {
+struct Simplify : impl::SimplifyBase<Simplify> {
+  using SimplifyBase::SimplifyBase;
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add(mergePermutes);
+    patterns.add(mergeReshapes);
+    patterns.add(mergeBroadcasts);
+    patterns.add(moveSplat<PermuteOp>);
+    patterns.add(moveSplat<ReshapeOp>);
+    patterns.add(moveSplat<BroadcastOp>);
+    patterns.add(foldInside);
+    patterns.add(simplifyLoad);
+    patterns.add(simplifyStore);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) {
+      getOperation()->emitError("simplification of tile operations did not come to an end");
+      signalPassFailure();
+    }
+  }
+};
+} // namespace
+
+} // namespace tile
