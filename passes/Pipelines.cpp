@@ -1,8 +1,10 @@
 // Populates the pipelines; the order of passes in this file is the order of the compiler.
 #include "passes/Pipelines.h"
+#include "dialect/Tile/TileDialect.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -15,16 +17,24 @@ using namespace mlir;
 
 namespace tile {
 
-void populateOptimizePipeline(OpPassManager &pm, const OptimizeOptions &options) {
-  if (options.level == 0)
-    return;
+static void addCleanup(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
 
-static void addCleanup(OpPassManager &pm) {
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+void populateOptimizePipeline(OpPassManager &pm, const OptimizeOptions &options) {
+  if (options.level == 0)
+    return;
+  OpPassManager &kernel = pm.nest<KernelOp>();
+  addCleanup(kernel);
+  kernel.addPass(createSCCPPass());
+  kernel.addPass(createSimplify());
+  // Ranges decide comparisons that guard accesses, before proofs look at what is left.
+  kernel.addPass(arith::createIntRangeOptimizationsPass());
+  kernel.addPass(createProveInBounds());
+  kernel.addPass(createSimplify());
+  addCleanup(kernel);
+  kernel.addPass(createLoopInvariantCodeMotionPass());
 }
 
 void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
