@@ -42,6 +42,9 @@ public:
 /// `executablePath` lies in. Empty if there is none. Fails if a path that was asked for is no program.
 llvm::Expected<std::string> findPtxas(llvm::StringRef explicitPath, llvm::StringRef executablePath);
 
+/// Whether assemble() would find a program or library.
+bool hasAssembler(llvm::StringRef explicitPath, llvm::StringRef executablePath);
+
 /// Assembles `ptx`. Errors carry the assembler's first message, not its whole output.
 llvm::Expected<Cubin> assemble(llvm::StringRef ptx, const AssembleOptions &options);
 

@@ -61,6 +61,15 @@ struct NvJitLink {
 
 } // namespace
 
+bool hasAssembler(StringRef explicitPath, StringRef executablePath) {
+  Expected<std::string> program = findPtxas(explicitPath, executablePath);
+  if (!program) { // asked for and missing: assemble() says so
+    consumeError(program.takeError());
+    return true;
+  }
+  return !program->empty() || NvJitLink().load();
+}
+
 Expected<Cubin> assembleWithNvJitLink(StringRef ptx, const AssembleOptions &options) {
   NvJitLink library;
   if (!library.load())

@@ -1,0 +1,307 @@
+// Runs the stages of one compilation: source, AST, tile dialect, target dialects, LLVM, machine code.
+#include "driver/Compile.h"
+#include "codegen/Assemble.h"
+#include "codegen/Host.h"
+#include "codegen/NVPTX.h"
+#include "codegen/Translate.h"
+#include "dialect/Tile/TileDialect.h"
+#include "driver/Dialects.h"
+#include "driver/Output.h"
+#include "driver/Version.h"
+#include "frontend/Ast/Printer.h"
+#include "frontend/Parse/Parser.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Pipelines.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace tile {
+
+static DialectRegistry makeRegistry() {
+  DialectRegistry registry;
+  registerDialects(registry);
+  registerTranslations(registry);
+  return registry;
+}
+
+Compiler::Compiler(const Options &options, Session &session, llvm::StringRef path)
+    : options(options), session(session), path(path), context(makeRegistry(), MLIRContext::Threading::DISABLED) {
+  context.printOpOnDiagnostic(false);
+  context.getDiagEngine().registerHandler([&session](mlir::Diagnostic &diagnostic) {
+    session.report(diagnostic);
+    return success();
+  });
+}
+
+Compiler::~Compiler() = default;
+
+bool Compiler::run(Stage last) {
+  using Step = std::pair<Stage, bool (Compiler::*)()>;
+  static const Step gpuSteps[] = {{Stage::Ast, &Compiler::parse},       {Stage::Tile, &Compiler::elaborate},
+                                  {Stage::TileOpt, &Compiler::optimize}, {Stage::GPU, &Compiler::lowerToGPU},
+                                  {Stage::LLVM, &Compiler::lowerToLLVM}, {Stage::LLVM, &Compiler::optimizeLLVM},
+                                  {Stage::PTX, &Compiler::emitPTX},      {Stage::Cubin, &Compiler::emitCubin}};
+  static const Step cpuSteps[] = {{Stage::Ast, &Compiler::parse},        {Stage::Tile, &Compiler::elaborate},
+                                  {Stage::TileOpt, &Compiler::optimize}, {Stage::LLVM, &Compiler::lowerToLLVM},
+                                  {Stage::LLVM, &Compiler::optimizeLLVM}, {Stage::Obj, &Compiler::emitObject}};
+  for (const auto &[stage, step] : options.isCPU() ? llvm::ArrayRef<Step>(cpuSteps) : llvm::ArrayRef<Step>(gpuSteps)) {
+    if (stage > last)
+      break;
+    if (!(this->*step)() || (step != &Compiler::lowerToLLVM && !dump(stage)))
+      return false;
+  }
+  return true;
+}
+
+//===--- Source to tile dialect ------------------------------------------------------------------------------------===//
+
+bool Compiler::parse() {
+  Phase phase(options, "parse");
+  std::string error;
+  std::optional<FileID> added = session.getSources().addFile(path, error);
+  if (!added)
+    return session.failCall("cannot read '" + path + "': " + error);
+  file = *added;
+  program = parseFile(session.getSources(), file, session.getDiagnostics());
+  return program && !session.getDiagnostics().hasErrors();
+}
+
+void Compiler::setArguments(std::map<std::string, std::string> newDtypes,
+                            std::map<std::string, std::vector<int64_t>> newShapes) {
+  dtypes = std::move(newDtypes);
+  shapes = std::move(newShapes);
+}
+
+bool Compiler::elaborate() {
+  Phase phase(options, "elaborate");
+  ElaborateOptions request;
+  request.defines.assign(options.defines.begin(), options.defines.end());
+  request.kernel = options.kernel;
+  request.target = options.target;
+  request.dtypes = dtypes;
+  request.shapes = shapes;
+  std::optional<Elaborated> result = tile::elaborate(*program, request, session.getDiagnostics(), context);
+  if (!result || session.getDiagnostics().hasErrors())
+    return session.getDiagnostics().hasErrors() ? false : session.failInternal("elaboration failed without a message");
+  module = std::move(result->module);
+  manifest = std::move(result->manifest);
+  manifest.compiler = getCompilerVersion();
+  manifest.target = options.target;
+  return true;
+}
+
+void Compiler::keepFirstInstance() {
+  manifest.kernels.resize(1);
+  for (KernelOp kernel : llvm::make_early_inc_range(module->getOps<KernelOp>()))
+    if (kernel.getSymName() != manifest.kernels.front().symbol)
+      kernel.erase();
+}
+
+//===--- MLIR ------------------------------------------------------------------------------------------------------===//
+
+bool Compiler::runPasses(llvm::StringRef name, llvm::function_ref<void(OpPassManager &)> populate) {
+  Phase phase(options, name);
+  PassManager passes(&context);
+  populate(passes);
+  if (succeeded(passes.run(*module)))
+    return !session.getDiagnostics().hasErrors(); // -Werror
+  return session.getDiagnostics().hasErrors() ? false
+                                              : session.failInternal("a pass of '" + name + "' failed without a message");
+}
+
+// The pipelines with their options filled in, which MLIR does not let one copy.
+
+static void addOptimizePasses(OpPassManager &passes, const Options &options) {
+  OptimizeOptions chosen;
+  chosen.level = options.level;
+  populateOptimizePipeline(passes, chosen);
+}
+
+static void addGPUPasses(OpPassManager &passes, const Options &options,
+                         void (*populate)(OpPassManager &, const GPUOptions &)) {
+  GPUOptions chosen;
+  chosen.level = options.level;
+  chosen.target = options.target;
+  populate(passes, chosen);
+}
+
+static void addCPUPasses(OpPassManager &passes, const Options &options, unsigned vectorBits) {
+  CPUOptions chosen;
+  chosen.level = options.level;
+  chosen.vectorBits = vectorBits;
+  populateCPUPipeline(passes, chosen);
+}
+
+bool Compiler::optimize() {
+  return runPasses("tile passes", [&](OpPassManager &passes) { addOptimizePasses(passes, options); });
+}
+
+bool Compiler::lowerToGPU() {
+  return runPasses("layout passes",
+                   [&](OpPassManager &passes) { addGPUPasses(passes, options, populateTileGPUPipeline); });
+}
+
+bool Compiler::lowerToLLVM() {
+  bool done;
+  if (options.isCPU()) {
+    llvm::Expected<HostTarget> target = HostTarget::create(options.level);
+    if (!target)
+      return session.failInternal(target.takeError());
+    host = std::make_unique<HostTarget>(std::move(*target));
+    done = runPasses("CPU passes",
+                     [&](OpPassManager &passes) { addCPUPasses(passes, options, host->getVectorBits()); });
+  } else {
+    done = runPasses("NVVM passes",
+                     [&](OpPassManager &passes) { addGPUPasses(passes, options, populateNVVMPipeline); });
+  }
+  if (!done)
+    return false;
+  fillLaunch();
+  Phase phase(options, "translation to LLVM IR");
+  llvmContext = std::make_unique<llvm::LLVMContext>();
+  llvmModule = translateToLLVM(*module, *llvmContext);
+  if (llvmModule)
+    return true;
+  return session.getDiagnostics().hasErrors() ? false : session.failInternal("no LLVM IR came out of the passes");
+}
+
+/// Takes the launch configuration from what the GPU passes wrote on each function.
+void Compiler::fillLaunch() {
+  for (runtime::Kernel &kernel : manifest.kernels) {
+    auto function = module->lookupSymbol<LLVM::LLVMFuncOp>(kernel.symbol);
+    if (!function)
+      continue;
+    if (auto threads = function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getReqntidAttrName()))
+      kernel.launch.threads = threads[0];
+    if (auto bytes = function->getAttrOfType<IntegerAttr>("tile_gpu.shared_bytes"))
+      kernel.launch.sharedBytes = bytes.getInt();
+  }
+}
+
+//===--- LLVM ------------------------------------------------------------------------------------------------------===//
+
+bool Compiler::optimizeLLVM() {
+  Phase phase(options, "LLVM passes");
+  if (options.isCPU()) {
+    if (llvm::Error error = host->optimize(*llvmModule))
+      return session.failInternal(std::move(error));
+    return true;
+  }
+  llvm::Expected<NVPTXTarget> target = NVPTXTarget::create(options.target, options.level);
+  if (!target)
+    return session.failInternal(target.takeError());
+  gpu = std::make_unique<NVPTXTarget>(std::move(*target));
+  if (llvm::Error error = gpu->optimize(*llvmModule))
+    return session.failInternal(std::move(error));
+  return true;
+}
+
+bool Compiler::emitPTX() {
+  Phase phase(options, "PTX");
+  llvm::Expected<std::string> text = gpu->emitPTX(*llvmModule);
+  if (!text)
+    return session.failInternal(text.takeError());
+  ptx = std::move(*text);
+  return true;
+}
+
+bool Compiler::emitCubin() {
+  Phase phase(options, "cubin");
+  AssembleOptions request;
+  request.arch = options.target;
+  request.level = options.level;
+  request.ptxasPath = options.ptxasPath;
+  request.executablePath = options.executable;
+  llvm::Expected<Cubin> cubin = assemble(ptx, request);
+  if (!cubin) {
+    llvm::Error rest = llvm::handleErrors(cubin.takeError(), [&](const NoAssembler &error) {
+      session.getDiagnostics().report(diag::noAssembler, Range(), error.message());
+    });
+    if (rest)
+      session.getDiagnostics().report(diag::assemblerFailed, Range(), llvm::toString(std::move(rest)));
+    return false;
+  }
+  for (const std::string &warning : cubin->warnings)
+    session.getDiagnostics().report(diag::assemblerWarning, Range(), warning);
+  for (const KernelResources &resources : cubin->kernels)
+    for (runtime::Kernel &kernel : manifest.kernels)
+      if (kernel.symbol == resources.symbol) {
+        kernel.launch.registers = resources.registers;
+        kernel.launch.spillBytes = resources.spillBytes;
+      }
+  binary = std::move(cubin->bytes);
+  return !session.getDiagnostics().hasErrors();
+}
+
+bool Compiler::emitObject() {
+  Phase phase(options, "object file");
+  llvm::Expected<std::string> bytes = host->emitObject(*llvmModule);
+  if (!bytes)
+    return session.failInternal(bytes.takeError());
+  binary = std::move(*bytes);
+  return true;
+}
+
+//===--- Products --------------------------------------------------------------------------------------------------===//
+
+std::string Compiler::getProduct(Stage stage) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  switch (stage) {
+  case Stage::Ast:
+    ast::print(*program, session.getSources(), stream);
+    break;
+  case Stage::Tile:
+  case Stage::TileOpt:
+  case Stage::GPU:
+    module->print(stream);
+    stream << "\n";
+    break;
+  case Stage::LLVM:
+    llvmModule->print(stream, nullptr);
+    break;
+  case Stage::PTX:
+    return ptx;
+  case Stage::Cubin:
+  case Stage::Obj:
+    return binary;
+  }
+  return text;
+}
+
+bool Compiler::dump(Stage stage) {
+  if (options.dumpDirectory.empty())
+    return true;
+  if (std::error_code error = llvm::sys::fs::create_directories(options.dumpDirectory))
+    return session.failCall("cannot make the folder '" + options.dumpDirectory + "': " + error.message());
+  llvm::SmallString<128> name(options.dumpDirectory);
+  llvm::sys::path::append(name, (path == "-" ? "stdin" : llvm::sys::path::stem(path)) + getEnding(stage));
+  return writeFiles({{name.str().str(), getProduct(stage)}}, session);
+}
+
+void printPipelines(const Options &options) {
+  auto print = [](llvm::StringRef name, llvm::function_ref<void(OpPassManager &)> populate) {
+    OpPassManager passes(ModuleOp::getOperationName());
+    populate(passes);
+    llvm::outs() << name << ": ";
+    passes.printAsTextualPipeline(llvm::outs());
+    llvm::outs() << "\n";
+  };
+  print("tile-opt", [&](OpPassManager &passes) { addOptimizePasses(passes, options); });
+  if (options.isCPU()) {
+    llvm::Expected<HostTarget> target = HostTarget::create(options.level);
+    unsigned bits = target ? target->getVectorBits() : 128;
+    llvm::consumeError(target.takeError());
+    print("llvm", [&](OpPassManager &passes) { addCPUPasses(passes, options, bits); });
+    return;
+  }
+  print("gpu", [&](OpPassManager &passes) { addGPUPasses(passes, options, populateTileGPUPipeline); });
+  print("llvm", [&](OpPassManager &passes) { addGPUPasses(passes, options, populateNVVMPipeline); });
+}
+
+} // namespace tile

@@ -1,0 +1,96 @@
+// One compilation, stage by stage.
+#ifndef TILE_DRIVER_COMPILE_H
+#define TILE_DRIVER_COMPILE_H
+
+#include "driver/Session.h"
+#include "driver/Stage.h"
+#include "frontend/Ast/Decl.h"
+#include "frontend/Lower/Elaborate.h"
+#include "runtime/src/Manifest.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include <map>
+#include <memory>
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace tile {
+
+class HostTarget;
+class NVPTXTarget;
+
+/// Compiles one file. Each step needs the one before it; a step that returns false has reported why.
+class Compiler {
+public:
+  Compiler(const Options &options, Session &session, llvm::StringRef path);
+  ~Compiler();
+
+  /// Runs every stage up to and including `last`.
+  bool run(Stage last);
+
+  /// The steps: read and parse; elaborate; target-independent passes; target pipeline; LLVM.
+  bool parse();
+  bool elaborate();
+  bool optimize();
+  bool lowerToGPU();
+  bool lowerToLLVM();
+  bool optimizeLLVM();
+  bool emitPTX();
+  bool emitCubin();
+  bool emitObject();
+
+  /// What the last step made, as text or bytes.
+  std::string getProduct(Stage stage);
+
+  /// Actual arguments of a run: the elaborator deduces compile-time parameters from them and makes one instance.
+  void setArguments(std::map<std::string, std::string> dtypes, std::map<std::string, std::vector<int64_t>> shapes);
+
+  /// Drops all kernels but the first that was elaborated.
+  void keepFirstInstance();
+
+  const ast::Program *getProgram() const { return program.get(); }
+  runtime::Manifest &getManifest() { return manifest; }
+  const HostTarget &getHost() const { return *host; }
+  std::unique_ptr<llvm::Module> takeLLVMModule() { return std::move(llvmModule); }
+  std::unique_ptr<llvm::LLVMContext> takeLLVMContext() { return std::move(llvmContext); }
+
+private:
+  /// Runs a pipeline on the module with our diagnostics; `name` is for messages and the time report.
+  bool runPasses(llvm::StringRef name, llvm::function_ref<void(mlir::OpPassManager &)> populate);
+  bool dump(Stage stage);
+  void fillLaunch();
+
+  const Options &options;
+  Session &session;
+  std::string path;
+  FileID file = FileID::none;
+  std::unique_ptr<ast::Program> program;
+  std::map<std::string, std::string> dtypes;
+  std::map<std::string, std::vector<int64_t>> shapes;
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  runtime::Manifest manifest;
+  std::unique_ptr<llvm::LLVMContext> llvmContext; // before llvmModule: it must die last
+  std::unique_ptr<llvm::Module> llvmModule;
+  std::unique_ptr<HostTarget> host; // one of the two
+  std::unique_ptr<NVPTXTarget> gpu;
+  std::string ptx, binary;
+};
+
+/// Compiles every input as the options say and writes the outputs. Returns the exit code.
+int compileAll(const Options &options, Session &session);
+
+/// Prints the passes that would run for these options.
+void printPipelines(const Options &options);
+
+/// `tilec run`. Completes the options with what it finds out: the kernel, the device's target. Returns the exit code.
+int runKernel(Options &options, Session &session);
+
+} // namespace tile
+
+#endif

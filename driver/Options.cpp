@@ -1,0 +1,340 @@
+// Parses the command line with the table of Options.td, and checks it.
+#include "driver/Options.h"
+#include "codegen/NVPTX.h"
+#include "driver/Version.h"
+#include "frontend/Diag/Engine.h"
+#include "frontend/Sema/Suggest.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Option/ArgList.h"
+#include "llvm/Option/OptTable.h"
+#include "llvm/Support/Allocator.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Regex.h"
+#include "llvm/Support/StringSaver.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace llvm::opt;
+
+namespace tile {
+namespace {
+
+#define OPTTABLE_STR_TABLE_CODE
+#include "driver/Options.inc"
+#undef OPTTABLE_STR_TABLE_CODE
+
+#define OPTTABLE_PREFIXES_TABLE_CODE
+#include "driver/Options.inc"
+#undef OPTTABLE_PREFIXES_TABLE_CODE
+
+enum OptionID {
+  OPT_INVALID = 0,
+#define OPTION(...) LLVM_MAKE_OPT_ID(__VA_ARGS__),
+#include "driver/Options.inc"
+#undef OPTION
+};
+
+constexpr OptTable::Info infoTable[] = {
+#define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),
+#include "driver/Options.inc"
+#undef OPTION
+};
+
+class TilecTable : public GenericOptTable {
+public:
+  TilecTable() : GenericOptTable(OptionStrTable, OptionPrefixesTable, infoTable) {}
+};
+
+/// Thrown away once the first mistake in the call is found; only this file knows it.
+class Parser {
+public:
+  Parser(const TilecTable &table, const InputArgList &arguments) : table(table), arguments(arguments) {}
+
+  /// False once something is wrong; the message is then printed.
+  bool parse(Options &options);
+
+private:
+  bool fail(const Twine &message) {
+    errs() << "tilec: error: " << message << "\n";
+    return false;
+  }
+  bool checkSpelling();
+  bool parseNumber(OptionID id, StringRef name, uint64_t limit, uint64_t &value);
+  bool parsePair(const Arg &argument, std::vector<NameValue> &pairs);
+  bool parseStage(OptionID id, StringRef option, std::optional<Stage> &stage);
+  bool parseTarget(Options &options);
+  bool parseMessages(Options &options);
+  bool parseRun(Options &options);
+  bool checkCompile(Options &options);
+
+  const TilecTable &table;
+  const InputArgList &arguments;
+};
+
+} // namespace
+
+//===--- Pieces ----------------------------------------------------------------------------------------------------===//
+
+bool Parser::checkSpelling() {
+  for (const Arg *unknown : arguments.filtered(OPT_UNKNOWN)) {
+    std::string spelling = unknown->getAsString(arguments), nearest;
+    if (table.findNearest(spelling, nearest) <= 2)
+      return fail("unknown option '" + spelling + "'; did you mean '" + nearest + "'?");
+    return fail("unknown option '" + spelling + "'; see tilec --help");
+  }
+  return true;
+}
+
+bool Parser::parseNumber(OptionID id, StringRef name, uint64_t limit, uint64_t &value) {
+  if (const Arg *argument = arguments.getLastArg(id))
+    if (StringRef(argument->getValue()).getAsInteger(10, value) || value > limit)
+      return fail(name + " takes a number from 0 to " + Twine(limit) + ", found '" + argument->getValue() + "'");
+  return true;
+}
+
+bool Parser::parsePair(const Arg &argument, std::vector<NameValue> &pairs) {
+  auto [name, value] = StringRef(argument.getValue()).split('=');
+  if (name.empty() || !StringRef(argument.getValue()).contains('='))
+    return fail("expected NAME=VALUE after " + argument.getSpelling() + ", found '" + argument.getValue() + "'");
+  for (const NameValue &pair : pairs)
+    if (pair.first == name)
+      return fail("'" + name + "' is given twice by " + argument.getSpelling());
+  pairs.emplace_back(name.trim().str(), value.trim().str());
+  return true;
+}
+
+bool Parser::parseStage(OptionID id, StringRef option, std::optional<Stage> &stage) {
+  const Arg *argument = arguments.getLastArg(id);
+  if (!argument)
+    return true;
+  stage = findStage(argument->getValue());
+  if (!stage)
+    return fail(option + " takes " + join(getStageNames().drop_back(), ", ") + " or " + getStageNames().back() +
+                ", found '" + argument->getValue() + "'");
+  return true;
+}
+
+bool Parser::parseTarget(Options &options) {
+  const Arg *argument = arguments.getLastArg(OPT_target);
+  if (!argument) {
+    if (options.emit == Stage::Obj || (!options.emit && stageOfFile(options.output) == Stage::Obj))
+      options.target = "cpu";
+    return true;
+  }
+  options.target = argument->getValue();
+  if (options.isCPU() || findGPUArch(options.target))
+    return true;
+  std::vector<std::string> names;
+  for (const GPUArch &arch : getGPUArchs())
+    names.push_back(arch.name.str());
+  names.push_back("cpu");
+  std::string nearest = suggest(options.target, names);
+  return fail("unknown target '" + options.target + "'; " +
+              (nearest.empty() ? "there are " + joinWords(names, "and") : "did you mean '" + nearest + "'?"));
+}
+
+bool Parser::parseMessages(Options &options) {
+  for (const Arg *argument : arguments.filtered(OPT_W, OPT_Werror, OPT_Werror_eq)) {
+    StringRef text = argument->getOption().matches(OPT_Werror) ? "" : argument->getValue();
+    StringRef code = text;
+    code.consume_front("no-");
+    if (!argument->getOption().matches(OPT_Werror) && !findDiagnostic(code))
+      return fail("no diagnostic is called '" + code + "', in " + argument->getAsString(arguments));
+    options.warnings.push_back(argument->getOption().matches(OPT_Werror)      ? "error"
+                               : argument->getOption().matches(OPT_Werror_eq) ? ("error=" + text).str()
+                                                                              : text.str());
+  }
+  options.remarks = arguments.hasArg(OPT_remarks, OPT_remarks_eq);
+  options.remarksRegex = arguments.getLastArgValue(OPT_remarks_eq).str();
+  std::string wrong;
+  if (!options.remarksRegex.empty() && !Regex(options.remarksRegex).isValid(wrong))
+    return fail("'" + options.remarksRegex + "' is no regular expression: " + wrong);
+  uint64_t limit = options.errorLimit;
+  if (!parseNumber(OPT_error_limit, "--error-limit", 1000000, limit))
+    return false;
+  options.errorLimit = limit;
+
+  StringRef format = arguments.getLastArgValue(OPT_diagnostics_format, "text");
+  if (format != "text" && format != "json")
+    return fail("--diagnostics-format takes text or json, found '" + format + "'");
+  options.json = format == "json";
+  StringRef color = arguments.getLastArgValue(OPT_color, "auto");
+  if (color != "auto" && color != "always" && color != "never")
+    return fail("--color takes auto, always or never, found '" + color + "'");
+  const char *noColor = getenv("NO_COLOR");
+  options.color = color == "always" || (color == "auto" && !(noColor && *noColor) && sys::Process::StandardErrHasColors());
+  return true;
+}
+
+bool Parser::parseRun(Options &options) {
+  bool isRun = options.command == Options::Command::Run;
+  for (const Arg *argument : arguments)
+    if (!isRun && argument->getOption().getGroup().isValid() && argument->getOption().getGroup().getID() == OPT_run_group)
+      return fail(argument->getSpelling() + " belongs to `tilec run`");
+  if (!isRun)
+    return true;
+  if (const Arg *argument = arguments.getLastArg(OPT_o, OPT_emit))
+    return fail(argument->getSpelling() + " does not go with `tilec run`; outputs are written by --out NAME=FILE");
+  for (const Arg *argument : arguments.filtered(OPT_arg))
+    if (!parsePair(*argument, options.arguments))
+      return false;
+  for (const Arg *argument : arguments.filtered(OPT_out))
+    if (!parsePair(*argument, options.outputs))
+      return false;
+  options.device = arguments.getLastArgValue(OPT_device, "cpu").str();
+  if (options.device != "cpu" && options.device != "cuda")
+    return fail("--device takes cpu or cuda, found '" + options.device + "'");
+  if (options.device == "cpu" && arguments.hasArg(OPT_target) && !options.isCPU())
+    return fail("--target " + options.target + " needs --device cuda");
+  if (options.device == "cuda" && options.isCPU() && arguments.hasArg(OPT_target))
+    return fail("--target cpu needs --device cpu");
+  if (options.device == "cuda" && !arguments.hasArg(OPT_target))
+    options.target.clear(); // that of the GPU that is there
+  if (options.device == "cpu")
+    options.target = "cpu";
+
+  if (const Arg *argument = arguments.getLastArg(OPT_random)) {
+    options.hasRandom = true;
+    SmallVector<StringRef> items;
+    StringRef(argument->getValue()).split(items, ',', -1, /*KeepEmpty=*/false);
+    for (StringRef item : items) {
+      auto [name, text] = item.split('=');
+      int64_t extent;
+      if (name.trim().empty() || text.trim().getAsInteger(10, extent) || extent < 0)
+        return fail("--random takes extents as in M=1000,N=777, found '" + item + "'");
+      options.random.emplace_back(name.trim().str(), extent);
+    }
+  }
+  uint64_t threads = 0;
+  if (!parseNumber(OPT_seed, "--seed", UINT64_MAX, options.seed) ||
+      !parseNumber(OPT_threads, "--threads", 4096, threads))
+    return false;
+  options.threads = threads;
+  options.time = arguments.hasArg(OPT_time);
+  return true;
+}
+
+/// What is to be written, where, and whether that goes together.
+bool Parser::checkCompile(Options &options) {
+  if (!options.emit && !options.output.empty()) {
+    options.emit = stageOfFile(options.output);
+    if (!options.emit)
+      return fail("cannot tell from '" + options.output + "' what to write: end it in .cubin, .ptx, .ll, .mlir or .o, or add --emit=KIND");
+  }
+  if (!options.emit && !options.stopAfter && !options.printPipeline && !options.printABI)
+    return fail("nothing to write: name an output as in -o NAME.cubin, or a kind as in --emit=ptx; see tilec --help");
+  if (options.inputs.size() > 1 && !options.output.empty())
+    return fail("-o names one file, but there are " + Twine(options.inputs.size()) + " inputs");
+  std::optional<Stage> last = options.stopAfter ? options.stopAfter : options.emit;
+  if (last && options.isCPU() && (*last == Stage::GPU || *last == Stage::PTX || *last == Stage::Cubin))
+    return fail("target cpu has no stage '" + getStageName(*last) + "'");
+  if (last == Stage::Obj && !options.isCPU())
+    return fail("object files are for --target cpu, not for " + options.target);
+  if (options.depfile && options.depfilePath.empty() && (options.output.empty() || options.output == "-"))
+    return fail("-MD needs -MF FILE where the output is not a file");
+  return true;
+}
+
+bool Parser::parse(Options &options) {
+  if (!checkSpelling())
+    return false;
+  options.inputs = arguments.getAllArgValues(OPT_INPUT);
+  if (!options.inputs.empty() && options.inputs.front() == "run") {
+    options.command = Options::Command::Run;
+    options.inputs.erase(options.inputs.begin());
+  }
+  if (options.inputs.empty())
+    return fail("no input file; see tilec --help");
+  if (options.command == Options::Command::Run && options.inputs.size() > 1)
+    return fail("tilec run takes one file, found " + Twine(options.inputs.size()));
+
+  options.output = arguments.getLastArgValue(OPT_o).str();
+  uint64_t level = options.level;
+  if (!parseStage(OPT_emit, "--emit", options.emit) || !parseStage(OPT_stop_after, "--stop-after", options.stopAfter) ||
+      !parseTarget(options) || !parseNumber(OPT_O, "-O", 3, level) || !parseMessages(options) || !parseRun(options))
+    return false;
+  options.level = level;
+  options.depfile = arguments.hasArg(OPT_MD);
+  options.depfilePath = arguments.getLastArgValue(OPT_MF).str();
+  if (!options.depfilePath.empty() && !options.depfile)
+    return fail("-MF needs -MD");
+  options.ptxasPath = arguments.getLastArgValue(OPT_ptxas_path).str();
+  for (const Arg *argument : arguments.filtered(OPT_D))
+    if (!parsePair(*argument, options.defines))
+      return false;
+  options.kernel = arguments.getLastArgValue(OPT_kernel).str();
+  options.includes = arguments.getAllArgValues(OPT_I);
+  options.dumpDirectory = arguments.getLastArgValue(OPT_dump_dir).str();
+  options.printPipeline = arguments.hasArg(OPT_print_pipeline);
+  options.printABI = arguments.hasArg(OPT_print_abi);
+  options.timeReport = arguments.hasArg(OPT_time_report);
+  return options.command == Options::Command::Run || checkCompile(options);
+}
+
+//===--- Help ------------------------------------------------------------------------------------------------------===//
+
+static void printHelp(const TilecTable &table) {
+  table.printHelp(outs(), "tilec FILE.tile -o OUT [option...]\n       tilec run FILE.tile --arg x=x.npy --out y=y.npy [option...]",
+                  "compiles kernels of the tile language");
+  outs() << "EXAMPLE:\n"
+            "  tilec softmax.tile -D BLOCK=1024 --target sm_90a -o softmax.cubin\n"
+            "  tilec run softmax.tile -D BLOCK=1024 --arg x=x.npy --out y=y.npy --device cpu\n\n"
+            "Exit codes: 0 done, 1 the source or the data is wrong, 2 the call is wrong or a file cannot be read or written,\n"
+            "70 an internal error. @FILE reads options from FILE.\n";
+}
+
+static int explain(StringRef code) {
+  std::optional<diag::ID> id = findDiagnostic(code);
+  if (!id) {
+    errs() << "tilec: error: no diagnostic is called '" << code << "'\n";
+    return exitCall;
+  }
+  const DiagnosticInfo &info = diagnosticInfo(*id);
+  outs() << info.code << " (" << info.name << "): " << info.message << "\n\n" << info.explain << "\n";
+  return exitDone;
+}
+
+std::optional<Options> parseOptions(int argc, const char *const *argv, int &exitCode) {
+  TilecTable table;
+  BumpPtrAllocator allocator;
+  StringSaver saver(allocator);
+  SmallVector<const char *> words(argv + 1, argv + argc);
+  cl::ExpansionContext expansion(allocator, cl::TokenizeGNUCommandLine);
+  if (Error error = expansion.expandResponseFiles(words)) {
+    errs() << "tilec: error: " << toString(std::move(error)) << "\n";
+    exitCode = exitCall;
+    return std::nullopt;
+  }
+  unsigned missingIndex, missingCount;
+  InputArgList arguments = table.ParseArgs(words, missingIndex, missingCount);
+  exitCode = exitDone;
+  if (missingCount) {
+    errs() << "tilec: error: " << arguments.getArgString(missingIndex) << " needs a value\n";
+    exitCode = exitCall;
+    return std::nullopt;
+  }
+  if (arguments.hasArg(OPT_help)) {
+    printHelp(table);
+    return std::nullopt;
+  }
+  if (arguments.hasArg(OPT_version)) {
+    printVersion(outs());
+    return std::nullopt;
+  }
+  if (const Arg *code = arguments.getLastArg(OPT_explain)) {
+    exitCode = explain(code->getValue());
+    return std::nullopt;
+  }
+  Options options;
+  static int anchor;
+  options.executable = sys::fs::getMainExecutable(argv[0], &anchor);
+  if (!Parser(table, arguments).parse(options)) {
+    exitCode = exitCall;
+    return std::nullopt;
+  }
+  return options;
+}
+
+} // namespace tile

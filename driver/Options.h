@@ -1,0 +1,70 @@
+// What the command line asks for.
+#ifndef TILE_DRIVER_OPTIONS_H
+#define TILE_DRIVER_OPTIONS_H
+
+#include "driver/Stage.h"
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tile {
+
+/// Exit codes of tilec.
+enum ExitCode { exitDone = 0, exitWrong = 1, exitCall = 2, exitInternal = 70 };
+
+/// NAME=VALUE.
+using NameValue = std::pair<std::string, std::string>;
+
+struct Options {
+  enum class Command { Compile, Run };
+  Command command = Command::Compile;
+  std::vector<std::string> inputs;
+  std::string executable; ///< path of this program
+
+  // Output.
+  std::string output;
+  std::optional<Stage> emit;
+  std::string target = "sm_90a"; ///< a GPU's name, or "cpu"
+  int level = 3;
+  bool depfile = false;
+  std::string depfilePath;
+  std::string ptxasPath;
+
+  // Kernel.
+  std::vector<NameValue> defines;
+  std::string kernel;
+  std::vector<std::string> includes;
+
+  // Messages.
+  std::vector<std::string> warnings; ///< what stood after -W, in order: "CODE", "no-CODE", "error", "error=CODE"
+  bool remarks = false;
+  std::string remarksRegex;
+  unsigned errorLimit = 20;
+  bool json = false;
+  bool color = false;
+
+  // Looking inside.
+  std::optional<Stage> stopAfter;
+  std::string dumpDirectory;
+  bool printPipeline = false, printABI = false, timeReport = false;
+
+  // Run.
+  std::vector<NameValue> arguments, outputs;
+  std::string device = "cpu";
+  std::vector<std::pair<std::string, int64_t>> random;
+  bool hasRandom = false, time = false;
+  uint64_t seed = 0;
+  unsigned threads = 0; ///< 0: one for each processor
+
+  bool isCPU() const { return target == "cpu"; }
+};
+
+/// Reads the command line. Returns nothing where the call is done, its exit code in `exitCode`: after --help, --version
+/// and --explain, and after a wrong call, which has been reported on standard error.
+std::optional<Options> parseOptions(int argc, const char *const *argv, int &exitCode);
+
+} // namespace tile
+
+#endif

@@ -1,0 +1,61 @@
+// The one option table of tilec: what it parses, what --help prints.
+include "llvm/Option/OptParser.td"
+
+class Titled<string title> : OptionGroup<title>, HelpText<title>;
+def output_group : Titled<"OUTPUT">;
+def kernel_group : Titled<"KERNEL">;
+def message_group : Titled<"MESSAGES">;
+def inside_group : Titled<"LOOKING INSIDE">;
+def run_group : Titled<"RUNNING (tilec run)">;
+def general_group : Titled<"GENERAL">;
+
+class Switch<list<string> prefixes, string name, string help, OptionGroup group>
+    : Flag<prefixes, name>, HelpText<help>, Group<group>;
+
+// --NAME=VALUE and --NAME VALUE.
+multiclass Value<string name, string help, string meta, OptionGroup group> {
+  def NAME : Separate<["--"], name>, HelpText<help>, MetaVarName<meta>, Group<group>;
+  def NAME # _eq : Joined<["--"], name # "=">, Alias<!cast<Separate>(NAME)>;
+}
+
+def o : JoinedOrSeparate<["-"], "o">, MetaVarName<"FILE">, Group<output_group>,
+  HelpText<"Write FILE; its ending says what: .cubin .ptx .ll .mlir .o (- is standard output)">;
+defm emit : Value<"emit", "What to write: ast, tile, tile-opt, gpu, llvm, ptx, cubin or obj", "KIND", output_group>;
+defm target : Value<"target", "The GPU (sm_80 ... sm_90a ...), or cpu (default: sm_90a; cpu for .o)", "NAME", output_group>;
+def O : Joined<["-"], "O">, MetaVarName<"LEVEL">, HelpText<"Optimisation level, 0 to 3 (default: 3)">, Group<output_group>;
+def MD : Switch<["-"], "MD", "Write a list of the files that were read, for build systems", output_group>;
+def MF : JoinedOrSeparate<["-"], "MF">, MetaVarName<"FILE">, HelpText<"Where -MD writes (default: OUT.d)">, Group<output_group>;
+defm ptxas_path : Value<"ptxas-path", "The ptxas program (default: TILE_PTXAS, PATH, /usr/local/cuda, .venv)", "FILE", output_group>;
+
+def D : JoinedOrSeparate<["-"], "D">, MetaVarName<"NAME=VALUE">, Group<kernel_group>,
+  HelpText<"Bind a compile-time parameter: a number, true, a dtype, a word, a function">;
+defm kernel : Value<"kernel", "Compile only this kernel of the file", "NAME", kernel_group>;
+def I : JoinedOrSeparate<["-"], "I">, MetaVarName<"DIR">, HelpText<"Search DIR for imports">, Group<kernel_group>;
+
+def W : Joined<["-"], "W">, MetaVarName<"[no-]CODE">, HelpText<"Enable or disable a warning">, Group<message_group>;
+def Werror : Switch<["-"], "Werror", "Make every warning an error", message_group>;
+def Werror_eq : Joined<["-"], "Werror=">, MetaVarName<"CODE">, HelpText<"Make one warning an error">, Group<message_group>;
+def remarks : Switch<["--"], "remarks", "Say what kept the code from being faster", message_group>;
+def remarks_eq : Joined<["--"], "remarks=">, MetaVarName<"REGEX">, HelpText<"Only remarks that match">, Group<message_group>;
+defm explain : Value<"explain", "Explain a diagnostic, as in --explain E0301", "CODE", message_group>;
+defm error_limit : Value<"error-limit", "Stop after N errors, 0 for no limit (default: 20)", "N", message_group>;
+defm diagnostics_format : Value<"diagnostics-format", "text or json (default: text)", "FORMAT", message_group>;
+defm color : Value<"color", "auto, always or never (default: auto)", "WHEN", message_group>;
+
+defm stop_after : Value<"stop-after", "Stop after a stage (the kinds of --emit) and write nothing", "STAGE", inside_group>;
+defm dump_dir : Value<"dump-dir", "Write what every stage makes into DIR", "DIR", inside_group>;
+def print_pipeline : Switch<["--"], "print-pipeline", "Print the passes that would run", inside_group>;
+def print_abi : Switch<["--"], "print-abi", "Print the manifest: parameters, contracts, grid, arguments", inside_group>;
+def time_report : Switch<["--"], "time-report", "Print how long each phase took, in milliseconds", inside_group>;
+
+defm arg : Value<"arg", "A tensor's .npy file, or a scalar's value", "NAME=FILE|VALUE", run_group>;
+defm out : Value<"out", "Write an output to a .npy file", "NAME=FILE", run_group>;
+defm device : Value<"device", "cpu or cuda (default: cpu)", "NAME", run_group>;
+defm random : Value<"random", "Make random inputs of these extents, as in M=1000,N=777", "NAME=N,...", run_group>;
+defm seed : Value<"seed", "Seed of the random inputs (default: 0)", "N", run_group>;
+def time : Switch<["--"], "time", "Print the median time of several runs", run_group>;
+defm threads : Value<"threads", "Threads of --device cpu (default: one for each processor)", "N", run_group>;
+
+def help : Switch<["--"], "help", "Print this", general_group>;
+def : Flag<["-"], "h">, Alias<help>;
+def version : Switch<["--"], "version", "Print the version and the targets", general_group>;

@@ -1,0 +1,119 @@
+// Atomic output, and depfiles.
+#include "driver/Output.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace tile {
+
+namespace {
+
+/// A file under its temporary name; removed at the end unless renamed.
+struct Pending {
+  std::string temporary, path;
+  Pending(std::string temporary, std::string path) : temporary(std::move(temporary)), path(std::move(path)) {}
+  Pending(Pending &&other) noexcept : temporary(std::move(other.temporary)), path(std::move(other.path)) {
+    other.temporary.clear();
+  }
+  ~Pending() {
+    if (!temporary.empty())
+      sys::fs::remove(temporary);
+  }
+};
+
+} // namespace
+
+static std::error_code writeAll(int fd, StringRef bytes) {
+  while (!bytes.empty()) {
+    ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return std::error_code(errno, std::generic_category());
+    bytes = bytes.drop_front(n);
+  }
+  return {};
+}
+
+/// Writes to something that exists and is no regular file, or to standard output.
+static std::error_code writeDirectly(const OutputFile &file) {
+  if (file.path == "-")
+    return writeAll(STDOUT_FILENO, file.bytes);
+  int fd = ::open(file.path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0)
+    return std::error_code(errno, std::generic_category());
+  std::error_code error = writeAll(fd, file.bytes);
+  ::close(fd);
+  return error;
+}
+
+bool isFile(const std::string &path) {
+  struct stat info;
+  return path != "-" && (stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
+}
+
+bool writeFiles(const std::vector<OutputFile> &files, Session &session) {
+  auto fail = [&](const OutputFile &file, std::error_code error) {
+    return session.failCall("cannot write '" + file.path + "': " + error.message());
+  };
+  std::vector<Pending> pending;
+  for (const OutputFile &file : files) {
+    if (!isFile(file.path))
+      continue;
+    if (sys::fs::is_directory(file.path))
+      return fail(file, std::make_error_code(std::errc::is_a_directory));
+    SmallString<128> temporary;
+    int fd;
+    if (std::error_code error = sys::fs::createUniqueFile(file.path + ".%%%%%%%%.tmp", fd, temporary))
+      return fail(file, error);
+    pending.emplace_back(temporary.str().str(), file.path);
+    std::error_code error = writeAll(fd, file.bytes);
+    if (::close(fd) != 0 && !error)
+      error = std::error_code(errno, std::generic_category());
+    if (error)
+      return fail(file, error);
+  }
+  for (const OutputFile &file : files)
+    if (!isFile(file.path))
+      if (std::error_code error = writeDirectly(file))
+        return fail(file, error);
+  std::vector<std::string> renamed;
+  for (Pending &file : pending) {
+    if (std::error_code error = sys::fs::rename(file.temporary, file.path)) {
+      for (const std::string &path : renamed)
+        sys::fs::remove(path);
+      return session.failCall("cannot write '" + file.path + "': " + error.message());
+    }
+    file.temporary.clear();
+    renamed.push_back(file.path);
+  }
+  return true;
+}
+
+/// A path as make reads it.
+static std::string escape(StringRef path) {
+  std::string text;
+  for (char c : path) {
+    if (c == ' ' || c == '#')
+      text += '\\';
+    else if (c == '$')
+      text += '$';
+    text += c;
+  }
+  return text;
+}
+
+std::string makeDepfile(StringRef target, const SourceManager &sources) {
+  std::string text = escape(target) + ":";
+  for (size_t i = 0; i < sources.size(); ++i)
+    text += " \\\n  " + escape(sources.name(FileID(i)));
+  return text + "\n";
+}
+
+} // namespace tile

@@ -1,0 +1,28 @@
+// Writing files so that a failure leaves nothing behind.
+#ifndef TILE_DRIVER_OUTPUT_H
+#define TILE_DRIVER_OUTPUT_H
+
+#include "driver/Session.h"
+#include <string>
+#include <vector>
+
+namespace tile {
+
+struct OutputFile {
+  std::string path; ///< "-" is standard output
+  std::string bytes;
+};
+
+/// Writes all files, or none: each goes to a temporary beside its place, and all are renamed at the end. What is no
+/// regular file (a pipe, /dev/null) is written directly. Returns false after reporting what cannot be written.
+bool writeFiles(const std::vector<OutputFile> &files, Session &session);
+
+/// False for standard output and for what exists and is no regular file.
+bool isFile(const std::string &path);
+
+/// The text of a Makefile rule that says that `target` was made from `sources`.
+std::string makeDepfile(llvm::StringRef target, const SourceManager &sources);
+
+} // namespace tile
+
+#endif

@@ -1,0 +1,168 @@
+// `tilec run`: compiles one kernel for this machine, runs it on the given arguments and writes its outputs.
+#include "codegen/Assemble.h"
+#include "codegen/Host.h"
+#include "codegen/NVPTX.h"
+#include "driver/Compile.h"
+#include "driver/RunArguments.h"
+#include "driver/RunCuda.h"
+#include "frontend/Sema/Suggest.h"
+#include "runtime/src/Validate.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+using namespace llvm;
+
+namespace tile {
+
+void runPrograms(void (*kernel)(const void *const *, int64_t, int64_t), const void *const *arguments, int64_t count,
+                 unsigned threads) {
+  if (threads == 0)
+    threads = std::max(1u, std::thread::hardware_concurrency());
+  threads = unsigned(std::min<int64_t>(threads, count));
+  if (threads <= 1)
+    return kernel(arguments, 0, count);
+  // Small enough pieces that a slow one delays the end little, large enough that taking one costs nothing.
+  int64_t piece = std::max<int64_t>(1, count / (int64_t(threads) * 16));
+  std::atomic<int64_t> next{0};
+  auto work = [&] {
+    for (int64_t begin; (begin = next.fetch_add(piece)) < count;)
+      kernel(arguments, begin, std::min(begin + piece, count));
+  };
+  std::vector<std::thread> pool;
+  for (unsigned i = 1; i < threads; ++i)
+    pool.emplace_back(work);
+  work();
+  for (std::thread &thread : pool)
+    thread.join();
+}
+
+bool printMedianTime(StringRef name, function_ref<bool(double &)> run) {
+  constexpr size_t fewest = 5, most = 100;
+  constexpr double enough = 500; // milliseconds
+  std::vector<double> times;
+  double sum = 0, time = 0;
+  while (times.size() < fewest || (sum < enough && times.size() < most)) {
+    if (!run(time))
+      return false;
+    times.push_back(time);
+    sum += time;
+  }
+  std::sort(times.begin(), times.end());
+  outs() << name << ": " << format("%.4g", times[times.size() / 2]) << " ms (median of " << times.size() << " runs, best "
+         << format("%.4g", times.front()) << " ms)\n";
+  return true;
+}
+
+/// The kernel to run: the one that --kernel names, or the only one.
+static const ast::KernelDecl *findKernel(const ast::Program &program, const Options &options, Session &session) {
+  std::vector<const ast::KernelDecl *> kernels;
+  std::vector<std::string> names;
+  for (const ast::DeclPtr &decl : program.decls)
+    if (auto *kernel = dyn_cast<ast::KernelDecl>(decl.get())) {
+      kernels.push_back(kernel);
+      names.push_back(kernel->name.text);
+      if (kernel->name.text == options.kernel)
+        return kernel;
+    }
+  if (kernels.empty())
+    session.getDiagnostics().report(diag::noKernel, Range());
+  else if (!options.kernel.empty())
+    session.getDiagnostics().report(diag::unknownKernel, Range(), options.kernel);
+  else if (kernels.size() > 1)
+    session.failCall("the file has the kernels " + joinWords(names, "and") + ": choose one with --kernel NAME");
+  else
+    return kernels.front();
+  return nullptr;
+}
+
+/// --random may also give compile-time parameters that are whole dimensions: they become definitions.
+static void moveToDefines(const ast::KernelDecl &kernel, Options &options) {
+  for (const ast::StaticParam &param : kernel.statics)
+    for (const auto &[name, extent] : options.random)
+      if (name == param.name.text &&
+          none_of(options.defines, [&](const NameValue &define) { return define.first == param.name.text; }))
+        options.defines.emplace_back(name, std::to_string(extent));
+}
+
+static bool runOnHost(Compiler &compiler, RunArguments &arguments, const Options &options, Session &session) {
+  const runtime::Kernel &kernel = compiler.getManifest().kernels.front();
+  if (!arguments.bind(kernel))
+    return false;
+  std::string reason;
+  std::unique_ptr<runtime::Validator> validator = runtime::Validator::create(kernel, reason);
+  if (!validator)
+    return session.failInternal("the manifest cannot be checked against: " + reason);
+  std::vector<tile_argument> described = arguments.describe();
+  runtime::Plan plan;
+  if (runtime::Error error = validator->check(described.data(), described.size(), plan))
+    return session.failData(error.message);
+  for (const runtime::Fill &fill : plan.fills)
+    runtime::fillHost(fill);
+  if (plan.empty)
+    return arguments.writeOutputs();
+
+  if (!compiler.optimize() || !compiler.lowerToLLVM() || !compiler.optimizeLLVM())
+    return false;
+  HostKernel code;
+  std::optional<HostCode> library;
+  {
+    Phase phase(options, "machine code");
+    Expected<HostCode> created =
+        HostCode::create(compiler.takeLLVMModule(), compiler.takeLLVMContext(), compiler.getHost());
+    if (!created)
+      return session.failInternal(created.takeError());
+    library.emplace(std::move(*created));
+    Expected<HostKernel> found = library->lookup(kernel.symbol);
+    if (!found)
+      return session.failInternal(found.takeError());
+    code = *found;
+  }
+  auto once = [&] { runPrograms(code, plan.pointers.data(), plan.programs, options.threads); };
+  {
+    Phase phase(options, "run");
+    once();
+  }
+  if (!arguments.writeOutputs())
+    return false;
+  return !options.time || printMedianTime(kernel.name, [&](double &milliseconds) {
+    auto begin = std::chrono::steady_clock::now();
+    once();
+    milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    return true;
+  });
+}
+
+static bool runChecked(Options &options, Session &session) {
+  if (options.device == "cuda" && options.target.empty() && !chooseCudaTarget(options, session))
+    return false;
+  Compiler compiler(options, session, options.inputs.front());
+  if (!compiler.parse())
+    return false;
+  const ast::KernelDecl *kernel = findKernel(*compiler.getProgram(), options, session);
+  if (!kernel)
+    return false;
+  options.kernel = kernel->name.text;
+  moveToDefines(*kernel, options);
+  RunArguments arguments(options, session);
+  if (!arguments.load(*kernel))
+    return false;
+  compiler.setArguments(arguments.getDtypes(), arguments.getShapes());
+  if (!compiler.elaborate())
+    return false;
+  compiler.keepFirstInstance();
+  return options.device == "cuda" ? runOnCuda(compiler, arguments, options, session)
+                                  : runOnHost(compiler, arguments, options, session);
+}
+
+int runKernel(Options &options, Session &session) {
+  bool good = runChecked(options, session);
+  if (!good && session.getExitCode() == exitDone)
+    session.failInternal("a step failed without a message");
+  return session.getExitCode();
+}
+
+} // namespace tile

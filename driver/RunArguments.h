@@ -1,0 +1,91 @@
+// The arguments of `tilec run`: from files, values and random numbers to buffers in memory.
+#ifndef TILE_DRIVER_RUNARGUMENTS_H
+#define TILE_DRIVER_RUNARGUMENTS_H
+
+#include "driver/Session.h"
+#include "frontend/Ast/Decl.h"
+#include "runtime/include/tile_runtime.h"
+#include "runtime/src/Manifest.h"
+#include "runtime/src/Npy.h"
+#include <cstdlib>
+#include <map>
+#include <memory>
+
+namespace tile {
+
+/// Memory of a tensor on the host, aligned as kernels expect.
+class Buffer {
+public:
+  Buffer() = default;
+  /// `bytes` bytes of zeros, aligned to `align`. Holds nothing (see getData) where there is not that much memory.
+  Buffer(size_t bytes, size_t align);
+
+  char *getData() const { return data.get(); }
+  size_t getBytes() const { return bytes; }
+
+private:
+  struct Free {
+    void operator()(char *pointer) const { std::free(pointer); }
+  };
+  std::unique_ptr<char, Free> data;
+  size_t bytes = 0;
+};
+
+/// One parameter's actual argument.
+struct RunArgument {
+  const runtime::Param *param = nullptr;
+  std::vector<int64_t> shape, strides; ///< of a tensor, in elements
+  Buffer buffer;
+  uint64_t bits = 0; ///< of a scalar
+  bool isDefault = false;
+};
+
+/// What --arg and --random give for one kernel.
+class RunArguments {
+public:
+  RunArguments(const Options &options, Session &session) : options(options), session(session) {}
+
+  /// Checks the names of --arg and --out against the kernel's declaration and reads the .npy files.
+  bool load(const ast::KernelDecl &kernel);
+
+  /// Dtypes and shapes of what was read, for deducing compile-time parameters.
+  std::map<std::string, std::string> getDtypes() const;
+  std::map<std::string, std::vector<int64_t>> getShapes() const;
+
+  /// Makes an argument of every parameter of the instance: sizes of outputs follow from the named dimensions.
+  bool bind(const runtime::Kernel &kernel);
+
+  std::vector<RunArgument> &getArguments() { return arguments; }
+
+  /// The arguments as the runtime's C interface has them; they point into this object. `addresses`, where given,
+  /// replaces the tensors' host addresses, one for each parameter.
+  std::vector<tile_argument> describe(llvm::ArrayRef<void *> addresses = {}) const;
+
+  /// Writes the files that --out names.
+  bool writeOutputs();
+
+private:
+  void bindDims(const std::vector<runtime::Expr> &dims, const std::vector<int64_t> &shape);
+  bool bindScalar(const runtime::Param &param, RunArgument &argument);
+  bool makeTensor(const runtime::Param &param, RunArgument &argument);
+  bool chooseStrides(const runtime::Param &param, RunArgument &argument);
+  void fillRandom(RunArgument &argument);
+
+  const Options &options;
+  Session &session;
+  std::map<std::string, runtime::NpyArray> files; ///< by parameter
+  std::map<std::string, std::string> values;      ///< text of scalars, by parameter
+  runtime::Bindings bindings;
+  std::vector<RunArgument> arguments;
+};
+
+/// `count` programs of a kernel, spread over threads. Zero threads: one for each processor.
+void runPrograms(void (*kernel)(const void *const *, int64_t, int64_t), const void *const *arguments, int64_t count,
+                 unsigned threads);
+
+/// Calls `run` until its times settle, and prints the median. False as soon as `run` is.
+bool printMedianTime(llvm::StringRef name, llvm::function_ref<bool(double &milliseconds)> run);
+
+} // namespace tile
+
+#endif

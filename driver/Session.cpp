@@ -1,0 +1,161 @@
+// Reports: from MLIR, LLVM and the driver itself into the one diagnostics engine.
+#include "driver/Session.h"
+#include "driver/Version.h"
+#include "frontend/Diag/JsonRenderer.h"
+#include "frontend/Diag/TextRenderer.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Regex.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace tile {
+
+/// Applies -W options in order; parseOptions has checked their names.
+static void setWarnings(const Options &options, DiagnosticEngine &diagnostics) {
+  for (StringRef text : options.warnings) {
+    if (text == "error")
+      diagnostics.setWarningsAsErrors();
+    else if (text.consume_front("error="))
+      diagnostics.setWarningAsError(*findDiagnostic(text));
+    else if (text.consume_front("no-"))
+      diagnostics.disable(*findDiagnostic(text));
+    else
+      diagnostics.enable(*findDiagnostic(text));
+  }
+}
+
+Session::Session(const Options &options) : options(options), diagnostics(sources) {
+  diagnostics.setErrorLimit(options.errorLimit);
+  diagnostics.setRemarks(options.remarks);
+  setWarnings(options, diagnostics);
+  DiagnosticConsumer render;
+  if (options.json)
+    render = JsonRenderer(sources, errs());
+  else
+    render = TextRenderer(sources, errs(), options.color);
+  diagnostics.setConsumer([render = std::move(render), pattern = std::make_shared<Regex>(options.remarksRegex),
+                           all = options.remarksRegex.empty()](const Diagnostic &diagnostic) {
+    if (diagnostic.severity != Severity::remark || all || pattern->match(diagnostic.message))
+      render(diagnostic);
+  });
+}
+
+Session::~Session() {
+  if (options.json || !diagnostics.hasErrors())
+    return;
+  std::string text = summary(diagnostics);
+  if (diagnostics.errors() > 1 && !text.empty())
+    errs() << text << "\n";
+}
+
+bool Session::failCall(const Twine &message) {
+  diagnostics.report(diag::wrongCall, Range(), message);
+  return false;
+}
+
+bool Session::failData(const Twine &message) {
+  diagnostics.report(diag::wrongData, Range(), message);
+  return false;
+}
+
+bool Session::failInternal(const Twine &message) {
+  diagnostics.report(diag::internalError, Range(), message)
+      .note(Twine("this is a mistake of ") + getCompilerVersion() + "; please report it together with the source");
+  internal = true;
+  return false;
+}
+
+int Session::getExitCode() const {
+  int code = exitDone;
+  for (const Diagnostic &diagnostic : diagnostics.all()) {
+    if (diagnostic.severity != Severity::error)
+      continue;
+    bool ofCall = diagnostic.id == diag::wrongCall || diagnostic.id == diag::unknownDefine ||
+                  diagnostic.id == diag::badDefine || diagnostic.id == diag::unknownKernel;
+    code = std::max<int>(code, ofCall ? exitCall : exitWrong);
+  }
+  return internal ? exitInternal : code;
+}
+
+//===--- MLIR ------------------------------------------------------------------------------------------------------===//
+
+Range Session::getRange(mlir::Location location) const {
+  if (auto place = mlir::dyn_cast<mlir::FileLineColRange>(location)) {
+    for (size_t i = 0; i < sources.size(); ++i) {
+      FileID file = FileID(i);
+      if (sources.name(file) != place.getFilename().getValue())
+        continue;
+      Range first = sources.lineRange(file, place.getStartLine()), last = sources.lineRange(file, place.getEndLine());
+      if (!first.isValid() || !last.isValid())
+        return Range();
+      uint32_t begin = std::min(first.begin + std::max(place.getStartColumn(), 1u) - 1, first.end);
+      uint32_t end = std::min(last.begin + std::max(place.getEndColumn(), 1u) - 1, last.end);
+      return Range{file, begin, std::max(begin, end)};
+    }
+    return Range();
+  }
+  if (auto call = mlir::dyn_cast<mlir::CallSiteLoc>(location))
+    return getRange(call.getCallee());
+  if (auto named = mlir::dyn_cast<mlir::NameLoc>(location))
+    return getRange(named.getChildLoc());
+  if (auto fused = mlir::dyn_cast<mlir::FusedLoc>(location))
+    for (mlir::Location part : fused.getLocations())
+      if (Range range = getRange(part); range.isValid())
+        return range;
+  return Range();
+}
+
+void Session::addNotes(DiagnosticBuilder &builder, mlir::Location location) const {
+  while (auto call = mlir::dyn_cast<mlir::CallSiteLoc>(location)) {
+    location = call.getCaller();
+    if (Range range = getRange(location); range.isValid())
+      builder.note(range, "called from here");
+  }
+}
+
+/// A complaint about the shape of the IR itself: no source can be blamed for that.
+static bool isAboutIR(StringRef message) {
+  return (message.starts_with("'") && message.contains("' op ")) || message.starts_with("failed to legalize") ||
+         message.contains("unrealized_conversion_cast") || message.starts_with("cannot be converted to LLVM IR");
+}
+
+void Session::report(mlir::Diagnostic &diagnostic) {
+  std::string message = diagnostic.str();
+  Range range = getRange(diagnostic.getLocation());
+  diag::ID id = diag::cannotLower;
+  switch (diagnostic.getSeverity()) {
+  case mlir::DiagnosticSeverity::Error:
+    if (isAboutIR(message)) {
+      id = diag::internalError;
+      internal = true;
+    }
+    break;
+  case mlir::DiagnosticSeverity::Warning:
+    id = diag::loweringWarning;
+    break;
+  default:
+    id = diag::loweringRemark;
+    break;
+  }
+  DiagnosticBuilder builder = diagnostics.report(id, range, message);
+  addNotes(builder, diagnostic.getLocation());
+  for (mlir::Diagnostic &note : diagnostic.getNotes())
+    builder.note(getRange(note.getLocation()), note.str());
+}
+
+//===--- Phases ----------------------------------------------------------------------------------------------------===//
+
+Phase::Phase(const Options &options, StringRef name) : on(options.timeReport), name(name) {
+  if (on)
+    begin = std::chrono::steady_clock::now();
+}
+
+Phase::~Phase() {
+  if (!on)
+    return;
+  std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+  errs() << format("%9.2f ms  ", time.count()) << name << "\n";
+}
+
+} // namespace tile

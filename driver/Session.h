@@ -1,0 +1,68 @@
+// What one call of tilec shares between its parts: sources, diagnostics, the clock, the exit code.
+#ifndef TILE_DRIVER_SESSION_H
+#define TILE_DRIVER_SESSION_H
+
+#include "driver/Options.h"
+#include "frontend/Diag/Engine.h"
+#include "frontend/Source/SourceManager.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Location.h"
+#include "llvm/Support/Error.h"
+#include <chrono>
+
+namespace tile {
+
+class Session {
+public:
+  explicit Session(const Options &options);
+  ~Session();
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  SourceManager &getSources() { return sources; }
+  DiagnosticEngine &getDiagnostics() { return diagnostics; }
+
+  /// Reports what the call got wrong, or a file that cannot be read or written: exit code 2. Returns false.
+  bool failCall(const llvm::Twine &message);
+  /// Reports wrong data: exit code 1. Returns false.
+  bool failData(const llvm::Twine &message);
+  /// Reports a mistake of the compiler itself: exit code 70. Returns false.
+  bool failInternal(const llvm::Twine &message);
+  /// Reports the error of a component of LLVM, as a mistake of the compiler. Returns false.
+  bool failInternal(llvm::Error error) { return failInternal(llvm::toString(std::move(error))); }
+
+  /// Exit code for everything reported so far.
+  int getExitCode() const;
+
+  /// Turns a diagnostic of an MLIR pass into one of ours, at the place in the source it came from.
+  void report(mlir::Diagnostic &diagnostic);
+
+  /// The place in the source that a location stands for; invalid if it has none.
+  Range getRange(mlir::Location location) const;
+
+private:
+  void addNotes(DiagnosticBuilder &builder, mlir::Location location) const;
+
+  const Options &options;
+  SourceManager sources;
+  DiagnosticEngine diagnostics;
+  bool internal = false;
+};
+
+/// Measures one phase for --time-report, from its making to its end.
+class Phase {
+public:
+  Phase(const Options &options, llvm::StringRef name);
+  ~Phase();
+  Phase(const Phase &) = delete;
+  Phase &operator=(const Phase &) = delete;
+
+private:
+  bool on;
+  std::string name;
+  std::chrono::steady_clock::time_point begin;
+};
+
+} // namespace tile
+
+#endif
