@@ -7,6 +7,8 @@
 
 #include "TileParser.h"
 
+#include <set>
+
 namespace tile {
 
 /// Walks the tree of a parse without errors, so that every mandatory child is there. Reports what the grammar leaves
@@ -29,7 +31,8 @@ private:
   llvm::StringRef text(Range range) const { return diagnostics.sources().text(range); }
   ast::Ident ident(TileParser::NameContext *context) const;
   ast::Ident ident(antlr4::tree::TerminalNode *node) const;
-  std::string docBefore(const antlr4::ParserRuleContext *context) const;
+  std::string docBefore(const antlr4::ParserRuleContext *context);
+  void reportStrayDocs();
 
   // Declarations.
   ast::DeclPtr importDecl(TileParser::ImportDeclContext *context);
@@ -80,6 +83,7 @@ private:
   FileID file;
   antlr4::CommonTokenStream &tokens;
   DiagnosticEngine &diagnostics;
+  std::set<size_t> docs; // tokens of the doc comments that belong to something
 };
 
 } // namespace tile

@@ -4,8 +4,6 @@
 
 #include "TileLexer.h"
 
-#include <set>
-
 using namespace tile;
 using namespace tile::ast;
 
@@ -26,9 +24,10 @@ Ident AstBuilder::ident(antlr4::tree::TerminalNode *node) const {
 }
 
 /// The `///` lines directly before a construct, without slashes and one blank, joined by '\n'.
-std::string AstBuilder::docBefore(const antlr4::ParserRuleContext *context) const {
+std::string AstBuilder::docBefore(const antlr4::ParserRuleContext *context) {
   std::string out;
   for (antlr4::Token *comment : tokens.getHiddenTokensToLeft(context->start->getTokenIndex(), TileLexer::DOC)) {
+    docs.insert(comment->getTokenIndex());
     llvm::StringRef line = text(range(comment)).drop_front(3);
     line.consume_front(" ");
     if (!out.empty())
@@ -36,6 +35,12 @@ std::string AstBuilder::docBefore(const antlr4::ParserRuleContext *context) cons
     out += line.rtrim();
   }
   return out;
+}
+
+void AstBuilder::reportStrayDocs() {
+  for (antlr4::Token *token : tokens.getTokens())
+    if (token->getChannel() == TileLexer::DOC && !docs.count(token->getTokenIndex()))
+      diagnostics.report(diag::strayDoc, range(token)).fixIt({file, range(token).begin, range(token).begin + 1}, "", "write '//'");
 }
 
 std::unique_ptr<Program> AstBuilder::build(TileParser::ProgramContext *context) {
@@ -58,6 +63,7 @@ std::unique_ptr<Program> AstBuilder::build(TileParser::ProgramContext *context) 
     decl->doc = docBefore(rule);
     program->decls.push_back(std::move(decl));
   }
+  reportStrayDocs();
   return program;
 }
 

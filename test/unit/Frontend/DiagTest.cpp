@@ -68,6 +68,38 @@ TEST(Engine, errorLimit) {
   EXPECT_EQ(summary(f.engine), "3 errors; there are more, the error limit is reached");
 }
 
+TEST(Engine, warnings) {
+  Fixture f;
+  f.engine.disable(diag::strayDoc);
+  f.engine.report(diag::strayDoc, {f.file, 0, 1});
+  EXPECT_TRUE(f.engine.all().empty());
+  f.engine.enable(diag::strayDoc);
+  f.engine.report(diag::strayDoc, {f.file, 0, 1});
+  EXPECT_EQ(f.engine.warnings(), 1u);
+  EXPECT_FALSE(f.engine.hasErrors());
+  f.engine.setWarningsAsErrors();
+  f.engine.report(diag::strayDoc, {f.file, 1, 2});
+  EXPECT_EQ(f.engine.errors(), 1u);
+  EXPECT_EQ(f.engine.all().back().severity, Severity::error);
+  f.engine.disable(diag::chainedComparison); // errors stay
+  f.engine.report(diag::chainedComparison, {f.file, 1, 2});
+  EXPECT_EQ(f.engine.errors(), 2u);
+}
+
+TEST(Engine, remarksAreForThoseWhoAsk) {
+  for (unsigned i = 0; i < diag::count; ++i) {
+    if (diagnosticInfo(diag::ID(i)).severity != Severity::remark)
+      continue;
+    Fixture f;
+    f.engine.report(diag::ID(i), {f.file, 0, 1});
+    EXPECT_TRUE(f.engine.all().empty());
+    f.engine.setRemarks(true);
+    f.engine.report(diag::ID(i), {f.file, 0, 1});
+    EXPECT_EQ(f.engine.all().size(), 1u);
+    EXPECT_EQ(f.engine.errors() + f.engine.warnings(), 0u);
+  }
+}
+
 TEST(Text, picture) {
   Fixture f;
   std::string out;

@@ -3,6 +3,8 @@
 #include "frontend/Diag/TextRenderer.h"
 #include "frontend/Parse/Parser.h"
 
+#include "llvm/Support/FileSystem.h"
+
 #include "gtest/gtest.h"
 
 using namespace tile;
@@ -81,6 +83,22 @@ TEST(Parser, readsEveryConstruct) {
   EXPECT_EQ(kernel.body.statements.size(), 18u);
 }
 
+TEST(Parser, readsEveryExample) {
+  std::error_code code;
+  unsigned files = 0;
+  for (llvm::sys::fs::recursive_directory_iterator it(TILE_TEST_EXAMPLES, code), end; it != end && !code;
+       it.increment(code)) {
+    if (!llvm::StringRef(it->path()).ends_with(".tile"))
+      continue;
+    ++files;
+    auto text = llvm::MemoryBuffer::getFile(it->path());
+    ASSERT_TRUE(text);
+    EXPECT_EQ(errorsOf((*text)->getBuffer()), "") << it->path();
+  }
+  EXPECT_FALSE(code) << code.message();
+  EXPECT_GT(files, 5u);
+}
+
 TEST(Parser, precedenceAndRanges) {
   Parsed parsed("kernel k() { let x = -a * b as f32 + c[1..8].T; }");
   EXPECT_EQ(parsed.dump(), R"(Kernel k <1:1-1:50>
@@ -127,6 +145,12 @@ TEST(Parser, numbers) {
   EXPECT_EQ(llvm::cast<FloatLiteral>(list.elements[3].get())->value, 1000.5);
   EXPECT_EQ(llvm::cast<FloatLiteral>(list.elements[3].get())->text, "1000.5");
   EXPECT_EQ(llvm::cast<FloatLiteral>(list.elements[4].get())->value, 1e-5);
+}
+
+TEST(Parser, strayDocComments) {
+  EXPECT_EQ(errorsOf("/// A kernel.\nkernel k(/// A tensor.\n  x: in f32[N]) {\n  /// Here.\n}\n/// End."),
+            "W0101 4:3 this '///' comment documents nothing\nW0101 6:1 this '///' comment documents nothing\n");
+  EXPECT_EQ(errorsOf("//// A rule.\nconst a = 1; // x\n"), "");
 }
 
 TEST(SyntaxErrors, text) {
