@@ -258,7 +258,8 @@ bool Elaborator::unifyDtypes(MutableArrayRef<Arg> args, const Twine &what, Range
       DType a = chosen->value.dtype, b = arg.value.dtype;
       DiagnosticBuilder report = error(diag::dtypeMismatch, range, what.str(), dtypeSpelling(a), dtypeSpelling(b));
       report.secondary(chosen->range, describe(chosen->value)).secondary(arg.range, describe(arg.value));
-      report.note("convert one of them with `as " + dtypeSpelling(isFloat(a) || !isFloat(b) ? a : b) + "`");
+      DType better = isFloat(a) != isFloat(b) ? (isFloat(a) ? a : b) : bitWidth(a) >= bitWidth(b) ? a : b;
+      report.note("convert one of them with `as " + dtypeSpelling(better) + "`");
       return false;
     }
     if (!chosen || arg.value.dtype == DType::Index)
