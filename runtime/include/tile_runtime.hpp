@@ -47,7 +47,8 @@ template <typename T> constexpr tile_dtype dtypeOf() {
 class Argument {
 public:
   /// A tensor at `data`; strides in elements, none for dense row-major; `bytes` accessible there, 0 if unknown.
-  Argument(tile_dtype dtype, void *data, std::vector<int64_t> shape, std::vector<int64_t> strides = {}, int64_t bytes = 0)
+  Argument(tile_dtype dtype, void *data, std::vector<int64_t> shape, std::vector<int64_t> strides = {},
+           int64_t bytes = 0)
       : shape(std::move(shape)), strides(std::move(strides)) {
     raw.kind = TILE_TENSOR;
     raw.dtype = dtype;

@@ -64,7 +64,8 @@ static Error readFile(const std::string &path, std::string &bytes) {
 
 extern "C" {
 
-//===- Errors ------------------------------------------------------------------------------------------------------===//
+//===- Errors
+//------------------------------------------------------------------------------------------------------===//
 
 tile_code tile_error_code(const tile_error *error) { return error ? error->error.code : TILE_OK; }
 const char *tile_error_message(const tile_error *error) { return error ? error->error.message.c_str() : ""; }
@@ -73,7 +74,8 @@ void tile_error_free(tile_error *error) {
     delete error;
 }
 
-//===- Modules -----------------------------------------------------------------------------------------------------===//
+//===- Modules
+//-----------------------------------------------------------------------------------------------------===//
 
 tile_error *tile_module_load(const char *path, tile_module **module) {
   return guard([&]() -> Error {
@@ -129,7 +131,8 @@ tile_error *tile_module_kernel(tile_module *module, const char *name, tile_kerne
   });
 }
 
-//===- Launching ---------------------------------------------------------------------------------------------------===//
+//===- Launching
+//---------------------------------------------------------------------------------------------------===//
 
 tile_error *tile_kernel_launch(tile_kernel *kernel, const tile_argument *arguments, size_t count, void *stream,
                                uint32_t flags) {
@@ -142,8 +145,8 @@ tile_error *tile_kernel_launch(tile_kernel *kernel, const tile_argument *argumen
   });
 }
 
-tile_error *tile_kernel_plan(tile_kernel *kernel, const tile_argument *arguments, size_t count, tile_launch_plan *result,
-                             int64_t *dims, size_t dim_count) {
+tile_error *tile_kernel_plan(tile_kernel *kernel, const tile_argument *arguments, size_t count,
+                             tile_launch_plan *result, int64_t *dims, size_t dim_count) {
   return guard([&]() -> Error {
     if (!kernel || !result)
       return nullCall(kernel ? "plan" : "kernel");
@@ -165,7 +168,8 @@ tile_error *tile_kernel_plan(tile_kernel *kernel, const tile_argument *arguments
   });
 }
 
-//===- Questions ---------------------------------------------------------------------------------------------------===//
+//===- Questions
+//---------------------------------------------------------------------------------------------------===//
 
 const char *tile_kernel_name(const tile_kernel *kernel) {
   return kernel ? kernel->instances.front()->getKernel().name.c_str() : "";
@@ -193,17 +197,15 @@ int tile_instance_param(const tile_instance *instance, size_t index, tile_param_
     return 0;
   const Param &param = instance->getKernel().params[index];
   bool tensor = param.kind == Param::Kind::Tensor;
-  *info = {param.name.c_str(),
-           tensor ? TILE_TENSOR : TILE_SCALAR,
-           int32_t(param.dtype),
-           int32_t(param.access),
-           int32_t(param.dims.size()),
-           param.defaultValue.has_value(),
+  *info = {param.name.c_str(),      tensor ? TILE_TENSOR : TILE_SCALAR, int32_t(param.dtype),
+           int32_t(param.access),   int32_t(param.dims.size()),         param.defaultValue.has_value(),
            tensor ? param.align : 0};
   return 1;
 }
 
-size_t tile_instance_dim_count(const tile_instance *instance) { return instance ? instance->getKernel().dims.size() : 0; }
+size_t tile_instance_dim_count(const tile_instance *instance) {
+  return instance ? instance->getKernel().dims.size() : 0;
+}
 
 int tile_instance_dim(const tile_instance *instance, size_t index, tile_dim_info *info) {
   if (!info || index >= tile_instance_dim_count(instance))
@@ -223,7 +225,8 @@ void tile_instance_launch_info(const tile_instance *instance, tile_launch_info *
   *info = {launch.threads, launch.sharedBytes, launch.registers, launch.spillBytes};
 }
 
-//===- Values --------------------------------------------------------------------------------------------------------===//
+//===- Values
+//--------------------------------------------------------------------------------------------------------===//
 
 const char *tile_dtype_name(int32_t dtype) {
   // The names are literals, so that their data ends in a zero byte.

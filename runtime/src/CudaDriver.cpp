@@ -19,7 +19,8 @@ Error CudaDriver::load(const char *library, CudaDriver &driver) {
 #define TILE_CUDA_REQUIRE(member, symbol, parameters)                                                                  \
   TILE_CUDA_LOAD(member, symbol, parameters)                                                                           \
   if (!driver.member)                                                                                                  \
-    return Error(TILE_ERROR_DRIVER, std::string("the CUDA driver '") + library + "' lacks " + symbol + ": it is too old");
+    return Error(TILE_ERROR_DRIVER,                                                                                    \
+                 std::string("the CUDA driver '") + library + "' lacks " + symbol + ": it is too old");
   TILE_CUDA_FUNCTIONS(TILE_CUDA_REQUIRE)
   TILE_CUDA_OPTIONAL_FUNCTIONS(TILE_CUDA_LOAD)
 #undef TILE_CUDA_LOAD

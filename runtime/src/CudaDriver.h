@@ -40,26 +40,26 @@ constexpr unsigned eventDefault = 0;
   X(getErrorName, "cuGetErrorName", (CUresult error, const char **name))                                               \
   X(getErrorString, "cuGetErrorString", (CUresult error, const char **text))                                           \
   X(deviceGetCount, "cuDeviceGetCount", (int *count))                                                                  \
-  X(deviceGet, "cuDeviceGet", (CUdevice *device, int ordinal))                                                         \
+  X(deviceGet, "cuDeviceGet", (CUdevice * device, int ordinal))                                                        \
   X(deviceGetName, "cuDeviceGetName", (char *name, int length, CUdevice device))                                       \
   X(deviceGetAttribute, "cuDeviceGetAttribute", (int *value, int attribute, CUdevice device))                          \
-  X(primaryRetain, "cuDevicePrimaryCtxRetain", (CUcontext *context, CUdevice device))                                  \
-  X(ctxGetCurrent, "cuCtxGetCurrent", (CUcontext *context))                                                            \
+  X(primaryRetain, "cuDevicePrimaryCtxRetain", (CUcontext * context, CUdevice device))                                 \
+  X(ctxGetCurrent, "cuCtxGetCurrent", (CUcontext * context))                                                           \
   X(ctxSetCurrent, "cuCtxSetCurrent", (CUcontext context))                                                             \
   X(ctxPush, "cuCtxPushCurrent_v2", (CUcontext context))                                                               \
-  X(ctxPop, "cuCtxPopCurrent_v2", (CUcontext *context))                                                                \
-  X(ctxGetDevice, "cuCtxGetDevice", (CUdevice *device))                                                                \
+  X(ctxPop, "cuCtxPopCurrent_v2", (CUcontext * context))                                                               \
+  X(ctxGetDevice, "cuCtxGetDevice", (CUdevice * device))                                                               \
   X(ctxSynchronize, "cuCtxSynchronize", ())                                                                            \
   X(moduleLoadDataEx, "cuModuleLoadDataEx",                                                                            \
-    (CUmodule *module, const void *image, unsigned count, int *options, void **values))                                \
+    (CUmodule * module, const void *image, unsigned count, int *options, void **values))                               \
   X(moduleUnload, "cuModuleUnload", (CUmodule module))                                                                 \
-  X(moduleGetFunction, "cuModuleGetFunction", (CUfunction *function, CUmodule module, const char *name))               \
+  X(moduleGetFunction, "cuModuleGetFunction", (CUfunction * function, CUmodule module, const char *name))              \
   X(funcGetAttribute, "cuFuncGetAttribute", (int *value, int attribute, CUfunction function))                          \
   X(funcSetAttribute, "cuFuncSetAttribute", (CUfunction function, int attribute, int value))                           \
   X(launchKernel, "cuLaunchKernel",                                                                                    \
     (CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,            \
      unsigned blockZ, unsigned sharedBytes, CUstream stream, void **arguments, void **extra))                          \
-  X(memAlloc, "cuMemAlloc_v2", (CUdeviceptr *address, size_t bytes))                                                   \
+  X(memAlloc, "cuMemAlloc_v2", (CUdeviceptr * address, size_t bytes))                                                  \
   X(memFree, "cuMemFree_v2", (CUdeviceptr address))                                                                    \
   X(memcpyHtoD, "cuMemcpyHtoD_v2", (CUdeviceptr to, const void *from, size_t bytes))                                   \
   X(memcpyDtoH, "cuMemcpyDtoH_v2", (void *to, CUdeviceptr from, size_t bytes))                                         \
@@ -73,14 +73,13 @@ constexpr unsigned eventDefault = 0;
   X(memsetD16, "cuMemsetD16Async", (CUdeviceptr to, unsigned short value, size_t count, CUstream stream))              \
   X(memsetD32, "cuMemsetD32Async", (CUdeviceptr to, unsigned value, size_t count, CUstream stream))                    \
   X(streamSynchronize, "cuStreamSynchronize", (CUstream stream))                                                       \
-  X(eventCreate, "cuEventCreate", (CUevent *event, unsigned flags))                                                    \
+  X(eventCreate, "cuEventCreate", (CUevent * event, unsigned flags))                                                   \
   X(eventRecord, "cuEventRecord", (CUevent event, CUstream stream))                                                    \
   X(eventSynchronize, "cuEventSynchronize", (CUevent event))                                                           \
   X(eventElapsed, "cuEventElapsedTime", (float *milliseconds, CUevent start, CUevent end))                             \
   X(eventDestroy, "cuEventDestroy_v2", (CUevent event))
 // Functions of newer drivers; null where the driver lacks them.
-#define TILE_CUDA_OPTIONAL_FUNCTIONS(X)                                                                                \
-  X(ctxGetId, "cuCtxGetId", (CUcontext context, unsigned long long *id))
+#define TILE_CUDA_OPTIONAL_FUNCTIONS(X) X(ctxGetId, "cuCtxGetId", (CUcontext context, unsigned long long *id))
 
 /// The loaded driver. Every function returns CUresult; see `check` for turning that into an error.
 struct CudaDriver {
@@ -89,8 +88,8 @@ struct CudaDriver {
   TILE_CUDA_OPTIONAL_FUNCTIONS(TILE_CUDA_MEMBER)
 #undef TILE_CUDA_MEMBER
 
-  /// Loads libcuda.so.1 (or what the environment variable TILE_LIBCUDA names) and initialises it, once for the process; a
-  /// failure is remembered. Null with TILE_ERROR_DRIVER in `error` when there is no driver or no device.
+  /// Loads libcuda.so.1 (or what the environment variable TILE_LIBCUDA names) and initialises it, once for the process;
+  /// a failure is remembered. Null with TILE_ERROR_DRIVER in `error` when there is no driver or no device.
   static const CudaDriver *get(Error &error);
 
   /// Loads a library of that name into `driver`, without initialising it.

@@ -13,10 +13,13 @@ struct Spelled {
 };
 using Op = Expr::Op;
 constexpr std::array<Spelled, 19> operators = {{
-    {Op::Add, "+", 2},   {Op::Sub, "-", 2},   {Op::Mul, "*", 2},         {Op::Div, "/", 2},   {Op::Rem, "%", 2},
-    {Op::CeilDiv, "cdiv", 2}, {Op::Min, "min", 2}, {Op::Max, "max", 2},  {Op::NextPow2, "next_pow2", 1},
-    {Op::Neg, "neg", 1}, {Op::Eq, "==", 2},   {Op::Ne, "!=", 2},         {Op::Lt, "<", 2},    {Op::Le, "<=", 2},
-    {Op::Gt, ">", 2},    {Op::Ge, ">=", 2},   {Op::And, "&&", 2},        {Op::Or, "||", 2},   {Op::Not, "!", 1},
+    {Op::Add, "+", 2},   {Op::Sub, "-", 2},   {Op::Mul, "*", 2},
+    {Op::Div, "/", 2},   {Op::Rem, "%", 2},   {Op::CeilDiv, "cdiv", 2},
+    {Op::Min, "min", 2}, {Op::Max, "max", 2}, {Op::NextPow2, "next_pow2", 1},
+    {Op::Neg, "neg", 1}, {Op::Eq, "==", 2},   {Op::Ne, "!=", 2},
+    {Op::Lt, "<", 2},    {Op::Le, "<=", 2},   {Op::Gt, ">", 2},
+    {Op::Ge, ">=", 2},   {Op::And, "&&", 2},  {Op::Or, "||", 2},
+    {Op::Not, "!", 1},
 }};
 
 bool isCall(Op op) { return op == Op::CeilDiv || op == Op::Min || op == Op::Max || op == Op::NextPow2; }

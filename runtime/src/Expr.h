@@ -1,4 +1,5 @@
-// Integer expressions over named dimensions, strides and scalar parameters: dims, grid extents and contracts of a kernel.
+// Integer expressions over named dimensions, strides and scalar parameters: dims, grid extents and contracts of a
+// kernel.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +18,27 @@ using Bindings = std::map<std::string, int64_t, std::less<>>;
 class Expr {
 public:
   enum class Op : uint8_t {
-    Integer, Name,
-    Add, Sub, Mul, Div, Rem, CeilDiv, Min, Max, NextPow2, Neg,
-    Eq, Ne, Lt, Le, Gt, Ge, And, Or, Not
+    Integer,
+    Name,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    CeilDiv,
+    Min,
+    Max,
+    NextPow2,
+    Neg,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    And,
+    Or,
+    Not
   };
 
   /// The integer 0.
@@ -29,7 +48,9 @@ public:
   /// Operators take two operands, but `NextPow2`, `Neg` and `Not` one.
   static Expr make(Op op, std::vector<Expr> operands);
   static Expr make(Op op, Expr operand) { return make(op, std::vector<Expr>{std::move(operand)}); }
-  static Expr make(Op op, Expr left, Expr right) { return make(op, std::vector<Expr>{std::move(left), std::move(right)}); }
+  static Expr make(Op op, Expr left, Expr right) {
+    return make(op, std::vector<Expr>{std::move(left), std::move(right)});
+  }
 
   Op getOp() const { return op; }
   bool isInteger() const { return op == Op::Integer; }

@@ -21,7 +21,8 @@ struct Fill {
 };
 
 /// The fill of a tensor that is not empty, of rank <= maxRank; dimensions are sorted and merged.
-Fill makeFill(void *data, uint64_t bits, unsigned elementBytes, unsigned rank, const int64_t *shape, const int64_t *strides);
+Fill makeFill(void *data, uint64_t bits, unsigned elementBytes, unsigned rank, const int64_t *shape,
+              const int64_t *strides);
 
 /// `rows` times `width` cells of `cellBytes` (1, 2 or 4), rows `pitchBytes` apart, each cell set to `value`.
 struct FillBlock {

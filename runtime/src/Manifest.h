@@ -123,8 +123,8 @@ constexpr int manifestVersion = 1;
 
 /// JSON in a fixed order of keys: equal manifests give equal bytes. Ends in a newline.
 std::string toJson(const Manifest &manifest);
-/// Reads what `toJson` writes. None, with what is wrong and where in `error`, if the text is no JSON, of another format or a
-/// newer version, misses a key, or refers to a name that it does not declare.
+/// Reads what `toJson` writes. None, with what is wrong and where in `error`, if the text is no JSON, of another format
+/// or a newer version, misses a key, or refers to a name that it does not declare.
 std::optional<Manifest> parseManifest(std::string_view json, std::string &error);
 
 /// "f16", "128", "true", as in messages and in the manifest's `constants`.

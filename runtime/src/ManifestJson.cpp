@@ -12,7 +12,8 @@ namespace tile::runtime {
 
 using Json = nlohmann::ordered_json;
 
-//===- Writer --------------------------------------------------------------------------------------------------------===//
+//===- Writer
+//--------------------------------------------------------------------------------------------------------===//
 
 static Json write(const Expr &expr) {
   if (expr.isInteger())
@@ -126,11 +127,13 @@ std::string toJson(const Manifest &manifest) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-//===- Reader --------------------------------------------------------------------------------------------------------===//
+//===- Reader
+//--------------------------------------------------------------------------------------------------------===//
 
 namespace {
 
-/// Reads values out of one JSON document; the first problem is kept, with the path to it, and everything after reads as empty.
+/// Reads values out of one JSON document; the first problem is kept, with the path to it, and everything after reads as
+/// empty.
 class Reader {
 public:
   explicit Reader(std::string &error) : error(error) {}
@@ -226,7 +229,8 @@ Expr Reader::readExpr(const Json &json, unsigned depth) {
   if (json.is_string())
     return Expr::makeName(json.get<std::string>());
   if (!json.is_array() || json.empty() || !json[0].is_string()) {
-    fail("expected an expression (an integer, a name, or [operator, operand, ...]), found " + json.dump().substr(0, 40));
+    fail("expected an expression (an integer, a name, or [operator, operand, ...]), found " +
+         json.dump().substr(0, 40));
     return {};
   }
   // Bounds the recursion, here and in everything that walks expressions.
@@ -366,8 +370,8 @@ Kernel Reader::readKernel(const Json &json) {
   readList(json, "grid", true, [&](const Json &extent) { kernel.grid.push_back(readExpr(extent)); });
   readList(json, "arguments", true, [&](const Json &argument) {
     bool isDim = argument.is_object() && argument.contains("dim");
-    kernel.arguments.push_back({isDim ? Argument::Kind::Dim : Argument::Kind::Param,
-                                readString(argument, isDim ? "dim" : "param")});
+    kernel.arguments.push_back(
+        {isDim ? Argument::Kind::Dim : Argument::Kind::Param, readString(argument, isDim ? "dim" : "param")});
   });
   readList(json, "aliases", false, [&](const Json &pair) {
     if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_string())

@@ -5,7 +5,8 @@
 
 using namespace tile::runtime;
 
-//===- Kernels and instances ---------------------------------------------------------------------------------------===//
+//===- Kernels and instances
+//---------------------------------------------------------------------------------------===//
 
 /// "f16[8, 128], 0.5 as f32, default": the arguments of a call that fits nothing.
 static std::string describeArguments(const tile_argument *arguments, size_t count) {
@@ -55,7 +56,8 @@ Error tile_kernel::select(const tile_argument *arguments, size_t count, const ti
   return Error(TILE_ERROR_INSTANCE, message);
 }
 
-//===- Loading -----------------------------------------------------------------------------------------------------===//
+//===- Loading
+//-----------------------------------------------------------------------------------------------------===//
 
 Error tile_module::create(std::string image, const std::string &manifest, std::string name,
                           std::unique_ptr<tile_module> &result) {
@@ -66,9 +68,10 @@ Error tile_module::create(std::string image, const std::string &manifest, std::s
   int major = 0, minor = 0;
   char suffix = 0;
   if (!parseTarget(parsed->target, major, minor, suffix))
-    return Error(TILE_ERROR_TARGET, "'" + name + "' is compiled for '" + parsed->target +
-                                        "', which this runtime cannot load; expected a CUDA target such as sm_90a (run CPU "
-                                        "kernels with 'tilec run --device cpu')");
+    return Error(TILE_ERROR_TARGET,
+                 "'" + name + "' is compiled for '" + parsed->target +
+                     "', which this runtime cannot load; expected a CUDA target such as sm_90a (run CPU "
+                     "kernels with 'tilec run --device cpu')");
   std::unique_ptr<tile_module> module(new tile_module);
   if (Error error = inspectImage(image, name, module->kind))
     return error;
@@ -98,8 +101,8 @@ Error tile_module::create(std::string image, const std::string &manifest, std::s
     add(module->kernels, instance->getKernel().name);
     add(module->symbols, instance->getKernel().symbol);
     if (module->symbols.back()->instances.size() > 1)
-      return Error(TILE_ERROR_MANIFEST, "'" + module->name + "': the symbol '" + instance->getKernel().symbol +
-                                            "' is listed twice");
+      return Error(TILE_ERROR_MANIFEST,
+                   "'" + module->name + "': the symbol '" + instance->getKernel().symbol + "' is listed twice");
     module->instances.push_back(std::move(instance));
   }
   result = std::move(module);
@@ -133,7 +136,8 @@ Error tile_module::find(const std::string &wanted, tile_kernel *&kernel) {
   std::string names;
   for (auto &known : kernels)
     names += (names.empty() ? "" : ", ") + known->name;
-  return Error(TILE_ERROR_KERNEL, "'" + name + "' has no kernel '" + wanted + "'; it has " + (names.empty() ? "none" : names));
+  return Error(TILE_ERROR_KERNEL,
+               "'" + name + "' has no kernel '" + wanted + "'; it has " + (names.empty() ? "none" : names));
 }
 
 Error tile_module::load(const CudaDriver &driver, Loaded &entry) {
@@ -149,12 +153,15 @@ Error tile_module::load(const CudaDriver &driver, Loaded &entry) {
     return error;
   if (!runsOn(kind, manifest.target, major, minor))
     return Error(TILE_ERROR_TARGET, "'" + name + "' is compiled for " + manifest.target + ", but the device is sm_" +
-                                        std::to_string(major) + std::to_string(minor) + "; compile it with --target for that");
+                                        std::to_string(major) + std::to_string(minor) +
+                                        "; compile it with --target for that");
   std::array<char, 4096> log{};
   int options[] = {cuda::jitErrorLog, cuda::jitErrorLogBytes};
   void *values[] = {log.data(), reinterpret_cast<void *>(uintptr_t(log.size()))};
-  std::string what = "'" + name + "' cannot be loaded, the " + (kind == ImageKind::Ptx ? "PTX" : "cubin") + " is refused";
-  if (Error error = driver.check(driver.moduleLoadDataEx(&entry.module, image.c_str(), 2, options, values), what.c_str())) {
+  std::string what =
+      "'" + name + "' cannot be loaded, the " + (kind == ImageKind::Ptx ? "PTX" : "cubin") + " is refused";
+  if (Error error =
+          driver.check(driver.moduleLoadDataEx(&entry.module, image.c_str(), 2, options, values), what.c_str())) {
     log.back() = '\0';
     std::string text = log.data();
     while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
@@ -194,7 +201,8 @@ Error tile_module::loaded(const CudaDriver &driver, Loaded *&entry) {
   return {};
 }
 
-Error tile_module::function(const CudaDriver &driver, Loaded &entry, const tile_instance &instance, CUfunction &result) {
+Error tile_module::function(const CudaDriver &driver, Loaded &entry, const tile_instance &instance,
+                            CUfunction &result) {
   CUfunction &known = entry.functions[instance.index];
   result = known;
   if (known)
@@ -217,8 +225,8 @@ Error tile_module::function(const CudaDriver &driver, Loaded &entry, const tile_
       return error;
     if (int64_t(dynamic) + fixed > limit)
       return Error(TILE_ERROR_TARGET, kernel.name + ": needs " + std::to_string(int64_t(dynamic) + fixed) +
-                                          " bytes of shared memory for a block, the device has " + std::to_string(limit) +
-                                          "; use smaller tiles");
+                                          " bytes of shared memory for a block, the device has " +
+                                          std::to_string(limit) + "; use smaller tiles");
     if (Error error = driver.check(driver.funcSetAttribute(result, cuda::functionMaxDynamicShared, dynamic),
                                    "cannot ask for more shared memory"))
       return error;
@@ -252,7 +260,8 @@ Error tile_module::prepare() {
   return {};
 }
 
-//===- Launching -----------------------------------------------------------------------------------------------------===//
+//===- Launching
+//-----------------------------------------------------------------------------------------------------===//
 
 static Error fillDevice(const CudaDriver &driver, const Fill &fill, CUstream stream) {
   return forEachBlock(fill, [&](const FillBlock &block) {

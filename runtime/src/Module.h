@@ -24,7 +24,8 @@ struct tile_kernel {
   std::string name;
   std::vector<const tile_instance *> instances;
 
-  /// The instance that fits the arguments. Where only one comes into question, that one, whose checks then say what is wrong.
+  /// The instance that fits the arguments. Where only one comes into question, that one, whose checks then say what is
+  /// wrong.
   tile::runtime::Error select(const tile_argument *arguments, size_t count, const tile_instance *&instance) const;
 };
 

@@ -20,7 +20,8 @@ int64_t NpyArray::elementCount() const {
   return count;
 }
 
-//===- Header --------------------------------------------------------------------------------------------------------===//
+//===- Header
+//--------------------------------------------------------------------------------------------------------===//
 
 namespace {
 
@@ -132,15 +133,16 @@ struct Descr {
   Dtype dtype;
 };
 constexpr Descr descrs[] = {
-    {"b1", Dtype::Bool}, {"i1", Dtype::I8},  {"i2", Dtype::I16}, {"i4", Dtype::I32}, {"i8", Dtype::I64},
-    {"u1", Dtype::U8},   {"u2", Dtype::U16}, {"u4", Dtype::U32}, {"u8", Dtype::U64}, {"f2", Dtype::F16},
-    {"f4", Dtype::F32},  {"f8", Dtype::F64},
+    {"b1", Dtype::Bool}, {"i1", Dtype::I8},  {"i2", Dtype::I16}, {"i4", Dtype::I32},
+    {"i8", Dtype::I64},  {"u1", Dtype::U8},  {"u2", Dtype::U16}, {"u4", Dtype::U32},
+    {"u8", Dtype::U64},  {"f2", Dtype::F16}, {"f4", Dtype::F32}, {"f8", Dtype::F64},
 };
 
 } // namespace
 
 /// NumPy's element type as a dtype, `expected` where only its bits can be stored.
-static Error decodeDescr(const std::string &descr, const std::string &name, std::optional<Dtype> expected, Dtype &dtype) {
+static Error decodeDescr(const std::string &descr, const std::string &name, std::optional<Dtype> expected,
+                         Dtype &dtype) {
   auto fail = [&](const std::string &message) { return Error(TILE_ERROR_DTYPE, "'" + name + "' " + message); };
   std::string wanted = expected ? ", expected " + std::string(dtypeName(*expected)) : "";
   if (descr.empty())
@@ -148,10 +150,11 @@ static Error decodeDescr(const std::string &descr, const std::string &name, std:
   bool marked = std::strchr("<>|=", descr[0]);
   std::string kind = marked ? descr.substr(1) : descr;
   if (descr[0] == '>' && kind.size() > 1 && kind[1] != '1')
-    return fail("holds big-endian elements '" + descr + "'" + wanted + "; convert it with .astype(x.dtype.newbyteorder('<'))");
+    return fail("holds big-endian elements '" + descr + "'" + wanted +
+                "; convert it with .astype(x.dtype.newbyteorder('<'))");
   bool raw2 = kind == "u2" || kind == "V2", raw1 = kind == "u1" || kind == "V1";
-  if (expected && ((*expected == Dtype::BF16 && raw2) ||
-                   ((*expected == Dtype::F8E4M3 || *expected == Dtype::F8E5M2) && raw1))) {
+  if (expected &&
+      ((*expected == Dtype::BF16 && raw2) || ((*expected == Dtype::F8E4M3 || *expected == Dtype::F8E5M2) && raw1))) {
     dtype = *expected;
     return {};
   }
@@ -165,7 +168,8 @@ static Error decodeDescr(const std::string &descr, const std::string &name, std:
   return fail("holds elements '" + descr + "'" + (wanted.empty() ? ", which is no dtype of tile" : wanted));
 }
 
-//===- Reader --------------------------------------------------------------------------------------------------------===//
+//===- Reader
+//--------------------------------------------------------------------------------------------------------===//
 
 /// Copies column-major elements of `size` bytes into row-major order.
 static void transpose(const char *from, char *to, const std::vector<int64_t> &shape, size_t size, int64_t count) {
@@ -191,7 +195,8 @@ static void transpose(const char *from, char *to, const std::vector<int64_t> &sh
 Error parseNpy(std::string_view bytes, const std::string &name, std::optional<Dtype> expected, NpyArray &array) {
   auto fail = [&](const std::string &message) { return Error(TILE_ERROR_IO, "'" + name + "' " + message); };
   if (bytes.substr(0, magic.size()) != magic)
-    return fail(bytes.empty() ? "is empty, expected an .npy file" : "is no .npy file: it does not begin with \\x93NUMPY");
+    return fail(bytes.empty() ? "is empty, expected an .npy file"
+                              : "is no .npy file: it does not begin with \\x93NUMPY");
   if (bytes.size() < 8)
     return fail("is truncated in its header");
   unsigned version = uint8_t(bytes[6]);
@@ -263,7 +268,8 @@ Error readNpy(const std::string &path, std::optional<Dtype> expected, NpyArray &
   return parseNpy(bytes, path, expected, array);
 }
 
-//===- Writer ------------------------------------------------------------------------------------------------------===//
+//===- Writer
+//------------------------------------------------------------------------------------------------------===//
 
 /// Magic, version, length and dict, padded so that the elements begin at a multiple of 64 bytes.
 static Error formatHeader(Dtype dtype, const std::vector<int64_t> &shape, std::string &bytes) {

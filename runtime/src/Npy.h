@@ -16,9 +16,10 @@ struct NpyArray {
   int64_t elementCount() const;
 };
 
-/// Reads `path`. With `expected`, any other dtype is TILE_ERROR_DTYPE: "'x.npy' holds f64, expected f32". NumPy has no bf16 and
-/// no f8: where one is expected, '<u2' or 'V2' (bf16), and '|u1' or 'V1' (f8), are taken as its bits. Errors: TILE_ERROR_IO
-/// (cannot be read, not an .npy file, truncated, trailing bytes), TILE_ERROR_DTYPE (big endian, complex, structured, other).
+/// Reads `path`. With `expected`, any other dtype is TILE_ERROR_DTYPE: "'x.npy' holds f64, expected f32". NumPy has no
+/// bf16 and no f8: where one is expected, '<u2' or 'V2' (bf16), and '|u1' or 'V1' (f8), are taken as its bits. Errors:
+/// TILE_ERROR_IO (cannot be read, not an .npy file, truncated, trailing bytes), TILE_ERROR_DTYPE (big endian, complex,
+/// structured, other).
 Error readNpy(const std::string &path, std::optional<Dtype> expected, NpyArray &array);
 
 /// Parses the bytes of an .npy file; `name` stands in messages.

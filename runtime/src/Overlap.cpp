@@ -63,7 +63,8 @@ bool overlaps(const Region &a, const Region &b) {
   if (spanA == UINT64_MAX || spanB == UINT64_MAX || a.elementBits % 8 || b.elementBits % 8 || a.rank > 8 || b.rank > 8)
     return true;
 
-  // An element of a at i and one of b at j meet if address(b) - address(a) = i·sa - j·sb + r, with -|b| < r < |a| bytes.
+  // An element of a at i and one of b at j meet if address(b) - address(a) = i·sa - j·sb + r, with -|b| < r < |a|
+  // bytes.
   Term terms[17];
   unsigned count = 0;
   auto add = [&](int64_t stride, int64_t low, int64_t high) {

@@ -1,4 +1,5 @@
-// The checks of one launch, in the language's order. The path without errors allocates nothing once the plan has its buffers.
+// The checks of one launch, in the language's order. The path without errors allocates nothing once the plan has its
+// buffers.
 #include "runtime/src/Validate.h"
 
 #include "runtime/src/Encode.h"
@@ -98,7 +99,8 @@ private:
   std::optional<size_t> badAxis;
 };
 
-//===- Shape of the call -----------------------------------------------------------------------------------------------===//
+//===- Shape of the call
+//-----------------------------------------------------------------------------------------------===//
 
 Error Check::checkCall() const {
   if (count && !arguments)
@@ -133,7 +135,8 @@ Error Check::checkDtypes() const {
   for (size_t i = 0; i < count; ++i) {
     const Param &param = kernel.params[i];
     const tile_argument &argument = arguments[i];
-    std::string expected = std::string(isTensor(i) ? "a tensor of " : "a scalar of ") + std::string(dtypeName(param.dtype));
+    std::string expected =
+        std::string(isTensor(i) ? "a tensor of " : "a scalar of ") + std::string(dtypeName(param.dtype));
     if (argument.kind == TILE_DEFAULT && !isTensor(i) && param.defaultValue)
       continue;
     if (argument.kind != (isTensor(i) ? TILE_TENSOR : TILE_SCALAR)) {
@@ -165,7 +168,8 @@ Error Check::checkRanks() const {
   return {};
 }
 
-//===- Dimensions ------------------------------------------------------------------------------------------------------===//
+//===- Dimensions
+//------------------------------------------------------------------------------------------------------===//
 
 /// Strides of all tensors: those given, else dense.
 void Check::layOut() {
@@ -213,7 +217,8 @@ Error Check::bind() {
       value = plan.strides[v.tensors[binding.param].firstStride + binding.axis];
       if (extent > 1 && !isEmpty(argument))
         break;
-      // Nothing steps along this dimension, so that whatever the caller has there says nothing: use what contracts allow.
+      // Nothing steps along this dimension, so that whatever the caller has there says nothing: use what contracts
+      // allow.
       const Dim &dim = kernel.dims[slot];
       uint64_t dense = 1;
       for (int32_t axis = argument.rank - 1; axis > int32_t(binding.axis); --axis)
@@ -225,7 +230,8 @@ Error Check::bind() {
     case Form::Scalar: {
       std::optional<int64_t> integer = decodeInteger(scalarBits(binding.param), kernel.params[binding.param].dtype);
       if (!integer)
-        return fail(TILE_ERROR_CONTRACT, quoted(binding.param) + " is above 2^63 - 1", kernel.params[binding.param].line);
+        return fail(TILE_ERROR_CONTRACT, quoted(binding.param) + " is above 2^63 - 1",
+                    kernel.params[binding.param].line);
       value = *integer;
       break;
     }
@@ -261,7 +267,8 @@ void Check::computeGrid() {
   }
 }
 
-//===- Contracts ---------------------------------------------------------------------------------------------------------===//
+//===- Contracts
+//---------------------------------------------------------------------------------------------------------===//
 
 Error Check::checkRanges() const {
   for (size_t slot = 0; slot < v.bindings.size(); ++slot) {
@@ -270,11 +277,11 @@ Error Check::checkRanges() const {
       const Dim &dim = kernel.dims[slot];
       if (value >= dim.min && value <= dim.max)
         continue;
-      std::string contract = dim.contract.empty() ? dim.name + " in " + std::to_string(dim.min) +
-                                                        "..=" + std::to_string(dim.max)
-                                                  : dim.contract;
-      return fail(TILE_ERROR_CONTRACT, dim.name + " = " + std::to_string(value) + origin(slot) + ", expected " + contract,
-                  dim.line);
+      std::string contract = dim.contract.empty()
+                                 ? dim.name + " in " + std::to_string(dim.min) + "..=" + std::to_string(dim.max)
+                                 : dim.contract;
+      return fail(TILE_ERROR_CONTRACT,
+                  dim.name + " = " + std::to_string(value) + origin(slot) + ", expected " + contract, dim.line);
     }
     const Param &param = kernel.params[v.bindings[slot].param];
     if ((param.min && value < *param.min) || (param.max && value > *param.max)) {
@@ -312,7 +319,8 @@ Error Check::checkContracts() const {
   return {};
 }
 
-//===- Memory ------------------------------------------------------------------------------------------------------------===//
+//===- Memory
+//------------------------------------------------------------------------------------------------------------===//
 
 Error Check::checkStrides(bool onlyFilled) const {
   for (size_t i = 0; i < count; ++i) {
@@ -376,8 +384,9 @@ Error Check::checkOverlap() const {
         continue;
       size_t writer = kernel.params[j].access != Access::In ? j : i, other = writer == j ? i : j;
       return fail(TILE_ERROR_OVERLAP,
-                  quoted(writer) + " is written and overlaps " + quoted(other) + " in memory; pass separate memory, or permit it with 'alias(" +
-                      kernel.params[i].name + ", " + kernel.params[j].name + ")' in the source",
+                  quoted(writer) + " is written and overlaps " + quoted(other) +
+                      " in memory; pass separate memory, or permit it with 'alias(" + kernel.params[i].name + ", " +
+                      kernel.params[j].name + ")' in the source",
                   kernel.params[writer].line);
     }
   }
@@ -398,16 +407,19 @@ Error Check::checkPrograms() const {
     extents += (axis ? " x " : "") + kernel.grid[axis].toString();
   if (!badAxis)
     return fail(TILE_ERROR_GRID,
-                "the grid " + extents + " has " + (programs >> 63 ? "2^63 or more" : std::to_string(int64_t(programs))) +
+                "the grid " + extents + " has " +
+                    (programs >> 63 ? "2^63 or more" : std::to_string(int64_t(programs))) +
                     " programs, at most 2147483647 can run",
                 kernel.line);
   const Expr &bad = kernel.grid[*badAxis];
   return fail(TILE_ERROR_GRID,
-              "grid axis " + std::to_string(*badAxis) + ", " + bad.toString() + ", is negative or overflows" + valuesIn(bad),
+              "grid axis " + std::to_string(*badAxis) + ", " + bad.toString() + ", is negative or overflows" +
+                  valuesIn(bad),
               kernel.line);
 }
 
-//===- Plan --------------------------------------------------------------------------------------------------------------===//
+//===- Plan
+//--------------------------------------------------------------------------------------------------------------===//
 
 void Check::planFills() {
   plan.fills.clear();
@@ -423,7 +435,7 @@ void Check::packArguments() {
   plan.pointers.resize(v.sources.size());
   for (size_t i = 0; i < v.sources.size(); ++i) {
     const Validator::Source &source = v.sources[i];
-    plan.cells[i] = source.isDim              ? uint64_t(plan.values[source.index])
+    plan.cells[i] = source.isDim             ? uint64_t(plan.values[source.index])
                     : isTensor(source.index) ? uint64_t(uintptr_t(arguments[source.index].data))
                                              : scalarBits(source.index);
     plan.pointers[i] = &plan.cells[i];
@@ -477,7 +489,8 @@ Error Check::run(bool unchecked) {
   return {};
 }
 
-//===- Text of errors ------------------------------------------------------------------------------------------------------===//
+//===- Text of errors
+//------------------------------------------------------------------------------------------------------===//
 
 /// " ('a', dimension 1)": where a value came from.
 std::string Check::origin(size_t slot) const {
@@ -492,7 +505,8 @@ void Check::collect(const Expr &expr, std::vector<std::string> &names, std::stri
   if (expr.isName() && std::find(names.begin(), names.end(), expr.getName()) == names.end()) {
     names.push_back(expr.getName());
     for (size_t slot = 0; slot < v.bindings.size(); ++slot) {
-      const std::string &name = slot < kernel.dims.size() ? kernel.dims[slot].name : kernel.params[v.bindings[slot].param].name;
+      const std::string &name =
+          slot < kernel.dims.size() ? kernel.dims[slot].name : kernel.params[v.bindings[slot].param].name;
       if (name == expr.getName())
         text += (text.empty() ? ": " : ", ") + name + " = " + std::to_string(plan.values[slot]) + origin(slot);
     }
@@ -522,20 +536,24 @@ Error Check::dimError(size_t param, size_t axis) const {
                     " of a whole number of 0 or more",
                 line);
   if (declared.isInteger())
-    return fail(TILE_ERROR_DIM, where + " of " + quoted(param) + " is " + number + ", expected " + declared.toString(), line);
+    return fail(TILE_ERROR_DIM, where + " of " + quoted(param) + " is " + number + ", expected " + declared.toString(),
+                line);
   std::optional<int64_t> expected = v.evaluate(v.tensors[param].axes[axis].extent, plan.values.data());
   if (!expected)
     return fail(TILE_ERROR_DIM,
-                where + " of " + quoted(param) + ": " + declared.toString() + " overflows 64 bits" + valuesIn(declared), line);
+                where + " of " + quoted(param) + ": " + declared.toString() + " overflows 64 bits" + valuesIn(declared),
+                line);
   if (declared.isName() && v.tensors[param].axes[axis].extent.slot >= 0) {
     const std::string &name = declared.getName();
     const Validator::Binding &binding = v.bindings[v.tensors[param].axes[axis].extent.slot];
-    std::string other = binding.form == Validator::Binding::Form::Scalar
-                            ? "the argument " + name + " is " + std::to_string(*expected)
-                            : quoted(binding.param) + " has " + name + " = " + std::to_string(*expected) +
-                                  (binding.form == Validator::Binding::Form::Stride ? " as stride " : " in dimension ") +
-                                  std::to_string(binding.axis);
-    return fail(TILE_ERROR_DIM, quoted(param) + " has " + name + " = " + number + " in " + where + ", but " + other, line);
+    std::string other =
+        binding.form == Validator::Binding::Form::Scalar
+            ? "the argument " + name + " is " + std::to_string(*expected)
+            : quoted(binding.param) + " has " + name + " = " + std::to_string(*expected) +
+                  (binding.form == Validator::Binding::Form::Stride ? " as stride " : " in dimension ") +
+                  std::to_string(binding.axis);
+    return fail(TILE_ERROR_DIM, quoted(param) + " has " + name + " = " + number + " in " + where + ", but " + other,
+                line);
   }
   return fail(TILE_ERROR_DIM,
               where + " of " + quoted(param) + " is " + number + ", expected " + declared.toString() + " = " +
@@ -546,12 +564,13 @@ Error Check::dimError(size_t param, size_t axis) const {
 Error Check::strideError(size_t param, size_t axis, const std::string &expected) const {
   int64_t found = plan.strides[v.tensors[param].firstStride + axis];
   return fail(TILE_ERROR_STRIDE,
-              "stride " + std::to_string(axis) + " of " + quoted(param) + " is " + std::to_string(found) + ", expected " +
-                  expected,
+              "stride " + std::to_string(axis) + " of " + quoted(param) + " is " + std::to_string(found) +
+                  ", expected " + expected,
               kernel.params[param].line);
 }
 
-//===- Interface -------------------------------------------------------------------------------------------------------===//
+//===- Interface
+//-------------------------------------------------------------------------------------------------------===//
 
 Error Validator::check(const tile_argument *arguments, size_t count, Plan &plan, bool unchecked) const {
   return Check(*this, arguments, count, plan).run(unchecked);

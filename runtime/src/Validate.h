@@ -1,4 +1,5 @@
-// Checks the arguments of one launch against a kernel's contract, in the order that the language defines, and plans the launch.
+// Checks the arguments of one launch against a kernel's contract, in the order that the language defines, and plans the
+// launch.
 #pragma once
 
 #include "runtime/src/Error.h"
@@ -34,16 +35,17 @@ struct Plan {
 /// One kernel instance, prepared for quick checking. Immutable, so that threads may share it.
 class Validator {
 public:
-  /// None, with the reason in `error`, for a kernel that no launch could satisfy or bind: a dimension bound by nothing, a
-  /// default or fill that its dtype cannot hold, a rank above 8.
+  /// None, with the reason in `error`, for a kernel that no launch could satisfy or bind: a dimension bound by nothing,
+  /// a default or fill that its dtype cannot hold, a rank above 8.
   static std::unique_ptr<Validator> create(Kernel kernel, std::string &error);
 
-  /// Checks `count` arguments, in the order of the parameters (trailing scalars with a default may be left out), and fills `plan`.
-  /// With `unchecked`, looks only at what binding dimensions and computing the grid need. `plan` is meaningless after an error.
+  /// Checks `count` arguments, in the order of the parameters (trailing scalars with a default may be left out), and
+  /// fills `plan`. With `unchecked`, looks only at what binding dimensions and computing the grid need. `plan` is
+  /// meaningless after an error.
   Error check(const tile_argument *arguments, size_t count, Plan &plan, bool unchecked = false) const;
 
-  /// How well arguments suit this instance: count, kinds and dtypes, and then ranks and constant dimensions. Dispatch between
-  /// instances goes by it.
+  /// How well arguments suit this instance: count, kinds and dtypes, and then ranks and constant dimensions. Dispatch
+  /// between instances goes by it.
   enum class Fit : uint8_t { No, DtypesOnly, Yes };
   bool takesCount(size_t count) const { return count >= required && count <= kernel.params.size(); }
   Fit fits(const tile_argument *arguments, size_t count) const;

@@ -1,4 +1,5 @@
-// Prepares a kernel for checking: binds names to dimensions, compiles expressions to postfix code, encodes defaults and fills.
+// Prepares a kernel for checking: binds names to dimensions, compiles expressions to postfix code, encodes defaults and
+// fills.
 #include "runtime/src/Encode.h"
 #include "runtime/src/Validate.h"
 
@@ -78,8 +79,8 @@ bool ValidatorBuilder::bindDim(const std::string &name, Validator::Binding &bind
     const Param &param = kernel.params[p];
     for (uint32_t i = 0; param.strides && i < param.strides->size(); ++i) {
       const std::optional<Expr> &stride = (*param.strides)[i];
-      bool named = stride ? stride->isName() && stride->getName() == name
-                          : param.name + ".stride." + std::to_string(i) == name;
+      bool named =
+          stride ? stride->isName() && stride->getName() == name : param.name + ".stride." + std::to_string(i) == name;
       if (named) {
         binding = {Form::Stride, p, i, 0};
         return true;
@@ -98,7 +99,8 @@ static bool mentions(const Expr &expr, const std::string &name) {
   return false;
 }
 
-/// Whether a scalar has a range or stands in an expression. A scalar that is only handed on may have any value of its dtype.
+/// Whether a scalar has a range or stands in an expression. A scalar that is only handed on may have any value of its
+/// dtype.
 bool ValidatorBuilder::isUsed(const Param &scalar) const {
   auto used = [&](const Expr &expr) { return mentions(expr, scalar.name); };
   if (scalar.min || scalar.max || std::any_of(kernel.grid.begin(), kernel.grid.end(), used))
@@ -206,8 +208,8 @@ bool ValidatorBuilder::compileParam(size_t index) {
     if (!compile(param.dims[i], axis.extent))
       return false;
     for (const Validator::Binding &binding : v.bindings)
-      axis.binds |= binding.form != Form::Stride && binding.form != Form::Scalar && binding.param == index &&
-                    binding.axis == i;
+      axis.binds |=
+          binding.form != Form::Stride && binding.form != Form::Scalar && binding.param == index && binding.axis == i;
     if (param.strides && (*param.strides)[i] && !compile(*(*param.strides)[i], axis.stride.emplace()))
       return false;
   }
@@ -286,19 +288,23 @@ std::string describe(const Kernel &kernel) {
   if (!kernel.constants.empty())
     text += "[" + list(kernel.constants, [](const auto &c) { return c.first + " = " + toString(c.second); }) + "]";
   static constexpr const char *accesses[] = {"in ", "out ", "inout "};
-  return text + "(" + list(kernel.params, [&](const Param &param) {
-           std::string one = param.name + ": ";
-           if (param.kind == Param::Kind::Scalar) {
-             one += dtypeName(param.dtype);
-             return param.defaultValue ? one + " = " + toString(*param.defaultValue) : one;
-           }
-           one += accesses[size_t(param.access)];
-           one += dtypeName(param.dtype);
-           one += "[" + list(param.dims, [](const Expr &dim) { return dim.toString(); });
-           if (param.strides)
-             one += "; " + list(*param.strides, [](const auto &s) { return s ? s->toString() : std::string("*"); });
-           return one + "]";
-         }) + ")";
+  return text + "(" +
+         list(kernel.params,
+              [&](const Param &param) {
+                std::string one = param.name + ": ";
+                if (param.kind == Param::Kind::Scalar) {
+                  one += dtypeName(param.dtype);
+                  return param.defaultValue ? one + " = " + toString(*param.defaultValue) : one;
+                }
+                one += accesses[size_t(param.access)];
+                one += dtypeName(param.dtype);
+                one += "[" + list(param.dims, [](const Expr &dim) { return dim.toString(); });
+                if (param.strides)
+                  one +=
+                      "; " + list(*param.strides, [](const auto &s) { return s ? s->toString() : std::string("*"); });
+                return one + "]";
+              }) +
+         ")";
 }
 
 } // namespace tile::runtime

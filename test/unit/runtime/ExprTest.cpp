@@ -34,10 +34,10 @@ TEST(Expr, Operators) {
 
 TEST(Expr, OverflowIsAnError) {
   std::string error;
-  for (const Expr &expr : {Expr::make(Op::Add, INT64_MAX, 1), Expr::make(Op::Sub, INT64_MIN, 1),
-                           Expr::make(Op::Mul, int64_t(1) << 62, 2), Expr::make(Op::Div, INT64_MIN, -1),
-                           Expr::make(Op::CeilDiv, INT64_MIN, -1), Expr::make(Op::Neg, INT64_MIN),
-                           Expr::make(Op::NextPow2, INT64_MAX)}) {
+  for (const Expr &expr :
+       {Expr::make(Op::Add, INT64_MAX, 1), Expr::make(Op::Sub, INT64_MIN, 1), Expr::make(Op::Mul, int64_t(1) << 62, 2),
+        Expr::make(Op::Div, INT64_MIN, -1), Expr::make(Op::CeilDiv, INT64_MIN, -1), Expr::make(Op::Neg, INT64_MIN),
+        Expr::make(Op::NextPow2, INT64_MAX)}) {
     EXPECT_FALSE(expr.evaluate({}, error)) << expr.toString();
     EXPECT_NE(error.find("overflows 64 bits"), std::string::npos) << error;
   }

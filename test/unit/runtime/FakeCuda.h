@@ -22,8 +22,8 @@ struct FakeCuda {
   /* What the driver is like. */
   int major, minor, optinShared, staticShared;
   int loadResult, launchResult;
-  const char *symbols;      /* names of the functions in every module, each followed by a comma */
-  int argumentCount;        /* machine arguments that a launch copies */
+  const char *symbols; /* names of the functions in every module, each followed by a comma */
+  int argumentCount;   /* machine arguments that a launch copies */
   /* What happened. */
   int loads, unloads, launches, retains, memsets, maxDynamicShared;
   unsigned grid[3], block[3], shared;
@@ -31,7 +31,7 @@ struct FakeCuda {
   uint64_t arguments[FAKE_MAX_ARGUMENTS];
   char lastFunction[64];
   struct FakeMemset memset[FAKE_MAX_MEMSETS];
-  void *current;            /* the current context */
+  void *current; /* the current context */
   unsigned long long contextId;
 };
 

@@ -85,11 +85,13 @@ TEST(Manifest, WrongFormatOrVersion) {
 }
 
 TEST(Manifest, ErrorsNameThePlace) {
-  EXPECT_EQ(errorAfter("\"dtype\": \"f16\"", "\"dtype\": \"f12\""), "manifest: kernels[0].params[0]: unknown dtype 'f12'");
+  EXPECT_EQ(errorAfter("\"dtype\": \"f16\"", "\"dtype\": \"f12\""),
+            "manifest: kernels[0].params[0]: unknown dtype 'f12'");
   EXPECT_EQ(errorAfter("\"symbol\"", "\"symbal\""), "manifest: kernels[0]: missing key 'symbol'");
   EXPECT_EQ(errorAfter("\"threads\": 256", "\"threads\": \"many\""),
             "manifest: kernels[0].launch.threads: expected an integer of 64 bits, found \"many\"");
-  EXPECT_EQ(errorAfter("\"threads\": 256", "\"threads\": 0"), "manifest: kernels[0].launch: expected at least one thread");
+  EXPECT_EQ(errorAfter("\"threads\": 256", "\"threads\": 0"),
+            "manifest: kernels[0].launch: expected at least one thread");
   EXPECT_EQ(errorAfter("\"access\": \"in\"", "\"access\": \"ro\""),
             "manifest: kernels[0].params[0]: expected access 'in', 'out' or 'inout', found 'ro'");
   EXPECT_EQ(errorAfter("\"cdiv\",", "\"floor\","), "manifest: kernels[0].grid[0]: no operator 'floor' with 2 operands");

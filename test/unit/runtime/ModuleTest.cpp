@@ -94,7 +94,8 @@ TEST_F(ModuleTest, LaunchOfTheInstanceThatFits) {
   EXPECT_EQ(fake().loads, 0); // lazy
   tile::Kernel shift = kernel(module, "shift");
   void *stream = address(0x77);
-  tile::Status status = shift.launch({{TILE_F32, address(0x10000), {5000}}, {TILE_F32, address(0x80000), {5000}}, 2.0f}, stream);
+  tile::Status status =
+      shift.launch({{TILE_F32, address(0x10000), {5000}}, {TILE_F32, address(0x80000), {5000}}, 2.0f}, stream);
   ASSERT_FALSE(status) << status.message();
   EXPECT_EQ(fake().loads, 1);
   EXPECT_EQ(fake().launches, 1);
@@ -117,27 +118,31 @@ TEST_F(ModuleTest, LaunchOfTheInstanceThatFits) {
 TEST_F(ModuleTest, NoInstanceFits) {
   tile::Module module;
   ASSERT_FALSE(load(module));
-  EXPECT_STATUS(kernel(module, "shift").launch({{TILE_F64, address(0x10000), {5}}, {TILE_F64, address(0x80000), {5}}}),
-                TILE_ERROR_INSTANCE,
-                "shift: no instance takes (f64[5], f64[5]); there are shift[T = f16](x: in f16[N], y: out f16[N], eps: f32 = "
-                "1e-05); shift[T = f32](");
+  EXPECT_STATUS(
+      kernel(module, "shift").launch({{TILE_F64, address(0x10000), {5}}, {TILE_F64, address(0x80000), {5}}}),
+      TILE_ERROR_INSTANCE,
+      "shift: no instance takes (f64[5], f64[5]); there are shift[T = f16](x: in f16[N], y: out f16[N], eps: f32 = "
+      "1e-05); shift[T = f32](");
   EXPECT_EQ(fake().launches, 0);
   // Where dtypes leave one instance, it says what is wrong.
-  EXPECT_STATUS(kernel(module, "shift").launch({{TILE_F32, address(0x10000), {5, 1}}, {TILE_F32, address(0x80000), {5}}}),
-                TILE_ERROR_RANK, "'x' expects rank 1, found rank 2");
+  EXPECT_STATUS(
+      kernel(module, "shift").launch({{TILE_F32, address(0x10000), {5, 1}}, {TILE_F32, address(0x80000), {5}}}),
+      TILE_ERROR_RANK, "'x' expects rank 1, found rank 2");
   tile::Kernel none;
   EXPECT_STATUS(module.kernel("shuft", none), TILE_ERROR_KERNEL, "has no kernel 'shuft'; it has shift, matmul");
   EXPECT_FALSE(none);
   // By symbol: that instance's own checks speak.
-  EXPECT_STATUS(kernel(module, "shift_T_f16").launch({{TILE_F64, address(0x10000), {5}}, {TILE_F64, address(0x80000), {5}}}),
-                TILE_ERROR_DTYPE, "'x' expects a tensor of f16, found f64");
+  EXPECT_STATUS(
+      kernel(module, "shift_T_f16").launch({{TILE_F64, address(0x10000), {5}}, {TILE_F64, address(0x80000), {5}}}),
+      TILE_ERROR_DTYPE, "'x' expects a tensor of f16, found f64");
 }
 
 TEST_F(ModuleTest, ChecksComeBeforeTheDevice) {
   tile::Module module;
   ASSERT_FALSE(load(module));
   tile::Kernel matmul = kernel(module, "matmul");
-  std::vector<tile::Argument> call = {{TILE_F16, address(0x10000), {4, 5}}, {TILE_F16, address(0x20000), {7, 8}}, {TILE_F16, address(0x30000), {4, 8}}};
+  std::vector<tile::Argument> call = {
+      {TILE_F16, address(0x10000), {4, 5}}, {TILE_F16, address(0x20000), {7, 8}}, {TILE_F16, address(0x30000), {4, 8}}};
   EXPECT_STATUS(matmul.launch(call), TILE_ERROR_DIM, "'b' has K = 7 in dimension 0, but 'a' has K = 5 in dimension 1");
   EXPECT_EQ(fake().loads, 0);
   EXPECT_FALSE(matmul.launch(call, nullptr, TILE_LAUNCH_UNCHECKED));
@@ -150,7 +155,8 @@ TEST_F(ModuleTest, ChecksComeBeforeTheDevice) {
 TEST_F(ModuleTest, SharedMemory) {
   tile::Module module;
   ASSERT_FALSE(load(module));
-  std::vector<tile::Argument> call = {{TILE_F16, address(0x10000), {8, 8}}, {TILE_F16, address(0x20000), {8, 8}}, {TILE_F16, address(0x30000), {8, 8}}};
+  std::vector<tile::Argument> call = {
+      {TILE_F16, address(0x10000), {8, 8}}, {TILE_F16, address(0x20000), {8, 8}}, {TILE_F16, address(0x30000), {8, 8}}};
   ASSERT_FALSE(kernel(module, "matmul").launch(call));
   EXPECT_EQ(fake().maxDynamicShared, 98304);
   EXPECT_EQ(fake().shared, 98304u);
@@ -315,7 +321,9 @@ TEST_F(ModuleTest, Questions) {
   EXPECT_EQ(launch.threads, 256u);
 
   tile_launch_plan plan;
-  std::vector<tile::Argument> call = {{TILE_F16, address(0x10000), {300, 8}}, {TILE_F16, address(0x20000), {8, 8}}, {TILE_F16, address(0x30000), {300, 8}}};
+  std::vector<tile::Argument> call = {{TILE_F16, address(0x10000), {300, 8}},
+                                      {TILE_F16, address(0x20000), {8, 8}},
+                                      {TILE_F16, address(0x30000), {300, 8}}};
   ASSERT_FALSE(kernel(module, "matmul").plan(call, plan));
   EXPECT_EQ(plan.programs, 3);
   EXPECT_EQ(plan.axes, 2);
@@ -339,8 +347,8 @@ TEST_F(ModuleTest, NullHandles) {
   EXPECT_STATUS(tile::Status(tile_module_prepare(nullptr)), TILE_ERROR_CALL, "module is null");
   tile::Module module;
   ASSERT_FALSE(load(module));
-  EXPECT_STATUS(tile::Status(tile_kernel_launch(tile_module_kernel_at(module.get(), 0), nullptr, 2, nullptr, 0)), TILE_ERROR_CALL,
-                "the array of arguments is null");
+  EXPECT_STATUS(tile::Status(tile_kernel_launch(tile_module_kernel_at(module.get(), 0), nullptr, 2, nullptr, 0)),
+                TILE_ERROR_CALL, "the array of arguments is null");
 }
 
 TEST(CudaDriver, MissingLibrary) {

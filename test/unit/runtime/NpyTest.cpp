@@ -30,8 +30,8 @@ static std::string errorOf(const std::string &bytes, std::optional<Dtype> expect
 }
 
 TEST(Npy, RoundTripOfEveryDtype) {
-  for (Dtype dtype : {Dtype::Bool, Dtype::I8, Dtype::I16, Dtype::I32, Dtype::I64, Dtype::U8, Dtype::U16, Dtype::U32, Dtype::U64,
-                      Dtype::F16, Dtype::BF16, Dtype::F32, Dtype::F64, Dtype::F8E4M3})
+  for (Dtype dtype : {Dtype::Bool, Dtype::I8, Dtype::I16, Dtype::I32, Dtype::I64, Dtype::U8, Dtype::U16, Dtype::U32,
+                      Dtype::U64, Dtype::F16, Dtype::BF16, Dtype::F32, Dtype::F64, Dtype::F8E4M3})
     for (std::vector<int64_t> shape : {std::vector<int64_t>{}, {3}, {2, 3}, {0, 4}, {2, 1, 3, 1}}) {
       NpyArray written{dtype, shape, {}}, read;
       for (int64_t i = 0; i < written.elementCount() * dtypeBits(dtype) / 8; ++i)
@@ -70,7 +70,8 @@ TEST(Npy, FortranOrder) {
 TEST(Npy, Bf16AndF8AreTakenAsBits) {
   NpyArray array;
   for (const char *descr : {"<u2", "V2", "|V2"}) {
-    ASSERT_FALSE(parse(file(std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (2,)}", 4), array, Dtype::BF16));
+    ASSERT_FALSE(parse(file(std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (2,)}", 4), array,
+                       Dtype::BF16));
     EXPECT_EQ(array.dtype, Dtype::BF16);
   }
   EXPECT_EQ(errorOf(file("{'descr': '<f2', 'fortran_order': False, 'shape': (2,)}", 4), Dtype::BF16),
@@ -86,16 +87,20 @@ TEST(Npy, Refused) {
     NpyArray array;
     EXPECT_EQ(parse(good.substr(0, length), array).code, TILE_ERROR_IO) << length;
   }
-  EXPECT_EQ(errorOf(good.substr(0, good.size() - 1)), "'x.npy' is truncated: 3 elements of 8 bytes expected, 23 bytes found");
+  EXPECT_EQ(errorOf(good.substr(0, good.size() - 1)),
+            "'x.npy' is truncated: 3 elements of 8 bytes expected, 23 bytes found");
   EXPECT_EQ(errorOf(good + "x"), "'x.npy' is too long: 3 elements of 8 bytes expected, 25 bytes found");
   EXPECT_NE(errorOf("PK\3\4").find("is no .npy file"), std::string::npos);
-  EXPECT_NE(errorOf(file("{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}", 4)).find("big-endian"), std::string::npos);
-  EXPECT_NE(errorOf(file("{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}", 8)).find("'<c8'"), std::string::npos);
+  EXPECT_NE(errorOf(file("{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}", 4)).find("big-endian"),
+            std::string::npos);
+  EXPECT_NE(errorOf(file("{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}", 8)).find("'<c8'"),
+            std::string::npos);
   EXPECT_NE(errorOf(file("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", 4)).find("structured"),
             std::string::npos);
   EXPECT_NE(errorOf(file("{'descr': '<f4', 'shape': (1,)}", 4)).find("lacks"), std::string::npos);
   for (const char *shape : {"(-1,)", "(99999999999999999999,)", "3", "(4294967296, 4294967296, 2)", "(1 2)"})
-    EXPECT_NE(errorOf(file(std::string("{'descr': '<f4', 'fortran_order': False, 'shape': ") + shape + "}", 4)), "") << shape;
+    EXPECT_NE(errorOf(file(std::string("{'descr': '<f4', 'fortran_order': False, 'shape': ") + shape + "}", 4)), "")
+        << shape;
 }
 
 TEST(Npy, Files) {

@@ -108,7 +108,8 @@ TEST(Validate, PlanIsReused) {
 TEST(Validate, Count) {
   Call call = matmulCall();
   call.arguments.pop_back();
-  EXPECT_ERROR(check(matmul(), call), TILE_ERROR_COUNT, "matmul: expected 3 arguments (a, b, c), found 2 (matmul.tile:3)");
+  EXPECT_ERROR(check(matmul(), call), TILE_ERROR_COUNT,
+               "matmul: expected 3 arguments (a, b, c), found 2 (matmul.tile:3)");
   EXPECT_ERROR(check(shift(), call.scalar(Dtype::F32, 0).scalar(Dtype::F32, 0)), TILE_ERROR_COUNT,
                "shift: expected 2 to 3 arguments (x, y, eps), found 4 (shift.tile:1)");
 }
@@ -124,15 +125,16 @@ TEST(Validate, Null) {
 TEST(Validate, Dtype) {
   Call call = matmulCall();
   call.arguments[1].dtype = TILE_F32;
-  EXPECT_ERROR(check(matmul(), call), TILE_ERROR_DTYPE, "matmul: 'b' expects a tensor of f16, found f32 (matmul.tile:4)");
+  EXPECT_ERROR(check(matmul(), call), TILE_ERROR_DTYPE,
+               "matmul: 'b' expects a tensor of f16, found f32 (matmul.tile:4)");
   call.arguments[1].dtype = 99;
   EXPECT_ERROR(check(matmul(), call), TILE_ERROR_DTYPE,
                "matmul: 'b' expects a tensor of f16, found the unknown dtype 99 (matmul.tile:4)");
   call.arguments[1].kind = TILE_SCALAR;
   EXPECT_ERROR(check(matmul(), call), TILE_ERROR_DTYPE,
                "matmul: 'b' expects a tensor of f16, found a scalar (matmul.tile:4)");
-  EXPECT_ERROR(check(shift(), Call().tensor(Dtype::F32, {4}).tensor(Dtype::F32, {4}).scalar(Dtype::F64, 0)), TILE_ERROR_DTYPE,
-               "shift: 'eps' expects a scalar of f32, found f64 (shift.tile:5)");
+  EXPECT_ERROR(check(shift(), Call().tensor(Dtype::F32, {4}).tensor(Dtype::F32, {4}).scalar(Dtype::F64, 0)),
+               TILE_ERROR_DTYPE, "shift: 'eps' expects a scalar of f32, found f64 (shift.tile:5)");
 }
 
 TEST(Validate, Rank) {
@@ -164,7 +166,8 @@ TEST(Validate, ConstantsAndExpressionsInDims) {
     return std::move(Call().tensor(Dtype::F16, {4, 16}).tensor(Dtype::F16, {b0, 32}).tensor(Dtype::F16, {4, c1}));
   };
   EXPECT_FALSE(check(kernel, call(64, 16)));
-  EXPECT_ERROR(check(kernel, call(65, 16)), TILE_ERROR_DIM, "matmul: dimension 0 of 'b' is 65, expected 64 (matmul.tile:4)");
+  EXPECT_ERROR(check(kernel, call(65, 16)), TILE_ERROR_DIM,
+               "matmul: dimension 0 of 'b' is 65, expected 64 (matmul.tile:4)");
   EXPECT_ERROR(check(kernel, call(64, 15)), TILE_ERROR_DIM,
                "matmul: dimension 1 of 'c' is 15, expected N / (K / 8) = 16: N = 32 ('b', dimension 1), K = 16 ('a', "
                "dimension 1) (matmul.tile:5)");
@@ -199,8 +202,9 @@ TEST(Validate, ZeroGridComesBeforeContracts) {
   EXPECT_TRUE(plan.empty);
   EXPECT_EQ(plan.programs, 0);
   // Dimensions are checked before.
-  EXPECT_EQ(check(matmul(), Call().tensor(Dtype::F16, {0, 5}).tensor(Dtype::F16, {7, 8}).tensor(Dtype::F16, {0, 8})).code,
-            TILE_ERROR_DIM);
+  EXPECT_EQ(
+      check(matmul(), Call().tensor(Dtype::F16, {0, 5}).tensor(Dtype::F16, {7, 8}).tensor(Dtype::F16, {0, 8})).code,
+      TILE_ERROR_DIM);
 }
 
 TEST(Validate, Bounds) {
@@ -231,8 +235,9 @@ TEST(Validate, ContractOverflow) {
   Expr power = Expr::make(Op::Mul, name("M"), name("M"));
   power = Expr::make(Op::Mul, power, power);
   kernel.contracts = {{Expr::make(Op::Gt, power, 0), "M * M * M * M > 0", 8}};
-  EXPECT_ERROR(check(kernel, matmulCall(65536)), TILE_ERROR_CONTRACT,
-               "matmul: the contract 'M * M * M * M > 0' overflows 64 bits: M = 65536 ('a', dimension 0) (matmul.tile:8)");
+  EXPECT_ERROR(
+      check(kernel, matmulCall(65536)), TILE_ERROR_CONTRACT,
+      "matmul: the contract 'M * M * M * M > 0' overflows 64 bits: M = 65536 ('a', dimension 0) (matmul.tile:8)");
 }
 
 TEST(Validate, ScalarsInDimsAndContracts) {
@@ -253,7 +258,8 @@ TEST(Validate, ScalarsInDimsAndContracts) {
   EXPECT_EQ(plan.cells[2], 3u);
   EXPECT_ERROR(check(kernel, call(12, 2)), TILE_ERROR_DIM,
                "shift: dimension 0 of 'y' is 12, expected N * w = 8: N = 4 ('x', dimension 0), w = 2 (shift.tile:4)");
-  EXPECT_ERROR(check(kernel, call(260, 65)), TILE_ERROR_CONTRACT, "shift: 'w' = 65, expected w in 1..=64 (shift.tile:9)");
+  EXPECT_ERROR(check(kernel, call(260, 65)), TILE_ERROR_CONTRACT,
+               "shift: 'w' = 65, expected w in 1..=64 (shift.tile:9)");
   kernel.params[1].dims = {name("w")};
   EXPECT_ERROR(check(kernel, call(12, 2)), TILE_ERROR_DIM,
                "shift: 'y' has w = 12 in dimension 0, but the argument w is 2 (shift.tile:4)");
@@ -264,7 +270,8 @@ TEST(Validate, ScalarsThatAreOnlyHandedOnMayBeAnything) {
   kernel.params[2] = scalar("seed", Dtype::U64);
   addArguments(kernel);
   Plan plan;
-  ASSERT_FALSE(check(kernel, Call().tensor(Dtype::F32, {4}).tensor(Dtype::F32, {4}).scalar(Dtype::U64, UINT64_MAX), plan));
+  ASSERT_FALSE(
+      check(kernel, Call().tensor(Dtype::F32, {4}).tensor(Dtype::F32, {4}).scalar(Dtype::U64, UINT64_MAX), plan));
   EXPECT_EQ(plan.cells[2], UINT64_MAX);
 }
 
@@ -299,7 +306,8 @@ TEST(Validate, DenseStrides) {
   EXPECT_ERROR(check(matmul(), call({16, 1})), TILE_ERROR_STRIDE,
                "matmul: stride 0 of 'a' is 16, expected 8: the tensor is declared dense and row-major (matmul.tile:4)");
   // A dimension of extent 1 has no stride to check.
-  EXPECT_FALSE(check(matmul(), Call().tensor(Dtype::F16, {1, 8}, {-5, 1}).tensor(Dtype::F16, {8, 16}).tensor(Dtype::F16, {1, 16})));
+  EXPECT_FALSE(check(
+      matmul(), Call().tensor(Dtype::F16, {1, 8}, {-5, 1}).tensor(Dtype::F16, {8, 16}).tensor(Dtype::F16, {1, 16})));
 }
 
 TEST(Validate, DeclaredStrides) {
@@ -358,8 +366,9 @@ TEST(Validate, TooManyElements) {
 }
 
 TEST(Validate, Alignment) {
-  EXPECT_ERROR(check(matmul(), matmulCall().at(0, 0x1008)), TILE_ERROR_ALIGNMENT,
-               "matmul: 'a' is aligned to 8 bytes, expected 16; 'align(a, n)' in the source lowers that (matmul.tile:4)");
+  EXPECT_ERROR(
+      check(matmul(), matmulCall().at(0, 0x1008)), TILE_ERROR_ALIGNMENT,
+      "matmul: 'a' is aligned to 8 bytes, expected 16; 'align(a, n)' in the source lowers that (matmul.tile:4)");
   Kernel kernel = matmul();
   kernel.params[0].align = 8;
   EXPECT_FALSE(check(kernel, matmulCall().at(0, 0x1008)));
@@ -369,9 +378,10 @@ TEST(Validate, Overlap) {
   Call call;
   call.tensor(Dtype::F32, {64}).tensor(Dtype::F32, {64});
   uint64_t x = uint64_t(uintptr_t(call.arguments[0].data));
-  EXPECT_ERROR(check(shift(), call.at(1, x)), TILE_ERROR_OVERLAP,
-               "shift: 'y' is written and overlaps 'x' in memory; pass separate memory, or permit it with 'alias(x, y)' in the "
-               "source (shift.tile:4)");
+  EXPECT_ERROR(
+      check(shift(), call.at(1, x)), TILE_ERROR_OVERLAP,
+      "shift: 'y' is written and overlaps 'x' in memory; pass separate memory, or permit it with 'alias(x, y)' in the "
+      "source (shift.tile:4)");
   EXPECT_EQ(check(shift(), call.at(1, x + 240)).code, TILE_ERROR_OVERLAP);
   EXPECT_FALSE(check(shift(), call.at(1, x + 256)));
   Kernel kernel = shift();
@@ -485,7 +495,8 @@ TEST(Validate, Fits) {
 }
 
 TEST(Validate, Signature) {
-  EXPECT_EQ(describe(matmul()), "matmul[T = f16, BM = 128, BIAS = false, X = 1.5](a: in f16[M, K], b: in f16[K, N], c: out f16[M, N])");
+  EXPECT_EQ(describe(matmul()),
+            "matmul[T = f16, BM = 128, BIAS = false, X = 1.5](a: in f16[M, K], b: in f16[K, N], c: out f16[M, N])");
   Kernel kernel = shift();
   kernel.params[0].strides = {std::optional<Expr>()};
   EXPECT_EQ(describe(kernel), "shift[T = f32](x: in f32[N; *], y: out f32[N], eps: f32 = 1e-05)");
