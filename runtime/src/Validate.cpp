@@ -135,23 +135,23 @@ Error Check::checkDtypes() const {
   for (size_t i = 0; i < count; ++i) {
     const Param &param = kernel.params[i];
     const tile_argument &argument = arguments[i];
-    std::string expected =
-        std::string(isTensor(i) ? "a tensor of " : "a scalar of ") + std::string(dtypeName(param.dtype));
+    if (argument.kind == (isTensor(i) ? TILE_TENSOR : TILE_SCALAR) && argument.dtype == int32_t(param.dtype))
+      continue;
     if (argument.kind == TILE_DEFAULT && !isTensor(i) && param.defaultValue)
       continue;
+    std::string expected =
+        std::string(isTensor(i) ? "a tensor of " : "a scalar of ") + std::string(dtypeName(param.dtype));
     if (argument.kind != (isTensor(i) ? TILE_TENSOR : TILE_SCALAR)) {
       const char *found = argument.kind == TILE_TENSOR   ? "a tensor"
                           : argument.kind == TILE_SCALAR ? "a scalar"
                                                          : "no value, and there is no default";
       return fail(TILE_ERROR_DTYPE, quoted(i) + " expects " + expected + ", found " + found, param.line);
     }
-    if (argument.dtype != int32_t(param.dtype)) {
-      const char *found = tile_dtype_name(argument.dtype);
-      return fail(TILE_ERROR_DTYPE,
-                  quoted(i) + " expects " + expected + ", found " +
-                      (found ? found : "the unknown dtype " + std::to_string(argument.dtype)),
-                  param.line);
-    }
+    const char *found = tile_dtype_name(argument.dtype);
+    return fail(TILE_ERROR_DTYPE,
+                quoted(i) + " expects " + expected + ", found " +
+                    (found ? found : "the unknown dtype " + std::to_string(argument.dtype)),
+                param.line);
   }
   return {};
 }
