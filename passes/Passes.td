@@ -66,6 +66,26 @@ def TileGPUVectorizeAccesses : Pass<"tile-gpu-vectorize-accesses", "::mlir::Modu
   }];
 }
 
+def TileGPUAllocateShared : Pass<"tile-gpu-allocate-shared", "::mlir::ModuleOp"> {
+  let summary = "place tiles and scratch in shared memory";
+  let description = [{
+    Every operation that needs shared memory gets its place as `tile_gpu.offset`: `tile_gpu.local_alloc` from there to the
+    last use of its memory, conversions of layouts and reductions across warps for themselves alone. What is never needed
+    at the same time shares bytes. The kernel's total is its `tile_gpu.shared_bytes`; more than the GPU has is an error.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The GPU, as in sm_90a">];
+}
+
+def TileGPUInsertBarriers : Pass<"tile-gpu-insert-barriers", "::mlir::ModuleOp"> {
+  let summary = "insert the barriers that shared memory needs";
+  let description = [{
+    Puts a `tile_gpu.barrier` before an operation that reads or writes bytes of shared memory which other threads may
+    still be writing or reading since the last barrier, also from one iteration of a loop to the next. Runs after
+    allocation; nothing may move operations with `tile_gpu.offset` afterwards.
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect"];
+}
+
 //===--- Convert: both paths ---------------------------------------------------------------------------------------===//
 
 def ExpandMath : Pass<"tile-expand-math"> {

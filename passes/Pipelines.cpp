@@ -67,6 +67,8 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
 }
 
 void populateNVVMPipeline(OpPassManager &pm, const GPUOptions &options) {
+  pm.addPass(createTileGPUAllocateShared({options.target}));
+  pm.addPass(createTileGPUInsertBarriers());
   pm.addPass(createConvertTileGPUToVector());
   addCleanup(pm);
   pm.addPass(createExpandMath({"gpu"}));

@@ -107,15 +107,19 @@ Coord LinearLayout::apply(unsigned reg, unsigned lane, unsigned warp) const {
   return result;
 }
 
-bool LinearLayout::isSurjective() const {
+unsigned LinearLayout::getDimension() const {
   Span span;
-  unsigned bits = 0;
   for (auto &list : bases)
     for (const Coord &basis : list)
       span.insert(flatten(shape, basis));
+  return span.getRank();
+}
+
+bool LinearLayout::isSurjective() const {
+  unsigned bits = 0;
   for (int64_t extent : shape)
     bits += log2Exact(extent);
-  return span.getRank() == bits;
+  return getDimension() == bits;
 }
 
 bool LinearLayout::isInjective() const {

@@ -37,6 +37,8 @@ public:
   /// The element that register `reg` of thread (`lane`, `warp`) holds.
   Coord apply(unsigned reg, unsigned lane, unsigned warp) const;
 
+  /// The base-2 logarithm of how many different elements are held.
+  unsigned getDimension() const;
   /// True if every element of the tensor is held by some thread.
   bool isSurjective() const;
   /// True if no element is held twice.

@@ -83,6 +83,10 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     populateMemoryPatterns(converter, patterns);
     populateElementwisePatterns(converter, patterns);
     populateReducePatterns(converter, patterns);
+    populateSharedPatterns(converter, patterns);
+    populateFmaDotPatterns(converter, patterns);
+    populateConvertLayoutPatterns(converter, patterns);
+    populateMmaPatterns(converter, patterns);
     patterns.add<LowerBarrier>(converter, &getContext());
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
 

@@ -16,8 +16,10 @@ void populateElementwisePatterns(const mlir::TypeConverter &converter, mlir::Rew
 /// tile.reduce and tile.arg_reduce.
 void populateReducePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 
-/// tile_gpu.local_alloc, local_load, memdesc_permute, fma_dot.
+/// tile_gpu.local_alloc, local_load, memdesc_permute.
 void populateSharedPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// tile_gpu.fma_dot.
+void populateFmaDotPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile_gpu.convert_layout.
 void populateConvertLayoutPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile_gpu.mma.

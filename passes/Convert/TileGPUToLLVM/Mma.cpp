@@ -1,0 +1,151 @@
+// tile_gpu.mma: fragments of the operands' registers through mma.sync.
+#include "passes/Convert/TileGPUToLLVM/Patterns.h"
+#include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+/// One instruction's operands and how to name it. All have 16 x 8 accumulators and take 32 bytes of K.
+struct Instruction {
+  NVVM::MMATypes multiplicands = NVVM::MMATypes::f16;
+  Type word;              // of one 32-bit register of an operand
+  Type accumulatorWord;   // of one register of the accumulator
+  unsigned accumulators;  // registers of the accumulator: 4, or 2 of two halves each
+  std::string intrinsic;  // for 8-bit floats, which the NVVM dialect has no operation for
+};
+
+/// The instruction for these element types; none if tensor cores have none.
+std::optional<Instruction> selectInstruction(Type a, Type b, Type acc) {
+  OpBuilder builder(a.getContext());
+  Type i32 = builder.getI32Type(), f32 = builder.getF32Type();
+  if (a.isF16() && b.isF16() && acc.isF32())
+    return Instruction{NVVM::MMATypes::f16, VectorType::get(2, a), f32, 4, ""};
+  if (a.isF16() && b.isF16() && acc.isF16())
+    return Instruction{NVVM::MMATypes::f16, VectorType::get(2, a), VectorType::get(2, acc), 2, ""};
+  if (a.isBF16() && b.isBF16() && acc.isF32())
+    return Instruction{NVVM::MMATypes::bf16, i32, f32, 4, ""};
+  if (a.isF32() && b.isF32() && acc.isF32())
+    return Instruction{NVVM::MMATypes::tf32, i32, f32, 4, ""};
+  if (a.isInteger(8) && b.isInteger(8) && acc.isInteger(32))
+    return Instruction{NVVM::MMATypes::s8, i32, i32, 4, ""};
+  auto nameOf = [](Type type) { return isa<Float8E4M3FNType>(type) ? "e4m3" : isa<Float8E5M2Type>(type) ? "e5m2" : nullptr; };
+  if (nameOf(a) && nameOf(b) && acc.isF32())
+    return Instruction{NVVM::MMATypes::e4m3, i32, f32, 4,
+                       std::string("llvm.nvvm.mma.m16n8k32.row.col.f32.") + nameOf(a) + "." + nameOf(b) + ".f32"};
+  return std::nullopt;
+}
+
+/// An operand's registers as the 32-bit words that instructions take, in the order of the layout's registers.
+SmallVector<Value> getOperandWords(OpBuilder &builder, Location loc, Value vector, const Instruction &instruction) {
+  SmallVector<Value> words;
+  int64_t count = cast<VectorType>(vector.getType()).getNumElements();
+  if (instruction.multiplicands == NVVM::MMATypes::tf32) {
+    for (int64_t i = 0; i < count; ++i) {
+      Value element = vector::ExtractOp::create(builder, loc, vector, ArrayRef<int64_t>{i});
+      auto rounding = NVVM::FPRoundingModeAttr::get(builder.getContext(), NVVM::FPRoundingMode::RNA);
+      words.push_back(NVVM::ConvertFloatToTF32Op::create(builder, loc, builder.getI32Type(), element, rounding));
+    }
+    return words;
+  }
+  Value stored = toStoredVector(builder, loc, vector);
+  int64_t packed = 32 / cast<VectorType>(stored.getType()).getElementTypeBitWidth();
+  for (int64_t i = 0; i < count; i += packed) {
+    Value piece = takeElements(builder, loc, stored, llvm::to_vector(llvm::seq(i, i + packed)));
+    words.push_back(piece.getType() == instruction.word ? piece : LLVM::BitcastOp::create(builder, loc, instruction.word, piece).getResult());
+  }
+  return words;
+}
+
+/// A bundle of accumulator registers after one more instruction.
+SmallVector<Value> multiply(OpBuilder &builder, Location loc, const Instruction &instruction, ArrayRef<Value> a, ArrayRef<Value> b,
+                            ArrayRef<Value> c, int64_t k) {
+  Type type = LLVM::LLVMStructType::getLiteral(builder.getContext(),
+                                               SmallVector<Type>(instruction.accumulators, instruction.accumulatorWord));
+  Value product;
+  if (instruction.intrinsic.empty()) {
+    std::optional<NVVM::MMAIntOverflow> overflow;
+    if (instruction.multiplicands == NVVM::MMATypes::s8)
+      overflow = NVVM::MMAIntOverflow::wrapped;
+    std::array<NVVM::MMATypes, 2> types = {instruction.multiplicands, instruction.multiplicands};
+    std::array<NVVM::MMALayout, 2> layouts = {NVVM::MMALayout::row, NVVM::MMALayout::col};
+    product = NVVM::MmaOp::create(builder, loc, type, a, b, c, {16, 8, k}, std::nullopt, overflow, types, layouts);
+  } else {
+    SmallVector<Value> operands(a);
+    llvm::append_range(operands, b);
+    llvm::append_range(operands, c);
+    product = LLVM::CallIntrinsicOp::create(builder, loc, type, builder.getStringAttr(instruction.intrinsic), operands).getResult(0);
+  }
+  SmallVector<Value> results;
+  for (unsigned i = 0; i < instruction.accumulators; ++i)
+    results.push_back(LLVM::ExtractValueOp::create(builder, loc, product, i));
+  return results;
+}
+
+struct LowerMma : OpConversionPattern<MmaOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(MmaOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    RankedTensorType typeA = op.getA().getType(), typeB = op.getB().getType(), typeC = op.getType();
+    auto instruction = selectInstruction(typeA.getElementType(), typeB.getElementType(), typeC.getElementType());
+    if (!instruction)
+      return op.emitError("tensor cores multiply f16, bf16, f32 (as tf32), 8-bit floats and i8, found ")
+             << typeA.getElementType() << " by " << typeB.getElementType() << " into " << typeC.getElementType();
+
+    // Registers run through a fragment, then K, then M or N; the accumulator's through a fragment, then N, then M.
+    int64_t k = 256 / typeA.getElementTypeBitWidth();
+    unsigned steps = typeA.getDimSize(1) / k;
+    SmallVector<Value> a = getOperandWords(rewriter, loc, adaptor.getA(), *instruction);
+    SmallVector<Value> b = getOperandWords(rewriter, loc, adaptor.getB(), *instruction);
+    unsigned fragmentsM = a.size() / 4 / steps, fragmentsN = b.size() / 2 / steps;
+    int64_t held = cast<VectorType>(adaptor.getAcc().getType()).getNumElements();
+    if (typeA.getDimSize(1) % k || held != int64_t(4 * fragmentsM * fragmentsN))
+      return op.emitError("internal: expected operands in the fragments' layouts, found ") << typeA << " and " << typeB;
+
+    SmallVector<SmallVector<Value>> fragments;
+    for (unsigned f = 0; f < fragmentsM * fragmentsN; ++f)
+      fragments.push_back(splitAccumulator(rewriter, loc, adaptor.getAcc(), 4 * f, *instruction));
+    for (unsigned step = 0; step < steps; ++step)
+      for (unsigned i = 0; i < fragmentsM; ++i)
+        for (unsigned j = 0; j < fragmentsN; ++j) {
+          SmallVector<Value> &c = fragments[i * fragmentsN + j];
+          c = multiply(rewriter, loc, *instruction, ArrayRef<Value>(a).slice(4 * (i * steps + step), 4),
+                       ArrayRef<Value>(b).slice(2 * (j * steps + step), 2), c, k);
+        }
+
+    SmallVector<Value> elements;
+    for (const SmallVector<Value> &fragment : fragments)
+      for (Value word : fragment)
+        if (instruction->accumulators == 4)
+          elements.push_back(word);
+        else
+          for (int64_t half : {0, 1})
+            elements.push_back(vector::ExtractOp::create(rewriter, loc, word, ArrayRef<int64_t>{half}));
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, cast<VectorType>(adaptor.getAcc().getType()), elements);
+    return success();
+  }
+
+  /// The accumulator words of the fragment whose first register is `first`.
+  static SmallVector<Value> splitAccumulator(OpBuilder &builder, Location loc, Value acc, int64_t first, const Instruction &instruction) {
+    SmallVector<Value> words;
+    for (int64_t i = 0; i < instruction.accumulators; ++i)
+      if (instruction.accumulators == 4)
+        words.push_back(vector::ExtractOp::create(builder, loc, acc, ArrayRef<int64_t>{first + i}));
+      else
+        words.push_back(takeElements(builder, loc, acc, {first + 2 * i, first + 2 * i + 1}));
+    return words;
+  }
+};
+
+} // namespace
+
+void tile::gpu::populateMmaPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<LowerMma>(converter, patterns.getContext());
+}

@@ -1,0 +1,176 @@
+// Vector stores and loads, and ldmatrix, at addresses that are linear over F2 in the thread's number.
+#include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
+#include "passes/Convert/TileGPUToLLVM/Patterns.h"
+#include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace tile::gpu {
+
+/// The type that LLVM stores for an element.
+static Type getStoredType(Type elementType) {
+  OpBuilder builder(elementType.getContext());
+  if (elementType.isIndex())
+    return builder.getI64Type();
+  if (elementType.isInteger(1) || (isa<FloatType>(elementType) && elementType.getIntOrFloatBitWidth() == 8))
+    return builder.getI8Type();
+  return elementType;
+}
+
+Value toStoredVector(OpBuilder &builder, Location loc, Value vector) {
+  auto type = cast<VectorType>(vector.getType());
+  Type stored = getStoredType(type.getElementType());
+  auto storedType = type.clone(stored);
+  if (stored == type.getElementType())
+    return vector;
+  if (type.getElementType().isIndex())
+    return arith::IndexCastOp::create(builder, loc, storedType, vector);
+  if (type.getElementType().isInteger(1))
+    return arith::ExtUIOp::create(builder, loc, storedType, vector);
+  return arith::BitcastOp::create(builder, loc, storedType, vector);
+}
+
+Value fromStoredVector(OpBuilder &builder, Location loc, Value vector, Type elementType) {
+  auto type = cast<VectorType>(vector.getType()).clone(elementType);
+  if (vector.getType() == type)
+    return vector;
+  if (elementType.isIndex())
+    return arith::IndexCastOp::create(builder, loc, type, vector);
+  if (elementType.isInteger(1))
+    return arith::TruncIOp::create(builder, loc, type, vector);
+  return arith::BitcastOp::create(builder, loc, type, vector);
+}
+
+Value takeElements(OpBuilder &builder, Location loc, Value vector, ArrayRef<int64_t> registers) {
+  bool identity = int64_t(registers.size()) == cast<VectorType>(vector.getType()).getNumElements();
+  for (auto [i, reg] : llvm::enumerate(registers))
+    identity &= int64_t(i) == reg;
+  return identity ? vector : vector::ShuffleOp::create(builder, loc, vector, vector, registers).getResult();
+}
+
+Value joinPieces(OpBuilder &builder, Location loc, ArrayRef<Value> pieces, ArrayRef<unsigned> positions) {
+  SmallVector<Value> level(pieces);
+  while (level.size() > 1) {
+    int64_t length = cast<VectorType>(level[0].getType()).getNumElements();
+    auto both = llvm::to_vector(llvm::seq<int64_t>(0, 2 * length));
+    SmallVector<Value> next;
+    for (size_t i = 0; i + 1 < level.size(); i += 2)
+      next.push_back(vector::ShuffleOp::create(builder, loc, level[i], level[i + 1], both));
+    level = std::move(next);
+  }
+  SmallVector<int64_t> sources(positions.size(), 0);
+  for (auto [source, position] : llvm::enumerate(positions))
+    sources[position] = source;
+  return takeElements(builder, loc, level[0], sources);
+}
+
+//===--- Addresses --------------------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// Addresses in shared memory: base + (thread part XOR constant).
+class Addresses {
+public:
+  Addresses(OpBuilder &builder, Location loc, Value base, ArrayRef<uint32_t> threadImages, const ExtraOffset &extra)
+      : builder(builder), loc(loc), base(base) {
+    ThreadNumber number({}, threadImages);
+    part = number.getBase(builder, loc);
+    mask = number.getMask();
+    if (!extra.index)
+      return;
+    Value moved = applyLinear(builder, loc, extra.index, extra.images);
+    part = arith::XOrIOp::create(builder, loc, part, moved);
+    for (uint32_t image : extra.images)
+      mask |= image;
+  }
+
+  Value get(uint32_t offset) {
+    // The XORed part first, the rest as a constant that the access can hold.
+    uint32_t flipped = offset & mask, added = offset & ~mask;
+    Value &pointer = pointers[flipped];
+    if (!pointer) {
+      Value index = combineOffset(builder, loc, part, mask, flipped);
+      pointer = LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base, ArrayRef<LLVM::GEPArg>{index});
+    }
+    if (!added)
+      return pointer;
+    return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{int32_t(added)});
+  }
+
+private:
+  OpBuilder &builder;
+  Location loc;
+  Value base, part;
+  uint32_t mask = 0;
+  llvm::SmallDenseMap<uint32_t, Value> pointers;
+};
+
+} // namespace
+
+//===--- Stores and loads -------------------------------------------------------------------------------------------===//
+
+void storeTile(OpBuilder &builder, Location loc, Value vector, const LinearLayout &layout, const SharedLayout &shared, Value base) {
+  SharedAccess access(layout, shared);
+  Addresses addresses(builder, loc, base, access.getThreadImages(), {});
+  Value stored = toStoredVector(builder, loc, vector);
+  unsigned bytes = access.getVectorSize() * shared.getElementBytes();
+  for (ArrayRef<unsigned> registers : access.getAccesses(/*distinct=*/true)) {
+    Value value = registers.size() == 1
+                      ? vector::ExtractOp::create(builder, loc, stored, ArrayRef<int64_t>{int64_t(registers[0])}).getResult()
+                      : takeElements(builder, loc, stored, SmallVector<int64_t>(registers.begin(), registers.end()));
+    LLVM::StoreOp::create(builder, loc, value, addresses.get(access.getOffset(registers[0])), bytes);
+  }
+}
+
+static Value loadMatrices(OpBuilder &builder, Location loc, Type stored, const MatrixLoads &plan, unsigned perResult, Value base,
+                          const ExtraOffset &extra) {
+  Addresses addresses(builder, loc, base, plan.addressImages, extra);
+  Type word = builder.getI32Type();
+  Type result = plan.matrices == 1
+                    ? word
+                    : Type(LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(plan.matrices, word)));
+  auto pieceType = VectorType::get(perResult, stored);
+  SmallVector<Value> pieces;
+  SmallVector<unsigned> positions;
+  for (const MatrixLoads::Load &load : plan.loads) {
+    Value loaded = NVVM::LdMatrixOp::create(
+        builder, loc, result, addresses.get(load.offset), plan.matrices, plan.transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+        NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8), NVVM::LdStMatrixEltType::B16);
+    for (unsigned matrix = 0; matrix < plan.matrices; ++matrix) {
+      Value bits = plan.matrices == 1 ? loaded : LLVM::ExtractValueOp::create(builder, loc, loaded, matrix).getResult();
+      pieces.push_back(LLVM::BitcastOp::create(builder, loc, pieceType, bits));
+    }
+    positions.append(load.registers);
+  }
+  return joinPieces(builder, loc, pieces, positions);
+}
+
+Value loadTile(OpBuilder &builder, Location loc, Type elementType, const LinearLayout &layout, const SharedLayout &shared,
+               Value base, bool matrices, const ExtraOffset &extra) {
+  Type stored = getStoredType(elementType);
+  if (matrices)
+    if (auto plan = getMatrixLoads(layout, shared)) {
+      Value vector = loadMatrices(builder, loc, stored, *plan, 4 / shared.getElementBytes(), base, extra);
+      return fromStoredVector(builder, loc, vector, elementType);
+    }
+
+  SharedAccess access(layout, shared);
+  Addresses addresses(builder, loc, base, access.getThreadImages(), extra);
+  auto pieceType = VectorType::get(access.getVectorSize(), stored);
+  unsigned bytes = access.getVectorSize() * shared.getElementBytes();
+  SmallVector<Value> pieces;
+  SmallVector<unsigned> positions;
+  for (ArrayRef<unsigned> registers : access.getAccesses(/*distinct=*/false)) {
+    Value pointer = addresses.get(access.getOffset(registers[0]));
+    pieces.push_back(LLVM::LoadOp::create(builder, loc, pieceType, pointer, bytes));
+    positions.append(registers.begin(), registers.end());
+  }
+  return fromStoredVector(builder, loc, joinPieces(builder, loc, pieces, positions), elementType);
+}
+
+} // namespace tile::gpu

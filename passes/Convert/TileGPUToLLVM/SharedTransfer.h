@@ -1,0 +1,39 @@
+// Tiles between a thread's registers and shared memory, in accesses as wide as the layouts allow.
+#ifndef TILE_PASSES_CONVERT_TILEGPUTOLLVM_SHAREDTRANSFER_H
+#define TILE_PASSES_CONVERT_TILEGPUTOLLVM_SHAREDTRANSFER_H
+
+#include "dialect/TileGPU/SharedLayout.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
+#include "mlir/IR/Builders.h"
+
+namespace tile::gpu {
+
+/// A register tile as it is stored: i1 as i8, index as i64, 8-bit floats as i8; and back to `elementType`.
+mlir::Value toStoredVector(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value vector);
+mlir::Value fromStoredVector(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value vector, mlir::Type elementType);
+
+/// The registers `registers` of a vector, in this order.
+mlir::Value takeElements(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value vector, llvm::ArrayRef<int64_t> registers);
+/// One vector of pieces of equal length (a power of two of them); element i of all pieces in a row becomes element
+/// positions[i]; positions that no piece has do not occur.
+mlir::Value joinPieces(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<mlir::Value> pieces,
+                       llvm::ArrayRef<unsigned> positions);
+
+/// An offset that depends on a value of the program, in addition to thread and register: the XOR of images[i] over the
+/// set bits i of `index` (an i32).
+struct ExtraOffset {
+  mlir::Value index;
+  llvm::SmallVector<uint32_t> images;
+};
+
+/// Stores a tile held in `layout` to shared memory at `base` (ptr<3>). Elements that threads hold in several registers
+/// are stored once.
+void storeTile(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value vector, const LinearLayout &layout,
+               const SharedLayout &shared, mlir::Value base);
+/// Loads a tile into `layout`: a vector of `elementType`. With `matrices`, by ldmatrix where it fits.
+mlir::Value loadTile(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type elementType, const LinearLayout &layout,
+                     const SharedLayout &shared, mlir::Value base, bool matrices, const ExtraOffset &extra = {});
+
+} // namespace tile::gpu
+
+#endif

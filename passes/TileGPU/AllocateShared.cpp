@@ -1,0 +1,166 @@
+// tile-gpu-allocate-shared: finds a place in shared memory for everything that needs one, by lifetime.
+#include "passes/Passes.h"
+#include "passes/TileGPU/SharedMemory.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUALLOCATESHARED
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+/// An operation's shared memory and when it is needed: from operation number `start` to `end`, both included, in the
+/// order of the program's text.
+struct Request {
+  Operation *op;
+  SharedNeed need;
+  unsigned start, end;
+  int64_t offset = 0;
+
+  bool livesWith(const Request &other) const { return start <= other.end && other.start <= end; }
+};
+
+} // namespace
+
+/// Bytes of shared memory that a block may use, by the target's name; 0 if it is not known.
+static int64_t getSharedLimit(StringRef target) {
+  constexpr int64_t kib = 1024;
+  return llvm::StringSwitch<int64_t>(target.rtrim("af"))
+      .Case("sm_75", 64 * kib)
+      .Cases({"sm_80", "sm_87"}, 163 * kib)
+      .Cases({"sm_86", "sm_89", "sm_120", "sm_121"}, 99 * kib)
+      .Cases({"sm_90", "sm_100", "sm_101", "sm_103", "sm_110"}, 227 * kib)
+      .Default(0);
+}
+
+/// Collects the last operation at which `memory` may be read: uses in loops below the definition count to the loop's end.
+static LogicalResult extendOverUses(Value memory, Block *home, const DenseMap<Operation *, unsigned> &lastInside, unsigned &end) {
+  for (Operation *user : memory.getUsers()) {
+    if (user->hasTrait<OpTrait::IsTerminator>() || user->getNumRegions())
+      return user->emitOpError("takes a tile of shared memory through control flow, which is not supported");
+    Operation *inHome = home->findAncestorOpInBlock(*user);
+    end = std::max(end, lastInside.lookup(inHome));
+    if (auto permute = dyn_cast<MemDescPermuteOp>(user))
+      if (failed(extendOverUses(permute.getResult(), home, lastInside, end)))
+        return failure();
+  }
+  return success();
+}
+
+/// Every operation of the kernel that needs shared memory, with its lifetime.
+static FailureOr<SmallVector<Request>> collectRequests(KernelOp kernel) {
+  DenseMap<Operation *, unsigned> first, lastInside; // numbers of an operation and of the last one nested in it
+  unsigned count = 0;
+  kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { first[op] = count++; });
+  kernel.getBody().walk<WalkOrder::PostOrder>([&](Operation *op) {
+    unsigned last = first[op];
+    for (Region &region : op->getRegions())
+      for (Operation &inner : region.getOps())
+        last = std::max(last, lastInside[&inner]);
+    lastInside[op] = last;
+  });
+
+  SmallVector<Request> requests;
+  WalkResult result = kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    SharedNeed need = getSharedNeed(op);
+    if (need.use == SharedUse::None)
+      return WalkResult::advance();
+    Request request{op, need, first[op], first[op]};
+    if (need.use == SharedUse::Allocates &&
+        failed(extendOverUses(op->getResult(0), op->getBlock(), lastInside, request.end)))
+      return WalkResult::interrupt();
+    requests.push_back(request);
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  return requests;
+}
+
+/// The requests, the largest first.
+static SmallVector<Request *> sortBySize(MutableArrayRef<Request> requests) {
+  SmallVector<Request *> order;
+  for (Request &request : requests)
+    order.push_back(&request);
+  llvm::sort(order, [](Request *a, Request *b) { return std::pair(b->need.bytes, a->start) < std::pair(a->need.bytes, b->start); });
+  return order;
+}
+
+/// First fit, the largest first. Returns the bytes taken in all.
+static int64_t place(MutableArrayRef<Request> requests) {
+  int64_t total = 0;
+  SmallVector<Request *> placed; // by offset
+  for (Request *request : sortBySize(requests)) {
+    int64_t offset = 0;
+    for (Request *other : placed) {
+      if (!request->livesWith(*other))
+        continue;
+      if (offset + request->need.bytes <= other->offset)
+        break;
+      offset = std::max<int64_t>(offset, llvm::alignTo(other->offset + other->need.bytes, request->need.alignment));
+    }
+    request->offset = offset;
+    total = std::max(total, offset + request->need.bytes);
+    placed.insert(llvm::upper_bound(placed, request, [](Request *a, Request *b) { return a->offset < b->offset; }), request);
+  }
+  return total;
+}
+
+/// What a request holds, for a message: the shape and element type of its tile.
+static RankedTensorType getTile(Operation *op) { return cast<RankedTensorType>(op->getOperand(0).getType()); }
+
+static LogicalResult reportTooLarge(KernelOp kernel, MutableArrayRef<Request> requests, int64_t total, int64_t limit, StringRef target) {
+  auto error = kernel.emitError() << "kernel '" << kernel.getSymName() << "' needs " << total << " bytes of shared memory, "
+                                  << target << " has " << limit << " for a block; make its tiles smaller, the largest first";
+  SmallVector<Request *> largest = sortBySize(requests);
+  for (Request *request : ArrayRef<Request *>(largest).take_front(4)) {
+    RankedTensorType tile = getTile(request->op);
+    auto &note = error.attachNote(request->op->getLoc());
+    note << request->need.bytes << " bytes for a tile of ";
+    llvm::interleave(tile.getShape(), note, "x");
+    note << " " << tile.getElementType();
+  }
+  return error;
+}
+
+namespace {
+
+struct AllocateShared : tile::impl::TileGPUAllocateSharedBase<AllocateShared> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    int64_t limit = getSharedLimit(target);
+    if (!limit) {
+      getOperation().emitError() << "expected a GPU from sm_75 to sm_121 as the target, found '" << target << "'";
+      return signalPassFailure();
+    }
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      if (failed(allocate(kernel, limit)))
+        return signalPassFailure();
+  }
+
+  LogicalResult allocate(KernelOp kernel, int64_t limit) {
+    auto requests = collectRequests(kernel);
+    if (failed(requests))
+      return failure();
+    int64_t total = place(*requests);
+    if (total > limit)
+      return reportTooLarge(kernel, *requests, total, limit, target);
+    Builder builder(&getContext());
+    for (Request &request : *requests)
+      request.op->setAttr(sharedOffsetName, builder.getI64IntegerAttr(request.offset));
+    kernel->setAttr(sharedBytesName, builder.getI64IntegerAttr(total));
+    return success();
+  }
+};
+
+} // namespace

@@ -1,0 +1,142 @@
+// tile-gpu-insert-barriers: orders accesses to the same bytes of shared memory by different threads.
+#include "passes/TileGPU/SharedMemory.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Pass/Pass.h"
+#include <set>
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUINSERTBARRIERS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+/// Bytes [first, second).
+using Range = std::pair<int64_t, int64_t>;
+
+/// Accesses that have happened since the last barrier, on any path.
+struct Pending {
+  std::set<Range> reads, writes;
+
+  void add(const Pending &other) {
+    reads.insert(other.reads.begin(), other.reads.end());
+    writes.insert(other.writes.begin(), other.writes.end());
+  }
+  bool operator==(const Pending &other) const { return reads == other.reads && writes == other.writes; }
+
+  /// True if the accesses `next` must wait for these.
+  bool conflictsWith(const Pending &next) const {
+    return overlap(writes, next.reads) || overlap(writes, next.writes) || overlap(reads, next.writes);
+  }
+
+private:
+  static bool overlap(const std::set<Range> &a, const std::set<Range> &b) {
+    for (Range x : a)
+      for (Range y : b)
+        if (x.first < y.second && y.first < x.second)
+          return true;
+    return false;
+  }
+};
+
+/// What an operation does: accesses from its start to a barrier of its own, and what is left pending at its end.
+struct Effects {
+  Pending before, after;
+  bool synchronizes = false; // all that came before is done at its end
+};
+
+Effects getEffects(Operation *op) {
+  Effects effects;
+  if (isa<BarrierOp>(op)) {
+    effects.synchronizes = true;
+    return effects;
+  }
+  for (Value operand : op->getOperands()) {
+    if (!isa<MemDescType>(operand.getType()) || isa<MemDescPermuteOp>(op))
+      continue;
+    LocalAllocOp owner = getSharedOwner(operand);
+    if (std::optional<int64_t> offset = owner ? getSharedOffset(owner) : std::nullopt)
+      effects.before.reads.insert({*offset, *offset + getSharedNeed(owner).bytes});
+  }
+  SharedNeed need = getSharedNeed(op);
+  if (std::optional<int64_t> offset = getSharedOffset(op)) {
+    Range range{*offset, *offset + need.bytes};
+    if (need.use != SharedUse::None)
+      effects.before.writes.insert(range);
+    if (need.use == SharedUse::ScratchWarp)
+      effects.before.reads.insert(range);
+    if (need.use == SharedUse::ScratchBlock) {
+      effects.synchronizes = true;
+      effects.after.reads.insert(range);
+    }
+  }
+  if (!effects.synchronizes)
+    effects.after = effects.before;
+  return effects;
+}
+
+class Inserter {
+public:
+  /// Inserts barriers in a block that is entered with `pending`, and leaves in it what is pending at the end.
+  void visitBlock(Block &block, Pending &pending) {
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (op.getNumRegions()) {
+        visitRegions(op, pending);
+        continue;
+      }
+      Effects effects = getEffects(&op);
+      if (pending.conflictsWith(effects.before)) {
+        OpBuilder builder(&op);
+        BarrierOp::create(builder, op.getLoc());
+        pending = {};
+      }
+      if (effects.synchronizes)
+        pending = {};
+      pending.add(effects.after);
+    }
+  }
+
+private:
+  void visitRegions(Operation &op, Pending &pending) {
+    // Regions that may follow each other, themselves included: visited until what is pending at the end adds nothing.
+    if (isa<LoopLikeOpInterface>(op)) {
+      Pending entry = pending, before;
+      do {
+        before = entry;
+        Pending flow = entry;
+        for (Region &region : op.getRegions())
+          for (Block &block : region)
+            visitBlock(block, flow);
+        pending.add(flow);
+        entry.add(flow);
+      } while (!(entry == before));
+      return;
+    }
+    // Alternatives, one of which (or none) is taken.
+    Pending entry = pending;
+    for (Region &region : op.getRegions())
+      for (Block &block : region) {
+        Pending flow = entry;
+        visitBlock(block, flow);
+        pending.add(flow);
+      }
+  }
+};
+
+struct InsertBarriers : tile::impl::TileGPUInsertBarriersBase<InsertBarriers> {
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      Pending pending;
+      for (Block &block : kernel.getBody())
+        Inserter().visitBlock(block, pending);
+    }
+  }
+};
+
+} // namespace

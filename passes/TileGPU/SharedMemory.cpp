@@ -1,0 +1,114 @@
+// What each operation needs of shared memory.
+#include "passes/TileGPU/SharedMemory.h"
+
+using namespace mlir;
+
+namespace tile::gpu {
+
+unsigned getSharedElementBytes(Type elementType) {
+  if (elementType.isIndex())
+    return 8;
+  return std::max(1u, elementType.getIntOrFloatBitWidth() / 8);
+}
+
+SharedLayout getSharedLayout(MemDescType type) {
+  return SharedLayout(type.getShape(), type.getLayout().getOrder(), getSharedElementBytes(type.getElementType()),
+                      type.getLayout().getSwizzle());
+}
+
+/// The registers and lanes of one warp as a layout of its own: they span what a warp holds.
+static bool spans(const LinearLayout &layout, ArrayRef<Coord> wanted) {
+  SmallVector<Coord> registers(layout.getBases(InDim::Register)), lanes(layout.getBases(InDim::Lane));
+  unsigned before = LinearLayout(layout.getShape(), registers, lanes, {}).getDimension();
+  registers.append(wanted.begin(), wanted.end());
+  return LinearLayout(layout.getShape(), registers, lanes, {}).getDimension() == before;
+}
+
+Exchange getExchange(const LinearLayout &source, const LinearLayout &target) {
+  if (source.getRegisterSources(target))
+    return Exchange::Registers;
+  // Within a warp: what its lanes need is what its lanes hold, and warps stand at the same places.
+  SmallVector<Coord> wanted(target.getBases(InDim::Register));
+  llvm::append_range(wanted, target.getBases(InDim::Lane));
+  if (source.getNumWarps() != target.getNumWarps())
+    return Exchange::Block;
+  for (auto [from, to] : llvm::zip(source.getBases(InDim::Warp), target.getBases(InDim::Warp))) {
+    Coord &difference = wanted.emplace_back(from);
+    for (auto [x, y] : llvm::zip(difference, to))
+      x ^= y;
+  }
+  return spans(source, wanted) ? Exchange::Warp : Exchange::Block;
+}
+
+SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout &target, Type elementType) {
+  // The fastest dimension is that which makes for the fewest accesses.
+  unsigned elementBytes = getSharedElementBytes(elementType), best = 0, granule = elementBytes, fewest = ~0u;
+  for (unsigned dim = source.getRank(); dim-- > 0;) {
+    SharedLayout trial = SharedLayout::scratch(source.getShape(), dim, elementBytes, 16);
+    unsigned store = SharedAccess(source, trial).getVectorSize(), load = SharedAccess(target, trial).getVectorSize();
+    unsigned accesses = source.getNumRegisters() / store + target.getNumRegisters() / load;
+    if (accesses < fewest) {
+      fewest = accesses;
+      best = dim;
+      granule = std::max(store, load) * elementBytes;
+    }
+  }
+  return SharedLayout::scratch(source.getShape(), best, elementBytes, granule);
+}
+
+/// Scratch of a reduction: where warps hold different parts along the axes, each leaves what its lanes have come to.
+static int64_t getReductionBytes(RankedTensorType source, std::optional<int64_t> axis, int64_t bytesPerElement) {
+  LinearLayout layout = getLayout(source);
+  auto alongAxes = [&](const Coord &basis) {
+    bool along = false, others = false;
+    for (unsigned d = 0; d < basis.size(); ++d)
+      if (basis[d])
+        (!axis || *axis == d ? along : others) = true;
+    return along && !others;
+  };
+  if (llvm::none_of(layout.getBases(InDim::Warp), alongAxes))
+    return 0;
+  int64_t registers = 1;
+  for (const Coord &basis : layout.getBases(InDim::Register))
+    registers *= alongAxes(basis) ? 1 : 2;
+  return layout.getNumWarps() * registers * (int64_t(1) << layout.getNumBits(InDim::Lane)) * bytesPerElement;
+}
+
+SharedNeed getSharedNeed(Operation *op) {
+  auto scratch = [](int64_t bytes) { return SharedNeed{bytes ? SharedUse::ScratchBlock : SharedUse::None, bytes, 128}; };
+  if (auto alloc = dyn_cast<LocalAllocOp>(op)) {
+    SharedLayout layout = getSharedLayout(alloc.getType());
+    return {SharedUse::Allocates, layout.getBytes(), layout.getAlignment()};
+  }
+  if (auto convert = dyn_cast<ConvertLayoutOp>(op)) {
+    LinearLayout source = getLayout(convert.getSource().getType()), target = getLayout(convert.getType());
+    Exchange exchange = getExchange(source, target);
+    if (exchange == Exchange::Registers)
+      return {};
+    SharedUse use = exchange == Exchange::Warp ? SharedUse::ScratchWarp : SharedUse::ScratchBlock;
+    return {use, getConversionScratch(source, target, convert.getType().getElementType()).getBytes(), 128};
+  }
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    RankedTensorType type = reduce.getSource().getType();
+    return type.getEncoding() ? scratch(getReductionBytes(type, reduce.getAxis(), getSharedElementBytes(type.getElementType()))) : SharedNeed();
+  }
+  if (auto reduce = dyn_cast<ArgReduceOp>(op)) { // values and 32-bit positions
+    RankedTensorType type = reduce.getSource().getType();
+    return type.getEncoding() ? scratch(getReductionBytes(type, reduce.getAxis(), getSharedElementBytes(type.getElementType()) + 4)) : SharedNeed();
+  }
+  return {};
+}
+
+std::optional<int64_t> getSharedOffset(Operation *op) {
+  if (auto offset = op->getAttrOfType<IntegerAttr>(sharedOffsetName))
+    return offset.getInt();
+  return std::nullopt;
+}
+
+LocalAllocOp getSharedOwner(Value memory) {
+  while (auto permute = memory.getDefiningOp<MemDescPermuteOp>())
+    memory = permute.getSource();
+  return memory.getDefiningOp<LocalAllocOp>();
+}
+
+} // namespace tile::gpu

@@ -1,0 +1,54 @@
+// Which operations use shared memory, how much, and where: what allocation, barriers and lowering agree on.
+#ifndef TILE_PASSES_TILEGPU_SHAREDMEMORY_H
+#define TILE_PASSES_TILEGPU_SHAREDMEMORY_H
+
+#include "dialect/TileGPU/SharedLayout.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
+
+namespace tile::gpu {
+
+/// Attribute of an operation: where its shared memory starts, in bytes (i64).
+inline constexpr llvm::StringLiteral sharedOffsetName = "tile_gpu.offset";
+/// Attribute of a kernel: how many bytes of shared memory its block needs (i64).
+inline constexpr llvm::StringLiteral sharedBytesName = "tile_gpu.shared_bytes";
+
+/// Bytes of an element in shared memory: 1 for i1, 8 for index.
+unsigned getSharedElementBytes(mlir::Type elementType);
+/// How the tile of a memory descriptor lies.
+SharedLayout getSharedLayout(MemDescType type);
+
+/// How a layout conversion moves elements.
+enum class Exchange {
+  Registers, ///< each thread has what it needs
+  Warp,      ///< between the lanes of a warp
+  Block,     ///< between warps
+};
+Exchange getExchange(const LinearLayout &source, const LinearLayout &target);
+
+/// The scratch memory through which a conversion goes.
+SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout &target, mlir::Type elementType);
+
+/// How an operation uses the shared memory that it owns.
+enum class SharedUse {
+  None,
+  Allocates,    ///< writes it; others read it later
+  ScratchBlock, ///< writes, waits for the block, reads
+  ScratchWarp,  ///< writes, waits for the warp alone, reads
+};
+/// What `op` does with shared memory of its own, and how much it needs: `bytes`, aligned to `alignment`.
+struct SharedNeed {
+  SharedUse use = SharedUse::None;
+  int64_t bytes = 0;
+  unsigned alignment = 128;
+};
+SharedNeed getSharedNeed(mlir::Operation *op);
+
+/// The offset that allocation has given `op`.
+std::optional<int64_t> getSharedOffset(mlir::Operation *op);
+
+/// The operation that allocated the memory of a `!tile_gpu.memdesc`; null if it is not a local_alloc or a permutation of one.
+LocalAllocOp getSharedOwner(mlir::Value memory);
+
+} // namespace tile::gpu
+
+#endif
