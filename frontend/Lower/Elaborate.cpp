@@ -69,19 +69,23 @@ std::optional<Elaborated> tile::elaborate(const ast::Program &program, const Ela
   if (diagnostics.errors() != errors)
     return std::nullopt;
 
+  bool failed = false;
   Elaborated result;
   result.module = ModuleOp::create(UnknownLoc::get(&context));
   for (const ast::KernelDecl *kernel : kernels) {
     std::vector<Instance> instances = Elaborator(program, *kernel, options, diagnostics, *result.module).chooseInstances();
+    failed = failed || instances.empty();
     for (const Instance &instance : instances) {
       runtime::Kernel record;
       // Instances mostly repeat each other's errors: one is enough.
-      if (!Elaborator(program, *kernel, options, diagnostics, *result.module).elaborateInstance(instance, record))
+      if (!Elaborator(program, *kernel, options, diagnostics, *result.module).elaborateInstance(instance, record)) {
+        failed = true;
         break;
+      }
       result.manifest.kernels.push_back(std::move(record));
     }
   }
-  if (diagnostics.errors() != errors)
+  if (failed || diagnostics.errors() != errors)
     return std::nullopt;
   return result;
 }

@@ -20,8 +20,6 @@ namespace tile {
 struct Instance {
   std::vector<SemValue> values;
   std::string symbol;
-  /// From `config`: warps, stages and other attributes of the kernel.
-  std::vector<std::pair<std::string, int64_t>> attributes;
 };
 
 /// An evaluated argument with the place it was written at.
@@ -82,8 +80,10 @@ private:
   /// Starts a diagnostic with a note for each call around.
   template <typename... Args>
   DiagnosticBuilder error(diag::ID id, Range range, const Args &...args) {
+    ++reported;
     DiagnosticBuilder report = diagnostics.report(id, range, args...);
-    for (auto call = calls.rbegin(); call != calls.rend(); ++call)
+    constexpr ptrdiff_t shownCalls = 8;
+    for (auto call = calls.rbegin(); call != calls.rend() && call - calls.rbegin() < shownCalls; ++call)
       report.note(call->call, "in this call of '" + call->function->name.text + "'");
     return report;
   }
@@ -117,7 +117,7 @@ private:
   bool readRange(const ast::Contract &contract, const std::string &name, runtime::Kernel &record);
   bool readCall(const ast::Contract &contract, const ast::CallExpr &call, runtime::Kernel &record);
   bool readGrid(runtime::Kernel &record);
-  bool readKernelAttributes(const Instance &instance, llvm::SmallVectorImpl<mlir::NamedAttribute> &out);
+  bool readKernelAttributes(llvm::SmallVectorImpl<mlir::NamedAttribute> &out);
   bool checkTune();
   bool readLoopAttributes(const std::vector<ast::Attribute> &attributes, llvm::SmallVectorImpl<mlir::NamedAttribute> &out);
   std::optional<int64_t> attributeInt(const ast::Attribute &attribute, size_t index, int64_t min, int64_t max);
@@ -238,6 +238,10 @@ private:
   mlir::OpBuilder builder;
   /// Takes what is emitted while nothing may be: expressions before the body, which must be constant.
   std::unique_ptr<mlir::Block> scratch;
+
+  /// Errors found so far, those included that the engine drops as duplicates or beyond its limit.
+  unsigned reported = 0;
+  unsigned inlinedCalls = 0;
 
   std::map<std::string, const ast::Decl *> globals;
   std::map<std::string, SemValue> constants;

@@ -20,7 +20,7 @@ SemValue Elaborator::evalSubscript(const ast::SubscriptExpr &expr) {
     return evalTupleElement(base, expr);
   case SemValue::Kind::Function: {
     FunctionValue function = *base.function;
-    if (!function.decl || function.decl->statics.size() < expr.subscripts.size()) {
+    if (!function.decl || function.decl->statics.size() < function.statics.size() + expr.subscripts.size()) {
       error(diag::argumentCount, expr.bracketRange, function.name(),
             (function.decl ? std::to_string(function.decl->statics.size()) : std::string("no")) + " compile-time arguments",
             expr.subscripts.size());

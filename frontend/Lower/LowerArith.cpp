@@ -46,14 +46,6 @@ static mlir::Value integerLike(OpBuilder &builder, Type type, APInt value, Locat
   return arith::ConstantOp::create(builder, location, attr);
 }
 
-/// i1 or a tile of i1 of the same shape as `type`.
-static Type boolLike(Type type) {
-  Type i1 = IntegerType::get(type.getContext(), 1);
-  if (auto tensor = dyn_cast<RankedTensorType>(type))
-    return RankedTensorType::get(tensor.getShape(), i1);
-  return i1;
-}
-
 static Type withElement(Type type, Type element) {
   if (auto tensor = dyn_cast<RankedTensorType>(type))
     return RankedTensorType::get(tensor.getShape(), element);

@@ -45,6 +45,14 @@ SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg
       error(diag::recursion, range, decl.name.text).note(decl.name.range, "defined here");
       return SemValue::error();
     }
+  constexpr unsigned maxDepth = 100, maxInlined = 10000;
+  if (calls.size() >= maxDepth || ++inlinedCalls > maxInlined) {
+    // Said once: the calls that follow are silent.
+    if (calls.size() >= maxDepth || inlinedCalls == maxInlined + 1)
+      error(diag::tooManyCalls, range, calls.size() >= maxDepth ? "calls are nested more than 100 deep"
+                                                                : "more than 10000 calls are inlined into one kernel");
+    return SemValue::error();
+  }
   // Arguments by position, then by name.
   std::vector<const Arg *> chosen(decl.params.size());
   size_t positional = llvm::count_if(args, [](const Arg &arg) { return arg.name.empty(); });

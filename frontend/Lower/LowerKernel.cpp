@@ -149,7 +149,7 @@ static void setFastMath(KernelOp op, StringRef mode) {
 }
 
 bool Elaborator::elaborateInstance(const Instance &instance, runtime::Kernel &record) {
-  unsigned errors = diagnostics.errors();
+  unsigned errors = reported;
   (void)chooseConfig();
   for (auto [param, value] : llvm::zip(kernel.statics, instance.values))
     declare(param.name, value);
@@ -161,9 +161,9 @@ bool Elaborator::elaborateInstance(const Instance &instance, runtime::Kernel &re
   if (kernel.clause<ast::SpecializeClause>())
     later(kernel.clause<ast::SpecializeClause>()->range, "`specialize`");
   SmallVector<NamedAttribute> attributes;
-  bool valid = diagnostics.errors() == errors && readSignature(record);
+  bool valid = reported == errors && readSignature(record);
   valid = valid && readContracts(record) && readGrid(record);
-  valid = readKernelAttributes(instance, attributes) && valid;
+  valid = readKernelAttributes(attributes) && valid;
   if (!valid)
     return false;
 
@@ -215,6 +215,12 @@ bool Elaborator::elaborateInstance(const Instance &instance, runtime::Kernel &re
                              builder.getArrayAttr(dimAttrs), builder.getArrayAttr(constexprs));
   for (NamedAttribute attribute : attributes)
     op->setAttr(attribute.getName(), attribute.getValue());
+  if (!record.aliases.empty()) {
+    SmallVector<Attribute> pairs;
+    for (const auto &[first, second] : record.aliases)
+      pairs.push_back(builder.getStrArrayAttr({first, second}));
+    op->setAttr("tile.may_alias", builder.getArrayAttr(pairs));
+  }
   for (Region *region : {&op.getGrid(), &op.getBody()})
     region->emplaceBlock().addArguments(types, locations);
   emitGrid(op, record);
@@ -224,5 +230,5 @@ bool Elaborator::elaborateInstance(const Instance &instance, runtime::Kernel &re
   entry = scratch.get();
   builder.setInsertionPointToEnd(entry);
   constantCache.clear();
-  return diagnostics.errors() == errors;
+  return reported == errors;
 }

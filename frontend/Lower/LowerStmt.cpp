@@ -352,12 +352,12 @@ void Elaborator::lowerConstFor(const ast::ForStmt &stmt) {
       error(diag::constantArithmetic, stmt.range, "`const for` is limited to " + std::to_string(maxTrips) + " trips");
       return;
     }
-    unsigned errors = diagnostics.errors();
+    unsigned errors = reported;
     frames.back().emplace_back();
     declare(stmt.variable, SemValue::ofInt(i));
     lowerStatements(stmt.body.statements, false);
     frames.back().pop_back();
-    if (diagnostics.errors() != errors) // the next trip would say the same
+    if (reported != errors) // the next trip would say the same
       return;
   }
 }

@@ -30,8 +30,8 @@ static const struct IntAttribute {
                       {"grouped", "tile.grouped", 1, 1024, false},  {"consumers", "tile.consumers", 1, 4, false},
                       {"occupancy", "tile.occupancy", 1, 32, false}, {"maxreg", "tile.maxreg", 16, 255, false}};
 
-bool Elaborator::readKernelAttributes(const Instance &instance, SmallVectorImpl<NamedAttribute> &out) {
-  unsigned errors = diagnostics.errors();
+bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
+  unsigned errors = reported;
   std::set<std::string> seen;
   auto add = [&](StringRef name, Attribute value) { out.push_back(builder.getNamedAttr(name, value)); };
   static const std::vector<std::string> names = {"warps", "stages", "persistent", "grouped", "cluster", "consumers", "occupancy", "maxreg", "fp"};
@@ -84,11 +84,11 @@ bool Elaborator::readKernelAttributes(const Instance &instance, SmallVectorImpl<
             error(diag::badAttribute, setting.value->range, setting.name.text, "cannot be " + std::to_string(*value));
           add(entry.irName, builder.getI64IntegerAttr(*value));
         }
-  return diagnostics.errors() == errors;
+  return reported == errors;
 }
 
 bool Elaborator::readLoopAttributes(const std::vector<ast::Attribute> &attributes, SmallVectorImpl<NamedAttribute> &out) {
-  unsigned errors = diagnostics.errors();
+  unsigned errors = reported;
   static const std::vector<std::string> names = {"stages", "unroll", "split", "flatten"};
   for (const ast::Attribute &attribute : attributes) {
     const std::string &name = attribute.name.text;
@@ -106,7 +106,7 @@ bool Elaborator::readLoopAttributes(const std::vector<ast::Attribute> &attribute
         out.push_back(builder.getNamedAttr(name == "stages" ? "tile.num_stages" : "tile.unroll", builder.getI64IntegerAttr(*value)));
     }
   }
-  return diagnostics.errors() == errors;
+  return reported == errors;
 }
 
 /// Checks names and places in `tune`; its values are the tuner's business.
@@ -114,7 +114,7 @@ bool Elaborator::checkTune() {
   auto *tune = kernel.clause<ast::TuneClause>();
   if (!tune)
     return true;
-  unsigned errors = diagnostics.errors();
+  unsigned errors = reported;
   std::vector<std::string> names = {"warps", "stages", "grouped", "consumers", "occupancy", "maxreg", "persistent", "cluster"};
   for (const ast::StaticParam &param : kernel.statics)
     names.push_back(param.name.text);
@@ -139,5 +139,5 @@ bool Elaborator::checkTune() {
       for (const ast::TuneItem::Setting &setting : item.settings)
         checkName(setting.name);
   }
-  return diagnostics.errors() == errors;
+  return reported == errors;
 }

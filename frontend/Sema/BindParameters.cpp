@@ -271,6 +271,12 @@ std::optional<std::vector<SemValue>> Elaborator::candidatesFor(const ast::Static
       return std::nullopt;
     }
   }
+  // A value that is listed twice makes one instance.
+  std::vector<SemValue> distinct;
+  for (const SemValue &value : values)
+    if (llvm::none_of(distinct, [&](const SemValue &each) { return equal(each, value); }))
+      distinct.push_back(value);
+  values = std::move(distinct);
   for (SemValue &value : values) {
     if (!checkKind(param, value, param.range))
       return std::nullopt;
@@ -293,29 +299,29 @@ void Elaborator::bindFrom(size_t index, Instance &partial, std::vector<Instance>
   for (const SemValue &value : *values) {
     std::string symbol = partial.symbol;
     frames.back().emplace_back();
-    unsigned errors = diagnostics.errors();
+    unsigned errors = reported;
     declare(param.name, value);
     partial.values.push_back(value);
     if (suffixed)
       partial.symbol += "_" + param.name.text + "_" + symbolText(value);
-    if (diagnostics.errors() == errors)
+    if (reported == errors)
       bindFrom(index + 1, partial, out);
     partial.values.pop_back();
     partial.symbol = symbol;
     frames.back().pop_back();
-    if (diagnostics.errors() != errors)
+    if (reported != errors)
       return;
   }
 }
 
 std::vector<Instance> Elaborator::chooseInstances() {
   std::vector<Instance> instances;
-  unsigned errors = diagnostics.errors();
+  unsigned errors = reported;
   Instance partial;
   partial.symbol = kernel.name.text;
   if (checkTune())
     bindFrom(0, partial, instances);
-  if (diagnostics.errors() != errors)
+  if (reported != errors)
     instances.clear();
   return instances;
 }

@@ -9,7 +9,7 @@ using LaunchExpr = runtime::Expr;
 using LaunchOp = runtime::Expr::Op;
 
 bool Elaborator::readContracts(runtime::Kernel &record) {
-  unsigned errors = diagnostics.errors();
+  unsigned errors = reported;
   if (auto *where = kernel.clause<ast::WhereClause>())
     for (const ast::Contract &contract : where->contracts)
       readContract(contract, record);
@@ -17,7 +17,7 @@ bool Elaborator::readContracts(runtime::Kernel &record) {
   for (runtime::Dim &dim : record.dims)
     if (dim.min > dim.max)
       error(diag::emptyRange, launchNames[dim.name].declared, dim.min, dim.max, dim.name);
-  return diagnostics.errors() == errors;
+  return reported == errors;
 }
 
 bool Elaborator::readCall(const ast::Contract &contract, const ast::CallExpr &call, runtime::Kernel &record) {

@@ -267,7 +267,7 @@ bool Elaborator::readScalar(const ast::Param &param, runtime::Param &out) {
 }
 
 bool Elaborator::readSignature(runtime::Kernel &record) {
-  unsigned errors = diagnostics.errors();
+  unsigned errors = reported;
   // Which parameters exist.
   std::map<std::string, Range> declared;
   for (const ast::Param &param : kernel.params) {
@@ -288,7 +288,7 @@ bool Elaborator::readSignature(runtime::Kernel &record) {
     }
     params[param.name.text] = &param;
   }
-  if (diagnostics.errors() != errors)
+  if (reported != errors)
     return false;
   // Integral scalars may stand in dimensions, grid and contracts.
   for (const ast::Param &param : kernel.params)
@@ -312,7 +312,7 @@ bool Elaborator::readSignature(runtime::Kernel &record) {
     if (valid)
       record.params.push_back(std::move(out));
   }
-  if (diagnostics.errors() != errors)
+  if (reported != errors)
     return false;
   for (const std::string &name : dimOrder) {
     runtime::Dim dim;
@@ -335,8 +335,16 @@ bool Elaborator::readSignature(runtime::Kernel &record) {
   return true;
 }
 
+/// The names that an expression of the launcher uses.
+static void collectNames(const LaunchExpr &expr, std::set<std::string> &out) {
+  if (expr.isName())
+    out.insert(expr.getName());
+  for (const LaunchExpr &operand : expr.getOperands())
+    collectNames(operand, out);
+}
+
 bool Elaborator::readGrid(runtime::Kernel &record) {
-  unsigned errors = diagnostics.errors();
+  unsigned errors = reported;
   if (auto *grid = kernel.clause<ast::GridClause>())
     for (const ast::GridAxis &axis : grid->axes) {
       std::vector<const ast::NameExpr *> names;
@@ -350,5 +358,17 @@ bool Elaborator::readGrid(runtime::Kernel &record) {
       if (std::optional<LaunchExpr> extent = toLaunchExpr(*axis.extent))
         record.grid.push_back(*extent);
     }
-  return diagnostics.errors() == errors;
+  // An integral scalar that shapes tensors or grid is a size.
+  std::set<std::string> sizes;
+  for (const LaunchExpr &extent : record.grid)
+    collectNames(extent, sizes);
+  for (const runtime::Param &param : record.params)
+    for (const LaunchExpr &dim : param.dims)
+      collectNames(dim, sizes);
+  for (runtime::Param &param : record.params)
+    if (param.kind == runtime::Param::Kind::Scalar && sizes.count(param.name) && !param.min) {
+      param.min = 0;
+      param.max = int64_t(1) << 30;
+    }
+  return reported == errors;
 }
