@@ -29,8 +29,9 @@ void populateOptimizePipeline(OpPassManager &pm, const OptimizeOptions &options)
   addCleanup(kernel);
   kernel.addPass(createSCCPPass());
   kernel.addPass(createSimplify());
-  // Ranges decide comparisons that guard accesses, before proofs look at what is left.
-  kernel.addPass(arith::createIntRangeOptimizationsPass());
+  // Decides comparisons that guard accesses; costs as much as all the rest.
+  if (options.level >= 3)
+    kernel.addPass(arith::createIntRangeOptimizationsPass());
   kernel.addPass(createProveInBounds());
   kernel.addPass(createSimplify());
   addCleanup(kernel);

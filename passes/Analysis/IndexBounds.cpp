@@ -43,9 +43,6 @@ static std::optional<int64_t> constantOf(Value value) {
 
 IndexBounds::IndexBounds(KernelOp kernel, const DivisibilityAnalysis &divisibility)
     : kernel(kernel), divisibility(divisibility) {
-  dataflow::loadBaselineAnalyses(ranges);
-  ranges.load<dataflow::IntegerRangeAnalysis>();
-  (void)ranges.initializeAndRun(kernel); // without ranges there are only fewer facts
   // Dimensions come first: they are what proofs end in. Then values in program order, the grid's before the body's.
   unsigned order = 0;
   for (Attribute attr : kernel.getDims())
@@ -123,6 +120,24 @@ SmallVector<Linear> IndexBounds::lastBefore(Value limit, Value lower, int64_t st
   return {linear(limit) - Linear(1)};
 }
 
+/// The bound that MLIR's range analysis finds. It runs when first asked: most proofs need no more than the kernel's structure.
+std::optional<int64_t> IndexBounds::rangeBound(Value value, bool upper) {
+  if (!ranges) {
+    ranges = std::make_unique<DataFlowSolver>();
+    dataflow::loadBaselineAnalyses(*ranges);
+    ranges->load<dataflow::IntegerRangeAnalysis>();
+    (void)ranges->initializeAndRun(kernel); // without ranges there are only fewer facts
+  }
+  const auto *range = ranges->lookupState<dataflow::IntegerValueRangeLattice>(value);
+  if (!range || range->getValue().isUninitialized())
+    return std::nullopt;
+  const ConstantIntRanges &known = range->getValue().getValue();
+  APInt bound = upper ? known.smax() : known.smin();
+  if (bound.getSignificantBits() > 62) // the type's own limits teach nothing
+    return std::nullopt;
+  return bound.getSExtValue();
+}
+
 /// Alternative bounds, each right for itself, in terms of symbols of lower order.
 SmallVector<Linear> IndexBounds::boundsOf(Linear::Symbol symbol, bool upper) {
   if (symbol.dim)
@@ -152,13 +167,9 @@ SmallVector<Linear> IndexBounds::boundsOf(Linear::Symbol symbol, bool upper) {
     if (divisor && *divisor > 0 && isNonNegative(linear(op->getOperand(0))))
       bounds = upper ? SmallVector<Linear>{Linear(*divisor - 1), linear(op->getOperand(0))} : SmallVector<Linear>{Linear(0)};
   }
-  const auto *range = ranges.lookupState<dataflow::IntegerValueRangeLattice>(value);
-  if (range && !range->getValue().isUninitialized()) {
-    const ConstantIntRanges &known = range->getValue().getValue();
-    APInt bound = upper ? known.smax() : known.smin();
-    if (bound.getSignificantBits() <= 62) // the type's own limits teach nothing
-      bounds.push_back(Linear(bound.getSExtValue()));
-  }
+  if (bounds.empty())
+    if (auto bound = rangeBound(value, upper))
+      bounds.push_back(Linear(*bound));
   return bounds;
 }
 

@@ -7,6 +7,7 @@
 #include "mlir/Analysis/Presburger/Fraction.h"
 #include "passes/Analysis/Divisibility.h"
 #include <map>
+#include <memory>
 #include <optional>
 
 namespace tile {
@@ -67,12 +68,13 @@ private:
   llvm::SmallVector<Linear> boundsOf(Linear::Symbol symbol, bool upper);
   llvm::SmallVector<Linear> boundsOfQuotient(mlir::Value dividend, int64_t divisor, bool roundsUp, bool upper);
   llvm::SmallVector<Linear> lastBefore(mlir::Value limit, mlir::Value lower, int64_t step);
+  std::optional<int64_t> rangeBound(mlir::Value value, bool upper);
   Linear::Symbol symbolOf(mlir::Value value);
   int64_t getDivisor(mlir::Value value);
 
   KernelOp kernel;
   const DivisibilityAnalysis &divisibility;
-  mlir::DataFlowSolver ranges;
+  std::unique_ptr<mlir::DataFlowSolver> ranges;
   llvm::DenseMap<mlir::Value, unsigned> orders;
   std::map<std::string, unsigned> dimOrders;
   std::string supposedName;

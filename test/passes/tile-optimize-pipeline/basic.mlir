@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --tile-optimize-pipeline | FileCheck %s
+// RUN: tile-opt %s --tile-optimize-pipeline=level=3 | FileCheck %s
 // RUN: tile-opt %s --tile-optimize-pipeline=level=0 | FileCheck %s --check-prefix=NONE
 
 // The grid's program is in bounds, so its mask goes, and so does the guard that ranges decide; what does not change in the
