@@ -138,10 +138,20 @@ std::optional<int64_t> IndexBounds::rangeBound(Value value, bool upper) {
   return bound.getSExtValue();
 }
 
+/// The end of a dimension's range, drawn in to a multiple of what divides the dimension.
+Linear IndexBounds::dimBound(DimAttr dim, bool upper) const {
+  int64_t multiple = std::max<int64_t>(dim.getMultipleOf(), 1);
+  if (dim.getName() == supposedName)
+    multiple = std::lcm(multiple, supposedNumber);
+  if (upper)
+    return dim.getMax() < 0 ? dim.getMax() : dim.getMax() / multiple * multiple;
+  return dim.getMin() <= 0 ? dim.getMin() : (dim.getMin() - 1) / multiple * multiple + multiple;
+}
+
 /// Alternative bounds, each right for itself, in terms of symbols of lower order.
 SmallVector<Linear> IndexBounds::boundsOf(Linear::Symbol symbol, bool upper) {
   if (symbol.dim)
-    return {Linear(upper ? symbol.dim.getMax() : symbol.dim.getMin())};
+    return {dimBound(symbol.dim, upper)};
   Value value = symbol.value;
   SmallVector<Linear> bounds;
   Operation *op = value.getDefiningOp();

@@ -68,6 +68,7 @@ private:
   llvm::SmallVector<Linear> boundsOf(Linear::Symbol symbol, bool upper);
   llvm::SmallVector<Linear> boundsOfQuotient(mlir::Value dividend, int64_t divisor, bool roundsUp, bool upper);
   llvm::SmallVector<Linear> lastBefore(mlir::Value limit, mlir::Value lower, int64_t step);
+  Linear dimBound(DimAttr dim, bool upper) const;
   std::optional<int64_t> rangeBound(mlir::Value value, bool upper);
   Linear::Symbol symbolOf(mlir::Value value);
   int64_t getDivisor(mlir::Value value);
