@@ -46,8 +46,8 @@ void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
   addCleanup(function);
   function.addPass(createCPUBufferize());
   addCleanup(function);
-  function.addPass(createCPUPlaceScratch());
   function.addPass(createCPULowerDot({options.vectorBits}));
+  function.addPass(createCPUPlaceScratch());
   function.addPass(createConvertLinalgToLoopsPass());
   function.addPass(createCPUStoreBoolAsByte());
   function.addPass(createExpandMath());

@@ -37,7 +37,8 @@ struct DotEmitter {
   }
 
   /// The block of `height` rows at `i` and the columns at `j` that `widths` cut into vectors.
-  void block(Value i, Value j, int64_t height, ArrayRef<int64_t> widths) {
+  /// The columns of the right operand are those of `packed`, where there is one.
+  void block(Value i, Value j, int64_t height, ArrayRef<int64_t> widths, Value packed) {
     SmallVector<Value> row, column, accumulators;
     SmallVector<VectorType> types;
     for (int64_t r = 0; r < height; ++r)
@@ -48,31 +49,78 @@ struct DotEmitter {
       types.push_back(VectorType::get(width, element));
       first += width;
     }
-    for (Value r : row)
-      for (auto [c, type] : llvm::zip(column, types))
-        accumulators.push_back(vector::LoadOp::create(b, loc, type, acc, at(r, c)));
-    auto loop = scf::ForOp::create(b, loc, index(0), index(depth), index(1), accumulators);
+    // Sums start at zero, and what they are added to is read last: no product waits for it.
+    for (unsigned r = 0; r < row.size(); ++r)
+      for (VectorType type : types)
+        accumulators.push_back(arith::ConstantOp::create(b, loc, b.getZeroAttr(type)));
+    if (packed)
+      prefetchNext(i, j, height, first);
+    // Several steps at a time: the addresses of the rows are then computed once for all of them.
+    int64_t unroll = depth % 4 == 0 ? 4 : depth % 2 == 0 ? 2 : 1;
+    auto loop = scf::ForOp::create(b, loc, index(0), index(depth), index(unroll), accumulators);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
-      Value k = loop.getInductionVar();
-      SmallVector<Value> right, sums;
-      for (auto [c, type] : llvm::zip(column, types))
-        right.push_back(vector::LoadOp::create(b, loc, type, rhs, at(k, c)));
-      unsigned next = 0;
-      for (Value r : row) {
-        Value left = memref::LoadOp::create(b, loc, lhs, at(r, k));
-        for (auto [vector, type] : llvm::zip(right, types)) {
-          Value spread = vector::BroadcastOp::create(b, loc, type, left);
-          sums.push_back(multiplyAdd(spread, vector, loop.getRegionIterArgs()[next++]));
+      SmallVector<Value> sums(loop.getRegionIterArgs());
+      for (int64_t step = 0; step < unroll; ++step) {
+        Value k = offset(loop.getInductionVar(), step);
+        SmallVector<Value> right;
+        int64_t first = 0;
+        for (auto [c, type] : llvm::zip(column, types)) {
+          right.push_back(packed ? vector::LoadOp::create(b, loc, type, packed, ValueRange{k, index(first)})
+                                 : vector::LoadOp::create(b, loc, type, rhs, at(k, c)));
+          first += type.getNumElements();
+        }
+        unsigned next = 0;
+        for (Value r : row) {
+          Value left = memref::LoadOp::create(b, loc, lhs, at(r, k));
+          for (auto [vector, type] : llvm::zip(right, types)) {
+            Value spread = vector::BroadcastOp::create(b, loc, type, left);
+            sums[next] = multiplyAdd(spread, vector, sums[next]);
+            ++next;
+          }
         }
       }
       scf::YieldOp::create(b, loc, sums);
     }
     unsigned next = 0;
-    for (Value r : row)
-      for (Value c : column)
-        vector::StoreOp::create(b, loc, loop.getResult(next++), acc, at(r, c));
+    for (Value r : row) {
+      for (auto [c, type] : llvm::zip(column, types)) {
+        Value before = vector::LoadOp::create(b, loc, type, acc, at(r, c)), sum = loop.getResult(next++);
+        sum = isa<FloatType>(element) ? arith::AddFOp::create(b, loc, before, sum).getResult()
+                                      : arith::AddIOp::create(b, loc, before, sum).getResult();
+        vector::StoreOp::create(b, loc, sum, acc, at(r, c));
+      }
+    }
+  }
+
+  /// Asks for this block's share of the memory where a loop over the depth will read next: the operands one depth
+  /// further on. Where the guess is wrong nothing is read. Scratch is near already.
+  void prefetchNext(Value i, Value j, int64_t height, int64_t width) {
+    int64_t line = std::max<int64_t>(1, 512 / element.getIntOrFloatBitWidth());
+    auto prefetch = [&](Value memory, Value r, Value c) {
+      memref::PrefetchOp::create(b, loc, memory, at(r, c), /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
+    };
+    // Positions along the depth that fall to `part` of the `whole`, which starts at `position`, by `step`.
+    auto share = [&](Value position, int64_t part, int64_t whole, int64_t step, function_ref<void(Value)> body) {
+      Value first = arith::DivUIOp::create(b, loc, arith::MulIOp::create(b, loc, position, index(depth)), index(whole));
+      first = arith::AddIOp::create(b, loc, first, index(depth));
+      Value last = arith::AddIOp::create(b, loc, first, index(llvm::divideCeil(depth * part, whole)));
+      auto loop = scf::ForOp::create(b, loc, first, last, index(step));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      body(loop.getInductionVar());
+    };
+    if (!lhs.getDefiningOp<memref::AllocOp>())
+      share(j, width, columns, line, [&](Value k) {
+        for (int64_t r = 0; r < height; ++r)
+          prefetch(lhs, offset(i, r), k);
+      });
+    if (!rhs.getDefiningOp<memref::AllocOp>())
+      share(i, height, rows, 1, [&](Value k) {
+        for (int64_t c = 0; c < width; c += line)
+          prefetch(rhs, k, offset(j, c));
+      });
   }
 
   /// Calls `body` on the blocks of `step` in [0, size), and once on what is left.
@@ -88,12 +136,33 @@ struct DotEmitter {
       body(index(whole), size - whole);
   }
 
+  /// Copies the columns at `j` of the right operand side by side: as they lie, their rows may fall on few cache sets,
+  /// and every block of rows reads them again.
+  Value pack(Value j, ArrayRef<int64_t> widths) {
+    int64_t width = 0;
+    for (int64_t w : widths)
+      width += w;
+    Value packed = memref::AllocOp::create(b, loc, MemRefType::get({depth, width}, element));
+    auto loop = scf::ForOp::create(b, loc, index(0), index(depth), index(1));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value k = loop.getInductionVar();
+    int64_t first = 0;
+    for (int64_t w : widths) {
+      Value vector = vector::LoadOp::create(b, loc, VectorType::get(w, element), rhs, at(k, offset(j, first)));
+      vector::StoreOp::create(b, loc, vector, packed, ValueRange{k, index(first)});
+      first += w;
+    }
+    return packed;
+  }
+
   void emit(int64_t blockRows, int64_t blockVectors, int64_t lanes) {
     blocks(columns, blockVectors * lanes, [&](Value j, int64_t width) {
       SmallVector<int64_t> widths(width / lanes, lanes);
       if (width % lanes)
         widths.push_back(width % lanes);
-      blocks(rows, blockRows, [&](Value i, int64_t height) { block(i, j, height, widths); });
+      Value packed = rows > blockRows ? pack(j, widths) : Value();
+      blocks(rows, blockRows, [&](Value i, int64_t height) { block(i, j, height, widths, packed); });
     });
   }
 };

@@ -126,6 +126,8 @@ static LogicalResult lowerKernel(KernelOp kernel) {
     if (auto pointer = dyn_cast<PointerType>(arg.getType())) {
       Value value = LLVM::LoadOp::create(b, loc, ptr, address);
       lowering.bases[arg] = memrefOfPointer(b, loc, value, pointer.getElementType());
+      if (kernel.getParam(arg.getArgNumber()).getAccess() == Access::In)
+        lowering.readOnly.insert(arg);
       params.push_back({});
     } else {
       params.push_back(readScalar(b, loc, address, arg.getType()));

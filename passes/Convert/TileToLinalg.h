@@ -5,6 +5,7 @@
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace tile {
@@ -16,6 +17,7 @@ struct LoweredView {
   mlir::Value valid;                         // i1, or null where the view cannot have been emptied by an index
   llvm::SmallVector<mlir::Value> extents;    // index
   llvm::SmallVector<mlir::Value> strides;    // index, in elements
+  bool readOnly = false;                     // of a parameter that nothing writes during a launch
 };
 
 /// An access while it is lowered: of `size` lanes of each kept dimension those in [low, low + count) exist.
@@ -26,6 +28,7 @@ struct LoweredAccess {
   llvm::SmallVector<mlir::Value> low, count; // index
   llvm::SmallVector<mlir::Value> stride;     // index, in elements, from lane to lane
   bool clipped = false;                      // some lane may not exist
+  bool readOnly = false;                     // as in the view
 };
 
 /// Lowers the operations of one kernel's body in place. Each method leaves the operation without uses, or fails after a
@@ -40,6 +43,8 @@ public:
   llvm::SmallVector<mlir::Value> programIds;
   /// memref<T> of each `!tile.ptr<T>`.
   llvm::DenseMap<mlir::Value, mlir::Value> bases;
+  /// The `!tile.ptr<T>` of parameters with access `in`.
+  llvm::DenseSet<mlir::Value> readOnly;
 
   /// Lowers `op`, which is of the tile dialect or a `tensor.splat`.
   mlir::LogicalResult lower(mlir::Operation *op);
@@ -54,6 +59,11 @@ private:
   mlir::LogicalResult lowerInside(InsideOp op);
   template <typename AccessOp> mlir::FailureOr<LoweredAccess> lowerAccess(AccessOp op);
   mlir::Value memrefOf(mlir::Location loc, const LoweredAccess &access);
+  mlir::Value wholeMemrefOf(mlir::Location loc, const LoweredAccess &access);
+  void copyLanes(mlir::Location loc, const LoweredAccess &access, mlir::Value scratch);
+  mlir::Value readCopy(mlir::Location loc, const LoweredAccess &access, mlir::Value pad);
+  mlir::Value readInPlace(mlir::Location loc, const LoweredAccess &access, mlir::Value pad);
+  mlir::Value missingLanes(mlir::Location loc, const LoweredAccess &access);
 
   // TileToLinalgCompute.cpp
   mlir::Value lowerIota(IotaOp op);

@@ -22,7 +22,7 @@ static Value andOf(OpBuilder &b, Location loc, Value x, Value y) {
 Value KernelLowering::index(Location loc, int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
 
 void KernelLowering::lowerView(ViewOp op) {
-  LoweredView view{bases.lookup(op.getBase()), index(op.getLoc(), 0), {}, {}, {}};
+  LoweredView view{bases.lookup(op.getBase()), index(op.getLoc(), 0), {}, {}, {}, readOnly.contains(op.getBase())};
   auto type = cast<ViewType>(op.getResult().getType());
   for (auto [extent, size] : llvm::zip(op.getExtents(), type.getShape()))
     view.extents.push_back(ShapedType::isDynamic(size) ? extent : index(op.getLoc(), size));
@@ -33,7 +33,7 @@ void KernelLowering::lowerView(ViewOp op) {
 void KernelLowering::lowerSubview(SubviewOp op) {
   Location loc = op.getLoc();
   const LoweredView source = views.find(op.getSource())->second;
-  LoweredView view{source.base, source.offset, source.valid, {}, {}};
+  LoweredView view{source.base, source.offset, source.valid, {}, {}, source.readOnly};
   auto advance = [&](Value position, unsigned d) {
     Value step = b.createOrFold<arith::MulIOp>(loc, position, source.strides[d]);
     view.offset = b.createOrFold<arith::AddIOp>(loc, view.offset, step);
@@ -75,7 +75,7 @@ void KernelLowering::lowerSubview(SubviewOp op) {
 
 void KernelLowering::lowerPermuteView(PermuteViewOp op) {
   const LoweredView source = views.find(op.getSource())->second;
-  LoweredView view{source.base, source.offset, source.valid, {}, {}};
+  LoweredView view{source.base, source.offset, source.valid, {}, {}, source.readOnly};
   for (int64_t d : op.getPermutation()) {
     view.extents.push_back(source.extents[d]);
     view.strides.push_back(source.strides[d]);
@@ -91,6 +91,7 @@ template <typename AccessOp> FailureOr<LoweredAccess> KernelLowering::lowerAcces
   access.base = view.base;
   access.offset = view.offset;
   access.inside = view.valid;
+  access.readOnly = view.readOnly;
   Value zero = index(loc, 0);
   for (unsigned d = 0; d < view.extents.size(); ++d) {
     Value start = op.getStarts()[d], limit = view.extents[d];
@@ -138,11 +139,8 @@ template <typename AccessOp> FailureOr<LoweredAccess> KernelLowering::lowerAcces
   return access;
 }
 
-/// The lanes that exist, as memory: rank and order as in the tile.
-Value KernelLowering::memrefOf(Location loc, const LoweredAccess &access) {
-  SmallVector<OpFoldResult> sizes, strides;
-  for (Value count : access.count)
-    sizes.push_back(getAsOpFoldResult(count));
+static Value reinterpret(OpBuilder &b, Location loc, const LoweredAccess &access, ArrayRef<OpFoldResult> sizes) {
+  SmallVector<OpFoldResult> strides;
   for (Value stride : access.stride)
     strides.push_back(getAsOpFoldResult(stride));
   auto [staticSizes, dynamicSizes] = decomposeMixedValues(sizes);
@@ -152,11 +150,85 @@ Value KernelLowering::memrefOf(Location loc, const LoweredAccess &access) {
   return memref::ReinterpretCastOp::create(b, loc, type, access.base, OpFoldResult(access.offset), sizes, strides);
 }
 
+/// The lanes that exist, as memory: rank and order as in the tile.
+Value KernelLowering::memrefOf(Location loc, const LoweredAccess &access) {
+  SmallVector<OpFoldResult> sizes;
+  for (Value count : access.count)
+    sizes.push_back(getAsOpFoldResult(count));
+  return reinterpret(b, loc, access, sizes);
+}
+
+/// All lanes as memory, for where all of them exist. Only the last dimension's stride is in the type.
+Value KernelLowering::wholeMemrefOf(Location loc, const LoweredAccess &access) {
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t size : access.size)
+    sizes.push_back(b.getIndexAttr(size));
+  return reinterpret(b, loc, access, sizes);
+}
+
+/// i1: some lane does not exist.
+Value KernelLowering::missingLanes(Location loc, const LoweredAccess &access) {
+  Value missing;
+  for (auto [count, size] : llvm::zip(access.count, access.size)) {
+    Value less = b.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::ne, count, index(loc, size));
+    missing = missing ? b.createOrFold<arith::OrIOp>(loc, missing, less) : less;
+  }
+  return missing;
+}
+
 static SmallVector<OpFoldResult> foldAll(ArrayRef<Value> values) {
   SmallVector<OpFoldResult> result;
   for (Value value : values)
     result.push_back(getAsOpFoldResult(value));
   return result;
+}
+
+/// Copies the lanes that exist into `scratch`, which has room for all.
+void KernelLowering::copyLanes(Location loc, const LoweredAccess &access, Value scratch) {
+  Value target = scratch;
+  if (access.clipped) {
+    SmallVector<OpFoldResult> ones(access.size.size(), b.getIndexAttr(1));
+    target = memref::SubViewOp::create(b, loc, scratch, foldAll(access.low), foldAll(access.count), ones);
+  }
+  linalg::CopyOp::create(b, loc, memrefOf(loc, access), target);
+}
+
+/// All lanes in scratch of their own, padding where lanes are missing.
+Value KernelLowering::readCopy(Location loc, const LoweredAccess &access, Value pad) {
+  Value scratch = memref::AllocOp::create(b, loc, MemRefType::get(access.size, pad.getType()));
+  if (access.clipped) {
+    auto padding = scf::IfOp::create(b, loc, missingLanes(loc, access), /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(padding.thenBlock());
+    linalg::FillOp::create(b, loc, pad, scratch);
+  }
+  copyLanes(loc, access, scratch);
+  return scratch;
+}
+
+/// All lanes where they are, or in scratch where some are missing.
+Value KernelLowering::readInPlace(Location loc, const LoweredAccess &access, Value pad) {
+  if (!access.clipped)
+    return wholeMemrefOf(loc, access);
+  SmallVector<int64_t> strides(access.size.size(), ShapedType::kDynamic);
+  strides.back() = 1;
+  auto layout = StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, strides);
+  auto type = MemRefType::get(access.size, pad.getType(), layout);
+  Value scratch = memref::AllocOp::create(b, loc, MemRefType::get(access.size, pad.getType()));
+  auto choice = scf::IfOp::create(b, loc, type, missingLanes(loc, access), /*withElseRegion=*/true);
+  auto finish = [&](Value memory) {
+    if (memory.getType() != type)
+      memory = memref::CastOp::create(b, loc, type, memory);
+    scf::YieldOp::create(b, loc, memory);
+  };
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  linalg::FillOp::create(b, loc, pad, scratch);
+  copyLanes(loc, access, scratch);
+  finish(scratch);
+  b.setInsertionPointToStart(choice.elseBlock());
+  finish(wholeMemrefOf(loc, access));
+  return choice.getResult(0);
 }
 
 LogicalResult KernelLowering::lowerLoad(LoadOp op) {
@@ -183,27 +255,11 @@ LogicalResult KernelLowering::lowerLoad(LoadOp op) {
     return success();
   }
 
-  Value scratch = memref::AllocOp::create(b, loc, MemRefType::get(access->size, element));
-  Value target = scratch;
-  if (access->clipped) {
-    // Padding is written only where some lane is missing.
-    Value missing;
-    for (auto [count, size] : llvm::zip(access->count, access->size)) {
-      Value less = b.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::ne, count, index(loc, size));
-      missing = missing ? b.createOrFold<arith::OrIOp>(loc, missing, less) : less;
-    }
-    auto fill = scf::IfOp::create(b, loc, missing, false);
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(fill.thenBlock());
-      linalg::FillOp::create(b, loc, op.getPad(), scratch);
-    }
-    SmallVector<OpFoldResult> ones(access->size.size(), b.getIndexAttr(1));
-    target = memref::SubViewOp::create(b, loc, scratch, foldAll(access->low), foldAll(access->count), ones);
-  }
-  linalg::CopyOp::create(b, loc, memrefOf(loc, *access), target);
+  // What nothing writes during the launch need not be copied where all of it exists, unless its rows are scattered.
+  bool inPlace = access->readOnly && isConstantIntValue(access->stride.back(), 1);
+  Value source = inPlace ? readInPlace(loc, *access, op.getPad()) : readCopy(loc, *access, op.getPad());
   auto type = cast<RankedTensorType>(op.getResult().getType());
-  Value tile = bufferization::ToTensorOp::create(b, loc, type, scratch, /*restrict=*/true, /*writable=*/true);
+  Value tile = bufferization::ToTensorOp::create(b, loc, type, source, /*restrict=*/true, /*writable=*/!inPlace);
   if (Value mask = op.getMask())
     tile = arith::SelectOp::create(b, loc, mask, tile, splat(loc, op.getPad(), type));
   op.getResult().replaceAllUsesWith(tile);

@@ -42,7 +42,7 @@ class Suite:
         params = {n: "*" + e for n, (e, _) in inputs.items()} | {n: "*" + e for n, (e, _, _) in outputs.items()}
         lines = [read(n, e, a.shape) for n, (e, a) in inputs.items()] + [body]
         lines += [write(v, n, e, s) for n, (e, s, v) in outputs.items()]
-        self.text += kernel(name, params, [], ("", ""), "\n".join(lines))
+        self.text += kernel(name, params, [], ("", ""), "\n".join(lines), read=set(inputs))
         self.cases.append((name, inputs, outputs, expected, tolerance))
 
     def run(self, bits):

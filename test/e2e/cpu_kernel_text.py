@@ -36,13 +36,13 @@ def store(value, view, starts, sizes, element, mask=None, end=None, **attributes
             f" : {tile_type(element, sizes)}, {type}")
 
 
-def kernel(name, params, dims, grid, body):
-    """`params`: name -> element type, of a tensor when it starts with '*'; `dims`: names. `grid`: SSA text ending in a
+def kernel(name, params, dims, grid, body, read=()):
+    """`params`: name -> element type, of a tensor when it starts with '*'; those in `read` are `in`. `dims`: names. `grid`: SSA text ending in a
     list of extents. Every dimension is at hand as %NAME, and %c0 to %c4, %pad.T (0) in the body."""
     types = [f"!tile.ptr<{t[1:]}>" if t[0] == "*" else t for t in params.values()]
     arguments = ", ".join(f"%{n}: {t}" for n, t in zip(params, types))
     block = f"^bb0({arguments}):" if params else ""
-    attributes = ", ".join(f'#tile.param<"{n}", {"inout" if t[0] == "*" else "scalar"}, align = 1>' for n, t in params.items())
+    attributes = ", ".join(f'#tile.param<"{n}", {"scalar" if t[0] != "*" else "in" if n in read else "inout"}, align = 1>' for n, t in params.items())
     dim = lambda n: f'#tile.dim<"{n}", 0, 1073741824, opt = 4096, multiple_of = 1>'
     reads = "\n".join(f"%{n} = tile.dim {dim(n)}" for n in dims)
     constants = "\n".join(f"%c{i} = arith.constant {i} : index" for i in range(5))

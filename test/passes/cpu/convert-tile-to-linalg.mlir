@@ -1,5 +1,7 @@
-// Loads become clipped copies into scratch, stores clipped copies out of it, and nothing is padded where all exists.
+// What is `in` is read where it is, or from padded scratch where lanes are missing; other loads are clipped copies into
+// scratch, stores clipped copies out of it.
 // RUN: tile-opt %s --convert-tile-to-linalg --canonicalize | FileCheck %s
+// RUN: sed -e 's/"x", in/"x", inout/' %s | tile-opt --convert-tile-to-linalg --canonicalize | FileCheck %s --check-prefix=COPY
 // RUN: tile-opt %s --tile-cpu-pipeline | FileCheck %s --check-prefix=LLVM
 
 // LLVM: llvm.func @add(%{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64)
@@ -8,16 +10,26 @@
 // CHECK-LABEL: func.func @add(%{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64)
 // CHECK: scf.for
 // CHECK: %[[SCRATCH:.*]] = memref.alloc() : memref<1024xf32>
-// CHECK: scf.if
+// CHECK: %[[SOURCE:.*]] = scf.if
 // CHECK: linalg.fill {{.*}} outs(%[[SCRATCH]]
 // CHECK: %[[PART:.*]] = memref.subview %[[SCRATCH]]
 // CHECK: %[[USER:.*]] = memref.reinterpret_cast
 // CHECK: linalg.copy ins(%[[USER]]{{.*}} outs(%[[PART]]
-// CHECK: bufferization.to_tensor %[[SCRATCH]] restrict writable
+// CHECK: } else {
+// CHECK: memref.reinterpret_cast {{.*}} sizes: [1024], strides: [1]
+// CHECK: bufferization.to_tensor %[[SOURCE]] restrict :
 // CHECK: arith.addf {{.*}} : tensor<1024xf32>
 // CHECK: tensor.extract_slice
 // CHECK: bufferization.materialize_in_destination {{.*}} in restrict writable
 // CHECK-NOT: tile.
+
+// COPY: %[[SCRATCH:.*]] = memref.alloc() : memref<1024xf32>
+// COPY: scf.if
+// COPY: linalg.fill {{.*}} outs(%[[SCRATCH]]
+// COPY: %[[PART:.*]] = memref.subview %[[SCRATCH]]
+// COPY: %[[USER:.*]] = memref.reinterpret_cast
+// COPY: linalg.copy ins(%[[USER]]{{.*}} outs(%[[PART]]
+// COPY: bufferization.to_tensor %[[SCRATCH]] restrict writable
 #N = #tile.dim<"N", 1, 1048576, opt = 4096, multiple_of = 1>
 tile.kernel @add
     params [#tile.param<"x", in, align = 16>, #tile.param<"y", in, align = 16>, #tile.param<"z", out, align = 16>]
