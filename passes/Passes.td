@@ -45,6 +45,21 @@ def PrintDivisibility : Pass<"test-print-divisibility"> {
 
 //===--- TileGPU: layouts, shared memory, tensor cores -------------------------------------------------------------===//
 
+def TileGPUPadExtents : Pass<"tile-gpu-pad-extents", "::mlir::ModuleOp"> {
+  let summary = "round the extents of tiles up to powers of two";
+  let description = [{
+    Layouts map bits to bits, so they need powers of two. Accesses get an end, so that positions past the old extent read
+    as padding and are not stored; reductions and dots see their identity there.
+    ```mlir
+    %s = tile.reduce sum %t : tensor<100xf32> -> f32
+    // becomes
+    %m = arith.select %inside, %t, %zero : tensor<128xi1>, tensor<128xf32>
+    %s = tile.reduce sum %m : tensor<128xf32> -> f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tile::TileDialect"];
+}
+
 def TileGPUAssignLayouts : Pass<"tile-gpu-assign-layouts", "::mlir::ModuleOp"> {
   let summary = "give every tile a layout, and turn dots into tensor-core or scalar products";
   let description = [{

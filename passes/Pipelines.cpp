@@ -62,6 +62,7 @@ void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
 }
 
 void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
+  pm.addPass(createTileGPUPadExtents());
   pm.addPass(createTileGPUAssignLayouts());
   addCleanup(pm);
   pm.addPass(createTileGPUVectorizeAccesses());

@@ -34,7 +34,7 @@ static LogicalResult checkSupported(KernelOp kernel) {
         continue;
       for (int64_t extent : type.getShape())
         if (!llvm::isPowerOf2_64(extent)) {
-          op->emitError() << "tile extent " << extent << " is not a power of two, which GPU targets need so far; found a tile of shape ["
+          op->emitError() << "tile extent " << extent << " is not a power of two; found a tile of shape ["
                           << type.getShape() << "]";
           return WalkResult::interrupt();
         }
