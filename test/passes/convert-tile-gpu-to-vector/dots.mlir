@@ -1,0 +1,153 @@
+// RUN: tile-opt %s --tile-gpu-allocate-shared --convert-tile-gpu-to-vector --split-input-file | FileCheck %s
+
+// Two warps along M, 16x16 of the product each: two fragments along N, two steps of K.
+#acc = #tile_gpu.linear<shape = [32, 16], register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0]]>
+#a = #tile_gpu.linear<shape = [32, 32], register = [[0, 1], [8, 0], [0, 8], [0, 16]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0]]>
+#b = #tile_gpu.linear<shape = [32, 16], register = [[1, 0], [8, 0], [16, 0], [0, 8]], lane = [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], warp = [[0, 0]]>
+#a8 = #tile_gpu.linear<shape = [32, 32], register = [[0, 1], [0, 2], [8, 0], [0, 16]], lane = [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = [[16, 0]]>
+#b8 = #tile_gpu.linear<shape = [32, 16], register = [[1, 0], [2, 0], [16, 0], [0, 8]], lane = [[4, 0], [8, 0], [0, 1], [0, 2], [0, 4]], warp = [[0, 0]]>
+#a32 = #tile_gpu.linear<shape = [32, 8], register = [[8, 0], [0, 4]], lane = [[0, 1], [0, 2], [1, 0], [2, 0], [4, 0]], warp = [[16, 0]]>
+#b32 = #tile_gpu.linear<shape = [8, 16], register = [[4, 0], [0, 8]], lane = [[1, 0], [2, 0], [0, 1], [0, 2], [0, 4]], warp = [[0, 0]]>
+
+// CHECK-LABEL: func.func @f16
+// CHECK-SAME: %[[A:[a-z0-9]+]]: f16
+// CHECK-COUNT-8: vector.shuffle {{.*}} : vector<16xf16>, vector<16xf16>
+// CHECK-COUNT-8: vector.shuffle {{.*}} : vector<16xf16>, vector<16xf16>
+// CHECK-COUNT-4: nvvm.mma.sync {{.*}} shape = #nvvm.shape<m = 16, n = 8, k = 16>} : (vector<2xf16>, vector<2xf16>, f32)
+// CHECK-NOT: nvvm.mma.sync
+// CHECK: vector.from_elements {{.*}} : vector<8xf32>
+tile.kernel @f16 params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+  ^bb0(%x: f16):
+    tile.yield
+  } body {
+  ^bb0(%x: f16):
+    %a = tensor.splat %x : tensor<32x32xf16, #a>
+    %b = tensor.splat %x : tensor<32x16xf16, #b>
+    %c = arith.constant dense<0.0> : tensor<32x16xf32, #acc>
+    %d = tile_gpu.mma %a, %b, %c : tensor<32x32xf16, #a>, tensor<32x16xf16, #b>, tensor<32x16xf32, #acc>
+    tile.return
+  }
+
+// Halves in pairs where the accumulator is f16.
+// CHECK-LABEL: func.func @halves
+// CHECK-COUNT-4: nvvm.mma.sync {{.*}} -> !llvm.struct<(vector<2xf16>, vector<2xf16>)>
+// CHECK: vector.from_elements {{.*}} : vector<8xf16>
+tile.kernel @halves params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+  ^bb0(%x: f16):
+    tile.yield
+  } body {
+  ^bb0(%x: f16):
+    %a = tensor.splat %x : tensor<32x32xf16, #a>
+    %b = tensor.splat %x : tensor<32x16xf16, #b>
+    %c = arith.constant dense<0.0> : tensor<32x16xf16, #acc>
+    %d = tile_gpu.mma %a, %b, %c : tensor<32x32xf16, #a>, tensor<32x16xf16, #b>, tensor<32x16xf16, #acc>
+    tile.return
+  }
+
+// CHECK-LABEL: func.func @bf16
+// CHECK: llvm.bitcast {{.*}} : vector<2xbf16> to i32
+// CHECK-COUNT-4: nvvm.mma.sync {{.*}}multiplicandAPtxType = #nvvm.mma_type<bf16>
+tile.kernel @bf16 params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+  ^bb0(%x: bf16):
+    tile.yield
+  } body {
+  ^bb0(%x: bf16):
+    %a = tensor.splat %x : tensor<32x32xbf16, #a>
+    %b = tensor.splat %x : tensor<32x16xbf16, #b>
+    %c = arith.constant dense<0.0> : tensor<32x16xf32, #acc>
+    %d = tile_gpu.mma %a, %b, %c : tensor<32x32xbf16, #a>, tensor<32x16xbf16, #b>, tensor<32x16xf32, #acc>
+    tile.return
+  }
+
+// CHECK-LABEL: func.func @tf32
+// CHECK-COUNT-8: nvvm.convert.float.to.tf32
+// CHECK-COUNT-2: nvvm.mma.sync {{.*}}multiplicandAPtxType = #nvvm.mma_type<tf32>{{.*}}k = 8
+tile.kernel @tf32 params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+  ^bb0(%x: f32):
+    tile.yield
+  } body {
+  ^bb0(%x: f32):
+    %a = tensor.splat %x : tensor<32x8xf32, #a32>
+    %b = tensor.splat %x : tensor<8x16xf32, #b32>
+    %c = arith.constant dense<0.0> : tensor<32x16xf32, #acc>
+    %d = tile_gpu.mma %a, %b, %c : tensor<32x8xf32, #a32>, tensor<8x16xf32, #b32>, tensor<32x16xf32, #acc>
+    tile.return
+  }
+
+// CHECK-LABEL: func.func @i8
+// CHECK: llvm.bitcast {{.*}} : vector<4xi8> to i32
+// CHECK-COUNT-2: nvvm.mma.sync {{.*}}intOverflowBehavior = #nvvm.mma_int_overflow<wrapped>{{.*}}k = 32
+tile.kernel @i8 params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+  ^bb0(%x: i8):
+    tile.yield
+  } body {
+  ^bb0(%x: i8):
+    %a = tensor.splat %x : tensor<32x32xi8, #a8>
+    %b = tensor.splat %x : tensor<32x16xi8, #b8>
+    %c = arith.constant dense<0> : tensor<32x16xi32, #acc>
+    %d = tile_gpu.mma %a, %b, %c : tensor<32x32xi8, #a8>, tensor<32x16xi8, #b8>, tensor<32x16xi32, #acc>
+    tile.return
+  }
+
+// CHECK-LABEL: func.func @f8
+// CHECK-COUNT-2: llvm.call_intrinsic "llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e5m2.f32"
+tile.kernel @f8 params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", scalar, align = 1>] dims [] constexprs [] grid {
+  ^bb0(%x: f8E4M3FN, %y: f8E5M2):
+    tile.yield
+  } body {
+  ^bb0(%x: f8E4M3FN, %y: f8E5M2):
+    %a = tensor.splat %x : tensor<32x32xf8E4M3FN, #a8>
+    %b = tensor.splat %y : tensor<32x16xf8E5M2, #b8>
+    %c = arith.constant dense<0.0> : tensor<32x16xf32, #acc>
+    %d = tile_gpu.mma %a, %b, %c : tensor<32x32xf8E4M3FN, #a8>, tensor<32x16xf8E5M2, #b8>, tensor<32x16xf32, #acc>
+    tile.return
+  }
+
+// -----
+
+// A scalar dot: a loop over K in steps of 4. Of a row-major A each thread reads 4 neighbours along K at once, of B 4
+// columns at once.
+#acc = #tile_gpu.linear<shape = [16, 32], register = [[0, 1], [0, 2]], lane = [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
+#rows = #tile_gpu.linear<shape = [16, 64], register = [[0, 1], [0, 2], [8, 0]], lane = [[0, 4], [0, 8], [0, 16], [0, 32], [1, 0]], warp = [[2, 0], [4, 0]]>
+#rowsB = #tile_gpu.linear<shape = [64, 32], register = [[0, 1], [0, 2], [16, 0], [32, 0]], lane = [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
+#shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+
+// CHECK-LABEL: func.func @scalar
+// CHECK: scf.for {{.*}} -> (vector<4xf32>) : i32
+// CHECK-COUNT-1: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
+// CHECK-COUNT-4: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
+// CHECK-NOT: llvm.load
+// CHECK-COUNT-4: llvm.intr.fma({{.*}}) : (vector<4xf32>, vector<4xf32>, vector<4xf32>) -> vector<4xf32>
+// CHECK-NOT: llvm.intr.fma
+// CHECK: scf.yield
+tile.kernel @scalar params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+  ^bb0(%x: f32):
+    tile.yield
+  } body {
+  ^bb0(%x: f32):
+    %a = tensor.splat %x : tensor<16x64xf32, #rows>
+    %b = tensor.splat %x : tensor<64x32xf32, #rowsB>
+    %c = arith.constant dense<0.0> : tensor<16x32xf32, #acc>
+    %sa = tile_gpu.local_alloc %a : tensor<16x64xf32, #rows> -> !tile_gpu.memdesc<16x64xf32, #shared>
+    %sb = tile_gpu.local_alloc %b : tensor<64x32xf32, #rowsB> -> !tile_gpu.memdesc<64x32xf32, #shared>
+    %d = tile_gpu.fma_dot %sa, %sb, %c : !tile_gpu.memdesc<16x64xf32, #shared>, !tile_gpu.memdesc<64x32xf32, #shared>, tensor<16x32xf32, #acc>
+    tile.return
+  }
+
+// Operands are widened to the accumulator's type.
+// CHECK-LABEL: func.func @widened
+// CHECK: arith.extf {{.*}} : vector<4xf16> to vector<4xf32>
+// CHECK: arith.extf {{.*}} : vector<16xf16> to vector<16xf32>
+tile.kernel @widened params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+  ^bb0(%x: f16):
+    tile.yield
+  } body {
+  ^bb0(%x: f16):
+    %a = tensor.splat %x : tensor<16x64xf16, #rows>
+    %b = tensor.splat %x : tensor<64x32xf16, #rowsB>
+    %c = arith.constant dense<0.0> : tensor<16x32xf32, #acc>
+    %sa = tile_gpu.local_alloc %a : tensor<16x64xf16, #rows> -> !tile_gpu.memdesc<16x64xf16, #shared>
+    %sb = tile_gpu.local_alloc %b : tensor<64x32xf16, #rowsB> -> !tile_gpu.memdesc<64x32xf16, #tile_gpu.shared<order = [1, 0], swizzle = 64>>
+    %d = tile_gpu.fma_dot %sa, %sb, %c : !tile_gpu.memdesc<16x64xf16, #shared>, !tile_gpu.memdesc<64x32xf16, #tile_gpu.shared<order = [1, 0], swizzle = 64>>, tensor<16x32xf32, #acc>
+    tile.return
+  }
