@@ -3,7 +3,7 @@
 #include "codegen/NVPTX.h"
 #include "driver/Version.h"
 #include "frontend/Diag/Engine.h"
-#include "frontend/Sema/Suggest.h"
+#include "frontend/Diag/Suggest.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Option/ArgList.h"
 #include "llvm/Option/OptTable.h"

@@ -5,7 +5,7 @@
 #include "driver/Compile.h"
 #include "driver/RunArguments.h"
 #include "driver/RunCuda.h"
-#include "frontend/Sema/Suggest.h"
+#include "frontend/Diag/Suggest.h"
 #include "runtime/src/Validate.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"

@@ -1,6 +1,6 @@
 // Reads, sizes, fills and writes the arguments of a run.
 #include "driver/RunArguments.h"
-#include "frontend/Sema/Suggest.h"
+#include "frontend/Diag/Suggest.h"
 #include "runtime/src/Encode.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>
