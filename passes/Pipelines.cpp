@@ -6,6 +6,7 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -78,6 +79,10 @@ void populateNVVMPipeline(OpPassManager &pm, const GPUOptions &options) {
   addCleanup(pm);
   pm.addPass(createConvertThreadToLLVM());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  // Line info: directives alone, since ptxas takes no further debug information with optimisation.
+  LLVM::DIScopeForLLVMFuncOpPassOptions lines;
+  lines.emissionKind = LLVM::DIEmissionKind::DebugDirectivesOnly;
+  pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass(lines));
 }
 
 void populateGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
