@@ -4,6 +4,7 @@
 #include "driver/Version.h"
 #include "frontend/Diag/Engine.h"
 #include "frontend/Diag/Suggest.h"
+#include "frontend/Sema/Words.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Option/ArgList.h"
 #include "llvm/Option/OptTable.h"

@@ -6,6 +6,7 @@
 #include "driver/RunArguments.h"
 #include "driver/RunCuda.h"
 #include "frontend/Diag/Suggest.h"
+#include "frontend/Sema/Words.h"
 #include "runtime/src/Validate.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"

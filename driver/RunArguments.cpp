@@ -1,6 +1,7 @@
 // Reads, sizes, fills and writes the arguments of a run.
 #include "driver/RunArguments.h"
 #include "frontend/Diag/Suggest.h"
+#include "frontend/Sema/Words.h"
 #include "runtime/src/Encode.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>
