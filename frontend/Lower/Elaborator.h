@@ -152,7 +152,8 @@ private:
   SemValue eval(const ast::Expr &expr);
   SemValue evalUnary(const ast::UnaryExpr &expr);
   SemValue evalBinary(const ast::BinaryExpr &expr);
-  SemValue binary(ast::BinaryOp op, SemValue a, SemValue b, Range aRange, Range bRange, Range range);
+  SemValue binary(ast::BinaryOp op, SemValue a, SemValue b, Range aRange, Range bRange, Range range,
+                  Range opRange = Range());
   SemValue shiftRange(ast::BinaryOp op, const SemValue &a, const SemValue &b, Range bRange, Range range);
   SemValue evalCast(const ast::CastExpr &expr);
   SemValue castTo(const SemValue &value, DType to, Range range);

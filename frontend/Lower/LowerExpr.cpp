@@ -92,7 +92,7 @@ SemValue Elaborator::evalUnary(const ast::UnaryExpr &expr) {
 
 SemValue Elaborator::evalBinary(const ast::BinaryExpr &expr) {
   SemValue a = eval(*expr.lhs), b = eval(*expr.rhs);
-  return binary(expr.op, std::move(a), std::move(b), expr.lhs->range, expr.rhs->range, expr.range);
+  return binary(expr.op, std::move(a), std::move(b), expr.lhs->range, expr.rhs->range, expr.range, expr.opRange);
 }
 
 /// `r + c` and `r - c`: start and end move together.
@@ -117,7 +117,9 @@ SemValue Elaborator::shiftRange(BinaryOp op, const SemValue &a, const SemValue &
   return SemValue::of(std::move(moved));
 }
 
-SemValue Elaborator::binary(BinaryOp op, SemValue a, SemValue b, Range aRange, Range bRange, Range range) {
+SemValue Elaborator::binary(BinaryOp op, SemValue a, SemValue b, Range aRange, Range bRange, Range range, Range opRange) {
+  // A mismatch is shown at the operator, so that the operands' own underlines stay visible.
+  Range mismatch = opRange.isValid() ? opRange : range;
   if (a.isError() || b.isError())
     return SemValue::error();
   if (a.isNumber() && b.isNumber()) {
@@ -148,7 +150,7 @@ SemValue Elaborator::binary(BinaryOp op, SemValue a, SemValue b, Range aRange, R
       return SemValue::error();
     }
   Arg args[] = {{a, aRange, ""}, {b, bRange, ""}};
-  if (!unifyDtypes(args, what, range))
+  if (!unifyDtypes(args, what, mismatch))
     return SemValue::error();
   DType dtype = args[0].value.dtype;
   const char *needs = nullptr;
@@ -175,7 +177,7 @@ SemValue Elaborator::binary(BinaryOp op, SemValue a, SemValue b, Range aRange, R
     error(diag::wrongOperand, range, what, needs, dtypeSpelling(dtype));
     return SemValue::error();
   }
-  if (!unifyShapes(args, range))
+  if (!unifyShapes(args, mismatch))
     return SemValue::error();
   return SemValue::ofData(emitBinary(op, args[0].value.ssa, args[1].value.ssa, loc(range)));
 }

@@ -165,7 +165,7 @@ void Elaborator::lowerAssign(const ast::AssignStmt &stmt) {
     return;
   }
   if (stmt.op && !value.isError())
-    value = binary(*stmt.op, eval(*stmt.target), value, stmt.target->range, stmt.value->range, stmt.range);
+    value = binary(*stmt.op, eval(*stmt.target), value, stmt.target->range, stmt.value->range, stmt.range, stmt.opRange);
   assignName(*stmt.target, value, stmt.op ? stmt.range : stmt.value->range);
 }
 

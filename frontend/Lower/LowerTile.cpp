@@ -303,8 +303,12 @@ SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
       return SemValue::error();
     }
   const SemValue &a = args[0].value, &b = args[1].value;
+  // A mismatch is shown at the name, so that the operands' own underlines stay visible.
+  Range name = range;
+  if (sources.text(range).starts_with("dot"))
+    name.end = name.begin + 3;
   if (a.dtype != b.dtype) {
-    error(diag::dtypeMismatch, range, "'dot'", dtypeSpelling(a.dtype), dtypeSpelling(b.dtype))
+    error(diag::dtypeMismatch, name, "'dot'", dtypeSpelling(a.dtype), dtypeSpelling(b.dtype))
         .secondary(args[0].range, describe(a)).secondary(args[1].range, describe(b));
     return SemValue::error();
   }
@@ -329,7 +333,7 @@ SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
   ArrayRef<int64_t> x = a.shape(), y = b.shape();
   bool fits = b.rank() == rank && x[rank - 1] == y[rank - 2] && x.drop_back(2) == y.drop_back(2);
   if (!fits) {
-    error(diag::dotShape, range, describeShape(x), describeShape(y))
+    error(diag::dotShape, name, describeShape(x), describeShape(y))
         .secondary(args[0].range, describe(a)).secondary(args[1].range, describe(b));
     return SemValue::error();
   }
