@@ -69,7 +69,8 @@ void appendBits(SmallVectorImpl<Coord> &bases, unsigned rank, unsigned dim, int6
 }
 
 /// `count` (a power of two) bits from 2^from up along `dim`; zero bases once `extent` is reached.
-void appendClippedBits(SmallVectorImpl<Coord> &bases, unsigned rank, unsigned dim, int64_t from, int64_t extent, unsigned count) {
+void appendClippedBits(SmallVectorImpl<Coord> &bases, unsigned rank, unsigned dim, int64_t from, int64_t extent,
+                       unsigned count) {
   for (unsigned i = 0; i < log2Exact(count); ++i, from *= 2)
     bases.push_back(from < extent ? unit(rank, dim, from) : Coord(rank, 0));
 }
@@ -79,7 +80,8 @@ int64_t columnsPerWarp(int64_t n, unsigned warpsN) { return std::max<int64_t>(n 
 
 } // namespace
 
-LinearLayout::LinearLayout(ArrayRef<int64_t> shape, ArrayRef<Coord> registers, ArrayRef<Coord> lanes, ArrayRef<Coord> warps)
+LinearLayout::LinearLayout(ArrayRef<int64_t> shape, ArrayRef<Coord> registers, ArrayRef<Coord> lanes,
+                           ArrayRef<Coord> warps)
     : shape(shape.begin(), shape.end()) {
   ArrayRef<Coord> given[numInDims] = {registers, lanes, warps};
   for (unsigned in = 0; in < numInDims; ++in)
@@ -135,10 +137,11 @@ bool LinearLayout::operator==(const LinearLayout &other) const {
   return shape == other.shape && std::equal(std::begin(bases), std::end(bases), std::begin(other.bases));
 }
 
-//===--- Families of layouts ----------------------------------------------------------------------------------------===//
+//===--- Families of layouts
+//----------------------------------------------------------------------------------------===//
 
-LinearLayout LinearLayout::blocked(ArrayRef<int64_t> shape, ArrayRef<unsigned> order, unsigned vector, unsigned numWarps,
-                                   unsigned numLanes) {
+LinearLayout LinearLayout::blocked(ArrayRef<int64_t> shape, ArrayRef<unsigned> order, unsigned vector,
+                                   unsigned numWarps, unsigned numLanes) {
   assert(order.size() == shape.size() && "an order names every dimension once");
   SmallVector<Coord> given[numInDims];
   unsigned rank = shape.size();
@@ -176,7 +179,7 @@ LinearLayout LinearLayout::mmaOperand(unsigned operand, int64_t rows, int64_t co
   bool isA = operand == 0;
   unsigned kDim = isA ? 1 : 0, otherDim = isA ? 0 : 1; // otherDim: M of A, N of B
   int64_t extents[2] = {rows, columns};
-  int64_t packed = 32 / bits, step = 8 * packed;       // elements in one 32-bit register, and in 32 bytes of K
+  int64_t packed = 32 / bits, step = 8 * packed; // elements in one 32-bit register, and in 32 bytes of K
   assert(extents[kDim] >= step && extents[otherDim] >= (isA ? 16 : 8) && "an operand has at least one fragment");
 
   SmallVector<Coord> registers, lanes, warps;
@@ -202,9 +205,11 @@ LinearLayout LinearLayout::mmaOperand(unsigned operand, int64_t rows, int64_t co
   return LinearLayout({rows, columns}, registers, lanes, warps);
 }
 
-//===--- Layouts of derived tensors ---------------------------------------------------------------------------------===//
+//===--- Layouts of derived tensors
+//---------------------------------------------------------------------------------===//
 
-/// Maps every basis of `layout` by `map` (linear over F2) into `shape`; registers whose image is zero are dropped if asked.
+/// Maps every basis of `layout` by `map` (linear over F2) into `shape`; registers whose image is zero are dropped if
+/// asked.
 template <typename Map>
 static LinearLayout mapBases(const LinearLayout &layout, ArrayRef<int64_t> shape, bool dropZeroRegisters, Map map) {
   SmallVector<Coord> mapped[numInDims];
@@ -264,7 +269,8 @@ LinearLayout LinearLayout::permute(ArrayRef<int64_t> permutation) const {
   return mapBases(*this, reorder(Coord(shape.begin(), shape.end())), /*dropZeroRegisters=*/false, reorder);
 }
 
-//===--- Queries ----------------------------------------------------------------------------------------------------===//
+//===--- Queries
+//----------------------------------------------------------------------------------------------------===//
 
 unsigned LinearLayout::getContiguousRegisters(unsigned dim) const {
   assert(dim < getRank());

@@ -1,8 +1,9 @@
 // Linear layouts over F2: which elements of a tile each thread holds, and where.
 //
-// A layout is a linear map from the bits of (register, lane, warp) to the bits of tensor coordinates, given by the image
-// of each single input bit, its basis vector. Coordinates combine by XOR. A zero basis means that this input bit does
-// not matter: the element is held by several threads. Source: "Linear Layouts", arXiv 2505.23819. Extents are powers of 2.
+// A layout is a linear map from the bits of (register, lane, warp) to the bits of tensor coordinates, given by the
+// image of each single input bit, its basis vector. Coordinates combine by XOR. A zero basis means that this input bit
+// does not matter: the element is held by several threads. Source: "Linear Layouts", arXiv 2505.23819. Extents are
+// powers of 2.
 #ifndef TILE_DIALECT_TILEGPU_LINEARLAYOUT_H
 #define TILE_DIALECT_TILEGPU_LINEARLAYOUT_H
 
@@ -25,7 +26,8 @@ class LinearLayout {
 public:
   LinearLayout() = default;
   /// A layout of a tensor of shape `shape` (powers of two), one basis for each bit of each input.
-  LinearLayout(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Coord> registers, llvm::ArrayRef<Coord> lanes, llvm::ArrayRef<Coord> warps);
+  LinearLayout(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Coord> registers, llvm::ArrayRef<Coord> lanes,
+               llvm::ArrayRef<Coord> warps);
 
   llvm::ArrayRef<int64_t> getShape() const { return shape; }
   unsigned getRank() const { return shape.size(); }
@@ -47,16 +49,20 @@ public:
   bool operator==(const LinearLayout &other) const;
   bool operator!=(const LinearLayout &other) const { return !(*this == other); }
 
-  /// Rows of contiguous elements: each thread holds `vector` neighbours along order[0], lanes and warps go along order[0]
-  /// first until it is covered, then order[1] and so on; what is left becomes registers; inputs left over get zero bases.
-  static LinearLayout blocked(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order, unsigned vector, unsigned numWarps, unsigned numLanes = 32);
+  /// Rows of contiguous elements: each thread holds `vector` neighbours along order[0], lanes and warps go along
+  /// order[0] first until it is covered, then order[1] and so on; what is left becomes registers; inputs left over get
+  /// zero bases.
+  static LinearLayout blocked(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order, unsigned vector,
+                              unsigned numWarps, unsigned numLanes = 32);
 
   /// Accumulator of mma.sync m16n8 (also one warp of wgmma): shape [M, N], `warpsM` x `warpsN` warps. Warps that find
-  /// no further rows or columns hold duplicates. M >= 16, N >= 8. Register order: the 4 of a fragment, then along N, then M.
+  /// no further rows or columns hold duplicates. M >= 16, N >= 8. Register order: the 4 of a fragment, then along N,
+  /// then M.
   static LinearLayout mmaAccumulator(int64_t m, int64_t n, unsigned warpsM, unsigned warpsN);
   /// Operand A [M, K] (`operand` 0) or B [K, N] (`operand` 1) of mma.sync with 32 bytes of K a step, elements of
   /// `bits` bits, matching the accumulator above. Register order: a fragment's, then along K, then along M or N.
-  static LinearLayout mmaOperand(unsigned operand, int64_t rows, int64_t columns, unsigned bits, unsigned warpsM, unsigned warpsN);
+  static LinearLayout mmaOperand(unsigned operand, int64_t rows, int64_t columns, unsigned bits, unsigned warpsM,
+                                 unsigned warpsN);
 
   /// The layout of this tensor reduced along `axis`: the dimension is dropped, registers along it alone are removed,
   /// lanes and warps along it get zero bases (they hold duplicates).
@@ -78,8 +84,8 @@ public:
   /// of `this` to take. None where elements must move between threads.
   std::optional<llvm::SmallVector<unsigned>> getRegisterSources(const LinearLayout &target) const;
 
-  /// The bits of lane and warp along which the tensor is duplicated (zero basis, or dependent on earlier ones), as masks:
-  /// a thread whose (lane & lanes) | (warp & warps) is 0 owns its elements.
+  /// The bits of lane and warp along which the tensor is duplicated (zero basis, or dependent on earlier ones), as
+  /// masks: a thread whose (lane & lanes) | (warp & warps) is 0 owns its elements.
   void getDuplicateMasks(unsigned &lanes, unsigned &warps) const;
 
   /// `register = [[0, 1], [8, 0]], lane = [...], warp = [...]`

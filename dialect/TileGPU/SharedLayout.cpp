@@ -11,8 +11,8 @@ using namespace llvm;
 namespace tile::gpu {
 
 SharedLayout::SharedLayout(ArrayRef<int64_t> shape, ArrayRef<int64_t> order, unsigned elementBytes, unsigned swizzle)
-    : shape(shape.begin(), shape.end()), order(order.begin(), order.end()), elementBytes(elementBytes), panelBytes(swizzle),
-      chunkMask(swizzle ? swizzle / 16 - 1 : 0) {
+    : shape(shape.begin(), shape.end()), order(order.begin(), order.end()), elementBytes(elementBytes),
+      panelBytes(swizzle), chunkMask(swizzle ? swizzle / 16 - 1 : 0) {
   assert(order.size() == shape.size() && "an order names every dimension once");
 }
 
@@ -55,7 +55,8 @@ uint32_t SharedLayout::getOffset(ArrayRef<int64_t> coord) const {
   return offset ^ (offset / 128 & chunkMask) * granule;
 }
 
-//===--- Accesses ---------------------------------------------------------------------------------------------------===//
+//===--- Accesses
+//---------------------------------------------------------------------------------------------------===//
 
 SharedAccess::SharedAccess(const LinearLayout &layout, const SharedLayout &shared, unsigned maxBytes) {
   for (unsigned in = 0; in < numInDims; ++in)
@@ -120,11 +121,12 @@ SmallVector<SmallVector<unsigned>> SharedAccess::getAccesses(bool distinct) cons
   return accesses;
 }
 
-//===--- Matrix loads -----------------------------------------------------------------------------------------------===//
+//===--- Matrix loads
+//-----------------------------------------------------------------------------------------------===//
 
-// An 8x8 matrix is 8 rows of 16 bytes, row r at the address that lane r (of matrix 0; 8 + r of matrix 1, ...) gives. Lane
-// l receives bytes 4 (l mod 4) to 4 (l mod 4) + 3 of row l / 4; transposed, in units of 2 bytes, column l / 4 of rows
-// 2 (l mod 4) and 2 (l mod 4) + 1.
+// An 8x8 matrix is 8 rows of 16 bytes, row r at the address that lane r (of matrix 0; 8 + r of matrix 1, ...) gives.
+// Lane l receives bytes 4 (l mod 4) to 4 (l mod 4) + 3 of row l / 4; transposed, in units of 2 bytes, column l / 4 of
+// rows 2 (l mod 4) and 2 (l mod 4) + 1.
 std::optional<MatrixLoads> getMatrixLoads(const LinearLayout &layout, const SharedLayout &shared) {
   SharedAccess access(layout, shared, 4);
   ArrayRef<uint32_t> registers = access.getImages(InDim::Register), lanes = access.getImages(InDim::Lane),
@@ -133,7 +135,7 @@ std::optional<MatrixLoads> getMatrixLoads(const LinearLayout &layout, const Shar
     return std::nullopt;
 
   MatrixLoads result;
-  SmallVector<unsigned> packed;   // the register bits within a result of 4 bytes
+  SmallVector<unsigned> packed;    // the register bits within a result of 4 bytes
   SmallVector<uint32_t> rowImages; // bits 0 to 2 of a row's number
   unsigned elementBytes = shared.getElementBytes();
   auto findImage = [&](uint32_t image) { return unsigned(llvm::find(registers, image) - registers.begin()); };

@@ -10,7 +10,8 @@ namespace tile::gpu {
 /// over F2 in the bits of the coordinates.
 class SharedLayout {
 public:
-  /// As `#tile_gpu.shared`: `order[0]` is the fastest dimension, `swizzle` 0, 32, 64 or 128 bytes as TMA and wgmma have it.
+  /// As `#tile_gpu.shared`: `order[0]` is the fastest dimension, `swizzle` 0, 32, 64 or 128 bytes as TMA and wgmma have
+  /// it.
   SharedLayout(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> order, unsigned elementBytes, unsigned swizzle);
   /// Scratch memory where accesses of up to `granule` bytes along `fastest` spread over the banks, in rows and columns.
   static SharedLayout scratch(llvm::ArrayRef<int64_t> shape, unsigned fastest, unsigned elementBytes, unsigned granule);
@@ -58,11 +59,11 @@ private:
 /// How one ldmatrix instruction after the other fills the registers of a layout.
 struct MatrixLoads {
   bool transposed;
-  unsigned matrices;                          // 1, 2 or 4 in one instruction
-  llvm::SmallVector<uint32_t> addressImages;  // of the thread's bits: lanes address rows, warps as ever
+  unsigned matrices;                         // 1, 2 or 4 in one instruction
+  llvm::SmallVector<uint32_t> addressImages; // of the thread's bits: lanes address rows, warps as ever
   struct Load {
-    uint32_t offset;                          // XORed into the row's address
-    llvm::SmallVector<unsigned> registers;    // of the elements of results 0, 1, ... in order
+    uint32_t offset;                       // XORed into the row's address
+    llvm::SmallVector<unsigned> registers; // of the elements of results 0, 1, ... in order
   };
   llvm::SmallVector<Load> loads;
 };

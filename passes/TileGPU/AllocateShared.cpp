@@ -42,8 +42,10 @@ static int64_t getSharedLimit(StringRef target) {
       .Default(0);
 }
 
-/// Collects the last operation at which `memory` may be read: uses in loops below the definition count to the loop's end.
-static LogicalResult extendOverUses(Value memory, Block *home, const DenseMap<Operation *, unsigned> &lastInside, unsigned &end) {
+/// Collects the last operation at which `memory` may be read: uses in loops below the definition count to the loop's
+/// end.
+static LogicalResult extendOverUses(Value memory, Block *home, const DenseMap<Operation *, unsigned> &lastInside,
+                                    unsigned &end) {
   for (Operation *user : memory.getUsers()) {
     if (user->hasTrait<OpTrait::IsTerminator>() || user->getNumRegions())
       return user->emitOpError("takes a tile of shared memory through control flow, which is not supported");
@@ -91,7 +93,9 @@ static SmallVector<Request *> sortBySize(MutableArrayRef<Request> requests) {
   SmallVector<Request *> order;
   for (Request &request : requests)
     order.push_back(&request);
-  llvm::sort(order, [](Request *a, Request *b) { return std::pair(b->need.bytes, a->start) < std::pair(a->need.bytes, b->start); });
+  llvm::sort(order, [](Request *a, Request *b) {
+    return std::pair(b->need.bytes, a->start) < std::pair(a->need.bytes, b->start);
+  });
   return order;
 }
 
@@ -110,7 +114,8 @@ static int64_t place(MutableArrayRef<Request> requests) {
     }
     request->offset = offset;
     total = std::max(total, offset + request->need.bytes);
-    placed.insert(llvm::upper_bound(placed, request, [](Request *a, Request *b) { return a->offset < b->offset; }), request);
+    placed.insert(llvm::upper_bound(placed, request, [](Request *a, Request *b) { return a->offset < b->offset; }),
+                  request);
   }
   return total;
 }
@@ -118,9 +123,11 @@ static int64_t place(MutableArrayRef<Request> requests) {
 /// What a request holds, for a message: the shape and element type of its tile.
 static RankedTensorType getTile(Operation *op) { return cast<RankedTensorType>(op->getOperand(0).getType()); }
 
-static LogicalResult reportTooLarge(KernelOp kernel, MutableArrayRef<Request> requests, int64_t total, int64_t limit, StringRef target) {
-  auto error = kernel.emitError() << "kernel '" << kernel.getSymName() << "' needs " << total << " bytes of shared memory, "
-                                  << target << " has " << limit << " for a block; make its tiles smaller, the largest first";
+static LogicalResult reportTooLarge(KernelOp kernel, MutableArrayRef<Request> requests, int64_t total, int64_t limit,
+                                    StringRef target) {
+  auto error = kernel.emitError() << "kernel '" << kernel.getSymName() << "' needs " << total
+                                  << " bytes of shared memory, " << target << " has " << limit
+                                  << " for a block; make its tiles smaller, the largest first";
   SmallVector<Request *> largest = sortBySize(requests);
   for (Request *request : ArrayRef<Request *>(largest).take_front(4)) {
     RankedTensorType tile = getTile(request->op);

@@ -75,7 +75,9 @@ static int64_t getReductionBytes(RankedTensorType source, std::optional<int64_t>
 }
 
 SharedNeed getSharedNeed(Operation *op) {
-  auto scratch = [](int64_t bytes) { return SharedNeed{bytes ? SharedUse::ScratchBlock : SharedUse::None, bytes, 128}; };
+  auto scratch = [](int64_t bytes) {
+    return SharedNeed{bytes ? SharedUse::ScratchBlock : SharedUse::None, bytes, 128};
+  };
   if (auto alloc = dyn_cast<LocalAllocOp>(op)) {
     SharedLayout layout = getSharedLayout(alloc.getType());
     return {SharedUse::Allocates, layout.getBytes(), layout.getAlignment()};
@@ -90,11 +92,15 @@ SharedNeed getSharedNeed(Operation *op) {
   }
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
     RankedTensorType type = reduce.getSource().getType();
-    return type.getEncoding() ? scratch(getReductionBytes(type, reduce.getAxis(), getSharedElementBytes(type.getElementType()))) : SharedNeed();
+    return type.getEncoding()
+               ? scratch(getReductionBytes(type, reduce.getAxis(), getSharedElementBytes(type.getElementType())))
+               : SharedNeed();
   }
   if (auto reduce = dyn_cast<ArgReduceOp>(op)) { // values and 32-bit positions
     RankedTensorType type = reduce.getSource().getType();
-    return type.getEncoding() ? scratch(getReductionBytes(type, reduce.getAxis(), getSharedElementBytes(type.getElementType()) + 4)) : SharedNeed();
+    return type.getEncoding()
+               ? scratch(getReductionBytes(type, reduce.getAxis(), getSharedElementBytes(type.getElementType()) + 4))
+               : SharedNeed();
   }
   return {};
 }

@@ -46,7 +46,8 @@ SharedNeed getSharedNeed(mlir::Operation *op);
 /// The offset that allocation has given `op`.
 std::optional<int64_t> getSharedOffset(mlir::Operation *op);
 
-/// The operation that allocated the memory of a `!tile_gpu.memdesc`; null if it is not a local_alloc or a permutation of one.
+/// The operation that allocated the memory of a `!tile_gpu.memdesc`; null if it is not a local_alloc or a permutation
+/// of one.
 LocalAllocOp getSharedOwner(mlir::Value memory);
 
 } // namespace tile::gpu

@@ -14,7 +14,8 @@ namespace {
 
 struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(ConvertLayoutOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(ConvertLayoutOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     LinearLayout source = getLayout(op.getSource().getType()), target = getLayout(op.getType());
     if (auto sources = source.getRegisterSources(target)) {
@@ -24,7 +25,8 @@ struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
     }
     std::optional<int64_t> offset = getSharedOffset(op);
     if (!offset)
-      return op.emitError("internal: expected " + sharedOffsetName.str() + " from tile-gpu-allocate-shared, found none");
+      return op.emitError("internal: expected " + sharedOffsetName.str() +
+                          " from tile-gpu-allocate-shared, found none");
 
     Type elementType = op.getType().getElementType();
     SharedLayout scratch = getConversionScratch(source, target, elementType);

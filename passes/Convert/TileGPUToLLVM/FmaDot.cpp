@@ -90,14 +90,16 @@ struct LowerFmaDot : OpConversionPattern<FmaDotOp> {
     OperandSlice a(typeA, accumulator, /*kDim=*/1, unroll), b(typeB, accumulator, /*kDim=*/0, unroll);
     auto body = [&](OpBuilder &builder, Location loc, Value step, ValueRange acc) {
       Value sum = acc[0];
-      Value x = a.load(builder, loc, adaptor.getA(), step, elementType), y = b.load(builder, loc, adaptor.getB(), step, elementType);
+      Value x = a.load(builder, loc, adaptor.getA(), step, elementType),
+            y = b.load(builder, loc, adaptor.getB(), step, elementType);
       for (int64_t k = 0; k < unroll; ++k)
         sum = multiplyAdd(builder, loc, takeElements(builder, loc, x, a.getSources(accumulator, k)),
                           takeElements(builder, loc, y, b.getSources(accumulator, k)), sum);
       scf::YieldOp::create(builder, loc, sum);
     };
-    auto loop = scf::ForOp::create(rewriter, loc, constantI32(rewriter, loc, 0), constantI32(rewriter, loc, extent / unroll),
-                                   constantI32(rewriter, loc, 1), adaptor.getAcc(), body);
+    auto loop =
+        scf::ForOp::create(rewriter, loc, constantI32(rewriter, loc, 0), constantI32(rewriter, loc, extent / unroll),
+                           constantI32(rewriter, loc, 1), adaptor.getAcc(), body);
     rewriter.replaceOp(op, loop.getResult(0));
     return success();
   }

@@ -16,10 +16,10 @@ namespace {
 /// One instruction's operands and how to name it. All have 16 x 8 accumulators and take 32 bytes of K.
 struct Instruction {
   NVVM::MMATypes multiplicands = NVVM::MMATypes::f16;
-  Type word;              // of one 32-bit register of an operand
-  Type accumulatorWord;   // of one register of the accumulator
-  unsigned accumulators;  // registers of the accumulator: 4, or 2 of two halves each
-  std::string intrinsic;  // for 8-bit floats, which the NVVM dialect has no operation for
+  Type word;             // of one 32-bit register of an operand
+  Type accumulatorWord;  // of one register of the accumulator
+  unsigned accumulators; // registers of the accumulator: 4, or 2 of two halves each
+  std::string intrinsic; // for 8-bit floats, which the NVVM dialect has no operation for
 };
 
 /// The instruction for these element types; none if tensor cores have none.
@@ -36,7 +36,9 @@ std::optional<Instruction> selectInstruction(Type a, Type b, Type acc) {
     return Instruction{NVVM::MMATypes::tf32, i32, f32, 4, ""};
   if (a.isInteger(8) && b.isInteger(8) && acc.isInteger(32))
     return Instruction{NVVM::MMATypes::s8, i32, i32, 4, ""};
-  auto nameOf = [](Type type) { return isa<Float8E4M3FNType>(type) ? "e4m3" : isa<Float8E5M2Type>(type) ? "e5m2" : nullptr; };
+  auto nameOf = [](Type type) {
+    return isa<Float8E4M3FNType>(type) ? "e4m3" : isa<Float8E5M2Type>(type) ? "e5m2" : nullptr;
+  };
   if (nameOf(a) && nameOf(b) && acc.isF32())
     return Instruction{NVVM::MMATypes::e4m3, i32, f32, 4,
                        std::string("llvm.nvvm.mma.m16n8k32.row.col.f32.") + nameOf(a) + "." + nameOf(b) + ".f32"};
@@ -59,16 +61,18 @@ SmallVector<Value> getOperandWords(OpBuilder &builder, Location loc, Value vecto
   int64_t packed = 32 / cast<VectorType>(stored.getType()).getElementTypeBitWidth();
   for (int64_t i = 0; i < count; i += packed) {
     Value piece = takeElements(builder, loc, stored, llvm::to_vector(llvm::seq(i, i + packed)));
-    words.push_back(piece.getType() == instruction.word ? piece : LLVM::BitcastOp::create(builder, loc, instruction.word, piece).getResult());
+    words.push_back(piece.getType() == instruction.word
+                        ? piece
+                        : LLVM::BitcastOp::create(builder, loc, instruction.word, piece).getResult());
   }
   return words;
 }
 
 /// A bundle of accumulator registers after one more instruction.
-SmallVector<Value> multiply(OpBuilder &builder, Location loc, const Instruction &instruction, ArrayRef<Value> a, ArrayRef<Value> b,
-                            ArrayRef<Value> c, int64_t k) {
-  Type type = LLVM::LLVMStructType::getLiteral(builder.getContext(),
-                                               SmallVector<Type>(instruction.accumulators, instruction.accumulatorWord));
+SmallVector<Value> multiply(OpBuilder &builder, Location loc, const Instruction &instruction, ArrayRef<Value> a,
+                            ArrayRef<Value> b, ArrayRef<Value> c, int64_t k) {
+  Type type = LLVM::LLVMStructType::getLiteral(
+      builder.getContext(), SmallVector<Type>(instruction.accumulators, instruction.accumulatorWord));
   Value product;
   if (instruction.intrinsic.empty()) {
     std::optional<NVVM::MMAIntOverflow> overflow;
@@ -81,7 +85,8 @@ SmallVector<Value> multiply(OpBuilder &builder, Location loc, const Instruction 
     SmallVector<Value> operands(a);
     llvm::append_range(operands, b);
     llvm::append_range(operands, c);
-    product = LLVM::CallIntrinsicOp::create(builder, loc, type, builder.getStringAttr(instruction.intrinsic), operands).getResult(0);
+    product = LLVM::CallIntrinsicOp::create(builder, loc, type, builder.getStringAttr(instruction.intrinsic), operands)
+                  .getResult(0);
   }
   SmallVector<Value> results;
   for (unsigned i = 0; i < instruction.accumulators; ++i)
@@ -133,7 +138,8 @@ struct LowerMma : OpConversionPattern<MmaOp> {
   }
 
   /// The accumulator words of the fragment whose first register is `first`.
-  static SmallVector<Value> splitAccumulator(OpBuilder &builder, Location loc, Value acc, int64_t first, const Instruction &instruction) {
+  static SmallVector<Value> splitAccumulator(OpBuilder &builder, Location loc, Value acc, int64_t first,
+                                             const Instruction &instruction) {
     SmallVector<Value> words;
     for (int64_t i = 0; i < instruction.accumulators; ++i)
       if (instruction.accumulators == 4)

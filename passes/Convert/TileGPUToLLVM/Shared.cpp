@@ -11,12 +11,15 @@ namespace {
 
 struct LowerLocalAlloc : OpConversionPattern<LocalAllocOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(LocalAllocOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(LocalAllocOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     std::optional<int64_t> offset = getSharedOffset(op);
     if (!offset)
-      return op.emitError("internal: expected " + sharedOffsetName.str() + " from tile-gpu-allocate-shared, found none");
+      return op.emitError("internal: expected " + sharedOffsetName.str() +
+                          " from tile-gpu-allocate-shared, found none");
     Value base = getSharedPointer(rewriter, op.getLoc(), *offset);
-    storeTile(rewriter, op.getLoc(), adaptor.getSource(), getLayout(op.getSource().getType()), getSharedLayout(op.getType()), base);
+    storeTile(rewriter, op.getLoc(), adaptor.getSource(), getLayout(op.getSource().getType()),
+              getSharedLayout(op.getType()), base);
     rewriter.replaceOp(op, base);
     return success();
   }
@@ -34,7 +37,8 @@ struct LowerLocalLoad : OpConversionPattern<LocalLoadOp> {
 /// The bytes stay; only the names of dimensions change, which the result's type says.
 struct LowerMemDescPermute : OpConversionPattern<MemDescPermuteOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(MemDescPermuteOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(MemDescPermuteOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     rewriter.replaceOp(op, adaptor.getSource());
     return success();
   }

@@ -69,7 +69,8 @@ Value joinPieces(OpBuilder &builder, Location loc, ArrayRef<Value> pieces, Array
   return takeElements(builder, loc, level[0], sources);
 }
 
-//===--- Addresses --------------------------------------------------------------------------------------------------===//
+//===--- Addresses
+//--------------------------------------------------------------------------------------------------===//
 
 namespace {
 
@@ -95,11 +96,13 @@ public:
     Value &pointer = pointers[flipped];
     if (!pointer) {
       Value index = combineOffset(builder, loc, part, mask, flipped);
-      pointer = LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base, ArrayRef<LLVM::GEPArg>{index});
+      pointer =
+          LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base, ArrayRef<LLVM::GEPArg>{index});
     }
     if (!added)
       return pointer;
-    return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{int32_t(added)});
+    return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), pointer,
+                               ArrayRef<LLVM::GEPArg>{int32_t(added)});
   }
 
 private:
@@ -112,35 +115,40 @@ private:
 
 } // namespace
 
-//===--- Stores and loads -------------------------------------------------------------------------------------------===//
+//===--- Stores and loads
+//-------------------------------------------------------------------------------------------===//
 
-void storeTile(OpBuilder &builder, Location loc, Value vector, const LinearLayout &layout, const SharedLayout &shared, Value base) {
+void storeTile(OpBuilder &builder, Location loc, Value vector, const LinearLayout &layout, const SharedLayout &shared,
+               Value base) {
   SharedAccess access(layout, shared);
   Addresses addresses(builder, loc, base, access.getThreadImages(), {});
   Value stored = toStoredVector(builder, loc, vector);
   unsigned bytes = access.getVectorSize() * shared.getElementBytes();
   for (ArrayRef<unsigned> registers : access.getAccesses(/*distinct=*/true)) {
-    Value value = registers.size() == 1
-                      ? vector::ExtractOp::create(builder, loc, stored, ArrayRef<int64_t>{int64_t(registers[0])}).getResult()
-                      : takeElements(builder, loc, stored, SmallVector<int64_t>(registers.begin(), registers.end()));
+    Value value =
+        registers.size() == 1
+            ? vector::ExtractOp::create(builder, loc, stored, ArrayRef<int64_t>{int64_t(registers[0])}).getResult()
+            : takeElements(builder, loc, stored, SmallVector<int64_t>(registers.begin(), registers.end()));
     LLVM::StoreOp::create(builder, loc, value, addresses.get(access.getOffset(registers[0])), bytes);
   }
 }
 
-static Value loadMatrices(OpBuilder &builder, Location loc, Type stored, const MatrixLoads &plan, unsigned perResult, Value base,
-                          const ExtraOffset &extra) {
+static Value loadMatrices(OpBuilder &builder, Location loc, Type stored, const MatrixLoads &plan, unsigned perResult,
+                          Value base, const ExtraOffset &extra) {
   Addresses addresses(builder, loc, base, plan.addressImages, extra);
   Type word = builder.getI32Type();
-  Type result = plan.matrices == 1
-                    ? word
-                    : Type(LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(plan.matrices, word)));
+  Type result =
+      plan.matrices == 1
+          ? word
+          : Type(LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(plan.matrices, word)));
   auto pieceType = VectorType::get(perResult, stored);
   SmallVector<Value> pieces;
   SmallVector<unsigned> positions;
   for (const MatrixLoads::Load &load : plan.loads) {
-    Value loaded = NVVM::LdMatrixOp::create(
-        builder, loc, result, addresses.get(load.offset), plan.matrices, plan.transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
-        NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8), NVVM::LdStMatrixEltType::B16);
+    Value loaded = NVVM::LdMatrixOp::create(builder, loc, result, addresses.get(load.offset), plan.matrices,
+                                            plan.transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+                                            NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8),
+                                            NVVM::LdStMatrixEltType::B16);
     for (unsigned matrix = 0; matrix < plan.matrices; ++matrix) {
       Value bits = plan.matrices == 1 ? loaded : LLVM::ExtractValueOp::create(builder, loc, loaded, matrix).getResult();
       pieces.push_back(LLVM::BitcastOp::create(builder, loc, pieceType, bits));
@@ -150,8 +158,8 @@ static Value loadMatrices(OpBuilder &builder, Location loc, Type stored, const M
   return joinPieces(builder, loc, pieces, positions);
 }
 
-Value loadTile(OpBuilder &builder, Location loc, Type elementType, const LinearLayout &layout, const SharedLayout &shared,
-               Value base, bool matrices, const ExtraOffset &extra) {
+Value loadTile(OpBuilder &builder, Location loc, Type elementType, const LinearLayout &layout,
+               const SharedLayout &shared, Value base, bool matrices, const ExtraOffset &extra) {
   Type stored = getStoredType(elementType);
   if (matrices)
     if (auto plan = getMatrixLoads(layout, shared)) {

@@ -13,7 +13,8 @@ mlir::Value toStoredVector(mlir::OpBuilder &builder, mlir::Location loc, mlir::V
 mlir::Value fromStoredVector(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value vector, mlir::Type elementType);
 
 /// The registers `registers` of a vector, in this order.
-mlir::Value takeElements(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value vector, llvm::ArrayRef<int64_t> registers);
+mlir::Value takeElements(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value vector,
+                         llvm::ArrayRef<int64_t> registers);
 /// One vector of pieces of equal length (a power of two of them); element i of all pieces in a row becomes element
 /// positions[i]; positions that no piece has do not occur.
 mlir::Value joinPieces(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<mlir::Value> pieces,

@@ -19,7 +19,8 @@ Value constantI32(OpBuilder &builder, Location loc, int64_t value) {
 }
 
 Value applyLinear(OpBuilder &builder, Location loc, Value index, ArrayRef<uint32_t> images) {
-  // By shift distance: the bits of the index that move so far. A bit with several bits in its image moves several times.
+  // By shift distance: the bits of the index that move so far. A bit with several bits in its image moves several
+  // times.
   std::map<int, uint32_t> moves;
   for (unsigned from = 0; from < images.size(); ++from)
     for (unsigned to = 0; to < 32; ++to)

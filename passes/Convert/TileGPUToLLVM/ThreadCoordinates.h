@@ -13,11 +13,13 @@ mlir::Value getThreadId(mlir::OpBuilder &builder, mlir::Location loc);
 /// An i32 constant.
 mlir::Value constantI32(mlir::OpBuilder &builder, mlir::Location loc, int64_t value);
 
-/// XOR of images[i] over the set bits i of `index` (an i32): a linear map over F2. Costs a mask and a shift for each run
-/// of bits that move together.
-mlir::Value applyLinear(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value index, llvm::ArrayRef<uint32_t> images);
+/// XOR of images[i] over the set bits i of `index` (an i32): a linear map over F2. Costs a mask and a shift for each
+/// run of bits that move together.
+mlir::Value applyLinear(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value index,
+                        llvm::ArrayRef<uint32_t> images);
 
-/// A linear function of (register, thread): one number for each register of a thread, such as a coordinate or an offset.
+/// A linear function of (register, thread): one number for each register of a thread, such as a coordinate or an
+/// offset.
 class ThreadNumber {
 public:
   /// `registers` and `threads` are the images of the bits of a register's and a thread's number.
@@ -46,7 +48,8 @@ private:
 
 /// `base` combined with the constant `offset`: by addition where `mask` (the bits base may have) allows it, so that the
 /// constant becomes an immediate of the access, by XOR elsewhere.
-mlir::Value combineOffset(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value base, uint32_t mask, uint32_t offset);
+mlir::Value combineOffset(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value base, uint32_t mask,
+                          uint32_t offset);
 
 /// The coordinates of the running thread's elements in a tile of layout `layout`.
 class ThreadCoordinates {

@@ -15,8 +15,7 @@ namespace {
 std::vector<int64_t> list(const Coord &coord) { return {coord.begin(), coord.end()}; }
 
 /// Calls `visit(reg, lane, warp, coord)` for every register of every thread.
-template <typename Visit>
-void forAll(const LinearLayout &layout, Visit visit) {
+template <typename Visit> void forAll(const LinearLayout &layout, Visit visit) {
   for (unsigned warp = 0; warp < layout.getNumWarps(); ++warp)
     for (unsigned lane = 0; lane < 1u << layout.getNumBits(InDim::Lane); ++lane)
       for (unsigned reg = 0; reg < layout.getNumRegisters(); ++reg)
@@ -49,22 +48,18 @@ void expectCounts(const LinearLayout &layout) {
 
 const LinearLayout &sample(unsigned i) {
   static const LinearLayout layouts[] = {
-      LinearLayout::blocked({64, 128}, {1, 0}, 8, 4),
-      LinearLayout::blocked({16, 4}, {0, 1}, 2, 2),
-      LinearLayout::blocked({8}, {0}, 4, 2),
-      LinearLayout::blocked({4, 16, 32}, {2, 0, 1}, 4, 8),
-      LinearLayout::blocked({1, 64}, {1, 0}, 1, 1),
-      LinearLayout::blocked({}, {}, 4, 4),
-      LinearLayout::mmaAccumulator(64, 64, 2, 2),
-      LinearLayout::mmaAccumulator(16, 8, 4, 1),
-      LinearLayout::mmaOperand(0, 64, 32, 16, 2, 2),
-      LinearLayout::mmaOperand(1, 64, 32, 8, 2, 4),
+      LinearLayout::blocked({64, 128}, {1, 0}, 8, 4), LinearLayout::blocked({16, 4}, {0, 1}, 2, 2),
+      LinearLayout::blocked({8}, {0}, 4, 2),          LinearLayout::blocked({4, 16, 32}, {2, 0, 1}, 4, 8),
+      LinearLayout::blocked({1, 64}, {1, 0}, 1, 1),   LinearLayout::blocked({}, {}, 4, 4),
+      LinearLayout::mmaAccumulator(64, 64, 2, 2),     LinearLayout::mmaAccumulator(16, 8, 4, 1),
+      LinearLayout::mmaOperand(0, 64, 32, 16, 2, 2),  LinearLayout::mmaOperand(1, 64, 32, 8, 2, 4),
   };
   return layouts[i];
 }
 constexpr unsigned numSamples = 10;
 
-//===--- Blocked ----------------------------------------------------------------------------------------------------===//
+//===--- Blocked
+//----------------------------------------------------------------------------------------------------===//
 
 TEST(LinearLayout, BlockedIsWrittenAsBases) {
   EXPECT_EQ(LinearLayout::blocked({16, 16}, {1, 0}, 2, 4).str(),
@@ -124,7 +119,8 @@ TEST(LinearLayout, CountsAgree) {
   expectCounts(LinearLayout({4, 4}, {{1, 1}, {2, 2}}, {{1, 0}, {0, 2}}, {}));
 }
 
-//===--- Fragments of mma.sync --------------------------------------------------------------------------------------===//
+//===--- Fragments of mma.sync
+//--------------------------------------------------------------------------------------===//
 
 struct Element {
   unsigned lane, reg;
@@ -133,31 +129,59 @@ struct Element {
 
 void expectFragment(const LinearLayout &layout, std::vector<Element> elements) {
   for (const Element &e : elements)
-    EXPECT_EQ(list(layout.apply(e.reg, e.lane, 0)), (std::vector<int64_t>{e.row, e.column})) << "lane " << e.lane << " register " << e.reg;
+    EXPECT_EQ(list(layout.apply(e.reg, e.lane, 0)), (std::vector<int64_t>{e.row, e.column}))
+        << "lane " << e.lane << " register " << e.reg;
 }
 
 TEST(LinearLayout, AccumulatorFragment) {
   LinearLayout c = LinearLayout::mmaAccumulator(16, 8, 1, 1);
   EXPECT_EQ(c.getNumRegisters(), 4u);
-  expectFragment(c, {{0, 0, 0, 0}, {0, 1, 0, 1}, {0, 2, 8, 0}, {0, 3, 8, 1}, {1, 0, 0, 2}, {3, 1, 0, 7}, {4, 0, 1, 0},
-                     {5, 3, 9, 3}, {18, 0, 4, 4}, {31, 0, 7, 6}, {31, 3, 15, 7}});
+  expectFragment(c, {{0, 0, 0, 0},
+                     {0, 1, 0, 1},
+                     {0, 2, 8, 0},
+                     {0, 3, 8, 1},
+                     {1, 0, 0, 2},
+                     {3, 1, 0, 7},
+                     {4, 0, 1, 0},
+                     {5, 3, 9, 3},
+                     {18, 0, 4, 4},
+                     {31, 0, 7, 6},
+                     {31, 3, 15, 7}});
 }
 
 TEST(LinearLayout, OperandFragments16Bits) { // m16n8k16, f16 or bf16
   LinearLayout a = LinearLayout::mmaOperand(0, 16, 16, 16, 1, 1), b = LinearLayout::mmaOperand(1, 16, 8, 16, 1, 1);
   EXPECT_EQ(a.getNumRegisters(), 8u);
   EXPECT_EQ(b.getNumRegisters(), 4u);
-  expectFragment(a, {{0, 0, 0, 0}, {0, 1, 0, 1}, {0, 2, 8, 0}, {0, 3, 8, 1}, {0, 4, 0, 8}, {0, 5, 0, 9}, {0, 6, 8, 8},
-                     {0, 7, 8, 9}, {1, 0, 0, 2}, {6, 5, 1, 13}, {31, 0, 7, 6}, {31, 7, 15, 15}});
-  expectFragment(b, {{0, 0, 0, 0}, {0, 1, 1, 0}, {0, 2, 8, 0}, {0, 3, 9, 0}, {1, 0, 2, 0}, {4, 0, 0, 1}, {7, 3, 15, 1},
-                     {31, 0, 6, 7}, {31, 3, 15, 7}});
+  expectFragment(a, {{0, 0, 0, 0},
+                     {0, 1, 0, 1},
+                     {0, 2, 8, 0},
+                     {0, 3, 8, 1},
+                     {0, 4, 0, 8},
+                     {0, 5, 0, 9},
+                     {0, 6, 8, 8},
+                     {0, 7, 8, 9},
+                     {1, 0, 0, 2},
+                     {6, 5, 1, 13},
+                     {31, 0, 7, 6},
+                     {31, 7, 15, 15}});
+  expectFragment(b, {{0, 0, 0, 0},
+                     {0, 1, 1, 0},
+                     {0, 2, 8, 0},
+                     {0, 3, 9, 0},
+                     {1, 0, 2, 0},
+                     {4, 0, 0, 1},
+                     {7, 3, 15, 1},
+                     {31, 0, 6, 7},
+                     {31, 3, 15, 7}});
 }
 
 TEST(LinearLayout, OperandFragments32Bits) { // m16n8k8, tf32
   LinearLayout a = LinearLayout::mmaOperand(0, 16, 8, 32, 1, 1), b = LinearLayout::mmaOperand(1, 8, 8, 32, 1, 1);
   EXPECT_EQ(a.getNumRegisters(), 4u);
   EXPECT_EQ(b.getNumRegisters(), 2u);
-  expectFragment(a, {{0, 0, 0, 0}, {0, 1, 8, 0}, {0, 2, 0, 4}, {0, 3, 8, 4}, {3, 0, 0, 3}, {4, 1, 9, 0}, {31, 3, 15, 7}});
+  expectFragment(a,
+                 {{0, 0, 0, 0}, {0, 1, 8, 0}, {0, 2, 0, 4}, {0, 3, 8, 4}, {3, 0, 0, 3}, {4, 1, 9, 0}, {31, 3, 15, 7}});
   expectFragment(b, {{0, 0, 0, 0}, {0, 1, 4, 0}, {3, 0, 3, 0}, {4, 0, 0, 1}, {30, 1, 6, 7}});
 }
 
@@ -165,8 +189,15 @@ TEST(LinearLayout, OperandFragments8Bits) { // m16n8k32, s8 or e4m3
   LinearLayout a = LinearLayout::mmaOperand(0, 16, 32, 8, 1, 1), b = LinearLayout::mmaOperand(1, 32, 8, 8, 1, 1);
   EXPECT_EQ(a.getNumRegisters(), 16u);
   EXPECT_EQ(b.getNumRegisters(), 8u);
-  expectFragment(a, {{0, 0, 0, 0}, {0, 3, 0, 3}, {0, 4, 8, 0}, {0, 7, 8, 3}, {0, 8, 0, 16}, {0, 15, 8, 19}, {1, 0, 0, 4},
-                     {4, 0, 1, 0}, {31, 15, 15, 31}});
+  expectFragment(a, {{0, 0, 0, 0},
+                     {0, 3, 0, 3},
+                     {0, 4, 8, 0},
+                     {0, 7, 8, 3},
+                     {0, 8, 0, 16},
+                     {0, 15, 8, 19},
+                     {1, 0, 0, 4},
+                     {4, 0, 1, 0},
+                     {31, 15, 15, 31}});
   expectFragment(b, {{0, 0, 0, 0}, {0, 3, 3, 0}, {0, 4, 16, 0}, {2, 5, 25, 0}, {4, 0, 0, 1}, {31, 7, 31, 7}});
 }
 
@@ -177,7 +208,8 @@ TEST(LinearLayout, FragmentsMeet) {
       for (unsigned warpsN : {1u, 2u, 4u}) {
         int64_t m = 64, n = 32, k = 64;
         LinearLayout acc = LinearLayout::mmaAccumulator(m, n, warpsM, warpsN);
-        LinearLayout a = LinearLayout::mmaOperand(0, m, k, bits, warpsM, warpsN), b = LinearLayout::mmaOperand(1, k, n, bits, warpsM, warpsN);
+        LinearLayout a = LinearLayout::mmaOperand(0, m, k, bits, warpsM, warpsN),
+                     b = LinearLayout::mmaOperand(1, k, n, bits, warpsM, warpsN);
         EXPECT_TRUE(acc.isSurjective() && a.isSurjective() && b.isSurjective());
         unsigned inA = 4 * (32 / bits), inB = 2 * (32 / bits), steps = k / (256 / bits); // registers of one fragment
         unsigned fragmentsM = a.getNumRegisters() / inA / steps, fragmentsN = b.getNumRegisters() / inB / steps;
@@ -187,7 +219,8 @@ TEST(LinearLayout, FragmentsMeet) {
             for (unsigned j = 0; j < fragmentsN; ++j)
               for (unsigned step = 0; step < steps; ++step) {
                 Coord c = acc.apply(4 * (i * fragmentsN + j), 0, warp);
-                Coord first = a.apply(inA * (i * steps + step), 0, warp), second = b.apply(inB * (j * steps + step), 0, warp);
+                Coord first = a.apply(inA * (i * steps + step), 0, warp),
+                      second = b.apply(inB * (j * steps + step), 0, warp);
                 ASSERT_EQ(list(first), (std::vector<int64_t>{c[0], step * 256 / bits}));
                 ASSERT_EQ(list(second), (std::vector<int64_t>{step * 256 / bits, c[1]}));
               }
@@ -212,12 +245,14 @@ TEST(LinearLayout, AccumulatorIsOperandOfNextDot) {
     forAll(a, [&](unsigned reg, unsigned lane, unsigned warp, std::vector<int64_t> coord) {
       EXPECT_EQ(list(acc.apply((*sources)[reg], lane, warp)), coord);
     });
-    EXPECT_FALSE(LinearLayout::mmaAccumulator(m, 64, 2, 2).getRegisterSources(LinearLayout::mmaOperand(0, m, 64, 16, 2, 2)));
+    EXPECT_FALSE(
+        LinearLayout::mmaAccumulator(m, 64, 2, 2).getRegisterSources(LinearLayout::mmaOperand(0, m, 64, 16, 2, 2)));
     EXPECT_FALSE(acc.getRegisterSources(LinearLayout::mmaOperand(0, m, 64, 8, 4, 1)));
   }
 }
 
-//===--- Derived layouts --------------------------------------------------------------------------------------------===//
+//===--- Derived layouts
+//--------------------------------------------------------------------------------------------===//
 
 TEST(LinearLayout, DropDim) {
   for (unsigned i = 0; i < numSamples; ++i)
@@ -255,7 +290,8 @@ TEST(LinearLayout, InsertUnitDim) {
 
 TEST(LinearLayout, BroadcastSource) {
   LinearLayout layout = LinearLayout::blocked({4, 16, 32}, {2, 1, 0}, 4, 4);
-  for (std::vector<int64_t> source : {std::vector<int64_t>{16, 32}, {1, 32}, {16, 1}, {32}, {1}, {4, 1, 32}, {1, 16, 1}, {}}) {
+  for (std::vector<int64_t> source :
+       {std::vector<int64_t>{16, 32}, {1, 32}, {16, 1}, {32}, {1}, {4, 1, 32}, {1, 16, 1}, {}}) {
     LinearLayout narrow = layout.broadcastSource(source);
     ASSERT_EQ(std::vector<int64_t>(narrow.getShape().begin(), narrow.getShape().end()), source);
     EXPECT_TRUE(narrow.isSurjective());
@@ -292,13 +328,15 @@ TEST(LinearLayout, Reshape) {
 
 TEST(LinearLayout, Permute) {
   LinearLayout layout = LinearLayout::blocked({4, 16, 32}, {2, 0, 1}, 4, 8), permuted = layout.permute({2, 0, 1});
-  EXPECT_EQ(std::vector<int64_t>(permuted.getShape().begin(), permuted.getShape().end()), (std::vector<int64_t>{32, 4, 16}));
+  EXPECT_EQ(std::vector<int64_t>(permuted.getShape().begin(), permuted.getShape().end()),
+            (std::vector<int64_t>{32, 4, 16}));
   forAll(layout, [&](unsigned reg, unsigned lane, unsigned warp, std::vector<int64_t> from) {
     ASSERT_EQ(list(permuted.apply(reg, lane, warp)), (std::vector<int64_t>{from[2], from[0], from[1]}));
   });
 }
 
-//===--- Queries ----------------------------------------------------------------------------------------------------===//
+//===--- Queries
+//----------------------------------------------------------------------------------------------------===//
 
 TEST(LinearLayout, ContiguousRegisters) {
   for (unsigned i = 0; i < numSamples; ++i)

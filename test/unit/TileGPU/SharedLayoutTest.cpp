@@ -120,9 +120,12 @@ void expectAccesses(const LinearLayout &layout, const SharedLayout &shared) {
 
 TEST(SharedAccess, ReadsWhatTheLayoutHolds) {
   std::vector<LinearLayout> layouts = {
-      LinearLayout::blocked({64, 64}, {1, 0}, 8, 4),       LinearLayout::blocked({64, 64}, {0, 1}, 2, 8),
-      LinearLayout::mmaAccumulator(64, 64, 2, 2),          LinearLayout::mmaOperand(0, 64, 64, 16, 4, 1),
-      LinearLayout::mmaOperand(1, 64, 64, 16, 2, 2),       LinearLayout::blocked({64, 64}, {1, 0}, 4, 4).permute({1, 0}),
+      LinearLayout::blocked({64, 64}, {1, 0}, 8, 4),
+      LinearLayout::blocked({64, 64}, {0, 1}, 2, 8),
+      LinearLayout::mmaAccumulator(64, 64, 2, 2),
+      LinearLayout::mmaOperand(0, 64, 64, 16, 4, 1),
+      LinearLayout::mmaOperand(1, 64, 64, 16, 2, 2),
+      LinearLayout::blocked({64, 64}, {1, 0}, 4, 4).permute({1, 0}),
       LinearLayout::mmaAccumulator(64, 64, 2, 2).dropDim(0).insertUnitDim(0).broadcastSource({1, 64}),
       LinearLayout({2, 4}, {{0, 1}, {0, 0}, {0, 2}}, {{1, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}}, {})};
   for (const LinearLayout &layout : layouts)
@@ -143,7 +146,8 @@ TEST(SharedAccess, WidthOfAccesses) {
   EXPECT_EQ(SharedAccess(layout, SharedLayout({64, 64}, {0, 1}, 2, 128)).getVectorSize(), 1u);
 }
 
-//===--- ldmatrix ---------------------------------------------------------------------------------------------------===//
+//===--- ldmatrix
+//---------------------------------------------------------------------------------------------------===//
 
 /// Runs the loads as the instruction is defined, on memory of single bytes, and compares every register.
 void expectMatrixLoads(const LinearLayout &layout, const SharedLayout &shared, bool transposed) {
@@ -179,10 +183,12 @@ TEST(MatrixLoads, Operands) {
   for (unsigned warps : {1u, 2u, 4u})
     for (unsigned swizzle : {0u, 32u, 64u, 128u})
       for (unsigned bits : {8u, 16u, 32u}) {
-        LinearLayout a = LinearLayout::mmaOperand(0, 64, 128, bits, warps, 2), b = LinearLayout::mmaOperand(1, 128, 64, bits, warps, 2);
+        LinearLayout a = LinearLayout::mmaOperand(0, 64, 128, bits, warps, 2),
+                     b = LinearLayout::mmaOperand(1, 128, 64, bits, warps, 2);
         expectMatrixLoads(a, SharedLayout({64, 128}, {1, 0}, bits / 8, swizzle), false);
         expectMatrixLoads(b, SharedLayout({128, 64}, {0, 1}, bits / 8, swizzle), false);
-        SharedLayout transposedA({64, 128}, {0, 1}, bits / 8, swizzle), transposedB({128, 64}, {1, 0}, bits / 8, swizzle);
+        SharedLayout transposedA({64, 128}, {0, 1}, bits / 8, swizzle),
+            transposedB({128, 64}, {1, 0}, bits / 8, swizzle);
         if (bits == 16) {
           expectMatrixLoads(a, transposedA, true);
           expectMatrixLoads(b, transposedB, true);
