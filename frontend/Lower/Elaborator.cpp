@@ -135,7 +135,7 @@ SemValue Elaborator::evalConstant(const ast::ConstDecl &decl) {
   if (auto known = constants.find(name); known != constants.end())
     return known->second;
   if (!constantsInProgress.insert(name).second) {
-    error(diag::recursion, decl.name.range, name);
+    error(diag::constantArithmetic, decl.name.range, "the constant '" + name + "' is defined in terms of itself");
     return SemValue::error();
   }
   // A constant sees constants and functions, no locals.

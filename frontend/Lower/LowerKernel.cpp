@@ -67,6 +67,13 @@ void Elaborator::emitLaunchValues(Block &block, const runtime::Kernel &record, K
       launchValues[param.name] = emitCast(block.getArgument(i), DType::Index, loc(launchNames[param.name].declared));
 }
 
+/// Values of the launch that a region did not use were made in vain.
+static void eraseUnused(Block &block) {
+  for (Operation &each : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&each))
+      each.erase();
+}
+
 void Elaborator::emitGrid(KernelOp op, const runtime::Kernel &record) {
   emitLaunchValues(op.getGrid().front(), record, op);
   SmallVector<mlir::Value> extents;
@@ -74,6 +81,7 @@ void Elaborator::emitGrid(KernelOp op, const runtime::Kernel &record) {
   for (auto [i, extent] : llvm::enumerate(record.grid))
     extents.push_back(emitLaunchExpr(extent, loc(clause->axes[i].range)));
   YieldOp::create(builder, loc(clause ? clause->range : kernel.name.range), extents);
+  eraseUnused(op.getGrid().front());
 }
 
 SemValue Elaborator::emitView(const runtime::Param &param, const ast::Param &decl, mlir::Value pointer) {
@@ -121,16 +129,7 @@ void Elaborator::emitBody(KernelOp op, const runtime::Kernel &record) {
     }
   lowerBlock(kernel.body, /*isKernelBody=*/true);
   ReturnOp::create(builder, loc(kernel.body.range.isValid() ? kernel.body.range : kernel.name.range));
-  // What the body did not use was computed in vain.
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    for (Operation &each : llvm::make_early_inc_range(llvm::reverse(block)))
-      if (isOpTriviallyDead(&each)) {
-        each.erase();
-        changed = true;
-      }
-  }
+  eraseUnused(block);
 }
 
 /// `fp(…)`: what every float operation of the kernel may do.

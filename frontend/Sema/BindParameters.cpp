@@ -319,7 +319,11 @@ std::vector<Instance> Elaborator::chooseInstances() {
   unsigned errors = reported;
   Instance partial;
   partial.symbol = kernel.name.text;
-  if (checkTune())
+  // Constants that nothing uses are checked too.
+  for (const ast::DeclPtr &decl : program.decls)
+    if (auto *constant = dyn_cast<ast::ConstDecl>(decl.get()))
+      (void)evalConstant(*constant);
+  if (reported == errors && checkTune())
     bindFrom(0, partial, instances);
   if (reported != errors)
     instances.clear();
