@@ -84,8 +84,6 @@ TESTS = [
     Test("an .npy file that is none", 1, RUN, r"x\.npy", files={"x.npy": b"no numbers here"}),
     Test("an .npy file cut short", 1, RUN, r"x\.npy", files={"x.npy": X["x.npy"][:-7]}),
     Test("an .npy header that lies", 1, RUN, r"x\.npy", files={"x.npy": X["x.npy"].replace(b"(16,)", b"(-1,)")}),
-    Test("column-major data", 1, "run k.tile --device cpu --arg x=x.npy --arg y=y.npy --out z=z.npy", r"x\.npy|\bx\b", "(?i)fortran|column|stride|row-major",
-         source=PAIR, files={"x.npy": npy(numpy.asfortranarray(numpy.ones((3, 8), numpy.float32))), "y.npy": npy(numpy.ones((3, 8), numpy.float32))}),
 
     # The call is wrong, or a file cannot be read or written.
     Test("missing source", 2, "absent.tile -o k.ptx", r"absent\.tile"),

@@ -37,7 +37,8 @@ def command(tilec, name, case, arguments, stored, folder, device):
             continue
         path = os.path.join(folder, key + ".npy")
         if argument.reads or dirty:
-            numpy.save(path, stored[key] if argument.reads else garbage(argument))
+            array = stored[key] if argument.reads else garbage(argument)
+            numpy.save(path, numpy.asfortranarray(array) if dirty else array)      # tilec takes either order
             line += ["--arg", f"{key}={path}"]
         if argument.writes:
             line += ["--out", f"{key}={os.path.join(folder, key + '.out.npy')}"]
