@@ -63,7 +63,7 @@ function(tile_tool name)
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(${name} PRIVATE -fPIC)   # as the precompiled header: -fPIE would differ
   target_precompile_headers(${name} REUSE_FROM TilePrecompiled)
-  target_link_libraries(${name} PRIVATE ${arg_LINK} ${TILE_MLIR_ARCHIVES} ${TILE_LLVM_ARCHIVES} z zstd pthread dl)
+  target_link_libraries(${name} PRIVATE ${arg_LINK} ${TILE_MLIR_ARCHIVES} ${TILE_LLVM_ARCHIVES} -l:libz.a -l:libzstd.a pthread dl)
   target_link_options(${name} PRIVATE -fuse-ld=lld -B${LLVM_PREFIX}/bin -Wl,--gc-sections,--icf=all
     -static-libstdc++ -static-libgcc)
 endfunction()
