@@ -55,8 +55,8 @@ struct DotEmitter {
         accumulators.push_back(arith::ConstantOp::create(b, loc, b.getZeroAttr(type)));
     if (packed)
       prefetchNext(i, j, height, first);
-    // Several steps at a time: the addresses of the rows are then computed once for all of them.
-    int64_t unroll = depth % 4 == 0 ? 4 : depth % 2 == 0 ? 2 : 1;
+    // Two steps at a time: the addresses of the rows are then computed once for both.
+    int64_t unroll = depth % 2 == 0 ? 2 : 1;
     auto loop = scf::ForOp::create(b, loc, index(0), index(depth), index(unroll), accumulators);
     {
       OpBuilder::InsertionGuard guard(b);
