@@ -2,11 +2,11 @@
 
 // CHECK-LABEL: tile.kernel @odd
 // CHECK: %[[END:.*]] = arith.addi %[[START:.*]], %{{.*}} : index
-// CHECK: tile.load %{{.*}}[%[[START]]] ends [%[[END]]] {{.*}}has_end = array<i1: true>, in_bounds = array<i1: false>, sizes = array<i64: 128>{{.*}} -> tensor<128xf32>
+// CHECK: tile.load %{{.*}}[%[[START]]] ends[%[[END]]] {{.*}}has_end = array<i1: true>, in_bounds = array<i1: false>, sizes = array<i64: 128>{{.*}} -> tensor<128xf32>
 // CHECK: %[[FILL:.*]] = arith.constant dense<0xFF800000> : tensor<128xf32>
 // CHECK: %[[MASKED:.*]] = arith.select %{{.*}}, %{{.*}}, %[[FILL]]
 // CHECK: tile.reduce max %[[MASKED]]
-// CHECK: tile.store %{{.*}} ends [%{{.*}}] {{.*}}sizes = array<i64: 128>
+// CHECK: tile.store %{{.*}} ends[%{{.*}}] {{.*}}sizes = array<i64: 128>
 tile.kernel @odd
   params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [#tile.dim<"N", 1, 4096, opt = 4096, multiple_of = 1>] constexprs []
   grid {
