@@ -52,8 +52,19 @@ static Number expM1Polynomial(Number r) {
   return fma(r * r, tail, r);
 }
 
+/// exp by ex2.approx of the rounded product x log2(e), times exp2 of what the rounding lost, to first order.
+static Number exponentialByExp2(Number x) {
+  Number held = clampByExtrema(x, -104.0, 89.0);
+  Number product = held * log2eParts32[0];
+  Number lost = fma(held, log2eParts32[0], -product);
+  lost = fma(held, log2eParts32[1], lost);
+  return approximate<LLVM::Exp2Op>(product) * fma(lost, log2Parts64[0], held.like(1.0));
+}
+
 Number exponential(Number x, Number tail, Machine machine) {
   bool single = x.getWidth() == 32;
+  if (single && machine.gpu && !tail.get())
+    return exponentialByExp2(x);
   Reduced reduced = reduceByLog2(single ? clamp(x, -104.0, 89.0) : clamp(x, -746.0, 710.0));
   Number rest = tail.get() ? reduced.rest + tail : reduced.rest;
   Number mantissa = single && machine.gpu ? approximate<LLVM::Exp2Op>(rest * log2eParts32[0]) : expM1Polynomial(rest) + 1.0;

@@ -348,7 +348,7 @@ struct TileGPUAssignLayouts : tile::impl::TileGPUAssignLayoutsBase<TileGPUAssign
   /// Threads may read what others of the same program wrote only where a tensor is both read and written: keep program
   /// order there by barriers.
   static void orderSharedTensors(KernelOp kernel) {
-    bool readsAndWrites = false;
+    bool readsAndWrites = kernel->hasAttr("tile.may_alias");
     for (unsigned i = 0; i < kernel.getParams().size(); ++i)
       readsAndWrites |= kernel.getParam(i).getAccess() == Access::InOut;
     if (!readsAndWrites)

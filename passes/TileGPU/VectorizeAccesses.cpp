@@ -124,7 +124,8 @@ struct TileGPUVectorizeAccesses : tile::impl::TileGPUVectorizeAccessesBase<TileG
     getOperation().walk([&](Operation *op) {
       if (auto load = dyn_cast<LoadOp>(op)) {
         annotate(load, load.getType(), builder);
-        if (getFacts(load.getView()).access == Access::In)
+        // Memory that a store of this kernel may reach is not read past the coherent caches.
+        if (getFacts(load.getView()).access == Access::In && !load->getParentOfType<KernelOp>()->hasAttr("tile.may_alias"))
           load->setAttr("tile_gpu.read_only", builder.getUnitAttr());
       } else if (auto store = dyn_cast<StoreOp>(op)) {
         annotate(store, store.getValue().getType(), builder);

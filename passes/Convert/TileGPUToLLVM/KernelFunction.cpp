@@ -54,11 +54,14 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
   function->setAttr("tile_gpu.num_threads", b.getI64IntegerAttr(warps * 32));
   if (auto bytes = kernel->getAttr("tile_gpu.shared_bytes"))
     function->setAttr("tile_gpu.shared_bytes", bytes);
+  bool mayAlias = kernel->hasAttr("tile.may_alias");
   for (unsigned i = 0; i < kernel.getParams().size(); ++i) {
     ParamAttr param = kernel.getParam(i);
     if (param.getAccess() == Access::Scalar)
       continue;
     function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(param.getAlign()));
+    if (mayAlias)
+      continue;
     function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
     if (param.getAccess() == Access::In)
       function.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());
