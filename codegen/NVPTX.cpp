@@ -31,7 +31,8 @@ const GPUArch *findGPUArch(StringRef name) {
   return arch == std::end(archs) ? nullptr : arch;
 }
 
-/// Registers the backend once. Pointers to shared memory become 32 bits wide: half the registers for addresses.
+/// Registers the backend once. Pointers to shared memory become 32 bits wide: half the registers for addresses. Loop
+/// strength reduction is left to ptxas: here it takes a third of the time and keeps more addresses alive.
 static void initializeNVPTX() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -40,9 +41,9 @@ static void initializeNVPTX() {
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
     auto &options = cl::getRegisteredOptions();
-    auto shortPointers = options.find("nvptx-short-ptr");
-    if (shortPointers != options.end())
-      static_cast<cl::opt<bool> *>(shortPointers->second)->setValue(true);
+    for (StringRef name : {"nvptx-short-ptr", "disable-lsr"})
+      if (auto option = options.find(name); option != options.end())
+        static_cast<cl::opt<bool> *>(option->second)->setValue(true);
   });
 }
 
@@ -72,6 +73,7 @@ Error NVPTXTarget::optimize(Module &module) {
   options.level = level;
   options.scalarizeBits = 32;  // what is left is one register: f32, or a pair of f16
   options.vectorizeLoops = false;
+  options.kernels = true;
   runPipeline(module, *machine, options);
   return diagnostics.takeError();
 }
@@ -81,7 +83,7 @@ Expected<std::string> NVPTXTarget::emitPTX(Module &module) {
   SmallString<0> text;
   raw_svector_ostream stream(text);
   legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::AssemblyFile))
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::AssemblyFile, /*DisableVerify=*/true))
     return makeError("LLVM's NVPTX backend cannot print PTX");
   passes.run(module);
   if (Error error = diagnostics.takeError())

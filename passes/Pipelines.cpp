@@ -73,10 +73,10 @@ void populateNVVMPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUAllocateShared({options.target}));
   pm.addPass(createTileGPUInsertBarriers());
   pm.addPass(createConvertTileGPUToVector());
-  addCleanup(pm);
+  // LLVM folds what is left faster than MLIR's canonicaliser would; repeated address arithmetic is cheap to drop here.
+  pm.addPass(createCSEPass());
   pm.addPass(createExpandMath({"gpu"}));
   pm.addPass(createSCFToControlFlowPass());
-  addCleanup(pm);
   pm.addPass(createConvertThreadToLLVM());
   pm.addPass(createReconcileUnrealizedCastsPass());
   // Line info: directives alone, since ptxas takes no further debug information with optimisation.

@@ -55,7 +55,7 @@ static LogicalResult checkSupported(KernelOp kernel) {
 /// Number of warps: what the kernel asks for, else what gives each thread a moderate share of the largest tile.
 static KernelShape chooseShape(KernelOp kernel) {
   KernelShape shape;
-  int64_t largest = 1, largestDot = 0;
+  int64_t largest = 1, dotElements = 0;
   unsigned narrowest = 128;
   bool reducesRows = false;
   kernel.getBody().walk([&](Operation *op) {
@@ -63,7 +63,7 @@ static KernelShape chooseShape(KernelOp kernel) {
       if (auto type = dyn_cast<RankedTensorType>(value.getType()))
         largest = std::max(largest, type.getNumElements());
     if (auto dot = dyn_cast<DotOp>(op))
-      largestDot = std::max(largestDot, dot.getType().getNumElements());
+      dotElements += dot.getType().getNumElements(); // accumulators live side by side
     Type moved;
     if (auto load = dyn_cast<LoadOp>(op))
       moved = load.getType();
@@ -76,13 +76,13 @@ static KernelShape chooseShape(KernelOp kernel) {
   });
   if (auto asked = kernel->getAttrOfType<IntegerAttr>("tile.num_warps"))
     shape.numWarps = asked.getInt();
-  else if (largestDot)
-    shape.numWarps = std::clamp<int64_t>(largestDot / (32 * 128), 4, 8);
+  else if (dotElements)
+    shape.numWarps = std::clamp<int64_t>(dotElements / (32 * 128), 4, 8);
   else
     shape.numWarps = std::clamp<int64_t>(largest / (32 * 16), 4, 16);
   shape.numWarps = llvm::PowerOf2Ceil(shape.numWarps);
   shape.vector = std::max(1u, 128 / narrowest);
-  shape.rowsInWarps = largestDot && reducesRows;
+  shape.rowsInWarps = dotElements && reducesRows;
   return shape;
 }
 
