@@ -3,6 +3,7 @@
 #include "codegen/Optimize.h"
 #include "codegen/Translate.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
@@ -78,8 +79,21 @@ Error NVPTXTarget::optimize(Module &module) {
   return diagnostics.takeError();
 }
 
+namespace {
+
+/// Keeps the backend from straight-line strength reduction: half its time, growing faster than the code, for the same
+/// machine code after ptxas.
+struct BackendGate : OptPassGate {
+  bool shouldRunPass(StringRef pass, StringRef) const override { return pass != "slsr"; }
+  bool isEnabled() const override { return true; }
+};
+
+} // namespace
+
 Expected<std::string> NVPTXTarget::emitPTX(Module &module) {
   LLVMDiagnostics diagnostics(module.getContext());
+  static BackendGate gate;
+  module.getContext().setOptPassGate(gate);
   SmallString<0> text;
   raw_svector_ostream stream(text);
   legacy::PassManager passes;

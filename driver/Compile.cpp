@@ -12,6 +12,7 @@
 #include "frontend/Parse/Parser.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines.h"
 #include "llvm/Support/FileSystem.h"
@@ -107,8 +108,9 @@ void Compiler::keepFirstInstance() {
 bool Compiler::runPasses(llvm::StringRef name, llvm::function_ref<void(OpPassManager &)> populate) {
   Phase phase(options, name);
   PassManager passes(&context);
+  passes.enableVerifier(false); // once at the end is enough to keep a wrong module from becoming wrong numbers
   populate(passes);
-  if (succeeded(passes.run(*module)))
+  if (succeeded(passes.run(*module)) && succeeded(verify(*module)))
     return !session.getDiagnostics().hasErrors(); // -Werror
   return session.getDiagnostics().hasErrors() ? false
                                               : session.failInternal("a pass of '" + name + "' failed without a message");
