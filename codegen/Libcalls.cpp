@@ -1,6 +1,7 @@
 // The conversions by integer arithmetic: exact, rounding to nearest even, keeping NaN. A 16-bit float travels in the low
 // bits of a float register, as the calling conventions of x86-64 and AArch64 have it, so that any C++ compiler can build this.
 #include "codegen/Libcalls.h"
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>

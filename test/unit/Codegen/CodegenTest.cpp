@@ -1,0 +1,112 @@
+// The float conversions that ORC code may call, against the compiler's own, and the reading of the assembler's log.
+#include "codegen/Assemble.h"
+#include "codegen/Libcalls.h"
+#include "llvm/ADT/StringRef.h"
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace tile;
+
+template <typename Function> static Function find(llvm::StringRef name) {
+  for (const Libcall &call : getLibcalls())
+    if (name == call.name)
+      return reinterpret_cast<Function>(call.address);
+  return nullptr;
+}
+
+template <typename To, typename From> static To bitsOf(From value) {
+  To bits = 0;
+  std::memcpy(&bits, &value, std::min(sizeof bits, sizeof value));
+  return bits;
+}
+
+static float carrier(uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+TEST(Libcalls, ExtendsEveryHalf) {
+  auto *extend = find<float (*)(float)>("__extendhfsf2");
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    uint16_t half = bits;
+    _Float16 value;
+    std::memcpy(&value, &half, sizeof value);
+    float expected = value, found = extend(carrier(bits));
+    ASSERT_TRUE(std::isnan(expected) ? std::isnan(found) : bitsOf<uint32_t>(expected) == bitsOf<uint32_t>(found)) << bits;
+  }
+}
+
+/// Floats of every exponent, ties among them.
+template <typename Check> static void forEachFloat(Check check) {
+  std::mt19937 random(1);
+  for (uint32_t high = 0; high < 0x10000; ++high)
+    for (uint32_t low : {0u, 1u, 0x8000u, 0x8001u, 0x7fffu, 0xffffu, uint32_t(random() & 0xffff)})
+      check(carrier(high << 16 | low));
+  for (uint32_t half = 0; half < 0x7c00; ++half) // ties between neighbouring halves
+    check(carrier(0x38000000 + (half << 13) + 0x1000));
+}
+
+TEST(Libcalls, TruncatesToHalf) {
+  auto *single = find<float (*)(float)>("__truncsfhf2");
+  auto *twice = find<float (*)(double)>("__truncdfhf2");
+  forEachFloat([&](float value) {
+    uint16_t expected = bitsOf<uint16_t>(_Float16(value));
+    uint16_t found = bitsOf<uint32_t>(single(value)), wide = bitsOf<uint32_t>(twice(value));
+    if (std::isnan(value)) {
+      ASSERT_TRUE((found & 0x7c00) == 0x7c00 && (found & 0x3ff) && (wide & 0x3ff));
+      return;
+    }
+    ASSERT_EQ(found, expected) << value;
+    ASSERT_EQ(wide, expected) << value;
+  });
+}
+
+TEST(Libcalls, TruncatesToBfloat) {
+  auto *single = find<float (*)(float)>("__truncsfbf2");
+  auto *twice = find<float (*)(double)>("__truncdfbf2");
+  forEachFloat([&](float value) {
+    uint16_t found = bitsOf<uint32_t>(single(value)), wide = bitsOf<uint32_t>(twice(value));
+    if (std::isnan(value)) {
+      ASSERT_TRUE(std::isnan(carrier(found << 16)) && std::isnan(carrier(wide << 16)));
+      return;
+    }
+    ASSERT_EQ(found, wide) << value;
+    // No neighbour is nearer.
+    double error = std::fabs(double(carrier(found << 16)) - value);
+    if (std::isfinite(error))
+      for (int step : {-1, 1}) {
+        double other = carrier(uint32_t(uint16_t(found + step)) << 16);
+        ASSERT_TRUE(!std::isfinite(other) || error <= std::fabs(other - value)) << value;
+      }
+  });
+  // A double just above a tie must not be rounded twice.
+  EXPECT_EQ(uint16_t(bitsOf<uint32_t>(twice(1.0 + 0x1p-8 + 0x1p-40))), 0x3f81);
+  EXPECT_EQ(uint16_t(bitsOf<uint32_t>(twice(1.0 + 0x1p-8))), 0x3f80);
+}
+
+TEST(AssemblerLog, ReadsRegistersSpillsAndWarnings) {
+  Cubin cubin;
+  parseAssemblerLog("ptxas info    : 0 bytes gmem\n"
+                    "ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored\n"
+                    "ptxas info    : Compiling entry function 'first' for 'sm_90a'\n"
+                    "ptxas info    : Function properties for first\n"
+                    "    16 bytes stack frame, 12 bytes spill stores, 8 bytes spill loads\n"
+                    "ptxas info    : Used 255 registers, used 1 barriers\n"
+                    "ptxas info    : Compiling entry function 'second' for 'sm_90a'\n"
+                    "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+                    "ptxas info    : Used 40 registers\n",
+                    cubin);
+  ASSERT_EQ(cubin.kernels.size(), 2u);
+  EXPECT_EQ(cubin.kernels[0].symbol, "first");
+  EXPECT_EQ(cubin.kernels[0].registers, 255u);
+  EXPECT_EQ(cubin.kernels[0].spillBytes, 20u);
+  EXPECT_EQ(cubin.kernels[1].registers, 40u);
+  EXPECT_EQ(cubin.kernels[1].spillBytes, 0u);
+  ASSERT_EQ(cubin.warnings.size(), 1u);
+  EXPECT_EQ(cubin.warnings[0], "(C7508) Potential Performance Loss: 'setmaxnreg' ignored");
+}
