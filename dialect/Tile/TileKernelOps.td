@@ -50,12 +50,23 @@ def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, Symbol]> {
 
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ParentOneOf<["KernelOp"]>]> {
   let summary = "the grid's extents, slowest axis first";
+  let description = [{
+    Ends a kernel's grid region. A negative extent counts as 0; without operands there is one program.
+    ```mlir
+    tile.yield %rows, %columns : index, index
+    ```
+  }];
   let arguments = (ins Variadic<Index>:$extents);
   let assemblyFormat = "($extents^ `:` type($extents))? attr-dict";
 }
 
 def Tile_ReturnOp : Tile_Op<"return", [Pure, Terminator, ParentOneOf<["KernelOp"]>]> {
   let summary = "end of a kernel's body";
+  let description = [{
+    ```mlir
+    tile.return
+    ```
+  }];
   let assemblyFormat = "attr-dict";
 }
 

@@ -127,6 +127,13 @@ def Tile_StoreOp : Tile_AccessOp<"store", [MemoryEffects<[MemWrite]>]> {
 
 def Tile_InsideOp : Tile_AccessOp<"inside", [Pure]> {
   let summary = "which positions of an access exist";
+  let description = [{
+    The bool tile of the positions that a load or store of the same subscripts would touch.
+    ```mlir
+    %i = tile.inside %v[%m, %k] {sizes = array<i64: 128, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>,
+           in_bounds = array<i1: false, true>} : !tile.view<?x?xf16> -> tensor<128x64xi1>
+    ```
+  }];
   let arguments = !con(access, (ins));
   let results = (outs Tile_TileOrScalar:$result);
   let assemblyFormat = "$view `[` $starts `]` (`ends` `[` $ends^ `]`)? attr-dict `:` type($view) `->` type($result)";

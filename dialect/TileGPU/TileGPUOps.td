@@ -37,6 +37,13 @@ def TileGPU_LocalAllocOp : TileGPU_Op<"local_alloc", [MemoryEffects<[MemAlloc, M
 
 def TileGPU_MemDescPermuteOp : TileGPU_Op<"memdesc_permute", [Pure]> {
   let summary = "a tile in shared memory with its dimensions reordered; nothing moves";
+  let description = [{
+    Dimension i of the result is dimension `permutation[i]` of the source; the layout's order changes with it.
+    ```mlir
+    %t = tile_gpu.memdesc_permute %m {permutation = array<i64: 1, 0>}
+       : !tile_gpu.memdesc<128x64xf16, #rows> -> !tile_gpu.memdesc<64x128xf16, #columns>
+    ```
+  }];
   let arguments = (ins TileGPU_MemDescType:$source, DenseI64ArrayAttr:$permutation);
   let results = (outs TileGPU_MemDescType:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
@@ -45,6 +52,11 @@ def TileGPU_MemDescPermuteOp : TileGPU_Op<"memdesc_permute", [Pure]> {
 
 def TileGPU_LocalLoadOp : TileGPU_Op<"local_load", [MemoryEffects<[MemRead]>]> {
   let summary = "read a tile from shared memory into registers";
+  let description = [{
+    ```mlir
+    %a = tile_gpu.local_load %m : !tile_gpu.memdesc<128x64xf16, #shared> -> tensor<128x64xf16, #fragments>
+    ```
+  }];
   let arguments = (ins TileGPU_MemDescType:$source);
   let results = (outs TileGPU_Tile:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
@@ -55,7 +67,10 @@ def TileGPU_MmaOp : TileGPU_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> 
   let summary = "matrix product on tensor cores, operands in registers (mma.sync)";
   let description = [{
     a is [M, K] and b is [K, N] in the fragments' operand layouts, acc is [M, N] in the accumulator's layout.
-    `tf32` rounds f32 operands to tf32.
+    f32 operands are rounded to tf32.
+    ```mlir
+    %d = tile_gpu.mma %a, %b, %c : tensor<64x32xf16, #a>, tensor<32x64xf16, #b>, tensor<64x64xf32, #c>
+    ```
   }];
   let arguments = (ins TileGPU_Tile:$a, TileGPU_Tile:$b, TileGPU_Tile:$acc);
   let results = (outs TileGPU_Tile:$result);
@@ -68,6 +83,10 @@ def TileGPU_FmaDotOp : TileGPU_Op<"fma_dot", [MemoryEffects<[MemRead]>, AllTypes
   let description = [{
     For full-precision f32 and f64, and tiles too small for tensor cores. Operands are converted to the accumulator's
     element type, exactly. acc is [M, N] in a blocked layout.
+    ```mlir
+    %d = tile_gpu.fma_dot %a, %b, %c
+       : !tile_gpu.memdesc<64x32xf32, #shared>, !tile_gpu.memdesc<32x64xf32, #shared>, tensor<64x64xf32, #blocked>
+    ```
   }];
   let arguments = (ins TileGPU_MemDescType:$a, TileGPU_MemDescType:$b, TileGPU_Tile:$acc);
   let results = (outs TileGPU_Tile:$result);
@@ -77,6 +96,11 @@ def TileGPU_FmaDotOp : TileGPU_Op<"fma_dot", [MemoryEffects<[MemRead]>, AllTypes
 
 def TileGPU_BarrierOp : TileGPU_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "wait for all threads of the block, and for their accesses to shared memory";
+  let description = [{
+    ```mlir
+    tile_gpu.barrier
+    ```
+  }];
   let assemblyFormat = "attr-dict";
 }
 

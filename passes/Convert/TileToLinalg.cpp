@@ -126,7 +126,7 @@ static LogicalResult lowerKernel(KernelOp kernel) {
     if (auto pointer = dyn_cast<PointerType>(arg.getType())) {
       Value value = LLVM::LoadOp::create(b, loc, ptr, address);
       lowering.bases[arg] = memrefOfPointer(b, loc, value, pointer.getElementType());
-      if (kernel.getParam(arg.getArgNumber()).getAccess() == Access::In)
+      if (kernel.getParam(arg.getArgNumber()).getAccess() == Access::In && !kernel->hasAttr("tile.may_alias"))
         lowering.readOnly.insert(arg);
       params.push_back({});
     } else {

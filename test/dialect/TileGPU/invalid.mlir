@@ -21,3 +21,48 @@ func.func @permute(%a: !tile_gpu.memdesc<4x8xf32, #tile_gpu.shared<order = [1, 0
   %b = tile_gpu.memdesc_permute %a {permutation = array<i64: 1, 0>} : !tile_gpu.memdesc<4x8xf32, #tile_gpu.shared<order = [1, 0], swizzle = 0>> -> !tile_gpu.memdesc<4x8xf32, #tile_gpu.shared<order = [0, 1], swizzle = 0>>
   return
 }
+
+// -----
+
+#blocked = #tile_gpu.linear<shape = [4, 4], register = [[0, 1], [0, 2], [1, 0], [2, 0]], lane = [], warp = []>
+func.func @load(%a: !tile_gpu.memdesc<4x8xf32, #tile_gpu.shared<order = [1, 0], swizzle = 0>>) {
+  // expected-error @+1 {{needs the same shape and element type on both sides}}
+  %b = tile_gpu.local_load %a : !tile_gpu.memdesc<4x8xf32, #tile_gpu.shared<order = [1, 0], swizzle = 0>> -> tensor<4x4xf32, #blocked>
+  return
+}
+
+// -----
+
+#blocked = #tile_gpu.linear<shape = [4, 4], register = [[0, 1], [0, 2], [1, 0], [2, 0]], lane = [], warp = []>
+func.func @alloc(%a: tensor<4x4xf32, #blocked>) {
+  // expected-error @+1 {{needs the same shape and element type on both sides}}
+  %b = tile_gpu.local_alloc %a : tensor<4x4xf32, #blocked> -> !tile_gpu.memdesc<4x4xf16, #tile_gpu.shared<order = [1, 0], swizzle = 0>>
+  return
+}
+
+// -----
+
+#blocked = #tile_gpu.linear<shape = [4, 4], register = [[0, 1], [0, 2], [1, 0], [2, 0]], lane = [], warp = []>
+#wide = #tile_gpu.linear<shape = [4, 8], register = [[0, 1], [0, 2], [0, 4], [1, 0], [2, 0]], lane = [], warp = []>
+func.func @mma(%a: tensor<4x8xf16, #wide>, %c: tensor<4x4xf32, #blocked>) {
+  // expected-error @+1 {{cannot multiply [4, 8] by [4, 8] into [4, 4]}}
+  %d = tile_gpu.mma %a, %a, %c : tensor<4x8xf16, #wide>, tensor<4x8xf16, #wide>, tensor<4x4xf32, #blocked>
+  return
+}
+
+// -----
+
+#blocked = #tile_gpu.linear<shape = [4, 4], register = [[0, 1], [0, 2], [1, 0], [2, 0]], lane = [], warp = []>
+#plain = #tile_gpu.shared<order = [1, 0], swizzle = 0>
+func.func @fma(%a: !tile_gpu.memdesc<4x8xf32, #plain>, %c: tensor<4x4xf32, #blocked>) {
+  // expected-error @+1 {{cannot multiply [4, 8] by [4, 8] into [4, 4]}}
+  %d = tile_gpu.fma_dot %a, %a, %c : !tile_gpu.memdesc<4x8xf32, #plain>, !tile_gpu.memdesc<4x8xf32, #plain>, tensor<4x4xf32, #blocked>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{a basis needs 2 coordinates}}
+func.func @basis(%a: tensor<4x4xf32, #tile_gpu.linear<shape = [4, 4], register = [[1]], lane = [], warp = []>>) {
+  return
+}

@@ -1,0 +1,62 @@
+// RUN: tile-opt %s | tile-opt | FileCheck %s
+
+// Every operation, printed and read again.
+// CHECK-LABEL: tile.kernel @all
+// CHECK-SAME: params [#tile.param<"x", in, align = 16>, #tile.param<"y", inout, align = 4>, #tile.param<"s", scalar, align = 1>]
+// CHECK-SAME: dims [#tile.dim<"M", 1, 64, opt = 8, multiple_of = 2>, #tile.dim<"s.stride", 0, 1024, opt = 8, multiple_of = 1>]
+// CHECK-SAME: constexprs [#tile.constexpr<"BM", 16 : i64>, #tile.constexpr<"T", f32>, #tile.constexpr<"ACT", "gelu">]
+tile.kernel @all
+  params [#tile.param<"x", in, align = 16>, #tile.param<"y", inout, align = 4>, #tile.param<"s", scalar, align = 1>]
+  dims [#tile.dim<"M", 1, 64, opt = 8, multiple_of = 2>, #tile.dim<"s.stride", 0, 1024, opt = 8, multiple_of = 1>]
+  constexprs [#tile.constexpr<"BM", 16 : i64>, #tile.constexpr<"T", f32>, #tile.constexpr<"ACT", "gelu">]
+  grid {
+  ^bb0(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %s: f32):
+    // CHECK: %[[M:.*]] = tile.dim <"M", 1, 64, opt = 8, multiple_of = 2>
+    %m = tile.dim #tile.dim<"M", 1, 64, opt = 8, multiple_of = 2>
+    // CHECK: tile.yield %[[M]], %[[M]] : index, index
+    tile.yield %m, %m : index, index
+  } body {
+  ^bb0(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %s: f32):
+    %m = tile.dim #tile.dim<"M", 1, 64, opt = 8, multiple_of = 2>
+    %c1 = arith.constant 1 : index
+    // CHECK: tile.program_id 0
+    // CHECK: tile.program_id 1
+    %i = tile.program_id 0
+    %j = tile.program_id 1
+    // CHECK: tile.view %{{.*}}[%{{.*}}, %{{.*}}] strides[%{{.*}}, %{{.*}}] : <f32> -> <?x16xf32>
+    %v = tile.view %x[%m, %m] strides [%m, %c1] : !tile.ptr<f32> -> !tile.view<?x16xf32>
+    // CHECK: tile.permute_view %{{.*}} {permutation = array<i64: 1, 0>} : <?x16xf32> -> <16x?xf32>
+    %p = tile.permute_view %v {permutation = array<i64: 1, 0>} : !tile.view<?x16xf32> -> !tile.view<16x?xf32>
+    // CHECK: tile.subview %{{.*}} indices[%{{.*}}] lows[%{{.*}}] highs[%{{.*}}] {kinds = array<i32: 0, 2>} : <?x16xf32> -> <?xf32>
+    %r = tile.subview %v indices [%i] lows [%c1] highs [%m] {kinds = array<i32: 0, 2>} : !tile.view<?x16xf32> -> !tile.view<?xf32>
+    // CHECK: tile.extent %{{.*}} 0 : <?x16xf32>
+    %e = tile.extent %v 0 : !tile.view<?x16xf32>
+    // CHECK: tile.load %{{.*}}[%{{.*}}, %{{.*}}] ends[%{{.*}}] pad %{{.*}} : f32 {{.*}} : <?x16xf32> -> tensor<16x8xf32>
+    %a = tile.load %v[%i, %j] ends [%e] pad %s : f32 {sizes = array<i64: 16, 8>, steps = array<i64: 1, 2>, has_end = array<i1: true, false>, in_bounds = array<i1: false, false>} : !tile.view<?x16xf32> -> tensor<16x8xf32>
+    // CHECK: tile.load %{{.*}}[%{{.*}}] pad %{{.*}} : f32 {{.*}} -> f32
+    %one = tile.load %r[%j] pad %s : f32 {sizes = array<i64: -1>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: false>} : !tile.view<?xf32> -> f32
+    // CHECK: tile.inside %{{.*}}[%{{.*}}, %{{.*}}] {{.*}} -> tensor<16x8xi1>
+    %in = tile.inside %v[%i, %j] {sizes = array<i64: 16, 8>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, false>} : !tile.view<?x16xf32> -> tensor<16x8xi1>
+    // CHECK: tile.iota %{{.*}} step 2 : tensor<8xindex>
+    %pos = tile.iota %j step 2 : tensor<8xindex>
+    // CHECK: tile.reduce max %{{.*}} axis 1 : tensor<16x8xf32> -> tensor<16xf32>
+    %max = tile.reduce max %a axis 1 : tensor<16x8xf32> -> tensor<16xf32>
+    // CHECK: tile.reduce sum %{{.*}} : tensor<16x8xf32> -> f32
+    %sum = tile.reduce sum %a : tensor<16x8xf32> -> f32
+    // CHECK: tile.arg_reduce argmin %{{.*}} axis 0 : tensor<16x8xf32> -> tensor<8xindex>
+    %arg = tile.arg_reduce argmin %a axis 0 : tensor<16x8xf32> -> tensor<8xindex>
+    // CHECK: tile.reshape %{{.*}} : tensor<16xf32> -> tensor<16x1xf32>
+    %column = tile.reshape %max : tensor<16xf32> -> tensor<16x1xf32>
+    // CHECK: tile.broadcast %{{.*}} : tensor<16x1xf32> -> tensor<16x8xf32>
+    %wide = tile.broadcast %column : tensor<16x1xf32> -> tensor<16x8xf32>
+    // CHECK: tile.permute %{{.*}} {permutation = array<i64: 1, 0>} : tensor<16x8xf32> -> tensor<8x16xf32>
+    %t = tile.permute %wide {permutation = array<i64: 1, 0>} : tensor<16x8xf32> -> tensor<8x16xf32>
+    %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+    // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} precision tf32 : tensor<16x8xf32>, tensor<8x16xf32>, tensor<16x16xf32>
+    %d = tile.dot %a, %t, %zero precision tf32 : tensor<16x8xf32>, tensor<8x16xf32>, tensor<16x16xf32>
+    %yv = tile.view %y[%m, %m] strides [%m, %c1] : !tile.ptr<f32> -> !tile.view<?x?xf32>
+    // CHECK: tile.store %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] mask %{{.*}} : tensor<16x8xi1> {{.*}} : tensor<16x8xf32>, <?x?xf32>
+    tile.store %a, %yv[%i, %j] mask %in : tensor<16x8xi1> {sizes = array<i64: 16, 8>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, false>} : tensor<16x8xf32>, !tile.view<?x?xf32>
+    // CHECK: tile.return
+    tile.return
+  }

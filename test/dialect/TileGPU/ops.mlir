@@ -1,0 +1,25 @@
+// RUN: tile-opt %s | tile-opt | FileCheck %s
+
+#rows = #tile_gpu.linear<shape = [16, 16], register = [[0, 1], [0, 2], [8, 0]], lane = [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = []>
+#fragment = #tile_gpu.linear<shape = [16, 16], register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []>
+#shared = #tile_gpu.shared<order = [1, 0], swizzle = 32>
+#transposed = #tile_gpu.shared<order = [0, 1], swizzle = 32>
+
+// CHECK-LABEL: func @all
+func.func @all(%t: tensor<16x16xf16, #rows>, %acc: tensor<16x16xf32, #fragment>) -> tensor<16x16xf32, #fragment> {
+  // CHECK: tile_gpu.convert_layout %{{.*}} : tensor<16x16xf16, #tile_gpu.linear<shape = [16, 16], register = {{\[\[}}0, 1], [0, 2], [8, 0]], lane = {{\[\[}}0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = []>> -> tensor
+  %a = tile_gpu.convert_layout %t : tensor<16x16xf16, #rows> -> tensor<16x16xf16, #fragment>
+  // CHECK: tile_gpu.local_alloc %{{.*}} -> <16x16xf16, #tile_gpu.shared<order = [1, 0], swizzle = 32>>
+  %m = tile_gpu.local_alloc %t : tensor<16x16xf16, #rows> -> !tile_gpu.memdesc<16x16xf16, #shared>
+  // CHECK: tile_gpu.memdesc_permute %{{.*}} {permutation = array<i64: 1, 0>}
+  %p = tile_gpu.memdesc_permute %m {permutation = array<i64: 1, 0>} : !tile_gpu.memdesc<16x16xf16, #shared> -> !tile_gpu.memdesc<16x16xf16, #transposed>
+  // CHECK: tile_gpu.barrier
+  tile_gpu.barrier
+  // CHECK: tile_gpu.local_load
+  %b = tile_gpu.local_load %p : !tile_gpu.memdesc<16x16xf16, #transposed> -> tensor<16x16xf16, #fragment>
+  // CHECK: tile_gpu.mma
+  %c = tile_gpu.mma %a, %b, %acc : tensor<16x16xf16, #fragment>, tensor<16x16xf16, #fragment>, tensor<16x16xf32, #fragment>
+  // CHECK: tile_gpu.fma_dot
+  %d = tile_gpu.fma_dot %m, %p, %c : !tile_gpu.memdesc<16x16xf16, #shared>, !tile_gpu.memdesc<16x16xf16, #transposed>, tensor<16x16xf32, #fragment>
+  return %d : tensor<16x16xf32, #fragment>
+}
