@@ -245,6 +245,11 @@ bool Parser::parse(Options &options) {
   if (!options.inputs.empty() && options.inputs.front() == "run") {
     options.command = Options::Command::Run;
     options.inputs.erase(options.inputs.begin());
+  } else if (!options.inputs.empty() && !StringRef(options.inputs.front()).contains('.') &&
+             !sys::fs::exists(options.inputs.front())) {
+    StringRef word = options.inputs.front();
+    return fail("'" + word + "' is no file, and " +
+                (suggest(word, {"run"}).empty() ? "no command; the only one is 'run'" : "no command; did you mean 'run'?"));
   }
   if (options.inputs.empty())
     return fail("no input file; see tilec --help");
@@ -279,7 +284,7 @@ bool Parser::parse(Options &options) {
 static void printHelp(const TilecTable &table) {
   table.printHelp(outs(), "tilec FILE.tile -o OUT [option...]\n       tilec run FILE.tile --arg x=x.npy --out y=y.npy [option...]",
                   "compiles kernels of the tile language");
-  outs() << "EXAMPLE:\n"
+  outs() << "\nEXAMPLES:\n"
             "  tilec softmax.tile -D BLOCK=1024 --target sm_90a -o softmax.cubin\n"
             "  tilec run softmax.tile -D BLOCK=1024 --arg x=x.npy --out y=y.npy --device cpu\n\n"
             "Exit codes: 0 done, 1 the source or the data is wrong, 2 the call is wrong or a file cannot be read or written,\n"
