@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Runs one small shape of each kind of kernel under compute-sanitizer: no access out of bounds, no race in shared memory.
+# TILE_HOME is a build folder or an unpacked release.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+passed=0 failed=0
+check() {
+  for tool in memcheck racecheck; do
+    if output=$(compute-sanitizer --tool "$tool" --error-exitcode 9 "$TILE_HOME/bin/tilec" run "$@" --device cuda --seed 1 2>&1); then
+      passed=$((passed + 1))
+    else
+      failed=$((failed + 1))
+      echo "FAIL $tool $*"
+      echo "$output" | tail -20
+    fi
+  done
+}
+check examples/matmul/matmul.tile -D T=f16 --random M=200,N=264,K=136
+check examples/matmul/matmul.tile -D T=bf16 -D BM=64 -D BN=64 -D BK=32 --random M=97,N=104,K=168
+check examples/matmul_f32/matmul_f32.tile --random M=70,N=130,K=67
+check examples/softmax/softmax.tile -D T=f32 -D BLOCK=1024 --random M=5,N=3001
+check examples/attention/attention.tile -D T=f16 -D D=64 --random B=1,H=4,G=2,S=131,L=200 --arg scale=0.125
+check examples/layer_norm/layer_norm.tile -D T=f16 --random M=7,N=1000
+check examples/cross_entropy/cross_entropy.tile -D T=f32 --random M=9,V=10007
+check examples/transpose/transpose.tile -D T=f16 --random M=100,N=77
+check examples/row_sum/row_sum.tile -D T=f32 --random M=3,N=10007
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
