@@ -4,6 +4,7 @@
 #include "codegen/Host.h"
 #include "codegen/NVPTX.h"
 #include "codegen/Translate.h"
+#include "dialect/AttributeNames.h"
 #include "dialect/Tile/TileDialect.h"
 #include "driver/Dialects.h"
 #include "driver/Output.h"
@@ -127,14 +128,12 @@ static void addOptimizePasses(OpPassManager &passes, const Options &options) {
 static void addGPUPasses(OpPassManager &passes, const Options &options,
                          void (*populate)(OpPassManager &, const GPUOptions &)) {
   GPUOptions chosen;
-  chosen.level = options.level;
   chosen.target = options.target;
   populate(passes, chosen);
 }
 
 static void addCPUPasses(OpPassManager &passes, const Options &options, unsigned vectorBits) {
   CPUOptions chosen;
-  chosen.level = options.level;
   chosen.vectorBits = vectorBits;
   populateCPUPipeline(passes, chosen);
 }
@@ -180,7 +179,7 @@ void Compiler::fillLaunch() {
       continue;
     if (auto threads = function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getReqntidAttrName()))
       kernel.launch.threads = threads[0];
-    if (auto bytes = function->getAttrOfType<IntegerAttr>("tile_gpu.shared_bytes"))
+    if (auto bytes = function->getAttrOfType<IntegerAttr>(gpu::sharedBytesName))
       kernel.launch.sharedBytes = bytes.getInt();
   }
 }

@@ -121,7 +121,7 @@ def ExpandMath : Pass<"tile-expand-math"> {
 //===--- Convert: the CPU path -------------------------------------------------------------------------------------===//
 
 def ConvertTileToLinalg : Pass<"convert-tile-to-linalg", "::mlir::ModuleOp"> {
-  let summary = "Lower kernels to functions over a range of programs, tiles to linalg on tensors";
+  let summary = "lower kernels to functions over a range of programs, tiles to linalg on tensors";
   let description = [{
     A `tile.kernel @k` becomes `func.func @k(%args: !llvm.ptr, %begin: i64, %end: i64)`, which runs the programs
     [begin, end). `args[i]` points to the i-th machine argument. A load becomes a copy of the part that exists into
@@ -133,7 +133,7 @@ def ConvertTileToLinalg : Pass<"convert-tile-to-linalg", "::mlir::ModuleOp"> {
 }
 
 def CPUFuseElementwise : Pass<"tile-cpu-fuse-elementwise", "::mlir::func::FuncOp"> {
-  let summary = "Turn element-wise operations on tiles into linalg.generic and fuse chains of them";
+  let summary = "turn element-wise operations on tiles into linalg.generic and fuse chains of them";
   let description = [{
     A producer is fused where it has one use, or costs no more to compute again than to read back; never from outside a
     loop into it.
@@ -142,14 +142,14 @@ def CPUFuseElementwise : Pass<"tile-cpu-fuse-elementwise", "::mlir::func::FuncOp
 }
 
 def CPUBufferize : Pass<"tile-cpu-bufferize", "::mlir::func::FuncOp"> {
-  let summary = "Give tiles scratch memory";
+  let summary = "give tiles scratch memory";
   let description = [{ One-shot bufferization. Copies are `linalg.copy`; a loop may carry a buffer made inside it. }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::memref::MemRefDialect"];
 }
 
 def CPUPlaceScratch : Pass<"tile-cpu-place-scratch", "::mlir::func::FuncOp"> {
-  let summary = "Move all scratch of a kernel to the function's entry";
+  let summary = "move all scratch of a kernel to the function's entry";
   let description = [{
     A buffer that a loop carries gets memory of its own, into which each iteration's value is copied; then no buffer
     outlives an iteration under another name, and each is allocated once for the whole call: small ones on the stack,
@@ -159,7 +159,7 @@ def CPUPlaceScratch : Pass<"tile-cpu-place-scratch", "::mlir::func::FuncOp"> {
 }
 
 def CPULowerDot : Pass<"tile-cpu-lower-dot", "::mlir::func::FuncOp"> {
-  let summary = "Lower matrix products of scratch tiles to loops around a block of vector registers";
+  let summary = "lower matrix products of scratch tiles to loops around a block of vector registers";
   let description = [{
     Works on `linalg.matmul` and `linalg.batch_matmul` on memrefs of static shape. What no block divides is done by
     blocks of the extents that are left, so nothing is padded, and the code's size does not depend on the extents.
@@ -170,13 +170,13 @@ def CPULowerDot : Pass<"tile-cpu-lower-dot", "::mlir::func::FuncOp"> {
 }
 
 def CPUStoreBoolAsByte : Pass<"tile-cpu-store-bool-as-byte", "::mlir::func::FuncOp"> {
-  let summary = "Keep tiles of bool in memory as bytes";
+  let summary = "keep tiles of bool in memory as bytes";
   let description = [{ Runs once all accesses are `memref.load` and `memref.store`. Any byte but 0 reads as true. }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def CPUExpandBF16 : Pass<"tile-cpu-expand-bf16", "::mlir::func::FuncOp"> {
-  let summary = "Compute bf16 operations in f32 and round each result by integer code";
+  let summary = "compute bf16 operations in f32 and round each result by integer code";
   let description = [{
     f32 holds more than twice the digits of bf16, so rounding twice gives what rounding once would for `+ - * /` and
     `sqrt`. Conversions from f64 and wide integers go through a result made odd.
@@ -185,7 +185,8 @@ def CPUExpandBF16 : Pass<"tile-cpu-expand-bf16", "::mlir::func::FuncOp"> {
 }
 
 def CPULowerToLLVM : Pass<"tile-cpu-lower-to-llvm", "::mlir::ModuleOp"> {
-  let summary = "Convert arith, cf, func, math, memref and vector to the LLVM dialect at once";
+  let summary = "convert arith, cf, func, math, memref and vector to the LLVM dialect at once";
+  let description = [{ One full conversion with upstream's patterns; `index` is 64 bits wide. What is left is an error. }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 

@@ -62,7 +62,7 @@ void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
 
-void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
+void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &) {
   pm.addPass(createTileGPUPadExtents());
   pm.addPass(createTileGPUAssignLayouts());
   addCleanup(pm);

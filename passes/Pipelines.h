@@ -18,14 +18,12 @@ struct OptimizeOptions : mlir::PassPipelineOptions<OptimizeOptions> {
 
 /// Options of the pipeline to LLVM for the host's processor.
 struct CPUOptions : mlir::PassPipelineOptions<CPUOptions> {
-  Option<int> level{*this, "level", llvm::cl::desc("Optimisation level, 0 to 3"), llvm::cl::init(2)};
   Option<int> vectorBits{*this, "vector-bits", llvm::cl::desc("Width of the target's vector registers in bits"),
                          llvm::cl::init(256)};
 };
 
 /// Options of the pipeline to LLVM and NVVM.
 struct GPUOptions : mlir::PassPipelineOptions<GPUOptions> {
-  Option<int> level{*this, "level", llvm::cl::desc("Optimisation level, 0 to 3"), llvm::cl::init(2)};
   Option<std::string> target{*this, "target", llvm::cl::desc("The GPU, as in sm_90a"), llvm::cl::init("sm_90a")};
 };
 

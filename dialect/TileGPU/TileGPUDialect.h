@@ -2,6 +2,7 @@
 #ifndef TILE_DIALECT_TILEGPU_TILEGPUDIALECT_H
 #define TILE_DIALECT_TILEGPU_TILEGPUDIALECT_H
 
+#include "dialect/AttributeNames.h"
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/LinearLayout.h"
 #include "mlir/IR/Dialect.h"

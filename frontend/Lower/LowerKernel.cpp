@@ -1,5 +1,6 @@
 // One instance of a kernel: the tile.kernel operation, its grid and the entry of its body.
 #include "frontend/Lower/Elaborator.h"
+#include "dialect/AttributeNames.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -218,13 +219,13 @@ bool Elaborator::elaborateInstance(const Instance &instance, runtime::Kernel &re
     SmallVector<Attribute> pairs;
     for (const auto &[first, second] : record.aliases)
       pairs.push_back(builder.getStrArrayAttr({first, second}));
-    op->setAttr("tile.may_alias", builder.getArrayAttr(pairs));
+    op->setAttr(mayAliasName, builder.getArrayAttr(pairs));
   }
   for (Region *region : {&op.getGrid(), &op.getBody()})
     region->emplaceBlock().addArguments(types, locations);
   emitGrid(op, record);
   emitBody(op, record);
-  if (auto mode = op->getAttrOfType<StringAttr>("tile.fp"); mode && mode != "strict")
+  if (auto mode = op->getAttrOfType<StringAttr>(floatModeName); mode && mode != "strict")
     setFastMath(op, mode);
   entry = scratch.get();
   builder.setInsertionPointToEnd(entry);

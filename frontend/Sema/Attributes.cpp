@@ -1,5 +1,6 @@
 // Attributes of kernels and loops, and the `tune` clause.
 #include "frontend/Lower/Elaborator.h"
+#include "dialect/AttributeNames.h"
 #include "frontend/Diag/Suggest.h"
 
 using namespace mlir;
@@ -23,12 +24,13 @@ std::optional<int64_t> Elaborator::attributeInt(const ast::Attribute &attribute,
 
 /// Attributes that take integers: the name in the language and in the IR, and the bounds.
 static const struct IntAttribute {
-  const char *name, *irName;
+  const char *name;
+  StringRef irName;
   int64_t min, max;
   bool powerOfTwo;
-} kernelIntegers[] = {{"warps", "tile.num_warps", 1, 32, true},     {"stages", "tile.num_stages", 1, 8, false},
-                      {"grouped", "tile.grouped", 1, 1024, false},  {"consumers", "tile.consumers", 1, 4, false},
-                      {"occupancy", "tile.occupancy", 1, 32, false}, {"maxreg", "tile.maxreg", 16, 255, false}};
+} kernelIntegers[] = {{"warps", askedWarpsName, 1, 32, true},     {"stages", stagesName, 1, 8, false},
+                      {"grouped", groupedName, 1, 1024, false},  {"consumers", consumersName, 1, 4, false},
+                      {"occupancy", occupancyName, 1, 32, false}, {"maxreg", maxRegistersName, 16, 255, false}};
 
 bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
   unsigned errors = reported;
@@ -53,19 +55,19 @@ bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
       continue;
     }
     if (name == "persistent") {
-      add("tile.persistent", builder.getUnitAttr());
+      add(persistentName, builder.getUnitAttr());
     } else if (name == "fp") {
       SemValue word = attribute.arguments.empty() ? SemValue::ofVoid() : eval(*attribute.arguments[0].value);
       bool valid = word.kind == SemValue::Kind::String && (word.text == "strict" || word.text == "contract" || word.text == "fast");
       if (!valid && !word.isError())
         error(diag::badAttribute, attribute.range, name, "takes \"strict\", \"contract\" or \"fast\"");
-      add("tile.fp", builder.getStringAttr(word.text));
+      add(floatModeName, builder.getStringAttr(word.text));
     } else if (name == "cluster") {
       std::optional<int64_t> x = attributeInt(attribute, 0, 1, 16), y = 1;
       if (attribute.arguments.size() > 1)
         y = attributeInt(attribute, 1, 1, 16);
       if (x && y)
-        add("tile.cluster", builder.getDenseI64ArrayAttr({*x, *y}));
+        add(clusterName, builder.getDenseI64ArrayAttr({*x, *y}));
     } else {
       for (const IntAttribute &entry : kernelIntegers)
         if (name == entry.name)
@@ -98,12 +100,12 @@ bool Elaborator::readLoopAttributes(const std::vector<ast::Attribute> &attribute
     } else if (name == "flatten") {
       if (!attribute.arguments.empty())
         error(diag::badAttribute, attribute.range, name, "takes no arguments");
-      out.push_back(builder.getNamedAttr("tile.flatten", builder.getUnitAttr()));
+      out.push_back(builder.getNamedAttr(flattenName, builder.getUnitAttr()));
     } else if (std::optional<int64_t> value = attributeInt(attribute, 0, 1, name == "stages" ? 8 : 1024)) {
       if (name == "split" && *value > 1)
         later(attribute.range, "`split` of a loop among programs");
       else if (name != "split")
-        out.push_back(builder.getNamedAttr(name == "stages" ? "tile.num_stages" : "tile.unroll", builder.getI64IntegerAttr(*value)));
+        out.push_back(builder.getNamedAttr(name == "stages" ? stagesName : unrollName, builder.getI64IntegerAttr(*value)));
     }
   }
   return reported == errors;

@@ -1,6 +1,7 @@
 // convert-tile-to-linalg: a tile.kernel becomes a function that runs a range of programs, its tiles linalg on tensors,
 // its loads and stores clipped copies.
 #include "passes/Convert/TileToLinalg.h"
+#include "dialect/AttributeNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -126,7 +127,7 @@ static LogicalResult lowerKernel(KernelOp kernel) {
     if (auto pointer = dyn_cast<PointerType>(arg.getType())) {
       Value value = LLVM::LoadOp::create(b, loc, ptr, address);
       lowering.bases[arg] = memrefOfPointer(b, loc, value, pointer.getElementType());
-      if (kernel.getParam(arg.getArgNumber()).getAccess() == Access::In && !kernel->hasAttr("tile.may_alias"))
+      if (kernel.getParam(arg.getArgNumber()).getAccess() == Access::In && !kernel->hasAttr(mayAliasName))
         lowering.readOnly.insert(arg);
       params.push_back({});
     } else {

@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AffineMap.h"
+#include "passes/Convert/Reduction.h"
 #include "passes/Convert/TileToLinalg.h"
 
 using namespace mlir;
@@ -116,73 +117,6 @@ Value KernelLowering::reshape(Location loc, Value tile, ArrayRef<int64_t> shape)
   return reshape(loc, flat, shape);
 }
 
-/// The value that changes nothing in a reduction.
-static TypedAttr identityOf(OpBuilder &b, ReduceKind kind, Type type) {
-  if (auto floating = dyn_cast<FloatType>(type)) {
-    const llvm::fltSemantics &semantics = floating.getFloatSemantics();
-    switch (kind) {
-    case ReduceKind::Prod:
-      return b.getFloatAttr(type, 1.0);
-    case ReduceKind::Max:
-      return b.getFloatAttr(type, APFloat::getInf(semantics, /*Negative=*/true));
-    case ReduceKind::Min:
-      return b.getFloatAttr(type, APFloat::getInf(semantics));
-    default:
-      return b.getFloatAttr(type, 0.0);
-    }
-  }
-  unsigned bits = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
-  switch (kind) {
-  case ReduceKind::Prod:
-    return b.getIntegerAttr(type, APInt(bits, 1));
-  case ReduceKind::Max:
-    return b.getIntegerAttr(type, APInt::getSignedMinValue(bits));
-  case ReduceKind::Min:
-    return b.getIntegerAttr(type, APInt::getSignedMaxValue(bits));
-  case ReduceKind::And:
-  case ReduceKind::MinUnsigned:
-    return b.getIntegerAttr(type, APInt::getAllOnes(bits));
-  default:
-    return b.getIntegerAttr(type, APInt::getZero(bits));
-  }
-}
-
-static Value combine(OpBuilder &b, Location loc, ReduceKind kind, Value x, Value y) {
-  if (isa<FloatType>(x.getType())) {
-    // Only here may operands be regrouped: it is what lets LLVM vectorise the reduction.
-    auto regroup = arith::FastMathFlags::reassoc;
-    switch (kind) {
-    case ReduceKind::Prod:
-      return arith::MulFOp::create(b, loc, x, y, regroup);
-    case ReduceKind::Max:
-      return arith::MaximumFOp::create(b, loc, x, y);
-    case ReduceKind::Min:
-      return arith::MinimumFOp::create(b, loc, x, y);
-    default:
-      return arith::AddFOp::create(b, loc, x, y, regroup);
-    }
-  }
-  switch (kind) {
-  case ReduceKind::Sum:
-    return arith::AddIOp::create(b, loc, x, y);
-  case ReduceKind::Prod:
-    return arith::MulIOp::create(b, loc, x, y);
-  case ReduceKind::Max:
-    return arith::MaxSIOp::create(b, loc, x, y);
-  case ReduceKind::Min:
-    return arith::MinSIOp::create(b, loc, x, y);
-  case ReduceKind::And:
-    return arith::AndIOp::create(b, loc, x, y);
-  case ReduceKind::Or:
-    return arith::OrIOp::create(b, loc, x, y);
-  case ReduceKind::MaxUnsigned:
-    return arith::MaxUIOp::create(b, loc, x, y);
-  case ReduceKind::MinUnsigned:
-    return arith::MinUIOp::create(b, loc, x, y);
-  }
-  llvm_unreachable("every kind of reduction has a combiner");
-}
-
 /// The loops of a reduction: over the source in its own order, to the source's position without the reduced ones.
 struct ReductionLoops {
   SmallVector<AffineMap> maps;
@@ -216,11 +150,13 @@ Value KernelLowering::lowerReduce(ReduceOp op) {
   auto source = cast<RankedTensorType>(op.getSource().getType());
   std::optional<int64_t> axis = op.getAxis();
   ReductionLoops loops = reductionLoops(b, source, axis, 1);
-  Value init = filled(b, loc, loops.shape, identityOf(b, op.getKind(), source.getElementType()));
+  Value init = filled(b, loc, loops.shape, getIdentity(b, op.getKind(), source.getElementType()));
   Value result = linalg::GenericOp::create(b, loc, TypeRange(init.getType()), ValueRange(op.getSource()), ValueRange(init),
                                            loops.maps, loops.iterators,
                                            [&](OpBuilder &b, Location loc, ValueRange args) {
-                                             linalg::YieldOp::create(b, loc, combine(b, loc, op.getKind(), args[1], args[0]));
+                                             // Only here may operands be regrouped: it is what lets LLVM vectorise the reduction.
+                                             auto regroup = arith::FastMathFlags::reassoc;
+                                             linalg::YieldOp::create(b, loc, combine(b, loc, op.getKind(), args[1], args[0], regroup));
                                            })
                      .getResult(0);
   if (isa<RankedTensorType>(op.getResult().getType()))
@@ -240,7 +176,7 @@ Value KernelLowering::lowerArgReduce(ArgReduceOp op) {
   bool largest = op.getKind() == ArgReduceKind::ArgMax;
   ReductionLoops loops = reductionLoops(b, source, axis, 2);
   // Every comparison with the identity is false for equal values, so position 0 stands unless something beats it.
-  Value best = filled(b, loc, loops.shape, identityOf(b, largest ? ReduceKind::Max : ReduceKind::Min, source.getElementType()));
+  Value best = filled(b, loc, loops.shape, getIdentity(b, largest ? ReduceKind::Max : ReduceKind::Min, source.getElementType()));
   Value at = filled(b, loc, loops.shape, b.getIndexAttr(0));
   auto body = [&](OpBuilder &b, Location loc, ValueRange args) {
     Value x = args[0], y = args[1], better;

@@ -74,7 +74,7 @@ static KernelShape chooseShape(KernelOp kernel) {
     if (auto reduce = dyn_cast<ReduceOp>(op))
       reducesRows |= reduce.getSource().getType().getRank() == 2;
   });
-  if (auto asked = kernel->getAttrOfType<IntegerAttr>("tile.num_warps"))
+  if (auto asked = kernel->getAttrOfType<IntegerAttr>(askedWarpsName))
     shape.numWarps = asked.getInt();
   else if (dotElements)
     shape.numWarps = std::clamp<int64_t>(dotElements / (32 * 128), 4, 8);
@@ -340,7 +340,7 @@ struct TileGPUAssignLayouts : tile::impl::TileGPUAssignLayoutsBase<TileGPUAssign
       KernelShape shape = chooseShape(kernel);
       LayoutInference inference(kernel, shape);
       Assigner(kernel, inference).run();
-      kernel->setAttr("tile_gpu.num_warps", Builder(kernel).getI64IntegerAttr(shape.numWarps));
+      kernel->setAttr(numWarpsName, Builder(kernel).getI64IntegerAttr(shape.numWarps));
       orderSharedTensors(kernel);
     }
   }
@@ -348,7 +348,7 @@ struct TileGPUAssignLayouts : tile::impl::TileGPUAssignLayoutsBase<TileGPUAssign
   /// Threads may read what others of the same program wrote only where a tensor is both read and written: keep program
   /// order there by barriers.
   static void orderSharedTensors(KernelOp kernel) {
-    bool readsAndWrites = kernel->hasAttr("tile.may_alias");
+    bool readsAndWrites = kernel->hasAttr(mayAliasName);
     for (unsigned i = 0; i < kernel.getParams().size(); ++i)
       readsAndWrites |= kernel.getParam(i).getAccess() == Access::InOut;
     if (!readsAndWrites)

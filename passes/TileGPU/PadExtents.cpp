@@ -2,9 +2,8 @@
 //
 // Positions past an extent read as padding and are never stored, because accesses get an end. Element-wise work on them is
 // idle. Where they could be seen, in reductions and along K of a dot, they are replaced by what changes nothing.
-#include "dialect/Tile/TileDialect.h"
+#include "passes/Convert/Reduction.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Pass/Pass.h"
@@ -26,43 +25,6 @@ static Type padType(Type type) {
     return type;
   SmallVector<int64_t> shape = llvm::map_to_vector(tile.getShape(), roundUp);
   return RankedTensorType::get(shape, tile.getElementType(), tile.getEncoding());
-}
-
-/// The element that changes nothing when it is combined.
-static TypedAttr getIdentity(Builder &b, ReduceKind kind, Type type) {
-  if (auto element = dyn_cast<FloatType>(type)) {
-    const llvm::fltSemantics &semantics = element.getFloatSemantics();
-    switch (kind) {
-    case ReduceKind::Prod:
-      return b.getFloatAttr(type, 1.0);
-    case ReduceKind::Max:
-      return b.getFloatAttr(type, APFloat::getInf(semantics, /*Negative=*/true));
-    case ReduceKind::Min:
-      return b.getFloatAttr(type, APFloat::getInf(semantics));
-    default:
-      return b.getFloatAttr(type, 0.0);
-    }
-  }
-  unsigned bits = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
-  APInt value(bits, 0);
-  switch (kind) {
-  case ReduceKind::Prod:
-    value = APInt(bits, 1);
-    break;
-  case ReduceKind::Max:
-    value = APInt::getSignedMinValue(bits);
-    break;
-  case ReduceKind::Min:
-    value = APInt::getSignedMaxValue(bits);
-    break;
-  case ReduceKind::And:
-  case ReduceKind::MinUnsigned:
-    value = APInt::getAllOnes(bits);
-    break;
-  default:
-    break;
-  }
-  return b.getIntegerAttr(type, value);
 }
 
 /// `tile` with `identity` in place of positions at or past `extent` along `axis`.

@@ -7,11 +7,6 @@
 
 namespace tile::gpu {
 
-/// Attribute of an operation: where its shared memory starts, in bytes (i64).
-inline constexpr llvm::StringLiteral sharedOffsetName = "tile_gpu.offset";
-/// Attribute of a kernel: how many bytes of shared memory its block needs (i64).
-inline constexpr llvm::StringLiteral sharedBytesName = "tile_gpu.shared_bytes";
-
 /// Bytes of an element in shared memory: 1 for i1, 8 for index.
 unsigned getSharedElementBytes(mlir::Type elementType);
 /// How the tile of a memory descriptor lies.

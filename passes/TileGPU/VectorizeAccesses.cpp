@@ -1,8 +1,7 @@
 // tile-gpu-vectorize-accesses: how many neighbouring registers each load and store moves at once.
+#include "passes/Analysis/Divisibility.h"
 #include "passes/TileGPU/LayoutInference.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
 #include <numeric>
@@ -16,44 +15,13 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
-/// A number that divides `value` for sure, at most 2^30; 0 divides by everything.
-static int64_t getDivisor(Value value, unsigned depth = 0) {
-  constexpr int64_t everything = int64_t(1) << 30;
-  APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant)))
-    return constant.isZero() ? everything : std::abs(constant.getSExtValue());
-  if (depth > 8)
-    return 1;
-  auto of = [&](Value v) { return getDivisor(v, depth + 1); };
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-    if (loop && argument == loop.getInductionVar())
-      return std::gcd(of(loop.getLowerBound()), of(loop.getStep()));
-    return 1;
-  }
-  Operation *op = value.getDefiningOp();
-  if (auto dim = dyn_cast<DimOp>(op))
-    return dim.getDim().getMultipleOf();
-  if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp>(op))
-    return std::gcd(of(op->getOperand(0)), of(op->getOperand(1)));
-  if (isa<arith::SelectOp>(op))
-    return std::gcd(of(op->getOperand(1)), of(op->getOperand(2)));
-  if (isa<arith::MulIOp>(op))
-    return std::min(everything, of(op->getOperand(0)) * of(op->getOperand(1)));
-  if (auto divide = dyn_cast<arith::DivSIOp>(op)) {
-    APInt by;
-    int64_t divisor = of(divide.getLhs());
-    if (matchPattern(divide.getRhs(), m_ConstantInt(&by)) && by.getSExtValue() > 0 && divisor % by.getSExtValue() == 0)
-      return divisor / by.getSExtValue();
-    return 1;
-  }
-  if (auto extent = dyn_cast<ExtentOp>(op))
-    if (auto view = extent.getSource().getDefiningOp<ViewOp>())
-      return of(view.getExtents()[extent.getDim()]);
-  return 1;
-}
-
 namespace {
+
+/// The greatest power of two known to divide a value, at most 2^30: vectors need no more, and products cannot overflow.
+struct PowersOfTwo {
+  const DivisibilityAnalysis &divisibility;
+  int64_t operator()(Value value) const { return std::gcd(divisibility.getDivisor(value), int64_t(1) << 30); }
+};
 
 /// Divisors of a view's parts, in elements.
 struct ViewFacts {
@@ -63,7 +31,7 @@ struct ViewFacts {
   Access access = Access::InOut;
 };
 
-ViewFacts getFacts(Value value) {
+ViewFacts getFacts(Value value, const PowersOfTwo &getDivisor) {
   ViewFacts facts;
   if (auto view = value.getDefiningOp<ViewOp>()) {
     auto kernel = view->getParentOfType<KernelOp>();
@@ -81,7 +49,7 @@ ViewFacts getFacts(Value value) {
     return facts;
   }
   if (auto permute = value.getDefiningOp<PermuteViewOp>()) {
-    ViewFacts source = getFacts(permute.getSource());
+    ViewFacts source = getFacts(permute.getSource(), getDivisor);
     facts.base = source.base;
     facts.access = source.access;
     for (int64_t d : permute.getPermutation()) {
@@ -92,7 +60,7 @@ ViewFacts getFacts(Value value) {
     return facts;
   }
   auto sub = cast<SubviewOp>(value.getDefiningOp());
-  ViewFacts source = getFacts(sub.getSource());
+  ViewFacts source = getFacts(sub.getSource(), getDivisor);
   facts.base = source.base;
   facts.access = source.access;
   unsigned index = 0, slice = 0;
@@ -121,24 +89,25 @@ ViewFacts getFacts(Value value) {
 struct TileGPUVectorizeAccesses : tile::impl::TileGPUVectorizeAccessesBase<TileGPUVectorizeAccesses> {
   void runOnOperation() override {
     Builder builder(&getContext());
+    PowersOfTwo getDivisor{getAnalysis<DivisibilityAnalysis>()};
     getOperation().walk([&](Operation *op) {
       if (auto load = dyn_cast<LoadOp>(op)) {
-        annotate(load, load.getType(), builder);
+        annotate(load, load.getType(), getDivisor, builder);
         // Memory that a store of this kernel may reach is not read past the coherent caches.
-        if (getFacts(load.getView()).access == Access::In && !load->getParentOfType<KernelOp>()->hasAttr("tile.may_alias"))
-          load->setAttr("tile_gpu.read_only", builder.getUnitAttr());
+        if (getFacts(load.getView(), getDivisor).access == Access::In && !load->getParentOfType<KernelOp>()->hasAttr(mayAliasName))
+          load->setAttr(readOnlyName, builder.getUnitAttr());
       } else if (auto store = dyn_cast<StoreOp>(op)) {
-        annotate(store, store.getValue().getType(), builder);
+        annotate(store, store.getValue().getType(), getDivisor, builder);
       }
     });
   }
 
   /// The widest piece that registers, alignment and bounds allow.
-  template <typename Op> static void annotate(Op op, Type moved, Builder &builder) {
+  template <typename Op> static void annotate(Op op, Type moved, const PowersOfTwo &getDivisor, Builder &builder) {
     auto tile = dyn_cast<RankedTensorType>(moved);
     if (!tile)
       return;
-    ViewFacts facts = getFacts(op.getView());
+    ViewFacts facts = getFacts(op.getView(), getDivisor);
     LinearLayout layout = getLayout(tile);
     int64_t bits = tile.getElementType().isIndex() ? 64 : std::max(8u, tile.getElementTypeBitWidth());
     int64_t width = 1;
@@ -166,10 +135,10 @@ struct TileGPUVectorizeAccesses : tile::impl::TileGPUVectorizeAccessesBase<TileG
     int64_t limit = std::min<int64_t>(layout.getContiguousRegisters(fastest), 128 / bits);
     while (width * 2 <= limit && aligned % (width * 2) == 0 && bounds % (width * 2) == 0)
       width *= 2;
-    op->setAttr("tile_gpu.vector", builder.getI64IntegerAttr(width));
+    op->setAttr(vectorName, builder.getI64IntegerAttr(width));
     if (width < limit) {
-      op->setAttr("tile_gpu.vector_if", builder.getI64IntegerAttr(limit));
-      op->setAttr("tile_gpu.fastest", builder.getI64IntegerAttr(fastest));
+      op->setAttr(vectorIfName, builder.getI64IntegerAttr(limit));
+      op->setAttr(fastestName, builder.getI64IntegerAttr(fastest));
     }
   }
 };

@@ -1,4 +1,5 @@
 // convert-tile-thread-to-llvm: functions of one thread to the LLVM and NVVM dialects, with upstream's conversions.
+#include "dialect/AttributeNames.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -53,7 +54,7 @@ struct ConvertThreadToLLVM : tile::impl::ConvertThreadToLLVMBase<ConvertThreadTo
 
   /// NVVM's attributes belong to LLVM functions only.
   static void markKernel(LLVM::LLVMFuncOp function) {
-    auto threads = function->getAttrOfType<IntegerAttr>("tile_gpu.num_threads");
+    auto threads = function->getAttrOfType<IntegerAttr>(tile::gpu::numThreadsName);
     if (!threads)
       return;
     Builder builder(function);

@@ -1,5 +1,6 @@
 // A kernel as the function that one thread runs: ABI, program number, grid axes.
 #include "passes/Convert/TileGPUToLLVM/KernelFunction.h"
+#include "dialect/AttributeNames.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -49,12 +50,12 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
   inputs.append(kernel.getDims().size(), b.getI64Type());
   auto function = func::FuncOp::create(b, loc, kernel.getSymName(), b.getFunctionType(inputs, {}));
   int64_t warps = 4;
-  if (auto attr = kernel->getAttrOfType<IntegerAttr>("tile_gpu.num_warps"))
+  if (auto attr = kernel->getAttrOfType<IntegerAttr>(gpu::numWarpsName))
     warps = attr.getInt();
-  function->setAttr("tile_gpu.num_threads", b.getI64IntegerAttr(warps * 32));
-  if (auto bytes = kernel->getAttr("tile_gpu.shared_bytes"))
-    function->setAttr("tile_gpu.shared_bytes", bytes);
-  bool mayAlias = kernel->hasAttr("tile.may_alias");
+  function->setAttr(gpu::numThreadsName, b.getI64IntegerAttr(warps * 32));
+  if (auto bytes = kernel->getAttr(gpu::sharedBytesName))
+    function->setAttr(gpu::sharedBytesName, bytes);
+  bool mayAlias = kernel->hasAttr(mayAliasName);
   for (unsigned i = 0; i < kernel.getParams().size(); ++i) {
     ParamAttr param = kernel.getParam(i);
     if (param.getAccess() == Access::Scalar)
@@ -75,7 +76,7 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
     Value index = arith::IndexCastOp::create(b, loc, b.getIndexType(), argument);
     // A dimension is checked not to be negative where its contract says so.
     if (cast<DimAttr>(attr).getMin() >= 0)
-      index.getDefiningOp()->setAttr("tile_gpu.non_negative", b.getUnitAttr());
+      index.getDefiningOp()->setAttr(gpu::nonNegativeName, b.getUnitAttr());
     dims[cast<DimAttr>(attr).getName()] = index;
   }
   auto bindDims = [&](Region &region) {
@@ -96,14 +97,14 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
     extents.push_back(mapping.lookupOrDefault(extent));
   Value block = NVVM::BlockIdXOp::create(b, loc, b.getI32Type());
   Value program = arith::IndexCastOp::create(b, loc, b.getIndexType(), block);
-  program.getDefiningOp()->setAttr("tile_gpu.non_negative", b.getUnitAttr());
+  program.getDefiningOp()->setAttr(gpu::nonNegativeName, b.getUnitAttr());
   int64_t group = 1;
-  if (auto attr = kernel->getAttrOfType<IntegerAttr>("tile.grouped"))
+  if (auto attr = kernel->getAttrOfType<IntegerAttr>(groupedName))
     group = attr.getInt();
   SmallVector<Value> axes = splitProgram(b, loc, program, extents, group);
   for (Value axis : axes)
     if (Operation *op = axis.getDefiningOp())
-      op->setAttr("tile_gpu.non_negative", b.getUnitAttr());
+      op->setAttr(gpu::nonNegativeName, b.getUnitAttr());
 
   kernel.getBody().walk([&](ProgramIdOp op) {
     op.getResult().replaceAllUsesWith(axes[op.getAxis()]);

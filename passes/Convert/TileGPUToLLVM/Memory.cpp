@@ -34,7 +34,7 @@ static bool isNonNegative(Value value, unsigned depth = 0) {
     return loop && argument == loop.getInductionVar() && isNonNegative(loop.getLowerBound(), depth + 1);
   }
   Operation *op = value.getDefiningOp();
-  if (op->hasAttr("tile_gpu.non_negative"))
+  if (op->hasAttr(nonNegativeName))
     return true;
   if (isa<arith::AddIOp, arith::MulIOp, arith::DivSIOp, arith::RemSIOp, arith::MinSIOp, arith::CeilDivSIOp, arith::IndexCastOp>(op))
     return llvm::all_of(op->getOperands(), [&](Value v) { return isNonNegative(v, depth + 1); });
@@ -345,7 +345,7 @@ static SmallVector<Value> fronts(ArrayRef<ValueRange> ranges) {
 }
 
 /// Neighbouring registers that the access moves at once; with `tile_gpu.vector_if`, after a check at run time.
-static unsigned getVectorWidth(Operation *op, StringRef attribute = "tile_gpu.vector") {
+static unsigned getVectorWidth(Operation *op, StringRef attribute = vectorName) {
   auto width = op->getAttrOfType<IntegerAttr>(attribute);
   return width ? width.getInt() : 1;
 }
@@ -360,7 +360,7 @@ struct LowerLoad : OpConversionPattern<LoadOp> {
     Location loc = op.getLoc();
     auto tile = dyn_cast<RankedTensorType>(op.getType());
     Access<LoadOp> access(op, adaptor.getView(), fronts(adaptor.getStarts()), fronts(adaptor.getEnds()), tile, rewriter);
-    bool readOnly = op->hasAttr("tile_gpu.read_only");
+    bool readOnly = op->hasAttr(readOnlyName);
     Type element = access.getElement(), stored = getStoredType(element);
     Value pad = adaptor.getPad().front();
     Value mask = op.getMask() ? adaptor.getMask().front() : Value();
@@ -395,10 +395,10 @@ struct LowerLoad : OpConversionPattern<LoadOp> {
       }
       return whole;
     };
-    unsigned wide = std::min(mask ? 1 : getVectorWidth(op, "tile_gpu.vector_if"), count);
+    unsigned wide = std::min(mask ? 1 : getVectorWidth(op, vectorIfName), count);
     Value whole;
     if (wide > width) {
-      Value condition = access.canVectorize(wide, getVectorWidth(op, "tile_gpu.fastest"));
+      Value condition = access.canVectorize(wide, getVectorWidth(op, fastestName));
       auto branch = scf::IfOp::create(rewriter, loc, TypeRange{VectorType::get(count, stored)}, condition, /*withElseRegion=*/true);
       for (auto [region, pieceWidth] : {std::pair(&branch.getThenRegion(), wide), std::pair(&branch.getElseRegion(), width)}) {
         OpBuilder::InsertionGuard guard(rewriter);
@@ -452,9 +452,9 @@ struct LowerStore : OpConversionPattern<StoreOp> {
         storePiece(rewriter, loc, piece, access.address(r), predicate);
       }
     };
-    unsigned wide = std::min(mask ? 1 : getVectorWidth(op, "tile_gpu.vector_if"), count);
+    unsigned wide = std::min(mask ? 1 : getVectorWidth(op, vectorIfName), count);
     if (wide > width) {
-      Value condition = access.canVectorize(wide, getVectorWidth(op, "tile_gpu.fastest"));
+      Value condition = access.canVectorize(wide, getVectorWidth(op, fastestName));
       auto branch = scf::IfOp::create(rewriter, loc, condition, /*withElseRegion=*/true);
       for (auto [region, pieceWidth] : {std::pair(&branch.getThenRegion(), wide), std::pair(&branch.getElseRegion(), width)}) {
         OpBuilder::InsertionGuard guard(rewriter);

@@ -1,8 +1,8 @@
 // Reductions: within a thread's registers, across lanes by shuffles, across warps through shared memory.
+#include "passes/Convert/Reduction.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -14,29 +14,6 @@ using namespace tile::gpu;
 /// What is reduced: one vector of registers, or for positions two (value, position).
 using State = SmallVector<Value, 2>;
 using Combine = llvm::function_ref<State(OpBuilder &, const State &, const State &)>;
-
-static Value combineKind(OpBuilder &b, Location loc, ReduceKind kind, Value x, Value y) {
-  bool isFloat = isa<FloatType>(getElementTypeOrSelf(x.getType()));
-  switch (kind) {
-  case ReduceKind::Sum:
-    return isFloat ? Value(arith::AddFOp::create(b, loc, x, y)) : Value(arith::AddIOp::create(b, loc, x, y));
-  case ReduceKind::Prod:
-    return isFloat ? Value(arith::MulFOp::create(b, loc, x, y)) : Value(arith::MulIOp::create(b, loc, x, y));
-  case ReduceKind::Max:
-    return isFloat ? Value(arith::MaximumFOp::create(b, loc, x, y)) : Value(arith::MaxSIOp::create(b, loc, x, y));
-  case ReduceKind::Min:
-    return isFloat ? Value(arith::MinimumFOp::create(b, loc, x, y)) : Value(arith::MinSIOp::create(b, loc, x, y));
-  case ReduceKind::And:
-    return arith::AndIOp::create(b, loc, x, y);
-  case ReduceKind::Or:
-    return arith::OrIOp::create(b, loc, x, y);
-  case ReduceKind::MaxUnsigned:
-    return arith::MaxUIOp::create(b, loc, x, y);
-  case ReduceKind::MinUnsigned:
-    return arith::MinUIOp::create(b, loc, x, y);
-  }
-  return {};
-}
 
 /// Keeps the pair whose value is more extreme; of equal ones the lower position. NaN is the most extreme.
 static State combinePositions(OpBuilder &b, Location loc, ArgReduceKind kind, const State &x, const State &y) {
@@ -166,7 +143,7 @@ static FailureOr<State> reduceAxes(Operation *op, OpBuilder &b, State state, con
 
   // Each warp leaves its registers for each lane at [warp][register][lane]; then all read those of the warps that differ
   // from theirs along the axes.
-  auto offset = op->getAttrOfType<IntegerAttr>("tile_gpu.offset");
+  auto offset = op->getAttrOfType<IntegerAttr>(sharedOffsetName);
   if (!offset) {
     op->emitError("internal: a reduction across warps has no shared memory");
     return failure();
@@ -240,7 +217,7 @@ struct LowerReduce : OpConversionPattern<ReduceOp> {
   LogicalResult matchAndRewrite(ReduceOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     LinearLayout layout = getLayout(op.getSource().getType());
     auto combine = [&](OpBuilder &b, const State &x, const State &y) -> State {
-      return {combineKind(b, op.getLoc(), op.getKind(), x[0], y[0])};
+      return {tile::combine(b, op.getLoc(), op.getKind(), x[0], y[0])};
     };
     auto state = reduceAxes(op, rewriter, {adaptor.getSource()}, layout, getAxes(op.getAxis(), layout.getRank()), combine);
     if (failed(state))

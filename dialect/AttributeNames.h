@@ -1,0 +1,63 @@
+// Names of the attributes that kernels, loops and accesses carry beyond those their definitions declare.
+#ifndef TILE_DIALECT_ATTRIBUTENAMES_H
+#define TILE_DIALECT_ATTRIBUTENAMES_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace tile {
+
+// What the source asks of a kernel, as the elaborator wrote it down.
+
+/// Warps of a block (i64).
+inline constexpr llvm::StringLiteral askedWarpsName = "tile.num_warps";
+/// Stages of pipelined loads, of a kernel or a loop (i64).
+inline constexpr llvm::StringLiteral stagesName = "tile.num_stages";
+/// Rows of programs that run as one band, so that they share what caches hold (i64).
+inline constexpr llvm::StringLiteral groupedName = "tile.grouped";
+/// Warp groups that compute where others load (i64).
+inline constexpr llvm::StringLiteral consumersName = "tile.consumers";
+/// Blocks on a multiprocessor at once (i64).
+inline constexpr llvm::StringLiteral occupancyName = "tile.occupancy";
+/// Registers a thread may use (i64).
+inline constexpr llvm::StringLiteral maxRegistersName = "tile.maxreg";
+/// Blocks of a cluster along x and y (array of i64).
+inline constexpr llvm::StringLiteral clusterName = "tile.cluster";
+/// Blocks take several programs each (unit).
+inline constexpr llvm::StringLiteral persistentName = "tile.persistent";
+/// Freedom of floating-point arithmetic: strict, contract or fast (string).
+inline constexpr llvm::StringLiteral floatModeName = "tile.fp";
+/// Pairs of parameters whose memory may overlap although one is written (array of pairs of strings).
+inline constexpr llvm::StringLiteral mayAliasName = "tile.may_alias";
+/// A loop that is to merge with the loop around it (unit).
+inline constexpr llvm::StringLiteral flattenName = "tile.flatten";
+/// Iterations of a loop to write out (i64).
+inline constexpr llvm::StringLiteral unrollName = "tile.unroll";
+
+namespace gpu {
+
+// What the passes for GPUs decide.
+
+/// Of a kernel: warps of a block (i64).
+inline constexpr llvm::StringLiteral numWarpsName = "tile_gpu.num_warps";
+/// Of a kernel's function: threads of a block (i64).
+inline constexpr llvm::StringLiteral numThreadsName = "tile_gpu.num_threads";
+/// Of a kernel and its function: bytes of shared memory that a block needs (i64).
+inline constexpr llvm::StringLiteral sharedBytesName = "tile_gpu.shared_bytes";
+/// Of an operation: where its shared memory starts, in bytes (i64).
+inline constexpr llvm::StringLiteral sharedOffsetName = "tile_gpu.offset";
+/// Of an access: neighbours to move at once (i64).
+inline constexpr llvm::StringLiteral vectorName = "tile_gpu.vector";
+/// Of an access: neighbours to move at once where a check at run time allows it (i64).
+inline constexpr llvm::StringLiteral vectorIfName = "tile_gpu.vector_if";
+/// Of an access with the former: the tile's dimension along which neighbours lie (i64).
+inline constexpr llvm::StringLiteral fastestName = "tile_gpu.fastest";
+/// Of a load: nothing writes this memory while the kernel runs (unit).
+inline constexpr llvm::StringLiteral readOnlyName = "tile_gpu.read_only";
+/// Of an operation: its result is known not to be negative (unit).
+inline constexpr llvm::StringLiteral nonNegativeName = "tile_gpu.non_negative";
+
+} // namespace gpu
+
+} // namespace tile
+
+#endif

@@ -1,0 +1,58 @@
+// Identities and combiners of reductions, which both paths lower to.
+#include "passes/Convert/Reduction.h"
+
+using namespace mlir;
+using namespace tile;
+
+TypedAttr tile::getIdentity(Builder &b, ReduceKind kind, Type type) {
+  if (auto element = dyn_cast<FloatType>(type)) {
+    const llvm::fltSemantics &semantics = element.getFloatSemantics();
+    switch (kind) {
+    case ReduceKind::Prod:
+      return b.getFloatAttr(type, 1.0);
+    case ReduceKind::Max:
+      return b.getFloatAttr(type, APFloat::getInf(semantics, /*Negative=*/true));
+    case ReduceKind::Min:
+      return b.getFloatAttr(type, APFloat::getInf(semantics));
+    default:
+      return b.getFloatAttr(type, 0.0);
+    }
+  }
+  unsigned bits = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  switch (kind) {
+  case ReduceKind::Prod:
+    return b.getIntegerAttr(type, APInt(bits, 1));
+  case ReduceKind::Max:
+    return b.getIntegerAttr(type, APInt::getSignedMinValue(bits));
+  case ReduceKind::Min:
+    return b.getIntegerAttr(type, APInt::getSignedMaxValue(bits));
+  case ReduceKind::And:
+  case ReduceKind::MinUnsigned:
+    return b.getIntegerAttr(type, APInt::getAllOnes(bits));
+  default:
+    return b.getIntegerAttr(type, APInt::getZero(bits));
+  }
+}
+
+Value tile::combine(OpBuilder &b, Location loc, ReduceKind kind, Value x, Value y, arith::FastMathFlags flags) {
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(x.getType()));
+  switch (kind) {
+  case ReduceKind::Sum:
+    return isFloat ? Value(arith::AddFOp::create(b, loc, x, y, flags)) : Value(arith::AddIOp::create(b, loc, x, y));
+  case ReduceKind::Prod:
+    return isFloat ? Value(arith::MulFOp::create(b, loc, x, y, flags)) : Value(arith::MulIOp::create(b, loc, x, y));
+  case ReduceKind::Max:
+    return isFloat ? Value(arith::MaximumFOp::create(b, loc, x, y)) : Value(arith::MaxSIOp::create(b, loc, x, y));
+  case ReduceKind::Min:
+    return isFloat ? Value(arith::MinimumFOp::create(b, loc, x, y)) : Value(arith::MinSIOp::create(b, loc, x, y));
+  case ReduceKind::And:
+    return arith::AndIOp::create(b, loc, x, y);
+  case ReduceKind::Or:
+    return arith::OrIOp::create(b, loc, x, y);
+  case ReduceKind::MaxUnsigned:
+    return arith::MaxUIOp::create(b, loc, x, y);
+  case ReduceKind::MinUnsigned:
+    return arith::MinUIOp::create(b, loc, x, y);
+  }
+  llvm_unreachable("every kind of reduction has a combiner");
+}

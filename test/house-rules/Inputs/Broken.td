@@ -1,0 +1,2 @@
+// A pass of which nothing is said.
+def Broken : Pass<"tile-broken"> {}

@@ -1,0 +1,2 @@
+// A directive that lit passes over.
+// RUN_HERE tile-opt %s

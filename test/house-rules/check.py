@@ -1,0 +1,94 @@
+"""Checks what CONTRIBUTING.md asks of every file, as far as a script can see it: check.py ROOT prints what breaks a rule."""
+import os
+import re
+import sys
+
+FOLDERS = ("bench", "cmake", "codegen", "dialect", "docs", "driver", "editors", "examples", "frontend", "grammar", "passes",
+           "python", "runtime", "test")
+SOURCES = (".cpp", ".h", ".hpp", ".c", ".td", ".def", ".py", ".g4", ".cmake", "CMakeLists.txt")
+TESTS = (".mlir", ".tile", ".test", ".ll")
+STRING = r'"(?:[^"\\]|\\.)*"'
+REPORTS = r"\b(?:emitOpError|emitError|emitWarning|emitRemark|createStringError|notifyMatchFailure)\("
+
+
+def files(root):
+    for folder in FOLDERS:
+        for path, folders, names in os.walk(os.path.join(root, folder)):
+            folders[:] = sorted(f for f in folders if not f.startswith((".", "__")) and f != "Inputs")
+            for name in sorted(names):
+                if name.endswith(SOURCES + TESTS + (".md",)):
+                    yield os.path.relpath(os.path.join(path, name), root)
+
+
+def lineOf(text, position):
+    return text.count("\n", 0, position) + 1
+
+
+def definitions(text):
+    """Each `def` of a TableGen file: its position, its class, its class's first argument, its text."""
+    starts = list(re.finditer(r'^def \w+ ?: ?(\w+)<"([^"]*)"', text, re.MULTILINE))
+    for match, after in zip(starts, starts[1:] + [None]):
+        yield match.start(), match[1], match[2], text[match.start():after.start() if after else len(text)]
+
+
+def checkShape(path, text):
+    """A file opens with a comment on what it is for, and has at most 800 lines."""
+    if text.count("\n") > 800:
+        yield 800, f"{text.count(chr(10))} lines, the limit is 800"
+    if path.endswith(SOURCES) and not text.startswith(("//", "/*", "#", '"""')):
+        yield 1, "needs a first line that says what the file is for"
+
+
+def checkDefinitions(path, text, root):
+    """Operations and passes are described; a pass has a folder of tests named as its flag."""
+    for start, kind, name, body in definitions(text):
+        if kind != "Pass" and not kind.endswith("_Op"):
+            continue
+        for field in ("summary", "description"):
+            if not re.search(rf'let {field} = ("[^"]|\[{{\s*\S)', body):
+                yield lineOf(text, start), f"'{name}' has no {field}"
+        tests = os.path.join(root, "test", "passes", name)
+        if kind == "Pass" and not (os.path.isdir(tests) and any(f.endswith(TESTS) for f in os.listdir(tests))):
+            yield lineOf(text, start), f"'{name}' has no tests in test/passes/{name}"
+
+
+def checkMessages(path, text):
+    """Messages start in lower case and have no full stop."""
+    if path.endswith(".def"):
+        messages = re.finditer(rf"^DIAG\(\w+, \w+, \w+,\s*((?:{STRING}\s*)+)", text, re.MULTILINE)
+    else:
+        messages = re.finditer(rf"{REPORTS}([^;]*);", text)
+    for match in messages:
+        strings = re.findall(STRING, match[1])
+        if strings and re.match(r'"[A-Z][a-z]', strings[0]):
+            yield lineOf(text, match.start()), f"the message starts with a capital: {strings[0]}"
+        if strings and re.search(r'[^.]\."$', strings[-1]):
+            yield lineOf(text, match.start()), f"the message ends in a full stop: {strings[-1]}"
+
+
+def checkDirectives(path, text):
+    """lit and FileCheck pass over a directive without its colon."""
+    for match in re.finditer(r"^\s*(?://|#|;)\s*((?:RUN|CHECK(?:-[A-Z]+)*)\b(?![-:]|\{LITERAL).*)$", text, re.MULTILINE):
+        yield lineOf(text, match.start(1)), f"a directive without its colon: {match[1]}"
+
+
+def main(root):
+    broken = 0
+    for path in files(root):
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            text = file.read()
+        found = list(checkShape(path, text))
+        if path.endswith(".td"):
+            found += checkDefinitions(path, text, root)
+        if path.endswith((".cpp", ".h", ".def")):
+            found += checkMessages(path, text)
+        if path.startswith("test" + os.sep) and path.endswith(TESTS):
+            found += checkDirectives(path, text)
+        for line, message in found:
+            print(f"{path}:{line}: {message}")
+        broken += len(found)
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
