@@ -7,8 +7,8 @@ import lit.formats
 
 config.name = "tile"
 config.test_format = lit.formats.ShTest(execute_external=False)
-# gpu/agree holds kernels for test/gpu/run_agree.py.
 config.suffixes = [".mlir", ".tile", ".test", ".ll"]
+# gpu/agree holds kernels for test/gpu/run_agree.py.
 config.excludes = ["Inputs", "agree", "lit.cfg.py", "CMakeLists.txt"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.tile_build, "test")
