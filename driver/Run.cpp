@@ -1,11 +1,9 @@
 // `tilec run`: compiles one kernel for this machine, runs it on the given arguments and writes its outputs.
-#include "codegen/Assemble.h"
 #include "codegen/Host.h"
 #include "codegen/NVPTX.h"
 #include "driver/Compile.h"
 #include "driver/RunArguments.h"
 #include "driver/RunCuda.h"
-#include "frontend/Diag/Suggest.h"
 #include "frontend/Sema/Words.h"
 #include "runtime/src/Validate.h"
 #include "llvm/Support/Format.h"

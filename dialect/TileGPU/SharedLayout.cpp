@@ -2,7 +2,6 @@
 #include "dialect/TileGPU/SharedLayout.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <cassert>
 

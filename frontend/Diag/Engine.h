@@ -130,7 +130,6 @@ public:
 
   /// Remarks (R0xxx) are kept only when asked for.
   void setRemarks(bool on) { remarks = on; }
-  bool wantsRemarks() const { return remarks; }
 
   unsigned errors() const { return errorCount; }
   unsigned warnings() const { return warningCount; }

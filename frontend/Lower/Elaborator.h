@@ -11,7 +11,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 
-#include <functional>
 #include <set>
 
 namespace tile {
@@ -69,9 +68,6 @@ private:
   Binding *findLocal(llvm::StringRef name);
   /// Declares a local; reports a name that hides anything but a built-in.
   void declare(const ast::Ident &name, SemValue value, bool isVar = false);
-  void declareSilently(const ast::Ident &name, SemValue value) {
-    frames.back().back()[name.text] = {std::move(value), false, name.range};
-  }
   SemValue evalName(llvm::StringRef name, Range range);
   SemValue evalConstant(const ast::ConstDecl &decl);
   std::vector<std::string> visibleNames() const;

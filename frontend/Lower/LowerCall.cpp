@@ -1,6 +1,5 @@
 // Calls: user functions are inlined by walking their body; built-ins are dispatched by family.
 #include "frontend/Lower/Elaborator.h"
-#include "frontend/Diag/Suggest.h"
 #include "frontend/Sema/Words.h"
 
 using namespace mlir;

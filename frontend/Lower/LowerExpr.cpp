@@ -1,6 +1,5 @@
 // Expressions: literals, names, operators, casts, members.
 #include "frontend/Lower/Elaborator.h"
-#include "frontend/Diag/Suggest.h"
 
 #include <cmath>
 #include <limits>

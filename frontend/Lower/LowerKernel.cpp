@@ -2,7 +2,6 @@
 #include "frontend/Lower/Elaborator.h"
 #include "dialect/AttributeNames.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <algorithm>
 

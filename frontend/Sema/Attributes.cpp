@@ -1,7 +1,6 @@
 // Attributes of kernels and loops, and the `tune` clause.
 #include "frontend/Lower/Elaborator.h"
 #include "dialect/AttributeNames.h"
-#include "frontend/Diag/Suggest.h"
 
 using namespace mlir;
 using namespace tile;

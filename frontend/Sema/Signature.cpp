@@ -1,6 +1,5 @@
 // The signature of one instance: parameters, named dimensions, strides, grid, and expressions that the launcher computes.
 #include "frontend/Lower/Elaborator.h"
-#include "frontend/Diag/Suggest.h"
 
 using namespace mlir;
 using namespace tile;

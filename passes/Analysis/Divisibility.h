@@ -17,9 +17,6 @@ public:
   /// divides. In elements, bytes or whatever the value counts.
   int64_t getDivisor(mlir::Value value) const;
 
-  /// Whether `number` > 0 divides the value for certain.
-  bool isMultipleOf(mlir::Value value, int64_t number) const { return getDivisor(value) % number == 0; }
-
 private:
   mlir::DataFlowSolver solver;
 };

@@ -4,7 +4,6 @@
 // idle. Where they could be seen, in reductions and along K of a dot, they are replaced by what changes nothing.
 #include "passes/Convert/Reduction.h"
 
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/Support/MathExtras.h"

@@ -1,6 +1,6 @@
 // tile-gpu-vectorize-accesses: how many neighbouring registers each load and store moves at once.
+#include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/Divisibility.h"
-#include "passes/TileGPU/LayoutInference.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"

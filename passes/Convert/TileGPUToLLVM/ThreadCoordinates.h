@@ -38,7 +38,6 @@ public:
   /// True if offsets may be added to the base: they have no bit in common.
   bool isDisjoint() const;
 
-  llvm::ArrayRef<uint32_t> getRegisterImages() const { return registers; }
   llvm::ArrayRef<uint32_t> getThreadImages() const { return threads; }
 
 private:
