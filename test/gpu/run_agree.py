@@ -2,7 +2,8 @@
 """Runs the kernels of agree/ on the CPU and on CUDA with the same random inputs and compares what they write.
 
 Each file's first line says how to run it; a definition that lists several values is run for each. Data movement, integers
-and strict element-wise arithmetic must agree to the bit, the rest within the tolerance of its dtype.
+and strict element-wise arithmetic must agree to the bit, the rest within the tolerance of its dtype. An argument 0 to 3 is the
+optimisation level on CUDA.
 """
 import itertools
 import os
@@ -47,9 +48,9 @@ def widen(array, dtype):
     return array
 
 
-def run(path, arguments, device, outputs, folder):
+def run(path, arguments, device, outputs, folder, level):
     paths = {name: os.path.join(folder, f"{name}.{device}.npy") for name in outputs}
-    call = [TILEC, "run", path, *arguments, "--seed", "5", "--device", device]
+    call = [TILEC, "run", path, *arguments, "--seed", "5", "--device", device, f"-O{level}"]
     for name in outputs:
         call += ["--out", f"{name}={paths[name]}"]
     done = subprocess.run(call, capture_output=True, text=True, timeout=120)
@@ -77,6 +78,7 @@ def compare(name, dtype, left, right):
 
 
 def main():
+    level = int(sys.argv[1]) if len(sys.argv) > 1 else 3  # of the CUDA side
     passed = failed = 0
     for file in sorted(os.listdir(os.path.join(HERE, "agree"))):
         path = os.path.join(HERE, "agree", file)
@@ -86,7 +88,7 @@ def main():
         for arguments, dtype in variants(text):
             with tempfile.TemporaryDirectory(prefix="tile-agree-") as folder:
                 try:
-                    wrong = compare(file[:-5], dtype, run(path, arguments, "cpu", outputs, folder), run(path, arguments, "cuda", outputs, folder))
+                    wrong = compare(file[:-5], dtype, run(path, arguments, "cpu", outputs, folder, 3), run(path, arguments, "cuda", outputs, folder, level))
                 except (RuntimeError, subprocess.TimeoutExpired) as error:
                     wrong = str(error)
             if wrong:

@@ -208,10 +208,11 @@ def main():
     parser.add_argument("examples", nargs="*", help="names of examples (all)")
     parser.add_argument("--case", default="", help="only cases whose name contains this; leaves the other parts out")
     parser.add_argument("--no-bandwidth", action="store_true", help="measure nothing")
+    parser.add_argument("--target", help="compile for this GPU (this machine's); of an older one take --ptx")
     parser.add_argument("--ptx", action="store_true", help="load PTX instead of cubins")
     parser.add_argument("--results", default=os.path.join(ROOT, "test", "gpu", "results"), help="folder of the result file")
     options = parser.parse_args()
-    target = architecture()
+    target = options.target or architecture()
     result = {"device": torch.cuda.get_device_name(), "target": target, "torch": torch.__version__,
               "tilec": subprocess.run([TILEC, "--version"], capture_output=True, text=True).stdout.strip(),
               "date": time.strftime("%Y-%m-%d"), "cases": [], "errors": [], "tilec run": [], "bandwidth": []}
