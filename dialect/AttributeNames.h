@@ -56,6 +56,13 @@ inline constexpr llvm::StringLiteral readOnlyName = "tile_gpu.read_only";
 /// Of an operation: its result is known not to be negative (unit).
 inline constexpr llvm::StringLiteral nonNegativeName = "tile_gpu.non_negative";
 
+/// Of a kernel and its function: threads of the producer, behind those that compute (i64).
+inline constexpr llvm::StringLiteral producerThreadsName = "tile_gpu.producer_threads";
+/// Of a kernel and its function: blocks take several programs each, as many blocks as the machine holds (unit).
+inline constexpr llvm::StringLiteral persistentGridName = "tile_gpu.persistent";
+/// Of a kernel's function: tensor maps behind its other parameters (array of #tile_gpu.tensor_map).
+inline constexpr llvm::StringLiteral tensorMapsName = "tile_gpu.tensor_maps";
+
 } // namespace gpu
 
 } // namespace tile

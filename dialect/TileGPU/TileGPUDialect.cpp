@@ -194,3 +194,23 @@ LogicalResult MmaOp::verify() {
 LogicalResult FmaDotOp::verify() {
   return verifyProduct(*this, getA().getType().getShape(), getB().getType().getShape(), getAcc().getType().getShape());
 }
+
+LogicalResult WgmmaOp::verify() {
+  auto tile = dyn_cast<RankedTensorType>(getA().getType());
+  return verifyProduct(*this, tile ? tile.getShape() : cast<MemDescType>(getA().getType()).getShape(), getB().getType().getShape(),
+                       getAcc().getType().getShape());
+}
+
+/// One coordinate for each dimension of the map behind `descriptor`, where that is known.
+static LogicalResult verifyCoordinates(Operation *op, Value descriptor, size_t coordinates) {
+  auto source = descriptor.getDefiningOp<DescriptorOp>();
+  if (!source || source.getMap().getOrder().size() == coordinates)
+    return success();
+  return op->emitOpError() << "needs " << source.getMap().getOrder().size() << " coordinates, found " << coordinates;
+}
+
+LogicalResult TmaFetchOp::verify() { return verifyCoordinates(*this, getDescriptor(), getCoordinates().size()); }
+
+LogicalResult TmaLoadOp::verify() { return verifyCoordinates(*this, getDescriptor(), getCoordinates().size()); }
+
+LogicalResult TmaStoreOp::verify() { return verifyCoordinates(*this, getDescriptor(), getCoordinates().size()); }

@@ -2,11 +2,10 @@
 #ifndef TILE_GPU_OPS
 #define TILE_GPU_OPS
 
-include "mlir/Interfaces/SideEffectInterfaces.td"
-include "dialect/TileGPU/TileGPUDialect.td"
-
-class TileGPU_Op<string opMnemonic, list<Trait> traits = []> : Op<TileGPU_Dialect, opMnemonic, traits>;
-def TileGPU_Tile : Type<And<[AnyRankedTensor.predicate, HasStaticShapePred]>, "tile in registers", "::mlir::RankedTensorType">;
+include "dialect/TileGPU/TileGPUOpBase.td"
+include "dialect/TileGPU/RingOps.td"
+include "dialect/TileGPU/TmaOps.td"
+include "dialect/TileGPU/WgmmaOps.td"
 
 def TileGPU_ConvertLayoutOp : TileGPU_Op<"convert_layout", [Pure]> {
   let summary = "the same tile, held by other threads";

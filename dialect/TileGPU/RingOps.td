@@ -1,0 +1,89 @@
+// Warp specialisation: a producer that copies, consumers that compute, and the rings of buffers between them.
+#ifndef TILE_GPU_RING_OPS
+#define TILE_GPU_RING_OPS
+
+include "dialect/TileGPU/TmaOps.td"
+
+def TileGPU_RingType : TypeDef<TileGPU_Dialect, "Ring"> {
+  let mnemonic = "ring";
+  let summary = "buffers that a producer fills and consumers empty, in order";
+  let description = [{ `stages` slots of one tile of each of `tiles`, with a full and an empty mbarrier a slot. }];
+  let parameters = (ins "int64_t":$stages, ArrayRefParameter<"::tile::gpu::MemDescType">:$tiles);
+  let assemblyFormat = "`<` $stages `,` $tiles `>`";
+}
+
+def TileGPU_RingOp : TileGPU_Op<"ring", [MemoryEffects<[MemAlloc, MemWrite]>]> {
+  let summary = "a ring in shared memory, every slot empty";
+  let description = [{
+    Producer and consumers each keep their own position, which starts at slot 0.
+    ```mlir
+    %r = tile_gpu.ring : !tile_gpu.ring<4, !tile_gpu.memdesc<128x64xf16, #s>, !tile_gpu.memdesc<64x256xf16, #s>>
+    ```
+  }];
+  let results = (outs TileGPU_RingType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def TileGPU_RingAcquireOp : TileGPU_Op<"ring_acquire", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "producer: the next slot, once it is empty";
+  let description = [{
+    Waits for the slot, announces the bytes of its tiles on its full barrier, and moves the producer on. The tiles are then
+    to be filled by tma_load on `barrier`.
+    ```mlir
+    %a, %b, %full = tile_gpu.ring_acquire %r : !tile_gpu.ring<4, …> -> !tile_gpu.memdesc<…>, !tile_gpu.memdesc<…>
+    ```
+  }];
+  let arguments = (ins TileGPU_RingType:$ring);
+  let results = (outs Variadic<TileGPU_MemDescType>:$tiles, TileGPU_BarrierType:$barrier);
+  let assemblyFormat = "$ring attr-dict `:` type($ring) `->` type($tiles)";
+}
+
+def TileGPU_RingWaitOp : TileGPU_Op<"ring_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "consumer: the next slot, once it is full";
+  let description = [{
+    ```mlir
+    %a, %b = tile_gpu.ring_wait %r : !tile_gpu.ring<4, …> -> !tile_gpu.memdesc<…>, !tile_gpu.memdesc<…>
+    ```
+  }];
+  let arguments = (ins TileGPU_RingType:$ring);
+  let results = (outs Variadic<TileGPU_MemDescType>:$tiles);
+  let assemblyFormat = "$ring attr-dict `:` type($ring) `->` type($tiles)";
+}
+
+def TileGPU_RingReleaseOp : TileGPU_Op<"ring_release", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "consumer: gives the oldest slot that it holds back to the producer";
+  let description = [{
+    ```mlir
+    tile_gpu.ring_release %r : !tile_gpu.ring<4, …>
+    ```
+  }];
+  let arguments = (ins TileGPU_RingType:$ring);
+  let assemblyFormat = "$ring attr-dict `:` type($ring)";
+}
+
+def TileGPU_WarpSpecializeOp : TileGPU_Op<"warp_specialize", [SingleBlock, NoTerminator]> {
+  let summary = "producer and consumers side by side";
+  let description = [{
+    `consumer` runs on the kernel's warps, `producer` on one thread of a further warpgroup. The last operation of a kernel's
+    body; what stands before it both see.
+    ```mlir
+    tile_gpu.warp_specialize producer { … } consumer { … }
+    ```
+  }];
+  let regions = (region SizedRegion<1>:$producer, SizedRegion<1>:$consumer);
+  let assemblyFormat = "attr-dict-with-keyword `producer` $producer `consumer` $consumer";
+}
+
+def TileGPU_BlockIdOp : TileGPU_Op<"block_id", [Pure]> {
+  let summary = "the running block's number, and how many blocks run";
+  let description = [{
+    In a persistent kernel blocks take programs `block`, `block + blocks`, …
+    ```mlir
+    %block, %blocks = tile_gpu.block_id
+    ```
+  }];
+  let results = (outs Index:$block, Index:$blocks);
+  let assemblyFormat = "attr-dict";
+}
+
+#endif

@@ -1,0 +1,11 @@
+// What the definitions of the tile_gpu operations have in common.
+#ifndef TILE_GPU_OP_BASE
+#define TILE_GPU_OP_BASE
+
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "dialect/TileGPU/TileGPUDialect.td"
+
+class TileGPU_Op<string opMnemonic, list<Trait> traits = []> : Op<TileGPU_Dialect, opMnemonic, traits>;
+def TileGPU_Tile : Type<And<[AnyRankedTensor.predicate, HasStaticShapePred]>, "tile in registers", "::mlir::RankedTensorType">;
+
+#endif

@@ -1,0 +1,90 @@
+// Copies of tiles by the tensor memory accelerator (TMA) of sm_90, and the tensor maps that describe them.
+#ifndef TILE_GPU_TMA_OPS
+#define TILE_GPU_TMA_OPS
+
+include "dialect/TileGPU/TileGPUOpBase.td"
+
+def TileGPU_TensorMapAttr : TileGPU_Attr<"TensorMap", "tensor_map"> {
+  let summary = "what the launcher encodes a tensor map from";
+  let description = [{
+    `param` is the kernel's parameter. `order` lists the tensor's dimensions, the fastest (stride 1) first; `box` has the
+    extents of one copy in that order, in elements; `swizzle` is 0, 32, 64 or 128 bytes. Positions outside the tensor read
+    as 0 and are not written.
+    ```mlir
+    #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 128], swizzle = 128>
+    ```
+    Source: CUDA Driver API, cuTensorMapEncodeTiled.
+  }];
+  let parameters = (ins "int64_t":$param, ArrayRefParameter<"int64_t">:$order, ArrayRefParameter<"int64_t">:$box, "int64_t":$swizzle);
+  let assemblyFormat = "`<` `param` `=` $param `,` `order` `=` `[` $order `]` `,` `box` `=` `[` $box `]` `,` `swizzle` `=` $swizzle `>`";
+}
+
+def TileGPU_DescriptorType : TypeDef<TileGPU_Dialect, "Descriptor"> {
+  let mnemonic = "descriptor";
+  let summary = "a tensor map in the kernel's parameter space";
+}
+
+def TileGPU_BarrierType : TypeDef<TileGPU_Dialect, "MBarrier"> {
+  let mnemonic = "mbarrier";
+  let summary = "an mbarrier in shared memory";
+}
+
+def TileGPU_DescriptorOp : TileGPU_Op<"descriptor", [Pure]> {
+  let summary = "the tensor map that the launcher made";
+  let description = [{
+    Equal maps are one parameter of the kernel's function, behind the dimensions.
+    ```mlir
+    %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 128], swizzle = 128>
+    ```
+  }];
+  let arguments = (ins TileGPU_TensorMapAttr:$map);
+  let results = (outs TileGPU_DescriptorType:$result);
+  let assemblyFormat = "$map attr-dict";
+}
+
+def TileGPU_TmaFetchOp : TileGPU_Op<"tma_fetch", [MemoryEffects<[MemRead, MemAlloc, MemWrite]>]> {
+  let summary = "a tile of a tensor, copied to fresh shared memory";
+  let description = [{
+    `coordinates` are the first element's position in the tensor, one for each dimension in the order of the map. The tile's
+    fastest dimension is the map's; its other dimensions of extent above 1 follow in the map's order. tile-gpu-specialize-warps
+    turns it into a tma_load by the producer.
+    ```mlir
+    %m = tile_gpu.tma_fetch %d [%k, %m] : !tile_gpu.memdesc<128x64xf16, #tile_gpu.shared<order = [1, 0], swizzle = 128>>
+    ```
+  }];
+  let arguments = (ins TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates);
+  let results = (outs TileGPU_MemDescType:$result);
+  let assemblyFormat = "$descriptor `[` $coordinates `]` attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_TmaLoadOp : TileGPU_Op<"tma_load", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "start copying a tile of a tensor to shared memory";
+  let description = [{
+    Issued by the running thread, which must be one alone; completes on `barrier`, which counts the tile's bytes. As many
+    copies as the tile has panels of the swizzle's width, each of the map's box.
+    ```mlir
+    tile_gpu.tma_load %d [%k, %m] into %memory, %barrier : !tile_gpu.memdesc<128x64xf16, #s>
+    ```
+  }];
+  let arguments = (ins TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates, TileGPU_MemDescType:$memory, TileGPU_BarrierType:$barrier);
+  let assemblyFormat = "$descriptor `[` $coordinates `]` `into` $memory `,` $barrier attr-dict `:` type($memory)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_TmaStoreOp : TileGPU_Op<"tma_store", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "copy a tile of registers to a tensor through shared memory";
+  let description = [{
+    Waits till the staging memory's last copy has been read, stores the tile there (stmatrix where it fits), and starts the
+    copy; does not wait for it. `columns` along the fastest dimension are staged at once. Warpgroups whose rows are their
+    own synchronise alone. With `ordered`, waits till the copy is written: in loops that may write the same place again.
+    ```mlir
+    tile_gpu.tma_store %t, %d [%n, %m] {columns = 128 : i64} : tensor<128x256xf16, #acc>
+    ```
+  }];
+  let arguments = (ins TileGPU_Tile:$value, TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates, I64Attr:$columns, UnitAttr:$ordered);
+  let assemblyFormat = "$value `,` $descriptor `[` $coordinates `]` attr-dict `:` type($value)";
+  let hasVerifier = 1;
+}
+
+#endif
