@@ -71,6 +71,32 @@ def TileGPUAssignLayouts : Pass<"tile-gpu-assign-layouts", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect"];
 }
 
+def TileGPUMakePersistent : Pass<"tile-gpu-make-persistent", "::mlir::ModuleOp"> {
+  let summary = "let each block take several programs";
+  let description = [{
+    For kernels `with persistent`: a loop over programs around the body, `tile.program_id` computed from its number. What
+    all programs share (arithmetic on dimensions, loads of memory that is not written) stands before the loop. The
+    launcher starts as many blocks as the GPU holds at once.
+    ```mlir
+    %block, %blocks = tile_gpu.block_id
+    scf.for %program = %block to %programs step %blocks { … }
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def TileGPUSpecializeWarps : Pass<"tile-gpu-specialize-warps", "::mlir::ModuleOp"> {
+  let summary = "split kernels into a producer that copies and consumers that compute";
+  let description = [{
+    Every `tile_gpu.tma_fetch` becomes a slot of a ring, which a producer in a warpgroup of its own fills ahead of the
+    consumers. The producer gets the loops, branches and index arithmetic that its copies need. Fetches that are first
+    used by one operation share a ring. A ring in a loop has as many stages as fit into shared memory, at most 8, or as
+    `stages(n)` says.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The GPU, as in sm_90a">];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def TileGPUVectorizeAccesses : Pass<"tile-gpu-vectorize-accesses", "::mlir::ModuleOp"> {
   let summary = "choose how many neighbours each access moves at once";
   let description = [{

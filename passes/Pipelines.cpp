@@ -62,10 +62,12 @@ void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
 
-void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &) {
+void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUPadExtents());
   pm.addPass(createTileGPUAssignLayouts());
   addCleanup(pm);
+  pm.addPass(createTileGPUMakePersistent());
+  pm.addPass(createTileGPUSpecializeWarps({options.target}));
   pm.addPass(createTileGPUVectorizeAccesses());
 }
 

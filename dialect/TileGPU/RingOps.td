@@ -8,20 +8,23 @@ def TileGPU_RingType : TypeDef<TileGPU_Dialect, "Ring"> {
   let mnemonic = "ring";
   let summary = "buffers that a producer fills and consumers empty, in order";
   let description = [{ `stages` slots of one tile of each of `tiles`, with a full and an empty mbarrier a slot. }];
-  let parameters = (ins "int64_t":$stages, ArrayRefParameter<"::tile::gpu::MemDescType">:$tiles);
-  let assemblyFormat = "`<` $stages `,` $tiles `>`";
+  let parameters = (ins "int64_t":$stages, OptionalArrayRefParameter<"::tile::gpu::MemDescType">:$tiles);
+  let assemblyFormat = "`<` $stages (`,` $tiles^)? `>`";
 }
 
 def TileGPU_RingOp : TileGPU_Op<"ring", [MemoryEffects<[MemAlloc, MemWrite]>]> {
   let summary = "a ring in shared memory, every slot empty";
   let description = [{
-    Producer and consumers each keep their own position, which starts at slot 0.
+    Producer and consumers each keep their own position, which starts at slot 0. A slot is empty once each warpgroup of the
+    consumers has released it, or, with `per_warp`, each warp. A ring of no tiles passes scalars, from the consumers to the
+    producer.
     ```mlir
     %r = tile_gpu.ring : !tile_gpu.ring<4, !tile_gpu.memdesc<128x64xf16, #s>, !tile_gpu.memdesc<64x256xf16, #s>>
     ```
   }];
+  let arguments = (ins UnitAttr:$per_warp);
   let results = (outs TileGPU_RingType:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let assemblyFormat = "(`per_warp` $per_warp^)? attr-dict `:` type($result)";
 }
 
 def TileGPU_RingAcquireOp : TileGPU_Op<"ring_acquire", [MemoryEffects<[MemRead, MemWrite]>]> {
@@ -59,6 +62,29 @@ def TileGPU_RingReleaseOp : TileGPU_Op<"ring_release", [MemoryEffects<[MemRead, 
   }];
   let arguments = (ins TileGPU_RingType:$ring);
   let assemblyFormat = "$ring attr-dict `:` type($ring)";
+}
+
+def TileGPU_ScalarSendOp : TileGPU_Op<"scalar_send", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "consumers: hand a scalar, the same in all threads, to the producer";
+  let description = [{
+    ```mlir
+    tile_gpu.scalar_send %r, %first : !tile_gpu.ring<2>, index
+    ```
+  }];
+  let arguments = (ins TileGPU_RingType:$ring, AnyTypeOf<[Index, AnyInteger, AnyFloat]>:$value);
+  let assemblyFormat = "$ring `,` $value attr-dict `:` type($ring) `,` type($value)";
+}
+
+def TileGPU_ScalarReceiveOp : TileGPU_Op<"scalar_receive", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "producer: the next scalar of the consumers";
+  let description = [{
+    ```mlir
+    %first = tile_gpu.scalar_receive %r : !tile_gpu.ring<2> -> index
+    ```
+  }];
+  let arguments = (ins TileGPU_RingType:$ring);
+  let results = (outs AnyTypeOf<[Index, AnyInteger, AnyFloat]>:$value);
+  let assemblyFormat = "$ring attr-dict `:` type($ring) `->` type($value)";
 }
 
 def TileGPU_WarpSpecializeOp : TileGPU_Op<"warp_specialize", [SingleBlock, NoTerminator]> {

@@ -4,7 +4,6 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Pass/Pass.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace tile {
@@ -30,17 +29,6 @@ struct Request {
 };
 
 } // namespace
-
-/// Bytes of shared memory that a block may use, by the target's name; 0 if it is not known.
-static int64_t getSharedLimit(StringRef target) {
-  constexpr int64_t kib = 1024;
-  return llvm::StringSwitch<int64_t>(target.rtrim("af"))
-      .Case("sm_75", 64 * kib)
-      .Cases({"sm_80", "sm_87"}, 163 * kib)
-      .Cases({"sm_86", "sm_89", "sm_120", "sm_121"}, 99 * kib)
-      .Cases({"sm_90", "sm_100", "sm_101", "sm_103", "sm_110"}, 227 * kib)
-      .Default(0);
-}
 
 /// Collects the last operation at which `memory` may be read: uses in loops below the definition count to the loop's
 /// end.
@@ -77,6 +65,8 @@ static FailureOr<SmallVector<Request>> collectRequests(KernelOp kernel) {
     if (need.use == SharedUse::None)
       return WalkResult::advance();
     Request request{op, need, first[op], first[op]};
+    if (need.use == SharedUse::Persistent)
+      request.start = 0, request.end = count;
     if (need.use == SharedUse::Allocates &&
         failed(extendOverUses(op->getResult(0), op->getBlock(), lastInside, request.end)))
       return WalkResult::interrupt();

@@ -1,9 +1,21 @@
 // What each operation needs of shared memory.
 #include "passes/TileGPU/SharedMemory.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace tile::gpu {
+
+int64_t getSharedLimit(StringRef target) {
+  constexpr int64_t kib = 1024;
+  return llvm::StringSwitch<int64_t>(target.rtrim("af"))
+      .Case("sm_75", 64 * kib)
+      .Cases({"sm_80", "sm_87"}, 163 * kib)
+      .Cases({"sm_86", "sm_89", "sm_120", "sm_121"}, 99 * kib)
+      .Cases({"sm_90", "sm_100", "sm_101", "sm_103", "sm_110"}, 227 * kib)
+      .Default(0);
+}
 
 unsigned getSharedElementBytes(Type elementType) {
   if (elementType.isIndex())
@@ -14,6 +26,16 @@ unsigned getSharedElementBytes(Type elementType) {
 SharedLayout getSharedLayout(MemDescType type) {
   return SharedLayout(type.getShape(), type.getLayout().getOrder(), getSharedElementBytes(type.getElementType()),
                       type.getLayout().getSwizzle());
+}
+
+RingLayout::RingLayout(RingType type) : stages(type.getStages()) {
+  for (MemDescType tile : type.getTiles()) {
+    int64_t bytes = llvm::alignTo(getSharedLayout(tile).getBytes(), 1024);
+    tileOffsets.push_back(barriers);
+    tileStrides.push_back(bytes);
+    transferred += getSharedLayout(tile).getBytes();
+    barriers += stages * bytes;
+  }
 }
 
 /// The registers and lanes of one warp as a layout of its own: they span what a warp holds.
@@ -82,6 +104,8 @@ SharedNeed getSharedNeed(Operation *op) {
     SharedLayout layout = getSharedLayout(alloc.getType());
     return {SharedUse::Allocates, layout.getBytes(), layout.getAlignment()};
   }
+  if (auto ring = dyn_cast<RingOp>(op))
+    return {SharedUse::Persistent, RingLayout(ring.getType()).getBytes(), ring.getType().getTiles().empty() ? 16u : 1024u};
   if (auto convert = dyn_cast<ConvertLayoutOp>(op)) {
     LinearLayout source = getLayout(convert.getSource().getType()), target = getLayout(convert.getType());
     Exchange exchange = getExchange(source, target);

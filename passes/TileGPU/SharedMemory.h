@@ -7,10 +7,33 @@
 
 namespace tile::gpu {
 
+/// Bytes of shared memory that a block may use, by the target's name; 0 if it is not known.
+int64_t getSharedLimit(llvm::StringRef target);
+
 /// Bytes of an element in shared memory: 1 for i1, 8 for index.
 unsigned getSharedElementBytes(mlir::Type elementType);
 /// How the tile of a memory descriptor lies.
 SharedLayout getSharedLayout(MemDescType type);
+
+/// Where the parts of a ring lie, in bytes from its start: the slots of each tile, then full barriers, empty barriers, and,
+/// where there are no tiles, a scalar for each slot.
+class RingLayout {
+public:
+  explicit RingLayout(RingType type);
+  int64_t getTileOffset(unsigned tile) const { return tileOffsets[tile]; }
+  /// From one slot to the next.
+  int64_t getTileStride(unsigned tile) const { return tileStrides[tile]; }
+  int64_t getFullBarriers() const { return barriers; }
+  int64_t getEmptyBarriers() const { return barriers + 8 * stages; }
+  int64_t getScalars() const { return barriers + 16 * stages; }
+  /// Bytes that copies bring into one slot.
+  int64_t getTransferredBytes() const { return transferred; }
+  int64_t getBytes() const { return barriers + (tileOffsets.empty() ? 24 : 16) * stages; }
+
+private:
+  int64_t stages, barriers = 0, transferred = 0;
+  llvm::SmallVector<int64_t> tileOffsets, tileStrides;
+};
 
 /// How a layout conversion moves elements.
 enum class Exchange {
@@ -27,6 +50,7 @@ SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout
 enum class SharedUse {
   None,
   Allocates,    ///< writes it; others read it later
+  Persistent,   ///< keeps it as long as the kernel runs
   ScratchBlock, ///< writes, waits for the block, reads
   ScratchWarp,  ///< writes, waits for the warp alone, reads
 };

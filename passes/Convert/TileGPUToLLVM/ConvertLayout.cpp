@@ -35,7 +35,7 @@ struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
     if (getExchange(source, target) == Exchange::Warp)
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     else
-      NVVM::BarrierOp::create(rewriter, loc);
+      BarrierOp::create(rewriter, loc);
     rewriter.replaceOp(op, loadTile(rewriter, loc, elementType, target, scratch, base, /*matrices=*/false));
     return success();
   }

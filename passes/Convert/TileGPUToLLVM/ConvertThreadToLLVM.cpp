@@ -59,6 +59,9 @@ struct ConvertThreadToLLVM : tile::impl::ConvertThreadToLLVMBase<ConvertThreadTo
       return;
     Builder builder(function);
     function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+    // Registers can be reallocated only where their number on entry is known.
+    if (function->hasAttr(tile::gpu::producerThreadsName))
+      function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
     function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), builder.getDenseI32ArrayAttr({int32_t(threads.getInt())}));
   }
 };

@@ -41,14 +41,6 @@ Value tile::gpu::getSharedPointer(OpBuilder &builder, Location loc, int64_t offs
 
 namespace {
 
-struct LowerBarrier : OpConversionPattern<BarrierOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(BarrierOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<NVVM::BarrierOp>(op);
-    return success();
-  }
-};
-
 /// Tiles to registers, pointers to LLVM's, views to their parts.
 void populateTypes(TypeConverter &converter) {
   converter.addConversion([](Type type) { return type; });
@@ -78,6 +70,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
 
     TypeConverter converter;
     populateTypes(converter);
+    populateRingTypes(converter);
     RewritePatternSet patterns(&getContext());
     populateViewPatterns(converter, patterns);
     populateMemoryPatterns(converter, patterns);
@@ -87,7 +80,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     populateFmaDotPatterns(converter, patterns);
     populateConvertLayoutPatterns(converter, patterns);
     populateMmaPatterns(converter, patterns);
-    patterns.add<LowerBarrier>(converter, &getContext());
+    populateRingPatterns(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
 
     ConversionTarget target(getContext());

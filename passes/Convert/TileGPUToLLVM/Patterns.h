@@ -25,6 +25,13 @@ void populateConvertLayoutPatterns(const mlir::TypeConverter &converter, mlir::R
 /// tile_gpu.mma.
 void populateMmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 
+/// Rings, warp specialisation, block numbers and barriers; and the types of rings and mbarriers.
+void populateRingPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+void populateRingTypes(mlir::TypeConverter &converter);
+
+/// Named barriers: of all threads that run the tile program in a specialised kernel; of one warpgroup, from here on.
+inline constexpr unsigned consumerBarrier = 1, warpgroupBarrier = 2;
+
 /// A view's components after conversion.
 struct ViewParts {
   mlir::Value pointer;

@@ -1,0 +1,332 @@
+// Rings between producer and consumers, warp specialisation, and the block's number.
+//
+// A ring's position is a slot and a phase in local variables, which LLVM turns into registers. The phase of an mbarrier flips
+// each time the ring has gone round: who waits for a full slot starts at phase 0, who waits for an empty one at 1, so that
+// the first round waits for nothing.
+#include "dialect/AttributeNames.h"
+#include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
+#include "passes/Convert/TileGPUToLLVM/Patterns.h"
+#include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
+#include "passes/TileGPU/SharedMemory.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+/// What a ring becomes: its address, and the local variables of its two sides.
+enum RingPart : unsigned { Address, FillSlot, FillPhase, DrainSlot, DrainPhase, ReleaseSlot, numRingParts };
+
+constexpr unsigned warpgroupThreads = 128;
+
+/// Threads that run the tile program.
+int64_t getConsumerThreads(Operation *op) {
+  auto function = op->getParentOfType<func::FuncOp>();
+  int64_t threads = function->getAttrOfType<IntegerAttr>(numThreadsName).getInt();
+  if (auto producer = function->getAttrOfType<IntegerAttr>(producerThreadsName))
+    threads -= producer.getInt();
+  return threads;
+}
+
+Value equals(OpBuilder &b, Location loc, Value value, int64_t constant) {
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, value, constantI32(b, loc, constant));
+}
+
+/// The address of `base` + offset + slot * stride, an i32.
+Value addressOf(OpBuilder &b, Location loc, Value base, int64_t offset, Value slot, int64_t stride) {
+  Value address = arith::AddIOp::create(b, loc, sharedAddress(b, loc, base), constantI32(b, loc, offset));
+  return arith::AddIOp::create(b, loc, address, arith::MulIOp::create(b, loc, slot, constantI32(b, loc, stride)));
+}
+
+Value pointerTo(OpBuilder &b, Location loc, Value base, int64_t offset, Value slot, int64_t stride) {
+  Value bytes = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, slot, constantI32(b, loc, stride)), constantI32(b, loc, offset));
+  return LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
+}
+
+void waitForPhase(OpBuilder &b, Location loc, Value barrier, Value phase) {
+  // Labels in braces are local, so that the statement may be duplicated.
+  inlinePTX(b, loc, {}, {barrier, phase},
+            "{ .reg .pred p; WAIT: mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1; @p bra DONE; bra WAIT; DONE: }", "r,r,~{memory}");
+}
+
+void arrive(OpBuilder &b, Location loc, Value barrier) {
+  inlinePTX(b, loc, {}, {barrier}, "mbarrier.arrive.shared::cta.b64 _, [$0];", "r,~{memory}");
+}
+
+/// Moves a position on: the slot, and the phase where the ring starts again.
+void advance(OpBuilder &b, Location loc, Value slotVariable, Value phaseVariable, Value slot, Value phase, int64_t stages) {
+  if (stages == 1) {
+    if (phaseVariable)
+      LLVM::StoreOp::create(b, loc, arith::XOrIOp::create(b, loc, phase, constantI32(b, loc, 1)), phaseVariable);
+    return;
+  }
+  Value next = arith::AddIOp::create(b, loc, slot, constantI32(b, loc, 1)), wraps = equals(b, loc, next, stages);
+  LLVM::StoreOp::create(b, loc, arith::SelectOp::create(b, loc, wraps, constantI32(b, loc, 0), next), slotVariable);
+  if (phaseVariable) {
+    Value flipped = arith::XOrIOp::create(b, loc, phase, constantI32(b, loc, 1));
+    LLVM::StoreOp::create(b, loc, arith::SelectOp::create(b, loc, wraps, flipped, phase), phaseVariable);
+  }
+}
+
+Value read(OpBuilder &b, Location loc, Value variable) { return LLVM::LoadOp::create(b, loc, b.getI32Type(), variable); }
+
+/// The slot at a position; the constant 0 in a ring of one.
+Value readSlot(OpBuilder &b, Location loc, Value variable, int64_t stages) {
+  return stages == 1 ? constantI32(b, loc, 0) : read(b, loc, variable);
+}
+
+SmallVector<Value> getTiles(OpBuilder &b, Location loc, const RingLayout &layout, Value base, Value slot, unsigned count) {
+  SmallVector<Value> tiles;
+  for (unsigned i = 0; i < count; ++i)
+    tiles.push_back(pointerTo(b, loc, base, layout.getTileOffset(i), slot, layout.getTileStride(i)));
+  return tiles;
+}
+
+struct LowerRing : OpConversionPattern<RingOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(RingOp op, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    std::optional<int64_t> offset = getSharedOffset(op);
+    if (!offset)
+      return op.emitError("internal: expected " + sharedOffsetName.str() + " from tile-gpu-allocate-shared, found none");
+    RingLayout layout(op.getType());
+    int64_t stages = op.getType().getStages();
+    SmallVector<Value> parts(numRingParts);
+    parts[Address] = getSharedPointer(rewriter, loc, *offset);
+    {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(&op->getParentOfType<func::FuncOp>().getBody().front());
+      auto pointer = LLVM::LLVMPointerType::get(getContext());
+      for (unsigned i = FillSlot; i < numRingParts; ++i)
+        parts[i] = LLVM::AllocaOp::create(rewriter, loc, pointer, rewriter.getI32Type(), constantI32(rewriter, loc, 1));
+    }
+    for (unsigned i = FillSlot; i < numRingParts; ++i)
+      LLVM::StoreOp::create(rewriter, loc, constantI32(rewriter, loc, i == FillPhase), parts[i]);
+
+    // A scalar has one sender and one receiver.
+    int64_t consumers = op.getPerWarp() ? getConsumerThreads(op) / 32 : std::max<int64_t>(1, getConsumerThreads(op) / warpgroupThreads);
+    if (op.getType().getTiles().empty())
+      consumers = 1;
+    auto first = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, getThreadId(rewriter, loc), 0), /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(first.thenBlock());
+    for (int64_t stage = 0; stage < stages; ++stage) {
+      auto init = [&](int64_t barriers, int64_t count) {
+        Value address = addressOf(rewriter, loc, parts[Address], barriers, constantI32(rewriter, loc, stage), 8);
+        inlinePTX(rewriter, loc, {}, {address, constantI32(rewriter, loc, count)}, "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}");
+      };
+      init(layout.getFullBarriers(), 1);
+      init(layout.getEmptyBarriers(), consumers);
+    }
+    rewriter.replaceOpWithMultiple(op, ArrayRef<SmallVector<Value>>{parts});
+    return success();
+  }
+};
+
+struct LowerRingAcquire : OpConversionPattern<RingAcquireOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(RingAcquireOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    ValueRange ring = adaptor.getRing();
+    RingType type = op.getRing().getType();
+    RingLayout layout(type);
+    Value slot = readSlot(rewriter, loc, ring[FillSlot], type.getStages()), phase = read(rewriter, loc, ring[FillPhase]);
+    waitForPhase(rewriter, loc, addressOf(rewriter, loc, ring[Address], layout.getEmptyBarriers(), slot, 8), phase);
+    Value full = addressOf(rewriter, loc, ring[Address], layout.getFullBarriers(), slot, 8);
+    inlinePTX(rewriter, loc, {}, {full, constantI32(rewriter, loc, layout.getTransferredBytes())},
+              "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}");
+    SmallVector<Value> results = getTiles(rewriter, loc, layout, ring[Address], slot, op.getTiles().size());
+    results.push_back(pointerTo(rewriter, loc, ring[Address], layout.getFullBarriers(), slot, 8));
+    advance(rewriter, loc, ring[FillSlot], ring[FillPhase], slot, phase, type.getStages());
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+struct LowerRingWait : OpConversionPattern<RingWaitOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(RingWaitOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    ValueRange ring = adaptor.getRing();
+    RingType type = op.getRing().getType();
+    RingLayout layout(type);
+    Value slot = readSlot(rewriter, loc, ring[DrainSlot], type.getStages()), phase = read(rewriter, loc, ring[DrainPhase]);
+    waitForPhase(rewriter, loc, addressOf(rewriter, loc, ring[Address], layout.getFullBarriers(), slot, 8), phase);
+    SmallVector<Value> results = getTiles(rewriter, loc, layout, ring[Address], slot, op.getTiles().size());
+    advance(rewriter, loc, ring[DrainSlot], ring[DrainPhase], slot, phase, type.getStages());
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+struct LowerRingRelease : OpConversionPattern<RingReleaseOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(RingReleaseOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    ValueRange ring = adaptor.getRing();
+    RingType type = op.getRing().getType();
+    RingLayout layout(type);
+    bool perWarp = true; // of a ring that is not known, every warp's release is the safe count
+    if (auto source = op.getRing().getDefiningOp<RingOp>())
+      perWarp = source.getPerWarp();
+    Value slot = readSlot(rewriter, loc, ring[ReleaseSlot], type.getStages());
+    if (perWarp)
+      NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
+    unsigned group = perWarp ? 32 : std::min<int64_t>(warpgroupThreads, getConsumerThreads(op));
+    Value number = arith::AndIOp::create(rewriter, loc, getThreadId(rewriter, loc), constantI32(rewriter, loc, group - 1));
+    auto first = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, number, 0), /*withElseRegion=*/false);
+    {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(first.thenBlock());
+      arrive(rewriter, loc, addressOf(rewriter, loc, ring[Address], layout.getEmptyBarriers(), slot, 8));
+    }
+    advance(rewriter, loc, ring[ReleaseSlot], {}, slot, {}, type.getStages());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+//===--- Scalars ---------------------------------------------------------------------------------------------------===//
+
+struct LowerScalarSend : OpConversionPattern<ScalarSendOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ScalarSendOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    ValueRange ring = adaptor.getRing();
+    RingType type = op.getRing().getType();
+    RingLayout layout(type);
+    Value slot = readSlot(rewriter, loc, ring[FillSlot], type.getStages()), phase = read(rewriter, loc, ring[FillPhase]);
+    auto first = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, getThreadId(rewriter, loc), 0), /*withElseRegion=*/false);
+    {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(first.thenBlock());
+      waitForPhase(rewriter, loc, addressOf(rewriter, loc, ring[Address], layout.getEmptyBarriers(), slot, 8), phase);
+      Value value = adaptor.getValue().front();
+      if (value.getType().isIndex())
+        value = arith::IndexCastOp::create(rewriter, loc, rewriter.getI64Type(), value);
+      else if (value.getType().isInteger(1))
+        value = arith::ExtUIOp::create(rewriter, loc, rewriter.getI8Type(), value);
+      LLVM::StoreOp::create(rewriter, loc, value, pointerTo(rewriter, loc, ring[Address], layout.getScalars(), slot, 8));
+      arrive(rewriter, loc, addressOf(rewriter, loc, ring[Address], layout.getFullBarriers(), slot, 8));
+    }
+    advance(rewriter, loc, ring[FillSlot], ring[FillPhase], slot, phase, type.getStages());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerScalarReceive : OpConversionPattern<ScalarReceiveOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ScalarReceiveOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    ValueRange ring = adaptor.getRing();
+    RingType type = op.getRing().getType();
+    RingLayout layout(type);
+    Value slot = readSlot(rewriter, loc, ring[DrainSlot], type.getStages()), phase = read(rewriter, loc, ring[DrainPhase]);
+    waitForPhase(rewriter, loc, addressOf(rewriter, loc, ring[Address], layout.getFullBarriers(), slot, 8), phase);
+    Type wanted = op.getValue().getType();
+    Type stored = wanted.isIndex() ? rewriter.getI64Type() : wanted.isInteger(1) ? rewriter.getI8Type() : wanted;
+    // Volatile: another thread writes it.
+    Value value = LLVM::LoadOp::create(rewriter, loc, stored, pointerTo(rewriter, loc, ring[Address], layout.getScalars(), slot, 8),
+                                       /*alignment=*/0, /*isVolatile=*/true);
+    arrive(rewriter, loc, addressOf(rewriter, loc, ring[Address], layout.getEmptyBarriers(), slot, 8));
+    advance(rewriter, loc, ring[DrainSlot], ring[DrainPhase], slot, phase, type.getStages());
+    if (wanted.isIndex())
+      value = arith::IndexCastOp::create(rewriter, loc, wanted, value);
+    else if (wanted.isInteger(1))
+      value = arith::TruncIOp::create(rewriter, loc, wanted, value);
+    rewriter.replaceOp(op, value);
+    return success();
+  }
+};
+
+//===--- Who runs what ---------------------------------------------------------------------------------------------===//
+
+/// Registers of a thread: on entry all warps have the same share; the producer gives most of its own to the consumers.
+void setRegisters(OpBuilder &b, Location loc, int64_t consumerThreads, bool producer) {
+  constexpr int64_t registers = 65536, producerRegisters = 40, most = 232;
+  int64_t consumers = consumerThreads / warpgroupThreads;
+  // With one consumer warpgroup each thread may have 255 registers anyway.
+  if (consumers < 2)
+    return;
+  int64_t share = std::min(most, (registers / warpgroupThreads - producerRegisters) / consumers / 8 * 8);
+  if (producer)
+    NVVM::SetMaxRegisterOp::create(b, loc, producerRegisters, NVVM::SetMaxRegisterAction::decrease);
+  else
+    NVVM::SetMaxRegisterOp::create(b, loc, share, NVVM::SetMaxRegisterAction::increase);
+}
+
+struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(WarpSpecializeOp op, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    int64_t consumers = getConsumerThreads(op);
+    // The mbarriers that rings have set up become visible to every thread and to the copy engine.
+    inlinePTX(rewriter, loc, {}, {}, "fence.mbarrier_init.release.cluster;", "~{memory}");
+    NVVM::BarrierOp::create(rewriter, loc);
+    Value thread = getThreadId(rewriter, loc);
+    Value isConsumer = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, thread, constantI32(rewriter, loc, consumers));
+    auto split = scf::IfOp::create(rewriter, loc, isConsumer, /*withElseRegion=*/true);
+    rewriter.inlineBlockBefore(&op.getConsumer().front(), split.thenYield());
+    rewriter.setInsertionPointToStart(split.elseBlock());
+    setRegisters(rewriter, loc, consumers, /*producer=*/true);
+    auto one = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, thread, consumers), /*withElseRegion=*/false);
+    rewriter.inlineBlockBefore(&op.getProducer().front(), one.thenYield());
+    rewriter.setInsertionPointToStart(split.thenBlock());
+    setRegisters(rewriter, loc, consumers, /*producer=*/false);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerBlockId : OpConversionPattern<BlockIdOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(BlockIdOp op, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    auto toIndex = [&](Value value) {
+      Value index = arith::IndexCastOp::create(rewriter, op.getLoc(), rewriter.getIndexType(), value);
+      index.getDefiningOp()->setAttr(nonNegativeName, rewriter.getUnitAttr());
+      return index;
+    };
+    Value block = toIndex(NVVM::BlockIdXOp::create(rewriter, op.getLoc(), rewriter.getI32Type()));
+    Value blocks = toIndex(NVVM::GridDimXOp::create(rewriter, op.getLoc(), rewriter.getI32Type()));
+    rewriter.replaceOp(op, {block, blocks});
+    return success();
+  }
+};
+
+/// All threads that run the tile program, without the producer.
+struct LowerBarrier : OpConversionPattern<tile::gpu::BarrierOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tile::gpu::BarrierOp op, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    if (op->getParentOfType<func::FuncOp>()->hasAttr(producerThreadsName))
+      NVVM::BarrierOp::create(rewriter, loc, TypeRange(), constantI32(rewriter, loc, consumerBarrier),
+                              constantI32(rewriter, loc, getConsumerThreads(op)), NVVM::BarrierReductionAttr(), Value());
+    else
+      NVVM::BarrierOp::create(rewriter, loc);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void tile::gpu::populateRingTypes(TypeConverter &converter) {
+  converter.addConversion([](RingType type, SmallVectorImpl<Type> &parts) -> std::optional<LogicalResult> {
+    parts.push_back(LLVM::LLVMPointerType::get(type.getContext(), 3));
+    parts.append(numRingParts - 1, LLVM::LLVMPointerType::get(type.getContext()));
+    return success();
+  });
+  converter.addConversion([](MBarrierType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext(), 3); });
+}
+
+void tile::gpu::populateRingPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<LowerRing, LowerRingAcquire, LowerRingWait, LowerRingRelease, LowerScalarSend, LowerScalarReceive, LowerWarpSpecialize,
+               LowerBlockId, LowerBarrier>(converter, patterns.getContext());
+}

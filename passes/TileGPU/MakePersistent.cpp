@@ -1,0 +1,85 @@
+// tile-gpu-make-persistent: blocks that take several programs each, so that one program's loads run under another's end.
+#include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/TileGPU/ProgramGrid.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUMAKEPERSISTENT
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+/// True if the operation gives the same for every program once its operands do.
+static bool isInvariant(Operation &op, KernelOp kernel) {
+  if (isMemoryEffectFree(&op) && op.getNumRegions() == 0)
+    return !isa<ProgramIdOp>(op);
+  // Memory that nobody writes while the kernel runs.
+  auto load = dyn_cast<LoadOp>(op);
+  if (!load || kernel->hasAttr(mayAliasName))
+    return false;
+  Value view = load.getView();
+  while (Operation *def = view.getDefiningOp()) {
+    if (auto whole = dyn_cast<ViewOp>(def))
+      return kernel.getParam(cast<BlockArgument>(whole.getBase()).getArgNumber()).getAccess() == Access::In;
+    view = def->getOperand(0);
+  }
+  return false;
+}
+
+static void makePersistent(KernelOp kernel) {
+  Block &body = kernel.getBody().front();
+  Operation *terminator = body.getTerminator();
+  OpBuilder builder(terminator);
+  Location loc = kernel.getLoc();
+  SmallVector<Value> extents = cloneGridExtents(builder, kernel, body.getArguments());
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0), total = arith::ConstantIndexOp::create(builder, loc, 1);
+  for (Value extent : extents) // a negative extent counts as none
+    total = arith::MulIOp::create(builder, loc, total, arith::MaxSIOp::create(builder, loc, extent, zero));
+  auto block = BlockIdOp::create(builder, loc, builder.getIndexType(), builder.getIndexType());
+  auto loop = scf::ForOp::create(builder, loc, block.getBlock(), total, block.getBlocks());
+  builder.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> axes = splitProgram(builder, kernel, loop.getInductionVar(), extents);
+
+  // What all programs share stays outside; the rest moves in, in its order.
+  DenseSet<Operation *> inside;
+  SmallVector<Operation *> moved;
+  for (Operation &op : body) {
+    if (&op == loop.getOperation())
+      break;
+    bool varies = !isInvariant(op, kernel);
+    for (Value operand : op.getOperands())
+      if (Operation *def = operand.getDefiningOp())
+        varies |= inside.contains(def);
+    if (!varies || isa<BlockIdOp>(op))
+      continue;
+    inside.insert(&op);
+    moved.push_back(&op);
+  }
+  for (Operation *op : moved)
+    op->moveBefore(loop.getBody()->getTerminator());
+  kernel.getBody().walk([&](ProgramIdOp op) {
+    op.getResult().replaceAllUsesWith(axes[op.getAxis()]);
+    op.erase();
+  });
+  kernel->setAttr(persistentGridName, builder.getUnitAttr());
+}
+
+struct TileGPUMakePersistent : tile::impl::TileGPUMakePersistentBase<TileGPUMakePersistent> {
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      if (kernel->hasAttr(persistentName) && !kernel->hasAttr(persistentGridName))
+        makePersistent(kernel);
+  }
+};
+
+} // namespace

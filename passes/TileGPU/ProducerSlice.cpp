@@ -1,0 +1,265 @@
+// A backward slice over structured control flow, cloned.
+#include "passes/TileGPU/ProducerSlice.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+bool isScalarOrView(Type type) { return !isa<RankedTensorType, MemDescType>(type); }
+
+/// What of the consumers' operations and loop variables the fetches depend on.
+class Slice {
+public:
+  Slice(KernelOp kernel, Block &root) : kernel(kernel), root(root) {}
+
+  /// Marks `op` and the control flow around it.
+  void requireAt(Operation *op) {
+    if (!ops.insert(op).second)
+      return;
+    for (Operation *parent = op->getParentOp(); parent && root.findAncestorOpInBlock(*parent); parent = parent->getParentOp()) {
+      if (!ops.insert(parent).second)
+        break;
+      requireBounds(parent);
+    }
+  }
+
+  void require(Value value) {
+    if (!values.insert(value).second)
+      return;
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+      if (!loop || !root.findAncestorOpInBlock(*loop))
+        return; // a parameter
+      requireAt(loop);
+      requireBounds(loop);
+      if (argument.getArgNumber() > 0)
+        requireCarried(loop, argument.getArgNumber() - 1);
+      return;
+    }
+    Operation *op = value.getDefiningOp();
+    if (!root.findAncestorOpInBlock(*op))
+      return; // both sides see it
+    unsigned number = cast<OpResult>(value).getResultNumber();
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      requireAt(loop);
+      requireBounds(loop);
+      return requireCarried(loop, number);
+    }
+    if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      requireAt(branch);
+      requireBounds(branch);
+      require(branch.thenYield().getOperand(number));
+      return require(branch.elseYield().getOperand(number));
+    }
+    requireAt(op);
+    if (!isCloned(op)) {
+      sent.insert(value);
+      return;
+    }
+    for (Value operand : op->getOperands())
+      require(operand);
+  }
+
+  bool contains(Operation *op) const { return ops.contains(op); }
+  bool contains(Value value) const { return values.contains(value); }
+  bool isSent(Value value) const { return sent.contains(value); }
+
+private:
+  void requireBounds(Operation *op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      require(loop.getLowerBound());
+      require(loop.getUpperBound());
+      require(loop.getStep());
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      require(branch.getCondition());
+    }
+  }
+
+  void requireCarried(scf::ForOp loop, unsigned number) {
+    values.insert(loop.getRegionIterArg(number));
+    values.insert(loop.getResult(number));
+    require(loop.getInitArgs()[number]);
+    require(loop.getYieldedValues()[number]);
+  }
+
+  /// True if one thread may compute it again: arithmetic on scalars, and loads of what nothing writes.
+  bool isCloned(Operation *op) {
+    if (op->getNumRegions() || !llvm::all_of(op->getOperandTypes(), isScalarOrView) || !llvm::all_of(op->getResultTypes(), isScalarOrView))
+      return false;
+    if (isMemoryEffectFree(op))
+      return true;
+    auto load = dyn_cast<LoadOp>(op);
+    if (!load)
+      return false;
+    Value view = load.getView();
+    while (Operation *def = view.getDefiningOp()) {
+      if (auto whole = dyn_cast<ViewOp>(def))
+        return kernel.getParam(cast<BlockArgument>(whole.getBase()).getArgNumber()).getAccess() == Access::In;
+      view = def->getOperand(0);
+    }
+    return false;
+  }
+
+  KernelOp kernel;
+  Block &root;
+  DenseSet<Operation *> ops; // looked up only
+  DenseSet<Value> values, sent;
+};
+
+class Cloner {
+public:
+  Cloner(const Slice &slice, ArrayRef<RingFetches> rings) : slice(slice) {
+    for (const RingFetches &ring : rings)
+      for (TmaFetchOp fetch : ring.fetches)
+        owners[fetch] = &ring;
+  }
+
+  LogicalResult cloneBlock(Block &source, OpBuilder &builder) {
+    for (Operation &op : llvm::make_early_inc_range(source)) {
+      if (!slice.contains(&op))
+        continue;
+      if (auto fetch = dyn_cast<TmaFetchOp>(op)) {
+        cloneFetch(fetch, builder);
+      } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+        if (failed(cloneLoop(loop, builder)))
+          return failure();
+      } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+        if (failed(cloneBranch(branch, builder)))
+          return failure();
+      } else if (llvm::any_of(op.getResults(), [&](Value result) { return slice.isSent(result); })) {
+        if (failed(receive(op, builder)))
+          return failure();
+      } else {
+        builder.clone(op, mapping);
+      }
+    }
+    return success();
+  }
+
+private:
+  /// The last fetch of a ring's slot takes the slot and fills it: by then all coordinates are known.
+  void cloneFetch(TmaFetchOp fetch, OpBuilder &builder) {
+    const RingFetches &ring = *owners.lookup(fetch);
+    if (ring.fetches.back() != fetch)
+      return;
+    SmallVector<Type> types;
+    for (TmaFetchOp one : ring.fetches)
+      types.push_back(one.getType());
+    Location loc = fetch.getLoc();
+    auto slot = RingAcquireOp::create(builder, loc, types, MBarrierType::get(builder.getContext()), ring.ring);
+    for (auto [one, tile] : llvm::zip(ring.fetches, slot.getTiles())) {
+      SmallVector<Value> coordinates;
+      for (Value coordinate : TmaFetchOp(one).getCoordinates())
+        coordinates.push_back(mapping.lookupOrDefault(coordinate));
+      Value descriptor = mapping.lookupOrDefault(Value(TmaFetchOp(one).getDescriptor()));
+      TmaLoadOp::create(builder, TmaFetchOp(one).getLoc(), descriptor, coordinates, tile, slot.getBarrier());
+    }
+  }
+
+  LogicalResult cloneLoop(scf::ForOp loop, OpBuilder &builder) {
+    SmallVector<unsigned> kept;
+    SmallVector<Value> inits;
+    for (unsigned i = 0; i < loop.getNumRegionIterArgs(); ++i)
+      if (slice.contains(loop.getRegionIterArg(i))) {
+        kept.push_back(i);
+        inits.push_back(mapping.lookupOrDefault(loop.getInitArgs()[i]));
+      }
+    auto copy = scf::ForOp::create(builder, loop.getLoc(), mapping.lookupOrDefault(loop.getLowerBound()),
+                                   mapping.lookupOrDefault(loop.getUpperBound()), mapping.lookupOrDefault(loop.getStep()), inits);
+    mapping.map(loop.getInductionVar(), copy.getInductionVar());
+    for (auto [i, old] : llvm::enumerate(kept)) {
+      mapping.map(loop.getRegionIterArg(old), copy.getRegionIterArg(i));
+      mapping.map(loop.getResult(old), copy.getResult(i));
+    }
+    // Without loop variables the builder has made the terminator already.
+    if (inits.empty())
+      copy.getBody()->getTerminator()->erase();
+    OpBuilder inner = OpBuilder::atBlockEnd(copy.getBody());
+    if (failed(cloneBlock(*loop.getBody(), inner)))
+      return failure();
+    SmallVector<Value> yields;
+    for (unsigned old : kept)
+      yields.push_back(mapping.lookupOrDefault(loop.getYieldedValues()[old]));
+    scf::YieldOp::create(inner, loop.getLoc(), yields);
+    return success();
+  }
+
+  LogicalResult cloneBranch(scf::IfOp branch, OpBuilder &builder) {
+    SmallVector<unsigned> kept;
+    SmallVector<Type> types;
+    for (unsigned i = 0; i < branch.getNumResults(); ++i)
+      if (slice.contains(branch.getResult(i))) {
+        kept.push_back(i);
+        types.push_back(branch.getResult(i).getType());
+      }
+    bool hasElse = !branch.getElseRegion().empty();
+    auto copy = scf::IfOp::create(builder, branch.getLoc(), types, mapping.lookupOrDefault(branch.getCondition()), /*addThenBlock=*/true,
+                                  /*addElseBlock=*/hasElse);
+    for (auto [i, old] : llvm::enumerate(kept))
+      mapping.map(branch.getResult(old), copy.getResult(i));
+    auto fill = [&](Region &from, Region &to) {
+      Block &block = to.front();
+      if (!block.empty())
+        block.back().erase();
+      OpBuilder inner = OpBuilder::atBlockEnd(&block);
+      if (failed(cloneBlock(from.front(), inner)))
+        return failure();
+      SmallVector<Value> yields;
+      for (unsigned old : kept)
+        yields.push_back(mapping.lookupOrDefault(from.front().getTerminator()->getOperand(old)));
+      scf::YieldOp::create(inner, branch.getLoc(), yields);
+      return success();
+    };
+    if (failed(fill(branch.getThenRegion(), copy.getThenRegion())))
+      return failure();
+    return hasElse ? fill(branch.getElseRegion(), copy.getElseRegion()) : success();
+  }
+
+  /// Values that the consumers compute from tiles: sent after their definition.
+  LogicalResult receive(Operation &op, OpBuilder &builder) {
+    for (Value result : op.getResults()) {
+      if (!slice.isSent(result))
+        continue;
+      Type type = result.getType();
+      if (!type.isIntOrIndexOrFloat())
+        return op.emitError("internal: expected a copy's coordinates to be scalars, found ") << type;
+      Operation *split = builder.getInsertionBlock()->getParentOp();
+      while (!isa<WarpSpecializeOp>(split))
+        split = split->getParentOp();
+      OpBuilder before(split);
+      Value ring = RingOp::create(before, op.getLoc(), RingType::get(builder.getContext(), 2, {}), /*per_warp=*/false);
+      OpBuilder sender(op.getContext());
+      sender.setInsertionPointAfter(&op);
+      ScalarSendOp::create(sender, op.getLoc(), ring, result);
+      mapping.map(result, ScalarReceiveOp::create(builder, op.getLoc(), type, ring).getResult());
+    }
+    return success();
+  }
+
+  const Slice &slice;
+  IRMapping mapping;
+  DenseMap<Operation *, const RingFetches *> owners; // looked up only
+};
+
+} // namespace
+
+LogicalResult tile::gpu::buildProducer(KernelOp kernel, Block &consumer, Block &producer, ArrayRef<RingFetches> rings) {
+  Slice slice(kernel, consumer);
+  for (const RingFetches &ring : rings)
+    for (TmaFetchOp fetch : ring.fetches) {
+      slice.requireAt(fetch);
+      slice.require(fetch.getDescriptor());
+      for (Value coordinate : fetch.getCoordinates())
+        slice.require(coordinate);
+    }
+  OpBuilder builder = OpBuilder::atBlockEnd(&producer);
+  return Cloner(slice, rings).cloneBlock(consumer, builder);
+}

@@ -1,0 +1,57 @@
+// Arithmetic on program numbers.
+#include "passes/TileGPU/ProgramGrid.h"
+#include "dialect/AttributeNames.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace tile;
+
+SmallVector<Value> tile::gpu::cloneGridExtents(OpBuilder &b, KernelOp kernel, ValueRange arguments) {
+  IRMapping mapping;
+  mapping.map(kernel.getGrid().front().getArguments(), arguments);
+  for (Operation &op : kernel.getGrid().front().without_terminator())
+    b.clone(op, mapping);
+  SmallVector<Value> extents;
+  for (Value extent : kernel.getGrid().front().getTerminator()->getOperands())
+    extents.push_back(mapping.lookupOrDefault(extent));
+  return extents;
+}
+
+SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value program, ValueRange extents) {
+  Location loc = kernel.getLoc();
+  int64_t group = 1;
+  if (auto attr = kernel->getAttrOfType<IntegerAttr>(groupedName))
+    group = attr.getInt();
+  SmallVector<Value> axes(extents.size());
+  Value rest = program;
+  size_t last = extents.size();
+  if (group > 1 && extents.size() >= 2) {
+    Value rows = extents[last - 2], columns = extents[last - 1];
+    Value plane = arith::MulIOp::create(b, loc, rows, columns), inPlane = rest;
+    if (last > 2)
+      inPlane = arith::RemUIOp::create(b, loc, rest, plane);
+    rest = last > 2 ? Value(arith::DivUIOp::create(b, loc, rest, plane)) : rest;
+    Value groupSize = arith::ConstantIndexOp::create(b, loc, group);
+    Value perBand = arith::MulIOp::create(b, loc, groupSize, columns);
+    Value band = arith::DivUIOp::create(b, loc, inPlane, perBand), inBand = arith::RemUIOp::create(b, loc, inPlane, perBand);
+    Value first = arith::MulIOp::create(b, loc, band, groupSize);
+    Value height = arith::MinUIOp::create(b, loc, arith::SubIOp::create(b, loc, rows, first), groupSize);
+    axes[last - 2] = arith::AddIOp::create(b, loc, first, arith::RemUIOp::create(b, loc, inBand, height));
+    axes[last - 1] = arith::DivUIOp::create(b, loc, inBand, height);
+    last -= 2;
+  }
+  for (size_t axis = last; axis-- > 0;) {
+    if (axis == 0) {
+      axes[0] = rest;
+      break;
+    }
+    axes[axis] = arith::RemUIOp::create(b, loc, rest, extents[axis]);
+    rest = arith::DivUIOp::create(b, loc, rest, extents[axis]);
+  }
+  for (Value axis : axes)
+    if (Operation *op = axis.getDefiningOp())
+      op->setAttr(gpu::nonNegativeName, b.getUnitAttr());
+  return axes;
+}

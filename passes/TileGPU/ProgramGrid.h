@@ -1,0 +1,21 @@
+// From a program's number to its position on the grid.
+#ifndef TILE_PASSES_TILEGPU_PROGRAMGRID_H
+#define TILE_PASSES_TILEGPU_PROGRAMGRID_H
+
+#include "dialect/Tile/TileDialect.h"
+#include "mlir/IR/Builders.h"
+
+namespace tile::gpu {
+
+/// Clones what the grid region computes to where `builder` stands: the number of programs along each axis, slowest
+/// first. `arguments` are the kernel's parameters there.
+llvm::SmallVector<mlir::Value> cloneGridExtents(mlir::OpBuilder &builder, KernelOp kernel, mlir::ValueRange arguments);
+
+/// Positions along each axis of program `program`, the last axis fastest. Where the kernel asks for grouping, the last
+/// two axes are walked in bands along the first of the two. Positions are marked as not negative.
+llvm::SmallVector<mlir::Value> splitProgram(mlir::OpBuilder &builder, KernelOp kernel, mlir::Value program,
+                                            mlir::ValueRange extents);
+
+} // namespace tile::gpu
+
+#endif

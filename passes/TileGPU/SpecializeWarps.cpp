@@ -1,0 +1,263 @@
+// tile-gpu-specialize-warps: takes a kernel apart into a producer that copies tiles and consumers that compute with them.
+#include "dialect/AttributeNames.h"
+#include "passes/Passes.h"
+#include "passes/TileGPU/ProducerSlice.h"
+#include "passes/TileGPU/SharedMemory.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUSPECIALIZEWARPS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+/// More stages than this hide no more latency.
+constexpr int64_t maxStages = 8;
+
+/// Fetches of one block that one operation waits for.
+struct Group {
+  SmallVector<TmaFetchOp> fetches;
+  Operation *firstUser = nullptr;
+  Operation *lastUser = nullptr; ///< after it nothing reads the tiles
+  bool perWarp = false;          ///< read by ordinary loads too: each warp gives the slot back
+  bool inLoop = false;
+  int64_t asked = 0;             ///< stages that the source asks for; 0: none
+  Value ring;
+
+  int64_t getSlotBytes() const {
+    int64_t bytes = 0;
+    for (TmaFetchOp fetch : fetches)
+      bytes += llvm::alignTo(getSharedLayout(fetch.getType()).getBytes(), 1024);
+    return bytes;
+  }
+};
+
+/// The operation that ends the reading of shared memory by `user`: itself, or the wait for a product left in flight.
+Operation *getCompletion(Operation *user, Block *block) {
+  Operation *here = block->findAncestorOpInBlock(*user);
+  auto product = dyn_cast<WgmmaOp>(user);
+  if (!product || !product.getAsync() || here != user)
+    return here;
+  Operation *last = here;
+  for (Operation *next : product.getResult().getUsers()) {
+    Operation *end = isa<WgmmaOp>(next) ? getCompletion(next, block) : block->findAncestorOpInBlock(*next);
+    if (end && last->isBeforeInBlock(end))
+      last = end;
+  }
+  return last;
+}
+
+/// Collects who reads `memory`, through permutations.
+void collectUsers(Value memory, SmallVectorImpl<Operation *> &users, SmallVectorImpl<MemDescPermuteOp> &permutes) {
+  for (Operation *user : memory.getUsers()) {
+    if (auto permute = dyn_cast<MemDescPermuteOp>(user)) {
+      permutes.push_back(permute);
+      collectUsers(permute.getResult(), users, permutes);
+    } else {
+      users.push_back(user);
+    }
+  }
+}
+
+class Specializer {
+public:
+  Specializer(KernelOp kernel, int64_t limit) : kernel(kernel), limit(limit), builder(kernel) {}
+
+  LogicalResult run() {
+    collectGroups();
+    if (groups.empty())
+      return success();
+    if (failed(chooseStages()))
+      return failure();
+    WarpSpecializeOp split = makeRegions();
+    Block &consumer = split.getConsumer().front(), &producer = split.getProducer().front();
+    SmallVector<RingFetches> rings;
+    for (Group &group : groups)
+      rings.push_back({group.ring, group.fetches});
+    if (failed(buildProducer(kernel, consumer, producer, rings)))
+      return failure();
+    for (Group &group : groups)
+      rewriteConsumer(group);
+    kernel->setAttr(producerThreadsName, builder.getI64IntegerAttr(128));
+    return success();
+  }
+
+private:
+  void collectGroups() {
+    kernel.getBody().walk([&](TmaFetchOp fetch) {
+      Block *block = fetch->getBlock();
+      SmallVector<Operation *> users;
+      SmallVector<MemDescPermuteOp> permutes;
+      collectUsers(fetch.getResult(), users, permutes);
+      Operation *first = nullptr, *last = nullptr;
+      bool perWarp = false;
+      for (Operation *user : users) {
+        Operation *here = block->findAncestorOpInBlock(*user), *end = getCompletion(user, block);
+        if (!first || here->isBeforeInBlock(first))
+          first = here;
+        if (!last || last->isBeforeInBlock(end))
+          last = end;
+        perWarp |= !isa<WgmmaOp>(user);
+      }
+      if (!first) // nothing reads it
+        first = last = fetch;
+      Group *group = nullptr;
+      for (Group &known : groups)
+        if (known.firstUser == first && first != fetch)
+          group = &known;
+      if (!group) {
+        group = &groups.emplace_back();
+        group->firstUser = first;
+        group->lastUser = last;
+        for (Operation *parent = fetch->getParentOp(); parent != kernel; parent = parent->getParentOp()) {
+          group->inLoop |= isa<scf::ForOp>(parent);
+          if (auto stages = parent->getAttrOfType<IntegerAttr>(stagesName); stages && !group->asked)
+            group->asked = stages.getInt();
+        }
+        if (auto stages = kernel->getAttrOfType<IntegerAttr>(stagesName); stages && !group->asked)
+          group->asked = stages.getInt();
+      }
+      group->fetches.push_back(fetch);
+      group->perWarp |= perWarp;
+      if (group->lastUser->isBeforeInBlock(last))
+        group->lastUser = last;
+    });
+  }
+
+  /// The loop around a fetch that is not the one over programs.
+  static bool isInInnerLoop(TmaFetchOp fetch) {
+    unsigned loops = 0;
+    bool persistent = fetch->getParentOfType<KernelOp>()->hasAttr(persistentGridName);
+    for (Operation *parent = fetch->getParentOp(); !isa<KernelOp>(parent); parent = parent->getParentOp())
+      loops += isa<scf::ForOp>(parent);
+    return loops > unsigned(persistent);
+  }
+
+  /// As many stages as fit; sets `ring` of each group.
+  LogicalResult chooseStages() {
+    int64_t scratch = 0, others = 0;
+    kernel.getBody().walk([&](Operation *op) {
+      SharedNeed need = getSharedNeed(op);
+      if (need.use == SharedUse::ScratchBlock || need.use == SharedUse::ScratchWarp)
+        scratch = std::max(scratch, need.bytes);
+      else if (need.use != SharedUse::None && !isa<TmaFetchOp>(op))
+        others += llvm::alignTo(need.bytes, 1024);
+    });
+    int64_t once = 0, repeated = 0, asked = maxStages;
+    bool explicitly = false;
+    for (Group &group : groups) {
+      if (!isInInnerLoop(group.fetches.front())) {
+        once += group.getSlotBytes() + 1024;
+        continue;
+      }
+      repeated += group.getSlotBytes();
+      once += 1024; // mbarriers
+      if (group.asked) {
+        explicitly = true;
+        asked = std::min(asked, group.asked);
+      }
+    }
+    int64_t room = limit - once - others - llvm::alignTo(scratch, 1024);
+    int64_t fitting = repeated ? room / repeated : 1;
+    if (room < 0 || fitting < 1) {
+      return kernel.emitError() << "kernel '" << kernel.getSymName() << "' needs "
+                                << once + repeated + others + llvm::alignTo(scratch, 1024)
+                                << " bytes of shared memory, a block has " << limit
+                                << "; make its tiles smaller, the largest first";
+    }
+    if (explicitly && fitting < asked)
+      kernel.emitRemark() << "stages(" << asked << ") does not fit into shared memory: " << fitting << " of "
+                          << repeated << " bytes each are used [R0404]";
+    else if (repeated && fitting < 2)
+      kernel.emitRemark() << "loads are not overlapped with computation: two stages of " << repeated
+                          << " bytes do not fit into shared memory; make the tiles smaller [R0404]";
+    int64_t stages = std::min(asked, fitting);
+    builder.setInsertionPoint(kernel.getBody().front().getTerminator());
+    for (Group &group : groups) {
+      SmallVector<MemDescType> tiles;
+      for (TmaFetchOp fetch : group.fetches)
+        tiles.push_back(fetch.getType());
+      auto type = RingType::get(builder.getContext(), isInInnerLoop(group.fetches.front()) ? stages : 1, tiles);
+      group.ring = RingOp::create(builder, group.fetches.front().getLoc(), type, group.perWarp);
+    }
+    return success();
+  }
+
+  /// True for what producer and consumers may both see: scalars and views that nothing changes.
+  static bool isShared(Operation &op) {
+    if (isa<RingOp, BlockIdOp>(op))
+      return true;
+    return isMemoryEffectFree(&op) && op.getNumRegions() == 0 &&
+           llvm::none_of(op.getResultTypes(), [](Type type) { return isa<RankedTensorType, MemDescType>(type); });
+  }
+
+  /// Moves the body into the consumers' region, but for what both sides share.
+  WarpSpecializeOp makeRegions() {
+    Block &body = kernel.getBody().front();
+    builder.setInsertionPoint(body.getTerminator());
+    auto split = WarpSpecializeOp::create(builder, kernel.getLoc());
+    Block *producer = new Block, *consumer = new Block;
+    split.getProducer().push_back(producer);
+    split.getConsumer().push_back(consumer);
+    for (Operation &op : llvm::make_early_inc_range(body)) {
+      if (&op == split.getOperation())
+        break;
+      bool inside = !isShared(op);
+      for (Value operand : op.getOperands())
+        if (Operation *def = operand.getDefiningOp())
+          inside |= def->getBlock() == consumer;
+      if (inside)
+        op.moveBefore(consumer, consumer->end());
+    }
+    return split;
+  }
+
+  /// Waits for the slot before its first use and gives it back after the last.
+  void rewriteConsumer(Group &group) {
+    SmallVector<Type> types;
+    for (TmaFetchOp fetch : group.fetches)
+      types.push_back(fetch.getType());
+    builder.setInsertionPoint(group.firstUser);
+    auto wait = RingWaitOp::create(builder, group.firstUser->getLoc(), types, group.ring);
+    Operation *after = wait;
+    for (auto [fetch, tile] : llvm::zip(group.fetches, wait.getTiles())) {
+      SmallVector<Operation *> users;
+      SmallVector<MemDescPermuteOp> permutes;
+      collectUsers(fetch.getResult(), users, permutes);
+      for (MemDescPermuteOp permute : permutes) {
+        permute->moveAfter(after);
+        after = permute;
+      }
+      fetch.getResult().replaceAllUsesWith(tile);
+    }
+    builder.setInsertionPointAfter(group.lastUser->isBeforeInBlock(after) ? after : group.lastUser);
+    RingReleaseOp::create(builder, group.lastUser->getLoc(), group.ring);
+    for (TmaFetchOp fetch : group.fetches)
+      fetch.erase();
+  }
+
+  KernelOp kernel;
+  int64_t limit;
+  OpBuilder builder;
+  SmallVector<Group> groups;
+};
+
+struct TileGPUSpecializeWarps : tile::impl::TileGPUSpecializeWarpsBase<TileGPUSpecializeWarps> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      if (failed(Specializer(kernel, getSharedLimit(target)).run()))
+        return signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,50 @@
+// RUN: tile-opt %s --split-input-file --tile-gpu-specialize-warps=target=sm_90a --verify-diagnostics | FileCheck %s
+
+#acc = #tile_gpu.linear<shape = [64, 256], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64], [0, 128]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
+#s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+!a = !tile_gpu.memdesc<64x128xf16, #s>
+!b = !tile_gpu.memdesc<128x256xf16, #s>
+
+// CHECK-LABEL: tile.kernel @asked
+// CHECK: tile_gpu.ring : <2,
+// expected-remark @below {{stages(5) does not fit into shared memory: 2 of 81920 bytes each are used [R0404]}}
+tile.kernel @asked params [#tile.param<"a", in, align = 16>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64, tile.num_stages = 5 : i64} grid {
+^bb0(%p: !tile.ptr<f16>):
+  tile.yield
+} body {
+^bb0(%p: !tile.ptr<f16>):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %zero = arith.constant dense<0.0> : tensor<64x256xf32, #acc>
+  %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+  %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%acc = %zero) -> (tensor<64x256xf32, #acc>) {
+    %x = tile_gpu.tma_fetch %d[%c0, %i] : !a
+    %y = tile_gpu.tma_fetch %d[%c0, %i] : !b
+    %n = tile_gpu.wgmma %x, %y, %acc : !a, !b, tensor<64x256xf32, #acc>
+    scf.yield %n : tensor<64x256xf32, #acc>
+  }
+  tile.return
+}
+
+// -----
+
+#acc = #tile_gpu.linear<shape = [64, 256], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64], [0, 128]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
+#s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+!a = !tile_gpu.memdesc<64x512xf16, #s>
+!b = !tile_gpu.memdesc<512x256xf16, #s>
+
+// expected-error @below {{kernel 'large' needs 328704 bytes of shared memory, a block has 232448; make its tiles smaller, the largest first}}
+tile.kernel @large params [#tile.param<"a", in, align = 16>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
+^bb0(%p: !tile.ptr<f16>):
+  tile.yield
+} body {
+^bb0(%p: !tile.ptr<f16>):
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x256xf32, #acc>
+  %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+  %x = tile_gpu.tma_fetch %d[%c0, %c0] : !a
+  %y = tile_gpu.tma_fetch %d[%c0, %c0] : !b
+  %n = tile_gpu.wgmma %x, %y, %zero : !a, !b, tensor<64x256xf32, #acc>
+  tile.return
+}
