@@ -97,6 +97,21 @@ def TileGPUSpecializeWarps : Pass<"tile-gpu-specialize-warps", "::mlir::ModuleOp
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def TileGPUTakeTurns : Pass<"tile-gpu-take-turns", "::mlir::ModuleOp"> {
+  let summary = "let two warpgroups of consumers issue their products in turn";
+  let description = [{
+    In loops of the consumers where several products are in flight while the warpgroup computes in registers: one
+    warpgroup's products run under the other's arithmetic.
+    ```mlir
+    tile_gpu.turn_wait
+    %s = tile_gpu.wgmma %q, %k, %zero async : …
+    %o = tile_gpu.wgmma %p, %v, %acc async : …
+    tile_gpu.turn_pass
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect"];
+}
+
 def TileGPUVectorizeAccesses : Pass<"tile-gpu-vectorize-accesses", "::mlir::ModuleOp"> {
   let summary = "choose how many neighbours each access moves at once";
   let description = [{

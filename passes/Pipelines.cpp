@@ -68,6 +68,7 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   addCleanup(pm);
   pm.addPass(createTileGPUMakePersistent());
   pm.addPass(createTileGPUSpecializeWarps({options.target}));
+  pm.addPass(createTileGPUTakeTurns());
   pm.addPass(createTileGPUVectorizeAccesses());
 }
 

@@ -100,6 +100,24 @@ def TileGPU_WarpSpecializeOp : TileGPU_Op<"warp_specialize", [SingleBlock, NoTer
   let assemblyFormat = "attr-dict-with-keyword `producer` $producer `consumer` $consumer";
 }
 
+class TileGPU_TurnOp<string opMnemonic, string text> : TileGPU_Op<opMnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = text;
+  let description = [{
+    Two warpgroups of consumers take turns in issuing products, so that one computes in registers while the other's products
+    run. A kernel starts with `turn_start`, ends with `turn_end`, and both warpgroups take as many turns in between.
+    ```mlir
+    tile_gpu.turn_wait
+    %s = tile_gpu.wgmma %q, %k, %zero async : …
+    tile_gpu.turn_pass
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+def TileGPU_TurnStartOp : TileGPU_TurnOp<"turn_start", "the first turn is the first warpgroup's">;
+def TileGPU_TurnWaitOp : TileGPU_TurnOp<"turn_wait", "wait for this warpgroup's turn">;
+def TileGPU_TurnPassOp : TileGPU_TurnOp<"turn_pass", "the other warpgroup's turn has come">;
+def TileGPU_TurnEndOp : TileGPU_TurnOp<"turn_end", "take the turn that was passed on last">;
+
 def TileGPU_BlockIdOp : TileGPU_Op<"block_id", [Pure]> {
   let summary = "the running block's number, and how many blocks run";
   let description = [{

@@ -29,8 +29,9 @@ void populateMmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePatt
 void populateRingPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 void populateRingTypes(mlir::TypeConverter &converter);
 
-/// Named barriers: of all threads that run the tile program in a specialised kernel; of one warpgroup, from here on.
-inline constexpr unsigned consumerBarrier = 1, warpgroupBarrier = 2;
+/// Named barriers: of all threads that run the tile program in a specialised kernel; of one warpgroup, from here on; of a
+/// warpgroup's turn, from here on.
+inline constexpr unsigned consumerBarrier = 1, warpgroupBarrier = 2, turnBarrier = 6;
 
 /// A view's components after conversion.
 struct ViewParts {

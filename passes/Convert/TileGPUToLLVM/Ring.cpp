@@ -285,6 +285,40 @@ struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
   }
 };
 
+/// One warpgroup's side of a named barrier that both warpgroups count on: barrier turnBarrier + w stands for the turn of
+/// warpgroup w. A turn begins when that warpgroup waits and the other (at first: itself) has arrived.
+void useTurnBarrier(OpBuilder &b, Location loc, Value warpgroup, bool wait) {
+  Value id = arith::AddIOp::create(b, loc, warpgroup, constantI32(b, loc, turnBarrier));
+  Value threads = constantI32(b, loc, 2 * warpgroupThreads);
+  inlinePTX(b, loc, {}, {id, threads}, wait ? "bar.sync $0, $1;" : "bar.arrive $0, $1;", "r,r,~{memory}");
+}
+
+Value getWarpgroup(OpBuilder &b, Location loc) {
+  return arith::ShRUIOp::create(b, loc, getThreadId(b, loc), constantI32(b, loc, llvm::Log2_32(warpgroupThreads)));
+}
+
+template <typename Op>
+struct LowerTurn : OpConversionPattern<Op> {
+  using OpConversionPattern<Op>::OpConversionPattern;
+  LogicalResult matchAndRewrite(Op op, typename OpConversionPattern<Op>::OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value own = getWarpgroup(rewriter, loc);
+    if constexpr (std::is_same_v<Op, TurnWaitOp>) {
+      useTurnBarrier(rewriter, loc, own, /*wait=*/true);
+    } else if constexpr (std::is_same_v<Op, TurnPassOp>) {
+      useTurnBarrier(rewriter, loc, arith::XOrIOp::create(rewriter, loc, own, constantI32(rewriter, loc, 1)), /*wait=*/false);
+    } else {
+      // At the start the first warpgroup arrives for itself; at the end it takes the turn that nobody else will.
+      auto first = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, own, 0), /*withElseRegion=*/false);
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(first.thenBlock());
+      useTurnBarrier(rewriter, loc, constantI32(rewriter, loc, 0), /*wait=*/std::is_same_v<Op, TurnEndOp>);
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 struct LowerBlockId : OpConversionPattern<BlockIdOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(BlockIdOp op, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
@@ -328,5 +362,5 @@ void tile::gpu::populateRingTypes(TypeConverter &converter) {
 
 void tile::gpu::populateRingPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
   patterns.add<LowerRing, LowerRingAcquire, LowerRingWait, LowerRingRelease, LowerScalarSend, LowerScalarReceive, LowerWarpSpecialize,
-               LowerBlockId, LowerBarrier>(converter, patterns.getContext());
+               LowerTurn<TurnStartOp>, LowerTurn<TurnWaitOp>, LowerTurn<TurnPassOp>, LowerTurn<TurnEndOp>, LowerBlockId, LowerBarrier>(converter, patterns.getContext());
 }

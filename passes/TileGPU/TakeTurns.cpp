@@ -1,0 +1,56 @@
+// tile-gpu-take-turns: two warpgroups of consumers issue their products one after the other.
+#include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUTAKETURNS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+/// Encloses the products that `block` leaves in flight in a turn; false if there are not several.
+bool enclose(Block &block) {
+  SmallVector<WgmmaOp> products;
+  for (auto product : block.getOps<WgmmaOp>())
+    if (product.getAsync())
+      products.push_back(product);
+  if (products.size() < 2)
+    return false;
+  OpBuilder builder(products.front());
+  TurnWaitOp::create(builder, products.front().getLoc());
+  builder.setInsertionPointAfter(products.back());
+  TurnPassOp::create(builder, products.back().getLoc());
+  return true;
+}
+
+struct TileGPUTakeTurns : tile::impl::TileGPUTakeTurnsBase<TileGPUTakeTurns> {
+  void runOnOperation() override {
+    constexpr int64_t warpsOfTwo = 8;
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      auto warps = kernel->getAttrOfType<IntegerAttr>(numWarpsName);
+      if (!warps || warps.getInt() != warpsOfTwo)
+        continue;
+      kernel.getBody().walk([](WarpSpecializeOp split) {
+        bool turns = false;
+        split.getConsumer().walk([&](scf::ForOp loop) { turns |= enclose(*loop.getBody()); });
+        if (!turns)
+          return;
+        OpBuilder builder = OpBuilder::atBlockBegin(&split.getConsumer().front());
+        TurnStartOp::create(builder, split.getLoc());
+        builder.setInsertionPointToEnd(&split.getConsumer().front());
+        TurnEndOp::create(builder, split.getLoc());
+      });
+    }
+  }
+};
+
+} // namespace
