@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+"""Our kernels beside PyTorch's libraries and tuned Triton on this machine's GPU, all in one process.
+
+Every result is checked against a reference in higher precision before it is timed. What crashes, hangs or is wrong becomes a
+record with its reason, and the rest goes on: a watchdog starts the measuring process again without it.
+"""
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from gpu import records, table  # noqa: E402
+from gpu.lib import ROOT  # noqa: E402
+
+EXAMPLES = """examples:
+  python3 bench/gpu.py                                    everything, 15 to 20 minutes
+  python3 bench/gpu.py --quick                            one shape of each operation, about 4 minutes
+  python3 bench/gpu.py --only matmul --item "8192x8192x8192" --who tile,cublas,triton
+  python3 bench/gpu.py --only matmul --who tile --variants "BM=128,BN=256,BK=64,stages=4;BM=128,BN=128,BK=64,warps=8"
+  python3 bench/gpu.py --list                             what there is to measure
+  python3 bench/gpu.py --from bench/results/gpu.json --plot bench/results
+TILE_HOME names an unpacked release or a build folder (this checkout's build/)."""
+LOST = 75                                  # exit code of a worker whose CUDA context is gone
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", metavar="NAMES", help="families or operations, as in matmul,softmax (all)")
+    parser.add_argument("--item", action="append", default=[], metavar="TEXT",
+                        help="only items whose name holds this text; may be given several times")
+    parser.add_argument("--who", default="", metavar="NAMES", help="contenders, as in tile,cublas,triton (all)")
+    parser.add_argument("--quick", action="store_true", help="one shape of each operation, fewer rounds")
+    parser.add_argument("--rounds", type=int, help="rounds of measuring (9, with --quick 5)")
+    parser.add_argument("--batch", type=float, default=20.0, metavar="MS", help="milliseconds between two events (20)")
+    parser.add_argument("--heat", type=float, default=0.3, metavar="S", help="seconds of warm-up before each item (0.3)")
+    parser.add_argument("--budget", type=float, default=0.0, metavar="S", help="start no further item after so many seconds")
+    parser.add_argument("--variants", default="", metavar="LIST", help="our variants instead of the items' own (see examples)")
+    parser.add_argument("--examples", action="append", default=[], metavar="DIR", help="look here for .tile files first")
+    parser.add_argument("--target", default="sm_90a", help="what tilec compiles for (sm_90a)")
+    parser.add_argument("--jobs", type=int, default=0, help="compilations at a time (processors)")
+    parser.add_argument("--json", default=os.path.join(ROOT, "bench", "results", "gpu.json"), metavar="FILE",
+                        help="where records go; those that were measured anew are replaced (bench/results/gpu.json)")
+    parser.add_argument("--plot", metavar="DIR", help="draw plots into this folder")
+    parser.add_argument("--from", dest="source", metavar="FILE", help="measure nothing: table and plots of this file")
+    parser.add_argument("--list", action="store_true", help="list the items and contenders, measure nothing")
+    parser.add_argument("--dry-run", action="store_true", help="compile what can be compiled without a GPU, measure nothing")
+    parser.add_argument("--verbose", action="store_true", help="print variants and failures as they come")
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    options.rounds = options.rounds or (5 if options.quick else 9)
+    options.jobs = options.jobs or len(os.sched_getaffinity(0))
+    options.who = [name for name in options.who.split(",") if name]
+    return options
+
+
+def select(options):
+    """The items that the options choose."""
+    from gpu import families
+    wanted = [name for name in options.only.split(",") if name]
+    known = {item.family for item in families.items()} | {item.op for item in families.items()}
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        sys.exit(f"gpu.py: there is no '{unknown[0]}'; --only takes {', '.join(sorted(known))}")
+    return [item for item in families.items()
+            if (not wanted or item.family in wanted or item.op in wanted) and (not options.quick or item.quick)
+            and all(text in item.name for text in options.item)]
+
+
+def prepare(options):
+    """Tells our side what the options say."""
+    from gpu.ours import Settings, parseVariants
+    Settings.target = options.target
+    Settings.examples = [os.path.abspath(path) for path in options.examples] + Settings.examples
+    Settings.variants = parseVariants(options.variants) if options.variants else None
+
+
+class State:
+    """What the worker and its watchdog tell each other, as files in a folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.begun = time.time()
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def read(self, name, default):
+        try:
+            with open(self.path(name), encoding="utf-8") as stream:
+                return json.load(stream)
+        except (OSError, ValueError):
+            return default
+
+    def write(self, name, value):
+        with open(self.path(name + ".new"), "w", encoding="utf-8") as stream:
+            json.dump(value, stream)
+        os.replace(self.path(name + ".new"), self.path(name))
+
+    def tail(self, name, lines=15):
+        with open(self.path(name), encoding="utf-8", errors="replace") as stream:
+            return "\n".join(stream.read().strip().splitlines()[-lines:])
+
+    def progress(self, item, contender, seconds):
+        """What is about to be done, and when it is too late."""
+        self.write("progress", {"item": item and item.name, "contender": contender and contender.name,
+                                "deadline": time.time() + seconds, "seconds": seconds})
+
+    def finish(self, item, found):
+        done = self.read("done", [])
+        done.append(records.ofItem(item, found))
+        self.write("done", done)
+
+
+def work(options):
+    """The measuring process."""
+    state = State(options.worker)
+    state.progress(None, None, 300.0)
+    prepare(options)
+    import torch
+    from gpu import contest
+    if not torch.cuda.is_available():
+        sys.exit("gpu.py: PyTorch sees no GPU (--list and --dry-run need none)")
+    torch.backends.cuda.matmul.allow_tf32 = False
+    done = {entry["item"] for entry in state.read("done", [])}
+    skip = {(item, contender): why for item, contender, why in state.read("skip", [])}
+    items = [item for item in select(options) if item.name not in done]
+    if not done:
+        state.write("machine", records.machine())
+        print(", ".join(f"{key} {value}" for key, value in state.read("machine", {}).items()), flush=True)
+    run = contest.Contest(options, state.progress, skip)
+    begin = time.time()
+    state.progress(None, None, 900.0)
+    torch.zeros(1, device="cuda")
+    failures = run.compileAll(items)
+    print(f"compiled for {len(items)} items in {time.time() - begin:.1f} s, {len(failures)} failures", flush=True)
+    for item in items:
+        if options.budget and time.time() - state.read("begun", begin) > options.budget:
+            print(f"the budget of {options.budget:.0f} s is spent: {item.name} and what follows is left out", flush=True)
+            break
+        if (item.name, None) in skip:
+            state.finish(item, [{"who": "tile", "variant": "", "failed": skip[(item.name, None)]}])
+            continue
+        started = time.time()
+        try:
+            found = run.run(item, failures)
+        except contest.ContextLost as lost:
+            bad = lost.args[1][-1]
+            name = f"{bad['who']}[{bad['variant']}]" if bad["variant"] else bad["who"]
+            state.write("skip", state.read("skip", []) + [(item.name, name, lost.args[0])])
+            sys.exit(LOST)
+        except Exception as error:  # noqa: BLE001: an item that cannot be set up is recorded
+            found = [{"who": "tile", "variant": "", "failed": "item: " + contest.brief(error)}]
+            print(f"{item.name}: {contest.brief(error)}", flush=True)
+        state.finish(item, found)
+        print(table.line(records.ofItem(item, found)) + f"   ({time.time() - started:.1f} s)", flush=True)
+        torch.cuda.empty_cache()
+        if "CUDA error" in str(found[-1].get("failed", "")) if found else False:
+            sys.exit(LOST)
+    return 0
+
+
+def watch(options, arguments):
+    """Starts workers until all items are done; what kills or hangs one is left out of the next."""
+    with tempfile.TemporaryDirectory(prefix="tile-gpu-bench-") as folder:
+        state = State(folder)
+        state.write("begun", time.time())
+        code = 0
+        for _ in range(25):
+            state.progress(None, None, 300.0)
+            with open(state.path("stderr"), "wb") as log:     # Triton and Inductor fill pages with what they try
+                worker = subprocess.Popen([sys.executable, os.path.abspath(__file__), *arguments, "--worker", folder],
+                                          start_new_session=True, stderr=log)
+            why = wait(worker, state)
+            if not why and worker.returncode == 0:
+                break
+            last = state.read("progress", {})
+            if worker.returncode == LOST:
+                continue
+            if not last.get("item"):
+                code = 1                    # no item is to blame: there is no point in going on
+                print(f"the measuring process ended: {why or worker.returncode}\n{state.tail('stderr')}", flush=True)
+                break
+            why = why or f"crash: exit code {worker.returncode}: {state.tail('stderr', 1)}"
+            print(f"{last['item']}, {last['contender'] or 'measuring'}: {why}; starting again without it", flush=True)
+            state.write("skip", state.read("skip", []) + [(last["item"], last["contender"], why)])
+        done, machine = state.read("done", []), state.read("machine", {})
+    if not done:
+        print("nothing was measured", flush=True)
+        return code or 1
+    result = records.merge(options.json, machine, done)
+    print("\n" + table.render(done), flush=True)
+    print(f"records: {os.path.relpath(options.json)} ({len(result['records'])} in all)", flush=True)
+    if options.plot:
+        draw(options.json, options.plot)
+    return code or (1 if records.failures(done) else 0)
+
+
+def wait(worker, state):
+    """None if the worker ended by itself, else why it was stopped."""
+    try:
+        while True:
+            try:
+                worker.wait(0.5)
+                return None
+            except subprocess.TimeoutExpired:
+                last = state.read("progress", {})
+                if time.time() > last.get("deadline", float("inf")):
+                    os.killpg(worker.pid, signal.SIGKILL)
+                    worker.wait()
+                    return f"hang: no end after {last['seconds']:.0f} s"
+    except BaseException:
+        os.killpg(worker.pid, signal.SIGKILL)
+        worker.wait()
+        raise
+
+
+def draw(source, folder):
+    from gpu import plots
+    with open(source, encoding="utf-8") as stream:
+        result = json.load(stream)
+    try:
+        for path in plots.draw(result, folder):
+            print("plot: " + os.path.relpath(path))
+    except ImportError as error:
+        print(f"no plots: {error}")
+
+
+def show(options):
+    """--list and --dry-run."""
+    prepare(options)
+    items = select(options)
+    if options.list:
+        for item in items:
+            names = {}
+            for contender in item.contenders(item):
+                names[contender.who] = names.get(contender.who, 0) + 1
+            print(f"{item.name:50} " + ", ".join(f"{who} ({n})" if n > 1 else who for who, n in names.items())
+                  + "".join(f"; {bar.ratio} of {bar.label}" for bar in item.bars))
+        return 0
+    from gpu import contest, offline
+    offline.hopper()
+    begin = time.time()
+    run = contest.Contest(options, None, {})
+    with open(os.devnull, "w", encoding="utf-8") as nothing:
+        os.dup2(nothing.fileno(), 2)        # Triton prints the whole module when it fails
+    failures = run.compileAll(items)
+    for (item, contender), why in sorted(failures.items()):
+        print(f"{item}, {contender}: {why}")
+    count = sum(bool(contender.compile) for item in items for contender in run.chosen(item))
+    print(f"{len(items)} items, {count} kernels in {time.time() - begin:.0f} s, {len(failures)} fail to compile")
+    return 1 if failures else 0
+
+
+def main():
+    arguments = sys.argv[1:]
+    options = parse(arguments)
+    if options.source:
+        with open(options.source, encoding="utf-8") as stream:
+            print(table.render(records.grouped(json.load(stream))))
+        if options.plot:
+            draw(options.source, options.plot)
+        return 0
+    if options.list or options.dry_run:
+        return show(options)
+    return work(options) if options.worker else watch(options, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,43 @@
+"""PyTorch and Triton where they are installed, else None: listing the work items needs neither."""
+import os
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# An unpacked release, or a build folder: where bin/tilec is.
+HOME = os.environ.get("TILE_HOME") or (ROOT if os.path.exists(os.path.join(ROOT, "bin")) else os.path.join(ROOT, "build"))
+TILEC = os.path.join(HOME, "bin", "tilec")
+sys.path[:0] = [path for path in (os.path.join(ROOT, "python"), os.path.join(HOME, "python")) if os.path.isdir(path)]
+
+try:
+    import torch
+except ImportError:
+    torch = None
+try:
+    import triton
+except ImportError:
+    triton = None
+
+
+DEVICE = "cuda"
+
+
+def torchType(name):
+    """PyTorch's dtype of our name."""
+    return getattr(torch, {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "i8": "int8", "u8": "uint8",
+                           "i32": "int32", "i64": "int64", "f8e4m3": "float8_e4m3fn"}[name])
+
+
+def normal(shape, dtype, device, scale=1.0):
+    """Normal random numbers, rounded to the dtype. On the meta device there are none, only a shape."""
+    values = torch.randn(shape, device=device, dtype=torch.float32)
+    return (values.mul_(scale) if scale != 1.0 else values).to(torchType(dtype))
+
+
+def empty(shape, dtype, device):
+    """Memory for a result; checks poison it before they look."""
+    return torch.empty(shape, device=device, dtype=torchType(dtype))
+
+
+def processors():
+    """Multiprocessors of the device, an H200's where there is none."""
+    return torch.cuda.get_device_properties(0).multi_processor_count if torch and torch.cuda.is_available() else 132

@@ -1,0 +1,192 @@
+"""Our kernels as contenders: tilec compiles each variant in a thread, python/tile launches it."""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+
+from .items import Contender
+from .lib import HOME, ROOT, TILEC
+
+ATTRIBUTES = ("warps", "stages", "persistent", "grouped", "cluster", "consumers", "occupancy", "maxreg", "fp")
+
+
+class Settings:
+    """What the command line says about our side."""
+    target = "sm_90a"
+    folder = None                       # of binaries; made when first needed
+    examples = [path for path in (os.path.join(ROOT, "examples"), os.path.join(HOME, "examples")) if os.path.isdir(path)]
+    variants = None                     # instead of those that the items name
+    lock = threading.Lock()
+
+
+def source(name):
+    """The path of an example's source, `NAME/NAME.tile` or `NAME.tile` in one of the folders."""
+    for folder in Settings.examples:
+        for path in (os.path.join(folder, name, name + ".tile"), os.path.join(folder, name + ".tile")):
+            if os.path.exists(path):
+                return path
+    raise FileNotFoundError(f"there is no {name}.tile in " + ", ".join(Settings.examples))
+
+
+def available(name):
+    try:
+        return bool(source(name))
+    except FileNotFoundError:
+        return False
+
+
+def _closing(text, start):
+    """Position after the brace that closes the one at or after `start`."""
+    depth = 0
+    for index in range(text.index("{", start), len(text)):
+        depth += {"{": 1, "}": -1}.get(text[index], 0)
+        if not depth:
+            return index + 1
+    raise ValueError("unbalanced braces")
+
+
+def withAttributes(text, kernel, attributes):
+    """The source with a kernel's `tune` clause left out and its attributes set; None takes an attribute away."""
+    start = re.search(rf"\bkernel {kernel}\b", text).start()
+    head, rest = text[:start], text[start:]
+    tune = re.search(r"^\s*tune\b", rest, re.MULTILINE)
+    following = re.search(r"\bkernel \w", rest[7:])
+    if tune and (not following or tune.start() < following.start()):
+        rest = rest[:tune.start()] + rest[_closing(rest, tune.start()):]
+    clause = re.search(r"^\s*with ([^\n{]*)$", rest, re.MULTILINE)
+    following = re.search(r"\bkernel \w", rest[7:])
+    if clause and following and clause.start() > following.start():
+        clause = None
+    present = {}
+    for item in re.findall(r"\w+(?:\([^)]*\))?", clause[1]) if clause else []:
+        present[item.partition("(")[0]] = item
+    for name, value in attributes.items():
+        if value is None or value is False:
+            present.pop(name, None)
+        else:
+            present[name] = name if value is True else f'{name}("{value}")' if name == "fp" else f"{name}({value})"
+    line = "\n  with " + ", ".join(present.values()) if present else ""
+    if clause:
+        rest = rest[:clause.start()] + line + rest[clause.end():]
+    else:
+        body = re.search(r"^\{", rest, re.MULTILINE).start()
+        rest = rest[:body].rstrip() + line + "\n" + rest[body:]
+    return head + rest
+
+
+def describe(definitions, attributes):
+    """A variant's name; the dtype is in the item already."""
+    return ",".join(f"{k}={v}" for k, v in {**definitions, **attributes}.items() if k != "T")
+
+
+class Binary:
+    """A compiled variant, made once for each choice."""
+    made = {}
+
+    def __init__(self, name, definitions, attributes, kernel):
+        self.name, self.definitions, self.attributes, self.kernel = name, definitions, attributes, kernel
+        self.lock, self.path, self.error, self.module = threading.Lock(), None, None, None
+
+    @classmethod
+    def get(cls, name, definitions, attributes, kernel):
+        key = (name, tuple(sorted(definitions.items())), tuple(sorted((k, str(v)) for k, v in attributes.items())), kernel)
+        with Settings.lock:
+            if key not in cls.made:
+                cls.made[key] = cls(name, definitions, attributes, kernel)
+            return cls.made[key]
+
+    def compile(self):
+        with self.lock:
+            if self.path is None and self.error is None:
+                try:
+                    self._compile()
+                except (OSError, ValueError, RuntimeError, AttributeError, subprocess.SubprocessError) as error:
+                    self.error = str(error)
+        if self.error:
+            raise RuntimeError(self.error)
+        return self.path
+
+    def _compile(self):
+        path = source(self.name)
+        with Settings.lock:
+            if Settings.folder is None:
+                Settings.folder = tempfile.mkdtemp(prefix="tile-bench-")
+            number = len(os.listdir(Settings.folder))
+            folder = os.path.join(Settings.folder, f"{self.name}-{number}")
+            os.mkdir(folder)
+        line = [TILEC]
+        if self.attributes:
+            with open(path, encoding="utf-8") as stream:
+                text = withAttributes(stream.read(), self.kernel, self.attributes)
+            changed = os.path.join(folder, self.name + ".tile")
+            with open(changed, "w", encoding="utf-8") as stream:
+                stream.write(text)
+            line += [changed, "-I", os.path.dirname(path)]
+        else:
+            line += [path]
+        binary = os.path.join(folder, self.name + ".cubin")
+        line += ["--target", Settings.target, "--color", "never", "-o", binary]
+        for key, value in self.definitions.items():
+            line += ["-D", f"{key}={value}"]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=120, env={**os.environ, **ptxas()})
+        if done.returncode:
+            raise RuntimeError("tilec: " + (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[0])
+        self.path = binary
+
+    def load(self):
+        import tile
+        if self.module is None:
+            self.module = tile.load(self.compile())
+        return self.module
+
+
+def ptxas():
+    """What to add to the environment so that tilec finds a ptxas: Triton brings one."""
+    if os.environ.get("TILE_PTXAS") or shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas"):
+        return {}
+    from .lib import triton
+    path = os.path.join(os.path.dirname(triton.__file__), "backends", "nvidia", "bin", "ptxas") if triton else ""
+    return {"TILE_PTXAS": path} if os.path.exists(path) else {}
+
+
+def tiles(name, variants, arguments, outputs, kernel=None, fixed=None, who="tile", work=None):
+    """Contenders for the variants of an example.
+
+    variants     dicts; names of attributes become attributes of the kernel, others -D
+    arguments    arguments(data): the launch's arguments by name
+    outputs      outputs(data): results by name
+    fixed        definitions that all variants share, as T
+    """
+    kernel = kernel or name
+    result = []
+    for choice in Settings.variants or variants:
+        attributes = {key: value for key, value in choice.items() if key in ATTRIBUTES}
+        definitions = {**(fixed or {}), **{key: value for key, value in choice.items() if key not in ATTRIBUTES}}
+        result.append(_tile(name, kernel, definitions, attributes, describe(choice, {}), arguments, outputs, who, work))
+    return result
+
+
+def _tile(name, kernel, definitions, attributes, variant, arguments, outputs, who, work):
+    def build(data):
+        launch = Binary.get(name, definitions, attributes, kernel).load()[kernel]
+        values, results = arguments(data), outputs(data)
+
+        def call():
+            launch(**values)
+            return results
+        return call
+    return Contender(who, build, variant, compile=lambda data: Binary.get(name, definitions, attributes, kernel).compile(), work=work)
+
+
+def parseVariants(text):
+    """--variants "BM=128,BN=256,stages=4;BM=64" as a list of dicts; an attribute alone is set, "persistent=no" takes it away."""
+    result = []
+    for part in text.split(";"):
+        choice = {}
+        for item in filter(None, part.strip().split(",")):
+            key, _, value = item.partition("=")
+            choice[key.strip()] = True if not value else None if value == "no" else int(value) if value.lstrip("-").isdigit() else value
+        result.append(choice)
+    return result

@@ -1,0 +1,76 @@
+"""Contenders of PyTorch: eager calls, torch.compile, choices of the BLAS library, and Triton variants."""
+from .items import Contender
+from .lib import torch
+
+
+def eager(who, function, **more):
+    """function(data) returns the outputs by name."""
+    return Contender(who, lambda data: lambda: function(data), **more)
+
+
+def blas(who, library, function):
+    """Like eager, with "cublas" or "cublaslt" behind PyTorch's products. The choice is made at each call; in a graph it is
+    made once, while the graph is captured."""
+    def build(data):
+        def call():
+            torch.backends.cuda.preferred_blas_library(library)
+            try:
+                return function(data)
+            finally:
+                torch.backends.cuda.preferred_blas_library("default")
+        return call
+    return Contender(who, build)
+
+
+def compiled(function, names, who="compile", mode="max-autotune-no-cudagraphs"):
+    """torch.compile of function(*tensors); `names` are the inputs among the data. Our graphs take the place of its own."""
+    def build(data):
+        torch._dynamo.reset()
+        made = torch.compile(function, mode=mode, dynamic=False, fullgraph=True)
+        tensors = [data[name] for name in names]
+
+        def call():
+            with torch.no_grad():
+                return made(*tensors)
+        return call
+    return Contender(who, build, patience=400.0)
+
+
+def tritons(who, launchers, outputs, work=None):
+    """Variants of a Triton kernel. launchers: {variant: launch(data, warmup)}, which launches, or with warmup=True compiles."""
+    result = []
+    for variant, launch in launchers.items():
+        def build(data, launch=launch):
+            run = launch(data)
+            results = outputs(data)
+
+            def call():
+                run()
+                return results
+            return call
+
+        def compile(data, launch=launch):
+            launch(data, warmup=True)()
+        result.append(Contender(who, build, variant, compile=compile, work=work))
+    return result
+
+
+def launcher(module, kernel, prepare, meta, warps, stages, **more):
+    """A launch of a Triton kernel that is compiled for itself, without Triton's autotuner.
+
+    prepare(data) gives (grid, positional arguments); meta are the compile-time values.
+    """
+    def launch(data, warmup=False):
+        import importlib
+        function = getattr(importlib.import_module("." + module, __package__), kernel)
+        grid, arguments = prepare(data)
+        options = {**meta, "num_warps": warps, "num_stages": stages, **more}
+        if warmup:
+            return lambda: function.warmup(*arguments, grid=grid, **options)
+        return lambda: function[grid](*arguments, **options)
+    return launch
+
+
+def variantName(meta, warps, stages):
+    """How a record names a choice."""
+    return ",".join([f"{key}={value}" for key, value in meta.items()] + [f"warps={warps}", f"stages={stages}"])

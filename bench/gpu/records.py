@@ -1,0 +1,93 @@
+"""The result file: the machine, versions, and one record for each contender of each item."""
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+
+from .lib import TILEC
+
+
+def _output(*line):
+    try:
+        done = subprocess.run(line, capture_output=True, text=True, timeout=20)
+        return done.stdout.strip().splitlines()[0] if done.returncode == 0 and done.stdout.strip() else ""
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def machine():
+    """What the numbers depend on."""
+    import torch
+    result = {"gpu": torch.cuda.get_device_name(), "multiprocessors": torch.cuda.get_device_properties(0).multi_processor_count,
+              "driver": _output("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"),
+              "power_limit": _output("nvidia-smi", "--query-gpu=power.limit", "--format=csv,noheader"),
+              "cuda": torch.version.cuda, "torch": torch.__version__, "cudnn": torch.backends.cudnn.version(),
+              "tilec": _output(TILEC, "--version"), "python": platform.python_version()}
+    try:
+        import triton
+        result["triton"] = triton.__version__
+    except ImportError:
+        pass
+    for package in ("nvidia-cublas", "nvidia-cublas-cu12"):
+        try:
+            from importlib.metadata import version
+            result["cublas"] = version(package)
+        except Exception:  # noqa: BLE001: another way of installing it
+            continue
+    return {key: value for key, value in result.items() if value not in ("", None)}
+
+
+def ofItem(item, found):
+    """An item's records with the item's description, as the worker hands them over."""
+    return {"item": item.name, "family": item.family, "op": item.op, "shape": item.shape, "dtype": item.dtype, "unit": item.unit,
+            "cold": item.cold, "bars": [bar.toJson() | {"ours": _ratio(item, bar, found)} for bar in item.bars], "found": found}
+
+
+def _ratio(item, bar, found):
+    """Our rate over the best rate that the bar speaks of, None where one of them is missing."""
+    ours = max((r["rate"] for r in found if r["who"] == "tile" and "rate" in r), default=None)
+    theirs = max((r["rate"] for r in found if "rate" in r and bar.covers(r["who"])), default=None)
+    return round(ours / theirs, 4) if ours and theirs else None
+
+
+def merge(path, machineNow, done):
+    """Replaces the records of the contenders that were measured anew and writes the file."""
+    result = {"machine": {}, "items": [], "records": []}
+    try:
+        with open(path, encoding="utf-8") as stream:
+            result.update(json.load(stream))
+    except (OSError, ValueError):
+        pass
+    now = time.strftime("%Y-%m-%d %H:%M")
+    result["machine"] = machineNow or result["machine"]
+    result["command"] = "python3 " + " ".join(sys.argv)
+    for entry in done:
+        key = {name: entry[name] for name in ("op", "shape", "dtype")}
+        measured = {record["who"] for record in entry["found"]}
+        result["records"] = [r for r in result["records"]
+                             if not (all(r[n] == v for n, v in key.items()) and r["who"] in measured)]
+        result["records"] += [{**key, **record, "date": now} for record in entry["found"]]
+        result["items"] = [i for i in result["items"] if any(i[n] != v for n, v in key.items())]
+        result["items"].append({name: entry[name] for name in ("family", "op", "shape", "dtype", "unit", "cold", "bars")})
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as stream:
+        json.dump(result, stream, indent=1)
+        stream.write("\n")
+    return result
+
+
+def grouped(result):
+    """A result file's records by item, in the form that the table takes."""
+    entries = []
+    for item in result["items"]:
+        found = [r for r in result["records"] if all(r[n] == item[n] for n in ("op", "shape", "dtype"))]
+        entries.append({**item, "item": f"{item['op']} {item['shape']} {item['dtype']}", "found": found})
+    return entries
+
+
+def failures(done):
+    """Whether one of our kernels failed on an item where none of its variants ran."""
+    return [entry["item"] for entry in done
+            if any(r["who"] == "tile" for r in entry["found"]) and not any(r["who"] == "tile" and "rate" in r for r in entry["found"])]

@@ -1,0 +1,61 @@
+"""One table: what each contender reaches, and our part of the best of those that a bar names."""
+
+
+def line(entry):
+    """One item in one line."""
+    best = {}
+    for record in entry["found"]:
+        if "rate" in record:
+            best[record["who"]] = max(record["rate"], best.get(record["who"], 0.0))
+    cells = []
+    if "tile" in best:
+        cells.append(f"tile {best.pop('tile'):.0f}")
+    else:
+        why = next((r["failed"] for r in entry["found"] if r["who"] == "tile" and "failed" in r), "not measured")
+        cells.append("tile FAILED (" + why[:70] + ")" if why != "not measured" else "tile -")
+    cells += [f"{who} {rate:.0f}" for who, rate in sorted(best.items(), key=lambda pair: -pair[1])]
+    gone = sorted({r["who"] for r in entry["found"] if "failed" in r and r["who"] != "tile"} - set(best))
+    bars = ", ".join(verdict(bar) for bar in entry["bars"] if bar["ours"] is not None)
+    return (f"{entry['item']:46} {' | '.join(cells)} {entry['unit']}" + (f" [no {', '.join(gone)}]" if gone else "")
+            + (f"  => {bars}" if bars else ""))
+
+
+def verdict(bar):
+    return f"{bar['ours']:.2f} of {bar['against']} (bar {bar['ratio']:g}{'' if bar['ours'] >= bar['ratio'] else ', missed'})"
+
+
+def render(entries):
+    """All items below each other, one column for each ratio."""
+    rows = [("operation", "tile", "best peer", "who", "ratio", "bar", "against", "")]
+    reached = total = 0
+    for entry in entries:
+        rates = {}
+        for record in entry["found"]:
+            if "rate" in record:
+                rates[record["who"]] = max(record["rate"], rates.get(record["who"], 0.0))
+        ours = rates.pop("tile", None)
+        rates.pop("tile-plain", None)
+        peer = max(((rate, who) for who, rate in rates.items() if who not in ("copy", "cublas-plain")), default=(None, "-"))
+        for index, bar in enumerate(entry["bars"] or [{"ours": None, "ratio": None, "against": "-"}]):
+            first = index == 0
+            good = bar["ours"] is not None and bar["ours"] >= bar["ratio"]
+            total += bar["ratio"] is not None
+            reached += good
+            rows.append((entry["item"] if first else "", number(ours, entry["unit"]) if first else "",
+                         number(peer[0], entry["unit"]) if first else "", peer[1] if first else "",
+                         "-" if bar["ours"] is None else f"{bar['ours']:.3f}", "-" if bar["ratio"] is None else f"{bar['ratio']:g}",
+                         bar["against"], "" if bar["ratio"] is None else "reached" if good else "missed" if bar["ours"] is not None
+                         else "no result"))
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    text = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+    text.insert(1, "-" * min(150, max(len(t) for t in text)))
+    text.append(f"{reached} of {total} bars reached")
+    why = sorted({f"  {e['item']}, {r['who']}{'[' + r['variant'] + ']' if r.get('variant') else ''}: {r['failed']}"
+                  for e in entries for r in e["found"] if "failed" in r})
+    if why:
+        text += ["", f"what did not run ({len(why)}):"] + [reason[:200] for reason in why[:60]]
+    return "\n".join(text)
+
+
+def number(rate, unit):
+    return "-" if rate is None else f"{rate:.0f} {unit}"

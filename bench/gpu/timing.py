@@ -1,0 +1,107 @@
+"""Times by events. Launches between two events come from a CUDA graph, so that gaps on the host do not count."""
+import statistics
+
+from . import lib
+from .lib import torch
+
+FLUSH_BYTES = 256 << 20
+_flushed = []
+
+
+def flush():
+    """Writes more than the L2 cache holds."""
+    if not _flushed:
+        _flushed.append(torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device=lib.DEVICE))
+    _flushed[0].zero_()
+
+
+def event():
+    return torch.cuda.Event(enable_timing=True)
+
+
+class Warm:
+    """Batches of calls back to back; caches keep what the call before left."""
+
+    def __init__(self, call, milliseconds):
+        self.call, self.graph, self.count, self.why = call, None, 10, getattr(call, "noGraph", "")
+        self._capture()
+        once = self._run()
+        once = min(once, self._run())
+        wanted = max(3 if self.graph else 10, min(500, round(milliseconds / max(once, 1e-4))))
+        if not 0.67 < wanted / self.count < 1.5:
+            self.count = wanted
+            self._capture()
+
+    def _capture(self):
+        if self.why:
+            return
+        self.graph = None
+        try:
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                for _ in range(self.count):
+                    self.call()
+            self.graph = graph
+        except Exception as error:  # noqa: BLE001: what cannot be captured is launched one by one
+            self.why = f"{type(error).__name__}: {error}".splitlines()[0]
+            torch.cuda.synchronize()
+
+    def _run(self):
+        begin, end = event(), event()
+        if self.graph is None:
+            torch.cuda._sleep(1000000)          # the host gets ahead of the device
+        begin.record()
+        if self.graph is not None:
+            self.graph.replay()
+        else:
+            for _ in range(self.count):
+                self.call()
+        end.record()
+        end.synchronize()
+        return begin.elapsed_time(end) / self.count
+
+    def round(self):
+        """Milliseconds of one call, as a list."""
+        return [self._run()]
+
+
+class Cold:
+    """Single calls, each after a flush of the caches and between two events of its own."""
+
+    def __init__(self, call, milliseconds):
+        self.call, self.count, self.why = call, 3, ""
+        once = statistics.median(self.round()) + 0.1
+        self.count = max(3, min(40, round(milliseconds / once)))
+
+    def round(self):
+        pairs = []
+        torch.cuda._sleep(1500000)              # under a millisecond, in which the host gets ahead of the device
+        for _ in range(self.count):
+            begin, end = event(), event()
+            flush()
+            begin.record()
+            self.call()
+            end.record()
+            pairs.append((begin, end))
+        torch.cuda.synchronize()
+        return [begin.elapsed_time(end) for begin, end in pairs]
+
+
+def inTurns(timers, rounds):
+    """{name: all times}: rounds in which everybody has a turn, each round beginning with another one."""
+    times = {name: [] for name in timers}
+    names = list(timers)
+    for index in range(rounds):
+        shift = index % len(names)
+        for name in names[shift:] + names[:shift]:
+            times[name] += timers[name].round()
+    return times
+
+
+def heat(timers, seconds):
+    """Brings the device to the power state that steady work has."""
+    import time
+    stop = time.monotonic() + seconds
+    while time.monotonic() < stop:
+        for timer in timers.values():
+            timer.round()
