@@ -38,6 +38,24 @@ def Simplify : Pass<"tile-simplify"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def ReduceStrength : Pass<"tile-reduce-strength"> {
+  let summary = "cheaper float arithmetic where one operand is the same along a row";
+  let description = [{
+    By the operations' fastmath flags, which `fp("fast")` sets: a division by a splat or a broadcast becomes a product with
+    one reciprocal (`arcp`), and exp of a difference to one becomes exp2 with the scale folded into a fused product
+    (`afn`, `reassoc`, `contract`). A finite shift stays finite.
+    ```mlir
+    %r = tile.broadcast %sum : tensor<4x1xf32> -> tensor<4x64xf32>
+    %y = arith.divf %x, %r fastmath<arcp> : tensor<4x64xf32>
+    // becomes
+    %i = arith.divf %one, %sum fastmath<arcp> : tensor<4x1xf32>
+    %r = tile.broadcast %i : tensor<4x1xf32> -> tensor<4x64xf32>
+    %y = arith.mulf %x, %r fastmath<arcp> : tensor<4x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def PrintDivisibility : Pass<"test-print-divisibility"> {
   let summary = "report the known divisor of every integer value (for tests)";
   let description = [{ A remark at each operation and loop gives what DivisibilityAnalysis knows of its results. }];
@@ -156,7 +174,8 @@ def ExpandMath : Pass<"tile-expand-math"> {
     ```
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"", "What executes the result: cpu or gpu">];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 //===--- Convert: the CPU path -------------------------------------------------------------------------------------===//

@@ -35,6 +35,7 @@ void populateOptimizePipeline(OpPassManager &pm, const OptimizeOptions &options)
     kernel.addPass(arith::createIntRangeOptimizationsPass());
   kernel.addPass(createProveInBounds());
   kernel.addPass(createSimplify());
+  kernel.addPass(createReduceStrength());
   addCleanup(kernel);
   kernel.addPass(createLoopInvariantCodeMotionPass());
 }

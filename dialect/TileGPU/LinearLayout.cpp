@@ -162,6 +162,26 @@ LinearLayout LinearLayout::blocked(ArrayRef<int64_t> shape, ArrayRef<unsigned> o
   return LinearLayout(shape, given[0], given[1], given[2]);
 }
 
+LinearLayout LinearLayout::blockedRows(ArrayRef<int64_t> shape, ArrayRef<unsigned> order, unsigned vector,
+                                       unsigned numWarps) {
+  // As if there were one warp; then warps take the bits of registers beyond the vector, from the slowest dimension on.
+  LinearLayout one = blocked(shape, order, vector, 1);
+  ArrayRef<Coord> registers = one.getBases(InDim::Register);
+  unsigned held = shape.empty() ? 0 : std::min(log2Exact(vector), log2Exact(shape[order[0]]));
+  SmallVector<Coord> left(registers), warps;
+  for (unsigned i = order.size(); i-- > 0 && warps.size() < log2Exact(numWarps);)
+    for (unsigned r = held; r < left.size() && warps.size() < log2Exact(numWarps);) {
+      if (!left[r][order[i]]) {
+        ++r;
+        continue;
+      }
+      warps.push_back(left[r]);
+      left.erase(left.begin() + r);
+    }
+  warps.resize(log2Exact(numWarps), Coord(shape.size(), 0));
+  return LinearLayout(shape, left, one.getBases(InDim::Lane), warps);
+}
+
 LinearLayout LinearLayout::mmaAccumulator(int64_t m, int64_t n, unsigned warpsM, unsigned warpsN) {
   assert(m >= 16 && n >= 8 && "an accumulator has at least one 16x8 fragment");
   SmallVector<Coord> registers = {{0, 1}, {8, 0}}, lanes = {{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}}, warps;

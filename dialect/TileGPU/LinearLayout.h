@@ -54,6 +54,10 @@ public:
   /// zero bases.
   static LinearLayout blocked(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order, unsigned vector,
                               unsigned numWarps, unsigned numLanes = 32);
+  /// The same with whole rows in a warp: warps go along the slowest dimension first, so that what is reduced along
+  /// order[0] meets in as few warps as possible.
+  static LinearLayout blockedRows(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order, unsigned vector,
+                                  unsigned numWarps);
 
   /// Accumulator of mma.sync m16n8 (also one warp of wgmma): shape [M, N], `warpsM` x `warpsN` warps. Warps that find
   /// no further rows or columns hold duplicates. M >= 16, N >= 8. Register order: the 4 of a fragment, then along N,

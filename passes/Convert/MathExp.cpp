@@ -1,5 +1,6 @@
 // exp and the functions made from it (exp2, expm1, tanh, erf), and rsqrt.
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Convert/ExpandMathCoefficients.h"
 #include "passes/Convert/MathFunctions.h"
 
@@ -52,13 +53,33 @@ static Number expM1Polynomial(Number r) {
   return fma(r * r, tail, r);
 }
 
-/// exp by ex2.approx of the rounded product x log2(e), times exp2 of what the rounding lost, to first order.
+/// exp of f32 by ex2.approx: x log2(e) = n + r with n an integer of [-126, 126] and |r| <= 1/2 (more beyond where n ends), so
+/// that the instruction sees no argument whose power it would have to scale; then 2^n is put together from bits, and one
+/// product rounds subnormal results. fma.sat keeps n in its range; NaN comes back in through r.
 static Number exponentialByExp2(Number x) {
-  Number held = clampByExtrema(x, -104.0, 89.0);
-  Number product = held * log2eParts32[0];
-  Number lost = fma(held, log2eParts32[0], -product);
-  lost = fma(held, log2eParts32[1], lost);
-  return approximate<LLVM::Exp2Op>(product) * fma(lost, log2Parts64[0], held.like(1.0));
+  static constexpr StringLiteral code =
+      "{ .reg .f32 s, t, n, r, e; .reg .b32 i;\n"
+      "fma.rn.sat.f32 s, $1, 0f3BBB989D, 0f3F000000;\n" // x log2(e) / 252 + 1/2
+      "fma.rn.f32 t, s, 0f437C0000, 0f4B400001;\n"      // 1.5 * 2^23 + 1 + 252 s, rounded: n + 127 in the low bits
+      "sub.f32 n, 0f4B40007F, t;\n"                     // -n
+      "fma.rn.f32 r, $1, 0f3FB8AA3B, n;\n"
+      "fma.rn.f32 r, $1, 0f32A57060, r;\n"              // what log2(e) loses in f32
+      "ex2.approx.ftz.f32 e, r;\n"
+      "mov.b32 i, t; shl.b32 i, i, 23; mov.b32 t, i;\n"
+      "mul.f32 $0, e, t; }";
+  ImplicitLocOpBuilder &b = x.at();
+  auto one = [&](Value element) -> Value {
+    return LLVM::InlineAsmOp::create(b, b.getF32Type(), element, code, "=f,f", /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                     LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+        .getResult(0);
+  };
+  auto vector = dyn_cast<VectorType>(x.get().getType());
+  if (!vector)
+    return x.make(one(x.get()));
+  SmallVector<Value> results;
+  for (int64_t i = 0; i < vector.getNumElements(); ++i)
+    results.push_back(one(vector::ExtractOp::create(b, x.get(), ArrayRef<int64_t>{i})));
+  return x.make(vector::FromElementsOp::create(b, vector, results));
 }
 
 Number exponential(Number x, Number tail, Machine machine) {

@@ -118,12 +118,6 @@ inline Number clamp(Number a, double low, double high) {
   return select(greater(raised, high), a.like(high), raised);
 }
 
-/// The same by maximum and minimum, which GPUs have as instructions that keep NaN.
-inline Number clampByExtrema(Number a, double low, double high) {
-  Number raised = a.make(mlir::arith::MaximumFOp::create(a.at(), a.get(), a.like(low).get()));
-  return a.make(mlir::arith::MinimumFOp::create(a.at(), raised.get(), a.like(high).get()));
-}
-
 /// a * b + c, rounded once.
 inline Number fma(Number a, Number b, Number c) {
   return a.make(mlir::math::FmaOp::create(a.at(), a.get(), b.get(), c.get()));

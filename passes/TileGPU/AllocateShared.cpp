@@ -110,6 +110,27 @@ static int64_t place(MutableArrayRef<Request> requests) {
   return total;
 }
 
+/// Scratch of at most this many bytes is a reduction's few words.
+static constexpr int64_t smallScratch = 512;
+
+/// Gives each small scratch bytes of its own for the whole kernel, so that one reduction need not wait, at a barrier more,
+/// until the block is done with the one before. Returns the bytes taken in all, or nothing if that is too much.
+static std::optional<int64_t> placeApart(SmallVector<Request> requests, int64_t limit, SmallVector<int64_t> &offsets) {
+  int64_t small = 0;
+  for (Request &request : requests)
+    if (request.need.use == SharedUse::ScratchBlock && request.need.bytes <= smallScratch) {
+      small += request.need.bytes;
+      request.start = 0;
+      request.end = ~0u;
+    }
+  int64_t total = place(requests);
+  if (small > 8 * smallScratch || total > limit)
+    return std::nullopt;
+  for (Request &request : requests)
+    offsets.push_back(request.offset);
+  return total;
+}
+
 /// What a request holds, for a message: the shape and element type of its tile.
 static RankedTensorType getTile(Operation *op) { return cast<RankedTensorType>(op->getOperand(0).getType()); }
 
@@ -149,7 +170,12 @@ struct AllocateShared : tile::impl::TileGPUAllocateSharedBase<AllocateShared> {
     auto requests = collectRequests(kernel);
     if (failed(requests))
       return failure();
-    int64_t total = place(*requests);
+    SmallVector<int64_t> apart;
+    std::optional<int64_t> totalApart = placeApart(*requests, limit, apart);
+    int64_t total = totalApart ? *totalApart : place(*requests);
+    if (totalApart)
+      for (auto [request, offset] : llvm::zip(*requests, apart))
+        request.offset = offset;
     if (total > limit)
       return reportTooLarge(kernel, *requests, total, limit, target);
     Builder builder(&getContext());

@@ -56,7 +56,7 @@ static KernelShape chooseShape(KernelOp kernel) {
   KernelShape shape;
   int64_t largest = 1, dotElements = 0;
   unsigned narrowest = 128;
-  bool reducesRows = false;
+  bool reducesRows = false, reducesOthers = false;
   kernel.getBody().walk([&](Operation *op) {
     for (Value value : op->getResults())
       if (auto type = dyn_cast<RankedTensorType>(value.getType()))
@@ -71,7 +71,11 @@ static KernelShape chooseShape(KernelOp kernel) {
     if (isa_and_nonnull<RankedTensorType>(moved))
       narrowest = std::min(narrowest, getElementBits(getElementTypeOrSelf(moved)));
     if (auto reduce = dyn_cast<ReduceOp>(op))
-      reducesRows |= reduce.getSource().getType().getRank() == 2;
+    {
+      int64_t rank = reduce.getSource().getType().getRank();
+      reducesRows |= rank == 2;
+      reducesOthers |= rank > 1 && reduce.getAxis() != rank - 1;
+    }
   });
   if (auto asked = kernel->getAttrOfType<IntegerAttr>(askedWarpsName))
     shape.numWarps = asked.getInt();
@@ -82,6 +86,7 @@ static KernelShape chooseShape(KernelOp kernel) {
   shape.numWarps = llvm::PowerOf2Ceil(shape.numWarps);
   shape.vector = std::max(1u, 128 / narrowest);
   shape.rowsInWarps = dotElements && reducesRows;
+  shape.reducesLast = !dotElements && reducesRows && !reducesOthers;
   return shape;
 }
 

@@ -113,6 +113,8 @@ bool tile::gpu::isRepeatable(Operation *op) {
 //===-- Inference -------------------------------------------------------------------------------------------------===//
 
 LinearLayout LayoutInference::getDefault(ArrayRef<int64_t> extents, ArrayRef<unsigned> order) const {
+  if (shape.reducesLast && extents.size() > 1 && order[0] == extents.size() - 1)
+    return LinearLayout::blockedRows(extents, order, shape.vector, shape.numWarps);
   return LinearLayout::blocked(extents, order, shape.vector, shape.numWarps);
 }
 

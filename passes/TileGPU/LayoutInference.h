@@ -14,6 +14,7 @@ struct KernelShape {
   unsigned numWarps = 4;
   unsigned vector = 4;       ///< neighbours that a thread holds in blocked layouts: 16 bytes of the narrowest element
   bool rowsInWarps = false;  ///< a dot's result is reduced along rows: all warps go along M
+  bool reducesLast = false;  ///< no dots, and tiles are reduced along their last dimension alone: whole rows in a warp
 };
 
 /// How a dot is computed.

@@ -3,6 +3,8 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 
 namespace tile::gpu {
@@ -78,22 +80,28 @@ SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout
   return SharedLayout::scratch(source.getShape(), best, elementBytes, granule);
 }
 
-/// Scratch of a reduction: where warps hold different parts along the axes, each leaves what its lanes have come to.
-static int64_t getReductionBytes(RankedTensorType source, std::optional<int64_t> axis, int64_t bytesPerElement) {
+/// Scratch of a reduction whose state has elements of these sizes: where warps hold different parts along the axes, each
+/// leaves what its lanes have come to, once where lanes hold the same.
+static int64_t getReductionBytes(RankedTensorType source, std::optional<int64_t> axis, ArrayRef<int64_t> elementBytes) {
   LinearLayout layout = getLayout(source);
-  auto alongAxes = [&](const Coord &basis) {
+  auto isAlong = [&](const Coord &basis) {
     bool along = false, others = false;
     for (unsigned d = 0; d < basis.size(); ++d)
       if (basis[d])
         (!axis || *axis == d ? along : others) = true;
     return along && !others;
   };
-  if (llvm::none_of(layout.getBases(InDim::Warp), alongAxes))
+  auto isZero = [](const Coord &basis) { return llvm::all_of(basis, [](int64_t at) { return at == 0; }); };
+  if (llvm::none_of(layout.getBases(InDim::Warp), isAlong))
     return 0;
-  int64_t registers = 1;
+  int64_t elements = layout.getNumWarps(), bytes = 0;
   for (const Coord &basis : layout.getBases(InDim::Register))
-    registers *= alongAxes(basis) ? 1 : 2;
-  return layout.getNumWarps() * registers * (int64_t(1) << layout.getNumBits(InDim::Lane)) * bytesPerElement;
+    elements *= isAlong(basis) ? 1 : 2;
+  for (const Coord &basis : layout.getBases(InDim::Lane))
+    elements *= isAlong(basis) || isZero(basis) ? 1 : 2;
+  for (int64_t size : elementBytes)
+    bytes += llvm::alignTo(elements * size, 16);
+  return bytes;
 }
 
 SharedNeed getSharedNeed(Operation *op) {
@@ -117,13 +125,13 @@ SharedNeed getSharedNeed(Operation *op) {
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
     RankedTensorType type = reduce.getSource().getType();
     return type.getEncoding()
-               ? scratch(getReductionBytes(type, reduce.getAxis(), getSharedElementBytes(type.getElementType())))
+               ? scratch(getReductionBytes(type, reduce.getAxis(), {getSharedElementBytes(type.getElementType())}))
                : SharedNeed();
   }
   if (auto reduce = dyn_cast<ArgReduceOp>(op)) { // values and 32-bit positions
     RankedTensorType type = reduce.getSource().getType();
     return type.getEncoding()
-               ? scratch(getReductionBytes(type, reduce.getAxis(), getSharedElementBytes(type.getElementType()) + 4))
+               ? scratch(getReductionBytes(type, reduce.getAxis(), {getSharedElementBytes(type.getElementType()), 4}))
                : SharedNeed();
   }
   return {};

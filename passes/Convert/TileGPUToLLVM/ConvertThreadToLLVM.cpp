@@ -63,6 +63,9 @@ struct ConvertThreadToLLVM : tile::impl::ConvertThreadToLLVMBase<ConvertThreadTo
     if (function->hasAttr(tile::gpu::producerThreadsName))
       function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
     function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), builder.getDenseI32ArrayAttr({int32_t(threads.getInt())}));
+    // fp("fast") may flush subnormal numbers: without, each approximate instruction comes with its scaling.
+    if (auto mode = function->getAttrOfType<StringAttr>(tile::floatModeName); mode && mode.getValue() == "fast")
+      function.setDenormalFpMathF32("preserve-sign,preserve-sign");
   }
 };
 

@@ -28,6 +28,8 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
   function->setAttr(gpu::numThreadsName, b.getI64IntegerAttr(threads));
   if (auto bytes = kernel->getAttr(gpu::sharedBytesName))
     function->setAttr(gpu::sharedBytesName, bytes);
+  if (auto mode = kernel->getAttr(floatModeName))
+    function->setAttr(floatModeName, mode);
   bool mayAlias = kernel->hasAttr(mayAliasName);
   for (unsigned i = 0; i < kernel.getParams().size(); ++i) {
     ParamAttr param = kernel.getParam(i);

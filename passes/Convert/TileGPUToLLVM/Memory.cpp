@@ -235,8 +235,16 @@ static std::string operandList(unsigned first, unsigned count) {
   return text + (count > 1 ? "}" : "");
 }
 
+/// What `cache:` asks of the first-level cache, as a suffix of the instruction.
+static std::string cachePriority(std::optional<StringRef> cache) {
+  if (!cache)
+    return "";
+  return *cache == "stream" ? "L1::no_allocate." : "L1::evict_last.";
+}
+
 /// Loads `type` (a vector of stored elements) from `pointer` where `predicate` (null: always); zero bits elsewhere.
-static Value loadPiece(OpBuilder &builder, Location loc, VectorType type, Value pointer, Value predicate, bool readOnly) {
+static Value loadPiece(OpBuilder &builder, Location loc, VectorType type, Value pointer, Value predicate, bool readOnly,
+                       std::optional<StringRef> cache) {
   unsigned bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
   Type word;
   unsigned count;
@@ -252,7 +260,7 @@ static Value loadPiece(OpBuilder &builder, Location loc, VectorType type, Value 
     code.clear();
   else
     code += "@$" + std::to_string(count + 1) + " ";
-  code += std::string("ld.global.") + (readOnly ? "nc." : "") + ptx + " " + operandList(0, count) + ", [$" + std::to_string(count) + "];";
+  code += std::string("ld.global.") + (readOnly ? "nc." : "") + cachePriority(cache) + ptx + " " + operandList(0, count) + ", [$" + std::to_string(count) + "];";
   constraints += "l";
   SmallVector<Value> operands{pointer};
   if (predicate) {
@@ -284,7 +292,7 @@ static Value loadPiece(OpBuilder &builder, Location loc, VectorType type, Value 
 }
 
 /// Stores `value` (a vector of stored elements) to `pointer` where `predicate` (null: always).
-static void storePiece(OpBuilder &builder, Location loc, Value value, Value pointer, Value predicate) {
+static void storePiece(OpBuilder &builder, Location loc, Value value, Value pointer, Value predicate, std::optional<StringRef> cache) {
   auto type = cast<VectorType>(value.getType());
   unsigned bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
   Type word;
@@ -311,7 +319,7 @@ static void storePiece(OpBuilder &builder, Location loc, Value value, Value poin
     operands.push_back(predicate);
     code = "@$" + std::to_string(count + 1) + " ";
   }
-  code += "st.global." + ptx + " [$" + std::to_string(count) + "], " + operandList(0, count) + ";";
+  code += "st.global." + cachePriority(cache) + ptx + " [$" + std::to_string(count) + "], " + operandList(0, count) + ";";
   constraints += predicate ? "l,b,~{memory}" : "l,~{memory}";
   LLVM::InlineAsmOp::create(builder, loc, TypeRange(), operands, code, constraints, /*has_side_effects=*/true, /*is_align_stack=*/false,
                             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
@@ -367,7 +375,7 @@ struct LowerLoad : OpConversionPattern<LoadOp> {
     if (!tile) {
       auto one = VectorType::get(1, element);
       Value predicate = access.conjunction(access.scalarExists(), mask);
-      Value piece = loadPiece(rewriter, loc, VectorType::get(1, stored), access.scalarAddress(), predicate, readOnly);
+      Value piece = loadPiece(rewriter, loc, VectorType::get(1, stored), access.scalarAddress(), predicate, readOnly, op.getCache());
       Value value = vector::ExtractOp::create(rewriter, loc, fromStored(rewriter, loc, piece, one), ArrayRef<int64_t>{0});
       if (predicate && !isZeroPad(op.getPad()))
         value = arith::SelectOp::create(rewriter, loc, predicate, value, pad);
@@ -388,7 +396,7 @@ struct LowerLoad : OpConversionPattern<LoadOp> {
         Value predicate = access.exists(r);
         if (mask)
           predicate = access.conjunction(predicate, vector::ExtractOp::create(rewriter, loc, mask, ArrayRef<int64_t>{int64_t(r)}));
-        Value piece = loadPiece(rewriter, loc, pieceType, access.address(r), predicate, readOnly);
+        Value piece = loadPiece(rewriter, loc, pieceType, access.address(r), predicate, readOnly, op.getCache());
         if (select && predicate)
           piece = arith::SelectOp::create(rewriter, loc, predicate, piece, padStored);
         whole = vector::InsertStridedSliceOp::create(rewriter, loc, piece, whole, ArrayRef<int64_t>{int64_t(r)}, ArrayRef<int64_t>{1});
@@ -428,7 +436,7 @@ struct LowerStore : OpConversionPattern<StoreOp> {
       Value first = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, thread, constantI32(rewriter, loc, 0));
       Value predicate = access.conjunction(access.conjunction(access.scalarExists(), mask), first);
       Value one = vector::BroadcastOp::create(rewriter, loc, VectorType::get(1, value.getType()), value);
-      storePiece(rewriter, loc, toStored(rewriter, loc, one), access.scalarAddress(), predicate);
+      storePiece(rewriter, loc, toStored(rewriter, loc, one), access.scalarAddress(), predicate, op.getCache());
       rewriter.eraseOp(op);
       return success();
     }
@@ -449,7 +457,7 @@ struct LowerStore : OpConversionPattern<StoreOp> {
           predicate = access.conjunction(predicate, vector::ExtractOp::create(rewriter, loc, mask, ArrayRef<int64_t>{int64_t(r)}));
         Value piece = vector::ExtractStridedSliceOp::create(rewriter, loc, stored, ArrayRef<int64_t>{int64_t(r)},
                                                             ArrayRef<int64_t>{int64_t(width)}, ArrayRef<int64_t>{1});
-        storePiece(rewriter, loc, piece, access.address(r), predicate);
+        storePiece(rewriter, loc, piece, access.address(r), predicate, op.getCache());
       }
     };
     unsigned wide = std::min(mask ? 1 : getVectorWidth(op, vectorIfName), count);

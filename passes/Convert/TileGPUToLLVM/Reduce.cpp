@@ -2,6 +2,7 @@
 #include "passes/Convert/Reduction.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
+#include "passes/TileGPU/SharedMemory.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -99,6 +100,16 @@ static Value fromShared(OpBuilder &b, Location loc, Value x, Type element) {
   return element.isInteger(1) ? Value(arith::TruncIOp::create(b, loc, element, x)) : x;
 }
 
+/// The bits `bits` of `index`, side by side.
+static Value gatherBits(OpBuilder &b, Location loc, Value index, ArrayRef<unsigned> bits) {
+  SmallVector<uint32_t> images;
+  for (auto [to, from] : llvm::enumerate(bits)) {
+    images.resize(from + 1, 0);
+    images[from] = 1u << to;
+  }
+  return applyLinear(b, loc, index, images);
+}
+
 /// Reduces `state`, held in `layout`, along `axes`. On return every thread holds the result, in the layout with these axes
 /// dropped. `offset`: scratch in shared memory; `failed` reports that it is missing.
 static FailureOr<State> reduceAxes(Operation *op, OpBuilder &b, State state, const LinearLayout &layout, ArrayRef<unsigned> axes, Combine combine) {
@@ -109,6 +120,9 @@ static FailureOr<State> reduceAxes(Operation *op, OpBuilder &b, State state, con
       if (basis[d])
         (llvm::is_contained(axes, d) ? any : others) = true;
     return any && !others;
+  };
+  auto holdsSame = [&](const Coord &basis) {
+    return alongAxes(basis) || llvm::all_of(basis, [](int64_t at) { return at == 0; });
   };
   // Registers: one bit at a time, from the highest, so that halves are combined.
   unsigned bits = layout.getNumBits(InDim::Register);
@@ -141,58 +155,72 @@ static FailureOr<State> reduceAxes(Operation *op, OpBuilder &b, State state, con
   if (warpBits.empty())
     return state;
 
-  // Each warp leaves its registers for each lane at [warp][register][lane]; then all read those of the warps that differ
-  // from theirs along the axes.
+  // Each warp leaves what its lanes have come to; then all read the parts of the warps that differ from theirs along the
+  // axes, which lie side by side: [other bits of the warp][register][lane that differs from others][warp along the axes].
   auto offset = op->getAttrOfType<IntegerAttr>(sharedOffsetName);
   if (!offset) {
     op->emitError("internal: a reduction across warps has no shared memory");
     return failure();
   }
+  SmallVector<unsigned> laneBits, otherBits;
+  for (unsigned bit = 0; bit < layout.getNumBits(InDim::Lane); ++bit)
+    if (!holdsSame(layout.getBases(InDim::Lane)[bit]))
+      laneBits.push_back(bit);
+  for (unsigned bit = 0; bit < layout.getNumBits(InDim::Warp); ++bit)
+    if (!llvm::is_contained(warpBits, bit))
+      otherBits.push_back(bit);
   Value lane = getLane(b, loc), warp = getWarp(b, loc);
-  unsigned numWarps = layout.getNumWarps();
-  int64_t registers = cast<VectorType>(state[0].getType()).getNumElements(), start = offset.getInt();
+  int64_t registers = cast<VectorType>(state[0].getType()).getNumElements(), parts = int64_t(1) << warpBits.size();
+  Value laneNumber = gatherBits(b, loc, lane, laneBits);
+  Value ownPart = gatherBits(b, loc, warp, warpBits), group = gatherBits(b, loc, warp, otherBits);
+  /// The first part of register `reg`, counted in elements.
+  auto firstPart = [&](int64_t reg) {
+    Value row = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, group, constantI32(b, loc, registers)), constantI32(b, loc, reg));
+    row = arith::MulIOp::create(b, loc, row, constantI32(b, loc, int64_t(1) << laneBits.size()));
+    return Value(arith::MulIOp::create(b, loc, arith::AddIOp::create(b, loc, row, laneNumber), constantI32(b, loc, parts)));
+  };
   SmallVector<Value> bases;
   SmallVector<Type> types;
+  int64_t start = offset.getInt();
   for (Value v : state) {
     Type element = getSharedType(b, cast<VectorType>(v.getType()).getElementType());
-    int64_t bytes = element.getIntOrFloatBitWidth() / 8;
     bases.push_back(getSharedPointer(b, loc, start));
     types.push_back(element);
-    start += numWarps * registers * 32 * bytes;
+    start += llvm::alignTo((registers << laneBits.size() << layout.getNumBits(InDim::Warp)) * getSharedElementBytes(element), 16);
   }
-  auto slot = [&](Value ofWarp, int64_t reg) {
-    Value row = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, ofWarp, constantI32(b, loc, registers)), constantI32(b, loc, reg));
-    return Value(arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, row, constantI32(b, loc, 32)), lane));
-  };
   auto pointerTo = [&](unsigned i, Value index) {
     return LLVM::GEPOp::create(b, loc, bases[i].getType(), types[i], bases[i], ArrayRef<LLVM::GEPArg>{index});
   };
+  // Lanes that hold the same write the same word, which costs one of them a cycle and no predicate.
   for (unsigned i = 0; i < state.size(); ++i)
-    for (int64_t r = 0; r < registers; ++r)
-      LLVM::StoreOp::create(b, loc, toShared(b, loc, vector::ExtractOp::create(b, loc, state[i], ArrayRef<int64_t>{r})), pointerTo(i, slot(warp, r)));
-  BarrierOp::create(b, loc);
-  // The same order for every thread, so that all hold the same bits.
-  unsigned mask = 0;
-  for (unsigned bit : warpBits)
-    mask |= 1u << bit;
-  Value others = arith::AndIOp::create(b, loc, warp, constantI32(b, loc, ~mask));
-  State total;
-  for (unsigned w = 0; w < (1u << warpBits.size()); ++w) {
-    unsigned spread = 0;
-    for (auto [i, bit] : llvm::enumerate(warpBits))
-      spread |= ((w >> i) & 1) << bit;
-    Value from = arith::OrIOp::create(b, loc, others, constantI32(b, loc, spread));
-    State part;
-    for (unsigned i = 0; i < state.size(); ++i) {
-      auto type = cast<VectorType>(state[i].getType());
-      SmallVector<Value> loaded;
-      for (int64_t r = 0; r < registers; ++r)
-        loaded.push_back(fromShared(b, loc, LLVM::LoadOp::create(b, loc, types[i], pointerTo(i, slot(from, r))), type.getElementType()));
-      part.push_back(vector::FromElementsOp::create(b, loc, type, loaded));
+    for (int64_t r = 0; r < registers; ++r) {
+      Value place = pointerTo(i, arith::AddIOp::create(b, loc, firstPart(r), ownPart));
+      LLVM::StoreOp::create(b, loc, toShared(b, loc, vector::ExtractOp::create(b, loc, state[i], ArrayRef<int64_t>{r})), place);
     }
-    total = w ? combine(b, total, part) : part;
+  BarrierOp::create(b, loc);
+  // One vector of all registers for each part; combined as a tree, in the same order for every thread, so that all hold the
+  // same bits.
+  SmallVector<State> loaded(parts);
+  for (unsigned i = 0; i < state.size(); ++i) {
+    auto type = cast<VectorType>(state[i].getType());
+    int64_t bytes = getSharedElementBytes(types[i]), width = std::min<int64_t>(parts, 16 / bytes);
+    SmallVector<SmallVector<Value>> values(parts);
+    for (int64_t r = 0; r < registers; ++r) {
+      Value first = firstPart(r);
+      for (int64_t p = 0; p < parts; p += width) {
+        Value place = pointerTo(i, arith::AddIOp::create(b, loc, first, constantI32(b, loc, p)));
+        Value piece = LLVM::LoadOp::create(b, loc, VectorType::get(width, types[i]), place, width * bytes);
+        for (int64_t w = 0; w < width; ++w)
+          values[p + w].push_back(fromShared(b, loc, vector::ExtractOp::create(b, loc, piece, ArrayRef<int64_t>{w}), type.getElementType()));
+      }
+    }
+    for (int64_t p = 0; p < parts; ++p)
+      loaded[p].push_back(vector::FromElementsOp::create(b, loc, type, values[p]));
   }
-  return total;
+  for (int64_t half = parts / 2; half; half /= 2)
+    for (int64_t p = 0; p < half; ++p)
+      loaded[p] = combine(b, loaded[p], loaded[p + half]);
+  return loaded[0];
 }
 
 /// The axes that a reduction covers.

@@ -1,12 +1,11 @@
 // RUN: tile-opt %s --tile-expand-math --split-input-file | FileCheck %s
 // RUN: tile-opt %s --tile-expand-math=target=gpu --split-input-file | FileCheck %s --check-prefix=GPU
 
-// No elementary function is left, on scalars nor on vectors, and a vector stays whole.
+// No elementary function is left, on scalars nor on vectors, and a vector stays whole but for what is inline PTX.
 // CHECK-LABEL: func @families
 // CHECK-NOT: math.{{exp|log|sin|cos|tan|erf|pow|rsqrt}}
 // GPU-LABEL: func @families
 // GPU-NOT: math.{{exp|log|sin|cos|tan|erf|pow|rsqrt}}
-// GPU-NOT: vector.extract
 func.func @families(%x: vector<6xf32>, %y: f64) -> (vector<6xf32>, f64) {
   %0 = math.exp %x : vector<6xf32>
   %1 = math.exp2 %0 : vector<6xf32>
@@ -73,4 +72,17 @@ func.func @fast(%x: vector<8xf32>) -> vector<8xf32> {
   %2 = math.sin %1 fastmath<afn> : vector<8xf32>
   %3 = math.cos %2 fastmath<afn> : vector<8xf32>
   return %3 : vector<8xf32>
+}
+
+// -----
+
+// f32 exp on the GPU is one sequence of inline PTX for each element, whose only approximate instruction flushes nothing that
+// could be there: its argument is reduced.
+// GPU-LABEL: func @exp
+// GPU-COUNT-4: llvm.inline_asm {{.*}}fma.rn.sat.f32{{.*}}ex2.approx.ftz.f32
+// GPU-NOT: llvm.inline_asm
+// GPU: vector.from_elements
+func.func @exp(%x: vector<4xf32>) -> vector<4xf32> {
+  %0 = math.exp %x : vector<4xf32>
+  return %0 : vector<4xf32>
 }

@@ -32,6 +32,31 @@ tile.kernel @rows
     tile.return
   }
 
+// Rows that are reduced lie in one warp each, however long: lanes share them, and what is left are registers.
+// CHECK-LABEL: tile.kernel @long_rows
+// CHECK: tile.load {{.*}} -> tensor<4x512xf32, #tile_gpu.linear<shape = [4, 512], register = {{\[\[}}0, 1], [0, 2], [0, 128], [0, 256]], lane = {{\[\[}}0, 4], [0, 8], [0, 16], [0, 32], [0, 64]], warp = {{\[\[}}1, 0], [2, 0]]>>
+// CHECK: tile.return
+tile.kernel @long_rows
+  params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [] constexprs []
+  attributes {tile.num_warps = 4 : i64}
+  grid {
+  ^bb0(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>):
+    tile.yield
+  } body {
+  ^bb0(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>):
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %c512 = arith.constant 512 : index
+    %pad = arith.constant 0.0 : f32
+    %xv = tile.view %x[%c4, %c512] strides [%c512, %c1] : !tile.ptr<f32> -> !tile.view<4x512xf32>
+    %yv = tile.view %y[%c4] strides [%c1] : !tile.ptr<f32> -> !tile.view<4xf32>
+    %a = tile.load %xv[%c0, %c0] pad %pad : f32 {sizes = array<i64: 4, 512>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: true, true>} : !tile.view<4x512xf32> -> tensor<4x512xf32>
+    %m = tile.reduce max %a axis 1 : tensor<4x512xf32> -> tensor<4xf32>
+    tile.store %m, %yv[%c0] {sizes = array<i64: 4>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : tensor<4xf32>, !tile.view<4xf32>
+    tile.return
+  }
+
 // A dot of f16 works on fragments from swizzled shared memory; the loop carries its accumulator in the fragments' layout.
 // CHECK-LABEL: tile.kernel @product
 // CHECK: scf.for {{.*}} iter_args

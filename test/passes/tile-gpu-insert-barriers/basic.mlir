@@ -86,3 +86,20 @@ tile.kernel @warp params [] dims [] constexprs [] grid { tile.yield } body {
   %a = tile_gpu.local_alloc %t : tensor<64x64xf16, #rows> -> !tile_gpu.memdesc<64x64xf16, #shared>
   tile.return
 }
+
+// Reductions across warps wait inside, and each has its own few words: one barrier each in straight code. In a loop the
+// second one's keeps the first from overwriting what is still read.
+// CHECK-LABEL: tile.kernel @reductions
+// CHECK-NOT: barrier
+// CHECK: tile.return
+tile.kernel @reductions params [] dims [] constexprs [] grid { tile.yield } body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %t = arith.constant dense<0.0> : tensor<64x64xf32, #rows>
+  scf.for %i = %c0 to %c8 step %c1 {
+    %m = tile.reduce max %t : tensor<64x64xf32, #rows> -> f32
+    %s = tile.reduce sum %t : tensor<64x64xf32, #rows> -> f32
+  }
+  tile.return
+}
