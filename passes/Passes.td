@@ -178,6 +178,21 @@ def ExpandMath : Pass<"tile-expand-math"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def ExpandFloat8 : Pass<"tile-expand-float8"> {
+  let summary = "keep 8-bit floats as bytes, and convert them by integer code or the GPU's instructions";
+  let description = [{
+    LLVM has no 8-bit floats: f8E4M3FN and f8E5M2 become i8 in scalars, vectors and memory, `arith.extf` from them and
+    `arith.truncf` to them arithmetic on bits. `arith.truncf` rounds to nearest even and saturates to finite; NaN stays.
+    GPUs from sm_89 on have instructions for pairs.
+    ```mlir
+    %y = arith.truncf %x : vector<8xf32> to vector<8xf8E4M3FN>
+    ```
+  }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "What executes the result: cpu, or a GPU as sm_90a">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::NVVM::NVVMDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 //===--- Convert: the CPU path -------------------------------------------------------------------------------------===//
 
 def ConvertTileToLinalg : Pass<"convert-tile-to-linalg", "::mlir::ModuleOp"> {

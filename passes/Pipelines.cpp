@@ -52,6 +52,7 @@ void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
   function.addPass(createCPUPlaceScratch());
   function.addPass(createConvertLinalgToLoopsPass());
   function.addPass(createCPUStoreBoolAsByte());
+  function.addPass(createExpandFloat8());
   function.addPass(createExpandMath());
   function.addPass(createCPUExpandBF16());
   addCleanup(function);
@@ -79,6 +80,7 @@ void populateNVVMPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createConvertTileGPUToVector());
   // LLVM folds what is left faster than MLIR's canonicaliser would; repeated address arithmetic is cheap to drop here.
   pm.addPass(createCSEPass());
+  pm.addPass(createExpandFloat8({options.target}));
   pm.addPass(createExpandMath({"gpu"}));
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertThreadToLLVM());

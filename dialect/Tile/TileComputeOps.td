@@ -98,14 +98,14 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "matrix product of the last two dimensions, added to acc";
   let description = [{
     [.., M, K] x [.., K, N] + [.., M, N]; leading dimensions are batches. Products and sums are in the element type of
-    `acc`. A transposed operand is a `tile.permute`.
+    `acc`. A transposed operand is a `tile.permute`. `is_unsigned`: 8-bit integers are extended by zeros, else by sign.
     ```mlir
     %c = tile.dot %a, %b, %acc precision full : tensor<128x64xf16>, tensor<64x256xf16>, tensor<128x256xf32>
     ```
   }];
-  let arguments = (ins Tile_Tile:$a, Tile_Tile:$b, Tile_Tile:$acc, Tile_DotPrecision:$precision);
+  let arguments = (ins Tile_Tile:$a, Tile_Tile:$b, Tile_Tile:$acc, Tile_DotPrecision:$precision, UnitAttr:$is_unsigned);
   let results = (outs Tile_Tile:$result);
-  let assemblyFormat = "$a `,` $b `,` $acc `precision` $precision attr-dict `:` type($a) `,` type($b) `,` type($acc)";
+  let assemblyFormat = "$a `,` $b `,` $acc `precision` $precision (`unsigned` $is_unsigned^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)";
   let hasVerifier = 1;
 }
 

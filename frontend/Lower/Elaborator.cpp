@@ -114,8 +114,6 @@ SemValue Elaborator::evalName(StringRef name, Range range) {
     return SemValue::ofFloat(std::numeric_limits<double>::quiet_NaN());
   if (std::optional<tile::DType> dtype = findDtype(name))
     return SemValue::ofDtype(*dtype);
-  if (isLaterDtype(name))
-    return later(range, "the dtype '" + name + "'");
   if (const Builtin *builtin = findBuiltin(name)) {
     if (builtin->family == Builtin::Family::Later)
       return later(range, "the built-in '" + name + "'");
@@ -182,7 +180,7 @@ SemValue Elaborator::convertToDeclared(SemValue value, const ast::TypeSpec &type
   std::optional<DType> dtype = resolveDtype(type.name);
   if (!dtype)
     return SemValue::error();
-  if (value.isData() && value.dtype != *dtype && !(*dtype == DType::Index && isInteger(value.dtype))) {
+  if (value.isData() && value.dtype != *dtype && !(*dtype == DType::Index && widensToIndex(value.dtype))) {
     error(diag::dtypeMismatch, range, "the declaration", dtypeSpelling(*dtype), dtypeSpelling(value.dtype))
         .note(type.range, "declared here")
         .note("convert the value with `as " + dtypeSpelling(*dtype) + "`");
@@ -191,7 +189,7 @@ SemValue Elaborator::convertToDeclared(SemValue value, const ast::TypeSpec &type
   mlir::Value converted = toDtype(value, *dtype, range);
   if (!converted)
     return SemValue::error();
-  SemValue result = SemValue::ofData(converted);
+  SemValue result = SemValue::ofData(converted, *dtype);
   SmallVector<int64_t> shape;
   for (const ast::ExprPtr &dim : type.dims) {
     std::optional<int64_t> extent = evalInt(*dim, "an extent of a tile");
@@ -201,7 +199,7 @@ SemValue Elaborator::convertToDeclared(SemValue value, const ast::TypeSpec &type
   }
   bool isNumber = value.isNumber();
   if (isNumber && checkShape(shape, type.range))
-    return SemValue::ofData(emitBroadcast(converted, shape, loc(range)));
+    return SemValue::ofData(emitBroadcast(converted, shape, loc(range)), *dtype);
   if (result.shape() != ArrayRef<int64_t>(shape)) {
     error(diag::shapeMismatch, range, describeShape(shape), describeShape(result.shape())).note(type.range, "declared here");
     return SemValue::error();

@@ -127,6 +127,8 @@ private:
   mlir::Value constant(mlir::TypedAttr value, mlir::Location location);
   mlir::Value constantIndex(int64_t value, mlir::Location location);
   mlir::Value constantLike(mlir::Type type, double value, mlir::Location location);
+  /// A scalar or splat of an integer type in which only the top bit is set.
+  mlir::Value signBitLike(mlir::Type type, mlir::Location location);
   /// `expr` over the values of `launchValues`, as index arithmetic.
   mlir::Value emitLaunchExpr(const runtime::Expr &expr, mlir::Location location);
   void emitGrid(KernelOp op, const runtime::Kernel &record);
@@ -134,13 +136,15 @@ private:
   void emitLaunchValues(mlir::Block &block, const runtime::Kernel &record, KernelOp op);
   SemValue emitView(const runtime::Param &param, const ast::Param &decl, mlir::Value pointer);
 
-  mlir::Value emitDivision(mlir::Value a, mlir::Value b, bool remainder, mlir::Location location);
-  mlir::Value emitCeilDivision(mlir::Value a, mlir::Value b, mlir::Location location);
-  mlir::Value emitNextPow2(mlir::Value x, mlir::Location location);
-  mlir::Value emitSaturatingCast(mlir::Value x, mlir::Type to, mlir::Location location);
-  mlir::Value emitCast(mlir::Value x, DType to, mlir::Location location);
-  mlir::Value emitShift(ast::BinaryOp op, mlir::Value a, mlir::Value b, mlir::Location location);
-  mlir::Value emitBinary(ast::BinaryOp op, mlir::Value a, mlir::Value b, mlir::Location location);
+  // Operands of one emission have one dtype, `dtype`.
+  mlir::Value emitDivision(mlir::Value a, mlir::Value b, DType dtype, bool remainder, mlir::Location location);
+  mlir::Value emitCeilDivision(mlir::Value a, mlir::Value b, DType dtype, mlir::Location location);
+  mlir::Value emitNextPow2(mlir::Value x, DType dtype, mlir::Location location);
+  mlir::Value emitMinMax(bool isMax, mlir::Value a, mlir::Value b, DType dtype, mlir::Location location);
+  mlir::Value emitSaturatingCast(mlir::Value x, DType to, mlir::Location location);
+  mlir::Value emitCast(mlir::Value x, DType from, DType to, mlir::Location location);
+  mlir::Value emitShift(ast::BinaryOp op, mlir::Value a, mlir::Value b, DType dtype, mlir::Location location);
+  mlir::Value emitBinary(ast::BinaryOp op, mlir::Value a, mlir::Value b, DType dtype, mlir::Location location);
   mlir::Value emitBroadcast(mlir::Value x, llvm::ArrayRef<int64_t> shape, mlir::Location location);
   mlir::Value emitReshape(mlir::Value x, llvm::ArrayRef<int64_t> shape, mlir::Location location);
 
@@ -158,8 +162,10 @@ private:
 
   /// A compile-time number at a dtype, or a value that has it already; integers widen to index. Null after an error.
   mlir::Value toDtype(const SemValue &value, DType dtype, Range range);
-  /// A value as SSA: numbers without a dtype become index, f32 or bool. Null after an error.
-  mlir::Value toData(const SemValue &value, Range range);
+  /// A value as SSA: numbers without a dtype become index, f32 or bool. An error after an error.
+  SemValue toData(const SemValue &value, Range range);
+  /// Reports that `what` does not take the dtype, if it is one that only stores. True if so.
+  bool refuseStorage(DType dtype, Range range, const llvm::Twine &what);
   /// An int or integer scalar as an index scalar. Null after an error, which names `what`.
   mlir::Value toIndex(const SemValue &value, Range range, const llvm::Twine &what);
   /// Brings numeric values to one dtype. False after an error.

@@ -261,7 +261,8 @@ SemValue Elaborator::emitLoad(const AccessSpec &access, mlir::Value pad, mlir::V
   return SemValue::ofData(LoadOp::create(builder, location, accessType(access, view.dtype), view.ssa, access.starts,
                                          access.ends, builder.getDenseI64ArrayAttr(access.sizes),
                                          builder.getDenseI64ArrayAttr(access.steps), builder.getDenseBoolArrayAttr(access.hasEnd),
-                                         builder.getDenseBoolArrayAttr(access.inBounds), pad, mask, cache));
+                                         builder.getDenseBoolArrayAttr(access.inBounds), pad, mask, cache),
+                          view.dtype);
 }
 
 bool Elaborator::emitStore(const AccessSpec &access, const Arg &value, mlir::Value mask, StringAttr cache) {
@@ -368,5 +369,5 @@ SemValue Elaborator::evalTileSubscript(const SemValue &base, const ast::Subscrip
   }
   if (!checkShape(result, expr.range))
     return SemValue::error();
-  return SemValue::ofData(emitReshape(part, result, location));
+  return SemValue::ofData(emitReshape(part, result, location), base.dtype);
 }

@@ -32,7 +32,8 @@ mlir::Value Elaborator::constantLike(Type type, double value, Location location)
   if (auto floatType = dyn_cast<FloatType>(element))
     attr = FloatAttr::get(floatType, value);
   else
-    attr = IntegerAttr::get(element, int64_t(value));
+    attr = IntegerAttr::get(element, element.isIndex() ? APInt(64, int64_t(value), true)
+                                                       : APInt(64, int64_t(value), true).trunc(element.getIntOrFloatBitWidth()));
   if (auto tensor = dyn_cast<RankedTensorType>(type))
     return arith::ConstantOp::create(builder, location, DenseElementsAttr::get(tensor, attr));
   return constant(attr, location);
@@ -44,6 +45,10 @@ static mlir::Value integerLike(OpBuilder &builder, Type type, APInt value, Locat
   if (auto tensor = dyn_cast<RankedTensorType>(type))
     attr = DenseElementsAttr::get(tensor, Attribute(attr));
   return arith::ConstantOp::create(builder, location, attr);
+}
+
+mlir::Value Elaborator::signBitLike(Type type, Location location) {
+  return integerLike(builder, type, APInt::getSignMask(getElementTypeOrSelf(type).getIntOrFloatBitWidth()), location);
 }
 
 static Type withElement(Type type, Type element) {
@@ -94,16 +99,20 @@ static std::pair<int64_t, int64_t> easyRange(mlir::Value value, int depth = 8) {
   return any;
 }
 
-mlir::Value Elaborator::emitDivision(mlir::Value a, mlir::Value b, bool remainder, Location location) {
+mlir::Value Elaborator::emitDivision(mlir::Value a, mlir::Value b, DType dtype, bool remainder, Location location) {
   Type type = a.getType();
+  bool hasSign = !isUnsigned(dtype);
   auto divide = [&](mlir::Value divisor) -> mlir::Value {
-    return remainder ? builder.createOrFold<arith::RemSIOp>(location, a, divisor)
-                     : builder.createOrFold<arith::DivSIOp>(location, a, divisor);
+    if (hasSign)
+      return remainder ? builder.createOrFold<arith::RemSIOp>(location, a, divisor)
+                       : builder.createOrFold<arith::DivSIOp>(location, a, divisor);
+    return remainder ? builder.createOrFold<arith::RemUIOp>(location, a, divisor)
+                     : builder.createOrFold<arith::DivUIOp>(location, a, divisor);
   };
   auto [low, high] = easyRange(b);
   bool mayBeZero = low <= 0 && high >= 0;
   // lowest / -1 overflows: the machine's division may trap.
-  bool mayBeMinusOne = low <= -1 && high >= -1 && easyRange(a).first == std::numeric_limits<int64_t>::min();
+  bool mayBeMinusOne = hasSign && low <= -1 && high >= -1 && easyRange(a).first == std::numeric_limits<int64_t>::min();
   if (!mayBeZero && !mayBeMinusOne)
     return divide(b);
   mlir::Value zero = constantLike(type, 0, location), one = constantLike(type, 1, location), isZero, isMinusOne, unsafe;
@@ -124,120 +133,133 @@ mlir::Value Elaborator::emitDivision(mlir::Value a, mlir::Value b, bool remainde
   return result;
 }
 
-mlir::Value Elaborator::emitCeilDivision(mlir::Value a, mlir::Value b, Location location) {
-  if (easyRange(b).first > 0 && a.getType().isIndex())
+mlir::Value Elaborator::emitCeilDivision(mlir::Value a, mlir::Value b, DType dtype, Location location) {
+  if (easyRange(b).first > 0 && dtype == DType::Index)
     return builder.createOrFold<arith::CeilDivSIOp>(location, a, b);
   // The quotient rounded up is the truncated one, plus one where a remainder of the divisor's sign is left.
-  mlir::Value quotient = emitDivision(a, b, false, location), rest = emitDivision(a, b, true, location);
+  mlir::Value quotient = emitDivision(a, b, dtype, false, location), rest = emitDivision(a, b, dtype, true, location);
   mlir::Value zero = constantLike(a.getType(), 0, location);
   auto compare = [&](arith::CmpIPredicate predicate, mlir::Value x) {
     return builder.createOrFold<arith::CmpIOp>(location, predicate, x, zero);
   };
-  mlir::Value inexact = compare(arith::CmpIPredicate::ne, rest);
-  mlir::Value sameSign = builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::eq,
-                                                             compare(arith::CmpIPredicate::slt, a),
-                                                             compare(arith::CmpIPredicate::slt, b));
-  mlir::Value up = builder.createOrFold<arith::AndIOp>(location, inexact, sameSign);
+  mlir::Value up = compare(arith::CmpIPredicate::ne, rest);
+  if (!isUnsigned(dtype)) {
+    mlir::Value sameSign = builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::eq,
+                                                               compare(arith::CmpIPredicate::slt, a),
+                                                               compare(arith::CmpIPredicate::slt, b));
+    up = builder.createOrFold<arith::AndIOp>(location, up, sameSign);
+  }
   // x / 0 is 0, rounded up or not.
   up = builder.createOrFold<arith::AndIOp>(location, up, compare(arith::CmpIPredicate::ne, b));
   mlir::Value plusOne = builder.createOrFold<arith::AddIOp>(location, quotient, constantLike(a.getType(), 1, location));
   return builder.createOrFold<arith::SelectOp>(location, up, plusOne, quotient);
 }
 
-mlir::Value Elaborator::emitNextPow2(mlir::Value x, Location location) {
-  Type original = x.getType();
-  if (fromType(original) == DType::Index)
-    x = emitCast(x, DType::I64, location);
+mlir::Value Elaborator::emitNextPow2(mlir::Value x, DType dtype, Location location) {
+  if (dtype == DType::Index)
+    return emitCast(emitNextPow2(emitCast(x, dtype, DType::I64, location), DType::I64, location), DType::I64, dtype, location);
   Type type = x.getType();
-  int64_t width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
   mlir::Value one = constantLike(type, 1, location);
   mlir::Value below = builder.createOrFold<arith::SubIOp>(location, x, one);
   mlir::Value zeros = builder.createOrFold<math::CountLeadingZerosOp>(location, below);
-  mlir::Value bits = builder.createOrFold<arith::SubIOp>(location, constantLike(type, width, location), zeros);
-  mlir::Value power = emitShift(BinaryOp::shl, one, bits, location);
-  mlir::Value small = builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::sle, x, one);
-  mlir::Value result = builder.createOrFold<arith::SelectOp>(location, small, one, power);
-  return fromType(original) == DType::Index ? emitCast(result, DType::Index, location) : result;
+  mlir::Value bits = builder.createOrFold<arith::SubIOp>(location, constantLike(type, bitWidth(dtype), location), zeros);
+  mlir::Value power = emitShift(BinaryOp::shl, one, bits, dtype, location);
+  mlir::Value small = emitBinary(BinaryOp::le, x, one, dtype, location);
+  return builder.createOrFold<arith::SelectOp>(location, small, one, power);
 }
 
-mlir::Value Elaborator::emitShift(BinaryOp op, mlir::Value a, mlir::Value b, Location location) {
+mlir::Value Elaborator::emitMinMax(bool isMax, mlir::Value a, mlir::Value b, DType dtype, Location location) {
+  if (isFloat(dtype))
+    return isMax ? builder.createOrFold<arith::MaximumFOp>(location, a, b) : builder.createOrFold<arith::MinimumFOp>(location, a, b);
+  if (isUnsigned(dtype))
+    return isMax ? builder.createOrFold<arith::MaxUIOp>(location, a, b) : builder.createOrFold<arith::MinUIOp>(location, a, b);
+  return isMax ? builder.createOrFold<arith::MaxSIOp>(location, a, b) : builder.createOrFold<arith::MinSIOp>(location, a, b);
+}
+
+mlir::Value Elaborator::emitShift(BinaryOp op, mlir::Value a, mlir::Value b, DType dtype, Location location) {
   Type type = a.getType();
-  bool isIndex = fromType(type) == DType::Index;
-  int64_t width = isIndex ? 64 : getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  int64_t width = bitWidth(dtype);
   auto [low, high] = easyRange(b);
-  bool inRange = low >= 0 && high < width;
-  if (op == BinaryOp::shl) {
+  bool inRange = low >= 0 && high < width, isLeft = op == BinaryOp::shl;
+  if (isLeft || isUnsigned(dtype)) {
+    auto shift = [&](mlir::Value by) -> mlir::Value {
+      return isLeft ? builder.createOrFold<arith::ShLIOp>(location, a, by) : builder.createOrFold<arith::ShRUIOp>(location, a, by);
+    };
     if (inRange)
-      return builder.createOrFold<arith::ShLIOp>(location, a, b);
+      return shift(b);
     mlir::Value fits = builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::ult, b, constantLike(type, width, location));
     mlir::Value zero = constantLike(type, 0, location);
     mlir::Value safe = builder.createOrFold<arith::SelectOp>(location, fits, b, zero);
-    mlir::Value shifted = builder.createOrFold<arith::ShLIOp>(location, a, safe);
-    return builder.createOrFold<arith::SelectOp>(location, fits, shifted, zero);
+    return builder.createOrFold<arith::SelectOp>(location, fits, shift(safe), zero);
   }
   if (!inRange)
     b = builder.createOrFold<arith::MinUIOp>(location, b, constantLike(type, width - 1, location));
   return builder.createOrFold<arith::ShRSIOp>(location, a, b);
 }
 
-/// Float to integer: truncates, saturates, NaN gives 0. `to` is an integer type of at most 64 bits.
-mlir::Value Elaborator::emitSaturatingCast(mlir::Value x, Type to, Location location) {
-  unsigned width = getElementTypeOrSelf(to).getIntOrFloatBitWidth();
-  double limit = std::ldexp(1.0, int(width) - 1); // becomes inf where the float type does not reach it
+/// Float to integer: truncates, saturates, NaN gives 0. `to` is an integer dtype but index.
+mlir::Value Elaborator::emitSaturatingCast(mlir::Value x, DType to, Location location) {
+  Type target = withElement(x.getType(), toType(to, context));
+  unsigned width = bitWidth(to);
+  bool hasSign = !isUnsigned(to);
+  double limit = std::ldexp(1.0, int(width) - hasSign); // becomes inf where the float type does not reach it
   auto compare = [&](arith::CmpFPredicate predicate, mlir::Value a, mlir::Value b) {
     return builder.createOrFold<arith::CmpFOp>(location, predicate, a, b);
   };
   mlir::Value isNan = compare(arith::CmpFPredicate::UNO, x, x);
   mlir::Value tooHigh = compare(arith::CmpFPredicate::OGE, x, constantLike(x.getType(), limit, location));
-  mlir::Value tooLow = compare(arith::CmpFPredicate::OLE, x, constantLike(x.getType(), -limit, location));
+  mlir::Value tooLow = compare(arith::CmpFPredicate::OLE, x, constantLike(x.getType(), hasSign ? -limit : 0, location));
   mlir::Value unsafe = builder.createOrFold<arith::OrIOp>(location, isNan, builder.createOrFold<arith::OrIOp>(location, tooHigh, tooLow));
   mlir::Value safe = builder.createOrFold<arith::SelectOp>(location, unsafe, constantLike(x.getType(), 0, location), x);
-  mlir::Value result = builder.createOrFold<arith::FPToSIOp>(location, to, safe);
-  result = builder.createOrFold<arith::SelectOp>(location, tooHigh, integerLike(builder, to, APInt::getSignedMaxValue(width), location), result);
-  return builder.createOrFold<arith::SelectOp>(location, tooLow, integerLike(builder, to, APInt::getSignedMinValue(width), location), result);
+  mlir::Value result = hasSign ? builder.createOrFold<arith::FPToSIOp>(location, target, safe)
+                               : builder.createOrFold<arith::FPToUIOp>(location, target, safe);
+  APInt highest = hasSign ? APInt::getSignedMaxValue(width) : APInt::getMaxValue(width);
+  result = builder.createOrFold<arith::SelectOp>(location, tooHigh, integerLike(builder, target, highest, location), result);
+  if (!hasSign) // 0 already
+    return result;
+  return builder.createOrFold<arith::SelectOp>(location, tooLow, integerLike(builder, target, APInt::getSignedMinValue(width), location), result);
 }
 
-/// `as`: any dtype to any other but bool.
-mlir::Value Elaborator::emitCast(mlir::Value x, DType to, Location location) {
-  DType from = fromType(x.getType());
+/// `as`: any dtype to any other but bool, i4 and u4. `arith.truncf` to an 8-bit float saturates to finite.
+mlir::Value Elaborator::emitCast(mlir::Value x, DType from, DType to, Location location) {
   if (from == to)
     return x;
   Type target = withElement(x.getType(), toType(to, context));
+  auto through = [&](DType middle) { return emitCast(emitCast(x, from, middle, location), middle, to, location); };
   if (isFloat(from) && isFloat(to)) {
-    if (bitWidth(from) == bitWidth(to)) // f16 and bf16 meet in f32, which holds both exactly
-      return emitCast(emitCast(x, DType::F32, location), to, location);
+    if (bitWidth(from) == bitWidth(to)) // f16 and bf16, and 8-bit floats, meet in f32, which holds both exactly
+      return through(DType::F32);
     return bitWidth(from) < bitWidth(to) ? builder.createOrFold<arith::ExtFOp>(location, target, x)
                                          : builder.createOrFold<arith::TruncFOp>(location, target, x);
   }
-  if (isFloat(from)) {
-    if (to == DType::Index)
-      return emitCast(emitCast(x, DType::I64, location), to, location);
-    return emitSaturatingCast(x, target, location);
-  }
-  if (from == DType::Bool) {
-    if (isFloat(to))
-      return builder.createOrFold<arith::UIToFPOp>(location, target, x);
-    if (to == DType::Index)
-      return builder.createOrFold<arith::IndexCastUIOp>(location, target, x);
-    return builder.createOrFold<arith::ExtUIOp>(location, target, x);
-  }
+  // An integer that f32 does not hold is beyond every 8-bit float: rounding twice is rounding once.
+  if (isFloat8(from) || isFloat8(to))
+    return through(DType::F32);
+  if (isFloat(from))
+    return to == DType::Index ? through(DType::I64) : emitSaturatingCast(x, to, location);
+  bool hasSign = from != DType::Bool && !isUnsigned(from);
   if (isFloat(to)) {
     if (from == DType::Index)
-      x = emitCast(x, DType::I64, location);
-    return builder.createOrFold<arith::SIToFPOp>(location, target, x);
+      return through(DType::I64);
+    return hasSign ? builder.createOrFold<arith::SIToFPOp>(location, target, x) : builder.createOrFold<arith::UIToFPOp>(location, target, x);
   }
   if (from == DType::Index || to == DType::Index)
-    return builder.createOrFold<arith::IndexCastOp>(location, target, x);
-  return bitWidth(from) < bitWidth(to) ? builder.createOrFold<arith::ExtSIOp>(location, target, x)
-                                       : builder.createOrFold<arith::TruncIOp>(location, target, x);
+    return hasSign ? builder.createOrFold<arith::IndexCastOp>(location, target, x)
+                   : builder.createOrFold<arith::IndexCastUIOp>(location, target, x);
+  if (bitWidth(from) == bitWidth(to)) // the same bits
+    return x;
+  if (bitWidth(from) > bitWidth(to))
+    return builder.createOrFold<arith::TruncIOp>(location, target, x);
+  return hasSign ? builder.createOrFold<arith::ExtSIOp>(location, target, x) : builder.createOrFold<arith::ExtUIOp>(location, target, x);
 }
 
 /// An operator on SSA values of one type; the caller has checked that the dtype has it.
-mlir::Value Elaborator::emitBinary(BinaryOp op, mlir::Value a, mlir::Value b, Location location) {
-  bool floats = isFloat(fromType(a.getType()));
-  auto compare = [&](arith::CmpFPredicate onFloats, arith::CmpIPredicate onIntegers) -> mlir::Value {
+mlir::Value Elaborator::emitBinary(BinaryOp op, mlir::Value a, mlir::Value b, DType dtype, Location location) {
+  bool floats = isFloat(dtype), hasSign = !isUnsigned(dtype);
+  using I = arith::CmpIPredicate;
+  auto compare = [&](arith::CmpFPredicate onFloats, I onSigned, I onUnsigned) -> mlir::Value {
     return floats ? builder.createOrFold<arith::CmpFOp>(location, onFloats, a, b)
-                  : builder.createOrFold<arith::CmpIOp>(location, onIntegers, a, b);
+                  : builder.createOrFold<arith::CmpIOp>(location, hasSign ? onSigned : onUnsigned, a, b);
   };
   switch (op) {
   case BinaryOp::add:
@@ -247,12 +269,12 @@ mlir::Value Elaborator::emitBinary(BinaryOp op, mlir::Value a, mlir::Value b, Lo
   case BinaryOp::mul:
     return floats ? builder.createOrFold<arith::MulFOp>(location, a, b) : builder.createOrFold<arith::MulIOp>(location, a, b);
   case BinaryOp::div:
-    return floats ? builder.createOrFold<arith::DivFOp>(location, a, b) : emitDivision(a, b, false, location);
+    return floats ? builder.createOrFold<arith::DivFOp>(location, a, b) : emitDivision(a, b, dtype, false, location);
   case BinaryOp::rem:
-    return emitDivision(a, b, true, location);
+    return emitDivision(a, b, dtype, true, location);
   case BinaryOp::shl:
   case BinaryOp::shr:
-    return emitShift(op, a, b, location);
+    return emitShift(op, a, b, dtype, location);
   case BinaryOp::bitAnd:
   case BinaryOp::logicalAnd:
     return builder.createOrFold<arith::AndIOp>(location, a, b);
@@ -262,17 +284,17 @@ mlir::Value Elaborator::emitBinary(BinaryOp op, mlir::Value a, mlir::Value b, Lo
   case BinaryOp::bitXor:
     return builder.createOrFold<arith::XOrIOp>(location, a, b);
   case BinaryOp::eq:
-    return compare(arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq);
+    return compare(arith::CmpFPredicate::OEQ, I::eq, I::eq);
   case BinaryOp::ne:
-    return compare(arith::CmpFPredicate::UNE, arith::CmpIPredicate::ne);
+    return compare(arith::CmpFPredicate::UNE, I::ne, I::ne);
   case BinaryOp::lt:
-    return compare(arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt);
+    return compare(arith::CmpFPredicate::OLT, I::slt, I::ult);
   case BinaryOp::le:
-    return compare(arith::CmpFPredicate::OLE, arith::CmpIPredicate::sle);
+    return compare(arith::CmpFPredicate::OLE, I::sle, I::ule);
   case BinaryOp::gt:
-    return compare(arith::CmpFPredicate::OGT, arith::CmpIPredicate::sgt);
+    return compare(arith::CmpFPredicate::OGT, I::sgt, I::ugt);
   case BinaryOp::ge:
-    return compare(arith::CmpFPredicate::OGE, arith::CmpIPredicate::sge);
+    return compare(arith::CmpFPredicate::OGE, I::sge, I::uge);
   }
   return {};
 }

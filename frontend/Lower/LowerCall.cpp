@@ -218,8 +218,8 @@ SemValue Elaborator::callAccessForm(const Builtin &builtin, const ast::CallExpr 
       }
       mask = toDtype(arg.value, DType::Bool, arg.range);
       Type wanted = accessType(*access, DType::Bool);
-      Arg pair[] = {{SemValue::ofData(constantLike(wanted, 1, loc(arg.range))), access->range, ""},
-                    {SemValue::ofData(mask), arg.range, ""}};
+      Arg pair[] = {{SemValue::ofData(constantLike(wanted, 1, loc(arg.range)), DType::Bool), access->range, ""},
+                    {SemValue::ofData(mask, DType::Bool), arg.range, ""}};
       if (!unifyShapes(pair, arg.range))
         return SemValue::error();
       mask = pair[1].value.ssa;
@@ -246,5 +246,6 @@ SemValue Elaborator::callAccessForm(const Builtin &builtin, const ast::CallExpr 
                                            access->starts, access->ends, builder.getDenseI64ArrayAttr(access->sizes),
                                            builder.getDenseI64ArrayAttr(access->steps),
                                            builder.getDenseBoolArrayAttr(access->hasEnd),
-                                           builder.getDenseBoolArrayAttr(access->inBounds)));
+                                           builder.getDenseBoolArrayAttr(access->inBounds)),
+                          DType::Bool);
 }

@@ -70,6 +70,8 @@ SemValue Elaborator::evalUnary(const ast::UnaryExpr &expr) {
     error(diag::wrongOperand, expr.operand->range, what, "a number or tile", describe(operand));
     return SemValue::error();
   }
+  if (refuseStorage(operand.dtype, expr.operand->range, what))
+    return SemValue::error();
   Location location = loc(expr.range);
   mlir::Value x = operand.ssa;
   bool valid = expr.op == UnaryOp::logicalNot ? operand.dtype == DType::Bool
@@ -80,13 +82,16 @@ SemValue Elaborator::evalUnary(const ast::UnaryExpr &expr) {
           expr.op == UnaryOp::logicalNot ? "bool" : expr.op == UnaryOp::neg ? "numbers" : "integers", describe(operand));
     return SemValue::error();
   }
+  mlir::Value result;
   if (expr.op == UnaryOp::logicalNot)
-    return SemValue::ofData(builder.createOrFold<arith::XOrIOp>(location, x, constantLike(x.getType(), 1, location)));
-  if (expr.op == UnaryOp::bitNot)
-    return SemValue::ofData(builder.createOrFold<arith::XOrIOp>(location, x, constantLike(x.getType(), -1, location)));
-  if (isFloat(operand.dtype))
-    return SemValue::ofData(builder.createOrFold<arith::NegFOp>(location, x));
-  return SemValue::ofData(builder.createOrFold<arith::SubIOp>(location, constantLike(x.getType(), 0, location), x));
+    result = builder.createOrFold<arith::XOrIOp>(location, x, constantLike(x.getType(), 1, location));
+  else if (expr.op == UnaryOp::bitNot)
+    result = builder.createOrFold<arith::XOrIOp>(location, x, constantLike(x.getType(), -1, location));
+  else if (isFloat(operand.dtype))
+    result = builder.createOrFold<arith::NegFOp>(location, x);
+  else
+    result = builder.createOrFold<arith::SubIOp>(location, constantLike(x.getType(), 0, location), x);
+  return SemValue::ofData(result, operand.dtype);
 }
 
 SemValue Elaborator::evalBinary(const ast::BinaryExpr &expr) {
@@ -102,7 +107,7 @@ SemValue Elaborator::shiftRange(BinaryOp op, const SemValue &a, const SemValue &
           "'" + ast::spelling(op).str() + "' with " + describe(b));
     return SemValue::error();
   }
-  bool isInteger = b.isInt() || (b.isData() && b.rank() == 0 && tile::isInteger(b.dtype));
+  bool isInteger = b.isInt() || (b.isData() && b.rank() == 0 && widensToIndex(b.dtype));
   if (!isInteger) {
     error(diag::wrongOperand, bRange, "shifting an index range", "an integer scalar", describe(b));
     return SemValue::error();
@@ -152,6 +157,8 @@ SemValue Elaborator::binary(BinaryOp op, SemValue a, SemValue b, Range aRange, R
   if (!unifyDtypes(args, what, mismatch))
     return SemValue::error();
   DType dtype = args[0].value.dtype;
+  if (refuseStorage(dtype, a.isData() && a.dtype == dtype ? aRange : bRange, what))
+    return SemValue::error();
   const char *needs = nullptr;
   switch (op) {
   case BinaryOp::logicalAnd:
@@ -178,10 +185,30 @@ SemValue Elaborator::binary(BinaryOp op, SemValue a, SemValue b, Range aRange, R
   }
   if (!unifyShapes(args, mismatch))
     return SemValue::error();
-  return SemValue::ofData(emitBinary(op, args[0].value.ssa, args[1].value.ssa, loc(range)));
+  bool isComparison = op >= BinaryOp::eq && op <= BinaryOp::ge;
+  return SemValue::ofData(emitBinary(op, args[0].value.ssa, args[1].value.ssa, dtype, loc(range)),
+                          isComparison ? DType::Bool : dtype);
+}
+
+bool Elaborator::refuseStorage(DType dtype, Range range, const Twine &what) {
+  if (!isStorage(dtype))
+    return false;
+  StringRef name = dtypeSpelling(dtype);
+  error(diag::storageDtype, range, what.str(), name)
+      .note("convert it first: `x as " + Twine(isFloat8(dtype) ? "f32" : "i32") + "`");
+  return true;
 }
 
 // --- dtypes and shapes of operands ---------------------------------------------------------------------------------
+
+/// `value` rounded once to the nearest even of `type`; 8-bit floats saturate to finite.
+static llvm::APFloat roundTo(llvm::APFloat value, FloatType type) {
+  bool wasNaN = value.isNaN(), isNegative = value.isNegative(), losesInfo;
+  value.convert(type.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+  if (type.getWidth() == 8 && !wasNaN && !value.isFinite())
+    return llvm::APFloat::getLargest(type.getFloatSemantics(), isNegative);
+  return value;
+}
 
 mlir::Value Elaborator::toDtype(const SemValue &value, DType dtype, Range range) {
   if (value.isError())
@@ -189,8 +216,8 @@ mlir::Value Elaborator::toDtype(const SemValue &value, DType dtype, Range range)
   if (value.isData()) {
     if (value.dtype == dtype)
       return value.ssa;
-    if (dtype == DType::Index && isInteger(value.dtype))
-      return emitCast(value.ssa, dtype, loc(range));
+    if (dtype == DType::Index && widensToIndex(value.dtype))
+      return emitCast(value.ssa, value.dtype, dtype, loc(range));
     DiagnosticBuilder report = error(diag::dtypeMismatch, range, "this", dtypeSpelling(dtype), describe(value));
     report.note("convert it with `as " + dtypeSpelling(dtype) + "`");
     return {};
@@ -212,32 +239,34 @@ mlir::Value Elaborator::toDtype(const SemValue &value, DType dtype, Range range)
         return constant(FloatAttr::get(floatType, converted), location);
     } else if (isInteger(dtype)) {
       unsigned bits = bitWidth(dtype);
-      if (bits == 64 || (*integer >= -(int64_t(1) << (bits - 1)) && *integer < (int64_t(1) << (bits - 1))))
-        return constant(IntegerAttr::get(type, *integer), location);
+      bool fits = isUnsigned(dtype) ? *integer >= 0 && llvm::isUIntN(bits, uint64_t(*integer)) : llvm::isIntN(bits, *integer);
+      if (fits)
+        return constant(IntegerAttr::get(type, APInt(64, uint64_t(*integer), true).trunc(bits)), location);
     }
   } else if (auto floatType = dyn_cast<FloatType>(type)) {
-    llvm::APFloat converted(std::get<double>(value.number));
-    bool losesInfo;
-    converted.convert(floatType.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-    return constant(FloatAttr::get(floatType, converted), location);
+    return constant(FloatAttr::get(floatType, roundTo(llvm::APFloat(std::get<double>(value.number)), floatType)), location);
   }
   error(diag::valueDoesNotFit, range, describe(value), dtypeSpelling(dtype));
   return {};
 }
 
-mlir::Value Elaborator::toData(const SemValue &value, Range range) {
+SemValue Elaborator::toData(const SemValue &value, Range range) {
   if (value.isData() || value.isError())
-    return value.ssa;
-  return toDtype(value, value.isInt() ? DType::Index : value.isBoolNumber() ? DType::Bool : DType::F32, range);
+    return value;
+  DType dtype = value.isInt() ? DType::Index : value.isBoolNumber() ? DType::Bool : DType::F32;
+  mlir::Value data = toDtype(value, dtype, range);
+  return data ? SemValue::ofData(data, dtype) : SemValue::error();
 }
 
 mlir::Value Elaborator::toIndex(const SemValue &value, Range range, const Twine &what) {
   if (value.isError())
     return {};
-  bool valid = value.isInt() || (value.isData() && value.rank() == 0 && isInteger(value.dtype));
+  bool valid = value.isInt() || (value.isData() && value.rank() == 0 && widensToIndex(value.dtype));
   if (valid)
     return toDtype(value, DType::Index, range);
-  error(diag::wrongOperand, range, what.str(), "an integer scalar", describe(value));
+  DiagnosticBuilder report = error(diag::wrongOperand, range, what.str(), "an integer scalar", describe(value));
+  if (value.isData() && value.dtype == DType::U64)
+    report.note("u64 does not widen to index, which has a sign: convert it with `as index`");
   return {};
 }
 
@@ -253,7 +282,7 @@ bool Elaborator::unifyDtypes(MutableArrayRef<Arg> args, const Twine &what, Range
     }
     if (!arg.value.isData() || (chosen && chosen->value.dtype == arg.value.dtype))
       continue;
-    bool widens = chosen && isInteger(chosen->value.dtype) && isInteger(arg.value.dtype) &&
+    bool widens = chosen && widensToIndex(chosen->value.dtype) && widensToIndex(arg.value.dtype) &&
                   (chosen->value.dtype == DType::Index || arg.value.dtype == DType::Index);
     if (chosen && !widens) {
       DType a = chosen->value.dtype, b = arg.value.dtype;
@@ -278,7 +307,7 @@ bool Elaborator::unifyDtypes(MutableArrayRef<Arg> args, const Twine &what, Range
     mlir::Value converted = toDtype(arg.value, dtype, arg.range);
     if (!converted)
       return false;
-    arg.value = SemValue::ofData(converted);
+    arg.value = SemValue::ofData(converted, dtype);
   }
   return true;
 }
@@ -318,7 +347,7 @@ bool Elaborator::unifyShapes(MutableArrayRef<Arg> args, Range range) {
   if (!checkShape(shape, range))
     return false;
   for (Arg &arg : args)
-    arg.value = SemValue::ofData(emitBroadcast(arg.value.ssa, shape, loc(arg.range)));
+    arg.value = SemValue::ofData(emitBroadcast(arg.value.ssa, shape, loc(arg.range)), arg.value.dtype);
   return true;
 }
 
@@ -378,10 +407,6 @@ std::optional<DType> Elaborator::resolveDtype(const ast::Ident &name) {
   }
   if (std::optional<DType> dtype = findDtype(name.text))
     return dtype;
-  if (isLaterDtype(name.text)) {
-    later(name.range, "the dtype '" + name.text + "'");
-    return std::nullopt;
-  }
   DiagnosticBuilder report = error(diag::unknownDtype, name.range, name.text);
   addSuggestion(report, name.range, name.text, dtypeSpellings());
   return std::nullopt;
@@ -415,41 +440,40 @@ SemValue Elaborator::castTo(const SemValue &value, DType to, Range range) {
     if (value.isBoolNumber() || (value.isInt() && isInteger(to))) {
       int64_t integer = value.isInt() ? value.getInt() : value.getBool();
       if (value.isBoolNumber() && to == DType::Bool)
-        return SemValue::ofData(constant(builder.getIntegerAttr(toType(to, context), integer), location));
+        return SemValue::ofData(constant(builder.getIntegerAttr(toType(to, context), integer), location), to);
       if (isInteger(to))
         return SemValue::ofData(constant(
-            IntegerAttr::get(toType(to, context), APInt(64, uint64_t(integer), true).trunc(bitWidth(to))), location));
+            IntegerAttr::get(toType(to, context), APInt(64, uint64_t(integer), true).trunc(bitWidth(to))), location), to);
     }
     if (auto type = dyn_cast<FloatType>(toType(to, context))) {
-      llvm::APFloat converted(type.getFloatSemantics());
-      if (value.isFloatNumber()) {
-        bool losesInfo;
-        converted = llvm::APFloat(std::get<double>(value.number));
-        converted.convert(type.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-      } else {
-        int64_t integer = value.isInt() ? value.getInt() : value.getBool();
-        converted.convertFromAPInt(APInt(64, uint64_t(integer), true), true, llvm::APFloat::rmNearestTiesToEven);
-      }
-      return SemValue::ofData(constant(FloatAttr::get(type, converted), location));
+      // Every 64-bit integer is exact in 128 bits.
+      llvm::APFloat exact(llvm::APFloat::IEEEquad());
+      int64_t integer = value.isInt() ? value.getInt() : value.isBoolNumber() ? value.getBool() : 0;
+      exact.convertFromAPInt(APInt(64, uint64_t(integer), true), true, llvm::APFloat::rmNearestTiesToEven);
+      if (value.isFloatNumber())
+        exact = llvm::APFloat(std::get<double>(value.number));
+      return SemValue::ofData(constant(FloatAttr::get(type, roundTo(exact, type)), location), to);
     }
     if (value.isFloatNumber() && isInteger(to)) {
       unsigned bits = bitWidth(to);
-      llvm::APSInt integer(bits, /*isUnsigned=*/false);
+      llvm::APSInt integer(bits, isUnsigned(to));
       bool exact;
       llvm::APFloat number(std::get<double>(value.number));
       if (!number.isNaN())
         number.convertToInteger(integer, llvm::APFloat::rmTowardZero, &exact); // saturates
-      return SemValue::ofData(constant(IntegerAttr::get(toType(to, context), llvm::APInt(integer)), location));
+      return SemValue::ofData(constant(IntegerAttr::get(toType(to, context), llvm::APInt(integer)), location), to);
     }
   }
-  bool toBool = to == DType::Bool && !(value.isData() && value.dtype == DType::Bool);
-  if (!value.isNumeric() || toBool) {
+  bool refused = to == DType::Bool || isNibble(to);
+  if (!value.isNumeric() || (refused && !(value.isData() && value.dtype == to))) {
     DiagnosticBuilder report = error(diag::badCast, range, describe(value), dtypeSpelling(to));
-    if (value.isNumeric())
+    if (value.isNumeric() && to == DType::Bool)
       report.note("compare instead: `x != 0`");
+    else if (value.isNumeric())
+      report.note(dtypeSpelling(to) + " is only loaded and converted from, as tensors of it are `in` only");
     return SemValue::error();
   }
-  return SemValue::ofData(emitCast(value.ssa, to, loc(range)));
+  return SemValue::ofData(emitCast(value.ssa, value.dtype, to, loc(range)), to);
 }
 
 SemValue Elaborator::evalMember(const ast::MemberExpr &expr) {
@@ -479,7 +503,8 @@ SemValue Elaborator::evalMember(const ast::MemberExpr &expr) {
       for (int64_t i = 0; i < rank; ++i) {
         int64_t extent = base.isView() ? base.view->shape[i] : base.shape()[i];
         if (ShapedType::isDynamic(extent))
-          extents.push_back(SemValue::ofData(builder.createOrFold<ExtentOp>(location, builder.getIndexType(), base.ssa, builder.getI64IntegerAttr(i))));
+          extents.push_back(SemValue::ofData(builder.createOrFold<ExtentOp>(location, builder.getIndexType(), base.ssa, builder.getI64IntegerAttr(i)),
+                                             DType::Index));
         else
           extents.push_back(SemValue::ofInt(extent));
       }

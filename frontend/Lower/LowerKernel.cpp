@@ -22,25 +22,25 @@ mlir::Value Elaborator::emitLaunchExpr(const LaunchExpr &expr, Location location
     x.push_back(emitLaunchExpr(operand, location));
   switch (expr.getOp()) {
   case Op::Add:
-    return emitBinary(ast::BinaryOp::add, x[0], x[1], location);
+    return emitBinary(ast::BinaryOp::add, x[0], x[1], DType::Index, location);
   case Op::Sub:
-    return emitBinary(ast::BinaryOp::sub, x[0], x[1], location);
+    return emitBinary(ast::BinaryOp::sub, x[0], x[1], DType::Index, location);
   case Op::Mul:
-    return emitBinary(ast::BinaryOp::mul, x[0], x[1], location);
+    return emitBinary(ast::BinaryOp::mul, x[0], x[1], DType::Index, location);
   case Op::Div:
-    return emitDivision(x[0], x[1], false, location);
+    return emitDivision(x[0], x[1], DType::Index, false, location);
   case Op::Rem:
-    return emitDivision(x[0], x[1], true, location);
+    return emitDivision(x[0], x[1], DType::Index, true, location);
   case Op::CeilDiv:
-    return emitCeilDivision(x[0], x[1], location);
+    return emitCeilDivision(x[0], x[1], DType::Index, location);
   case Op::Min:
     return builder.createOrFold<arith::MinSIOp>(location, x[0], x[1]);
   case Op::Max:
     return builder.createOrFold<arith::MaxSIOp>(location, x[0], x[1]);
   case Op::NextPow2:
-    return emitNextPow2(x[0], location);
+    return emitNextPow2(x[0], DType::Index, location);
   case Op::Neg:
-    return emitBinary(ast::BinaryOp::sub, constantIndex(0, location), x[0], location);
+    return emitBinary(ast::BinaryOp::sub, constantIndex(0, location), x[0], DType::Index, location);
   default: // comparisons stand in contracts only, which are not emitted
     return constantIndex(0, location);
   }
@@ -64,7 +64,7 @@ void Elaborator::emitLaunchValues(Block &block, const runtime::Kernel &record, K
   }
   for (auto [i, param] : llvm::enumerate(record.params))
     if (launchNames.count(param.name))
-      launchValues[param.name] = emitCast(block.getArgument(i), DType::Index, loc(launchNames[param.name].declared));
+      launchValues[param.name] = emitCast(block.getArgument(i), fromRuntime(param.dtype), DType::Index, loc(launchNames[param.name].declared));
 }
 
 /// Values of the launch that a region did not use were made in vain.
@@ -115,17 +115,17 @@ void Elaborator::emitBody(KernelOp op, const runtime::Kernel &record) {
   Block &block = op.getBody().front();
   emitLaunchValues(block, record, op);
   for (const std::string &name : dimOrder)
-    frames.front().front()[name] = {SemValue::ofData(launchValues[name]), false, launchNames[name].declared};
+    frames.front().front()[name] = {SemValue::ofData(launchValues[name], DType::Index), false, launchNames[name].declared};
   for (auto [i, param] : llvm::enumerate(record.params)) {
     const ast::Param &decl = *params[param.name];
     SemValue value = param.kind == runtime::Param::Kind::Tensor ? emitView(param, decl, block.getArgument(i))
-                                                                : SemValue::ofData(block.getArgument(i));
+                                                                : SemValue::ofData(block.getArgument(i), fromRuntime(param.dtype));
     frames.front().front()[param.name] = {value, false, decl.name.range};
   }
   if (auto *grid = kernel.clause<ast::GridClause>())
     for (auto [i, axis] : llvm::enumerate(grid->axes)) {
       mlir::Value id = ProgramIdOp::create(builder, loc(axis.range), builder.getIndexType(), builder.getI64IntegerAttr(i));
-      declare(axis.name, SemValue::ofData(id));
+      declare(axis.name, SemValue::ofData(id, DType::Index));
     }
   lowerBlock(kernel.body, /*isKernelBody=*/true);
   ReturnOp::create(builder, loc(kernel.body.range.isValid() ? kernel.body.range : kernel.name.range));

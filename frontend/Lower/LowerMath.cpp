@@ -35,17 +35,18 @@ SemValue Elaborator::callUnary(const Builtin &builtin, std::vector<Arg> &args, R
   }
   if (arg.value.isInt())
     arg.value = SemValue::ofFloat(toDouble(arg.value.number));
-  mlir::Value x = toData(arg.value, arg.range);
-  if (!x)
+  SemValue data = toData(arg.value, arg.range);
+  if (data.isError() || refuseStorage(data.dtype, arg.range, "'" + name + "'"))
     return SemValue::error();
-  DType dtype = fromType(x.getType());
+  mlir::Value x = data.ssa;
+  DType dtype = data.dtype;
   if (!isFloat(dtype)) {
     error(diag::needsFloat, arg.range, name, describe(arg.value));
     return SemValue::error();
   }
   Location location = loc(range);
   auto compare = [&](arith::CmpFPredicate predicate, mlir::Value a, mlir::Value b) {
-    return SemValue::ofData(builder.createOrFold<arith::CmpFOp>(location, predicate, a, b));
+    return SemValue::ofData(builder.createOrFold<arith::CmpFOp>(location, predicate, a, b), DType::Bool);
   };
   if (name == "isnan")
     return compare(arith::CmpFPredicate::UNO, x, x);
@@ -57,12 +58,12 @@ SemValue Elaborator::callUnary(const Builtin &builtin, std::vector<Arg> &args, R
   if (name == "sigmoid") {
     // 16-bit floats are computed in f32 and rounded once.
     bool isSmall = bitWidth(dtype) == 16;
-    mlir::Value wide = isSmall ? emitCast(x, DType::F32, location) : x;
+    mlir::Value wide = isSmall ? emitCast(x, dtype, DType::F32, location) : x;
     mlir::Value one = constantLike(wide.getType(), 1, location);
     mlir::Value power = builder.createOrFold<math::ExpOp>(location, builder.createOrFold<arith::NegFOp>(location, wide));
     mlir::Value result =
         builder.createOrFold<arith::DivFOp>(location, one, builder.createOrFold<arith::AddFOp>(location, one, power));
-    return SemValue::ofData(emitCast(result, dtype, location));
+    return SemValue::ofData(isSmall ? emitCast(result, DType::F32, dtype, location) : result, dtype);
   }
   using Emit = mlir::Value (*)(OpBuilder &, Location, mlir::Value);
 #define TILE_MATH(Op) [](OpBuilder &b, Location l, mlir::Value v) -> mlir::Value { return b.createOrFold<math::Op>(l, v); }
@@ -75,7 +76,7 @@ SemValue Elaborator::callUnary(const Builtin &builtin, std::vector<Arg> &args, R
                   .Case("round", TILE_MATH(RoundEvenOp)).Case("trunc", TILE_MATH(TruncOp))
                   .Default(nullptr);
 #undef TILE_MATH
-  return emit ? SemValue::ofData(emit(builder, location, x)) : later(range, "the built-in '" + name + "'");
+  return emit ? SemValue::ofData(emit(builder, location, x), dtype) : later(range, "the built-in '" + name + "'");
 }
 
 SemValue Elaborator::callBinary(const Builtin &builtin, std::vector<Arg> &args, Range range) {
@@ -94,6 +95,8 @@ SemValue Elaborator::callBinary(const Builtin &builtin, std::vector<Arg> &args, 
   if (!unifyDtypes(args, "'" + name + "'", range))
     return SemValue::error();
   DType dtype = args[0].value.dtype;
+  if (refuseStorage(dtype, range, "'" + name + "'"))
+    return SemValue::error();
   bool floats = isFloat(dtype);
   const char *needs = name == "pow" ? (floats ? nullptr : "floats")
                       : name == "mulhi" || name == "cdiv" ? (isInteger(dtype) ? nullptr : "integers")
@@ -107,23 +110,22 @@ SemValue Elaborator::callBinary(const Builtin &builtin, std::vector<Arg> &args, 
   mlir::Value a = args[0].value.ssa, b = args[1].value.ssa;
   Location location = loc(range);
   mlir::Value result;
-  if (name == "min")
-    result = floats ? builder.createOrFold<arith::MinimumFOp>(location, a, b) : builder.createOrFold<arith::MinSIOp>(location, a, b);
-  else if (name == "max")
-    result = floats ? builder.createOrFold<arith::MaximumFOp>(location, a, b) : builder.createOrFold<arith::MaxSIOp>(location, a, b);
-  else if (name == "minnum")
-    result = floats ? builder.createOrFold<arith::MinNumFOp>(location, a, b) : builder.createOrFold<arith::MinSIOp>(location, a, b);
-  else if (name == "maxnum")
-    result = floats ? builder.createOrFold<arith::MaxNumFOp>(location, a, b) : builder.createOrFold<arith::MaxSIOp>(location, a, b);
+  if (name == "minnum" && floats)
+    result = builder.createOrFold<arith::MinNumFOp>(location, a, b);
+  else if (name == "maxnum" && floats)
+    result = builder.createOrFold<arith::MaxNumFOp>(location, a, b);
+  else if (name.starts_with("min") || name.starts_with("max"))
+    result = emitMinMax(name.starts_with("max"), a, b, dtype, location);
   else if (name == "pow")
     result = builder.createOrFold<math::PowFOp>(location, a, b);
   else if (name == "cdiv")
-    result = emitCeilDivision(a, b, location);
+    result = emitCeilDivision(a, b, dtype, location);
   else if (dtype == DType::Index)
     return later(range, "'mulhi' on index");
   else
-    result = arith::MulSIExtendedOp::create(builder, location, a, b).getHigh();
-  return SemValue::ofData(result);
+    result = isUnsigned(dtype) ? arith::MulUIExtendedOp::create(builder, location, a, b).getHigh()
+                               : arith::MulSIExtendedOp::create(builder, location, a, b).getHigh();
+  return SemValue::ofData(result, dtype);
 }
 
 SemValue Elaborator::callElement(const Builtin &builtin, std::vector<Arg> &args, Range range) {
@@ -142,6 +144,8 @@ SemValue Elaborator::callElement(const Builtin &builtin, std::vector<Arg> &args,
   if (!unifyDtypes(args, "'" + name + "'", range) || !unifyShapes(args, range))
     return SemValue::error();
   DType dtype = args[0].value.dtype;
+  if (refuseStorage(dtype, range, "'" + name + "'"))
+    return SemValue::error();
   mlir::Value x = args[0].value.ssa;
   Type type = x.getType();
   Location location = loc(range);
@@ -153,21 +157,25 @@ SemValue Elaborator::callElement(const Builtin &builtin, std::vector<Arg> &args,
   if (name == "abs") {
     if (!floats && !integers)
       return needs("numbers");
+    if (isUnsigned(dtype))
+      return args[0].value;
     if (floats)
-      return SemValue::ofData(builder.createOrFold<math::AbsFOp>(location, x));
+      return SemValue::ofData(builder.createOrFold<math::AbsFOp>(location, x), dtype);
     mlir::Value negative = builder.createOrFold<arith::SubIOp>(location, constantLike(type, 0, location), x);
-    return SemValue::ofData(builder.createOrFold<arith::MaxSIOp>(location, x, negative)); // the lowest stays itself
+    return SemValue::ofData(builder.createOrFold<arith::MaxSIOp>(location, x, negative), dtype); // the lowest stays itself
   }
   if (name == "sign") {
     if (!floats && !integers)
       return needs("numbers");
     mlir::Value zero = constantLike(type, 0, location), one = constantLike(type, 1, location), minus = constantLike(type, -1, location);
-    if (integers)
-      return SemValue::ofData(builder.createOrFold<arith::MinSIOp>(
-          location, builder.createOrFold<arith::MaxSIOp>(location, x, minus), one));
-    mlir::Value positive = emitBinary(BinaryOp::gt, x, zero, location), negative = emitBinary(BinaryOp::lt, x, zero, location);
+    if (integers) {
+      mlir::Value raised = isUnsigned(dtype) ? x : builder.createOrFold<arith::MaxSIOp>(location, x, minus);
+      return SemValue::ofData(emitMinMax(/*isMax=*/false, raised, one, dtype, location), dtype);
+    }
+    mlir::Value positive = emitBinary(BinaryOp::gt, x, zero, dtype, location),
+                negative = emitBinary(BinaryOp::lt, x, zero, dtype, location);
     mlir::Value inner = builder.createOrFold<arith::SelectOp>(location, negative, minus, x); // zeros and NaN stay
-    return SemValue::ofData(builder.createOrFold<arith::SelectOp>(location, positive, one, inner));
+    return SemValue::ofData(builder.createOrFold<arith::SelectOp>(location, positive, one, inner), dtype);
   }
   if (name == "clamp") {
     if (!floats && !integers)
@@ -180,18 +188,18 @@ SemValue Elaborator::callElement(const Builtin &builtin, std::vector<Arg> &args,
   if (name == "fma") {
     if (!floats)
       return needs("floats");
-    return SemValue::ofData(builder.createOrFold<math::FmaOp>(location, x, args[1].value.ssa, args[2].value.ssa));
+    return SemValue::ofData(builder.createOrFold<math::FmaOp>(location, x, args[1].value.ssa, args[2].value.ssa), dtype);
   }
   if (!integers)
     return needs("integers");
   if (name == "next_pow2")
-    return SemValue::ofData(emitNextPow2(x, location));
+    return SemValue::ofData(emitNextPow2(x, dtype, location), dtype);
   bool isIndex = dtype == DType::Index;
   if (isIndex)
-    x = emitCast(x, DType::I64, location);
+    x = emitCast(x, dtype, DType::I64, location);
   mlir::Value counted = name == "clz" ? builder.createOrFold<math::CountLeadingZerosOp>(location, x)
                                       : builder.createOrFold<math::CtPopOp>(location, x);
-  return SemValue::ofData(isIndex ? emitCast(counted, DType::Index, location) : counted);
+  return SemValue::ofData(isIndex ? emitCast(counted, DType::I64, dtype, location) : counted, dtype);
 }
 
 SemValue Elaborator::callWhere(std::vector<Arg> &args, Range range) {
@@ -207,11 +215,12 @@ SemValue Elaborator::callWhere(std::vector<Arg> &args, Range range) {
   if (!unifyDtypes(MutableArrayRef(args).drop_front(), "'where'", range))
     return SemValue::error();
   bool known = condition.isBoolNumber(), taken = known && condition.getBool();
-  condition = SemValue::ofData(toDtype(condition, DType::Bool, args[0].range));
+  condition = SemValue::ofData(toDtype(condition, DType::Bool, args[0].range), DType::Bool);
   if (!unifyShapes(args, range))
     return SemValue::error();
   if (known)
     return args[taken ? 1 : 2].value;
   return SemValue::ofData(
-      builder.createOrFold<arith::SelectOp>(loc(range), condition.ssa, args[1].value.ssa, args[2].value.ssa));
+      builder.createOrFold<arith::SelectOp>(loc(range), condition.ssa, args[1].value.ssa, args[2].value.ssa),
+      args[1].value.dtype);
 }

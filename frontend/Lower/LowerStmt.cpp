@@ -75,8 +75,7 @@ void Elaborator::lowerLet(const ast::LetStmt &stmt) {
         error(diag::wrongOperand, stmt.value->range, "a `var`", "a number or tile", describe(each)).note("use `let` instead");
         each = SemValue::error();
       } else {
-        mlir::Value data = toData(each, stmt.value->range);
-        each = data ? SemValue::ofData(data) : SemValue::error();
+        each = toData(each, stmt.value->range);
       }
     }
     declare(name, each, stmt.isVar);
@@ -110,14 +109,14 @@ void Elaborator::assignName(const ast::Expr &target, SemValue value, Range range
     if (value.isData() && value.dtype != old.dtype)
       report.note("convert the value with `as " + dtypeSpelling(old.dtype) + "`");
   };
-  bool indexFits = value.isData() && old.dtype == DType::Index && isInteger(value.dtype);
+  bool indexFits = value.isData() && old.dtype == DType::Index && widensToIndex(value.dtype);
   if (!value.isNumeric() || (value.isData() && value.dtype != old.dtype && !indexFits) ||
       (value.isData() && value.rank() > 0 && value.shape() != old.shape()))
     return mismatch();
   mlir::Value converted = toDtype(value, old.dtype, range);
   if (!converted)
     return;
-  variable->value = SemValue::ofData(emitBroadcast(converted, old.shape(), loc(range)));
+  variable->value = SemValue::ofData(emitBroadcast(converted, old.shape(), loc(range)), old.dtype);
 }
 
 void Elaborator::lowerAssign(const ast::AssignStmt &stmt) {
@@ -282,7 +281,7 @@ void Elaborator::lowerIf(const ast::IfStmt &stmt) {
     SmallVector<mlir::Value> results;
     for (auto [var, old] : llvm::zip(vars, before)) {
       results.push_back(var->value.ssa);
-      var->value = SemValue::ofData(old);
+      var->value = SemValue::ofData(old, var->value.dtype);
     }
     scf::YieldOp::create(builder, location, results);
   };
@@ -290,7 +289,7 @@ void Elaborator::lowerIf(const ast::IfStmt &stmt) {
   if (hasElse)
     branch(op.getElseRegion(), stmt.elseBlock ? &*stmt.elseBlock : nullptr);
   for (auto [var, result] : llvm::zip(vars, op.getResults()))
-    var->value = SemValue::ofData(result);
+    var->value = SemValue::ofData(result, var->value.dtype);
 }
 
 void Elaborator::lowerGuard(const ast::IfStmt &stmt, ArrayRef<ast::StmtPtr> rest) {
@@ -396,7 +395,7 @@ void Elaborator::lowerFor(const ast::ForStmt &stmt) {
     hi = toIndex(last.value, last.range, "the end of 'blocks'");
     step = constantIndex(size, location);
     if (hi)
-      end = last.value.isInt() ? last.value : SemValue::ofData(hi);
+      end = last.value.isInt() ? last.value : SemValue::ofData(hi, DType::Index);
   } else {
     SemValue stepValue = stmt.step ? eval(*stmt.step) : SemValue::ofInt(1);
     lo = toIndex(eval(*stmt.lo), stmt.lo->range, "the start of a loop");
@@ -433,8 +432,8 @@ void Elaborator::lowerFor(const ast::ForStmt &stmt) {
       body->getTerminator()->erase();
     builder.setInsertionPointToEnd(body);
     for (auto [var, argument] : llvm::zip(vars, loop.getRegionIterArgs()))
-      var->value = SemValue::ofData(argument);
-    SemValue variable = SemValue::ofData(loop.getInductionVar());
+      var->value = SemValue::ofData(argument, var->value.dtype);
+    SemValue variable = SemValue::ofData(loop.getInductionVar(), DType::Index);
     if (stmt.over) {
       RangeValue range;
       range.start = variable;
@@ -452,7 +451,7 @@ void Elaborator::lowerFor(const ast::ForStmt &stmt) {
     scf::YieldOp::create(builder, location, results);
   }
   for (auto [var, result] : llvm::zip(vars, loop.getResults()))
-    var->value = SemValue::ofData(result);
+    var->value = SemValue::ofData(result, var->value.dtype);
 }
 
 void Elaborator::lowerWhile(const ast::WhileStmt &stmt) {
@@ -475,7 +474,7 @@ void Elaborator::lowerWhile(const ast::WhileStmt &stmt) {
   auto enter = [&](Region &region) {
     Block *block = builder.createBlock(&region, {}, types, locations);
     for (auto [var, argument] : llvm::zip(vars, block->getArguments()))
-      var->value = SemValue::ofData(argument);
+      var->value = SemValue::ofData(argument, var->value.dtype);
     return block;
   };
   Block *before = enter(loop.getBefore());
@@ -490,5 +489,5 @@ void Elaborator::lowerWhile(const ast::WhileStmt &stmt) {
     results.push_back(var->value.ssa);
   scf::YieldOp::create(builder, location, results);
   for (auto [var, result] : llvm::zip(vars, loop.getResults()))
-    var->value = SemValue::ofData(result);
+    var->value = SemValue::ofData(result, var->value.dtype);
 }

@@ -69,7 +69,7 @@ SemValue Elaborator::permuted(const SemValue &value, ArrayRef<int64_t> order, Ra
   for (int64_t d : order)
     shape.push_back(value.shape()[d]);
   auto type = RankedTensorType::get(shape, toType(value.dtype, context));
-  return SemValue::ofData(builder.createOrFold<PermuteOp>(location, type, value.ssa, builder.getDenseI64ArrayAttr(order)));
+  return SemValue::ofData(builder.createOrFold<PermuteOp>(location, type, value.ssa, builder.getDenseI64ArrayAttr(order)), value.dtype);
 }
 
 SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, Range range) {
@@ -85,13 +85,13 @@ SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, R
       return SemValue::error();
     DType dtype = args[0].value.dtype;
     if (name == "zeros")
-      return SemValue::ofData(constantLike(RankedTensorType::get(*shape, toType(dtype, context)), 0, location));
+      return SemValue::ofData(constantLike(RankedTensorType::get(*shape, toType(dtype, context)), 0, location), dtype);
     if (args[2].value.rank() != 0) {
       error(diag::wrongOperand, args[2].range, "the value of 'full'", "a scalar", describe(args[2].value));
       return SemValue::error();
     }
     mlir::Value value = toDtype(args[2].value, dtype, args[2].range);
-    return value ? SemValue::ofData(emitBroadcast(value, *shape, location)) : SemValue::error();
+    return value ? SemValue::ofData(emitBroadcast(value, *shape, location), dtype) : SemValue::error();
   }
   if (name == "iota") {
     mlir::Value start = constantIndex(0, location);
@@ -108,7 +108,7 @@ SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, R
       size = *count;
     }
     auto type = RankedTensorType::get({size}, builder.getIndexType());
-    return SemValue::ofData(IotaOp::create(builder, location, type, start, builder.getI64IntegerAttr(step)));
+    return SemValue::ofData(IotaOp::create(builder, location, type, start, builder.getI64IntegerAttr(step)), DType::Index);
   }
   if (name == "permute" && args[0].value.isView()) {
     auto order = evalPermutation(args[1], args[0].value.view->shape.size());
@@ -118,10 +118,10 @@ SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, R
     error(diag::wrongOperand, args[0].range, ("'" + name + "'").str(), "a tile", describe(args[0].value));
     return SemValue::error();
   }
-  mlir::Value x = toData(args[0].value, args[0].range);
-  if (!x)
-    return SemValue::error();
-  SemValue value = SemValue::ofData(x);
+  SemValue value = toData(args[0].value, args[0].range);
+  if (value.isError())
+    return value;
+  mlir::Value x = value.ssa;
   if (name == "permute") {
     auto order = evalPermutation(args[1], value.rank());
     return order ? permuted(value, *order, range) : SemValue::error();
@@ -141,9 +141,10 @@ SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, R
           .note("reshape keeps the number of elements: " + Twine(product(value.shape())) + " against " + Twine(product(*shape)));
       return SemValue::error();
     }
-    return SemValue::ofData(emitReshape(x, *shape, location));
+    return SemValue::ofData(emitReshape(x, *shape, location), value.dtype);
   }
-  Arg pair[] = {{SemValue::ofData(constantLike(RankedTensorType::get(*shape, x.getType().isIndex() ? x.getType() : getElementTypeOrSelf(x.getType())), 0, location)), args[1].range, ""},
+  Arg pair[] = {{SemValue::ofData(constantLike(RankedTensorType::get(*shape, getElementTypeOrSelf(x.getType())), 0, location), value.dtype),
+                 args[1].range, ""},
                 {value, args[0].range, ""}};
   if (!unifyShapes(pair, range))
     return SemValue::error();
@@ -160,11 +161,12 @@ SemValue Elaborator::callReduce(const Builtin &builtin, std::vector<Arg> &args, 
     error(diag::wrongOperand, arg.range, ("'" + name + "'").str(), "a tile", describe(arg.value));
     return SemValue::error();
   }
-  mlir::Value x = toData(arg.value, arg.range);
-  if (!x)
+  SemValue source = toData(arg.value, arg.range);
+  if (source.isError() || refuseStorage(source.dtype, arg.range, "'" + name + "'"))
     return SemValue::error();
-  DType dtype = fromType(x.getType());
-  SmallVector<int64_t> shape(SemValue::ofData(x).shape());
+  mlir::Value x = source.ssa;
+  DType dtype = source.dtype;
+  SmallVector<int64_t> shape(source.shape());
   int64_t rank = shape.size();
   std::optional<int64_t> axis;
   bool keep = false;
@@ -173,8 +175,8 @@ SemValue Elaborator::callReduce(const Builtin &builtin, std::vector<Arg> &args, 
     if (!axis)
       return SemValue::error();
     if (*axis < -rank || *axis >= rank) {
-      error(diag::badAxis, given->range, *axis, "the " + std::to_string(rank) + " axes of " + describe(SemValue::ofData(x)))
-          .secondary(arg.range, describe(SemValue::ofData(x)));
+      error(diag::badAxis, given->range, *axis, "the " + std::to_string(rank) + " axes of " + describe(source))
+          .secondary(arg.range, describe(source));
       return SemValue::error();
     }
     *axis += *axis < 0 ? rank : 0;
@@ -190,23 +192,23 @@ SemValue Elaborator::callReduce(const Builtin &builtin, std::vector<Arg> &args, 
   bool wantsBool = name == "any" || name == "all" || name == "count";
   if (wantsBool != (dtype == DType::Bool)) {
     DiagnosticBuilder report =
-        error(diag::wrongOperand, arg.range, ("'" + name + "'").str(), wantsBool ? "bools" : "numbers", describe(SemValue::ofData(x)));
+        error(diag::wrongOperand, arg.range, ("'" + name + "'").str(), wantsBool ? "bools" : "numbers", describe(source));
     if (!wantsBool)
       report.note("count(x) counts what is true");
     return SemValue::error();
   }
   bool isSum = name == "sum" || name == "prod";
   if (isSum && isInteger(dtype) && bitWidth(dtype) < 32) {
-    error(diag::smallSum, arg.range, describe(SemValue::ofData(x)));
+    error(diag::smallSum, arg.range, describe(source));
     return SemValue::error();
   }
   bool isArg = name == "argmax" || name == "argmin";
   if (name == "count")
-    x = emitCast(x, DType::Index, location);
+    x = emitCast(x, dtype, DType::Index, location);
   // 16-bit floats accumulate in f32 and round once, at the end.
   bool widen = isSum && isFloat(dtype) && bitWidth(dtype) == 16;
   if (widen)
-    x = emitCast(x, DType::F32, location);
+    x = emitCast(x, dtype, DType::F32, location);
   mlir::Value result;
   if (rank == 0) {
     result = isArg ? constantIndex(0, location) : x;
@@ -219,18 +221,22 @@ SemValue Elaborator::callReduce(const Builtin &builtin, std::vector<Arg> &args, 
     Type element = isArg ? Type(builder.getIndexType()) : getElementTypeOrSelf(x.getType());
     Type type = rest.empty() ? element : Type(RankedTensorType::get(rest, element));
     IntegerAttr axisAttr = axis ? builder.getI64IntegerAttr(*axis) : IntegerAttr();
+    if (isArg && isUnsigned(dtype)) // with the top bit flipped, signed order is unsigned order
+      x = builder.createOrFold<arith::XOrIOp>(location, x, signBitLike(x.getType(), location));
+    bool noSign = isUnsigned(dtype);
     if (isArg) {
       result = ArgReduceOp::create(builder, location, type, name == "argmax" ? ArgReduceKind::ArgMax : ArgReduceKind::ArgMin, x, axisAttr);
     } else {
       ReduceKind kind = llvm::StringSwitch<ReduceKind>(name)
                             .Cases({"sum", "count"}, ReduceKind::Sum).Case("prod", ReduceKind::Prod)
-                            .Case("max", ReduceKind::Max).Case("min", ReduceKind::Min).Case("all", ReduceKind::And)
+                            .Case("max", noSign ? ReduceKind::MaxUnsigned : ReduceKind::Max)
+                            .Case("min", noSign ? ReduceKind::MinUnsigned : ReduceKind::Min).Case("all", ReduceKind::And)
                             .Default(ReduceKind::Or);
       result = ReduceOp::create(builder, location, type, kind, x, axisAttr);
     }
   }
   if (widen)
-    result = emitCast(result, dtype, location);
+    result = emitCast(result, DType::F32, dtype, location);
   if (keep && rank > 0) {
     if (axis)
       shape[*axis] = 1;
@@ -238,7 +244,7 @@ SemValue Elaborator::callReduce(const Builtin &builtin, std::vector<Arg> &args, 
       shape.assign(rank, 1);
     result = emitReshape(result, shape, location);
   }
-  return SemValue::ofData(result);
+  return SemValue::ofData(result, isArg || name == "count" ? DType::Index : dtype);
 }
 
 SemValue Elaborator::callRange(const Builtin &builtin, std::vector<Arg> &args, Range range) {
@@ -258,7 +264,7 @@ SemValue Elaborator::callRange(const Builtin &builtin, std::vector<Arg> &args, R
       mlir::Value number = toIndex(args[0].value, args[0].range, "the number of a block");
       if (!number)
         return SemValue::error();
-      args[0].value = SemValue::ofData(number);
+      args[0].value = SemValue::ofData(number, DType::Index);
     }
     result.start = binary(ast::BinaryOp::mul, args[0].value, start, args[0].range, args[1].range, range);
     return result.start.isError() ? SemValue::error() : SemValue::of(std::move(result));
@@ -267,7 +273,7 @@ SemValue Elaborator::callRange(const Builtin &builtin, std::vector<Arg> &args, R
     if (arg.value.isInt())
       return arg.value;
     mlir::Value index = toIndex(arg.value, arg.range, what);
-    return index ? SemValue::ofData(index) : SemValue::error();
+    return index ? SemValue::ofData(index, DType::Index) : SemValue::error();
   };
   result.start = position(args[0], "the start of an index range");
   if (const Arg *step = named(args, "step")) {
@@ -307,7 +313,8 @@ SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
   Range name = range;
   if (sources.text(range).starts_with("dot"))
     name.end = name.begin + 3;
-  if (a.dtype != b.dtype) {
+  bool mixes = isFloat8(a.dtype) && isFloat8(b.dtype);
+  if (a.dtype != b.dtype && !mixes) {
     error(diag::dtypeMismatch, name, "'dot'", dtypeSpelling(a.dtype), dtypeSpelling(b.dtype))
         .secondary(args[0].range, describe(a)).secondary(args[1].range, describe(b));
     return SemValue::error();
@@ -317,16 +324,19 @@ SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
   case DType::F16:
   case DType::BF16:
   case DType::F32:
+  case DType::F8E4M3:
+  case DType::F8E5M2:
     widest = DType::F32;
     break;
   case DType::F64:
     widest = DType::F64;
     break;
   case DType::I8:
+  case DType::U8:
     widest = DType::I32;
     break;
   default:
-    error(diag::wrongOperand, range, "'dot'", "f16, bf16, f32, f64 or i8", dtypeSpelling(a.dtype));
+    error(diag::wrongOperand, range, "'dot'", "f16, bf16, f32, f64, f8e4m3, f8e5m2, i8 or u8", dtypeSpelling(a.dtype));
     return SemValue::error();
   }
   int64_t rank = a.rank();
@@ -360,7 +370,9 @@ SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
   } else {
     acc = constantLike(RankedTensorType::get(shape, toType(widest, context)), 0, location);
   }
-  return SemValue::ofData(DotOp::create(builder, location, acc.getType(), a.ssa, b.ssa, acc, precision));
+  bool isHalf = getElementTypeOrSelf(acc.getType()).isF16();
+  return SemValue::ofData(DotOp::create(builder, location, acc.getType(), a.ssa, b.ssa, acc, precision, isUnsigned(a.dtype)),
+                          isHalf ? DType::F16 : widest);
 }
 
 SemValue Elaborator::callOther(const Builtin &builtin, std::vector<Arg> &args, Range range) {
@@ -387,13 +399,19 @@ SemValue Elaborator::callOther(const Builtin &builtin, std::vector<Arg> &args, R
     DType dtype = args[0].value.dtype;
     Type type = toType(dtype, context);
     bool low = name == "lowest";
-    if (auto floatType = dyn_cast<FloatType>(type))
-      return SemValue::ofData(constant(FloatAttr::get(floatType, llvm::APFloat::getLargest(floatType.getFloatSemantics(), low)), location));
-    if (dtype == DType::Bool)
-      return SemValue::ofData(constant(IntegerAttr::get(type, !low), location));
+    if (isNibble(dtype)) {
+      (void)refuseStorage(dtype, args[0].range, "'" + name + "'");
+      return SemValue::error();
+    }
+    TypedAttr value;
     unsigned bits = bitWidth(dtype);
-    return SemValue::ofData(constant(
-        IntegerAttr::get(type, low ? APInt::getSignedMinValue(bits) : APInt::getSignedMaxValue(bits)), location));
+    if (auto floatType = dyn_cast<FloatType>(type))
+      value = FloatAttr::get(floatType, llvm::APFloat::getLargest(floatType.getFloatSemantics(), low));
+    else if (dtype == DType::Bool || isUnsigned(dtype))
+      value = IntegerAttr::get(type, low ? APInt::getMinValue(bits) : APInt::getMaxValue(bits));
+    else
+      value = IntegerAttr::get(type, low ? APInt::getSignedMinValue(bits) : APInt::getSignedMaxValue(bits));
+    return SemValue::ofData(constant(value, location), dtype);
   }
   // bitcast(x, T)
   if (!args[1].value.isDtype()) {
@@ -410,5 +428,7 @@ SemValue Elaborator::callOther(const Builtin &builtin, std::vector<Arg> &args, R
   }
   Type element = toType(to, context);
   Type type = x.rank() ? Type(RankedTensorType::get(x.shape(), element)) : element;
-  return SemValue::ofData(builder.createOrFold<arith::BitcastOp>(location, type, x.ssa));
+  // u8 and i8 are one type.
+  mlir::Value bits = type == x.ssa.getType() ? x.ssa : builder.createOrFold<arith::BitcastOp>(location, type, x.ssa);
+  return SemValue::ofData(bits, to);
 }

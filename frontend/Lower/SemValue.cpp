@@ -31,10 +31,10 @@ SemValue SemValue::ofDtype(tile::DType dtype) {
   return result;
 }
 
-SemValue SemValue::ofData(mlir::Value value) {
+SemValue SemValue::ofData(mlir::Value value, tile::DType dtype) {
   SemValue result;
   result.kind = Kind::Data;
-  result.dtype = fromType(value.getType());
+  result.dtype = dtype;
   result.ssa = value;
   return result;
 }

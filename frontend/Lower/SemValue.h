@@ -54,7 +54,8 @@ struct SemValue {
   static SemValue ofFloat(double value) { return of(Number(value)); }
   static SemValue ofString(std::string text);
   static SemValue ofDtype(DType dtype);
-  static SemValue ofData(mlir::Value value);
+  /// The type of `value` does not tell the dtype: u8 and i8 are both i8 there.
+  static SemValue ofData(mlir::Value value, DType dtype);
   static SemValue of(RangeValue range);
   static SemValue of(ViewValue view);
   static SemValue of(FunctionValue function);

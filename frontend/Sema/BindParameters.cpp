@@ -144,8 +144,6 @@ std::optional<SemValue> Elaborator::parseDefine(const ast::StaticParam &param, S
   if (kind == "dtype") {
     if (std::optional<DType> dtype = findDtype(text))
       return SemValue::ofDtype(*dtype);
-    if (isLaterDtype(text))
-      return later(param.range, "the dtype '" + text + "'");
   }
   if (kind == "fn") {
     FunctionValue function;

@@ -110,7 +110,7 @@ std::optional<runtime::Constant> Elaborator::toConstant(const SemValue &value, t
   auto integer = cast<IntegerAttr>(constant.getValue());
   if (dtype == tile::DType::Bool)
     return runtime::Constant(!integer.getValue().isZero());
-  return runtime::Constant(integer.getValue().getSExtValue());
+  return runtime::Constant(isUnsigned(dtype) ? int64_t(integer.getValue().getZExtValue()) : integer.getValue().getSExtValue());
 }
 
 /// The name that a dimension of the form `name + c`, `name - c` or `c * name` binds; null for other forms.
@@ -168,6 +168,15 @@ bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
     return false;
   if (*dtype == tile::DType::Index) {
     error(diag::badParameter, param.type.range, "index cannot be stored in memory; use i64 or i32");
+    return false;
+  }
+  if (isNibble(*dtype) && param.access != ast::Access::in) {
+    error(diag::badParameter, param.type.range,
+          "a tensor of " + dtypeSpelling(*dtype).str() + " can only be `in`: two elements share a byte; use i8 or u8");
+    return false;
+  }
+  if (isNibble(*dtype)) {
+    later(param.type.range, "a tensor of " + dtypeSpelling(*dtype));
     return false;
   }
   out.kind = runtime::Param::Kind::Tensor;
@@ -251,6 +260,12 @@ bool Elaborator::readScalar(const ast::Param &param, runtime::Param &out) {
     return false;
   if (*dtype == tile::DType::Index) {
     error(diag::badParameter, param.type.range, "a scalar parameter cannot be index; use i64 or i32, which widen to it");
+    return false;
+  }
+  if (isStorage(*dtype)) {
+    error(diag::badParameter, param.type.range,
+          "a scalar parameter cannot be " + dtypeSpelling(*dtype).str() + ", which only tensors hold; use " +
+              (isFloat8(*dtype) ? "f32" : "i32"));
     return false;
   }
   out.dtype = toRuntime(*dtype);

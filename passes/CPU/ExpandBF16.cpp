@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/Convert/Rounding.h"
 #include "passes/Passes.h"
 
 using namespace mlir;
@@ -12,18 +13,7 @@ namespace tile {
 #include "passes/Passes.h.inc"
 } // namespace tile
 
-/// `type` with elements of `element`.
-static Type withElement(Type type, Type element) {
-  auto shaped = dyn_cast<ShapedType>(type);
-  return shaped ? Type(shaped.clone(element)) : element;
-}
-
-static Value constantLike(OpBuilder &b, Location loc, Type type, int64_t value) {
-  TypedAttr attr = b.getIntegerAttr(getElementTypeOrSelf(type), value);
-  if (auto shaped = dyn_cast<ShapedType>(type))
-    attr = DenseElementsAttr::get(shaped, attr);
-  return arith::ConstantOp::create(b, loc, attr);
-}
+using namespace tile;
 
 static bool isBF16(Value value) { return getElementTypeOrSelf(value.getType()).isBF16(); }
 
@@ -31,39 +21,22 @@ static bool isBF16(Value value) { return getElementTypeOrSelf(value.getType()).i
 static Value widen(OpBuilder &b, Location loc, Value value) {
   Type i16 = withElement(value.getType(), b.getI16Type()), i32 = withElement(value.getType(), b.getI32Type());
   Value bits = arith::ExtUIOp::create(b, loc, i32, arith::BitcastOp::create(b, loc, i16, value));
-  bits = arith::ShLIOp::create(b, loc, bits, constantLike(b, loc, i32, 16));
+  bits = arith::ShLIOp::create(b, loc, bits, integerLike(b, loc, i32, 16));
   return arith::BitcastOp::create(b, loc, withElement(value.getType(), b.getF32Type()), bits);
 }
 
 /// f32 to bf16, to nearest even: half of the last place is added, less one where the kept part is even. NaN stays NaN.
 static Value round(OpBuilder &b, Location loc, Value value) {
   Type i32 = withElement(value.getType(), b.getI32Type()), i16 = withElement(value.getType(), b.getI16Type());
-  Value bits = arith::BitcastOp::create(b, loc, i32, value), sixteen = constantLike(b, loc, i32, 16);
-  Value odd = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, bits, sixteen), constantLike(b, loc, i32, 1));
-  Value half = arith::AddIOp::create(b, loc, odd, constantLike(b, loc, i32, 0x7fff));
+  Value bits = arith::BitcastOp::create(b, loc, i32, value), sixteen = integerLike(b, loc, i32, 16);
+  Value odd = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, bits, sixteen), integerLike(b, loc, i32, 1));
+  Value half = arith::AddIOp::create(b, loc, odd, integerLike(b, loc, i32, 0x7fff));
   Value rounded = arith::AddIOp::create(b, loc, bits, half);
-  Value quiet = arith::OrIOp::create(b, loc, bits, constantLike(b, loc, i32, 0x400000));
+  Value quiet = arith::OrIOp::create(b, loc, bits, integerLike(b, loc, i32, 0x400000));
   Value isNaN = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, value, value);
   bits = arith::SelectOp::create(b, loc, isNaN, quiet, rounded);
   bits = arith::TruncIOp::create(b, loc, i16, arith::ShRUIOp::create(b, loc, bits, sixteen));
   return arith::BitcastOp::create(b, loc, withElement(value.getType(), b.getBF16Type()), bits);
-}
-
-/// f64 to f32 such that rounding once more to bf16 gives what one rounding would: an inexact result is made odd.
-static Value narrowToOdd(OpBuilder &b, Location loc, Value value) {
-  Type f32 = withElement(value.getType(), b.getF32Type()), i32 = withElement(value.getType(), b.getI32Type());
-  Value nearest = arith::TruncFOp::create(b, loc, f32, value);
-  Value back = arith::ExtFOp::create(b, loc, value.getType(), nearest);
-  Value bits = arith::BitcastOp::create(b, loc, i32, nearest), one = constantLike(b, loc, i32, 1);
-  Value even = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, arith::AndIOp::create(b, loc, bits, one),
-                                     constantLike(b, loc, i32, 0));
-  Value inexact = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ONE, back, value);
-  Value larger = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, math::AbsFOp::create(b, loc, back),
-                                       math::AbsFOp::create(b, loc, value));
-  Value moved = arith::SelectOp::create(b, loc, larger, arith::SubIOp::create(b, loc, bits, one),
-                                        arith::AddIOp::create(b, loc, bits, one));
-  Value change = arith::AndIOp::create(b, loc, even, inexact);
-  return arith::BitcastOp::create(b, loc, f32, arith::SelectOp::create(b, loc, change, moved, bits));
 }
 
 /// The value of `op`, which converts to bf16, in f32 and ready to be rounded.

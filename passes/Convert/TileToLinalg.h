@@ -79,7 +79,7 @@ private:
                        llvm::function_ref<mlir::Value(mlir::OpBuilder &, llvm::ArrayRef<mlir::Value>)> body);
   mlir::Value splat(mlir::Location loc, mlir::Value scalar, mlir::RankedTensorType type);
   mlir::Value reshape(mlir::Location loc, mlir::Value tile, llvm::ArrayRef<int64_t> shape);
-  mlir::Value extend(mlir::Location loc, mlir::Value tile, mlir::Type element);
+  mlir::Value extend(mlir::Location loc, mlir::Value tile, mlir::Type element, bool isUnsigned = false);
 
   mlir::OpBuilder &b;
   llvm::DenseMap<mlir::Value, LoweredView> views;

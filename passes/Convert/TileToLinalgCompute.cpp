@@ -201,13 +201,15 @@ Value KernelLowering::lowerArgReduce(ArgReduceOp op) {
 }
 
 /// The tile with elements of the wider type `element`.
-Value KernelLowering::extend(Location loc, Value tile, Type element) {
+Value KernelLowering::extend(Location loc, Value tile, Type element, bool isUnsigned) {
   auto source = cast<RankedTensorType>(tile.getType());
   if (source.getElementType() == element)
     return tile;
   auto type = source.clone(element);
   if (isa<FloatType>(element))
     return arith::ExtFOp::create(b, loc, type, tile);
+  if (isUnsigned)
+    return arith::ExtUIOp::create(b, loc, type, tile);
   return arith::ExtSIOp::create(b, loc, type, tile);
 }
 
@@ -218,7 +220,8 @@ Value KernelLowering::lowerDot(DotOp op) {
   auto result = cast<RankedTensorType>(op.getAcc().getType());
   Type element = result.getElementType();
   Type wide = element.isF16() || element.isBF16() ? b.getF32Type() : element;
-  Value x = extend(loc, op.getA(), wide), y = extend(loc, op.getB(), wide), acc = extend(loc, op.getAcc(), wide);
+  bool isUnsigned = op.getIsUnsigned();
+  Value x = extend(loc, op.getA(), wide, isUnsigned), y = extend(loc, op.getB(), wide, isUnsigned), acc = extend(loc, op.getAcc(), wide);
   auto flatten = [&](Value tile) {
     ArrayRef<int64_t> shape = cast<RankedTensorType>(tile.getType()).getShape();
     int64_t batches = ShapedType::getNumElements(shape.drop_back(2));

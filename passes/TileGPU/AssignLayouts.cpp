@@ -262,7 +262,7 @@ private:
     } else {
       Value a = stage(dot.getA()), b = stage(dot.getB());
       builder.setInsertionPoint(dot);
-      result = FmaDotOp::create(builder, dot.getLoc(), acc.getType(), a, b, acc);
+      result = FmaDotOp::create(builder, dot.getLoc(), acc.getType(), a, b, acc, dot.getIsUnsigned());
     }
     dot.getResult().replaceAllUsesWith(result);
     layouts.insert({result, layoutOf(result)});

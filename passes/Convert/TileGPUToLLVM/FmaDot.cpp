@@ -32,14 +32,14 @@ public:
   }
 
   /// The slice at step `step` (of `unroll` positions each), converted to `wanted`.
-  Value load(OpBuilder &builder, Location loc, Value base, Value step, Type wanted) const {
+  Value load(OpBuilder &builder, Location loc, Value base, Value step, Type wanted, bool isUnsigned) const {
     Value vector = loadTile(builder, loc, elementType, layout, shared, base, /*matrices=*/false, {step, images});
     auto type = cast<VectorType>(vector.getType()).clone(wanted);
     if (elementType == wanted)
       return vector;
     if (isa<FloatType>(wanted))
       return arith::ExtFOp::create(builder, loc, type, vector);
-    return arith::ExtSIOp::create(builder, loc, type, vector);
+    return isUnsigned ? Value(arith::ExtUIOp::create(builder, loc, type, vector)) : arith::ExtSIOp::create(builder, loc, type, vector);
   }
 
   /// For each register of `accumulator`, the register of the slice that it takes at position `k` of a step.
@@ -89,8 +89,8 @@ struct LowerFmaDot : OpConversionPattern<FmaDotOp> {
     OperandSlice a(typeA, accumulator, /*kDim=*/1, unroll), b(typeB, accumulator, /*kDim=*/0, unroll);
     auto body = [&](OpBuilder &builder, Location loc, Value step, ValueRange acc) {
       Value sum = acc[0];
-      Value x = a.load(builder, loc, adaptor.getA(), step, elementType),
-            y = b.load(builder, loc, adaptor.getB(), step, elementType);
+      Value x = a.load(builder, loc, adaptor.getA(), step, elementType, op.getIsUnsigned()),
+            y = b.load(builder, loc, adaptor.getB(), step, elementType, op.getIsUnsigned());
       for (int64_t k = 0; k < unroll; ++k)
         sum = multiplyAdd(builder, loc, takeElements(builder, loc, x, a.getSources(accumulator, k)),
                           takeElements(builder, loc, y, b.getSources(accumulator, k)), sum);

@@ -12,10 +12,10 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
-/// The type an element has in memory: bool takes a byte, index eight.
+/// The type an element has in memory: bool takes a byte, index eight; LLVM has no 8-bit floats.
 static Type getStoredType(Type element) {
   OpBuilder builder(element.getContext());
-  if (element.isInteger(1))
+  if (element.isInteger(1) || (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8))
     return builder.getI8Type();
   if (element.isIndex())
     return builder.getI64Type();
@@ -333,7 +333,7 @@ static Value toStored(OpBuilder &builder, Location loc, Value value) {
     return arith::ExtUIOp::create(builder, loc, stored, value);
   if (type.getElementType().isIndex())
     return arith::IndexCastOp::create(builder, loc, stored, value);
-  return value;
+  return stored == type ? value : Value(arith::BitcastOp::create(builder, loc, stored, value));
 }
 static Value fromStored(OpBuilder &builder, Location loc, Value value, VectorType type) {
   if (type.getElementType().isInteger(1)) {
@@ -342,7 +342,7 @@ static Value fromStored(OpBuilder &builder, Location loc, Value value, VectorTyp
   }
   if (type.getElementType().isIndex())
     return arith::IndexCastOp::create(builder, loc, type, value);
-  return value;
+  return value.getType() == type ? value : Value(arith::BitcastOp::create(builder, loc, type, value));
 }
 
 static SmallVector<Value> fronts(ArrayRef<ValueRange> ranges) {

@@ -22,7 +22,7 @@ struct Instruction {
 };
 
 /// The instruction for these element types; none if tensor cores have none.
-std::optional<Instruction> selectInstruction(Type a, Type b, Type acc) {
+std::optional<Instruction> selectInstruction(Type a, Type b, Type acc, bool isUnsigned) {
   OpBuilder builder(a.getContext());
   Type i32 = builder.getI32Type(), f32 = builder.getF32Type();
   if (a.isF16() && b.isF16() && acc.isF32())
@@ -34,7 +34,7 @@ std::optional<Instruction> selectInstruction(Type a, Type b, Type acc) {
   if (a.isF32() && b.isF32() && acc.isF32())
     return Instruction{NVVM::MMATypes::tf32, i32, f32, 4, ""};
   if (a.isInteger(8) && b.isInteger(8) && acc.isInteger(32))
-    return Instruction{NVVM::MMATypes::s8, i32, i32, 4, ""};
+    return Instruction{isUnsigned ? NVVM::MMATypes::u8 : NVVM::MMATypes::s8, i32, i32, 4, ""};
   auto nameOf = [](Type type) {
     return isa<Float8E4M3FNType>(type) ? "e4m3" : isa<Float8E5M2Type>(type) ? "e5m2" : nullptr;
   };
@@ -75,7 +75,7 @@ SmallVector<Value> multiply(OpBuilder &builder, Location loc, const Instruction 
   Value product;
   if (instruction.intrinsic.empty()) {
     std::optional<NVVM::MMAIntOverflow> overflow;
-    if (instruction.multiplicands == NVVM::MMATypes::s8)
+    if (instruction.multiplicands == NVVM::MMATypes::s8 || instruction.multiplicands == NVVM::MMATypes::u8)
       overflow = NVVM::MMAIntOverflow::wrapped;
     std::array<NVVM::MMATypes, 2> types = {instruction.multiplicands, instruction.multiplicands};
     std::array<NVVM::MMALayout, 2> layouts = {NVVM::MMALayout::row, NVVM::MMALayout::col};
@@ -98,7 +98,7 @@ struct LowerMma : OpConversionPattern<MmaOp> {
   LogicalResult matchAndRewrite(MmaOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     RankedTensorType typeA = op.getA().getType(), typeB = op.getB().getType(), typeC = op.getType();
-    auto instruction = selectInstruction(typeA.getElementType(), typeB.getElementType(), typeC.getElementType());
+    auto instruction = selectInstruction(typeA.getElementType(), typeB.getElementType(), typeC.getElementType(), op.getIsUnsigned());
     if (!instruction)
       return op.emitError("tensor cores multiply f16, bf16, f32 (as tf32), 8-bit floats and i8, found ")
              << typeA.getElementType() << " by " << typeB.getElementType() << " into " << typeC.getElementType();

@@ -1,0 +1,18 @@
+// Rounding twice as if once.
+#ifndef TILE_PASSES_CONVERT_ROUNDING_H
+#define TILE_PASSES_CONVERT_ROUNDING_H
+
+#include "mlir/IR/Builders.h"
+
+namespace tile {
+
+/// `type` with elements of `element`.
+mlir::Type withElement(mlir::Type type, mlir::Type element);
+/// The integer `value`, as a scalar or splat of `type`.
+mlir::Value integerLike(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type, int64_t value);
+/// f64 to f32 such that rounding once more, to at most 21 bits, gives what one rounding would: an inexact result is odd.
+mlir::Value narrowToOdd(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value);
+
+} // namespace tile
+
+#endif
