@@ -14,9 +14,11 @@ import numpy
 
 EXAMPLES = os.path.dirname(os.path.abspath(__file__))
 
-# How each dtype is stored in an .npy file; bf16 travels as its 16 bits.
-STORAGE = {"f16": numpy.float16, "bf16": numpy.uint16, "f32": numpy.float32,
-           "i32": numpy.int32, "i64": numpy.int64, "bool": numpy.bool_}
+# How each dtype is stored in an .npy file; bf16 and f8 travel as their bits.
+STORAGE = {"f16": numpy.float16, "bf16": numpy.uint16, "f32": numpy.float32, "f8e4m3": numpy.uint8, "f8e5m2": numpy.uint8,
+           "i8": numpy.int8, "u8": numpy.uint8, "i32": numpy.int32, "i64": numpy.int64, "bool": numpy.bool_}
+# Bits of the mantissa, bias of the exponent and largest finite number of the 8-bit floats.
+FLOAT8 = {"f8e4m3": (3, 7, 0x7E), "f8e5m2": (2, 15, 0x7B)}
 # Half the distance between neighbours near 1: the error of one rounding, relative to the value.
 ROUNDING = {"f16": 2.0 ** -11, "bf16": 2.0 ** -8, "f32": 2.0 ** -24}
 
@@ -102,8 +104,33 @@ class Scalar:
         self.dtype, self.value = dtype, value
 
 
+def decodeFloat8(codes, dtype):
+    """The float64 that each code stands for."""
+    mantissa, bias, largest = FLOAT8[dtype]
+    magnitude = numpy.asarray(codes).astype(numpy.int64) & 0x7F
+    exponent, fraction = magnitude >> mantissa, magnitude & ((1 << mantissa) - 1)
+    value = numpy.where(exponent == 0, numpy.ldexp(fraction * 1.0, 1 - bias - mantissa),
+                        numpy.ldexp(fraction + float(1 << mantissa), exponent - bias - mantissa))
+    value = numpy.where(magnitude > largest, numpy.inf if dtype == "f8e5m2" else numpy.nan, value)
+    value = numpy.where(magnitude > 0x7C, numpy.nan, value) if dtype == "f8e5m2" else value
+    return numpy.where(numpy.asarray(codes) & 0x80, -value, value)
+
+
+def encodeFloat8(values, dtype):
+    """The nearest code of finite numbers, ties to even, beyond the largest that."""
+    table = decodeFloat8(numpy.arange(FLOAT8[dtype][2] + 1), dtype)
+    magnitude = numpy.minimum(numpy.abs(values), table[-1])
+    high = numpy.searchsorted(table, magnitude)
+    low = numpy.maximum(high - 1, 0)
+    below, above = magnitude - table[low], table[high] - magnitude
+    code = numpy.where((above > 0) & ((below < above) | ((below == above) & (low % 2 == 0))), low, high)
+    return (code | (numpy.signbit(values) << 7)).astype(numpy.uint8)
+
+
 def store(values, dtype):
     """Values as they lie in memory, rounded to nearest even."""
+    if dtype in FLOAT8:
+        return encodeFloat8(values, dtype)
     if dtype == "bf16":
         bits = values.astype(numpy.float32).view(numpy.uint32)
         rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
@@ -113,6 +140,8 @@ def store(values, dtype):
 
 def load(stored, dtype):
     """What lies in memory as float64, or as the integers that they are."""
+    if dtype in FLOAT8:
+        return decodeFloat8(stored, dtype)
     if dtype == "bf16":
         return (stored.astype(numpy.uint32) << 16).view(numpy.float32).astype(numpy.float64)
     return stored.astype(numpy.float64) if dtype in ROUNDING else stored
