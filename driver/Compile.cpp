@@ -6,6 +6,7 @@
 #include "codegen/Translate.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/TileDialect.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
 #include "driver/Dialects.h"
 #include "driver/Output.h"
 #include "driver/Version.h"
@@ -171,6 +172,20 @@ bool Compiler::lowerToLLVM() {
   return session.getDiagnostics().hasErrors() ? false : session.failInternal("no LLVM IR came out of the passes");
 }
 
+/// Tensor maps are the last arguments of a kernel's function.
+static void fillTensorMaps(runtime::Kernel &kernel, ArrayAttr maps) {
+  if (!maps)
+    return;
+  for (auto map : maps.getAsRange<gpu::TensorMapAttr>()) {
+    runtime::TensorMap &entry = kernel.tensorMaps.emplace_back();
+    entry.param = kernel.params[map.getParam()].name;
+    entry.order.assign(map.getOrder().begin(), map.getOrder().end());
+    entry.box.assign(map.getBox().begin(), map.getBox().end());
+    entry.swizzle = unsigned(map.getSwizzle());
+    kernel.arguments.push_back({runtime::Argument::Kind::TensorMap, "", unsigned(kernel.tensorMaps.size() - 1)});
+  }
+}
+
 /// Takes the launch configuration from what the GPU passes wrote on each function.
 void Compiler::fillLaunch() {
   for (runtime::Kernel &kernel : manifest.kernels) {
@@ -181,6 +196,10 @@ void Compiler::fillLaunch() {
       kernel.launch.threads = threads[0];
     if (auto bytes = function->getAttrOfType<IntegerAttr>(gpu::sharedBytesName))
       kernel.launch.sharedBytes = bytes.getInt();
+    kernel.launch.persistent = function->hasAttr(gpu::persistentGridName);
+    if (auto cluster = function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getClusterDimAttrName()))
+      kernel.launch.cluster = cluster[0];
+    fillTensorMaps(kernel, function->getAttrOfType<ArrayAttr>(gpu::tensorMapsName));
   }
 }
 

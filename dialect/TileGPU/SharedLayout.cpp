@@ -31,6 +31,16 @@ SharedLayout SharedLayout::scratch(ArrayRef<int64_t> shape, unsigned fastest, un
   return layout;
 }
 
+SharedLayout SharedLayout::staging(ArrayRef<int64_t> shape, unsigned elementBytes, unsigned swizzle,
+                                   int64_t blockRows) {
+  SmallVector<int64_t> order;
+  for (unsigned d = shape.size(); d-- > 0;)
+    order.push_back(d);
+  SharedLayout layout(shape, order, elementBytes, swizzle);
+  layout.blockRows = blockRows;
+  return layout;
+}
+
 int64_t SharedLayout::getBytes() const {
   int64_t rows = 1;
   for (size_t i = 1; i < order.size(); ++i)
@@ -50,7 +60,13 @@ uint32_t SharedLayout::getOffset(ArrayRef<int64_t> coord) const {
   uint64_t x = coord[order[0]] * elementBytes;
   if (!panelBytes)
     return row * shape[order[0]] * elementBytes + x;
-  uint64_t offset = (x / panelBytes * rows + row) * panelBytes + x % panelBytes;
+  uint64_t before = 0; // bytes of the blocks above
+  if (blockRows) {
+    before = row / blockRows * blockRows * std::max<uint64_t>(shape[order[0]] * elementBytes, panelBytes);
+    row %= blockRows;
+    rows = blockRows;
+  }
+  uint64_t offset = before + (x / panelBytes * rows + row) * panelBytes + x % panelBytes;
   return offset ^ (offset / 128 & chunkMask) * granule;
 }
 

@@ -15,6 +15,9 @@ public:
   SharedLayout(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> order, unsigned elementBytes, unsigned swizzle);
   /// Scratch memory where accesses of up to `granule` bytes along `fastest` spread over the banks, in rows and columns.
   static SharedLayout scratch(llvm::ArrayRef<int64_t> shape, unsigned fastest, unsigned elementBytes, unsigned granule);
+  /// Row-major memory for copies of `blockRows` rows each: blocks of rows follow each other, each cut into panels.
+  static SharedLayout staging(llvm::ArrayRef<int64_t> shape, unsigned elementBytes, unsigned swizzle,
+                              int64_t blockRows);
 
   llvm::ArrayRef<int64_t> getShape() const { return shape; }
   unsigned getElementBytes() const { return elementBytes; }
@@ -31,6 +34,7 @@ private:
   unsigned panelBytes;   // 0: whole rows
   unsigned granule = 16; // bytes that stay together when swizzled
   unsigned chunkMask;    // which bits of the line number are XORed into the granule's number
+  int64_t blockRows = 0; // 0: all rows
   bool hardware = true;
 };
 
@@ -56,7 +60,7 @@ private:
   llvm::SmallVector<unsigned> vectorBits; // the register bits that count an access's elements
 };
 
-/// How one ldmatrix instruction after the other fills the registers of a layout.
+/// How one ldmatrix instruction after the other fills the registers of a layout, or stmatrix stores them.
 struct MatrixLoads {
   bool transposed;
   unsigned matrices;                         // 1, 2 or 4 in one instruction
@@ -68,7 +72,8 @@ struct MatrixLoads {
   llvm::SmallVector<Load> loads;
 };
 
-/// The ldmatrix instructions that load `layout` from `shared`; none if rows of 16 bytes are not what its lanes hold.
+/// The ldmatrix instructions that load `layout` from `shared` (stmatrix: that store it there); none if rows of 16 bytes
+/// are not what its lanes hold.
 std::optional<MatrixLoads> getMatrixLoads(const LinearLayout &layout, const SharedLayout &shared);
 
 } // namespace tile::gpu

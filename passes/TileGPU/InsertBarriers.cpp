@@ -67,7 +67,7 @@ Effects getEffects(Operation *op) {
   SharedNeed need = getSharedNeed(op);
   if (std::optional<int64_t> offset = getSharedOffset(op)) {
     Range range{*offset, *offset + need.bytes};
-    if (need.use != SharedUse::None)
+    if (need.use != SharedUse::None && need.use != SharedUse::Persistent)
       effects.before.writes.insert(range);
     if (need.use == SharedUse::ScratchWarp)
       effects.before.reads.insert(range);

@@ -104,6 +104,43 @@ static int64_t getReductionBytes(RankedTensorType source, std::optional<int64_t>
   return bytes;
 }
 
+TensorMapAttr getTensorMap(Value descriptor) {
+  auto op = descriptor.getDefiningOp<DescriptorOp>();
+  return op ? op.getMap() : TensorMapAttr();
+}
+
+std::optional<SmallVector<int64_t>> matchTensorMap(TensorMapAttr map, ArrayRef<int64_t> shape, ArrayRef<int64_t> order) {
+  if (shape.empty() || map.getBox().empty() || shape[order[0]] % map.getBox()[0])
+    return std::nullopt;
+  SmallVector<int64_t> dims(map.getBox().size(), -1);
+  dims[0] = order[0];
+  size_t next = 1;
+  for (size_t i = 1; i < dims.size(); ++i) {
+    if (map.getBox()[i] == 1)
+      continue;
+    while (next < order.size() && shape[order[next]] == 1)
+      ++next;
+    if (next == order.size() || shape[order[next]] % map.getBox()[i])
+      return std::nullopt;
+    dims[i] = order[next++];
+  }
+  for (; next < order.size(); ++next)
+    if (shape[order[next]] != 1)
+      return std::nullopt;
+  return dims;
+}
+
+SharedLayout getStagingLayout(TmaStoreOp store) {
+  RankedTensorType type = store.getValue().getType();
+  TensorMapAttr map = getTensorMap(store.getDescriptor());
+  int64_t rows = type.getDimSize(0);
+  for (int64_t extent : map ? map.getBox().drop_front() : ArrayRef<int64_t>())
+    if (extent > 1)
+      rows = extent;
+  return SharedLayout::staging({type.getDimSize(0), int64_t(store.getColumns())},
+                               getSharedElementBytes(type.getElementType()), map ? map.getSwizzle() : 0, rows);
+}
+
 SharedNeed getSharedNeed(Operation *op) {
   auto scratch = [](int64_t bytes) {
     return SharedNeed{bytes ? SharedUse::ScratchBlock : SharedUse::None, bytes, 128};
@@ -114,6 +151,8 @@ SharedNeed getSharedNeed(Operation *op) {
   }
   if (auto ring = dyn_cast<RingOp>(op))
     return {SharedUse::Persistent, RingLayout(ring.getType()).getBytes(), ring.getType().getTiles().empty() ? 16u : 1024u};
+  if (auto store = dyn_cast<TmaStoreOp>(op))
+    return {SharedUse::Persistent, getStagingLayout(store).getBytes(), 1024};
   if (auto convert = dyn_cast<ConvertLayoutOp>(op)) {
     LinearLayout source = getLayout(convert.getSource().getType()), target = getLayout(convert.getType());
     Exchange exchange = getExchange(source, target);

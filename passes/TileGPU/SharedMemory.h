@@ -46,11 +46,20 @@ Exchange getExchange(const LinearLayout &source, const LinearLayout &target);
 /// The scratch memory through which a conversion goes.
 SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout &target, mlir::Type elementType);
 
+/// Where a store leaves `columns` columns of its tile for the hardware to copy: blocks of as many rows as a copy has.
+SharedLayout getStagingLayout(TmaStoreOp store);
+/// The map behind a descriptor; null if that is not known.
+TensorMapAttr getTensorMap(mlir::Value descriptor);
+/// The dimension of a tile for each of the map's dimensions, -1 where the tile has none, fastest first: `order` is the
+/// tile's. None if tile and map do not fit each other.
+std::optional<llvm::SmallVector<int64_t>> matchTensorMap(TensorMapAttr map, llvm::ArrayRef<int64_t> shape,
+                                                         llvm::ArrayRef<int64_t> order);
+
 /// How an operation uses the shared memory that it owns.
 enum class SharedUse {
   None,
   Allocates,    ///< writes it; others read it later
-  Persistent,   ///< keeps it as long as the kernel runs
+  Persistent,   ///< keeps it as long as the kernel runs, and synchronises its accesses itself
   ScratchBlock, ///< writes, waits for the block, reads
   ScratchWarp,  ///< writes, waits for the warp alone, reads
 };

@@ -18,6 +18,21 @@ using CUfunction = struct CUfunc_st *;
 using CUstream = struct CUstream_st *;
 using CUevent = struct CUevent_st *;
 
+/// One attribute of a launch, in the driver's layout: here always the cluster's extents.
+struct CUlaunchAttribute {
+  int id;
+  int padding;
+  unsigned value[16];
+};
+/// A launch, in the driver's layout.
+struct CUlaunchConfig {
+  unsigned grid[3], block[3], sharedBytes;
+  CUstream stream;
+  CUlaunchAttribute *attributes;
+  unsigned attributeCount;
+};
+static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56, "the driver's layout");
+
 /// The driver's constants that the runtime uses.
 namespace cuda {
 constexpr CUresult success = 0;
@@ -31,6 +46,7 @@ constexpr int functionSharedBytes = 1; // static shared memory
 constexpr int jitErrorLog = 5;
 constexpr int jitErrorLogBytes = 6;
 constexpr unsigned eventDefault = 0;
+constexpr int launchClusterDimension = 4;
 } // namespace cuda
 
 // X(member, symbol, parameters): functions without which nothing works. Symbols carry the driver's own version suffix.
@@ -59,6 +75,8 @@ constexpr unsigned eventDefault = 0;
   X(launchKernel, "cuLaunchKernel",                                                                                    \
     (CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,            \
      unsigned blockZ, unsigned sharedBytes, CUstream stream, void **arguments, void **extra))                          \
+  X(occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                                                          \
+    (int *blocks, CUfunction function, int threads, size_t sharedBytes))                                               \
   X(memAlloc, "cuMemAlloc_v2", (CUdeviceptr * address, size_t bytes))                                                  \
   X(memFree, "cuMemFree_v2", (CUdeviceptr address))                                                                    \
   X(memcpyHtoD, "cuMemcpyHtoD_v2", (CUdeviceptr to, const void *from, size_t bytes))                                   \
@@ -79,7 +97,13 @@ constexpr unsigned eventDefault = 0;
   X(eventElapsed, "cuEventElapsedTime", (float *milliseconds, CUevent start, CUevent end))                             \
   X(eventDestroy, "cuEventDestroy_v2", (CUevent event))
 // Functions of newer drivers; null where the driver lacks them.
-#define TILE_CUDA_OPTIONAL_FUNCTIONS(X) X(ctxGetId, "cuCtxGetId", (CUcontext context, unsigned long long *id))
+#define TILE_CUDA_OPTIONAL_FUNCTIONS(X)                                                                                \
+  X(ctxGetId, "cuCtxGetId", (CUcontext context, unsigned long long *id))                                               \
+  X(launchKernelEx, "cuLaunchKernelEx",                                                                                \
+    (const CUlaunchConfig *config, CUfunction function, void **arguments, void **extra))                               \
+  X(tensorMapEncodeTiled, "cuTensorMapEncodeTiled",                                                                    \
+    (void *map, int dataType, uint32_t rank, void *address, const uint64_t *extents, const uint64_t *strides,          \
+     const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill))
 
 /// The loaded driver. Every function returns CUresult; see `check` for turning that into an error.
 struct CudaDriver {

@@ -75,11 +75,23 @@ struct Contract {
   unsigned line = 0;
 };
 
-/// One machine argument. A parameter passes a pointer or the scalar's value, a dimension a 64-bit integer.
+/// How a kernel's copies by TMA see a tensor parameter; the launcher encodes it for the driver.
+struct TensorMap {
+  std::string param;
+  /// The tensor's dimensions, the fastest (stride 1) first, and the extents of one copy in that order, in elements.
+  std::vector<unsigned> order, box;
+  /// 0, 32, 64 or 128 bytes.
+  unsigned swizzle = 0;
+};
+
+/// One machine argument. A parameter passes a pointer or the scalar's value, a dimension a 64-bit integer, a tensor map
+/// its 128 bytes.
 struct Argument {
-  enum class Kind : uint8_t { Param, Dim };
+  enum class Kind : uint8_t { Param, Dim, TensorMap };
   Kind kind = Kind::Param;
   std::string name;
+  /// Which of the kernel's tensor maps.
+  unsigned index = 0;
 };
 
 struct LaunchInfo {
@@ -89,6 +101,10 @@ struct LaunchInfo {
   unsigned sharedBytes = 0;
   unsigned registers = 0;
   unsigned spillBytes = 0;
+  /// Blocks take several programs each: launch as many as run at once.
+  bool persistent = false;
+  /// Blocks of a cluster; the grid is rounded to whole ones.
+  unsigned cluster = 1;
 };
 
 /// One instance of a kernel: every compile-time parameter bound.
@@ -106,6 +122,7 @@ struct Kernel {
   /// Number of programs along each axis, slowest axis first. Empty: one program.
   std::vector<Expr> grid;
   std::vector<Argument> arguments;
+  std::vector<TensorMap> tensorMaps;
   /// Pairs of parameters whose memory may overlap although one of them is written.
   std::vector<std::pair<std::string, std::string>> aliases;
   LaunchInfo launch;

@@ -103,7 +103,15 @@ static Json write(const Kernel &kernel) {
   for (const Expr &extent : kernel.grid)
     json["grid"].push_back(write(extent));
   for (const Argument &argument : kernel.arguments)
-    json["arguments"].push_back({{argument.kind == Argument::Kind::Param ? "param" : "dim", argument.name}});
+    if (argument.kind == Argument::Kind::TensorMap)
+      json["arguments"].push_back({{"tensor_map", argument.index}});
+    else
+      json["arguments"].push_back({{argument.kind == Argument::Kind::Param ? "param" : "dim", argument.name}});
+  if (!kernel.tensorMaps.empty())
+    json["tensor_maps"] = Json::array();
+  for (const TensorMap &map : kernel.tensorMaps)
+    json["tensor_maps"].push_back(
+        {{"param", map.param}, {"order", map.order}, {"box", map.box}, {"swizzle", map.swizzle}});
   if (!kernel.aliases.empty()) {
     json["aliases"] = Json::array();
     for (const auto &[first, second] : kernel.aliases)
@@ -113,6 +121,10 @@ static Json write(const Kernel &kernel) {
                     {"shared_bytes", kernel.launch.sharedBytes},
                     {"registers", kernel.launch.registers},
                     {"spill_bytes", kernel.launch.spillBytes}};
+  if (kernel.launch.persistent)
+    json["launch"]["persistent"] = true;
+  if (kernel.launch.cluster != 1)
+    json["launch"]["cluster"] = kernel.launch.cluster;
   return json;
 }
 
@@ -214,8 +226,11 @@ private:
   Constant readConstant(const Json &json);
   Dim readDim(const Json &json);
   Param readParam(const Json &json);
+  Argument readArgument(const Json &json);
+  TensorMap readTensorMap(const Json &json);
   Kernel readKernel(const Json &json);
   void checkNames(const Kernel &kernel);
+  void checkTensorMaps(const Kernel &kernel);
   void checkNames(const Expr &expr, const std::set<std::string> &known);
 
   std::string &error;
@@ -340,6 +355,32 @@ Param Reader::readParam(const Json &json) {
   return param;
 }
 
+Argument Reader::readArgument(const Json &json) {
+  if (json.is_object() && json.contains("tensor_map"))
+    return {Argument::Kind::TensorMap, "", readUnsigned(json, "tensor_map")};
+  bool isDim = json.is_object() && json.contains("dim");
+  return {isDim ? Argument::Kind::Dim : Argument::Kind::Param, readString(json, isDim ? "dim" : "param")};
+}
+
+TensorMap Reader::readTensorMap(const Json &json) {
+  TensorMap map;
+  map.param = readString(json, "param");
+  auto readNumbers = [&](const char *key, std::vector<unsigned> &numbers, unsigned least, unsigned most) {
+    readList(json, key, true, [&](const Json &number) {
+      bool valid = number.is_number_unsigned() && number.get<uint64_t>() >= least && number.get<uint64_t>() <= most;
+      if (!valid)
+        return fail("expected a number from " + std::to_string(least) + " to " + std::to_string(most));
+      numbers.push_back(number.get<unsigned>());
+    });
+  };
+  readNumbers("order", map.order, 0, 4);
+  readNumbers("box", map.box, 1, 256);
+  map.swizzle = readUnsigned(json, "swizzle");
+  if (!bad && map.swizzle != 0 && map.swizzle != 32 && map.swizzle != 64 && map.swizzle != 128)
+    fail("expected a swizzle of 0, 32, 64 or 128 bytes, found " + std::to_string(map.swizzle));
+  return map;
+}
+
 Kernel Reader::readKernel(const Json &json) {
   Kernel kernel;
   kernel.name = readString(json, "name");
@@ -368,11 +409,9 @@ Kernel Reader::readKernel(const Json &json) {
     kernel.contracts.push_back(std::move(read));
   });
   readList(json, "grid", true, [&](const Json &extent) { kernel.grid.push_back(readExpr(extent)); });
-  readList(json, "arguments", true, [&](const Json &argument) {
-    bool isDim = argument.is_object() && argument.contains("dim");
-    kernel.arguments.push_back(
-        {isDim ? Argument::Kind::Dim : Argument::Kind::Param, readString(argument, isDim ? "dim" : "param")});
-  });
+  readList(json, "arguments", true,
+           [&](const Json &argument) { kernel.arguments.push_back(readArgument(argument)); });
+  readList(json, "tensor_maps", false, [&](const Json &map) { kernel.tensorMaps.push_back(readTensorMap(map)); });
   readList(json, "aliases", false, [&](const Json &pair) {
     if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_string())
       return fail("expected two names of parameters");
@@ -384,9 +423,18 @@ Kernel Reader::readKernel(const Json &json) {
     kernel.launch.sharedBytes = readUnsigned(*launch, "shared_bytes", false);
     kernel.launch.registers = readUnsigned(*launch, "registers", false);
     kernel.launch.spillBytes = readUnsigned(*launch, "spill_bytes", false);
+    if (const Json *persistent = find(*launch, "persistent", false)) {
+      if (!persistent->is_boolean())
+        fail("expected true or false for 'persistent'");
+      else
+        kernel.launch.persistent = persistent->get<bool>();
+    }
+    kernel.launch.cluster = unsigned(readInteger(*launch, "cluster", false, 1, 16).value_or(1));
     if (!bad && kernel.launch.threads == 0)
       fail("expected at least one thread");
   }
+  if (!bad)
+    checkTensorMaps(kernel);
   if (!bad)
     checkNames(kernel);
   return kernel;
@@ -397,6 +445,22 @@ void Reader::checkNames(const Expr &expr, const std::set<std::string> &known) {
     fail("'" + expr.getName() + "' is neither a dimension nor an integral scalar of kernel");
   for (const Expr &operand : expr.getOperands())
     checkNames(operand, known);
+}
+
+void Reader::checkTensorMaps(const Kernel &kernel) {
+  for (const TensorMap &map : kernel.tensorMaps) {
+    auto param = std::find_if(kernel.params.begin(), kernel.params.end(), [&](const Param &p) { return p.name == map.param; });
+    if (param == kernel.params.end() || param->kind != Param::Kind::Tensor)
+      return fail("tensor map of '" + map.param + "', which is no tensor parameter of the kernel");
+    std::set<unsigned> dims(map.order.begin(), map.order.end());
+    if (map.order.empty() || dims.size() != map.order.size() || map.order.size() != param->dims.size() ||
+        map.box.size() != map.order.size() || *dims.rbegin() >= map.order.size())
+      return fail("tensor map of '" + map.param + "': expected an order of its " + std::to_string(param->dims.size()) +
+                  " dimensions, from 1 to 5, and as many extents of the box");
+  }
+  for (const Argument &argument : kernel.arguments)
+    if (argument.kind == Argument::Kind::TensorMap && argument.index >= kernel.tensorMaps.size())
+      return fail("argument: there is no tensor map " + std::to_string(argument.index));
 }
 
 void Reader::checkNames(const Kernel &kernel) {
@@ -425,7 +489,8 @@ void Reader::checkNames(const Kernel &kernel) {
   for (const Expr &extent : kernel.grid)
     checkNames(extent, values);
   for (const Argument &argument : kernel.arguments)
-    if (!(argument.kind == Argument::Kind::Param ? params : dims).count(argument.name))
+    if (argument.kind != Argument::Kind::TensorMap &&
+        !(argument.kind == Argument::Kind::Param ? params : dims).count(argument.name))
       return fail("argument '" + argument.name + "' is no " +
                   (argument.kind == Argument::Kind::Param ? "parameter" : "dimension") + " of the kernel");
   for (const auto &[first, second] : kernel.aliases)

@@ -1,6 +1,7 @@
 // Loading of modules, choice of instances, launching.
 #include "runtime/src/Module.h"
 
+#include <algorithm>
 #include <array>
 
 using namespace tile::runtime;
@@ -119,8 +120,11 @@ tile_module::~tile_module() {
     if (driver->ctxPush(entry.context) != cuda::success)
       continue;
     unsigned long long id = entry.id;
-    if (!driver->ctxGetId || (driver->ctxGetId(entry.context, &id) == cuda::success && id == entry.id))
+    if (!driver->ctxGetId || (driver->ctxGetId(entry.context, &id) == cuda::success && id == entry.id)) {
       driver->moduleUnload(entry.module);
+      if (entry.empty)
+        driver->memFree(entry.empty);
+    }
     CUcontext popped;
     driver->ctxPop(&popped);
   }
@@ -138,6 +142,14 @@ Error tile_module::find(const std::string &wanted, tile_kernel *&kernel) {
     names += (names.empty() ? "" : ", ") + known->name;
   return Error(TILE_ERROR_KERNEL,
                "'" + name + "' has no kernel '" + wanted + "'; it has " + (names.empty() ? "none" : names));
+}
+
+/// The memory that stands for tensors without elements.
+static Error makeEmpty(const CudaDriver &driver, CUdeviceptr &address) {
+  static constexpr uint64_t zeros[4] = {};
+  if (Error error = driver.check(driver.memAlloc(&address, sizeof zeros), "memory for empty tensors"))
+    return error;
+  return driver.check(driver.memcpyHtoD(address, zeros, sizeof zeros), "memory for empty tensors");
 }
 
 Error tile_module::load(const CudaDriver &driver, Loaded &entry) {
@@ -171,6 +183,12 @@ Error tile_module::load(const CudaDriver &driver, Loaded &entry) {
     return Error(TILE_ERROR_BINARY, error.message + (text.empty() ? "" : ": " + text));
   }
   entry.functions.resize(instances.size());
+  for (const auto &instance : instances)
+    if (!instance->getKernel().tensorMaps.empty() && !entry.empty)
+      if (Error error = makeEmpty(driver, entry.empty)) {
+        driver.moduleUnload(entry.module);
+        return error;
+      }
   return {};
 }
 
@@ -193,7 +211,9 @@ Error tile_module::loaded(const CudaDriver &driver, Loaded *&entry) {
     contexts.erase(contexts.begin() + i);
     break;
   }
-  Loaded fresh{context, id, nullptr, {}};
+  Loaded fresh;
+  fresh.context = context;
+  fresh.id = id;
   if (Error error = load(driver, fresh))
     return error;
   contexts.push_back(std::move(fresh));
@@ -202,40 +222,51 @@ Error tile_module::loaded(const CudaDriver &driver, Loaded *&entry) {
 }
 
 Error tile_module::function(const CudaDriver &driver, Loaded &entry, const tile_instance &instance,
-                            CUfunction &result) {
-  CUfunction &known = entry.functions[instance.index];
+                            Function &result) {
+  Function &known = entry.functions[instance.index];
   result = known;
-  if (known)
+  if (known.handle)
     return {};
+  result.empty = entry.empty;
   const Kernel &kernel = instance.getKernel();
-  if (driver.moduleGetFunction(&result, entry.module, kernel.symbol.c_str()) != cuda::success)
+  if (driver.moduleGetFunction(&result.handle, entry.module, kernel.symbol.c_str()) != cuda::success)
     return Error(TILE_ERROR_BINARY, "'" + name + "' has no function '" + kernel.symbol +
                                         "', which its manifest lists: binary and manifest do not belong together");
   // More than 48 KB must be asked for, and static shared memory counts too.
   int dynamic = int(kernel.launch.sharedBytes), fixed = 0, limit = 0;
+  CUdevice device = 0;
+  if (Error error = driver.check(driver.ctxGetDevice(&device), "cannot ask for the context's device"))
+    return error;
   if (dynamic > 0) {
-    CUdevice device = 0;
-    if (Error error = driver.check(driver.ctxGetDevice(&device), "cannot ask for the context's device"))
-      return error;
     if (Error error = driver.check(driver.deviceGetAttribute(&limit, cuda::attributeMaxSharedPerBlockOptin, device),
                                    "cannot ask for the shared memory of a block"))
       return error;
-    if (Error error = driver.check(driver.funcGetAttribute(&fixed, cuda::functionSharedBytes, result),
+    if (Error error = driver.check(driver.funcGetAttribute(&fixed, cuda::functionSharedBytes, result.handle),
                                    "cannot ask for the kernel's shared memory"))
       return error;
     if (int64_t(dynamic) + fixed > limit)
       return Error(TILE_ERROR_TARGET, kernel.name + ": needs " + std::to_string(int64_t(dynamic) + fixed) +
                                           " bytes of shared memory for a block, the device has " +
                                           std::to_string(limit) + "; use smaller tiles");
-    if (Error error = driver.check(driver.funcSetAttribute(result, cuda::functionMaxDynamicShared, dynamic),
+    if (Error error = driver.check(driver.funcSetAttribute(result.handle, cuda::functionMaxDynamicShared, dynamic),
                                    "cannot ask for more shared memory"))
       return error;
+  }
+  if (kernel.launch.persistent) {
+    int processors = 0, perProcessor = 0;
+    if (Error error = driver.check(driver.deviceGetAttribute(&processors, cuda::attributeMultiprocessors, device),
+                                   "cannot ask for the number of multiprocessors"))
+      return error;
+    if (Error error = driver.check(driver.occupancy(&perProcessor, result.handle, int(kernel.launch.threads), dynamic),
+                                   "cannot ask for the blocks of a multiprocessor"))
+      return error;
+    result.blocks = unsigned(std::max(processors * perProcessor, 1));
   }
   known = result;
   return {};
 }
 
-Error tile_module::getFunction(const CudaDriver &driver, const tile_instance &instance, CUfunction &result) {
+Error tile_module::getFunction(const CudaDriver &driver, const tile_instance &instance, Function &result) {
   std::lock_guard<std::mutex> lock(mutex);
   Loaded *entry = nullptr;
   if (Error error = loaded(driver, entry))
@@ -253,7 +284,7 @@ Error tile_module::prepare() {
   if (Error problem = loaded(*driver, entry))
     return problem;
   for (auto &instance : instances) {
-    CUfunction function_ = nullptr;
+    Function function_;
     if (Error problem = function(*driver, *entry, *instance, function_))
       return problem;
   }
@@ -285,6 +316,32 @@ static Error fillDevice(const CudaDriver &driver, const Fill &fill, CUstream str
   });
 }
 
+/// Blocks to launch: one for each program, or of a persistent kernel as many as run at once; whole clusters.
+static unsigned countBlocks(const LaunchInfo &info, int64_t programs, unsigned resident) {
+  unsigned cluster = info.cluster;
+  uint64_t blocks = (uint64_t(programs) + cluster - 1) / cluster * cluster;
+  if (info.persistent)
+    blocks = std::min<uint64_t>(blocks, std::max(resident / cluster * cluster, cluster));
+  return unsigned(blocks);
+}
+
+static Error launchKernel(const CudaDriver &driver, const Kernel &kernel, CUfunction function, unsigned blocks,
+                          CUstream stream, void **arguments) {
+  const LaunchInfo &info = kernel.launch;
+  CUresult result;
+  if (info.cluster > 1) {
+    if (!driver.launchKernelEx)
+      return Error(TILE_ERROR_DRIVER, kernel.name + ": the CUDA driver lacks cuLaunchKernelEx, which clusters need: it is "
+                                                    "too old, install one for CUDA 12 or newer");
+    CUlaunchAttribute attribute = {cuda::launchClusterDimension, 0, {info.cluster, 1, 1}};
+    CUlaunchConfig config = {{blocks, 1, 1}, {info.threads, 1, 1}, info.sharedBytes, stream, &attribute, 1};
+    result = driver.launchKernelEx(&config, function, arguments, nullptr);
+  } else {
+    result = driver.launchKernel(function, blocks, 1, 1, info.threads, 1, 1, info.sharedBytes, stream, arguments, nullptr);
+  }
+  return result == cuda::success ? Error() : driver.check(result, (kernel.name + ": cannot launch").c_str());
+}
+
 Error tile_module::launch(const tile_kernel &kernel, const tile_argument *arguments, size_t count, void *stream,
                           bool unchecked) {
   const tile_instance *instance = nullptr;
@@ -300,7 +357,7 @@ Error tile_module::launch(const tile_kernel &kernel, const tile_argument *argume
   const CudaDriver *driver = CudaDriver::get(error);
   if (!driver)
     return error;
-  CUfunction function = nullptr;
+  Function function;
   if (Error problem = getFunction(*driver, *instance, function))
     return problem;
   CUstream cuStream = static_cast<CUstream>(stream);
@@ -312,9 +369,14 @@ Error tile_module::launch(const tile_kernel &kernel, const tile_argument *argume
   if (plan.empty)
     return {};
   const Kernel &info = instance->getKernel();
-  CUresult result = driver->launchKernel(function, unsigned(plan.programs), 1, 1, info.launch.threads, 1, 1,
-                                         info.launch.sharedBytes, cuStream, plan.pointers.data(), nullptr);
-  if (result == cuda::success)
-    return {};
-  return driver->check(result, (kernel.name + ": cannot launch").c_str());
+  thread_local std::vector<EncodedMap> maps;
+  if (!info.tensorMaps.empty()) {
+    if (Error problem = instance->tensorMaps->get(*driver, *instance->validator, arguments, plan, function.empty, maps))
+      return problem;
+    for (size_t i = 0; i < info.arguments.size(); ++i)
+      if (info.arguments[i].kind == Argument::Kind::TensorMap)
+        plan.pointers[i] = &maps[info.arguments[i].index];
+  }
+  return launchKernel(*driver, info, function.handle, countBlocks(info.launch, plan.programs, function.blocks), cuStream,
+                      plan.pointers.data());
 }

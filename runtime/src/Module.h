@@ -3,6 +3,7 @@
 
 #include "runtime/src/CudaDriver.h"
 #include "runtime/src/Image.h"
+#include "runtime/src/TensorMap.h"
 #include "runtime/src/Validate.h"
 
 #include <memory>
@@ -13,6 +14,7 @@
 /// One instance of a kernel (opaque in the C interface).
 struct tile_instance {
   std::unique_ptr<tile::runtime::Validator> validator;
+  std::unique_ptr<tile::runtime::TensorMapCache> tensorMaps = std::make_unique<tile::runtime::TensorMapCache>();
   size_t index = 0; // in the module, which keeps its functions in this order
 
   const tile::runtime::Kernel &getKernel() const { return validator->getKernel(); }
@@ -47,21 +49,28 @@ struct tile_module {
                               bool unchecked);
 
 private:
+  /// An instance in one context.
+  struct Function {
+    tile::runtime::CUfunction handle = nullptr; // until first used
+    unsigned blocks = 0;                        // of a persistent kernel, that run at once
+    tile::runtime::CUdeviceptr empty = 0;       // what TensorMapCache wants for tensors without elements
+  };
   /// The binary in one context.
   struct Loaded {
-    tile::runtime::CUcontext context;
-    unsigned long long id; // tells a new context from a destroyed one at the same address
-    tile::runtime::CUmodule module;
-    std::vector<tile::runtime::CUfunction> functions; // one for each instance, null until first used
+    tile::runtime::CUcontext context = nullptr;
+    unsigned long long id = 0; // tells a new context from a destroyed one at the same address
+    tile::runtime::CUmodule module = nullptr;
+    tile::runtime::CUdeviceptr empty = 0; // where an instance has tensor maps
+    std::vector<Function> functions;      // one for each instance
   };
 
   tile_module() = default;
   tile::runtime::Error loaded(const tile::runtime::CudaDriver &driver, Loaded *&entry);
   tile::runtime::Error load(const tile::runtime::CudaDriver &driver, Loaded &entry);
   tile::runtime::Error function(const tile::runtime::CudaDriver &driver, Loaded &entry, const tile_instance &instance,
-                                tile::runtime::CUfunction &result);
+                                Function &result);
   tile::runtime::Error getFunction(const tile::runtime::CudaDriver &driver, const tile_instance &instance,
-                                   tile::runtime::CUfunction &result);
+                                   Function &result);
 
   std::string name, image;
   tile::runtime::ImageKind kind = tile::runtime::ImageKind::Cubin;

@@ -435,7 +435,11 @@ void Check::packArguments() {
   plan.pointers.resize(v.sources.size());
   for (size_t i = 0; i < v.sources.size(); ++i) {
     const Validator::Source &source = v.sources[i];
-    plan.cells[i] = source.isDim             ? uint64_t(plan.values[source.index])
+    if (source.kind == Argument::Kind::TensorMap) {
+      plan.pointers[i] = nullptr;
+      continue;
+    }
+    plan.cells[i] = source.kind == Argument::Kind::Dim ? uint64_t(plan.values[source.index])
                     : isTensor(source.index) ? uint64_t(uintptr_t(arguments[source.index].data))
                                              : scalarBits(source.index);
     plan.pointers[i] = &plan.cells[i];

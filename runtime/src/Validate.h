@@ -24,7 +24,8 @@ struct Plan {
   std::vector<int64_t> extents;
   /// Values of the kernel's `dims`, in their order, then of the integral scalar parameters that expressions use.
   std::vector<int64_t> values;
-  /// Machine arguments in the ABI's order: `pointers[i]` points to argument i, in `cells[i]`.
+  /// Machine arguments in the ABI's order: `pointers[i]` points to argument i, in `cells[i]`. Tensor maps are the
+  /// launcher's to make: null.
   std::vector<uint64_t> cells;
   std::vector<void *> pointers;
   std::vector<Fill> fills;
@@ -51,6 +52,12 @@ public:
   Fit fits(const tile_argument *arguments, size_t count) const;
 
   const Kernel &getKernel() const { return kernel; }
+  /// Strides of a tensor parameter as `check` has found them, in elements.
+  const int64_t *getStrides(const Plan &plan, size_t param) const {
+    return plan.strides.data() + tensors[param].firstStride;
+  }
+  /// Which parameter has that name; their number if none has.
+  size_t getParamIndex(const std::string &name) const;
   /// "softmax[T = f16](x: in f16[M, N], y: out f16[M, N])".
   const std::string &getSignature() const { return signature; }
 
@@ -88,8 +95,8 @@ private:
     uint64_t fillBits = 0;
   };
   struct Source {
-    bool isDim;
-    uint32_t index; // of the parameter or slot
+    Argument::Kind kind;
+    uint32_t index; // of the parameter, slot or tensor map
   };
 
   Validator() = default;

@@ -243,19 +243,23 @@ bool ValidatorBuilder::build() {
     if (!compile(contract.condition, v.contracts.emplace_back()))
       return false;
 
-  auto paramIndex = [&](const std::string &name) {
-    size_t i = 0;
-    while (i < kernel.params.size() && kernel.params[i].name != name)
-      ++i;
-    return i;
-  };
+  auto paramIndex = [&](const std::string &name) { return v.getParamIndex(name); };
+  for (const TensorMap &map : kernel.tensorMaps)
+    if (paramIndex(map.param) == kernel.params.size())
+      return fail("tensor map of '" + map.param + "', which is no parameter");
   for (const Argument &argument : kernel.arguments) {
+    if (argument.kind == Argument::Kind::TensorMap) {
+      if (argument.index >= kernel.tensorMaps.size())
+        return fail("there is no tensor map " + std::to_string(argument.index));
+      v.sources.push_back({argument.kind, argument.index});
+      continue;
+    }
     bool isDim = argument.kind == Argument::Kind::Dim;
     auto slot = slots.find(argument.name);
     size_t param = paramIndex(argument.name);
     if (isDim ? slot == slots.end() : param == kernel.params.size())
       return fail("argument '" + argument.name + "' is neither a parameter nor a dimension");
-    v.sources.push_back({isDim, isDim ? slot->second : uint32_t(param)});
+    v.sources.push_back({argument.kind, isDim ? slot->second : uint32_t(param)});
   }
   size_t count = kernel.params.size();
   v.mayAlias.assign(count * count, false);
@@ -267,6 +271,13 @@ bool ValidatorBuilder::build() {
   }
   v.signature = describe(kernel);
   return true;
+}
+
+size_t Validator::getParamIndex(const std::string &name) const {
+  size_t i = 0;
+  while (i < kernel.params.size() && kernel.params[i].name != name)
+    ++i;
+  return i;
 }
 
 std::unique_ptr<Validator> Validator::create(Kernel kernel, std::string &error) {

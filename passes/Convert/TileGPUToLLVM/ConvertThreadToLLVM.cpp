@@ -66,6 +66,15 @@ struct ConvertThreadToLLVM : tile::impl::ConvertThreadToLLVMBase<ConvertThreadTo
     // fp("fast") may flush subnormal numbers: without, each approximate instruction comes with its scaling.
     if (auto mode = function->getAttrOfType<StringAttr>(tile::floatModeName); mode && mode.getValue() == "fast")
       function.setDenormalFpMathF32("preserve-sign,preserve-sign");
+    // Tensor maps are the last parameters: copied by value into the parameters' memory, which TMA reads by address.
+    auto maps = function->getAttrOfType<ArrayAttr>(tile::gpu::tensorMapsName);
+    unsigned count = function.getNumArguments();
+    for (unsigned i = maps ? count - maps.size() : count; i < count; ++i) {
+      function.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(),
+                          TypeAttr::get(LLVM::LLVMArrayType::get(builder.getI8Type(), 128)));
+      function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(64));
+      function.setArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName(), builder.getUnitAttr());
+    }
   }
 };
 

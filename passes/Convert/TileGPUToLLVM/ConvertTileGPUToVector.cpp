@@ -51,6 +51,7 @@ void populateTypes(TypeConverter &converter) {
   });
   converter.addConversion([](PointerType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext(), 1); });
   converter.addConversion([](MemDescType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext(), 3); });
+  converter.addConversion([](DescriptorType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext()); });
   converter.addConversion([](ViewType type, SmallVectorImpl<Type> &parts) -> std::optional<LogicalResult> {
     parts.push_back(LLVM::LLVMPointerType::get(type.getContext(), 1));
     parts.append(2 * type.getRank(), IndexType::get(type.getContext()));
@@ -81,6 +82,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     populateConvertLayoutPatterns(converter, patterns);
     populateMmaPatterns(converter, patterns);
     populateRingPatterns(converter, patterns);
+    populateTmaPatterns(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
 
     ConversionTarget target(getContext());

@@ -1,14 +1,28 @@
 // A kernel as the function that one thread runs: ABI, program number, grid axes.
 #include "passes/Convert/TileGPUToLLVM/KernelFunction.h"
 #include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/TileGPU/ProgramGrid.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace tile;
+
+/// The kernel's tensor maps, each once, in the order of first use.
+static SmallVector<Attribute> collectTensorMaps(KernelOp kernel) {
+  llvm::SetVector<Attribute> maps;
+  kernel.getBody().walk<WalkOrder::PreOrder>([&](tile::gpu::DescriptorOp op) { maps.insert(op.getMap()); });
+  return maps.takeVector();
+}
+
+/// True if the kernel leaves copies out of shared memory running when it has issued its last operation.
+static bool leavesCopies(KernelOp kernel) {
+  return kernel.getBody().walk([](tile::gpu::TmaStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
 
 func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
   Location loc = kernel.getLoc();
@@ -16,6 +30,8 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
   Block &body = kernel.getBody().front();
   SmallVector<Type> inputs(body.getArgumentTypes());
   inputs.append(kernel.getDims().size(), b.getI64Type());
+  SmallVector<Attribute> maps = collectTensorMaps(kernel);
+  inputs.append(maps.size(), LLVM::LLVMPointerType::get(b.getContext()));
   auto function = func::FuncOp::create(b, loc, kernel.getSymName(), b.getFunctionType(inputs, {}));
   int64_t warps = 4;
   if (auto attr = kernel->getAttrOfType<IntegerAttr>(gpu::numWarpsName))
@@ -30,6 +46,8 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
     function->setAttr(gpu::sharedBytesName, bytes);
   if (auto mode = kernel->getAttr(floatModeName))
     function->setAttr(floatModeName, mode);
+  if (!maps.empty())
+    function->setAttr(gpu::tensorMapsName, b.getArrayAttr(maps));
   bool mayAlias = kernel->hasAttr(mayAliasName);
   for (unsigned i = 0; i < kernel.getParams().size(); ++i) {
     ParamAttr param = kernel.getParam(i);
@@ -81,8 +99,12 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
   for (auto [from, to] : llvm::zip(body.getArguments(), entry->getArguments().take_front(body.getNumArguments())))
     from.replaceAllUsesWith(to);
   Operation *terminator = body.getTerminator();
+  bool copies = leavesCopies(kernel);
   entry->getOperations().splice(entry->end(), body.getOperations(), body.begin(), terminator->getIterator());
   b.setInsertionPointToEnd(entry);
+  // The block's shared memory must not go to another block while it is still read.
+  if (copies)
+    NVVM::CpAsyncBulkWaitGroupOp::create(b, terminator->getLoc(), b.getI32IntegerAttr(0), b.getUnitAttr());
   func::ReturnOp::create(b, terminator->getLoc());
   kernel.erase();
   return function;

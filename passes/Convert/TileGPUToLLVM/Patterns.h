@@ -24,6 +24,8 @@ void populateFmaDotPatterns(const mlir::TypeConverter &converter, mlir::RewriteP
 void populateConvertLayoutPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile_gpu.mma.
 void populateMmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// tile_gpu.descriptor, tma_load, tma_store.
+void populateTmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 
 /// Rings, warp specialisation, block numbers and barriers; and the types of rings and mbarriers.
 void populateRingPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);

@@ -1,4 +1,4 @@
-// Vector stores and loads, and ldmatrix, at addresses that are linear over F2 in the thread's number.
+// Vector stores and loads, ldmatrix and stmatrix, at addresses that are linear over F2 in the thread's number.
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
@@ -118,11 +118,30 @@ private:
 //===--- Stores and loads
 //-------------------------------------------------------------------------------------------===//
 
+static void storeMatrices(OpBuilder &builder, Location loc, Value stored, const MatrixLoads &plan, Value base) {
+  Addresses addresses(builder, loc, base, plan.addressImages, {});
+  for (const MatrixLoads::Load &load : plan.loads) {
+    size_t perMatrix = load.registers.size() / plan.matrices;
+    SmallVector<Value> words;
+    for (unsigned matrix = 0; matrix < plan.matrices; ++matrix) {
+      SmallVector<int64_t> registers(ArrayRef<unsigned>(load.registers).slice(matrix * perMatrix, perMatrix));
+      words.push_back(LLVM::BitcastOp::create(builder, loc, builder.getI32Type(),
+                                              takeElements(builder, loc, stored, registers)));
+    }
+    NVVM::StMatrixOp::create(builder, loc, addresses.get(load.offset), words,
+                             plan.transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+                             NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8), NVVM::LdStMatrixEltType::B16);
+  }
+}
+
 void storeTile(OpBuilder &builder, Location loc, Value vector, const LinearLayout &layout, const SharedLayout &shared,
-               Value base) {
+               Value base, bool matrices) {
+  Value stored = toStoredVector(builder, loc, vector);
+  if (matrices)
+    if (auto plan = getMatrixLoads(layout, shared))
+      return storeMatrices(builder, loc, stored, *plan, base);
   SharedAccess access(layout, shared);
   Addresses addresses(builder, loc, base, access.getThreadImages(), {});
-  Value stored = toStoredVector(builder, loc, vector);
   unsigned bytes = access.getVectorSize() * shared.getElementBytes();
   for (ArrayRef<unsigned> registers : access.getAccesses(/*distinct=*/true)) {
     Value value =

@@ -28,9 +28,9 @@ struct ExtraOffset {
 };
 
 /// Stores a tile held in `layout` to shared memory at `base` (ptr<3>). Elements that threads hold in several registers
-/// are stored once.
+/// are stored once. With `matrices`, by stmatrix (sm_90) where it fits.
 void storeTile(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value vector, const LinearLayout &layout,
-               const SharedLayout &shared, mlir::Value base);
+               const SharedLayout &shared, mlir::Value base, bool matrices = false);
 /// Loads a tile into `layout`: a vector of `elementType`. With `matrices`, by ldmatrix where it fits.
 mlir::Value loadTile(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type elementType, const LinearLayout &layout,
                      const SharedLayout &shared, mlir::Value base, bool matrices, const ExtraOffset &extra = {});

@@ -21,7 +21,8 @@ int cuDeviceGetCount(int *count) { return *count = 1, 0; }
 int cuDeviceGet(int *device, int ordinal) { return *device = ordinal, ordinal != 0; }
 int cuDeviceGetName(char *name, int length, int device) { return strncpy(name, "Fake", (size_t)length), 0; }
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
-  *value = attribute == 75 ? state.major : attribute == 76 ? state.minor : attribute == 97 ? state.optinShared : 1;
+  *value = attribute == 75 ? state.major : attribute == 76 ? state.minor : attribute == 97 ? state.optinShared
+           : attribute == 16 ? state.processors : 1;
   return 0;
 }
 int cuDevicePrimaryCtxRetain(void **context, int device) { return ++state.retains, *context = &state, 0; }
@@ -67,10 +68,48 @@ int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned grid
   for (int i = 0; i < state.argumentCount; ++i)
     memcpy(&state.arguments[i], arguments[i], 8);
   strcpy(state.lastFunction, function);
+  state.cluster = 0;
   return state.launchResult;
 }
-int cuMemAlloc_v2(unsigned long long *address, size_t bytes) { return *address = 0x1000, bytes == 0; }
-int cuMemFree_v2(unsigned long long address) { return 0; }
+struct Attribute {
+  int id, padding;
+  unsigned value[16];
+};
+struct Config {
+  unsigned grid[3], block[3], shared;
+  void *stream;
+  struct Attribute *attributes;
+  unsigned count;
+};
+int cuLaunchKernelEx(const struct Config *c, void *function, void **arguments, void **extra) {
+  int result = cuLaunchKernel(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2],
+                              c->shared, c->stream, arguments, extra);
+  state.cluster = c->count == 1 && c->attributes->id == 4 && c->attributes->value[1] == 1 ? c->attributes->value[0] : 99;
+  return result;
+}
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int threads, size_t shared) {
+  return *blocks = state.blocksPerProcessor, 0;
+}
+int cuTensorMapEncodeTiled(void *map, int dataType, uint32_t rank, void *address, const uint64_t *extents,
+                           const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave, int swizzle,
+                           int promotion, int fill) {
+  struct FakeMap entry = {dataType, swizzle, promotion, rank, (uint64_t)(uintptr_t)address, {0}, {0}, {0}};
+  uint64_t number = 0x3a90000 + (uint64_t)state.encodings;
+  for (uint32_t i = 0; i < rank; ++i) {
+    entry.extents[i] = extents[i];
+    entry.strides[i] = i ? strides[i - 1] : 0;
+    entry.box[i] = box[i];
+    if (extents[i] == 0 || steps[i] != 1 || (i && strides[i - 1] % 16))
+      return 1;
+  }
+  if ((uintptr_t)map % 64 || interleave || fill)
+    return 1;
+  state.map[state.encodings++ % FAKE_MAX_MAPS] = entry;
+  memcpy(map, &number, 8);
+  return state.encodeResult;
+}
+int cuMemAlloc_v2(unsigned long long *address, size_t bytes) { return ++state.allocations, *address = 0x1000, bytes == 0; }
+int cuMemFree_v2(unsigned long long address) { return ++state.frees, 0; }
 int cuMemcpyHtoD_v2(unsigned long long to, const void *from, size_t bytes) { return 0; }
 int cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t bytes) { return 0; }
 

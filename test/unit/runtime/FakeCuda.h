@@ -9,13 +9,21 @@
 extern "C" {
 #endif
 
-enum { FAKE_MAX_ARGUMENTS = 16, FAKE_MAX_MEMSETS = 16 };
+enum { FAKE_MAX_ARGUMENTS = 16, FAKE_MAX_MEMSETS = 16, FAKE_MAX_MAPS = 8 };
 
 struct FakeMemset {
   unsigned long long address;
   size_t pitch, width, rows;
   unsigned value, cellBytes;
   void *stream;
+};
+
+/* What cuTensorMapEncodeTiled was told. The encoded map starts with its number. */
+struct FakeMap {
+  int dataType, swizzle, promotion;
+  unsigned rank;
+  uint64_t address, extents[5], strides[5];
+  uint32_t box[5];
 };
 
 struct FakeCuda {
@@ -33,6 +41,11 @@ struct FakeCuda {
   struct FakeMemset memset[FAKE_MAX_MEMSETS];
   void *current; /* the current context */
   unsigned long long contextId;
+  /* What the driver is like, and what happened, of tensor maps, persistent kernels and clusters. */
+  int encodeResult, processors, blocksPerProcessor;
+  int encodings, allocations, frees;
+  unsigned cluster; /* 0: launched without */
+  struct FakeMap map[FAKE_MAX_MAPS];
 };
 
 /* The one state of the process. */

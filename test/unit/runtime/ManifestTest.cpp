@@ -16,6 +16,11 @@ static Manifest sample() {
   kernel.params[1].fill = -std::numeric_limits<double>::infinity();
   kernel.params[1].align = 4;
   kernel.aliases = {{"x", "y"}};
+  Kernel &product = manifest.kernels[0];
+  product.tensorMaps = {{"b", {1, 0}, {64, 128}, 128}};
+  product.arguments.push_back({Argument::Kind::TensorMap, "", 0});
+  product.launch.persistent = true;
+  product.launch.cluster = 2;
   return manifest;
 }
 
@@ -42,6 +47,16 @@ TEST(Manifest, RoundTrip) {
   EXPECT_EQ(kernel.contracts[0].condition, matmul().contracts[0].condition);
   EXPECT_EQ(kernel.launch.sharedBytes, 98304u);
   EXPECT_FALSE(kernel.params[0].strides);
+  ASSERT_EQ(kernel.tensorMaps.size(), 1u);
+  EXPECT_EQ(kernel.tensorMaps[0].param, "b");
+  EXPECT_EQ(kernel.tensorMaps[0].order, (std::vector<unsigned>{1, 0}));
+  EXPECT_EQ(kernel.tensorMaps[0].box, (std::vector<unsigned>{64, 128}));
+  EXPECT_EQ(kernel.tensorMaps[0].swizzle, 128u);
+  EXPECT_EQ(kernel.arguments.back().kind, Argument::Kind::TensorMap);
+  EXPECT_TRUE(kernel.launch.persistent);
+  EXPECT_EQ(kernel.launch.cluster, 2u);
+  EXPECT_FALSE(read->kernels[1].launch.persistent);
+  EXPECT_EQ(read->kernels[1].launch.cluster, 1u);
   const Param &y = read->kernels[1].params[1];
   ASSERT_TRUE(y.strides && y.fill);
   EXPECT_FALSE((*y.strides)[0]);
@@ -95,6 +110,13 @@ TEST(Manifest, ErrorsNameThePlace) {
   EXPECT_EQ(errorAfter("\"access\": \"in\"", "\"access\": \"ro\""),
             "manifest: kernels[0].params[0]: expected access 'in', 'out' or 'inout', found 'ro'");
   EXPECT_EQ(errorAfter("\"cdiv\",", "\"floor\","), "manifest: kernels[0].grid[0]: no operator 'floor' with 2 operands");
+  EXPECT_EQ(errorAfter("\"swizzle\": 128", "\"swizzle\": 48"),
+            "manifest: kernels[0].tensor_maps[0]: expected a swizzle of 0, 32, 64 or 128 bytes, found 48");
+  EXPECT_EQ(errorAfter("\"tensor_map\": 0", "\"tensor_map\": 1"), "manifest: kernels[0]: argument: there is no tensor map 1");
+  EXPECT_EQ(errorAfter("\"box\": [\n      64,", "\"box\": [\n      0,"),
+            "manifest: kernels[0].tensor_maps[0].box[0]: expected a number from 1 to 256");
+  EXPECT_EQ(errorAfter("\"cluster\": 2", "\"cluster\": 0"),
+            "manifest: kernels[0].launch.cluster: expected a number from 1 to 16, found 0");
   std::string error = errorAfter("\"param\": \"a\"", "\"param\": \"z\"");
   EXPECT_NE(error.find("argument 'z' is no parameter of the kernel"), std::string::npos) << error;
   error = errorAfter("\"name\": \"M\"", "\"name\": \"Q\"");

@@ -225,6 +225,137 @@ TEST_F(ModuleTest, Threads) {
   EXPECT_EQ(fake().loads, 1);
 }
 
+/// matmul with tensor maps of a and c, as a binary for sm_90 has it.
+static Manifest mapped() {
+  Manifest text = manifest();
+  Kernel &kernel = text.kernels[2];
+  kernel.tensorMaps = {{"a", {1, 0}, {64, 128}, 128}, {"c", {1, 0}, {16, 64}, 32}};
+  kernel.arguments.push_back({Argument::Kind::TensorMap, "", 1});
+  kernel.arguments.push_back({Argument::Kind::TensorMap, "", 0});
+  for (Param &param : kernel.params)
+    param.strides = {std::nullopt, tile::runtime::Expr(1)};
+  for (Dim &dim : kernel.dims)
+    dim.min = 0;
+  return text;
+}
+
+/// a[M, K], b[K, N], c[M, N] with rows of a `pitch` elements apart.
+static std::vector<tile::Argument> product(uint64_t a, int64_t m, int64_t k, int64_t n, int64_t pitch) {
+  return {{TILE_F16, address(a), {m, k}, {pitch, 1}},
+          {TILE_F16, address(0x20000000), {k, n}, {n, 1}},
+          {TILE_F16, address(0x30000000), {m, n}, {n, 1}}};
+}
+
+TEST_F(ModuleTest, TensorMaps) {
+  tile::Module module;
+  ASSERT_FALSE(load(module, cubin(), mapped()));
+  fake().argumentCount = 8;
+  tile::Kernel matmul = kernel(module, "matmul");
+  tile::Status status = matmul.launch(product(0x10000000, 100, 40, 72, 48));
+  ASSERT_FALSE(status) << status.message();
+  ASSERT_EQ(fake().encodings, 2);
+  const FakeMap &a = fake().map[0], &c = fake().map[1];
+  EXPECT_EQ(a.address, 0x10000000u);
+  EXPECT_EQ(a.dataType, 6);
+  EXPECT_EQ(a.rank, 2u);
+  EXPECT_EQ(a.extents[0], 40u);
+  EXPECT_EQ(a.extents[1], 100u);
+  EXPECT_EQ(a.strides[1], 96u);
+  EXPECT_EQ(a.box[0], 64u);
+  EXPECT_EQ(a.box[1], 128u);
+  EXPECT_EQ(a.swizzle, 3);
+  EXPECT_EQ(a.promotion, 3);
+  EXPECT_EQ(c.address, 0x30000000u);
+  EXPECT_EQ(c.extents[0], 72u);
+  EXPECT_EQ(c.swizzle, 1);
+  // Where the ABI has them, in its order.
+  EXPECT_EQ(fake().arguments[6], 0x3a90001u);
+  EXPECT_EQ(fake().arguments[7], 0x3a90000u);
+
+  // Encoded once for the same tensors, also after others.
+  ASSERT_FALSE(matmul.launch(product(0x10000000, 100, 40, 72, 48)));
+  EXPECT_EQ(fake().encodings, 2);
+  for (uint64_t i = 1; i <= 7; ++i)
+    ASSERT_FALSE(matmul.launch(product(0x10000000 + 256 * i, 100, 40, 72, 48)));
+  EXPECT_EQ(fake().encodings, 16);
+  ASSERT_FALSE(matmul.launch(product(0x10000000, 100, 40, 72, 48)));
+  EXPECT_EQ(fake().encodings, 16);
+  EXPECT_EQ(fake().arguments[7], 0x3a90000u);
+  ASSERT_FALSE(matmul.launch(product(0x10000000, 100, 40, 72, 64))); // pushes the oldest out, which is 0x10000100
+  EXPECT_EQ(fake().encodings, 18);
+  ASSERT_FALSE(matmul.launch(product(0x10000200, 100, 40, 72, 48)));
+  EXPECT_EQ(fake().encodings, 18);
+  ASSERT_FALSE(matmul.launch(product(0x10000100, 100, 40, 72, 48)));
+  EXPECT_EQ(fake().encodings, 20);
+}
+
+TEST_F(ModuleTest, TensorMapsOfOddTensors) {
+  tile::Module module;
+  ASSERT_FALSE(load(module, cubin(), mapped()));
+  fake().argumentCount = 8;
+  tile::Kernel matmul = kernel(module, "matmul");
+  // One row: nothing depends on its stride.
+  tile::Status status = matmul.launch(product(0x10000000, 1, 40, 72, 3));
+  ASSERT_FALSE(status) << status.message();
+  EXPECT_EQ(fake().map[0].strides[1], 16u);
+  // No elements: a zero of the runtime's own for what is read, never the caller's address.
+  status = matmul.launch(product(0, 100, 0, 72, 48));
+  ASSERT_FALSE(status) << status.message();
+  EXPECT_EQ(fake().map[2].address, 0x1000u);
+  EXPECT_EQ(fake().map[2].extents[0], 1u);
+  EXPECT_EQ(fake().map[2].extents[1], 1u);
+  EXPECT_EQ(fake().map[3].address, 0x30000000u);
+  EXPECT_EQ(fake().allocations, 1);
+  fake().encodeResult = 1;
+  EXPECT_STATUS(matmul.launch(product(0x10000000, 9, 40, 72, 48)), TILE_ERROR_CUDA,
+                "matmul: cannot describe 'a' to the hardware (extents 9 40, strides in bytes 96): CUDA_ERROR_INVALID_VALUE");
+  fake().encodeResult = 0;
+  fake().contextId = 1;
+  module = tile::Module();
+  EXPECT_EQ(fake().frees, 1);
+}
+
+TEST_F(ModuleTest, TensorMapsFromManyThreads) {
+  tile::Module module;
+  ASSERT_FALSE(load(module, cubin(), mapped()));
+  fake().argumentCount = 0;
+  tile::Kernel matmul = kernel(module, "matmul");
+  ASSERT_FALSE(matmul.launch(product(0x10000000, 100, 40, 72, 48)));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&] { EXPECT_FALSE(matmul.launch(product(0x10000000, 100, 40, 72, 48))); });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(fake().encodings, 2);
+}
+
+TEST_F(ModuleTest, PersistentAndClusters) {
+  fake().processors = 5;
+  fake().blocksPerProcessor = 2;
+  Manifest text = manifest();
+  text.kernels[1].launch.persistent = true;
+  text.kernels[2].launch.cluster = 2;
+  tile::Module module;
+  ASSERT_FALSE(load(module, cubin(), text));
+  auto run = [&](int64_t n) {
+    EXPECT_FALSE(kernel(module, "shift").launch({{TILE_F32, address(0x10000), {n}}, {TILE_F32, address(0x800000), {n}}}));
+    return fake().grid[0];
+  };
+  EXPECT_EQ(run(7 * 1024), 7u);
+  EXPECT_EQ(run(70 * 1024), 10u);
+  EXPECT_EQ(fake().cluster, 0u);
+  // Whole clusters.
+  ASSERT_FALSE(kernel(module, "matmul").launch(product(0x10000000, 300, 40, 72, 40)));
+  EXPECT_EQ(fake().grid[0], 4u);
+  EXPECT_EQ(fake().cluster, 2u);
+  text.kernels[2].launch.persistent = true;
+  fake().processors = 3;
+  fake().blocksPerProcessor = 1;
+  ASSERT_FALSE(load(module, cubin(), text));
+  ASSERT_FALSE(kernel(module, "matmul").launch(product(0x10000000, 1000, 40, 72, 40)));
+  EXPECT_EQ(fake().grid[0], 2u);
+}
+
 TEST_F(ModuleTest, DriverErrors) {
   tile::Module module;
   ASSERT_FALSE(load(module));

@@ -1,0 +1,118 @@
+// RUN: tile-opt %s --tile-gpu-allocate-shared --tile-gpu-insert-barriers --convert-tile-gpu-to-vector --split-input-file | FileCheck %s
+// RUN: tile-opt %s --tile-nvvm-pipeline --split-input-file | FileCheck %s --check-prefix=LLVM
+
+// One box for each panel of 128 bytes, and for each 256 rows. Equal maps are one parameter.
+#shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+// CHECK-LABEL: func.func @load
+// CHECK-SAME: (%{{.*}}: !llvm.ptr<1> {{.*}}, %{{.*}}: i64, %[[A:.*]]: !llvm.ptr, %[[B:.*]]: !llvm.ptr)
+// CHECK-SAME: tile_gpu.tensor_maps = [#tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 256], swizzle = 128>, #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 128], swizzle = 128>]
+// CHECK: %[[K:.*]] = arith.index_cast %{{.*}} : index to i32
+// CHECK: %[[M:.*]] = arith.index_cast %{{.*}} : index to i32
+// CHECK: %[[T0:.*]] = llvm.addrspacecast %[[S:.*]] : !llvm.ptr<3> to !llvm.ptr<7>
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %[[T0]], %[[A]], %[[BAR:.*]], box[%[[K]], %[[M]]]
+// CHECK: %[[K64:.*]] = arith.addi %[[K]], %{{.*}} : i32
+// CHECK: llvm.getelementptr %[[S]][65536]
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[A]], %[[BAR]], box[%[[K64]], %[[M]]]
+// CHECK: %[[M256:.*]] = arith.addi %[[M]], %{{.*}} : i32
+// CHECK: llvm.getelementptr %[[S]][32768]
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[A]], %[[BAR]], box[%[[K]], %[[M256]]]
+// CHECK: llvm.getelementptr %[[S]][98304]
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[B]],
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[A]],
+// CHECK-COUNT-3: nvvm.cp.async.bulk.tensor.shared.cluster.global
+// CHECK-NOT: nvvm.cp.async
+// LLVM-LABEL: llvm.func @load
+// LLVM-SAME: %{{.*}}: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}, %{{.*}}: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant})
+tile.kernel @load params [#tile.param<"x", in, align = 16>] dims [#tile.dim<"N", 1, 1024, opt = 1, multiple_of = 1>] constexprs []
+  grid {
+  ^bb0(%x: !tile.ptr<f16>):
+    %c8 = arith.constant 8 : index
+    tile.yield %c8 : index
+  } body {
+  ^bb0(%x: !tile.ptr<f16>):
+    %n = tile.dim #tile.dim<"N", 1, 1024, opt = 1, multiple_of = 1>
+    %p = tile.program_id 0
+    %r = tile_gpu.ring : !tile_gpu.ring<1, !tile_gpu.memdesc<512x128xf16, #shared>, !tile_gpu.memdesc<128x64xf16, #shared>>
+    %big, %small, %bar = tile_gpu.ring_acquire %r : !tile_gpu.ring<1, !tile_gpu.memdesc<512x128xf16, #shared>, !tile_gpu.memdesc<128x64xf16, #shared>>
+      -> !tile_gpu.memdesc<512x128xf16, #shared>, !tile_gpu.memdesc<128x64xf16, #shared>
+    %a = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 256], swizzle = 128>
+    tile_gpu.tma_load %a [%n, %p] into %big, %bar : !tile_gpu.memdesc<512x128xf16, #shared>
+    %b = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 128], swizzle = 128>
+    tile_gpu.tma_load %b [%n, %p] into %small, %bar : !tile_gpu.memdesc<128x64xf16, #shared>
+    %c = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 256], swizzle = 128>
+    tile_gpu.tma_load %c [%p, %n] into %big, %bar : !tile_gpu.memdesc<512x128xf16, #shared>
+    tile.return
+  }
+
+// -----
+
+// Two warpgroups with 64 rows each, 128 columns at once of 256: each on its own, by stmatrix. The last wait keeps the
+// shared memory till it has been read.
+#acc = #tile_gpu.linear<shape = [128, 256], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64], [0, 128]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
+// CHECK-LABEL: func.func @store
+// CHECK: tile_gpu.shared_bytes = 32768
+// CHECK: nvvm.cp.async.bulk.wait_group 0 {read}
+// CHECK: nvvm.barrier id = %[[ID:.*]] number_of_threads = %{{.*}}
+// CHECK-COUNT-8: nvvm.stmatrix %{{.*}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>
+// CHECK-NOT: nvvm.stmatrix
+// CHECK: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+// CHECK: nvvm.barrier id
+// CHECK: scf.if
+// CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.global.shared.cta
+// CHECK: nvvm.cp.async.bulk.commit.group
+// CHECK: nvvm.cp.async.bulk.wait_group 0 {read}
+// CHECK: nvvm.barrier id
+// CHECK-COUNT-8: nvvm.stmatrix
+// CHECK-NOT: nvvm.stmatrix
+// CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.global.shared.cta
+// CHECK: nvvm.cp.async.bulk.commit.group
+// CHECK-NOT: nvvm.barrier
+// CHECK: nvvm.cp.async.bulk.wait_group 0 {read}
+// CHECK-NEXT: return
+// LLVM-LABEL: llvm.func @store
+tile.kernel @store params [#tile.param<"y", out, align = 16>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64}
+  grid {
+  ^bb0(%y: !tile.ptr<f16>):
+    tile.yield
+  } body {
+  ^bb0(%y: !tile.ptr<f16>):
+    %c0 = arith.constant 0 : index
+    %t = arith.constant dense<1.0> : tensor<128x256xf16, #acc>
+    %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+    tile_gpu.tma_store %t, %d [%c0, %c0] {columns = 128 : i64} : tensor<128x256xf16, #acc>
+    tile.return
+  }
+
+// -----
+
+// Rows that warpgroups share, or stores that must keep their order: all threads together, one of them copies. 32-bit
+// elements by plain stores.
+#acc = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
+#split = #tile_gpu.linear<shape = [64, 128], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [0, 64]]>
+// CHECK-LABEL: func.func @together
+// CHECK: tile_gpu.shared_bytes = 49152
+// CHECK: nvvm.barrier{{$}}
+// CHECK-COUNT-4: nvvm.stmatrix
+// CHECK: nvvm.barrier{{$}}
+// CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.global.shared.cta
+// CHECK: nvvm.cp.async.bulk.wait_group 0{{$}}
+// CHECK: nvvm.barrier{{$}}
+// CHECK-COUNT-16: llvm.store {{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<3>
+// CHECK: nvvm.barrier{{$}}
+// CHECK-COUNT-4: nvvm.cp.async.bulk.tensor.global.shared.cta
+tile.kernel @together params [#tile.param<"y", out, align = 16>, #tile.param<"z", out, align = 16>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64}
+  grid {
+  ^bb0(%y: !tile.ptr<f16>, %z: !tile.ptr<f32>):
+    tile.yield
+  } body {
+  ^bb0(%y: !tile.ptr<f16>, %z: !tile.ptr<f32>):
+    %c0 = arith.constant 0 : index
+    %t = arith.constant dense<1.0> : tensor<128x64xf16, #acc>
+    %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+    tile_gpu.tma_store %t, %d [%c0, %c0] {columns = 64 : i64, ordered} : tensor<128x64xf16, #acc>
+    %s = arith.constant dense<1.0> : tensor<64x128xf32, #split>
+    %e = tile_gpu.descriptor #tile_gpu.tensor_map<param = 1, order = [1, 0], box = [32, 64], swizzle = 128>
+    tile_gpu.tma_store %s, %e [%c0, %c0] {columns = 128 : i64} : tensor<64x128xf32, #split>
+    tile.return
+  }
