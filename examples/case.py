@@ -24,13 +24,15 @@ ROUNDING = {"f16": 2.0 ** -11, "bf16": 2.0 ** -8, "f32": 2.0 ** -24}
 
 
 class Case:
-    """One call of a kernel. `shape` is "M=3 N=5"; definitions are -D values, T among them where the kernel has it."""
+    """One call of a kernel. `shape` is "M=3 N=5"; definitions are -D values, T among them where the kernel has it. `kernel`
+    is for files of several kernels: without it the kernel has the example's name."""
 
-    def __init__(self, shape, scalars=None, **definitions):
+    def __init__(self, shape, scalars=None, kernel=None, **definitions):
+        self.kernel = kernel
         self.dims = {name: int(value) for name, value in (item.split("=") for item in shape.split())}
         self.definitions = definitions
         self.scalars = scalars or {}
-        parts = [shape.replace(" ", ",")] + [f"{key}={value}" for key, value in {**definitions, **self.scalars}.items()]
+        parts = [kernel] * bool(kernel) + [shape.replace(" ", ",")] + [f"{key}={value}" for key, value in {**definitions, **self.scalars}.items()]
         self.name = ",".join(parts)
 
     def __getattr__(self, name):

@@ -25,7 +25,7 @@ def _item(m, v, dtype="f16"):
 
         def python(x, label):
             return {"loss": torch.nn.functional.cross_entropy(x.float(), label, reduction="none", ignore_index=IGNORE)}
-        found = tiles("cross_entropy", [{}] + [{"BLOCK": block, "warps": warps} for block, warps in
+        found = tiles("cross_entropy", [{}] + [{"BLOCK": block, "fp": "fast", "warps": warps} for block, warps in
                                                ((1024, 4), (2048, 4), (4096, 4), (4096, 8), (8192, 8), (16384, 16))],
                       lambda data: {key: data[key] for key in ("x", "label", "loss", "lse")}, outputs, fixed={"T": dtype})
         found += [peers.eager("eager", lambda data: python(data["x"], data["label"])), peers.compiled(python, ["x", "label"])]

@@ -28,16 +28,8 @@ class Bar:
         self.ratio, self.against = ratio, against
         self.label = label or ("best peer" if against is None else against[0])
 
-    def covers(self, who):
-        if who == "tile":
-            return False
-        if self.against is None:
-            return who not in ("copy", "tile-plain", "cublas-plain", "cublas-f16")
-        return any(who == name or who.startswith(name + "-") for name in self.against if name != "cublas") or \
-            ("cublas" in self.against and who == "cublas")
-
     def toJson(self):
-        return {"ratio": self.ratio, "against": self.label}
+        return {"ratio": self.ratio, "against": self.label, "names": self.against}
 
 
 class Item:

@@ -5,8 +5,8 @@ from .lib import empty, normal, torch
 from .ours import tiles
 
 LARGE = [{"BM": 128, "BN": 256, "BK": 64}, {"BM": 128, "BN": 128, "BK": 64}, {"BM": 256, "BN": 128, "BK": 64},
-         {"BM": 128, "BN": 256, "BK": 64, "stages": 3}, {"BM": 128, "BN": 256, "BK": 64, "stages": 4},
-         {"BM": 128, "BN": 192, "BK": 64}, {"BM": 128, "BN": 256, "BK": 64, "cluster": "2, 1"}]
+         {"BM": 128, "BN": 256, "BK": 64, "warps": 8, "stages": 4}, {"BM": 128, "BN": 128, "BK": 64, "warps": 8, "stages": 4},
+         {"BM": 128, "BN": 192, "BK": 64}, {"BM": 128, "BN": 256, "BK": 64, "warps": 8, "cluster": "2, 1"}]
 FEW_16 = [{"BM": 16, "BN": 32, "BK": 256}, {"BM": 16, "BN": 64, "BK": 128}, {"BM": 16, "BN": 64, "BK": 256},
           {"BM": 16, "BN": 128, "BK": 128}, {"BM": 64, "BN": 64, "BK": 128}, {"BM": 64, "BN": 128, "BK": 64}]
 FEW_128 = [{"BM": 128, "BN": 64, "BK": 64}, {"BM": 128, "BN": 64, "BK": 128}, {"BM": 128, "BN": 32, "BK": 128},

@@ -20,7 +20,8 @@ def _f8(m, n, k):
                                               use_fast_accum=fast)}
             return function
         outputs = lambda data: {"c": data["c"]}  # noqa: E731
-        found = tiles("matmul_f8", VARIANTS, lambda data: {key: data[key] for key in ("a", "b", "c")}, outputs)
+        found = tiles("matmul_f8", VARIANTS, lambda data: {key: data[key] for key in ("a", "b", "c")}, outputs,
+                      fixed={"A": "f8e4m3", "B": "f8e4m3", "T": "f16"})
         found += [peers.eager("cublaslt", scaled(True)), peers.eager("cublaslt-accurate", scaled(False))]
         found += peers.tritons("triton", triton_products.pointers(m, n, k, True, triton_products.POINTERS_8BIT), outputs)
         found += peers.tritons("triton-tma", triton_products.tma(m, n, k, True, triton_products.TMA_8BIT), outputs)
@@ -41,7 +42,8 @@ def _int8(m, n, k):
 
         def library(data):
             return {"c": torch._int_mm(data["a"], data["b"].T, out=data["c"])}
-        found = tiles("matmul_int8", VARIANTS, lambda data: {key: data[key] for key in ("a", "b", "c")}, outputs)
+        found = tiles("matmul_int8", VARIANTS, lambda data: {key: data[key] for key in ("a", "b", "c")}, outputs,
+                      fixed={"T": "i8"})
         found.append(peers.eager("cublas", library))
         found += peers.tritons("triton", triton_products.pointers(m, n, k, True, triton_products.POINTERS_8BIT, acc="i32"), outputs)
         found += peers.tritons("triton-tma", triton_products.tma(m, n, k, True, triton_products.TMA_8BIT, acc="i32", out="i32"), outputs)

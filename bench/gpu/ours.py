@@ -78,7 +78,7 @@ def withAttributes(text, kernel, attributes):
 
 def describe(definitions, attributes):
     """A variant's name; the dtype is in the item already."""
-    return ",".join(f"{k}={v}" for k, v in {**definitions, **attributes}.items() if k != "T")
+    return ",".join(f"{k}={v}" for k, v in {**definitions, **attributes}.items() if k != "T") or "defaults"
 
 
 class Binary:
@@ -160,6 +160,10 @@ def tiles(name, variants, arguments, outputs, kernel=None, fixed=None, who="tile
     fixed        definitions that all variants share, as T
     """
     kernel = kernel or name
+    if not available(name):
+        def build(data):
+            raise FileNotFoundError(f"there is no example {name}")
+        return [Contender(who, build)]
     result = []
     for choice in Settings.variants or variants:
         attributes = {key: value for key, value in choice.items() if key in ATTRIBUTES}

@@ -42,14 +42,26 @@ def machine():
 def ofItem(item, found):
     """An item's records with the item's description, as the worker hands them over."""
     return {"item": item.name, "family": item.family, "op": item.op, "shape": item.shape, "dtype": item.dtype, "unit": item.unit,
-            "cold": item.cold, "bars": [bar.toJson() | {"ours": _ratio(item, bar, found)} for bar in item.bars], "found": found}
+            "cold": item.cold, "bars": withRatios([bar.toJson() for bar in item.bars], found), "found": found}
 
 
-def _ratio(item, bar, found):
-    """Our rate over the best rate that the bar speaks of, None where one of them is missing."""
-    ours = max((r["rate"] for r in found if r["who"] == "tile" and "rate" in r), default=None)
-    theirs = max((r["rate"] for r in found if "rate" in r and bar.covers(r["who"])), default=None)
-    return round(ours / theirs, 4) if ours and theirs else None
+def covers(names, who):
+    """Whether a bar against `names` speaks of `who`: a kind of Triton is Triton; None means every peer that does all the work."""
+    if who in ("tile", "tile-plain", "cublas-plain", "cublas-f16") or (who == "copy" and names is None):
+        return False
+    return names is None or any(who == name or who.startswith(name + "-") for name in names)
+
+
+def withRatios(bars, found):
+    """Bars with our rate over the best rate that they speak of as "ours", None unless one run has measured both."""
+    result = []
+    for bar in bars:
+        ours, run = max(((r["rate"], r.get("run", "")) for r in found if r["who"] == "tile" and "rate" in r), default=(None, ""))
+        names = bar["names"]
+        theirs = max((r["rate"] for r in found if "rate" in r and r.get("run", "") == run
+                      and (r["who"] in names if names and names[0].endswith("-plain") else covers(names, r["who"]))), default=None)
+        result.append({**bar, "ours": round(ours / theirs, 4) if ours and theirs else None})
+    return result
 
 
 def merge(path, machineNow, done):
@@ -60,7 +72,7 @@ def merge(path, machineNow, done):
             result.update(json.load(stream))
     except (OSError, ValueError):
         pass
-    now = time.strftime("%Y-%m-%d %H:%M")
+    now = time.strftime("%Y-%m-%d %H:%M:%S")
     result["machine"] = machineNow or result["machine"]
     result["command"] = "python3 " + " ".join(sys.argv)
     for entry in done:
@@ -68,9 +80,11 @@ def merge(path, machineNow, done):
         measured = {record["who"] for record in entry["found"]}
         result["records"] = [r for r in result["records"]
                              if not (all(r[n] == v for n, v in key.items()) and r["who"] in measured)]
-        result["records"] += [{**key, **record, "date": now} for record in entry["found"]]
+        result["records"] += [{**key, **record, "run": now} for record in entry["found"]]
         result["items"] = [i for i in result["items"] if any(i[n] != v for n, v in key.items())]
-        result["items"].append({name: entry[name] for name in ("family", "op", "shape", "dtype", "unit", "cold", "bars")})
+        result["items"].append({name: entry[name] for name in ("family", "op", "shape", "dtype", "unit", "cold")}
+                               | {"bars": withRatios(entry["bars"], [r for r in result["records"]
+                                                                     if all(r[n] == v for n, v in key.items())])})
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     with open(path, "w", encoding="utf-8") as stream:
         json.dump(result, stream, indent=1)

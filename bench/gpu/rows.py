@@ -10,10 +10,10 @@ SHAPES = ((4096, 4096), (16384, 8192), (131072, 1024))
 
 
 def _blocks(n):
-    """Choices of our BLOCK for rows of n elements, with and without an explicit number of warps."""
-    choices = [{"BLOCK": n}, {"BLOCK": n, "warps": 4}, {"BLOCK": n, "warps": 8}]
-    return choices + [{"BLOCK": block} for block in (1024, 2048, 4096) if block < n] + \
-        ([{"BLOCK": n, "warps": 1}, {"BLOCK": n, "warps": 2}] if n <= 1024 else [{"BLOCK": n, "warps": 16}])
+    """Choices of our BLOCK for rows of n elements. fp("fast") is what the peers do: approximate division and functions."""
+    choices = [{"BLOCK": n}, {"BLOCK": n, "fp": "fast"}]
+    choices += [{"BLOCK": n, "fp": "fast", "warps": warps} for warps in (1, 2, 4, 8, 16, 32) if 256 <= n // warps <= 2048]
+    return choices + [{"BLOCK": block, "fp": "fast"} for block in (1024, 2048, 4096) if block < n]
 
 
 def _ours(op, m, n, dtype, names, outputs):
@@ -22,7 +22,7 @@ def _ours(op, m, n, dtype, names, outputs):
     found = tiles(op, _blocks(n), arguments, results, fixed={"T": dtype})
     # A kernel for rows that fit into a tile, several at a time, where the examples have one.
     if available(op + "_rows"):
-        found += tiles(op + "_rows", [{"ROWS": rows, "BLOCK": n, "warps": warps} for rows in (1, 2, 4, 8) for warps in (1, 2, 4, 8)
+        found += tiles(op + "_rows", [{"ROWS": rows, "BLOCK": n, "fp": "fast", "warps": warps} for rows in (1, 2, 4, 8) for warps in (1, 2, 4, 8)
                                       if 1024 <= rows * n <= 8192 * 2 and rows * n // warps in (1024, 2048, 4096)],
                        arguments, results, fixed={"T": dtype})
     return found

@@ -28,6 +28,8 @@ def command(tilec, name, case, arguments, stored, folder, device):
     that an element that is not written shows; in the rest tilec itself finds the sizes of the outputs."""
     dirty = zlib.crc32(case.name.encode()) % 2
     line = [tilec, "run", cases.source(name), "--device", device]
+    if case.kernel:
+        line += ["--kernel", case.kernel]
     for key, value in case.definitions.items():
         line += ["-D", f"{key}={value}"]
     for key, argument in arguments.items():

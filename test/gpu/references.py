@@ -19,6 +19,9 @@ LARGE = {
     "matmul_f32": [Case("M=1021 N=2039 K=1024")],
     "attention": [Case("B=2 H=8 G=2 S=2048 L=2048 D=128", T="f16"),
                   Case("B=1 H=4 G=4 S=1021 L=4093 D=64", T="bf16", CAUSAL="false")],
+    "matmul_nt": [Case("M=4096 N=4096 K=4096", T="f16")],
+    "attention_backward": [Case("B=1 H=8 G=2 S=1000 L=1024 D=128", kernel="attention_backward", T="f16"),
+                           Case("B=1 H=8 G=2 S=1000 L=1024 D=128", kernel="attention_backward_dq", T="f16")],
     "transpose": [Case("M=8191 N=8193", T="bf16")],
     "row_sum": [Case("M=3 N=16777216", T="f32")],
 }
@@ -57,6 +60,10 @@ def matmul(case, a, b, bias=0.0):
     return {"c": act[case.definitions.get("ACT", "identity")](a @ b + bias)}
 
 
+def matmul_nt(case, a, b):
+    return {"c": a @ b.T}
+
+
 def matmul_f32(case, a, b):
     return {"c": a @ b}
 
@@ -73,6 +80,23 @@ def attention(case, q, k, v, scale):
         o[:, h] = torch.softmax(s, 2) @ v[:, g]
         lse[:, h] = torch.logsumexp(s, 2)
     return {"o": o, "lse": lse}
+
+
+def attention_backward(case, q=None, k=None, v=None, do=None, lse=None, delta=None, scale=None, o=None):
+    if case.kernel == "attention_backward_delta":
+        return {"delta": (o * do).sum(3)}
+    dq, dk, dv = torch.empty_like(q), torch.zeros_like(k), torch.zeros_like(v)
+    hidden = torch.ones(case.S, case.L, dtype=torch.bool, device=q.device).triu(case.L - case.S + 1)
+    for h in range(case.H):
+        g = h // (case.H // case.G)
+        p = torch.exp((q[:, h] @ k[:, g].transpose(1, 2)) * scale - lse[:, h, :, None])
+        if case.definitions.get("CAUSAL", "true") == "true":
+            p = p.masked_fill(hidden, 0.0)
+        ds = p * (do[:, h] @ v[:, g].transpose(1, 2) - delta[:, h, :, None]) * scale
+        dq[:, h] = ds @ k[:, g]
+        dk[:, g] += ds.transpose(1, 2) @ q[:, h]
+        dv[:, g] += p.transpose(1, 2) @ do[:, h]
+    return {"dq": dq} if case.kernel == "attention_backward_dq" else {"dk": dk, "dv": dv}
 
 
 def transpose(case, x):
