@@ -81,11 +81,14 @@ def TileGPUPadExtents : Pass<"tile-gpu-pad-extents", "::mlir::ModuleOp"> {
 def TileGPUAssignLayouts : Pass<"tile-gpu-assign-layouts", "::mlir::ModuleOp"> {
   let summary = "give every tile a layout, and turn dots into tensor-core or scalar products";
   let description = [{
-    Loads and reductions take blocked layouts, dots the fragments of mma.sync; what depends on them follows, and what
+    Loads and reductions take blocked layouts, dots the fragments of tensor cores; what depends on them follows, and what
     depends on neither (constants, positions, masks, broadcasts) is repeated in the layout each user needs. Where layouts
     still differ, `tile_gpu.convert_layout` is inserted. Dot operands go through swizzled shared memory unless each
-    thread already holds its fragment. Sets `tile_gpu.num_warps` on the kernel.
+    thread already holds its fragment. Dots become wgmma on sm_90a where types and extents allow it, else mma.sync, else
+    scalar code. Sets `tile_gpu.num_warps` on the kernel.
   }];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The GPU, as in sm_90a">,
+                 Option<"remarks", "remarks", "bool", "true", "Report dots that cannot use the fastest instructions">];
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect"];
 }
 

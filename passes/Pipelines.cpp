@@ -66,7 +66,7 @@ void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
 
 void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUPadExtents());
-  pm.addPass(createTileGPUAssignLayouts());
+  pm.addPass(createTileGPUAssignLayouts({options.target, /*remarks=*/true}));
   addCleanup(pm);
   pm.addPass(createTileGPUMakePersistent());
   pm.addPass(createTileGPUSpecializeWarps({options.target}));

@@ -20,7 +20,10 @@ public:
                               int64_t blockRows);
 
   llvm::ArrayRef<int64_t> getShape() const { return shape; }
+  llvm::ArrayRef<int64_t> getOrder() const { return order; }
   unsigned getElementBytes() const { return elementBytes; }
+  /// Bytes of a panel's row; 0 where rows are whole and nothing is swizzled.
+  unsigned getSwizzle() const { return panelBytes; }
   /// Bytes that the tile takes.
   int64_t getBytes() const;
   /// Offset in bytes of an element.

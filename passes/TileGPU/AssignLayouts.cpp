@@ -1,4 +1,5 @@
 // tile-gpu-assign-layouts: gives every tile of a kernel a layout, and makes dots work on fragments.
+#include "passes/Passes.h"
 #include "passes/TileGPU/LayoutInference.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,13 +17,6 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
-
-/// Bits that an element takes in memory.
-static unsigned getElementBits(Type type) {
-  if (type.isIndex())
-    return 64;
-  return std::max(8u, type.getIntOrFloatBitWidth());
-}
 
 /// Refuses what this path cannot do, before anything is changed.
 static LogicalResult checkSupported(KernelOp kernel) {
@@ -49,45 +43,6 @@ static LogicalResult checkSupported(KernelOp kernel) {
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
-}
-
-/// Number of warps: what the kernel asks for, else what gives each thread a moderate share of the largest tile.
-static KernelShape chooseShape(KernelOp kernel) {
-  KernelShape shape;
-  int64_t largest = 1, dotElements = 0;
-  unsigned narrowest = 128;
-  bool reducesRows = false, reducesOthers = false;
-  kernel.getBody().walk([&](Operation *op) {
-    for (Value value : op->getResults())
-      if (auto type = dyn_cast<RankedTensorType>(value.getType()))
-        largest = std::max(largest, type.getNumElements());
-    if (auto dot = dyn_cast<DotOp>(op))
-      dotElements += dot.getType().getNumElements(); // accumulators live side by side
-    Type moved;
-    if (auto load = dyn_cast<LoadOp>(op))
-      moved = load.getType();
-    else if (auto store = dyn_cast<StoreOp>(op))
-      moved = store.getValue().getType();
-    if (isa_and_nonnull<RankedTensorType>(moved))
-      narrowest = std::min(narrowest, getElementBits(getElementTypeOrSelf(moved)));
-    if (auto reduce = dyn_cast<ReduceOp>(op))
-    {
-      int64_t rank = reduce.getSource().getType().getRank();
-      reducesRows |= rank == 2;
-      reducesOthers |= rank > 1 && reduce.getAxis() != rank - 1;
-    }
-  });
-  if (auto asked = kernel->getAttrOfType<IntegerAttr>(askedWarpsName))
-    shape.numWarps = asked.getInt();
-  else if (dotElements)
-    shape.numWarps = std::clamp<int64_t>(dotElements / (32 * 128), 4, 8);
-  else
-    shape.numWarps = std::clamp<int64_t>(largest / (32 * 16), 4, 16);
-  shape.numWarps = llvm::PowerOf2Ceil(shape.numWarps);
-  shape.vector = std::max(1u, 128 / narrowest);
-  shape.rowsInWarps = dotElements && reducesRows;
-  shape.reducesLast = !dotElements && reducesRows && !reducesOthers;
-  return shape;
 }
 
 namespace {
@@ -195,10 +150,11 @@ private:
         convertOperand(terminator->getOpOperand(first + i), layoutOf(target));
   }
 
-  /// A dot operand in shared memory: written where the tile is defined, transposed by reading it so.
-  Value stage(Value value) {
+  /// A dot operand in shared memory: written where the tile is defined, transposed by reading it so. Its fastest
+  /// dimension is that of the registers, or `fastest`.
+  Value stage(Value value, std::optional<unsigned> fastest = std::nullopt) {
     if (auto permute = value.getDefiningOp<PermuteOp>()) {
-      Value source = stage(permute.getSource());
+      Value source = stage(permute.getSource(), fastest ? std::optional<unsigned>(permute.getPermutation()[*fastest]) : std::nullopt);
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointAfterValue(source);
       auto type = cast<MemDescType>(source.getType());
@@ -215,20 +171,19 @@ private:
     }
     auto original = cast<RankedTensorType>(value.getType());
     Value tile = get(value, original.getEncoding() ? layoutOf(value) : inference.getDefault(original));
-    Value &cached = staged[tile];
-    if (cached)
-      return cached;
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointAfterValue(tile);
     auto type = cast<RankedTensorType>(tile.getType());
     LinearLayout layout = layoutOf(tile);
-    // The fastest dimension of the shared tile is that of the registers.
     SmallVector<int64_t> order;
     for (unsigned d = type.getRank(); d-- > 0;)
       order.push_back(d);
     for (unsigned d = 0; d < order.size(); ++d)
-      if (layout.getContiguousRegisters(order[d]) > layout.getContiguousRegisters(order[0]))
+      if (fastest ? order[d] == *fastest : layout.getContiguousRegisters(order[d]) > layout.getContiguousRegisters(order[0]))
         std::swap(order[0], order[d]);
+    Value &cached = staged[{tile, order.empty() ? 0 : order[0]}];
+    if (cached)
+      return cached;
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfterValue(tile);
     int64_t bytes = type.getDimSize(order[0]) * getElementBits(type.getElementType()) / 8;
     int64_t swizzle = bytes >= 128 ? 128 : bytes >= 64 ? 64 : bytes >= 32 ? 32 : 0;
     auto result = MemDescType::get(builder.getContext(), type.getShape(), type.getElementType(),
@@ -245,21 +200,48 @@ private:
     return LocalLoadOp::create(at, value.getLoc(), withLayout(type, layout), memory);
   }
 
+  Value createMma(DotOp dot, Value acc) {
+    int64_t m = dot.getType().getDimSize(0), n = dot.getType().getDimSize(1), k = dot.getA().getType().getDimSize(1);
+    unsigned bits = getElementBits(dot.getA().getType().getElementType());
+    auto [warpsM, warpsN] = chooseWarps(dot, inference.getShape());
+    Value a = fragment(dot.getA(), LinearLayout::mmaOperand(0, m, k, bits, warpsM, warpsN), builder);
+    Value b = fragment(dot.getB(), LinearLayout::mmaOperand(1, k, n, bits, warpsM, warpsN), builder);
+    builder.setInsertionPoint(dot);
+    return MmaOp::create(builder, dot.getLoc(), acc.getType(), a, b, acc);
+  }
+
+  Value createWgmma(DotOp dot, Value acc) {
+    auto typeA = cast<RankedTensorType>(dot.getA().getType());
+    int64_t m = typeA.getDimSize(0), k = typeA.getDimSize(1);
+    unsigned bits = getElementBits(typeA.getElementType());
+    auto [warpsM, warpsN] = chooseWarps(dot, inference.getShape());
+    LinearLayout operand = LinearLayout::mmaOperand(0, m, k, bits, warpsM, warpsN);
+    // Only 16-bit elements can be transposed on their way from shared memory.
+    auto fastest = [&](unsigned kDim) { return bits == 16 ? std::nullopt : std::optional<unsigned>(kDim); };
+    bool inRegisters = typeA.getEncoding() && layoutOf(dot.getA()).getRegisterSources(operand);
+    Value a = inRegisters ? get(dot.getA(), operand) : stage(dot.getA(), fastest(1)), b = stage(dot.getB(), fastest(0));
+    builder.setInsertionPoint(dot);
+    auto create = [&](Value to) { return WgmmaOp::create(builder, dot.getLoc(), acc.getType(), a, b, to, /*async=*/false); };
+    if (bits != 8 || dot.getPrecision() != DotPrecision::Full || !isa<FloatType>(typeA.getElementType()))
+      return create(acc);
+    // Tensor cores keep fewer than 24 bits of sums of 8-bit floats: these are added to the accumulator in f32.
+    auto type = cast<RankedTensorType>(acc.getType());
+    Value zero = arith::ConstantOp::create(builder, dot.getLoc(), cast<TypedAttr>(builder.getZeroAttr(type)));
+    return arith::AddFOp::create(builder, dot.getLoc(), acc, create(zero));
+  }
+
   void rewriteDot(DotOp dot) {
-    RankedTensorType type = dot.getType();
     builder.setInsertionPoint(dot);
     Value acc = get(dot.getAcc(), layoutOf(dot.getResult()));
     Value result;
-    if (chooseDotKind(dot) == DotKind::Mma) {
-      LinearLayout accumulator = layoutOf(dot.getResult());
-      int64_t m = type.getDimSize(0), n = type.getDimSize(1), k = dot.getA().getType().getDimSize(1);
-      unsigned bits = getElementBits(dot.getA().getType().getElementType());
-      auto [warpsM, warpsN] = inference.getWarps(m, n);
-      Value a = fragment(dot.getA(), LinearLayout::mmaOperand(0, m, k, bits, warpsM, warpsN), builder);
-      Value b = fragment(dot.getB(), LinearLayout::mmaOperand(1, k, n, bits, warpsM, warpsN), builder);
-      builder.setInsertionPoint(dot);
-      result = MmaOp::create(builder, dot.getLoc(), acc.getType(), a, b, acc);
-    } else {
+    switch (chooseDotKind(dot, inference.getShape())) {
+    case DotKind::Wgmma:
+      result = createWgmma(dot, acc);
+      break;
+    case DotKind::Mma:
+      result = createMma(dot, acc);
+      break;
+    case DotKind::Fma:
       Value a = stage(dot.getA()), b = stage(dot.getB());
       builder.setInsertionPoint(dot);
       result = FmaDotOp::create(builder, dot.getLoc(), acc.getType(), a, b, acc, dot.getIsUnsigned());
@@ -333,20 +315,31 @@ private:
   SmallVector<Operation *> ops;
   DenseMap<Value, LinearLayout> layouts;             // looked up only
   DenseMap<std::pair<Value, Type>, Value> copies;    // looked up only
-  DenseMap<Value, Value> staged;                     // looked up only
+  DenseMap<std::pair<Value, int64_t>, Value> staged; // by tile and fastest dimension; looked up only
 };
 
 struct TileGPUAssignLayouts : tile::impl::TileGPUAssignLayoutsBase<TileGPUAssignLayouts> {
+  using Base::Base;
+
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<KernelOp>()) {
       if (failed(checkSupported(kernel)))
         return signalPassFailure();
-      KernelShape shape = chooseShape(kernel);
+      KernelShape shape = chooseShape(kernel, target);
+      if (remarks)
+        remarkSlowDots(kernel, shape);
       LayoutInference inference(kernel, shape);
       Assigner(kernel, inference).run();
       kernel->setAttr(numWarpsName, Builder(kernel).getI64IntegerAttr(shape.numWarps));
       orderSharedTensors(kernel);
     }
+  }
+
+  static void remarkSlowDots(KernelOp kernel, const KernelShape &shape) {
+    kernel.getBody().walk([&](DotOp dot) {
+      if (std::string reason = explainNoWgmma(dot, shape); !reason.empty())
+        dot->emitRemark() << "dot by mma.sync or scalar code instead of wgmma: " << reason << " [R0401]";
+    });
   }
 
   /// Threads may read what others of the same program wrote only where a tensor is both read and written: keep program

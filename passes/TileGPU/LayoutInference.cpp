@@ -10,39 +10,6 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
-//===-- Dots ------------------------------------------------------------------------------------------------------===//
-
-DotKind tile::gpu::chooseDotKind(DotOp dot) {
-  RankedTensorType a = dot.getA().getType(), b = dot.getB().getType(), c = dot.getAcc().getType();
-  if (c.getRank() != 2 || c.getDimSize(0) < 16 || c.getDimSize(1) < 8)
-    return DotKind::Fma;
-  Type element = a.getElementType(), acc = c.getElementType();
-  int64_t k = a.getDimSize(1);
-  if (element != b.getElementType())
-    return DotKind::Fma;
-  if ((element.isF16() || element.isBF16()) && acc.isF32() && k >= 16)
-    return DotKind::Mma;
-  if (element.isF32() && acc.isF32() && dot.getPrecision() == DotPrecision::TF32 && k >= 8)
-    return DotKind::Mma;
-  return DotKind::Fma;
-}
-
-std::pair<unsigned, unsigned> tile::gpu::chooseWarps(int64_t m, int64_t n, const KernelShape &shape) {
-  unsigned warpsM = 1, warpsN = 1;
-  while (warpsM * warpsN < shape.numWarps) {
-    bool roomM = int64_t(warpsM) * 16 < m, roomN = int64_t(warpsN) * 8 < n;
-    if (!roomM && !roomN)
-      break;
-    // Otherwise share the longer side, so that operands are read least often.
-    bool alongM = roomM && (shape.rowsInWarps || !roomN || m / warpsM >= n / warpsN);
-    (alongM ? warpsM : warpsN) *= 2;
-  }
-  // Warps beyond the tile hold duplicates along M.
-  while (warpsM * warpsN < shape.numWarps)
-    warpsM *= 2;
-  return {warpsM, warpsN};
-}
-
 //===-- Accesses --------------------------------------------------------------------------------------------------===//
 
 /// True if the view's elements are neighbours along `dim`.
@@ -127,9 +94,9 @@ LinearLayout LayoutInference::getDefault(RankedTensorType type) const {
 
 LinearLayout LayoutInference::getDotLayout(DotOp dot) const {
   RankedTensorType type = dot.getType();
-  if (chooseDotKind(dot) == DotKind::Fma)
+  if (chooseDotKind(dot, shape) == DotKind::Fma)
     return getDefault(type);
-  auto [warpsM, warpsN] = chooseWarps(type.getDimSize(0), type.getDimSize(1), shape);
+  auto [warpsM, warpsN] = chooseWarps(dot, shape);
   return LinearLayout::mmaAccumulator(type.getDimSize(0), type.getDimSize(1), warpsM, warpsN);
 }
 
@@ -212,7 +179,7 @@ bool LayoutInference::visit(Operation *op) {
   Value result = op->getResult(0);
   auto type = cast<RankedTensorType>(result.getType());
   if (auto dot = dyn_cast<DotOp>(op))
-    return anchor(result, getDotLayout(dot), chooseDotKind(dot) == DotKind::Mma ? 2 : 1);
+    return anchor(result, getDotLayout(dot), chooseDotKind(dot, shape) == DotKind::Fma ? 1 : 2);
   if (auto load = dyn_cast<LoadOp>(op))
     return isRepeatable(op) ? false : anchor(result, getAccessLayout(load, type), 1);
   if (isa<ReduceOp, ArgReduceOp>(op)) {

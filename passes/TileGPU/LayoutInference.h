@@ -2,27 +2,12 @@
 #ifndef TILE_PASSES_TILEGPU_LAYOUTINFERENCE_H
 #define TILE_PASSES_TILEGPU_LAYOUTINFERENCE_H
 
-#include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/TileGPU/DotSelection.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
 #include <optional>
 
 namespace tile::gpu {
-
-/// What a kernel's tiles have in common.
-struct KernelShape {
-  unsigned numWarps = 4;
-  unsigned vector = 4;       ///< neighbours that a thread holds in blocked layouts: 16 bytes of the narrowest element
-  bool rowsInWarps = false;  ///< a dot's result is reduced along rows: all warps go along M
-  bool reducesLast = false;  ///< no dots, and tiles are reduced along their last dimension alone: whole rows in a warp
-};
-
-/// How a dot is computed.
-enum class DotKind { Mma, Fma };
-DotKind chooseDotKind(DotOp dot);
-
-/// Warps along M and N for accumulators of shape [m, n].
-std::pair<unsigned, unsigned> chooseWarps(int64_t m, int64_t n, const KernelShape &shape);
 
 /// True if the operation can be repeated in any layout that its users ask for: constants, positions, masks, broadcasts,
 /// and element-wise work on nothing else. Loads too where they only feed broadcasts.
@@ -42,8 +27,7 @@ public:
   LinearLayout getDefault(mlir::RankedTensorType type) const;
   LinearLayout getDefault(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order) const;
   LinearLayout getDotLayout(DotOp dot) const;
-  /// Warps along M and N for a dot's result of shape [m, n].
-  std::pair<unsigned, unsigned> getWarps(int64_t m, int64_t n) const { return chooseWarps(m, n, shape); }
+  const KernelShape &getShape() const { return shape; }
   /// The blocked layout that suits a load or store: the dimension with stride 1 is the fastest.
   template <typename AccessOp> LinearLayout getAccessLayout(AccessOp access, mlir::RankedTensorType type) const;
 

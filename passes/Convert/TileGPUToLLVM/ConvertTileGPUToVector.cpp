@@ -83,6 +83,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     populateMmaPatterns(converter, patterns);
     populateRingPatterns(converter, patterns);
     populateTmaPatterns(converter, patterns);
+    populateWgmmaPatterns(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
 
     ConversionTarget target(getContext());

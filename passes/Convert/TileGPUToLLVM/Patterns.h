@@ -26,6 +26,8 @@ void populateConvertLayoutPatterns(const mlir::TypeConverter &converter, mlir::R
 void populateMmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile_gpu.descriptor, tma_load, tma_store.
 void populateTmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// tile_gpu.wgmma and wgmma_wait.
+void populateWgmmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 
 /// Rings, warp specialisation, block numbers and barriers; and the types of rings and mbarriers.
 void populateRingPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);

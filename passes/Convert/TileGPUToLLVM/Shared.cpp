@@ -3,9 +3,18 @@
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/TileGPU/SharedMemory.h"
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
 using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
+
+static bool isReadByWgmma(Value memory) {
+  return llvm::any_of(memory.getUsers(), [](Operation *user) {
+    auto permute = dyn_cast<MemDescPermuteOp>(user);
+    return isa<WgmmaOp>(user) || (permute && isReadByWgmma(permute.getResult()));
+  });
+}
 
 namespace {
 
@@ -20,6 +29,10 @@ struct LowerLocalAlloc : OpConversionPattern<LocalAllocOp> {
     Value base = getSharedPointer(rewriter, op.getLoc(), *offset);
     storeTile(rewriter, op.getLoc(), adaptor.getSource(), getLayout(op.getSource().getType()),
               getSharedLayout(op.getType()), base);
+    // Ordinary stores and wgmma reach shared memory by different ways; the block's barrier alone does not order them.
+    if (isReadByWgmma(op.getResult()))
+      NVVM::FenceProxyOp::create(rewriter, op.getLoc(), NVVM::ProxyKindAttr::get(getContext(), NVVM::ProxyKind::async_shared),
+                                 NVVM::SharedSpaceAttr::get(getContext(), NVVM::SharedSpace::shared_cta));
     rewriter.replaceOp(op, base);
     return success();
   }

@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --tile-gpu-assign-layouts --canonicalize | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-assign-layouts=target=sm_80 --canonicalize | FileCheck %s
 
 // A load takes a blocked layout, 16 bytes a thread; its users follow; a mask is computed where it is used.
 // CHECK-LABEL: tile.kernel @rows

@@ -1,0 +1,292 @@
+// tile_gpu.wgmma and wgmma_wait: one block of inline PTX each.
+//
+// A product is one piece of PTX from its fence to its wait, so that nothing comes between its steps and LLVM's IR stays
+// small. Accumulators are tied to it: the hardware writes them until the wait, which ptxas alone cannot tell.
+#include "dialect/TileGPU/WgmmaDescriptor.h"
+#include "passes/Convert/TileGPUToLLVM/Patterns.h"
+#include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
+#include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
+#include "passes/TileGPU/SharedMemory.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+//===--- Registers -------------------------------------------------------------------------------------------------===//
+
+/// A tile's registers as 32-bit words, each an operand of its own: f32 as such, all else as i32.
+SmallVector<Value> getWords(OpBuilder &builder, Location loc, Value vector) {
+  vector = toStoredVector(builder, loc, vector);
+  auto type = cast<VectorType>(vector.getType());
+  int64_t packed = 32 / type.getElementTypeBitWidth();
+  SmallVector<Value> words;
+  for (int64_t i = 0; i < type.getNumElements(); i += packed) {
+    if (packed == 1) {
+      words.push_back(vector::ExtractOp::create(builder, loc, vector, ArrayRef<int64_t>{i}));
+      continue;
+    }
+    Value piece = takeElements(builder, loc, vector, llvm::to_vector(llvm::seq(i, i + packed)));
+    words.push_back(LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), piece));
+  }
+  return words;
+}
+
+/// The tile of type `type` whose registers are the results of `structure`, the words above.
+Value joinWords(OpBuilder &builder, Location loc, Value structure, VectorType type) {
+  int64_t packed = 32 / type.getElementTypeBitWidth();
+  SmallVector<Value> words;
+  SmallVector<unsigned> positions;
+  for (unsigned i = 0; i < type.getNumElements() / packed; ++i)
+    words.push_back(LLVM::ExtractValueOp::create(builder, loc, structure, i));
+  if (packed == 1)
+    return vector::FromElementsOp::create(builder, loc, type, words);
+  auto piece = VectorType::get(packed, type.getElementType());
+  for (Value &word : words) {
+    word = LLVM::BitcastOp::create(builder, loc, piece, word);
+    for (int64_t i = 0; i < packed; ++i)
+      positions.push_back(positions.size());
+  }
+  return joinPieces(builder, loc, words, positions);
+}
+
+/// The type and constraint of a tile's words as results.
+Type getWordType(VectorType type) {
+  return type.getElementType().isF32() ? type.getElementType() : IntegerType::get(type.getContext(), 32);
+}
+StringRef getConstraint(Type word) { return word.isF32() ? "f" : word.isInteger(64) ? "l" : "r"; }
+
+/// `text` with `results` words of type `word` first, then `inputs`, then the words that results start from (or none).
+Value createAsm(OpBuilder &builder, Location loc, StringRef text, Type word, unsigned results, ArrayRef<Value> inputs,
+                ArrayRef<Value> tied) {
+  std::string constraints;
+  for (unsigned i = 0; i < results; ++i)
+    constraints += ("=" + getConstraint(word) + ",").str();
+  for (Value input : inputs)
+    constraints += (getConstraint(input.getType()) + ",").str();
+  for (unsigned i = 0; i < tied.size(); ++i)
+    constraints += std::to_string(i) + ",";
+  constraints += "~{memory}";
+  SmallVector<Value> operands(inputs);
+  llvm::append_range(operands, tied);
+  Type type = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(results, word));
+  auto asmOp = LLVM::InlineAsmOp::create(builder, loc, type, operands, text, constraints, /*has_side_effects=*/true,
+                                         /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                         LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT),
+                                         /*operand_attrs=*/ArrayAttr());
+  return asmOp.getResult(0);
+}
+
+//===--- Instructions ----------------------------------------------------------------------------------------------===//
+
+/// Names of an instruction's element types, accumulator first.
+struct Instruction {
+  const char *acc, *a, *b;
+};
+
+std::optional<Instruction> selectInstruction(Type a, Type b, Type acc) {
+  auto float8 = [](Type type) { return isa<Float8E4M3FNType>(type) ? "e4m3" : isa<Float8E5M2Type>(type) ? "e5m2" : nullptr; };
+  if (float8(a) && float8(b) && acc.isF32())
+    return Instruction{"f32", float8(a), float8(b)};
+  if (a != b)
+    return std::nullopt;
+  if (a.isF16() && (acc.isF32() || acc.isF16()))
+    return Instruction{acc.isF32() ? "f32" : "f16", "f16", "f16"};
+  if (a.isBF16() && acc.isF32())
+    return Instruction{"f32", "bf16", "bf16"};
+  if (a.isF32() && acc.isF32())
+    return Instruction{"f32", "tf32", "tf32"};
+  if (a.isInteger(8) && acc.isInteger(32))
+    return Instruction{"s32", "s8", "s8"};
+  return std::nullopt;
+}
+
+/// How a product is cut into instructions of 64 rows, up to 256 columns and 32 bytes of K.
+struct Plan {
+  int64_t rowBlocks, rowStride; ///< blocks of 64 rows of one warpgroup, and rows from one to the next
+  int64_t columnBlocks, columns; ///< instructions along N, and their width
+  int64_t steps, k;              ///< instructions along K, and elements of K in each
+  SmallVector<Coord> warpgroups; ///< the accumulator's position by bit of the warpgroup's number
+};
+
+std::optional<Plan> makePlan(const LinearLayout &acc, int64_t depth, unsigned elementBits) {
+  int64_t m = acc.getShape()[0], n = acc.getShape()[1];
+  ArrayRef<Coord> warps = acc.getBases(InDim::Warp);
+  if (m < 64 || n < 8 || warps.size() < 2)
+    return std::nullopt;
+  Plan plan;
+  unsigned warpsN = 1;
+  for (const Coord &basis : warps)
+    warpsN *= basis[1] ? 2 : 1;
+  unsigned warpsM = acc.getNumWarps() / warpsN;
+  if (warpsM < 4 || acc != LinearLayout::mmaAccumulator(m, n, warpsM, warpsN))
+    return std::nullopt;
+  plan.rowStride = std::min<int64_t>(m, 16 * warpsM);
+  plan.rowBlocks = m / plan.rowStride;
+  plan.columns = std::min<int64_t>(n / warpsN, 256);
+  plan.columnBlocks = n / warpsN / plan.columns;
+  plan.k = 256 / elementBits;
+  plan.steps = depth / plan.k;
+  plan.warpgroups.assign(warps.begin() + 2, warps.end());
+  if (depth % plan.k)
+    return std::nullopt;
+  return plan;
+}
+
+/// The text of a product. Operand numbers: accumulators, then A (a descriptor or its words), then B's descriptor.
+std::string writeProduct(const Plan &plan, const Instruction &instruction, unsigned words, const WgmmaDescriptor *a,
+                         const WgmmaDescriptor &b, bool fromZero, bool async) {
+  unsigned perBlock = words / (plan.rowBlocks * plan.columnBlocks), wordsA = 4 * plan.steps * plan.rowBlocks;
+  unsigned first = words, descriptorB = words + (a ? 1 : wordsA);
+  bool transposes = StringRef(instruction.a).ends_with("f16");
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << "{\n.reg .pred zero, add;\n.reg .b64 a, b;\nsetp.ne.b32 zero, 0, 0;\nsetp.ne.b32 add, 1, 0;\nwgmma.fence.sync.aligned;\n";
+  auto list = [&](unsigned from, unsigned count) {
+    out << "{";
+    for (unsigned i = 0; i < count; ++i)
+      out << (i ? ",$" : "$") << from + i;
+    out << "}, ";
+  };
+  for (int64_t step = 0; step < plan.steps; ++step)
+    for (int64_t i = 0; i < plan.rowBlocks; ++i)
+      for (int64_t j = 0; j < plan.columnBlocks; ++j) {
+        if (a)
+          out << "add.s64 a, $" << first << ", " << a->getOffset(i * plan.rowStride, step * plan.k) / 16 << ";\n";
+        out << "add.s64 b, $" << descriptorB << ", " << b.getOffset(j * plan.columns, step * plan.k) / 16 << ";\n"
+            << "wgmma.mma_async.sync.aligned.m64n" << plan.columns << "k" << plan.k << "." << instruction.acc << "."
+            << instruction.a << "." << instruction.b << " ";
+        list((i * plan.columnBlocks + j) * perBlock, perBlock);
+        if (a)
+          out << "a, ";
+        else
+          list(first + 4 * (i * plan.steps + step), 4);
+        out << "b, " << (fromZero && step == 0 ? "zero" : "add");
+        if (StringRef(instruction.acc) != "s32")
+          out << ", 1, 1";
+        if (transposes && a)
+          out << ", " << !a->isKMajor();
+        if (transposes)
+          out << ", " << !b.isKMajor();
+        out << ";\n";
+      }
+  out << "wgmma.commit_group.sync.aligned;\n";
+  if (!async)
+    out << "wgmma.wait_group.sync.aligned 0;\n";
+  out << "}";
+  return text;
+}
+
+//===--- Lowering --------------------------------------------------------------------------------------------------===//
+
+/// The descriptor of the running warpgroup's part of an operand at `base`; images[i] is how far bit i of the warpgroup's
+/// number moves it, in bytes.
+Value getDescriptor(OpBuilder &builder, Location loc, Value base, const WgmmaDescriptor &descriptor, SmallVector<uint32_t> images) {
+  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+  Value address = LLVM::PtrToIntOp::create(builder, loc, i32, base);
+  if (llvm::any_of(images, [](uint32_t image) { return image != 0; })) {
+    Value warpgroup = arith::ShRUIOp::create(builder, loc, getThreadId(builder, loc), constantI32(builder, loc, 7));
+    address = arith::AddIOp::create(builder, loc, address, applyLinear(builder, loc, warpgroup, images));
+  }
+  // The address takes 18 bits, without the lowest 4.
+  Value field = arith::ShRUIOp::create(builder, loc, address, constantI32(builder, loc, 4));
+  field = arith::AndIOp::create(builder, loc, field, constantI32(builder, loc, 0x3FFF));
+  field = arith::ExtUIOp::create(builder, loc, i64, field);
+  Value bits = arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(int64_t(descriptor.getBits())));
+  return arith::OrIOp::create(builder, loc, field, bits);
+}
+
+struct LowerWgmma : OpConversionPattern<WgmmaOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(WgmmaOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto tileA = dyn_cast<RankedTensorType>(op.getA().getType());
+    MemDescType memoryB = op.getB().getType();
+    Type elementA = tileA ? tileA.getElementType() : cast<MemDescType>(op.getA().getType()).getElementType();
+    int64_t depth = memoryB.getShape()[0];
+    auto instruction = selectInstruction(elementA, memoryB.getElementType(), op.getType().getElementType());
+    if (!instruction)
+      return op.emitError("wgmma multiplies f16, bf16, f32 (as tf32), 8-bit floats and i8, found ")
+             << elementA << " by " << memoryB.getElementType() << " into " << op.getType().getElementType();
+
+    unsigned bits = elementA.getIntOrFloatBitWidth();
+    auto plan = makePlan(getLayout(op.getType()), depth, bits);
+    WgmmaDescriptor b(getSharedLayout(memoryB), 0);
+    std::optional<WgmmaDescriptor> a;
+    if (!tileA)
+      a.emplace(getSharedLayout(cast<MemDescType>(op.getA().getType())), 1);
+    if (!plan || !b.isLegal() || (a && !a->isLegal()) || (tileA && !isOperandLayout(op, tileA, bits)))
+      return op.emitError("internal: expected operands and accumulator in layouts of wgmma, found ")
+             << op.getA().getType() << ", " << memoryB << " and " << op.getType();
+
+    auto type = cast<VectorType>(adaptor.getAcc().getType());
+    Type word = getWordType(type);
+    unsigned words = type.getNumElements() * type.getElementTypeBitWidth() / 32;
+    SmallVector<uint32_t> imagesA, imagesB;
+    for (const Coord &basis : plan->warpgroups) {
+      imagesA.push_back(a ? a->getOffset(basis[0], 0) : 0);
+      imagesB.push_back(b.getOffset(basis[1], 0));
+    }
+    SmallVector<Value> inputs;
+    if (a)
+      inputs.push_back(getDescriptor(rewriter, loc, adaptor.getA(), *a, imagesA));
+    else
+      inputs = getWordsA(rewriter, loc, adaptor.getA());
+    inputs.push_back(getDescriptor(rewriter, loc, adaptor.getB(), b, imagesB));
+
+    bool fromZero = matchPattern(op.getAcc(), m_PosZeroFloat()) || matchPattern(op.getAcc(), m_Zero());
+    SmallVector<Value> tied;
+    if (!fromZero)
+      tied = getWords(rewriter, loc, adaptor.getAcc());
+    std::string text = writeProduct(*plan, *instruction, words, a ? &*a : nullptr, b, fromZero, op.getAsync());
+    Value result = createAsm(rewriter, loc, text, word, words, inputs, tied);
+    rewriter.replaceOp(op, joinWords(rewriter, loc, result, type));
+    return success();
+  }
+
+  /// True if the registers of `tile` are A's fragments for the accumulator's warps.
+  static bool isOperandLayout(WgmmaOp op, RankedTensorType tile, unsigned bits) {
+    unsigned warpsN = 1;
+    LinearLayout acc = getLayout(op.getType());
+    for (const Coord &basis : acc.getBases(InDim::Warp))
+      warpsN *= basis[1] ? 2 : 1;
+    return getLayout(tile) ==
+           LinearLayout::mmaOperand(0, tile.getDimSize(0), tile.getDimSize(1), bits, acc.getNumWarps() / warpsN, warpsN);
+  }
+
+  /// The words of an operand in registers; f32 is rounded to tf32.
+  static SmallVector<Value> getWordsA(OpBuilder &builder, Location loc, Value vector) {
+    SmallVector<Value> words = getWords(builder, loc, vector);
+    for (Value &word : words)
+      if (word.getType().isF32())
+        word = NVVM::ConvertFloatToTF32Op::create(builder, loc, builder.getI32Type(), word,
+                                                  NVVM::FPRoundingModeAttr::get(builder.getContext(), NVVM::FPRoundingMode::RNA));
+    return words;
+  }
+};
+
+struct LowerWgmmaWait : OpConversionPattern<WgmmaWaitOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(WgmmaWaitOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto type = cast<VectorType>(adaptor.getValue().getType());
+    SmallVector<Value> words = getWords(rewriter, loc, adaptor.getValue());
+    std::string text = "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending()) + ";";
+    Value result = createAsm(rewriter, loc, text, getWordType(type), words.size(), {}, words);
+    rewriter.replaceOp(op, joinWords(rewriter, loc, result, type));
+    return success();
+  }
+};
+
+} // namespace
+
+void tile::gpu::populateWgmmaPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<LowerWgmma, LowerWgmmaWait>(converter, patterns.getContext());
+}

@@ -1,0 +1,174 @@
+// Chooses the instructions for dots by target, element types and extents, and the number of warps that suits them.
+#include "passes/TileGPU/DotSelection.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+unsigned tile::gpu::getElementBits(Type type) {
+  if (type.isIndex())
+    return 64;
+  return std::max(8u, type.getIntOrFloatBitWidth());
+}
+
+static bool isFloat8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
+
+/// True if tensor cores multiply elements of these types.
+static bool haveTensorCores(DotOp dot, unsigned capability) {
+  Type a = dot.getA().getType().getElementType(), b = dot.getB().getType().getElementType();
+  Type acc = dot.getType().getElementType();
+  if (isFloat8(a) && isFloat8(b))
+    return acc.isF32() && capability >= 89;
+  if (a != b)
+    return false;
+  if (a.isF16())
+    return acc.isF32() || acc.isF16();
+  if (a.isBF16())
+    return acc.isF32();
+  if (a.isF32())
+    return acc.isF32() && dot.getPrecision() == DotPrecision::TF32;
+  return a.isInteger(8) && acc.isInteger(32);
+}
+
+/// Extents of a product: m x k by k x n.
+struct Extents {
+  int64_t m, n, k;
+};
+
+static Extents getExtents(DotOp dot) {
+  return {dot.getType().getDimSize(0), dot.getType().getDimSize(1), dot.getA().getType().getDimSize(1)};
+}
+
+/// What keeps a dot on tensor cores from wgmma, whatever the number of warps.
+static std::string explainByTypes(DotOp dot) {
+  auto [m, n, k] = getExtents(dot);
+  Type a = dot.getA().getType().getElementType();
+  int64_t step = 256 / getElementBits(a);
+  if (m < 64)
+    return "expected M of at least 64, found " + std::to_string(m);
+  if (n < 8)
+    return "expected N of at least 8, found " + std::to_string(n);
+  if (k < step)
+    return "expected K of at least " + std::to_string(step) + ", found " + std::to_string(k);
+  if (isFloat8(a) && dot.getPrecision() == DotPrecision::Full && k > 128)
+    return "expected K of at most 128 for 8-bit floats added in full precision, found " + std::to_string(k);
+  return "";
+}
+
+static bool isMatrixProduct(DotOp dot, unsigned capability) {
+  return dot.getType().getRank() == 2 && haveTensorCores(dot, capability);
+}
+
+std::string tile::gpu::explainNoWgmma(DotOp dot, const KernelShape &shape) {
+  if (!shape.hasWgmma || !isMatrixProduct(dot, shape.capability))
+    return "";
+  if (shape.numWarps % 4)
+    return "expected warps in fours, found " + std::to_string(shape.numWarps);
+  return explainByTypes(dot);
+}
+
+DotKind tile::gpu::chooseDotKind(DotOp dot, const KernelShape &shape) {
+  if (!isMatrixProduct(dot, shape.capability))
+    return DotKind::Fma;
+  if (shape.hasWgmma && explainNoWgmma(dot, shape).empty())
+    return DotKind::Wgmma;
+  auto [m, n, k] = getExtents(dot);
+  bool fits = m >= 16 && n >= 8 && k >= 256 / getElementBits(dot.getA().getType().getElementType());
+  return fits ? DotKind::Mma : DotKind::Fma;
+}
+
+//===--- Warps -----------------------------------------------------------------------------------------------------===//
+
+/// Warpgroups go along M, 64 rows each; those that find no more rows share columns, 64 at least; others hold duplicates.
+static std::pair<unsigned, unsigned> chooseWgmmaWarps(int64_t m, int64_t n, unsigned numWarps) {
+  unsigned warpsM = std::min<int64_t>(numWarps, m / 16), warpsN = 1;
+  while (warpsM * warpsN < numWarps && n / (2 * warpsN) >= 64)
+    warpsN *= 2;
+  return {numWarps / warpsN, warpsN};
+}
+
+/// Warps for mma.sync: 16 rows and 8 columns each at least.
+static std::pair<unsigned, unsigned> chooseMmaWarps(int64_t m, int64_t n, const KernelShape &shape) {
+  unsigned warpsM = 1, warpsN = 1;
+  while (warpsM * warpsN < shape.numWarps) {
+    bool roomM = int64_t(warpsM) * 16 < m, roomN = int64_t(warpsN) * 8 < n;
+    if (!roomM && !roomN)
+      break;
+    // Otherwise share the longer side, so that operands are read least often.
+    bool alongM = roomM && (shape.rowsInWarps || !roomN || m / warpsM >= n / warpsN);
+    (alongM ? warpsM : warpsN) *= 2;
+  }
+  // Warps beyond the tile hold duplicates along M.
+  while (warpsM * warpsN < shape.numWarps)
+    warpsM *= 2;
+  return {warpsM, warpsN};
+}
+
+std::pair<unsigned, unsigned> tile::gpu::chooseWarps(DotOp dot, const KernelShape &shape) {
+  auto [m, n, k] = getExtents(dot);
+  if (chooseDotKind(dot, shape) == DotKind::Wgmma)
+    return chooseWgmmaWarps(m, n, shape.numWarps);
+  return chooseMmaWarps(m, n, shape);
+}
+
+/// Two warpgroups where there are rows for them; more while a thread's part of the largest accumulator is above 128.
+static unsigned countWgmmaWarps(ArrayRef<Extents> dots) {
+  unsigned numWarps = 4;
+  for (auto [m, n, k] : dots) {
+    unsigned wanted = m >= 128 ? 8 : 4;
+    while (wanted < 16 && m * n / (32 * wanted) > 128 && (m / 64) * (n / 64) >= 2 * wanted / 4)
+      wanted *= 2;
+    numWarps = std::max(numWarps, wanted);
+  }
+  return numWarps;
+}
+
+KernelShape tile::gpu::chooseShape(KernelOp kernel, StringRef target) {
+  KernelShape shape;
+  shape.hasWgmma = target == "sm_90a";
+  StringRef digits = target;
+  if (!digits.consume_front("sm_") || digits.consumeInteger(10, shape.capability))
+    shape.capability = 80;
+
+  int64_t largest = 1, dotElements = 0;
+  unsigned narrowest = 128;
+  bool reducesRows = false, reducesOthers = false;
+  SmallVector<Extents> wgmma;
+  kernel.getBody().walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+        largest = std::max(largest, type.getNumElements());
+    if (auto dot = dyn_cast<DotOp>(op)) {
+      dotElements += dot.getType().getNumElements(); // accumulators live side by side
+      if (shape.hasWgmma && isMatrixProduct(dot, shape.capability) && explainByTypes(dot).empty())
+        wgmma.push_back(getExtents(dot));
+    }
+    Type moved;
+    if (auto load = dyn_cast<LoadOp>(op))
+      moved = load.getType();
+    else if (auto store = dyn_cast<StoreOp>(op))
+      moved = store.getValue().getType();
+    if (isa_and_nonnull<RankedTensorType>(moved))
+      narrowest = std::min(narrowest, getElementBits(getElementTypeOrSelf(moved)));
+    if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      int64_t rank = reduce.getSource().getType().getRank();
+      reducesRows |= rank == 2;
+      reducesOthers |= rank > 1 && reduce.getAxis() != rank - 1;
+    }
+  });
+  if (auto asked = kernel->getAttrOfType<IntegerAttr>(askedWarpsName))
+    shape.numWarps = asked.getInt();
+  else if (!wgmma.empty())
+    shape.numWarps = countWgmmaWarps(wgmma);
+  else if (dotElements)
+    shape.numWarps = std::clamp<int64_t>(dotElements / (32 * 128), 4, 8);
+  else
+    shape.numWarps = std::clamp<int64_t>(largest / (32 * 16), 4, 16);
+  shape.numWarps = llvm::PowerOf2Ceil(shape.numWarps);
+  shape.vector = std::max(1u, 128 / narrowest);
+  shape.rowsInWarps = dotElements && reducesRows;
+  shape.reducesLast = !dotElements && reducesRows && !reducesOthers;
+  return shape;
+}

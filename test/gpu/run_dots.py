@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Runs products of every type, transposition and many tile shapes on CUDA and checks them against PyTorch in float64.
+
+Extents are such that tiles stand over the edges of the matrices; outputs start as NaN between guard zones. Needs python3
+with PyTorch, and a build folder or an unpacked release in TILE_HOME.
+"""
+import itertools
+import os
+import sys
+import tempfile
+
+import torch
+
+from run_examples import Guarded, TILEC, architecture, tile  # sets up paths and TILE_HOME
+import concurrent.futures
+import subprocess
+
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "Inputs", "products.tile")
+TORCH = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
+BYTES = {"f16": 2, "bf16": 2, "f32": 4}
+# The error of one product and sum relative to the largest result: the operands' and the accumulator's precision.
+TOLERANCE = {("f16", "f32"): 1e-5, ("bf16", "f32"): 1e-5, ("f32", "f32"): 3e-3, ("f16", "f16"): 2e-2}
+EXTENTS = [(256, 256, 256), (200, 328, 136), (64, 8, 512), (1032, 72, 40)]
+
+
+def variants():
+    """(T, U, BM, BN, BK, W) of the tiles to run."""
+    for bm, bn, bk, warps in itertools.product((64, 128, 256), (8, 16, 32, 64, 128, 256), (16, 64, 128), (4, 8)):
+        if bm * bn > 128 * 32 * warps or (bm == 256 and bn > 64 and warps == 4):
+            continue
+        for t, u in TOLERANCE:
+            if (bm + bn) * bk * BYTES[t] <= 192 * 1024:
+                yield t, u, bm, bn, bk, warps
+
+
+def compileVariant(folder, variant):
+    t, u, bm, bn, bk, warps = variant
+    path = os.path.join(folder, "-".join(map(str, variant)) + ".cubin")
+    line = [TILEC, SOURCE, "--target", architecture(), "-o", path]
+    for name, value in zip(("T", "U", "BM", "BN", "BK", "W"), variant):
+        line += ["-D", f"{name}={value}"]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=300)
+    return variant, path, done.stderr.strip() if done.returncode else None
+
+
+def check(module, name, variant, extents):
+    m, n, k = extents
+    dtype = TORCH[variant[0]]
+    torch.manual_seed(m * n + k)
+    a = torch.randn((k, m) if name[0] == "t" else (m, k), device="cuda").to(dtype)
+    b = torch.randn((n, k) if name[1] == "t" else (k, n), device="cuda").to(dtype)
+    c = Guarded("f32", (m, n))
+    module[name](a, b, c.tensor)
+    torch.cuda.synchronize()
+    expected = (a.T if name[0] == "t" else a).double() @ (b.T if name[1] == "t" else b).double()
+    error = ((c.tensor.double() - expected).abs().max() / expected.abs().max()).item()
+    if not error <= TOLERANCE[variant[:2]]:
+        wrong = (c.tensor.double() - expected).abs() > TOLERANCE[variant[:2]] * expected.abs().max()
+        wrong |= c.tensor.isnan()
+        first = wrong.nonzero()[0].tolist() if wrong.any() else []
+        return f"error {error:.3g} of the largest result; {int(wrong.sum())} of {m * n} wrong, the first at {first}"
+    return None if c.intact() else "written out of bounds"
+
+
+def main():
+    passed = failed = 0
+    with tempfile.TemporaryDirectory(prefix="tile-dots-") as folder:
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            compiled = list(pool.map(lambda variant: compileVariant(folder, variant), variants()))
+        for variant, path, error in compiled:
+            if error:
+                print(f"FAIL {variant}\n    {error[:400]}", flush=True)
+                failed += 1
+                continue
+            module = tile.load(path)
+            for name, extents in itertools.product(("nn", "nt", "tn", "tt"), EXTENTS):
+                try:
+                    wrong = check(module, name, variant, extents)
+                except Exception as exception:  # noqa: BLE001: whatever happens is this case's failure
+                    wrong = f"{type(exception).__name__}: {exception}"
+                if wrong:
+                    print(f"FAIL {name} {variant} {extents}\n    {wrong}", flush=True)
+                passed, failed = passed + (not wrong), failed + bool(wrong)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
