@@ -60,6 +60,8 @@ inline constexpr llvm::StringLiteral nonNegativeName = "tile_gpu.non_negative";
 inline constexpr llvm::StringLiteral producerThreadsName = "tile_gpu.producer_threads";
 /// Of a kernel and its function: blocks take several programs each, as many blocks as the machine holds (unit).
 inline constexpr llvm::StringLiteral persistentGridName = "tile_gpu.persistent";
+/// Of a kernel and its function: blocks of a cluster, which take neighbouring programs (i64).
+inline constexpr llvm::StringLiteral blocksOfClusterName = "tile_gpu.cluster";
 /// Of a kernel's function: tensor maps behind its other parameters (array of #tile_gpu.tensor_map).
 inline constexpr llvm::StringLiteral tensorMapsName = "tile_gpu.tensor_maps";
 

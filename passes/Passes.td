@@ -92,6 +92,16 @@ def TileGPUAssignLayouts : Pass<"tile-gpu-assign-layouts", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect"];
 }
 
+def TileGPUMulticast : Pass<"tile-gpu-multicast", "::mlir::ModuleOp"> {
+  let summary = "load tiles that two neighbouring programs share once for a cluster of two blocks";
+  let description = [{
+    For persistent kernels `with cluster(2)`: a `tile_gpu.tma_fetch` whose coordinates and control flow are the same in
+    both programs of a pair is marked `multicast`, its tensor map cut to what half a tile needs. Where nothing is shared,
+    a remark says so.
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect"];
+}
+
 def TileGPUMakePersistent : Pass<"tile-gpu-make-persistent", "::mlir::ModuleOp"> {
   let summary = "let each block take several programs";
   let description = [{

@@ -17,14 +17,15 @@ def TileGPU_RingOp : TileGPU_Op<"ring", [MemoryEffects<[MemAlloc, MemWrite]>]> {
   let description = [{
     Producer and consumers each keep their own position, which starts at slot 0. A slot is empty once each warpgroup of the
     consumers has released it, or, with `per_warp`, each warp. A ring of no tiles passes scalars, from the consumers to the
-    producer.
+    producer. With `clustered`, both blocks of a cluster fill slots of both, so a slot is empty once the consumers of both
+    have released it.
     ```mlir
     %r = tile_gpu.ring : !tile_gpu.ring<4, !tile_gpu.memdesc<128x64xf16, #s>, !tile_gpu.memdesc<64x256xf16, #s>>
     ```
   }];
-  let arguments = (ins UnitAttr:$per_warp);
+  let arguments = (ins UnitAttr:$per_warp, UnitAttr:$clustered);
   let results = (outs TileGPU_RingType:$result);
-  let assemblyFormat = "(`per_warp` $per_warp^)? attr-dict `:` type($result)";
+  let assemblyFormat = "(`per_warp` $per_warp^)? (`clustered` $clustered^)? attr-dict `:` type($result)";
 }
 
 def TileGPU_RingAcquireOp : TileGPU_Op<"ring_acquire", [MemoryEffects<[MemRead, MemWrite]>]> {

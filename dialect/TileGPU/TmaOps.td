@@ -47,14 +47,14 @@ def TileGPU_TmaFetchOp : TileGPU_Op<"tma_fetch", [MemoryEffects<[MemRead, MemAll
   let description = [{
     `coordinates` are the first element's position in the tensor, one for each dimension in the order of the map. The tile's
     fastest dimension is the map's; its other dimensions of extent above 1 follow in the map's order. tile-gpu-specialize-warps
-    turns it into a tma_load by the producer.
+    turns it into a tma_load by the producer. With `multicast` both blocks of a cluster fetch the same tile.
     ```mlir
     %m = tile_gpu.tma_fetch %d [%k, %m] : !tile_gpu.memdesc<128x64xf16, #tile_gpu.shared<order = [1, 0], swizzle = 128>>
     ```
   }];
-  let arguments = (ins TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates);
+  let arguments = (ins TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates, UnitAttr:$multicast);
   let results = (outs TileGPU_MemDescType:$result);
-  let assemblyFormat = "$descriptor `[` $coordinates `]` attr-dict `:` type($result)";
+  let assemblyFormat = "$descriptor `[` $coordinates `]` (`multicast` $multicast^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
@@ -62,13 +62,14 @@ def TileGPU_TmaLoadOp : TileGPU_Op<"tma_load", [MemoryEffects<[MemRead, MemWrite
   let summary = "start copying a tile of a tensor to shared memory";
   let description = [{
     Issued by the running thread, which must be one alone; completes on `barrier`, which counts the tile's bytes. As many
-    copies as the tile has panels of the swizzle's width, each of the map's box.
+    copies as the tile has panels of the swizzle's width, each of the map's box. With `multicast` each block of the
+    cluster copies half of them to both, and the barrier counts all.
     ```mlir
     tile_gpu.tma_load %d [%k, %m] into %memory, %barrier : !tile_gpu.memdesc<128x64xf16, #s>
     ```
   }];
-  let arguments = (ins TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates, TileGPU_MemDescType:$memory, TileGPU_BarrierType:$barrier);
-  let assemblyFormat = "$descriptor `[` $coordinates `]` `into` $memory `,` $barrier attr-dict `:` type($memory)";
+  let arguments = (ins TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates, TileGPU_MemDescType:$memory, TileGPU_BarrierType:$barrier, UnitAttr:$multicast);
+  let assemblyFormat = "$descriptor `[` $coordinates `]` `into` $memory `,` $barrier (`multicast` $multicast^)? attr-dict `:` type($memory)";
   let hasVerifier = 1;
 }
 

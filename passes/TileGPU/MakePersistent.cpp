@@ -42,6 +42,16 @@ static void makePersistent(KernelOp kernel) {
   OpBuilder builder(terminator);
   Location loc = kernel.getLoc();
   SmallVector<Value> extents = cloneGridExtents(builder, kernel, body.getArguments());
+  // Clusters take whole pairs of programs: an odd last one is run by both blocks.
+  unsigned clusterAxis = 0;
+  Value last;
+  if (kernel->hasAttr(blocksOfClusterName)) {
+    clusterAxis = getClusterAxis(kernel);
+    Value one = arith::ConstantIndexOp::create(builder, loc, 1), two = arith::ConstantIndexOp::create(builder, loc, 2);
+    last = arith::SubIOp::create(builder, loc, extents[clusterAxis], one);
+    Value pairs = arith::CeilDivSIOp::create(builder, loc, extents[clusterAxis], two);
+    extents[clusterAxis] = arith::MulIOp::create(builder, loc, pairs, two);
+  }
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0), total = arith::ConstantIndexOp::create(builder, loc, 1);
   for (Value extent : extents) // a negative extent counts as none
     total = arith::MulIOp::create(builder, loc, total, arith::MaxSIOp::create(builder, loc, extent, zero));
@@ -49,6 +59,9 @@ static void makePersistent(KernelOp kernel) {
   auto loop = scf::ForOp::create(builder, loc, block.getBlock(), total, block.getBlocks());
   builder.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> axes = splitProgram(builder, kernel, loop.getInductionVar(), extents);
+
+  if (last)
+    axes[clusterAxis] = arith::MinUIOp::create(builder, loc, axes[clusterAxis], last);
 
   // What all programs share stays outside; the rest moves in, in its order.
   DenseSet<Operation *> inside;

@@ -160,7 +160,8 @@ private:
       for (Value coordinate : TmaFetchOp(one).getCoordinates())
         coordinates.push_back(mapping.lookupOrDefault(coordinate));
       Value descriptor = mapping.lookupOrDefault(Value(TmaFetchOp(one).getDescriptor()));
-      TmaLoadOp::create(builder, TmaFetchOp(one).getLoc(), descriptor, coordinates, tile, slot.getBarrier());
+      TmaLoadOp::create(builder, TmaFetchOp(one).getLoc(), descriptor, coordinates, tile, slot.getBarrier(),
+                        TmaFetchOp(one).getMulticast());
     }
   }
 
@@ -235,7 +236,8 @@ private:
       while (!isa<WarpSpecializeOp>(split))
         split = split->getParentOp();
       OpBuilder before(split);
-      Value ring = RingOp::create(before, op.getLoc(), RingType::get(builder.getContext(), 2, {}), /*per_warp=*/false);
+      Value ring = RingOp::create(before, op.getLoc(), RingType::get(builder.getContext(), 2, {}), /*per_warp=*/false,
+                                  /*clustered=*/false);
       OpBuilder sender(op.getContext());
       sender.setInsertionPointAfter(&op);
       ScalarSendOp::create(sender, op.getLoc(), ring, result);

@@ -19,11 +19,19 @@ SmallVector<Value> tile::gpu::cloneGridExtents(OpBuilder &b, KernelOp kernel, Va
   return extents;
 }
 
+unsigned tile::gpu::getClusterAxis(KernelOp kernel) {
+  auto grouped = kernel->getAttrOfType<IntegerAttr>(groupedName);
+  bool inBands = grouped && grouped.getInt() > 1 && kernel.getNumAxes() >= 2;
+  return kernel.getNumAxes() - (inBands ? 2 : 1);
+}
+
 SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value program, ValueRange extents) {
   Location loc = kernel.getLoc();
   int64_t group = 1;
   if (auto attr = kernel->getAttrOfType<IntegerAttr>(groupedName))
     group = attr.getInt();
+  if (group > 1 && kernel->hasAttr(blocksOfClusterName))
+    group = (group + 1) / 2 * 2; // a band holds whole pairs
   SmallVector<Value> axes(extents.size());
   Value rest = program;
   size_t last = extents.size();

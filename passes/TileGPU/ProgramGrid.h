@@ -11,6 +11,9 @@ namespace tile::gpu {
 /// first. `arguments` are the kernel's parameters there.
 llvm::SmallVector<mlir::Value> cloneGridExtents(mlir::OpBuilder &builder, KernelOp kernel, mlir::ValueRange arguments);
 
+/// The grid axis along which the blocks of a cluster lie: in which programs with neighbouring numbers differ.
+unsigned getClusterAxis(KernelOp kernel);
+
 /// Positions along each axis of program `program`, the last axis fastest. Where the kernel asks for grouping, the last
 /// two axes are walked in bands along the first of the two. Positions are marked as not negative.
 llvm::SmallVector<mlir::Value> splitProgram(mlir::OpBuilder &builder, KernelOp kernel, mlir::Value program,

@@ -186,7 +186,8 @@ private:
       for (TmaFetchOp fetch : group.fetches)
         tiles.push_back(fetch.getType());
       auto type = RingType::get(builder.getContext(), isInInnerLoop(group.fetches.front()) ? stages : 1, tiles);
-      group.ring = RingOp::create(builder, group.fetches.front().getLoc(), type, group.perWarp);
+      bool clustered = llvm::any_of(group.fetches, [](TmaFetchOp fetch) { return fetch.getMulticast(); });
+      group.ring = RingOp::create(builder, group.fetches.front().getLoc(), type, group.perWarp, clustered);
     }
     return success();
   }

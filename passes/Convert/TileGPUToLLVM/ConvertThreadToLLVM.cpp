@@ -59,6 +59,8 @@ struct ConvertThreadToLLVM : tile::impl::ConvertThreadToLLVMBase<ConvertThreadTo
       return;
     Builder builder(function);
     function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+    if (auto cluster = function->getAttrOfType<IntegerAttr>(tile::gpu::blocksOfClusterName))
+      function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), builder.getDenseI32ArrayAttr({int32_t(cluster.getInt()), 1, 1}));
     // Registers can be reallocated only where their number on entry is known.
     if (function->hasAttr(tile::gpu::producerThreadsName))
       function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));

@@ -42,6 +42,8 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
     function->setAttr(gpu::producerThreadsName, producer);
   }
   function->setAttr(gpu::numThreadsName, b.getI64IntegerAttr(threads));
+  if (auto cluster = kernel->getAttr(gpu::blocksOfClusterName))
+    function->setAttr(gpu::blocksOfClusterName, cluster);
   if (auto bytes = kernel->getAttr(gpu::sharedBytesName))
     function->setAttr(gpu::sharedBytesName, bytes);
   if (auto mode = kernel->getAttr(floatModeName))

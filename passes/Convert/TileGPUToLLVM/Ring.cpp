@@ -24,6 +24,7 @@ namespace {
 enum RingPart : unsigned { Address, FillSlot, FillPhase, DrainSlot, DrainPhase, ReleaseSlot, numRingParts };
 
 constexpr unsigned warpgroupThreads = 128;
+constexpr unsigned blocksOfCluster = 2;
 
 /// Threads that run the tile program.
 int64_t getConsumerThreads(Operation *op) {
@@ -53,6 +54,13 @@ void waitForPhase(OpBuilder &b, Location loc, Value barrier, Value phase) {
   // Labels in braces are local, so that the statement may be duplicated.
   inlinePTX(b, loc, {}, {barrier, phase},
             "{ .reg .pred p; WAIT: mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1; @p bra DONE; bra WAIT; DONE: }", "r,r,~{memory}");
+}
+
+/// Arrives at the barrier of that address in block `rank` of the cluster. The form without `.release.cluster`: that one
+/// costs a fence of all memory in the main loop, and who only read a slot has nothing to release.
+void arriveAt(OpBuilder &b, Location loc, Value barrier, Value rank) {
+  inlinePTX(b, loc, {}, {barrier, rank},
+            "{ .reg .b32 a; mapa.shared::cluster.u32 a, $0, $1; mbarrier.arrive.shared::cluster.b64 _, [a]; }", "r,r,~{memory}");
 }
 
 void arrive(OpBuilder &b, Location loc, Value barrier) {
@@ -113,6 +121,8 @@ struct LowerRing : OpConversionPattern<RingOp> {
     int64_t consumers = op.getPerWarp() ? getConsumerThreads(op) / 32 : std::max<int64_t>(1, getConsumerThreads(op) / warpgroupThreads);
     if (op.getType().getTiles().empty())
       consumers = 1;
+    if (op.getClustered())
+      consumers *= blocksOfCluster;
     auto first = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, getThreadId(rewriter, loc), 0), /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(first.thenBlock());
@@ -172,19 +182,26 @@ struct LowerRingRelease : OpConversionPattern<RingReleaseOp> {
     ValueRange ring = adaptor.getRing();
     RingType type = op.getRing().getType();
     RingLayout layout(type);
-    bool perWarp = true; // of a ring that is not known, every warp's release is the safe count
-    if (auto source = op.getRing().getDefiningOp<RingOp>())
-      perWarp = source.getPerWarp();
+    auto source = op.getRing().getDefiningOp<RingOp>();
+    if (!source)
+      return op.emitError("internal: expected the ring's definition");
+    bool perWarp = source.getPerWarp(), clustered = source.getClustered();
     Value slot = readSlot(rewriter, loc, ring[ReleaseSlot], type.getStages());
     if (perWarp)
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     unsigned group = perWarp ? 32 : std::min<int64_t>(warpgroupThreads, getConsumerThreads(op));
     Value number = arith::AndIOp::create(rewriter, loc, getThreadId(rewriter, loc), constantI32(rewriter, loc, group - 1));
-    auto first = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, number, 0), /*withElseRegion=*/false);
+    Value signals = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, number,
+                                          constantI32(rewriter, loc, clustered ? blocksOfCluster : 1));
+    auto first = scf::IfOp::create(rewriter, loc, signals, /*withElseRegion=*/false);
     {
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(first.thenBlock());
-      arrive(rewriter, loc, addressOf(rewriter, loc, ring[Address], layout.getEmptyBarriers(), slot, 8));
+      Value empty = addressOf(rewriter, loc, ring[Address], layout.getEmptyBarriers(), slot, 8);
+      if (clustered)
+        arriveAt(rewriter, loc, empty, number);
+      else
+        arrive(rewriter, loc, empty);
     }
     advance(rewriter, loc, ring[ReleaseSlot], {}, slot, {}, type.getStages());
     rewriter.eraseOp(op);
@@ -269,7 +286,14 @@ struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
     int64_t consumers = getConsumerThreads(op);
     // The mbarriers that rings have set up become visible to every thread and to the copy engine.
     inlinePTX(rewriter, loc, {}, {}, "fence.mbarrier_init.release.cluster;", "~{memory}");
-    NVVM::BarrierOp::create(rewriter, loc);
+    bool clustered = op->getParentOfType<func::FuncOp>()->hasAttr(blocksOfClusterName);
+    auto synchronizeCluster = [&] {
+      inlinePTX(rewriter, loc, {}, {}, "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;", "~{memory}");
+    };
+    if (clustered)
+      synchronizeCluster();
+    else
+      NVVM::BarrierOp::create(rewriter, loc);
     Value thread = getThreadId(rewriter, loc);
     Value isConsumer = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, thread, constantI32(rewriter, loc, consumers));
     auto split = scf::IfOp::create(rewriter, loc, isConsumer, /*withElseRegion=*/true);
@@ -280,6 +304,10 @@ struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
     rewriter.inlineBlockBefore(&op.getProducer().front(), one.thenYield());
     rewriter.setInsertionPointToStart(split.thenBlock());
     setRegisters(rewriter, loc, consumers, /*producer=*/false);
+    if (clustered) { // no block leaves while the other may still arrive at its barriers
+      rewriter.setInsertionPointAfter(split);
+      synchronizeCluster();
+    }
     rewriter.eraseOp(op);
     return success();
   }

@@ -93,14 +93,37 @@ struct LowerTmaLoad : OpConversionPattern<TmaLoadOp> {
       return op.emitError("internal: expected a tile made of boxes of the map, found ") << op.getMemory().getType();
     SmallVector<Value> coordinates = castCoordinates(rewriter, loc, adaptor.getCoordinates());
     auto cluster = LLVM::LLVMPointerType::get(getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster));
-    for (const Box &box : *boxes) {
+    // Of a tile for both blocks of a cluster, the second one copies the second half of the boxes.
+    size_t copies = boxes->size();
+    Value second, mask;
+    if (op.getMulticast()) {
+      if (copies % 2)
+        return op.emitError("internal: expected a tile made of an even number of boxes, found ") << copies;
+      copies /= 2;
+      Value rank = NVVM::BlockInClusterIdXOp::create(rewriter, loc, rewriter.getI32Type());
+      second = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ne, rank, constantI32(rewriter, loc, 0));
+      mask = arith::ConstantIntOp::create(rewriter, loc, 3, 16);
+    }
+    auto choose = [&](int64_t own, int64_t other) -> Value {
+      return arith::SelectOp::create(rewriter, loc, second, constantI32(rewriter, loc, other), constantI32(rewriter, loc, own));
+    };
+    for (size_t i = 0; i < copies; ++i) {
+      const Box &box = (*boxes)[i], &other = (*boxes)[second ? copies + i : i];
       SmallVector<Value> at;
-      for (auto [coordinate, offset] : llvm::zip(coordinates, box.offsets))
-        at.push_back(addConstant(rewriter, loc, coordinate, offset));
-      Value to = box.bytes ? advance(rewriter, loc, adaptor.getMemory(), int32_t(box.bytes)) : adaptor.getMemory();
+      for (auto [coordinate, offset, otherOffset] : llvm::zip(coordinates, box.offsets, other.offsets)) {
+        if (offset == otherOffset)
+          at.push_back(addConstant(rewriter, loc, coordinate, offset));
+        else
+          at.push_back(arith::AddIOp::create(rewriter, loc, coordinate, choose(offset, otherOffset)));
+      }
+      Value to = adaptor.getMemory();
+      if (box.bytes != other.bytes)
+        to = advance(rewriter, loc, to, choose(box.bytes, other.bytes));
+      else if (box.bytes)
+        to = advance(rewriter, loc, to, int32_t(box.bytes));
       to = LLVM::AddrSpaceCastOp::create(rewriter, loc, cluster, to);
       NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-          rewriter, loc, to, adaptor.getDescriptor(), at, adaptor.getBarrier(), ValueRange{}, Value(), Value(),
+          rewriter, loc, to, adaptor.getDescriptor(), at, adaptor.getBarrier(), ValueRange{}, mask, Value(),
           NVVM::TMALoadModeAttr::get(getContext(), NVVM::TMALoadMode::TILE), rewriter.getBoolAttr(false),
           NVVM::CTAGroupKindAttr(), Value());
     }

@@ -1,0 +1,161 @@
+// tile-gpu-multicast: the two blocks of a cluster load a tile that both need once, half each.
+#include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/TileGPU/ProgramGrid.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUMULTICAST
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+/// What is not the same in both programs of a pair.
+class PairVariance {
+public:
+  PairVariance(KernelOp kernel) {
+    unsigned axis = getClusterAxis(kernel);
+    // Values before their users, but for what loops carry: repeated until nothing is added.
+    for (bool changed = true; changed;) {
+      changed = false;
+      kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { changed |= visit(op, axis); });
+    }
+  }
+
+  bool varies(Value value) const { return values.contains(value); }
+
+  /// True if the loops and branches around `op` go the same way in both programs.
+  bool isUniform(Operation *op) const {
+    for (Operation *parent = op->getParentOp(); !isa<KernelOp>(parent); parent = parent->getParentOp()) {
+      auto loop = dyn_cast<scf::ForOp>(parent);
+      auto branch = dyn_cast<scf::IfOp>(parent);
+      if (!loop && !branch)
+        return false;
+      if (loop && (varies(loop.getLowerBound()) || varies(loop.getUpperBound()) || varies(loop.getStep())))
+        return false;
+      if (branch && varies(branch.getCondition()))
+        return false;
+    }
+    return true;
+  }
+
+private:
+  bool mark(Value value) { return values.insert(value).second; }
+
+  bool visit(Operation *op, unsigned axis) {
+    bool changed = false;
+    auto id = dyn_cast<ProgramIdOp>(op);
+    bool varying = id && id.getAxis() == axis;
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      bool bounds = varies(loop.getLowerBound()) || varies(loop.getUpperBound()) || varies(loop.getStep());
+      if (bounds)
+        changed |= mark(loop.getInductionVar());
+      for (auto [init, argument, yielded, result] :
+           llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getYieldedValues(), loop.getResults()))
+        if (bounds || varies(init) || varies(yielded))
+          changed |= mark(argument), changed |= mark(result);
+      return changed;
+    }
+    if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      for (unsigned i = 0; i < branch.getNumResults(); ++i)
+        if (varies(branch.getCondition()) || varies(branch.thenYield().getOperand(i)) || varies(branch.elseYield().getOperand(i)))
+          changed |= mark(branch.getResult(i));
+      return changed;
+    }
+    // Of other operations with regions nothing is known.
+    varying |= op->getNumRegions() > 0 || llvm::any_of(op->getOperands(), [&](Value operand) { return varies(operand); });
+    if (varying)
+      for (Value result : op->getResults())
+        changed |= mark(result);
+    for (Region &region : op->getRegions())
+      for (Value argument : region.getArguments())
+        changed |= mark(argument);
+    return changed;
+  }
+
+  DenseSet<Value> values; // looked up only
+};
+
+/// The map of a fetch that two blocks share: half of a box that is all of the tile. None if it cannot be halved.
+std::optional<TensorMapAttr> getHalfMap(TmaFetchOp fetch, TensorMapAttr map) {
+  int64_t boxElements = 1;
+  for (int64_t extent : map.getBox())
+    boxElements *= extent;
+  int64_t tileElements = 1;
+  for (int64_t extent : fetch.getType().getShape())
+    tileElements *= extent;
+  if (tileElements / boxElements % 2 == 0)
+    return map;
+  SmallVector<int64_t> box(map.getBox());
+  // Swizzling repeats every 8 rows.
+  for (size_t i = box.size(); i-- > 1;)
+    if (box[i] % 16 == 0) {
+      box[i] /= 2;
+      return TensorMapAttr::get(map.getContext(), map.getParam(), map.getOrder(), box, map.getSwizzle());
+    }
+  return std::nullopt;
+}
+
+/// Why the kernel's blocks cannot work in pairs; empty if they can.
+StringRef getObstacle(KernelOp kernel, ArrayRef<int64_t> asked) {
+  if (asked.size() != 2 || asked[0] * asked[1] != 2)
+    return "only clusters of 2 blocks are";
+  if (!kernel->hasAttr(persistentName))
+    return "only those of persistent kernels are";
+  if (kernel.getNumAxes() == 0)
+    return "the grid has one program";
+  // With an odd number of programs along an axis the last is run twice.
+  for (unsigned i = 0; i < kernel.getParams().size(); ++i)
+    if (kernel.getParam(i).getAccess() == Access::InOut)
+      return "programs that read what they write cannot run twice";
+  bool repeatable = true;
+  kernel.getBody().walk([&](Operation *op) {
+    repeatable &= isa<LoadOp, StoreOp>(op) || !isa<TileDialect>(op->getDialect()) || isMemoryEffectFree(op);
+  });
+  return repeatable ? "" : "programs that synchronise with others cannot run twice";
+}
+
+struct TileGPUMulticast : tile::impl::TileGPUMulticastBase<TileGPUMulticast> {
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      if (auto asked = kernel->getAttrOfType<DenseI64ArrayAttr>(clusterName))
+        multicast(kernel, asked.asArrayRef());
+  }
+
+  static void multicast(KernelOp kernel, ArrayRef<int64_t> asked) {
+    if (StringRef obstacle = getObstacle(kernel, asked); !obstacle.empty()) {
+      kernel.emitRemark() << "clusters are not used: " << obstacle << " [R0405]";
+      return;
+    }
+    PairVariance variance(kernel);
+    bool shared = false;
+    kernel.getBody().walk([&](TmaFetchOp fetch) {
+      auto descriptor = fetch.getDescriptor().getDefiningOp<DescriptorOp>();
+      if (!descriptor || !variance.isUniform(fetch) ||
+          llvm::any_of(fetch.getCoordinates(), [&](Value coordinate) { return variance.varies(coordinate); }))
+        return;
+      std::optional<TensorMapAttr> map = getHalfMap(fetch, descriptor.getMap());
+      if (!map)
+        return;
+      OpBuilder builder(fetch);
+      fetch.getDescriptorMutable().set(DescriptorOp::create(builder, fetch.getLoc(), descriptor.getType(), *map));
+      fetch.setMulticast(true);
+      shared = true;
+    });
+    if (shared)
+      kernel->setAttr(blocksOfClusterName, Builder(kernel).getI64IntegerAttr(2));
+    else
+      kernel.emitRemark() << "clusters are not used: no load by TMA is the same for neighbouring programs [R0405]";
+  }
+};
+
+} // namespace
