@@ -92,6 +92,26 @@ def TileGPUAssignLayouts : Pass<"tile-gpu-assign-layouts", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect"];
 }
 
+def TileGPUUseTma : Pass<"tile-gpu-use-tma", "::mlir::ModuleOp"> {
+  let summary = "copy tiles between tensors and shared memory by TMA";
+  let description = [{
+    On sm_90a. A load whose tile goes to shared memory becomes `tile_gpu.tma_fetch`, the store of a product's tile
+    `tile_gpu.tma_store`, where the contracts allow it: the tensor's fastest stride is 1 and the others are multiples of 16
+    bytes, padding is 0, steps are 1, there is no mask. A load's end inside the tensor becomes `tile_gpu.clear_from`. Of a
+    product's operand that cannot be copied so a remark says why.
+    ```mlir
+    %t = tile.load %v[%i, %k] pad %zero … : !tile.view<?x?xf16> -> tensor<128x64xf16, #rows>
+    %m = tile_gpu.local_alloc %t : tensor<128x64xf16, #rows> -> !tile_gpu.memdesc<128x64xf16, #shared>
+    // becomes
+    %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 128], swizzle = 128>
+    %m = tile_gpu.tma_fetch %d [%k, %i] : !tile_gpu.memdesc<128x64xf16, #shared>
+    ```
+  }];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The GPU, as in sm_90a">,
+                 Option<"remarks", "remarks", "bool", "true", "Report operands that cannot be copied so">];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
 def TileGPUMulticast : Pass<"tile-gpu-multicast", "::mlir::ModuleOp"> {
   let summary = "load tiles that two neighbouring programs share once for a cluster of two blocks";
   let description = [{

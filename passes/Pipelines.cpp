@@ -68,6 +68,7 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUPadExtents());
   pm.addPass(createTileGPUAssignLayouts({options.target, /*remarks=*/true}));
   addCleanup(pm);
+  pm.addPass(createTileGPUUseTma({options.target}));
   pm.addPass(createTileGPUMulticast());
   pm.addPass(createTileGPUMakePersistent());
   pm.addPass(createTileGPUSpecializeWarps({options.target}));

@@ -213,4 +213,10 @@ LogicalResult TmaFetchOp::verify() { return verifyCoordinates(*this, getDescript
 
 LogicalResult TmaLoadOp::verify() { return verifyCoordinates(*this, getDescriptor(), getCoordinates().size()); }
 
+LogicalResult ClearFromOp::verify() {
+  if (getDim() >= getMemory().getType().getShape().size())
+    return emitOpError() << "has no dimension " << getDim() << " in " << getMemory().getType();
+  return success();
+}
+
 LogicalResult TmaStoreOp::verify() { return verifyCoordinates(*this, getDescriptor(), getCoordinates().size()); }

@@ -58,6 +58,20 @@ def TileGPU_TmaFetchOp : TileGPU_Op<"tma_fetch", [MemoryEffects<[MemRead, MemAll
   let hasVerifier = 1;
 }
 
+def TileGPU_ClearFromOp : TileGPU_Op<"clear_from", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "zero the end of a tile in shared memory";
+  let description = [{
+    Positions of `memory` from `limit` on along dimension `dim` become 0: where an access has an end that the tensor goes
+    beyond. Waits for all consumers, but only if there is such a position, which all threads decide alike.
+    ```mlir
+    tile_gpu.clear_from %m, %limit {dim = 0 : i64} : !tile_gpu.memdesc<128x64xf16, #s>
+    ```
+  }];
+  let arguments = (ins TileGPU_MemDescType:$memory, Index:$limit, I64Attr:$dim);
+  let assemblyFormat = "$memory `,` $limit attr-dict `:` type($memory)";
+  let hasVerifier = 1;
+}
+
 def TileGPU_TmaLoadOp : TileGPU_Op<"tma_load", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "start copying a tile of a tensor to shared memory";
   let description = [{

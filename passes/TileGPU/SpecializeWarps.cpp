@@ -105,7 +105,7 @@ private:
           first = here;
         if (!last || last->isBeforeInBlock(end))
           last = end;
-        perWarp |= !isa<WgmmaOp>(user);
+        perWarp |= !isa<WgmmaOp, ClearFromOp>(user); // clearing ends in a barrier
       }
       if (!first) // nothing reads it
         first = last = fetch;

@@ -24,7 +24,7 @@ void populateFmaDotPatterns(const mlir::TypeConverter &converter, mlir::RewriteP
 void populateConvertLayoutPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile_gpu.mma.
 void populateMmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
-/// tile_gpu.descriptor, tma_load, tma_store.
+/// tile_gpu.descriptor, tma_load, tma_store, clear_from.
 void populateTmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile_gpu.wgmma and wgmma_wait.
 void populateWgmmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);

@@ -1,15 +1,17 @@
-// tile_gpu.descriptor, tma_load and tma_store: tensor maps as parameters, copies of boxes between tensors and shared memory.
+// tile_gpu.descriptor, tma_load, tma_store and clear_from: copies of boxes between tensors and shared memory.
+#include "dialect/AttributeNames.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 #include "passes/TileGPU/SharedMemory.h"
-#include "dialect/AttributeNames.h"
+#include "passes/TileGPU/StorePlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace tile;
@@ -132,84 +134,6 @@ struct LowerTmaLoad : OpConversionPattern<TmaLoadOp> {
   }
 };
 
-/// How a tile goes out: which threads work together, which blocks of rows are theirs, and which registers hold each
-/// chunk of columns.
-struct StorePlan {
-  LinearLayout chunk;
-  SmallVector<SmallVector<int64_t>> registers;
-  bool isPrivate = false;         // each warpgroup has blocks of its own
-  SmallVector<int64_t> rows;      // where the blocks of the first group start
-  SmallVector<uint32_t> rowImages; // what the bits of the warpgroup's number add to that, by XOR
-};
-
-/// Adds what XOR with `image` makes of the numbers so far, unless they hold it already.
-void span(SmallVectorImpl<int64_t> &numbers, int64_t image) {
-  if (llvm::is_contained(numbers, image))
-    return;
-  for (size_t i = 0, count = numbers.size(); i < count; ++i)
-    numbers.push_back(numbers[i] ^ image);
-}
-
-std::optional<StorePlan> planStore(const LinearLayout &layout, int64_t columns, int64_t blockRows, bool ordered) {
-  constexpr unsigned groupWarpBits = 2; // warps of a warpgroup
-  StorePlan plan;
-  SmallVector<Coord> kept;
-  SmallVector<unsigned> keptBits, chunkBits; // of a register's number
-  ArrayRef<Coord> registers = layout.getBases(InDim::Register);
-  for (unsigned bit = 0; bit < registers.size(); ++bit) {
-    if (registers[bit][1] < columns) {
-      kept.push_back(registers[bit]);
-      keptBits.push_back(bit);
-    } else if (registers[bit][0] || registers[bit][1] % columns || registers[bit][1] & (registers[bit][1] - 1)) {
-      return std::nullopt;
-    }
-  }
-  for (int64_t column = columns; column < layout.getShape()[1]; column *= 2) {
-    auto found = llvm::find(registers, Coord{0, column});
-    if (found == registers.end())
-      return std::nullopt;
-    chunkBits.push_back(found - registers.begin());
-  }
-  for (InDim dim : {InDim::Lane, InDim::Warp})
-    for (const Coord &basis : layout.getBases(dim))
-      if (basis[1] >= columns)
-        return std::nullopt;
-  plan.chunk = LinearLayout({layout.getShape()[0], columns}, kept, layout.getBases(InDim::Lane), layout.getBases(InDim::Warp));
-  auto deposit = [](unsigned value, ArrayRef<unsigned> bits) {
-    int64_t number = 0;
-    for (auto [position, bit] : llvm::enumerate(bits))
-      number |= int64_t(value >> position & 1) << bit;
-    return number;
-  };
-  for (unsigned chunk = 0; chunk < 1u << chunkBits.size(); ++chunk) {
-    auto &list = plan.registers.emplace_back();
-    for (unsigned reg = 0; reg < 1u << keptBits.size(); ++reg)
-      list.push_back(deposit(chunk, chunkBits) | deposit(reg, keptBits));
-  }
-
-  // Rows of the first warpgroup; a further one has its own if its bits lead out of them.
-  plan.rows.push_back(0);
-  ArrayRef<Coord> warps = layout.getBases(InDim::Warp);
-  auto spanBlock = [&](const Coord &basis) { span(plan.rows, basis[0] / blockRows * blockRows); };
-  llvm::for_each(registers, spanBlock);
-  llvm::for_each(layout.getBases(InDim::Lane), spanBlock);
-  llvm::for_each(warps.take_front(groupWarpBits), spanBlock);
-  plan.isPrivate = !ordered && warps.size() > groupWarpBits && warps.size() <= groupWarpBits + 2;
-  SmallVector<int64_t> all = plan.rows;
-  for (const Coord &basis : warps.drop_front(std::min<size_t>(groupWarpBits, warps.size()))) {
-    plan.isPrivate &= basis[1] == 0 && basis[0] % blockRows == 0 && !llvm::is_contained(all, basis[0]);
-    plan.rowImages.push_back(basis[0]);
-    span(all, basis[0]);
-  }
-  if (!plan.isPrivate) {
-    plan.rows.clear();
-    for (int64_t row = 0; row < layout.getShape()[0]; row += blockRows)
-      plan.rows.push_back(row);
-  }
-  llvm::sort(plan.rows);
-  return plan;
-}
-
 struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(TmaStoreOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
@@ -227,7 +151,7 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
         blockRows = map.getBox()[i];
       }
     auto plan = dims && columns > 0 && type.getDimSize(1) % columns == 0
-                    ? planStore(getLayout(type), columns, blockRows, op.getOrdered())
+                    ? StorePlan::get(getLayout(type), columns, blockRows, op.getOrdered())
                     : std::nullopt;
     if (!plan)
       return op.emitError("internal: cannot stage ") << type << " in " << columns << " columns for boxes of the map";
@@ -299,8 +223,86 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
   }
 };
 
+/// Zeroes 16 bytes at a time, the threads in turn.
+struct LowerClearFrom : OpConversionPattern<ClearFromOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ClearFromOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    MemDescType type = op.getMemory().getType();
+    int64_t dim = op.getDim(), extent = type.getShape()[dim];
+    Value all = constantIndex(rewriter, loc, extent);
+    Value cuts = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, adaptor.getLimit(), all);
+    auto branch = scf::IfOp::create(rewriter, loc, cuts, /*withElseRegion=*/false);
+    rewriter.setInsertionPointToStart(branch.thenBlock());
+    Value limit = arith::MaxSIOp::create(rewriter, loc, adaptor.getLimit(), constantIndex(rewriter, loc, 0));
+    limit = arith::IndexCastOp::create(rewriter, loc, rewriter.getI32Type(), limit);
+
+    auto function = op->getParentOfType<func::FuncOp>();
+    auto getCount = [&](StringRef name) {
+      auto attr = function->getAttrOfType<IntegerAttr>(name);
+      return attr ? attr.getInt() : 0;
+    };
+    int64_t threads = getCount(numThreadsName) - getCount(producerThreadsName);
+    constexpr int64_t chunkBytes = 16;
+    auto loop = scf::ForOp::create(rewriter, loc, getThreadId(rewriter, loc),
+                                   constantI32(rewriter, loc, getSharedLayout(type).getBytes() / chunkBytes),
+                                   constantI32(rewriter, loc, threads));
+    rewriter.setInsertionPointToStart(loop.getBody());
+    clearChunk(rewriter, loc, type, dim, limit, adaptor.getMemory(),
+               arith::MulIOp::create(rewriter, loc, loop.getInductionVar(), constantI32(rewriter, loc, chunkBytes)));
+    rewriter.setInsertionPointAfter(loop);
+    NVVM::FenceProxyOp::create(rewriter, loc, NVVM::ProxyKindAttr::get(getContext(), NVVM::ProxyKind::async_shared),
+                               NVVM::SharedSpaceAttr::get(getContext(), NVVM::SharedSpace::shared_cta));
+    BarrierOp::create(rewriter, loc);
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  /// Zeroes what of the 16 bytes at `offset` lies behind the limit.
+  static void clearChunk(OpBuilder &b, Location loc, MemDescType type, int64_t dim, Value limit, Value memory, Value offset) {
+    ArrayRef<int64_t> order = type.getLayout().getOrder(), shape = type.getShape();
+    int64_t elementBytes = getSharedElementBytes(type.getElementType()), swizzle = type.getLayout().getSwizzle();
+    int64_t panelBytes = swizzle ? swizzle : shape[order[0]] * elementBytes, rows = 1;
+    for (int64_t d : order.drop_front())
+      rows *= shape[d];
+    auto constant = [&](int64_t value) { return constantI32(b, loc, value); };
+    auto divide = [&](Value value, int64_t by) -> Value { return arith::DivUIOp::create(b, loc, value, constant(by)); };
+    auto modulo = [&](Value value, int64_t by) -> Value { return arith::RemUIOp::create(b, loc, value, constant(by)); };
+    auto multiply = [&](Value value, int64_t by) -> Value { return arith::MulIOp::create(b, loc, value, constant(by)); };
+    Value line = divide(offset, panelBytes), row = modulo(line, rows);
+    Value pointer = advance(b, loc, memory, offset);
+    int64_t elements = 16 / elementBytes;
+    auto cells = VectorType::get(elements, b.getIntegerType(8 * elementBytes));
+    auto i32s = VectorType::get(elements, b.getI32Type());
+    Value position;
+    if (dim == order[0]) {
+      Value column = modulo(offset, panelBytes);
+      if (swizzle)
+        column = arith::XOrIOp::create(b, loc, column, multiply(modulo(divide(offset, 128), swizzle / 16), 16));
+      column = arith::AddIOp::create(b, loc, multiply(divide(line, rows), panelBytes), column);
+      SmallVector<int32_t> steps(elements);
+      for (int64_t i = 0; i < elements; ++i)
+        steps[i] = i;
+      Value step = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(i32s, ArrayRef<int32_t>(steps)));
+      position = arith::AddIOp::create(
+          b, loc, vector::BroadcastOp::create(b, loc, i32s, divide(column, elementBytes)), step);
+    } else {
+      for (int64_t d : order.drop_front()) {
+        if (d == dim)
+          break;
+        row = divide(row, shape[d]);
+      }
+      position = vector::BroadcastOp::create(b, loc, i32s, modulo(row, shape[dim]));
+    }
+    Value kept = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, position, vector::BroadcastOp::create(b, loc, i32s, limit));
+    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(cells));
+    Value old = LLVM::LoadOp::create(b, loc, cells, pointer, 16);
+    LLVM::StoreOp::create(b, loc, arith::SelectOp::create(b, loc, kept, old, zero), pointer, 16);
+  }
+};
+
 } // namespace
 
 void tile::gpu::populateTmaPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerDescriptor, LowerTmaLoad, LowerTmaStore>(converter, patterns.getContext());
+  patterns.add<LowerDescriptor, LowerTmaLoad, LowerTmaStore, LowerClearFrom>(converter, patterns.getContext());
 }

@@ -1,0 +1,92 @@
+// Blocks of rows, chunks of columns, and whose they are.
+#include "passes/TileGPU/StorePlan.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+
+using namespace llvm;
+
+namespace tile::gpu {
+
+/// Bits that count the warps of a warpgroup.
+static constexpr unsigned groupWarpBits = 2;
+/// Extents of a copy are at most this.
+static constexpr int64_t maxBox = 256;
+
+int64_t getBlockRows(const LinearLayout &layout) {
+  int64_t rows = std::min(layout.getShape()[0], maxBox);
+  ArrayRef<Coord> warps = layout.getBases(InDim::Warp);
+  for (const Coord &basis : warps.drop_front(std::min<size_t>(groupWarpBits, warps.size())))
+    if (basis[0] && basis[1] == 0)
+      rows = std::min(rows, basis[0] & -basis[0]);
+  return rows;
+}
+
+/// Adds what XOR with `image` makes of the numbers so far, unless they hold it already.
+static void span(SmallVectorImpl<int64_t> &numbers, int64_t image) {
+  if (is_contained(numbers, image))
+    return;
+  for (size_t i = 0, count = numbers.size(); i < count; ++i)
+    numbers.push_back(numbers[i] ^ image);
+}
+
+std::optional<StorePlan> StorePlan::get(const LinearLayout &layout, int64_t columns, int64_t blockRows, bool ordered) {
+  StorePlan plan;
+  SmallVector<Coord> kept;
+  SmallVector<unsigned> keptBits, chunkBits; // of a register's number
+  ArrayRef<Coord> registers = layout.getBases(InDim::Register);
+  for (unsigned bit = 0; bit < registers.size(); ++bit) {
+    if (registers[bit][1] < columns) {
+      kept.push_back(registers[bit]);
+      keptBits.push_back(bit);
+    } else if (registers[bit][0] || registers[bit][1] % columns || registers[bit][1] & (registers[bit][1] - 1)) {
+      return std::nullopt;
+    }
+  }
+  for (int64_t column = columns; column < layout.getShape()[1]; column *= 2) {
+    auto found = find(registers, Coord{0, column});
+    if (found == registers.end())
+      return std::nullopt;
+    chunkBits.push_back(found - registers.begin());
+  }
+  for (InDim dim : {InDim::Lane, InDim::Warp})
+    for (const Coord &basis : layout.getBases(dim))
+      if (basis[1] >= columns)
+        return std::nullopt;
+  plan.chunk = LinearLayout({layout.getShape()[0], columns}, kept, layout.getBases(InDim::Lane), layout.getBases(InDim::Warp));
+  auto deposit = [](unsigned value, ArrayRef<unsigned> bits) {
+    int64_t number = 0;
+    for (auto [position, bit] : enumerate(bits))
+      number |= int64_t(value >> position & 1) << bit;
+    return number;
+  };
+  for (unsigned chunk = 0; chunk < 1u << chunkBits.size(); ++chunk) {
+    auto &list = plan.registers.emplace_back();
+    for (unsigned reg = 0; reg < 1u << keptBits.size(); ++reg)
+      list.push_back(deposit(chunk, chunkBits) | deposit(reg, keptBits));
+  }
+
+  // Rows of the first warpgroup; a further one has its own if its bits lead out of them.
+  plan.rows.push_back(0);
+  ArrayRef<Coord> warps = layout.getBases(InDim::Warp);
+  auto spanBlock = [&](const Coord &basis) { span(plan.rows, basis[0] / blockRows * blockRows); };
+  for_each(registers, spanBlock);
+  for_each(layout.getBases(InDim::Lane), spanBlock);
+  for_each(warps.take_front(groupWarpBits), spanBlock);
+  plan.isPrivate = !ordered && warps.size() > groupWarpBits && warps.size() <= groupWarpBits + 2;
+  SmallVector<int64_t> all = plan.rows;
+  for (const Coord &basis : warps.drop_front(std::min<size_t>(groupWarpBits, warps.size()))) {
+    plan.isPrivate &= basis[1] == 0 && basis[0] % blockRows == 0 && !is_contained(all, basis[0]);
+    plan.rowImages.push_back(basis[0]);
+    span(all, basis[0]);
+  }
+  if (!plan.isPrivate) {
+    plan.rows.clear();
+    for (int64_t row = 0; row < layout.getShape()[0]; row += blockRows)
+      plan.rows.push_back(row);
+  }
+  sort(plan.rows);
+  return plan;
+}
+
+} // namespace tile::gpu

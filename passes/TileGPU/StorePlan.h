@@ -1,0 +1,27 @@
+// How a tile leaves registers for a tensor by TMA: what pass and lowering agree on.
+#ifndef TILE_PASSES_TILEGPU_STOREPLAN_H
+#define TILE_PASSES_TILEGPU_STOREPLAN_H
+
+#include "dialect/TileGPU/LinearLayout.h"
+
+namespace tile::gpu {
+
+/// Which threads work together, which blocks of rows are theirs, and which registers hold each chunk of columns.
+struct StorePlan {
+  LinearLayout chunk; ///< of one chunk's tile, in the registers that hold it
+  llvm::SmallVector<llvm::SmallVector<int64_t>> registers;
+  bool isPrivate = false;                  ///< each warpgroup has blocks of its own, and needs no other
+  llvm::SmallVector<int64_t> rows;         ///< where the blocks of the first group of threads start
+  llvm::SmallVector<uint32_t> rowImages;   ///< what the bits of the warpgroup's number add to that, by XOR
+
+  /// The plan for a tile [M, N] of layout `layout`, `columns` at once, in copies of `blockRows` rows. With `ordered`, one
+  /// thread issues all copies. None if threads, not registers alone, count the chunks.
+  static std::optional<StorePlan> get(const LinearLayout &layout, int64_t columns, int64_t blockRows, bool ordered);
+};
+
+/// The most rows of one copy, so that each belongs to one warpgroup where the layout allows it.
+int64_t getBlockRows(const LinearLayout &layout);
+
+} // namespace tile::gpu
+
+#endif

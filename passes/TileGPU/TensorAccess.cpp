@@ -1,0 +1,278 @@
+// Views composed into coordinates of the tensor, and the conditions of TMA checked on the way.
+#include "passes/TileGPU/TensorAccess.h"
+#include "passes/TileGPU/SharedMemory.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include <vector>
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+/// Coordinates are 32 bits wide; a tensor has at most 2^30 positions along a dimension, so those beyond are all alike.
+static constexpr int64_t farthest = int64_t(1) << 30;
+/// What TMA wants addresses and strides to be multiples of.
+static constexpr int64_t granule = 16;
+
+/// The nearest number from `low` to what no tensor reaches.
+static Value clamp(OpBuilder &builder, Location loc, Value value, int64_t low) {
+  value = arith::MinSIOp::create(builder, loc, value, arith::ConstantIndexOp::create(builder, loc, farthest));
+  return arith::MaxSIOp::create(builder, loc, value, arith::ConstantIndexOp::create(builder, loc, low));
+}
+
+Value TensorAccess::makeCoordinate(OpBuilder &builder, Location loc, unsigned dim) const {
+  Value sum;
+  for (auto [start, clampsLow] : dims[dim].starts) {
+    Value value = clampsLow ? clamp(builder, loc, start, 0) : start;
+    sum = sum ? arith::AddIOp::create(builder, loc, sum, value).getResult() : value;
+  }
+  return dims[dim].clamped ? clamp(builder, loc, sum, -farthest) : sum;
+}
+
+Value TensorAccess::makeLimit(OpBuilder &builder, Location loc, unsigned dim) const {
+  Value least;
+  for (auto [end, count] : dims[dim].ends) {
+    Value limit = clamp(builder, loc, end, -farthest);
+    for (auto [start, clampsLow] : ArrayRef(dims[dim].starts).take_front(count)) {
+      bool clamps = clampsLow || dims[dim].clamped;
+      Value value = clamps ? clamp(builder, loc, start, clampsLow ? 0 : -farthest) : start;
+      limit = arith::SubIOp::create(builder, loc, limit, value);
+    }
+    least = least ? arith::MinSIOp::create(builder, loc, least, limit).getResult() : limit;
+  }
+  return least;
+}
+
+namespace {
+
+class Analyzer {
+public:
+  Analyzer(IndexBounds &bounds, const DivisibilityAnalysis &divisibility) : bounds(bounds), divisibility(divisibility) {}
+
+  template <typename AccessOp> TensorAccess run(AccessOp access, Type elementType, ArrayRef<int64_t> tileOrder) {
+    int64_t tileDim = 0;
+    for (unsigned d = 0; d < access.getSizes().size(); ++d) {
+      Part part;
+      part.size = access.isDropped(d) ? 1 : access.getSizes()[d];
+      part.dim.tileDim = access.isDropped(d) ? -1 : tileDim++;
+      part.dim.starts.push_back({access.getStarts()[d], false});
+      part.first = bounds.linear(access.getStarts()[d]);
+      part.inBounds = access.getInBounds()[d];
+      if (Value end = access.getEnd(d); end && !part.inBounds)
+        addEnd(part, end, access.getView(), d);
+      if (access.getSteps()[d] != 1 && part.size > 1)
+        return fail("its step is not 1");
+      parts.push_back(std::move(part));
+    }
+    if (access.getMask())
+      return fail("it has a mask");
+    if (!climb(access.getView()))
+      return result;
+    finish(elementType, tileOrder);
+    return result;
+  }
+
+private:
+  /// A dimension of the view reached so far.
+  struct Part {
+    TensorDim dim;
+    int64_t size = 1;
+    bool inBounds = false;
+    std::optional<Linear> first;               // the first position, if that is linear
+    SmallVector<std::optional<Linear>> limits; // for each end: positions before it
+  };
+
+  /// An end along dimension `d` of `view`, unless the view ends there itself.
+  void addEnd(Part &part, Value end, Value view, unsigned d) {
+    Linear position = bounds.linear(end);
+    if (std::optional<Linear> extent = bounds.extent(view, d); extent && bounds.isNonNegative(position - *extent))
+      return;
+    part.dim.ends.push_back({end, unsigned(part.dim.starts.size())});
+    part.limits.push_back(part.first ? std::optional<Linear>(position - *part.first) : std::nullopt);
+  }
+
+  TensorAccess fail(std::string problem) {
+    result.problem = std::move(problem);
+    return result;
+  }
+
+  /// Composes the access with the views up to the tensor's own.
+  bool climb(Value view) {
+    while (!view.getDefiningOp<ViewOp>()) {
+      if (auto permute = view.getDefiningOp<PermuteViewOp>()) {
+        std::vector<Part> source(parts.size());
+        for (auto [i, d] : llvm::enumerate(permute.getPermutation()))
+          source[d] = std::move(parts[i]);
+        parts = std::move(source);
+        view = permute.getSource();
+        continue;
+      }
+      auto subview = view.getDefiningOp<SubviewOp>();
+      if (!subview) {
+        fail("its view is not part of a parameter");
+        return false;
+      }
+      if (!climbSubview(subview))
+        return false;
+      view = subview.getSource();
+    }
+    result.view = view.getDefiningOp<ViewOp>();
+    return true;
+  }
+
+  bool climbSubview(SubviewOp subview) {
+    std::vector<Part> source;
+    unsigned index = 0, slice = 0, kept = 0;
+    for (unsigned d = 0; d < subview.getKinds().size(); ++d) {
+      switch (subview.getKind(d)) {
+      case SubscriptKind::Index: {
+        Part part;
+        part.dim.starts.push_back({subview.getIndices()[index], false});
+        part.first = bounds.linear(subview.getIndices()[index++]);
+        source.push_back(std::move(part));
+        break;
+      }
+      case SubscriptKind::All:
+        source.push_back(std::move(parts[kept++]));
+        break;
+      case SubscriptKind::Slice: {
+        Part part = std::move(parts[kept++]);
+        Value low = subview.getLows()[slice], high = subview.getHighs()[slice];
+        ++slice;
+        // Before the window there is padding, in the tensor there may be more.
+        if (!part.inBounds && (!part.first || !bounds.isNonNegative(*part.first))) {
+          fail("positions before the slice are not proven absent");
+          return false;
+        }
+        Linear lowest = bounds.linear(low);
+        bool clampsLow = !part.inBounds && !bounds.isNonNegative(lowest);
+        part.dim.starts.push_back({low, clampsLow});
+        if (clampsLow)
+          part.first.reset();
+        else if (part.first)
+          *part.first += lowest;
+        if (!part.inBounds)
+          addEnd(part, high, subview.getSource(), d);
+        source.push_back(std::move(part));
+        break;
+      }
+      }
+    }
+    parts = std::move(source);
+    return true;
+  }
+
+  std::string quoteParam() const {
+    auto kernel = result.view->getParentOfType<KernelOp>();
+    return "'" + kernel.getParam(result.param).getName().str() + "'";
+  }
+
+  void finish(Type elementType, ArrayRef<int64_t> tileOrder) {
+    ViewOp view = result.view;
+    unsigned rank = parts.size();
+    result.param = cast<BlockArgument>(view.getBase()).getArgNumber();
+    int64_t bytes = getSharedElementBytes(elementType);
+    if (elementType.isInteger(1) || elementType.isIndex() || elementType.getIntOrFloatBitWidth() < 8) {
+      fail("its element type is not one of whole bytes");
+      return;
+    }
+    if (rank > 5) {
+      fail(quoteParam() + " has more than 5 dimensions");
+      return;
+    }
+    if (view->getParentOfType<KernelOp>().getParam(result.param).getAlign() % granule) {
+      fail(quoteParam() + " need not be aligned to 16 bytes; without 'align' it is");
+      return;
+    }
+    // The tile's fastest dimension, its others, then those of one position.
+    for (int64_t tileDim : tileOrder)
+      for (unsigned d = 0; d < rank; ++d)
+        if (parts[d].dim.tileDim == tileDim)
+          result.order.push_back(d);
+    for (unsigned d = rank; d-- > 0;)
+      if (parts[d].dim.tileDim < 0)
+        result.order.push_back(d);
+    if (result.order.empty() || parts[result.order[0]].dim.tileDim < 0 ||
+        !matchPattern(view.getStrides()[result.order[0]], m_One())) {
+      fail("the tile's fastest dimension in shared memory is not that of " + quoteParam());
+      return;
+    }
+    for (unsigned d : ArrayRef(result.order).drop_front())
+      if (std::string problem = checkStride(d, bytes); !problem.empty()) {
+        fail(problem);
+        return;
+      }
+    for (unsigned d = 0; d < rank; ++d)
+      result.dims.push_back(finishDim(d));
+  }
+
+  std::string checkStride(unsigned dim, int64_t bytes) {
+    Value stride = result.view.getStrides()[dim];
+    int64_t wanted = granule / bytes, divisor = divisibility.getDivisor(stride);
+    if (divisor != 0 && divisor % wanted == 0)
+      return "";
+    std::string helpful = divisor == 0 ? "" : findHelpful(stride);
+    if (helpful.empty())
+      return "stride " + std::to_string(dim) + " of " + quoteParam() + " is not known to be a multiple of " +
+             std::to_string(wanted) + " elements (16 bytes)";
+    return "'" + helpful + " % " + std::to_string(wanted) + " == 0' would make the rows of " + quoteParam() +
+           " multiples of 16 bytes";
+  }
+
+  /// A dimension among the factors of a stride.
+  static std::string findHelpful(Value stride) {
+    if (auto dim = stride.getDefiningOp<DimOp>())
+      return dim.getDim().getName().contains('.') ? "" : dim.getDim().getName().str();
+    if (auto product = stride.getDefiningOp<arith::MulIOp>())
+      for (Value factor : product->getOperands())
+        if (std::string name = findHelpful(factor); !name.empty())
+          return name;
+    return "";
+  }
+
+  TensorDim finishDim(unsigned d) {
+    Part &part = parts[d];
+    TensorDim dim = std::move(part.dim);
+    std::optional<Linear> extent = bounds.extent(result.view.getResult(), d);
+    SmallVector<std::pair<Value, unsigned>> ends;
+    for (auto [end, limit] : llvm::zip(dim.ends, part.limits)) {
+      // What lies behind the tensor's own end is padding anyway.
+      bool beyond = limit && part.first && extent && bounds.isNonNegative(*limit + *part.first - *extent);
+      bool behindTile = limit && bounds.isNonNegative(*limit - Linear(part.size));
+      if (!beyond && !behindTile)
+        ends.push_back(end);
+    }
+    dim.ends = std::move(ends);
+    dim.clamped = !part.first || !bounds.isNonNegative(Linear(farthest) - *part.first) ||
+                  !bounds.isNonNegative(*part.first + Linear(farthest));
+    return dim;
+  }
+
+  IndexBounds &bounds;
+  const DivisibilityAnalysis &divisibility;
+  std::vector<Part> parts;
+  TensorAccess result;
+};
+
+} // namespace
+
+TensorAccess tile::gpu::analyzeAccess(LoadOp load, ArrayRef<int64_t> tileOrder, IndexBounds &bounds,
+                                      const DivisibilityAnalysis &divisibility) {
+  TensorAccess access = Analyzer(bounds, divisibility).run(load, getElementTypeOrSelf(load.getType()), tileOrder);
+  if (access.problem.empty() && !load.allInBounds() && !matchPattern(load.getPad(), m_Zero()) &&
+      !matchPattern(load.getPad(), m_PosZeroFloat()))
+    access.problem = "its padding is not 0";
+  return access;
+}
+
+TensorAccess tile::gpu::analyzeAccess(StoreOp store, ArrayRef<int64_t> tileOrder, IndexBounds &bounds,
+                                      const DivisibilityAnalysis &divisibility) {
+  TensorAccess access =
+      Analyzer(bounds, divisibility).run(store, getElementTypeOrSelf(store.getValue().getType()), tileOrder);
+  if (access.problem.empty())
+    for (const TensorDim &dim : access.dims)
+      if (!dim.ends.empty())
+        access.problem = "it has an end inside the tensor";
+  return access;
+}

@@ -1,0 +1,45 @@
+// A tile's access seen from the tensor behind its views: whether TMA can make it, and at which coordinates.
+#ifndef TILE_PASSES_TILEGPU_TENSORACCESS_H
+#define TILE_PASSES_TILEGPU_TENSORACCESS_H
+
+#include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/Analysis/Divisibility.h"
+#include "passes/Analysis/IndexBounds.h"
+
+namespace tile::gpu {
+
+/// Where an access lies along one dimension of the tensor.
+struct TensorDim {
+  int64_t tileDim = -1; ///< the tile's dimension; -1: one position
+  /// The first position is the sum of these, of which those marked count as 0 if negative.
+  llvm::SmallVector<std::pair<mlir::Value, bool>> starts;
+  bool clamped = false; ///< the sum may leave what 32 bits hold
+  /// Ends that cut off positions which the tensor has: each counted from the sum of the first `second` of
+  /// `starts`; those of the access itself have 1.
+  llvm::SmallVector<std::pair<mlir::Value, unsigned>> ends;
+};
+
+/// An access by TMA, or why there can be none.
+struct TensorAccess {
+  ViewOp view;
+  unsigned param = 0;
+  llvm::SmallVector<TensorDim> dims;
+  llvm::SmallVector<unsigned> order; ///< the tensor's dimensions, the fastest first, as a map lists them
+  std::string problem;               ///< empty if it can be
+
+  /// The position of the first element along dimension `dim`, computed where `builder` stands.
+  mlir::Value makeCoordinate(mlir::OpBuilder &builder, mlir::Location loc, unsigned dim) const;
+  /// The number of positions of dimension `dim` before its ends; null without ends.
+  mlir::Value makeLimit(mlir::OpBuilder &builder, mlir::Location loc, unsigned dim) const;
+};
+
+/// Follows the views of a load or store up to the tensor. `tileOrder` lists the tile's dimensions as they lie in shared
+/// memory, the fastest first.
+TensorAccess analyzeAccess(LoadOp load, llvm::ArrayRef<int64_t> tileOrder, IndexBounds &bounds,
+                           const DivisibilityAnalysis &divisibility);
+TensorAccess analyzeAccess(StoreOp store, llvm::ArrayRef<int64_t> tileOrder, IndexBounds &bounds,
+                           const DivisibilityAnalysis &divisibility);
+
+} // namespace tile::gpu
+
+#endif

@@ -1,0 +1,81 @@
+// Follows the rows or columns behind an end from a product's operand to the stores.
+#include "passes/TileGPU/UnusedEnds.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+class Follower {
+public:
+  Follower(Value start, Value end) : start(start), end(end) {}
+
+  /// True if all uses of `value`, a tile in registers or shared memory, keep what lies behind the end along `dim` apart.
+  bool follow(Value value, int64_t dim) {
+    if (!visited.insert({value, dim}).second)
+      return true;
+    return llvm::all_of(value.getUses(), [&](OpOperand &use) { return followUse(use, dim); });
+  }
+
+private:
+  bool followUse(OpOperand &use, int64_t dim) {
+    Operation *user = use.getOwner();
+    if (auto permute = dyn_cast<MemDescPermuteOp>(user))
+      return follow(permute.getResult(), llvm::find(permute.getPermutation(), dim) - permute.getPermutation().begin());
+    if (auto permute = dyn_cast<PermuteOp>(user))
+      return follow(permute.getResult(), llvm::find(permute.getPermutation(), dim) - permute.getPermutation().begin());
+    // Rows of a and columns of b are rows and columns of the product; along K they would all mix.
+    if (isa<WgmmaOp, MmaOp, FmaDotOp>(user)) {
+      unsigned number = use.getOperandNumber();
+      return (number == 2 || int64_t(number) == dim) && follow(user->getResult(0), dim);
+    }
+    if (isa<LocalLoadOp, ConvertLayoutOp, WgmmaWaitOp>(user))
+      return follow(user->getResult(0), dim);
+    if (auto reduce = dyn_cast<ReduceOp>(user)) {
+      std::optional<int64_t> axis = reduce.getAxis();
+      return axis && *axis != dim && follow(reduce.getResult(), dim - (*axis < dim));
+    }
+    if (auto loop = dyn_cast<scf::ForOp>(user)) {
+      unsigned number = use.getOperandNumber() - loop.getNumControlOperands();
+      return followCarried(loop, number, dim);
+    }
+    if (isa<scf::YieldOp>(user)) {
+      if (auto loop = dyn_cast<scf::ForOp>(user->getParentOp()))
+        return followCarried(loop, use.getOperandNumber(), dim);
+      if (auto branch = dyn_cast<scf::IfOp>(user->getParentOp()))
+        return follow(branch.getResult(use.getOperandNumber()), dim);
+      return false;
+    }
+    if (auto store = dyn_cast<StoreOp>(user))
+      return &use == &store.getValueMutable() && endsAlike(store, dim);
+    if (OpTrait::hasElementwiseMappableTraits(user) && isMemoryEffectFree(user))
+      return llvm::all_of(user->getResults(), [&](Value result) { return follow(result, dim); });
+    return false;
+  }
+
+  bool followCarried(scf::ForOp loop, unsigned number, int64_t dim) {
+    return follow(loop.getRegionIterArg(number), dim) && follow(loop.getResult(number), dim);
+  }
+
+  bool endsAlike(StoreOp store, int64_t dim) {
+    int64_t tileDim = 0;
+    for (unsigned d = 0; d < store.getSizes().size(); ++d)
+      if (!store.isDropped(d) && tileDim++ == dim)
+        return store.getStarts()[d] == start && store.getEnd(d) == end && store.getSteps()[d] == 1;
+    return false;
+  }
+
+  Value start, end;
+  DenseSet<std::pair<Value, int64_t>> visited;
+};
+
+} // namespace
+
+bool tile::gpu::isEndUnused(Value memory, int64_t dim, Value start, Value end) {
+  return Follower(start, end).follow(memory, dim);
+}

@@ -1,0 +1,270 @@
+// tile-gpu-use-tma: loads of tiles into shared memory and stores of products by the tensor memory accelerator.
+#include "dialect/AttributeNames.h"
+#include "passes/Passes.h"
+#include "passes/TileGPU/SharedMemory.h"
+#include "passes/TileGPU/StorePlan.h"
+#include "passes/TileGPU/TensorAccess.h"
+#include "passes/TileGPU/UnusedEnds.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Pass/Pass.h"
+#include <vector>
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUUSETMA
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+/// Extents of one copy are at most this.
+constexpr int64_t maxBox = 256;
+/// Smaller stores gain nothing.
+constexpr int64_t leastStoreBytes = 4096;
+/// Shared memory for all stores of a kernel together.
+constexpr int64_t stagingBytes = 32 * 1024;
+
+/// A load that TMA can make.
+struct Fetch {
+  LoadOp load;
+  LocalAllocOp alloc;
+  TensorAccess access;
+  TensorMapAttr map;
+};
+
+/// A store that TMA can make.
+struct Store {
+  StoreOp store;
+  Value value;
+  TensorAccess access;
+  TensorMapAttr map;
+  int64_t columns;
+};
+
+/// The map of an access whose tile has these extents and lies so in shared memory; null if copies cannot make it up.
+TensorMapAttr makeMap(MLIRContext *context, const TensorAccess &access, ArrayRef<int64_t> shape, int64_t swizzle,
+                      int64_t elementBytes) {
+  SmallVector<int64_t> order(access.order.begin(), access.order.end()), box;
+  bool full = true; // what follows is slower than all there is of a copy
+  for (unsigned d : access.order) {
+    int64_t tileDim = access.dims[d].tileDim, extent = tileDim < 0 ? 1 : shape[tileDim];
+    if (box.empty()) {
+      box.push_back(swizzle ? swizzle / elementBytes : extent);
+      if (extent * elementBytes % std::max<int64_t>(swizzle, 16) || box[0] > maxBox)
+        return {};
+      continue;
+    }
+    if (extent > 1 && !full)
+      return {};
+    full = extent <= maxBox;
+    box.push_back(std::min(extent, maxBox));
+  }
+  return TensorMapAttr::get(context, access.param, order, box, swizzle);
+}
+
+/// True if only loops with counters and branches stand around `op`.
+bool isInPlainControlFlow(Operation *op) {
+  Operation *parent = op->getParentOp();
+  while (isa<scf::ForOp, scf::IfOp>(parent))
+    parent = parent->getParentOp();
+  return isa<KernelOp>(parent);
+}
+
+/// True if the tile in shared memory is an operand of a product, perhaps by way of registers.
+bool feedsProduct(Value memory) {
+  return llvm::any_of(memory.getUsers(), [](Operation *user) {
+    if (isa<WgmmaOp, MmaOp, FmaDotOp, LocalLoadOp>(user))
+      return true;
+    auto permute = dyn_cast<MemDescPermuteOp>(user);
+    return permute && feedsProduct(permute.getResult());
+  });
+}
+
+class Kernel {
+public:
+  Kernel(KernelOp kernel, const DivisibilityAnalysis &divisibility, bool remarks)
+      : kernel(kernel), divisibility(divisibility), bounds(kernel, divisibility), remarks(remarks), builder(kernel) {}
+
+  void run() {
+    bool hasWgmma = kernel.getBody().walk([](WgmmaOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    kernel.getBody().walk([&](LoadOp load) { collect(load); });
+    if (hasWgmma)
+      kernel.getBody().walk([&](StoreOp store) { collect(store); });
+    chooseColumns();
+    // Copies made once, with nothing to overlap, are no reason for a producer.
+    bool repeats = llvm::any_of(fetches, [](Fetch &fetch) { return fetch.load->getParentOfType<scf::ForOp>() != nullptr; });
+    for (Fetch &fetch : fetches)
+      if (repeats)
+        rewrite(fetch);
+    for (Store &store : stores)
+      rewrite(store);
+  }
+
+private:
+  void collect(LoadOp load) {
+    if (!isa<RankedTensorType>(load.getType()) || !load->hasOneUse())
+      return;
+    auto alloc = dyn_cast<LocalAllocOp>(*load->user_begin());
+    if (!alloc)
+      return;
+    MemDescType type = alloc.getType();
+    TensorAccess access = analyzeAccess(load, type.getLayout().getOrder(), bounds, divisibility);
+    TensorMapAttr map;
+    if (access.problem.empty()) {
+      ParamAttr param = kernel.getParam(access.param);
+      map = makeMap(kernel.getContext(), access, type.getShape(), type.getLayout().getSwizzle(),
+                    getSharedElementBytes(type.getElementType()));
+      if (param.getAccess() != Access::In || kernel->hasAttr(mayAliasName))
+        access.problem = "'" + param.getName().str() + "' may be written while the kernel runs";
+      else if (!isInPlainControlFlow(load))
+        access.problem = "it stands in a loop that ends by a condition";
+      else if (!map)
+        access.problem = "its rows have fewer than 16 bytes or its tile has too many dimensions above 256";
+    }
+    if (access.problem.empty())
+      dropUnusedEnds(access, alloc.getResult());
+    if (access.problem.empty())
+      fetches.push_back({load, alloc, std::move(access), map});
+    else if (remarks && feedsProduct(alloc.getResult()))
+      load->emitRemark() << "operand is not copied by TMA: " << access.problem << " [R0402]";
+  }
+
+  /// Ends of the load itself, behind which nothing is used.
+  static void dropUnusedEnds(TensorAccess &access, Value memory) {
+    for (TensorDim &dim : access.dims)
+      llvm::erase_if(dim.ends, [&](const std::pair<Value, unsigned> &end) {
+        return end.second == 1 && isEndUnused(memory, dim.tileDim, dim.starts[0].first, end.first);
+      });
+  }
+
+  void collect(StoreOp store) {
+    Value value = store.getValue();
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type || type.getRank() != 2)
+      return;
+    // The layout of the product needs no conversion: shared memory does that on the way.
+    if (auto convert = value.getDefiningOp<ConvertLayoutOp>())
+      value = convert.getSource();
+    int64_t elementBytes = getSharedElementBytes(type.getElementType());
+    int64_t rowBytes = type.getDimSize(1) * elementBytes;
+    if (type.getNumElements() * elementBytes < leastStoreBytes || rowBytes < 32)
+      return;
+    TensorAccess access = analyzeAccess(store, {1, 0}, bounds, divisibility);
+    if (!access.problem.empty() || kernel.getParam(access.param).getAccess() != Access::Out ||
+        kernel->hasAttr(mayAliasName) || countAccesses(access.view) != 1)
+      return;
+    int64_t swizzle = rowBytes >= 128 ? 128 : rowBytes >= 64 ? 64 : 32;
+    int64_t blockRows = getBlockRows(getLayout(cast<RankedTensorType>(value.getType())));
+    TensorMapAttr map = makeMap(kernel.getContext(), access, {blockRows, type.getDimSize(1)}, swizzle, elementBytes);
+    if (map)
+      stores.push_back({store, value, std::move(access), map, 0});
+  }
+
+  /// Accesses to the parameter behind `view`, by whichever view.
+  unsigned countAccesses(ViewOp view) {
+    unsigned count = 0;
+    SmallVector<Value> views;
+    for (Operation *user : view.getBase().getUsers())
+      if (auto other = dyn_cast<ViewOp>(user))
+        views.push_back(other.getResult());
+    while (!views.empty())
+      for (Operation *user : views.pop_back_val().getUsers()) {
+        if (isa<PermuteViewOp, SubviewOp>(user))
+          views.push_back(user->getResult(0));
+        else
+          count += !isa<ExtentOp, InsideOp>(user);
+      }
+    return count;
+  }
+
+  static bool isOrdered(StoreOp store) { return !isa<KernelOp>(store->getParentOp()) && inLoop(store); }
+  static bool inLoop(Operation *op) {
+    for (Operation *parent = op->getParentOp(); !isa<KernelOp>(parent); parent = parent->getParentOp())
+      if (isa<LoopLikeOpInterface>(parent))
+        return true;
+    return false;
+  }
+
+  /// As many columns for each store as shared memory allows; drops those that cannot be staged.
+  void chooseColumns() {
+    int64_t share = stores.empty() ? 0 : stagingBytes / int64_t(llvm::PowerOf2Ceil(stores.size()));
+    llvm::erase_if(stores, [&](Store &store) {
+      auto type = cast<RankedTensorType>(store.value.getType());
+      int64_t elementBytes = getSharedElementBytes(type.getElementType()), width = store.map.getBox()[0];
+      for (store.columns = type.getDimSize(1); store.columns >= width; store.columns /= 2)
+        if (type.getDimSize(0) * store.columns * elementBytes <= share &&
+            StorePlan::get(getLayout(type), store.columns, getBlockRows(getLayout(type)), isOrdered(store.store)))
+          return false;
+      return true;
+    });
+  }
+
+  Value getDescriptor(TensorMapAttr map, Location loc) {
+    Value &descriptor = descriptors[map];
+    if (!descriptor) {
+      OpBuilder start = OpBuilder::atBlockBegin(&kernel.getBody().front());
+      descriptor = DescriptorOp::create(start, loc, DescriptorType::get(start.getContext()), map);
+    }
+    return descriptor;
+  }
+
+  SmallVector<Value> makeCoordinates(const TensorAccess &access, Location loc) {
+    SmallVector<Value> coordinates;
+    for (unsigned d : access.order)
+      coordinates.push_back(access.makeCoordinate(builder, loc, d));
+    return coordinates;
+  }
+
+  void rewrite(Fetch &fetch) {
+    Location loc = fetch.load.getLoc();
+    builder.setInsertionPoint(fetch.load);
+    SmallVector<Value> coordinates = makeCoordinates(fetch.access, loc);
+    auto copy = TmaFetchOp::create(builder, loc, fetch.alloc.getType(), getDescriptor(fetch.map, loc), coordinates);
+    for (auto [d, dim] : llvm::enumerate(fetch.access.dims))
+      if (Value limit = fetch.access.makeLimit(builder, loc, d))
+        ClearFromOp::create(builder, loc, copy.getResult(), limit, dim.tileDim);
+    fetch.alloc.getResult().replaceAllUsesWith(copy.getResult());
+    fetch.alloc.erase();
+    fetch.load.erase();
+  }
+
+  void rewrite(Store &store) {
+    Location loc = store.store.getLoc();
+    builder.setInsertionPoint(store.store);
+    SmallVector<Value> coordinates = makeCoordinates(store.access, loc);
+    TmaStoreOp::create(builder, loc, store.value, getDescriptor(store.map, loc), coordinates, store.columns,
+                       isOrdered(store.store));
+    auto convert = store.store.getValue().getDefiningOp<ConvertLayoutOp>();
+    store.store.erase();
+    if (convert && convert->use_empty())
+      convert.erase();
+  }
+
+  KernelOp kernel;
+  const DivisibilityAnalysis &divisibility;
+  IndexBounds bounds;
+  bool remarks;
+  OpBuilder builder;
+  std::vector<Fetch> fetches;
+  std::vector<Store> stores;
+  DenseMap<Attribute, Value> descriptors; // looked up only
+};
+
+struct TileGPUUseTma : tile::impl::TileGPUUseTmaBase<TileGPUUseTma> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (target != "sm_90a")
+      return;
+    const auto &divisibility = getAnalysis<DivisibilityAnalysis>();
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      Kernel(kernel, divisibility, remarks).run();
+  }
+};
+
+} // namespace

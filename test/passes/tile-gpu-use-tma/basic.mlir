@@ -1,0 +1,194 @@
+// RUN: tile-opt %s --tile-gpu-use-tma --split-input-file | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-use-tma=target=sm_80 --split-input-file | FileCheck %s --check-prefix=OLD
+// OLD-NOT: tile_gpu.tma
+
+#rows = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [0, 2], [0, 4], [32, 0], [64, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0], [16, 0]]>
+#wide = #tile_gpu.linear<shape = [64, 256], register = [[0, 1], [0, 2], [0, 4], [8, 0], [16, 0], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [0, 64], [0, 128]], warp = [[1, 0], [2, 0], [4, 0]]>
+#out = #tile_gpu.linear<shape = [128, 256], register = [[0, 1], [0, 2], [0, 4], [8, 0], [16, 0], [32, 0], [64, 0]], lane = [[0, 8], [0, 16], [0, 32], [0, 64], [0, 128]], warp = [[1, 0], [2, 0], [4, 0]]>
+#acc = #tile_gpu.linear<shape = [128, 256], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64], [0, 128]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
+#shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+#dimM = #tile.dim<"M", 1, 65536, opt = 4096, multiple_of = 1>
+#dimN = #tile.dim<"N", 8, 65536, opt = 4096, multiple_of = 8>
+#dimK = #tile.dim<"K", 8, 65536, opt = 4096, multiple_of = 8>
+
+// A product: operands by panels of 64 columns, what lies outside reads as 0. An end at the tensor's own end is no end. The
+// result goes out from the accumulator's layout, 64 rows of each warpgroup, 128 columns at once.
+// CHECK-LABEL: tile.kernel @matmul
+// CHECK: body {
+// CHECK-DAG: %[[A:.*]] = tile_gpu.descriptor <param = 0, order = [1, 0], box = [64, 128], swizzle = 128>
+// CHECK-DAG: %[[B:.*]] = tile_gpu.descriptor <param = 1, order = [1, 0], box = [64, 64], swizzle = 128>
+// CHECK-DAG: %[[C:.*]] = tile_gpu.descriptor <param = 2, order = [1, 0], box = [64, 64], swizzle = 128>
+// CHECK: scf.for %[[K:[a-z0-9]+]] =
+// CHECK: %[[TA:.*]] = tile_gpu.tma_fetch %[[A]][%[[K]], %[[M:.*]]] : <128x64xf16, #{{.*}}>
+// CHECK-NEXT: %[[TB:.*]] = tile_gpu.tma_fetch %[[B]][%[[N:.*]], %[[K]]] : <64x256xf16, #{{.*}}>
+// CHECK-NEXT: tile_gpu.wgmma %[[TA]], %[[TB]]
+// CHECK: %[[T:.*]] = arith.truncf
+// CHECK-NEXT: tile_gpu.tma_store %[[T]], %[[C]][%[[N]], %[[M]]] {columns = 128 : i64}
+// CHECK-NOT: tile.store
+tile.kernel @matmul params [#tile.param<"a", in, align = 16>, #tile.param<"b", in, align = 16>, #tile.param<"c", out, align = 16>]
+    dims [#dimM, #dimN, #dimK] constexprs [] attributes {tile_gpu.num_warps = 8 : i64} grid {
+^bb0(%a: !tile.ptr<f16>, %b: !tile.ptr<f16>, %c: !tile.ptr<f16>):
+  %c128 = arith.constant 128 : index
+  %c256 = arith.constant 256 : index
+  %m = tile.dim #dimM
+  %n = tile.dim #dimN
+  %i = arith.ceildivsi %m, %c128 : index
+  %j = arith.ceildivsi %n, %c256 : index
+  tile.yield %i, %j : index, index
+} body {
+^bb0(%a: !tile.ptr<f16>, %b: !tile.ptr<f16>, %c: !tile.ptr<f16>):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %c256 = arith.constant 256 : index
+  %zero = arith.constant 0.0 : f16
+  %init = arith.constant dense<0.0> : tensor<128x256xf32, #acc>
+  %m = tile.dim #dimM
+  %n = tile.dim #dimN
+  %k = tile.dim #dimK
+  %va = tile.view %a[%m, %k] strides[%k, %c1] : !tile.ptr<f16> -> !tile.view<?x?xf16>
+  %vb = tile.view %b[%k, %n] strides[%n, %c1] : !tile.ptr<f16> -> !tile.view<?x?xf16>
+  %vc = tile.view %c[%m, %n] strides[%n, %c1] : !tile.ptr<f16> -> !tile.view<?x?xf16>
+  %i = tile.program_id 0
+  %j = tile.program_id 1
+  %row = arith.muli %i, %c128 : index
+  %column = arith.muli %j, %c256 : index
+  %sum = scf.for %at = %c0 to %k step %c64 iter_args(%acc = %init) -> (tensor<128x256xf32, #acc>) {
+    %ta = tile.load %va[%row, %at] ends[%k] pad %zero : f16 {sizes = array<i64: 128, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, true>, in_bounds = array<i1: false, false>} : !tile.view<?x?xf16> -> tensor<128x64xf16, #rows>
+    %ma = tile_gpu.local_alloc %ta : tensor<128x64xf16, #rows> -> !tile_gpu.memdesc<128x64xf16, #shared>
+    %tb = tile.load %vb[%at, %column] pad %zero : f16 {sizes = array<i64: 64, 256>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, false>} : !tile.view<?x?xf16> -> tensor<64x256xf16, #wide>
+    %mb = tile_gpu.local_alloc %tb : tensor<64x256xf16, #wide> -> !tile_gpu.memdesc<64x256xf16, #shared>
+    %next = tile_gpu.wgmma %ma, %mb, %acc : !tile_gpu.memdesc<128x64xf16, #shared>, !tile_gpu.memdesc<64x256xf16, #shared>, tensor<128x256xf32, #acc>
+    scf.yield %next : tensor<128x256xf32, #acc>
+  }
+  %half = arith.truncf %sum : tensor<128x256xf32, #acc> to tensor<128x256xf16, #acc>
+  %moved = tile_gpu.convert_layout %half : tensor<128x256xf16, #acc> -> tensor<128x256xf16, #out>
+  tile.store %moved, %vc[%row, %column] {sizes = array<i64: 128, 256>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, false>} : tensor<128x256xf16, #out>, !tile.view<?x?xf16>
+  tile.return
+}
+
+// -----
+
+#rows = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [0, 2], [0, 4], [32, 0], [64, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0], [16, 0]]>
+#shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+#swapped = #tile_gpu.shared<order = [0, 1], swizzle = 128>
+#dimB = #tile.dim<"B", 1, 65536, opt = 4096, multiple_of = 1>
+#dimS = #tile.dim<"S", 1, 65536, opt = 4096, multiple_of = 1>
+
+// Views of views: the tensor's own coordinates, all dimensions in the map. An end inside the tensor is cleared; numbers
+// from memory are kept within what coordinates hold; in a slice the positions before it must be absent.
+// CHECK-LABEL: tile.kernel @views
+// CHECK: body {
+// CHECK-DAG: %[[D:.*]] = tile_gpu.descriptor <param = 0, order = [2, 1, 0], box = [64, 128, 1], swizzle = 128>
+// CHECK-DAG: %[[E:.*]] = tile_gpu.descriptor <param = 0, order = [2, 0, 1], box = [64, 128, 1], swizzle = 128>
+// CHECK: %[[END:.*]] = arith.index_cast
+// CHECK: scf.for %[[I:[a-z0-9]+]] =
+// CHECK: %[[M:.*]] = tile_gpu.tma_fetch %[[D]][%c0, %[[I]], %[[PID:.*]]] : <128x64xf16
+// CHECK: arith.minsi %[[END]], %c1073741824
+// CHECK: %[[LIMIT:.*]] = arith.subi %{{.*}}, %[[I]] : index
+// CHECK-NEXT: tile_gpu.clear_from %[[M]], %[[LIMIT]] {dim = 0 : i64}
+// CHECK-NEXT: %[[P:.*]] = tile_gpu.memdesc_permute %[[M]]
+// CHECK: tile_gpu.tma_fetch %[[E]][%c0, %[[PID]], %[[I]]] : <128x64xf16
+// CHECK-NOT: clear_from
+// CHECK: tile_gpu.local_load
+// CHECK: %[[SUM:.*]] = arith.addi %[[I]], %{{.*}} : index
+// CHECK: %[[CUT:.*]] = arith.minsi %[[SUM]]
+// CHECK: %[[COORD:.*]] = arith.maxsi %[[CUT]]
+// CHECK: %[[W:.*]] = tile_gpu.tma_fetch %[[D]][%c0, %[[COORD]], %[[PID]]]
+// CHECK: %[[LAST:.*]] = arith.subi
+// CHECK-NEXT: tile_gpu.clear_from %[[W]], %[[LAST]] {dim = 0 : i64}
+tile.kernel @views params [#tile.param<"x", in, align = 16>, #tile.param<"n", in, align = 4>, #tile.param<"y", out, align = 16>] dims [#dimB, #dimS] constexprs [] grid {
+^bb0(%x: !tile.ptr<f16>, %np: !tile.ptr<i64>, %y: !tile.ptr<f16>):
+  %b = tile.dim #dimB
+  tile.yield %b : index
+} body {
+^bb0(%x: !tile.ptr<f16>, %np: !tile.ptr<i64>, %y: !tile.ptr<f16>):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant 0.0 : f16
+  %zero64 = arith.constant 0 : i64
+  %b = tile.dim #dimB
+  %s = tile.dim #dimS
+  %plane = arith.muli %s, %c64 : index
+  %v = tile.view %x[%b, %s, %c64] strides[%plane, %c64, %c1] : !tile.ptr<f16> -> !tile.view<?x?x64xf16>
+  %vn = tile.view %np[%b] strides[%c1] : !tile.ptr<i64> -> !tile.view<?xi64>
+  %vy = tile.view %y[%s, %c64] strides[%c64, %c1] : !tile.ptr<f16> -> !tile.view<?x64xf16>
+  %p = tile.program_id 0
+  %n64 = tile.load %vn[%p] pad %zero64 : i64 {sizes = array<i64: -1>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : !tile.view<?xi64> -> i64
+  %n = arith.index_cast %n64 : i64 to index
+  %sub = tile.subview %v indices [%p] lows [] highs [] {kinds = array<i32: 0, 1, 1>} : !tile.view<?x?x64xf16> -> !tile.view<?x64xf16>
+  %turned = tile.permute_view %v {permutation = array<i64: 1, 0, 2>} : !tile.view<?x?x64xf16> -> !tile.view<?x?x64xf16>
+  scf.for %i = %c0 to %s step %c128 {
+    %t = tile.load %sub[%i, %c0] ends[%n] pad %zero : f16 {sizes = array<i64: 128, 64>, steps = array<i64: 1, 1>, has_end = array<i1: true, false>, in_bounds = array<i1: false, true>} : !tile.view<?x64xf16> -> tensor<128x64xf16, #rows>
+    %m = tile_gpu.local_alloc %t : tensor<128x64xf16, #rows> -> !tile_gpu.memdesc<128x64xf16, #shared>
+    %mp = tile_gpu.memdesc_permute %m {permutation = array<i64: 1, 0>} : !tile_gpu.memdesc<128x64xf16, #shared> -> !tile_gpu.memdesc<64x128xf16, #swapped>
+    %one = tile_gpu.local_load %m : !tile_gpu.memdesc<128x64xf16, #shared> -> tensor<128x64xf16, #rows>
+    tile.store %one, %vy[%i, %c0] {sizes = array<i64: 128, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, true>} : tensor<128x64xf16, #rows>, !tile.view<?x64xf16>
+    %u = tile.load %turned[%i, %p, %c0] pad %zero : f16 {sizes = array<i64: -1, 128, 64>, steps = array<i64: 1, 1, 1>, has_end = array<i1: false, false, false>, in_bounds = array<i1: false, false, true>} : !tile.view<?x?x64xf16> -> tensor<128x64xf16, #rows>
+    %mu = tile_gpu.local_alloc %u : tensor<128x64xf16, #rows> -> !tile_gpu.memdesc<128x64xf16, #shared>
+    %two = tile_gpu.local_load %mu : !tile_gpu.memdesc<128x64xf16, #shared> -> tensor<128x64xf16, #rows>
+    tile.store %two, %vy[%i, %c0] {sizes = array<i64: 128, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, true>} : tensor<128x64xf16, #rows>, !tile.view<?x64xf16>
+    %window = tile.subview %sub indices [] lows [%n] highs [%s] {kinds = array<i32: 2, 1>} : !tile.view<?x64xf16> -> !tile.view<?x64xf16>
+    %w = tile.load %window[%i, %c0] ends[%n] pad %zero : f16 {sizes = array<i64: 128, 64>, steps = array<i64: 1, 1>, has_end = array<i1: true, false>, in_bounds = array<i1: false, true>} : !tile.view<?x64xf16> -> tensor<128x64xf16, #rows>
+    %mw = tile_gpu.local_alloc %w : tensor<128x64xf16, #rows> -> !tile_gpu.memdesc<128x64xf16, #shared>
+    %three = tile_gpu.local_load %mw : !tile_gpu.memdesc<128x64xf16, #shared> -> tensor<128x64xf16, #rows>
+    tile.store %three, %vy[%i, %c0] {sizes = array<i64: 128, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, true>} : tensor<128x64xf16, #rows>, !tile.view<?x64xf16>
+  }
+  tile.return
+}
+
+// -----
+
+#rows = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [0, 2], [0, 4], [32, 0], [64, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0], [16, 0]]>
+#acc = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
+#shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+#dimN = #tile.dim<"N", 1, 65536, opt = 4096, multiple_of = 8>
+
+// Rows behind an end that all stores of them have: not cleared, since nothing sees them. Where one store has another end,
+// they are.
+// CHECK-LABEL: tile.kernel @ragged
+// CHECK: tile_gpu.tma_fetch
+// CHECK-NOT: clear_from
+// CHECK: tile_gpu.wgmma
+// CHECK: tile.store
+// CHECK: tile_gpu.tma_fetch
+// CHECK: tile_gpu.clear_from
+// CHECK: tile_gpu.wgmma
+tile.kernel @ragged params [#tile.param<"a", in, align = 16>, #tile.param<"c", out, align = 16>, #tile.param<"first", scalar, align = 1>, #tile.param<"last", scalar, align = 1>]
+    dims [#dimN] constexprs [] attributes {tile_gpu.num_warps = 8 : i64} grid {
+^bb0(%a: !tile.ptr<f16>, %c: !tile.ptr<f32>, %first: i64, %last: i64):
+  tile.yield
+} body {
+^bb0(%a: !tile.ptr<f16>, %c: !tile.ptr<f32>, %first: i64, %last: i64):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f16
+  %init = arith.constant dense<0.0> : tensor<128x64xf32, #acc>
+  %two = arith.constant dense<2.0> : tensor<128x64xf32, #acc>
+  %ones = arith.constant dense<1.0> : tensor<64x64xf16, #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [0, 2], [0, 4], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0], [16, 0]]>>
+  %n = tile.dim #dimN
+  %va = tile.view %a[%n, %n] strides[%n, %c1] : !tile.ptr<f16> -> !tile.view<?x?xf16>
+  %vc = tile.view %c[%n, %n] strides[%n, %c1] : !tile.ptr<f32> -> !tile.view<?x?xf32>
+  %b = tile_gpu.local_alloc %ones : tensor<64x64xf16, #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [0, 2], [0, 4], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0], [16, 0]]>> -> !tile_gpu.memdesc<64x64xf16, #shared>
+  %start = arith.index_cast %first : i64 to index
+  %end = arith.index_cast %last : i64 to index
+  %sum = scf.for %k = %c0 to %n step %c64 iter_args(%acc = %init) -> (tensor<128x64xf32, #acc>) {
+    %t = tile.load %va[%start, %k] ends[%end] pad %zero : f16 {sizes = array<i64: 128, 64>, steps = array<i64: 1, 1>, has_end = array<i1: true, false>, in_bounds = array<i1: false, false>} : !tile.view<?x?xf16> -> tensor<128x64xf16, #rows>
+    %m = tile_gpu.local_alloc %t : tensor<128x64xf16, #rows> -> !tile_gpu.memdesc<128x64xf16, #shared>
+    %next = tile_gpu.wgmma %m, %b, %acc : !tile_gpu.memdesc<128x64xf16, #shared>, !tile_gpu.memdesc<64x64xf16, #shared>, tensor<128x64xf32, #acc>
+    scf.yield %next : tensor<128x64xf32, #acc>
+  }
+  %twice = arith.mulf %sum, %two : tensor<128x64xf32, #acc>
+  tile.store %twice, %vc[%start, %c0] ends[%end] {sizes = array<i64: 128, 64>, steps = array<i64: 1, 1>, has_end = array<i1: true, false>, in_bounds = array<i1: false, false>} : tensor<128x64xf32, #acc>, !tile.view<?x?xf32>
+  scf.for %k = %c0 to %n step %c64 {
+    %t = tile.load %va[%start, %k] ends[%end] pad %zero : f16 {sizes = array<i64: 128, 64>, steps = array<i64: 1, 1>, has_end = array<i1: true, false>, in_bounds = array<i1: false, false>} : !tile.view<?x?xf16> -> tensor<128x64xf16, #rows>
+    %m = tile_gpu.local_alloc %t : tensor<128x64xf16, #rows> -> !tile_gpu.memdesc<128x64xf16, #shared>
+    %next = tile_gpu.wgmma %m, %b, %init : !tile_gpu.memdesc<128x64xf16, #shared>, !tile_gpu.memdesc<64x64xf16, #shared>, tensor<128x64xf32, #acc>
+    tile.store %next, %vc[%start, %k] {sizes = array<i64: 128, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, false>} : tensor<128x64xf32, #acc>, !tile.view<?x?xf32>
+  }
+  tile.return
+}
