@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
-"""Cold compile times: a new tilec process for each measurement, medians, beside the goals."""
+"""Cold compile times: a new tilec process for each measurement, medians, beside the goals.
+
+With --triton also the same tiles through Triton, in turns with ours: a new process each with an empty cache, the time of its
+compilation alone, without that of its imports; ours is the whole process. Needs no GPU.
+"""
 import argparse
 import json
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
@@ -23,12 +28,61 @@ JOBS = [
     ("attention f16 to cubin", "attention", ["T=f16", "D=64"], "cubin", None),
 ]
 
+# (kernel, definitions): the tiles that compile_time_triton.py compiles
+TRITON_JOBS = [
+    ("softmax", ["T=f32", "BLOCK=1024"]),
+    ("layer_norm", ["T=f16", "BLOCK=4096"]),
+    ("matmul", ["T=f16", "BM=128", "BN=256", "BK=64"]),
+    ("attention", ["T=f16", "D=128", "BM=128", "BN=128", "CAUSAL=true"]),
+]
+TRITON_GOAL = 1 / 3           # of Triton's time
 
-def hasPtxas():
-    """Whether a cubin can be made here."""
-    import shutil
-    ptxas = os.environ.get("TILE_PTXAS") or shutil.which("ptxas") or "/usr/local/cuda/bin/ptxas"
-    return os.access(ptxas, os.X_OK)
+
+def findPtxas():
+    """The assembler that tilec would take, or None."""
+    path = os.environ.get("TILE_PTXAS") or shutil.which("ptxas") or "/usr/local/cuda/bin/ptxas"
+    return path if os.access(path, os.X_OK) else None
+
+
+def command(tilec, example, definitions, output):
+    line = [tilec, os.path.join(ROOT, "examples", example, example + ".tile"), "--target", "sm_90a", "-o", output]
+    for definition in definitions:
+        line += ["-D", definition]
+    return line
+
+
+def besideTriton(tilec, python, repeats, folder):
+    """Rows with both times. Triton assembles with our ptxas, so that the compilers alone are compared."""
+    rows = []
+    environment = {**os.environ, "TRITON_CACHE_DIR": os.path.join(folder, "cache"), "TRITON_PTXAS_PATH": findPtxas()}
+    for name, definitions in TRITON_JOBS:
+        ours, theirs, imports, version = [], [], [], ""
+        try:
+            for repeat in range(repeats + 1):
+                begin = time.perf_counter()
+                subprocess.run(command(tilec, name, definitions, os.path.join(folder, "out.cubin")), check=True, capture_output=True)
+                elapsed = (time.perf_counter() - begin) * 1e3
+                shutil.rmtree(environment["TRITON_CACHE_DIR"], ignore_errors=True)
+                script = os.path.join(ROOT, "bench", "compile_time_triton.py")
+                done = subprocess.run([python, script, name], check=True, capture_output=True, text=True, env=environment)
+                result = json.loads(done.stdout.strip().splitlines()[-1])
+                if repeat:                       # the first one brings the files into memory
+                    ours.append(elapsed)
+                    theirs.append(result["compile_ms"])
+                    imports.append(result["import_ms"])
+                    version = result["version"]
+        except subprocess.CalledProcessError as error:
+            why = (str(error.stderr or "").strip().splitlines() or ["no message"])[-1]
+            print(f"{name:12} beside Triton FAILED: {why}")
+            rows.append({"name": name, "failed": True})
+            continue
+        own, other = statistics.median(ours), statistics.median(theirs)
+        rows.append({"name": name, "definitions": definitions, "ms": round(own, 2), "triton_ms": round(other, 2),
+                     "triton_import_ms": round(statistics.median(imports), 2), "ratio": round(own / other, 3),
+                     "goal": round(TRITON_GOAL, 3), "triton": version})
+        print(f"{name:12} {own:7.1f} ms, Triton {other:7.1f} ms: {own / other:5.3f} of its time, goal {TRITON_GOAL:.3f}: "
+              f"{'reached' if own < TRITON_GOAL * other else 'missed'}", flush=True)
+    return rows
 
 
 def main():
@@ -36,18 +90,17 @@ def main():
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--results", default=os.path.join(ROOT, "bench", "results"))
+    parser.add_argument("--triton", nargs="?", const=sys.executable, metavar="PYTHON",
+                        help="compare with Triton, in this Python or the one named")
     options = parser.parse_args()
     tilec = os.path.join(options.build, "bin", "tilec")
     rows, failed = [], False
     with tempfile.TemporaryDirectory(prefix="tile-bench-") as folder:
         for name, example, definitions, kind, goal in JOBS:
-            if kind == "cubin" and not hasPtxas():
+            if kind == "cubin" and not findPtxas():
                 print(f"{name:36} skipped: no ptxas")
                 continue
-            line = [tilec, os.path.join(ROOT, "examples", example, example + ".tile"), "--target", "sm_90a",
-                    "-o", os.path.join(folder, "out." + kind)]
-            for definition in definitions:
-                line += ["-D", definition]
+            line = command(tilec, example, definitions, os.path.join(folder, "out." + kind))
             times = []
             for repeat in range(options.repeats + 1):
                 begin = time.perf_counter()
@@ -65,11 +118,13 @@ def main():
             rows.append({"name": name, "ms": round(median, 2), "best": round(min(times), 2), "goal": goal})
             verdict = "" if goal is None else f"  goal {goal} ms: {'reached' if median < goal else 'missed'}"
             print(f"{name:36} {median:8.1f} ms (best {min(times):.1f}){verdict}", flush=True)
+        beside = besideTriton(tilec, options.triton, options.repeats, folder) if options.triton and findPtxas() else []
+        failed |= any("failed" in row for row in beside)
     os.makedirs(options.results, exist_ok=True)
     path = os.path.join(options.results, "compile_time.json")
     with open(path, "w", encoding="utf-8") as stream:
-        json.dump({"machine": platform.machine(), "cores": os.cpu_count(), "repeats": options.repeats, "rows": rows},
-                  stream, indent=1)
+        json.dump({"machine": platform.machine(), "cores": os.cpu_count(), "repeats": options.repeats, "rows": rows,
+                   **({"beside_triton": beside} if beside else {})}, stream, indent=1)
         stream.write("\n")
     return 1 if failed else 0
 

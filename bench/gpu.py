@@ -122,7 +122,9 @@ def work(options):
     state.progress(None, None, 300.0)
     prepare(options)
     import torch
-    from gpu import contest
+    from gpu import contest, ours
+    ours.Settings.folder = state.path("binaries")
+    os.makedirs(ours.Settings.folder, exist_ok=True)
     if not torch.cuda.is_available():
         sys.exit("gpu.py: PyTorch sees no GPU (--list and --dry-run need none)")
     torch.backends.cuda.matmul.allow_tf32 = False

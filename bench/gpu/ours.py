@@ -49,31 +49,25 @@ def _closing(text, start):
 
 def withAttributes(text, kernel, attributes):
     """The source with a kernel's `tune` clause left out and its attributes set; None takes an attribute away."""
-    start = re.search(rf"\bkernel {kernel}\b", text).start()
-    head, rest = text[:start], text[start:]
-    tune = re.search(r"^\s*tune\b", rest, re.MULTILINE)
-    following = re.search(r"\bkernel \w", rest[7:])
-    if tune and (not following or tune.start() < following.start()):
-        rest = rest[:tune.start()] + rest[_closing(rest, tune.start()):]
-    clause = re.search(r"^\s*with ([^\n{]*)$", rest, re.MULTILINE)
-    following = re.search(r"\bkernel \w", rest[7:])
-    if clause and following and clause.start() > following.start():
-        clause = None
+    start = re.search(rf"^kernel {kernel}\b", text, re.MULTILINE).start()
+    following = re.search(r"^kernel ", text[start + 1:], re.MULTILINE)
+    end = start + 1 + following.start() if following else len(text)
+    part = text[start:end]
+    tune = re.search(r"^[ \t]*tune\b", part, re.MULTILINE)
+    if tune:
+        part = part[:tune.start()] + part[_closing(part, tune.start()):].lstrip("\n")
+    clause = re.search(r"^[ \t]*with ([^\n{]*)\n", part, re.MULTILINE)
     present = {}
-    for item in re.findall(r"\w+(?:\([^)]*\))?", clause[1]) if clause else []:
+    for item in re.findall(r"\w+(?:\([^)]*\))?", clause[1].partition("//")[0]) if clause else []:
         present[item.partition("(")[0]] = item
     for name, value in attributes.items():
         if value is None or value is False:
             present.pop(name, None)
         else:
             present[name] = name if value is True else f'{name}("{value}")' if name == "fp" else f"{name}({value})"
-    line = "\n  with " + ", ".join(present.values()) if present else ""
-    if clause:
-        rest = rest[:clause.start()] + line + rest[clause.end():]
-    else:
-        body = re.search(r"^\{", rest, re.MULTILINE).start()
-        rest = rest[:body].rstrip() + line + "\n" + rest[body:]
-    return head + rest
+    line = "  with " + ", ".join(present.values()) + "\n" if present else ""
+    body = clause or re.search(r"^(?=\{)", part, re.MULTILINE)
+    return text[:start] + part[:body.start()] + line + part[body.end():] + text[end:]
 
 
 def describe(definitions, attributes):
@@ -87,7 +81,7 @@ class Binary:
 
     def __init__(self, name, definitions, attributes, kernel):
         self.name, self.definitions, self.attributes, self.kernel = name, definitions, attributes, kernel
-        self.lock, self.path, self.error, self.module = threading.Lock(), None, None, None
+        self.lock, self.path, self.error, self.module, self.warning = threading.Lock(), None, None, None, ""
 
     @classmethod
     def get(cls, name, definitions, attributes, kernel):
@@ -133,6 +127,7 @@ class Binary:
         done = subprocess.run(line, capture_output=True, text=True, timeout=120, env={**os.environ, **ptxas()})
         if done.returncode:
             raise RuntimeError("tilec: " + (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[0])
+        self.warning = next((line for line in done.stderr.splitlines() if "warning" in line), "")
         self.path = binary
 
     def load(self):
@@ -174,12 +169,14 @@ def tiles(name, variants, arguments, outputs, kernel=None, fixed=None, who="tile
 
 def _tile(name, kernel, definitions, attributes, variant, arguments, outputs, who, work):
     def build(data):
-        launch = Binary.get(name, definitions, attributes, kernel).load()[kernel]
+        binary = Binary.get(name, definitions, attributes, kernel)
+        launch = binary.load()[kernel]
         values, results = arguments(data), outputs(data)
 
         def call():
             launch(**values)
             return results
+        call.warning = binary.warning
         return call
     return Contender(who, build, variant, compile=lambda data: Binary.get(name, definitions, attributes, kernel).compile(), work=work)
 

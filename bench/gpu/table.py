@@ -50,10 +50,16 @@ def render(entries):
     text = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
     text.insert(1, "-" * min(150, max(len(t) for t in text)))
     text.append(f"{reached} of {total} bars reached")
-    why = sorted({f"  {e['item']}, {r['who']}{'[' + r['variant'] + ']' if r.get('variant') else ''}: {r['failed']}"
-                  for e in entries for r in e["found"] if "failed" in r})
-    if why:
-        text += ["", f"what did not run ({len(why)}):"] + [reason[:200] for reason in why[:60]]
+    reasons = {}
+    for entry in entries:
+        for record in entry["found"]:
+            if "failed" in record:
+                reasons.setdefault((entry["item"], record["who"], record["failed"]), []).append(record.get("variant", ""))
+    if reasons:
+        text += ["", f"what did not run ({sum(len(v) for v in reasons.values())}):"]
+        for (item, who, why), variants in sorted(reasons.items()):
+            name = who + (f"[{variants[0]}]" if variants[0] else "") if len(variants) == 1 else f"{who} ({len(variants)} variants)"
+            text.append(f"  {item}, {name}: {why}"[:200])
     return "\n".join(text)
 
 

@@ -1,4 +1,5 @@
 """Times by events. Launches between two events come from a CUDA graph, so that gaps on the host do not count."""
+import gc
 import statistics
 
 from . import lib
@@ -6,6 +7,7 @@ from .lib import torch
 
 FLUSH_BYTES = 256 << 20
 _flushed = []
+_streams = []
 
 
 def flush():
@@ -13,6 +15,13 @@ def flush():
     if not _flushed:
         _flushed.append(torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device=lib.DEVICE))
     _flushed[0].zero_()
+
+
+def captureStream():
+    """The stream on which all graphs are captured."""
+    if not _streams:
+        _streams.append(torch.cuda.Stream())
+    return _streams[0]
 
 
 def event():
@@ -36,15 +45,30 @@ class Warm:
         if self.why:
             return
         self.graph = None
+        # torch.cuda.graph collects garbage and empties the cache each time: too slow for hundreds of graphs.
+        side = captureStream()
+        graph = torch.cuda.CUDAGraph()
+        side.wait_stream(torch.cuda.current_stream())
+        collecting = gc.isenabled()
+        gc.disable()                            # a graph that dies during a capture spoils it
         try:
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
-                for _ in range(self.count):
-                    self.call()
+            with torch.cuda.stream(side):
+                self.call()                     # libraries allocate for a stream that is new to them
+                side.synchronize()
+                graph.capture_begin(capture_error_mode="thread_local")
+                try:
+                    for _ in range(self.count):
+                        self.call()
+                finally:
+                    graph.capture_end()
             self.graph = graph
         except Exception as error:  # noqa: BLE001: what cannot be captured is launched one by one
             self.why = f"{type(error).__name__}: {error}".splitlines()[0]
             torch.cuda.synchronize()
+        finally:
+            if collecting:
+                gc.enable()
+        torch.cuda.current_stream().wait_stream(side)
 
     def _run(self):
         begin, end = event(), event()

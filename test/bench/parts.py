@@ -1,0 +1,62 @@
+"""Parts of bench/gpu that need no GPU: ratios to bars, merging of result files, variants of attributes."""
+import json
+import os
+import sys
+import tempfile
+
+ROOT = sys.argv[1]
+sys.path.insert(0, os.path.join(ROOT, "bench"))
+from gpu import ours, records  # noqa: E402
+
+
+def equal(got, expected):
+    if got != expected:
+        sys.exit(f"expected {expected!r}, found {got!r}")
+
+
+def ratio(names, found):
+    return records.withRatios([{"ratio": 1.0, "names": names, "against": ""}], found)[0]["ours"]
+
+
+MATMUL = [{"who": "tile", "rate": 6.0, "run": "a"}, {"who": "tile-plain", "rate": 8.0, "run": "a"}, {"who": "cublas", "rate": 3.0, "run": "a"},
+          {"who": "cublaslt", "rate": 4.0, "run": "a"}, {"who": "triton-tma", "rate": 5.0, "run": "a"}, {"who": "copy", "rate": 12.0, "run": "a"},
+          {"who": "eager", "rate": 99.0, "run": "b"}, {"who": "cublas-plain", "rate": 99.0, "run": "a"}, {"who": "compile", "failed": "why"}]
+equal(ratio(["cublas"], MATMUL), 2.0)                  # not cublaslt
+equal(ratio(["cublas", "cublaslt"], MATMUL), 1.5)
+equal(ratio(["triton"], MATMUL), 1.2)                  # any kind of Triton
+equal(ratio(["copy"], MATMUL), 0.5)
+equal(ratio(["tile-plain"], MATMUL), 0.75)
+equal(ratio(None, MATMUL), 1.2)                        # peers that do all the work, in the same run
+equal(ratio(["compile"], MATMUL), None)
+equal(ratio(["cublas"], MATMUL[1:]), None)
+
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "gpu.json")
+    item = {"family": "f", "op": "o", "shape": "s", "dtype": "d", "unit": "u", "cold": False, "bars": []}
+    records.merge(path, {"gpu": "x"}, [{**item, "found": [{"who": "tile", "rate": 1.0}, {"who": "cublas", "rate": 2.0}]}])
+    records.merge(path, {}, [{**item, "found": [{"who": "tile", "rate": 3.0}]}, {**item, "op": "p", "found": [{"who": "tile", "rate": 4.0}]}])
+    with open(path, encoding="utf-8") as stream:
+        result = json.load(stream)
+    equal(result["machine"], {"gpu": "x"})
+    equal(sorted((r["op"], r["who"], r["rate"]) for r in result["records"]), [("o", "cublas", 2.0), ("o", "tile", 3.0), ("p", "tile", 4.0)])
+    equal(len(result["items"]), 2)
+
+SOURCE = """kernel first[A: int = 1](x: out f32[N])
+  with warps(W), fp("fast")
+{
+}
+kernel second(x: out f32[N])
+  tune {
+    A in {1}; config sm_90 { A = 1; }
+  }
+{
+}
+"""
+first = ours.withAttributes(SOURCE, "first", {"warps": 8, "fp": "strict", "persistent": True})
+equal(first.splitlines()[1], '  with warps(8), fp("strict"), persistent')
+equal(first.splitlines()[2:], SOURCE.splitlines()[2:])
+second = ours.withAttributes(SOURCE, "second", {"stages": 3})
+equal([line for line in second.splitlines()[4:] if line.strip()], ["kernel second(x: out f32[N])", "  with stages(3)", "{", "}"])
+equal(second.splitlines()[:4], SOURCE.splitlines()[:4])
+equal(ours.withAttributes(SOURCE, "first", {"fp": None}).splitlines()[1], "  with warps(W)")
+equal(ours.parseVariants("BM=64,stages=4;persistent=no,flag"), [{"BM": 64, "stages": 4}, {"persistent": None, "flag": True}])
