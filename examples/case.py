@@ -61,11 +61,11 @@ class Input:
 
 class Output:
     """A tensor that is written. An element may differ by atol + rtol * |reference| and one rounding to the dtype;
-    with rtol None it must be equal."""
+    with rtol None it must be equal. Where `partial`, elements that the reference leaves as NaN must not be written."""
     reads, writes = False, True
 
-    def __init__(self, dtype, shape, rtol=1e-5, atol=1e-6):
-        self.dtype, self.shape, self.rtol, self.atol = dtype, tuple(shape), rtol, atol
+    def __init__(self, dtype, shape, rtol=1e-5, atol=1e-6, partial=False):
+        self.dtype, self.shape, self.rtol, self.atol, self.partial = dtype, tuple(shape), rtol, atol, partial
 
     def mismatch(self, got, expected):
         """None where `got`, as stored, agrees with `expected`; else a line that says where and by how much it does not."""

@@ -1,6 +1,7 @@
 // Verifiers and folders of the tile operations that compute.
 #include "dialect/Tile/TileDialect.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
 using namespace mlir;
@@ -108,6 +109,71 @@ LogicalResult ReduceOp::verify() {
 
 LogicalResult ArgReduceOp::verify() {
   return verifyReduction(*this, getSource().getType(), getAxis(), getType(), IndexType::get(getContext()));
+}
+
+/// Same shape and elements; layouts may differ.
+static bool isSameTile(Type a, Type b) {
+  auto x = cast<RankedTensorType>(a), y = cast<RankedTensorType>(b);
+  return x.getShape() == y.getShape() && x.getElementType() == y.getElementType();
+}
+
+LogicalResult ScanOp::verify() {
+  if (getSources().empty() || getSources().size() != getNumResults())
+    return emitOpError() << "takes one or more tiles and makes as many, found " << getSources().size() << " and " << getNumResults();
+  auto first = cast<RankedTensorType>(getSources()[0].getType());
+  if (int64_t(getAxis()) < 0 || int64_t(getAxis()) >= first.getRank())
+    return emitOpError() << "axis " << getAxis() << " is not one of the tile's " << first.getRank();
+  for (auto [source, result] : llvm::zip(getSources(), getResults())) {
+    if (!isSameTile(source.getType(), result.getType()))
+      return emitOpError() << "of " << source.getType() << " makes the same type, found " << result.getType();
+    if (cast<RankedTensorType>(source.getType()).getShape() != first.getShape())
+      return emitOpError() << "needs tiles of one shape, found " << first << " and " << source.getType();
+  }
+  return success();
+}
+
+LogicalResult ScanOp::verifyRegions() {
+  Block &block = getCombiner().front();
+  size_t tiles = getSources().size();
+  auto elementOf = [&](size_t i) { return cast<RankedTensorType>(getSources()[i % tiles].getType()).getElementType(); };
+  bool valid = block.getNumArguments() == 2 * tiles;
+  for (size_t i = 0; valid && i < 2 * tiles; ++i)
+    valid = block.getArgument(i).getType() == elementOf(i);
+  if (!valid)
+    return emitOpError() << "combines " << tiles << " left and " << tiles << " right scalars of the tiles' element types";
+  auto yield = dyn_cast<ScanYieldOp>(block.back());
+  valid = yield && yield.getValues().size() == tiles;
+  for (size_t i = 0; valid && i < tiles; ++i)
+    valid = yield.getValues()[i].getType() == elementOf(i);
+  if (!valid)
+    return emitOpError() << "ends in tile.scan_yield of " << tiles << " scalars of the tiles' element types";
+  for (Operation &op : block.without_terminator())
+    if (!isCombinable(&op))
+      return op.emitOpError() << "is not element-wise, so it cannot stand in a scan";
+  return success();
+}
+
+bool ScanOp::isCombinable(Operation *op) {
+  bool scalars = llvm::none_of(op->getOperandTypes(), llvm::IsaPred<ShapedType>) && llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
+  return scalars && op->getNumResults() == 1 && (isa<arith::ConstantOp>(op) || OpTrait::hasElementwiseMappableTraits(op));
+}
+
+LogicalResult TakeOp::verify() {
+  RankedTensorType source = getSource().getType();
+  int64_t axis = getAxis(), rank = source.getRank();
+  if (axis < 0 || axis >= rank)
+    return emitOpError() << "axis " << axis << " is not one of the tile's " << rank;
+  auto result = dyn_cast<RankedTensorType>(getType());
+  auto position = dyn_cast<RankedTensorType>(getPosition().getType());
+  ArrayRef<int64_t> from = source.getShape(), shape = result ? result.getShape() : ArrayRef<int64_t>();
+  int64_t added = int64_t(shape.size()) - (rank - 1); // dimensions that the positions bring
+  bool valid = getElementTypeOrSelf(getType()) == source.getElementType() && (position ? added >= 1 : added == 0);
+  valid = valid && shape.take_front(axis) == from.take_front(axis) && shape.take_back(rank - 1 - axis) == from.take_back(rank - 1 - axis);
+  if (position)
+    valid = valid && position.getShape() == shape;
+  if (!valid)
+    return emitOpError() << "cannot take from " << source << " along axis " << axis << " at " << getPosition().getType() << " to make " << getType();
+  return success();
 }
 
 LogicalResult DotOp::verify() {

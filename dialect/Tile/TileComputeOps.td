@@ -94,6 +94,60 @@ def Tile_ArgReduceOp : Tile_Op<"arg_reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_ScanOp : Tile_Op<"scan", [RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock]> {
+  let summary = "combine each element with all before it along an axis";
+  let description = [{
+    Element i of the result is x[0] . x[1] . ... . x[i] (with `reverse` x[i] . ... . x[n - 1]) for the associative function
+    that the region computes: for n tiles it gets n left, then n right scalars and yields n. Operands are regrouped, never
+    reordered. The region holds element-wise operations on scalars alone.
+    ```mlir
+    %s = tile.scan %t axis 0 : tensor<256xi32> -> tensor<256xi32> {
+    ^bb0(%left: i32, %right: i32):
+      %sum = arith.addi %left, %right : i32
+      tile.scan_yield %sum : i32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_Tile>:$sources, I64Attr:$axis, UnitAttr:$reverse);
+  let results = (outs Variadic<Tile_Tile>:$results);
+  let regions = (region SizedRegion<1>:$combiner);
+  let assemblyFormat = "$sources `axis` $axis (`reverse` $reverse^)? attr-dict `:` type($sources) `->` type($results) $combiner";
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// May `op` stand in the region? It is element-wise on scalars, or a constant.
+    static bool isCombinable(::mlir::Operation *op);
+  }];
+}
+
+def Tile_ScanYieldOp : Tile_Op<"scan_yield", [Pure, Terminator, ParentOneOf<["ScanOp"]>]> {
+  let summary = "what the left and the right scalars of a scan combine to";
+  let description = [{
+    ```mlir
+    tile.scan_yield %sum : i32
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_Scalar>:$values);
+  let assemblyFormat = "$values `:` type($values) attr-dict";
+}
+
+def Tile_TakeOp : Tile_Op<"take", [Pure]> {
+  let summary = "elements of a tile along an axis at positions of the run";
+  let description = [{
+    Positions are clamped to the axis. With a scalar position the axis is dropped. A tile of positions has the result's
+    shape: the source's dimensions before the axis, then those of the positions, then the source's behind it; element
+    (a, p, b) of the result is source[a, position[a, p, b], b].
+    ```mlir
+    %x = tile.take %t[%i] axis 0 : tensor<256xi32>, index -> i32
+    %y = tile.take %t[%p] axis 0 : tensor<16xf32>, tensor<8x64xi32> -> tensor<8x64xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$source, Tile_Position:$position, I64Attr:$axis);
+  let results = (outs Tile_TileOrScalar:$result);
+  let assemblyFormat = "$source `[` $position `]` `axis` $axis attr-dict `:` type($source) `,` type($position) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "matrix product of the last two dimensions, added to acc";
   let description = [{

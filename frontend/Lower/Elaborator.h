@@ -208,6 +208,13 @@ private:
   SemValue callWhere(std::vector<Arg> &args, Range range);
   SemValue callReduce(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callShape(const Builtin &builtin, std::vector<Arg> &args, Range range);
+  SemValue callScan(const Builtin &builtin, std::vector<Arg> &args, Range range);
+  /// A scan of tiles of one shape; `combine` gets the left and then the right scalars.
+  SemValue emitScan(llvm::ArrayRef<SemValue> tiles, int64_t axis, bool reverse, Range range,
+                    llvm::function_ref<SemValue(llvm::ArrayRef<SemValue>)> combine);
+  SemValue callTake(std::vector<Arg> &args, Range range);
+  /// The `axis:` among `args`; a tile of rank 1 needs none.
+  std::optional<int64_t> evalAxis(const std::vector<Arg> &args, const SemValue &tile, Range tileRange);
   SemValue callRange(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callOther(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callDot(std::vector<Arg> &args, Range range);

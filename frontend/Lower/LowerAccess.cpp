@@ -324,7 +324,8 @@ SemValue Elaborator::evalTileSubscript(const SemValue &base, const ast::Subscrip
     if (subscript.kind == ast::Subscript::index) {
       SemValue value = eval(*subscript.value);
       if (value.isData()) {
-        later(subscript.range, "reading a tile at a run-time position (take)");
+        error(diag::notConstant, subscript.range, "a tile's subscript", describe(value))
+            .note("read at a position of the run with take(t, i, axis: 0)");
         return SemValue::error();
       }
       std::optional<int64_t> index = constInt(value, subscript.range, "a tile's subscript");

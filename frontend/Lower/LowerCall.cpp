@@ -168,6 +168,8 @@ SemValue Elaborator::callBuiltin(const Builtin &builtin, const ast::CallExpr *ex
   }
   case Builtin::Family::Shape:
     return callShape(builtin, args, range);
+  case Builtin::Family::Scan:
+    return callScan(builtin, args, range);
   case Builtin::Family::Range:
     return callRange(builtin, args, range);
   case Builtin::Family::Other:

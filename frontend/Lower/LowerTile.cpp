@@ -379,6 +379,8 @@ SemValue Elaborator::callOther(const Builtin &builtin, std::vector<Arg> &args, R
   StringRef name = builtin.name;
   if (name == "dot")
     return callDot(args, range);
+  if (name == "take")
+    return callTake(args, range);
   Location location = loc(range);
   if (name == "static_assert") {
     if (!args[0].value.isBoolNumber()) {

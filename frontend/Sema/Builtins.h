@@ -20,6 +20,7 @@ struct Builtin {
     Access,   // the first argument is an access x[...]
     Shape,    // makes or reshapes tiles
     Range,    // index ranges
+    Scan,     // scans along an axis
     Other,    // dot, cast-like, static_assert
     Later     // refused with a message that says so
   };

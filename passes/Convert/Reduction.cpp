@@ -1,6 +1,8 @@
 // Identities and combiners of reductions, which both paths lower to.
 #include "passes/Convert/Reduction.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 using namespace tile;
 
@@ -55,4 +57,19 @@ Value tile::combine(OpBuilder &b, Location loc, ReduceKind kind, Value x, Value 
     return arith::MinUIOp::create(b, loc, x, y);
   }
   llvm_unreachable("every kind of reduction has a combiner");
+}
+
+std::optional<ReduceKind> tile::getReduceKind(Operation *op) {
+  bool onArguments = op->getNumOperands() == 2 && llvm::all_of(op->getOperands(), llvm::IsaPred<BlockArgument>) &&
+                     op->getOperand(0) != op->getOperand(1);
+  if (!onArguments)
+    return std::nullopt;
+  return llvm::TypeSwitch<Operation *, std::optional<ReduceKind>>(op)
+      .Case<arith::AddFOp, arith::AddIOp>([](auto) { return ReduceKind::Sum; })
+      .Case<arith::MulFOp, arith::MulIOp>([](auto) { return ReduceKind::Prod; })
+      .Case<arith::MaximumFOp, arith::MaxSIOp>([](auto) { return ReduceKind::Max; })
+      .Case<arith::MinimumFOp, arith::MinSIOp>([](auto) { return ReduceKind::Min; })
+      .Case<arith::AndIOp>([](auto) { return ReduceKind::And; })
+      .Case<arith::OrIOp>([](auto) { return ReduceKind::Or; })
+      .Default([](Operation *) { return std::nullopt; });
 }

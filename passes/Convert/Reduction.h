@@ -15,6 +15,9 @@ mlir::TypedAttr getIdentity(mlir::Builder &builder, ReduceKind kind, mlir::Type 
 mlir::Value combine(mlir::OpBuilder &builder, mlir::Location loc, ReduceKind kind, mlir::Value x, mlir::Value y,
                     mlir::arith::FastMathFlags flags = mlir::arith::FastMathFlags::none);
 
+/// The kind whose combiner is this operation on two different block arguments, if there is one.
+std::optional<ReduceKind> getReduceKind(mlir::Operation *op);
+
 } // namespace tile
 
 #endif

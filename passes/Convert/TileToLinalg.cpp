@@ -200,6 +200,12 @@ LogicalResult KernelLowering::lower(Operation *op) {
     return lowerStore(store);
   if (auto inside = dyn_cast<InsideOp>(op))
     return lowerInside(inside);
+  if (auto scan = dyn_cast<ScanOp>(op)) {
+    op->replaceAllUsesWith(lowerScan(scan));
+    return success();
+  }
+  if (isa<ScanYieldOp>(op)) // goes with its scan
+    return success();
   Location loc = op->getLoc();
   Value result = TypeSwitch<Operation *, Value>(op)
                      .Case([&](IotaOp op) { return lowerIota(op); })
@@ -209,6 +215,7 @@ LogicalResult KernelLowering::lower(Operation *op) {
                      .Case([&](ReduceOp op) { return lowerReduce(op); })
                      .Case([&](ArgReduceOp op) { return lowerArgReduce(op); })
                      .Case([&](DotOp op) { return lowerDot(op); })
+                     .Case([&](TakeOp op) { return lowerTake(op); })
                      .Case([&](tensor::SplatOp op) {
                        return splat(loc, op.getInput(), cast<RankedTensorType>(op.getResult().getType()));
                      })

@@ -73,6 +73,10 @@ private:
   mlir::Value lowerArgReduce(ArgReduceOp op);
   mlir::Value lowerDot(DotOp op);
 
+  // TileToLinalgScan.cpp
+  llvm::SmallVector<mlir::Value> lowerScan(ScanOp op);
+  mlir::Value lowerTake(TakeOp op);
+
   mlir::Value index(mlir::Location loc, int64_t value);
   /// A tile whose element at a position `body` computes from the position.
   mlir::Value generate(mlir::Location loc, mlir::RankedTensorType type,

@@ -294,6 +294,18 @@ private:
       auto type = cast<RankedTensorType>(source.getType());
       return convertOperand(op->getOpOperand(0), type.getEncoding() ? layoutOf(source) : inference.getDefault(type));
     }
+    if (isa<ScanOp>(op)) {
+      for (OpOperand &operand : op->getOpOperands())
+        convertOperand(operand, layoutOf(op->getResult(0)));
+      return;
+    }
+    if (auto take = dyn_cast<TakeOp>(op)) {
+      RankedTensorType type = take.getSource().getType();
+      convertOperand(take.getSourceMutable(), type.getEncoding() ? layoutOf(take.getSource()) : inference.getDefault(type));
+      if (isTile(take.getResult()))
+        convertOperand(take.getPositionMutable(), layoutOf(take.getResult()));
+      return;
+    }
     if (op->getNumResults() != 1 || !isTile(op->getResult(0)))
       return;
     LinearLayout layout = layoutOf(op->getResult(0));

@@ -1,5 +1,6 @@
 // Decides in which layout each tile of a kernel lives in registers: a fixed point over the kernel's body.
 #include "passes/TileGPU/LayoutInference.h"
+#include "passes/TileGPU/ScanPlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -173,6 +174,15 @@ bool LayoutInference::visitRegions(Operation *op) {
 bool LayoutInference::visit(Operation *op) {
   if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op))
     return visitRegions(op);
+  if (auto scan = dyn_cast<ScanOp>(op)) { // all its tiles in one layout, which its first one brings
+    LinearLayout layout = getLayoutOrDefault(scan.getSources()[0]);
+    if (!planScan(layout, scan.getAxis()))
+      layout = getDefault(cast<RankedTensorType>(scan.getSources()[0].getType()));
+    bool changed = false;
+    for (Value result : scan.getResults())
+      changed |= anchor(result, layout, 1);
+    return changed;
+  }
   if (op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType())) {
     return false;
   }
@@ -188,6 +198,10 @@ bool LayoutInference::visit(Operation *op) {
     auto it = anchors.find(source);
     unsigned priority = it == anchors.end() ? 1 : it->second.priority;
     return anchor(result, getLayoutOrDefault(source).dropDim(axis.getInt()), priority);
+  }
+  if (auto take = dyn_cast<TakeOp>(op)) {
+    bool positions = isa<RankedTensorType>(take.getPosition().getType());
+    return anchor(result, positions ? getLayoutOrDefault(take.getPosition()) : getDefault(type), 1);
   }
   if (isa<BroadcastOp>(op))
     return false;

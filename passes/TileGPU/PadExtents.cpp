@@ -119,6 +119,10 @@ private:
           mask(reduce->getOpOperand(0), d, reduce.getKind() == ArgReduceKind::ArgMax ? ReduceKind::Max : ReduceKind::Min);
       return success();
     }
+    if (auto scan = dyn_cast<ScanOp>(op))
+      return adjust(scan);
+    if (auto take = dyn_cast<TakeOp>(op))
+      return clamp(take), success();
     if (auto dot = dyn_cast<DotOp>(op)) {
       // Both sides: what is not stored may be NaN.
       mask(dot->getOpOperand(0), dot.getA().getType().getRank() - 1, ReduceKind::Sum);
@@ -137,6 +141,36 @@ private:
       if (padType(constant.getType()) != constant.getType() && !isa<SplatElementsAttr>(constant.getValue()))
         return op->emitError("constant tiles whose extents are not powers of two are not supported on GPU targets so far");
     return success();
+  }
+
+  /// What is padded comes last, so only a reversed scan meets it.
+  LogicalResult adjust(ScanOp scan) {
+    int64_t extent = cast<RankedTensorType>(scan.getSources()[0].getType()).getDimSize(scan.getAxis());
+    if (!scan.getReverse() || roundUp(extent) == extent)
+      return success();
+    Block &body = scan.getCombiner().front();
+    auto kind = scan.getSources().size() == 1 && llvm::hasSingleElement(body.without_terminator()) &&
+                        body.back().getOperand(0) == body.front().getResult(0)
+                    ? getReduceKind(&body.front())
+                    : std::nullopt;
+    if (!kind)
+      return scan.emitError("a reversed scan by this function along an axis whose extent is not a power of two is not "
+                            "supported on GPU targets so far");
+    mask(scan->getOpOperand(0), scan.getAxis(), *kind);
+    return success();
+  }
+
+  /// Positions stay within the old extent.
+  static void clamp(TakeOp take) {
+    int64_t extent = take.getSource().getType().getDimSize(take.getAxis());
+    if (roundUp(extent) == extent)
+      return;
+    OpBuilder b(take);
+    Type type = take.getPosition().getType();
+    Attribute last = b.getIntegerAttr(getElementTypeOrSelf(type), extent - 1);
+    TypedAttr limit = isa<RankedTensorType>(type) ? TypedAttr(DenseElementsAttr::get(cast<RankedTensorType>(type), last)) : cast<TypedAttr>(last);
+    Value constant = arith::ConstantOp::create(b, take.getLoc(), limit);
+    take.getPositionMutable().assign(arith::MinSIOp::create(b, take.getLoc(), take.getPosition(), constant));
   }
 
   /// Gives every dimension that grows an end where it ended before.

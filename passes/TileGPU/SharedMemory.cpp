@@ -1,5 +1,6 @@
 // What each operation needs of shared memory.
 #include "passes/TileGPU/SharedMemory.h"
+#include "passes/TileGPU/ScanPlan.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -78,6 +79,11 @@ SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout
     }
   }
   return SharedLayout::scratch(source.getShape(), best, elementBytes, granule);
+}
+
+SharedLayout getTakeScratch(RankedTensorType source) {
+  auto order = llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, source.getRank())));
+  return SharedLayout(source.getShape(), order, getSharedElementBytes(source.getElementType()), /*swizzle=*/0);
 }
 
 /// Scratch of a reduction whose state has elements of these sizes: where warps hold different parts along the axes, each
@@ -173,6 +179,15 @@ SharedNeed getSharedNeed(Operation *op) {
                ? scratch(getReductionBytes(type, reduce.getAxis(), {getSharedElementBytes(type.getElementType()), 4}))
                : SharedNeed();
   }
+  if (auto scan = dyn_cast<ScanOp>(op)) {
+    auto type = cast<RankedTensorType>(scan.getSources()[0].getType());
+    int64_t bytes = 0;
+    for (Value source : scan.getSources())
+      bytes += getSharedElementBytes(getElementTypeOrSelf(source.getType()));
+    return type.getEncoding() ? scratch(getScanBytes(getLayout(type), scan.getAxis(), bytes)) : SharedNeed();
+  }
+  if (auto take = dyn_cast<TakeOp>(op))
+    return scratch(getTakeScratch(take.getSource().getType()).getBytes());
   return {};
 }
 

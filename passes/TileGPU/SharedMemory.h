@@ -46,6 +46,9 @@ Exchange getExchange(const LinearLayout &source, const LinearLayout &target);
 /// The scratch memory through which a conversion goes.
 SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout &target, mlir::Type elementType);
 
+/// The scratch memory from which a take reads: the tile row by row.
+SharedLayout getTakeScratch(mlir::RankedTensorType source);
+
 /// Where a store leaves `columns` columns of its tile for the hardware to copy: blocks of as many rows as a copy has.
 SharedLayout getStagingLayout(TmaStoreOp store);
 /// The map behind a descriptor; null if that is not known.

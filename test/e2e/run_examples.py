@@ -38,7 +38,7 @@ def command(tilec, name, case, arguments, stored, folder, device):
                 line += ["--arg", f"{key}={stored[key]!r}"]
             continue
         path = os.path.join(folder, key + ".npy")
-        if argument.reads or dirty:
+        if argument.reads or dirty or argument.partial:
             array = stored[key] if argument.reads else garbage(argument)
             numpy.save(path, numpy.asfortranarray(array) if dirty else array)      # tilec takes either order
             line += ["--arg", f"{key}={path}"]

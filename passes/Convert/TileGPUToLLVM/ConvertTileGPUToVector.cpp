@@ -77,6 +77,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     populateMemoryPatterns(converter, patterns);
     populateElementwisePatterns(converter, patterns);
     populateReducePatterns(converter, patterns);
+    populateScanPatterns(converter, patterns);
     populateSharedPatterns(converter, patterns);
     populateFmaDotPatterns(converter, patterns);
     populateConvertLayoutPatterns(converter, patterns);

@@ -16,6 +16,9 @@ void populateElementwisePatterns(const mlir::TypeConverter &converter, mlir::Rew
 /// tile.reduce and tile.arg_reduce.
 void populateReducePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 
+/// tile.scan and tile.take.
+void populateScanPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+
 /// tile_gpu.local_alloc, local_load, memdesc_permute.
 void populateSharedPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile_gpu.fma_dot.
@@ -59,6 +62,9 @@ inline constexpr llvm::StringLiteral sharedMemoryName = "tile_shared";
 /// Lane (0..31) and warp of this thread, i32.
 mlir::Value getLane(mlir::OpBuilder &builder, mlir::Location loc);
 mlir::Value getWarp(mlir::OpBuilder &builder, mlir::Location loc);
+
+/// Each register of a vector from the lane whose number differs by the bit `distance` (shfl.sync.bfly).
+mlir::Value shuffleLanes(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, unsigned distance);
 
 /// True on the one thread that owns its elements, where others hold duplicates; null if every thread does.
 mlir::Value getOwnerPredicate(mlir::OpBuilder &builder, mlir::Location loc, const LinearLayout &layout);

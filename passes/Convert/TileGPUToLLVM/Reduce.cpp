@@ -45,8 +45,8 @@ static Value select(OpBuilder &b, Location loc, Value source, ArrayRef<int64_t> 
   return vector::ShuffleOp::create(b, loc, source, source, registers);
 }
 
-/// shfl.sync.bfly of each register of a vector, through 32-bit words.
-static Value shuffleLanes(OpBuilder &b, Location loc, Value value, unsigned distance) {
+// Through 32-bit words.
+Value tile::gpu::shuffleLanes(OpBuilder &b, Location loc, Value value, unsigned distance) {
   auto type = cast<VectorType>(value.getType());
   Type element = type.getElementType();
   SmallVector<Value> results;

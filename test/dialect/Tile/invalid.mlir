@@ -188,3 +188,75 @@ func.func @dot(%a: tensor<4x8xf32>, %c: tensor<4x4xf32>) {
   %b = tile.dot %a, %a, %c precision full : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x4xf32>
   return
 }
+
+// -----
+
+func.func @scan(%t: tensor<3x4xf32>) {
+  // expected-error @+1 {{axis 2 is not one of the tile's 2}}
+  %b = tile.scan %t axis 2 : tensor<3x4xf32> -> tensor<3x4xf32> {
+  ^bb0(%left: f32, %right: f32):
+    tile.scan_yield %left : f32
+  }
+  return
+}
+
+// -----
+
+func.func @scan(%t: tensor<3x4xf32>, %u: tensor<4xf32>) {
+  // expected-error @+1 {{needs tiles of one shape, found 'tensor<3x4xf32>' and 'tensor<4xf32>'}}
+  %b:2 = tile.scan %t, %u axis 0 : tensor<3x4xf32>, tensor<4xf32> -> tensor<3x4xf32>, tensor<4xf32> {
+  ^bb0(%a: f32, %c: f32, %d: f32, %e: f32):
+    tile.scan_yield %a, %c : f32, f32
+  }
+  return
+}
+
+// -----
+
+func.func @scan(%t: tensor<4xf32>) {
+  // expected-error @+1 {{combines 1 left and 1 right scalars of the tiles' element types}}
+  %b = tile.scan %t axis 0 : tensor<4xf32> -> tensor<4xf32> {
+  ^bb0(%left: f32, %right: i32):
+    tile.scan_yield %left : f32
+  }
+  return
+}
+
+// -----
+
+func.func @scan(%t: tensor<4xf32>) {
+  // expected-error @+1 {{ends in tile.scan_yield of 1 scalars of the tiles' element types}}
+  %b = tile.scan %t axis 0 : tensor<4xf32> -> tensor<4xf32> {
+  ^bb0(%left: f32, %right: f32):
+    tile.scan_yield %left, %right : f32, f32
+  }
+  return
+}
+
+// -----
+
+func.func @scan(%t: tensor<4xf32>) {
+  %b = tile.scan %t axis 0 : tensor<4xf32> -> tensor<4xf32> {
+  ^bb0(%left: f32, %right: f32):
+    // expected-error @+1 {{is not element-wise, so it cannot stand in a scan}}
+    %s = tile.reduce sum %t : tensor<4xf32> -> f32
+    tile.scan_yield %s : f32
+  }
+  return
+}
+
+// -----
+
+func.func @take(%t: tensor<3x4xf32>, %i: index) {
+  // expected-error @+1 {{cannot take from 'tensor<3x4xf32>' along axis 0 at 'index' to make 'tensor<3xf32>'}}
+  %b = tile.take %t[%i] axis 0 : tensor<3x4xf32>, index -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @take(%t: tensor<3x4xf32>, %i: tensor<2xi32>) {
+  // expected-error @+1 {{cannot take from 'tensor<3x4xf32>' along axis 0 at 'tensor<2xi32>' to make 'tensor<2x4xf32>'}}
+  %b = tile.take %t[%i] axis 0 : tensor<3x4xf32>, tensor<2xi32> -> tensor<2x4xf32>
+  return
+}

@@ -51,6 +51,17 @@ tile.kernel @all
     %wide = tile.broadcast %column : tensor<16x1xf32> -> tensor<16x8xf32>
     // CHECK: tile.permute %{{.*}} {permutation = array<i64: 1, 0>} : tensor<16x8xf32> -> tensor<8x16xf32>
     %t = tile.permute %wide {permutation = array<i64: 1, 0>} : tensor<16x8xf32> -> tensor<8x16xf32>
+    // CHECK: tile.scan %{{.*}} axis 1 reverse : tensor<16x8xf32> -> tensor<16x8xf32> {
+    // CHECK: tile.scan_yield %{{.*}} : f32
+    %prefix = tile.scan %a axis 1 reverse : tensor<16x8xf32> -> tensor<16x8xf32> {
+    ^bb0(%left: f32, %right: f32):
+      %both = arith.addf %left, %right : f32
+      tile.scan_yield %both : f32
+    }
+    // CHECK: tile.take %{{.*}}[%{{.*}}] axis 0 : tensor<16x8xf32>, index -> tensor<8xf32>
+    %row = tile.take %a[%i] axis 0 : tensor<16x8xf32>, index -> tensor<8xf32>
+    // CHECK: tile.take %{{.*}}[%{{.*}}] axis 0 : tensor<8xf32>, tensor<8xindex> -> tensor<8xf32>
+    %picked = tile.take %row[%pos] axis 0 : tensor<8xf32>, tensor<8xindex> -> tensor<8xf32>
     %zero = arith.constant dense<0.0> : tensor<16x16xf32>
     // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} precision tf32 : tensor<16x8xf32>, tensor<8x16xf32>, tensor<16x16xf32>
     %d = tile.dot %a, %t, %zero precision tf32 : tensor<16x8xf32>, tensor<8x16xf32>, tensor<16x16xf32>

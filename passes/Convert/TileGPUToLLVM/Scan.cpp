@@ -1,0 +1,290 @@
+// Scans: blocks of neighbours along the axis double with each bit, between registers, by shuffles of lanes, and across
+// warps through shared memory. Every thread keeps the prefixes of its elements and the total of the block around each.
+#include "passes/Convert/TileGPUToLLVM/Patterns.h"
+#include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
+#include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
+#include "passes/TileGPU/ScanPlan.h"
+#include "passes/TileGPU/SharedMemory.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+/// One vector of registers for each tile that is scanned.
+using State = SmallVector<Value>;
+
+namespace {
+
+/// A scan while it is lowered.
+class Scanner {
+public:
+  Scanner(ScanOp op, ConversionPatternRewriter &b, const LinearLayout &layout, ValueRange sources)
+      : op(op), b(b), loc(op.getLoc()), layout(layout), prefixes(sources), totals(sources) {
+    for (unsigned r = 0; r < layout.getNumRegisters(); ++r)
+      kept.push_back(r);
+  }
+
+  FailureOr<State> run(ArrayRef<ScanStep> steps) {
+    for (const ScanStep &step : steps) {
+      if (step.dim == InDim::Register)
+        joinRegisters(step.bits[0]);
+      else if (step.dim == InDim::Lane)
+        joinLanes(step.bits[0]);
+      else if (failed(joinWarps(step)))
+        return failure();
+    }
+    return prefixes;
+  }
+
+private:
+  /// The function of the scan on vectors: `left` and `right` in the order of the axis.
+  State combine(const State &left, const State &right) {
+    int64_t width = cast<VectorType>(left[0].getType()).getNumElements();
+    Block &body = op.getCombiner().front();
+    IRMapping mapping;
+    for (auto [i, value] : llvm::enumerate(llvm::concat<const Value>(left, right)))
+      mapping.map(body.getArgument(i), value);
+    auto vectorOf = [&](Value value) -> Value {
+      Value mapped = mapping.lookupOrNull(value);
+      if (!mapped) // from outside
+        mapped = b.getRemappedValue(value);
+      if (!isa<VectorType>(mapped.getType()))
+        mapped = vector::BroadcastOp::create(b, loc, VectorType::get(width, mapped.getType()), mapped);
+      return mapped;
+    };
+    for (Operation &inner : body.without_terminator()) {
+      if (isa<arith::ConstantOp>(inner)) {
+        b.clone(inner, mapping);
+        continue;
+      }
+      SmallVector<Value> operands = llvm::map_to_vector(inner.getOperands(), vectorOf);
+      OperationState state(inner.getLoc(), inner.getName(), operands, {VectorType::get(width, inner.getResult(0).getType())},
+                           inner.getAttrs());
+      state.propertiesAttr = inner.getPropertiesAsAttribute();
+      mapping.map(inner.getResult(0), b.create(state)->getResult(0));
+    }
+    return llvm::map_to_vector<2>(body.getTerminator()->getOperands(), vectorOf);
+  }
+
+  /// In the order of the axis: `near` comes before `far` unless the scan is reversed.
+  State combineAlong(const State &near, const State &far) { return op.getReverse() ? combine(far, near) : combine(near, far); }
+
+  State take(const State &state, ArrayRef<int64_t> registers) {
+    return llvm::map_to_vector<2>(state, [&](Value v) { return takeElements(b, loc, v, registers); });
+  }
+  State select(Value condition, const State &yes, const State &no) {
+    State result;
+    for (auto [x, y] : llvm::zip(yes, no))
+      result.push_back(arith::SelectOp::create(b, loc, condition, x, y));
+    return result;
+  }
+
+  /// Which total stands for each prefix.
+  SmallVector<int64_t> totalOf(ArrayRef<int64_t> registers) {
+    return llvm::map_to_vector(registers, [&](int64_t r) {
+      return int64_t(llvm::find(kept, r & ~collapsed) - kept.begin());
+    });
+  }
+  SmallVector<int64_t> allRegisters() { return llvm::to_vector(llvm::seq<int64_t>(0, layout.getNumRegisters())); }
+
+  void joinRegisters(unsigned bit) {
+    int64_t mask = int64_t(1) << bit, behind = op.getReverse() ? 0 : mask; // the bit of those that come second
+    SmallVector<int64_t> second, others;
+    for (int64_t r : allRegisters())
+      if ((r & mask) == behind) {
+        second.push_back(r);
+        others.push_back(r ^ mask);
+      }
+    State late = combineAlong(take(totals, totalOf(others)), take(prefixes, second));
+    SmallVector<int64_t> merge = allRegisters();
+    for (auto [i, r] : llvm::enumerate(second))
+      merge[r] = layout.getNumRegisters() + i;
+    for (auto [prefix, value] : llvm::zip(prefixes, late))
+      prefix = vector::ShuffleOp::create(b, loc, prefix, value, merge);
+
+    SmallVector<int64_t> low, high, left;
+    for (auto [i, r] : llvm::enumerate(kept)) {
+      ((r & mask) ? high : low).push_back(i);
+      if (!(r & mask))
+        left.push_back(r);
+    }
+    totals = combine(take(totals, low), take(totals, high));
+    kept = left;
+    collapsed |= mask;
+  }
+
+  void joinLanes(unsigned bit) {
+    Value own = arith::AndIOp::create(b, loc, getLane(b, loc), constantI32(b, loc, 1u << bit));
+    Value isHigh = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, own, constantI32(b, loc, 0));
+    Value isLow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, own, constantI32(b, loc, 0));
+    State other = llvm::map_to_vector<2>(totals, [&](Value v) { return shuffleLanes(b, loc, v, 1u << bit); });
+    State late = combineAlong(take(other, totalOf(allRegisters())), prefixes);
+    prefixes = select(op.getReverse() ? isLow : isHigh, late, prefixes);
+    totals = combine(select(isHigh, other, totals), select(isHigh, totals, other));
+  }
+
+  /// Each warp leaves its totals for each lane at [warp][register][lane]; then all read those of the warps that differ
+  /// from theirs along the axis, in the axis's order.
+  LogicalResult joinWarps(const ScanStep &step) {
+    std::optional<int64_t> offset = getSharedOffset(op);
+    if (!offset)
+      return op->emitError("internal: a scan across warps has no shared memory");
+    Value lane = getLane(b, loc), warp = getWarp(b, loc);
+    int64_t registers = step.registers;
+    SmallVector<Value> bases;
+    SmallVector<Type> types;
+    State stored;
+    for (Value total : totals) {
+      stored.push_back(toStoredVector(b, loc, total));
+      types.push_back(cast<VectorType>(stored.back().getType()).getElementType());
+      bases.push_back(getSharedPointer(b, loc, *offset + used));
+      used += int64_t(layout.getNumWarps()) * registers * 32 * types.back().getIntOrFloatBitWidth() / 8;
+    }
+    auto pointerTo = [&](unsigned i, Value ofWarp, int64_t reg) -> Value {
+      Value row = arith::MulIOp::create(b, loc, ofWarp, constantI32(b, loc, registers));
+      row = arith::AddIOp::create(b, loc, row, constantI32(b, loc, reg));
+      Value slot = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, row, constantI32(b, loc, 32)), lane);
+      return LLVM::GEPOp::create(b, loc, bases[i].getType(), types[i], bases[i], ArrayRef<LLVM::GEPArg>{slot});
+    };
+    for (unsigned i = 0; i < stored.size(); ++i)
+      for (int64_t r = 0; r < registers; ++r)
+        LLVM::StoreOp::create(b, loc, vector::ExtractOp::create(b, loc, stored[i], ArrayRef<int64_t>{r}), pointerTo(i, warp, r));
+    BarrierOp::create(b, loc);
+
+    // This warp's place along the axis, and the numbers of the others.
+    Value place = constantI32(b, loc, 0);
+    unsigned mask = 0;
+    for (auto [i, bit] : llvm::enumerate(step.bits)) {
+      mask |= 1u << bit;
+      Value here = arith::ShRUIOp::create(b, loc, warp, constantI32(b, loc, bit));
+      here = arith::AndIOp::create(b, loc, here, constantI32(b, loc, 1));
+      place = arith::OrIOp::create(b, loc, place, arith::ShLIOp::create(b, loc, here, constantI32(b, loc, i)));
+    }
+    Value others = arith::AndIOp::create(b, loc, warp, constantI32(b, loc, ~mask));
+    unsigned count = 1u << step.bits.size();
+    State total, before; // of all warps so far, and of those that come first
+    for (unsigned n = 0; n < count; ++n) {
+      unsigned at = op.getReverse() ? count - 1 - n : n, spread = 0;
+      for (auto [i, bit] : llvm::enumerate(step.bits))
+        spread |= ((at >> i) & 1) << bit;
+      if (n) {
+        Value mine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, place, constantI32(b, loc, at));
+        before = n == 1 ? total : select(mine, total, before);
+      }
+      Value from = arith::OrIOp::create(b, loc, others, constantI32(b, loc, spread));
+      State part;
+      for (unsigned i = 0; i < totals.size(); ++i) {
+        auto type = cast<VectorType>(totals[i].getType());
+        SmallVector<Value> loaded;
+        for (int64_t r = 0; r < registers; ++r)
+          loaded.push_back(LLVM::LoadOp::create(b, loc, types[i], pointerTo(i, from, r)));
+        Value vector = vector::FromElementsOp::create(b, loc, type.clone(types[i]), loaded);
+        part.push_back(fromStoredVector(b, loc, vector, type.getElementType()));
+      }
+      total = n ? combineAlong(total, part) : part;
+    }
+    Value first = constantI32(b, loc, op.getReverse() ? count - 1 : 0);
+    Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, place, first);
+    State late = combineAlong(take(before, totalOf(allRegisters())), prefixes);
+    prefixes = select(isFirst, prefixes, late);
+    totals = total;
+    return success();
+  }
+
+  ScanOp op;
+  ConversionPatternRewriter &b;
+  Location loc;
+  const LinearLayout &layout;
+  State prefixes, totals;
+  SmallVector<int64_t> kept; // the register that each total stands for: bits already joined are 0
+  int64_t collapsed = 0;     // register bits already joined
+  int64_t used = 0;          // bytes of scratch
+};
+
+struct LowerScan : OpConversionPattern<ScanOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ScanOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    LinearLayout layout = getLayout(cast<RankedTensorType>(op.getSources()[0].getType()));
+    auto steps = planScan(layout, op.getAxis());
+    if (!steps)
+      return op.emitError("internal: a scan in a layout that it cannot go through");
+    FailureOr<State> results = Scanner(op, rewriter, layout, adaptor.getSources()).run(*steps);
+    if (failed(results))
+      return failure();
+    rewriter.replaceOp(op, *results);
+    return success();
+  }
+};
+
+/// The tile goes to shared memory row by row; each thread reads what its positions name.
+struct LowerTake : OpConversionPattern<TakeOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(TakeOp op, OpAdaptor adaptor, ConversionPatternRewriter &b) const override {
+    Location loc = op.getLoc();
+    std::optional<int64_t> offset = getSharedOffset(op);
+    if (!offset)
+      return op.emitError("internal: expected " + sharedOffsetName.str() + " from tile-gpu-allocate-shared, found none");
+    RankedTensorType source = op.getSource().getType();
+    SharedLayout shared = getTakeScratch(source);
+    Value base = getSharedPointer(b, loc, *offset);
+    storeTile(b, loc, adaptor.getSource(), getLayout(source), shared, base);
+    BarrierOp::create(b, loc);
+
+    auto result = dyn_cast<RankedTensorType>(op.getType());
+    int64_t axis = op.getAxis(), added = result ? result.getRank() - (source.getRank() - 1) : 0;
+    unsigned count = result ? getLayout(result).getNumRegisters() : 1;
+    auto lanes = VectorType::get(count, b.getI32Type());
+    auto splat = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(lanes, b.getI32IntegerAttr(value)));
+    };
+    // The position, clamped in its own width, as one number for each register.
+    Value at = adaptor.getPosition();
+    if (!isa<VectorType>(at.getType()))
+      at = vector::BroadcastOp::create(b, loc, VectorType::get(count, at.getType()), at);
+    auto limit = [&](int64_t value) -> Value {
+      auto type = cast<VectorType>(at.getType());
+      return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, Attribute(b.getIntegerAttr(type.getElementType(), value))));
+    };
+    at = arith::MaxSIOp::create(b, loc, at, limit(0));
+    at = arith::MinSIOp::create(b, loc, at, limit(source.getDimSize(axis) - 1));
+    if (getElementTypeOrSelf(at.getType()).isIndex())
+      at = arith::IndexCastOp::create(b, loc, lanes, at);
+    std::optional<ThreadCoordinates> thread;
+    if (result)
+      thread.emplace(b, loc, getLayout(result));
+    Value element; // row-major number of the element
+    for (int64_t d = 0; d < source.getRank(); ++d) {
+      Value coordinate = d == axis ? at : thread->getVector(b, loc, d < axis ? d : d - 1 + added);
+      if (element) {
+        element = arith::MulIOp::create(b, loc, element, splat(source.getDimSize(d)));
+        element = arith::AddIOp::create(b, loc, element, coordinate);
+      } else {
+        element = coordinate;
+      }
+    }
+    Type wanted = result ? result.getElementType() : op.getType();
+    auto none = cast<VectorType>(toStoredVector(b, loc, adaptor.getSource()).getType());
+    Type stored = none.getElementType();
+    SmallVector<Value> loaded;
+    for (int64_t r = 0; r < count; ++r) {
+      Value number = vector::ExtractOp::create(b, loc, element, ArrayRef<int64_t>{r});
+      Value pointer = LLVM::GEPOp::create(b, loc, base.getType(), stored, base, ArrayRef<LLVM::GEPArg>{number});
+      loaded.push_back(LLVM::LoadOp::create(b, loc, stored, pointer));
+    }
+    Value all = vector::FromElementsOp::create(b, loc, VectorType::get(count, stored), loaded);
+    all = fromStoredVector(b, loc, all, wanted);
+    b.replaceOp(op, result ? all : Value(vector::ExtractOp::create(b, loc, all, ArrayRef<int64_t>{0})));
+    return success();
+  }
+};
+
+} // namespace
+
+void tile::gpu::populateScanPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<LowerScan, LowerTake>(converter, patterns.getContext());
+}

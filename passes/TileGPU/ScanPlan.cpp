@@ -1,0 +1,48 @@
+// How a scan goes through a layout.
+#include "passes/TileGPU/ScanPlan.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+std::optional<SmallVector<ScanStep>> tile::gpu::planScan(const LinearLayout &layout, unsigned axis) {
+  unsigned axisBits = llvm::Log2_64(layout.getShape()[axis]);
+  SmallVector<std::optional<std::pair<InDim, unsigned>>> holders(axisBits);
+  for (InDim dim : {InDim::Register, InDim::Lane, InDim::Warp})
+    for (auto [bit, basis] : llvm::enumerate(layout.getBases(dim))) {
+      if (!basis[axis])
+        continue;
+      for (unsigned d = 0; d < basis.size(); ++d)
+        if (d != axis && basis[d])
+          return std::nullopt;
+      if (!llvm::isPowerOf2_64(basis[axis]) || holders[llvm::Log2_64(basis[axis])])
+        return std::nullopt;
+      holders[llvm::Log2_64(basis[axis])] = {dim, unsigned(bit)};
+    }
+  SmallVector<ScanStep> steps;
+  unsigned registers = layout.getNumRegisters();
+  for (const auto &holder : holders) {
+    if (!holder)
+      return std::nullopt;
+    auto [dim, bit] = *holder;
+    if (dim == InDim::Warp && !steps.empty() && steps.back().dim == InDim::Warp) {
+      steps.back().bits.push_back(bit);
+      continue;
+    }
+    steps.push_back({dim, {bit}, registers});
+    if (dim == InDim::Register)
+      registers /= 2;
+  }
+  return steps;
+}
+
+int64_t tile::gpu::getScanBytes(const LinearLayout &layout, unsigned axis, int64_t elementBytes) {
+  int64_t bytes = 0;
+  if (auto steps = planScan(layout, axis))
+    for (const ScanStep &step : *steps)
+      if (step.dim == InDim::Warp)
+        bytes += int64_t(layout.getNumWarps()) * step.registers * 32 * elementBytes;
+  return bytes;
+}
