@@ -207,6 +207,14 @@ static bool isDense(const RunArgument &argument) {
   return true;
 }
 
+/// Extents or strides of a tensor's bytes, where two elements share one.
+static std::vector<int64_t> inBytes(std::vector<int64_t> shape, bool areStrides) {
+  for (size_t i = 0; i < shape.size(); ++i)
+    if ((i + 1 == shape.size()) != areStrides)
+      shape[i] /= 2;
+  return shape;
+}
+
 bool RunArguments::makeTensor(const runtime::Param &param, RunArgument &argument) {
   auto file = files.find(param.name);
   if (file != files.end()) {
@@ -237,17 +245,19 @@ bool RunArguments::makeTensor(const runtime::Param &param, RunArgument &argument
                      __builtin_add_overflow(elements, reach, &elements) || elements > (uint64_t(1) << 44)))
       return session.failData("'" + param.name + "' would be larger than any memory");
   }
-  size_t size = (runtime::dtypeBits(param.dtype) + 7) / 8;
-  argument.buffer = Buffer(elements * size, param.align);
+  bool pairs = runtime::dtypeBits(param.dtype) < 8;
+  size_t size = pairs ? 1 : runtime::dtypeBits(param.dtype) / 8, bytes = pairs ? (elements + 1) / 2 : elements * size;
+  argument.buffer = Buffer(bytes, param.align);
   if (!argument.buffer.getData())
-    return session.failData("not enough memory for '" + param.name + "' (" + Twine(elements * size) + " bytes)");
+    return session.failData("not enough memory for '" + param.name + "' (" + Twine(bytes) + " bytes)");
   if (file == files.end()) {
     if (param.access != runtime::Access::Out)
       fillRandom(argument);
   } else if (isDense(argument)) {
-    std::memcpy(argument.buffer.getData(), file->second.data.data(), std::min(file->second.data.size(), elements * size));
+    std::memcpy(argument.buffer.getData(), file->second.data.data(), std::min<size_t>(file->second.data.size(), bytes));
   } else {
-    copyStrided(argument.buffer.getData(), file->second.data.data(), argument.shape, argument.strides, size, true);
+    copyStrided(argument.buffer.getData(), file->second.data.data(), pairs ? inBytes(argument.shape, false) : argument.shape,
+                pairs ? inBytes(argument.strides, true) : argument.strides, size, true);
   }
   return true;
 }
@@ -271,7 +281,7 @@ bool RunArguments::bind(const runtime::Kernel &kernel) {
   return true;
 }
 
-/// Normal numbers for floats, 0 to 9 for integers; the same for the same seed and name on every machine.
+/// Normal numbers for floats, 0 to 9 for integers, any for those of 4 bits; the same for the same seed and name on every machine.
 void RunArguments::fillRandom(RunArgument &argument) {
   const runtime::Param &param = *argument.param;
   uint64_t seed = options.seed * 0x9e3779b97f4a7c15ull;
@@ -284,7 +294,9 @@ void RunArguments::fillRandom(RunArgument &argument) {
   bool isBool = param.dtype == runtime::Dtype::Bool;
   for (size_t n = argument.buffer.getBytes() / size; n-- > 0; data += size) {
     uint64_t bits;
-    if (runtime::isIntegral(param.dtype)) {
+    if (runtime::dtypeBits(param.dtype) < 8) {
+      bits = random();
+    } else if (runtime::isIntegral(param.dtype)) {
       bits = random() % (isBool ? 2 : 10);
     } else {
       double value = std::sqrt(-2 * std::log(uniform())) * std::cos(6.283185307179586 * uniform());

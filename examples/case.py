@@ -14,9 +14,9 @@ import numpy
 
 EXAMPLES = os.path.dirname(os.path.abspath(__file__))
 
-# How each dtype is stored in an .npy file; bf16 and f8 travel as their bits.
+# How each dtype is stored in an .npy file; bf16 and f8 travel as their bits, two integers of 4 bits as a byte.
 STORAGE = {"f16": numpy.float16, "bf16": numpy.uint16, "f32": numpy.float32, "f8e4m3": numpy.uint8, "f8e5m2": numpy.uint8,
-           "i8": numpy.int8, "u8": numpy.uint8, "i32": numpy.int32, "i64": numpy.int64, "bool": numpy.bool_}
+           "i4": numpy.uint8, "u4": numpy.uint8, "i8": numpy.int8, "u8": numpy.uint8, "i32": numpy.int32, "i64": numpy.int64, "bool": numpy.bool_}
 # Bits of the mantissa, bias of the exponent and largest finite number of the 8-bit floats.
 FLOAT8 = {"f8e4m3": (3, 7, 0x7E), "f8e5m2": (2, 15, 0x7B)}
 # Half the distance between neighbours near 1: the error of one rounding, relative to the value.
@@ -133,6 +133,9 @@ def store(values, dtype):
     """Values as they lie in memory, rounded to nearest even."""
     if dtype in FLOAT8:
         return encodeFloat8(values, dtype)
+    if dtype in ("i4", "u4"):
+        halves = values.astype(numpy.int64).astype(numpy.uint8) & 15
+        return numpy.ascontiguousarray(halves[..., ::2] | halves[..., 1::2] << 4)
     if dtype == "bf16":
         bits = values.astype(numpy.float32).view(numpy.uint32)
         rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
@@ -144,6 +147,9 @@ def load(stored, dtype):
     """What lies in memory as float64, or as the integers that they are."""
     if dtype in FLOAT8:
         return decodeFloat8(stored, dtype)
+    if dtype in ("i4", "u4"):
+        halves = numpy.stack([stored & 15, stored >> 4], axis=-1).reshape(*stored.shape[:-1], -1).astype(numpy.int64)
+        return halves - 16 * (halves > 7) if dtype == "i4" else halves
     if dtype == "bf16":
         return (stored.astype(numpy.uint32) << 16).view(numpy.float32).astype(numpy.float64)
     return stored.astype(numpy.float64) if dtype in ROUNDING else stored

@@ -175,8 +175,8 @@ bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
           "a tensor of " + dtypeSpelling(*dtype).str() + " can only be `in`: two elements share a byte; use i8 or u8");
     return false;
   }
-  if (isNibble(*dtype)) {
-    later(param.type.range, "a tensor of " + dtypeSpelling(*dtype));
+  if (isNibble(*dtype) && param.type.dims.empty()) {
+    error(diag::badParameter, param.type.range, "a tensor of " + dtypeSpelling(*dtype).str() + " has a dimension along which pairs share bytes");
     return false;
   }
   out.kind = runtime::Param::Kind::Tensor;
@@ -231,6 +231,12 @@ bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
         return false;
       }
       out.strides->push_back(*value);
+    }
+    const std::optional<LaunchExpr> &last = out.strides->back();
+    if (isNibble(*dtype) && !(last && last->isInteger() && last->getInteger() == 1)) {
+      error(diag::badParameter, param.type.strides.back().range,
+            "the last stride of a tensor of " + dtypeSpelling(*dtype).str() + " is 1: neighbours along it share a byte");
+      return false;
     }
   }
   if (param.defaultValue) {

@@ -1,4 +1,4 @@
-// tile-cpu-store-bool-as-byte: scratch of i1 becomes scratch of i8, which LLVM can load and store by vectors.
+// tile-cpu-store-bool-as-byte: scratch of i1 and i4 becomes scratch of i8, which LLVM can load and store by vectors.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -15,9 +15,10 @@ namespace {
 struct CPUStoreBoolAsByte : tile::impl::CPUStoreBoolAsByteBase<CPUStoreBoolAsByte> {
   void runOnOperation() override {
     Type byte = IntegerType::get(&getContext(), 8);
+    auto isSmall = [](Type type) { return type.isInteger(1) || type.isInteger(4); };
     auto retype = [&](Value value) {
       auto type = dyn_cast<MemRefType>(value.getType());
-      if (type && type.getElementType().isInteger(1))
+      if (type && isSmall(type.getElementType()))
         value.setType(type.clone(byte));
     };
     SmallVector<Operation *> accesses;
@@ -26,9 +27,9 @@ struct CPUStoreBoolAsByte : tile::impl::CPUStoreBoolAsByteBase<CPUStoreBoolAsByt
         for (Block &block : region)
           llvm::for_each(block.getArguments(), retype);
       llvm::for_each(op->getResults(), retype);
-      if (auto load = dyn_cast<memref::LoadOp>(op); load && load.getResult().getType().isInteger(1))
+      if (auto load = dyn_cast<memref::LoadOp>(op); load && isSmall(load.getResult().getType()))
         accesses.push_back(op);
-      if (auto store = dyn_cast<memref::StoreOp>(op); store && store.getValue().getType().isInteger(1))
+      if (auto store = dyn_cast<memref::StoreOp>(op); store && isSmall(store.getValue().getType()))
         accesses.push_back(op);
     });
     for (Operation *op : accesses) {
@@ -37,9 +38,15 @@ struct CPUStoreBoolAsByte : tile::impl::CPUStoreBoolAsByteBase<CPUStoreBoolAsByt
         store.getValueMutable().assign(arith::ExtUIOp::create(b, op->getLoc(), byte, store.getValue()));
         continue;
       }
+      Type type = op->getResult(0).getType();
       // Memory of the caller holds a bool as a byte that need not be 0 or 1.
       Value value = memref::LoadOp::create(b, op->getLoc(), cast<memref::LoadOp>(op).getMemRef(),
                                            cast<memref::LoadOp>(op).getIndices());
+      if (type.isInteger(4)) {
+        op->replaceAllUsesWith(arith::TruncIOp::create(b, op->getLoc(), type, value)->getResults());
+        op->erase();
+        continue;
+      }
       Value zero = arith::ConstantIntOp::create(b, op->getLoc(), 0, 8);
       op->replaceAllUsesWith(
           arith::CmpIOp::create(b, op->getLoc(), arith::CmpIPredicate::ne, value, zero)->getResults());

@@ -126,7 +126,9 @@ static LogicalResult lowerKernel(KernelOp kernel) {
     Value address = argumentAddress(b, loc, args, argument++);
     if (auto pointer = dyn_cast<PointerType>(arg.getType())) {
       Value value = LLVM::LoadOp::create(b, loc, ptr, address);
-      lowering.bases[arg] = memrefOfPointer(b, loc, value, pointer.getElementType());
+      // Integers of 4 bits are read out of their bytes.
+      Type element = pointer.getElementType().isInteger(4) ? b.getI8Type() : pointer.getElementType();
+      lowering.bases[arg] = memrefOfPointer(b, loc, value, element);
       if (kernel.getParam(arg.getArgNumber()).getAccess() == Access::In && !kernel->hasAttr(mayAliasName))
         lowering.readOnly.insert(arg);
       params.push_back({});

@@ -63,6 +63,8 @@ private:
   void copyLanes(mlir::Location loc, const LoweredAccess &access, mlir::Value scratch);
   mlir::Value readCopy(mlir::Location loc, const LoweredAccess &access, mlir::Value pad);
   mlir::Value readInPlace(mlir::Location loc, const LoweredAccess &access, mlir::Value pad);
+  mlir::Value readNibble(mlir::Location loc, mlir::Value base, mlir::Value position);
+  mlir::Value readNibbles(mlir::Location loc, const LoweredAccess &access, mlir::Value pad);
   mlir::Value missingLanes(mlir::Location loc, const LoweredAccess &access);
 
   // TileToLinalgCompute.cpp

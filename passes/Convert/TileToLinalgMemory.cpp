@@ -206,6 +206,42 @@ Value KernelLowering::readCopy(Location loc, const LoweredAccess &access, Value 
   return scratch;
 }
 
+/// The i4 at `position` of the bytes at `base`: the low half of a byte comes first.
+Value KernelLowering::readNibble(Location loc, Value base, Value position) {
+  Value one = index(loc, 1), at = b.createOrFold<arith::ShRSIOp>(loc, position, one);
+  auto type = MemRefType::get({}, b.getI8Type(), StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {}));
+  Value place = memref::ReinterpretCastOp::create(b, loc, type, base, OpFoldResult(at), ArrayRef<OpFoldResult>{},
+                                                  ArrayRef<OpFoldResult>{});
+  Value byte = memref::LoadOp::create(b, loc, place);
+  Value half = b.createOrFold<arith::AndIOp>(loc, position, one);
+  Value shift = b.createOrFold<arith::ShLIOp>(loc, b.createOrFold<arith::IndexCastOp>(loc, b.getI8Type(), half),
+                                              arith::ConstantIntOp::create(b, loc, 2, 8));
+  return arith::TruncIOp::create(b, loc, b.getIntegerType(4), arith::ShRUIOp::create(b, loc, byte, shift));
+}
+
+/// As readCopy, of a tensor in which two elements share a byte.
+Value KernelLowering::readNibbles(Location loc, const LoweredAccess &access, Value pad) {
+  Value scratch = memref::AllocOp::create(b, loc, MemRefType::get(access.size, pad.getType()));
+  OpBuilder::InsertionGuard guard(b);
+  if (access.clipped) {
+    auto padding = scf::IfOp::create(b, loc, missingLanes(loc, access), /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(padding.thenBlock());
+    linalg::FillOp::create(b, loc, pad, scratch);
+  }
+  Value zero = index(loc, 0), one = index(loc, 1), position = access.offset;
+  SmallVector<Value> lanes;
+  for (auto [low, count, stride] : llvm::zip(access.low, access.count, access.stride)) {
+    auto loop = scf::ForOp::create(b, loc, zero, count, one);
+    b.setInsertionPointToStart(loop.getBody());
+    Value lane = loop.getInductionVar();
+    lanes.push_back(b.createOrFold<arith::AddIOp>(loc, low, lane));
+    position = b.createOrFold<arith::AddIOp>(loc, position, b.createOrFold<arith::MulIOp>(loc, lane, stride));
+  }
+  memref::StoreOp::create(b, loc, readNibble(loc, access.base, position), scratch, lanes);
+  return scratch;
+}
+
 /// All lanes where they are, or in scratch where some are missing.
 Value KernelLowering::readInPlace(Location loc, const LoweredAccess &access, Value pad) {
   if (!access.clipped)
@@ -237,10 +273,15 @@ LogicalResult KernelLowering::lowerLoad(LoadOp op) {
   if (failed(access))
     return failure();
   Type element = op.getView().getType().getElementType();
+  bool nibbles = element.isInteger(4);
 
   if (access->size.empty()) {
     Value inside = andOf(b, loc, access->inside, op.getMask());
-    auto read = [&](OpBuilder &b) -> Value { return memref::LoadOp::create(b, loc, memrefOf(loc, *access)); };
+    auto read = [&](OpBuilder &b) -> Value {
+      if (nibbles)
+        return readNibble(loc, access->base, access->offset);
+      return memref::LoadOp::create(b, loc, memrefOf(loc, *access));
+    };
     if (!inside) {
       op.getResult().replaceAllUsesWith(read(b));
       return success();
@@ -256,8 +297,9 @@ LogicalResult KernelLowering::lowerLoad(LoadOp op) {
   }
 
   // What nothing writes during the launch need not be copied where all of it exists, unless its rows are scattered.
-  bool inPlace = access->readOnly && isConstantIntValue(access->stride.back(), 1);
-  Value source = inPlace ? readInPlace(loc, *access, op.getPad()) : readCopy(loc, *access, op.getPad());
+  bool inPlace = access->readOnly && isConstantIntValue(access->stride.back(), 1) && !nibbles;
+  Value source = nibbles   ? readNibbles(loc, *access, op.getPad())
+                 : inPlace ? readInPlace(loc, *access, op.getPad()) : readCopy(loc, *access, op.getPad());
   auto type = cast<RankedTensorType>(op.getResult().getType());
   Value tile = bufferization::ToTensorOp::create(b, loc, type, source, /*restrict=*/true, /*writable=*/!inPlace);
   if (Value mask = op.getMask())

@@ -31,14 +31,20 @@ struct ViewFacts {
   Access access = Access::InOut;
 };
 
+/// Bits that an element takes in memory; two integers of 4 bits share a byte.
+int64_t getElementBits(Type element) {
+  if (element.isIndex())
+    return 64;
+  return element.isInteger(1) ? 8 : element.getIntOrFloatBitWidth();
+}
+
 ViewFacts getFacts(Value value, const PowersOfTwo &getDivisor) {
   ViewFacts facts;
   if (auto view = value.getDefiningOp<ViewOp>()) {
     auto kernel = view->getParentOfType<KernelOp>();
     ParamAttr param = kernel.getParam(cast<BlockArgument>(view.getBase()).getArgNumber());
     Type element = view.getType().getElementType();
-    int64_t bytes = element.isIndex() ? 8 : std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
-    facts.base = std::max<int64_t>(1, param.getAlign() / bytes);
+    facts.base = std::max<int64_t>(1, param.getAlign() * 8 / getElementBits(element));
     facts.access = param.getAccess();
     for (Value extent : view.getExtents())
       facts.extents.push_back(getDivisor(extent));
@@ -109,7 +115,7 @@ struct TileGPUVectorizeAccesses : tile::impl::TileGPUVectorizeAccessesBase<TileG
       return;
     ViewFacts facts = getFacts(op.getView(), getDivisor);
     LinearLayout layout = getLayout(tile);
-    int64_t bits = tile.getElementType().isIndex() ? 64 : std::max(8u, tile.getElementTypeBitWidth());
+    int64_t bits = getElementBits(tile.getElementType());
     int64_t width = 1;
     int64_t aligned = facts.base; // divisor of the first element's address
     unsigned tileDim = 0, end = 0, fastest = ~0u;

@@ -30,19 +30,33 @@ class Tensor:
         self.strides = None if strides is None else (ctypes.c_int64 * rank)(*strides)
 
     def mayBe(self, dtype):
-        """Whether the elements are of that dtype; raw bytes are f8 of either kind."""
-        return self.dtype == dtype or (self.dtype == "V1" and dtype in ("f8e4m3", "f8e5m2"))
+        """Whether the elements are of that dtype; raw bytes are f8 of either kind, bytes are pairs of 4-bit integers."""
+        return (self.dtype == dtype or (self.dtype == "V1" and dtype in ("f8e4m3", "f8e5m2")) or self._holdsPairsOf(dtype))
+
+    def _holdsPairsOf(self, dtype):
+        return dtype in ("i4", "u4") and self.dtype in ("u8", "i8", "V1") and len(self.shape) > 0
 
     def fill(self, argument, expected):
         """Writes this tensor into a tile_argument; `expected` decides what raw bytes are."""
         argument.kind = _library.TENSOR
-        dtype = expected if self.dtype == "V1" and self.mayBe(expected) else self.dtype
+        if self._holdsPairsOf(expected):
+            self._countPairs()
+        dtype = expected if self.mayBe(expected) else self.dtype
         argument.dtype = _library.get().tile_dtype_from_name(dtype.encode())
         argument.data = self.data
         argument.rank = len(self.shape)
         argument.shape = ctypes.cast(self.shape, ctypes.POINTER(ctypes.c_int64))
         if self.strides is not None:
             argument.strides = ctypes.cast(self.strides, ctypes.POINTER(ctypes.c_int64))
+
+
+    def _countPairs(self):
+        """Extents and strides in elements where two of them share a byte: bytes lie along the last dimension."""
+        rank = len(self.shape)
+        self.shape = (ctypes.c_int64 * rank)(*self.shape[:-1], 2 * self.shape[-1])
+        if self.strides is not None:
+            # A last stride other than 1 stays, so that the launcher refuses it.
+            self.strides = (ctypes.c_int64 * rank)(*(2 * stride for stride in self.strides[:-1]), self.strides[-1])
 
 
 def asTensor(value, what):

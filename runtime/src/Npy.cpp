@@ -153,6 +153,10 @@ static Error decodeDescr(const std::string &descr, const std::string &name, std:
     return fail("holds big-endian elements '" + descr + "'" + wanted +
                 "; convert it with .astype(x.dtype.newbyteorder('<'))");
   bool raw2 = kind == "u2" || kind == "V2", raw1 = kind == "u1" || kind == "V1";
+  if (expected && dtypeBits(*expected) < 8 && (raw1 || kind == "i1")) {
+    dtype = *expected;
+    return {};
+  }
   if (expected &&
       ((*expected == Dtype::BF16 && raw2) || ((*expected == Dtype::F8E4M3 || *expected == Dtype::F8E5M2) && raw1))) {
     dtype = *expected;
@@ -220,7 +224,9 @@ Error parseNpy(std::string_view bytes, const std::string &name, std::optional<Dt
   if (Error error = decodeDescr(header.descr, name, expected, dtype))
     return error;
 
-  size_t size = dtypeBits(dtype) / 8;
+  // The file holds bytes where two elements share one.
+  bool pairs = dtypeBits(dtype) < 8;
+  size_t size = pairs ? 1 : dtypeBits(dtype) / 8;
   int64_t count = 1;
   bool empty = false;
   for (int64_t extent : header.shape)
@@ -244,6 +250,8 @@ Error parseNpy(std::string_view bytes, const std::string &name, std::optional<Dt
     transpose(data, array.data.data(), array.shape, size, count);
   else if (present)
     std::memcpy(array.data.data(), data, present);
+  if (pairs && !array.shape.empty() && __builtin_mul_overflow(array.shape.back(), int64_t(2), &array.shape.back()))
+    return fail("has more elements than 64 bits count");
   return {};
 }
 
@@ -296,7 +304,7 @@ static Error formatHeader(Dtype dtype, const std::vector<int64_t> &shape, std::s
 }
 
 static size_t sizeInBytes(Dtype dtype, const std::vector<int64_t> &shape) {
-  size_t size = dtypeBits(dtype) / 8;
+  size_t size = dtypeBits(dtype) / 8; // of no dtype with two elements to a byte: those are never written
   for (int64_t extent : shape)
     size *= size_t(extent);
   return size;

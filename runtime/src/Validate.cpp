@@ -243,6 +243,13 @@ Error Check::bind() {
 Error Check::checkDims() const {
   for (size_t i = 0; i < count; ++i) {
     const Validator::Tensor &tensor = v.tensors[i];
+    // Two elements of 4 bits share a byte, and no two rows do.
+    int32_t last = arguments[i].rank - 1;
+    if (isTensor(i) && dtypeBits(kernel.params[i].dtype) < 8 && last >= 0 && arguments[i].shape[last] % 2)
+      return fail(TILE_ERROR_DIM,
+                  quoted(i) + " has " + std::to_string(arguments[i].shape[last]) + " elements of " +
+                      std::string(dtypeName(kernel.params[i].dtype)) + " along its last dimension, expected an even number",
+                  kernel.params[i].line);
     for (size_t axis = 0; axis < tensor.axes.size(); ++axis) {
       if (tensor.axes[axis].binds)
         continue;
@@ -339,6 +346,8 @@ Error Check::checkStrides(bool onlyFilled) const {
           if (!value || *value != strides[axis])
             return strideError(i, axis, value ? std::to_string(*value) : "a value that fits 64 bits");
         }
+        if (dtypeBits(kernel.params[i].dtype) < 8 && axis + 1 < tensor.axes.size() && strides[axis] % 2)
+          return strideError(i, axis, "an even number: two elements share a byte");
         if (strides[axis] < 0 || (strides[axis] == 0 && kernel.params[i].access != Access::In))
           return strideError(i, axis, strides[axis] < 0 ? "0 or more" : "1 or more: the tensor is written");
       }

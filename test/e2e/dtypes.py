@@ -1,4 +1,5 @@
-"""Unsigned integers and 8-bit floats against NumPy: every code of f8, conversions, arithmetic, reductions, products."""
+"""Unsigned integers, 8-bit floats and 4-bit integers against NumPy: every code of f8, conversions, arithmetic, reductions,
+products, accesses of half bytes."""
 import os
 import subprocess
 import sys
@@ -183,8 +184,26 @@ def testProducts():
             same(f"{a} by {w}", np.abs(found - exact) <= bound, np.ones((32, 32), bool))
 
 
+def testNibbles(dtype, target):
+    rows, columns = 19, 70
+    values = random.integers(-8, 8, (rows, columns)) if dtype == "i4" else random.integers(0, 16, (rows, columns))
+    packed = ((values[:, ::2] & 15) | (values[:, 1::2] & 15) << 4).astype(np.uint8)
+    found = run("nibbles", {"S": dtype, "T": target}, {"all": "", "part": "", "turned": "", "one": "", "odd": ""}, {"w": packed})
+    window = np.zeros((rows, 24), int)
+    window[:, 2:19] = values[:, 3:20]
+    one = np.array([values[r, 7 + (r % 3 if r % 2 else 0)] for r in range(rows)])
+    expected = {"all": values, "part": window, "turned": values.T, "one": one, "odd": values[:, 1:33:2]}
+    for result, (name, wanted) in zip(found, expected.items()):
+        if target == "bf16":
+            result = (result.astype(np.uint32) << 16).view(np.float32)
+        same(f"{dtype} to {target}, {name}", result.astype(np.float64), wanted.astype(np.float64))
+
+
 for dtype in ("f8e4m3", "f8e5m2"):
     testFloat8(dtype)
+for dtype in ("i4", "u4"):
+    for target in ("f16", "bf16", "f32", "f64", "i8", "i32", "i64"):
+        testNibbles(dtype, target)
 for dtype in ("u8", "u16", "u32", "u64"):
     testUnsigned(dtype)
 testProducts()

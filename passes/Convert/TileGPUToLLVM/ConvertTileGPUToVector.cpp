@@ -53,7 +53,8 @@ void populateTypes(TypeConverter &converter) {
   converter.addConversion([](MemDescType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext(), 3); });
   converter.addConversion([](DescriptorType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext()); });
   converter.addConversion([](ViewType type, SmallVectorImpl<Type> &parts) -> std::optional<LogicalResult> {
-    parts.push_back(LLVM::LLVMPointerType::get(type.getContext(), 1));
+    parts.push_back(isNibble(type.getElementType()) ? Type(IntegerType::get(type.getContext(), 64))
+                                                    : LLVM::LLVMPointerType::get(type.getContext(), 1));
     parts.append(2 * type.getRank(), IndexType::get(type.getContext()));
     if (type.getRank() == 0)
       parts.push_back(IntegerType::get(type.getContext(), 1));
@@ -76,6 +77,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     populateViewPatterns(converter, patterns);
     populateMemoryPatterns(converter, patterns);
     populateElementwisePatterns(converter, patterns);
+    populateNibblePatterns(converter, patterns);
     populateReducePatterns(converter, patterns);
     populateScanPatterns(converter, patterns);
     populateSharedPatterns(converter, patterns);

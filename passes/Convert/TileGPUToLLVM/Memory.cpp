@@ -12,10 +12,9 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
-/// The type an element has in memory: bool takes a byte, index eight; LLVM has no 8-bit floats.
-static Type getStoredType(Type element) {
+Type tile::gpu::getStoredType(Type element) {
   OpBuilder builder(element.getContext());
-  if (element.isInteger(1) || (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8))
+  if (element.isInteger(1) || isNibble(element) || (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8))
     return builder.getI8Type();
   if (element.isIndex())
     return builder.getI64Type();
@@ -76,14 +75,14 @@ public:
     }
     if (parts.exists)
       uniform(parts.exists);
-    base = advance(parts.pointer, origin);
+    base = move(parts.pointer, origin);
     Value offset;
     for (Dimension &dim : dims) {
       Value coordinate = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), thread->getBase(&dim - dims.data()));
       Value scaled = arith::MulIOp::create(builder, loc, coordinate, dim.stride);
       offset = offset ? Value(arith::AddIOp::create(builder, loc, offset, scaled)) : scaled;
     }
-    threadBase = offset ? advance(base, offset) : base;
+    threadBase = offset ? move(base, offset) : base;
   }
 
   const LinearLayout &getTileLayout() const { return layout; }
@@ -102,8 +101,14 @@ public:
     return all;
   }
 
-  /// The address of register `reg`'s element.
-  Value address(unsigned reg) {
+  /// The address of register `reg`'s element, of a nibble its byte.
+  Value address(unsigned reg) { return toPointer(place(reg)); }
+
+  /// Of a byte that holds register `reg`'s nibble: i8, its bits at the bottom.
+  Value selectNibble(Value byte, unsigned reg) { return selectNibbleAt(byte, place(reg)); }
+  Value selectScalarNibble(Value byte) { return selectNibbleAt(byte, base); }
+
+  Value place(unsigned reg) {
     Value total;
     for (auto [d, dim] : llvm::enumerate(dims)) {
       int64_t offset = thread->getOffset(reg, d);
@@ -114,14 +119,14 @@ public:
       Value scaled = arith::MulIOp::create(builder, loc, dim.stride, constantIndex(builder, loc, offset));
       total = total ? Value(arith::AddIOp::create(builder, loc, total, scaled)) : scaled;
     }
-    return total ? advance(threadBase, total) : threadBase;
+    return total ? move(threadBase, total) : threadBase;
   }
 
   /// Whether pieces of `width` neighbours along dimension `fastest` are aligned, and exist or not as a whole, in this
   /// program: the same answer for every thread.
   Value canVectorize(unsigned width, unsigned fastest) {
     int64_t bytes = std::max(8u, getStoredType(element).getIntOrFloatBitWidth()) / 8;
-    Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), base);
+    Value address = isNibble(element) ? base : Value(LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), base));
     // Everything that must be a multiple: collected by OR, tested once.
     Value address32 = arith::TruncIOp::create(builder, loc, builder.getI32Type(), address);
     Value bits = arith::AndIOp::create(builder, loc, address32, constantI32(builder, loc, width * bytes - 1));
@@ -145,7 +150,7 @@ public:
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits, constantI32(builder, loc, 0));
   }
 
-  Value scalarAddress() { return base; }
+  Value scalarAddress() { return toPointer(base); }
   Value scalarExists() { return uniformPredicate; }
   Type getElement() const { return element; }
 
@@ -189,12 +194,24 @@ private:
       Value wide = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), position);
       total = arith::AddIOp::create(builder, loc, total, arith::MulIOp::create(builder, loc, wide, dim.stride));
     }
-    return advance(base, total);
+    return move(base, total);
   }
 
-  Value advance(Value pointer, Value offset) {
-    Value offset64 = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), offset);
-    return LLVM::GEPOp::create(builder, loc, pointer.getType(), getStoredType(element), pointer, ArrayRef<LLVM::GEPArg>{offset64});
+  Value move(Value pointer, Value offset) { return advance(builder, loc, pointer, offset, element); }
+
+  Value toPointer(Value place) {
+    if (!isNibble(element))
+      return place;
+    Value address = arith::ShRUIOp::create(builder, loc, place, arith::ConstantIntOp::create(builder, loc, 1, 64));
+    return LLVM::IntToPtrOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), 1), address);
+  }
+
+  Value selectNibbleAt(Value byte, Value place) {
+    Type i8 = builder.getI8Type();
+    Value half = arith::AndIOp::create(builder, loc, arith::TruncIOp::create(builder, loc, i8, place),
+                                       arith::ConstantIntOp::create(builder, loc, 1, 8));
+    return arith::ShRUIOp::create(builder, loc, byte,
+                                  arith::ShLIOp::create(builder, loc, half, arith::ConstantIntOp::create(builder, loc, 2, 8)));
   }
 
   Op op;
@@ -376,6 +393,11 @@ struct LowerLoad : OpConversionPattern<LoadOp> {
       auto one = VectorType::get(1, element);
       Value predicate = access.conjunction(access.scalarExists(), mask);
       Value piece = loadPiece(rewriter, loc, VectorType::get(1, stored), access.scalarAddress(), predicate, readOnly, op.getCache());
+      if (isNibble(element)) { // padding is 0
+        Value byte = vector::ExtractOp::create(rewriter, loc, piece, ArrayRef<int64_t>{0});
+        rewriter.replaceOpWithNewOp<arith::TruncIOp>(op, element, access.selectScalarNibble(byte));
+        return success();
+      }
       Value value = vector::ExtractOp::create(rewriter, loc, fromStored(rewriter, loc, piece, one), ArrayRef<int64_t>{0});
       if (predicate && !isZeroPad(op.getPad()))
         value = arith::SelectOp::create(rewriter, loc, predicate, value, pad);
@@ -386,7 +408,9 @@ struct LowerLoad : OpConversionPattern<LoadOp> {
     unsigned width = mask ? 1 : getVectorWidth(op), count = type.getNumElements();
     width = std::min(width, count);
     bool select = !isZeroPad(op.getPad());
-    auto loadAll = [&](unsigned width) {
+    auto loadAll = [&](unsigned width) -> Value {
+      if (isNibble(element))
+        return loadNibbles(op, access, width, count, mask, rewriter);
       auto pieceType = VectorType::get(width, stored);
       Value whole = arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(VectorType::get(count, stored)));
       Value padStored;
@@ -407,7 +431,8 @@ struct LowerLoad : OpConversionPattern<LoadOp> {
     Value whole;
     if (wide > width) {
       Value condition = access.canVectorize(wide, getVectorWidth(op, fastestName));
-      auto branch = scf::IfOp::create(rewriter, loc, TypeRange{VectorType::get(count, stored)}, condition, /*withElseRegion=*/true);
+      auto wholeType = isNibble(element) ? getPackedType(rewriter, count) : VectorType::get(count, stored);
+      auto branch = scf::IfOp::create(rewriter, loc, TypeRange{wholeType}, condition, /*withElseRegion=*/true);
       for (auto [region, pieceWidth] : {std::pair(&branch.getThenRegion(), wide), std::pair(&branch.getElseRegion(), width)}) {
         OpBuilder::InsertionGuard guard(rewriter);
         rewriter.setInsertionPointToStart(&region->front());
@@ -417,8 +442,44 @@ struct LowerLoad : OpConversionPattern<LoadOp> {
     } else {
       whole = loadAll(width);
     }
-    rewriter.replaceOp(op, fromStored(rewriter, loc, whole, type));
+    if (isNibble(element))
+      whole = whole.getType() == type ? whole : Value(vector::BitCastOp::create(rewriter, loc, type, whole));
+    else
+      whole = fromStored(rewriter, loc, whole, type);
+    rewriter.replaceOp(op, whole);
     return success();
+  }
+
+  /// What `count` nibbles are on their way: words where they fill some, so that LLVM sees no narrow elements.
+  static VectorType getPackedType(OpBuilder &builder, unsigned count) {
+    return count < 8 ? VectorType::get(count, builder.getIntegerType(4)) : VectorType::get(count / 8, builder.getI32Type());
+  }
+
+  /// All `count` nibbles of a thread in pieces of `width`; what does not exist is 0, the only padding that they have.
+  static Value loadNibbles(LoadOp op, Access<LoadOp> &access, unsigned width, unsigned count, Value mask, OpBuilder &builder) {
+    Location loc = op.getLoc();
+    bool readOnly = op->hasAttr(readOnlyName);
+    auto exists = [&](unsigned reg) {
+      Value bit = mask ? Value(vector::ExtractOp::create(builder, loc, mask, ArrayRef<int64_t>{int64_t(reg)})) : Value();
+      return access.conjunction(access.exists(reg), bit);
+    };
+    // A piece is made of units, of words where it has as many bits.
+    unsigned unit = std::clamp(4 * width, 8u, 32u), perUnit = width == 1 ? 1 : unit / 4;
+    auto unitType = builder.getIntegerType(unit);
+    auto pieceType = VectorType::get(width / perUnit, unitType), wholeType = VectorType::get(count / perUnit, unitType);
+    Value whole = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(wholeType));
+    for (unsigned reg = 0; reg < count; reg += width) {
+      Value piece = loadPiece(builder, loc, pieceType, access.address(reg), exists(reg), readOnly, op.getCache());
+      if (width == 1) {
+        Value byte = vector::ExtractOp::create(builder, loc, piece, ArrayRef<int64_t>{0});
+        piece = vector::BroadcastOp::create(builder, loc, pieceType, access.selectNibble(byte, reg));
+      }
+      whole = vector::InsertStridedSliceOp::create(builder, loc, piece, whole, ArrayRef<int64_t>{int64_t(reg / perUnit)}, ArrayRef<int64_t>{1});
+    }
+    if (width == 1)
+      whole = arith::TruncIOp::create(builder, loc, VectorType::get(count, builder.getIntegerType(4)), whole);
+    VectorType packed = getPackedType(builder, count);
+    return whole.getType() == packed ? whole : Value(vector::BitCastOp::create(builder, loc, packed, whole));
   }
 };
 

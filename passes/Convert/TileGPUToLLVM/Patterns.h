@@ -25,6 +25,8 @@ void populateSharedPatterns(const mlir::TypeConverter &converter, mlir::RewriteP
 void populateFmaDotPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile_gpu.convert_layout.
 void populateConvertLayoutPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// Conversions from i4 tiles, eight elements of each register at once.
+void populateNibblePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile_gpu.mma.
 void populateMmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile_gpu.descriptor, tma_load, tma_store, clear_from.
@@ -40,9 +42,19 @@ void populateRingTypes(mlir::TypeConverter &converter);
 /// warpgroup's turn, from here on.
 inline constexpr unsigned consumerBarrier = 1, warpgroupBarrier = 2, turnBarrier = 6;
 
+/// Integers of 4 bits, two of which share a byte of memory: an element's place is twice its byte's address, as i64, plus
+/// one for the upper half.
+inline bool isNibble(mlir::Type elementType) { return elementType.isInteger(4); }
+
+/// The type an element has in memory: bool takes a byte, index eight; LLVM has no 8-bit floats. A nibble's is its byte.
+mlir::Type getStoredType(mlir::Type elementType);
+
+/// A pointer, or the place of a nibble, moved by `offset` elements.
+mlir::Value advance(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value pointer, mlir::Value offset, mlir::Type elementType);
+
 /// A view's components after conversion.
 struct ViewParts {
-  mlir::Value pointer;
+  mlir::Value pointer; // or the place of a nibble
   llvm::SmallVector<mlir::Value> extents, strides; // index
   mlir::Value exists;                              // i1; null unless rank 0
   ViewParts(mlir::ValueRange values, int64_t rank);

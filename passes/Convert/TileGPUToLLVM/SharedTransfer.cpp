@@ -12,16 +12,6 @@ using namespace mlir;
 
 namespace tile::gpu {
 
-/// The type that LLVM stores for an element.
-static Type getStoredType(Type elementType) {
-  OpBuilder builder(elementType.getContext());
-  if (elementType.isIndex())
-    return builder.getI64Type();
-  if (elementType.isInteger(1) || (isa<FloatType>(elementType) && elementType.getIntOrFloatBitWidth() == 8))
-    return builder.getI8Type();
-  return elementType;
-}
-
 Value toStoredVector(OpBuilder &builder, Location loc, Value vector) {
   auto type = cast<VectorType>(vector.getType());
   Type stored = getStoredType(type.getElementType());
@@ -30,7 +20,7 @@ Value toStoredVector(OpBuilder &builder, Location loc, Value vector) {
     return vector;
   if (type.getElementType().isIndex())
     return arith::IndexCastOp::create(builder, loc, storedType, vector);
-  if (type.getElementType().isInteger(1))
+  if (type.getElementType().isInteger(1) || isNibble(type.getElementType()))
     return arith::ExtUIOp::create(builder, loc, storedType, vector);
   return arith::BitcastOp::create(builder, loc, storedType, vector);
 }
@@ -41,7 +31,7 @@ Value fromStoredVector(OpBuilder &builder, Location loc, Value vector, Type elem
     return vector;
   if (elementType.isIndex())
     return arith::IndexCastOp::create(builder, loc, type, vector);
-  if (elementType.isInteger(1))
+  if (elementType.isInteger(1) || isNibble(elementType))
     return arith::TruncIOp::create(builder, loc, type, vector);
   return arith::BitcastOp::create(builder, loc, type, vector);
 }

@@ -15,10 +15,11 @@ ViewParts::ViewParts(ValueRange values, int64_t rank) : pointer(values[0]) {
     exists = values[1];
 }
 
-/// `pointer` moved by `offset` elements.
-static Value advance(OpBuilder &builder, Location loc, Value pointer, Value offset, Type elementType) {
+Value tile::gpu::advance(OpBuilder &builder, Location loc, Value pointer, Value offset, Type elementType) {
   Value offset64 = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), offset);
-  Type stored = elementType.isInteger(1) ? Type(builder.getI8Type()) : elementType;
+  if (isNibble(elementType))
+    return arith::AddIOp::create(builder, loc, pointer, offset64);
+  Type stored = getStoredType(elementType);
   return LLVM::GEPOp::create(builder, loc, pointer.getType(), stored, pointer, ArrayRef<LLVM::GEPArg>{offset64});
 }
 
@@ -27,7 +28,12 @@ namespace {
 struct LowerView : OpConversionPattern<ViewOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ViewOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    SmallVector<Value> parts{adaptor.getBase().front()};
+    Value base = adaptor.getBase().front();
+    if (isNibble(op.getType().getElementType())) {
+      base = LLVM::PtrToIntOp::create(rewriter, op.getLoc(), rewriter.getI64Type(), base);
+      base = arith::ShLIOp::create(rewriter, op.getLoc(), base, arith::ConstantIntOp::create(rewriter, op.getLoc(), 1, 64));
+    }
+    SmallVector<Value> parts{base};
     for (ValueRange extent : adaptor.getExtents())
       parts.push_back(extent.front());
     for (ValueRange stride : adaptor.getStrides())
