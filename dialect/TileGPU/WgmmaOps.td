@@ -9,7 +9,7 @@ def TileGPU_WgmmaOp : TileGPU_Op<"wgmma", [MemoryEffects<[MemRead]>, AllTypesMat
   let description = [{
     a is [M, K], b is [K, N], acc is [M, N] in the accumulator's layout with all warps along M (M a multiple of 64 for each
     warpgroup, N of 8). Shared operands are swizzled as the hardware wants them; an operand of 8-bit or 32-bit elements has
-    K as its fastest dimension. f32 operands count as tf32.
+    K as its fastest dimension. f32 operands count as tf32; 8-bit integers have a sign unless `unsigned`.
 
     Without `async` the result is there when the operation ends. With it, it is in flight: nothing but the accumulator of
     another wgmma and `tile_gpu.wgmma_wait` may use it, and the shared operands stay as they are, until the wait.
@@ -18,9 +18,10 @@ def TileGPU_WgmmaOp : TileGPU_Op<"wgmma", [MemoryEffects<[MemRead]>, AllTypesMat
     ```
     Source: PTX ISA, "Asynchronous warpgroup level matrix instructions".
   }];
-  let arguments = (ins AnyTypeOf<[TileGPU_Tile, TileGPU_MemDescType]>:$a, TileGPU_MemDescType:$b, TileGPU_Tile:$acc, UnitAttr:$async);
+  let arguments = (ins AnyTypeOf<[TileGPU_Tile, TileGPU_MemDescType]>:$a, TileGPU_MemDescType:$b, TileGPU_Tile:$acc, UnitAttr:$async,
+    UnitAttr:$is_unsigned);
   let results = (outs TileGPU_Tile:$result);
-  let assemblyFormat = "$a `,` $b `,` $acc (`async` $async^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)";
+  let assemblyFormat = "$a `,` $b `,` $acc (`async` $async^)? (`unsigned` $is_unsigned^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)";
   let hasVerifier = 1;
 }
 

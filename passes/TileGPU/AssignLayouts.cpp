@@ -207,7 +207,19 @@ private:
     Value a = fragment(dot.getA(), LinearLayout::mmaOperand(0, m, k, bits, warpsM, warpsN), builder);
     Value b = fragment(dot.getB(), LinearLayout::mmaOperand(1, k, n, bits, warpsM, warpsN), builder);
     builder.setInsertionPoint(dot);
-    return MmaOp::create(builder, dot.getLoc(), acc.getType(), a, b, acc);
+    auto create = [&](Value to) { return MmaOp::create(builder, dot.getLoc(), acc.getType(), a, b, to, dot.getIsUnsigned()); };
+    return addUp(dot, acc, create);
+  }
+
+  /// A product by `create`, which adds to an accumulator. Tensor cores keep fewer than 24 bits of sums of 8-bit floats: in
+  /// full precision these are added to the accumulator in f32.
+  Value addUp(DotOp dot, Value acc, function_ref<Value(Value)> create) {
+    Type element = dot.getA().getType().getElementType();
+    if (getElementBits(element) != 8 || dot.getPrecision() != DotPrecision::Full || !isa<FloatType>(element))
+      return create(acc);
+    auto type = cast<RankedTensorType>(acc.getType());
+    Value zero = arith::ConstantOp::create(builder, dot.getLoc(), cast<TypedAttr>(builder.getZeroAttr(type)));
+    return arith::AddFOp::create(builder, dot.getLoc(), acc, create(zero));
   }
 
   Value createWgmma(DotOp dot, Value acc) {
@@ -221,13 +233,10 @@ private:
     bool inRegisters = typeA.getEncoding() && layoutOf(dot.getA()).getRegisterSources(operand);
     Value a = inRegisters ? get(dot.getA(), operand) : stage(dot.getA(), fastest(1)), b = stage(dot.getB(), fastest(0));
     builder.setInsertionPoint(dot);
-    auto create = [&](Value to) { return WgmmaOp::create(builder, dot.getLoc(), acc.getType(), a, b, to, /*async=*/false); };
-    if (bits != 8 || dot.getPrecision() != DotPrecision::Full || !isa<FloatType>(typeA.getElementType()))
-      return create(acc);
-    // Tensor cores keep fewer than 24 bits of sums of 8-bit floats: these are added to the accumulator in f32.
-    auto type = cast<RankedTensorType>(acc.getType());
-    Value zero = arith::ConstantOp::create(builder, dot.getLoc(), cast<TypedAttr>(builder.getZeroAttr(type)));
-    return arith::AddFOp::create(builder, dot.getLoc(), acc, create(zero));
+    auto create = [&](Value to) {
+      return WgmmaOp::create(builder, dot.getLoc(), acc.getType(), a, b, to, /*async=*/false, dot.getIsUnsigned());
+    };
+    return addUp(dot, acc, create);
   }
 
   void rewriteDot(DotOp dot) {

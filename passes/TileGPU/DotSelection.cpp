@@ -10,7 +10,7 @@ using namespace tile::gpu;
 unsigned tile::gpu::getElementBits(Type type) {
   if (type.isIndex())
     return 64;
-  return std::max(8u, type.getIntOrFloatBitWidth());
+  return type.isInteger(1) ? 8 : type.getIntOrFloatBitWidth();
 }
 
 static bool isFloat8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
@@ -75,6 +75,9 @@ DotKind tile::gpu::chooseDotKind(DotOp dot, const KernelShape &shape) {
   if (shape.hasWgmma && explainNoWgmma(dot, shape).empty())
     return DotKind::Wgmma;
   auto [m, n, k] = getExtents(dot);
+  // Sums of 8-bit floats in full precision leave the tensor core after at most 128 terms.
+  if (isFloat8(dot.getA().getType().getElementType()) && dot.getPrecision() == DotPrecision::Full && k > 128)
+    return DotKind::Fma;
   bool fits = m >= 16 && n >= 8 && k >= 256 / getElementBits(dot.getA().getType().getElementType());
   return fits ? DotKind::Mma : DotKind::Fma;
 }

@@ -16,7 +16,7 @@ struct KernelShape {
   bool hasWgmma = false;     ///< the target is sm_90a
 };
 
-/// Bits that an element takes in memory.
+/// Bits that an element takes in memory; two integers of 4 bits share a byte.
 unsigned getElementBits(mlir::Type type);
 
 /// Vector width, warps and target of a kernel: warps as it asks for, else what gives each thread a moderate share of the

@@ -1,6 +1,7 @@
 // tile-gpu-vectorize-accesses: how many neighbouring registers each load and store moves at once.
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/Divisibility.h"
+#include "passes/TileGPU/DotSelection.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
@@ -30,13 +31,6 @@ struct ViewFacts {
   SmallVector<bool> unit; // stride is 1
   Access access = Access::InOut;
 };
-
-/// Bits that an element takes in memory; two integers of 4 bits share a byte.
-int64_t getElementBits(Type element) {
-  if (element.isIndex())
-    return 64;
-  return element.isInteger(1) ? 8 : element.getIntOrFloatBitWidth();
-}
 
 ViewFacts getFacts(Value value, const PowersOfTwo &getDivisor) {
   ViewFacts facts;

@@ -91,7 +91,7 @@ struct Instruction {
   const char *acc, *a, *b;
 };
 
-std::optional<Instruction> selectInstruction(Type a, Type b, Type acc) {
+std::optional<Instruction> selectInstruction(Type a, Type b, Type acc, bool isUnsigned) {
   auto float8 = [](Type type) { return isa<Float8E4M3FNType>(type) ? "e4m3" : isa<Float8E5M2Type>(type) ? "e5m2" : nullptr; };
   if (float8(a) && float8(b) && acc.isF32())
     return Instruction{"f32", float8(a), float8(b)};
@@ -104,7 +104,7 @@ std::optional<Instruction> selectInstruction(Type a, Type b, Type acc) {
   if (a.isF32() && acc.isF32())
     return Instruction{"f32", "tf32", "tf32"};
   if (a.isInteger(8) && acc.isInteger(32))
-    return Instruction{"s32", "s8", "s8"};
+    return isUnsigned ? Instruction{"s32", "u8", "u8"} : Instruction{"s32", "s8", "s8"};
   return std::nullopt;
 }
 
@@ -211,7 +211,7 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
     MemDescType memoryB = op.getB().getType();
     Type elementA = tileA ? tileA.getElementType() : cast<MemDescType>(op.getA().getType()).getElementType();
     int64_t depth = memoryB.getShape()[0];
-    auto instruction = selectInstruction(elementA, memoryB.getElementType(), op.getType().getElementType());
+    auto instruction = selectInstruction(elementA, memoryB.getElementType(), op.getType().getElementType(), op.getIsUnsigned());
     if (!instruction)
       return op.emitError("wgmma multiplies f16, bf16, f32 (as tf32), 8-bit floats and i8, found ")
              << elementA << " by " << memoryB.getElementType() << " into " << op.getType().getElementType();
