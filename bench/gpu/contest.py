@@ -21,7 +21,7 @@ class Contest:
 
     def chosen(self, item):
         who = self.options.who
-        return [c for c in item.contenders(item) if not who or any(c.who == name or c.who.startswith(name + "-") for name in who)]
+        return [c for c in item.contenders(item) if (not who and not c.optional) or any(c.who == name or c.who.startswith(name + "-") for name in who)]
 
     def compileAll(self, items):
         """Everything that needs no GPU, in threads. {(item, contender): what went wrong}"""
@@ -99,13 +99,18 @@ class Contest:
         groups = {}
         for name, (contender, _, _) in ready.items():
             groups.setdefault(contender.who, []).append(name)
-        several = [name for names in groups.values() if len(names) > 1 for name in names]
-        tried = {}
+        tried, several = {}, []
+        for names in groups.values():
+            if len(names) > 1:
+                # What is far behind takes no part, so that a slow variant does not take the time of all others.
+                tried.update({name: timing.rough(ready[name][1]) for name in names})
+                limit = max(0.3, 2.5 * min(tried[name] for name in names))
+                several += [name for name in names if tried[name] <= limit]
         if several:
             timers = {name: kind(ready[name][1], 4.0) for name in several}
-            tried = {name: statistics.median(times) for name, times in timing.inTurns(timers, 4).items()}
+            tried.update({name: statistics.median(times) for name, times in timing.inTurns(timers, 4).items()})
             del timers
-        best = {who: min(names, key=lambda name: tried.get(name, 0.0)) for who, names in groups.items()}
+        best = {who: min(names, key=lambda name: (name not in several, tried.get(name, 0.0))) for who, names in groups.items()}
         timers = {name: kind(ready[name][1], self.options.batch) for name in best.values()}
         if not timers:
             return []

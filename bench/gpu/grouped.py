@@ -6,10 +6,11 @@ from .items import Bar, Item
 from .lib import empty, normal, processors, torch
 from .ours import tiles
 
-# BM, BN, BK, warps, stages, rows first
-TRITON = [(128, 256, 64, 8, 3, True), (128, 256, 64, 8, 4, True), (128, 256, 64, 8, 3, False), (128, 128, 64, 8, 4, True),
-          (128, 128, 64, 4, 4, True), (64, 256, 64, 8, 4, True), (64, 256, 64, 4, 4, True), (64, 128, 128, 4, 4, True),
-          (128, 128, 128, 8, 3, True)]
+# BM, BN, BK, warps, stages, rows first; then whether a program takes many tiles
+TRITON = [(128, 256, 64, 8, 3, True, True), (128, 256, 64, 8, 4, True, True), (128, 256, 64, 8, 3, False, True),
+          (128, 128, 64, 8, 4, True, True), (128, 128, 64, 4, 4, True, True), (64, 256, 64, 8, 4, True, True),
+          (64, 256, 64, 4, 4, True, True), (128, 256, 64, 8, 3, True, False), (128, 128, 64, 4, 3, True, False),
+          (128, 128, 64, 4, 4, True, False), (64, 256, 64, 4, 3, True, False), (64, 128, 128, 4, 3, True, False)]
 VARIANTS = [{"BM": bm, "BN": bn, "BK": bk, "EMAX": 64} for bm, bn, bk in
             ((128, 256, 64), (128, 128, 64), (64, 256, 64), (64, 128, 64), (64, 128, 128), (128, 128, 128))]
 
@@ -55,16 +56,20 @@ def _item(experts, m, n, k, dtype="f16"):
                       fixed={"T": dtype})
         found += [peers.eager("cublas", loop), peers.eager("eager", native)]
         launchers = {}
-        for bm, bn, bk, warps, stages, rowsFirst in TRITON:
-            meta = {"BM": bm, "BN": bn, "BK": bk, "ROWS_FIRST": rowsFirst}
+        for bm, bn, bk, warps, stages, rowsFirst, persistent in TRITON:
+            meta = {"BM": bm, "BN": bn, "BK": bk, "ROWS_FIRST": rowsFirst, "PERSISTENT": persistent}
 
-            def prepare(data, bm=bm, bn=bn, bk=bk):
+            # Without a persistent grid as many programs as there can be tiles: some find nothing to do.
+            programs = processors() if persistent else (-(-m // bm) + experts) * -(-n // bn)
+
+            def prepare(data, bm=bm, bn=bn, bk=bk, programs=programs):
                 from triton.tools.tensor_descriptor import TensorDescriptor as Descriptor
-                return (processors(),), (Descriptor.from_tensor(data["a"], [bm, bk]),
+                return (programs,), (Descriptor.from_tensor(data["a"], [bm, bk]),
                                          Descriptor.from_tensor(data["b"].view(experts * k, n), [bk, bn]),
                                          Descriptor.from_tensor(data["c"], [bm, bn]), data["c"], data["offset"], experts, n, k)
-            launchers[peers.variantName(meta, warps, stages)] = peers.launcher(
-                "triton_grouped", "grouped_tma", prepare, {**meta, "EXPERTS": experts, "PROGRAMS": processors()}, warps, stages)
+            constants = {"BM": bm, "BN": bn, "BK": bk, "ROWS_FIRST": rowsFirst, "EXPERTS": experts, "PROGRAMS": programs}
+            launchers[peers.variantName(meta, warps, stages)] = peers.launcher("triton_grouped", "grouped_tma", prepare, constants,
+                                                                              warps, stages)
         return found + peers.tritons("triton-tma", launchers, outputs)
     return Item("grouped", "grouped_matmul", f"E{experts} {m}x{n}x{k}", dtype, inputs=inputs, reference=reference,
                 contenders=contenders, work=2.0 * m * n * k, bars=[Bar(1.0, ("triton",))], quick=True)

@@ -10,10 +10,12 @@ class Contender:
     compile   compile(data) does what takes long and needs no GPU, in a thread, with data on the meta device; or None
     work      operations or bytes where they differ from the item's
     patience  seconds after which the first call counts as hung
+    optional  takes part only if --who names it
     """
 
-    def __init__(self, who, build, variant="", compile=None, work=None, patience=40.0):
-        self.who, self.build, self.variant, self.compile, self.work, self.patience = who, build, variant, compile, work, patience
+    def __init__(self, who, build, variant="", compile=None, work=None, patience=40.0, optional=False):
+        self.who, self.build, self.variant, self.compile, self.work = who, build, variant, compile, work
+        self.patience, self.optional = patience, optional
 
     @property
     def name(self):

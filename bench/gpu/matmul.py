@@ -48,6 +48,9 @@ def _item(m, n, k, dtype="f16", transposed=False, table=LARGE, triton=None, bars
         found = tiles(name, table, lambda data: {"a": data["a"], "b": data["b"], "c": data["c"]}, lambda data: {"c": data["c"]},
                       fixed={"T": dtype})
         found += [peers.blas("cublas", "cublas", library), peers.blas("cublaslt", "cublaslt", library)]
+        # It chooses between cuBLAS and Triton, after half a minute for each shape.
+        found.append(peers.compiled((lambda a, b: {"c": a @ b.T}) if transposed else (lambda a, b: {"c": a @ b}), ["a", "b"],
+                                    optional=True))
         outputs = lambda data: {"c": data["c"]}  # noqa: E731
         found += peers.tritons("triton", triton_products.pointers(m, n, k, transposed, triton or triton_products.POINTERS), outputs)
         if m >= 1024:

@@ -1,6 +1,10 @@
 """Contenders of PyTorch: eager calls, torch.compile, choices of the BLAS library, and Triton variants."""
+import threading
+
 from .items import Contender
 from .lib import torch
+
+_lock, _compiling = threading.Lock(), {}
 
 
 def eager(who, function, **more):
@@ -22,7 +26,7 @@ def blas(who, library, function):
     return Contender(who, build)
 
 
-def compiled(function, names, who="compile", mode="max-autotune-no-cudagraphs"):
+def compiled(function, names, who="compile", mode="max-autotune-no-cudagraphs", optional=False):
     """torch.compile of function(*tensors); `names` are the inputs among the data. Our graphs take the place of its own."""
     def build(data):
         torch._dynamo.reset()
@@ -33,7 +37,7 @@ def compiled(function, names, who="compile", mode="max-autotune-no-cudagraphs"):
             with torch.no_grad():
                 return made(*tensors)
         return call
-    return Contender(who, build, patience=400.0)
+    return Contender(who, build, patience=400.0, optional=optional)
 
 
 def tritons(who, launchers, outputs, work=None):
@@ -66,9 +70,24 @@ def launcher(module, kernel, prepare, meta, warps, stages, **more):
         grid, arguments = prepare(data)
         options = {**meta, "num_warps": warps, "num_stages": stages, **more}
         if warmup:
-            return lambda: function.warmup(*arguments, grid=grid, **options)
+            key = (kernel, str(sorted(options.items(), key=str)), *(_kind(argument) for argument in arguments))
+
+            def compile():
+                with _lock:
+                    mine = _compiling.setdefault(key, threading.Lock())
+                with mine:                      # items of several shapes share kernels: each is compiled once
+                    function.warmup(*arguments, grid=grid, **options)
+            return compile
         return lambda: function[grid](*arguments, **options)
     return launch
+
+
+def _kind(argument):
+    """What a Triton kernel is compiled for anew: dtypes, boxes of descriptors, whether numbers are 1 or multiples of 16."""
+    if isinstance(argument, (int, float)):
+        return f"{type(argument).__name__} {argument == 1} {argument % 16 == 0}"
+    tensor = getattr(argument, "base", argument)
+    return f"{getattr(tensor, 'dtype', None)} {getattr(argument, 'block_shape', None)}"
 
 
 def variantName(meta, warps, stages):

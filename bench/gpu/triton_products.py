@@ -51,7 +51,7 @@ def tma(m, n, k, transposed, table, act="", bias=False, acc="f32", out="f16"):
             return (programs,), (Descriptor.from_tensor(data["a"], [bm, bk]),
                                  Descriptor.from_tensor(data["b"], [bn, bk] if transposed else [bk, bn]),
                                  Descriptor.from_tensor(data["c"], [bm, bn // 2 if halves else bn]), data["c"], data.get("bias"), m, n, k)
-        more = {"TRANSPOSED": transposed, "PROGRAMS": min(processors(), -(-m // bm) * -(-n // bn))}
+        more = {"TRANSPOSED": transposed, "PROGRAMS": processors()}
         name = peers.variantName(meta, warps, stages).replace(",HALVES=False", "").replace(",WS=False", "")
         result[name] = _typed("matmul_tma", prepare, {**meta, **more}, warps, stages, act, bias, acc, out)
     return result
