@@ -4,7 +4,7 @@ import math
 from . import attention
 from .items import Bar, Contender, Item
 from .lib import empty, normal, torch
-from .ours import Binary, Settings, describe
+from .ours import ATTRIBUTES, Binary, Settings, describe
 
 # For the kernel of dk and dv (keys of a program BN, queries of a step BM) and the one of dq (the other way round).
 VARIANTS = [{"BM": 64, "BN": 128}, {"BM": 64, "BN": 64}, {"BM": 128, "BN": 128}, {"BM": 128, "BN": 64}, {"BM": 64, "BN": 128, "warps": 8},
@@ -42,15 +42,16 @@ def _ours(dtype, d, causal, scale):
     """Three launches: delta, then dk with dv, then dq. Each of the last two has its own best variant: all pairs compete."""
     fixed = {"T": dtype, "D": d, "CAUSAL": str(causal).lower()}
 
+    deltas = Binary.get(NAME, {"T": dtype, "D": d}, {}, NAME + "_delta")
+
     def binary(choice, kernel):
-        from .ours import ATTRIBUTES
         attributes = {key: value for key, value in choice.items() if key in ATTRIBUTES}
         definitions = {**fixed, **{key: value for key, value in choice.items() if key not in ATTRIBUTES}}
         return Binary.get(NAME, definitions, attributes, kernel)
 
     def contender(keys, queries):
         def build(data):
-            delta = binary(keys, NAME).load()[NAME + "_delta"]
+            delta = deltas.load()[NAME + "_delta"]
             first, second = binary(keys, NAME).load()[NAME], binary(queries, NAME + "_dq").load()[NAME + "_dq"]
             common = {key: data[key] for key in ("q", "k", "v", "do", "lse", "delta")}
 
@@ -62,6 +63,7 @@ def _ours(dtype, d, causal, scale):
             return call
 
         def compile(data):
+            deltas.compile()
             binary(keys, NAME).compile()
             binary(queries, NAME + "_dq").compile()
         name = describe(keys, {}) + ("" if keys == queries else "; dq " + describe(queries, {}))

@@ -131,8 +131,7 @@ class Contest:
                 record["warm_ms"] = round(statistics.median(warm[name]), 6)
             if len(groups[who]) > 1:
                 record["tried"] = {ready[n][0].variant: round(tried[n], 5) for n in groups[who]}
-            if getattr(ready[name][1], "warning", ""):
-                record["warning"] = ready[name][1].warning
+            record.update(getattr(ready[name][1], "notes", {}))
             if timers[name].why:
                 record["no_graph"] = timers[name].why
             records.append(record)

@@ -2,7 +2,7 @@
 from . import peers, triton_products
 from .items import Bar, Item
 from .lib import empty, normal, torch
-from .ours import tiles
+from .ours import declares, tiles
 
 LARGE = [{"BM": 128, "BN": 256, "BK": 64}, {"BM": 128, "BN": 128, "BK": 64}, {"BM": 256, "BN": 128, "BK": 64},
          {"BM": 128, "BN": 256, "BK": 64, "warps": 8, "stages": 4}, {"BM": 128, "BN": 128, "BK": 64, "warps": 8, "stages": 4},
@@ -11,6 +11,8 @@ FEW_16 = [{"BM": 16, "BN": 32, "BK": 256}, {"BM": 16, "BN": 64, "BK": 128}, {"BM
           {"BM": 16, "BN": 128, "BK": 128}, {"BM": 64, "BN": 64, "BK": 128}, {"BM": 64, "BN": 128, "BK": 64}]
 FEW_128 = [{"BM": 128, "BN": 64, "BK": 64}, {"BM": 128, "BN": 64, "BK": 128}, {"BM": 128, "BN": 32, "BK": 128},
            {"BM": 64, "BN": 64, "BK": 128}, {"BM": 64, "BN": 128, "BK": 64}, {"BM": 128, "BN": 128, "BK": 64}]
+
+SPLIT = [{"BM": bm, "BN": bn, "BK": 128, "SPLIT": split} for bm in (16, 64, 128) for bn in (64, 128) for split in (2, 4, 8)]
 
 
 def _inputs(m, n, k, dtype, transposed, bias):
@@ -45,7 +47,7 @@ def _item(m, n, k, dtype="f16", transposed=False, table=LARGE, triton=None, bars
         def library(data):
             torch.mm(data["a"], second(data), out=data["c"])
             return {"c": data["c"]}
-        found = tiles(name, table, lambda data: {"a": data["a"], "b": data["b"], "c": data["c"]}, lambda data: {"c": data["c"]},
+        found = tiles(name, table + (SPLIT if m <= 128 and declares(name, "SPLIT") else []), lambda data: {"a": data["a"], "b": data["b"], "c": data["c"]}, lambda data: {"c": data["c"]},
                       fixed={"T": dtype})
         found += [peers.blas("cublas", "cublas", library), peers.blas("cublaslt", "cublaslt", library)]
         # It chooses between cuBLAS and Triton, after half a minute for each shape.

@@ -2,7 +2,7 @@
 from . import peers
 from .items import Bar, Contender, Item
 from .lib import empty, normal, torch
-from .ours import tiles
+from .ours import declares, tiles
 
 G = 128
 # kernel, BM, BN, BK, swapped, warps, stages
@@ -17,7 +17,8 @@ MANY = [("matmul_w4_joined", 128, 128, 64, False, 8, 4), ("matmul_w4_joined", 12
 # BN, BK, warps, stages
 VECTOR = [(4, 1024, 4, 1), (8, 1024, 4, 1), (4, 2048, 4, 2), (8, 1024, 4, 3), (16, 512, 4, 3), (2, 4096, 4, 1), (4, 4096, 8, 1)]
 TILES_FEW = [{"BM": 16, "BN": bn, "BK": bk} for bn, bk in ((32, 128), (64, 128), (128, 128), (64, 64), (128, 64))] + \
-    [{"BM": 64, "BN": 64, "BK": 128}, {"BM": 16, "BN": 64, "BK": 128, "SPLIT": 4}, {"BM": 16, "BN": 128, "BK": 128, "SPLIT": 4}]
+    [{"BM": 64, "BN": 64, "BK": 128}]
+TILES_SPLIT = [{"BM": 16, "BN": bn, "BK": 128, "SPLIT": split} for bn, split in ((64, 2), (64, 4), (128, 4), (128, 8))]
 TILES_MANY = [{"BM": bm, "BN": bn, "BK": bk} for bm, bn, bk in
               ((128, 128, 64), (128, 64, 64), (64, 128, 64), (256, 64, 64), (256, 128, 64), (128, 128, 128), (64, 128, 128))]
 
@@ -52,7 +53,8 @@ def _item(m, n, k, dtype="f16"):
                 torch.mm(data["x"], weights, out=data["y"])
                 return {"y": data["y"]}
             return call
-        found = tiles("matmul_w4", TILES_FEW if few else TILES_MANY,
+        variants = (TILES_FEW + TILES_SPLIT * declares("matmul_w4", "SPLIT")) if few else TILES_MANY
+        found = tiles("matmul_w4", variants,
                       lambda data: {key: data[key] for key in ("x", "w", "scale", "zero", "y")}, outputs,
                       fixed={"T": dtype})
         found.append(Contender("cublas-f16", unpacked))          # for comparison: the same product with weights of 16 bits

@@ -37,6 +37,14 @@ def available(name):
         return False
 
 
+def declares(name, parameter):
+    """Whether an example has a compile-time parameter of that name."""
+    if not available(name):
+        return False
+    with open(source(name), encoding="utf-8") as stream:
+        return re.search(rf"\b{parameter}: ", stream.read()) is not None
+
+
 def _closing(text, start):
     """Position after the brace that closes the one at or after `start`."""
     depth = 0
@@ -81,7 +89,7 @@ class Binary:
 
     def __init__(self, name, definitions, attributes, kernel):
         self.name, self.definitions, self.attributes, self.kernel = name, definitions, attributes, kernel
-        self.lock, self.path, self.error, self.module, self.warning = threading.Lock(), None, None, None, ""
+        self.lock, self.path, self.error, self.module, self.notes = threading.Lock(), None, None, None, {}
 
     @classmethod
     def get(cls, name, definitions, attributes, kernel):
@@ -121,13 +129,16 @@ class Binary:
         else:
             line += [path]
         binary = os.path.join(folder, self.name + ".cubin")
-        line += ["--target", Settings.target, "--color", "never", "-o", binary]
+        line += ["--kernel", self.kernel, "--target", Settings.target, "--color", "never", "-o", binary]
         for key, value in self.definitions.items():
             line += ["-D", f"{key}={value}"]
         done = subprocess.run(line, capture_output=True, text=True, timeout=120, env={**os.environ, **ptxas()})
         if done.returncode:
             raise RuntimeError("tilec: " + (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[0])
-        self.warning = next((line for line in done.stderr.splitlines() if "warning" in line), "")
+        self.notes = resources(binary, self.kernel)
+        warning = next((line for line in done.stderr.splitlines() if "warning" in line), "")
+        if warning:
+            self.notes["warning"] = warning
         self.path = binary
 
     def load(self):
@@ -137,13 +148,29 @@ class Binary:
         return self.module
 
 
+def _bundled(program):
+    """A program of CUDA that Triton brings along, or None."""
+    from .lib import triton
+    path = os.path.join(os.path.dirname(triton.__file__), "backends", "nvidia", "bin", program) if triton else ""
+    return path if os.path.exists(path) else None
+
+
 def ptxas():
-    """What to add to the environment so that tilec finds a ptxas: Triton brings one."""
+    """What to add to the environment so that tilec finds a ptxas."""
     if os.environ.get("TILE_PTXAS") or shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas"):
         return {}
-    from .lib import triton
-    path = os.path.join(os.path.dirname(triton.__file__), "backends", "nvidia", "bin", "ptxas") if triton else ""
-    return {"TILE_PTXAS": path} if os.path.exists(path) else {}
+    path = _bundled("ptxas")
+    return {"TILE_PTXAS": path} if path else {}
+
+
+def resources(binary, kernel):
+    """{"registers": ..., "stack": ...} of a kernel, both the most of its instances; a stack means spills. Empty if unknown."""
+    program = shutil.which("cuobjdump") or _bundled("cuobjdump")
+    if not program:
+        return {}
+    done = subprocess.run([program, "-res-usage", binary], capture_output=True, text=True, timeout=60)
+    found = re.findall(rf"Function {kernel}\w*:\s+REG:(\d+) STACK:(\d+)", done.stdout)
+    return {"registers": max(int(r) for r, _ in found), "stack": max(int(s) for _, s in found)} if found else {}
 
 
 def tiles(name, variants, arguments, outputs, kernel=None, fixed=None, who="tile", work=None):
@@ -176,7 +203,7 @@ def _tile(name, kernel, definitions, attributes, variant, arguments, outputs, wh
         def call():
             launch(**values)
             return results
-        call.warning = binary.warning
+        call.notes = binary.notes
         return call
     return Contender(who, build, variant, compile=lambda data: Binary.get(name, definitions, attributes, kernel).compile(), work=work)
 
