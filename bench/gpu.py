@@ -138,7 +138,8 @@ def work(options):
     begin = time.time()
     state.progress(None, None, 900.0)
     torch.zeros(1, device="cuda")
-    failures = run.compileAll(items)
+    failures = run.compileAll(items, state.read("one by one", False))
+    state.progress(None, None, 300.0)
     print(f"compiled for {len(items)} items in {time.time() - begin:.1f} s, {len(failures)} failures", flush=True)
     for item in items:
         if options.budget and time.time() - state.read("begun", begin) > options.budget:
@@ -184,6 +185,10 @@ def watch(options, arguments):
             if worker.returncode == LOST:
                 continue
             if not last.get("item"):
+                if why is None and worker.returncode < 0 and not state.read("one by one", False):
+                    print("a compilation took the process down; now one by one, to see which", flush=True)
+                    state.write("one by one", True)
+                    continue
                 code = 1                    # no item is to blame: there is no point in going on
                 print(f"the measuring process ended: {why or worker.returncode}\n{state.tail('stderr')}", flush=True)
                 break

@@ -23,8 +23,9 @@ class Contest:
         who = self.options.who
         return [c for c in item.contenders(item) if (not who and not c.optional) or any(c.who == name or c.who.startswith(name + "-") for name in who)]
 
-    def compileAll(self, items):
-        """Everything that needs no GPU, in threads. {(item, contender): what went wrong}"""
+    def compileAll(self, items, oneByOne=False):
+        """Everything that needs no GPU, in threads, or one by one so that it can be told what takes the process down.
+        {(item, contender): what went wrong}"""
         failures = {}
 
         def one(item, contender, data):
@@ -37,9 +38,20 @@ class Contest:
             for item in items:
                 data = item.inputs("meta")
                 for contender in self.chosen(item):
-                    if contender.compile and (item.name, contender.name) not in self.skip:
+                    if not contender.compile or (item.name, contender.name) in self.skip:
+                        continue
+                    if oneByOne:
+                        self.progress(item, contender, 180.0)
+                        one(item, contender, data)
+                    else:
                         pool.submit(one, item, contender, data)
         return failures
+
+    def givenUp(self, item, contender):
+        """Why a contender is not even tried: two of its kind have hung or crashed on this operation, and each costs a restart."""
+        lost = [why for (name, other), why in self.skip.items()
+                if other and other.partition("[")[0] == contender.who and name.split()[0] == item.op]
+        return "not tried: two others hung or crashed" if len(lost) > 1 else None
 
     def run(self, item, failures):
         """Records of one item, the failed ones included."""
@@ -51,7 +63,7 @@ class Contest:
         ready, records = {}, []
         for contender in self.chosen(item):
             key = (item.name, contender.name)
-            why = failures.get(key) or self.skip.get(key)
+            why = failures.get(key) or self.skip.get(key) or self.givenUp(item, contender)
             if not why:
                 self.progress(item, contender, contender.patience)
                 why, error, call = self._check(item, contender, data, expected)

@@ -13,7 +13,7 @@ class Contender:
     optional  takes part only if --who names it
     """
 
-    def __init__(self, who, build, variant="", compile=None, work=None, patience=40.0, optional=False):
+    def __init__(self, who, build, variant="", compile=None, work=None, patience=20.0, optional=False):
         self.who, self.build, self.variant, self.compile, self.work = who, build, variant, compile, work
         self.patience, self.optional = patience, optional
 

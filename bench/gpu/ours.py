@@ -1,4 +1,6 @@
 """Our kernels as contenders: tilec compiles each variant in a thread, python/tile launches it."""
+import hashlib
+import json
 import os
 import re
 import shutil
@@ -115,9 +117,15 @@ class Binary:
         with Settings.lock:
             if Settings.folder is None:
                 Settings.folder = tempfile.mkdtemp(prefix="tile-bench-")
-            number = len(os.listdir(Settings.folder))
-            folder = os.path.join(Settings.folder, f"{self.name}-{number}")
-            os.mkdir(folder)
+        key = repr((path, self.kernel, sorted(self.definitions.items()), sorted((k, str(v)) for k, v in self.attributes.items())))
+        folder = os.path.join(Settings.folder, f"{self.name}-{hashlib.sha1(key.encode()).hexdigest()[:12]}")
+        binary, notes = os.path.join(folder, self.name + ".cubin"), os.path.join(folder, "notes.json")
+        if os.path.exists(notes):               # a process before this one has made it
+            with open(notes, encoding="utf-8") as stream:
+                self.notes = json.load(stream)
+            self.path = binary
+            return
+        os.makedirs(folder, exist_ok=True)
         line = [TILEC]
         if self.attributes:
             with open(path, encoding="utf-8") as stream:
@@ -128,7 +136,6 @@ class Binary:
             line += [changed, "-I", os.path.dirname(path)]
         else:
             line += [path]
-        binary = os.path.join(folder, self.name + ".cubin")
         line += ["--kernel", self.kernel, "--target", Settings.target, "--color", "never", "-o", binary]
         for key, value in self.definitions.items():
             line += ["-D", f"{key}={value}"]
@@ -139,6 +146,8 @@ class Binary:
         warning = next((line for line in done.stderr.splitlines() if "warning" in line), "")
         if warning:
             self.notes["warning"] = warning
+        with open(notes, "w", encoding="utf-8") as stream:
+            json.dump(self.notes, stream)
         self.path = binary
 
     def load(self):
