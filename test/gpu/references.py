@@ -72,6 +72,21 @@ def grouped_matmul(case, a, b, offset):
     return {"c": c}
 
 
+def matmul_f8(case, a, b, sa=1.0, sb=1.0):
+    return {"c": sa * sb * (a @ b.T)}
+
+
+def matmul_int8(case, a, b):
+    exact = a.double() @ b.double().T  # below 2^53
+    return {"c": ((exact.long() + 2**31) % 2**32 - 2**31).int()}
+
+
+def matmul_w4(case, x, w, scale, zero):
+    group, rounded = int(case.definitions.get("G", 128)), {"f16": torch.float16, "bf16": torch.bfloat16}[case.T]
+    spread = lambda values: values.repeat_interleave(group, 1)
+    return {"y": x @ ((w - spread(zero)) * spread(scale)).to(rounded).double().T}
+
+
 def matmul_f32(case, a, b):
     return {"c": a @ b}
 

@@ -29,7 +29,9 @@ import references  # noqa: E402
 import tile  # noqa: E402
 from bandwidth import measureBandwidth  # noqa: E402
 
-TORCH = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "i32": torch.int32, "i64": torch.int64}
+TORCH = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "i32": torch.int32, "i64": torch.int64,
+         "i8": torch.int8, "u8": torch.uint8}
+FLOAT8 = {"f8e4m3": torch.float8_e4m3fn, "f8e5m2": torch.float8_e5m2}
 GUARD = 256          # elements on either side of an output that no kernel may touch
 
 
@@ -43,7 +45,14 @@ def toDevice(stored, dtype):
     """A stored array as a tensor on the device."""
     if dtype == "bf16":
         return torch.from_numpy(stored.view(numpy.int16)).view(torch.bfloat16).cuda()
+    if dtype in FLOAT8:
+        return torch.from_numpy(stored).view(FLOAT8[dtype]).cuda()
     return torch.from_numpy(stored).cuda()
+
+
+def unpack(packed):
+    """The numbers of a u4 tensor, two to a byte, the low one first."""
+    return torch.stack([packed & 15, packed >> 4], -1).flatten(-2)
 
 
 def toStored(tensor):
@@ -123,7 +132,7 @@ def runCase(module, name, case):
         else:
             values.append(read)
         if read is not None:
-            inputs[key] = read.double() if read.is_floating_point() else read.clone()
+            inputs[key] = read.double() if read.is_floating_point() else unpack(read) if argument.dtype == "u4" else read.clone()
     module[case.kernel or name](*values)
     torch.cuda.synchronize()
     for key, expected in getattr(references, name)(case, **inputs).items():

@@ -265,14 +265,16 @@ struct LowerScalarReceive : OpConversionPattern<ScalarReceiveOp> {
 
 //===--- Who runs what ---------------------------------------------------------------------------------------------===//
 
-/// Registers of a thread: on entry all warps have the same share; the producer gives most of its own to the consumers.
+/// Registers of a thread: on entry all warps have the same share of the block's; the producer gives most of its own to the
+/// consumers. More than the block got on entry is never to be had: asking for it waits for ever.
 void setRegisters(OpBuilder &b, Location loc, int64_t consumerThreads, bool producer) {
-  constexpr int64_t registers = 65536, producerRegisters = 40, most = 232;
+  constexpr int64_t registers = 65536, granule = 8, producerRegisters = 40, most = 232;
   int64_t consumers = consumerThreads / warpgroupThreads;
   // With one consumer warpgroup each thread may have 255 registers anyway.
   if (consumers < 2)
     return;
-  int64_t share = std::min(most, (registers / warpgroupThreads - producerRegisters) / consumers / 8 * 8);
+  int64_t entry = registers / ((consumers + 1) * warpgroupThreads) / granule * granule;
+  int64_t share = std::min(most, ((consumers + 1) * entry - producerRegisters) / consumers / granule * granule);
   if (producer)
     NVVM::SetMaxRegisterOp::create(b, loc, producerRegisters, NVVM::SetMaxRegisterAction::decrease);
   else

@@ -1,0 +1,31 @@
+// RUN: tile-opt %s --convert-tile-gpu-to-vector | FileCheck %s
+
+// A block never gets more registers than it had on entry: 640 threads start with 96 each, so four consumer warpgroups may
+// have 110, rounded down to 104; three start with 128 and may have 157; one needs nothing.
+// CHECK-LABEL: func.func @four
+// CHECK: nvvm.setmaxregister increase 104
+// CHECK: nvvm.setmaxregister decrease 40
+tile.kernel @four params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 16 : i64, tile_gpu.producer_threads = 128 : i64} grid { tile.yield } body {
+  tile_gpu.warp_specialize producer {
+  } consumer {
+  }
+  tile.return
+}
+
+// CHECK-LABEL: func.func @three
+// CHECK: nvvm.setmaxregister increase 152
+tile.kernel @three params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 12 : i64, tile_gpu.producer_threads = 128 : i64} grid { tile.yield } body {
+  tile_gpu.warp_specialize producer {
+  } consumer {
+  }
+  tile.return
+}
+
+// CHECK-LABEL: func.func @one
+// CHECK-NOT: setmaxregister
+tile.kernel @one params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64, tile_gpu.producer_threads = 128 : i64} grid { tile.yield } body {
+  tile_gpu.warp_specialize producer {
+  } consumer {
+  }
+  tile.return
+}
