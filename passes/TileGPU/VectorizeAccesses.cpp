@@ -32,13 +32,6 @@ struct ViewFacts {
   Access access = Access::InOut;
 };
 
-/// Bits that an element takes in memory; two integers of 4 bits share a byte.
-int64_t getElementBits(Type element) {
-  if (element.isIndex())
-    return 64;
-  return element.isInteger(1) ? 8 : element.getIntOrFloatBitWidth();
-}
-
 ViewFacts getFacts(Value value, const PowersOfTwo &getDivisor) {
   ViewFacts facts;
   if (auto view = value.getDefiningOp<ViewOp>()) {
