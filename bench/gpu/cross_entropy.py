@@ -2,8 +2,8 @@
 from . import peers
 from .items import Bar, Item
 from .lib import empty, normal, torch
-from .ours import tiles
-from .vector_add import copy
+from .ours import available, tiles
+from .vector_add import copies
 
 IGNORE = -100
 
@@ -25,9 +25,14 @@ def _item(m, v, dtype="f16"):
 
         def python(x, label):
             return {"loss": torch.nn.functional.cross_entropy(x.float(), label, reduction="none", ignore_index=IGNORE)}
+        arguments = lambda data: {key: data[key] for key in ("x", "label", "loss", "lse")}  # noqa: E731
         found = tiles("cross_entropy", [{}] + [{"BLOCK": block, "fp": "fast", "warps": warps} for block, warps in
                                                ((1024, 4), (2048, 4), (4096, 4), (4096, 8), (8192, 8), (16384, 16))],
-                      lambda data: {key: data[key] for key in ("x", "label", "loss", "lse")}, outputs, fixed={"T": dtype})
+                      arguments, outputs, fixed={"T": dtype})
+        if available("cross_entropy_lanes"):
+            found += tiles("cross_entropy_lanes", [{"BLOCK": block, "W": warps, "FP": "fast"} for block, warps in
+                                                   ((4096, 8), (8192, 8), (8192, 16), (4096, 4))], arguments, outputs,
+                           kernel="cross_entropy", fixed={"T": dtype})
         found += [peers.eager("eager", lambda data: python(data["x"], data["label"])), peers.compiled(python, ["x", "label"])]
         launchers = {}
         for block, warps, stages in ((4096, 8, 1), (4096, 8, 2), (8192, 8, 1), (8192, 16, 2), (2048, 4, 3), (16384, 16, 1)):
@@ -36,7 +41,7 @@ def _item(m, v, dtype="f16"):
             def prepare(data):
                 return (m,), (data["x"], data["label"], data["loss"], data["lse"], v, IGNORE)
             launchers[peers.variantName(meta, warps, stages)] = peers.launcher("triton_rows", "cross_entropy", prepare, meta, warps, stages)
-        return found + peers.tritons("triton", launchers, outputs) + [copy(2 * m * v)]
+        return found + peers.tritons("triton", launchers, outputs) + copies(2 * m * v)
     # Losses are small differences of numbers near 12: their error is that of f32 sums over a row.
     return Item("cross_entropy", "cross_entropy", f"{m}x{v}", dtype, inputs=inputs, reference=reference, contenders=contenders,
                 work=2.0 * m * v + 16 * m, unit="GB/s", bars=[Bar(1.8, ("compile",), "compile")], cold=True, quick=True,

@@ -1,4 +1,5 @@
 """PyTorch and Triton where they are installed, else None: listing the work items needs neither."""
+import itertools
 import os
 import sys
 
@@ -27,15 +28,31 @@ def torchType(name):
                            "i32": "int32", "i64": "int64", "f8e4m3": "float8_e4m3fn"}[name])
 
 
-def normal(shape, dtype, device, scale=1.0):
-    """Normal random numbers, rounded to the dtype. On the meta device there are none, only a shape."""
-    values = torch.randn(shape, device=device, dtype=torch.float32)
-    return (values.mul_(scale) if scale != 1.0 else values).to(torchType(dtype))
+_placed = itertools.count()
 
 
 def empty(shape, dtype, device):
-    """Memory for a result; checks poison it before they look."""
-    return torch.empty(shape, device=device, dtype=torchType(dtype))
+    """Memory for a tensor; checks poison results before they look. Large tensors begin at odd multiples of 256 bytes, each at
+    another one: copies between buffers at distances that are powers of two collide in DRAM, down to 0.6 of the bandwidth."""
+    size = 1
+    for extent in shape:
+        size *= extent
+    element = torch.empty((), dtype=torchType(dtype)).element_size()
+    if device == "meta" or size * element < 1 << 20:
+        return torch.empty(shape, device=device, dtype=torchType(dtype))
+    gap = (1 + next(_placed) % 16) * 17 * 256 // element
+    return torch.empty(size + gap, device=device, dtype=torchType(dtype))[gap:].view(shape)
+
+
+def normal(shape, dtype, device, scale=1.0):
+    """Normal random numbers, rounded to the dtype. On the meta device there are none, only a shape."""
+    result = empty(shape, dtype, device)
+    if device != "meta":
+        flat = result.view(-1)
+        for begin in range(0, flat.numel(), 1 << 28):      # in parts: in float32 all of them take twice the memory
+            part = flat[begin:begin + (1 << 28)]
+            part.copy_(torch.randn(part.shape, device=device, dtype=torch.float32).mul_(scale))
+    return result
 
 
 def processors():

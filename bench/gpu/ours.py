@@ -39,12 +39,21 @@ def available(name):
         return False
 
 
-def declares(name, parameter):
-    """Whether an example has a compile-time parameter of that name."""
+def _holds(name, pattern):
     if not available(name):
         return False
     with open(source(name), encoding="utf-8") as stream:
-        return re.search(rf"\b{parameter}: ", stream.read()) is not None
+        return re.search(pattern, stream.read(), re.MULTILINE) is not None
+
+
+def declares(name, parameter):
+    """Whether an example has a compile-time parameter of that name."""
+    return _holds(name, rf"\b{parameter}: ")
+
+
+def declaresKernel(name, kernel):
+    """Whether an example's file has a kernel of that name."""
+    return _holds(name, rf"^kernel {kernel}\b")
 
 
 def _closing(text, start):

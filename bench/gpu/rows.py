@@ -2,8 +2,8 @@
 from . import peers
 from .items import Bar, Item
 from .lib import empty, normal, processors, torch
-from .ours import available, tiles
-from .vector_add import copy
+from .ours import declares, declaresKernel, tiles
+from .vector_add import copies
 
 EPS = 1e-5
 SHAPES = ((4096, 4096), (16384, 8192), (131072, 1024))
@@ -20,11 +20,15 @@ def _ours(op, m, n, dtype, names, outputs):
     arguments = lambda data: {name: data[name] for name in names}  # noqa: E731
     results = lambda data: {name: data[name] for name in outputs}  # noqa: E731
     found = tiles(op, _blocks(n), arguments, results, fixed={"T": dtype})
-    # A kernel for rows that fit into a tile, several at a time, where the examples have one.
-    if available(op + "_rows"):
-        found += tiles(op + "_rows", [{"ROWS": rows, "BLOCK": n, "fp": "fast", "warps": warps} for rows in (1, 2, 4, 8) for warps in (1, 2, 4, 8)
-                                      if 1024 <= rows * n <= 8192 * 2 and rows * n // warps in (1024, 2048, 4096)],
-                       arguments, results, fixed={"T": dtype})
+    # A kernel for rows that fit into a tile, perhaps several at a time, where there is one.
+    kernel = op + "_rows"
+    name = next((name for name in (kernel, "norm_rows") if declaresKernel(name, kernel)), None)
+    if name:
+        variants = [{"ROWS": rows, "BLOCK": n, "fp": "fast", "warps": warps} for rows in (1, 2, 4) for warps in (1, 2, 4, 8, 16)
+                    if 512 <= rows * n // warps <= 2048 and rows * n <= 16384]
+        if declares(name, "CACHE"):
+            variants += [{**variant, "CACHE": "stream"} for variant in variants]
+        found += tiles(name, variants, arguments, results, kernel=kernel, fixed={"T": dtype})
     return found
 
 
@@ -61,7 +65,7 @@ def _item(op, m, n, dtype, inputs, reference, contenders, extra):
     if moved >= 256 << 20:
         bars.append(Bar(0.95, ("copy",), "copy"))
     return Item("rows", op, f"{m}x{n}", dtype, inputs=inputs, reference=reference,
-                contenders=lambda item: contenders(item) + [copy(2 * m * n * size)], work=float(moved), unit="GB/s", bars=bars,
+                contenders=lambda item: contenders(item) + copies(2 * m * n * size), work=float(moved), unit="GB/s", bars=bars,
                 cold=True, quick=(m, n) == SHAPES[1])
 
 

@@ -11,6 +11,12 @@ def add(x, y, z, size, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def copy(x, y, size, BLOCK: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + at, tl.load(x + at, mask=at < size), mask=at < size)
+
+
+@triton.jit
 def _tile(row, M, N, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     """Positions and mask of ROWS whole rows."""
     rows = row * ROWS + tl.arange(0, ROWS)
