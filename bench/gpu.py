@@ -15,7 +15,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from gpu import records, table  # noqa: E402
-from gpu.lib import ROOT  # noqa: E402
+from gpu.paths import ROOT  # noqa: E402
 
 EXAMPLES = """examples:
   python3 bench/gpu.py                                    everything, 15 to 20 minutes

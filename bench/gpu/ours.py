@@ -9,7 +9,7 @@ import tempfile
 import threading
 
 from .items import Contender
-from .lib import HOME, ROOT, TILEC
+from .paths import HOME, ROOT, TILEC
 
 ATTRIBUTES = ("warps", "stages", "persistent", "grouped", "cluster", "consumers", "occupancy", "maxreg", "fp")
 
@@ -151,7 +151,7 @@ class Binary:
         done = subprocess.run(line, capture_output=True, text=True, timeout=120, env={**os.environ, **ptxas()})
         if done.returncode:
             raise RuntimeError("tilec: " + (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[0])
-        self.notes = resources(binary, self.kernel)
+        self.notes = resources(binary)
         warning = next((line for line in done.stderr.splitlines() if "warning" in line), "")
         if warning:
             self.notes["warning"] = warning
@@ -166,29 +166,20 @@ class Binary:
         return self.module
 
 
-def _bundled(program):
-    """A program of CUDA that Triton brings along, or None."""
-    from .lib import triton
-    path = os.path.join(os.path.dirname(triton.__file__), "backends", "nvidia", "bin", program) if triton else ""
-    return path if os.path.exists(path) else None
-
-
 def ptxas():
-    """What to add to the environment so that tilec finds a ptxas."""
+    """What to add to the environment so that tilec finds a ptxas: Triton brings one."""
     if os.environ.get("TILE_PTXAS") or shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas"):
         return {}
-    path = _bundled("ptxas")
-    return {"TILE_PTXAS": path} if path else {}
+    from .lib import triton
+    path = os.path.join(os.path.dirname(triton.__file__), "backends", "nvidia", "bin", "ptxas") if triton else ""
+    return {"TILE_PTXAS": path} if os.path.exists(path) else {}
 
 
-def resources(binary, kernel):
-    """{"registers": ..., "stack": ...} of a kernel, both the most of its instances; a stack means spills. Empty if unknown."""
-    program = shutil.which("cuobjdump") or _bundled("cuobjdump")
-    if not program:
-        return {}
-    done = subprocess.run([program, "-res-usage", binary], capture_output=True, text=True, timeout=60)
-    found = re.findall(rf"Function {kernel}\w*:\s+REG:(\d+) STACK:(\d+)", done.stdout)
-    return {"registers": max(int(r) for r, _ in found), "stack": max(int(s) for _, s in found)} if found else {}
+def resources(binary):
+    """What the manifest says of threads, shared memory, registers and spills."""
+    with open(binary + ".json", encoding="utf-8") as stream:
+        launch = json.load(stream)["kernels"][0].get("launch", {})
+    return {key: launch[key] for key in ("threads", "shared_bytes", "registers", "spill_bytes") if key in launch}
 
 
 def tiles(name, variants, arguments, outputs, kernel=None, fixed=None, who="tile", work=None):

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from .lib import TILEC
+from .paths import TILEC
 
 
 def _output(*line):
