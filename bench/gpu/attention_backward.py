@@ -6,9 +6,9 @@ from .items import Bar, Contender, Item
 from .lib import empty, normal, torch
 from .ours import ATTRIBUTES, Binary, Settings, describe
 
-# For the kernel of dk and dv (keys of a program BN, queries of a step BM) and the one of dq (the other way round).
-VARIANTS = [{"BM": 64, "BN": 128}, {"BM": 64, "BN": 64}, {"BM": 128, "BN": 128}, {"BM": 128, "BN": 64}, {"BM": 64, "BN": 128, "warps": 8},
-            {"BM": 128, "BN": 128, "warps": 8}]
+# Of the kernel for dk and dv: BN keys of a program, BM queries of a step. Of the one for dq: BM queries, BN keys.
+KEYS = [{"BM": 64, "BN": 128}, {"BM": 64, "BN": 64}, {"BM": 128, "BN": 64}, {"BM": 32, "BN": 128}]
+QUERIES = [{"BM": 128, "BN": 64}, {"BM": 128, "BN": 128}, {"BM": 64, "BN": 128}, {"BM": 64, "BN": 64}]
 NAME = "attention_backward"
 
 
@@ -39,7 +39,7 @@ def gradients(data, causal, scale):
 
 
 def _ours(dtype, d, causal, scale):
-    """Three launches: delta, then dk with dv, then dq. Each of the last two has its own best variant: all pairs compete."""
+    """Three launches: delta, then dk with dv, then dq. All pairs of their variants compete."""
     fixed = {"T": dtype, "D": d, "CAUSAL": str(causal).lower()}
 
     deltas = Binary.get(NAME, {"T": dtype, "D": d}, {}, NAME + "_delta")
@@ -66,11 +66,9 @@ def _ours(dtype, d, causal, scale):
             deltas.compile()
             binary(keys, NAME).compile()
             binary(queries, NAME + "_dq").compile()
-        name = describe(keys, {}) + ("" if keys == queries else "; dq " + describe(queries, {}))
+        name = describe(keys, {}) + "; dq " + describe(queries, {})
         return Contender("tile", build, name, compile=compile)
-    choices = Settings.variants or VARIANTS
-    pairs = [(choice, choice) for choice in choices] + [(choices[0], other) for other in choices[1:]]
-    return [contender(keys, queries) for keys, queries in pairs]
+    return [contender(keys, queries) for keys in Settings.variants or KEYS for queries in Settings.variants or QUERIES]
 
 
 def _library(who, causal, scale):
