@@ -62,7 +62,8 @@ def TileGPU_ClearFromOp : TileGPU_Op<"clear_from", [MemoryEffects<[MemRead, MemW
   let summary = "zero the end of a tile in shared memory";
   let description = [{
     Positions of `memory` from `limit` on along dimension `dim` become 0: where an access has an end that the tensor goes
-    beyond. Waits for all consumers, but only if there is such a position, which all threads decide alike.
+    beyond. Each warpgroup clears all of them for itself and waits for no other; it does so only if there is such a
+    position, which all threads decide alike.
     ```mlir
     tile_gpu.clear_from %m, %limit {dim = 0 : i64} : !tile_gpu.memdesc<128x64xf16, #s>
     ```

@@ -2,7 +2,7 @@
 #include "dialect/AttributeNames.h"
 #include "passes/Passes.h"
 #include "passes/TileGPU/SharedMemory.h"
-#include "passes/TileGPU/StorePlan.h"
+#include "dialect/TileGPU/StorePlan.h"
 #include "passes/TileGPU/TensorAccess.h"
 #include "passes/TileGPU/UnusedEnds.h"
 

@@ -69,9 +69,11 @@ Description describe(const TensorMap &map, const Param &param, const tile_argume
   for (unsigned i = 0; i < result.rank; ++i) {
     if (isEmpty)
       result.extents[i] = 1;
-    // Nothing steps along this dimension: whatever the caller has there, the driver wants multiples of 16.
-    if (result.extents[i] == 1)
-      result.strides[i] = 16;
+    // Nothing steps along this dimension: whatever the caller has there, the driver wants multiples of 16, below 2^40.
+    if (i > 0 && result.extents[i] == 1) {
+      unsigned __int128 dense = (unsigned __int128)result.extents[i - 1] * (i > 1 ? result.strides[i - 1] : (bits + 7) / 8);
+      result.strides[i] = dense >> 39 ? 16 : std::max<uint64_t>((uint64_t(dense) + 15) / 16 * 16, 16);
+    }
   }
   return result;
 }

@@ -1,10 +1,10 @@
 // tile_gpu.descriptor, tma_load, tma_store and clear_from: copies of boxes between tensors and shared memory.
 #include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/StorePlan.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 #include "passes/TileGPU/SharedMemory.h"
-#include "passes/TileGPU/StorePlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -34,7 +34,45 @@ static Value advance(OpBuilder &builder, Location loc, Value pointer, LLVM::GEPA
   return LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{offset});
 }
 
+/// What the hardware reads next sees what this thread has written.
+static void fenceForCopies(OpBuilder &builder, Location loc) {
+  NVVM::FenceProxyOp::create(builder, loc, NVVM::ProxyKindAttr::get(builder.getContext(), NVVM::ProxyKind::async_shared),
+                             NVVM::SharedSpaceAttr::get(builder.getContext(), NVVM::SharedSpace::shared_cta));
+}
+
 namespace {
+
+/// Threads that synchronise with each other: a warpgroup, or all that compute.
+class Group {
+public:
+  static constexpr int64_t size = 128;
+
+  Group(OpBuilder &builder, Location loc, bool isWarpgroup) : thread(getThreadId(builder, loc)) {
+    if (!isWarpgroup)
+      return;
+    number = arith::ShRUIOp::create(builder, loc, thread, constantI32(builder, loc, 7));
+    thread = arith::AndIOp::create(builder, loc, thread, constantI32(builder, loc, size - 1));
+  }
+
+  /// The warpgroup's number; null for all threads.
+  Value getNumber() const { return number; }
+  /// The thread's number in the group.
+  Value getThread() const { return thread; }
+
+  void synchronize(OpBuilder &builder, Location loc) const {
+    if (!number) {
+      BarrierOp::create(builder, loc);
+      return;
+    }
+    constexpr int64_t firstBarrier = 2; // docs/Hopper.md, "Threads"
+    Value id = addConstant(builder, loc, number, firstBarrier);
+    NVVM::BarrierOp::create(builder, loc, TypeRange(), id, constantI32(builder, loc, size), NVVM::BarrierReductionAttr(),
+                            Value());
+  }
+
+private:
+  Value number, thread;
+};
 
 struct LowerDescriptor : OpConversionPattern<DescriptorOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -159,13 +197,10 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
     SharedLayout staging = getStagingLayout(op);
     int64_t width = map.getBox()[0], elementBytes = staging.getElementBytes(), rowBytes = columns * elementBytes;
     Value base = getSharedPointer(rewriter, loc, *offset);
-    Value thread = getThreadId(rewriter, loc), group, firstRow, member = thread;
-    if (plan->isPrivate) {
-      group = arith::ShRUIOp::create(rewriter, loc, thread, constantI32(rewriter, loc, 7));
-      member = arith::AndIOp::create(rewriter, loc, thread, constantI32(rewriter, loc, 127));
-      firstRow = applyLinear(rewriter, loc, group, plan->rowImages);
-    }
-    Value elected = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, member, constantI32(rewriter, loc, 0));
+    Group group(rewriter, loc, plan->isPrivate);
+    Value firstRow = plan->isPrivate ? applyLinear(rewriter, loc, group.getNumber(), plan->rowImages) : Value();
+    Value elected =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, group.getThread(), constantI32(rewriter, loc, 0));
     SmallVector<Value> coordinates = castCoordinates(rewriter, loc, adaptor.getCoordinates());
 
     auto wait = [&](bool forReading) {
@@ -173,24 +208,13 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
       NVVM::CpAsyncBulkWaitGroupOp::create(rewriter, loc, rewriter.getI32IntegerAttr(0),
                                            forReading ? rewriter.getUnitAttr() : UnitAttr());
     };
-    auto synchronize = [&] {
-      if (!plan->isPrivate) {
-        BarrierOp::create(rewriter, loc);
-        return;
-      }
-      constexpr int64_t firstGroupBarrier = 2; // docs/Hopper.md, "Threads"
-      Value id = addConstant(rewriter, loc, group, firstGroupBarrier);
-      NVVM::BarrierOp::create(rewriter, loc, TypeRange(), id, constantI32(rewriter, loc, 128),
-                              NVVM::BarrierReductionAttr(), Value());
-    };
     for (auto [chunk, registers] : llvm::enumerate(plan->registers)) {
       wait(/*forReading=*/true);
-      synchronize();
+      group.synchronize(rewriter, loc);
       storeTile(rewriter, loc, takeElements(rewriter, loc, adaptor.getValue(), registers), plan->chunk, staging, base,
                 /*matrices=*/true);
-      NVVM::FenceProxyOp::create(rewriter, loc, NVVM::ProxyKindAttr::get(getContext(), NVVM::ProxyKind::async_shared),
-                                 NVVM::SharedSpaceAttr::get(getContext(), NVVM::SharedSpace::shared_cta));
-      synchronize();
+      fenceForCopies(rewriter, loc);
+      group.synchronize(rewriter, loc);
       auto branch = scf::IfOp::create(rewriter, loc, elected, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(branch.thenBlock());
@@ -243,17 +267,19 @@ struct LowerClearFrom : OpConversionPattern<ClearFromOp> {
       return attr ? attr.getInt() : 0;
     };
     int64_t threads = getCount(numThreadsName) - getCount(producerThreadsName);
+    // Each warpgroup clears all for itself: it need not wait for others, who may wait for it elsewhere.
+    bool byWarpgroup = threads > Group::size && threads <= 4 * Group::size;
+    Group group(rewriter, loc, byWarpgroup);
     constexpr int64_t chunkBytes = 16;
-    auto loop = scf::ForOp::create(rewriter, loc, getThreadId(rewriter, loc),
+    auto loop = scf::ForOp::create(rewriter, loc, group.getThread(),
                                    constantI32(rewriter, loc, getSharedLayout(type).getBytes() / chunkBytes),
-                                   constantI32(rewriter, loc, threads));
+                                   constantI32(rewriter, loc, byWarpgroup ? Group::size : threads));
     rewriter.setInsertionPointToStart(loop.getBody());
     clearChunk(rewriter, loc, type, dim, limit, adaptor.getMemory(),
                arith::MulIOp::create(rewriter, loc, loop.getInductionVar(), constantI32(rewriter, loc, chunkBytes)));
     rewriter.setInsertionPointAfter(loop);
-    NVVM::FenceProxyOp::create(rewriter, loc, NVVM::ProxyKindAttr::get(getContext(), NVVM::ProxyKind::async_shared),
-                               NVVM::SharedSpaceAttr::get(getContext(), NVVM::SharedSpace::shared_cta));
-    BarrierOp::create(rewriter, loc);
+    fenceForCopies(rewriter, loc);
+    group.synchronize(rewriter, loc);
     rewriter.eraseOp(op);
     return success();
   }

@@ -66,3 +66,22 @@ func.func @fma(%a: !tile_gpu.memdesc<4x8xf32, #plain>, %c: tensor<4x4xf32, #bloc
 func.func @basis(%a: tensor<4x4xf32, #tile_gpu.linear<shape = [4, 4], register = [[1]], lane = [], warp = []>>) {
   return
 }
+
+// -----
+
+#panels = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+func.func @coordinates(%x: index) {
+  %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 128], swizzle = 128>
+  // expected-error @+1 {{needs 2 coordinates, found 1}}
+  %m = tile_gpu.tma_fetch %d [%x] : !tile_gpu.memdesc<128x64xf16, #panels>
+  return
+}
+
+// -----
+
+#panels = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+func.func @clear(%m: !tile_gpu.memdesc<128x64xf16, #panels>, %x: index) {
+  // expected-error @+1 {{has no dimension 2}}
+  tile_gpu.clear_from %m, %x {dim = 2 : i64} : !tile_gpu.memdesc<128x64xf16, #panels>
+  return
+}

@@ -23,3 +23,19 @@ func.func @all(%t: tensor<16x16xf16, #rows>, %acc: tensor<16x16xf32, #fragment>)
   %d = tile_gpu.fma_dot %m, %p, %c : !tile_gpu.memdesc<16x16xf16, #shared>, !tile_gpu.memdesc<16x16xf16, #transposed>, tensor<16x16xf32, #fragment>
   return %d : tensor<16x16xf32, #fragment>
 }
+
+#panels = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+// CHECK-LABEL: func @copies
+func.func @copies(%t: tensor<16x16xf16, #rows>, %x: index, %y: index, %bar: !tile_gpu.mbarrier) {
+  // CHECK: %[[D:.*]] = tile_gpu.descriptor <param = 2, order = [1, 0], box = [64, 128], swizzle = 128>
+  %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 2, order = [1, 0], box = [64, 128], swizzle = 128>
+  // CHECK: %[[M:.*]] = tile_gpu.tma_fetch %[[D]][%{{.*}}, %{{.*}}] : <128x64xf16, #tile_gpu.shared<order = [1, 0], swizzle = 128>>
+  %m = tile_gpu.tma_fetch %d [%x, %y] : !tile_gpu.memdesc<128x64xf16, #panels>
+  // CHECK: tile_gpu.clear_from %[[M]], %{{.*}} {dim = 0 : i64} : <128x64xf16
+  tile_gpu.clear_from %m, %x {dim = 0 : i64} : !tile_gpu.memdesc<128x64xf16, #panels>
+  // CHECK: tile_gpu.tma_load %[[D]][%{{.*}}, %{{.*}}] into %[[M]], %{{.*}} : <128x64xf16
+  tile_gpu.tma_load %d [%x, %y] into %m, %bar : !tile_gpu.memdesc<128x64xf16, #panels>
+  // CHECK: tile_gpu.tma_store %{{.*}}, %[[D]][%{{.*}}, %{{.*}}] {columns = 16 : i64, ordered}
+  tile_gpu.tma_store %t, %d [%x, %y] {columns = 16 : i64, ordered} : tensor<16x16xf16, #rows>
+  return
+}

@@ -116,3 +116,32 @@ tile.kernel @together params [#tile.param<"y", out, align = 16>, #tile.param<"z"
     tile_gpu.tma_store %s, %e [%c0, %c0] {columns = 128 : i64} : tensor<64x128xf32, #split>
     tile.return
   }
+
+// -----
+
+// Rows behind the limit: each warpgroup clears them all, 16 bytes of a thread at a time. Columns: the swizzle taken back,
+// element by element.
+#shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+// CHECK-LABEL: func.func @clear
+// CHECK: %[[CUTS:.*]] = arith.cmpi slt, %[[N:.*]], %c128 : index
+// CHECK: scf.if %[[CUTS]]
+// CHECK: %[[T:.*]] = arith.andi %{{.*}}, %c127_i32
+// CHECK: scf.for %{{.*}} = %[[T]] to %c1024_i32 step %c128_i32
+// CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<8xi16>
+// CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<8xi16>, !llvm.ptr<3>
+// CHECK: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+// CHECK: nvvm.barrier id = %{{.*}} number_of_threads = %c128_i32
+// CHECK: %[[CUTS2:.*]] = arith.cmpi slt, %[[N]], %c64 : index
+// CHECK: scf.if %[[CUTS2]]
+// CHECK: arith.xori
+// CHECK: arith.constant dense<[0, 1, 2, 3, 4, 5, 6, 7]> : vector<8xi32>
+// LLVM-LABEL: llvm.func @clear
+tile.kernel @clear params [] dims [#tile.dim<"N", 1, 1024, opt = 1, multiple_of = 1>] constexprs [] attributes {tile_gpu.num_warps = 8 : i64}
+  grid { tile.yield } body {
+    %n = tile.dim #tile.dim<"N", 1, 1024, opt = 1, multiple_of = 1>
+    %r = tile_gpu.ring : !tile_gpu.ring<1, !tile_gpu.memdesc<128x64xf16, #shared>>
+    %m = tile_gpu.ring_wait %r : !tile_gpu.ring<1, !tile_gpu.memdesc<128x64xf16, #shared>> -> !tile_gpu.memdesc<128x64xf16, #shared>
+    tile_gpu.clear_from %m, %n {dim = 0 : i64} : !tile_gpu.memdesc<128x64xf16, #shared>
+    tile_gpu.clear_from %m, %n {dim = 1 : i64} : !tile_gpu.memdesc<128x64xf16, #shared>
+    tile.return
+  }

@@ -1,6 +1,6 @@
-// How a tile leaves registers for a tensor by TMA: what pass and lowering agree on.
-#ifndef TILE_PASSES_TILEGPU_STOREPLAN_H
-#define TILE_PASSES_TILEGPU_STOREPLAN_H
+// How a tile leaves registers for a tensor by TMA: what pass and lowering agree on. No MLIR.
+#ifndef TILE_DIALECT_TILEGPU_STOREPLAN_H
+#define TILE_DIALECT_TILEGPU_STOREPLAN_H
 
 #include "dialect/TileGPU/LinearLayout.h"
 

@@ -1,5 +1,5 @@
 // Blocks of rows, chunks of columns, and whose they are.
-#include "passes/TileGPU/StorePlan.h"
+#include "dialect/TileGPU/StorePlan.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>

@@ -1,0 +1,111 @@
+// Stores through shared memory, emulated: what threads stage and copies take must add up to the tile, each element once.
+#include "dialect/TileGPU/StorePlan.h"
+#include "dialect/TileGPU/SharedLayout.h"
+
+#include "gtest/gtest.h"
+#include <map>
+
+using namespace tile::gpu;
+
+namespace {
+
+struct Written {
+  int64_t row, column;
+  unsigned group;
+};
+
+/// The offset that a copy of TMA gives byte `column` of row `row` of its box: 16-byte units XORed with the row's place in
+/// a pattern of 8, 4 or 2 rows of 128 bytes.
+int64_t boxOffset(int64_t row, int64_t column, int64_t swizzle) {
+  int64_t linear = row * swizzle + column;
+  return linear ^ ((linear >> 7) & (swizzle / 16 - 1)) << 4;
+}
+
+/// Emulates a store of the tile by 4 x groups warps; returns whether each warpgroup worked alone.
+bool check(const LinearLayout &layout, int64_t columns, unsigned elementBytes, bool ordered = false) {
+  int64_t m = layout.getShape()[0], n = layout.getShape()[1], rows = getBlockRows(layout);
+  int64_t swizzle = std::min<int64_t>(128, columns * elementBytes), width = swizzle / elementBytes;
+  auto plan = StorePlan::get(layout, columns, rows, ordered);
+  EXPECT_TRUE(plan);
+  if (!plan)
+    return false;
+  SharedLayout staging = SharedLayout::staging({m, columns}, elementBytes, swizzle, rows);
+  EXPECT_EQ(staging.getBytes(), m * columns * elementBytes);
+  unsigned warps = layout.getNumWarps(), groups = plan->isPrivate ? warps / 4 : 1;
+  EXPECT_EQ(int64_t(plan->registers.size()), n / columns);
+
+  std::map<std::pair<int64_t, int64_t>, int> copied;
+  for (size_t chunk = 0; chunk < plan->registers.size(); ++chunk) {
+    std::map<int64_t, Written> memory;
+    for (unsigned warp = 0; warp < warps; ++warp)
+      for (unsigned lane = 0; lane < 32; ++lane)
+        for (unsigned reg = 0; reg < plan->registers[chunk].size(); ++reg) {
+          Coord inTile = layout.apply(plan->registers[chunk][reg], lane, warp), inChunk = plan->chunk.apply(reg, lane, warp);
+          EXPECT_EQ(inTile[0], inChunk[0]);
+          EXPECT_EQ(inTile[1], inChunk[1] + int64_t(chunk) * columns);
+          memory[staging.getOffset(inChunk)] = {inTile[0], inTile[1], warp / 4};
+        }
+    for (unsigned group = 0; group < groups; ++group) {
+      int64_t first = 0;
+      for (size_t bit = 0; bit < plan->rowImages.size(); ++bit)
+        if (plan->isPrivate && group >> bit & 1)
+          first ^= plan->rowImages[bit];
+      for (int64_t row : plan->rows)
+        for (int64_t column = 0; column < columns; column += width) {
+          int64_t source = (first ^ row) * columns * elementBytes + column * elementBytes * rows;
+          EXPECT_EQ(source % 128, 0);
+          for (int64_t r = 0; r < rows; ++r)
+            for (int64_t c = 0; c < width; ++c) {
+              auto found = memory.find(source + boxOffset(r, c * elementBytes, swizzle));
+              if (found == memory.end()) {
+                ADD_FAILURE() << "nothing staged for row " << r << " of the box at " << source;
+                return false;
+              }
+              EXPECT_EQ(found->second.row, (first ^ row) + r);
+              EXPECT_EQ(found->second.column, int64_t(chunk) * columns + column + c);
+              if (plan->isPrivate)
+                EXPECT_EQ(found->second.group, group);
+              ++copied[{found->second.row, found->second.column}];
+            }
+        }
+    }
+  }
+  EXPECT_EQ(int64_t(copied.size()), m * n);
+  for (auto &[place, count] : copied)
+    EXPECT_EQ(count, 1) << place.first << ", " << place.second;
+  return plan->isPrivate;
+}
+
+LinearLayout accumulator(int64_t m, int64_t n, unsigned warpsM, unsigned warpsN) {
+  return LinearLayout::mmaAccumulator(m, n, warpsM, warpsN);
+}
+
+TEST(StorePlan, WarpgroupsWithRowsOfTheirOwn) {
+  EXPECT_TRUE(check(accumulator(128, 256, 8, 1), 128, 2));
+  EXPECT_TRUE(check(accumulator(128, 128, 8, 1), 64, 4));
+  EXPECT_TRUE(check(accumulator(256, 64, 8, 1), 64, 2)); // two blocks each, apart
+  EXPECT_TRUE(check(accumulator(256, 128, 16, 1), 32, 1));
+  EXPECT_TRUE(check(accumulator(128, 16, 8, 1), 16, 2)); // narrow rows
+  EXPECT_TRUE(check(LinearLayout::blocked({64, 64}, {1, 0}, 8, 8), 64, 2)); // 16 rows at a time
+}
+
+TEST(StorePlan, AllThreadsTogether) {
+  EXPECT_FALSE(check(accumulator(64, 256, 4, 1), 128, 2)); // one warpgroup
+  EXPECT_FALSE(check(accumulator(64, 128, 4, 2), 128, 2)); // two side by side
+  EXPECT_FALSE(check(accumulator(128, 128, 8, 1), 64, 2, /*ordered=*/true));
+  EXPECT_FALSE(check(accumulator(64, 64, 8, 1), 64, 2)); // the second holds duplicates
+}
+
+TEST(StorePlan, ColumnsThatThreadsCount) {
+  LinearLayout sideBySide = accumulator(64, 128, 4, 2);
+  EXPECT_FALSE(StorePlan::get(sideBySide, 32, 64, false));
+  EXPECT_FALSE(StorePlan::get(LinearLayout::blocked({64, 64}, {1, 0}, 8, 8), 32, 64, false));
+}
+
+TEST(StorePlan, BlocksOfRows) {
+  EXPECT_EQ(getBlockRows(accumulator(128, 256, 8, 1)), 64);
+  EXPECT_EQ(getBlockRows(accumulator(128, 128, 4, 1)), 128);
+  EXPECT_EQ(getBlockRows(accumulator(512, 16, 4, 1)), 256); // the most that a copy takes
+}
+
+} // namespace
