@@ -174,6 +174,9 @@ bool Compiler::lowerToLLVM() {
 
 /// Tensor maps are the last arguments of a kernel's function.
 static void fillTensorMaps(runtime::Kernel &kernel, ArrayAttr maps) {
+  kernel.tensorMaps.clear();
+  llvm::erase_if(kernel.arguments,
+                 [](const runtime::Argument &argument) { return argument.kind == runtime::Argument::Kind::TensorMap; });
   if (!maps)
     return;
   for (auto map : maps.getAsRange<gpu::TensorMapAttr>()) {

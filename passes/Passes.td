@@ -98,7 +98,7 @@ def TileGPUUseTma : Pass<"tile-gpu-use-tma", "::mlir::ModuleOp"> {
     On sm_90a. A load whose tile goes to shared memory becomes `tile_gpu.tma_fetch`, the store of a product's tile
     `tile_gpu.tma_store`, where the contracts allow it: the tensor's fastest stride is 1 and the others are multiples of 16
     bytes, padding is 0, steps are 1, there is no mask. A load's end inside the tensor becomes `tile_gpu.clear_from`. Of a
-    product's operand that cannot be copied so a remark says why.
+    product's operand that cannot be copied so a remark says why. A store with such an end stays for the tiles that it cuts.
     ```mlir
     %t = tile.load %v[%i, %k] pad %zero … : !tile.view<?x?xf16> -> tensor<128x64xf16, #rows>
     %m = tile_gpu.local_alloc %t : tensor<128x64xf16, #rows> -> !tile_gpu.memdesc<128x64xf16, #shared>
@@ -109,7 +109,7 @@ def TileGPUUseTma : Pass<"tile-gpu-use-tma", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The GPU, as in sm_90a">,
                  Option<"remarks", "remarks", "bool", "true", "Report operands that cannot be copied so">];
-  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
 def TileGPUMulticast : Pass<"tile-gpu-multicast", "::mlir::ModuleOp"> {

@@ -268,11 +268,5 @@ TensorAccess tile::gpu::analyzeAccess(LoadOp load, ArrayRef<int64_t> tileOrder, 
 
 TensorAccess tile::gpu::analyzeAccess(StoreOp store, ArrayRef<int64_t> tileOrder, IndexBounds &bounds,
                                       const DivisibilityAnalysis &divisibility) {
-  TensorAccess access =
-      Analyzer(bounds, divisibility).run(store, getElementTypeOrSelf(store.getValue().getType()), tileOrder);
-  if (access.problem.empty())
-    for (const TensorDim &dim : access.dims)
-      if (!dim.ends.empty())
-        access.problem = "it has an end inside the tensor";
-  return access;
+  return Analyzer(bounds, divisibility).run(store, getElementTypeOrSelf(store.getValue().getType()), tileOrder);
 }

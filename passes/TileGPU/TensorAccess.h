@@ -27,6 +27,10 @@ struct TensorAccess {
   llvm::SmallVector<unsigned> order; ///< the tensor's dimensions, the fastest first, as a map lists them
   std::string problem;               ///< empty if it can be
 
+  /// True if ends cut off positions that the tensor has.
+  bool hasEnds() const {
+    return llvm::any_of(dims, [](const TensorDim &dim) { return !dim.ends.empty(); });
+  }
   /// The position of the first element along dimension `dim`, computed where `builder` stands.
   mlir::Value makeCoordinate(mlir::OpBuilder &builder, mlir::Location loc, unsigned dim) const;
   /// The number of positions of dimension `dim` before its ends; null without ends.

@@ -87,20 +87,21 @@ bool feedsProduct(Value memory) {
 
 class Kernel {
 public:
-  Kernel(KernelOp kernel, const DivisibilityAnalysis &divisibility, bool remarks)
-      : kernel(kernel), divisibility(divisibility), bounds(kernel, divisibility), remarks(remarks), builder(kernel) {}
+  Kernel(KernelOp kernel, const DivisibilityAnalysis &divisibility, int64_t limit, bool remarks)
+      : kernel(kernel), divisibility(divisibility), bounds(kernel, divisibility), limit(limit), remarks(remarks),
+        builder(kernel) {}
 
   void run() {
     bool hasWgmma = kernel.getBody().walk([](WgmmaOp) { return WalkResult::interrupt(); }).wasInterrupted();
     kernel.getBody().walk([&](LoadOp load) { collect(load); });
     if (hasWgmma)
       kernel.getBody().walk([&](StoreOp store) { collect(store); });
-    chooseColumns();
     // Copies made once, with nothing to overlap, are no reason for a producer.
-    bool repeats = llvm::any_of(fetches, [](Fetch &fetch) { return fetch.load->getParentOfType<scf::ForOp>() != nullptr; });
+    if (llvm::none_of(fetches, [](Fetch &fetch) { return isRepeated(fetch.load); }))
+      fetches.clear();
+    chooseColumns();
     for (Fetch &fetch : fetches)
-      if (repeats)
-        rewrite(fetch);
+      rewrite(fetch);
     for (Store &store : stores)
       rewrite(store);
   }
@@ -158,6 +159,9 @@ private:
     if (!access.problem.empty() || kernel.getParam(access.param).getAccess() != Access::Out ||
         kernel->hasAttr(mayAliasName) || countAccesses(access.view) != 1)
       return;
+    // A tile that is cut goes out by ordinary stores, which nothing would keep in order with copies.
+    if (access.hasEnds() && isOrdered(store))
+      return;
     int64_t swizzle = rowBytes >= 128 ? 128 : rowBytes >= 64 ? 64 : 32;
     int64_t blockRows = getBlockRows(getLayout(cast<RankedTensorType>(value.getType())));
     TensorMapAttr map = makeMap(kernel.getContext(), access, {blockRows, type.getDimSize(1)}, swizzle, elementBytes);
@@ -190,9 +194,35 @@ private:
     return false;
   }
 
+  static bool isRepeated(LoadOp load) { return load->getParentOfType<scf::ForOp>() != nullptr; }
+
+  /// Bytes of shared memory that the stores may take: what two stages of the loads and everything else leave.
+  int64_t getRoom() {
+    int64_t taken = 0, scratch = 0, stages = 2;
+    llvm::SmallPtrSet<Operation *, 4> dropped;
+    for (Store &store : stores)
+      if (!store.access.hasEnds())
+        dropped.insert(store.store.getValue().getDefiningOp());
+    kernel.getBody().walk([&](Operation *op) {
+      SharedNeed need = getSharedNeed(op);
+      int64_t bytes = llvm::alignTo(need.bytes, 1024);
+      if (need.use == SharedUse::Allocates)
+        taken += bytes;
+      else if (!dropped.contains(op))
+        scratch = std::max(scratch, bytes);
+    });
+    for (Fetch &fetch : fetches) {
+      int64_t bytes = llvm::alignTo(getSharedNeed(fetch.alloc).bytes, 1024);
+      taken += bytes * ((isRepeated(fetch.load) ? stages : 1) - 1) + 1024; // mbarriers
+    }
+    return limit - taken - scratch;
+  }
+
   /// As many columns for each store as shared memory allows; drops those that cannot be staged.
   void chooseColumns() {
-    int64_t share = stores.empty() ? 0 : stagingBytes / int64_t(llvm::PowerOf2Ceil(stores.size()));
+    int64_t share = 0;
+    if (!stores.empty())
+      share = std::min(stagingBytes, getRoom()) / int64_t(llvm::PowerOf2Ceil(stores.size()));
     llvm::erase_if(stores, [&](Store &store) {
       auto type = cast<RankedTensorType>(store.value.getType());
       int64_t elementBytes = getSharedElementBytes(type.getElementType()), width = store.map.getBox()[0];
@@ -225,9 +255,18 @@ private:
     builder.setInsertionPoint(fetch.load);
     SmallVector<Value> coordinates = makeCoordinates(fetch.access, loc);
     auto copy = TmaFetchOp::create(builder, loc, fetch.alloc.getType(), getDescriptor(fetch.map, loc), coordinates);
-    for (auto [d, dim] : llvm::enumerate(fetch.access.dims))
-      if (Value limit = fetch.access.makeLimit(builder, loc, d))
-        ClearFromOp::create(builder, loc, copy.getResult(), limit, dim.tileDim);
+    for (auto [d, dim] : llvm::enumerate(fetch.access.dims)) {
+      Value limit = fetch.access.makeLimit(builder, loc, d);
+      if (!limit)
+        continue;
+      if (dim.tileDim < 0) { // its one position decides for the whole tile
+        Value one = arith::ConstantIndexOp::create(builder, loc, 1), none = arith::ConstantIndexOp::create(builder, loc, 0);
+        Value all = arith::ConstantIndexOp::create(builder, loc, fetch.alloc.getType().getShape()[0]);
+        Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, limit, one);
+        limit = arith::SelectOp::create(builder, loc, exists, all, none);
+      }
+      ClearFromOp::create(builder, loc, copy.getResult(), limit, std::max<int64_t>(dim.tileDim, 0));
+    }
     fetch.alloc.getResult().replaceAllUsesWith(copy.getResult());
     fetch.alloc.erase();
     fetch.load.erase();
@@ -236,18 +275,45 @@ private:
   void rewrite(Store &store) {
     Location loc = store.store.getLoc();
     builder.setInsertionPoint(store.store);
-    SmallVector<Value> coordinates = makeCoordinates(store.access, loc);
-    TmaStoreOp::create(builder, loc, store.value, getDescriptor(store.map, loc), coordinates, store.columns,
-                       isOrdered(store.store));
+    bool ordered = isOrdered(store.store);
     auto convert = store.store.getValue().getDefiningOp<ConvertLayoutOp>();
-    store.store.erase();
+    if (store.access.hasEnds())
+      branchOnEnds(store, convert);
+    SmallVector<Value> coordinates = makeCoordinates(store.access, loc);
+    TmaStoreOp::create(builder, loc, store.value, getDescriptor(store.map, loc), coordinates, store.columns, ordered);
+    if (!store.access.hasEnds())
+      store.store.erase();
     if (convert && convert->use_empty())
       convert.erase();
+  }
+
+  /// Leaves the store to tiles that their ends cut, and the builder where it is for those that are whole.
+  void branchOnEnds(Store &store, ConvertLayoutOp convert) {
+    Location loc = store.store.getLoc();
+    Value whole;
+    for (auto [d, dim] : llvm::enumerate(store.access.dims)) {
+      Value limit = store.access.makeLimit(builder, loc, d);
+      if (!limit)
+        continue;
+      auto type = cast<RankedTensorType>(store.value.getType());
+      Value size = arith::ConstantIndexOp::create(builder, loc, dim.tileDim < 0 ? 1 : type.getDimSize(dim.tileDim));
+      Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, limit, size);
+      whole = whole ? arith::AndIOp::create(builder, loc, whole, inside).getResult() : inside;
+    }
+    auto branch = scf::IfOp::create(builder, loc, whole, /*withElseRegion=*/true);
+    store.store->moveBefore(branch.elseBlock(), branch.elseBlock()->begin());
+    if (convert) {
+      builder.setInsertionPoint(store.store);
+      store.store.getValueMutable().assign(
+          ConvertLayoutOp::create(builder, convert.getLoc(), convert.getType(), convert.getSource()));
+    }
+    builder.setInsertionPointToStart(branch.thenBlock());
   }
 
   KernelOp kernel;
   const DivisibilityAnalysis &divisibility;
   IndexBounds bounds;
+  int64_t limit; // bytes of shared memory
   bool remarks;
   OpBuilder builder;
   std::vector<Fetch> fetches;
@@ -263,7 +329,7 @@ struct TileGPUUseTma : tile::impl::TileGPUUseTmaBase<TileGPUUseTma> {
       return;
     const auto &divisibility = getAnalysis<DivisibilityAnalysis>();
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      Kernel(kernel, divisibility, remarks).run();
+      Kernel(kernel, divisibility, getSharedLimit(target), remarks).run();
   }
 };
 

@@ -192,3 +192,48 @@ tile.kernel @ragged params [#tile.param<"a", in, align = 16>, #tile.param<"c", o
   }
   tile.return
 }
+
+// -----
+
+#rows = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [0, 2], [0, 4], [16, 0], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
+#acc = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
+#shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+#dimN = #tile.dim<"N", 1, 65536, opt = 4096, multiple_of = 8>
+
+// A store with an end: by a copy where the tile is whole, else as it was. In a loop its order would be lost, so it stays;
+// without an end it waits for its copies.
+// CHECK-LABEL: tile.kernel @ends
+// CHECK: %[[D:.*]] = tile_gpu.wgmma
+// CHECK-NOT: convert_layout
+// CHECK: %[[WHOLE:.*]] = arith.cmpi sge, %{{.*}}, %c64
+// CHECK-NEXT: scf.if %[[WHOLE]] {
+// CHECK: tile_gpu.tma_store %[[D]], %{{.*}} {columns = 64 : i64}
+// CHECK-NEXT: } else {
+// CHECK-NEXT: %[[MOVED:.*]] = tile_gpu.convert_layout %[[D]]
+// CHECK-NEXT: tile.store %[[MOVED]]
+// CHECK: scf.for
+// CHECK-NEXT: tile.store
+// CHECK: tile_gpu.tma_store %{{.*}} {columns = 64 : i64, ordered}
+tile.kernel @ends params [#tile.param<"w", out, align = 16>, #tile.param<"y", out, align = 16>, #tile.param<"z", out, align = 16>, #tile.param<"last", scalar, align = 1>]
+    dims [#dimN] constexprs [] grid { ^bb0(%w: !tile.ptr<f32>, %y: !tile.ptr<f32>, %z: !tile.ptr<f32>, %last: i64): tile.yield } body {
+^bb0(%w: !tile.ptr<f32>, %y: !tile.ptr<f32>, %z: !tile.ptr<f32>, %last: i64):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %ones = arith.constant dense<1.0> : tensor<64x64xf16, #rows>
+  %init = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %n = tile.dim #dimN
+  %end = arith.index_cast %last : i64 to index
+  %vw = tile.view %w[%n, %c64] strides[%c64, %c1] : !tile.ptr<f32> -> !tile.view<?x64xf32>
+  %vy = tile.view %y[%n, %c64] strides[%c64, %c1] : !tile.ptr<f32> -> !tile.view<?x64xf32>
+  %vz = tile.view %z[%n, %c64] strides[%c64, %c1] : !tile.ptr<f32> -> !tile.view<?x64xf32>
+  %m = tile_gpu.local_alloc %ones : tensor<64x64xf16, #rows> -> !tile_gpu.memdesc<64x64xf16, #shared>
+  %d = tile_gpu.wgmma %m, %m, %init : !tile_gpu.memdesc<64x64xf16, #shared>, !tile_gpu.memdesc<64x64xf16, #shared>, tensor<64x64xf32, #acc>
+  %moved = tile_gpu.convert_layout %d : tensor<64x64xf32, #acc> -> tensor<64x64xf32, #rows>
+  tile.store %moved, %vw[%c0, %c0] ends[%end] {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: true, false>, in_bounds = array<i1: false, true>} : tensor<64x64xf32, #rows>, !tile.view<?x64xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    tile.store %d, %vy[%c0, %c0] ends[%end] {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: true, false>, in_bounds = array<i1: false, true>} : tensor<64x64xf32, #acc>, !tile.view<?x64xf32>
+    tile.store %d, %vz[%i, %c0] {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, true>} : tensor<64x64xf32, #acc>, !tile.view<?x64xf32>
+  }
+  tile.return
+}

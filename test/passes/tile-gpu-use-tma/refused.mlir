@@ -84,7 +84,7 @@ tile.kernel @loads params [#tile.param<"x", in, align = 16>, #tile.param<"y", in
 
 // -----
 
-// Stores: an end inside the tensor, a tensor that is accessed twice, one that is read as well. A lone load is no reason
+// Stores: a tensor that is accessed twice, one that is read as well, steps. A lone load is no reason
 // for a producer.
 #rows = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [0, 2], [0, 4], [16, 0], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
 #acc = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
@@ -95,7 +95,6 @@ tile.kernel @stores params [#tile.param<"x", in, align = 16>, #tile.param<"y", o
 ^bb0(%x: !tile.ptr<f16>, %y: !tile.ptr<f32>, %z: !tile.ptr<f32>, %w: !tile.ptr<f32>):
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %c7 = arith.constant 7 : index
   %c64 = arith.constant 64 : index
   %zero = arith.constant 0.0 : f16
   %init = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
@@ -107,7 +106,7 @@ tile.kernel @stores params [#tile.param<"x", in, align = 16>, #tile.param<"y", o
   %t = tile.load %v[%c0, %c0] pad %zero : f16 {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, true>} : !tile.view<?x64xf16> -> tensor<64x64xf16, #rows>
   %m = tile_gpu.local_alloc %t : tensor<64x64xf16, #rows> -> !tile_gpu.memdesc<64x64xf16, #shared>
   %d = tile_gpu.wgmma %m, %m, %init : !tile_gpu.memdesc<64x64xf16, #shared>, !tile_gpu.memdesc<64x64xf16, #shared>, tensor<64x64xf32, #acc>
-  tile.store %d, %vy[%c0, %c0] ends[%c7] {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: true, false>, in_bounds = array<i1: false, true>} : tensor<64x64xf32, #acc>, !tile.view<?x64xf32>
+  tile.store %d, %vy[%c0, %c0] {sizes = array<i64: 64, 64>, steps = array<i64: 2, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, true>} : tensor<64x64xf32, #acc>, !tile.view<?x64xf32>
   tile.store %d, %vz[%c0, %c0] {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, true>} : tensor<64x64xf32, #acc>, !tile.view<?x64xf32>
   tile.store %d, %vz[%c64, %c0] {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, true>} : tensor<64x64xf32, #acc>, !tile.view<?x64xf32>
   tile.store %d, %vw[%c0, %c0] {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, true>} : tensor<64x64xf32, #acc>, !tile.view<?x64xf32>
