@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -22,6 +23,20 @@ static SmallVector<Attribute> collectTensorMaps(KernelOp kernel) {
 /// True if the kernel leaves copies out of shared memory running when it has issued its last operation.
 static bool leavesCopies(KernelOp kernel) {
   return kernel.getBody().walk([](tile::gpu::TmaStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+/// Lets one thread ask for the tensor maps, so that the first copies find them in the cache.
+static void prefetchTensorMaps(OpBuilder &b, Location loc, ValueRange maps) {
+  if (maps.empty())
+    return;
+  Value thread = NVVM::ThreadIdXOp::create(b, loc, b.getI32Type());
+  Value zero = arith::ConstantIntOp::create(b, loc, 0, 32);
+  Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, thread, zero);
+  auto branch = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
+  OpBuilder inside = branch.getThenBodyBuilder();
+  for (Value map : maps)
+    NVVM::PrefetchOp::create(inside, loc, NVVM::PrefetchCacheLevelAttr(), NVVM::CacheEvictionPriorityAttr(), map, Value(),
+                             b.getUnitAttr());
 }
 
 func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
@@ -65,6 +80,7 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
 
   Block *entry = function.addEntryBlock();
   b.setInsertionPointToStart(entry);
+  prefetchTensorMaps(b, loc, entry->getArguments().take_back(maps.size()));
   llvm::StringMap<Value> dims;
   for (auto [i, attr] : llvm::enumerate(kernel.getDims())) {
     Value argument = entry->getArgument(body.getNumArguments() + i);

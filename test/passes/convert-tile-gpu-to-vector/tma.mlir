@@ -1,11 +1,14 @@
 // RUN: tile-opt %s --tile-gpu-allocate-shared --tile-gpu-insert-barriers --convert-tile-gpu-to-vector --split-input-file | FileCheck %s
 // RUN: tile-opt %s --tile-nvvm-pipeline --split-input-file | FileCheck %s --check-prefix=LLVM
 
-// One box for each panel of 128 bytes, and for each 256 rows. Equal maps are one parameter.
+// One box for each panel of 128 bytes, and for each 256 rows. Equal maps are one parameter, asked for at the start.
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 // CHECK-LABEL: func.func @load
 // CHECK-SAME: (%{{.*}}: !llvm.ptr<1> {{.*}}, %{{.*}}: i64, %[[A:.*]]: !llvm.ptr, %[[B:.*]]: !llvm.ptr)
 // CHECK-SAME: tile_gpu.tensor_maps = [#tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 256], swizzle = 128>, #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 128], swizzle = 128>]
+// CHECK: scf.if
+// CHECK-NEXT: nvvm.prefetch tensormap, %[[A]]
+// CHECK-NEXT: nvvm.prefetch tensormap, %[[B]]
 // CHECK: %[[K:.*]] = arith.index_cast %{{.*}} : index to i32
 // CHECK: %[[M:.*]] = arith.index_cast %{{.*}} : index to i32
 // CHECK: %[[T0:.*]] = llvm.addrspacecast %[[S:.*]] : !llvm.ptr<3> to !llvm.ptr<7>
