@@ -5,6 +5,7 @@ Every result is checked against a reference in higher precision before it is tim
 record with its reason, and the rest goes on: a watchdog starts the measuring process again without it.
 """
 import argparse
+import ctypes
 import json
 import os
 import signal
@@ -118,6 +119,7 @@ class State:
 
 def work(options):
     """The measuring process."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)   # PR_SET_PDEATHSIG: no worker outlives its watchdog
     state = State(options.worker)
     state.progress(None, None, 300.0)
     prepare(options)
@@ -172,13 +174,20 @@ def watch(options, arguments):
     with tempfile.TemporaryDirectory(prefix="tile-gpu-bench-") as folder:
         state = State(folder)
         state.write("begun", time.time())
-        code = 0
+        run, saved, code = time.strftime("%Y-%m-%d %H:%M:%S"), [], 0
+
+        def save():
+            """Writes what there is so far: the run may be cut off."""
+            done = state.read("done", [])
+            if len(done) > len(saved):
+                saved[:] = done
+                records.merge(options.json, state.read("machine", {}), done, run)
         for _ in range(25):
             state.progress(None, None, 300.0)
             with open(state.path("stderr"), "wb") as log:     # Triton and Inductor fill pages with what they try
                 worker = subprocess.Popen([sys.executable, os.path.abspath(__file__), *arguments, "--worker", folder],
-                                          start_new_session=True, stderr=log)
-            why = wait(worker, state)
+                                          preexec_fn=os.setpgrp, stderr=log)
+            why = wait(worker, state, save)
             if not why and worker.returncode == 0:
                 break
             last = state.read("progress", {})
@@ -195,19 +204,19 @@ def watch(options, arguments):
             why = why or f"crash: exit code {worker.returncode}: {state.tail('stderr', 1)}"
             print(f"{last['item']}, {last['contender'] or 'measuring'}: {why}; starting again without it", flush=True)
             state.write("skip", state.read("skip", []) + [(last["item"], last["contender"], why)])
-        done, machine = state.read("done", []), state.read("machine", {})
+        save()
+        done = saved
     if not done:
         print("nothing was measured", flush=True)
         return code or 1
-    result = records.merge(options.json, machine, done)
     print("\n" + table.render(done), flush=True)
-    print(f"records: {os.path.relpath(options.json)} ({len(result['records'])} in all)", flush=True)
+    print(f"records: {os.path.relpath(options.json)}", flush=True)
     if options.plot:
         draw(options.json, options.plot)
     return code or (1 if records.failures(done) else 0)
 
 
-def wait(worker, state):
+def wait(worker, state, save):
     """None if the worker ended by itself, else why it was stopped."""
     try:
         while True:
@@ -215,6 +224,7 @@ def wait(worker, state):
                 worker.wait(0.5)
                 return None
             except subprocess.TimeoutExpired:
+                save()
                 last = state.read("progress", {})
                 if time.time() > last.get("deadline", float("inf")):
                     os.killpg(worker.pid, signal.SIGKILL)
@@ -274,7 +284,10 @@ def main():
         return 0
     if options.list or options.dry_run:
         return show(options)
-    return work(options) if options.worker else watch(options, arguments)
+    if options.worker:
+        return work(options)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    return watch(options, arguments)
 
 
 if __name__ == "__main__":

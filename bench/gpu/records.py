@@ -64,15 +64,15 @@ def withRatios(bars, found):
     return result
 
 
-def merge(path, machineNow, done):
-    """Replaces the records of the contenders that were measured anew and writes the file."""
+def merge(path, machineNow, done, run=""):
+    """Replaces the records of the contenders that were measured anew, in the run of that name, and writes the file."""
     result = {"machine": {}, "items": [], "records": []}
     try:
         with open(path, encoding="utf-8") as stream:
             result.update(json.load(stream))
     except (OSError, ValueError):
         pass
-    now = time.strftime("%Y-%m-%d %H:%M:%S")
+    run = run or time.strftime("%Y-%m-%d %H:%M:%S")
     result["machine"] = machineNow or result["machine"]
     result["command"] = "python3 " + " ".join(sys.argv)
     for entry in done:
@@ -80,15 +80,16 @@ def merge(path, machineNow, done):
         measured = {record["who"] for record in entry["found"]}
         result["records"] = [r for r in result["records"]
                              if not (all(r[n] == v for n, v in key.items()) and r["who"] in measured)]
-        result["records"] += [{**key, **record, "run": now} for record in entry["found"]]
+        result["records"] += [{**key, **record, "run": run} for record in entry["found"]]
         result["items"] = [i for i in result["items"] if any(i[n] != v for n, v in key.items())]
         result["items"].append({name: entry[name] for name in ("family", "op", "shape", "dtype", "unit", "cold")}
                                | {"bars": withRatios(entry["bars"], [r for r in result["records"]
                                                                      if all(r[n] == v for n, v in key.items())])})
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as stream:
+    with open(path + ".new", "w", encoding="utf-8") as stream:
         json.dump(result, stream, indent=1)
         stream.write("\n")
+    os.replace(path + ".new", path)
     return result
 
 
