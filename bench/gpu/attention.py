@@ -52,12 +52,13 @@ def _item(b, h, g, s, d, causal, dtype="f16", quick=False, bars=True):
 
     def inputs(device):
         return {"q": normal((b, h, s, d), dtype, device), "k": normal((b, g, s, d), dtype, device),
-                "v": normal((b, g, s, d), dtype, device), "o": empty((b, h, s, d), dtype, device), "lse": empty((b, h, s), "f32", device)}
+                "v": normal((b, g, s, d), dtype, device), "o": empty((b, h, s, d), dtype, device),
+                "lse": empty((b, h, s), "f32", device)}
 
     def contenders(item):
         outputs = lambda data: {"o": data["o"], "lse": data["lse"]}  # noqa: E731
-        found = tiles("attention", VARIANTS, lambda data: {**{key: data[key] for key in ("q", "k", "v", "o", "lse")}, "scale": scale},
-                      outputs, fixed={"T": dtype, "D": d, "CAUSAL": str(causal).lower()})
+        arguments = lambda data: {**{key: data[key] for key in ("q", "k", "v", "o", "lse")}, "scale": scale}  # noqa: E731
+        found = tiles("attention", VARIANTS, arguments, outputs, fixed={"T": dtype, "D": d, "CAUSAL": str(causal).lower()})
         found.append(_library("cudnn", "CUDNN_ATTENTION", causal, g != h))
         if g != h:
             found.append(_library("cudnn-expanded", "CUDNN_ATTENTION", causal, True, expand=True))
@@ -72,7 +73,8 @@ def _item(b, h, g, s, d, causal, dtype="f16", quick=False, bars=True):
                 def prepare(data):
                     from triton.tools.tensor_descriptor import TensorDescriptor as Descriptor
                     flat = lambda name, rows: Descriptor.from_tensor(data[name].view(-1, d), [rows, d])  # noqa: E731
-                    return (s // bm, b * h), (flat("q", bm), flat("k", bn), flat("v", bn), flat("o", bm), data["o"], data["lse"], s, s, h, g, scale)
+                    boxes = flat("q", bm), flat("k", bn), flat("v", bn), flat("o", bm)
+                    return (s // bm, b * h), (*boxes, data["o"], data["lse"], s, s, h, g, scale)
                 every = {**meta, "D": d, "CAUSAL": causal, "OUT": triton_products.languageType(dtype)}
                 return peers.launcher("triton_attention", "attention", prepare, every, warps, stages)(data, warmup)
             launchers[peers.variantName(meta, warps, stages).replace(",WS=False", "")] = launch

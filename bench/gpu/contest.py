@@ -21,7 +21,8 @@ class Contest:
 
     def chosen(self, item):
         who = self.options.who
-        return [c for c in item.contenders(item) if (not who and not c.optional) or any(c.who == name or c.who.startswith(name + "-") for name in who)]
+        return [c for c in item.contenders(item) if (not who and not c.optional)
+                or any(c.who == name or c.who.startswith(name + "-") for name in who)]
 
     def compileAll(self, items, oneByOne=False):
         """Everything that needs no GPU, in threads, or one by one so that it can be told what takes the process down.

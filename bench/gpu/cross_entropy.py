@@ -40,7 +40,8 @@ def _item(m, v, dtype="f16"):
 
             def prepare(data):
                 return (m,), (data["x"], data["label"], data["loss"], data["lse"], v, IGNORE)
-            launchers[peers.variantName(meta, warps, stages)] = peers.launcher("triton_rows", "cross_entropy", prepare, meta, warps, stages)
+            launchers[peers.variantName(meta, warps, stages)] = peers.launcher("triton_rows", "cross_entropy", prepare, meta, warps,
+                                                                              stages)
         return found + peers.tritons("triton", launchers, outputs) + copies(2 * m * v)
     # Losses are small differences of numbers near 12: their error is that of f32 sums over a row.
     return Item("cross_entropy", "cross_entropy", f"{m}x{v}", dtype, inputs=inputs, reference=reference, contenders=contenders,

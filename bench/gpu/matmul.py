@@ -48,13 +48,13 @@ def _item(m, n, k, dtype="f16", transposed=False, table=LARGE, triton=None, bars
         def library(data):
             torch.mm(data["a"], second(data), out=data["c"])
             return {"c": data["c"]}
-        found = tiles(name, table + (SPLIT if m <= 128 and declares(name, "SPLIT") else []), lambda data: {"a": data["a"], "b": data["b"], "c": data["c"]}, lambda data: {"c": data["c"]},
-                      fixed={"T": dtype})
+        outputs = lambda data: {"c": data["c"]}  # noqa: E731
+        variants = table + (SPLIT if m <= 128 and declares(name, "SPLIT") else [])
+        found = tiles(name, variants, lambda data: {key: data[key] for key in ("a", "b", "c")}, outputs, fixed={"T": dtype})
         found += [peers.blas("cublas", "cublas", library), peers.blas("cublaslt", "cublaslt", library)]
         # It chooses between cuBLAS and Triton, after half a minute for each shape.
         found.append(peers.compiled((lambda a, b: {"c": a @ b.T}) if transposed else (lambda a, b: {"c": a @ b}), ["a", "b"],
                                     optional=True))
-        outputs = lambda data: {"c": data["c"]}  # noqa: E731
         found += peers.tritons("triton", triton_products.pointers(m, n, k, transposed, triton or triton_products.POINTERS), outputs)
         if m >= 1024:
             found += peers.tritons("triton-tma", triton_products.tma(m, n, k, transposed, triton_products.TMA, out=dtype), outputs)
@@ -94,7 +94,8 @@ def _fused(m, n, k, dtype):
         return {"c": torch.nn.functional.gelu(sums), "tanh": torch.nn.functional.gelu(sums, approximate="tanh"), "plain": plain}
     return Item("matmul", "matmul_bias_gelu", f"{m}x{n}x{k}", dtype, inputs=_inputs(m, n, k, dtype, False, True),
                 reference=reference, contenders=contenders, work=2.0 * m * n * k,
-                bars=[Bar(0.95, ("tile-plain",), "our plain matmul"), Bar(1.0, ("cublaslt", "compile"), "cuBLASLt, compile")], quick=True)
+                bars=[Bar(0.95, ("tile-plain",), "our plain matmul"), Bar(1.0, ("cublaslt", "compile"), "cuBLASLt, compile")],
+                quick=True)
 
 
 def items():
@@ -105,7 +106,8 @@ def items():
             for m, n, k in ((8192, 8192, 8192), (4096, 4096, 4096), (2048, 2048, 2048), (8192, 8192, 512)):
                 found.append(_item(m, n, k, dtype, transposed, bars=bars(),
                                    quick=dtype == "f16" and not transposed and k in (8192, 4096)))
-    found.append(_item(16, 8192, 8192, table=FEW_16, triton=triton_products.SMALL_16, bars=[Bar(1.1, ("cublas", "cublaslt"), "cublas")], quick=True))
-    found.append(_item(128, 4096, 14336, table=FEW_128, triton=triton_products.SMALL_128, bars=[Bar(1.1, ("cublas", "cublaslt"), "cublas")], quick=True))
+    few = lambda: [Bar(1.1, ("cublas", "cublaslt"), "cublas")]  # noqa: E731
+    found.append(_item(16, 8192, 8192, table=FEW_16, triton=triton_products.SMALL_16, bars=few(), quick=True))
+    found.append(_item(128, 4096, 14336, table=FEW_128, triton=triton_products.SMALL_128, bars=few(), quick=True))
     found.append(_fused(8192, 8192, 8192, "f16"))
     return found

@@ -13,7 +13,8 @@ FEW = [("matmul_w4", 16, 32, 128, False, 4, 5), ("matmul_w4", 16, 64, 128, False
 MANY = [("matmul_w4_joined", 128, 128, 64, False, 8, 4), ("matmul_w4_joined", 128, 64, 64, False, 4, 4),
         ("matmul_w4_joined", 128, 128, 64, True, 8, 4), ("matmul_w4_joined", 64, 128, 128, True, 4, 4),
         ("matmul_w4_joined", 128, 128, 128, True, 8, 3), ("matmul_w4_joined", 256, 64, 64, True, 4, 4),
-        ("matmul_w4_joined", 256, 128, 64, True, 8, 3), ("matmul_w4", 128, 64, 128, True, 4, 3), ("matmul_w4", 64, 128, 128, False, 4, 4)]
+        ("matmul_w4_joined", 256, 128, 64, True, 8, 3),
+        ("matmul_w4", 128, 64, 128, True, 4, 3), ("matmul_w4", 64, 128, 128, False, 4, 4)]
 # BN, BK, warps, stages
 VECTOR = [(4, 1024, 4, 1), (8, 1024, 4, 1), (4, 2048, 4, 2), (8, 1024, 4, 3), (16, 512, 4, 3), (2, 4096, 4, 1), (4, 4096, 8, 1)]
 TILES_FEW = [{"BM": 16, "BN": bn, "BK": bk} for bn, bk in ((32, 128), (64, 128), (128, 128), (64, 64), (128, 64))] + \

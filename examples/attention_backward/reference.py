@@ -10,7 +10,8 @@ DELTA, DKV, DQ = "attention_backward_delta", "attention_backward", "attention_ba
 CASES = [
     Case("B=1 H=1 G=1 S=1 L=1 D=64", kernel=DKV, T="f16"), Case("B=1 H=2 G=1 S=128 L=128 D=64", kernel=DKV, T="f16"),
     Case("B=2 H=4 G=2 S=131 L=131 D=64", kernel=DKV, T="bf16"), Case("B=1 H=2 G=2 S=37 L=301 D=128", kernel=DKV, T="f16"),
-    Case("B=2 H=3 G=1 S=129 L=257 D=64", kernel=DKV, T="f16", CAUSAL="false"), Case("B=1 H=2 G=2 S=100 L=200 D=64", kernel=DKV, T="f16", BM=64, BN=64),
+    Case("B=2 H=3 G=1 S=129 L=257 D=64", kernel=DKV, T="f16", CAUSAL="false"),
+    Case("B=1 H=2 G=2 S=100 L=200 D=64", kernel=DKV, T="f16", BM=64, BN=64),
     Case("B=1 H=1 G=1 S=1 L=1 D=64", kernel=DQ, T="f16"), Case("B=1 H=2 G=1 S=128 L=128 D=64", kernel=DQ, T="f16"),
     Case("B=2 H=4 G=2 S=131 L=131 D=64", kernel=DQ, T="bf16"), Case("B=1 H=2 G=2 S=37 L=301 D=128", kernel=DQ, T="f16"),
     Case("B=2 H=3 G=1 S=129 L=257 D=64", kernel=DQ, T="f16", CAUSAL="false"),
