@@ -13,10 +13,17 @@
 using namespace mlir;
 using namespace tile;
 
-/// The kernel's tensor maps, each once, in the order of first use.
+/// The tensor maps that the kernel uses, each once, in the order of the program's text. Descriptors without a use go.
 static SmallVector<Attribute> collectTensorMaps(KernelOp kernel) {
   llvm::SetVector<Attribute> maps;
-  kernel.getBody().walk<WalkOrder::PreOrder>([&](tile::gpu::DescriptorOp op) { maps.insert(op.getMap()); });
+  SmallVector<tile::gpu::DescriptorOp> descriptors;
+  kernel.getBody().walk<WalkOrder::PreOrder>([&](tile::gpu::DescriptorOp op) { descriptors.push_back(op); });
+  for (tile::gpu::DescriptorOp op : descriptors) {
+    if (op->use_empty())
+      op.erase();
+    else
+      maps.insert(op.getMap());
+  }
   return maps.takeVector();
 }
 

@@ -1,7 +1,8 @@
 // RUN: tile-opt %s --tile-gpu-allocate-shared --tile-gpu-insert-barriers --convert-tile-gpu-to-vector --split-input-file | FileCheck %s
 // RUN: tile-opt %s --tile-nvvm-pipeline --split-input-file | FileCheck %s --check-prefix=LLVM
 
-// One box for each panel of 128 bytes, and for each 256 rows. Equal maps are one parameter, asked for at the start.
+// One box for each panel of 128 bytes, and for each 256 rows. Equal maps are one parameter, asked for at the start;
+// what nothing uses is none.
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 // CHECK-LABEL: func.func @load
 // CHECK-SAME: (%{{.*}}: !llvm.ptr<1> {{.*}}, %{{.*}}: i64, %[[A:.*]]: !llvm.ptr, %[[B:.*]]: !llvm.ptr)
@@ -43,6 +44,7 @@ tile.kernel @load params [#tile.param<"x", in, align = 16>] dims [#tile.dim<"N",
     tile_gpu.tma_load %a [%n, %p] into %big, %bar : !tile_gpu.memdesc<512x128xf16, #shared>
     %b = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 128], swizzle = 128>
     tile_gpu.tma_load %b [%n, %p] into %small, %bar : !tile_gpu.memdesc<128x64xf16, #shared>
+    %unused = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [32, 16], swizzle = 64>
     %c = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 256], swizzle = 128>
     tile_gpu.tma_load %c [%p, %n] into %big, %bar : !tile_gpu.memdesc<512x128xf16, #shared>
     tile.return
