@@ -115,6 +115,8 @@ class Binary:
             if self.path is None and self.error is None:
                 try:
                     self._compile()
+                except subprocess.TimeoutExpired as error:
+                    self.error = f"tilec: no end after {error.timeout:.0f} s"
                 except (OSError, ValueError, RuntimeError, AttributeError, subprocess.SubprocessError) as error:
                     self.error = str(error)
         if self.error:
