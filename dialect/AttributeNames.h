@@ -56,6 +56,8 @@ inline constexpr llvm::StringLiteral readOnlyName = "tile_gpu.read_only";
 /// Of an operation: its result is known not to be negative (unit).
 inline constexpr llvm::StringLiteral nonNegativeName = "tile_gpu.non_negative";
 
+/// Of a tma_fetch: those with the same number fill one ring in turn (i64).
+inline constexpr llvm::StringLiteral ringName = "tile_gpu.ring";
 /// Of a kernel and its function: threads of the producer, behind those that compute (i64).
 inline constexpr llvm::StringLiteral producerThreadsName = "tile_gpu.producer_threads";
 /// Of a kernel and its function: blocks take several programs each, as many blocks as the machine holds (unit).

@@ -112,6 +112,34 @@ def TileGPUUseTma : Pass<"tile-gpu-use-tma", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def TileGPUGuardMasks : Pass<"tile-gpu-guard-masks", "::mlir::ModuleOp"> {
+  let summary = "skip masks of positions where all of a tile passes them";
+  let description = [{
+    A selection of 16 registers or more by a mask that is made from positions (iota, comparisons, tile.inside) is done only
+    where a comparison of the positions' extremes does not show at run time that all of the mask is true.
+    ```mlir
+    %r = scf.if %all_true -> tensor<128x128xf32, #l> { scf.yield %x } else { … scf.yield %masked }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tile::TileDialect"];
+}
+
+def TileGPUOverlapDots : Pass<"tile-gpu-overlap-dots", "::mlir::ModuleOp"> {
+  let summary = "run one iteration's first product beside the last one's second";
+  let description = [{
+    In a loop where a product's result becomes, through arithmetic and reductions, the register operand of a second one that
+    the loop accumulates: the second is left to the next iteration, which has both in flight while it computes. The first
+    iteration's first and the last one's second product stand before and behind the loop. Needs the second product's b
+    from a `tile_gpu.tma_fetch`; fetches that are copied get a `tile_gpu.ring` number, by which the copies share a ring.
+    ```mlir
+    %s = tile_gpu.wgmma %q, %k, %zero async : …
+    %o = tile_gpu.wgmma %p, %v, %acc async : …
+    %scores = tile_gpu.wgmma_wait %s {pending = 1 : i64} : …
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def TileGPUMulticast : Pass<"tile-gpu-multicast", "::mlir::ModuleOp"> {
   let summary = "load tiles that two neighbouring programs share once for a cluster of two blocks";
   let description = [{

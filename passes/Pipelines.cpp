@@ -67,9 +67,11 @@ void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
 void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUPadExtents());
   pm.addPass(createTileGPUAssignLayouts({options.target, /*remarks=*/true}));
+  pm.addPass(createTileGPUGuardMasks());
   addCleanup(pm);
   pm.addPass(createTileGPUUseTma({options.target}));
   pm.addPass(createTileGPUMulticast());
+  pm.addPass(createTileGPUOverlapDots());
   pm.addPass(createTileGPUMakePersistent());
   pm.addPass(createTileGPUSpecializeWarps({options.target}));
   pm.addPass(createTileGPUTakeTurns());

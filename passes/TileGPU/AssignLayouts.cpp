@@ -6,6 +6,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -222,19 +223,56 @@ private:
     return arith::AddFOp::create(builder, dot.getLoc(), acc, create(zero));
   }
 
+  /// A tile in shared memory with its two dimensions exchanged.
+  static Value transposeMemory(OpBuilder &builder, Value memory) {
+    auto type = cast<MemDescType>(memory.getType());
+    SmallVector<int64_t> shape = {type.getShape()[1], type.getShape()[0]}, order;
+    for (int64_t d : type.getLayout().getOrder())
+      order.push_back(1 - d);
+    auto layout = SharedAttr::get(builder.getContext(), order, type.getLayout().getSwizzle());
+    auto result = MemDescType::get(builder.getContext(), shape, type.getElementType(), layout);
+    return MemDescPermuteOp::create(builder, memory.getLoc(), result, memory, ArrayRef<int64_t>{1, 0});
+  }
+
+  /// A tile in registers with its two dimensions exchanged; nothing moves.
+  static Value transposeTile(OpBuilder &builder, Value tile) {
+    auto type = cast<RankedTensorType>(tile.getType());
+    auto result = RankedTensorType::get({type.getDimSize(1), type.getDimSize(0)}, type.getElementType());
+    LinearLayout layout = getLayout(type).permute({1, 0});
+    DenseElementsAttr constant;
+    if (matchPattern(tile, m_Constant(&constant)) && constant.isSplat())
+      return arith::ConstantOp::create(builder, tile.getLoc(), constant.resizeSplat(withLayout(result, layout)));
+    return PermuteOp::create(builder, tile.getLoc(), withLayout(result, layout), tile, ArrayRef<int64_t>{1, 0});
+  }
+
   Value createWgmma(DotOp dot, Value acc) {
     auto typeA = cast<RankedTensorType>(dot.getA().getType());
-    int64_t m = typeA.getDimSize(0), k = typeA.getDimSize(1);
     unsigned bits = getElementBits(typeA.getElementType());
-    auto [warpsM, warpsN] = chooseWarps(dot, inference.getShape());
-    LinearLayout operand = LinearLayout::mmaOperand(0, m, k, bits, warpsM, warpsN);
+    bool swapped = isSwapped(dot), inRegisters = false;
     // Only 16-bit elements can be transposed on their way from shared memory.
     auto fastest = [&](unsigned kDim) { return bits == 16 ? std::nullopt : std::optional<unsigned>(kDim); };
-    bool inRegisters = typeA.getEncoding() && layoutOf(dot.getA()).getRegisterSources(operand);
-    Value a = inRegisters ? get(dot.getA(), operand) : stage(dot.getA(), fastest(1)), b = stage(dot.getB(), fastest(0));
+    Value a, b;
+    if (!swapped && typeA.getEncoding()) {
+      auto [warpsM, warpsN] = chooseWarps(dot, inference.getShape());
+      LinearLayout operand = LinearLayout::mmaOperand(0, typeA.getDimSize(0), typeA.getDimSize(1), bits, warpsM, warpsN);
+      inRegisters = layoutOf(dot.getA()).getRegisterSources(operand).has_value();
+      if (inRegisters)
+        a = get(dot.getA(), operand);
+    }
+    if (!inRegisters)
+      a = stage(dot.getA(), fastest(1));
+    b = stage(dot.getB(), fastest(0));
     builder.setInsertionPoint(dot);
-    auto create = [&](Value to) {
-      return WgmmaOp::create(builder, dot.getLoc(), acc.getType(), a, b, to, /*async=*/false, dot.getIsUnsigned());
+    if (swapped) {
+      Value transposedA = transposeMemory(builder, a);
+      a = transposeMemory(builder, b);
+      b = transposedA;
+    }
+    auto create = [&](Value to) -> Value {
+      if (swapped)
+        to = transposeTile(builder, to);
+      Value product = WgmmaOp::create(builder, dot.getLoc(), to.getType(), a, b, to, /*async=*/false, dot.getIsUnsigned());
+      return swapped ? transposeTile(builder, product) : product;
     };
     return addUp(dot, acc, create);
   }

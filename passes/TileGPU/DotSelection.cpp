@@ -41,13 +41,24 @@ static Extents getExtents(DotOp dot) {
   return {dot.getType().getDimSize(0), dot.getType().getDimSize(1), dot.getA().getType().getDimSize(1)};
 }
 
+bool tile::gpu::isSwapped(DotOp dot) {
+  auto [m, n, k] = getExtents(dot);
+  return m < 64 && m >= 8 && n >= 64;
+}
+
+/// Extents of the product as wgmma computes it.
+static Extents getWgmmaExtents(DotOp dot) {
+  auto [m, n, k] = getExtents(dot);
+  return isSwapped(dot) ? Extents{n, m, k} : Extents{m, n, k};
+}
+
 /// What keeps a dot on tensor cores from wgmma, whatever the number of warps.
 static std::string explainByTypes(DotOp dot) {
-  auto [m, n, k] = getExtents(dot);
+  auto [m, n, k] = getWgmmaExtents(dot);
   Type a = dot.getA().getType().getElementType();
   int64_t step = 256 / getElementBits(a);
   if (m < 64)
-    return "expected M of at least 64, found " + std::to_string(m);
+    return "expected M of at least 64, or of at least 8 where N is 64, found " + std::to_string(m) + " by " + std::to_string(n);
   if (n < 8)
     return "expected N of at least 8, found " + std::to_string(n);
   if (k < step)
@@ -110,9 +121,11 @@ static std::pair<unsigned, unsigned> chooseMmaWarps(int64_t m, int64_t n, const 
 }
 
 std::pair<unsigned, unsigned> tile::gpu::chooseWarps(DotOp dot, const KernelShape &shape) {
-  auto [m, n, k] = getExtents(dot);
-  if (chooseDotKind(dot, shape) == DotKind::Wgmma)
+  if (chooseDotKind(dot, shape) == DotKind::Wgmma) {
+    auto [m, n, k] = getWgmmaExtents(dot);
     return chooseWgmmaWarps(m, n, shape.numWarps);
+  }
+  auto [m, n, k] = getExtents(dot);
   return chooseMmaWarps(m, n, shape);
 }
 
@@ -146,7 +159,7 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, StringRef target) {
     if (auto dot = dyn_cast<DotOp>(op)) {
       dotElements += dot.getType().getNumElements(); // accumulators live side by side
       if (shape.hasWgmma && isMatrixProduct(dot, shape.capability) && explainByTypes(dot).empty())
-        wgmma.push_back(getExtents(dot));
+        wgmma.push_back(getWgmmaExtents(dot));
     }
     Type moved;
     if (auto load = dyn_cast<LoadOp>(op))

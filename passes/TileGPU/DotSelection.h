@@ -30,7 +30,10 @@ DotKind chooseDotKind(DotOp dot, const KernelShape &shape);
 /// Why a dot cannot be computed by wgmma, to follow "because"; empty if it can, or if the target has none.
 std::string explainNoWgmma(DotOp dot, const KernelShape &shape);
 
-/// Warps along M and N for a dot's result.
+/// True if a dot for wgmma has too few rows and is computed transposed: the product of b's transpose and a's.
+bool isSwapped(DotOp dot);
+
+/// Warps along M and N for a dot's result; for that of the transposed product where the dot is swapped.
 std::pair<unsigned, unsigned> chooseWarps(DotOp dot, const KernelShape &shape);
 
 } // namespace tile::gpu

@@ -98,6 +98,8 @@ LinearLayout LayoutInference::getDotLayout(DotOp dot) const {
   if (chooseDotKind(dot, shape) == DotKind::Fma)
     return getDefault(type);
   auto [warpsM, warpsN] = chooseWarps(dot, shape);
+  if (chooseDotKind(dot, shape) == DotKind::Wgmma && isSwapped(dot))
+    return LinearLayout::mmaAccumulator(type.getDimSize(1), type.getDimSize(0), warpsM, warpsN).permute({1, 0});
   return LinearLayout::mmaAccumulator(type.getDimSize(0), type.getDimSize(1), warpsM, warpsN);
 }
 

@@ -154,6 +154,8 @@ private:
     int64_t once = 0, repeated = 0, asked = maxStages;
     bool explicitly = false;
     for (Group &group : groups) {
+      if (findOwner(group) != &group)
+        continue;
       if (!isInInnerLoop(group.fetches.front())) {
         once += group.getSlotBytes() + 1024;
         continue;
@@ -182,6 +184,12 @@ private:
     int64_t stages = std::min(asked, fitting);
     builder.setInsertionPoint(kernel.getBody().front().getTerminator());
     for (Group &group : groups) {
+      Group *owner = findOwner(group);
+      owner->perWarp |= group.perWarp;
+    }
+    for (Group &group : groups) {
+      if (findOwner(group) != &group)
+        continue;
       SmallVector<MemDescType> tiles;
       for (TmaFetchOp fetch : group.fetches)
         tiles.push_back(fetch.getType());
@@ -189,7 +197,26 @@ private:
       bool clustered = llvm::any_of(group.fetches, [](TmaFetchOp fetch) { return fetch.getMulticast(); });
       group.ring = RingOp::create(builder, group.fetches.front().getLoc(), type, group.perWarp, clustered);
     }
+    for (Group &group : groups)
+      group.ring = findOwner(group)->ring;
     return success();
+  }
+
+  /// The group whose ring `group` uses: of those with its numbers the one in the innermost loop, or itself.
+  Group *findOwner(Group &group) {
+    Group *owner = &group;
+    for (Group &other : groups) {
+      bool same = other.fetches.size() == group.fetches.size();
+      for (size_t i = 0; same && i < group.fetches.size(); ++i) {
+        Attribute number = group.fetches[i]->getAttr(ringName);
+        same = number && number == other.fetches[i]->getAttr(ringName);
+      }
+      if (same && isInInnerLoop(other.fetches.front()))
+        return &other;
+      if (same && &other < owner)
+        owner = &other;
+    }
+    return owner;
   }
 
   /// True for what producer and consumers may both see: scalars and views that nothing changes.

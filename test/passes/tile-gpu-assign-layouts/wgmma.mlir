@@ -88,7 +88,7 @@ tile.kernel @order
 // -----
 
 // What wgmma cannot do says why; a product in full f32 precision was never meant for tensor cores.
-// CHECK: remark: dot by mma.sync or scalar code instead of wgmma: expected M of at least 64, found 32 [R0401]
+// CHECK: remark: dot by mma.sync or scalar code instead of wgmma: expected M of at least 64, or of at least 8 where N is 64, found 32 by 16 [R0401]
 // CHECK: remark: dot by mma.sync or scalar code instead of wgmma: expected K of at least 16, found 8 [R0401]
 // CHECK-NOT: R0401
 // CHECK-LABEL: tile.kernel @fallback
@@ -120,5 +120,40 @@ tile.kernel @fallback
     %s3 = tile.dot %a3, %b3, %s2 precision full : tensor<64x16xf32>, tensor<16x16xf32>, tensor<64x16xf32>
     tile.store %s, %cv[%c0, %c0] {sizes = array<i64: 32, 16>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: true, true>} : tensor<32x16xf32>, !tile.view<64x16xf32>
     tile.store %s3, %cv[%c0, %c0] {sizes = array<i64: 64, 16>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: true, true>} : tensor<64x16xf32>, !tile.view<64x16xf32>
+    tile.return
+  }
+
+// -----
+
+// Few rows: b's transpose by a's, whose result is the transposed accumulator.
+// CHECK-NOT: R0401
+// CHECK-LABEL: tile.kernel @few
+// CHECK: %[[MA:.*]] = tile_gpu.local_alloc {{.*}} -> <16x32xf16, #tile_gpu.shared<order = [1, 0], swizzle = 64>>
+// CHECK: %[[MB:.*]] = tile_gpu.local_alloc {{.*}} -> <32x64xf16, #tile_gpu.shared<order = [1, 0], swizzle = 128>>
+// CHECK: %[[TA:.*]] = tile_gpu.memdesc_permute %[[MA]] {{.*}} -> <32x16xf16, #tile_gpu.shared<order = [0, 1], swizzle = 64>>
+// CHECK: %[[TB:.*]] = tile_gpu.memdesc_permute %[[MB]] {{.*}} -> <64x32xf16, #tile_gpu.shared<order = [0, 1], swizzle = 128>>
+// CHECK: %[[D:.*]] = tile_gpu.wgmma %[[TB]], %[[TA]], %{{.*}} tensor<64x16xf32, #tile_gpu.linear<shape = [64, 16], register = {{\[\[}}0, 1], [8, 0], [0, 8]], lane = {{\[\[}}0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = {{\[\[}}16, 0], [32, 0]]>>
+// CHECK: tile.permute %[[D]] {{.*}} -> tensor<16x64xf32, #tile_gpu.linear<shape = [16, 64], register = {{\[\[}}1, 0], [0, 8], [8, 0]], lane
+tile.kernel @few
+  params [#tile.param<"a", in, align = 16>, #tile.param<"b", in, align = 16>, #tile.param<"c", out, align = 16>] dims [] constexprs []
+  grid {
+  ^bb0(%a: !tile.ptr<f16>, %b: !tile.ptr<f16>, %c: !tile.ptr<f32>):
+    tile.yield
+  } body {
+  ^bb0(%a: !tile.ptr<f16>, %b: !tile.ptr<f16>, %c: !tile.ptr<f32>):
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %c32 = arith.constant 32 : index
+    %c64 = arith.constant 64 : index
+    %pad = arith.constant 0.0 : f16
+    %zero = arith.constant dense<0.0> : tensor<16x64xf32>
+    %av = tile.view %a[%c16, %c32] strides [%c32, %c1] : !tile.ptr<f16> -> !tile.view<16x32xf16>
+    %bv = tile.view %b[%c32, %c64] strides [%c64, %c1] : !tile.ptr<f16> -> !tile.view<32x64xf16>
+    %cv = tile.view %c[%c16, %c64] strides [%c64, %c1] : !tile.ptr<f32> -> !tile.view<16x64xf32>
+    %at = tile.load %av[%c0, %c0] pad %pad : f16 {sizes = array<i64: 16, 32>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: true, true>} : !tile.view<16x32xf16> -> tensor<16x32xf16>
+    %bt = tile.load %bv[%c0, %c0] pad %pad : f16 {sizes = array<i64: 32, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: true, true>} : !tile.view<32x64xf16> -> tensor<32x64xf16>
+    %s = tile.dot %at, %bt, %zero precision full : tensor<16x32xf16>, tensor<32x64xf16>, tensor<16x64xf32>
+    tile.store %s, %cv[%c0, %c0] {sizes = array<i64: 16, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: true, true>} : tensor<16x64xf32>, !tile.view<16x64xf32>
     tile.return
   }

@@ -1,0 +1,184 @@
+// tile-gpu-guard-masks: skips masks of positions where all of a tile passes them.
+//
+// A comparison of positions is true for the whole tile if it holds for the extremes of both sides, which are scalars. Where
+// that is so at run time, the branch leaves out the mask, the positions it is made from and the selection.
+#include "dialect/TileGPU/TileGPUDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUGUARDMASKS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+/// Fewer registers a thread are masked as fast as the branch is taken.
+constexpr unsigned minRegisters = 16;
+
+/// The smallest and the largest element of a tile of index.
+struct Range {
+  Value low, high;
+};
+
+/// Builds scalars that bound tiles; null where nothing is known.
+class Bounds {
+public:
+  Bounds(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+
+  /// True at run time only if every element of the mask is true.
+  Value getAllTrue(Value mask) {
+    Operation *op = mask.getDefiningOp();
+    if (!op)
+      return {};
+    if (isa<BroadcastOp, ReshapeOp, PermuteOp, ConvertLayoutOp>(op))
+      return getAllTrue(op->getOperand(0));
+    if (auto splat = dyn_cast<tensor::SplatOp>(op))
+      return splat.getInput();
+    if (matchPattern(op, m_One()))
+      return arith::ConstantIntOp::create(builder, loc, 1, 1);
+    if (auto both = dyn_cast<arith::AndIOp>(op)) {
+      Value a = getAllTrue(both.getLhs()), b = a ? getAllTrue(both.getRhs()) : Value();
+      return b ? arith::AndIOp::create(builder, loc, a, b).getResult() : Value();
+    }
+    if (auto either = dyn_cast<arith::OrIOp>(op)) {
+      Value a = getAllTrue(either.getLhs()), b = getAllTrue(either.getRhs());
+      return a && b ? arith::OrIOp::create(builder, loc, a, b).getResult() : a ? a : b;
+    }
+    if (auto compare = dyn_cast<arith::CmpIOp>(op))
+      return compareExtremes(compare);
+    if (auto inside = dyn_cast<InsideOp>(op))
+      return isInside(inside);
+    return {};
+  }
+
+private:
+  Value compareExtremes(arith::CmpIOp compare) {
+    arith::CmpIPredicate predicate = compare.getPredicate();
+    bool less = predicate == arith::CmpIPredicate::slt || predicate == arith::CmpIPredicate::sle;
+    bool greater = predicate == arith::CmpIPredicate::sgt || predicate == arith::CmpIPredicate::sge;
+    if (!less && !greater)
+      return {};
+    auto a = getRange(compare.getLhs());
+    auto b = a ? getRange(compare.getRhs()) : std::nullopt;
+    if (!b)
+      return {};
+    return less ? arith::CmpIOp::create(builder, loc, predicate, a->high, b->low).getResult()
+                : arith::CmpIOp::create(builder, loc, predicate, a->low, b->high).getResult();
+  }
+
+  /// The extremes of a tile of positions; index arithmetic does not overflow.
+  std::optional<Range> getRange(Value tile) {
+    auto type = dyn_cast<RankedTensorType>(tile.getType());
+    Operation *op = tile.getDefiningOp();
+    if (!op || !type || !type.getElementType().isIndex())
+      return std::nullopt;
+    if (isa<BroadcastOp, ReshapeOp, PermuteOp, ConvertLayoutOp>(op))
+      return getRange(op->getOperand(0));
+    if (auto splat = dyn_cast<tensor::SplatOp>(op))
+      return Range{splat.getInput(), splat.getInput()};
+    if (DenseElementsAttr elements; matchPattern(op, m_Constant(&elements)) && elements.isSplat()) {
+      Value all = constant(elements.getSplatValue<APInt>().getSExtValue());
+      return Range{all, all};
+    }
+    if (auto iota = dyn_cast<IotaOp>(op)) {
+      Value last = arith::AddIOp::create(builder, loc, iota.getStart(), constant((type.getNumElements() - 1) * iota.getStep()));
+      return iota.getStep() >= 0 ? Range{iota.getStart(), last} : Range{last, iota.getStart()};
+    }
+    if (!isa<arith::AddIOp, arith::SubIOp>(op))
+      return std::nullopt;
+    auto a = getRange(op->getOperand(0));
+    auto b = a ? getRange(op->getOperand(1)) : std::nullopt;
+    if (!b)
+      return std::nullopt;
+    if (isa<arith::AddIOp>(op))
+      return Range{arith::AddIOp::create(builder, loc, a->low, b->low), arith::AddIOp::create(builder, loc, a->high, b->high)};
+    return Range{arith::SubIOp::create(builder, loc, a->low, b->high), arith::SubIOp::create(builder, loc, a->high, b->low)};
+  }
+
+  /// Every position of every dimension exists.
+  Value isInside(InsideOp inside) {
+    Value all = arith::ConstantIntOp::create(builder, loc, 1, 1);
+    auto require = [&](arith::CmpIPredicate predicate, Value a, Value b) {
+      all = arith::AndIOp::create(builder, loc, all, arith::CmpIOp::create(builder, loc, predicate, a, b));
+    };
+    for (unsigned d = 0; d < inside.getSizes().size(); ++d) {
+      if (inside.getInBounds()[d])
+        continue;
+      int64_t size = inside.isDropped(d) ? 1 : inside.getSizes()[d];
+      int64_t reach = (size - 1) * inside.getSteps()[d];
+      if (reach < 0)
+        return {};
+      Value start = inside.getStarts()[d], last = arith::AddIOp::create(builder, loc, start, constant(reach));
+      require(arith::CmpIPredicate::sge, start, constant(0));
+      require(arith::CmpIPredicate::slt, last, ExtentOp::create(builder, loc, builder.getIndexType(), inside.getView(), d));
+      if (Value end = inside.getEnd(d))
+        require(arith::CmpIPredicate::slt, last, end);
+    }
+    return all;
+  }
+
+  Value constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+
+  OpBuilder &builder;
+  Location loc;
+};
+
+/// What `value` is made from and nothing but the mask needs: copied to where the mask is.
+Value copyMask(OpBuilder &builder, Value value, IRMapping &mapping, Block *home) {
+  if (Value known = mapping.lookupOrNull(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  if (!isa<RankedTensorType>(value.getType()) || !op || op->getBlock() != home || op->getNumRegions() ||
+      !isMemoryEffectFree(op) || op->getNumResults() != 1)
+    return value;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, copyMask(builder, operand, mapping, home));
+  builder.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+void guard(arith::SelectOp select) {
+  auto type = dyn_cast<RankedTensorType>(select.getType());
+  if (!type || !type.getEncoding() || getLayout(type).getNumRegisters() < minRegisters ||
+      !isa<RankedTensorType>(select.getCondition().getType()))
+    return;
+  OpBuilder builder(select);
+  Location loc = select.getLoc();
+  Value all = Bounds(builder, loc).getAllTrue(select.getCondition());
+  if (!all || matchPattern(all, m_Constant()))
+    return;
+  auto branch = scf::IfOp::create(builder, loc, TypeRange{type}, all, /*addThenBlock=*/true, /*addElseBlock=*/true);
+  builder.setInsertionPointToEnd(&branch.getThenRegion().front());
+  scf::YieldOp::create(builder, loc, select.getTrueValue());
+  builder.setInsertionPointToEnd(&branch.getElseRegion().front());
+  IRMapping mapping;
+  Value mask = copyMask(builder, select.getCondition(), mapping, select->getBlock());
+  Value masked = arith::SelectOp::create(builder, loc, mask, select.getTrueValue(), select.getFalseValue());
+  scf::YieldOp::create(builder, loc, masked);
+  select.replaceAllUsesWith(branch.getResult(0));
+  select.erase();
+}
+
+struct TileGPUGuardMasks : tile::impl::TileGPUGuardMasksBase<TileGPUGuardMasks> {
+  void runOnOperation() override {
+    SmallVector<arith::SelectOp> selects;
+    getOperation().walk([&](arith::SelectOp select) {
+      if (select->getParentOfType<KernelOp>())
+        selects.push_back(select);
+    });
+    for (arith::SelectOp select : selects)
+      guard(select);
+  }
+};
+
+} // namespace

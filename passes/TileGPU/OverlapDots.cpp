@@ -1,0 +1,315 @@
+// tile-gpu-overlap-dots: in loops of two dependent products, runs one iteration's first beside the other's second.
+//
+// The loop of iterations n with s = first(n); p = f(s); acc = second(p, b(n), g(acc)) becomes
+//
+//   s = first(0); p = f(s); scaled = g(acc)
+//   for n from 1: s = first(n) in flight; acc = second(p, b(n-1), scaled) in flight; wait for s; f(s) but for what ends in
+//                 p; wait for acc; scaled = g(acc); p
+//   acc = second(p, b(last), scaled)
+//
+// so that f, which tensor cores have no part in, runs under a product. Source: FlashAttention-3, arXiv 2407.08608.
+#include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUOVERLAPDOTS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+using OpSet = llvm::SmallSetVector<Operation *, 16>;
+
+/// A loop that can be turned.
+struct Candidate {
+  scf::ForOp loop;
+  WgmmaOp first, second;
+  unsigned carried = 0; ///< the loop's variable that the second product is added to
+  OpSet scaling;        ///< what happens to that variable before it is added to
+  OpSet late;           ///< what ends in the second product's a: placed after both products
+  TmaFetchOp fetch;     ///< the second product's b
+  SmallVector<Operation *> path; ///< from the fetch to the product, in order: clearing, permutations
+};
+
+/// The fetch in `block` that `memory` comes from by clearing and permutations alone, none of which anything else reads; null
+/// if there is none.
+TmaFetchOp findFetch(Value memory, Block *block, SmallVectorImpl<Operation *> &path) {
+  while (auto permute = memory.getDefiningOp<MemDescPermuteOp>()) {
+    if (!permute->hasOneUse() || permute->getBlock() != block)
+      return {};
+    path.insert(path.begin(), permute);
+    memory = permute.getSource();
+  }
+  auto fetch = memory.getDefiningOp<TmaFetchOp>();
+  if (!fetch || fetch->getBlock() != block)
+    return {};
+  unsigned readers = 0;
+  SmallVector<Operation *> clears;
+  for (Operation *user : fetch->getUsers()) {
+    if (isa<ClearFromOp>(user) && user->getBlock() == block)
+      clears.push_back(user);
+    else
+      ++readers;
+  }
+  if (readers != 1)
+    return {};
+  llvm::sort(clears, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  path.insert(path.begin(), clears.begin(), clears.end());
+  return fetch;
+}
+
+/// True if the product may be left in flight beside another: its operands stay as they are meanwhile.
+bool hasLastingOperands(WgmmaOp product, scf::ForOp loop) {
+  for (Value operand : product->getOperands()) {
+    if (loop.isDefinedOutsideOfLoop(operand))
+      continue;
+    SmallVector<Operation *> path;
+    if (!isa<MemDescType>(operand.getType()) || !findFetch(operand, loop.getBody(), path))
+      return false;
+  }
+  return true;
+}
+
+/// Collects what in the loop's body depends on `value`; false if that is more than pure operations that end in `end`'s acc.
+bool collectScaling(Value value, WgmmaOp end, OpSet &scaling) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (user == end) {
+      if (use.get() != end.getAcc() || use.getOperandNumber() != 2)
+        return false;
+      continue;
+    }
+    if (user->getBlock() != end->getBlock() || user->getNumRegions() || !isMemoryEffectFree(user) ||
+        user->hasTrait<OpTrait::IsTerminator>())
+      return false;
+    if (scaling.insert(user))
+      for (Value result : user->getResults())
+        if (!collectScaling(result, end, scaling))
+          return false;
+  }
+  return true;
+}
+
+/// True if `op` needs the result of `source`, within the loop's body.
+bool dependsOn(Operation *op, Operation *source, DenseSet<Operation *> &seen) {
+  if (op == source)
+    return true;
+  if (op->getBlock() != source->getBlock() || !seen.insert(op).second)
+    return false;
+  bool found = false;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (Operation *def = operand.getDefiningOp())
+        if (Operation *here = source->getBlock()->findAncestorOpInBlock(*def); here && here != op)
+          found |= dependsOn(here, source, seen);
+  });
+  return found;
+}
+
+std::optional<Candidate> match(scf::ForOp loop) {
+  Candidate found;
+  found.loop = loop;
+  SmallVector<WgmmaOp> products;
+  loop.getBody()->walk([&](WgmmaOp product) { products.push_back(product); });
+  if (products.size() != 2 || products[0]->getBlock() != loop.getBody() || products[1]->getBlock() != loop.getBody() ||
+      products[0].getAsync() || products[1].getAsync())
+    return std::nullopt;
+  found.first = products[0];
+  found.second = products[1];
+  Operation *a = found.second.getA().getDefiningOp();
+  DenseSet<Operation *> seen;
+  if (!isa<RankedTensorType>(found.second.getA().getType()) || !a || !dependsOn(a, found.first, seen))
+    return std::nullopt;
+
+  // The second product is carried to the next iteration, and only that.
+  if (!found.second->hasOneUse() || !isa<scf::YieldOp>(*found.second->user_begin()))
+    return std::nullopt;
+  found.carried = found.second->use_begin()->getOperandNumber();
+  BlockArgument variable = loop.getRegionIterArg(found.carried);
+  if (!collectScaling(variable, found.second, found.scaling) ||
+      (variable != found.second.getAcc() && !found.scaling.contains(found.second.getAcc().getDefiningOp())))
+    return std::nullopt;
+
+  found.fetch = findFetch(found.second.getB(), loop.getBody(), found.path);
+  if (!found.fetch || !hasLastingOperands(found.first, loop))
+    return std::nullopt;
+  for (Value result : found.first->getResults())
+    for (Operation *user : result.getUsers())
+      if (user == loop.getBody()->getTerminator())
+        return std::nullopt;
+
+  // The last steps to a make a second copy of it: better once the first copy's product is done.
+  while (a && a->getBlock() == loop.getBody() && a->hasOneUse() && !a->getNumRegions() && a->getNumOperands() == 1 &&
+         isa<arith::TruncFOp, ConvertLayoutOp>(a)) {
+    found.late.insert(a);
+    a = a->getOperand(0).getDefiningOp();
+  }
+  return found;
+}
+
+/// Writes the turned loop behind the old one.
+class Turner {
+public:
+  Turner(Candidate &candidate, int64_t &rings) : c(candidate), loop(candidate.loop), builder(loop), rings(rings) {}
+
+  void run() {
+    Location loc = loop.getLoc();
+    numberFetches();
+    Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
+    auto branch = scf::IfOp::create(builder, loc, loop.getResultTypes(), some, /*addThenBlock=*/true, /*addElseBlock=*/true);
+    builder.setInsertionPointToEnd(&branch.getElseRegion().front());
+    scf::YieldOp::create(builder, loc, loop.getInitArgs());
+    builder.setInsertionPointToEnd(&branch.getThenRegion().front());
+    scf::YieldOp::create(builder, loc, runSome());
+    loop.replaceAllUsesWith(branch.getResults());
+    loop.erase();
+  }
+
+private:
+  /// Copies of a fetch before, in and behind the loop fill one ring.
+  void numberFetches() {
+    loop.getBody()->walk([&](TmaFetchOp fetch) { fetch->setAttr(ringName, builder.getI64IntegerAttr(rings++)); });
+  }
+
+  /// True for what is not at its place in the turned loop.
+  bool isMoved(Operation *op) const {
+    return op == c.second || op == c.fetch || c.scaling.contains(op) || c.late.contains(op) ||
+           llvm::is_contained(c.path, op);
+  }
+
+  /// What of the loop's numbers the fetch of the second product's b needs: its coordinates, and where clearing begins.
+  SmallVector<Value> getMovedNumbers() {
+    SmallVector<Value> used(c.fetch.getCoordinates()), moved;
+    for (Operation *op : c.path)
+      if (auto clear = dyn_cast<ClearFromOp>(op))
+        used.push_back(clear.getLimit());
+    for (Value number : used)
+      if (!loop.isDefinedOutsideOfLoop(number) && !llvm::is_contained(moved, number))
+        moved.push_back(number);
+    return moved;
+  }
+
+  void clone(const OpSet &ops, IRMapping &mapping) {
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (ops.contains(&op))
+        builder.clone(op, mapping);
+  }
+
+  /// What one iteration leaves to the next: the loop's variables (the scaled accumulator in its place), a, numbers for b.
+  SmallVector<Value> getState(IRMapping &mapping) {
+    SmallVector<Value> state;
+    for (auto [i, value] : llvm::enumerate(loop.getYieldedValues()))
+      state.push_back(mapping.lookupOrDefault(i == c.carried ? c.second.getAcc() : value));
+    state.push_back(mapping.lookupOrDefault(c.second.getA()));
+    for (Value number : getMovedNumbers())
+      state.push_back(mapping.lookupOrDefault(number));
+    return state;
+  }
+
+  /// The second product's b for the iteration that left `state`.
+  Value fetch(ValueRange state) {
+    IRMapping mapping;
+    Value descriptor = c.fetch.getDescriptor();
+    if (!loop.isDefinedOutsideOfLoop(descriptor))
+      builder.clone(*descriptor.getDefiningOp(), mapping);
+    for (auto [old, value] : llvm::zip(getMovedNumbers(), state.drop_front(loop.getNumRegionIterArgs() + 1)))
+      mapping.map(old, value);
+    builder.clone(*c.fetch, mapping);
+    for (Operation *op : c.path)
+      builder.clone(*op, mapping);
+    return mapping.lookup(c.second.getB());
+  }
+
+  /// The second product of the iteration that left `state`.
+  WgmmaOp multiply(ValueRange state, Value b, bool async) {
+    return WgmmaOp::create(builder, c.second.getLoc(), c.second.getType(), state[loop.getNumRegionIterArgs()], b,
+                           state[c.carried], async, c.second.getIsUnsigned());
+  }
+
+  /// All iterations, of which there is one at least; gives the loop's results.
+  SmallVector<Value> runSome() {
+    Location loc = loop.getLoc();
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(), loop.getLowerBound());
+    mapping.map(loop.getRegionIterArgs(), loop.getInitArgs());
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (!isMoved(&op))
+        builder.clone(op, mapping);
+    clone(c.scaling, mapping);
+    clone(c.late, mapping);
+    SmallVector<Value> state = getState(mapping);
+
+    Value second = arith::AddIOp::create(builder, loc, loop.getLowerBound(), loop.getStep());
+    auto turned = scf::ForOp::create(builder, loc, second, loop.getUpperBound(), loop.getStep(), state);
+    turned->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+    builder.setInsertionPointToStart(turned.getBody());
+    runIteration(turned);
+    builder.setInsertionPointAfter(turned);
+
+    SmallVector<Value> results(turned.getResults().take_front(loop.getNumRegionIterArgs()));
+    Value b = fetch(turned.getResults());
+    results[c.carried] = multiply(turned.getResults(), b, /*async=*/false).getResult();
+    return results;
+  }
+
+  void runIteration(scf::ForOp turned) {
+    ValueRange state = turned.getRegionIterArgs();
+    unsigned variables = loop.getNumRegionIterArgs();
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(), turned.getInductionVar());
+    mapping.map(loop.getRegionIterArgs(), state.take_front(variables));
+    // Clearing waits for all consumers, so it may not stand between products that these issue in turns.
+    Value b = fetch(state);
+    WgmmaOp acc;
+    for (Operation &op : loop.getBody()->without_terminator()) {
+      if (isMoved(&op))
+        continue;
+      Operation *copy = builder.clone(op, mapping);
+      if (&op != c.first)
+        continue;
+      auto scores = cast<WgmmaOp>(copy);
+      scores.setAsync(true);
+      acc = multiply(state, b, /*async=*/true);
+      mapping.map(op.getResult(0), wait(scores, 1));
+    }
+    mapping.map(loop.getRegionIterArg(c.carried), wait(acc, 0));
+    clone(c.scaling, mapping);
+    clone(c.late, mapping);
+    scf::YieldOp::create(builder, loop.getLoc(), getState(mapping));
+  }
+
+  Value wait(WgmmaOp product, int64_t pending) {
+    return WgmmaWaitOp::create(builder, product.getLoc(), product.getType(), product.getResult(), pending);
+  }
+
+  Candidate &c;
+  scf::ForOp loop;
+  OpBuilder builder;
+  int64_t &rings;
+};
+
+struct TileGPUOverlapDots : tile::impl::TileGPUOverlapDotsBase<TileGPUOverlapDots> {
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      int64_t rings = 0;
+      SmallVector<scf::ForOp> loops;
+      kernel.getBody().walk([&](scf::ForOp loop) { loops.push_back(loop); });
+      for (scf::ForOp loop : loops)
+        if (auto candidate = match(loop))
+          Turner(*candidate, rings).run();
+    }
+  }
+};
+
+} // namespace

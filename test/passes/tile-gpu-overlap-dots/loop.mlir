@@ -1,0 +1,134 @@
+// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-overlap-dots | FileCheck %s
+// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-overlap-dots --tile-gpu-specialize-warps | FileCheck %s --check-prefix=RINGS
+
+// Copies of a fetch fill one ring.
+// RINGS-LABEL: tile.kernel @attention
+// RINGS-COUNT-3: tile_gpu.ring :
+// RINGS-NOT: tile_gpu.ring :
+// RINGS-LABEL: tile.kernel @seen
+
+#acc = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
+#s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+#t = #tile_gpu.shared<order = [0, 1], swizzle = 128>
+!m = !tile_gpu.memdesc<64x64xf16, #s>
+!mt = !tile_gpu.memdesc<64x64xf16, #t>
+!acc = tensor<64x64xf32, #acc>
+!p = tensor<64x64xf16, #acc>
+
+// The first iteration's first product, and its a.
+// CHECK-LABEL: tile.kernel @attention
+// CHECK: %[[Q:.*]] = tile_gpu.tma_fetch
+// CHECK-NOT: tile_gpu.ring
+// CHECK: %[[SOME:.*]] = arith.cmpi slt, %[[LOW:.*]], %[[HIGH:.*]] : index
+// CHECK: scf.if %[[SOME]]
+// CHECK: %[[K0:.*]] = tile_gpu.tma_fetch {{.*}} {tile_gpu.ring = 0 : i64}
+// CHECK: %[[KT0:.*]] = tile_gpu.memdesc_permute %[[K0]]
+// CHECK: %[[S0:.*]] = tile_gpu.wgmma %[[Q]], %[[KT0]], %{{.*}} :
+// CHECK: %[[E0:.*]] = math.exp2 %[[S0]]
+// CHECK: %[[LIMIT0:.*]] = arith.subi %[[HIGH]], %[[LOW]]
+// CHECK: %[[SCALED0:.*]] = arith.mulf
+// CHECK: %[[P0:.*]] = arith.truncf %[[E0]]
+// CHECK: %[[START:.*]] = arith.addi %[[LOW]], %[[STEP:.*]] : index
+// CHECK: %[[LOOP:.*]]:4 = scf.for %[[I:.*]] = %[[START]] to %[[HIGH]] step %[[STEP]] iter_args(%[[SCALED:.*]] = %[[SCALED0]], %[[P:.*]] = %[[P0]], %[[LAST:.*]] = %[[LOW]], %[[LIMIT:.*]] = %[[LIMIT0]])
+// The last iteration's b, cleared before the products.
+// CHECK:   %[[V:.*]] = tile_gpu.tma_fetch {{.*}}[%{{.*}}, %[[LAST]]] {tile_gpu.ring = 1 : i64}
+// CHECK:   tile_gpu.clear_from %[[V]], %[[LIMIT]]
+// CHECK:   %[[K:.*]] = tile_gpu.tma_fetch {{.*}}[%{{.*}}, %[[I]]] {tile_gpu.ring = 0 : i64}
+// CHECK:   %[[KT:.*]] = tile_gpu.memdesc_permute %[[K]]
+// CHECK:   %[[S:.*]] = tile_gpu.wgmma %[[Q]], %[[KT]], %{{.*}} async
+// CHECK:   %[[O:.*]] = tile_gpu.wgmma %[[P]], %[[V]], %[[SCALED]] async
+// CHECK:   %[[SCORES:.*]] = tile_gpu.wgmma_wait %[[S]] {pending = 1 : i64}
+// CHECK:   %[[E:.*]] = math.exp2 %[[SCORES]]
+// CHECK-NOT: truncf
+// CHECK:   %[[OUT:.*]] = tile_gpu.wgmma_wait %[[O]] {pending = 0 : i64}
+// CHECK:   %[[NEXT:.*]] = arith.mulf %[[OUT]], %{{.*}}
+// CHECK:   %[[PN:.*]] = arith.truncf %[[E]]
+// CHECK:   scf.yield %[[NEXT]], %[[PN]], %[[I]], %{{.*}}
+// CHECK: %[[VL:.*]] = tile_gpu.tma_fetch {{.*}}[%{{.*}}, %[[LOOP]]#2] {tile_gpu.ring = 1 : i64}
+// CHECK: tile_gpu.clear_from %[[VL]], %[[LOOP]]#3
+// CHECK: %[[RESULT:.*]] = tile_gpu.wgmma %[[LOOP]]#1, %[[VL]], %[[LOOP]]#0 :
+// CHECK: scf.yield %[[RESULT]]
+// CHECK: } else {
+// CHECK-NEXT: scf.yield %{{.*}}
+tile.kernel @attention params [#tile.param<"q", in, align = 16>, #tile.param<"n", scalar, align = 1>, #tile.param<"f", scalar, align = 1>] dims [] constexprs [] grid {
+  ^bb0(%q: !tile.ptr<f16>, %n: index, %f: f32):
+    tile.yield
+  } body {
+  ^bb0(%q: !tile.ptr<f16>, %n: index, %f: f32):
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !acc
+    %scale = tensor.splat %f : !acc
+    %d = tile_gpu.descriptor <param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+    %mq = tile_gpu.tma_fetch %d [%c0, %c0] : !m
+    %o = scf.for %i = %c0 to %n step %c64 iter_args(%sum = %zero) -> (!acc) {
+      %k = tile_gpu.tma_fetch %d [%c0, %i] : !m
+      %kt = tile_gpu.memdesc_permute %k {permutation = array<i64: 1, 0>} : !m -> !mt
+      %s = tile_gpu.wgmma %mq, %kt, %zero : !m, !mt, !acc
+      %e = math.exp2 %s : !acc
+      %p = arith.truncf %e : !acc to !p
+      %v = tile_gpu.tma_fetch %d [%c0, %i] : !m
+      %limit = arith.subi %n, %i : index
+      tile_gpu.clear_from %v, %limit {dim = 0 : i64} : !m
+      %scaled = arith.mulf %sum, %scale : !acc
+      %r = tile_gpu.wgmma %p, %v, %scaled : !p, !m, !acc
+      scf.yield %r : !acc
+    }
+    %total = tile.reduce sum %o : !acc -> f32
+    "test.use"(%total) : (f32) -> ()
+    tile.return
+  }
+
+// Not where the accumulator is seen by what leads to a: the next iteration would see it too early.
+// CHECK-LABEL: tile.kernel @seen
+// CHECK-NOT: async
+tile.kernel @seen params [#tile.param<"q", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] grid {
+  ^bb0(%q: !tile.ptr<f16>, %n: index):
+    tile.yield
+  } body {
+  ^bb0(%q: !tile.ptr<f16>, %n: index):
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !acc
+    %d = tile_gpu.descriptor <param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+    %mq = tile_gpu.tma_fetch %d [%c0, %c0] : !m
+    %o = scf.for %i = %c0 to %n step %c64 iter_args(%sum = %zero) -> (!acc) {
+      %k = tile_gpu.tma_fetch %d [%c0, %i] : !m
+      %s = tile_gpu.wgmma %mq, %k, %zero : !m, !m, !acc
+      %e = arith.addf %s, %sum : !acc
+      %p = arith.truncf %e : !acc to !p
+      %v = tile_gpu.tma_fetch %d [%c0, %i] : !m
+      %r = tile_gpu.wgmma %p, %v, %sum : !p, !m, !acc
+      scf.yield %r : !acc
+    }
+    %total = tile.reduce sum %o : !acc -> f32
+    "test.use"(%total) : (f32) -> ()
+    tile.return
+  }
+
+// Nor where b lies in memory that the next iteration stores to.
+// CHECK-LABEL: tile.kernel @stored
+// CHECK-NOT: async
+tile.kernel @stored params [#tile.param<"q", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] grid {
+  ^bb0(%q: !tile.ptr<f16>, %n: index):
+    tile.yield
+  } body {
+  ^bb0(%q: !tile.ptr<f16>, %n: index):
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !acc
+    %half = arith.constant dense<0.5> : !p
+    %d = tile_gpu.descriptor <param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+    %mq = tile_gpu.tma_fetch %d [%c0, %c0] : !m
+    %o = scf.for %i = %c0 to %n step %c64 iter_args(%sum = %zero) -> (!acc) {
+      %k = tile_gpu.tma_fetch %d [%c0, %i] : !m
+      %s = tile_gpu.wgmma %mq, %k, %zero : !m, !m, !acc
+      %p = arith.truncf %s : !acc to !p
+      %v = tile_gpu.local_alloc %half : !p -> !m
+      %r = tile_gpu.wgmma %p, %v, %sum : !p, !m, !acc
+      scf.yield %r : !acc
+    }
+    %total = tile.reduce sum %o : !acc -> f32
+    "test.use"(%total) : (f32) -> ()
+    tile.return
+  }
