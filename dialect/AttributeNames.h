@@ -30,6 +30,8 @@ inline constexpr llvm::StringLiteral floatModeName = "tile.fp";
 inline constexpr llvm::StringLiteral mayAliasName = "tile.may_alias";
 /// A loop that is to merge with the loop around it (unit).
 inline constexpr llvm::StringLiteral flattenName = "tile.flatten";
+/// Programs that share a loop's trips (i64).
+inline constexpr llvm::StringLiteral splitName = "tile.split";
 /// Iterations of a loop to write out (i64).
 inline constexpr llvm::StringLiteral unrollName = "tile.unroll";
 
@@ -58,6 +60,12 @@ inline constexpr llvm::StringLiteral nonNegativeName = "tile_gpu.non_negative";
 
 /// Of a tma_fetch: those with the same number fill one ring in turn (i64).
 inline constexpr llvm::StringLiteral ringName = "tile_gpu.ring";
+/// Of a kernel and its function: extent of the last axis of its grid, which are parts of a split loop (i64).
+inline constexpr llvm::StringLiteral splitPartsName = "tile_gpu.split_parts";
+/// Of a kernel's function: bytes of scratch memory for each program, and the number of the argument that points to it (i64).
+inline constexpr llvm::StringLiteral scratchBytesName = "tile_gpu.scratch_bytes";
+inline constexpr llvm::StringLiteral scratchArgumentName = "tile_gpu.scratch_argument";
+
 /// Of a kernel and its function: threads of the producer, behind those that compute (i64).
 inline constexpr llvm::StringLiteral producerThreadsName = "tile_gpu.producer_threads";
 /// Of a kernel and its function: blocks take several programs each, as many blocks as the machine holds (unit).

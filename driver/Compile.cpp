@@ -189,6 +189,17 @@ static void fillTensorMaps(runtime::Kernel &kernel, ArrayAttr maps) {
   }
 }
 
+/// The parts of a split loop are one more axis of the grid, and need memory to exchange their sums.
+static void fillParts(runtime::Kernel &kernel, LLVM::LLVMFuncOp function) {
+  auto parts = function->getAttrOfType<IntegerAttr>(gpu::splitPartsName);
+  auto bytes = function->getAttrOfType<IntegerAttr>(gpu::scratchBytesName);
+  if (!parts || !bytes)
+    return;
+  kernel.grid.push_back(runtime::Expr(parts.getInt()));
+  kernel.launch.scratchBytes = unsigned(bytes.getInt());
+  kernel.arguments.push_back({runtime::Argument::Kind::Scratch});
+}
+
 /// Takes the launch configuration from what the GPU passes wrote on each function.
 void Compiler::fillLaunch() {
   for (runtime::Kernel &kernel : manifest.kernels) {
@@ -202,6 +213,7 @@ void Compiler::fillLaunch() {
     kernel.launch.persistent = function->hasAttr(gpu::persistentGridName);
     if (auto cluster = function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getClusterDimAttrName()))
       kernel.launch.cluster = cluster[0];
+    fillParts(kernel, function);
     fillTensorMaps(kernel, function->getAttrOfType<ArrayAttr>(gpu::tensorMapsName));
   }
 }

@@ -63,6 +63,24 @@ def PrintDivisibility : Pass<"test-print-divisibility"> {
 
 //===--- TileGPU: layouts, shared memory, tensor cores -------------------------------------------------------------===//
 
+def TileGPUSplitLoops : Pass<"tile-gpu-split-loops", "::mlir::ModuleOp"> {
+  let summary = "share the trips of a loop among programs";
+  let description = [{
+    A loop with `tile.split = n` makes a part of its trips in each of n programs; what it carries goes through scratch memory
+    to the last of them, which does what follows the loop. See docs/Split.md.
+    ```mlir
+    %s = scf.for %k = %c0 to %n step %c1 iter_args(%a = %zero) -> (tensor<64x64xf32>) { ... } {tile.split = 4}
+    // becomes
+    %p = scf.for %k = %first to %end step %c1 iter_args(%a = %zero) -> (tensor<64x64xf32>) { ... }
+    %last = tile_gpu.part_arrive %p at %tile, %part of 4 : tensor<64x64xf32>
+    scf.if %last {
+      %s = tile_gpu.part_combine %p at %tile of 4 {kinds = array<i32: 0>} : tensor<64x64xf32> -> tensor<64x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+                           "::tile::TileDialect", "::tile::gpu::TileGPUDialect"];
+}
+
 def TileGPUPadExtents : Pass<"tile-gpu-pad-extents", "::mlir::ModuleOp"> {
   let summary = "round the extents of tiles up to powers of two";
   let description = [{

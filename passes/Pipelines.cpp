@@ -65,6 +65,7 @@ void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
 }
 
 void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
+  pm.addPass(createTileGPUSplitLoops());
   pm.addPass(createTileGPUPadExtents());
   pm.addPass(createTileGPUAssignLayouts({options.target, /*remarks=*/true}));
   pm.addPass(createTileGPUGuardMasks());

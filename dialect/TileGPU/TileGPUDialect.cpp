@@ -180,6 +180,18 @@ LogicalResult MemDescPermuteOp::verify() {
   return success();
 }
 
+LogicalResult PartArriveOp::verify() {
+  if (getSums().empty() || getParts() < 2)
+    return emitOpError() << "needs one or more sums of two or more parts, found " << getSums().size() << " of " << getParts();
+  return success();
+}
+
+LogicalResult PartCombineOp::verify() {
+  if (!llvm::equal(getSums().getTypes(), getTotals().getTypes()) || getKinds().size() != getSums().size())
+    return emitOpError() << "makes a total of the same type, and takes a kind, for each of its " << getSums().size() << " sums";
+  return success();
+}
+
 /// [M, K] x [K, N] + [M, N].
 static LogicalResult verifyProduct(Operation *op, ArrayRef<int64_t> a, ArrayRef<int64_t> b, ArrayRef<int64_t> c) {
   if (a.size() == 2 && b.size() == 2 && c.size() == 2 && a[0] == c[0] && b[1] == c[1] && a[1] == b[0])

@@ -3,6 +3,7 @@
 #define TILE_GPU_OPS
 
 include "dialect/TileGPU/TileGPUOpBase.td"
+include "dialect/TileGPU/PartOps.td"
 include "dialect/TileGPU/RingOps.td"
 include "dialect/TileGPU/TmaOps.td"
 include "dialect/TileGPU/WgmmaOps.td"

@@ -231,6 +231,8 @@ private:
   void lowerIf(const ast::IfStmt &stmt);
   void lowerFor(const ast::ForStmt &stmt);
   void lowerConstFor(const ast::ForStmt &stmt);
+  /// Checks that programs can share the trips of `loop`, which carries `vars`.
+  void checkSplit(const ast::ForStmt &stmt, mlir::Operation *loop, int64_t parts, llvm::ArrayRef<Binding *> vars);
   void lowerWhile(const ast::WhileStmt &stmt);
   /// `if cond { …; return; }` followed by `rest`: the rest runs where the condition is false.
   void lowerGuard(const ast::IfStmt &stmt, llvm::ArrayRef<ast::StmtPtr> rest);
@@ -276,6 +278,9 @@ private:
   // The region at hand.
   std::map<std::string, mlir::Value> launchValues;
   mlir::Block *entry = nullptr;
+  /// The statement at hand stands directly in the kernel's body, or in a function called from there.
+  bool standsInKernel = false;
+  Range splitLoop; // the split loop that the kernel has
   std::map<std::pair<const void *, const void *>, mlir::Value> constantCache; // by attribute and type; looked up only
 };
 

@@ -127,6 +127,7 @@ void Elaborator::emitBody(KernelOp op, const runtime::Kernel &record) {
       mlir::Value id = ProgramIdOp::create(builder, loc(axis.range), builder.getIndexType(), builder.getI64IntegerAttr(i));
       declare(axis.name, SemValue::ofData(id, DType::Index));
     }
+  splitLoop = Range();
   lowerBlock(kernel.body, /*isKernelBody=*/true);
   ReturnOp::create(builder, loc(kernel.body.range.isValid() ? kernel.body.range : kernel.name.range));
   eraseUnused(block);

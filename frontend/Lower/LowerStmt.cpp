@@ -1,5 +1,6 @@
 // Statements: declarations, assignments, stores, conditionals and loops.
 #include "frontend/Lower/Elaborator.h"
+#include "dialect/AttributeNames.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -24,6 +25,7 @@ void Elaborator::lowerStatements(ArrayRef<ast::StmtPtr> statements, bool isKerne
       lowerGuard(*guard, statements.drop_front(i + 1));
       return;
     }
+    standsInKernel = isKernelBody;
     lowerStatement(stmt);
   }
 }
@@ -364,6 +366,7 @@ void Elaborator::lowerConstFor(const ast::ForStmt &stmt) {
 void Elaborator::lowerFor(const ast::ForStmt &stmt) {
   if (stmt.isConst)
     return lowerConstFor(stmt);
+  bool maySplit = standsInKernel;
   Location location = loc(stmt.range);
   mlir::Value lo, hi, step;
   std::optional<SemValue> end;
@@ -450,6 +453,12 @@ void Elaborator::lowerFor(const ast::ForStmt &stmt) {
       results.push_back(var->value.ssa);
     scf::YieldOp::create(builder, location, results);
   }
+  if (auto parts = loop->getAttrOfType<IntegerAttr>(splitName)) {
+    if (maySplit)
+      checkSplit(stmt, loop, parts.getInt(), vars);
+    else
+      error(diag::splitPlace, stmt.range, parts.getInt(), "must stand directly in the kernel's body");
+  }
   for (auto [var, result] : llvm::zip(vars, loop.getResults()))
     var->value = SemValue::ofData(result, var->value.dtype);
 }
@@ -458,6 +467,9 @@ void Elaborator::lowerWhile(const ast::WhileStmt &stmt) {
   SmallVector<NamedAttribute> attributes;
   if (!readLoopAttributes(stmt.attributes, attributes))
     return;
+  for (const ast::Attribute &attribute : stmt.attributes)
+    if (attribute.name.text == "split")
+      error(diag::badAttribute, attribute.range, "split", "shares the trips of a `for`; those of a `while` are not known beforehand");
   std::vector<Binding *> vars = assignedVars({&stmt.body});
   SmallVector<mlir::Value> initial;
   SmallVector<Type> types;

@@ -101,10 +101,9 @@ bool Elaborator::readLoopAttributes(const std::vector<ast::Attribute> &attribute
         error(diag::badAttribute, attribute.range, name, "takes no arguments");
       out.push_back(builder.getNamedAttr(flattenName, builder.getUnitAttr()));
     } else if (std::optional<int64_t> value = attributeInt(attribute, 0, 1, name == "stages" ? 8 : 1024)) {
-      if (name == "split" && *value > 1)
-        later(attribute.range, "`split` of a loop among programs");
-      else if (name != "split")
-        out.push_back(builder.getNamedAttr(name == "stages" ? stagesName : unrollName, builder.getI64IntegerAttr(*value)));
+      StringRef irName = name == "stages" ? stagesName : name == "unroll" ? unrollName : splitName;
+      if (name != "split" || *value > 1)
+        out.push_back(builder.getNamedAttr(irName, builder.getI64IntegerAttr(*value)));
     }
   }
   return reported == errors;

@@ -341,6 +341,12 @@ private:
       auto type = cast<RankedTensorType>(source.getType());
       return convertOperand(op->getOpOperand(0), type.getEncoding() ? layoutOf(source) : inference.getDefault(type));
     }
+    if (isa<PartArriveOp, PartCombineOp>(op)) { // as the sums are held
+      for (OpOperand &operand : op->getOpOperands())
+        if (auto type = dyn_cast<RankedTensorType>(operand.get().getType()))
+          convertOperand(operand, type.getEncoding() ? layoutOf(operand.get()) : inference.getDefault(type));
+      return;
+    }
     if (isa<ScanOp>(op)) {
       for (OpOperand &operand : op->getOpOperands())
         convertOperand(operand, layoutOf(op->getResult(0)));

@@ -176,6 +176,15 @@ bool LayoutInference::visitRegions(Operation *op) {
 bool LayoutInference::visit(Operation *op) {
   if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op))
     return visitRegions(op);
+  if (auto combine = dyn_cast<PartCombineOp>(op)) {
+    bool changed = false;
+    for (auto [sum, total] : llvm::zip(combine.getSums(), combine.getTotals()))
+      if (auto type = cast<RankedTensorType>(sum.getType()); !getAnchor(sum) && type.getNumElements() == 1)
+        changed |= anchor(total, getDefault(type), 1);
+      else
+        changed |= anchorLike(total, sum);
+    return changed;
+  }
   if (auto scan = dyn_cast<ScanOp>(op)) { // all its tiles in one layout, which its first one brings
     LinearLayout layout = getLayoutOrDefault(scan.getSources()[0]);
     if (!planScan(layout, scan.getAxis()))

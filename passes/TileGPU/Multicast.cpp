@@ -114,6 +114,8 @@ StringRef getObstacle(KernelOp kernel, ArrayRef<int64_t> asked) {
   if (kernel.getNumAxes() == 0)
     return "the grid has one program";
   // With an odd number of programs along an axis the last is run twice.
+  if (kernel->hasAttr(splitPartsName))
+    return "the parts of a split loop are counted, so they cannot run twice";
   for (unsigned i = 0; i < kernel.getParams().size(); ++i)
     if (kernel.getParam(i).getAccess() == Access::InOut)
       return "programs that read what they write cannot run twice";

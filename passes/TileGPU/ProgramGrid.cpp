@@ -35,7 +35,12 @@ SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value 
   SmallVector<Value> axes(extents.size());
   Value rest = program;
   size_t last = extents.size();
-  if (group > 1 && extents.size() >= 2) {
+  if (kernel->hasAttr(splitPartsName)) { // the parts of a tile follow each other
+    --last;
+    axes[last] = last ? Value(arith::RemUIOp::create(b, loc, rest, extents[last])) : rest;
+    rest = last ? Value(arith::DivUIOp::create(b, loc, rest, extents[last])) : rest;
+  }
+  if (group > 1 && last >= 2) {
     Value rows = extents[last - 2], columns = extents[last - 1];
     Value plane = arith::MulIOp::create(b, loc, rows, columns), inPlane = rest;
     if (last > 2)

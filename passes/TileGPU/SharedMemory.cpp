@@ -186,6 +186,8 @@ SharedNeed getSharedNeed(Operation *op) {
       bytes += getSharedElementBytes(getElementTypeOrSelf(source.getType()));
     return type.getEncoding() ? scratch(getScanBytes(getLayout(type), scan.getAxis(), bytes)) : SharedNeed();
   }
+  if (isa<PartArriveOp>(op)) // who is last
+    return scratch(16);
   if (auto take = dyn_cast<TakeOp>(op))
     return scratch(getTakeScratch(take.getSource().getType()).getBytes());
   return {};

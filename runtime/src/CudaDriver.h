@@ -47,6 +47,8 @@ constexpr int jitErrorLog = 5;
 constexpr int jitErrorLogBytes = 6;
 constexpr unsigned eventDefault = 0;
 constexpr int launchClusterDimension = 4;
+constexpr uintptr_t streamPerThread = 2; // CU_STREAM_PER_THREAD
+constexpr int captureRelaxed = 2;
 } // namespace cuda
 
 // X(member, symbol, parameters): functions without which nothing works. Symbols carry the driver's own version suffix.
@@ -98,6 +100,8 @@ constexpr int launchClusterDimension = 4;
   X(eventDestroy, "cuEventDestroy_v2", (CUevent event))
 // Functions of newer drivers; null where the driver lacks them.
 #define TILE_CUDA_OPTIONAL_FUNCTIONS(X)                                                                                \
+  X(streamIsCapturing, "cuStreamIsCapturing", (CUstream stream, int *status))                                          \
+  X(exchangeCaptureMode, "cuThreadExchangeStreamCaptureMode", (int *mode))                                             \
   X(ctxGetId, "cuCtxGetId", (CUcontext context, unsigned long long *id))                                               \
   X(launchKernelEx, "cuLaunchKernelEx",                                                                                \
     (const CUlaunchConfig *config, CUfunction function, void **arguments, void **extra))                               \

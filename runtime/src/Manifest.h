@@ -85,9 +85,9 @@ struct TensorMap {
 };
 
 /// One machine argument. A parameter passes a pointer or the scalar's value, a dimension a 64-bit integer, a tensor map
-/// its 128 bytes.
+/// its 128 bytes; scratch is a pointer to memory that the launcher keeps.
 struct Argument {
-  enum class Kind : uint8_t { Param, Dim, TensorMap };
+  enum class Kind : uint8_t { Param, Dim, TensorMap, Scratch };
   Kind kind = Kind::Param;
   std::string name;
   /// Which of the kernel's tensor maps.
@@ -103,6 +103,8 @@ struct LaunchInfo {
   unsigned spillBytes = 0;
   /// Blocks take several programs each: launch as many as run at once.
   bool persistent = false;
+  /// Scratch memory that each program needs; its first 128 bytes are zero before the first launch.
+  unsigned scratchBytes = 0;
   /// Blocks of a cluster; the grid is rounded to whole ones.
   unsigned cluster = 1;
 };

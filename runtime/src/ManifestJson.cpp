@@ -105,6 +105,8 @@ static Json write(const Kernel &kernel) {
   for (const Argument &argument : kernel.arguments)
     if (argument.kind == Argument::Kind::TensorMap)
       json["arguments"].push_back({{"tensor_map", argument.index}});
+    else if (argument.kind == Argument::Kind::Scratch)
+      json["arguments"].push_back({{"scratch", true}});
     else
       json["arguments"].push_back({{argument.kind == Argument::Kind::Param ? "param" : "dim", argument.name}});
   if (!kernel.tensorMaps.empty())
@@ -123,6 +125,8 @@ static Json write(const Kernel &kernel) {
                     {"spill_bytes", kernel.launch.spillBytes}};
   if (kernel.launch.persistent)
     json["launch"]["persistent"] = true;
+  if (kernel.launch.scratchBytes)
+    json["launch"]["scratch_bytes"] = kernel.launch.scratchBytes;
   if (kernel.launch.cluster != 1)
     json["launch"]["cluster"] = kernel.launch.cluster;
   return json;
@@ -358,6 +362,8 @@ Param Reader::readParam(const Json &json) {
 Argument Reader::readArgument(const Json &json) {
   if (json.is_object() && json.contains("tensor_map"))
     return {Argument::Kind::TensorMap, "", readUnsigned(json, "tensor_map")};
+  if (json.is_object() && json.contains("scratch"))
+    return {Argument::Kind::Scratch, "", 0};
   bool isDim = json.is_object() && json.contains("dim");
   return {isDim ? Argument::Kind::Dim : Argument::Kind::Param, readString(json, isDim ? "dim" : "param")};
 }
@@ -429,6 +435,7 @@ Kernel Reader::readKernel(const Json &json) {
       else
         kernel.launch.persistent = persistent->get<bool>();
     }
+    kernel.launch.scratchBytes = readUnsigned(*launch, "scratch_bytes", false);
     kernel.launch.cluster = unsigned(readInteger(*launch, "cluster", false, 1, 16).value_or(1));
     if (!bad && kernel.launch.threads == 0)
       fail("expected at least one thread");
@@ -489,7 +496,7 @@ void Reader::checkNames(const Kernel &kernel) {
   for (const Expr &extent : kernel.grid)
     checkNames(extent, values);
   for (const Argument &argument : kernel.arguments)
-    if (argument.kind != Argument::Kind::TensorMap &&
+    if (argument.kind != Argument::Kind::TensorMap && argument.kind != Argument::Kind::Scratch &&
         !(argument.kind == Argument::Kind::Param ? params : dims).count(argument.name))
       return fail("argument '" + argument.name + "' is no " +
                   (argument.kind == Argument::Kind::Param ? "parameter" : "dimension") + " of the kernel");

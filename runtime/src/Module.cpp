@@ -124,6 +124,8 @@ tile_module::~tile_module() {
       driver->moduleUnload(entry.module);
       if (entry.empty)
         driver->memFree(entry.empty);
+      for (const Scratch &scratch : entry.scratch)
+        driver->memFree(scratch.memory);
     }
     CUcontext popped;
     driver->ctxPop(&popped);
@@ -274,6 +276,45 @@ Error tile_module::getFunction(const CudaDriver &driver, const tile_instance &in
   return function(driver, *entry, instance, result);
 }
 
+Error tile_module::getScratch(const CudaDriver &driver, const tile_instance &instance, CUstream stream, size_t bytes,
+                              CUdeviceptr &memory) {
+  std::lock_guard<std::mutex> lock(mutex);
+  Loaded *entry = nullptr;
+  if (Error error = loaded(driver, entry))
+    return error;
+  const std::string &kernel = instance.getKernel().name;
+  bool perThread = uintptr_t(stream) == cuda::streamPerThread;
+  std::thread::id thread = perThread ? std::this_thread::get_id() : std::thread::id();
+  int capturing = 0;
+  if (driver.streamIsCapturing)
+    driver.streamIsCapturing(stream, &capturing);
+  // One whose counts are zero; in a capture one will do that the graph itself clears.
+  const Scratch *found = nullptr;
+  for (const Scratch &known : entry->scratch)
+    if (known.instance == instance.index && known.stream == stream && known.thread == thread && known.bytes >= bytes &&
+        (capturing || !known.captured) && (!found || found->captured))
+      found = &known;
+  if (found)
+    memory = found->memory;
+  if (found && !found->captured)
+    return {};
+  if (!found) {
+    // A smaller buffer stays: launches that use it may still run, graphs may keep it.
+    int mode = cuda::captureRelaxed;
+    if (driver.exchangeCaptureMode)
+      driver.exchangeCaptureMode(&mode);
+    Error error = driver.check(driver.memAlloc(&memory, bytes), (kernel + ": cannot allocate scratch memory").c_str());
+    if (driver.exchangeCaptureMode)
+      driver.exchangeCaptureMode(&mode);
+    if (error)
+      return error;
+    entry->scratch.push_back({instance.index, stream, thread, memory, bytes, capturing != 0});
+  }
+  size_t each = instance.getKernel().launch.scratchBytes;
+  return driver.check(driver.memsetD2D8(memory, each, 0, std::min<size_t>(each, 128), bytes / each, stream),
+                      (kernel + ": cannot clear scratch memory").c_str());
+}
+
 Error tile_module::prepare() {
   Error error;
   const CudaDriver *driver = CudaDriver::get(error);
@@ -376,6 +417,17 @@ Error tile_module::launch(const tile_kernel &kernel, const tile_argument *argume
     for (size_t i = 0; i < info.arguments.size(); ++i)
       if (info.arguments[i].kind == Argument::Kind::TensorMap)
         plan.pointers[i] = &maps[info.arguments[i].index];
+  }
+  if (info.launch.scratchBytes) {
+    CUdeviceptr memory = 0;
+    size_t bytes = size_t(info.launch.scratchBytes) * size_t(plan.programs);
+    if (Error problem = getScratch(*driver, *instance, cuStream, bytes, memory))
+      return problem;
+    for (size_t i = 0; i < info.arguments.size(); ++i)
+      if (info.arguments[i].kind == Argument::Kind::Scratch) {
+        plan.cells[i] = memory;
+        plan.pointers[i] = &plan.cells[i];
+      }
   }
   return launchKernel(*driver, info, function.handle, countBlocks(info.launch, plan.programs, function.blocks), cuStream,
                       plan.pointers.data());

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 /// One instance of a kernel (opaque in the C interface).
@@ -55,6 +56,15 @@ private:
     unsigned blocks = 0;                        // of a persistent kernel, that run at once
     tile::runtime::CUdeviceptr empty = 0;       // what TensorMapCache wants for tensors without elements
   };
+  /// Memory in which an instance's programs exchange sums, on one stream.
+  struct Scratch {
+    size_t instance;
+    tile::runtime::CUstream stream;
+    std::thread::id thread; // of the stream that each thread has of its own
+    tile::runtime::CUdeviceptr memory;
+    size_t bytes;
+    bool captured; // made while the stream was captured: only graphs clear its counts
+  };
   /// The binary in one context.
   struct Loaded {
     tile::runtime::CUcontext context = nullptr;
@@ -62,6 +72,7 @@ private:
     tile::runtime::CUmodule module = nullptr;
     tile::runtime::CUdeviceptr empty = 0; // where an instance has tensor maps
     std::vector<Function> functions;      // one for each instance
+    std::vector<Scratch> scratch;
   };
 
   tile_module() = default;
@@ -71,6 +82,10 @@ private:
                                 Function &result);
   tile::runtime::Error getFunction(const tile::runtime::CudaDriver &driver, const tile_instance &instance,
                                    Function &result);
+
+  /// At least `bytes` of scratch memory for the instance on the stream, in the current context.
+  tile::runtime::Error getScratch(const tile::runtime::CudaDriver &driver, const tile_instance &instance,
+                                  tile::runtime::CUstream stream, size_t bytes, tile::runtime::CUdeviceptr &memory);
 
   std::string name, image;
   tile::runtime::ImageKind kind = tile::runtime::ImageKind::Cubin;

@@ -444,7 +444,7 @@ void Check::packArguments() {
   plan.pointers.resize(v.sources.size());
   for (size_t i = 0; i < v.sources.size(); ++i) {
     const Validator::Source &source = v.sources[i];
-    if (source.kind == Argument::Kind::TensorMap) {
+    if (source.kind == Argument::Kind::TensorMap || source.kind == Argument::Kind::Scratch) {
       plan.pointers[i] = nullptr;
       continue;
     }

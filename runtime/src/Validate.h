@@ -24,8 +24,8 @@ struct Plan {
   std::vector<int64_t> extents;
   /// Values of the kernel's `dims`, in their order, then of the integral scalar parameters that expressions use.
   std::vector<int64_t> values;
-  /// Machine arguments in the ABI's order: `pointers[i]` points to argument i, in `cells[i]`. Tensor maps are the
-  /// launcher's to make: null.
+  /// Machine arguments in the ABI's order: `pointers[i]` points to argument i, in `cells[i]`. Tensor maps and
+  /// scratch memory are the launcher's to make: null.
   std::vector<uint64_t> cells;
   std::vector<void *> pointers;
   std::vector<Fill> fills;

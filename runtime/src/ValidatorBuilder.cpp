@@ -254,6 +254,10 @@ bool ValidatorBuilder::build() {
       v.sources.push_back({argument.kind, argument.index});
       continue;
     }
+    if (argument.kind == Argument::Kind::Scratch) {
+      v.sources.push_back({argument.kind, 0});
+      continue;
+    }
     bool isDim = argument.kind == Argument::Kind::Dim;
     auto slot = slots.find(argument.name);
     size_t param = paramIndex(argument.name);

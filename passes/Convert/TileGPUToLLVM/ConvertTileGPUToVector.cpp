@@ -80,6 +80,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     populateNibblePatterns(converter, patterns);
     populateReducePatterns(converter, patterns);
     populateScanPatterns(converter, patterns);
+    populatePartPatterns(converter, patterns);
     populateSharedPatterns(converter, patterns);
     populateFmaDotPatterns(converter, patterns);
     populateConvertLayoutPatterns(converter, patterns);

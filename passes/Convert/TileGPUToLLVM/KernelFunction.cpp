@@ -52,6 +52,9 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
   Block &body = kernel.getBody().front();
   SmallVector<Type> inputs(body.getArgumentTypes());
   inputs.append(kernel.getDims().size(), b.getI64Type());
+  auto parts = kernel->getAttr(gpu::splitPartsName);
+  if (parts)
+    inputs.push_back(LLVM::LLVMPointerType::get(b.getContext(), 1));
   SmallVector<Attribute> maps = collectTensorMaps(kernel);
   inputs.append(maps.size(), LLVM::LLVMPointerType::get(b.getContext()));
   auto function = func::FuncOp::create(b, loc, kernel.getSymName(), b.getFunctionType(inputs, {}));
@@ -70,6 +73,10 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
     function->setAttr(gpu::sharedBytesName, bytes);
   if (auto mode = kernel->getAttr(floatModeName))
     function->setAttr(floatModeName, mode);
+  if (parts) {
+    function->setAttr(gpu::splitPartsName, parts);
+    function->setAttr(gpu::scratchArgumentName, b.getI64IntegerAttr(body.getNumArguments() + kernel.getDims().size()));
+  }
   if (!maps.empty())
     function->setAttr(gpu::tensorMapsName, b.getArrayAttr(maps));
   bool mayAlias = kernel->hasAttr(mayAliasName);

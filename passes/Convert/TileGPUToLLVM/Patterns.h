@@ -19,6 +19,8 @@ void populateReducePatterns(const mlir::TypeConverter &converter, mlir::RewriteP
 /// tile.scan and tile.take.
 void populateScanPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 
+/// tile_gpu.part_arrive, part_combine.
+void populatePartPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile_gpu.local_alloc, local_load, memdesc_permute.
 void populateSharedPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile_gpu.fma_dot.

@@ -21,6 +21,8 @@ static Manifest sample() {
   product.arguments.push_back({Argument::Kind::TensorMap, "", 0});
   product.launch.persistent = true;
   product.launch.cluster = 2;
+  product.arguments.push_back({Argument::Kind::Scratch, "", 0});
+  product.launch.scratchBytes = 4096;
   return manifest;
 }
 
@@ -52,7 +54,9 @@ TEST(Manifest, RoundTrip) {
   EXPECT_EQ(kernel.tensorMaps[0].order, (std::vector<unsigned>{1, 0}));
   EXPECT_EQ(kernel.tensorMaps[0].box, (std::vector<unsigned>{64, 128}));
   EXPECT_EQ(kernel.tensorMaps[0].swizzle, 128u);
-  EXPECT_EQ(kernel.arguments.back().kind, Argument::Kind::TensorMap);
+  EXPECT_EQ(kernel.arguments[kernel.arguments.size() - 2].kind, Argument::Kind::TensorMap);
+  EXPECT_EQ(kernel.arguments.back().kind, Argument::Kind::Scratch);
+  EXPECT_EQ(kernel.launch.scratchBytes, 4096u);
   EXPECT_TRUE(kernel.launch.persistent);
   EXPECT_EQ(kernel.launch.cluster, 2u);
   EXPECT_FALSE(read->kernels[1].launch.persistent);

@@ -356,6 +356,41 @@ TEST_F(ModuleTest, PersistentAndClusters) {
   EXPECT_EQ(fake().grid[0], 2u);
 }
 
+TEST_F(ModuleTest, ScratchMemory) {
+  Manifest text = manifest();
+  text.kernels[1].launch.scratchBytes = 256;
+  text.kernels[1].arguments.push_back({Argument::Kind::Scratch, "", 0});
+  fake().argumentCount = int(text.kernels[1].arguments.size());
+  tile::Module module;
+  ASSERT_FALSE(load(module, cubin(), text));
+  auto run = [&](int64_t n, uintptr_t stream = 0) {
+    tile::Status status = kernel(module, "shift").launch({{TILE_F32, address(0x10000), {n}}, {TILE_F32, address(0x800000), {n}}},
+                                                         reinterpret_cast<void *>(stream));
+    EXPECT_FALSE(status) << status.message();
+    return fake().arguments[fake().argumentCount - 1];
+  };
+  int memsets = fake().memsets;
+  EXPECT_EQ(run(7 * 1024), 0x1000u);
+  EXPECT_EQ(fake().allocations, 1);
+  ASSERT_EQ(fake().memsets, memsets + 1);
+  EXPECT_EQ(fake().memset[memsets].rows, 7u); // each program's count
+  EXPECT_EQ(fake().memset[memsets].pitch, 256u);
+  EXPECT_EQ(fake().memset[memsets].width, 128u);
+  EXPECT_EQ(fake().memset[memsets].value, 0u);
+  // Kept as long as the module, but a launch may need more; each stream has its own.
+  run(5 * 1024);
+  EXPECT_EQ(fake().allocations, 1);
+  run(9 * 1024);
+  EXPECT_EQ(fake().allocations, 2);
+  EXPECT_EQ(fake().frees, 0);
+  run(1024, 0x77);
+  EXPECT_EQ(fake().allocations, 3);
+  EXPECT_EQ(fake().memset[memsets + 2].rows, 1u);
+  EXPECT_EQ(fake().memset[memsets + 2].stream, reinterpret_cast<void *>(0x77));
+  module = tile::Module();
+  EXPECT_EQ(fake().frees, 3);
+}
+
 TEST_F(ModuleTest, DriverErrors) {
   tile::Module module;
   ASSERT_FALSE(load(module));

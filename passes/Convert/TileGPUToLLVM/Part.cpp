@@ -1,0 +1,221 @@
+// Parts of a split loop: each thread stores its own registers to scratch memory, the tile's count says who is last, and
+// that program's threads load what their counterparts in the other parts have stored.
+//
+// Scratch memory has a record for each program: 128 bytes, of which part 0's hold the tile's count, then the sums. A thread's
+// words lie at [piece of up to 16 bytes][thread], so that a warp's accesses are contiguous.
+#include "dialect/AttributeNames.h"
+#include "passes/Convert/Reduction.h"
+#include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
+#include "passes/Convert/TileGPUToLLVM/Patterns.h"
+#include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
+#include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
+#include "passes/TileGPU/SharedMemory.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+constexpr int64_t headerBytes = 128;
+
+/// A tile's registers as 32-bit words.
+Value toWords(OpBuilder &b, Location loc, Value vector) {
+  Value stored = toStoredVector(b, loc, vector);
+  auto type = cast<VectorType>(stored.getType());
+  int64_t count = type.getNumElements(), bits = type.getElementTypeBitWidth();
+  if (count * bits < 32) { // a word for each element
+    if (isa<FloatType>(type.getElementType()))
+      stored = arith::BitcastOp::create(b, loc, type.clone(b.getIntegerType(bits)), stored);
+    return arith::ExtUIOp::create(b, loc, type.clone(b.getI32Type()), stored);
+  }
+  return vector::BitCastOp::create(b, loc, VectorType::get(count * bits / 32, b.getI32Type()), stored);
+}
+
+/// The words of a tile of type `type`, back in its registers.
+Value fromWords(OpBuilder &b, Location loc, Value words, VectorType type) {
+  Type element = type.getElementType();
+  // As toStoredVector has it.
+  Type stored = element.isIndex()                                                            ? Type(b.getI64Type())
+                : element.isInteger(1) || (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8) ? Type(b.getI8Type())
+                                                                                             : element;
+  int64_t bits = stored.getIntOrFloatBitWidth();
+  if (type.getNumElements() * bits < 32) {
+    words = arith::TruncIOp::create(b, loc, type.clone(b.getIntegerType(bits)), words);
+    if (isa<FloatType>(stored))
+      words = arith::BitcastOp::create(b, loc, type.clone(stored), words);
+  } else {
+    words = vector::BitCastOp::create(b, loc, type.clone(stored), words);
+  }
+  return fromStoredVector(b, loc, words, element);
+}
+
+/// Where the sums of a part lie.
+class Record {
+public:
+  Record(Operation *op, OpBuilder &b, ValueRange sums) : b(b), loc(op->getLoc()) {
+    bytes = headerBytes;
+    for (Value sum : sums) {
+      auto tile = cast<RankedTensorType>(sum.getType());
+      LinearLayout layout = getLayout(tile);
+      threads = layout.getNumWarps() * 32;
+      auto type = getRegisterType(tile);
+      int64_t bits = type.getElementType().isIndex() ? 64 : std::max(8u, type.getElementTypeBitWidth());
+      int64_t words = type.getNumElements() * bits < 32 ? type.getNumElements() : type.getNumElements() * bits / 32;
+      places.push_back({bytes, words, type});
+      bytes += words * 4 * threads;
+    }
+    auto function = op->getParentOfType<func::FuncOp>();
+    function->setAttr(scratchBytesName, b.getI64IntegerAttr(bytes));
+    scratch = function.getArgument(function->getAttrOfType<IntegerAttr>(scratchArgumentName).getInt());
+  }
+
+  /// The record of part `part` of `parts` on `tile`, which are index.
+  Value getPointer(Value tile, Value part, int64_t parts) {
+    Value number = arith::MulIOp::create(b, loc, tile, constantIndex(b, loc, parts));
+    number = arith::AddIOp::create(b, loc, number, part);
+    number = arith::MulIOp::create(b, loc, number, constantIndex(b, loc, bytes));
+    return offset(scratch, arith::IndexCastOp::create(b, loc, b.getI64Type(), number));
+  }
+
+  /// Calls `access` with the pointer and the numbers of the words of each piece of sum `i`.
+  void forEachPiece(Value record, unsigned i, llvm::function_ref<void(Value, ArrayRef<int64_t>)> access) {
+    int64_t width = std::min<int64_t>(places[i].words, 4);
+    Value thread = arith::MulIOp::create(b, loc, getThreadId(b, loc), constantI32(b, loc, width * 4));
+    Value own = offset(record, thread);
+    for (int64_t piece = 0; piece < places[i].words / width; ++piece) {
+      int64_t at = places[i].offset + piece * threads * width * 4;
+      Value pointer = LLVM::GEPOp::create(b, loc, own.getType(), b.getI8Type(), own, ArrayRef<LLVM::GEPArg>{int32_t(at)});
+      access(pointer, llvm::to_vector(llvm::seq(piece * width, (piece + 1) * width)));
+    }
+  }
+
+  /// Sum `i` as another part has left it.
+  Value load(Value record, unsigned i) {
+    SmallVector<Value> words;
+    forEachPiece(record, i, [&](Value pointer, ArrayRef<int64_t> numbers) {
+      // Past the first cache, which may hold what was there before.
+      size_t width = numbers.size();
+      std::string results = "=r", code = "$0";
+      for (size_t w = 1; w < width; ++w) {
+        results += ",=r";
+        code += ", $" + std::to_string(w);
+      }
+      Type type = width == 1 ? Type(b.getI32Type())
+                             : LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(width, b.getI32Type()));
+      std::string suffix = width == 1 ? ".b32 $0" : ".v" + std::to_string(width) + ".b32 {" + code + "}";
+      Value loaded = inlinePTX(b, loc, type, pointer, "ld.global.cg" + suffix + ", [$" + std::to_string(width) + "];",
+                               results + ",l,~{memory}");
+      for (size_t w = 0; w < width; ++w)
+        words.push_back(width == 1 ? loaded : LLVM::ExtractValueOp::create(b, loc, loaded, int64_t(w)).getResult());
+    });
+    Value vector = vector::FromElementsOp::create(b, loc, VectorType::get(words.size(), b.getI32Type()), words);
+    return fromWords(b, loc, vector, places[i].type);
+  }
+
+  void store(Value record, unsigned i, Value sum) {
+    Value words = toWords(b, loc, sum);
+    forEachPiece(record, i, [&](Value pointer, ArrayRef<int64_t> numbers) {
+      SmallVector<Value> operands = {pointer};
+      std::string constraints = "l", code;
+      for (auto [i, number] : llvm::enumerate(numbers)) {
+        operands.push_back(vector::ExtractOp::create(b, loc, words, ArrayRef<int64_t>{number}));
+        constraints += ",r";
+        code += (i ? ", $" : "$") + std::to_string(i + 1);
+      }
+      std::string suffix = numbers.size() == 1 ? ".b32 [$0], $1;" : ".v" + std::to_string(numbers.size()) + ".b32 [$0], {" + code + "};";
+      inlinePTX(b, loc, Type(), operands, "st.global" + suffix, constraints + ",~{memory}");
+    });
+  }
+
+private:
+  struct Place {
+    int64_t offset, words;
+    VectorType type;
+  };
+
+  Value offset(Value pointer, Value bytes) {
+    return LLVM::GEPOp::create(b, loc, pointer.getType(), b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{bytes});
+  }
+
+  OpBuilder &b;
+  Location loc;
+  SmallVector<Place> places;
+  int64_t threads = 0, bytes = 0;
+  Value scratch;
+};
+
+struct LowerPartArrive : OpConversionPattern<PartArriveOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(PartArriveOp op, OpAdaptor adaptor, ConversionPatternRewriter &b) const override {
+    Location loc = op.getLoc();
+    std::optional<int64_t> slot = getSharedOffset(op);
+    if (!slot)
+      return op.emitError("internal: expected " + sharedOffsetName.str() + " from tile-gpu-allocate-shared, found none");
+    Record record(op, b, op.getSums());
+    Value own = record.getPointer(adaptor.getTile(), adaptor.getPart(), op.getParts());
+    for (auto [i, sum] : llvm::enumerate(adaptor.getSums()))
+      record.store(own, i, sum);
+    // All threads' stores, then the count: one thread releases what the barrier has gathered. The count wraps to zero with
+    // the last part, for the next launch.
+    inlinePTX(b, loc, Type(), {}, "fence.acq_rel.gpu;", "~{memory}");
+    BarrierOp::create(b, loc);
+    Value place = getSharedPointer(b, loc, *slot);
+    Value isOne = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, getThreadId(b, loc), constantI32(b, loc, 0));
+    auto one = scf::IfOp::create(b, loc, isOne, /*withElseRegion=*/false);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(one.thenBlock());
+      Value count = record.getPointer(adaptor.getTile(), constantIndex(b, loc, 0), op.getParts());
+      Value before = inlinePTX(b, loc, b.getI32Type(), {count, constantI32(b, loc, op.getParts() - 1)},
+                               "atom.acq_rel.gpu.global.inc.u32 $0, [$1], $2;", "=r,l,r,~{memory}");
+      LLVM::StoreOp::create(b, loc, before, place);
+    }
+    BarrierOp::create(b, loc);
+    Value before = LLVM::LoadOp::create(b, loc, b.getI32Type(), place);
+    inlinePTX(b, loc, Type(), {}, "fence.acq_rel.gpu;", "~{memory}");
+    Value last = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, before, constantI32(b, loc, op.getParts() - 1));
+    b.replaceOp(op, last);
+    return success();
+  }
+};
+
+struct LowerPartCombine : OpConversionPattern<PartCombineOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(PartCombineOp op, OpAdaptor adaptor, ConversionPatternRewriter &b) const override {
+    Location loc = op.getLoc();
+    Record record(op, b, op.getSums());
+    auto loadAll = [&](Value part) {
+      Value from = record.getPointer(adaptor.getTile(), part, op.getParts());
+      SmallVector<Value> sums;
+      for (unsigned i = 0; i < op.getKinds().size(); ++i)
+        sums.push_back(record.load(from, i));
+      return sums;
+    };
+    SmallVector<Value> first = loadAll(constantIndex(b, loc, 0));
+    auto loop = scf::ForOp::create(b, loc, constantIndex(b, loc, 1), constantIndex(b, loc, op.getParts()), constantIndex(b, loc, 1), first);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      // Several parts at once would take the registers of several sums.
+      inlinePTX(b, loc, Type(), {}, ".pragma \"nounroll\";", "");
+      SmallVector<Value> totals;
+      for (auto [total, part, kind] : llvm::zip(loop.getRegionIterArgs(), loadAll(loop.getInductionVar()), op.getKinds()))
+        totals.push_back(tile::combine(b, loc, ReduceKind(kind), total, part));
+      scf::YieldOp::create(b, loc, totals);
+    }
+    b.replaceOp(op, loop.getResults());
+    return success();
+  }
+};
+
+} // namespace
+
+void tile::gpu::populatePartPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<LowerPartArrive, LowerPartCombine>(converter, patterns.getContext());
+}
