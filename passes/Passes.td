@@ -81,6 +81,64 @@ def TileGPUSplitLoops : Pass<"tile-gpu-split-loops", "::mlir::ModuleOp"> {
                            "::tile::TileDialect", "::tile::gpu::TileGPUDialect"];
 }
 
+def TileGPUVersionRows : Pass<"tile-gpu-version-rows", "::mlir::ModuleOp"> {
+  let summary = "a version for rows of one block of kernels that go over each row several times";
+  let description = [{
+    Loops `for n in blocks(N, BLOCK)` in a kernel's body, of which a later one loads what an earlier one did, run once where
+    N is at most BLOCK. The kernel's rest, from the first of them on, is put twice under a test of that: once with each loop's
+    body in its place, so that a row can stay in registers, and once as it is. The test also asks that N is a multiple of the
+    16 bytes that accesses move. Contracts save the parts of the test that they settle.
+    ```mlir
+    scf.for %n = %c0 to %N step %c4096 { use(load %x[%n]) }
+    scf.for %n = %c0 to %N step %c4096 { use(load %x[%n]) }
+    // becomes
+    scf.if %short { use(load %x[%c0]); use(load %x[%c0]) } else { both loops }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tile::TileDialect"];
+}
+
+def TileGPUReuseLoads : Pass<"tile-gpu-reuse-loads", "::mlir::ModuleOp"> {
+  let summary = "load once what is loaded twice from memory that nothing writes";
+  let description = [{
+    A load takes the value of an earlier one in its block with the same view and positions. Paddings may differ where nobody
+    can tell: what comes of the load is stored only where the same positions do not exist.
+  }];
+}
+
+def TileGPUDeferReductions : Pass<"tile-gpu-defer-reductions", "::mlir::ModuleOp"> {
+  let summary = "reduce in each thread what a loop reduces block by block, and across threads after the loop";
+  let description = [{
+    Where the operations' flags permit regrouping (`reassoc`), a sum that a loop carries, `s = s + sum(x)`, becomes a sum of
+    each thread's own. So does a running maximum with sums that follow it, `t = max(m, max(x))` and
+    `s = s * exp(m - t) + sum(exp(x - t))`, since exp(a - b) exp(b - c) = exp(a - c): each thread follows its own maximum, and
+    their sums are brought to the largest after the loop. The maximum must start finite. So no barrier is left in the loop.
+    ```mlir
+    %r = scf.for ... iter_args(%s = %s0) -> f32 { %b = tile.reduce sum %x : tensor<4096xf32> -> f32; yield %s + %b }
+    // becomes, of 128 threads
+    %t = scf.for ... iter_args(%s = %zeros) -> tensor<128xf32> { %b = sums of %x as tensor<8x128x4xf32>; yield %s + %b }
+    %r = arith.addf %s0, (tile.reduce sum %t) : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+                           "::tile::TileDialect"];
+}
+
+def TileGPUNarrowReductions : Pass<"tile-gpu-narrow-reductions", "::mlir::ModuleOp"> {
+  let summary = "take maxima and minima of f16 and bf16 before widening them";
+  let description = [{
+    Widening is exact and keeps order; the processor has the extrema of two 16-bit floats as one instruction.
+    ```mlir
+    %w = arith.extf %x : tensor<64xf16> to tensor<64xf32>
+    %m = tile.reduce max %w : tensor<64xf32> -> f32
+    // becomes
+    %n = tile.reduce max %x : tensor<64xf16> -> f16
+    %m = arith.extf %n : f16 to f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def TileGPUPadExtents : Pass<"tile-gpu-pad-extents", "::mlir::ModuleOp"> {
   let summary = "round the extents of tiles up to powers of two";
   let description = [{

@@ -35,7 +35,6 @@ void populateOptimizePipeline(OpPassManager &pm, const OptimizeOptions &options)
     kernel.addPass(arith::createIntRangeOptimizationsPass());
   kernel.addPass(createProveInBounds());
   kernel.addPass(createSimplify());
-  kernel.addPass(createReduceStrength());
   addCleanup(kernel);
   kernel.addPass(createLoopInvariantCodeMotionPass());
 }
@@ -66,6 +65,13 @@ void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
 
 void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUSplitLoops());
+  pm.addPass(createTileGPUVersionRows());
+  addCleanup(pm);
+  pm.addPass(createTileGPUReuseLoads());
+  pm.addPass(createTileGPUDeferReductions());
+  pm.addPass(createTileGPUNarrowReductions());
+  pm.addPass(createReduceStrength());
+  pm.addPass(createCSEPass());
   pm.addPass(createTileGPUPadExtents());
   pm.addPass(createTileGPUAssignLayouts({options.target, /*remarks=*/true}));
   pm.addPass(createTileGPUGuardMasks());

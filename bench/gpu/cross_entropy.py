@@ -30,9 +30,8 @@ def _item(m, v, dtype="f16"):
                                                ((1024, 4), (2048, 4), (4096, 4), (4096, 8), (8192, 8), (16384, 16))],
                       arguments, outputs, fixed={"T": dtype})
         if available("cross_entropy_lanes"):
-            found += tiles("cross_entropy_lanes", [{"BLOCK": block, "W": warps, "FP": "fast"} for block, warps in
-                                                   ((4096, 8), (8192, 8), (8192, 16), (4096, 4))], arguments, outputs,
-                           kernel="cross_entropy", fixed={"T": dtype})
+            found += tiles("cross_entropy_lanes", [{"LANES": lanes, "EACH": each} for lanes in (128, 256, 512) for each in (16, 32)],
+                           arguments, outputs, fixed={"T": dtype})
         found += [peers.eager("eager", lambda data: python(data["x"], data["label"])), peers.compiled(python, ["x", "label"])]
         launchers = {}
         for block, warps, stages in ((4096, 8, 1), (4096, 8, 2), (8192, 8, 1), (8192, 16, 2), (2048, 4, 3), (16384, 16, 1)):

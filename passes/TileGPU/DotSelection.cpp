@@ -1,6 +1,7 @@
 // Chooses the instructions for dots by target, element types and extents, and the number of warps that suits them.
 #include "passes/TileGPU/DotSelection.h"
 
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -150,9 +151,10 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, StringRef target) {
 
   int64_t largest = 1, dotElements = 0;
   unsigned narrowest = 128;
-  bool reducesRows = false, reducesOthers = false;
+  bool loops = false, reduces = false, reducesRows = false, reducesOthers = false;
   SmallVector<Extents> wgmma;
   kernel.getBody().walk([&](Operation *op) {
+    loops |= isa<LoopLikeOpInterface>(op);
     for (Value value : op->getResults())
       if (auto type = dyn_cast<RankedTensorType>(value.getType()))
         largest = std::max(largest, type.getNumElements());
@@ -170,6 +172,7 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, StringRef target) {
       narrowest = std::min(narrowest, getElementBits(getElementTypeOrSelf(moved)));
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
       int64_t rank = reduce.getSource().getType().getRank();
+      reduces = true;
       reducesRows |= rank == 2;
       reducesOthers |= rank > 1 && reduce.getAxis() != rank - 1;
     }
@@ -180,6 +183,8 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, StringRef target) {
     shape.numWarps = countWgmmaWarps(wgmma);
   else if (dotElements)
     shape.numWarps = std::clamp<int64_t>(dotElements / (32 * 128), 4, 8);
+  else if (reduces && !loops) // few warps wait for each other least; the 32 elements of a thread are all on their way at once
+    shape.numWarps = std::clamp<int64_t>(largest / (32 * 32), 1, 32);
   else
     shape.numWarps = std::clamp<int64_t>(largest / (32 * 16), 4, 16);
   shape.numWarps = llvm::PowerOf2Ceil(shape.numWarps);

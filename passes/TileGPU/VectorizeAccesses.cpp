@@ -98,8 +98,34 @@ struct TileGPUVectorizeAccesses : tile::impl::TileGPUVectorizeAccessesBase<TileG
           load->setAttr(readOnlyName, builder.getUnitAttr());
       } else if (auto store = dyn_cast<StoreOp>(op)) {
         annotate(store, store.getValue().getType(), getDivisor, builder);
+      } else if (auto inside = dyn_cast<InsideOp>(op)) {
+        annotateInside(inside, getDivisor, builder);
       }
     });
+  }
+
+  /// Neighbours of which all exist or none does: one test serves them.
+  static void annotateInside(InsideOp op, const PowersOfTwo &getDivisor, Builder &builder) {
+    auto tile = dyn_cast<RankedTensorType>(op.getType());
+    if (!tile)
+      return;
+    ViewFacts facts = getFacts(op.getView(), getDivisor);
+    int64_t width = getLayout(tile).getNumRegisters();
+    unsigned tileDim = 0, end = 0;
+    bool found = false;
+    for (unsigned d = 0; d < op.getSizes().size(); ++d) {
+      int64_t bounds = std::gcd(facts.extents[d], getDivisor(op.getStarts()[d]));
+      if (op.getHasEnd()[d])
+        bounds = std::gcd(bounds, getDivisor(op.getEnds()[end++]));
+      if (op.isDropped(d))
+        continue;
+      int64_t contiguous = getLayout(tile).getContiguousRegisters(tileDim++);
+      if (found || contiguous == 1 || op.getSteps()[d] != 1)
+        continue;
+      found = true;
+      width = std::gcd(contiguous, op.getInBounds()[d] ? contiguous : bounds);
+    }
+    op->setAttr(vectorName, builder.getI64IntegerAttr(found ? width : 1));
   }
 
   /// The widest piece that registers, alignment and bounds allow.

@@ -23,6 +23,10 @@ LARGE = {
     "attention_backward": [Case("B=1 H=8 G=2 S=1000 L=1024 D=128", kernel="attention_backward", T="f16"),
                            Case("B=1 H=8 G=2 S=1000 L=1024 D=128", kernel="attention_backward_dq", T="f16")],
     "transpose": [Case("M=8191 N=8193", T="bf16")],
+    "cross_entropy_lanes": [Case("M=1021 V=128256", T="f16")],
+    "softmax_rows": [Case("M=4099 N=8000", T="f16", BLOCK=8192), Case("M=131071 N=1024", T="f32", ROWS=8, BLOCK=1024)],
+    "layer_norm_rows": [Case("M=8191 N=5120", T="f16", BLOCK=8192), Case("M=65535 N=1024", T="f16", ROWS=4, BLOCK=1024)],
+    "rms_norm_rows": [Case("M=8191 N=8192", T="bf16", BLOCK=8192), Case("M=65535 N=1024", T="f16", ROWS=4, BLOCK=1024)],
     "row_sum": [Case("M=3 N=16777216", T="f32")],
 }
 
@@ -128,3 +132,6 @@ def transpose(case, x):
 
 def row_sum(case, x):
     return {"y": x.sum(1)}
+
+
+softmax_rows, layer_norm_rows, rms_norm_rows, cross_entropy_lanes = softmax, layer_norm, rms_norm, cross_entropy

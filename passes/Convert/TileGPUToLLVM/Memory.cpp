@@ -252,7 +252,7 @@ static std::string operandList(unsigned first, unsigned count) {
   return text + (count > 1 ? "}" : "");
 }
 
-/// What `cache:` asks of the first-level cache, as a suffix of the instruction.
+/// What `cache:` asks of the first-level cache, as a part of the instruction.
 static std::string cachePriority(std::optional<StringRef> cache) {
   if (!cache)
     return "";
@@ -551,8 +551,9 @@ struct LowerInside : OpConversionPattern<InsideOp> {
     }
     SmallVector<Value> bits;
     auto type = cast<VectorType>(getTypeConverter()->convertType(tile));
+    unsigned width = getVectorWidth(op); // neighbours of which all exist or none does
     for (unsigned r = 0; r < type.getNumElements(); ++r)
-      bits.push_back(orTrue(access.exists(r)));
+      bits.push_back(r % width ? bits.back() : orTrue(access.exists(r)));
     rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, type, bits);
     return success();
   }

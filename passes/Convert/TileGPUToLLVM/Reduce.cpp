@@ -1,4 +1,5 @@
 // Reductions: within a thread's registers, across lanes by shuffles, across warps through shared memory.
+#include "dialect/AttributeNames.h"
 #include "passes/Convert/Reduction.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
@@ -7,6 +8,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace tile;
@@ -244,8 +246,11 @@ struct LowerReduce : OpConversionPattern<ReduceOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ReduceOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     LinearLayout layout = getLayout(op.getSource().getType());
+    // A product summed up may fuse with the first sum it is in.
+    auto mode = op->getParentOfType<FunctionOpInterface>()->getAttrOfType<StringAttr>(floatModeName);
+    auto flags = mode && mode.getValue() != "strict" ? arith::FastMathFlags::contract : arith::FastMathFlags::none;
     auto combine = [&](OpBuilder &b, const State &x, const State &y) -> State {
-      return {tile::combine(b, op.getLoc(), op.getKind(), x[0], y[0])};
+      return {tile::combine(b, op.getLoc(), op.getKind(), x[0], y[0], flags)};
     };
     auto state = reduceAxes(op, rewriter, {adaptor.getSource()}, layout, getAxes(op.getAxis(), layout.getRank()), combine);
     if (failed(state))

@@ -11,6 +11,7 @@
 // CHECK: tile.return
 tile.kernel @rows
   params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [] constexprs []
+  attributes {tile.num_warps = 4 : i64}
   grid {
   ^bb0(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>):
     tile.yield
@@ -94,3 +95,26 @@ tile.kernel @product
     tile.store %h, %cv[%c0, %c0] {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: true, true>} : tensor<64x64xf16>, !tile.view<64x64xf16>
     tile.return
   }
+
+// Warps that nobody asked for: 32 elements of the largest tile to a thread where tiles are reduced and nothing loops; 16
+// elsewhere, in 4 to 16 warps.
+// CHECK-LABEL: tile.kernel @sums
+// CHECK-SAME: tile_gpu.num_warps = 2
+tile.kernel @sums params [] dims [] constexprs [] grid { tile.yield } body {
+  %t = arith.constant dense<0.0> : tensor<2048xf32>
+  %s = tile.reduce sum %t : tensor<2048xf32> -> f32
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @looped_sums
+// CHECK-SAME: tile_gpu.num_warps = 4
+tile.kernel @looped_sums params [] dims [] constexprs [] grid { tile.yield } body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %t = arith.constant dense<0.0> : tensor<2048xf32>
+  scf.for %i = %c0 to %c8 step %c1 {
+    %s = tile.reduce sum %t : tensor<2048xf32> -> f32
+  }
+  tile.return
+}

@@ -1,0 +1,88 @@
+// tile-gpu-reuse-loads: what is loaded twice from memory that nothing writes is loaded once.
+#include "dialect/AttributeNames.h"
+#include "dialect/Tile/TileDialect.h"
+
+#include "mlir/Pass/Pass.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUREUSELOADS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+/// The tensor that a view is of.
+static ViewOp getRoot(Value view) {
+  if (auto permute = view.getDefiningOp<PermuteViewOp>())
+    return getRoot(permute.getSource());
+  if (auto sub = view.getDefiningOp<SubviewOp>())
+    return getRoot(sub.getSource());
+  return view.getDefiningOp<ViewOp>();
+}
+
+/// True if no store of this launch can change what the load reads.
+static bool readsConstantMemory(LoadOp load) {
+  ViewOp root = getRoot(load.getView());
+  auto kernel = load->getParentOfType<KernelOp>();
+  if (!root || !kernel || kernel->hasAttr(mayAliasName))
+    return false;
+  auto base = dyn_cast<BlockArgument>(root.getBase());
+  return base && kernel.getParam(base.getArgNumber()).getAccess() == Access::In;
+}
+
+/// True if both accesses name the same positions, views apart.
+template <typename A, typename B> static bool areAtSamePlace(A a, B b) {
+  return a.getStarts() == b.getStarts() && a.getEnds() == b.getEnds() && a.getSizes() == b.getSizes() &&
+         a.getSteps() == b.getSteps() && a.getHasEnd() == b.getHasEnd();
+}
+
+/// True if nobody can tell what `value`, a function of what `load` loaded, is where the load finds no element: element-wise
+/// work on it is stored where the same positions do not exist either.
+static bool hidesPadding(LoadOp load, Value value, unsigned depth = 0) {
+  if (depth > 32)
+    return false;
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto store = dyn_cast<StoreOp>(user)) {
+      auto from = load.getView().getDefiningOp<ViewOp>(), to = store.getView().getDefiningOp<ViewOp>();
+      if (use.get() != store.getValue() || !from || !to || !areAtSamePlace(load, store))
+        return false;
+      for (unsigned d = 0; d < load.getSizes().size(); ++d)
+        if (!load.getInBounds()[d] && from.getExtents()[d] != to.getExtents()[d])
+          return false;
+      return true;
+    }
+    return OpTrait::hasElementwiseMappableTraits(user) && user->getNumResults() == 1 &&
+           hidesPadding(load, user->getResult(0), depth + 1);
+  });
+}
+
+namespace {
+
+struct TileGPUReuseLoads : tile::impl::TileGPUReuseLoadsBase<TileGPUReuseLoads> {
+  void runOnOperation() override {
+    for (auto kernel : getOperation().getOps<KernelOp>())
+      kernel.getBody().walk([](Block *block) { visit(*block); });
+  }
+
+  static void visit(Block &block) {
+    SmallVector<LoadOp> earlier;
+    for (LoadOp load : llvm::make_early_inc_range(block.getOps<LoadOp>())) {
+      if (load.getMask() || !readsConstantMemory(load))
+        continue;
+      LoadOp *same = llvm::find_if(earlier, [&](LoadOp other) {
+        return other.getView() == load.getView() && other.getType() == load.getType() && areAtSamePlace(other, load) &&
+               (other.getPad() == load.getPad() || hidesPadding(load, load.getResult()));
+      });
+      if (same == earlier.end()) {
+        earlier.push_back(load);
+        continue;
+      }
+      load.replaceAllUsesWith(same->getResult());
+      load.erase();
+    }
+  }
+};
+
+} // namespace
