@@ -14,11 +14,19 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "examples"))
 import case as cases  # noqa: E402
 
-DTYPES = {"matmul": ["T=f16"], "attention": ["T=f16", "D=64"], "saxpy": [], "matmul_f32": []}
 
 
 def definitions(name):
-    return DTYPES.get(name, ["T=f32"])
+    """One instance of each example: what its first case says; of a dtype that is then still open, f32 or f16."""
+    case = cases.module(name).CASES[0]
+    chosen = {key: str(value) for key, value in case.definitions.items()}
+    with open(os.path.join(ROOT, "examples", name, name + ".tile")) as stream:
+        text = stream.read()
+    if "T: dtype" in text and "T" not in chosen:
+        chosen["T"] = "f32" if re.search(r"T: dtype in \{[^}]*f32", text) else "f16"
+    if "D: int" in text:
+        chosen.setdefault("D", "64")
+    return [f"{key}={value}" for key, value in chosen.items()]
 
 
 class Compiler:
