@@ -182,7 +182,8 @@ namespace {
 struct TileGPUVersionRows : tile::impl::TileGPUVersionRowsBase<TileGPUVersionRows> {
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<KernelOp>())
-      if (auto rows = findRowLoops(kernel); rows && fits(kernel, *rows))
+      // The parts of a split loop count themselves in one place.
+      if (auto rows = findRowLoops(kernel); rows && !kernel->hasAttr(tile::gpu::splitPartsName) && fits(kernel, *rows))
         version(kernel, *rows);
   }
 };

@@ -71,9 +71,14 @@ public:
       bytes += words * 4 * threads;
     }
     auto function = op->getParentOfType<func::FuncOp>();
+    auto known = function->getAttrOfType<IntegerAttr>(scratchBytesName);
+    agrees = !known || known.getInt() == bytes;
     function->setAttr(scratchBytesName, b.getI64IntegerAttr(bytes));
     scratch = function.getArgument(function->getAttrOfType<IntegerAttr>(scratchArgumentName).getInt());
   }
+
+  /// False if other operations of the kernel have records of another size, so that counts would lie elsewhere.
+  bool agrees = true;
 
   /// The record of part `part` of `parts` on `tile`, which are index.
   Value getPointer(Value tile, Value part, int64_t parts) {
@@ -158,6 +163,8 @@ struct LowerPartArrive : OpConversionPattern<PartArriveOp> {
     if (!slot)
       return op.emitError("internal: expected " + sharedOffsetName.str() + " from tile-gpu-allocate-shared, found none");
     Record record(op, b, op.getSums());
+    if (!record.agrees)
+      return op.emitError("internal: a kernel has several splits with sums of different sizes");
     Value own = record.getPointer(adaptor.getTile(), adaptor.getPart(), op.getParts());
     for (auto [i, sum] : llvm::enumerate(adaptor.getSums()))
       record.store(own, i, sum);

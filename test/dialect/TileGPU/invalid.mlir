@@ -85,3 +85,19 @@ func.func @clear(%m: !tile_gpu.memdesc<128x64xf16, #panels>, %x: index) {
   tile_gpu.clear_from %m, %x {dim = 2 : i64} : !tile_gpu.memdesc<128x64xf16, #panels>
   return
 }
+
+// -----
+
+func.func @parts(%s: tensor<16x16xf32>, %tile: index) {
+  // expected-error @+1 {{needs one or more sums of two or more parts, found 1 of 1}}
+  %last = tile_gpu.part_arrive %s at %tile, %tile of 1 : tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @parts(%s: tensor<16x16xf32>, %tile: index) {
+  // expected-error @+1 {{makes a total of the same type, and takes a kind, for each of its 1 sums}}
+  %u = tile_gpu.part_combine %s at %tile of 2 {kinds = array<i32: 0, 0>} : tensor<16x16xf32> -> tensor<16x16xf32>
+  return
+}

@@ -39,3 +39,12 @@ func.func @copies(%t: tensor<16x16xf16, #rows>, %x: index, %y: index, %bar: !til
   tile_gpu.tma_store %t, %d [%x, %y] {columns = 16 : i64, ordered} : tensor<16x16xf16, #rows>
   return
 }
+
+// CHECK-LABEL: func @parts
+func.func @parts(%s: tensor<16x16xf32, #rows>, %t: tensor<16x16xi32, #rows>, %tile: index, %part: index) {
+  // CHECK: tile_gpu.part_arrive %{{.*}}, %{{.*}} at %{{.*}}, %{{.*}} of 4 : tensor<16x16xf32, {{.*}}>, tensor<16x16xi32, {{.*}}>
+  %last = tile_gpu.part_arrive %s, %t at %tile, %part of 4 : tensor<16x16xf32, #rows>, tensor<16x16xi32, #rows>
+  // CHECK: tile_gpu.part_combine %{{.*}}, %{{.*}} at %{{.*}} of 4 {kinds = array<i32: 0, 2>} : tensor<16x16xf32, {{.*}}>, tensor<16x16xi32, {{.*}}> -> tensor<16x16xf32
+  %u:2 = tile_gpu.part_combine %s, %t at %tile of 4 {kinds = array<i32: 0, 2>} : tensor<16x16xf32, #rows>, tensor<16x16xi32, #rows> -> tensor<16x16xf32, #rows>, tensor<16x16xi32, #rows>
+  return
+}

@@ -89,3 +89,15 @@ tile.kernel @uniform params [#tile.param<"a", in, align = 16>] dims [] constexpr
 tile.kernel @four params [] dims [] constexprs [] attributes {tile.cluster = array<i64: 2, 2>, tile.persistent} grid { tile.yield } body {
   tile.return
 }
+
+// -----
+
+// CHECK-LABEL: tile.kernel @parts
+// CHECK-NOT: tile_gpu.cluster
+// expected-remark @below {{clusters are not used: the parts of a split loop are counted, so they cannot run twice [R0405]}}
+tile.kernel @parts params [] dims [] constexprs [] attributes {tile.cluster = array<i64: 2, 1>, tile.persistent, tile_gpu.split_parts = 2 : i64} grid {
+  %c2 = arith.constant 2 : index
+  tile.yield %c2 : index
+} body {
+  tile.return
+}
