@@ -281,9 +281,18 @@ private:
 struct TileGPUSpecializeWarps : tile::impl::TileGPUSpecializeWarpsBase<TileGPUSpecializeWarps> {
   using Base::Base;
 
+  /// Bytes for one block, of as many as the kernel asks for on a multiprocessor; each has some for the system.
+  int64_t getLimit(KernelOp kernel) {
+    constexpr int64_t systemBytes = 1024;
+    int64_t limit = getSharedLimit(target), blocks = 1;
+    if (auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName))
+      blocks = occupancy.getInt();
+    return (limit + systemBytes) / blocks / systemBytes * systemBytes - systemBytes;
+  }
+
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (failed(Specializer(kernel, getSharedLimit(target)).run()))
+      if (failed(Specializer(kernel, getLimit(kernel)).run()))
         return signalPassFailure();
   }
 };

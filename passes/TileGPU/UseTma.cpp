@@ -218,20 +218,41 @@ private:
     return limit - taken - scratch;
   }
 
-  /// As many columns for each store as shared memory allows; drops those that cannot be staged.
+  /// Bytes to stage `columns` columns of a store; none if they cannot be staged at once.
+  static std::optional<int64_t> getStagingBytes(const Store &store, int64_t columns) {
+    auto type = cast<RankedTensorType>(store.value.getType());
+    LinearLayout layout = getLayout(type);
+    if (columns > type.getDimSize(1) || !StorePlan::get(layout, columns, getBlockRows(layout), isOrdered(store.store)))
+      return std::nullopt;
+    return type.getDimSize(0) * columns * getSharedElementBytes(type.getElementType());
+  }
+
+  /// As many columns at once for each store as shared memory allows; drops stores for which there is none.
   void chooseColumns() {
-    int64_t share = 0;
-    if (!stores.empty())
-      share = std::min(stagingBytes, getRoom()) / int64_t(llvm::PowerOf2Ceil(stores.size()));
+    int64_t room = stores.empty() ? 0 : std::min(stagingBytes, getRoom());
+    // The fewest of each, then more for one after the other.
     llvm::erase_if(stores, [&](Store &store) {
-      auto type = cast<RankedTensorType>(store.value.getType());
-      int64_t elementBytes = getSharedElementBytes(type.getElementType()), width = store.map.getBox()[0];
-      for (store.columns = type.getDimSize(1); store.columns >= width; store.columns /= 2)
-        if (type.getDimSize(0) * store.columns * elementBytes <= share &&
-            StorePlan::get(getLayout(type), store.columns, getBlockRows(getLayout(type)), isOrdered(store.store)))
+      int64_t all = cast<RankedTensorType>(store.value.getType()).getDimSize(1);
+      for (store.columns = store.map.getBox()[0]; store.columns <= all; store.columns *= 2)
+        if (std::optional<int64_t> bytes = getStagingBytes(store, store.columns)) {
+          if (*bytes > room)
+            break;
+          room -= *bytes;
           return false;
+        }
       return true;
     });
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (Store &store : stores) {
+        std::optional<int64_t> now = getStagingBytes(store, store.columns), more = getStagingBytes(store, store.columns * 2);
+        if (!more || *more - *now > room)
+          continue;
+        room -= *more - *now;
+        store.columns *= 2;
+        grown = true;
+      }
+    }
   }
 
   Value getDescriptor(TensorMapAttr map, Location loc) {

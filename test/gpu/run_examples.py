@@ -10,6 +10,7 @@ import concurrent.futures
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -85,7 +86,10 @@ class Binaries:
 
     @staticmethod
     def key(name, case):
-        return (name, *sorted((k, str(v)) for k, v in case.definitions.items() if k != "T"))
+        # A dtype without a default is deduced from the arguments.
+        with open(cases.source(name)) as source:
+            deduced = not re.search(r"\bT: dtype in \{[^}]*\} =", source.read())
+        return (name, *sorted((k, str(v)) for k, v in case.definitions.items() if k != "T" or not deduced))
 
     def compile(self, key):
         name, definitions = key[0], key[1:]

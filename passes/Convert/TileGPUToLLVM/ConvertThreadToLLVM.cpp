@@ -62,8 +62,9 @@ struct ConvertThreadToLLVM : tile::impl::ConvertThreadToLLVMBase<ConvertThreadTo
     if (auto cluster = function->getAttrOfType<IntegerAttr>(tile::gpu::blocksOfClusterName))
       function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), builder.getDenseI32ArrayAttr({int32_t(cluster.getInt()), 1, 1}));
     // Registers can be reallocated only where their number on entry is known.
-    if (function->hasAttr(tile::gpu::producerThreadsName))
-      function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
+    auto occupancy = function->getAttrOfType<IntegerAttr>(tile::occupancyName);
+    if (occupancy || function->hasAttr(tile::gpu::producerThreadsName))
+      function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(occupancy ? occupancy.getInt() : 1));
     function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), builder.getDenseI32ArrayAttr({int32_t(threads.getInt())}));
     // fp("fast") may flush subnormal numbers: without, each approximate instruction comes with its scaling.
     if (auto mode = function->getAttrOfType<StringAttr>(tile::floatModeName); mode && mode.getValue() == "fast")

@@ -267,14 +267,16 @@ struct LowerScalarReceive : OpConversionPattern<ScalarReceiveOp> {
 
 /// Registers of a thread: on entry all warps have the same share of the block's; the producer gives most of its own to the
 /// consumers. More than the block got on entry is never to be had: asking for it waits for ever.
-void setRegisters(OpBuilder &b, Location loc, int64_t consumerThreads, bool producer) {
+void setRegisters(OpBuilder &b, Location loc, int64_t consumerThreads, int64_t blocks, bool producer) {
   constexpr int64_t registers = 65536, granule = 8, producerRegisters = 40, most = 232;
   int64_t consumers = consumerThreads / warpgroupThreads;
-  // With one consumer warpgroup each thread may have 255 registers anyway.
-  if (consumers < 2)
+  // One consumer warpgroup that has the multiprocessor for itself may have 255 registers a thread anyway.
+  if (consumers < 1 || (consumers == 1 && blocks == 1))
     return;
-  int64_t entry = registers / ((consumers + 1) * warpgroupThreads) / granule * granule;
+  int64_t entry = registers / (blocks * (consumers + 1) * warpgroupThreads) / granule * granule;
   int64_t share = std::min(most, ((consumers + 1) * entry - producerRegisters) / consumers / granule * granule);
+  if (entry <= producerRegisters)
+    return;
   if (producer)
     NVVM::SetMaxRegisterOp::create(b, loc, producerRegisters, NVVM::SetMaxRegisterAction::decrease);
   else
@@ -285,7 +287,9 @@ struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(WarpSpecializeOp op, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    int64_t consumers = getConsumerThreads(op);
+    int64_t consumers = getConsumerThreads(op), blocks = 1;
+    if (auto occupancy = op->getParentOfType<func::FuncOp>()->getAttrOfType<IntegerAttr>(occupancyName))
+      blocks = occupancy.getInt();
     // The mbarriers that rings have set up become visible to every thread and to the copy engine.
     inlinePTX(rewriter, loc, {}, {}, "fence.mbarrier_init.release.cluster;", "~{memory}");
     bool clustered = op->getParentOfType<func::FuncOp>()->hasAttr(blocksOfClusterName);
@@ -301,11 +305,11 @@ struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
     auto split = scf::IfOp::create(rewriter, loc, isConsumer, /*withElseRegion=*/true);
     rewriter.inlineBlockBefore(&op.getConsumer().front(), split.thenYield());
     rewriter.setInsertionPointToStart(split.elseBlock());
-    setRegisters(rewriter, loc, consumers, /*producer=*/true);
+    setRegisters(rewriter, loc, consumers, blocks, /*producer=*/true);
     auto one = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, thread, consumers), /*withElseRegion=*/false);
     rewriter.inlineBlockBefore(&op.getProducer().front(), one.thenYield());
     rewriter.setInsertionPointToStart(split.thenBlock());
-    setRegisters(rewriter, loc, consumers, /*producer=*/false);
+    setRegisters(rewriter, loc, consumers, blocks, /*producer=*/false);
     if (clustered) { // no block leaves while the other may still arrive at its barriers
       rewriter.setInsertionPointAfter(split);
       synchronizeCluster();

@@ -29,3 +29,14 @@ tile.kernel @one params [] dims [] constexprs [] attributes {tile_gpu.num_warps 
   }
   tile.return
 }
+
+// Two blocks on a multiprocessor start with 128 registers a thread; the one consumer warpgroup of each gets 216.
+// CHECK-LABEL: func.func @twice
+// CHECK: nvvm.setmaxregister increase 216
+// CHECK: nvvm.setmaxregister decrease 40
+tile.kernel @twice params [] dims [] constexprs [] attributes {tile.occupancy = 2 : i64, tile_gpu.num_warps = 4 : i64, tile_gpu.producer_threads = 128 : i64} grid { tile.yield } body {
+  tile_gpu.warp_specialize producer {
+  } consumer {
+  }
+  tile.return
+}
