@@ -154,6 +154,19 @@ def TileGPUPadExtents : Pass<"tile-gpu-pad-extents", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::tile::TileDialect"];
 }
 
+def TileGPULoadNibblesAsBytes : Pass<"tile-gpu-load-nibbles-as-bytes", "::mlir::ModuleOp"> {
+  let summary = "load tiles of i4 as tiles of i8 and unpack them in registers";
+  let description = [{
+    Where an access of a whole tensor begins and ends at bytes, which its positions' divisors tell. Other accesses of i4
+    read the byte of each element.
+    ```mlir
+    %b = tile.load %bytes[%n, %half] ... : !tile.view<?x?xi8> -> tensor<128x32xi8>
+    %w = tile_gpu.unpack %b : tensor<128x32xi8> -> tensor<128x64xi4>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tile::gpu::TileGPUDialect"];
+}
+
 def TileGPUAssignLayouts : Pass<"tile-gpu-assign-layouts", "::mlir::ModuleOp"> {
   let summary = "give every tile a layout, and turn dots into tensor-core or scalar products";
   let description = [{

@@ -73,6 +73,7 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createReduceStrength());
   pm.addPass(createCSEPass());
   pm.addPass(createTileGPUPadExtents());
+  pm.addPass(createTileGPULoadNibblesAsBytes());
   pm.addPass(createTileGPUAssignLayouts({options.target, /*remarks=*/true}));
   pm.addPass(createTileGPUGuardMasks());
   addCleanup(pm);

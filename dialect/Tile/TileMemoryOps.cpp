@@ -8,7 +8,9 @@ using namespace tile;
 
 LogicalResult ViewOp::verify() {
   ViewType view = getType();
-  if (view.getElementType() != getBase().getType().getElementType())
+  Type held = getBase().getType().getElementType();
+  bool isBytes = held.isInteger(4) && view.getElementType().isInteger(8);
+  if (view.getElementType() != held && !isBytes)
     return emitOpError() << "makes a view of " << view.getElementType() << " from a pointer to "
                          << getBase().getType().getElementType();
   if ((int64_t)getExtents().size() != view.getRank() || (int64_t)getStrides().size() != view.getRank())

@@ -7,7 +7,7 @@ include "dialect/Tile/TileOpBase.td"
 def Tile_ViewOp : Tile_Op<"view", [Pure, AttrSizedOperandSegments]> {
   let summary = "a tensor parameter as a view";
   let description = [{
-    Extents and strides are in elements, slowest dimension first.
+    Extents and strides are in elements, slowest dimension first. A tensor of i4 may be viewed as i8, pairs of elements.
     ```mlir
     %v = tile.view %x [%m, %n] strides [%n, %c1] : !tile.ptr<f16> -> !tile.view<?x?xf16>
     ```

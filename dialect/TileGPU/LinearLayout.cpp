@@ -273,6 +273,31 @@ LinearLayout LinearLayout::broadcastSource(ArrayRef<int64_t> source) const {
   });
 }
 
+LinearLayout LinearLayout::splitElements() const {
+  auto stretch = [](Coord coord) {
+    coord.back() *= 2;
+    return coord;
+  };
+  Coord to = stretch(Coord(shape.begin(), shape.end()));
+  LinearLayout result = mapBases(*this, to, /*dropZeroRegisters=*/false, stretch);
+  auto &registers = result.bases[unsigned(InDim::Register)];
+  registers.insert(registers.begin(), unit(getRank(), getRank() - 1, 1));
+  return result;
+}
+
+LinearLayout LinearLayout::joinElements() const {
+  assert(!getBases(InDim::Register).empty() && getBases(InDim::Register)[0] == unit(getRank(), getRank() - 1, 1) &&
+         "neighbours are in neighbouring registers");
+  LinearLayout source = *this;
+  auto &registers = source.bases[unsigned(InDim::Register)];
+  registers.erase(registers.begin());
+  auto shrink = [](Coord coord) {
+    coord.back() /= 2;
+    return coord;
+  };
+  return mapBases(source, shrink(Coord(shape.begin(), shape.end())), /*dropZeroRegisters=*/false, shrink);
+}
+
 LinearLayout LinearLayout::reshape(ArrayRef<int64_t> to) const {
   return mapBases(*this, to, /*dropZeroRegisters=*/false,
                   [&](const Coord &coord) { return unflatten(to, flatten(shape, coord)); });

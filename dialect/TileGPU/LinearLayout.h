@@ -76,6 +76,10 @@ public:
   /// The layout a tile of shape `source` needs so that broadcasting it (right-aligned) into this layout moves nothing
   /// between threads: dimensions that are repeated get zero bases; registers that then hold duplicates are removed.
   LinearLayout broadcastSource(llvm::ArrayRef<int64_t> source) const;
+  /// The layout where each element has become two neighbours along the last dimension, in neighbouring registers.
+  LinearLayout splitElements() const;
+  /// What splitElements was called on to give this.
+  LinearLayout joinElements() const;
   /// The layout of the same registers for a row-major reshape to `shape`.
   LinearLayout reshape(llvm::ArrayRef<int64_t> shape) const;
   /// Dimension i of the result is dimension permutation[i] of this.

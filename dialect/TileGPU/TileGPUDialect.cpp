@@ -166,6 +166,17 @@ static LogicalResult verifySameTile(Operation *op, RankedTensorType tile, MemDes
 
 LogicalResult LocalAllocOp::verify() { return verifySameTile(*this, getSource().getType(), getType()); }
 
+LogicalResult UnpackOp::verify() {
+  RankedTensorType source = getSource().getType(), result = getType();
+  SmallVector<int64_t> shape(source.getShape());
+  if (!shape.empty())
+    shape.back() *= 2;
+  if (shape.empty() || !source.getElementType().isInteger(8) || !result.getElementType().isInteger(4) ||
+      result.getShape() != ArrayRef<int64_t>(shape))
+    return emitOpError() << "makes two elements of i4 of each i8 along the last dimension, found " << source << " to " << result;
+  return success();
+}
+
 LogicalResult LocalLoadOp::verify() { return verifySameTile(*this, getType(), getSource().getType()); }
 
 LogicalResult MemDescPermuteOp::verify() {

@@ -50,6 +50,21 @@ def TileGPU_MemDescPermuteOp : TileGPU_Op<"memdesc_permute", [Pure]> {
   let hasVerifier = 1;
 }
 
+def TileGPU_UnpackOp : TileGPU_Op<"unpack", [Pure]> {
+  let summary = "the two integers of 4 bits in each byte";
+  let description = [{
+    Elements 2i and 2i + 1 along the last dimension are the lower and the upper half of the source's element i. A thread
+    holds both in neighbouring registers; nothing moves.
+    ```mlir
+    %w = tile_gpu.unpack %b : tensor<128x32xi8, #bytes> -> tensor<128x64xi4, #halves>
+    ```
+  }];
+  let arguments = (ins TileGPU_Tile:$source);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def TileGPU_LocalLoadOp : TileGPU_Op<"local_load", [MemoryEffects<[MemRead]>]> {
   let summary = "read a tile from shared memory into registers";
   let description = [{

@@ -277,6 +277,17 @@ private:
     return addUp(dot, acc, create);
   }
 
+  /// Bytes that a loop loads go through shared memory where TMA can fetch them ahead.
+  void rewriteUnpack(UnpackOp unpack, const LinearLayout &layout) {
+    OpOperand &source = unpack->getOpOperand(0);
+    auto load = source.get().getDefiningOp<LoadOp>();
+    if (!inference.getShape().hasWgmma || !load || !load->hasOneUse() || !load->getParentOfType<scf::ForOp>())
+      return convertOperand(source, layout);
+    Value memory = stage(source.get());
+    builder.setInsertionPoint(unpack);
+    source.set(LocalLoadOp::create(builder, unpack.getLoc(), withLayout(cast<RankedTensorType>(load.getType()), layout), memory));
+  }
+
   void rewriteDot(DotOp dot) {
     builder.setInsertionPoint(dot);
     Value acc = get(dot.getAcc(), layoutOf(dot.getResult()));
@@ -362,6 +373,8 @@ private:
     if (op->getNumResults() != 1 || !isTile(op->getResult(0)))
       return;
     LinearLayout layout = layoutOf(op->getResult(0));
+    if (auto unpack = dyn_cast<UnpackOp>(op))
+      return rewriteUnpack(unpack, layout.joinElements());
     if (isa<ReshapeOp>(op))
       layout = layout.reshape(cast<RankedTensorType>(op->getOperand(0).getType()).getShape());
     else if (auto permute = dyn_cast<PermuteOp>(op)) {

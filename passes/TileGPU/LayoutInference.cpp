@@ -216,6 +216,10 @@ bool LayoutInference::visit(Operation *op) {
   }
   if (isa<BroadcastOp>(op))
     return false;
+  if (auto unpack = dyn_cast<UnpackOp>(op)) {
+    auto it = anchors.find(unpack.getSource());
+    return it != anchors.end() && anchor(result, it->second.layout.splitElements(), it->second.priority);
+  }
   if (isa<ReshapeOp, PermuteOp>(op)) {
     auto it = anchors.find(op->getOperand(0));
     if (it == anchors.end())

@@ -104,6 +104,7 @@ public:
       rewrite(fetch);
     for (Store &store : stores)
       rewrite(store);
+    forwardUnfetched();
   }
 
 private:
@@ -133,6 +134,22 @@ private:
       fetches.push_back({load, alloc, std::move(access), map});
     else if (remarks && feedsProduct(alloc.getResult()))
       load->emitRemark() << "operand is not copied by TMA: " << access.problem << " [R0402]";
+  }
+
+  /// A tile that was put into shared memory only for TMA stays in registers where that does not fetch it.
+  void forwardUnfetched() {
+    SmallVector<LocalLoadOp> reads;
+    kernel.getBody().walk([&](LocalLoadOp read) {
+      auto alloc = read.getSource().getDefiningOp<LocalAllocOp>();
+      if (alloc && alloc->hasOneUse() && alloc.getSource().getType() == read.getType())
+        reads.push_back(read);
+    });
+    for (LocalLoadOp read : reads) {
+      auto alloc = read.getSource().getDefiningOp<LocalAllocOp>();
+      read.getResult().replaceAllUsesWith(alloc.getSource());
+      read.erase();
+      alloc.erase();
+    }
   }
 
   /// Ends of the load itself, behind which nothing is used.

@@ -62,7 +62,6 @@ Description describe(const TensorMap &map, const Param &param, const tile_argume
     isEmpty |= result.extents[i] == 0;
   }
   result.extents[0] = (result.extents[0] + perCell - 1) / perCell;
-  result.box[0] /= perCell;
   // Every position of an empty tensor reads as zero, and so does the first of these.
   if (isEmpty)
     result.address = empty + (param.access == Access::In ? 0 : 16);

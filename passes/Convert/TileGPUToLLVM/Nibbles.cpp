@@ -94,6 +94,14 @@ Value toIntegers(OpBuilder &builder, Location loc, Value nibbles, bool isSigned)
   return vector::FromElementsOp::create(builder, loc, type, elements);
 }
 
+struct LowerUnpack : OpConversionPattern<UnpackOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(UnpackOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<vector::BitCastOp>(op, cast<VectorType>(getTypeConverter()->convertType(op.getType())), adaptor.getSource());
+    return success();
+  }
+};
+
 template <typename Op, bool isSigned> struct LowerNibbleCast : OpConversionPattern<Op> {
   LowerNibbleCast(const TypeConverter &converter, MLIRContext *context) : OpConversionPattern<Op>(converter, context, /*benefit=*/2) {}
   LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor, ConversionPatternRewriter &rewriter) const override {
@@ -127,7 +135,7 @@ template <typename Op, bool isSigned> struct LowerNibbleCast : OpConversionPatte
 } // namespace
 
 void tile::gpu::populateNibblePatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerNibbleCast<arith::SIToFPOp, true>, LowerNibbleCast<arith::UIToFPOp, false>, LowerNibbleCast<arith::ExtSIOp, true>,
+  patterns.add<LowerUnpack, LowerNibbleCast<arith::SIToFPOp, true>, LowerNibbleCast<arith::UIToFPOp, false>, LowerNibbleCast<arith::ExtSIOp, true>,
                LowerNibbleCast<arith::ExtUIOp, false>, LowerNibbleCast<arith::IndexCastOp, true>,
                LowerNibbleCast<arith::IndexCastUIOp, false>>(converter, patterns.getContext());
 }

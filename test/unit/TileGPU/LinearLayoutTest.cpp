@@ -338,6 +338,21 @@ TEST(LinearLayout, Permute) {
 //===--- Queries
 //----------------------------------------------------------------------------------------------------===//
 
+TEST(LinearLayout, SplitElements) {
+  for (unsigned i = 0; i < numSamples; ++i) {
+    LinearLayout layout = sample(i), split = layout.splitElements();
+    EXPECT_EQ(split.joinElements(), layout);
+    EXPECT_EQ(split.getNumRegisters(), 2 * layout.getNumRegisters());
+    forAll(layout, [&](unsigned reg, unsigned lane, unsigned warp, std::vector<int64_t> coord) {
+      for (unsigned half : {0, 1}) {
+        Coord expected(coord.begin(), coord.end());
+        expected.back() = 2 * expected.back() + half;
+        EXPECT_EQ(split.apply(2 * reg + half, lane, warp), expected) << layout.str();
+      }
+    });
+  }
+}
+
 TEST(LinearLayout, ContiguousRegisters) {
   for (unsigned i = 0; i < numSamples; ++i)
     for (unsigned dim = 0; dim < sample(i).getRank(); ++dim) {

@@ -1,0 +1,100 @@
+// tile-gpu-load-nibbles-as-bytes: tiles of 4-bit integers are loaded as the bytes that hold them, so that everything that
+// moves tiles (wide accesses, TMA) moves these too, and unpacked in registers.
+#include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/Analysis/Divisibility.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPULOADNIBBLESASBYTES
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+struct TileGPULoadNibblesAsBytes : tile::impl::TileGPULoadNibblesAsBytesBase<TileGPULoadNibblesAsBytes> {
+  void runOnOperation() override {
+    SmallVector<LoadOp> loads;
+    getOperation().walk([&](LoadOp load) {
+      if (auto type = dyn_cast<RankedTensorType>(load.getType()); type && type.getElementType().isInteger(4))
+        loads.push_back(load);
+    });
+    if (loads.empty())
+      return;
+    const auto &divisibility = getAnalysis<DivisibilityAnalysis>();
+    for (LoadOp load : loads)
+      if (beginsAndEndsAtBytes(load, divisibility))
+        rewrite(load);
+    bytes.clear();
+  }
+
+private:
+  /// True for an access of a whole tensor that takes both elements of each byte, or none.
+  static bool beginsAndEndsAtBytes(LoadOp load, const DivisibilityAnalysis &divisibility) {
+    auto view = load.getView().getDefiningOp<ViewOp>();
+    if (!view || load.getMask())
+      return false;
+    unsigned last = view.getType().getRank() - 1;
+    auto isEven = [&](Value value) { return divisibility.getDivisor(value) % 2 == 0; };
+    if (load.isDropped(last) || load.getSteps()[last] != 1 || load.getSizes()[last] % 2 || !matchPattern(view.getStrides()[last], m_One()))
+      return false;
+    Value end = load.getEnd(last);
+    return isEven(load.getStarts()[last]) && (!end || isEven(end));
+  }
+
+  static Value half(OpBuilder &b, Location loc, Value value) {
+    return b.createOrFold<arith::DivSIOp>(loc, value, arith::ConstantIndexOp::create(b, loc, 2));
+  }
+
+  /// The view's bytes. The launcher has checked that its last extent and its other strides are even.
+  Value getBytes(ViewOp view) {
+    Value &cached = bytes[view];
+    if (cached)
+      return cached;
+    OpBuilder b(view->getContext());
+    b.setInsertionPointAfter(view);
+    unsigned last = view.getType().getRank() - 1;
+    SmallVector<Value> extents(view.getExtents()), strides(view.getStrides());
+    SmallVector<int64_t> shape(view.getType().getShape());
+    extents[last] = half(b, view.getLoc(), extents[last]);
+    if (!ShapedType::isDynamic(shape[last]))
+      shape[last] /= 2;
+    for (unsigned d = 0; d < last; ++d)
+      strides[d] = half(b, view.getLoc(), strides[d]);
+    auto type = ViewType::get(b.getContext(), shape, b.getI8Type());
+    return cached = ViewOp::create(b, view.getLoc(), type, view.getBase(), extents, strides);
+  }
+
+  void rewrite(LoadOp load) {
+    OpBuilder b(load);
+    Location loc = load.getLoc();
+    Value view = getBytes(load.getView().getDefiningOp<ViewOp>());
+    auto type = cast<RankedTensorType>(load.getType());
+    unsigned last = load.getSizes().size() - 1;
+    SmallVector<int64_t> sizes(load.getSizes()), shape(type.getShape());
+    SmallVector<Value> starts(load.getStarts()), ends(load.getEnds());
+    sizes[last] /= 2;
+    shape.back() /= 2;
+    starts[last] = half(b, loc, starts[last]);
+    if (load.getHasEnd()[last])
+      ends.back() = half(b, loc, ends.back());
+    // Padding of i4 is 0.
+    Value pad = arith::ConstantIntOp::create(b, loc, 0, 8);
+    Value tile = LoadOp::create(b, loc, RankedTensorType::get(shape, b.getI8Type()), view, starts, ends,
+                                b.getDenseI64ArrayAttr(sizes), load.getStepsAttr(), load.getHasEndAttr(), load.getInBoundsAttr(), pad,
+                                /*mask=*/Value(), load.getCacheAttr());
+    Value unpacked = UnpackOp::create(b, loc, type, tile);
+    load.getResult().replaceAllUsesWith(unpacked);
+    load.erase();
+  }
+
+  DenseMap<Operation *, Value> bytes; // looked up only
+};
+
+} // namespace
