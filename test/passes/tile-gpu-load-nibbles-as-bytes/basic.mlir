@@ -6,14 +6,15 @@
 // The tensor is viewed as bytes, of half the extent and half the stride; what begins at a byte is loaded so.
 // CHECK-LABEL: tile.kernel @rows
 // CHECK: body {
-// CHECK-DAG: %[[N:.*]] = tile.dim #tile.dim<"N"
-// CHECK-DAG: %[[K:.*]] = tile.dim #tile.dim<"K"
-// CHECK-DAG: %[[BYTES:.*]] = arith.divsi %[[K]], %c2{{.*}} : index
-// CHECK: %[[V:.*]] = tile.view %{{.*}}[%[[N]], %{{.*}}] strides[%{{.*}}, %{{.*}}] : !tile.ptr<i4> -> !tile.view<?x?xi8>
+// CHECK: %[[N:.*]] = tile.dim <"N"
+// CHECK: %[[K:.*]] = tile.dim <"K"
+// CHECK: %[[BYTES:.*]] = arith.divsi %[[K]], %c2
+// CHECK: %[[STRIDE:.*]] = arith.divsi %[[K]], %c2
+// CHECK: %[[V:.*]] = tile.view %{{.*}}[%[[N]], %[[BYTES]]] strides[%[[STRIDE]], %c1] : <i4> -> <?x?xi8>
 // CHECK: scf.for %[[AT:[a-z0-9]+]] =
-// CHECK: %[[START:.*]] = arith.divsi %[[AT]], %c2{{.*}} : index
-// CHECK: %[[B:.*]] = tile.load %[[V]][%{{.*}}, %[[START]]] pad %{{.*}} : i8 {sizes = array<i64: 64, 32>, {{.*}}in_bounds = array<i1: false, true>} : !tile.view<?x?xi8> -> tensor<64x32xi8>
-// CHECK: tile_gpu.unpack %[[B]] : tensor<64x32xi8> -> tensor<64x64xi4>
+// CHECK: %[[START:.*]] = arith.divsi %[[AT]], %c2
+// CHECK: %[[B:.*]] = tile.load %[[V]][%c0, %[[START]]] {{.*}}in_bounds = array<i1: false, true>, sizes = array<i64: 64, 32>{{.*}} -> tensor<64x32xi8>
+// CHECK-NEXT: tile_gpu.unpack %[[B]] : tensor<64x32xi8> -> tensor<64x64xi4>
 // An odd start reads half of a byte, and so may one that is not known.
 // CHECK: tile.load %{{.*}} -> tensor<64x8xi4>
 // CHECK: tile.load %{{.*}} -> tensor<64x16xi4>
