@@ -94,6 +94,7 @@ TEST(StorePlan, AllThreadsTogether) {
   EXPECT_FALSE(check(accumulator(64, 128, 4, 2), 128, 2)); // two side by side
   EXPECT_FALSE(check(accumulator(128, 128, 8, 1), 64, 2, /*ordered=*/true));
   EXPECT_FALSE(check(accumulator(64, 64, 8, 1), 64, 2)); // the second holds duplicates
+  EXPECT_FALSE(check(accumulator(256, 16, 8, 1).permute({1, 0}), 128, 2)); // a product computed transposed
 }
 
 TEST(StorePlan, ColumnsThatThreadsCount) {
