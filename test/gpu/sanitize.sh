@@ -24,5 +24,14 @@ check examples/layer_norm/layer_norm.tile -D T=f16 --random M=7,N=1000
 check examples/cross_entropy/cross_entropy.tile -D T=f32 --random M=9,V=10007
 check examples/transpose/transpose.tile -D T=f16 --random M=100,N=77
 check examples/row_sum/row_sum.tile -D T=f32 --random M=3,N=10007
+check examples/matmul_nt/matmul_nt.tile -D T=f16 --random M=200,N=264,K=136
+check examples/matmul_f8/matmul_f8.tile -D A=f8e4m3 --random M=130,N=136,K=272
+check examples/matmul_int8/matmul_int8.tile -D T=i8 --random M=130,N=136,K=272
+check examples/matmul_w4/matmul_w4.tile -D T=f16 --random M=20,N=136,K=256
+check examples/attention/attention.tile -D T=bf16 -D D=128 -D CAUSAL=false --random B=1,H=2,G=1,S=260,L=390 --arg scale=0.09
+check examples/rms_norm_rows/rms_norm_rows.tile -D T=f16 --random M=7,N=1000
+check examples/softmax_rows/softmax_rows.tile -D T=f32 --random M=7,N=1000
+check examples/layer_norm_rows/layer_norm_rows.tile -D T=f16 --random M=7,N=1000
+check examples/cross_entropy_lanes/cross_entropy_lanes.tile -D T=f16 --random M=5,V=10007
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
