@@ -11,6 +11,7 @@ CASES = [
     Case("M=1 N=8 K=128", T="f16"), Case("M=16 N=128 K=256", T="bf16"), Case("M=64 N=136 K=512", T="f16"),
     Case("M=100 N=264 K=384", T="bf16"), Case("M=3 N=1000 K=4096", T="f16"), Case("M=17 N=72 K=192", T="f16", G=64),
     Case("M=130 N=200 K=256", T="bf16", BM=128, BN=64), Case("M=5 N=64 K=96", T="f16", G=32, BM=16, BN=64, BK=32),
+    Case("M=16 N=1000 K=2048", T="f16", BM=16, BN=32, BK=128),
     Case("M=16 N=136 K=1536", T="f16", SPLIT=4), Case("M=3 N=72 K=640", T="bf16", BM=16, BN=64, SPLIT=8),
 ]
 

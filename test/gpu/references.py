@@ -22,6 +22,8 @@ LARGE = {
     "matmul_nt": [Case("M=4096 N=4096 K=4096", T="f16")],
     "attention_backward": [Case("B=1 H=8 G=2 S=1000 L=1024 D=128", kernel="attention_backward", T="f16"),
                            Case("B=1 H=8 G=2 S=1000 L=1024 D=128", kernel="attention_backward_dq", T="f16")],
+    # Slots of a ring that ordinary loads read and copies fill again, often.
+    "matmul_w4": [Case("M=16 N=8192 K=8192", T="f16", BM=16, BN=32, BK=128), Case("M=1 N=8192 K=8192", T="bf16", BM=16, BN=32, BK=128)],
     "transpose": [Case("M=8191 N=8193", T="bf16")],
     "cross_entropy_lanes": [Case("M=1021 V=128256", T="f16")],
     "softmax_rows": [Case("M=4099 N=8000", T="f16", BLOCK=8192), Case("M=131071 N=1024", T="f32", ROWS=8, BLOCK=1024)],

@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -193,12 +194,25 @@ static FailureOr<State> reduceAxes(Operation *op, OpBuilder &b, State state, con
   auto pointerTo = [&](unsigned i, Value index) {
     return LLVM::GEPOp::create(b, loc, bases[i].getType(), types[i], bases[i], ArrayRef<LLVM::GEPArg>{index});
   };
-  // Lanes that hold the same write the same word, which costs one of them a cycle and no predicate.
+  // Of lanes that stand for the same element one writes: what they hold may differ in the last bit, where combining is not
+  // symmetric, and then it must not be up to chance whose is kept.
+  unsigned sameLanes = 31;
+  for (unsigned bit : laneBits)
+    sameLanes &= ~(1u << bit);
+  scf::IfOp owner;
+  if (sameLanes) {
+    Value others = arith::AndIOp::create(b, loc, lane, constantI32(b, loc, sameLanes));
+    Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, others, constantI32(b, loc, 0));
+    owner = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(owner.thenBlock());
+  }
   for (unsigned i = 0; i < state.size(); ++i)
     for (int64_t r = 0; r < registers; ++r) {
       Value place = pointerTo(i, arith::AddIOp::create(b, loc, firstPart(r), ownPart));
       LLVM::StoreOp::create(b, loc, toShared(b, loc, vector::ExtractOp::create(b, loc, state[i], ArrayRef<int64_t>{r})), place);
     }
+  if (owner)
+    b.setInsertionPointAfter(owner);
   BarrierOp::create(b, loc);
   // One vector of all registers for each part; combined as a tree, in the same order for every thread, so that all hold the
   // same bits.

@@ -187,8 +187,11 @@ struct LowerRingRelease : OpConversionPattern<RingReleaseOp> {
       return op.emitError("internal: expected the ring's definition");
     bool perWarp = source.getPerWarp(), clustered = source.getClustered();
     Value slot = readSlot(rewriter, loc, ring[ReleaseSlot], type.getStages());
-    if (perWarp)
+    if (perWarp) {
+      // Ordinary loads have read the slot, the copy engine will write it: another proxy.
+      inlinePTX(rewriter, loc, {}, {}, "fence.proxy.async.shared::cta;", "~{memory}");
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
+    }
     unsigned group = perWarp ? 32 : std::min<int64_t>(warpgroupThreads, getConsumerThreads(op));
     Value number = arith::AndIOp::create(rewriter, loc, getThreadId(rewriter, loc), constantI32(rewriter, loc, group - 1));
     Value signals = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, number,

@@ -298,32 +298,38 @@ struct LowerClearFrom : OpConversionPattern<ClearFromOp> {
     Value line = divide(offset, panelBytes), row = modulo(line, rows);
     Value pointer = advance(b, loc, memory, offset);
     int64_t elements = 16 / elementBytes;
-    auto cells = VectorType::get(elements, b.getIntegerType(8 * elementBytes));
-    auto i32s = VectorType::get(elements, b.getI32Type());
-    Value position;
-    if (dim == order[0]) {
-      Value column = modulo(offset, panelBytes);
-      if (swizzle)
-        column = arith::XOrIOp::create(b, loc, column, multiply(modulo(divide(offset, 128), swizzle / 16), 16));
-      column = arith::AddIOp::create(b, loc, multiply(divide(line, rows), panelBytes), column);
-      SmallVector<int32_t> steps(elements);
-      for (int64_t i = 0; i < elements; ++i)
-        steps[i] = i;
-      Value step = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(i32s, ArrayRef<int32_t>(steps)));
-      position = arith::AddIOp::create(
-          b, loc, vector::BroadcastOp::create(b, loc, i32s, divide(column, elementBytes)), step);
-    } else {
+    auto isBehind = [&](Value position) {
+      return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, position, limit);
+    };
+    // Stores alone, of what is cleared alone: other warpgroups may do the same meanwhile.
+    auto clearIf = [&](Value condition, Type cells, Value at, bool orElse) {
+      auto branch = scf::IfOp::create(b, loc, condition, orElse);
+      OpBuilder inside = OpBuilder::atBlockBegin(branch.thenBlock());
+      Value zero = arith::ConstantOp::create(inside, loc, inside.getZeroAttr(cells));
+      LLVM::StoreOp::create(inside, loc, zero, at, isa<VectorType>(cells) ? 16 : elementBytes);
+      return branch;
+    };
+    Type cell = b.getIntegerType(8 * elementBytes), cells = VectorType::get(elements, cell);
+    if (dim != order[0]) {
       for (int64_t d : order.drop_front()) {
         if (d == dim)
           break;
         row = divide(row, shape[d]);
       }
-      position = vector::BroadcastOp::create(b, loc, i32s, modulo(row, shape[dim]));
+      clearIf(isBehind(modulo(row, shape[dim])), cells, pointer, /*orElse=*/false);
+      return;
     }
-    Value kept = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, position, vector::BroadcastOp::create(b, loc, i32s, limit));
-    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(cells));
-    Value old = LLVM::LoadOp::create(b, loc, cells, pointer, 16);
-    LLVM::StoreOp::create(b, loc, arith::SelectOp::create(b, loc, kept, old, zero), pointer, 16);
+    Value column = modulo(offset, panelBytes);
+    if (swizzle)
+      column = arith::XOrIOp::create(b, loc, column, multiply(modulo(divide(offset, 128), swizzle / 16), 16));
+    column = arith::AddIOp::create(b, loc, multiply(divide(line, rows), panelBytes), column);
+    Value first = divide(column, elementBytes);
+    auto whole = clearIf(isBehind(first), cells, pointer, /*orElse=*/true);
+    b.setInsertionPointToStart(whole.elseBlock());
+    for (int64_t i = 1; i < elements; ++i)
+      clearIf(isBehind(arith::AddIOp::create(b, loc, first, constant(i))), cell, advance(b, loc, pointer, int32_t(i * elementBytes)),
+              /*orElse=*/false);
+    b.setInsertionPointAfter(whole);
   }
 };
 

@@ -15,7 +15,9 @@
 // CHECK:      scf.if %[[SPLIT]] {
 // CHECK-NEXT:   nvvm.setmaxregister increase 232
 // CHECK:        mbarrier.try_wait.parity
-// CHECK:        nvvm.bar.warp.sync
+// CHECK:        "fence.proxy.async.shared::cta;"
+// CHECK-NEXT:   arith.constant -1
+// CHECK-NEXT:   nvvm.bar.warp.sync
 // CHECK:        arith.constant 31 : i32
 // CHECK:        mbarrier.arrive.shared::cta.b64
 // CHECK:        nvvm.barrier id = %{{.*}} number_of_threads = %{{.*}}

@@ -124,22 +124,26 @@ tile.kernel @together params [#tile.param<"y", out, align = 16>, #tile.param<"z"
 
 // -----
 
-// Rows behind the limit: each warpgroup clears them all, 16 bytes of a thread at a time. Columns: the swizzle taken back,
-// element by element.
+// Rows behind the limit: each warpgroup clears them all, 16 bytes of a thread at a time, and only writes: another
+// warpgroup may do the same. Columns: the swizzle taken back, what is cut in two element by element.
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 // CHECK-LABEL: func.func @clear
 // CHECK: %[[CUTS:.*]] = arith.cmpi slt, %[[N:.*]], %c128 : index
 // CHECK: scf.if %[[CUTS]]
 // CHECK: %[[T:.*]] = arith.andi %{{.*}}, %c127_i32
 // CHECK: scf.for %{{.*}} = %[[T]] to %c1024_i32 step %c128_i32
-// CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<8xi16>
+// CHECK-NOT: llvm.load
+// CHECK: %[[BEHIND:.*]] = arith.cmpi sge, %{{.*}}, %{{.*}} : i32
+// CHECK-NEXT: scf.if %[[BEHIND]]
 // CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<8xi16>, !llvm.ptr<3>
 // CHECK: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
 // CHECK: nvvm.barrier id = %{{.*}} number_of_threads = %c128_i32
 // CHECK: %[[CUTS2:.*]] = arith.cmpi slt, %[[N]], %c64 : index
 // CHECK: scf.if %[[CUTS2]]
 // CHECK: arith.xori
-// CHECK: arith.constant dense<[0, 1, 2, 3, 4, 5, 6, 7]> : vector<8xi32>
+// CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<8xi16>, !llvm.ptr<3>
+// CHECK: } else {
+// CHECK-COUNT-7: llvm.store %{{.*}} {alignment = 2 : i64} : i16, !llvm.ptr<3>
 // LLVM-LABEL: llvm.func @clear
 tile.kernel @clear params [] dims [#tile.dim<"N", 1, 1024, opt = 1, multiple_of = 1>] constexprs [] attributes {tile_gpu.num_warps = 8 : i64}
   grid { tile.yield } body {
