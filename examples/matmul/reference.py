@@ -14,7 +14,8 @@ CASES = [
     Case("M=97 N=104 K=168", T="f16", BM=64, BN=64, BK=32), Case("M=200 N=120 K=96", T="bf16", BM=128, BN=64, BK=64),
     Case("M=131 N=248 K=88", T="f16", BIAS="true"), Case("M=77 N=128 K=40", T="f16", ACT="relu"),
     Case("M=130 N=272 K=136", T="bf16", BIAS="true", ACT="gelu"), Case("M=65 N=72 K=64", T="f16", BIAS="true", ACT="silu"),
-    Case("M=50 N=56 K=48", T="f16", BM=32, BN=32, BK=16),
+    Case("M=50 N=56 K=48", T="f16", BM=32, BN=32, BK=16), Case("M=130 N=264 K=1000", T="f16", SPLIT=4),
+    Case("M=5 N=136 K=72", T="bf16", BM=16, BN=64, SPLIT=8, BIAS="true", ACT="relu"),
 ]
 
 ACTIVATIONS = {
