@@ -1,22 +1,10 @@
-"""Layer norm against NumPy in float64, with the statistics that it returns."""
-import numpy
-from case import Case, Input, Output, Scalar
+"""Layer norm of whole rows: computes what layer_norm does."""
+from case import Case, module
 
 CASES = [
     Case("M=1 N=8", T="f32"), Case("M=5 N=4096", T="f16"), Case("M=13 N=1024", {"eps": 0.5}, T="bf16", ROWS=4, BLOCK=1024),
     Case("M=7 N=1000", T="f32", ROWS=2, BLOCK=1024), Case("M=1031 N=40", T="f16", ROWS=8, BLOCK=64),
 ]
 
-
-def arguments(case):
-    data = lambda random, shape: random.standard_normal(shape) * 2.0 + 1.5   # a mean that must be taken away
-    rows = (case.M,)
-    return {"x": Input(case.T, (case.M, case.N), data), "w": Input(case.T, (case.N,)), "b": Input(case.T, (case.N,)),
-            "y": Output(case.T, (case.M, case.N), rtol=2e-5, atol=1e-5), "mean": Output("f32", rows, atol=2e-6),
-            "rstd": Output("f32", rows, rtol=2e-5), "eps": Scalar("f32")}
-
-
-def reference(case, x, w, b, eps=1e-5):
-    mean = x.mean(axis=1)
-    rstd = 1.0 / numpy.sqrt(((x - mean[:, None]) ** 2).mean(axis=1) + eps)
-    return {"y": (x - mean[:, None]) * rstd[:, None] * w + b, "mean": mean, "rstd": rstd}
+plain = module("layer_norm")
+arguments, reference = plain.arguments, plain.reference

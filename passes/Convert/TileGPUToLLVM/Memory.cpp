@@ -1,4 +1,5 @@
 // Loads, stores and existence masks of tiles: predicated global accesses, vectorised as tile-gpu-vectorize-accesses says.
+#include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 
@@ -338,8 +339,7 @@ static void storePiece(OpBuilder &builder, Location loc, Value value, Value poin
   }
   code += "st.global." + cachePriority(cache) + ptx + " [$" + std::to_string(count) + "], " + operandList(0, count) + ";";
   constraints += predicate ? "l,b,~{memory}" : "l,~{memory}";
-  LLVM::InlineAsmOp::create(builder, loc, TypeRange(), operands, code, constraints, /*has_side_effects=*/true, /*is_align_stack=*/false,
-                            LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+  inlinePTX(builder, loc, {}, operands, code, constraints);
 }
 
 /// Converts between a vector of elements and one of stored elements: bool is a byte, index 64 bits.

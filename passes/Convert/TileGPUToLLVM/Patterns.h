@@ -73,6 +73,9 @@ mlir::Value getSharedPointer(mlir::OpBuilder &builder, mlir::Location loc, int64
 /// The name of the block's shared memory: an external array of unknown size, aligned to 1024 bytes.
 inline constexpr llvm::StringLiteral sharedMemoryName = "tile_shared";
 
+/// Orders this thread's ordinary accesses to shared memory before those of TMA and wgmma that a barrier lets follow.
+void fenceAsyncProxy(mlir::OpBuilder &builder, mlir::Location loc);
+
 /// Lane (0..31) and warp of this thread, i32.
 mlir::Value getLane(mlir::OpBuilder &builder, mlir::Location loc);
 mlir::Value getWarp(mlir::OpBuilder &builder, mlir::Location loc);

@@ -68,7 +68,7 @@ void arrive(OpBuilder &b, Location loc, Value barrier) {
 }
 
 /// Moves a position on: the slot, and the phase where the ring starts again.
-void advance(OpBuilder &b, Location loc, Value slotVariable, Value phaseVariable, Value slot, Value phase, int64_t stages) {
+void moveOn(OpBuilder &b, Location loc, Value slotVariable, Value phaseVariable, Value slot, Value phase, int64_t stages) {
   if (stages == 1) {
     if (phaseVariable)
       LLVM::StoreOp::create(b, loc, arith::XOrIOp::create(b, loc, phase, constantI32(b, loc, 1)), phaseVariable);
@@ -89,12 +89,38 @@ Value readSlot(OpBuilder &b, Location loc, Value variable, int64_t stages) {
   return stages == 1 ? constantI32(b, loc, 0) : read(b, loc, variable);
 }
 
-SmallVector<Value> getTiles(OpBuilder &b, Location loc, const RingLayout &layout, Value base, Value slot, unsigned count) {
-  SmallVector<Value> tiles;
-  for (unsigned i = 0; i < count; ++i)
-    tiles.push_back(pointerTo(b, loc, base, layout.getTileOffset(i), slot, layout.getTileStride(i)));
-  return tiles;
-}
+/// One side of a ring, where it stands when this is made.
+class RingSide {
+public:
+  /// `part` is the side's slot, FillSlot or DrainSlot; its phase follows.
+  RingSide(OpBuilder &b, Location loc, RingType type, ValueRange ring, RingPart part)
+      : b(b), loc(loc), layout(type), stages(type.getStages()), base(ring[Address]), slotVariable(ring[part]),
+        phaseVariable(ring[part + 1]), slot(readSlot(b, loc, slotVariable, stages)), phase(read(b, loc, phaseVariable)) {}
+
+  const RingLayout &getLayout() const { return layout; }
+  /// Addresses of the slot's barriers, i32.
+  Value getFullBarrier() { return addressOf(b, loc, base, layout.getFullBarriers(), slot, 8); }
+  Value getEmptyBarrier() { return addressOf(b, loc, base, layout.getEmptyBarriers(), slot, 8); }
+  Value getFullBarrierPointer() { return pointerTo(b, loc, base, layout.getFullBarriers(), slot, 8); }
+  Value getScalarPointer() { return pointerTo(b, loc, base, layout.getScalars(), slot, 8); }
+  SmallVector<Value> getTiles(unsigned count) {
+    SmallVector<Value> tiles;
+    for (unsigned i = 0; i < count; ++i)
+      tiles.push_back(pointerTo(b, loc, base, layout.getTileOffset(i), slot, layout.getTileStride(i)));
+    return tiles;
+  }
+  void waitUntilFull() { waitForPhase(b, loc, getFullBarrier(), phase); }
+  void waitUntilEmpty() { waitForPhase(b, loc, getEmptyBarrier(), phase); }
+  /// Moves the side on to the next slot.
+  void advance() { moveOn(b, loc, slotVariable, phaseVariable, slot, phase, stages); }
+
+private:
+  OpBuilder &b;
+  Location loc;
+  RingLayout layout;
+  int64_t stages;
+  Value base, slotVariable, phaseVariable, slot, phase;
+};
 
 struct LowerRing : OpConversionPattern<RingOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -143,17 +169,14 @@ struct LowerRingAcquire : OpConversionPattern<RingAcquireOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(RingAcquireOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    ValueRange ring = adaptor.getRing();
-    RingType type = op.getRing().getType();
-    RingLayout layout(type);
-    Value slot = readSlot(rewriter, loc, ring[FillSlot], type.getStages()), phase = read(rewriter, loc, ring[FillPhase]);
-    waitForPhase(rewriter, loc, addressOf(rewriter, loc, ring[Address], layout.getEmptyBarriers(), slot, 8), phase);
-    Value full = addressOf(rewriter, loc, ring[Address], layout.getFullBarriers(), slot, 8);
-    inlinePTX(rewriter, loc, {}, {full, constantI32(rewriter, loc, layout.getTransferredBytes())},
+    RingSide side(rewriter, loc, op.getRing().getType(), adaptor.getRing(), FillSlot);
+    side.waitUntilEmpty();
+    Value full = side.getFullBarrier();
+    inlinePTX(rewriter, loc, {}, {full, constantI32(rewriter, loc, side.getLayout().getTransferredBytes())},
               "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}");
-    SmallVector<Value> results = getTiles(rewriter, loc, layout, ring[Address], slot, op.getTiles().size());
-    results.push_back(pointerTo(rewriter, loc, ring[Address], layout.getFullBarriers(), slot, 8));
-    advance(rewriter, loc, ring[FillSlot], ring[FillPhase], slot, phase, type.getStages());
+    SmallVector<Value> results = side.getTiles(op.getTiles().size());
+    results.push_back(side.getFullBarrierPointer());
+    side.advance();
     rewriter.replaceOp(op, results);
     return success();
   }
@@ -162,14 +185,10 @@ struct LowerRingAcquire : OpConversionPattern<RingAcquireOp> {
 struct LowerRingWait : OpConversionPattern<RingWaitOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(RingWaitOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    ValueRange ring = adaptor.getRing();
-    RingType type = op.getRing().getType();
-    RingLayout layout(type);
-    Value slot = readSlot(rewriter, loc, ring[DrainSlot], type.getStages()), phase = read(rewriter, loc, ring[DrainPhase]);
-    waitForPhase(rewriter, loc, addressOf(rewriter, loc, ring[Address], layout.getFullBarriers(), slot, 8), phase);
-    SmallVector<Value> results = getTiles(rewriter, loc, layout, ring[Address], slot, op.getTiles().size());
-    advance(rewriter, loc, ring[DrainSlot], ring[DrainPhase], slot, phase, type.getStages());
+    RingSide side(rewriter, op.getLoc(), op.getRing().getType(), adaptor.getRing(), DrainSlot);
+    side.waitUntilFull();
+    SmallVector<Value> results = side.getTiles(op.getTiles().size());
+    side.advance();
     rewriter.replaceOp(op, results);
     return success();
   }
@@ -189,7 +208,7 @@ struct LowerRingRelease : OpConversionPattern<RingReleaseOp> {
     Value slot = readSlot(rewriter, loc, ring[ReleaseSlot], type.getStages());
     if (perWarp) {
       // Ordinary loads have read the slot, the copy engine will write it: another proxy.
-      inlinePTX(rewriter, loc, {}, {}, "fence.proxy.async.shared::cta;", "~{memory}");
+      fenceAsyncProxy(rewriter, loc);
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     }
     unsigned group = perWarp ? 32 : std::min<int64_t>(warpgroupThreads, getConsumerThreads(op));
@@ -206,7 +225,7 @@ struct LowerRingRelease : OpConversionPattern<RingReleaseOp> {
       else
         arrive(rewriter, loc, empty);
     }
-    advance(rewriter, loc, ring[ReleaseSlot], {}, slot, {}, type.getStages());
+    moveOn(rewriter, loc, ring[ReleaseSlot], {}, slot, {}, type.getStages());
     rewriter.eraseOp(op);
     return success();
   }
@@ -218,24 +237,21 @@ struct LowerScalarSend : OpConversionPattern<ScalarSendOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ScalarSendOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    ValueRange ring = adaptor.getRing();
-    RingType type = op.getRing().getType();
-    RingLayout layout(type);
-    Value slot = readSlot(rewriter, loc, ring[FillSlot], type.getStages()), phase = read(rewriter, loc, ring[FillPhase]);
+    RingSide side(rewriter, loc, op.getRing().getType(), adaptor.getRing(), FillSlot);
     auto first = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, getThreadId(rewriter, loc), 0), /*withElseRegion=*/false);
     {
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(first.thenBlock());
-      waitForPhase(rewriter, loc, addressOf(rewriter, loc, ring[Address], layout.getEmptyBarriers(), slot, 8), phase);
+      side.waitUntilEmpty();
       Value value = adaptor.getValue().front();
       if (value.getType().isIndex())
         value = arith::IndexCastOp::create(rewriter, loc, rewriter.getI64Type(), value);
       else if (value.getType().isInteger(1))
         value = arith::ExtUIOp::create(rewriter, loc, rewriter.getI8Type(), value);
-      LLVM::StoreOp::create(rewriter, loc, value, pointerTo(rewriter, loc, ring[Address], layout.getScalars(), slot, 8));
-      arrive(rewriter, loc, addressOf(rewriter, loc, ring[Address], layout.getFullBarriers(), slot, 8));
+      LLVM::StoreOp::create(rewriter, loc, value, side.getScalarPointer());
+      arrive(rewriter, loc, side.getFullBarrier());
     }
-    advance(rewriter, loc, ring[FillSlot], ring[FillPhase], slot, phase, type.getStages());
+    side.advance();
     rewriter.eraseOp(op);
     return success();
   }
@@ -245,18 +261,14 @@ struct LowerScalarReceive : OpConversionPattern<ScalarReceiveOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ScalarReceiveOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    ValueRange ring = adaptor.getRing();
-    RingType type = op.getRing().getType();
-    RingLayout layout(type);
-    Value slot = readSlot(rewriter, loc, ring[DrainSlot], type.getStages()), phase = read(rewriter, loc, ring[DrainPhase]);
-    waitForPhase(rewriter, loc, addressOf(rewriter, loc, ring[Address], layout.getFullBarriers(), slot, 8), phase);
+    RingSide side(rewriter, loc, op.getRing().getType(), adaptor.getRing(), DrainSlot);
+    side.waitUntilFull();
     Type wanted = op.getValue().getType();
     Type stored = wanted.isIndex() ? rewriter.getI64Type() : wanted.isInteger(1) ? rewriter.getI8Type() : wanted;
     // Volatile: another thread writes it.
-    Value value = LLVM::LoadOp::create(rewriter, loc, stored, pointerTo(rewriter, loc, ring[Address], layout.getScalars(), slot, 8),
-                                       /*alignment=*/0, /*isVolatile=*/true);
-    arrive(rewriter, loc, addressOf(rewriter, loc, ring[Address], layout.getEmptyBarriers(), slot, 8));
-    advance(rewriter, loc, ring[DrainSlot], ring[DrainPhase], slot, phase, type.getStages());
+    Value value = LLVM::LoadOp::create(rewriter, loc, stored, side.getScalarPointer(), /*alignment=*/0, /*isVolatile=*/true);
+    arrive(rewriter, loc, side.getEmptyBarrier());
+    side.advance();
     if (wanted.isIndex())
       value = arith::IndexCastOp::create(rewriter, loc, wanted, value);
     else if (wanted.isInteger(1))

@@ -16,6 +16,11 @@ static bool isReadByWgmma(Value memory) {
   });
 }
 
+void tile::gpu::fenceAsyncProxy(OpBuilder &builder, Location loc) {
+  NVVM::FenceProxyOp::create(builder, loc, NVVM::ProxyKindAttr::get(builder.getContext(), NVVM::ProxyKind::async_shared),
+                             NVVM::SharedSpaceAttr::get(builder.getContext(), NVVM::SharedSpace::shared_cta));
+}
+
 namespace {
 
 struct LowerLocalAlloc : OpConversionPattern<LocalAllocOp> {
@@ -31,8 +36,7 @@ struct LowerLocalAlloc : OpConversionPattern<LocalAllocOp> {
               getSharedLayout(op.getType()), base);
     // Ordinary stores and wgmma reach shared memory by different ways; the block's barrier alone does not order them.
     if (isReadByWgmma(op.getResult()))
-      NVVM::FenceProxyOp::create(rewriter, op.getLoc(), NVVM::ProxyKindAttr::get(getContext(), NVVM::ProxyKind::async_shared),
-                                 NVVM::SharedSpaceAttr::get(getContext(), NVVM::SharedSpace::shared_cta));
+      fenceAsyncProxy(rewriter, op.getLoc());
     rewriter.replaceOp(op, base);
     return success();
   }

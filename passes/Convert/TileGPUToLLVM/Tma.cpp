@@ -34,12 +34,6 @@ static Value advance(OpBuilder &builder, Location loc, Value pointer, LLVM::GEPA
   return LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{offset});
 }
 
-/// What the hardware reads next sees what this thread has written.
-static void fenceForCopies(OpBuilder &builder, Location loc) {
-  NVVM::FenceProxyOp::create(builder, loc, NVVM::ProxyKindAttr::get(builder.getContext(), NVVM::ProxyKind::async_shared),
-                             NVVM::SharedSpaceAttr::get(builder.getContext(), NVVM::SharedSpace::shared_cta));
-}
-
 namespace {
 
 /// Threads that synchronise with each other: a warpgroup, or all that compute.
@@ -213,7 +207,7 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
       group.synchronize(rewriter, loc);
       storeTile(rewriter, loc, takeElements(rewriter, loc, adaptor.getValue(), registers), plan->chunk, staging, base,
                 /*matrices=*/true);
-      fenceForCopies(rewriter, loc);
+      fenceAsyncProxy(rewriter, loc);
       group.synchronize(rewriter, loc);
       auto branch = scf::IfOp::create(rewriter, loc, elected, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(rewriter);
@@ -278,7 +272,7 @@ struct LowerClearFrom : OpConversionPattern<ClearFromOp> {
     clearChunk(rewriter, loc, type, dim, limit, adaptor.getMemory(),
                arith::MulIOp::create(rewriter, loc, loop.getInductionVar(), constantI32(rewriter, loc, chunkBytes)));
     rewriter.setInsertionPointAfter(loop);
-    fenceForCopies(rewriter, loc);
+    fenceAsyncProxy(rewriter, loc);
     group.synchronize(rewriter, loc);
     rewriter.eraseOp(op);
     return success();

@@ -3,6 +3,7 @@
 // A product is one piece of PTX from its fence to its wait, so that nothing comes between its steps and LLVM's IR stays
 // small. Accumulators are tied to it: the hardware writes them until the wait, which ptxas alone cannot tell.
 #include "dialect/TileGPU/WgmmaDescriptor.h"
+#include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
@@ -77,11 +78,7 @@ Value createAsm(OpBuilder &builder, Location loc, StringRef text, Type word, uns
   SmallVector<Value> operands(inputs);
   llvm::append_range(operands, tied);
   Type type = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(results, word));
-  auto asmOp = LLVM::InlineAsmOp::create(builder, loc, type, operands, text, constraints, /*has_side_effects=*/true,
-                                         /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                                         LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT),
-                                         /*operand_attrs=*/ArrayAttr());
-  return asmOp.getResult(0);
+  return inlinePTX(builder, loc, type, operands, text, constraints);
 }
 
 //===--- Instructions ----------------------------------------------------------------------------------------------===//

@@ -15,7 +15,7 @@
 // CHECK:      scf.if %[[SPLIT]] {
 // CHECK-NEXT:   nvvm.setmaxregister increase 232
 // CHECK:        mbarrier.try_wait.parity
-// CHECK:        "fence.proxy.async.shared::cta;"
+// CHECK:        nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
 // CHECK-NEXT:   arith.constant -1
 // CHECK-NEXT:   nvvm.bar.warp.sync
 // CHECK:        arith.constant 31 : i32

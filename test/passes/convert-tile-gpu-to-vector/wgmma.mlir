@@ -17,7 +17,7 @@
 // CHECK: llvm.ptrtoint
 // 512 bytes between groups of 8 rows, swizzled by 64 bytes: 32 << 32 | 1 << 16 | 2 << 62.
 // CHECK: arith.constant -9223371899415756800 : i64
-// CHECK: llvm.inline_asm has_side_effects asm_dialect = att
+// CHECK: llvm.inline_asm has_side_effects
 // CHECK-SAME: setp.ne.b32 zero, 0, 0;\0Asetp.ne.b32 add, 1, 0;\0Awgmma.fence.sync.aligned;\0Aadd.s64 a, $4, 0;\0Aadd.s64 b, $5, 0;\0A
 // CHECK-SAME: wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0,$1,$2,$3}, a, b, zero, 1, 1, 0, 1;\0A
 // CHECK-SAME: add.s64 a, $4, 2;\0Aadd.s64 b, $5, 16;\0A
@@ -61,7 +61,7 @@ tile.kernel @plain params [#tile.param<"x", scalar, align = 1>] dims [] constexp
 // CHECK-SAME: add.s64 a, $8, 1024;\0Aadd.s64 b, $9, 0;\0Awgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {$4,$5,$6,$7}, a, b, add, 1, 1, 0, 0;
 // CHECK-SAME: add.s64 a, $8, 6;\0Aadd.s64 b, $9, 6;
 // CHECK-SAME: wgmma.commit_group.sync.aligned;\0A}", "=f,=f,=f,=f,=f,=f,=f,=f,l,l,0,1,2,3,4,5,6,7,~{memory}"
-// CHECK: llvm.inline_asm has_side_effects asm_dialect = att "wgmma.wait_group.sync.aligned 1;", "=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7,~{memory}"
+// CHECK: llvm.inline_asm has_side_effects "wgmma.wait_group.sync.aligned 1;", "=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7,~{memory}"
 tile.kernel @blocks params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", scalar, align = 1>] dims [] constexprs [] grid {
   ^bb0(%x: bf16, %y: f32):
     tile.yield
