@@ -2,7 +2,7 @@
 #include "driver/Options.h"
 #include "codegen/NVPTX.h"
 #include "driver/Version.h"
-#include "frontend/Diag/Engine.h"
+#include "frontend/Diag/Example.h"
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Sema/Words.h"
 #include "llvm/ADT/StringExtras.h"
@@ -299,6 +299,8 @@ static int explain(StringRef code) {
   }
   const DiagnosticInfo &info = diagnosticInfo(*id);
   outs() << info.code << " (" << info.name << "): " << info.message << "\n\n" << info.explain << "\n";
+  if (const DiagnosticExample *example = findExample(info.code))
+    printExample(outs(), *example);
   return exitDone;
 }
 

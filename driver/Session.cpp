@@ -138,6 +138,13 @@ void Session::report(mlir::Diagnostic &diagnostic) {
     id = diag::loweringRemark;
     break;
   }
+  // A pass names its entry of the catalogue at the end: "… [R0301]".
+  if (StringRef text = StringRef(message).rtrim(); text.ends_with("]"))
+    if (size_t open = text.rfind(" ["); open != StringRef::npos)
+      if (std::optional<diag::ID> named = findDiagnostic(text.substr(open + 2).drop_back())) {
+        id = *named;
+        message.resize(open);
+      }
   DiagnosticBuilder builder = diagnostics.report(id, range, message);
   addNotes(builder, diagnostic.getLocation());
   for (mlir::Diagnostic &note : diagnostic.getNotes())

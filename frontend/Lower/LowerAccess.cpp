@@ -72,7 +72,7 @@ bool Elaborator::isFullAccess(const ViewValue &view, const ast::SubscriptExpr &e
 SemValue Elaborator::evalView(const SemValue &base, const ast::SubscriptExpr &expr) {
   const ViewValue &view = *base.view;
   if (expr.subscripts.size() > view.shape.size()) {
-    error(diag::subscriptCount, expr.bracketRange, describe(base), std::to_string(view.shape.size()) + " subscripts",
+    error(diag::subscriptCount, expr.bracketRange, describe(base), std::to_string(view.shape.size()) + (view.shape.size() == 1 ? " subscript" : " subscripts"),
           expr.subscripts.size());
     return SemValue::error();
   }

@@ -342,6 +342,14 @@ bool Elaborator::unifyShapes(MutableArrayRef<Arg> args, Range range) {
     DiagnosticBuilder report = error(diag::shapeMismatch, range, describeShape(args[other].value.shape()),
                                      describeShape(args[i].value.shape()));
     report.secondary(args[other].range, describe(args[other].value)).secondary(args[i].range, describe(args[i].value));
+    // A column against a matrix, as in x[m, n] * s[m].
+    const Arg &longer = args[other].value.rank() >= args[i].value.rank() ? args[other] : args[i];
+    const Arg &shorter = &longer == &args[i] ? args[other] : args[i];
+    SmallVector<int64_t> column(shorter.value.shape()), joined(longer.value.shape());
+    column.push_back(1);
+    if (shorter.value.rank() < longer.value.rank() && joinShapes(joined, column))
+      report.note("shapes are aligned at the right: make the shorter one a column with `" +
+                  (sources.text(shorter.range).size() <= 20 ? sources.text(shorter.range).str() : std::string("x")) + "[:, None]`");
     return false;
   }
   if (!checkShape(shape, range))
@@ -375,8 +383,11 @@ std::optional<int64_t> Elaborator::constInt(const SemValue &value, Range range, 
     return std::nullopt;
   if (value.isNumber())
     error(diag::wrongOperand, range, what.str(), "an integer", describe(value));
-  else
-    error(diag::notConstant, range, what.str(), describe(value));
+  else {
+    DiagnosticBuilder report = error(diag::notConstant, range, what.str(), describe(value));
+    if (value.isData())
+      report.note("a dimension is known at launch, a compile-time parameter such as [B: int = 64] when the kernel is compiled");
+  }
   return std::nullopt;
 }
 

@@ -110,6 +110,8 @@ void Elaborator::assignName(const ast::Expr &target, SemValue value, Range range
     report.note(variable->declared, "'" + name + "' is declared here");
     if (value.isData() && value.dtype != old.dtype)
       report.note("convert the value with `as " + dtypeSpelling(old.dtype) + "`");
+    else if (value.isData() && old.isData() && old.rank() == 0 && value.rank() > 0)
+      report.note("begin it as a tile: `full(" + dtypeSpelling(old.dtype) + ", " + describeShape(value.shape()) + ", ...)`");
   };
   bool indexFits = value.isData() && old.dtype == DType::Index && widensToIndex(value.dtype);
   if (!value.isNumeric() || (value.isData() && value.dtype != old.dtype && !indexFits) ||

@@ -343,8 +343,14 @@ SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
   ArrayRef<int64_t> x = a.shape(), y = b.shape();
   bool fits = b.rank() == rank && x[rank - 1] == y[rank - 2] && x.drop_back(2) == y.drop_back(2);
   if (!fits) {
-    error(diag::dotShape, name, describeShape(x), describeShape(y))
-        .secondary(args[0].range, describe(a)).secondary(args[1].range, describe(b));
+    DiagnosticBuilder report = error(diag::dotShape, name, describeShape(x), describeShape(y));
+    report.secondary(args[0].range, describe(a)).secondary(args[1].range, describe(b));
+    if (b.rank() == rank && x.drop_back(2) == y.drop_back(2)) {
+      if (x[rank - 1] == y[rank - 1])
+        report.note("the second operand lies the other way: turn it with .T");
+      else if (x[rank - 2] == y[rank - 2])
+        report.note("the first operand lies the other way: turn it with .T");
+    }
     return SemValue::error();
   }
   SmallVector<int64_t> shape(x);

@@ -265,7 +265,8 @@ std::optional<std::vector<SemValue>> Elaborator::candidatesFor(const ast::Static
         return std::nullopt;
       values = *members;
     } else {
-      error(diag::noValue, param.range, param.name.text, kernel.name.text);
+      error(diag::noValue, param.range, param.name.text, kernel.name.text)
+          .note("give it one with -D " + param.name.text + "=..., or a default: `" + param.name.text + ": " + param.type.text + " = ...`");
       return std::nullopt;
     }
   }

@@ -199,7 +199,9 @@ bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
     collectNames(*dim, names);
     for (const ast::NameExpr *name : names)
       if (!findLocal(name->text) && !launchNames.count(name->text) && !globals.count(name->text)) {
-        error(diag::unboundDimension, name->range, name->text);
+        error(diag::unboundDimension, name->range, name->text)
+            .note("a dimension of a tensor binds it where it is `" + name->text + "`, `" + name->text + " + c`, `" + name->text +
+                  " - c` or `c * " + name->text + "`; or declare a scalar parameter `" + name->text + ": i64`");
         return false;
       }
     std::optional<LaunchExpr> extent = toLaunchExpr(*dim);

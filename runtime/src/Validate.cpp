@@ -95,7 +95,7 @@ private:
   const tile_argument *arguments;
   size_t count;
   Plan &plan;
-  /// Index of the first grid axis whose extent overflowed or is negative.
+  /// Index of the first grid axis whose extent overflowed.
   std::optional<size_t> badAxis;
 };
 
@@ -267,9 +267,9 @@ void Check::computeGrid() {
   plan.extents.resize(v.grid.size());
   for (size_t axis = 0; axis < v.grid.size(); ++axis) {
     std::optional<int64_t> extent = v.evaluate(v.grid[axis], plan.values.data());
-    plan.extents[axis] = extent.value_or(-1);
-    if (plan.extents[axis] < 0 && !badAxis)
+    if (!extent && !badAxis)
       badAxis = axis;
+    plan.extents[axis] = std::max<int64_t>(extent.value_or(1), 0); // a negative extent counts as 0
     plan.empty |= plan.extents[axis] == 0;
   }
 }
@@ -422,7 +422,7 @@ Error Check::checkPrograms() const {
                 kernel.line);
   const Expr &bad = kernel.grid[*badAxis];
   return fail(TILE_ERROR_GRID,
-              "grid axis " + std::to_string(*badAxis) + ", " + bad.toString() + ", is negative or overflows" +
+              "grid axis " + std::to_string(*badAxis) + ", " + bad.toString() + ", overflows" +
                   valuesIn(bad),
               kernel.line);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the kernels of agree/ on the CPU and on CUDA with the same random inputs and compares what they write.
+"""Runs the kernels of agree/ on the CPU and on CUDA with the same random inputs and compares what they write (N6.1).
 
 Each file's first line says how to run it; a definition that lists several values is run for each. Data movement, integers
 and strict element-wise arithmetic must agree to the bit, the rest within the tolerance of its dtype. An argument 0 to 3 is the

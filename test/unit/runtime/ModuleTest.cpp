@@ -1,4 +1,4 @@
-// The C and C++ interfaces from loading to launch, over a fake driver.
+// The C and C++ interfaces from loading to launch, over a fake driver. (L1.4, L2.2, L3.3)
 #include "runtime/include/tile_runtime.hpp"
 
 #include "runtime/src/Module.h"

@@ -1,4 +1,4 @@
-// The checks before a launch: each violation with its text, their order, and the plan of a launch that is right.
+// The checks before a launch: each violation with its text, their order, and the plan of a launch that is right. (L1.1, L1.2, L1.3, L4.3)
 #include "runtime/src/Validate.h"
 
 #include "test/unit/runtime/Kernels.h"
@@ -399,10 +399,13 @@ TEST(Validate, Programs) {
   kernel.grid = {name("M"), 1};
   EXPECT_FALSE(check(kernel, matmulCall(65536, 64, 65536)));
   kernel.grid = {Expr::make(Op::Sub, name("M"), 5)};
-  EXPECT_ERROR(check(kernel, matmulCall(4)), TILE_ERROR_GRID,
-               "matmul: grid axis 0, M - 5, is negative or overflows: M = 4 ('a', dimension 0) (matmul.tile:3)");
-  kernel.grid = {};
   Plan plan;
+  ASSERT_FALSE(check(kernel, matmulCall(4), plan)); // a negative extent counts as 0
+  EXPECT_TRUE(plan.empty);
+  kernel.grid = {Expr::make(Op::Mul, name("M"), INT64_MAX)};
+  EXPECT_ERROR(check(kernel, matmulCall(4)), TILE_ERROR_GRID,
+               "matmul: grid axis 0, M * 9223372036854775807, overflows: M = 4 ('a', dimension 0) (matmul.tile:3)");
+  kernel.grid = {};
   ASSERT_FALSE(check(kernel, matmulCall(), plan));
   EXPECT_EQ(plan.programs, 1);
 }
