@@ -1,6 +1,7 @@
 // The table of examples, made by cmake/EmbedExamples.cmake from frontend/Diag/Examples, and how --explain shows one.
 #include "frontend/Diag/Example.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tile;
@@ -32,8 +33,11 @@ static void printIndented(llvm::raw_ostream &os, StringRef text) {
 void tile::printExample(llvm::raw_ostream &os, const DiagnosticExample &example) {
   StringRef text = example.text;
   StringRef rules, call;
-  while (text.starts_with("Rules: ") || text.starts_with("Call: ") || text.starts_with("Reason: ")) {
+  for (;;) {
     auto [line, rest] = text.split('\n');
+    static constexpr StringRef heads[] = {"Rules: ", "Call: ", "Data: ", "Bytes: ", "Reason: "};
+    if (llvm::none_of(heads, [line = line](StringRef head) { return line.starts_with(head); }))
+      break;
     if (line.consume_front("Rules: "))
       rules = line;
     else if (line.consume_front("Call: "))

@@ -9,7 +9,7 @@ namespace tile {
 /// One folder entry of frontend/Diag/Examples: CODE.tile and CODE.txt, built into the program. A test runs every one.
 struct DiagnosticExample {
   const char *code;   // E0101
-  const char *source; // CODE.tile; empty where the text is no ASCII
+  const char *source; // CODE.tile; empty where there is none
   const char *text;   // CODE.txt: "Rules: …", "Call: …", then what the call writes to standard error
 };
 

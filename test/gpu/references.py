@@ -70,6 +70,71 @@ def matmul_nt(case, a, b):
     return {"c": a @ b.T}
 
 
+def matmul_split(case, a, b):
+    return {"c": a @ b}
+
+
+def linear(case, x, w, bias, residual):
+    act = {"gelu": torch.nn.functional.gelu, "identity": lambda v: v, "tanh": torch.tanh}
+    return {"y": act[case.definitions.get("ACT", "gelu")](x @ w.T + bias) + residual}
+
+
+def matvec(case, a, x):
+    return {"y": a @ x}
+
+
+def attention_decode(case, q, k, v, length, scale):
+    shared, o = case.definitions.get("R", 4), torch.empty_like(q)
+    for b, size in enumerate(length.tolist()):
+        keys, values = k[b, :, :size].repeat_interleave(shared, 0), v[b, :, :size].repeat_interleave(shared, 0)
+        o[b] = (torch.softmax(q[b, :, None] @ keys.transpose(1, 2) * scale, 2) @ values)[:, 0]
+    return {"o": o}
+
+
+def attention_packed(case, q, k, v, offset, longest, scale):
+    o, bounds = torch.empty_like(q), offset.tolist()
+    for first, last in zip(bounds[:-1], bounds[1:]):
+        if first < last:
+            s = torch.einsum("shd,thd->hst", q[first:last], k[first:last]) * scale
+            hidden = torch.ones(last - first, last - first, dtype=torch.bool, device=q.device).triu(1)
+            o[first:last] = torch.einsum("hst,thd->shd", torch.softmax(s.masked_fill(hidden, -math.inf), 2), v[first:last])
+    return {"o": o}
+
+
+def softmax_backward(case, y, dy):
+    return {"dx": y * (dy - (y * dy).sum(1, keepdim=True))}
+
+
+def log_softmax(case, x):
+    return {"y": torch.log_softmax(x, 1)}
+
+
+def cross_entropy_backward(case, x, label, lse, g, ignore=-100):
+    smooth = float(case.definitions.get("SMOOTH", 0.0))
+    target = torch.full_like(x, smooth / case.V)
+    rows = torch.nonzero(label != ignore)[:, 0]
+    target[rows, label[rows]] += 1.0 - smooth
+    return {"dx": (torch.exp(x - lse[:, None]) - target) * torch.where(label == ignore, 0.0, g)[:, None]}
+
+
+def group_norm(case, x, w, b, eps=1e-5):
+    return {"y": torch.nn.functional.group_norm(x, case.G, w, b, eps)}
+
+
+def adam(case, w, g, m, v, rate, b1t, b2t, b1=0.9, b2=0.999, eps=1e-8, decay=0.01):
+    held = lambda value: torch.tensor(value, dtype=torch.float32).double().item()
+    rate, b1t, b2t, b1, b2, eps, decay = map(held, (rate, b1t, b2t, b1, b2, eps, decay))
+    m = b1 * m + (1.0 - b1) * g
+    v = b2 * v + (1.0 - b2) * g * g
+    return {"w": w - rate * (m / (1.0 - b1t) / (torch.sqrt(v / (1.0 - b2t)) + eps) + decay * w), "m": m, "v": v}
+
+
+def conv1d_causal(case, x, w, bias):
+    width = w.shape[0]
+    y = torch.nn.functional.conv1d(x.transpose(1, 2), w.T[:, None], bias, padding=width - 1, groups=case.C)[:, :, :case.L]
+    return {"y": torch.nn.functional.silu(y).transpose(1, 2)}
+
+
 def grouped_matmul(case, a, b, offset):
     c = torch.full((case.M, case.N), math.nan, dtype=torch.float64, device=a.device)
     bounds = offset.tolist()

@@ -5,6 +5,7 @@ CODE.tile is a wrong program, CODE.txt begins with lines
   Rules: S1.7, T4.1      the rules of docs/Language.md that the code stands for
   Call: tilec CODE.tile --emit=tile -o -
   Data: x.npy f64[4]     a file of zeros that the call reads (may be missing)
+  Bytes: ...             instead of CODE.tile: its one line, with escapes such as \\xff
   Reason: ...            instead of Call: why no program can show it, and what tests it then
 and goes on with what the call writes to standard error, to the letter: message, range, notes. `tilec --explain CODE` must
 show all of that. --update writes the texts anew: read the difference.
@@ -22,7 +23,7 @@ import numpy
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 EXAMPLES = os.path.join(ROOT, "frontend", "Diag", "Examples")
-HEAD = re.compile(r"(Rules|Call|Data|Reason): (.*)\n")
+HEAD = re.compile(r"(Rules|Call|Data|Bytes|Reason): (.*)\n")
 
 
 def codes():
@@ -45,9 +46,13 @@ def read(code):
 def says(tilec, code, head):
     """What the example's call writes to standard error."""
     with tempfile.TemporaryDirectory(prefix="tile-code-") as folder:
-        with open(os.path.join(EXAMPLES, code + ".tile"), "rb") as source, \
-                open(os.path.join(folder, code + ".tile"), "wb") as copy:
-            copy.write(source.read())
+        if "Bytes" in head:
+            content = head["Bytes"].encode().decode("unicode_escape").encode("latin-1") + b"\n"
+        else:
+            with open(os.path.join(EXAMPLES, code + ".tile"), "rb") as source:
+                content = source.read()
+        with open(os.path.join(folder, code + ".tile"), "wb") as copy:
+            copy.write(content)
         if "Data" in head:
             name, dtype, shape = re.match(r"(\S+) ([a-z])[a-z]*(\d+\[.*\])", head["Data"]).groups()
             bits, shape = shape.split("[")
