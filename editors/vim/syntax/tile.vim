@@ -4,28 +4,44 @@ if exists("b:current_syntax")
 endif
 
 syntax keyword tileKeyword kernel fn const import as let var with in
-syntax keyword tileClause where specialize grid tune key config opt step out inout
 syntax keyword tileControl for while if else return
+syntax keyword tileClause where specialize grid tune key config opt step out inout
+syntax keyword tileReserved break continue struct enum match type pub use yield
 syntax keyword tileConstant true false None inf nan
-syntax keyword tileType bool i8 i16 i32 i64 u4 i4 u8 u16 u32 u64 f8e4m3 f8e5m2 f16 bf16 f32 f64 index int float string dtype
-syntax keyword tileBuiltin block blocks at load store gather scatter inside dot zeros full iota reduce scan cdiv
-syntax keyword tileBuiltin where sum prod max min any all count argmax argmin exp exp2 log log2 sqrt rsqrt tanh erf
-syntax keyword tileBuiltin sigmoid abs fma reshape permute broadcast concat stack take lowest highest cumsum
-syntax match tileNumber "\v<(0x[0-9a-fA-F_]+|0b[01_]+|\d[0-9_]*(\.\d[0-9_]*)?([eE][-+]?\d+)?)>"
-syntax region tileString start=+"+ skip=+\\.+ end=+"+
-syntax match tileComment "//.*$"
-syntax match tileDoc "///.*$"
-syntax region tileComment start="/\*" end="\*/"
+syntax keyword tileType bool i8 i16 i32 i64 u4 i4 u8 u16 u32 u64 f8e4m3 f8e5m2 f16 bf16 f32 f64 index
+syntax keyword tileType int float string dtype
+" Built-ins are names like others: they count where they are called.
+syntax match tileBuiltin "\v<(block|blocks|at|load|store|gather|scatter|inside|atomic_add|atomic_max)>\ze\s*\("
+syntax match tileBuiltin "\v<(atomic_min|atomic_and|atomic_or|atomic_xor|atomic_xchg|atomic_cas|exp|exp2|expm1)>\ze\s*\("
+syntax match tileBuiltin "\v<(log|log2|log1p|sqrt|rsqrt|sin|cos|tan|tanh|erf|floor|ceil|round|trunc|sigmoid)>\ze\s*\("
+syntax match tileBuiltin "\v<(isnan|isinf|isfinite|pow|minnum|maxnum|mulhi|cdiv|abs|sign|popcount|clz)>\ze\s*\("
+syntax match tileBuiltin "\v<(next_pow2|identity|clamp|fma|min|max|sum|prod|any|all|count|argmax|argmin|zeros)>\ze\s*\("
+syntax match tileBuiltin "\v<(full|iota|reshape|permute|broadcast|scan|cumsum|cumprod|take|dot|bitcast|lowest)>\ze\s*\("
+syntax match tileBuiltin "\v<(highest|static_assert|concat|stack|repeat|flip|reduce|sort|topk|histogram|rand)>\ze\s*\("
+syntax match tileBuiltin "\v<(randn|randint|random_bits|ptx|print|assert)>\ze\s*\("
+syntax match tileAttribute "\v<(warps|stages|grouped|cluster|consumers|occupancy|maxreg|fp|unroll|split)>\ze\s*\("
+syntax keyword tileAttribute persistent flatten
+syntax match tileNumber "\v<(0x[0-9a-fA-F][0-9a-fA-F_]*|0b[01][01_]*|\d[0-9_]*(\.\d[0-9_]*)?([eE][-+]?\d[0-9_]*)?)>"
+syntax match tileEscape contained "\v\\([ntr0abfv\\\"\']|x[0-9a-fA-F]{2})"
+syntax region tileString start=+"+ skip=+\\.+ end=+"\|$+ contains=tileEscape
+syntax match tileComment "//.*$" contains=@Spell
+syntax match tileDoc "///\($\|[^/].*$\)" contains=@Spell
+syntax region tileComment start="/\*" end="\*/" contains=@Spell
+syntax match tileFunction "\v(<(kernel|fn)\s+)@<=\w+"
 
 highlight default link tileKeyword Keyword
-highlight default link tileClause Statement
 highlight default link tileControl Conditional
+highlight default link tileClause Statement
+highlight default link tileReserved Error
 highlight default link tileConstant Constant
 highlight default link tileType Type
 highlight default link tileBuiltin Function
+highlight default link tileAttribute PreProc
 highlight default link tileNumber Number
 highlight default link tileString String
+highlight default link tileEscape SpecialChar
 highlight default link tileComment Comment
 highlight default link tileDoc SpecialComment
+highlight default link tileFunction Identifier
 
 let b:current_syntax = "tile"

@@ -1,0 +1,47 @@
+"""Checks that editors/ knows every word of the language: check_editors.py ROOT compares with grammar, built-ins and attributes."""
+import json
+import os
+import re
+import sys
+
+
+def read(root, *path):
+    with open(os.path.join(root, *path), encoding="utf-8") as file:
+        return file.read()
+
+
+def words(root):
+    """{word: the kind of word that it is} of the language."""
+    lexer = read(root, "grammar", "TileLexer.g4")
+    found = {word: "keyword" for word in re.findall(r"^[A-Z]+ *: '([A-Za-z]+)' ;", lexer, re.M)}
+    found |= {word: "reserved" for word in re.findall(r"'(\w+)'", re.search(r"^RESERVED : (.*)$", lexer, re.M)[1])}
+    found |= {word: "built-in" for word in re.findall(r'\{"(\w+)", F::', read(root, "frontend", "Sema", "Builtins.cpp"))}
+    found |= {word: "dtype" for word in re.findall(r'"([a-z]+\d+[a-z0-9]*|bool|index)"', read(root, "frontend", "Sema", "DTypes.cpp"))}
+    attributes = read(root, "frontend", "Sema", "Attributes.cpp")
+    for line in re.findall(r"names = \{(.*?)\};", attributes, re.S):
+        found |= {word: "attribute" for word in re.findall(r'"(\w+)"', line)}
+    return found
+
+
+def main(root):
+    vim = read(root, "editors", "vim", "syntax", "tile.vim")
+    known = set(re.findall(r"\w+", " ".join(re.findall(r"^syntax (?:keyword|match) (.*)$", vim, re.M))))
+    grammar = json.loads(read(root, "editors", "vscode", "tile.tmLanguage.json"))
+    patterns = [rule[key] for rule in grammar["patterns"] for key in ("match", "begin", "end") if key in rule]
+    shown = set()
+    for pattern in patterns:
+        re.compile(pattern)
+        shown |= set(re.findall(r"\w+", re.sub(r"\\[bswdv]", " ", pattern)))
+    shown |= {f"{sign}{bits}" for sign in "iu" for bits in (4, 8, 16, 32, 64)}      # written as [iu](4|8|…)
+    problems = [f"editors/{name} does not know the {kind} '{word}'" for name, has in (("vim", known), ("vscode", shown))
+                for word, kind in sorted(words(root).items()) if word not in has]
+    number = next(rule["match"] for rule in grammar["patterns"] if "numeric" in rule.get("name", ""))
+    problems += [f"'{text}' is no number to editors/vscode" for text in ("42", "1_000", "0xff", "0b10", "1.5", "2e-5")
+                 if not re.fullmatch(number, text)]
+    json.loads(read(root, "editors", "vscode", "package.json"))
+    print("\n".join(problems + [f"{len(words(root))} words, {len(problems)} problems"]))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
