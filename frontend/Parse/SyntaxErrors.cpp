@@ -361,11 +361,11 @@ void SyntaxErrors::syntaxError(antlr4::Recognizer *recognizer, Token *offending,
   constexpr unsigned enough = 1000; // raw errors: this is not a program, stop searching for its pieces
   if (++count > enough || diagnostics.limitReached())
     throw antlr4::ParseCancellationException();
-  // What the parser says while it finds its feet again is seldom true; behind a ';' it is again, but for
-  // the count of braces.
+  // What the parser says while it finds its feet again is seldom true; behind a ';' it is again, but not
+  // of braces: their count is wrong from the first error on.
   auto &parser = *static_cast<antlr4::Parser *>(recognizer);
-  bool follows = recovering && (offending->getTokenIndex() <= lastIndex + 3 || offending->getLine() == lastLine);
   bool brace = offending->getType() == TileParser::RBRACE || offending->getType() == Token::EOF;
+  bool follows = recovering && (brace || offending->getTokenIndex() <= lastIndex + 3 || offending->getLine() == lastLine);
   for (size_t i = lastIndex; follows && !brace && i < offending->getTokenIndex(); ++i)
     follows = parser.getTokenStream()->get(i)->getType() != TileParser::SEMI;
   lastIndex = offending->getTokenIndex();
