@@ -1,6 +1,8 @@
 // `tilec FILE -o OUT`: compiles each input and writes what was asked for.
+#include "codegen/CSource.h"
 #include "driver/Compile.h"
 #include "driver/Output.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -17,6 +19,28 @@ static std::string getOutputPath(const Options &options, StringRef input) {
   return (input == "-" ? "stdin" : sys::path::stem(input)).str() + getEnding(*options.emit).str();
 }
 
+/// NAME.c and NAME.h; on the CPU also NAME.o, which the C calls.
+static bool addCSource(Compiler &compiler, Session &session, const Options &options, std::vector<OutputFile> &files) {
+  StringRef base = StringRef(options.output).drop_back(2);
+  std::vector<CBuild> builds;
+  if (options.isCPU()) {
+    builds.push_back({&compiler.getManifest(), ""});
+    files.push_back({(base + ".o").str(), compiler.getProduct(Stage::Obj)});
+  } else {
+    if (*options.emit == Stage::Cubin)
+      builds.push_back({&compiler.getManifest(), compiler.getProduct(Stage::Cubin)});
+    // PTX of a target without a suffix runs on newer devices too.
+    if (*options.emit == Stage::PTX || isDigit(options.target.back()))
+      builds.push_back({&compiler.getManifest(), compiler.getProduct(Stage::PTX), /*isPTX=*/true});
+  }
+  Expected<CSource> written = emitCSource(sys::path::filename(base), builds);
+  if (!written)
+    return session.failInternal(written.takeError());
+  files.push_back({options.output, std::move(written->source)});
+  files.push_back({(base + ".h").str(), std::move(written->header)});
+  return true;
+}
+
 static bool compileOne(const Options &options, Session &session, const std::string &input) {
   Compiler compiler(options, session, input);
   Stage last = options.stopAfter ? *options.stopAfter : options.emit ? *options.emit : Stage::Tile;
@@ -27,8 +51,13 @@ static bool compileOne(const Options &options, Session &session, const std::stri
     files.push_back({"-", runtime::toJson(compiler.getManifest())});
   if (options.emit && !options.stopAfter) {
     std::string path = getOutputPath(options, input);
-    files.push_back({path, compiler.getProduct(*options.emit)});
-    if (hasManifest(*options.emit) && isFile(path))
+    if (options.cSource) {
+      if (!addCSource(compiler, session, options, files))
+        return false;
+    } else {
+      files.push_back({path, compiler.getProduct(*options.emit)});
+    }
+    if (!options.cSource && hasManifest(*options.emit) && isFile(path))
       files.push_back({path + ".json", runtime::toJson(compiler.getManifest())});
     if (options.depfile)
       files.push_back({options.depfilePath.empty() ? path + ".d" : options.depfilePath,

@@ -219,10 +219,18 @@ bool Parser::parseRun(Options &options) {
 
 /// What is to be written, where, and whether that goes together.
 bool Parser::checkCompile(Options &options) {
+  if (options.output.size() > 2 && StringRef(options.output).ends_with(".c")) {
+    options.cSource = true;
+    if (!options.emit)
+      options.emit = options.isCPU() ? Stage::Obj : Stage::Cubin;
+    if (!hasManifest(*options.emit))
+      return fail("C carries a cubin, PTX or object file: --emit=" + getStageName(*options.emit) +
+                  " does not go with a .c file");
+  }
   if (!options.emit && !options.output.empty()) {
     options.emit = stageOfFile(options.output);
     if (!options.emit)
-      return fail("cannot tell from '" + options.output + "' what to write: end it in .cubin, .ptx, .ll, .mlir or .o, or add --emit=KIND");
+      return fail("cannot tell from '" + options.output + "' what to write: end it in .cubin, .ptx, .c, .ll, .mlir or .o, or add --emit=KIND");
   }
   if (!options.emit && !options.stopAfter && !options.printPipeline && !options.printABI)
     return fail("nothing to write: name an output as in -o NAME.cubin, or a kind as in --emit=ptx; see tilec --help");

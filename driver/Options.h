@@ -26,6 +26,7 @@ struct Options {
   // Output.
   std::string output;
   std::optional<Stage> emit;
+  bool cSource = false; ///< write C that carries the product of `emit`, and a header
   std::string target = "sm_90a"; ///< a GPU's name, or "cpu"
   int level = 3;
   bool depfile = false;
