@@ -2,6 +2,7 @@
 #include "codegen/CSource.h"
 #include "codegen/CSource/Tables.h"
 #include "codegen/Translate.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -16,7 +17,7 @@ namespace {
 /// Writes the two files of one module.
 class Writer {
 public:
-  Writer(StringRef name, ArrayRef<CBuild> builds) : name(name), builds(builds), isHost(builds.front().image.empty()) {}
+  Writer(StringRef name, ArrayRef<CBuild> builds) : name(name), builds(builds), isHost(builds.front().target == "cpu") {}
   Expected<CSource> write();
 
 private:
@@ -31,14 +32,21 @@ private:
   std::string getTypedPrototype(const Tables &tables) const;
   std::string getAnyPrototype(const std::string &kernel) const;
   void writeBanner(raw_ostream &out, StringRef ending, StringRef what) const;
+  std::vector<size_t> getMembers(const std::vector<size_t> &group, size_t instance) const;
+  const Tables &getTables(size_t instance) const { return *records.front()[instance].tables; }
   /// Kernels of the first build by source name, each with the numbers of its instances.
   std::vector<std::pair<std::string, std::vector<size_t>>> getGroups() const;
 
   std::string name;
   ArrayRef<CBuild> builds;
   bool isHost;
-  std::vector<std::vector<std::unique_ptr<Tables>>> tables; ///< of each manifest
-  std::vector<size_t> tablesOf;                             ///< of each build: which of them
+  struct Record {
+    std::unique_ptr<Tables> tables;
+    size_t unit;
+  };
+  std::vector<std::vector<Record>> records; ///< of builds with the same manifests
+  std::vector<size_t> recordsOf;            ///< of each build: which of them
+  size_t unitCount = 1;
 };
 
 /// Text as lines of a comment.
@@ -67,29 +75,55 @@ Error Writer::makeTables() {
   size_t index = 0;
   for (size_t i = 0; i < builds.size(); ++i) {
     const CBuild &build = builds[i];
-    if (i > 0 && build.manifest == builds[i - 1].manifest) {
-      tablesOf.push_back(tablesOf.back());
+    unitCount = std::max(unitCount, build.units.size());
+    // Binaries of another kind with the same description.
+    auto known = find_if(builds.take_front(i), [&](const CBuild &other) {
+      return all_of_zip(build.units, other.units, [](auto &a, auto &b) { return a.manifest == b.manifest; });
+    });
+    if (known != builds.take_front(i).end()) {
+      recordsOf.push_back(recordsOf[known - builds.begin()]);
       continue;
     }
-    tablesOf.push_back(tables.size());
-    auto &list = tables.emplace_back();
-    for (const runtime::Kernel &kernel : build.manifest->kernels) {
-      std::string reason;
-      std::unique_ptr<Tables> one = Tables::create(kernel, index++, reason);
-      if (!one)
-        return makeError(reason);
-      list.push_back(std::move(one));
-    }
-    if (list.size() != tables.front().size())
-      return makeError("the builds of a module have different instances");
+    recordsOf.push_back(records.size());
+    std::vector<Record> &list = records.emplace_back();
+    for (bool isVariant : {true, false}) // dispatch tries variants first
+      for (size_t unit = 0; unit < build.units.size(); ++unit)
+        for (const runtime::Kernel &kernel : build.units[unit].manifest->kernels) {
+          std::string reason;
+          std::unique_ptr<Tables> one = Tables::create(kernel, index++, reason);
+          if (!one)
+            return makeError(reason);
+          if (one->isVariant() == isVariant)
+            list.push_back({std::move(one), unit});
+        }
+    bool isSame = all_of_zip(list, records.front(), [](Record &a, Record &b) {
+      return a.tables->getKernel().symbol == b.tables->getKernel().symbol;
+    });
+    if (!isSame)
+      return makeError("'" + build.target + "' and '" + builds.front().target + "' have different instances or variants");
   }
   return Error::success();
 }
 
+/// The instances among which the typed function of one chooses: itself, and before that variants of the same signature.
+std::vector<size_t> Writer::getMembers(const std::vector<size_t> &group, size_t instance) const {
+  const runtime::Kernel &kernel = getTables(instance).getKernel();
+  std::vector<size_t> members;
+  for (size_t i : group) {
+    const runtime::Kernel &other = getTables(i).getKernel();
+    bool isVariant = getTables(i).isVariant() && all_of_zip(kernel.params, other.params, [](auto &a, auto &b) {
+      return a.kind == b.kind && a.dtype == b.dtype && a.dims.size() == b.dims.size();
+    });
+    if (i == instance || (isVariant && !getTables(instance).isVariant()))
+      members.push_back(i);
+  }
+  return members;
+}
+
 std::vector<std::pair<std::string, std::vector<size_t>>> Writer::getGroups() const {
   std::vector<std::pair<std::string, std::vector<size_t>>> groups;
-  for (size_t i = 0; i < tables.front().size(); ++i) {
-    const std::string &kernel = tables.front()[i]->getKernel().name;
+  for (size_t i = 0; i < records.front().size(); ++i) {
+    const std::string &kernel = getTables(i).getKernel().name;
     auto known = find_if(groups, [&](auto &group) { return group.first == kernel; });
     if (known == groups.end())
       groups.push_back({kernel, {i}});
@@ -108,10 +142,10 @@ std::string Writer::getAnyPrototype(const std::string &kernel) const {
 }
 
 void Writer::writeBanner(raw_ostream &out, StringRef ending, StringRef what) const {
-  out << "/* " << name << ending << ": " << what << " Generated by " << builds.front().manifest->compiler << " for ";
+  out << "/* " << name << ending << ": " << what << " Generated by " << builds.front().units.front().manifest->compiler << " for ";
   for (size_t i = 0; i < builds.size(); ++i)
-    if (i == 0 || builds[i].manifest->target != builds[i - 1].manifest->target)
-      out << (i ? ", " : "") << builds[i].manifest->target;
+    if (none_of(builds.take_front(i), [&](const CBuild &other) { return other.target == builds[i].target; }))
+      out << (i ? ", " : "") << builds[i].target;
   out << ": do not edit. */\n";
 }
 
@@ -139,7 +173,7 @@ const char *)" << prefix << "_message(void);\n";
         << "_unload(void);\n";
   for (auto &[kernel, members] : getGroups()) {
     out << "\n/*";
-    const Tables &first = *tables.front()[members.front()];
+    const Tables &first = getTables(members.back()); // a generic one
     std::string text;
     raw_string_ostream comment(text);
     writeComment(comment, first.getKernel().doc.empty() ? kernel : first.getKernel().doc);
@@ -156,8 +190,9 @@ const char *)" << prefix << "_message(void);\n";
     writeComment(out, "`flags`: 0, or TILE_LAUNCH_UNCHECKED.");
     out << " */\n";
     for (size_t i : members) {
-      const Tables &one = *tables.front()[i];
-      out << "/* " << runtime::describe(one.getKernel()) << " */\n" << getTypedPrototype(one) << ";\n";
+      const Tables &one = getTables(i);
+      out << "/* " << runtime::describe(one.getKernel()) << (one.getVariant().empty() ? "" : ", variant ")
+          << one.getVariant() << " */\n" << getTypedPrototype(one) << ";\n";
     }
     out << "/* The same with arguments that carry dtype and shape, in the source's order";
     if (members.size() > 1)
@@ -169,33 +204,43 @@ const char *)" << prefix << "_message(void);\n";
 
 void Writer::writeImages(raw_ostream &out) {
   for (size_t i = 0; i < builds.size() && !isHost; ++i) {
-    StringRef image = builds[i].image;
-    out << "static const unsigned char tk_image_" << i << "[] __attribute__((aligned(16))) = {";
-    for (size_t at = 0; at <= image.size(); ++at) // with the zero that ends PTX
-      out << (at % 32 ? "" : "\n") << (at < image.size() ? unsigned((unsigned char)image[at]) : 0u) << ",";
-    out << "};\n";
+    std::string names;
+    for (size_t unit = 0; unit < unitCount; ++unit) {
+      if (unit >= builds[i].units.size()) {
+        names += "NULL, ";
+        continue;
+      }
+      StringRef image = builds[i].units[unit].image;
+      std::string name = "tk_image_" + std::to_string(i) + "_" + std::to_string(unit);
+      out << "static const unsigned char " << name << "[] __attribute__((aligned(16))) = {";
+      for (size_t at = 0; at <= image.size(); ++at) // with the zero that ends PTX
+        out << (at % 32 ? "" : "\n") << (at < image.size() ? unsigned((unsigned char)image[at]) : 0u) << ",";
+      out << "};\n";
+      names += name + ", ";
+    }
+    out << "static const unsigned char *const tk_images_" << i << "[] = {" << names << "};\n";
   }
 }
 
 void Writer::writeFunctions(raw_ostream &out) {
   std::string prefix = getPrefix();
-  for (size_t i = 0; i < tables.size(); ++i) {
+  for (size_t i = 0; i < records.size(); ++i) {
     out << "\nstatic const tk_kernel tk_kernels_" << i << "[] = {\n";
-    for (size_t n = 0; n < tables[i].size(); ++n)
-      tables[i][n]->writeRecord(out, n, isHost);
+    for (size_t n = 0; n < records[i].size(); ++n)
+      records[i][n].tables->writeRecord(out, n, records[i][n].unit, isHost);
     out << "};\n";
   }
   if (!isHost) {
     out << "\nstatic const tk_build tk_builds[] = {\n";
     for (size_t i = 0; i < builds.size(); ++i) {
       // "sm_90a": the last digit is the minor version.
-      StringRef target = builds[i].manifest->target, digits = target.drop_front(3);
+      StringRef target = builds[i].target, digits = target.drop_front(3);
       char suffix = isDigit(digits.back()) ? 0 : digits.back();
       if (suffix)
         digits = digits.drop_back();
       out << "    {" << quoteC(target) << ", " << digits.drop_back() << ", " << digits.back() << ", '"
-          << (suffix ? std::string(1, suffix) : "\\0") << "', " << int(builds[i].isPTX) << ", tk_image_" << i
-          << ", tk_kernels_" << tablesOf[i] << "},\n";
+          << (suffix ? std::string(1, suffix) : "\\0") << "', " << int(builds[i].isPTX) << ", tk_images_" << i
+          << ", tk_kernels_" << recordsOf[i] << "},\n";
     }
     out << "};\nenum { TK_BUILDS = " << builds.size() << " };\n";
   }
@@ -205,7 +250,7 @@ void Writer::writeFunctions(raw_ostream &out) {
 static tile_code tk_get_kernels(const tk_kernel **kernels) {
   *kernels = tk_kernels_0;
 )";
-  if (tables.size() > 1)
+  if (records.size() > 1)
     out << R"(  {
     const tk_build *build = NULL;
     void *context = NULL;
@@ -233,7 +278,7 @@ static tile_code tk_launch(const int *members, int total, const tile_argument *a
     tk_say("unknown launch flags %u", (unsigned)flags);
     return TILE_ERROR_CALL;
   }
-  code = tk_select(kernels, members, total, a, count, &k);
+  code = tk_select(kernels, members, total, a, count, &k, &plan);
   if (!code)
     code = tk_check(k, a, count, (flags & TILE_LAUNCH_UNCHECKED) != 0, &plan);
   if (code)
@@ -246,16 +291,20 @@ static tile_code tk_launch(const int *members, int total, const tile_argument *a
   else
     out << "tile_code " << prefix << "_load(void) { return tk_load(tk_builds, TK_BUILDS); }\nvoid " << prefix
         << "_unload(void) { tk_unload(); }\n";
-  for (auto &[kernel, members] : getGroups()) {
-    for (size_t i : members) {
-      Tables &one = *tables.front()[i];
-      out << "\n" << getTypedPrototype(one) << " {\n  static const int members[] = {" << i << "};\n";
+  auto list = [](const std::vector<size_t> &numbers) {
+    return join(map_range(numbers, [](size_t n) { return std::to_string(n); }), ", ");
+  };
+  for (auto &[kernel, group] : getGroups()) {
+    for (size_t i : group) {
+      Tables &one = *records.front()[i].tables;
+      std::vector<size_t> members = getMembers(group, i);
+      out << "\n" << getTypedPrototype(one) << " {\n  static const int members[] = {" << list(members) << "};\n";
       one.writeArguments(out);
-      out << "  return tk_launch(members, 1, a, " << one.getKernel().params.size() << ", stream, flags);\n}\n";
+      out << "  return tk_launch(members, " << members.size() << ", a, " << one.getKernel().params.size()
+          << ", stream, flags);\n}\n";
     }
-    out << "\n" << getAnyPrototype(kernel) << " {\n  static const int members[] = {"
-        << join(map_range(members, [](size_t n) { return std::to_string(n); }), ", ") << "};\n  return tk_launch(members, "
-        << members.size() << ", arguments, count, stream, flags);\n}\n";
+    out << "\n" << getAnyPrototype(kernel) << " {\n  static const int members[] = {" << list(group)
+        << "};\n  return tk_launch(members, " << group.size() << ", arguments, count, stream, flags);\n}\n";
   }
 }
 
@@ -280,25 +329,25 @@ void Writer::writeSource(raw_ostream &out) {
 
 )";
   CLimits limits;
-  for (auto &build : tables)
-    for (auto &one : build)
-      one->raise(limits);
+  for (auto &build : records)
+    for (Record &one : build)
+      one.tables->raise(limits);
   out << "enum {\n  TK_SLOTS = " << limits.slots << ", TK_STRIDES = " << limits.strides << ", TK_AXES = " << limits.axes
       << ", TK_ARGUMENTS = " << limits.arguments << ", TK_MAPS = " << limits.maps
-      << ", TK_INSTANCES = " << tables.front().size() << "\n};\n\n";
+      << ", TK_INSTANCES = " << records.front().size() << ", TK_UNITS = " << unitCount << "\n};\n\n";
   out << partCheck << "\n" << partMemory << "\n" << partFill << "\n";
   if (isHost) {
     out << partLibcalls << "\n" << partHost << "\n";
     out << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
-    for (auto &one : tables.front())
-      out << "void " << one->getKernel().symbol << "(const void *const *arguments, int64_t begin, int64_t end);\n";
+    for (Record &one : records.front())
+      out << "void " << one.tables->getKernel().symbol << "(const void *const *arguments, int64_t begin, int64_t end);\n";
     out << "#ifdef __cplusplus\n}\n#endif\n";
   } else {
     out << partCuda << "\n" << partLaunch << "\n";
   }
-  for (auto &build : tables)
-    for (auto &one : build)
-      one->writeTables(out);
+  for (auto &build : records)
+    for (Record &one : build)
+      one.tables->writeTables(out);
   writeImages(out);
   writeFunctions(out);
 }
@@ -306,7 +355,7 @@ void Writer::writeSource(raw_ostream &out) {
 Expected<CSource> Writer::write() {
   if (Error error = makeTables())
     return std::move(error);
-  if (tables.front().empty())
+  if (records.front().empty())
     return makeError("there is no kernel to write as C");
   CSource result;
   raw_string_ostream source(result.source), header(result.header);

@@ -7,15 +7,22 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
+#include <vector>
 
 namespace tile {
 
-/// One binary. The kernels of all builds are the same instances in the same order; only how they are launched differs.
-struct CBuild {
+/// A binary with its kernels.
+struct CUnit {
   const runtime::Manifest *manifest = nullptr;
   /// A cubin or PTX. Empty on the CPU, where the object file is linked beside the C file.
   std::string image;
+};
+
+/// The code for one target. Kernels of all builds are the same instances in the same order; only how they are launched differs.
+struct CBuild {
+  std::string target;
   bool isPTX = false;
+  std::vector<CUnit> units;
 };
 
 struct CSource {

@@ -22,16 +22,17 @@ static std::string getOutputPath(const Options &options, StringRef input) {
 /// NAME.c and NAME.h; on the CPU also NAME.o, which the C calls.
 static bool addCSource(Compiler &compiler, Session &session, const Options &options, std::vector<OutputFile> &files) {
   StringRef base = StringRef(options.output).drop_back(2);
+  const runtime::Manifest *manifest = &compiler.getManifest();
   std::vector<CBuild> builds;
   if (options.isCPU()) {
-    builds.push_back({&compiler.getManifest(), ""});
+    builds.push_back({"cpu", false, {{manifest, ""}}});
     files.push_back({(base + ".o").str(), compiler.getProduct(Stage::Obj)});
   } else {
     if (*options.emit == Stage::Cubin)
-      builds.push_back({&compiler.getManifest(), compiler.getProduct(Stage::Cubin)});
+      builds.push_back({options.target, false, {{manifest, compiler.getProduct(Stage::Cubin)}}});
     // PTX of a target without a suffix runs on newer devices too.
     if (*options.emit == Stage::PTX || isDigit(options.target.back()))
-      builds.push_back({&compiler.getManifest(), compiler.getProduct(Stage::PTX), /*isPTX=*/true});
+      builds.push_back({options.target, true, {{manifest, compiler.getProduct(Stage::PTX)}}});
   }
   Expected<CSource> written = emitCSource(sys::path::filename(base), builds);
   if (!written)

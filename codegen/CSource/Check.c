@@ -44,6 +44,14 @@ typedef struct {
   int line;
 } tk_contract;
 
+/* Part of the condition under which a variant is chosen: an expression, or (param >= 0) the alignment of a tensor. */
+typedef struct {
+  int expr, param;
+  unsigned align;
+  const char *text;
+  int line;
+} tk_fact;
+
 typedef enum { TK_ARG_PARAM, TK_ARG_DIM, TK_ARG_MAP, TK_ARG_SCRATCH } tk_argument_kind;
 typedef struct {
   int kind, index;
@@ -56,8 +64,8 @@ typedef struct {
 } tk_map;
 
 typedef struct {
-  const char *name, *symbol, *signature, *file;
-  int line, number; /* number: of the instance in its build */
+  const char *name, *symbol, *signature, *file, *variant;
+  int line, number, unit; /* which instance of its build, in which binary */
   int param_count, required;
   const tk_param *params;
   int slot_count;
@@ -66,6 +74,8 @@ typedef struct {
   int64_t (*eval)(int expr, const int64_t *values, int *overflow);
   int contract_count;
   const tk_contract *contracts;
+  int fact_count;
+  const tk_fact *facts;
   int grid_count;
   const int *grid;
   int argument_count;
@@ -87,7 +97,7 @@ typedef struct {
 
 /* ---- Messages ---- */
 
-static TK_THREAD char tk_text[2048];
+static TK_THREAD char tk_text[4096];
 static TK_THREAD size_t tk_length;
 
 TK_UNUSED TK_FORMAT(1, 2) static void tk_say(const char *format, ...) {

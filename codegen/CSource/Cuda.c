@@ -145,14 +145,14 @@ static tile_code tk_need_driver(void) {
 
 /* ---- Builds and contexts ---- */
 
-/* A binary: for sm_MAJOR.MINOR; `suffix` 'a' runs on nothing else, 'f' on its family. */
+/* The code for one target, sm_MAJOR.MINOR; `suffix` 'a' runs on nothing else, 'f' on its family. */
 typedef struct {
   const char *target;
   int major, minor;
   char suffix;
   int is_ptx;
-  const void *image;
-  const tk_kernel *kernels; /* in the order of the other builds */
+  const unsigned char *const *images; /* binaries, as tk_kernel.unit counts them */
+  const tk_kernel *kernels;           /* in the order of the other builds */
 } tk_build;
 
 /* An instance in one context. */
@@ -173,7 +173,7 @@ typedef struct tk_scratch {
 
 typedef struct tk_context {
   struct tk_context *next;
-  void *context, *module;
+  void *context, *modules[TK_UNITS]; /* NULL until first used */
   unsigned long long id; /* tells a new context from a destroyed one at the same address */
   const tk_build *build;
   tk_device_pointer empty; /* stands for tensors without elements */
@@ -225,34 +225,27 @@ static tile_code tk_current_context(void **context, unsigned long long *id) {
   return tk_refused(NULL, result, "cannot use the current context");
 }
 
-static tile_code tk_load_module(tk_context *entry, const tk_build *build) {
+/* Loads one of a context's binaries unless that has happened. Called with the mutex held. */
+static tile_code tk_load_unit(tk_context *entry, int unit) {
   char log[1024];
   int options[2] = {TK_ERROR_LOG, TK_ERROR_LOG_BYTES}, result;
   void *values[2];
+  if (entry->modules[unit])
+    return TILE_OK;
   values[0] = log;
   values[1] = (void *)(uintptr_t)sizeof log;
   log[0] = '\0';
-  result = tk_cuda.moduleLoad(&entry->module, build->image, 2, options, values);
-  if (result) {
-    tk_refused(NULL, result, "the driver refuses the binary");
-    log[sizeof log - 1] = '\0';
-    for (char *c = log; *c; ++c)
-      *c = *c == '\n' ? ' ' : *c;
-    if (log[0])
-      tk_say(": %s", log);
-    return TILE_ERROR_BINARY;
-  }
-  if (TK_MAPS > 0) {
-    static const uint64_t zeros[4] = {0, 0, 0, 0};
-    result = tk_cuda.memAlloc(&entry->empty, sizeof zeros);
-    result = result ? result : tk_cuda.memcpyHtoD(entry->empty, zeros, sizeof zeros);
-    if (result) {
-      tk_cuda.moduleUnload(entry->module);
-      return tk_refused(NULL, result, "memory for empty tensors");
-    }
-  }
-  entry->build = build;
-  return TILE_OK;
+  result = tk_cuda.moduleLoad(&entry->modules[unit], entry->build->images[unit], 2, options, values);
+  if (!result)
+    return TILE_OK;
+  entry->modules[unit] = NULL;
+  tk_refused(NULL, result, "the driver refuses the binary");
+  log[sizeof log - 1] = '\0';
+  for (char *c = log; *c; ++c)
+    *c = *c == '\n' ? ' ' : *c;
+  if (log[0])
+    tk_say(": %s", log);
+  return TILE_ERROR_BINARY;
 }
 
 static void tk_free_context(tk_context *entry) {
@@ -296,10 +289,15 @@ static tile_code tk_loaded(const tk_build *builds, int count, tk_context **entry
   }
   fresh->context = context;
   fresh->id = id;
-  code = tk_load_module(fresh, build);
-  if (code) {
-    free(fresh);
-    return code;
+  fresh->build = build;
+  if (TK_MAPS > 0) {
+    static const uint64_t zeros[4] = {0, 0, 0, 0};
+    int result = tk_cuda.memAlloc(&fresh->empty, sizeof zeros);
+    result = result ? result : tk_cuda.memcpyHtoD(fresh->empty, zeros, sizeof zeros);
+    if (result) {
+      free(fresh);
+      return tk_refused(NULL, result, "memory for empty tensors");
+    }
   }
   fresh->next = tk_contexts;
   tk_contexts = fresh;
@@ -312,10 +310,14 @@ static tile_code tk_get_function(tk_context *entry, const tk_kernel *k, tk_funct
   tk_function *known = &entry->functions[k->number];
   int device = 0, fixed = 0, limit = 0, processors = 0, each = 0, dynamic = (int)k->shared_bytes, error;
   void *handle = NULL;
+  tile_code code;
   *result = known;
   if (known->handle)
     return TILE_OK;
-  if (tk_cuda.moduleGetFunction(&handle, entry->module, k->symbol)) {
+  code = tk_load_unit(entry, k->unit);
+  if (code)
+    return code;
+  if (tk_cuda.moduleGetFunction(&handle, entry->modules[k->unit], k->symbol)) {
     tk_clear();
     tk_say("the binary has no function '%s'", k->symbol);
     return TILE_ERROR_BINARY;

@@ -260,7 +260,9 @@ static void tk_unload(void) {
     tk_contexts = entry->next;
     if (tk_cuda.ctxPush(entry->context) == 0) {
       if (!tk_cuda.ctxGetId || (tk_cuda.ctxGetId(entry->context, &id) == 0 && id == entry->id)) {
-        tk_cuda.moduleUnload(entry->module);
+        for (int unit = 0; unit < TK_UNITS; ++unit)
+          if (entry->modules[unit])
+            tk_cuda.moduleUnload(entry->modules[unit]);
         if (entry->empty)
           tk_cuda.memFree(entry->empty);
         for (tk_scratch *s = entry->scratch; s; s = s->next)

@@ -24,6 +24,16 @@ TK_UNUSED static tile_code tk_check_contracts(const tk_kernel *k, const tk_plan 
     tk_values_in(k, c->expr, plan);
     return tk_fail(k, TILE_ERROR_CONTRACT, c->line);
   }
+  for (int i = 0; i < k->fact_count; ++i) {
+    const tk_fact *f = &k->facts[i];
+    int overflow = 0;
+    if (f->param >= 0 || (k->eval(f->expr, plan->values, &overflow) && !overflow)) /* alignments are checked later */
+      continue;
+    tk_about(k);
+    tk_say("the variant's condition '%s' does not hold", f->text);
+    tk_values_in(k, f->expr, plan);
+    return tk_fail(k, TILE_ERROR_CONTRACT, f->line);
+  }
   for (int n = 0; n < k->slot_count; ++n) {
     const tk_slot *s = &k->slots[n];
     if (s->is_dim && s->multiple > 1 && plan->values[n] % s->multiple) {
@@ -341,28 +351,55 @@ TK_UNUSED static int tk_fits(const tk_kernel *k, const tile_argument *a, size_t 
   return fit;
 }
 
-/* The instance that fits, of the `total` that `members` names; where only one comes into question, that one, whose checks then say what is wrong. */
-TK_UNUSED static tile_code tk_select(const tk_kernel *kernels, const int *members, int total, const tile_argument *a,
-                                     size_t count, const tk_kernel **chosen) {
-  int near_ones = 0, right_count = 0;
-  *chosen = &kernels[members[0]];
-  if (total == 1 || (count && !a))
-    return TILE_OK;
-  for (int i = 0; i < total; ++i) {
-    const tk_kernel *k = &kernels[members[i]];
-    int fit = tk_fits(k, a, count);
-    right_count += count >= (size_t)k->required && count <= (size_t)k->param_count;
-    if (fit == 0)
-      continue;
-    if (fit == 2 || ++near_ones == 1)
-      *chosen = k;
-    if (fit == 2)
-      return TILE_OK;
+/* Whether a variant's conditions hold for arguments that fit. */
+TK_UNUSED static int tk_holds(const tk_kernel *k, const tile_argument *a, size_t count, tk_plan *plan) {
+  if (k->fact_count && tk_bind(k, a, count, plan))
+    return 0;
+  for (int i = 0; i < k->fact_count; ++i) {
+    const tk_fact *f = &k->facts[i];
+    int overflow = 0;
+    if (f->param < 0 ? !k->eval(f->expr, plan->values, &overflow) || overflow
+                     : (size_t)f->param >= count ||
+                           ((uint64_t)(uintptr_t)a[f->param].data % f->align && !tk_is_empty(&a[f->param])))
+      return 0;
   }
-  if (near_ones == 1 || right_count == 0)
-    return TILE_OK;
-  tk_about(&kernels[members[0]]);
-  tk_say("no instance takes (");
+  return 1;
+}
+
+/* Adds to a text as long as tk_text, as far as it fits. */
+TK_UNUSED static void tk_append(char *text, size_t *length, const char *more) {
+  while (*more && *length + 1 < sizeof tk_text)
+    text[(*length)++] = *more++;
+  text[*length] = '\0';
+}
+
+/* Says which instances came nearest, each with what its own checks say. The later a check, the nearer the call. */
+TK_UNUSED static tile_code tk_miss(const tk_kernel *kernels, const int *members, int total, const tile_argument *a,
+                                   size_t count, tk_plan *plan) {
+  enum { SHOWN = 4 };
+  int codes[TK_INSTANCES];
+  char text[sizeof tk_text];
+  size_t length = 0;
+  const char *name = kernels[members[0]].name;
+  for (int i = 0; i < total; ++i)
+    codes[i] = (int)tk_check(&kernels[members[i]], a, count, 0, plan);
+  for (int shown = 0; shown < SHOWN && shown < total; ++shown) {
+    int best = 0;
+    for (int i = 1; i < total; ++i)
+      if (codes[i] > codes[best])
+        best = i;
+    const tk_kernel *k = &kernels[members[best]];
+    tk_check(k, a, count, 0, plan);
+    codes[best] = -1;
+    tk_append(text, &length, shown ? "; " : "");
+    tk_append(text, &length, k->signature);
+    tk_append(text, &length, k->variant[0] ? " variant " : "");
+    tk_append(text, &length, k->variant);
+    tk_append(text, &length, ": ");
+    tk_append(text, &length, strncmp(tk_text, name, strlen(name)) ? tk_text : tk_text + strlen(name) + 2);
+  }
+  tk_clear();
+  tk_say("%s: no variant takes (", name);
   for (size_t i = 0; i < count; ++i) {
     const char *dtype = tk_dtype_name(a[i].dtype);
     tk_say("%s%s", i ? ", " : "", a[i].kind == TILE_DEFAULT ? "default" : dtype ? dtype : "?");
@@ -371,8 +408,32 @@ TK_UNUSED static tile_code tk_select(const tk_kernel *kernels, const int *member
     if (a[i].kind == TILE_TENSOR)
       tk_say(a[i].rank > 0 && a[i].shape ? "]" : "[]");
   }
-  tk_say("); there are");
-  for (int i = 0; i < total; ++i)
-    tk_say("%s%s", i ? "; " : " ", kernels[members[i]].signature);
+  tk_say("); nearest: %s", text);
+  if (total > SHOWN)
+    tk_say("; and %d more", total - SHOWN);
   return TILE_ERROR_INSTANCE;
+}
+
+/* Of the `total` instances that `members` names, the first that fits and whose conditions hold; where only one comes into
+ * question, that one, whose checks then say what is wrong. */
+TK_UNUSED static tile_code tk_select(const tk_kernel *kernels, const int *members, int total, const tile_argument *a,
+                                     size_t count, const tk_kernel **chosen, tk_plan *plan) {
+  int near_ones = 0, right_count = 0;
+  *chosen = &kernels[members[0]];
+  if (total == 1 || (count && !a))
+    return TILE_OK;
+  for (int i = 0; i < total; ++i) {
+    const tk_kernel *k = &kernels[members[i]];
+    int fit = tk_fits(k, a, count);
+    right_count += count >= (size_t)k->required && count <= (size_t)k->param_count;
+    if (fit == 2 && tk_holds(k, a, count, plan)) {
+      *chosen = k;
+      return TILE_OK;
+    }
+    if (fit && !k->fact_count && ++near_ones == 1)
+      *chosen = k;
+  }
+  if (near_ones > 1)
+    *chosen = &kernels[members[0]];
+  return near_ones == 1 || right_count == 0 ? TILE_OK : tk_miss(kernels, members, total, a, count, plan);
 }

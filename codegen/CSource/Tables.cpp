@@ -295,16 +295,18 @@ void CTables::writeTables(raw_ostream &out) {
         << join(map_range(validator->mayAlias, [](bool may) { return std::string(may ? "1" : "0"); }), ", ") << "};\n";
 }
 
-void CTables::writeRecord(raw_ostream &out, size_t number, bool isHost) const {
+void CTables::writeRecord(raw_ostream &out, size_t number, size_t unit, bool isHost) const {
   const Kernel &kernel = getKernel();
   auto table = [&](const char *name, bool exists) {
     return exists ? "tk_" + std::string(name) + "_" + std::to_string(index) : std::string("NULL");
   };
   out << "    {" << quoteC(kernel.name) << ", " << quoteC(kernel.symbol) << ", " << quoteC(validator->getSignature()) << ", "
-      << quoteC(kernel.file) << ", " << kernel.line << ", " << number << ",\n     " << kernel.params.size() << ", "
+      << quoteC(kernel.file) << ", " << quoteC(getVariant()) << ", " << kernel.line << ", " << number << ", " << unit
+      << ",\n     " << kernel.params.size() << ", "
       << validator->required << ", " << table("params", !kernel.params.empty()) << ", " << validator->bindings.size() << ", "
       << table("slots", !validator->bindings.empty()) << ", " << table("exprs", !exprs.empty()) << ", "
       << table("eval", true) << ", " << contracts.size() << ", " << table("contracts", !contracts.empty()) << ", "
+      << "0, NULL, "
       << grid.size() << ", " << table("grid", !grid.empty()) << ",\n     " << kernel.arguments.size() << ", "
       << table("arguments", !kernel.arguments.empty()) << ", " << kernel.tensorMaps.size() << ", "
       << table("maps", !kernel.tensorMaps.empty()) << ", " << table("alias", !kernel.aliases.empty()) << ", "

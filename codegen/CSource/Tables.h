@@ -23,7 +23,7 @@ std::string dtypeC(runtime::Dtype dtype);
 
 /// The sizes of the arrays that the generated code keeps on the stack.
 struct CLimits {
-  size_t slots = 1, strides = 1, axes = 1, arguments = 1, maps = 0, instances = 0;
+  size_t slots = 1, strides = 1, axes = 1, arguments = 1, maps = 0;
 };
 
 } // namespace tile
@@ -37,11 +37,15 @@ public:
   static std::unique_ptr<CTables> create(const Kernel &kernel, size_t index, std::string &error);
 
   const Kernel &getKernel() const { return validator->getKernel(); }
+  /// Chosen only where conditions of its own hold, before the generic instances.
+  bool isVariant() const { return false; }
+  std::string getVariant() const { return ""; }
   void raise(CLimits &limits) const;
   /// Everything but the record itself.
   void writeTables(llvm::raw_ostream &out);
-  /// The initialiser of the instance's tk_kernel; `number` is its place in the build.
-  void writeRecord(llvm::raw_ostream &out, size_t number, bool isHost) const;
+  /// The initialiser of the instance's tk_kernel; `number` is its place in the build, `unit` that of its
+  /// binary.
+  void writeRecord(llvm::raw_ostream &out, size_t number, size_t unit, bool isHost) const;
 
   /// The typed function's parameters: "const float *x, int64_t N, void *stream, uint32_t flags".
   std::string getParameters() const;
