@@ -94,7 +94,9 @@ public:
   void run() {
     bool hasWgmma = kernel.getBody().walk([](WgmmaOp) { return WalkResult::interrupt(); }).wasInterrupted();
     kernel.getBody().walk([&](LoadOp load) { collect(load); });
-    if (hasWgmma)
+    // What a release hands on has been written by ordinary stores.
+    bool releases = kernel.getBody().walk([](AtomicOp op) { return op.isRelease() ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+    if (hasWgmma && !releases)
       kernel.getBody().walk([&](StoreOp store) { collect(store); });
     // Copies made once, with nothing to overlap, are no reason for a producer.
     if (llvm::none_of(fetches, [](Fetch &fetch) { return isRepeated(fetch.load); }))
