@@ -203,9 +203,13 @@ bool LayoutInference::visit(Operation *op) {
     return isRepeatable(op) ? false : anchor(result, getAccessLayout(load, type), 1);
   if (auto gather = dyn_cast<GatherOp>(op))
     return anchor(result, getAccessLayout(gather, type), 1);
-  if (auto atomic = dyn_cast<AtomicOp>(op)) { // as the value is held, if it is anywhere
+  if (auto atomic = dyn_cast<AtomicOp>(op)) {
+    // Neighbours in neighbouring lanes: each instruction then touches as few sectors of memory as can be. What tensor cores
+    // have computed stays where it is.
     auto it = anchors.find(atomic.getValue());
-    return it == anchors.end() ? anchor(result, getAccessLayout(atomic, type), 1) : anchor(result, it->second.layout, it->second.priority);
+    if (it != anchors.end() && it->second.priority > 1)
+      return anchor(result, it->second.layout, it->second.priority);
+    return anchor(result, LinearLayout::blocked(type.getShape(), getAccessOrder(atomic), /*vector=*/1, shape.numWarps), 1);
   }
   if (isa<ReduceOp, ArgReduceOp>(op)) {
     Value source = op->getOperand(0);

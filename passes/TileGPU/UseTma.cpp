@@ -295,6 +295,8 @@ private:
     builder.setInsertionPoint(fetch.load);
     SmallVector<Value> coordinates = makeCoordinates(fetch.access, loc);
     auto copy = TmaFetchOp::create(builder, loc, fetch.alloc.getType(), getDescriptor(fetch.map, loc), coordinates);
+    if (StringAttr cache = fetch.load.getCacheAttr())
+      copy->setAttr(cacheName, cache);
     for (auto [d, dim] : llvm::enumerate(fetch.access.dims)) {
       Value limit = fetch.access.makeLimit(builder, loc, d);
       if (!limit)
@@ -320,7 +322,9 @@ private:
     if (store.access.hasEnds())
       branchOnEnds(store, convert);
     SmallVector<Value> coordinates = makeCoordinates(store.access, loc);
-    TmaStoreOp::create(builder, loc, store.value, getDescriptor(store.map, loc), coordinates, store.columns, ordered);
+    auto copy = TmaStoreOp::create(builder, loc, store.value, getDescriptor(store.map, loc), coordinates, store.columns, ordered);
+    if (StringAttr cache = store.store.getCacheAttr())
+      copy->setAttr(cacheName, cache);
     if (!store.access.hasEnds())
       store.store.erase();
     if (convert && convert->use_empty())

@@ -1,6 +1,7 @@
 // convert-tile-gpu-to-vector: kernels become functions of one thread, tiles become vectors of its registers.
 #include "passes/Convert/TileGPUToLLVM/KernelFunction.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
+#include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
