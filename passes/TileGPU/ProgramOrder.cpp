@@ -69,7 +69,7 @@ void tile::gpu::orderAccesses(KernelOp kernel) {
     tensor.elementwise |= isa<ScatterOp, AtomicOp>(op);
   });
   for (Uses &tensor : uses) {
-    bool conflicts = tensor.writes && (tensor.loads || tensor.elementwise);
+    bool conflicts = tensor.writes && (tensor.loads || tensor.elementwise || mayAlias);
     if (!conflicts || tensor.isSingle() || tensor.commute())
       continue;
     for (Operation *op : tensor.accesses) {
