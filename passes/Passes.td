@@ -423,6 +423,7 @@ def ConvertTileGPUToVector : Pass<"convert-tile-gpu-to-vector", "::mlir::ModuleO
     A tile becomes one vector of the registers that a thread holds, views become pointers, extents and strides, accesses
     become predicated global accesses. Each kernel becomes a `func.func` that knows its number of threads.
   }];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The GPU, as in sm_90a">];
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
     "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
 }

@@ -89,7 +89,7 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
 void populateNVVMPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUAllocateShared({options.target}));
   pm.addPass(createTileGPUInsertBarriers());
-  pm.addPass(createConvertTileGPUToVector());
+  pm.addPass(createConvertTileGPUToVector({options.target}));
   // LLVM folds what is left faster than MLIR's canonicaliser would; repeated address arithmetic is cheap to drop here.
   pm.addPass(createCSEPass());
   pm.addPass(createExpandFloat8({options.target}));

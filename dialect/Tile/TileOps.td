@@ -4,6 +4,7 @@
 
 include "dialect/Tile/TileKernelOps.td"
 include "dialect/Tile/TileMemoryOps.td"
+include "dialect/Tile/TileIndexedOps.td"
 include "dialect/Tile/TileComputeOps.td"
 
 #endif

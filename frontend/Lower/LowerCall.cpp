@@ -183,13 +183,17 @@ SemValue Elaborator::callBuiltin(const Builtin &builtin, const ast::CallExpr *ex
   return later(range, "the built-in '" + Twine(builtin.name) + "'");
 }
 
-/// load(x[…], pad:, mask:, cache:), store(x[…], v, mask:, cache:), inside(x[…]).
+/// load(x[…], pad:, mask:, cache:), store(x[…], v, mask:, cache:), inside(x[…]), gather and scatter, which are load and
+/// store with tiles of positions, and the atomics.
 SemValue Elaborator::callAccessForm(const Builtin &builtin, const ast::CallExpr &expr) {
   if (expr.arguments.empty() || expr.arguments[0].name) {
     error(diag::needsAccess, expr.range, builtin.name);
     return SemValue::error();
   }
-  std::optional<AccessSpec> access = evalAccessArgument(*expr.arguments[0].value, builtin.name);
+  StringRef name = builtin.name;
+  bool isAtomic = name.starts_with("atomic_");
+  std::optional<AccessSpec> access =
+      evalAccessArgument(*expr.arguments[0].value, name, isAtomic || name == "gather" || name == "scatter");
   if (!access)
     return SemValue::error();
   std::vector<Arg> args = {{SemValue::ofVoid(), expr.arguments[0].value->range, ""}};
@@ -240,9 +244,11 @@ SemValue Elaborator::callAccessForm(const Builtin &builtin, const ast::CallExpr 
         cache = builder.getStringAttr(word);
     }
   }
-  if (builtin.name == StringRef("load"))
+  if (isAtomic)
+    return emitAtomic(builtin, *access, args, mask);
+  if (name == "load" || name == "gather")
     return emitLoad(*access, pad, mask, cache);
-  if (builtin.name == StringRef("store"))
+  if (name == "store" || name == "scatter")
     return emitStore(*access, args[1], mask, cache) ? SemValue::ofVoid() : SemValue::error();
   return SemValue::ofData(InsideOp::create(builder, loc(expr.range), accessType(*access, DType::Bool), access->view->ssa,
                                            access->starts, access->ends, builder.getDenseI64ArrayAttr(access->sizes),

@@ -129,6 +129,7 @@ static LogicalResult lowerKernel(KernelOp kernel) {
       // Integers of 4 bits are read out of their bytes.
       Type element = pointer.getElementType().isInteger(4) ? b.getI8Type() : pointer.getElementType();
       lowering.bases[arg] = memrefOfPointer(b, loc, value, element);
+      lowering.pointers[lowering.bases[arg]] = value;
       if (kernel.getParam(arg.getArgNumber()).getAccess() == Access::In && !kernel->hasAttr(mayAliasName))
         lowering.readOnly.insert(arg);
       params.push_back({});
@@ -202,6 +203,12 @@ LogicalResult KernelLowering::lower(Operation *op) {
     return lowerStore(store);
   if (auto inside = dyn_cast<InsideOp>(op))
     return lowerInside(inside);
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return lowerGather(gather);
+  if (auto scatter = dyn_cast<ScatterOp>(op))
+    return lowerScatter(scatter);
+  if (auto atomic = dyn_cast<AtomicOp>(op))
+    return lowerAtomic(atomic);
   if (auto scan = dyn_cast<ScanOp>(op)) {
     op->replaceAllUsesWith(lowerScan(scan));
     return success();
@@ -224,6 +231,10 @@ LogicalResult KernelLowering::lower(Operation *op) {
                      .Default([](Operation *) { return Value(); });
   if (!result)
     return op->emitOpError("is not supported on the CPU");
+  if (auto broadcast = dyn_cast<BroadcastOp>(op))
+    broadcasts[result] = broadcast.getSource();
+  else if (auto renamed = dyn_cast<ReshapeOp>(op))
+    reshapes[result] = renamed.getSource();
   op->getResult(0).replaceAllUsesWith(result);
   return success();
 }

@@ -1,6 +1,7 @@
 // tile-gpu-assign-layouts: gives every tile of a kernel a layout, and makes dots work on fragments.
 #include "passes/Passes.h"
 #include "passes/TileGPU/LayoutInference.h"
+#include "passes/TileGPU/ProgramOrder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -309,6 +310,19 @@ private:
     dot.erase();
   }
 
+  template <typename Op> void rewriteStore(Op store) {
+    auto type = dyn_cast<RankedTensorType>(store.getValue().getType());
+    if (!type)
+      return;
+    LinearLayout layout = inference.getAccessLayout(store, type);
+    unsigned fastest = getAccessOrder(store)[0];
+    // A layout with as many neighbours in a thread stores as well: keep it.
+    if (type.getEncoding() && layoutOf(store.getValue()).getContiguousRegisters(fastest) >= layout.getContiguousRegisters(fastest))
+      layout = layoutOf(store.getValue());
+    for (OpOperand &operand : store->getOpOperands()) // value, mask, positions
+      convertOperand(operand, layout);
+  }
+
   void rewrite(Operation *op) {
     if (auto dot = dyn_cast<DotOp>(op))
       return rewriteDot(dot);
@@ -333,20 +347,10 @@ private:
         return convertYield(op, loop.getBeforeArguments());
       return convertYield(op, op->getParentOp()->getResults());
     }
-    if (auto store = dyn_cast<StoreOp>(op)) {
-      auto type = dyn_cast<RankedTensorType>(store.getValue().getType());
-      if (!type)
-        return;
-      LinearLayout layout = inference.getAccessLayout(store, type);
-      unsigned fastest = getAccessOrder(store)[0];
-      // A layout with as many neighbours in a thread stores as well: keep it.
-      if (type.getEncoding() && layoutOf(store.getValue()).getContiguousRegisters(fastest) >= layout.getContiguousRegisters(fastest))
-        layout = layoutOf(store.getValue());
-      convertOperand(store.getValueMutable(), layout);
-      if (store.getMask())
-        convertOperand(store.getMaskMutable()[0], layout);
-      return;
-    }
+    if (auto store = dyn_cast<StoreOp>(op))
+      return rewriteStore(store);
+    if (auto scatter = dyn_cast<ScatterOp>(op))
+      return rewriteStore(scatter);
     if (isa<ReduceOp, ArgReduceOp>(op)) {
       Value source = op->getOperand(0);
       auto type = cast<RankedTensorType>(source.getType());
@@ -409,7 +413,7 @@ struct TileGPUAssignLayouts : tile::impl::TileGPUAssignLayoutsBase<TileGPUAssign
       LayoutInference inference(kernel, shape);
       Assigner(kernel, inference).run();
       kernel->setAttr(numWarpsName, Builder(kernel).getI64IntegerAttr(shape.numWarps));
-      orderSharedTensors(kernel);
+      orderAccesses(kernel);
     }
   }
 
@@ -420,21 +424,6 @@ struct TileGPUAssignLayouts : tile::impl::TileGPUAssignLayoutsBase<TileGPUAssign
     });
   }
 
-  /// Threads may read what others of the same program wrote only where a tensor is both read and written: keep program
-  /// order there by barriers.
-  static void orderSharedTensors(KernelOp kernel) {
-    bool readsAndWrites = kernel->hasAttr(mayAliasName);
-    for (unsigned i = 0; i < kernel.getParams().size(); ++i)
-      readsAndWrites |= kernel.getParam(i).getAccess() == Access::InOut;
-    if (!readsAndWrites)
-      return;
-    kernel.getBody().walk([&](Operation *op) {
-      if (isa<StoreOp, LoadOp>(op)) {
-        OpBuilder builder(op);
-        BarrierOp::create(builder, op->getLoc());
-      }
-    });
-  }
 };
 
 } // namespace

@@ -168,6 +168,10 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, StringRef target) {
       moved = load.getType();
     else if (auto store = dyn_cast<StoreOp>(op))
       moved = store.getValue().getType();
+    else if (auto gather = dyn_cast<GatherOp>(op))
+      moved = gather.getType();
+    else if (auto scatter = dyn_cast<ScatterOp>(op))
+      moved = scatter.getValue().getType();
     if (isa_and_nonnull<RankedTensorType>(moved))
       narrowest = std::min(narrowest, getElementBits(getElementTypeOrSelf(moved)));
     if (auto reduce = dyn_cast<ReduceOp>(op)) {

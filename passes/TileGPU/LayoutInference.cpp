@@ -29,14 +29,10 @@ static bool isContiguous(Value view, unsigned dim) {
 
 template <typename AccessOp> SmallVector<unsigned> tile::gpu::getAccessOrder(AccessOp access) {
   SmallVector<unsigned> order;
-  unsigned rank = access.getTileShape().size(), tileDim = 0, fastest = rank - 1;
-  for (unsigned d = 0; d < access.getSizes().size(); ++d) {
-    if (access.isDropped(d))
-      continue;
-    if (access.getSteps()[d] == 1 && isContiguous(access.getView(), d))
+  unsigned rank = access.getTileShape().size(), fastest = rank - 1;
+  for (auto [d, tileDim] : llvm::enumerate(access.getTileDims()))
+    if (tileDim >= 0 && access.getSteps()[d] == 1 && isContiguous(access.getView(), d))
       fastest = tileDim;
-    ++tileDim;
-  }
   order.push_back(fastest);
   for (unsigned d = rank; d-- > 0;)
     if (d != fastest)
@@ -45,6 +41,7 @@ template <typename AccessOp> SmallVector<unsigned> tile::gpu::getAccessOrder(Acc
 }
 template SmallVector<unsigned> tile::gpu::getAccessOrder(LoadOp);
 template SmallVector<unsigned> tile::gpu::getAccessOrder(StoreOp);
+template SmallVector<unsigned> tile::gpu::getAccessOrder(ScatterOp);
 
 template <typename AccessOp>
 LinearLayout LayoutInference::getAccessLayout(AccessOp access, RankedTensorType type) const {
@@ -52,6 +49,7 @@ LinearLayout LayoutInference::getAccessLayout(AccessOp access, RankedTensorType 
 }
 template LinearLayout LayoutInference::getAccessLayout(LoadOp, RankedTensorType) const;
 template LinearLayout LayoutInference::getAccessLayout(StoreOp, RankedTensorType) const;
+template LinearLayout LayoutInference::getAccessLayout(ScatterOp, RankedTensorType) const;
 
 //===-- Repeatable operations -------------------------------------------------------------------------------------===//
 
@@ -203,6 +201,16 @@ bool LayoutInference::visit(Operation *op) {
     return anchor(result, getDotLayout(dot), chooseDotKind(dot, shape) == DotKind::Fma ? 1 : 2);
   if (auto load = dyn_cast<LoadOp>(op))
     return isRepeatable(op) ? false : anchor(result, getAccessLayout(load, type), 1);
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return anchor(result, getAccessLayout(gather, type), 1);
+  if (auto atomic = dyn_cast<AtomicOp>(op)) {
+    // Neighbours in neighbouring lanes: each instruction then touches as few sectors of memory as can be. What tensor cores
+    // have computed stays where it is.
+    auto it = anchors.find(atomic.getValue());
+    if (it != anchors.end() && it->second.priority > 1)
+      return anchor(result, it->second.layout, it->second.priority);
+    return anchor(result, LinearLayout::blocked(type.getShape(), getAccessOrder(atomic), /*vector=*/1, shape.numWarps), 1);
+  }
   if (isa<ReduceOp, ArgReduceOp>(op)) {
     Value source = op->getOperand(0);
     auto axis = op->getAttrOfType<IntegerAttr>("axis");

@@ -6,6 +6,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace tile {
@@ -79,6 +80,9 @@ struct TileGPUPadExtents : tile::impl::TileGPUPadExtentsBase<TileGPUPadExtents> 
       operand->set(maskAxis(b, operand->getOwner()->getLoc(), operand->get(), axis, extent, identity));
     }
     masks.clear();
+    for (auto &[op, axis, extent] : joints)
+      TypeSwitch<Operation *>(op).Case<GatherOp, ScatterOp, AtomicOp>([&, axis = axis, extent = extent](auto access) { maskJoint(access, axis, extent); });
+    joints.clear();
   }
 
 private:
@@ -89,6 +93,30 @@ private:
     TypedAttr identity;
   };
   SmallVector<Mask> masks;
+
+  /// Dimensions given by tiles of positions, of which those past an extent are not positions.
+  struct Joint {
+    Operation *op;
+    unsigned axis;
+    int64_t extent;
+  };
+  SmallVector<Joint> joints;
+
+  template <typename Op> void clipJoint(Op op) {
+    clip(op);
+    SmallVector<int64_t> shape = op.getTileShape(), ranges = op.getTileDims();
+    for (unsigned d = 0; d < shape.size(); ++d)
+      if (!llvm::is_contained(ranges, int64_t(d)) && roundUp(shape[d]) != shape[d])
+        joints.push_back({op, d, shape[d]});
+  }
+
+  template <typename Op> static void maskJoint(Op op, unsigned axis, int64_t extent) {
+    OpBuilder b(op);
+    Location loc = op->getLoc();
+    auto type = RankedTensorType::get(op.getTileShape(), b.getI1Type());
+    Value mask = op.getMask() ? op.getMask() : arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, true)).getResult();
+    op.getMaskMutable().assign(maskAxis(b, loc, mask, axis, extent, b.getBoolAttr(false)));
+  }
 
   void mask(OpOperand &operand, unsigned axis, ReduceKind kind) {
     auto type = cast<RankedTensorType>(operand.get().getType());
@@ -104,6 +132,12 @@ private:
       return clip(store), success();
     if (auto inside = dyn_cast<InsideOp>(op))
       return clip(inside), success();
+    if (auto gather = dyn_cast<GatherOp>(op))
+      return clipJoint(gather), success();
+    if (auto scatter = dyn_cast<ScatterOp>(op))
+      return clipJoint(scatter), success();
+    if (auto atomic = dyn_cast<AtomicOp>(op))
+      return clipJoint(atomic), success();
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
       for (unsigned d = 0; d < reduce.getSource().getType().getRank(); ++d)
         if (!reduce.getAxis() || *reduce.getAxis() == d)

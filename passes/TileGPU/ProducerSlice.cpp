@@ -1,4 +1,5 @@
 // A backward slice over structured control flow, cloned.
+#include "dialect/AttributeNames.h"
 #include "passes/TileGPU/ProducerSlice.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -160,8 +161,10 @@ private:
       for (Value coordinate : TmaFetchOp(one).getCoordinates())
         coordinates.push_back(mapping.lookupOrDefault(coordinate));
       Value descriptor = mapping.lookupOrDefault(Value(TmaFetchOp(one).getDescriptor()));
-      TmaLoadOp::create(builder, TmaFetchOp(one).getLoc(), descriptor, coordinates, tile, slot.getBarrier(),
-                        TmaFetchOp(one).getMulticast());
+      auto copy = TmaLoadOp::create(builder, TmaFetchOp(one).getLoc(), descriptor, coordinates, tile, slot.getBarrier(),
+                                    TmaFetchOp(one).getMulticast());
+      if (Attribute cache = TmaFetchOp(one)->getAttr(cacheName))
+        copy->setAttr(cacheName, cache);
     }
   }
 

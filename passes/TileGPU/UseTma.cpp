@@ -94,7 +94,9 @@ public:
   void run() {
     bool hasWgmma = kernel.getBody().walk([](WgmmaOp) { return WalkResult::interrupt(); }).wasInterrupted();
     kernel.getBody().walk([&](LoadOp load) { collect(load); });
-    if (hasWgmma)
+    // What a release hands on has been written by ordinary stores.
+    bool releases = kernel.getBody().walk([](AtomicOp op) { return op.isRelease() ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+    if (hasWgmma && !releases)
       kernel.getBody().walk([&](StoreOp store) { collect(store); });
     // Copies made once, with nothing to overlap, are no reason for a producer.
     if (llvm::none_of(fetches, [](Fetch &fetch) { return isRepeated(fetch.load); }))
@@ -293,6 +295,8 @@ private:
     builder.setInsertionPoint(fetch.load);
     SmallVector<Value> coordinates = makeCoordinates(fetch.access, loc);
     auto copy = TmaFetchOp::create(builder, loc, fetch.alloc.getType(), getDescriptor(fetch.map, loc), coordinates);
+    if (StringAttr cache = fetch.load.getCacheAttr())
+      copy->setAttr(cacheName, cache);
     for (auto [d, dim] : llvm::enumerate(fetch.access.dims)) {
       Value limit = fetch.access.makeLimit(builder, loc, d);
       if (!limit)
@@ -318,7 +322,9 @@ private:
     if (store.access.hasEnds())
       branchOnEnds(store, convert);
     SmallVector<Value> coordinates = makeCoordinates(store.access, loc);
-    TmaStoreOp::create(builder, loc, store.value, getDescriptor(store.map, loc), coordinates, store.columns, ordered);
+    auto copy = TmaStoreOp::create(builder, loc, store.value, getDescriptor(store.map, loc), coordinates, store.columns, ordered);
+    if (StringAttr cache = store.store.getCacheAttr())
+      copy->setAttr(cacheName, cache);
     if (!store.access.hasEnds())
       store.store.erase();
     if (convert && convert->use_empty())

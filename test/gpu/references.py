@@ -6,6 +6,7 @@ import sys
 import torch
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "examples"))
+import case as cases  # noqa: E402
 from case import Case  # noqa: E402
 
 LARGE = {
@@ -30,6 +31,8 @@ LARGE = {
     "layer_norm_rows": [Case("M=8191 N=5120", T="f16", BLOCK=8192), Case("M=65535 N=1024", T="f16", ROWS=4, BLOCK=1024)],
     "rms_norm_rows": [Case("M=8191 N=8192", T="bf16", BLOCK=8192), Case("M=65535 N=1024", T="f16", ROWS=4, BLOCK=1024)],
     "row_sum": [Case("M=3 N=16777216", T="f32")],
+    "embedding": [Case("V=1000 N=4096 L=8192", kernel="embedding_backward", T="f16", D="f32")],
+    "last_arriver": [Case("N=16777216", T="f16", B=256), Case("M=65536 N=1024", kernel="column_sums", BM=16)],
 }
 
 
@@ -202,3 +205,21 @@ def row_sum(case, x):
 
 
 softmax_rows, layer_norm_rows, rms_norm_rows, cross_entropy_lanes = softmax, layer_norm, rms_norm, cross_entropy
+
+
+def onHost(name):
+    """The example's own reference: what PyTorch has no atomics or unsigned arithmetic for."""
+    def run(case, **inputs):
+        host = {key: value.cpu().numpy() if isinstance(value, torch.Tensor) else value for key, value in inputs.items()}
+        return {key: torch.from_numpy(value) for key, value in cases.module(name).reference(case, **host).items()}
+    return run
+
+
+atomics, segment_sum, last_arriver, paged_attention = (onHost(name) for name in ("atomics", "segment_sum", "last_arriver", "paged_attention"))
+
+
+def embedding(case, id, w=None, g=None):
+    inside = (id >= 0) & (id < case.V)
+    if g is not None:
+        return {"dw": torch.zeros(case.V, case.N, dtype=torch.float64, device=g.device).index_add_(0, id[inside], g[inside])}
+    return {"y": torch.where(inside[:, None], w[id.clamp(0, case.V - 1)], 0.0)}

@@ -9,8 +9,10 @@ namespace tile::gpu {
 
 /// Views become (pointer, extents, strides), with a flag "exists" behind them for views of rank 0.
 void populateViewPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
-/// tile.load, tile.store, tile.inside.
+/// tile.load, tile.store, tile.inside, tile.gather, tile.scatter.
 void populateMemoryPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// tile.atomic, by what the GPU `target` (as in sm_90a) has instructions for.
+void populateAtomicPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns, llvm::StringRef target);
 /// arith and math on tiles, constants, splat, iota, broadcast, reshape, permute.
 void populateElementwisePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile.reduce and tile.arg_reduce.
