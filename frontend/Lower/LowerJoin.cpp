@@ -122,7 +122,7 @@ SemValue Elaborator::callJoin(const Builtin &builtin, std::vector<Arg> &args, Ra
   SmallVector<int64_t> one(shape), many(shape);
   one.insert(one.begin() + *axis + 1, 1);
   many.insert(many.begin() + *axis + 1, *count);
-  if (!checkShape(many, range))
+  if (!checkShape(many, args[1].range))
     return SemValue::error();
   shape[*axis] *= *count;
   mlir::Value repeated = emitBroadcast(emitReshape(source.ssa, one, location), many, location);

@@ -65,8 +65,8 @@ tile.kernel @all
     // CHECK: tile.reduce_by %{{.*}} axis 0 : tensor<16x8xf32> -> tensor<8xf32> {
     // CHECK: tile.scan_yield %{{.*}} : f32
     %combined = tile.reduce_by %a axis 0 : tensor<16x8xf32> -> tensor<8xf32> {
-    ^bb0(%l: f32, %r: f32):
-      %larger = arith.maximumf %l, %r : f32
+    ^bb0(%low: f32, %high: f32):
+      %larger = arith.maximumf %low, %high : f32
       tile.scan_yield %larger : f32
     }
     // CHECK: tile.sort %{{.*}} axis 1 : tensor<4x8xi64> -> tensor<4x8xi64>
