@@ -139,6 +139,22 @@ def TileGPUNarrowReductions : Pass<"tile-gpu-narrow-reductions", "::mlir::Module
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def TileGPUExpandShapes : Pass<"tile-gpu-expand-shapes", "::mlir::ModuleOp"> {
+  let summary = "slices and concatenations of tiles as takes and selections";
+  let description = [{
+    A part of a dimension that is one of few equal powers of two is selected where the elements lie; other slices read at
+    computed positions. Tiles of one extent are joined by repeating and selecting, others by reading at positions.
+    ```mlir
+    %c = tensor.concat dim(0) %a, %b : (tensor<3xf32>, tensor<5xf32>) -> tensor<8xf32>
+    // becomes
+    %x = tile.take %a[%i] axis 0 : tensor<3xf32>, tensor<8xi32> -> tensor<8xf32>
+    %y = tile.take %b[%j] axis 0 : tensor<5xf32>, tensor<8xi32> -> tensor<8xf32>
+    %c = arith.select %second, %y, %x : tensor<8xi1>, tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tile::TileDialect"];
+}
+
 def TileGPUPadExtents : Pass<"tile-gpu-pad-extents", "::mlir::ModuleOp"> {
   let summary = "round the extents of tiles up to powers of two";
   let description = [{

@@ -72,6 +72,7 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUNarrowReductions());
   pm.addPass(createReduceStrength());
   pm.addPass(createCSEPass());
+  pm.addPass(createTileGPUExpandShapes());
   pm.addPass(createTileGPUPadExtents());
   pm.addPass(createTileGPULoadNibblesAsBytes());
   pm.addPass(createTileGPUAssignLayouts({options.target, /*remarks=*/true}));

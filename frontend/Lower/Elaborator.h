@@ -218,9 +218,32 @@ private:
   SemValue callReduce(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callShape(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callScan(const Builtin &builtin, std::vector<Arg> &args, Range range);
-  /// A scan of tiles of one shape; `combine` gets the left and then the right scalars.
-  SemValue emitScan(llvm::ArrayRef<SemValue> tiles, int64_t axis, bool reverse, Range range,
+  /// The region of a scan or reduction of tiles of one shape; `combine` gets the left and then the right scalars. False
+  /// after an error, which names `what`.
+  bool emitCombiner(mlir::Region &region, llvm::StringRef what, llvm::ArrayRef<SemValue> tiles, Range range,
                     llvm::function_ref<SemValue(llvm::ArrayRef<SemValue>)> combine);
+  SemValue emitScan(llvm::ArrayRef<SemValue> tiles, int64_t axis, bool reverse, llvm::StringRef what, Range range,
+                    llvm::function_ref<SemValue(llvm::ArrayRef<SemValue>)> combine);
+  SemValue emitReduceBy(llvm::ArrayRef<SemValue> tiles, int64_t axis, bool keep, Range range,
+                        llvm::function_ref<SemValue(llvm::ArrayRef<SemValue>)> combine);
+  /// concat, stack, repeat, flip.
+  SemValue callJoin(const Builtin &builtin, std::vector<Arg> &args, Range range);
+  SemValue callConcat(bool isStack, std::vector<Arg> &args, Range range);
+  /// sort, topk, histogram.
+  SemValue callOrder(const Builtin &builtin, std::vector<Arg> &args, Range range);
+  SemValue callSort(std::vector<Arg> &args, Range range);
+  SemValue callTopk(std::vector<Arg> &args, Range range);
+  SemValue callHistogram(std::vector<Arg> &args, Range range);
+  /// Integers of 8, 16, 32 or 64 bits whose signed order is the order wanted of `tile`: NaN last, 0.0 and -0.0 equal.
+  mlir::Value emitSortKeys(const SemValue &tile, bool descending, mlir::Location location);
+  /// For integer keys in any order, the positions along `axis` of the first `count` in ascending order, ties by position.
+  mlir::Value emitSortedPositions(mlir::Value keys, int64_t axis, int64_t count, mlir::Location location);
+  /// The same for i32 or i64 keys that leave room for a position above them.
+  mlir::Value emitPacked(mlir::Value keys, int64_t axis, int64_t count, mlir::Location location);
+  /// Elements of `tile` along `axis` at `positions`, a tile of its rank.
+  mlir::Value emitTakeAlong(mlir::Value tile, mlir::Value positions, int64_t axis, mlir::Location location);
+  /// 0, 1, 2, ... along `axis` of a tile of that shape, i32.
+  mlir::Value emitPositions(llvm::ArrayRef<int64_t> shape, int64_t axis, mlir::Location location);
   SemValue callTake(std::vector<Arg> &args, Range range);
   /// The `axis:` among `args`; a tile of rank 1 needs none.
   std::optional<int64_t> evalAxis(const std::vector<Arg> &args, const SemValue &tile, Range tileRange);

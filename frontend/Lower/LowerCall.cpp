@@ -170,6 +170,10 @@ SemValue Elaborator::callBuiltin(const Builtin &builtin, const ast::CallExpr *ex
     return callShape(builtin, args, range);
   case Builtin::Family::Scan:
     return callScan(builtin, args, range);
+  case Builtin::Family::Join:
+    return callJoin(builtin, args, range);
+  case Builtin::Family::Order:
+    return callOrder(builtin, args, range);
   case Builtin::Family::Range:
     return callRange(builtin, args, range);
   case Builtin::Family::Other:

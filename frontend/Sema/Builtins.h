@@ -20,7 +20,9 @@ struct Builtin {
     Access,   // the first argument is an access x[...]
     Shape,    // makes or reshapes tiles
     Range,    // index ranges
-    Scan,     // scans along an axis
+    Scan,     // scans along an axis, and reduce with any function
+    Join,     // concat, stack, repeat, flip
+    Order,    // sort, topk, histogram
     Other,    // dot, cast-like, static_assert
     Later     // refused with a message that says so
   };

@@ -213,7 +213,11 @@ LogicalResult KernelLowering::lower(Operation *op) {
     op->replaceAllUsesWith(lowerScan(scan));
     return success();
   }
-  if (isa<ScanYieldOp>(op)) // goes with its scan
+  if (auto reduce = dyn_cast<ReduceByOp>(op)) {
+    op->replaceAllUsesWith(lowerReduceBy(reduce));
+    return success();
+  }
+  if (isa<ScanYieldOp>(op)) // goes with its scan or reduction
     return success();
   Location loc = op->getLoc();
   Value result = TypeSwitch<Operation *, Value>(op)
@@ -225,6 +229,8 @@ LogicalResult KernelLowering::lower(Operation *op) {
                      .Case([&](ArgReduceOp op) { return lowerArgReduce(op); })
                      .Case([&](DotOp op) { return lowerDot(op); })
                      .Case([&](TakeOp op) { return lowerTake(op); })
+                     .Case([&](SortOp op) { return lowerSort(op); })
+                     .Case([&](HistogramOp op) { return lowerHistogram(op); })
                      .Case([&](tensor::SplatOp op) {
                        return splat(loc, op.getInput(), cast<RankedTensorType>(op.getResult().getType()));
                      })

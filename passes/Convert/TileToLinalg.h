@@ -88,7 +88,12 @@ private:
 
   // TileToLinalgScan.cpp
   llvm::SmallVector<mlir::Value> lowerScan(ScanOp op);
+  llvm::SmallVector<mlir::Value> lowerReduceBy(ReduceByOp op);
   mlir::Value lowerTake(TakeOp op);
+
+  // TileToLinalgOrder.cpp
+  mlir::Value lowerSort(SortOp op);
+  mlir::Value lowerHistogram(HistogramOp op);
 
   mlir::Value index(mlir::Location loc, int64_t value);
   /// A tile whose element at a position `body` computes from the position.

@@ -289,6 +289,23 @@ private:
     source.set(LocalLoadOp::create(builder, unpack.getLoc(), withLayout(cast<RankedTensorType>(load.getType()), layout), memory));
   }
 
+  /// What is left of the layout that is gone through may not be the one that users were promised.
+  void rewriteReduceBy(ReduceByOp reduce) {
+    LinearLayout layout = inference.getReduceByLayout(reduce);
+    for (OpOperand &operand : reduce->getOpOperands())
+      convertOperand(operand, layout);
+    LinearLayout left = layout.dropDim(reduce.getAxis());
+    for (Value result : reduce.getResults()) {
+      auto promised = dyn_cast<RankedTensorType>(result.getType());
+      if (!promised || layoutOf(result) == left)
+        continue;
+      result.setType(withLayout(promised, left));
+      builder.setInsertionPointAfter(reduce);
+      auto converted = ConvertLayoutOp::create(builder, reduce.getLoc(), promised, result);
+      result.replaceAllUsesExcept(converted, converted);
+    }
+  }
+
   void rewriteDot(DotOp dot) {
     builder.setInsertionPoint(dot);
     Value acc = get(dot.getAcc(), layoutOf(dot.getResult()));
@@ -366,6 +383,12 @@ private:
       for (OpOperand &operand : op->getOpOperands())
         convertOperand(operand, layoutOf(op->getResult(0)));
       return;
+    }
+    if (auto reduce = dyn_cast<ReduceByOp>(op))
+      return rewriteReduceBy(reduce);
+    if (isa<HistogramOp>(op)) {
+      auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+      return convertOperand(op->getOpOperand(0), type.getEncoding() ? layoutOf(op->getOperand(0)) : inference.getDefault(type));
     }
     if (auto take = dyn_cast<TakeOp>(op)) {
       RankedTensorType type = take.getSource().getType();

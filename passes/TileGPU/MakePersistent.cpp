@@ -21,7 +21,7 @@ namespace {
 
 /// True if the operation gives the same for every program once its operands do.
 static bool isInvariant(Operation &op, KernelOp kernel) {
-  if (isMemoryEffectFree(&op) && (op.getNumRegions() == 0 || isa<ScanOp>(op)))
+  if (isMemoryEffectFree(&op) && (op.getNumRegions() == 0 || isa<ScanOp, ReduceByOp>(op)))
     return !isa<ProgramIdOp>(op);
   // Memory that nobody writes while the kernel runs.
   auto load = dyn_cast<LoadOp>(op);

@@ -33,6 +33,13 @@ LARGE = {
     "row_sum": [Case("M=3 N=16777216", T="f32")],
     "embedding": [Case("V=1000 N=4096 L=8192", kernel="embedding_backward", T="f16", D="f32")],
     "last_arriver": [Case("N=16777216", T="f16", B=256), Case("M=65536 N=1024", kernel="column_sums", BM=16)],
+    "topk": [Case("M=1021 N=128256", T="f16"), Case("M=4096 N=1000", T="f32", K=32)],
+    "rotary": [Case("B=2 S=4096 H=32", T="f16", D=128), Case("B=2 S=2047 H=32", T="bf16", D=128, PAIRS="false")],
+    "state_space_scan": [Case("B=4 L=4096 D=2048", T="bf16")],
+    "prefix_sum": [Case("M=1021 N=65537", T="i32"), Case("M=4 N=1048576", T="i64")],
+    "histogram": [Case("M=257 N=1048575", T="u8")],
+    "sort_rows": [Case("M=4099 N=1000", T="f32"), Case("M=257 N=8192", T="f16", BLOCK=8192), Case("M=31 N=4000", T="f64", BLOCK=4096)],
+    "median_filter": [Case("H=1021 W=2047", T="u8")],
 }
 
 
@@ -202,6 +209,63 @@ def transpose(case, x):
 
 def row_sum(case, x):
     return {"y": x.sum(1)}
+
+
+def topk(case, x):
+    k = int(case.definitions.get("K", 8))
+    order = torch.sort(torch.where(torch.isnan(x), math.inf, -x), dim=1, stable=True)
+    # NaN behind -inf, which -x makes an infinity too: numbers first, each kind in the order of the row.
+    rank = torch.isnan(x).gather(1, order.indices).to(torch.int8).sort(dim=1, stable=True).indices
+    at = order.indices.gather(1, rank)[:, :k]
+    values = x.gather(1, at)
+    if at.shape[1] < k:
+        at = torch.nn.functional.pad(at, (0, k - at.shape[1]), value=-1)
+        values = torch.nn.functional.pad(values, (0, k - values.shape[1]), value=math.nan)
+    return {"values": values, "at": at}
+
+
+def rotary(case, x, cosine, sine):
+    pairs = case.definitions.get("PAIRS", "true") == "true"
+    half = x.shape[3] // 2
+    u, v = (x[..., ::2], x[..., 1::2]) if pairs else (x[..., :half], x[..., half:])
+    c, s = cosine[None, :, None], sine[None, :, None]
+    p, q = u * c - v * s, u * s + v * c
+    return {"y": torch.stack([p, q], -1).flatten(-2) if pairs else torch.cat([p, q], -1)}
+
+
+def state_space_scan(case, a, b, start):
+    y, h = torch.empty_like(a), start
+    for t in range(case.L):
+        h = a[:, t] * h + b[:, t]
+        y[:, t] = h
+    return {"y": y, "last": h}
+
+
+def prefix_sum(case, x):
+    y = torch.cumsum(x, 1, dtype=x.dtype)
+    return {"y": y - x if case.definitions.get("EXCLUSIVE") == "true" else y}
+
+
+def histogram(case, x):
+    bins, low = int(case.definitions.get("BINS", 256)), int(case.definitions.get("FLOOR", 0))
+    x = x.long()
+    counted = torch.where((x >= low) & (x < bins), x, bins)
+    counts = torch.zeros(x.shape[0], bins + 1, dtype=torch.int64, device=x.device)
+    return {"counts": counts.scatter_add_(1, counted, torch.ones_like(counted))[:, :bins].int()}
+
+
+def sort_rows(case, x):
+    descending = case.definitions.get("DESCENDING") == "true"
+    order = torch.sort(torch.where(torch.isnan(x), math.inf, -x if descending else x), dim=1, stable=True)
+    rank = torch.isnan(x).gather(1, order.indices).to(torch.int8).sort(dim=1, stable=True).indices
+    at = order.indices.gather(1, rank)
+    return {"y": x.gather(1, at), "at": at}
+
+
+def median_filter(case, x):
+    wide = torch.nn.functional.pad(x, (1, 1, 1, 1))
+    near = [wide[i:i + case.H, j:j + case.W] for i in range(3) for j in range(3)]
+    return {"y": torch.stack(near).sort(0).values[4]}
 
 
 softmax_rows, layer_norm_rows, rms_norm_rows, cross_entropy_lanes = softmax, layer_norm, rms_norm, cross_entropy

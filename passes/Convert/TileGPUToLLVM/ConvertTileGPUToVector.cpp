@@ -84,6 +84,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     populateNibblePatterns(converter, patterns);
     populateReducePatterns(converter, patterns);
     populateScanPatterns(converter, patterns);
+    populateOrderPatterns(converter, patterns);
     populatePartPatterns(converter, patterns);
     populateSharedPatterns(converter, patterns);
     populateFmaDotPatterns(converter, patterns);

@@ -18,8 +18,10 @@ void populateElementwisePatterns(const mlir::TypeConverter &converter, mlir::Rew
 /// tile.reduce and tile.arg_reduce.
 void populateReducePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 
-/// tile.scan and tile.take.
+/// tile.scan, tile.reduce_by and tile.take.
 void populateScanPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// tile.sort and tile.histogram.
+void populateOrderPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 
 /// tile_gpu.part_arrive, part_combine.
 void populatePartPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);

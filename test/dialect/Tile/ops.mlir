@@ -62,6 +62,19 @@ tile.kernel @all
     %row = tile.take %a[%i] axis 0 : tensor<16x8xf32>, index -> tensor<8xf32>
     // CHECK: tile.take %{{.*}}[%{{.*}}] axis 0 : tensor<8xf32>, tensor<8xindex> -> tensor<8xf32>
     %picked = tile.take %row[%pos] axis 0 : tensor<8xf32>, tensor<8xindex> -> tensor<8xf32>
+    // CHECK: tile.reduce_by %{{.*}} axis 0 : tensor<16x8xf32> -> tensor<8xf32> {
+    // CHECK: tile.scan_yield %{{.*}} : f32
+    %combined = tile.reduce_by %a axis 0 : tensor<16x8xf32> -> tensor<8xf32> {
+    ^bb0(%low: f32, %high: f32):
+      %larger = arith.maximumf %low, %high : f32
+      tile.scan_yield %larger : f32
+    }
+    // CHECK: tile.sort %{{.*}} axis 1 : tensor<4x8xi64> -> tensor<4x8xi64>
+    %keys = arith.constant dense<0> : tensor<4x8xi64>
+    %sorted = tile.sort %keys axis 1 : tensor<4x8xi64> -> tensor<4x8xi64>
+    // CHECK: tile.histogram %{{.*}} : tensor<16xi32> -> tensor<10xi32>
+    %bytes = arith.constant dense<0> : tensor<16xi32>
+    %counts = tile.histogram %bytes : tensor<16xi32> -> tensor<10xi32>
     %zero = arith.constant dense<0.0> : tensor<16x16xf32>
     // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} precision tf32 : tensor<16x8xf32>, tensor<8x16xf32>, tensor<16x16xf32>
     %d = tile.dot %a, %t, %zero precision tf32 : tensor<16x8xf32>, tensor<8x16xf32>, tensor<16x16xf32>
