@@ -44,8 +44,8 @@ static const Builtin table[] = {
     {"repeat", F::Later, 0, UINT_MAX, {}},      {"flip", F::Later, 0, UINT_MAX, {}},
     {"reduce", F::Later, 0, UINT_MAX, {}},      {"sort", F::Later, 0, UINT_MAX, {}},
     {"topk", F::Later, 0, UINT_MAX, {}},        {"histogram", F::Later, 0, UINT_MAX, {}},
-    {"rand", F::Later, 0, UINT_MAX, {}},        {"randn", F::Later, 0, UINT_MAX, {}},
-    {"randint", F::Later, 0, UINT_MAX, {}},     {"random_bits", F::Later, 0, UINT_MAX, {}},
+    {"rand", F::Random, 2, 2, {}},    {"randn", F::Random, 2, 2, {}}, {"randint", F::Random, 4, 4, {}},
+    {"random_bits", F::Random, 2, 2, {}},
     {"ptx", F::Later, 0, UINT_MAX, {}},         {"print", F::Later, 0, UINT_MAX, {}},
     {"assert", F::Later, 0, UINT_MAX, {}},
 };

@@ -21,6 +21,7 @@ struct Builtin {
     Shape,    // makes or reshapes tiles
     Range,    // index ranges
     Scan,     // scans along an axis
+    Random,   // element-wise on positions, under a seed
     Other,    // dot, cast-like, static_assert
     Later     // refused with a message that says so
   };

@@ -218,6 +218,8 @@ LogicalResult KernelLowering::lower(Operation *op) {
                      .Case([&](ArgReduceOp op) { return lowerArgReduce(op); })
                      .Case([&](DotOp op) { return lowerDot(op); })
                      .Case([&](TakeOp op) { return lowerTake(op); })
+                     .Case([&](LookupOp op) { return lowerLookup(op); })
+                     .Case([&](RandomBitsOp op) { return lowerRandomBits(op); })
                      .Case([&](tensor::SplatOp op) {
                        return splat(loc, op.getInput(), cast<RankedTensorType>(op.getResult().getType()));
                      })

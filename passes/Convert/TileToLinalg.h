@@ -79,6 +79,10 @@ private:
   llvm::SmallVector<mlir::Value> lowerScan(ScanOp op);
   mlir::Value lowerTake(TakeOp op);
 
+  // TileToLinalgElements.cpp
+  mlir::Value lowerLookup(LookupOp op);
+  mlir::Value lowerRandomBits(RandomBitsOp op);
+
   mlir::Value index(mlir::Location loc, int64_t value);
   /// A tile whose element at a position `body` computes from the position.
   mlir::Value generate(mlir::Location loc, mlir::RankedTensorType type,

@@ -77,6 +77,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     populateViewPatterns(converter, patterns);
     populateMemoryPatterns(converter, patterns);
     populateElementwisePatterns(converter, patterns);
+    populateElementPatterns(converter, patterns);
     populateNibblePatterns(converter, patterns);
     populateReducePatterns(converter, patterns);
     populateScanPatterns(converter, patterns);

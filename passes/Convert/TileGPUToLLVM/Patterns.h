@@ -13,6 +13,8 @@ void populateViewPatterns(const mlir::TypeConverter &converter, mlir::RewritePat
 void populateMemoryPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// arith and math on tiles, constants, splat, iota, broadcast, reshape, permute.
 void populateElementwisePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// tile.lookup and tile.random_bits.
+void populateElementPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile.reduce and tile.arg_reduce.
 void populateReducePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 
