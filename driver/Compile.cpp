@@ -12,6 +12,7 @@
 #include "driver/Version.h"
 #include "frontend/Ast/Printer.h"
 #include "frontend/Parse/Parser.h"
+#include "library/Library.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Verifier.h"
@@ -33,7 +34,8 @@ static DialectRegistry makeRegistry() {
 }
 
 Compiler::Compiler(const Options &options, Session &session, llvm::StringRef path)
-    : options(options), session(session), path(path), context(makeRegistry(), MLIRContext::Threading::DISABLED) {
+    : options(options), session(session), path(path),
+      imports(session.getSources(), session.getDiagnostics(), options.includes, getLibrary()), context(makeRegistry(), MLIRContext::Threading::DISABLED) {
   context.printOpOnDiagnostic(false);
   context.getDiagEngine().registerHandler([&session](mlir::Diagnostic &diagnostic) {
     session.report(diagnostic);
@@ -71,7 +73,7 @@ bool Compiler::parse() {
     return session.failCall("cannot read '" + path + "': " + error);
   file = *added;
   program = parseFile(session.getSources(), file, session.getDiagnostics());
-  return program && !session.getDiagnostics().hasErrors();
+  return program && imports.load(*program) && !session.getDiagnostics().hasErrors();
 }
 
 void Compiler::setArguments(std::map<std::string, std::string> newDtypes,

@@ -6,6 +6,7 @@
 #include "driver/Stage.h"
 #include "frontend/Ast/Decl.h"
 #include "frontend/Lower/Elaborate.h"
+#include "frontend/Parse/Imports.h"
 #include "runtime/src/Manifest.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -70,6 +71,7 @@ private:
   std::string path;
   FileID file = FileID::none;
   std::unique_ptr<ast::Program> program;
+  ImportLoader imports; ///< owns what `program` imports
   std::map<std::string, std::string> dtypes;
   std::map<std::string, std::vector<int64_t>> shapes;
   mlir::MLIRContext context;

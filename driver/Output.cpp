@@ -1,5 +1,7 @@
 // Atomic output, and depfiles.
 #include "driver/Output.h"
+#include "frontend/Parse/Imports.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -111,8 +113,12 @@ static std::string escape(StringRef path) {
 
 std::string makeDepfile(StringRef target, const SourceManager &sources) {
   std::string text = escape(target) + ":";
-  for (size_t i = 0; i < sources.size(); ++i)
-    text += " \\\n  " + escape(sources.name(FileID(i)));
+  StringSet<> listed;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    StringRef name = sources.name(FileID(i));
+    if (!name.starts_with(libraryPrefix) && listed.insert(name).second) // the library is part of the compiler
+      text += " \\\n  " + escape(name);
+  }
   return text + "\n";
 }
 

@@ -37,14 +37,25 @@ static std::optional<runtime::Dtype> getDeclaredDtype(const ast::Param &param, c
   return runtime::dtypeFromName(param.type.name.text);
 }
 
+/// Is `name` of the form ARRAY[NUMBER]?
+static bool isElement(StringRef name, StringRef array) {
+  unsigned number;
+  return name.consume_front(array) && name.consume_front("[") && !name.consumeInteger(10, number) && name == "]";
+}
+
 bool RunArguments::load(const ast::KernelDecl &kernel) {
   std::vector<std::string> names;
   for (const ast::Param &param : kernel.params)
     names.push_back(param.name.text);
   auto findParam = [&](StringRef name) -> const ast::Param * {
-    for (const ast::Param &param : kernel.params)
-      if (param.name.text == name)
+    for (const ast::Param &param : kernel.params) {
+      if (param.count ? isElement(name, param.name.text) : param.name.text == name)
         return &param;
+      if (param.count && param.name.text == name) {
+        session.failCall("'" + name + "' is an array of tensors: name one of them, as in '" + name + "[0]=FILE'");
+        return nullptr;
+      }
+    }
     std::string nearest = suggest(name, names);
     session.failCall("kernel '" + kernel.name.text + "' has no parameter '" + name + "'; " +
                      (nearest.empty() ? "its parameters are " + joinWords(names, "and")
@@ -265,6 +276,12 @@ bool RunArguments::makeTensor(const runtime::Param &param, RunArgument &argument
 bool RunArguments::bind(const runtime::Kernel &kernel) {
   for (const auto &[name, extent] : options.random)
     bindings.emplace(name, extent);
+  for (const auto &[name, file] : files)
+    if (name.find('[') != std::string::npos && none_of(kernel.params, [&, &name = name](const runtime::Param &param) { return param.name == name; }))
+      return session.failCall("'" + name + "' does not exist: the array has " +
+                              Twine(count_if(kernel.params, [&, &name = name](const runtime::Param &param) {
+                                return StringRef(param.name).starts_with(StringRef(name).split('[').first.str() + "[");
+                              })) + " tensors in this instance of the kernel");
   // Inputs first: the sizes of everything else follow from them.
   for (const runtime::Param &param : kernel.params)
     if (auto file = files.find(param.name); file != files.end())

@@ -6,5 +6,6 @@ include "dialect/Tile/TileKernelOps.td"
 include "dialect/Tile/TileMemoryOps.td"
 include "dialect/Tile/TileIndexedOps.td"
 include "dialect/Tile/TileComputeOps.td"
+include "dialect/Tile/TileElementOps.td"
 
 #endif

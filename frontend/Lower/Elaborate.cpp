@@ -12,20 +12,6 @@
 using namespace mlir;
 using namespace tile;
 
-/// Imports are refused; names are declared once.
-static void checkDeclarations(const ast::Program &program, tile::DiagnosticEngine &diagnostics) {
-  std::map<std::string, tile::Range> seen;
-  for (const ast::DeclPtr &decl : program.decls) {
-    if (isa<ast::ImportDecl>(*decl)) {
-      diagnostics.report(diag::comesLater, decl->range, "`import`");
-      continue;
-    }
-    auto [earlier, isNew] = seen.emplace(decl->name.text, decl->name.range);
-    if (!isNew)
-      diagnostics.report(diag::redefinition, decl->name.range, decl->name.text).note(earlier->second, "first defined here");
-  }
-}
-
 /// Every -D must name a compile-time parameter of some chosen kernel.
 static void checkDefines(const std::vector<const ast::KernelDecl *> &kernels, const ElaborateOptions &options,
                          tile::DiagnosticEngine &diagnostics) {
@@ -49,7 +35,7 @@ std::optional<Elaborated> tile::elaborate(const ast::Program &program, const Ela
                                           tile::DiagnosticEngine &diagnostics, MLIRContext &context) {
   context.loadDialect<TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
   unsigned errors = diagnostics.errors();
-  checkDeclarations(program, diagnostics);
+  Modules modules(program, diagnostics);
   std::vector<const ast::KernelDecl *> kernels;
   std::vector<std::string> names;
   for (const ast::DeclPtr &decl : program.decls)
@@ -73,12 +59,12 @@ std::optional<Elaborated> tile::elaborate(const ast::Program &program, const Ela
   Elaborated result;
   result.module = ModuleOp::create(UnknownLoc::get(&context));
   for (const ast::KernelDecl *kernel : kernels) {
-    std::vector<Instance> instances = Elaborator(program, *kernel, options, diagnostics, *result.module).chooseInstances();
+    std::vector<Instance> instances = Elaborator(modules, *kernel, options, diagnostics, *result.module).chooseInstances();
     failed = failed || instances.empty();
     for (const Instance &instance : instances) {
       runtime::Kernel record;
       // Instances mostly repeat each other's errors: one is enough.
-      if (!Elaborator(program, *kernel, options, diagnostics, *result.module).elaborateInstance(instance, record)) {
+      if (!Elaborator(modules, *kernel, options, diagnostics, *result.module).elaborateInstance(instance, record)) {
         failed = true;
         break;
       }

@@ -7,6 +7,7 @@
 #include "dialect/Tile/TileDialect.h"
 #include "frontend/Lower/Elaborate.h"
 #include "frontend/Lower/SemValue.h"
+#include "frontend/Sema/Modules.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
@@ -42,7 +43,7 @@ struct AccessSpec {
 
 class Elaborator {
 public:
-  Elaborator(const ast::Program &program, const ast::KernelDecl &kernel, const ElaborateOptions &options,
+  Elaborator(const Modules &modules, const ast::KernelDecl &kernel, const ElaborateOptions &options,
              DiagnosticEngine &diagnostics, mlir::ModuleOp module);
   ~Elaborator();
 
@@ -71,6 +72,15 @@ private:
   void declare(const ast::Ident &name, SemValue value, bool isVar = false);
   SemValue evalName(llvm::StringRef name, Range range);
   SemValue evalConstant(const ast::ConstDecl &decl);
+  SemValue evalDecl(const ast::Decl &decl, Range range);
+  /// The module that `expr` names, an import with `as`; null for any other expression.
+  const Module *findImport(const ast::Expr &expr);
+  /// `n.NAME` of such a module; reports a name that it does not declare.
+  SemValue evalImported(const Module &imported, const ast::MemberExpr &expr);
+  /// A function by its name, perhaps behind an import's: "gelu", "act.gelu". None if there is no such function.
+  std::optional<FunctionValue> findFunction(llvm::StringRef name);
+  /// `target.kind` and `target.arch`.
+  SemValue evalTarget(const ast::MemberExpr &expr);
   std::vector<std::string> visibleNames() const;
 
   // --- diagnostics and locations -----------------------------------------------------------------------------------
@@ -107,6 +117,10 @@ private:
 
   bool readSignature(runtime::Kernel &record);
   bool readTensor(const ast::Param &param, runtime::Param &out);
+  /// The length of an array of tensors. None after an error.
+  std::optional<int64_t> readCount(const ast::Param &param);
+  /// The declaration behind a parameter of the ABI, which may be one tensor of an array.
+  const ast::Param &declOf(const runtime::Param &param) const;
   bool readScalar(const ast::Param &param, runtime::Param &out);
   void collectDimensions();
   bool readContracts(runtime::Kernel &record);
@@ -120,6 +134,8 @@ private:
   std::optional<int64_t> attributeInt(const ast::Attribute &attribute, size_t index, int64_t min, int64_t max);
   /// Does the expression use a dimension, stride or scalar parameter, whose value is known at launch only?
   bool usesLaunchNames(const ast::Expr &expr) const;
+  /// Does it use a parameter that this instance does not have, or a dimension that only such a parameter binds?
+  bool usesDropped(const ast::Expr &expr) const;
   /// An expression as the launcher computes it; constant parts become integers.
   std::optional<runtime::Expr> toLaunchExpr(const ast::Expr &expr, bool isCondition = false);
   std::optional<runtime::Constant> toConstant(const SemValue &value, DType dtype, Range range);
@@ -180,6 +196,14 @@ private:
   std::optional<llvm::SmallVector<int64_t>> evalShape(const Arg &arg);
   std::optional<llvm::SmallVector<int64_t>> evalPermutation(const Arg &arg, int64_t rank);
   bool checkShape(llvm::ArrayRef<int64_t> shape, Range range);
+  /// A list of numbers, perhaps nested, as a constant tile. Without `dtype` floats are f32, ints index. An error after one.
+  SemValue listToTile(const SemValue &list, std::optional<DType> dtype, Range range);
+  /// Makes constant tiles of the lists among operands, at the dtype of the first operand that has one. False after an error.
+  bool listsToTiles(llvm::MutableArrayRef<Arg> args);
+  /// `tile` at positions, an i32 or index scalar or tile, clamped; null where `tile` is no constant tile of rank 1.
+  mlir::Value emitTableLookup(const SemValue &tile, mlir::Value position, mlir::Location location);
+  /// One element of a constant tile at compile-time positions; void where `tile` is none or a position is not constant.
+  SemValue evalTableElement(const SemValue &tile, const ast::SubscriptExpr &expr);
   /// A value at a declared type `f32`, `int`, `f32[BM, BN]`.
   SemValue convertToDeclared(SemValue value, const ast::TypeSpec &type, Range range);
 
@@ -245,6 +269,12 @@ private:
   /// 0, 1, 2, ... along `axis` of a tile of that shape, i32.
   mlir::Value emitPositions(llvm::ArrayRef<int64_t> shape, int64_t axis, mlir::Location location);
   SemValue callTake(std::vector<Arg> &args, Range range);
+  SemValue callRandom(const Builtin &builtin, std::vector<Arg> &args, Range range);
+  /// The random words of a tile or scalar of positions, as u32 without a sign in MLIR's type.
+  mlir::Value emitRandomBits(mlir::Value seed, mlir::Value position, mlir::Location location);
+  mlir::Value emitUniform(mlir::Value bits, mlir::Location location);
+  mlir::Value emitNormal(mlir::Value seed, mlir::Value position, mlir::Location location);
+  SemValue emitRandInt(mlir::Value bits, llvm::MutableArrayRef<Arg> bounds, Range range);
   /// The `axis:` among `args`; a tile of rank 1 needs none.
   std::optional<int64_t> evalAxis(const std::vector<Arg> &args, const SemValue &tile, Range tileRange);
   SemValue callRange(const Builtin &builtin, std::vector<Arg> &args, Range range);
@@ -272,7 +302,7 @@ private:
   /// The `var`s of enclosing scopes that the statements assign, in order of first assignment.
   std::vector<Binding *> assignedVars(llvm::ArrayRef<const ast::Block *> blocks);
 
-  const ast::Program &program;
+  const Modules &modules;
   const ast::KernelDecl &kernel;
   const ElaborateOptions &options;
   DiagnosticEngine &diagnostics;
@@ -287,9 +317,9 @@ private:
   unsigned reported = 0;
   unsigned inlinedCalls = 0;
 
-  std::map<std::string, const ast::Decl *> globals;
-  std::map<std::string, SemValue> constants;
-  std::set<std::string> constantsInProgress;
+  const Module *scope; // whose names are visible: of the file that the code at hand stands in
+  std::map<const ast::ConstDecl *, SemValue> constants; // looked up only
+  std::set<const ast::ConstDecl *> constantsInProgress;
   std::vector<Frame> frames;
   std::vector<CallSite> calls;
 
@@ -300,7 +330,7 @@ private:
   };
   std::map<std::string, LaunchName> launchNames;
   std::vector<std::string> dimOrder;                 // dimensions and strides in the order of the ABI
-  std::map<std::string, Range> dropped;              // parameters whose condition is false
+  std::map<std::string, Range> dropped;              // parameters whose condition is false, and names only they bind
   std::map<std::string, const ast::Param *> params;  // the others
   std::vector<runtime::Expr> gridExprs;
   std::set<std::string> rangedNames;

@@ -205,6 +205,10 @@ SemValue Elaborator::callScan(const Builtin &builtin, std::vector<Arg> &args, Ra
 
 SemValue Elaborator::callTake(std::vector<Arg> &args, Range range) {
   Location location = loc(range);
+  if (args[0].value.kind == SemValue::Kind::List)
+    args[0].value = listToTile(args[0].value, std::nullopt, args[0].range);
+  if (args[0].value.isError())
+    return SemValue::error();
   for (size_t i = 0; i < 2; ++i) {
     const SemValue &value = args[i].value;
     bool valid = i == 0 ? value.isData() && value.rank() > 0 : value.isInt() || (value.isData() && widensToIndex(value.dtype));
@@ -225,6 +229,8 @@ SemValue Elaborator::callTake(std::vector<Arg> &args, Range range) {
                                     : emitCast(at.ssa, at.dtype, isNarrow ? DType::I32 : DType::Index, location);
   if (!position)
     return SemValue::error();
+  if (mlir::Value found = emitTableLookup(source, position, location))
+    return SemValue::ofData(found, source.dtype);
   SmallVector<int64_t> shape(source.shape().take_front(*axis)), inner(at.shape()), rest(source.shape().drop_front(*axis + 1));
   shape.append(inner);
   shape.append(rest);

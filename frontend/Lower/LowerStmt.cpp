@@ -72,6 +72,8 @@ void Elaborator::lowerLet(const ast::LetStmt &stmt) {
           .secondary(stmt.value->range, "this is " + describe(value));
   }
   for (auto [name, each] : llvm::zip(stmt.pattern.names, values)) {
+    if (stmt.isVar && each.kind == SemValue::Kind::List)
+      each = listToTile(each, std::nullopt, stmt.value->range);
     if (stmt.isVar && !each.isError()) {
       if (!each.isNumeric()) {
         error(diag::wrongOperand, stmt.value->range, "a `var`", "a number or tile", describe(each)).note("use `let` instead");
@@ -90,8 +92,8 @@ void Elaborator::assignName(const ast::Expr &target, SemValue value, Range range
     return;
   Binding *variable = findLocal(name);
   if (!variable) {
-    if (globals.count(name))
-      error(diag::notAVariable, target.range, name).note(globals[name]->name.range, "defined here");
+    if (scope->names.count(name))
+      error(diag::notAVariable, target.range, name).note(scope->names.at(name)->name.range, "defined here");
     else if (!evalName(name, target.range).isError())
       error(diag::notAVariable, target.range, name);
     return;
@@ -103,6 +105,8 @@ void Elaborator::assignName(const ast::Expr &target, SemValue value, Range range
   }
   // After an error the variable keeps its value, so that what follows is still checked.
   const SemValue &old = variable->value;
+  if (value.kind == SemValue::Kind::List)
+    value = listToTile(value, old.dtype, range);
   if (value.isError() || old.isError())
     return;
   auto mismatch = [&] {

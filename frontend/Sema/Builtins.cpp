@@ -45,8 +45,8 @@ static const Builtin table[] = {
     {"repeat", F::Join, 2, 2, {"axis"}},  {"flip", F::Join, 1, 1, {"axis"}},
     {"sort", F::Order, 1, 1, {"axis", "descending"}}, {"topk", F::Order, 2, 2, {"axis"}},
     {"histogram", F::Order, 2, 2, {"mask"}},
-    {"rand", F::Later, 0, UINT_MAX, {}},        {"randn", F::Later, 0, UINT_MAX, {}},
-    {"randint", F::Later, 0, UINT_MAX, {}},     {"random_bits", F::Later, 0, UINT_MAX, {}},
+    {"rand", F::Random, 2, 2, {}},    {"randn", F::Random, 2, 2, {}}, {"randint", F::Random, 4, 4, {}},
+    {"random_bits", F::Random, 2, 2, {}},
     {"ptx", F::Later, 0, UINT_MAX, {}},         {"print", F::Later, 0, UINT_MAX, {}},
     {"assert", F::Later, 0, UINT_MAX, {}},
 };

@@ -23,6 +23,7 @@ struct Builtin {
     Scan,     // scans along an axis, and reduce with any function
     Join,     // concat, stack, repeat, flip
     Order,    // sort, topk, histogram
+    Random,   // element-wise on positions, under a seed
     Other,    // dot, cast-like, static_assert
     Later     // refused with a message that says so
   };

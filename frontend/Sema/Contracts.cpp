@@ -22,30 +22,39 @@ bool Elaborator::readContracts(runtime::Kernel &record) {
 
 bool Elaborator::readCall(const ast::Contract &contract, const ast::CallExpr &call, runtime::Kernel &record) {
   const std::string &name = cast<ast::NameExpr>(*call.callee).text;
-  auto tensorArgument = [&](size_t index) -> runtime::Param * {
-    auto *argument = index < call.arguments.size() ? dyn_cast<ast::NameExpr>(call.arguments[index].value.get()) : nullptr;
-    if (argument)
-      for (runtime::Param &param : record.params)
-        if (param.name == argument->text && param.kind == runtime::Param::Kind::Tensor)
-          return &param;
-    if (argument && dropped.count(argument->text)) // says nothing in this instance
-      return nullptr;
+  // A tensor, one of an array `xs[1]`, or all of an array. Empty for what is dropped, and after an error.
+  auto tensorArguments = [&](size_t index) {
+    std::vector<runtime::Param *> found;
+    const ast::Expr *argument = index < call.arguments.size() ? call.arguments[index].value.get() : nullptr;
+    std::string text;
+    if (auto *name = dyn_cast_or_null<ast::NameExpr>(argument))
+      text = name->text;
+    else if (auto *element = dyn_cast_or_null<ast::SubscriptExpr>(argument))
+      text = sources.text(element->range).str();
+    llvm::erase_if(text, [](char c) { return c == ' '; });
+    for (runtime::Param &param : record.params)
+      if (param.kind == runtime::Param::Kind::Tensor && (param.name == text || declOf(param).name.text == text))
+        found.push_back(&param);
+    if (!found.empty() || dropped.count(text)) // says nothing in this instance
+      return found;
     error(diag::notLaunchable, index < call.arguments.size() ? call.arguments[index].value->range : call.range,
           "'" + name + "' takes the name of a tensor parameter first; what is written here");
-    return nullptr;
+    return found;
   };
   if (call.arguments.size() != 2) {
     error(diag::argumentCount, call.range, name, "2 arguments", call.arguments.size());
     return false;
   }
-  runtime::Param *first = tensorArgument(0);
-  if (!first)
+  std::vector<runtime::Param *> first = tensorArguments(0);
+  if (first.empty())
     return false;
   if (name == "alias") {
-    runtime::Param *second = tensorArgument(1);
-    if (second)
-      record.aliases.push_back({first->name, second->name});
-    return second;
+    std::vector<runtime::Param *> second = tensorArguments(1);
+    for (const runtime::Param *a : first)
+      for (const runtime::Param *b : second)
+        if (a != b)
+          record.aliases.push_back({a->name, b->name});
+    return !second.empty();
   }
   std::optional<int64_t> bytes = evalInt(*call.arguments[1].value, "an alignment");
   if (!bytes)
@@ -55,7 +64,8 @@ bool Elaborator::readCall(const ast::Contract &contract, const ast::CallExpr &ca
           "an alignment is a power of two in 1..=4096, found " + std::to_string(*bytes));
     return false;
   }
-  first->align = unsigned(*bytes);
+  for (runtime::Param *param : first)
+    param->align = unsigned(*bytes);
   return true;
 }
 
@@ -159,7 +169,7 @@ bool Elaborator::readContract(const ast::Contract &contract, runtime::Kernel &re
         callee && (callee->text == "align" || callee->text == "alias"))
       return readCall(contract, *call, record);
   auto *name = dyn_cast<ast::NameExpr>(contract.value.get());
-  if (name && dropped.count(name->text))
+  if (usesDropped(*contract.value)) // says nothing in this instance
     return true;
   if (contract.hint && !(name && launchNames.count(name->text))) {
     error(diag::notLaunchable, contract.hint->range, "`opt` belongs to the range of a dimension; here it");

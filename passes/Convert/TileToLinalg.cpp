@@ -231,6 +231,8 @@ LogicalResult KernelLowering::lower(Operation *op) {
                      .Case([&](TakeOp op) { return lowerTake(op); })
                      .Case([&](SortOp op) { return lowerSort(op); })
                      .Case([&](HistogramOp op) { return lowerHistogram(op); })
+                     .Case([&](LookupOp op) { return lowerLookup(op); })
+                     .Case([&](RandomBitsOp op) { return lowerRandomBits(op); })
                      .Case([&](tensor::SplatOp op) {
                        return splat(loc, op.getInput(), cast<RankedTensorType>(op.getResult().getType()));
                      })

@@ -94,6 +94,9 @@ private:
   // TileToLinalgOrder.cpp
   mlir::Value lowerSort(SortOp op);
   mlir::Value lowerHistogram(HistogramOp op);
+  // TileToLinalgElements.cpp
+  mlir::Value lowerLookup(LookupOp op);
+  mlir::Value lowerRandomBits(RandomBitsOp op);
 
   mlir::Value index(mlir::Location loc, int64_t value);
   /// A tile whose element at a position `body` computes from the position.

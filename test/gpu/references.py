@@ -3,10 +3,12 @@ import math
 import os
 import sys
 
+import numpy
 import torch
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "examples"))
 import case as cases  # noqa: E402
+import philox  # noqa: E402
 from case import Case  # noqa: E402
 
 LARGE = {
@@ -40,6 +42,12 @@ LARGE = {
     "histogram": [Case("M=257 N=1048575", T="u8")],
     "sort_rows": [Case("M=4099 N=1000", T="f32"), Case("M=257 N=8192", T="f16", BLOCK=8192), Case("M=31 N=4000", T="f64", BLOCK=4096)],
     "median_filter": [Case("H=1021 W=2047", T="u8")],
+    "dropout": [Case("N=33554437", {"p": 0.1, "seed": 42}, T="bf16", MASK="true")],
+    "gated_activation": [Case("M=4099 N=11008", T="bf16"), Case("M=1021 N=14336", T="f16", ACT="gelu")],
+    "concat": [Case("M=8191 N=4099", T="f16")],
+    "nf4_dequantize": [Case("M=4096 N=14336", T="bf16")],
+    "quantize_int8": [Case("M=8191 N=5120", T="bf16"), Case("M=4099 N=8191", kernel="dequantize_int8", T="f16")],
+    "rms_norm_backward": [Case("M=8191 N=4096 P=264", T="bf16"), Case("P=264 N=8192", kernel="rms_norm_weight", T="bf16")],
 }
 
 
@@ -266,6 +274,44 @@ def median_filter(case, x):
     wide = torch.nn.functional.pad(x, (1, 1, 1, 1))
     near = [wide[i:i + case.H, j:j + case.W] for i in range(3) for j in range(3)]
     return {"y": torch.stack(near).sort(0).values[4]}
+def dropout(case, x, p, seed=0):
+    p = torch.tensor(p, dtype=torch.float32).item()
+    kept = torch.from_numpy(philox.uniform(seed, numpy.arange(case.N))).to(x.device) >= p
+    result = {"y": torch.where(kept, x / (1.0 - p), 0.0)}
+    return {**result, "mask": kept} if case.definitions.get("MASK") == "true" else result
+
+
+def gated_activation(case, x):
+    gate, value = x[:, :case.N], x[:, case.N:]
+    act = {"silu": torch.nn.functional.silu, "sigmoid": torch.sigmoid, "relu": torch.relu, "gelu": torch.nn.functional.gelu,
+           "gelu_tanh": lambda v: torch.nn.functional.gelu(v, approximate="tanh")}[case.definitions.get("ACT", "silu")]
+    return {"y": act(gate) * value}
+
+
+def concat(case, **xs):
+    return {"y": torch.cat(list(xs.values()), 1)}
+
+
+def nf4_dequantize(case, q, scale):
+    table = torch.from_numpy(cases.module("nf4_dequantize").NF4).to(q.device)
+    return {"y": table[q.long()] * scale.repeat_interleave(int(case.definitions.get("G", 64)), 1)}
+
+
+def quantize_int8(case, scale=None, x=None, q=None):
+    if case.kernel == "dequantize_int8":
+        return {"y": q.double() * scale[:, None]}
+    top = x.float().abs().amax(1)
+    scale = torch.where(top > 0, top / 127.0, 1.0)
+    return {"q": torch.round(x.float() / scale[:, None]).clamp(-127, 127).long(), "scale": scale}
+
+
+def rms_norm_backward(case, part=None, x=None, w=None, dy=None, eps=1e-5):
+    if case.kernel == "rms_norm_weight":
+        return {"dw": part.sum(0)}
+    r = torch.rsqrt((x * x).mean(1, keepdim=True) + eps)
+    g, rows = dy * w, dy * x * r
+    return {"dx": r * (g - x * r * r * (g * x).mean(1, keepdim=True)),
+            "part": torch.stack([rows[p::case.P].sum(0) for p in range(case.P)])}
 
 
 softmax_rows, layer_norm_rows, rms_norm_rows, cross_entropy_lanes = softmax, layer_norm, rms_norm, cross_entropy

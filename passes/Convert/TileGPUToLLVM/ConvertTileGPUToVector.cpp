@@ -81,6 +81,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     populateMemoryPatterns(converter, patterns);
     populateAtomicPatterns(converter, patterns, target);
     populateElementwisePatterns(converter, patterns);
+    populateElementPatterns(converter, patterns);
     populateNibblePatterns(converter, patterns);
     populateReducePatterns(converter, patterns);
     populateScanPatterns(converter, patterns);

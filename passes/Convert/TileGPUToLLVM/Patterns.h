@@ -15,6 +15,8 @@ void populateMemoryPatterns(const mlir::TypeConverter &converter, mlir::RewriteP
 void populateAtomicPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns, llvm::StringRef target);
 /// arith and math on tiles, constants, splat, iota, broadcast, reshape, permute.
 void populateElementwisePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// tile.lookup and tile.random_bits.
+void populateElementPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile.reduce and tile.arg_reduce.
 void populateReducePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 

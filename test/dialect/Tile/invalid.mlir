@@ -317,3 +317,35 @@ func.func @histogram(%t: tensor<4xi32>) {
   %b = tile.histogram %t : tensor<4xi32> -> tensor<2x2xi32>
   return
 }
+
+// -----
+
+func.func @lookup(%p: tensor<4xi32>) {
+  // expected-error @+1 {{needs a dense table of rank 1, found 'tensor<1x2xf32>'}}
+  %b = tile.lookup %p in dense<[[1.0, 2.0]]> : tensor<1x2xf32> : tensor<4xi32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @lookup(%p: tensor<4xi32>) {
+  // expected-error @+1 {{of a table of 'f32' makes elements of that type, found 'tensor<4xf16>'}}
+  %b = tile.lookup %p in dense<[1.0, 2.0]> : tensor<2xf32> : tensor<4xi32> -> tensor<4xf16>
+  return
+}
+
+// -----
+
+func.func @random(%p: tensor<4xi32>) {
+  // expected-error @+1 {{takes a seed and positions of 64 bits, found 'tensor<4xi32>' and 'tensor<4xi32>'}}
+  %b = tile.random_bits %p, %p : tensor<4xi32>, tensor<4xi32> -> tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @random(%p: tensor<4xi64>) {
+  // expected-error @+1 {{makes words of 32 bits, found 'tensor<4xi64>'}}
+  %b = tile.random_bits %p, %p : tensor<4xi64>, tensor<4xi64> -> tensor<4xi64>
+  return
+}
