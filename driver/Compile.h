@@ -50,8 +50,8 @@ public:
   /// Actual arguments of a run: the elaborator deduces compile-time parameters from them and makes one instance.
   void setArguments(std::map<std::string, std::string> dtypes, std::map<std::string, std::vector<int64_t>> shapes);
 
-  /// Drops all kernels but the first that was elaborated.
-  void keepFirstInstance();
+  /// Drops the kernels for which `keep` is false.
+  void keepKernels(llvm::function_ref<bool(const runtime::Kernel &)> keep);
 
   const ast::Program *getProgram() const { return program.get(); }
   runtime::Manifest &getManifest() { return manifest; }
@@ -84,6 +84,13 @@ private:
 
 /// Compiles every input as the options say and writes the outputs. Returns the exit code.
 int compileAll(const Options &options, Session &session);
+
+/// Writes the file into a package of all its targets.
+bool compilePackage(const Options &options, Session &session, const std::string &input);
+
+/// `tilec inspect` and `tilec link`. They return the exit code.
+int inspectPackage(const Options &options, Session &session);
+int linkPackages(const Options &options, Session &session);
 
 /// Prints the passes that would run for these options.
 void printPipelines(const Options &options);

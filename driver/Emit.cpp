@@ -45,7 +45,7 @@ int compileAll(const Options &options, Session &session) {
   }
   bool good = true;
   for (const std::string &input : options.inputs)
-    good &= compileOne(options, session, input);
+    good &= options.package ? compilePackage(options, session, input) : compileOne(options, session, input);
   int code = session.getExitCode();
   if (!good && code == exitDone)
     session.failInternal("a step failed without a message");

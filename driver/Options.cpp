@@ -11,6 +11,8 @@
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/Support/StringSaver.h"
@@ -66,9 +68,13 @@ private:
   bool parsePair(const Arg &argument, std::vector<NameValue> &pairs);
   bool parseStage(OptionID id, StringRef option, std::optional<Stage> &stage);
   bool parseTarget(Options &options);
+  bool checkTarget(StringRef target);
   bool parseMessages(Options &options);
   bool parseRun(Options &options);
+  bool parseArgItems(Options &options);
+  bool readVariants(const std::string &path, Options &options);
   bool checkCompile(Options &options);
+  bool checkPackages(Options &options);
 
   const TilecTable &table;
   const InputArgList &arguments;
@@ -124,15 +130,31 @@ bool Parser::parseTarget(Options &options) {
       options.target = "cpu";
     return true;
   }
-  options.target = argument->getValue();
-  if (options.isCPU() || findGPUArch(options.target))
+  SmallVector<StringRef> names;
+  StringRef(argument->getValue()).split(names, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef name : names) {
+    if (!checkTarget(name.trim()))
+      return false;
+    if (!is_contained(options.targets, name.trim()))
+      options.targets.push_back(name.trim().str());
+  }
+  if (options.targets.empty())
+    return fail("--target needs a name");
+  options.target = options.targets.front();
+  if (options.targets.size() > 1 && !options.package && options.command == Options::Command::Compile)
+    return fail("several targets need a package: -o NAME.tilepkg");
+  return true;
+}
+
+bool Parser::checkTarget(StringRef target) {
+  if (target == "cpu" || findGPUArch(target))
     return true;
   std::vector<std::string> names;
   for (const GPUArch &arch : getGPUArchs())
     names.push_back(arch.name.str());
   names.push_back("cpu");
-  std::string nearest = suggest(options.target, names);
-  return fail("unknown target '" + options.target + "'; " +
+  std::string nearest = suggest(target, names);
+  return fail("unknown target '" + target + "'; " +
               (nearest.empty() ? "there are " + joinWords(names, "and") : "did you mean '" + nearest + "'?"));
 }
 
@@ -172,7 +194,7 @@ bool Parser::parseMessages(Options &options) {
 bool Parser::parseRun(Options &options) {
   bool isRun = options.command == Options::Command::Run;
   for (const Arg *argument : arguments)
-    if (!isRun && argument->getOption().getGroup().isValid() && argument->getOption().getGroup().getID() == OPT_run_group)
+    if (!isRun && !argument->getOption().matches(OPT_arg) && argument->getOption().getGroup().isValid() && argument->getOption().getGroup().getID() == OPT_run_group)
       return fail(argument->getSpelling() + " belongs to `tilec run`");
   if (!isRun)
     return true;
@@ -217,8 +239,85 @@ bool Parser::parseRun(Options &options) {
   return true;
 }
 
+/// What --arg, --variant and --variants say of a compilation.
+bool Parser::parseArgItems(Options &options) {
+  std::string error;
+  for (const Arg *argument : arguments.filtered(OPT_arg)) {
+    std::optional<ArgItem> item = parseArgItem(argument->getValue(), error);
+    if (!item)
+      return fail("--arg: " + error);
+    options.argItems.push_back(std::move(*item));
+  }
+  for (const Arg *argument : arguments.filtered(OPT_variant, OPT_variants)) {
+    if (argument->getOption().matches(OPT_variants)) {
+      if (!readVariants(argument->getValue(), options))
+        return false;
+      continue;
+    }
+    std::optional<VariantRequest> variant = parseVariant(argument->getValue(), options.variants.size() + 1, error);
+    if (!variant)
+      return fail("--variant: " + error);
+    options.variants.push_back(std::move(*variant));
+  }
+  for (size_t i = 0; i < options.variants.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (options.variants[i].name == options.variants[j].name)
+        return fail("two variants are called '" + options.variants[i].name + "'");
+  options.generic = !arguments.hasArg(OPT_no_generic);
+  if (!options.generic && options.variants.empty())
+    return fail("--no-generic needs a --variant that is left");
+  return true;
+}
+
+/// A file {"variants": [{"name": "decode", "args": ["M=1..16:8", "BM=16"]}]}.
+bool Parser::readVariants(const std::string &path, Options &options) {
+  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!buffer)
+    return fail("cannot read '" + path + "': " + buffer.getError().message());
+  Expected<json::Value> parsed = json::parse((*buffer)->getBuffer());
+  if (!parsed)
+    return fail("'" + path + "' is no JSON: " + toString(parsed.takeError()));
+  const json::Object *top = parsed->getAsObject();
+  const json::Array *list = top ? top->getArray("variants") : nullptr;
+  if (!list)
+    return fail("'" + path + "': expected {\"variants\": [{\"name\": NAME, \"args\": [ITEM, ...]}, ...]}");
+  for (const json::Value &entry : *list) {
+    const json::Object *object = entry.getAsObject();
+    std::optional<StringRef> name = object ? object->getString("name") : std::nullopt;
+    const json::Array *items = object ? object->getArray("args") : nullptr;
+    std::string text, error;
+    for (const json::Value &item : items ? *items : json::Array())
+      text += (text.empty() ? "" : ",") + item.getAsString().value_or("").str();
+    if (!name || !items)
+      return fail("'" + path + "': a variant needs a \"name\" and \"args\", a list of strings");
+    std::optional<VariantRequest> variant = parseVariant((*name + ":" + text).str(), options.variants.size() + 1, error);
+    if (!variant)
+      return fail("'" + path + "': variant '" + *name + "': " + error);
+    options.variants.push_back(std::move(*variant));
+  }
+  return true;
+}
+
+/// `tilec inspect FILE` and `tilec link FILE... -o NAME.tilepkg`.
+bool Parser::checkPackages(Options &options) {
+  if (options.command == Options::Command::Inspect)
+    return options.inputs.size() == 1 || fail("tilec inspect takes one file, found " + Twine(options.inputs.size()));
+  if (options.output.empty())
+    return fail("tilec link needs -o NAME.tilepkg");
+  return true;
+}
+
 /// What is to be written, where, and whether that goes together.
 bool Parser::checkCompile(Options &options) {
+  if (!parseArgItems(options))
+    return false;
+  if (options.package) {
+    if (options.inputs.size() > 1 && !options.output.empty())
+      return fail("-o names one file, but there are " + Twine(options.inputs.size()) + " inputs; join packages with tilec link");
+    if (options.targets.empty())
+      options.targets = {options.target};
+    return true;
+  }
   if (!options.emit && !options.output.empty()) {
     options.emit = stageOfFile(options.output);
     if (!options.emit)
@@ -242,14 +341,19 @@ bool Parser::parse(Options &options) {
   if (!checkSpelling())
     return false;
   options.inputs = arguments.getAllArgValues(OPT_INPUT);
-  if (!options.inputs.empty() && options.inputs.front() == "run") {
-    options.command = Options::Command::Run;
+  static const std::pair<StringRef, Options::Command> commands[] = {{"run", Options::Command::Run},
+                                                                     {"inspect", Options::Command::Inspect},
+                                                                     {"link", Options::Command::Link}};
+  const std::string word = options.inputs.empty() ? "" : options.inputs.front();
+  for (const auto &[name, command] : commands)
+    if (word == name)
+      options.command = command;
+  if (options.command != Options::Command::Compile) {
     options.inputs.erase(options.inputs.begin());
-  } else if (!options.inputs.empty() && !StringRef(options.inputs.front()).contains('.') &&
-             !sys::fs::exists(options.inputs.front())) {
-    StringRef word = options.inputs.front();
+  } else if (!options.inputs.empty() && !StringRef(word).contains('.') && !sys::fs::exists(word)) {
+    std::string near = suggest(word, {"run", "inspect", "link"});
     return fail("'" + word + "' is no file, and " +
-                (suggest(word, {"run"}).empty() ? "no command; the only one is 'run'" : "no command; did you mean 'run'?"));
+                (near.empty() ? "no command; there are run, inspect and link" : "no command; did you mean '" + near + "'?"));
   }
   if (options.inputs.empty())
     return fail("no input file; see tilec --help");
@@ -258,7 +362,9 @@ bool Parser::parse(Options &options) {
 
   options.output = arguments.getLastArgValue(OPT_o).str();
   uint64_t level = options.level;
-  if (!parseStage(OPT_emit, "--emit", options.emit) || !parseStage(OPT_stop_after, "--stop-after", options.stopAfter) ||
+  StringRef kind = arguments.getLastArgValue(OPT_emit);
+  options.package = kind == "package" || (kind.empty() && StringRef(options.output).ends_with(".tilepkg"));
+  if ((!options.package && !parseStage(OPT_emit, "--emit", options.emit)) || !parseStage(OPT_stop_after, "--stop-after", options.stopAfter) ||
       !parseTarget(options) || !parseNumber(OPT_O, "-O", 3, level) || !parseMessages(options) || !parseRun(options))
     return false;
   options.level = level;
@@ -276,16 +382,21 @@ bool Parser::parse(Options &options) {
   options.printPipeline = arguments.hasArg(OPT_print_pipeline);
   options.printABI = arguments.hasArg(OPT_print_abi);
   options.timeReport = arguments.hasArg(OPT_time_report);
-  return options.command == Options::Command::Run || checkCompile(options);
+  options.withSource = arguments.hasArg(OPT_with_source);
+  options.extract = arguments.getLastArgValue(OPT_extract).str();
+  if (options.command == Options::Command::Compile)
+    return checkCompile(options);
+  return options.command == Options::Command::Run || checkPackages(options);
 }
 
 //===--- Help ------------------------------------------------------------------------------------------------------===//
 
 static void printHelp(const TilecTable &table) {
-  table.printHelp(outs(), "tilec FILE.tile -o OUT [option...]\n       tilec run FILE.tile --arg x=x.npy --out y=y.npy [option...]",
+  table.printHelp(outs(), "tilec FILE.tile -o OUT [option...]\n       tilec inspect FILE.tilepkg\n       tilec link A.tilepkg B.tilepkg -o C.tilepkg\n       tilec run FILE.tile --arg x=x.npy --out y=y.npy [option...]",
                   "compiles kernels of the tile language");
   outs() << "\nEXAMPLES:\n"
             "  tilec softmax.tile -D BLOCK=1024 --target sm_90a -o softmax.cubin\n"
+            "  tilec matmul.tile --target sm_80,sm_90a,cpu --variant decode:M=1..16:8,BM=16 -o matmul.tilepkg\n"
             "  tilec run softmax.tile -D BLOCK=1024 --arg x=x.npy --out y=y.npy --device cpu\n\n"
             "Exit codes: 0 done, 1 the source or the data is wrong, 2 the call is wrong or a file cannot be read or written,\n"
             "70 an internal error. @FILE reads options from FILE.\n";

@@ -72,7 +72,8 @@ int Session::getExitCode() const {
     if (diagnostic.severity != Severity::error)
       continue;
     bool ofCall = diagnostic.id == diag::wrongCall || diagnostic.id == diag::unknownDefine ||
-                  diagnostic.id == diag::badDefine || diagnostic.id == diag::unknownKernel;
+                  diagnostic.id == diag::badDefine || diagnostic.id == diag::unknownKernel ||
+                  diagnostic.id == diag::badArgument;
     code = std::max<int>(code, ofCall ? exitCall : exitWrong);
   }
   return internal ? exitInternal : code;

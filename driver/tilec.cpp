@@ -10,8 +10,19 @@ int main(int argc, char **argv) {
   try {
     if (std::optional<tile::Options> options = tile::parseOptions(argc, argv, code)) {
       tile::Session session(*options);
-      code = options->command == tile::Options::Command::Run ? tile::runKernel(*options, session)
-                                                             : tile::compileAll(*options, session);
+      switch (options->command) {
+      case tile::Options::Command::Run:
+        code = tile::runKernel(*options, session);
+        break;
+      case tile::Options::Command::Inspect:
+        code = tile::inspectPackage(*options, session);
+        break;
+      case tile::Options::Command::Link:
+        code = tile::linkPackages(*options, session);
+        break;
+      default:
+        code = tile::compileAll(*options, session);
+      }
     }
   } catch (const std::exception &error) {
     tile::reportCrash(error.what());
