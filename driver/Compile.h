@@ -85,8 +85,11 @@ private:
 /// Compiles every input as the options say and writes the outputs. Returns the exit code.
 int compileAll(const Options &options, Session &session);
 
-/// Writes the file into a package of all its targets.
-bool compilePackage(const Options &options, Session &session, const std::string &input);
+/// The bytes of a package of the file for all targets; its sources and the diagnostics of its parts go to `session`.
+bool compilePackage(const Options &options, Session &session, const std::string &input, std::string &bytes);
+
+/// `--repro`: runs the call once more and packs it with its outcome. Returns the exit code of the call.
+int makeRepro(const Options &options, Session &session);
 
 /// `tilec inspect` and `tilec link`. They return the exit code.
 int inspectPackage(const Options &options, Session &session);

@@ -1,5 +1,6 @@
 // Parses the command line with the table of Options.td, and checks it.
 #include "driver/Options.h"
+#include "codegen/Assemble.h"
 #include "codegen/NVPTX.h"
 #include "driver/Version.h"
 #include "frontend/Diag/Example.h"
@@ -11,6 +12,8 @@
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
@@ -57,6 +60,9 @@ public:
 
   /// False once something is wrong; the message is then printed.
   bool parse(Options &options);
+
+  /// One line for each setting: name, value, where the value comes from.
+  void printSettings(const Options &options, raw_ostream &stream) const;
 
 private:
   bool fail(const Twine &message) {
@@ -316,6 +322,8 @@ bool Parser::checkCompile(Options &options) {
       return fail("-o names one file, but there are " + Twine(options.inputs.size()) + " inputs; join packages with tilec link");
     if (options.targets.empty())
       options.targets = {options.target};
+    if (options.targets.size() > 1 && is_contained(options.inputs, "-"))
+      return fail("a package of several targets is compiled from a file, not from standard input");
     return true;
   }
   if (!options.emit && !options.output.empty()) {
@@ -382,11 +390,58 @@ bool Parser::parse(Options &options) {
   options.printPipeline = arguments.hasArg(OPT_print_pipeline);
   options.printABI = arguments.hasArg(OPT_print_abi);
   options.timeReport = arguments.hasArg(OPT_time_report);
+  const char *cacheFolder = getenv("TILE_CACHE");
+  options.cacheFolder = arguments.getLastArgValue(OPT_cache, cacheFolder ? cacheFolder : "").str();
+  options.explainCache = arguments.hasArg(OPT_explain_cache);
+  uint64_t megabytes = options.cacheMegabytes, jobs = options.jobs;
+  if (!parseNumber(OPT_cache_size, "--cache-size", 1 << 20, megabytes) || !parseNumber(OPT_j, "-j", 1024, jobs))
+    return false;
+  options.cacheMegabytes = unsigned(megabytes);
+  options.jobs = unsigned(jobs);
+  options.repro = arguments.getLastArgValue(OPT_repro).str();
   options.withSource = arguments.hasArg(OPT_with_source);
   options.extract = arguments.getLastArgValue(OPT_extract).str();
   if (options.command == Options::Command::Compile)
     return checkCompile(options);
   return options.command == Options::Command::Run || checkPackages(options);
+}
+
+//===--- Settings --------------------------------------------------------------------------------------------------===//
+
+void Parser::printSettings(const Options &options, raw_ostream &stream) const {
+  auto print = [&](StringRef name, const Twine &value, std::initializer_list<OptionID> ids, const char *variable = nullptr) {
+    bool isGiven = any_of(ids, [&](OptionID id) { return arguments.hasArg(id); });
+    const char *fromEnvironment = variable ? getenv(variable) : nullptr;
+    std::string source = isGiven ? "command line" : fromEnvironment && *fromEnvironment ? variable : "default";
+    stream << left_justify(name, 20) << left_justify(value.str(), 28) << source << "\n";
+  };
+  auto list = [](const auto &items, auto text) {
+    std::string joined;
+    for (const auto &item : items)
+      joined += (joined.empty() ? "" : ",") + text(item);
+    return joined.empty() ? std::string("-") : joined;
+  };
+  auto orNone = [](const std::string &text) { return text.empty() ? std::string("-") : text; };
+  Expected<std::string> ptxas = findPtxas(options.ptxasPath, options.executable);
+  std::string assembler = ptxas ? orNone(*ptxas) : toString(ptxas.takeError());
+  const char *linker = getenv("TILE_LINKER");
+  print("target", options.targets.empty() ? options.target : join(options.targets, ","), {OPT_target});
+  print("level", Twine(options.level), {OPT_O});
+  print("defines", list(options.defines, [](const NameValue &each) { return each.first + "=" + each.second; }), {OPT_D});
+  print("arguments", list(options.argItems, [](const ArgItem &each) { return each.text; }), {OPT_arg});
+  print("variants", list(options.variants, [](const VariantRequest &each) { return each.name; }), {OPT_variant, OPT_variants});
+  print("generic", options.generic ? "true" : "false", {OPT_no_generic});
+  print("includes", list(options.includes, [](const std::string &each) { return each; }), {OPT_I});
+  print("ptxas", assembler, {OPT_ptxas_path}, "TILE_PTXAS");
+  print("linker", linker && *linker ? linker : "cc", {}, "TILE_LINKER");
+  print("cache", orNone(options.cacheFolder), {OPT_cache}, "TILE_CACHE");
+  print("cache-size", Twine(options.cacheMegabytes), {OPT_cache_size});
+  print("jobs", Twine(options.jobs), {OPT_j});
+  print("remarks", options.remarks ? "true" : "false", {OPT_remarks, OPT_remarks_eq});
+  print("warnings", list(options.warnings, [](const std::string &each) { return each; }), {OPT_W, OPT_Werror, OPT_Werror_eq});
+  print("error-limit", Twine(options.errorLimit), {OPT_error_limit});
+  print("diagnostics-format", options.json ? "json" : "text", {OPT_diagnostics_format});
+  print("color", options.color ? "true" : "false", {OPT_color}, "NO_COLOR");
 }
 
 //===--- Help ------------------------------------------------------------------------------------------------------===//
@@ -413,6 +468,13 @@ static int explain(StringRef code) {
   if (const DiagnosticExample *example = findExample(info.code))
     printExample(outs(), *example);
   return exitDone;
+}
+
+/// The words of one argument, as they would be given again.
+static std::vector<std::string> render(const Arg &argument, const InputArgList &arguments) {
+  ArgStringList words;
+  argument.render(arguments, words);
+  return std::vector<std::string>(words.begin(), words.end());
 }
 
 std::optional<Options> parseOptions(int argc, const char *const *argv, int &exitCode) {
@@ -449,10 +511,21 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, int &exit
   Options options;
   static int anchor;
   options.executable = sys::fs::getMainExecutable(argv[0], &anchor);
-  if (!Parser(table, arguments).parse(options)) {
+  Parser parser(table, arguments);
+  bool good = parser.parse(options);
+  if (arguments.hasArg(OPT_print_settings)) { // a call that only asks needs nothing to write
+    parser.printSettings(options, outs());
+    exitCode = exitDone;
+    return std::nullopt;
+  }
+  if (!good) {
     exitCode = exitCall;
     return std::nullopt;
   }
+  for (const Arg *argument : arguments)
+    if (!argument->getOption().matches(OPT_repro))
+      for (const std::string &word : render(*argument, arguments))
+        options.reproArguments.push_back(word);
   return options;
 }
 

@@ -57,7 +57,14 @@ struct Options {
   // Looking inside.
   std::optional<Stage> stopAfter;
   std::string dumpDirectory;
-  bool printPipeline = false, printABI = false, timeReport = false;
+  bool printPipeline = false, printABI = false, timeReport = false, explainCache = false;
+
+  // Building much.
+  std::string cacheFolder; ///< empty: no cache
+  unsigned cacheMegabytes = 1024;
+  unsigned jobs = 1; ///< 0: one for each processor
+  std::string repro; ///< where --repro writes; empty: nowhere
+  std::vector<std::string> reproArguments; ///< the call without it
 
   // Run.
   std::vector<NameValue> arguments, outputs;

@@ -3,6 +3,7 @@
 #include "codegen/Assemble.h"
 #include "driver/Compile.h"
 #include "driver/HostLink.h"
+#include "driver/Jobs.h"
 #include "driver/Output.h"
 #include "driver/Version.h"
 #include "runtime/src/Image.h"
@@ -15,6 +16,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <set>
 
 using namespace llvm;
 
@@ -62,8 +64,7 @@ static std::string plainName(StringRef path) {
   return name;
 }
 
-static void addSources(const Session &session, runtime::Package &package) {
-  const SourceManager &sources = const_cast<Session &>(session).getSources();
+static void addSources(const SourceManager &sources, runtime::Package &package) {
   for (size_t i = 0; i < sources.size(); ++i) {
     std::string path = "source/" + plainName(sources.name(FileID(i)));
     bool isNew = none_of(package.sources, [&](const runtime::PackageFile &file) { return file.path == path; });
@@ -72,35 +73,63 @@ static void addSources(const Session &session, runtime::Package &package) {
   }
 }
 
-bool compilePackage(const Options &options, Session &session, const std::string &input) {
+namespace {
+
+/// One target's part of a package, compiled on its own.
+struct TargetPart {
+  Options options;
+  std::string messages;
+  raw_string_ostream stream{messages};
+  std::optional<Session> session;
+  runtime::PackageModule module;
+  bool good = false;
+};
+
+} // namespace
+
+bool compilePackage(const Options &options, Session &session, const std::string &input, std::string &bytes) {
+  std::vector<std::unique_ptr<TargetPart>> parts;
+  for (const std::string &target : options.targets) {
+    auto part = std::make_unique<TargetPart>();
+    part->options = options;
+    part->options.target = target;
+    if (part->options.isCPU() && options.cpu.empty())
+      part->options.cpu = "x86-64-v3";
+    part->session.emplace(part->options, part->stream);
+    parts.push_back(std::move(part));
+  }
+  runJobs(options.jobs, parts.size(), [&](size_t i) {
+    TargetPart &part = *parts[i];
+    Compiler compiler(part.options, *part.session, input);
+    part.good = part.options.isCPU() ? addHostCode(compiler, part.options, *part.session, part.module)
+                                     : addDeviceCode(compiler, part.options, *part.session, part.module);
+    part.module.manifest = std::move(compiler.getManifest());
+  });
   runtime::Package package;
   package.compiler = getCompilerVersion();
-  for (const std::string &target : options.targets) {
-    Options chosen = options;
-    chosen.target = target;
-    if (chosen.isCPU() && chosen.cpu.empty())
-      chosen.cpu = "x86-64-v3";
-    Compiler compiler(chosen, session, input);
-    runtime::PackageModule module;
-    bool good = chosen.isCPU() ? addHostCode(compiler, chosen, session, module)
-                               : addDeviceCode(compiler, chosen, session, module);
-    if (!good)
+  std::set<std::string> printed; // what the front end says, it says for every target
+  for (const auto &part : parts) {
+    if (!part->good && part->session->getExitCode() == exitDone)
+      part->session->failInternal("a step failed without a message");
+    int code = part->session->getExitCode();
+    if (printed.insert(part->messages).second)
+      session.getStream() << part->messages;
+    session.adopt(code);
+    session.adoptDiagnostics(!part->session->getDiagnostics().all().empty());
+    if (!part->good)
       return false;
-    module.manifest = std::move(compiler.getManifest());
-    if (options.printABI && target == options.targets.front())
-      outs() << runtime::toJson(module.manifest);
-    package.modules.push_back(std::move(module));
+    package.modules.push_back(std::move(part->module));
   }
+  const SourceManager &sources = parts.front()->session->getSources();
+  for (size_t i = 0; i < sources.size(); ++i)
+    session.getSources().addText(sources.name(FileID(i)), sources.text(FileID(i)));
+  if (options.printABI)
+    outs() << runtime::toJson(package.modules.front().manifest);
   if (options.withSource)
-    addSources(session, package);
-  std::string bytes;
+    addSources(sources, package);
   if (runtime::Error error = runtime::writePackage(package, bytes))
     return session.failInternal(error.message);
-  std::string path = !options.output.empty() ? options.output : sys::path::stem(input).str() + ".tilepkg";
-  std::vector<OutputFile> files = {{path, std::move(bytes)}};
-  if (options.depfile)
-    files.push_back({options.depfilePath.empty() ? path + ".d" : options.depfilePath, makeDepfile(path, session.getSources())});
-  return writeFiles(files, session);
+  return true;
 }
 
 //===--- Looking at packages ---------------------------------------------------------------------------------------===//

@@ -4,25 +4,29 @@
 #include "llvm/Support/raw_ostream.h"
 #include <exception>
 
+static int runCommand(tile::Options &options, tile::Session &session) {
+  switch (options.command) {
+  case tile::Options::Command::Run:
+    return tile::runKernel(options, session);
+  case tile::Options::Command::Inspect:
+    return tile::inspectPackage(options, session);
+  case tile::Options::Command::Link:
+    return tile::linkPackages(options, session);
+  default:
+    return tile::compileAll(options, session);
+  }
+}
+
 int main(int argc, char **argv) {
   tile::installCrashHandlers();
   int code = tile::exitDone;
   try {
     if (std::optional<tile::Options> options = tile::parseOptions(argc, argv, code)) {
-      tile::Session session(*options);
-      switch (options->command) {
-      case tile::Options::Command::Run:
-        code = tile::runKernel(*options, session);
-        break;
-      case tile::Options::Command::Inspect:
-        code = tile::inspectPackage(*options, session);
-        break;
-      case tile::Options::Command::Link:
-        code = tile::linkPackages(*options, session);
-        break;
-      default:
-        code = tile::compileAll(*options, session);
-      }
+      tile::Session session(*options, llvm::errs());
+      if (!options->repro.empty())
+        code = tile::makeRepro(*options, session);
+      else
+        code = runCommand(*options, session);
     }
   } catch (const std::exception &error) {
     tile::reportCrash(error.what());
