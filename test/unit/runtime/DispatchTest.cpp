@@ -213,3 +213,17 @@ TEST_F(DispatchTest, FromManyThreads) {
   for (std::thread &thread : threads)
     thread.join();
 }
+
+TEST_F(DispatchTest, CodeByTarget) {
+  add("sm_80", {matmul()}, /*hasCubin=*/false);
+  add("sm_90a", {matmul()});
+  open();
+  size_t size = 0;
+  const void *code = tile_module_code(module, "sm_90a", "cubin", &size);
+  EXPECT_EQ(std::string(static_cast<const char *>(code), size), cubin());
+  code = tile_module_code(module, "sm_80", "ptx", &size);
+  EXPECT_EQ(std::string(static_cast<const char *>(code), size), ".version 8.0\n");
+  EXPECT_EQ(tile_module_code(module, "sm_80", "cubin", &size), nullptr);
+  EXPECT_EQ(size, 0u);
+  EXPECT_EQ(tile_module_code(module, "sm_75", "ptx", nullptr), nullptr);
+}
