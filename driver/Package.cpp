@@ -45,6 +45,11 @@ static bool addHostCode(Compiler &compiler, const Options &options, Session &ses
 
 /// Compiles for a GPU into PTX, and into a cubin where there is an assembler.
 static bool addDeviceCode(Compiler &compiler, const Options &options, Session &session, runtime::PackageModule &module) {
+  if (!options.ptxasPath.empty())
+    if (Expected<std::string> program = findPtxas(options.ptxasPath, options.executable); !program) {
+      session.getDiagnostics().report(diag::assemblerFailed, Range(), toString(program.takeError()));
+      return false;
+    }
   bool assembles = hasAssembler(options.ptxasPath, options.executable);
   if (!compiler.run(assembles ? Stage::Cubin : Stage::PTX))
     return false;

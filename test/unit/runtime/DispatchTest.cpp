@@ -1,4 +1,4 @@
-// Which variant a call runs, on which device's code, and what it says when there is none; over a fake driver.
+// Which variant a call runs, on which device's code, and what it says when there is none; over a fake driver. (L3.1)
 #include "runtime/include/tile_runtime.hpp"
 
 #include "runtime/src/Module.h"
