@@ -46,13 +46,14 @@ static void checkDefines(const std::vector<const ast::KernelDecl *> &kernels, co
   }
 }
 
-/// Adds the record of one version of an instance, under a symbol of its own. False after an error.
+/// Adds the record of one version of an instance, under a symbol of its own, unless the command line rules it out. False after an error.
 static bool addVersion(const ast::Program &program, const ast::KernelDecl &kernel, const ElaborateOptions &options,
                        tile::DiagnosticEngine &diagnostics, const Instance &instance, const Variant &variant,
                        ModuleOp module, std::vector<runtime::Kernel> &records) {
   runtime::Kernel record;
-  if (!Elaborator(program, kernel, options, diagnostics, module).elaborateInstance(instance, variant, record))
-    return false;
+  Elaborator elaborator(program, kernel, options, diagnostics, module);
+  if (!elaborator.elaborateInstance(instance, variant, record))
+    return elaborator.isRuledOut();
   records.push_back(std::move(record));
   return true;
 }

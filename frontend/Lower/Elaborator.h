@@ -61,6 +61,8 @@ public:
   std::vector<Instance> chooseInstances();
   /// Emits one instance at the end of the module and fills `record`. False after an error.
   bool elaborateInstance(const Instance &instance, const Variant &variant, runtime::Kernel &record);
+  /// After a failure: nothing is wrong, but the command line rules the variant out.
+  bool isRuledOut() const { return impossible; }
   /// What `specialize` asks for, in source order.
   std::vector<Variant> listVariants() const;
 
@@ -143,6 +145,7 @@ private:
   bool raiseAlignment(const std::string &name, int64_t bytes, const FactSource &source, runtime::Kernel &record);
   void addCondition(runtime::Expr condition, const FactSource &source, runtime::Kernel &record);
   bool failFact(const FactSource &source, const llvm::Twine &message, Range second = Range());
+  bool conflict(const FactSource &source, const llvm::Twine &message, Range second);
   bool readGrid(runtime::Kernel &record);
   bool readKernelAttributes(llvm::SmallVectorImpl<mlir::NamedAttribute> &out);
   bool checkTune();
@@ -303,6 +306,7 @@ private:
   std::map<std::string, const ast::Param *> params;  // the others
   std::vector<runtime::Expr> gridExprs;
   std::set<std::string> rangedNames;
+  bool impossible = false;
   std::map<std::string, int64_t> fixed;              // dimensions, strides and scalars that are constants here
   const ast::TuneItem *config = nullptr;
   bool configChosen = false;

@@ -20,6 +20,14 @@ bool Elaborator::failFact(const FactSource &source, const Twine &message, Range 
   return false;
 }
 
+/// The fact contradicts what holds already. Where --arg said that, a variant of the source is left out instead.
+bool Elaborator::conflict(const FactSource &source, const Twine &message, Range second) {
+  if (!source.range.isValid() || options.arguments.empty())
+    return failFact(source, message, second);
+  impossible = true;
+  return false;
+}
+
 /// Makes a condition one that dispatch looks at, or one of the kernel's contracts.
 void Elaborator::addCondition(LaunchExpr condition, const FactSource &source, runtime::Kernel &record) {
   unsigned line = source.range.isValid() ? sources.begin(source.range).line : 0;
@@ -48,7 +56,7 @@ bool Elaborator::narrow(const std::string &name, int64_t min, int64_t max, std::
   auto apply = [&](int64_t low, int64_t high) {
     if (std::max(low, min) <= std::min(high, max))
       return true;
-    return failFact(source, "no value of '" + name + "' is in " + Twine(min) + "..=" + Twine(max) + " and in its range " +
+    return conflict(source, "no value of '" + name + "' is in " + Twine(min) + "..=" + Twine(max) + " and in its range " +
                                 Twine(low) + "..=" + Twine(high),
                     launchNames[name].declared);
   };
@@ -67,7 +75,7 @@ bool Elaborator::narrow(const std::string &name, int64_t min, int64_t max, std::
       if (dim.opt)
         dim.opt = std::clamp(*dim.opt, dim.min, dim.max);
       if (min == max && min % dim.multipleOf)
-        return failFact(source, "'" + name + "' is a multiple of " + Twine(dim.multipleOf), launchNames[name].declared);
+        return conflict(source, "'" + name + "' is a multiple of " + Twine(dim.multipleOf), launchNames[name].declared);
     }
   for (runtime::Param &param : record.params)
     if (param.name == name) {
@@ -87,7 +95,7 @@ bool Elaborator::narrow(const std::string &name, int64_t min, int64_t max, std::
 
 bool Elaborator::fix(const std::string &name, int64_t value, const FactSource &source, runtime::Kernel &record) {
   if (auto known = fixed.find(name); known != fixed.end() && known->second != value)
-    return failFact(source, "'" + name + "' is fixed to " + Twine(known->second) + " already");
+    return conflict(source, "'" + name + "' is fixed to " + Twine(known->second) + " already", Range());
   for (const runtime::Param &param : record.params)
     if (param.name == name && param.dtype == runtime::Dtype::Bool)
       return failFact(source, "'" + name + "' is of dtype bool; make it a compile-time parameter to fix it");
@@ -104,7 +112,7 @@ bool Elaborator::divide(const std::string &name, int64_t divisor, const FactSour
     if (dim.name == name && dim.multipleOf <= (int64_t(1) << 40) / divisor)
       dim.multipleOf = std::lcm(dim.multipleOf, divisor);
   if (auto known = fixed.find(name); known != fixed.end() && known->second % divisor)
-    return failFact(source, "'" + name + "' is fixed to " + Twine(known->second) + ", which is no multiple of " + Twine(divisor));
+    return conflict(source, "'" + name + "' is fixed to " + Twine(known->second) + ", which is no multiple of " + Twine(divisor), Range());
   return true;
 }
 
@@ -114,7 +122,7 @@ bool Elaborator::raiseAlignment(const std::string &name, int64_t bytes, const Fa
     if (param.name != name || param.kind != runtime::Param::Kind::Tensor)
       continue;
     if (source.isDispatched && bytes <= int64_t(param.align))
-      return failFact(source, "'" + name + "' is aligned to " + Twine(param.align) + " bytes in every variant", params[name]->range);
+      return conflict(source, "'" + name + "' is aligned to " + Twine(param.align) + " bytes in every variant", params[name]->range);
     param.align = unsigned(bytes);
     if (source.isDispatched) {
       runtime::Fact fact;
