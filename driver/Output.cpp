@@ -111,14 +111,12 @@ static std::string escape(StringRef path) {
   return text;
 }
 
-std::string makeDepfile(StringRef target, const SourceManager &sources) {
+std::string makeDepfile(StringRef target, const std::vector<std::string> &sources) {
   std::string text = escape(target) + ":";
   StringSet<> listed;
-  for (size_t i = 0; i < sources.size(); ++i) {
-    StringRef name = sources.name(FileID(i));
-    if (!name.starts_with(libraryPrefix) && listed.insert(name).second) // the library is part of the compiler
-      text += " \\\n  " + escape(name);
-  }
+  for (const std::string &source : sources)
+    if (!StringRef(source).starts_with(libraryPrefix) && listed.insert(source).second) // the library is part of the compiler
+      text += " \\\n  " + escape(source);
   return text + "\n";
 }
 
