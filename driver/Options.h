@@ -36,6 +36,7 @@ struct Options {
   std::vector<NameValue> defines;
   std::string kernel;
   std::vector<std::string> includes;
+  bool debug = false; ///< keep `print` and `assert`
 
   // Messages.
   std::vector<std::string> warnings; ///< what stood after -W, in order: "CODE", "no-CODE", "error", "error=CODE"

@@ -71,6 +71,7 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUDeferReductions());
   pm.addPass(createTileGPUNarrowReductions());
   pm.addPass(createReduceStrength());
+  pm.addPass(createTileGPUExpandTF32x3());
   pm.addPass(createCSEPass());
   pm.addPass(createTileGPUPadExtents());
   pm.addPass(createTileGPULoadNibblesAsBytes());
@@ -83,6 +84,7 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUMakePersistent());
   pm.addPass(createTileGPUSpecializeWarps({options.target}));
   pm.addPass(createTileGPUTakeTurns());
+  pm.addPass(createTileGPUApplyLoopAttributes({options.target}));
   pm.addPass(createTileGPUVectorizeAccesses());
 }
 

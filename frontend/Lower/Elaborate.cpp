@@ -3,6 +3,7 @@
 #include "frontend/Lower/Elaborator.h"
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Sema/Words.h"
+#include "frontend/Sema/UnusedNames.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -86,6 +87,9 @@ std::optional<Elaborated> tile::elaborate(const ast::Program &program, const Ela
     }
   }
   if (failed || diagnostics.errors() != errors)
+    return std::nullopt;
+  reportUnusedNames(program, diagnostics);
+  if (diagnostics.errors() != errors) // -Werror
     return std::nullopt;
   return result;
 }

@@ -33,6 +33,7 @@ static const Builtin table[] = {
     {"scan", F::Scan, 2, 2, {"axis", "reverse"}}, {"cumsum", F::Scan, 1, 1, {"axis", "reverse"}},
     {"cumprod", F::Scan, 1, 1, {"axis", "reverse"}}, {"take", F::Other, 2, 2, {"axis"}},
     {"dot", F::Other, 2, 3, {"precision"}}, {"bitcast", F::Other, 2, 2, {}},
+    {"ptx", F::Debug, 2, UINT_MAX, {"fallback"}}, {"print", F::Debug, 1, UINT_MAX, {}}, {"assert", F::Debug, 1, 2, {}},
     {"lowest", F::Other, 1, 1, {}},   {"highest", F::Other, 1, 1, {}},
     {"static_assert", F::Other, 1, 2, {}},
     {"gather", F::Later, 0, UINT_MAX, {}},      {"scatter", F::Later, 0, UINT_MAX, {}},

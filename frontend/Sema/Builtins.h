@@ -22,6 +22,7 @@ struct Builtin {
     Range,    // index ranges
     Scan,     // scans along an axis
     Other,    // dot, cast-like, static_assert
+    Debug,    // print, assert, ptx
     Later     // refused with a message that says so
   };
   const char *name;
