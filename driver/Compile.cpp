@@ -9,6 +9,7 @@
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "driver/Dialects.h"
 #include "driver/Output.h"
+#include "driver/PaddingWarnings.h"
 #include "driver/Version.h"
 #include "frontend/Ast/Printer.h"
 #include "frontend/Parse/Parser.h"
@@ -94,6 +95,7 @@ bool Compiler::elaborate() {
   request.generic = options.generic;
   request.dtypes = dtypes;
   request.shapes = shapes;
+  request.debug = options.debug;
   std::optional<Elaborated> result = tile::elaborate(*program, request, session.getDiagnostics(), context);
   if (!result || session.getDiagnostics().hasErrors())
     return session.getDiagnostics().hasErrors() ? false : session.failInternal("elaboration failed without a message");
@@ -149,7 +151,11 @@ static void addCPUPasses(OpPassManager &passes, const Options &options, unsigned
 }
 
 bool Compiler::optimize() {
-  return runPasses("tile passes", [&](OpPassManager &passes) { addOptimizePasses(passes, options); });
+  if (!runPasses("tile passes", [&](OpPassManager &passes) { addOptimizePasses(passes, options); }))
+    return false;
+  if (options.level > 0) // without, nothing is proven to exist
+    reportPadding(*module, session);
+  return !session.getDiagnostics().hasErrors();
 }
 
 bool Compiler::lowerToGPU() {

@@ -394,6 +394,7 @@ bool Parser::parse(Options &options) {
       return false;
   options.kernel = arguments.getLastArgValue(OPT_kernel).str();
   options.includes = arguments.getAllArgValues(OPT_I);
+  options.debug = arguments.hasArg(OPT_g);
   options.dumpDirectory = arguments.getLastArgValue(OPT_dump_dir).str();
   options.printPipeline = arguments.hasArg(OPT_print_pipeline);
   options.printABI = arguments.hasArg(OPT_print_abi);

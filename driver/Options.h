@@ -46,6 +46,7 @@ struct Options {
   std::vector<VariantRequest> variants;
   bool generic = true;
   std::vector<std::string> includes;
+  bool debug = false; ///< keep `print` and `assert`
 
   // Messages.
   std::vector<std::string> warnings; ///< what stood after -W, in order: "CODE", "no-CODE", "error", "error=CODE"

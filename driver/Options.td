@@ -44,6 +44,8 @@ def I : JoinedOrSeparate<["-"], "I">, MetaVarName<"DIR">, HelpText<"Search DIR f
 def W : Joined<["-"], "W">, MetaVarName<"[no-]CODE">, HelpText<"Enable or disable a warning">, Group<message_group>;
 def Werror : Switch<["-"], "Werror", "Make every warning an error", message_group>;
 def Werror_eq : Joined<["-"], "Werror=">, MetaVarName<"CODE">, HelpText<"Make one warning an error">, Group<message_group>;
+def g : Switch<["-"], "g", "Debug build: keep `print` and `assert`", kernel_group>;
+def debug_asserts : Flag<["--"], "debug-asserts">, Alias<g>, HelpText<"The same as -g">, Group<kernel_group>;
 def remarks : Switch<["--"], "remarks", "Say what kept the code from being faster", message_group>;
 def remarks_eq : Joined<["--"], "remarks=">, MetaVarName<"REGEX">, HelpText<"Only remarks that match">, Group<message_group>;
 defm explain : Value<"explain", "Explain a diagnostic, as in --explain E0301", "CODE", message_group>;

@@ -111,6 +111,8 @@ static bool runOnHost(Compiler &compiler, RunArguments &arguments, const Options
     Phase phase(options, "run");
     once();
   }
+  if (const FailedAssert *failed = library->getFailedAssert())
+    return session.failAssert(failed->message, failed->file, failed->line);
   if (!arguments.writeOutputs())
     return false;
   return !options.time || printMedianTime(kernel.name, [&](double &milliseconds) {

@@ -296,6 +296,32 @@ def TileGPUTakeTurns : Pass<"tile-gpu-take-turns", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tile::gpu::TileGPUDialect"];
 }
 
+def TileGPUExpandTF32x3 : Pass<"tile-gpu-expand-tf32x3", "::mlir::ModuleOp"> {
+  let summary = "put three products of tf32 in place of one in precision tf32x3";
+  let description = [{
+    Each operand is split into its upper bits, which tf32 holds exactly, and the rest; what both rests give is left out. Products
+    too small for tensor cores stay, and are computed in f32.
+    ```mlir
+    %c = tile.dot %a, %b, %acc precision tf32x3 : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def TileGPUApplyLoopAttributes : Pass<"tile-gpu-apply-loop-attributes", "::mlir::ModuleOp"> {
+  let summary = "unroll loops as asked, and report attributes that have no effect";
+  let description = [{
+    A loop with `tile.unroll` = n takes n of its trips at once, with a loop for what is left; one of a pipelined loop stays as
+    it is. What the source asks for and no pass took up (stages, consumers, flatten) is a warning with the reason, or a remark
+    where the target lacks the feature.
+    ```mlir
+    scf.for %i = %lo to %hi step %s { … } {tile.unroll = 4 : i64}
+    ```
+  }];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "GPU architecture to compile for">];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
+}
+
 def TileGPUVectorizeAccesses : Pass<"tile-gpu-vectorize-accesses", "::mlir::ModuleOp"> {
   let summary = "choose how many neighbours each access moves at once";
   let description = [{

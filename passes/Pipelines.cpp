@@ -71,6 +71,7 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUDeferReductions());
   pm.addPass(createTileGPUNarrowReductions());
   pm.addPass(createReduceStrength());
+  pm.addPass(createTileGPUExpandTF32x3());
   pm.addPass(createCSEPass());
   pm.addPass(createTileGPUExpandShapes());
   pm.addPass(createTileGPUPadExtents());
@@ -84,6 +85,7 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUMakePersistent());
   pm.addPass(createTileGPUSpecializeWarps({options.target}));
   pm.addPass(createTileGPUTakeTurns());
+  pm.addPass(createTileGPUApplyLoopAttributes({options.target}));
   pm.addPass(createTileGPUVectorizeAccesses());
 }
 

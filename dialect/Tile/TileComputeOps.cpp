@@ -210,6 +210,20 @@ LogicalResult TakeOp::verify() {
   return success();
 }
 
+LogicalResult PrintOp::verify() {
+  if (getPosition() > getValues().size())
+    return emitOpError() << "has " << getValues().size() << " values, so no position " << getPosition();
+  for (Value value : getValues()) {
+    auto tile = dyn_cast<RankedTensorType>(value.getType());
+    Type element = getElementTypeOrSelf(value.getType());
+    if (!element.isInteger(64) && !element.isIndex() && !element.isF32() && !element.isF64())
+      return emitOpError() << "prints i64, index, f32 and f64, found " << element;
+    if (tile && tile.getRank() != int64_t(getShape().size()))
+      return emitOpError() << "prints tiles of rank " << getShape().size() << ", found " << tile;
+  }
+  return success();
+}
+
 LogicalResult DotOp::verify() {
   RankedTensorType a = getA().getType(), b = getB().getType(), c = getAcc().getType();
   int64_t rank = c.getRank();

@@ -4,6 +4,7 @@
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Sema/MatchItems.h"
 #include "frontend/Sema/Words.h"
+#include "frontend/Sema/UnusedNames.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -164,6 +165,9 @@ std::optional<Elaborated> tile::elaborate(const ast::Program &program, const Ela
     failed |= !elaborateKernel(modules, *kernel, options, diagnostics, used, result);
   reportUnknownItems(kernels, used, diagnostics);
   if (failed || diagnostics.errors() != errors)
+    return std::nullopt;
+  reportUnusedNames(program, diagnostics);
+  if (diagnostics.errors() != errors) // -Werror
     return std::nullopt;
   return result;
 }

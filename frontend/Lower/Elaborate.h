@@ -32,6 +32,8 @@ struct ElaborateOptions {
   /// dtype or a whole dimension are deduced from them, and one instance is made instead of one for each value.
   std::map<std::string, std::string> dtypes;
   std::map<std::string, std::vector<int64_t>> shapes;
+  /// Debug build: `print` and `assert` do something.
+  bool debug = false;
 };
 
 struct Elaborated {

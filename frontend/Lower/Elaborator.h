@@ -172,6 +172,12 @@ private:
   bool usesDropped(const ast::Expr &expr) const;
   /// An expression as the launcher computes it; constant parts become integers.
   std::optional<runtime::Expr> toLaunchExpr(const ast::Expr &expr, bool isCondition = false);
+  /// The same of any dtype, which `dtype` receives: none for what is known at compile time.
+  std::optional<runtime::Expr> toLaunchExpr(const ast::Expr &expr, std::optional<DType> &dtype);
+  std::optional<runtime::Expr> toLaunchBinary(const ast::BinaryExpr &expr, std::optional<DType> &dtype);
+  /// Reports operands of a contract that do not mix; else their common dtype is in `a`.
+  bool unifyLaunch(std::optional<DType> &a, runtime::Expr &x, Range aRange, std::optional<DType> b, runtime::Expr &y, Range bRange,
+                   llvm::StringRef what, Range range);
   std::optional<runtime::Constant> toConstant(const SemValue &value, DType dtype, Range range);
 
   // --- emission ----------------------------------------------------------------------------------------------------
@@ -314,6 +320,10 @@ private:
   SemValue callRange(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callOther(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callDot(std::vector<Arg> &args, Range range);
+  SemValue callDebug(const Builtin &builtin, std::vector<Arg> &args, Range range);
+  SemValue callPrint(std::vector<Arg> &args, Range range);
+  SemValue callAssert(std::vector<Arg> &args, Range range);
+  SemValue callPtx(std::vector<Arg> &args, Range range);
   SemValue permuted(const SemValue &value, llvm::ArrayRef<int64_t> permutation, Range range);
 
   // --- statements --------------------------------------------------------------------------------------------------
@@ -327,6 +337,8 @@ private:
   void lowerIf(const ast::IfStmt &stmt);
   void lowerFor(const ast::ForStmt &stmt);
   void lowerConstFor(const ast::ForStmt &stmt);
+  void lowerConstBlocks(const ast::ForStmt &stmt);
+  bool lowerConstTrip(const ast::ForStmt &stmt, SemValue variable);
   /// Checks that programs can share the trips of `loop`, which carries `vars`.
   void checkSplit(const ast::ForStmt &stmt, mlir::Operation *loop, int64_t parts, llvm::ArrayRef<Binding *> vars);
   void lowerWhile(const ast::WhileStmt &stmt);
@@ -361,6 +373,7 @@ private:
   struct LaunchName {
     enum Kind { Dim, Stride, Scalar } kind = Dim;
     Range declared;
+    DType dtype = DType::Index;
   };
   std::map<std::string, LaunchName> launchNames;
   std::vector<std::string> dimOrder;                 // dimensions and strides in the order of the ABI

@@ -8,6 +8,8 @@ using namespace mlir;
 using namespace tile;
 
 static std::string countText(unsigned low, unsigned high) {
+  if (high == ~0u)
+    return "at least " + countText(low, low);
   if (low == high)
     return std::to_string(low) + (low == 1 ? " argument" : " arguments");
   return std::to_string(low) + " to " + std::to_string(high) + " arguments";
@@ -187,6 +189,8 @@ SemValue Elaborator::callBuiltin(const Builtin &builtin, const ast::CallExpr *ex
   case Builtin::Family::Access:
     error(diag::needsAccess, range, builtin.name);
     return SemValue::error();
+  case Builtin::Family::Debug:
+    return callDebug(builtin, args, range);
   case Builtin::Family::Later:
     break;
   }

@@ -121,7 +121,8 @@ SemValue Elaborator::callBinary(const Builtin &builtin, std::vector<Arg> &args, 
   else if (name == "cdiv")
     result = emitCeilDivision(a, b, dtype, location);
   else if (dtype == DType::Index)
-    return later(range, "'mulhi' on index");
+    result = emitCast(arith::MulSIExtendedOp::create(builder, location, emitCast(a, dtype, DType::I64, location),
+                                                     emitCast(b, dtype, DType::I64, location)).getHigh(), DType::I64, dtype, location);
   else
     result = isUnsigned(dtype) ? arith::MulUIExtendedOp::create(builder, location, a, b).getHigh()
                                : arith::MulSIExtendedOp::create(builder, location, a, b).getHigh();

@@ -28,7 +28,7 @@ static const struct IntAttribute {
   int64_t min, max;
   bool powerOfTwo;
 } kernelIntegers[] = {{"warps", askedWarpsName, 1, 32, true},     {"stages", stagesName, 1, 8, false},
-                      {"grouped", groupedName, 1, 1024, false},  {"consumers", consumersName, 1, 4, false},
+                      {"grouped", groupedName, 1, 1024, false},  {"consumers", consumersName, 1, 4, true},
                       {"occupancy", occupancyName, 1, 32, false}, {"maxreg", maxRegistersName, 16, 255, false}};
 
 bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
@@ -76,6 +76,20 @@ bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
             add(entry.irName, builder.getI64IntegerAttr(*value));
           }
     }
+  }
+  if (seen.count("warps") && seen.count("consumers"))
+    error(diag::badAttribute, with->range, "consumers", "stands instead of 'warps': it means four warps for each consumer, and one more that loads");
+  if (!seen.empty() && reported == errors) {
+    SmallVector<StringRef> asked;
+    for (StringRef name : {"consumers", "stages"})
+      if (seen.count(name.str()))
+        asked.push_back(name);
+    if (!asked.empty())
+      add(askedName, builder.getStrArrayAttr(asked));
+    auto *grid = kernel.clause<ast::GridClause>();
+    if (seen.count("grouped") && (!grid || grid->axes.size() < 2))
+      diagnostics.report(diag::uselessAttribute, with->range, "grouped", "it walks the last two axes of a grid in bands, and this grid has " +
+                                                                            std::string(grid && !grid->axes.empty() ? "one" : "none"));
   }
   for (const ast::TuneItem::Setting &setting : config ? ArrayRef<ast::TuneItem::Setting>(config->settings) : ArrayRef<ast::TuneItem::Setting>())
     for (const IntAttribute &entry : kernelIntegers)

@@ -39,6 +39,7 @@ static const Builtin table[] = {
     {"cumprod", F::Scan, 1, 1, {"axis", "reverse"}}, {"reduce", F::Scan, 2, 2, {"axis", "keep"}},
     {"take", F::Other, 2, 2, {"axis"}},
     {"dot", F::Other, 2, 3, {"precision"}}, {"bitcast", F::Other, 2, 2, {}},
+    {"ptx", F::Debug, 2, UINT_MAX, {"fallback"}}, {"print", F::Debug, 1, UINT_MAX, {}}, {"assert", F::Debug, 1, 2, {}},
     {"lowest", F::Other, 1, 1, {}},   {"highest", F::Other, 1, 1, {}},
     {"static_assert", F::Other, 1, 2, {}},
     {"concat", F::Join, 1, 1, {"axis"}},  {"stack", F::Join, 1, 1, {"axis"}},

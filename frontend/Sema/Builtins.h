@@ -25,6 +25,7 @@ struct Builtin {
     Order,    // sort, topk, histogram
     Random,   // element-wise on positions, under a seed
     Other,    // dot, cast-like, static_assert
+    Debug,    // print, assert, ptx
     Later     // refused with a message that says so
   };
   const char *name;

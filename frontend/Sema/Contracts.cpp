@@ -171,13 +171,14 @@ bool Elaborator::readContract(const ast::Contract &contract, runtime::Kernel &re
   auto *name = dyn_cast<ast::NameExpr>(contract.value.get());
   if (usesDropped(*contract.value)) // says nothing in this instance
     return true;
-  if (contract.hint && !(name && launchNames.count(name->text))) {
+  bool isFloatName = name && launchNames.count(name->text) && isFloat(launchNames[name->text].dtype);
+  if (contract.hint && !(name && launchNames.count(name->text) && !isFloatName)) {
     error(diag::notLaunchable, contract.hint->range, "`opt` belongs to the range of a dimension; here it");
     return false;
   }
   bool constantSet = contract.set && llvm::none_of(contract.set->values, [&](const ast::ExprPtr &value) { return usesLaunchNames(*value); }) &&
                      !(contract.set->lo && usesLaunchNames(*contract.set->lo)) && !(contract.set->hi && usesLaunchNames(*contract.set->hi));
-  if (contract.set && name && launchNames.count(name->text) && constantSet)
+  if (contract.set && name && launchNames.count(name->text) && constantSet && !isFloatName)
     return readRange(contract, name->text, record);
   std::string text = sources.text(contract.range).str();
   bool launches = usesLaunchNames(*contract.value) || (contract.set && !constantSet);
@@ -201,30 +202,38 @@ bool Elaborator::readContract(const ast::Contract &contract, runtime::Kernel &re
     error(diag::contractFails, contract.range, bound.empty() ? "any values" : bound);
     return false;
   }
-  std::optional<LaunchExpr> condition = toLaunchExpr(*contract.value, /*isCondition=*/!contract.set);
+  std::optional<tile::DType> dtype;
+  std::optional<LaunchExpr> condition =
+      contract.set ? toLaunchExpr(*contract.value, dtype) : toLaunchExpr(*contract.value, /*isCondition=*/true);
   if (!condition)
     return false;
   if (contract.set) {
     const ast::ValueSet &set = *contract.set;
     LaunchExpr value = *condition;
+    auto member = [&](const ast::Expr &expr) -> std::optional<LaunchExpr> {
+      std::optional<tile::DType> other, common = dtype;
+      std::optional<LaunchExpr> bound = toLaunchExpr(expr, other);
+      return bound && unifyLaunch(common, value, contract.value->range, other, *bound, expr.range, "in", expr.range) ? bound : std::nullopt;
+    };
     if (set.kind == ast::ValueSet::interval) {
-      std::optional<LaunchExpr> lo = toLaunchExpr(*set.lo), hi = toLaunchExpr(*set.hi);
+      std::optional<LaunchExpr> lo = member(*set.lo), hi = member(*set.hi);
       if (!lo || !hi)
         return false;
+      if (set.step) {
+        error(diag::badSet, set.step->range, "a step belongs to the range of one dimension or integral scalar");
+        return false;
+      }
       condition = LaunchExpr::make(LaunchOp::And, LaunchExpr::make(LaunchOp::Le, *lo, value),
                                    LaunchExpr::make(set.inclusive ? LaunchOp::Le : LaunchOp::Lt, value, *hi));
     } else {
       for (auto [i, element] : llvm::enumerate(set.values)) {
-        std::optional<LaunchExpr> member = toLaunchExpr(*element);
-        if (!member)
+        std::optional<LaunchExpr> each = member(*element);
+        if (!each)
           return false;
-        LaunchExpr equals = LaunchExpr::make(LaunchOp::Eq, value, *member);
+        LaunchExpr equals = LaunchExpr::make(LaunchOp::Eq, value, *each);
         condition = i ? LaunchExpr::make(LaunchOp::Or, *condition, equals) : equals;
       }
     }
-  } else if (condition->isName() || condition->getOp() < LaunchOp::Eq) {
-    error(diag::notLaunchable, contract.range, "an integer is no condition, so it");
-    return false;
   }
   if (auto fact = divisibility(*condition); fact && fact->second > 0)
     for (runtime::Dim &dim : record.dims)

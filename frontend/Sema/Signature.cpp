@@ -34,68 +34,6 @@ bool Elaborator::usesDropped(const ast::Expr &expr) const {
   return llvm::any_of(names, [&](const ast::NameExpr *name) { return dropped.count(name->text) != 0; });
 }
 
-std::optional<LaunchExpr> Elaborator::toLaunchExpr(const ast::Expr &expr, bool isCondition) {
-  if (!usesLaunchNames(expr)) {
-    SemValue value = eval(expr);
-    if (value.isInt())
-      return LaunchExpr(value.getInt());
-    if (value.isBoolNumber() && isCondition)
-      return LaunchExpr(int64_t(value.getBool()));
-    if (!value.isError())
-      error(diag::notLaunchable, expr.range, describe(value));
-    return std::nullopt;
-  }
-  auto refuse = [&](const Twine &what) -> std::optional<LaunchExpr> {
-    error(diag::notLaunchable, expr.range, what.str());
-    return std::nullopt;
-  };
-  using Op = LaunchExpr::Op;
-  if (auto *name = dyn_cast<ast::NameExpr>(&expr))
-    return LaunchExpr::makeName(name->text);
-  if (auto *unary = dyn_cast<ast::UnaryExpr>(&expr)) {
-    bool isNot = unary->op == ast::UnaryOp::logicalNot;
-    if (unary->op == ast::UnaryOp::bitNot || (isNot && !isCondition))
-      return refuse("'" + ast::spelling(unary->op) + "'");
-    std::optional<LaunchExpr> operand = toLaunchExpr(*unary->operand, isNot);
-    return operand ? std::optional(LaunchExpr::make(isNot ? Op::Not : Op::Neg, *operand)) : std::nullopt;
-  }
-  if (auto *binary = dyn_cast<ast::BinaryExpr>(&expr)) {
-    static const std::optional<Op> table[] = {Op::Or, Op::And, Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge, {}, {}, {}, {}, {},
-                                              Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Rem};
-    std::optional<Op> op = table[size_t(binary->op)];
-    bool isLogical = binary->op == ast::BinaryOp::logicalOr || binary->op == ast::BinaryOp::logicalAnd;
-    bool isComparison = binary->op >= ast::BinaryOp::eq && binary->op <= ast::BinaryOp::ge;
-    if (!op || ((isLogical || isComparison) && !isCondition))
-      return refuse("'" + ast::spelling(binary->op) + "'");
-    std::optional<LaunchExpr> lhs = toLaunchExpr(*binary->lhs, isLogical), rhs = toLaunchExpr(*binary->rhs, isLogical);
-    return lhs && rhs ? std::optional(LaunchExpr::make(*op, *lhs, *rhs)) : std::nullopt;
-  }
-  if (auto *call = dyn_cast<ast::CallExpr>(&expr))
-    if (auto *callee = dyn_cast<ast::NameExpr>(call->callee.get()); callee && !scope->names.count(callee->text)) {
-      std::optional<Op> op = callee->text == "cdiv"        ? std::optional(Op::CeilDiv)
-                             : callee->text == "min"       ? std::optional(Op::Min)
-                             : callee->text == "max"       ? std::optional(Op::Max)
-                             : callee->text == "next_pow2" ? std::optional(Op::NextPow2)
-                                                           : std::nullopt;
-      if (!op)
-        return refuse("a call of '" + callee->text + "'");
-      size_t count = *op == Op::NextPow2 ? 1 : 2;
-      if (call->arguments.size() != count) {
-        error(diag::argumentCount, expr.range, callee->text, std::to_string(count) + " arguments", call->arguments.size());
-        return std::nullopt;
-      }
-      std::vector<LaunchExpr> operands;
-      for (const ast::Argument &argument : call->arguments) {
-        std::optional<LaunchExpr> operand = toLaunchExpr(*argument.value);
-        if (!operand)
-          return std::nullopt;
-        operands.push_back(*operand);
-      }
-      return LaunchExpr::make(*op, std::move(operands));
-    }
-  return refuse("this expression");
-}
-
 std::optional<runtime::Constant> Elaborator::toConstant(const SemValue &value, tile::DType dtype, Range range) {
   if (!value.isNumber() && !value.isData()) {
     error(diag::wrongOperand, range, "a default", "a number", describe(value));
@@ -332,13 +270,13 @@ bool Elaborator::readSignature(runtime::Kernel &record) {
   }
   if (reported != errors)
     return false;
-  // Integral scalars may stand in dimensions, grid and contracts.
+  // Scalars may stand in contracts, integral ones in dimensions and grid too.
   for (const ast::Param &param : kernel.params)
     if (param.access == ast::Access::none && params.count(param.name.text) && !param.type.hasShape) {
       Binding *kind = findLocal(param.type.name.text);
       std::optional<tile::DType> dtype = kind && kind->value.isDtype() ? std::optional(kind->value.dtype) : findDtype(param.type.name.text);
-      if (dtype && (isInteger(*dtype) || *dtype == tile::DType::Bool))
-        launchNames[param.name.text] = {LaunchName::Scalar, param.name.range};
+      if (dtype && !isStorage(*dtype) && *dtype != tile::DType::Index)
+        launchNames[param.name.text] = {LaunchName::Scalar, param.name.range, *dtype};
     }
   collectDimensions();
   for (const auto &[name, launch] : launchNames)

@@ -197,6 +197,10 @@ LogicalResult KernelLowering::lower(Operation *op) {
     return lowerSubview(view), success();
   if (auto view = dyn_cast<PermuteViewOp>(op))
     return lowerPermuteView(view), success();
+  if (auto print = dyn_cast<PrintOp>(op))
+    return lowerPrint(print), success();
+  if (auto check = dyn_cast<AssertOp>(op))
+    return lowerAssert(check), success();
   if (auto load = dyn_cast<LoadOp>(op))
     return lowerLoad(load);
   if (auto store = dyn_cast<StoreOp>(op))

@@ -86,6 +86,10 @@ private:
   mlir::Value lowerArgReduce(ArgReduceOp op);
   mlir::Value lowerDot(DotOp op);
 
+  // TileToLinalgDebug.cpp
+  void lowerPrint(PrintOp op);
+  void lowerAssert(AssertOp op);
+
   // TileToLinalgScan.cpp
   llvm::SmallVector<mlir::Value> lowerScan(ScanOp op);
   llvm::SmallVector<mlir::Value> lowerReduceBy(ReduceByOp op);

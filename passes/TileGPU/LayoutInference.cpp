@@ -98,7 +98,8 @@ LinearLayout LayoutInference::getDotLayout(DotOp dot) const {
   auto [warpsM, warpsN] = chooseWarps(dot, shape);
   if (chooseDotKind(dot, shape) == DotKind::Wgmma && isSwapped(dot))
     return LinearLayout::mmaAccumulator(type.getDimSize(1), type.getDimSize(0), warpsM, warpsN).permute({1, 0});
-  return LinearLayout::mmaAccumulator(type.getDimSize(0), type.getDimSize(1), warpsM, warpsN);
+  ArrayRef<int64_t> shape = type.getShape(), leading = shape.drop_back(2);
+  return LinearLayout::mmaAccumulator(shape[leading.size()], shape.back(), warpsM, warpsN).withBatches(leading);
 }
 
 LinearLayout LayoutInference::getReduceByLayout(ReduceByOp reduce) const {

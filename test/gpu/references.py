@@ -219,6 +219,48 @@ def transpose(case, x):
     return {"y": x.T}
 
 
+def batched_matmul(case, a, b):
+    return {"c": a @ b}
+
+
+def conv2d(case, x, w):
+    stride = int(case.definitions.get("STRIDE", 1))
+    y = torch.nn.functional.conv2d(x.permute(0, 3, 1, 2), w.permute(3, 2, 0, 1), stride=stride, padding=(w.shape[0] - 1) // 2)
+    return {"y": y.permute(0, 2, 3, 1)}
+
+
+def max_pool2d(case, x):
+    r, stride = int(case.definitions.get("R", 3)), int(case.definitions.get("STRIDE", 2))
+    pad = (r - 1) // 2
+    padded = torch.nn.functional.pad(x, (0, 0, pad, r, pad, r), value=-math.inf)
+    shifted = [padded[:, i:i + case.H, j:j + case.W] for i in range(r) for j in range(r)]
+    return {"y": torch.stack(shifted).amax(0)[:, ::stride, ::stride]}
+
+
+def attention_sliding(case, q, k, v, window, scale):
+    distance = torch.arange(case.S, device=q.device)[:, None] - torch.arange(case.S, device=q.device)
+    s = (q @ k.transpose(2, 3)) * scale
+    s = s.masked_fill((distance < 0) | (distance >= window), -math.inf)
+    return {"o": torch.softmax(s, 3) @ v}
+
+
+def matmul_f8_scaled(case, a, b, sa, sb):
+    rows = sa.repeat_interleave(128, 1)[:, :case.K]
+    columns = sb.repeat_interleave(128, 0).repeat_interleave(128, 1)[:case.N, :case.K]
+    return {"c": (a * rows) @ (b * columns).T}
+
+
+def softmax_ragged(case, x, offset):
+    bounds, y = offset.tolist(), torch.empty_like(x)
+    for begin, end in zip(bounds[:-1], bounds[1:]):
+        y[begin:end] = torch.softmax(x[begin:end], 0)
+    return {"y": y}
+
+
+def gelu_ptx(case, x):
+    return {"y": torch.nn.functional.gelu(x, approximate="tanh")}
+
+
 def row_sum(case, x):
     return {"y": x.sum(1)}
 

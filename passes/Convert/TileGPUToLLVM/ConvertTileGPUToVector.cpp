@@ -91,6 +91,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     populateFmaDotPatterns(converter, patterns);
     populateConvertLayoutPatterns(converter, patterns);
     populateMmaPatterns(converter, patterns);
+    populateDebugPatterns(converter, patterns);
     populateRingPatterns(converter, patterns);
     populateTmaPatterns(converter, patterns);
     populateWgmmaPatterns(converter, patterns);

@@ -35,6 +35,8 @@ void populateFmaDotPatterns(const mlir::TypeConverter &converter, mlir::RewriteP
 void populateConvertLayoutPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// Conversions from i4 tiles, eight elements of each register at once.
 void populateNibblePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// tile.print, tile.assert, tile.ptx.
+void populateDebugPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile_gpu.mma.
 void populateMmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile_gpu.descriptor, tma_load, tma_store, clear_from.

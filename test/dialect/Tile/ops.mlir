@@ -78,6 +78,15 @@ tile.kernel @all
     %zero = arith.constant dense<0.0> : tensor<16x16xf32>
     // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} precision tf32 : tensor<16x8xf32>, tensor<8x16xf32>, tensor<16x16xf32>
     %d = tile.dot %a, %t, %zero precision tf32 : tensor<16x8xf32>, tensor<8x16xf32>, tensor<16x16xf32>
+    // CHECK: tile.print "x is %.7g at %lld\0A" position 0 shape [16, 8] (%{{.*}}, %{{.*}} : tensor<16x8xf32>, index)
+    tile.print "x is %.7g at %lld\0A" position 0 shape [16, 8] (%a, %i : tensor<16x8xf32>, index)
+    // CHECK: tile.print "here\0A" position 0 shape []
+    tile.print "here\0A" position 0 shape []
+    %holds = arith.constant true
+    // CHECK: tile.assert %{{.*}}, "must hold" at "k.tile" 6
+    tile.assert %holds, "must hold" at "k.tile" 6
+    // CHECK: tile.ptx "tanh.approx.f32 $0, $1;"(%{{.*}}) : (tensor<16x8xf32>) -> tensor<16x8xf32>
+    %h = tile.ptx "tanh.approx.f32 $0, $1;"(%a) : (tensor<16x8xf32>) -> tensor<16x8xf32>
     %yv = tile.view %y[%m, %m] strides [%m, %c1] : !tile.ptr<f32> -> !tile.view<?x?xf32>
     // CHECK: tile.store %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] mask %{{.*}} : tensor<16x8xi1> {{.*}} : tensor<16x8xf32>, <?x?xf32>
     tile.store %a, %yv[%i, %j] mask %in : tensor<16x8xi1> {sizes = array<i64: 16, 8>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, false>} : tensor<16x8xf32>, !tile.view<?x?xf32>
