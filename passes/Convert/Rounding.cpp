@@ -33,3 +33,29 @@ Value tile::narrowToOdd(OpBuilder &b, Location loc, Value value) {
   Value change = arith::AndIOp::create(b, loc, even, inexact);
   return arith::BitcastOp::create(b, loc, f32, arith::SelectOp::create(b, loc, change, moved, bits));
 }
+
+/// A 64-bit integer that f64 holds and that rounds as `x` does: of a large one the last 11 bits become one sticky bit.
+static Value fitF64(OpBuilder &b, Location loc, Value x, bool hasSign) {
+  auto number = [&](int64_t value) { return tile::integerLike(b, loc, x.getType(), value); };
+  Value rest = arith::AndIOp::create(b, loc, x, number(0x7ff));
+  Value isExact = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest, number(0));
+  Value kept = arith::AndIOp::create(b, loc, x, number(~int64_t(0x7ff)));
+  Value sticky = arith::SelectOp::create(b, loc, isExact, number(0), number(0x800));
+  // Below 2^53 in magnitude all of it fits.
+  constexpr int64_t limit = int64_t(1) << 53;
+  Value shifted = hasSign ? Value(arith::AddIOp::create(b, loc, x, number(limit))) : x;
+  Value isSmall = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, shifted, number(hasSign ? 2 * limit : limit));
+  return arith::SelectOp::create(b, loc, isSmall, x, arith::OrIOp::create(b, loc, kept, sticky));
+}
+
+Value tile::integerToF32(OpBuilder &b, Location loc, Value value, bool hasSign) {
+  unsigned width = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
+  auto convert = [&](Value integer, Type element) -> Value {
+    Type type = withElement(value.getType(), element);
+    return hasSign ? arith::SIToFPOp::create(b, loc, type, integer).getResult() : arith::UIToFPOp::create(b, loc, type, integer).getResult();
+  };
+  // f32 holds integers of up to 16 bits exactly, f64 those of 32.
+  if (width <= 16)
+    return convert(value, b.getF32Type());
+  return narrowToOdd(b, loc, convert(width == 64 ? fitF64(b, loc, value, hasSign) : value, b.getF64Type()));
+}

@@ -12,6 +12,8 @@ mlir::Type withElement(mlir::Type type, mlir::Type element);
 mlir::Value integerLike(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type, int64_t value);
 /// f64 to f32 such that rounding once more, to at most 21 bits, gives what one rounding would: an inexact result is odd.
 mlir::Value narrowToOdd(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value);
+/// An integer to f32 such that rounding once more, to at most 21 bits, gives what one rounding would.
+mlir::Value integerToF32(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value, bool hasSign);
 
 } // namespace tile
 

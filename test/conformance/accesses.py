@@ -96,6 +96,9 @@ TABLE = [
         Form("t2[0, 1000000]", lambda dtype, t: read(t, 0, 1000000)),
         Form("t3[at(0, 2), 1, at(1, 4)]", lambda dtype, t: read(t, span(0, 2), 1, span(1, 4))),
         Form("t3[at(1, 3), at(-1, 5), at(0, 6)]", lambda dtype, t: read(t, span(1, 3), span(-1, 5), span(0, 6))),
+        Form("t1[at(1, 6, end: -9223372036854775807 - 1)]", lambda dtype, t: read(t, np.full(6, -1))),
+        Form("t1[at(9223372036854775804, 5)]", lambda dtype, t: read(t, np.full(5, -1))),
+        Form("t1[at(-9223372036854775807, 6, step: 2)]", lambda dtype, t: read(t, np.full(6, -1))),
         Form("t1[at(0, 4) + 3]", lambda dtype, t: read(t, span(3, 4))),
         Form("t1[at(5, 4, end: 8) - 2]", lambda dtype, t: read(t, span(3, 4, 1, 6))),
     ]),
@@ -113,6 +116,7 @@ TABLE = [
     Accesses("inside", LOADED, [
         Form("inside(t1[at(-3, 10)])", lambda dtype, t: exists(t, span(-3, 10)), "bool"),
         Form("inside(t2[at(1, 4), at(0, 8, step: 2, end: 9)])", lambda dtype, t: exists(t, span(1, 4), span(0, 8, 2, 9)), "bool"),
+        Form("inside(t1[at(9223372036854775804, 5)])", lambda dtype, t: exists(t, np.full(5, -1)), "bool"),
         Form("inside(t2[1, at(0, 3)])", lambda dtype, t: exists(t, 1, span(0, 3)), "bool"),
     ]),
     Accesses("sub-view", LOADED, [

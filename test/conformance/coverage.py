@@ -44,7 +44,7 @@ def reason(name, dtype, has):
 
 def rows():
     """(section, [(operation, dtypes that it is tested with)])."""
-    yield "Element-wise", [(o.name, o.dtypes) for o in elementwise.TABLE]
+    yield "Element-wise", [(o.name, o.dtypes) for o in elementwise.TABLE if not o.name.startswith("as ")]
     yield "Tiles", [(o.name, o.dtypes) for o in tiles.TABLE]
     yield "Accesses", [(o.name, o.dtypes) for o in accesses.TABLE]
 
@@ -54,9 +54,11 @@ def refused():
     for operation in elementwise.TABLE + tiles.TABLE:
         text = operation.text if hasattr(operation, "text") else operation.forms[0].text
         for dtype in ALL:
-            if dtype in operation.dtypes or reason(operation.name, dtype, operation.dtypes) in "go":
+            if dtype in operation.dtypes or operation.name.startswith("as ") or reason(operation.name, dtype, operation.dtypes) in "go":
                 continue
             same = "i16" if dtype == "index" else {"bool": "i8", "i4": "u8", "u4": "i8"}.get(dtype, "i32")
+            if operation.name in ("any", "all", "count"):
+                text = text.replace("m1", "x1")
             yield operation.name, dtype, text.format(T=dtype, S=same, n1=4, n2=4, n3=4)
     for dtype in ALL:
         for to in ("bool", "i4", "u4"):

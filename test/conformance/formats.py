@@ -100,7 +100,7 @@ def store(values, dtype):
     values = np.asarray(values)
     if dtype == "bf16":
         bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
-        return (bits >> 16).astype(np.uint16).reshape(values.shape) | (np.isnan(values).astype(np.uint16) << 6)
+        return np.asarray((bits.reshape(values.shape) >> 16) | (np.isnan(values).astype(np.uint32) << 6)).astype(np.uint16)
     if dtype in FLOAT8:
         return encode8(values, dtype)
     if dtype in NIBBLES:
@@ -147,6 +147,27 @@ def anyValues(random, count, dtype):
     span = np.log2(largest)
     exponent = np.where(random.integers(0, 2, count) == 0, random.integers(-8, 8, count), random.integers(least - digits, int(span), count))
     return roundTo(np.ldexp(random.uniform(1, 2, count) * random.choice([-1, 1], count), exponent), dtype)
+
+
+def ties(random, dtype):
+    """Numbers halfway between neighbours of every narrower float dtype, and those just beside them: where rounding twice shows."""
+    found = []
+    for to in FORMATS:
+        digits, least, largest = FORMATS[to]
+        if isFloat(dtype) and digits >= FORMATS[dtype][0]:
+            continue
+        top = BITS[dtype] - 1 if not isFloat(dtype) else min(np.log2(largest), np.log2(FORMATS[dtype][2])) - 1
+        exponents = random.integers(0 if not isFloat(dtype) else max(least, FORMATS[dtype][1]) - 2, int(top), 12)
+        for exponent in exponents:
+            step = long(2) ** int(max(exponent, least) - digits + 1)
+            middle = (np.floor(long(2) ** int(exponent) / step * (1 + random.random())) + long(0.5)) * step
+            if isFloat(dtype):
+                near = roundTo(np.array([middle]), dtype)
+                found += [near[0], np.nextafter(near[0], VALUES[dtype](np.inf)), np.nextafter(near[0], VALUES[dtype](0))] if dtype != "bf16" else [near[0]]
+            elif middle == np.floor(middle) and int(middle) < bounds(dtype)[1]:
+                found += [int(middle), int(middle) + 1, int(middle) - 1]
+    found += [-v for v in found if isFloat(dtype) or bounds(dtype)[0] < 0]
+    return np.array(found, VALUES[dtype])
 
 
 def plainValues(random, shape, dtype):

@@ -138,7 +138,7 @@ def taken(x, axis):
     return np.take(x, where, axis)
 
 
-MOVED = COMPUTED + FLOAT8 + INDEX
+MOVED = COMPUTED + FLOAT8 + NIBBLES + INDEX
 
 TABLE = [
     TileOperation("sum", SUMMED + INDEX, both("sum", np.sum), plain=True),

@@ -72,9 +72,9 @@ def difference(left, right, program, names):
     return None
 
 
-def test(program, seed, options):
+def test(program, seed, options, arrays=None):
     """What is wrong with one program; None if all agree; "long" if it would run too long to compare."""
-    arrays = statements.arrays(program, seed)
+    arrays = arrays or statements.arrays(program, seed)
     try:
         expected = interpreted(program, arrays)
     except p.TooLong:

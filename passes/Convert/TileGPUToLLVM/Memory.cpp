@@ -60,8 +60,10 @@ public:
     unsigned end = 0, tileDim = 0;
     for (unsigned d = 0; d < op.getSizes().size(); ++d) {
       Value start = starts[d], limit = parts.extents[d];
-      if (op.getHasEnd()[d])
+      if (op.getHasEnd()[d]) { // not below zero: its distance to a start must not wrap around
         limit = arith::MinSIOp::create(builder, loc, limit, ends[end++]);
+        limit = arith::MaxSIOp::create(builder, loc, limit, zero);
+      }
       Value scaled = arith::MulIOp::create(builder, loc, start, parts.strides[d]);
       origin = arith::AddIOp::create(builder, loc, origin, scaled);
       if (op.isDropped(d)) {
