@@ -64,6 +64,8 @@ static void expand(Operation *op) {
       operands.push_back(isBF16(operand) ? widen(b, loc, operand) : operand);
     if (isa<arith::ExtFOp>(op) && getElementTypeOrSelf(result.getType()).isF32()) {
       replacement = operands[0];
+    } else if (isa<math::FmaOp>(op)) {
+      replacement = round(b, loc, fmaToF32(b, loc, operands[0], operands[1], operands[2]));
     } else {
       Operation *wide = b.clone(*op);
       wide->setOperands(operands);

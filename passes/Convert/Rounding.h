@@ -14,6 +14,8 @@ mlir::Value integerLike(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type,
 mlir::Value narrowToOdd(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value);
 /// An integer to f32 such that rounding once more, to at most 21 bits, gives what one rounding would.
 mlir::Value integerToF32(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value, bool hasSign);
+/// x * y + z of bf16 in f32 such that rounding to bf16 gives what one rounding of the exact number would.
+mlir::Value fmaToF32(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Value y, mlir::Value z);
 
 } // namespace tile
 

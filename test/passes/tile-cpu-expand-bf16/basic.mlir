@@ -35,3 +35,13 @@ func.func @integers(%x: i32, %y: i64) -> (bf16, bf16) {
   %b = arith.uitofp %y : i64 to bf16
   return %a, %b : bf16, bf16
 }
+
+// In f32 the sum would be rounded before it is rounded to bf16.
+// CHECK-LABEL: func.func @fma
+// CHECK: arith.mulf {{.*}} : f64
+// CHECK: arith.addf {{.*}} : f64
+// CHECK-NOT: math.fma
+func.func @fma(%x: bf16, %y: bf16, %z: bf16) -> bf16 {
+  %r = math.fma %x, %y, %z : bf16
+  return %r : bf16
+}
