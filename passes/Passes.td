@@ -375,7 +375,8 @@ def ExpandFloat8 : Pass<"tile-expand-float8"> {
   let description = [{
     LLVM has no 8-bit floats: f8E4M3FN and f8E5M2 become i8 in scalars, vectors and memory, `arith.extf` from them and
     `arith.truncf` to them arithmetic on bits. `arith.truncf` rounds to nearest even and saturates to finite; NaN stays.
-    GPUs from sm_89 on have instructions for pairs.
+    GPUs from sm_89 on have instructions for pairs. For GPUs before sm_90, which have no instruction from integers to bf16,
+    these conversions are expanded too, so that they round once.
     ```mlir
     %y = arith.truncf %x : vector<8xf32> to vector<8xf8E4M3FN>
     ```

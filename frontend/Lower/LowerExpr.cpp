@@ -247,7 +247,7 @@ mlir::Value Elaborator::toDtype(const SemValue &value, DType dtype, Range range)
       if (converted.convertFromAPInt(llvm::APInt(64, uint64_t(*integer), true), true, llvm::APFloat::rmNearestTiesToEven) ==
           llvm::APFloat::opOK)
         return constant(FloatAttr::get(floatType, converted), location);
-    } else if (isInteger(dtype)) {
+    } else if (isInteger(dtype) || isNibble(dtype)) {
       unsigned bits = bitWidth(dtype);
       bool fits = isUnsigned(dtype) ? *integer >= 0 && llvm::isUIntN(bits, uint64_t(*integer)) : llvm::isIntN(bits, *integer);
       if (fits)
