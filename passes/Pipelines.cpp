@@ -82,6 +82,7 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUOverlapDots());
   pm.addPass(createTileGPUMakePersistent());
   pm.addPass(createTileGPUSpecializeWarps({options.target}));
+  pm.addPass(createTileGPUSendAhead());
   pm.addPass(createTileGPUTakeTurns());
   pm.addPass(createTileGPUVectorizeAccesses());
 }
