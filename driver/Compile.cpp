@@ -9,6 +9,7 @@
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "driver/Dialects.h"
 #include "driver/Output.h"
+#include "driver/TuneConfig.h"
 #include "driver/Version.h"
 #include "frontend/Ast/Printer.h"
 #include "frontend/Parse/Parser.h"
@@ -74,6 +75,8 @@ bool Compiler::parse() {
   return program && !session.getDiagnostics().hasErrors();
 }
 
+StringRef Compiler::getSource() const { return session.getSources().text(file); }
+
 void Compiler::setArguments(std::map<std::string, std::string> newDtypes,
                             std::map<std::string, std::vector<int64_t>> newShapes) {
   dtypes = std::move(newDtypes);
@@ -86,6 +89,8 @@ bool Compiler::elaborate() {
   request.defines.assign(options.defines.begin(), options.defines.end());
   request.kernel = options.kernel;
   request.target = options.target;
+  if (!readConfig(options, getSource(), extents, session, request.config))
+    return false;
   request.dtypes = dtypes;
   request.shapes = shapes;
   std::optional<Elaborated> result = tile::elaborate(*program, request, session.getDiagnostics(), context);

@@ -50,9 +50,14 @@ public:
   /// Actual arguments of a run: the elaborator deduces compile-time parameters from them and makes one instance.
   void setArguments(std::map<std::string, std::string> dtypes, std::map<std::string, std::vector<int64_t>> shapes);
 
+  /// Extents by name that the kernel is to run with: a result of `tilec tune` has configurations by shape.
+  void setExtents(std::vector<std::pair<std::string, int64_t>> newExtents) { extents = std::move(newExtents); }
+
   /// Drops all kernels but the first that was elaborated.
   void keepFirstInstance();
 
+  /// The text of the source; after parse().
+  llvm::StringRef getSource() const;
   const ast::Program *getProgram() const { return program.get(); }
   runtime::Manifest &getManifest() { return manifest; }
   const HostTarget &getHost() const { return *host; }
@@ -72,6 +77,7 @@ private:
   std::unique_ptr<ast::Program> program;
   std::map<std::string, std::string> dtypes;
   std::map<std::string, std::vector<int64_t>> shapes;
+  std::vector<std::pair<std::string, int64_t>> extents;
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   runtime::Manifest manifest;

@@ -1,6 +1,7 @@
 // tilec: the compiler's command line.
 #include "driver/Compile.h"
 #include "driver/Crash.h"
+#include "driver/Tune.h"
 #include "llvm/Support/raw_ostream.h"
 #include <exception>
 
@@ -10,8 +11,11 @@ int main(int argc, char **argv) {
   try {
     if (std::optional<tile::Options> options = tile::parseOptions(argc, argv, code)) {
       tile::Session session(*options);
-      code = options->command == tile::Options::Command::Run ? tile::runKernel(*options, session)
-                                                             : tile::compileAll(*options, session);
+      switch (options->command) {
+      case tile::Options::Command::Run: code = tile::runKernel(*options, session); break;
+      case tile::Options::Command::Tune: code = tile::tuneKernel(*options, session); break;
+      case tile::Options::Command::Compile: code = tile::compileAll(*options, session); break;
+      }
     }
   } catch (const std::exception &error) {
     tile::reportCrash(error.what());
