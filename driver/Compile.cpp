@@ -10,6 +10,7 @@
 #include "driver/Dialects.h"
 #include "driver/Output.h"
 #include "driver/PaddingWarnings.h"
+#include "driver/TuneConfig.h"
 #include "driver/Version.h"
 #include "frontend/Ast/Printer.h"
 #include "frontend/Parse/Parser.h"
@@ -78,6 +79,8 @@ bool Compiler::parse() {
   return program && imports.load(*program) && !session.getDiagnostics().hasErrors();
 }
 
+StringRef Compiler::getSource() const { return session.getSources().text(file); }
+
 void Compiler::setArguments(std::map<std::string, std::string> newDtypes,
                             std::map<std::string, std::vector<int64_t>> newShapes) {
   dtypes = std::move(newDtypes);
@@ -93,6 +96,8 @@ bool Compiler::elaborate() {
   request.arguments = options.argItems;
   request.variants = options.variants;
   request.generic = options.generic;
+  if (!readConfig(options, getSource(), extents, session, request.config))
+    return false;
   request.dtypes = dtypes;
   request.shapes = shapes;
   request.debug = options.debug;

@@ -281,6 +281,23 @@ def TileGPUSpecializeWarps : Pass<"tile-gpu-specialize-warps", "::mlir::ModuleOp
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def TileGPUSendAhead : Pass<"tile-gpu-send-ahead", "::mlir::ModuleOp"> {
+  let summary = "send the producer the next program's scalars before this program's work";
+  let description = [{
+    Where the coordinates of a persistent kernel's copies come from tiles, the consumers compute them. So that the copies of
+    the next program run under the work of this one, they do so one program ahead, and carry the scalars to the next trip.
+    ```mlir
+    %next = arith.addi %p, %step : index
+    %sent = scf.if %exists -> index {
+      …
+      tile_gpu.scalar_send %ring, %first : !tile_gpu.ring<2>, index
+      scf.yield %first : index
+    } …
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def TileGPUTakeTurns : Pass<"tile-gpu-take-turns", "::mlir::ModuleOp"> {
   let summary = "let two warpgroups of consumers issue their products in turn";
   let description = [{

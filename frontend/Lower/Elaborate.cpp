@@ -21,16 +21,21 @@ static void checkDefines(const std::vector<const ast::KernelDecl *> &kernels, co
   for (const ast::KernelDecl *kernel : kernels)
     for (const ast::StaticParam &param : kernel->statics)
       known.push_back(param.name.text);
-  for (const auto &define : options.defines) {
+  auto check = [&](const std::pair<std::string, std::string> &define, const std::vector<std::string> &known) {
     if (llvm::is_contained(known, define.first))
-      continue;
+      return;
     DiagnosticBuilder report = diagnostics.report(diag::unknownDefine, tile::Range(), define.first);
     std::string near = suggest(define.first, known);
     if (!near.empty())
       report.note("did you mean '" + near + "'?");
     else if (!known.empty())
       report.note("there are " + joinWords(known, "and"));
-  }
+  };
+  for (const auto &define : options.defines)
+    check(define, known);
+  known.insert(known.end(), {"warps", "stages", "grouped", "consumers", "occupancy", "maxreg", "persistent"});
+  for (const auto &setting : options.config)
+    check(setting, known);
 }
 
 /// Adds the record of one version of an instance, under a symbol of its own, unless the command line rules it out. False after an error.
@@ -170,4 +175,12 @@ std::optional<Elaborated> tile::elaborate(const ast::Program &program, const Ela
   if (diagnostics.errors() != errors) // -Werror
     return std::nullopt;
   return result;
+}
+
+std::optional<TuneSpace> tile::readTuneSpace(const ast::Program &program, const ast::KernelDecl &kernel, const ElaborateOptions &options,
+                                             tile::DiagnosticEngine &diagnostics, MLIRContext &context) {
+  context.loadDialect<TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+  Modules modules(program, diagnostics);
+  return Elaborator(modules, kernel, options, diagnostics, *module).readTuneSpace();
 }

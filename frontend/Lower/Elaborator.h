@@ -61,6 +61,8 @@ public:
 
   /// The instances to make, in order. Empty after an error.
   std::vector<Instance> chooseInstances();
+  /// What the kernel's `tune` clause spans. None after an error.
+  std::optional<TuneSpace> readTuneSpace();
   /// Emits one instance at the end of the module and fills `record`. False after an error.
   bool elaborateInstance(const Instance &instance, const Variant &variant, runtime::Kernel &record);
   /// After a failure: nothing is wrong, but the command line rules the variant out.
@@ -130,6 +132,10 @@ private:
   bool isDeducible(const ast::StaticParam &param, bool &fromDtype);
   std::optional<SemValue> deduce(const ast::StaticParam &param);
   const ast::TuneItem *chooseConfig();
+  std::optional<TuneConfig> readPreferred();
+  void declareConfig(const std::vector<std::pair<const ast::TuneItem *, SemValue>> &values);
+  /// What --config pins `name` to; null if it does not.
+  const std::string *findPinned(llvm::StringRef name) const;
 
   bool readSignature(runtime::Kernel &record);
   bool readTensor(const ast::Param &param, runtime::Param &out);

@@ -91,9 +91,28 @@ bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
       diagnostics.report(diag::uselessAttribute, with->range, "grouped", "it walks the last two axes of a grid in bands, and this grid has " +
                                                                             std::string(grid && !grid->axes.empty() ? "one" : "none"));
   }
+  auto isPinned = [&](StringRef name) { return findPinned(name) != nullptr; };
+  if (const std::string *value = findPinned("persistent")) {
+    llvm::erase_if(out, [&](const NamedAttribute &known) { return known.getName() == persistentName; });
+    if (*value == "true")
+      add(persistentName, builder.getUnitAttr());
+  }
+  for (const IntAttribute &entry : kernelIntegers) {
+    const std::string *text = findPinned(entry.name);
+    int64_t value;
+    if (!text)
+      continue;
+    if (StringRef(*text).getAsInteger(10, value) || value < entry.min || value > entry.max || (entry.powerOfTwo && (value & (value - 1)))) {
+      error(diag::badAttribute, kernel.name.range, entry.name, "cannot be '" + *text + "', as the configuration asks");
+      continue;
+    }
+    // The command line comes before the source.
+    llvm::erase_if(out, [&](const NamedAttribute &known) { return known.getName() == entry.irName; });
+    add(entry.irName, builder.getI64IntegerAttr(value));
+  }
   for (const ast::TuneItem::Setting &setting : config ? ArrayRef<ast::TuneItem::Setting>(config->settings) : ArrayRef<ast::TuneItem::Setting>())
     for (const IntAttribute &entry : kernelIntegers)
-      if (setting.name.text == entry.name && !seen.count(entry.name))
+      if (setting.name.text == entry.name && !seen.count(entry.name) && !isPinned(entry.name))
         if (std::optional<int64_t> value = evalInt(*setting.value, "the value of '" + setting.name.text + "'")) {
           if (*value < entry.min || *value > entry.max || (entry.powerOfTwo && (*value & (*value - 1))))
             error(diag::badAttribute, setting.value->range, setting.name.text, "cannot be " + std::to_string(*value));

@@ -217,6 +217,13 @@ const ast::TuneItem *Elaborator::chooseConfig() {
   return config;
 }
 
+const std::string *Elaborator::findPinned(StringRef name) const {
+  for (const auto &[pinned, value] : options.config)
+    if (pinned == name)
+      return &value;
+  return nullptr;
+}
+
 std::optional<std::vector<SemValue>> Elaborator::candidatesFor(const ast::StaticParam &param, bool &suffixed) {
   bool fromDtype;
   bool deducible = isDeducible(param, fromDtype);
@@ -225,6 +232,8 @@ std::optional<std::vector<SemValue>> Elaborator::candidatesFor(const ast::Static
   for (const auto &[name, value] : options.defines)
     if (name == param.name.text)
       define = &value; // the last one counts
+  if (!define)
+    define = findPinned(param.name.text);
   std::vector<SemValue> values;
   if (define) {
     SmallVector<StringRef> parts;
