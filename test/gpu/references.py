@@ -32,7 +32,7 @@ LARGE = {
     "rms_norm_rows": [Case("M=8191 N=8192", T="bf16", BLOCK=8192), Case("M=65535 N=1024", T="f16", ROWS=4, BLOCK=1024)],
     "row_sum": [Case("M=3 N=16777216", T="f32")],
     "embedding": [Case("V=1000 N=4096 L=8192", kernel="embedding_backward", T="f16", D="f32")],
-    "last_arriver": [Case("N=16777216", T="f16", B=256), Case("M=65536 N=1024", kernel="column_sums", BM=16)],
+    "last_arriver": [Case("N=16777216", kernel="last_arriver", T="f16", B=256), Case("M=65536 N=1024", kernel="column_sums", BM=16)],
 }
 
 
