@@ -18,6 +18,8 @@ inline constexpr llvm::StringLiteral groupedName = "tile.grouped";
 inline constexpr llvm::StringLiteral consumersName = "tile.consumers";
 /// Blocks on a multiprocessor at once (i64).
 inline constexpr llvm::StringLiteral occupancyName = "tile.occupancy";
+/// Which of stages and consumers stand in a kernel's `with`, not in a configuration of `tune` (array of strings).
+inline constexpr llvm::StringLiteral askedName = "tile.asked";
 /// Registers a thread may use (i64).
 inline constexpr llvm::StringLiteral maxRegistersName = "tile.maxreg";
 /// Blocks of a cluster along x and y (array of i64).

@@ -21,7 +21,7 @@ STORAGE = {"f16": numpy.float16, "bf16": numpy.uint16, "f32": numpy.float32, "f8
 # Bits of the mantissa, bias of the exponent and largest finite number of the 8-bit floats.
 FLOAT8 = {"f8e4m3": (3, 7, 0x7E), "f8e5m2": (2, 15, 0x7B)}
 # Half the distance between neighbours near 1: the error of one rounding, relative to the value.
-ROUNDING = {"f16": 2.0 ** -11, "bf16": 2.0 ** -8, "f32": 2.0 ** -24}
+ROUNDING = {"f16": 2.0 ** -11, "bf16": 2.0 ** -8, "f32": 2.0 ** -24, "f64": 2.0 ** -53}
 
 
 class Case:

@@ -14,6 +14,8 @@ SemValue Elaborator::evalSubscript(const ast::SubscriptExpr &expr) {
   case SemValue::Kind::View:
     return evalView(base, expr);
   case SemValue::Kind::Data:
+    if (SemValue element = evalTableElement(base, expr); element.kind != SemValue::Kind::Void)
+      return element;
     return evalTileSubscript(base, expr);
   case SemValue::Kind::Tuple:
   case SemValue::Kind::List:

@@ -197,6 +197,10 @@ LogicalResult KernelLowering::lower(Operation *op) {
     return lowerSubview(view), success();
   if (auto view = dyn_cast<PermuteViewOp>(op))
     return lowerPermuteView(view), success();
+  if (auto print = dyn_cast<PrintOp>(op))
+    return lowerPrint(print), success();
+  if (auto check = dyn_cast<AssertOp>(op))
+    return lowerAssert(check), success();
   if (auto load = dyn_cast<LoadOp>(op))
     return lowerLoad(load);
   if (auto store = dyn_cast<StoreOp>(op))
@@ -213,7 +217,11 @@ LogicalResult KernelLowering::lower(Operation *op) {
     op->replaceAllUsesWith(lowerScan(scan));
     return success();
   }
-  if (isa<ScanYieldOp>(op)) // goes with its scan
+  if (auto reduce = dyn_cast<ReduceByOp>(op)) {
+    op->replaceAllUsesWith(lowerReduceBy(reduce));
+    return success();
+  }
+  if (isa<ScanYieldOp>(op)) // goes with its scan or reduction
     return success();
   Location loc = op->getLoc();
   Value result = TypeSwitch<Operation *, Value>(op)
@@ -225,6 +233,10 @@ LogicalResult KernelLowering::lower(Operation *op) {
                      .Case([&](ArgReduceOp op) { return lowerArgReduce(op); })
                      .Case([&](DotOp op) { return lowerDot(op); })
                      .Case([&](TakeOp op) { return lowerTake(op); })
+                     .Case([&](SortOp op) { return lowerSort(op); })
+                     .Case([&](HistogramOp op) { return lowerHistogram(op); })
+                     .Case([&](LookupOp op) { return lowerLookup(op); })
+                     .Case([&](RandomBitsOp op) { return lowerRandomBits(op); })
                      .Case([&](tensor::SplatOp op) {
                        return splat(loc, op.getInput(), cast<RankedTensorType>(op.getResult().getType()));
                      })

@@ -86,9 +86,21 @@ private:
   mlir::Value lowerArgReduce(ArgReduceOp op);
   mlir::Value lowerDot(DotOp op);
 
+  // TileToLinalgDebug.cpp
+  void lowerPrint(PrintOp op);
+  void lowerAssert(AssertOp op);
+
   // TileToLinalgScan.cpp
   llvm::SmallVector<mlir::Value> lowerScan(ScanOp op);
+  llvm::SmallVector<mlir::Value> lowerReduceBy(ReduceByOp op);
   mlir::Value lowerTake(TakeOp op);
+
+  // TileToLinalgOrder.cpp
+  mlir::Value lowerSort(SortOp op);
+  mlir::Value lowerHistogram(HistogramOp op);
+  // TileToLinalgElements.cpp
+  mlir::Value lowerLookup(LookupOp op);
+  mlir::Value lowerRandomBits(RandomBitsOp op);
 
   mlir::Value index(mlir::Location loc, int64_t value);
   /// A tile whose element at a position `body` computes from the position.

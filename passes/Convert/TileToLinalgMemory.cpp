@@ -98,8 +98,8 @@ template <typename AccessOp> FailureOr<LoweredAccess> KernelLowering::lowerAcces
       continue;
     Value start = op.getStarts()[d], limit = view.extents[d];
     bool inBounds = op.getInBounds()[d];
-    if (Value end = op.getEnd(d))
-      limit = b.createOrFold<arith::MinSIOp>(loc, limit, end);
+    if (Value end = op.getEnd(d)) // not below zero: its distance to a start must not wrap around
+      limit = b.createOrFold<arith::MaxSIOp>(loc, b.createOrFold<arith::MinSIOp>(loc, limit, end), zero);
     Value first = start;
     if (op.isDropped(d)) {
       if (!inBounds) {

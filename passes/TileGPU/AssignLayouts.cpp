@@ -34,10 +34,6 @@ static LogicalResult checkSupported(KernelOp kernel) {
           return WalkResult::interrupt();
         }
     }
-    if (auto dot = dyn_cast<DotOp>(op); dot && dot.getType().getRank() != 2) {
-      op->emitError("a batched dot is not supported on GPU targets so far; use a grid axis for the batch");
-      return WalkResult::interrupt();
-    }
     if (isa<tensor::ExtractOp, tensor::ExtractSliceOp>(op)) {
       op->emitError("slicing a tile is not supported on GPU targets so far");
       return WalkResult::interrupt();
@@ -203,21 +199,29 @@ private:
   }
 
   Value createMma(DotOp dot, Value acc) {
-    int64_t m = dot.getType().getDimSize(0), n = dot.getType().getDimSize(1), k = dot.getA().getType().getDimSize(1);
+    ArrayRef<int64_t> shape = dot.getType().getShape(), leading = shape.drop_back(2);
+    int64_t m = shape[leading.size()], n = shape.back(), k = dot.getA().getType().getShape().back();
     unsigned bits = getElementBits(dot.getA().getType().getElementType());
     auto [warpsM, warpsN] = chooseWarps(dot, inference.getShape());
-    Value a = fragment(dot.getA(), LinearLayout::mmaOperand(0, m, k, bits, warpsM, warpsN), builder);
-    Value b = fragment(dot.getB(), LinearLayout::mmaOperand(1, k, n, bits, warpsM, warpsN), builder);
+    Value a = fragment(dot.getA(), LinearLayout::mmaOperand(0, m, k, bits, warpsM, warpsN).withBatches(leading), builder);
+    Value b = fragment(dot.getB(), LinearLayout::mmaOperand(1, k, n, bits, warpsM, warpsN).withBatches(leading), builder);
     builder.setInsertionPoint(dot);
-    auto create = [&](Value to) { return MmaOp::create(builder, dot.getLoc(), acc.getType(), a, b, to, dot.getIsUnsigned()); };
-    return addUp(dot, acc, create);
+    // What addUp does with one product is done with each 128 terms of K inside.
+    IntegerAttr promote = k > 128 && isPromoted(dot) ? builder.getI64IntegerAttr(128) : IntegerAttr();
+    auto create = [&](Value to) -> Value {
+      return MmaOp::create(builder, dot.getLoc(), acc.getType(), a, b, to, dot.getIsUnsigned(), promote);
+    };
+    return promote ? create(acc) : addUp(dot, acc, create);
   }
 
   /// A product by `create`, which adds to an accumulator. Tensor cores keep fewer than 24 bits of sums of 8-bit floats: in
   /// full precision these are added to the accumulator in f32.
-  Value addUp(DotOp dot, Value acc, function_ref<Value(Value)> create) {
+  static bool isPromoted(DotOp dot) {
     Type element = dot.getA().getType().getElementType();
-    if (getElementBits(element) != 8 || dot.getPrecision() != DotPrecision::Full || !isa<FloatType>(element))
+    return getElementBits(element) == 8 && dot.getPrecision() == DotPrecision::Full && isa<FloatType>(element);
+  }
+  Value addUp(DotOp dot, Value acc, function_ref<Value(Value)> create) {
+    if (!isPromoted(dot))
       return create(acc);
     auto type = cast<RankedTensorType>(acc.getType());
     Value zero = arith::ConstantOp::create(builder, dot.getLoc(), cast<TypedAttr>(builder.getZeroAttr(type)));
@@ -289,6 +293,23 @@ private:
     source.set(LocalLoadOp::create(builder, unpack.getLoc(), withLayout(cast<RankedTensorType>(load.getType()), layout), memory));
   }
 
+  /// What is left of the layout that is gone through may not be the one that users were promised.
+  void rewriteReduceBy(ReduceByOp reduce) {
+    LinearLayout layout = inference.getReduceByLayout(reduce);
+    for (OpOperand &operand : reduce->getOpOperands())
+      convertOperand(operand, layout);
+    LinearLayout left = layout.dropDim(reduce.getAxis());
+    for (Value result : reduce.getResults()) {
+      auto promised = dyn_cast<RankedTensorType>(result.getType());
+      if (!promised || layoutOf(result) == left)
+        continue;
+      result.setType(withLayout(promised, left));
+      builder.setInsertionPointAfter(reduce);
+      auto converted = ConvertLayoutOp::create(builder, reduce.getLoc(), promised, result);
+      result.replaceAllUsesExcept(converted, converted);
+    }
+  }
+
   void rewriteDot(DotOp dot) {
     builder.setInsertionPoint(dot);
     Value acc = get(dot.getAcc(), layoutOf(dot.getResult()));
@@ -356,6 +377,16 @@ private:
       auto type = cast<RankedTensorType>(source.getType());
       return convertOperand(op->getOpOperand(0), type.getEncoding() ? layoutOf(source) : inference.getDefault(type));
     }
+    if (auto print = dyn_cast<PrintOp>(op)) { // its tiles in one layout
+      std::optional<LinearLayout> layout;
+      for (Value value : print.getValues())
+        if (auto type = dyn_cast<RankedTensorType>(value.getType()); type && type.getEncoding() && !layout)
+          layout = layoutOf(value);
+      for (OpOperand &operand : op->getOpOperands())
+        if (auto type = dyn_cast<RankedTensorType>(operand.get().getType()))
+          convertOperand(operand, layout ? *layout : inference.getDefault(type));
+      return;
+    }
     if (isa<PartArriveOp, PartCombineOp>(op)) { // as the sums are held
       for (OpOperand &operand : op->getOpOperands())
         if (auto type = dyn_cast<RankedTensorType>(operand.get().getType()))
@@ -366,6 +397,12 @@ private:
       for (OpOperand &operand : op->getOpOperands())
         convertOperand(operand, layoutOf(op->getResult(0)));
       return;
+    }
+    if (auto reduce = dyn_cast<ReduceByOp>(op))
+      return rewriteReduceBy(reduce);
+    if (isa<HistogramOp>(op)) {
+      auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+      return convertOperand(op->getOpOperand(0), type.getEncoding() ? layoutOf(op->getOperand(0)) : inference.getDefault(type));
     }
     if (auto take = dyn_cast<TakeOp>(op)) {
       RankedTensorType type = take.getSource().getType();

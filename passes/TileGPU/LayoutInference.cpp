@@ -98,7 +98,14 @@ LinearLayout LayoutInference::getDotLayout(DotOp dot) const {
   auto [warpsM, warpsN] = chooseWarps(dot, shape);
   if (chooseDotKind(dot, shape) == DotKind::Wgmma && isSwapped(dot))
     return LinearLayout::mmaAccumulator(type.getDimSize(1), type.getDimSize(0), warpsM, warpsN).permute({1, 0});
-  return LinearLayout::mmaAccumulator(type.getDimSize(0), type.getDimSize(1), warpsM, warpsN);
+  ArrayRef<int64_t> shape = type.getShape(), leading = shape.drop_back(2);
+  return LinearLayout::mmaAccumulator(shape[leading.size()], shape.back(), warpsM, warpsN).withBatches(leading);
+}
+
+LinearLayout LayoutInference::getReduceByLayout(ReduceByOp reduce) const {
+  Value source = reduce.getSources()[0];
+  LinearLayout layout = getLayoutOrDefault(source);
+  return planScan(layout, reduce.getAxis()) ? layout : getDefault(cast<RankedTensorType>(source.getType()));
 }
 
 std::optional<LinearLayout> LayoutInference::getAnchor(Value value) const {
@@ -192,6 +199,16 @@ bool LayoutInference::visit(Operation *op) {
       changed |= anchor(result, layout, 1);
     return changed;
   }
+  if (auto reduce = dyn_cast<ReduceByOp>(op)) {
+    auto it = anchors.find(reduce.getSources()[0]);
+    unsigned priority = it == anchors.end() ? 1 : it->second.priority;
+    LinearLayout layout = getReduceByLayout(reduce);
+    bool changed = false;
+    for (Value result : reduce.getResults())
+      if (isa<RankedTensorType>(result.getType()))
+        changed |= anchor(result, layout.dropDim(reduce.getAxis()), priority);
+    return changed;
+  }
   if (op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType())) {
     return false;
   }
@@ -218,6 +235,10 @@ bool LayoutInference::visit(Operation *op) {
     unsigned priority = it == anchors.end() ? 1 : it->second.priority;
     return anchor(result, getLayoutOrDefault(source).dropDim(axis.getInt()), priority);
   }
+  if (auto sort = dyn_cast<SortOp>(op))
+    return anchor(result, getLayoutOrDefault(sort.getSource()), 1);
+  if (isa<HistogramOp>(op))
+    return anchor(result, getDefault(type), 1);
   if (auto take = dyn_cast<TakeOp>(op)) {
     bool positions = isa<RankedTensorType>(take.getPosition().getType());
     return anchor(result, positions ? getLayoutOrDefault(take.getPosition()) : getDefault(type), 1);

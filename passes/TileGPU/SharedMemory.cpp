@@ -212,6 +212,15 @@ SharedNeed getSharedNeed(Operation *op) {
   }
   if (auto atomic = dyn_cast<AtomicOp>(op))
     return scratch(getAtomicBytes(atomic));
+  if (auto reduce = dyn_cast<ReduceByOp>(op)) {
+    auto type = cast<RankedTensorType>(reduce.getSources()[0].getType());
+    int64_t bytes = 0;
+    for (Value source : reduce.getSources())
+      bytes += getSharedElementBytes(getElementTypeOrSelf(source.getType()));
+    return type.getEncoding() ? scratch(getScanBytes(getLayout(type), reduce.getAxis(), bytes)) : SharedNeed();
+  }
+  if (isa<SortOp, HistogramOp>(op))
+    return scratch(getTakeScratch(cast<RankedTensorType>((isa<SortOp>(op) ? op->getOperand(0) : op->getResult(0)).getType())).getBytes());
   if (isa<PartArriveOp>(op)) // who is last
     return scratch(16);
   if (auto take = dyn_cast<TakeOp>(op))

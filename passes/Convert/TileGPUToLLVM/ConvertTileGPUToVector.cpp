@@ -81,14 +81,17 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     populateMemoryPatterns(converter, patterns);
     populateAtomicPatterns(converter, patterns, target);
     populateElementwisePatterns(converter, patterns);
+    populateElementPatterns(converter, patterns);
     populateNibblePatterns(converter, patterns);
     populateReducePatterns(converter, patterns);
     populateScanPatterns(converter, patterns);
+    populateOrderPatterns(converter, patterns);
     populatePartPatterns(converter, patterns);
     populateSharedPatterns(converter, patterns);
     populateFmaDotPatterns(converter, patterns);
     populateConvertLayoutPatterns(converter, patterns);
     populateMmaPatterns(converter, patterns);
+    populateDebugPatterns(converter, patterns);
     populateRingPatterns(converter, patterns);
     populateTmaPatterns(converter, patterns);
     populateWgmmaPatterns(converter, patterns);

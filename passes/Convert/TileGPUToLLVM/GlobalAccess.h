@@ -38,8 +38,10 @@ public:
         continue;
       }
       mlir::Value start = starts[d], limit = parts.extents[d];
-      if (op.getHasEnd()[d])
+      if (op.getHasEnd()[d]) { // not below zero: its distance to a start must not wrap around
         limit = mlir::arith::MinSIOp::create(builder, loc, limit, ends[end++]);
+        limit = mlir::arith::MaxSIOp::create(builder, loc, limit, zero);
+      }
       mlir::Value scaled = mlir::arith::MulIOp::create(builder, loc, start, parts.strides[d]);
       origin = mlir::arith::AddIOp::create(builder, loc, origin, scaled);
       if (op.isDropped(d)) {

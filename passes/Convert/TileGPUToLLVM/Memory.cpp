@@ -28,7 +28,7 @@ bool tile::gpu::isNonNegative(Value value, unsigned depth) {
   if (depth > 6)
     return false;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    auto loop = dyn_cast_if_present<scf::ForOp>(argument.getOwner()->getParentOp());
     return loop && argument == loop.getInductionVar() && isNonNegative(loop.getLowerBound(), depth + 1);
   }
   Operation *op = value.getDefiningOp();
