@@ -371,7 +371,8 @@ def onHost(name):
     return run
 
 
-atomics, segment_sum, last_arriver, paged_attention = (onHost(name) for name in ("atomics", "segment_sum", "last_arriver", "paged_attention"))
+atomics, gather, last_arriver, paged_attention, segment_sum = (
+    onHost(name) for name in ("atomics", "gather", "last_arriver", "paged_attention", "segment_sum"))
 
 
 def embedding(case, id, w=None, g=None):
