@@ -153,6 +153,8 @@ def load(stored, dtype):
         return halves - 16 * (halves > 7) if dtype == "i4" else halves
     if dtype == "bf16":
         return (stored.astype(numpy.uint32) << 16).view(numpy.float32).astype(numpy.float64)
+    if dtype == "bool":
+        return stored.astype(numpy.int8)                            # NumPy subtracts no bools
     return stored.astype(numpy.float64) if dtype in ROUNDING else stored
 
 

@@ -36,9 +36,11 @@ def exact(dtype, shape):
 
 def arguments(case):
     if case.kernel == "ranges":
-        return {"x": Input("f32", (case.M, case.K, case.N), lambda random, shape: random.integers(-9, 10, shape)),
+        def whole(random, shape):
+            return random.integers(-9, 10, shape)
+        return {"x": Input("f32", (case.M, case.K, case.N), whole),
                 "at": Input("i32", (case.K,), lambda random, shape: random.integers(-1, case.S + 1, shape)),
-                "y": exact("f32", (case.M, case.S, case.N)), "z": exact("f32", (case.M, case.N))}
+                "y": changed("f32", (case.M, case.S, case.N), whole), "z": exact("f32", (case.M, case.N))}
     if case.kernel == "points":
         def part(axis):
             def values(random, shape):
@@ -74,7 +76,7 @@ def arguments(case):
 def reference(case, x, at=None, y=None, expected=None, rows=None, columns=None, **tensors):
     if case.kernel == "ranges":
         inside = (at >= 0) & (at < case.S)
-        y = numpy.zeros((case.M, case.S, case.N))
+        y = y.copy()
         for k in numpy.flatnonzero(inside):
             y[:, at[k], :] += x[:, k, :]
         return {"y": y, "z": x.sum(axis=1)}

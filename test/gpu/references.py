@@ -34,7 +34,7 @@ LARGE = {
     "rms_norm_rows": [Case("M=8191 N=8192", T="bf16", BLOCK=8192), Case("M=65535 N=1024", T="f16", ROWS=4, BLOCK=1024)],
     "row_sum": [Case("M=3 N=16777216", T="f32")],
     "embedding": [Case("V=1000 N=4096 L=8192", kernel="embedding_backward", T="f16", D="f32")],
-    "last_arriver": [Case("N=16777216", T="f16", B=256), Case("M=65536 N=1024", kernel="column_sums", BM=16)],
+    "last_arriver": [Case("N=16777216", kernel="last_arriver", T="f16", B=256), Case("M=65536 N=1024", kernel="column_sums", BM=16)],
     "topk": [Case("M=1021 N=128256", T="f16"), Case("M=4096 N=1000", T="f32", K=32)],
     "rotary": [Case("B=2 S=4096 H=32", T="f16", D=128), Case("B=2 S=2047 H=32", T="bf16", D=128, PAIRS="false")],
     "state_space_scan": [Case("B=4 L=4096 D=2048", T="bf16")],
@@ -371,7 +371,8 @@ def onHost(name):
     return run
 
 
-atomics, segment_sum, last_arriver, paged_attention = (onHost(name) for name in ("atomics", "segment_sum", "last_arriver", "paged_attention"))
+atomics, gather, last_arriver, paged_attention, segment_sum = (
+    onHost(name) for name in ("atomics", "gather", "last_arriver", "paged_attention", "segment_sum"))
 
 
 def embedding(case, id, w=None, g=None):
