@@ -151,7 +151,8 @@ SemValue Elaborator::callTopk(std::vector<Arg> &args, Range range) {
   }
   if (refuseStorage(source.dtype, args[0].range, "'topk'"))
     return SemValue::error();
-  std::optional<int64_t> axis = evalAxis(args, source, args[0].range);
+  // Rows, unless another axis is named.
+  std::optional<int64_t> axis = named(args, "axis") ? evalAxis(args, source, args[0].range) : std::optional(source.rank() - 1);
   std::optional<int64_t> count = axis ? constInt(args[1].value, args[1].range, "the count of 'topk'") : std::nullopt;
   if (!count)
     return SemValue::error();
