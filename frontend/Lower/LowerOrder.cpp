@@ -81,7 +81,7 @@ mlir::Value Elaborator::emitPacked(mlir::Value keys, int64_t axis, int64_t count
     positions = builder.createOrFold<arith::ExtUIOp>(location, type, positions);
   mlir::Value packed = builder.createOrFold<arith::ShLIOp>(location, keys, filled(builder, type, positionBits, location));
   packed = builder.createOrFold<arith::OrIOp>(location, packed, positions);
-  packed = SortOp::create(builder, location, type, packed, axis);
+  packed = SortOp::create(builder, location, type, packed, axis, count < extent ? builder.getI64IntegerAttr(count) : IntegerAttr());
   if (count < extent) {
     SmallVector<OpFoldResult> offsets(shape.size(), builder.getIndexAttr(0)), steps(shape.size(), builder.getIndexAttr(1)), sizes;
     shape[axis] = count;
