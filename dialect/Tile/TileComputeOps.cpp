@@ -179,9 +179,13 @@ LogicalResult ReduceByOp::verifyRegions() { return verifyCombiner(*this, getComb
 LogicalResult SortOp::verify() {
   if (!isSameTile(getSource().getType(), getType()))
     return emitOpError() << "of " << getSource().getType() << " makes the same type, found " << getType();
-  int64_t rank = cast<RankedTensorType>(getType()).getRank(), axis = getAxis();
+  auto type = cast<RankedTensorType>(getType());
+  int64_t rank = type.getRank(), axis = getAxis();
   if (axis < 0 || axis >= rank)
     return emitOpError() << "axis " << axis << " is not one of the tile's " << rank;
+  int64_t extent = type.getDimSize(axis), first = getFirst().value_or(extent);
+  if (first < 1 || first > extent)
+    return emitOpError() << "orders 1 to " << extent << " elements along axis " << axis << ", found " << first;
   return success();
 }
 

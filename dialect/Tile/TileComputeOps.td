@@ -173,14 +173,16 @@ def Tile_SortOp : Tile_Op<"sort", [Pure]> {
   let summary = "a tile's integers in ascending order along an axis";
   let description = [{
     Integers are compared as signed. Equal ones cannot be told apart, so there is no question of stability: what sorts by
-    keys packs each key with its position (key above, position below) and takes what belongs to them afterwards.
+    keys packs each key with its position (key above, position below) and takes what belongs to them afterwards. With
+    `first` only so many of the smallest come out in order, and what stands behind them may be anything.
     ```mlir
     %s = tile.sort %t axis 1 : tensor<8x256xi64> -> tensor<8x256xi64>
+    %k = tile.sort %t axis 1 first 4 : tensor<8x256xi64> -> tensor<8x256xi64>
     ```
   }];
-  let arguments = (ins RankedTensorOf<[I32, I64]>:$source, I64Attr:$axis);
+  let arguments = (ins RankedTensorOf<[I32, I64]>:$source, I64Attr:$axis, OptionalAttr<I64Attr>:$first);
   let results = (outs RankedTensorOf<[I32, I64]>:$result);
-  let assemblyFormat = "$source `axis` $axis attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$source `axis` $axis (`first` $first^)? attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 

@@ -81,7 +81,7 @@ mlir::Value Elaborator::emitPacked(mlir::Value keys, int64_t axis, int64_t count
     positions = builder.createOrFold<arith::ExtUIOp>(location, type, positions);
   mlir::Value packed = builder.createOrFold<arith::ShLIOp>(location, keys, filled(builder, type, positionBits, location));
   packed = builder.createOrFold<arith::OrIOp>(location, packed, positions);
-  packed = SortOp::create(builder, location, type, packed, axis);
+  packed = SortOp::create(builder, location, type, packed, axis, count < extent ? builder.getI64IntegerAttr(count) : IntegerAttr());
   if (count < extent) {
     SmallVector<OpFoldResult> offsets(shape.size(), builder.getIndexAttr(0)), steps(shape.size(), builder.getIndexAttr(1)), sizes;
     shape[axis] = count;
@@ -151,7 +151,8 @@ SemValue Elaborator::callTopk(std::vector<Arg> &args, Range range) {
   }
   if (refuseStorage(source.dtype, args[0].range, "'topk'"))
     return SemValue::error();
-  std::optional<int64_t> axis = evalAxis(args, source, args[0].range);
+  // Rows, unless another axis is named.
+  std::optional<int64_t> axis = named(args, "axis") ? evalAxis(args, source, args[0].range) : std::optional(source.rank() - 1);
   std::optional<int64_t> count = axis ? constInt(args[1].value, args[1].range, "the count of 'topk'") : std::nullopt;
   if (!count)
     return SemValue::error();

@@ -1,6 +1,6 @@
-"""sort, topk, histogram, concat, stack, repeat, flip, slices, reshapes, take, reduce and scan by functions, positions and
-counts, for every dtype and several shapes against NumPy. All must agree to the bit. Arguments: tilec; cpu,
-cuda or padded (the CPU, with extents as GPUs have them); and the name of one of the kernels to run it alone."""
+"""O2.3, O2.4, O3.7, O6.1, O6.2, O6.3: what orders, joins and reduces tiles by functions, takes, slices and reshapes, positions
+and counts, for every dtype and several shapes against NumPy. All must agree to the bit. Arguments: tilec; cpu, cuda or padded
+(the CPU, with extents as GPUs have them); and the name of one of the kernels to run it alone."""
 import os
 import re
 import subprocess

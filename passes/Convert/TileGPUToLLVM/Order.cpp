@@ -37,61 +37,132 @@ void loopOver(OpBuilder &b, Location loc, Value begin, Value end, Value step, fu
   });
 }
 
-/// A bitonic network (Batcher, 1968): rounds merge runs of 2^round elements, each by steps of half the distance of the one
-/// before; a barrier follows each step. Threads take pairs in turn.
+/// A bitonic network (Batcher, 1968) on a tile in shared memory, row by row: rounds merge runs of 2^round elements, each by
+/// steps of half the distance of the one before; a barrier follows each step. Threads take pairs in turn.
+///
+/// Where only the first are wanted, runs of so many are sorted, every second one downwards; the smaller elements of two
+/// neighbours then are the first of both, in an order that one more merge sorts. So the runs are halved until one is left.
+class SortingNetwork {
+public:
+  SortingNetwork(OpBuilder &b, Location loc, RankedTensorType type, int64_t axis, int64_t threads, Value base)
+      : loc(loc), element(type.getElementType()), base(base), thread(getThreadId(b, loc)), threads(threads),
+        axisBits(llvm::Log2_64(type.getDimSize(axis))),
+        innerBits(llvm::Log2_64(ShapedType::getNumElements(type.getShape().drop_front(axis + 1)))),
+        lines(type.getNumElements() / type.getDimSize(axis)) {}
+
+  /// Sorts runs of 2^rounds elements; those with an odd number downwards.
+  void sortRuns(OpBuilder &b, unsigned rounds) {
+    I32Builder i32{b, loc};
+    Value zero = i32(0), one = i32(1);
+    loopOver(b, loc, one, i32(rounds + 1), one, [&](OpBuilder &b, Value round) {
+      loopOver(b, loc, zero, round, one, [&](OpBuilder &b, Value step) {
+        I32Builder i32{b, loc};
+        Value distanceBit = i32.sub(i32.sub(round, step), i32(1));
+        forEachPlace(b, i32(axisBits - 1), [&](OpBuilder &b, Value place, function_ref<Value(Value)> at) {
+          I32Builder i32{b, loc};
+          Value low = insertZero(b, place, distanceBit);
+          exchange(b, at(low), at(i32.add(low, i32.shl(i32(1), distanceBit))), i32.bitAnd(i32.shr(low, round), i32(1)));
+        });
+      });
+    });
+  }
+
+  /// Of sorted runs of 2^runBits elements, halves the number until the first one holds the smallest of all.
+  void pruneRuns(OpBuilder &b, unsigned runBits) {
+    I32Builder i32{b, loc};
+    Value zero = i32(0), one = i32(1);
+    loopOver(b, loc, zero, i32(axisBits - runBits), one, [&](OpBuilder &b, Value level) {
+      // Run r stands at r * 2^(runBits + level) before, and at r * 2^(runBits + level + 1) after.
+      I32Builder i32{b, loc};
+      Value apart = i32.add(level, i32(runBits)), pairBits = i32.sub(i32(axisBits - 1), level);
+      forEachPlace(b, pairBits, [&](OpBuilder &b, Value place, function_ref<Value(Value)> at) {
+        I32Builder i32{b, loc};
+        Value inRun = i32.bitAnd(place, i32((int64_t(1) << runBits) - 1)), run = i32.shr(place, i32(runBits));
+        Value low = i32.bitOr(i32.shl(run, i32.add(apart, i32(1))), inRun);
+        Value lowAt = at(low), highAt = at(i32.add(low, i32.shl(i32(1), apart)));
+        Value x = LLVM::LoadOp::create(b, loc, element, lowAt), y = LLVM::LoadOp::create(b, loc, element, highAt);
+        LLVM::StoreOp::create(b, loc, arith::MinSIOp::create(b, loc, x, y), lowAt);
+      });
+      if (runBits == 0)
+        return;
+      loopOver(b, loc, zero, i32(runBits), one, [&](OpBuilder &b, Value step) {
+        I32Builder i32{b, loc};
+        Value distanceBit = i32.sub(i32(runBits - 1), step);
+        forEachPlace(b, i32.sub(pairBits, i32(1)), [&](OpBuilder &b, Value place, function_ref<Value(Value)> at) {
+          I32Builder i32{b, loc};
+          Value inRun = i32.bitAnd(place, i32((int64_t(1) << (runBits - 1)) - 1)), run = i32.shr(place, i32(runBits - 1));
+          Value low = i32.bitOr(i32.shl(run, i32.add(apart, i32(1))), insertZero(b, inRun, distanceBit));
+          exchange(b, at(low), at(i32.add(low, i32.shl(i32(1), distanceBit))), i32.bitAnd(run, i32(1)));
+        });
+      });
+    });
+  }
+
+private:
+  /// For each of 2^placeBits places of every line, in turn by this thread: `body` gets the place, and what makes a pointer of
+  /// a position along the axis. A barrier follows.
+  void forEachPlace(OpBuilder &b, Value placeBits, function_ref<void(OpBuilder &, Value, function_ref<Value(Value)>)> body) {
+    I32Builder i32{b, loc};
+    loopOver(b, loc, thread, i32.shl(i32(lines), placeBits), i32(threads), [&](OpBuilder &b, Value number) {
+      // [outer dimensions][place][inner dimensions]
+      I32Builder i32{b, loc};
+      Value inner = i32.bitAnd(number, i32((int64_t(1) << innerBits) - 1)), line = i32.shr(number, i32(innerBits));
+      Value place = i32.bitAnd(line, i32.sub(i32.shl(i32(1), placeBits), i32(1))), outer = i32.shr(line, placeBits);
+      body(b, place, [&](Value position) -> Value {
+        Value at = i32.bitOr(i32.shl(outer, i32(axisBits)), position);
+        at = i32.bitOr(i32.shl(at, i32(innerBits)), inner);
+        return LLVM::GEPOp::create(b, loc, base.getType(), element, base, ArrayRef<LLVM::GEPArg>{at});
+      });
+    });
+    BarrierOp::create(b, loc);
+  }
+
+  /// `number` with a zero as its bit `bit`, the bits from there on one place higher.
+  Value insertZero(OpBuilder &b, Value number, Value bit) {
+    I32Builder i32{b, loc};
+    Value below = i32.bitAnd(number, i32.sub(i32.shl(i32(1), bit), i32(1)));
+    return i32.bitOr(i32.shl(i32.sub(number, below), i32(1)), below);
+  }
+
+  /// Puts the smaller element first, or last where `isDown` is 1.
+  void exchange(OpBuilder &b, Value firstAt, Value secondAt, Value isDown) {
+    Value x = LLVM::LoadOp::create(b, loc, element, firstAt), y = LLVM::LoadOp::create(b, loc, element, secondAt);
+    Value down = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, isDown, constantI32(b, loc, 0));
+    Value isAbove = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, x, y);
+    Value swaps = arith::XOrIOp::create(b, loc, down, isAbove);
+    LLVM::StoreOp::create(b, loc, arith::SelectOp::create(b, loc, swaps, y, x), firstAt);
+    LLVM::StoreOp::create(b, loc, arith::SelectOp::create(b, loc, swaps, x, y), secondAt);
+  }
+
+  Location loc;
+  Type element;
+  Value base, thread;
+  int64_t threads;
+  unsigned axisBits, innerBits;
+  int64_t lines;
+};
+
 struct LowerSort : OpConversionPattern<SortOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(SortOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(SortOp op, OpAdaptor adaptor, ConversionPatternRewriter &b) const override {
     Location loc = op.getLoc();
     std::optional<int64_t> offset = getSharedOffset(op);
     if (!offset)
       return op.emitError("internal: expected " + sharedOffsetName.str() + " from tile-gpu-allocate-shared, found none");
     auto type = cast<RankedTensorType>(op.getSource().getType());
-    if (type.getDimSize(op.getAxis()) == 1)
-      return rewriter.replaceOp(op, adaptor.getSource()), success();
+    int64_t extent = type.getDimSize(op.getAxis());
+    if (extent == 1)
+      return b.replaceOp(op, adaptor.getSource()), success();
     LinearLayout layout = getLayout(type), target = getLayout(cast<RankedTensorType>(op.getType()));
     SharedLayout shared = getTakeScratch(type);
-    Value base = getSharedPointer(rewriter, loc, *offset);
-    storeTile(rewriter, loc, adaptor.getSource(), layout, shared, base);
-    BarrierOp::create(rewriter, loc);
-
-    int64_t axis = op.getAxis(), pairs = type.getNumElements() / 2, threads = int64_t(layout.getNumWarps()) * 32;
-    unsigned axisBits = llvm::Log2_64(type.getDimSize(axis));
-    unsigned innerBits = llvm::Log2_64(ShapedType::getNumElements(type.getShape().drop_front(axis + 1)));
-    Type element = type.getElementType();
-    I32Builder i32{rewriter, loc};
-    Value thread = getThreadId(rewriter, loc), zero = i32(0), one = i32(1);
-    loopOver(rewriter, loc, one, i32(axisBits + 1), one, [&](OpBuilder &b, Value round) {
-      loopOver(b, loc, zero, round, one, [&](OpBuilder &b, Value step) {
-        I32Builder i32{b, loc};
-        Value distanceBit = i32.sub(i32.sub(round, step), one), distance = i32.shl(one, distanceBit);
-        loopOver(b, loc, thread, i32(pairs), i32(threads), [&](OpBuilder &b, Value pair) {
-          I32Builder i32{b, loc};
-          // A pair's number: [outer dimensions][place along the axis without the bit of the distance][inner dimensions].
-          Value inner = i32.bitAnd(pair, i32((int64_t(1) << innerBits) - 1)), line = i32.shr(pair, i32(innerBits));
-          Value place = i32.bitAnd(line, i32((int64_t(1) << (axisBits - 1)) - 1)), outer = i32.shr(line, i32(axisBits - 1));
-          Value below = i32.bitAnd(place, i32.sub(distance, one));
-          Value low = i32.bitOr(i32.shl(i32.sub(place, below), one), below);
-          Value first = i32.bitOr(i32.shl(outer, i32(axisBits)), low);
-          first = i32.bitOr(i32.shl(first, i32(innerBits)), inner);
-          Value second = i32.add(first, i32.shl(distance, i32(innerBits)));
-          auto at = [&](Value number) -> Value {
-            return LLVM::GEPOp::create(b, loc, base.getType(), element, base, ArrayRef<LLVM::GEPArg>{number});
-          };
-          Value firstAt = at(first), secondAt = at(second);
-          Value x = LLVM::LoadOp::create(b, loc, element, firstAt), y = LLVM::LoadOp::create(b, loc, element, secondAt);
-          // Every second run is sorted downwards, but in the last round, which has one run.
-          Value run = i32.bitAnd(i32.shr(low, round), one);
-          Value isDown = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, run, i32(0));
-          Value isAbove = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, x, y);
-          Value swaps = arith::XOrIOp::create(b, loc, isDown, isAbove);
-          LLVM::StoreOp::create(b, loc, arith::SelectOp::create(b, loc, swaps, y, x), firstAt);
-          LLVM::StoreOp::create(b, loc, arith::SelectOp::create(b, loc, swaps, x, y), secondAt);
-        });
-        BarrierOp::create(b, loc);
-      });
-    });
-    rewriter.replaceOp(op, loadTile(rewriter, loc, element, target, shared, base, /*matrices=*/false));
+    Value base = getSharedPointer(b, loc, *offset);
+    storeTile(b, loc, adaptor.getSource(), layout, shared, base);
+    BarrierOp::create(b, loc);
+    SortingNetwork network(b, loc, type, op.getAxis(), int64_t(layout.getNumWarps()) * 32, base);
+    unsigned runBits = llvm::Log2_64_Ceil(op.getFirst().value_or(extent));
+    network.sortRuns(b, runBits);
+    network.pruneRuns(b, runBits);
+    b.replaceOp(op, loadTile(b, loc, type.getElementType(), target, shared, base, /*matrices=*/false));
     return success();
   }
 };

@@ -312,6 +312,14 @@ func.func @sort(%t: tensor<4xi32>) {
 
 // -----
 
+func.func @sort(%t: tensor<4xi32>) {
+  // expected-error @+1 {{orders 1 to 4 elements along axis 0, found 5}}
+  %b = tile.sort %t axis 0 first 5 : tensor<4xi32> -> tensor<4xi32>
+  return
+}
+
+// -----
+
 func.func @histogram(%t: tensor<4xi32>) {
   // expected-error @+1 {{makes a tile of rank 1, found 'tensor<2x2xi32>'}}
   %b = tile.histogram %t : tensor<4xi32> -> tensor<2x2xi32>

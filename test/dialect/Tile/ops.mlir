@@ -72,6 +72,8 @@ tile.kernel @all
     // CHECK: tile.sort %{{.*}} axis 1 : tensor<4x8xi64> -> tensor<4x8xi64>
     %keys = arith.constant dense<0> : tensor<4x8xi64>
     %sorted = tile.sort %keys axis 1 : tensor<4x8xi64> -> tensor<4x8xi64>
+    // CHECK: tile.sort %{{.*}} axis 1 first 3 : tensor<4x8xi64> -> tensor<4x8xi64>
+    %smallest = tile.sort %keys axis 1 first 3 : tensor<4x8xi64> -> tensor<4x8xi64>
     // CHECK: tile.histogram %{{.*}} : tensor<16xi32> -> tensor<10xi32>
     %bytes = arith.constant dense<0> : tensor<16xi32>
     %counts = tile.histogram %bytes : tensor<16xi32> -> tensor<10xi32>

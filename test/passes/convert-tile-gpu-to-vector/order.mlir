@@ -1,0 +1,139 @@
+// A reduction by a function joins blocks in the order of the axis: two bits of the register, five of the lane, one of the warp.
+// Sorting and counting are loops at run time over shared memory.
+// RUN: tile-opt %s --tile-gpu-layout-pipeline --tile-gpu-allocate-shared --convert-tile-gpu-to-vector --canonicalize --cse | FileCheck %s
+
+// CHECK-LABEL: func.func @reduce
+// CHECK: %[[EVEN:.*]] = vector.shuffle %[[X:.*]], %[[X]] [0, 2]
+// CHECK: %[[ODD:.*]] = vector.shuffle %[[X]], %[[X]] [1, 3]
+// CHECK: arith.subi %[[EVEN]], %[[ODD]] : vector<2xi32>
+// CHECK: arith.subi %{{.*}}, %{{.*}} : vector<1xi32>
+// Of two lanes the lower one's is the left operand in both.
+// CHECK: %[[OTHER:.*]] = vector.broadcast
+// CHECK: %[[LEFT:.*]] = arith.select %[[HIGH:.*]], %[[OTHER]], %[[OWN:.*]] : vector<1xi32>
+// CHECK: %[[RIGHT:.*]] = arith.select %[[HIGH]], %[[OWN]], %[[OTHER]] : vector<1xi32>
+// CHECK: arith.subi %[[LEFT]], %[[RIGHT]] : vector<1xi32>
+// CHECK-COUNT-4: nvvm.shfl.sync bfly
+// CHECK: llvm.store
+// CHECK: nvvm.barrier
+// CHECK: %[[FIRST:.*]] = llvm.load
+// CHECK: %[[SECOND:.*]] = llvm.load
+// CHECK: arith.subi
+tile.kernel @reduce
+  params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [] constexprs []
+  grid {
+  ^bb0(%x: !tile.ptr<i32>, %y: !tile.ptr<i32>):
+    tile.yield
+  } body {
+  ^bb0(%x: !tile.ptr<i32>, %y: !tile.ptr<i32>):
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n = arith.constant 1024 : index
+    %pad = arith.constant 0 : i32
+    %xv = tile.view %x[%n] strides [%c1] : !tile.ptr<i32> -> !tile.view<?xi32>
+    %yv = tile.view %y[%n] strides [%c1] : !tile.ptr<i32> -> !tile.view<?xi32>
+    %a = tile.load %xv[%c0] pad %pad : i32 {sizes = array<i64: 256>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : !tile.view<?xi32> -> tensor<256xi32>
+    %r = tile.reduce_by %a axis 0 : tensor<256xi32> -> i32 {
+    ^bb0(%left: i32, %right: i32):
+      %s = arith.subi %left, %right : i32
+      tile.scan_yield %s : i32
+    }
+    tile.store %r, %yv[%c0] {sizes = array<i64: -1>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : i32, !tile.view<?xi32>
+    tile.return
+  }
+
+// Eight rounds of as many steps, each over all pairs.
+// CHECK-LABEL: func.func @sort
+// CHECK-SAME: tile_gpu.shared_bytes = 1024
+// CHECK: nvvm.barrier
+// CHECK: scf.for %[[ROUND:.*]] = %c1_i32 to %c9_i32 step %c1_i32
+// CHECK: scf.for %{{.*}} = %c0_i32 to %[[ROUND]] step %c1_i32
+// CHECK: scf.for
+// CHECK: %[[X:.*]] = llvm.load %[[P:.*]] :
+// CHECK: %[[Y:.*]] = llvm.load %[[Q:.*]] :
+// CHECK: %[[ABOVE:.*]] = arith.cmpi sgt, %[[X]], %[[Y]]
+// CHECK: %[[SWAPS:.*]] = arith.xori %{{.*}}, %[[ABOVE]]
+// CHECK: %[[LOW:.*]] = arith.select %[[SWAPS]], %[[Y]], %[[X]]
+// CHECK: llvm.store %[[LOW]], %[[P]]
+// CHECK: %[[HIGH:.*]] = arith.select %[[SWAPS]], %[[X]], %[[Y]]
+// CHECK: llvm.store %[[HIGH]], %[[Q]]
+// CHECK: }
+// CHECK-NEXT: nvvm.barrier
+// CHECK-NOT: arith.minsi
+tile.kernel @sort
+  params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [] constexprs []
+  grid {
+  ^bb0(%x: !tile.ptr<i32>, %y: !tile.ptr<i32>):
+    tile.yield
+  } body {
+  ^bb0(%x: !tile.ptr<i32>, %y: !tile.ptr<i32>):
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n = arith.constant 1024 : index
+    %pad = arith.constant 0 : i32
+    %xv = tile.view %x[%n] strides [%c1] : !tile.ptr<i32> -> !tile.view<?xi32>
+    %yv = tile.view %y[%n] strides [%c1] : !tile.ptr<i32> -> !tile.view<?xi32>
+    %a = tile.load %xv[%c0] pad %pad : i32 {sizes = array<i64: 256>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : !tile.view<?xi32> -> tensor<256xi32>
+    %r = tile.sort %a axis 0 : tensor<256xi32> -> tensor<256xi32>
+    tile.store %r, %yv[%c0] {sizes = array<i64: 256>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : tensor<256xi32>, !tile.view<?xi32>
+    tile.return
+  }
+
+// Runs of 8, then five times the smaller halves of two neighbours and three steps to sort them.
+// CHECK-LABEL: func.func @first
+// CHECK: scf.for %{{.*}} = %c1_i32 to %c4_i32 step %c1_i32
+// CHECK: scf.for %{{.*}} = %c0_i32 to %c5_i32 step %c1_i32
+// CHECK: arith.minsi
+// CHECK: nvvm.barrier
+// CHECK: scf.for %{{.*}} = %c0_i32 to %c3_i32 step %c1_i32
+// CHECK: nvvm.barrier
+tile.kernel @first
+  params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [] constexprs []
+  grid {
+  ^bb0(%x: !tile.ptr<i32>, %y: !tile.ptr<i32>):
+    tile.yield
+  } body {
+  ^bb0(%x: !tile.ptr<i32>, %y: !tile.ptr<i32>):
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n = arith.constant 1024 : index
+    %pad = arith.constant 0 : i32
+    %xv = tile.view %x[%n] strides [%c1] : !tile.ptr<i32> -> !tile.view<?xi32>
+    %yv = tile.view %y[%n] strides [%c1] : !tile.ptr<i32> -> !tile.view<?xi32>
+    %a = tile.load %xv[%c0] pad %pad : i32 {sizes = array<i64: 256>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : !tile.view<?xi32> -> tensor<256xi32>
+    %r = tile.sort %a axis 0 first 5 : tensor<256xi32> -> tensor<256xi32>
+    tile.store %r, %yv[%c0] {sizes = array<i64: 256>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : tensor<256xi32>, !tile.view<?xi32>
+    tile.return
+  }
+
+// Bins are cleared, counted in by the threads that own an element, and read.
+// CHECK-LABEL: func.func @histogram
+// CHECK-SAME: tile_gpu.shared_bytes = 256
+// CHECK: scf.for
+// CHECK: llvm.store %c0_i32
+// CHECK: nvvm.barrier
+// CHECK: %[[IS:.*]] = arith.cmpi ult, %[[X:.*]], %c64_i32
+// CHECK-NEXT: %[[MINE:.*]] = arith.andi %[[IS]], %[[OWNS:.*]] : i1
+// CHECK-NEXT: scf.if %[[MINE]]
+// CHECK: llvm.atomicrmw add %{{.*}}, %c1_i32 syncscope("block") monotonic
+// CHECK-COUNT-3: llvm.atomicrmw
+// CHECK-NOT: llvm.atomicrmw
+// CHECK: nvvm.barrier
+// CHECK: llvm.load
+tile.kernel @histogram
+  params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [] constexprs []
+  grid {
+  ^bb0(%x: !tile.ptr<i32>, %y: !tile.ptr<i32>):
+    tile.yield
+  } body {
+  ^bb0(%x: !tile.ptr<i32>, %y: !tile.ptr<i32>):
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n = arith.constant 1024 : index
+    %pad = arith.constant 0 : i32
+    %xv = tile.view %x[%n] strides [%c1] : !tile.ptr<i32> -> !tile.view<?xi32>
+    %yv = tile.view %y[%n] strides [%c1] : !tile.ptr<i32> -> !tile.view<?xi32>
+    %a = tile.load %xv[%c0] pad %pad : i32 {sizes = array<i64: 256>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : !tile.view<?xi32> -> tensor<256xi32>
+    %r = tile.histogram %a : tensor<256xi32> -> tensor<64xi32>
+    tile.store %r, %yv[%c0] {sizes = array<i64: 64>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : tensor<64xi32>, !tile.view<?xi32>
+    tile.return
+  }
