@@ -46,8 +46,8 @@ LARGE = {
     "gated_activation": [Case("M=4099 N=11008", T="bf16"), Case("M=1021 N=14336", T="f16", ACT="gelu")],
     "concat": [Case("M=8191 N=4099", T="f16")],
     "nf4_dequantize": [Case("M=4096 N=14336", T="bf16")],
-    "quantize_int8": [Case("M=8191 N=5120", T="bf16"), Case("M=4099 N=8191", kernel="dequantize_int8", T="f16")],
-    "rms_norm_backward": [Case("M=8191 N=4096 P=264", T="bf16"), Case("P=264 N=8192", kernel="rms_norm_weight", T="bf16")],
+    "quantize_int8": [Case("M=8191 N=5120", kernel="quantize_int8", T="bf16"), Case("M=4099 N=8191", kernel="dequantize_int8", T="f16")],
+    "rms_norm_backward": [Case("M=8191 N=4096 P=264", kernel="rms_norm_backward", T="bf16"), Case("P=264 N=8192", kernel="rms_norm_weight", T="bf16")],
 }
 
 
