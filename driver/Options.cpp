@@ -427,7 +427,7 @@ bool Parser::parse(Options &options) {
       options.command = command;
   if (options.command != Options::Command::Compile) {
     options.inputs.erase(options.inputs.begin());
-  } else if (!options.inputs.empty() && !StringRef(word).contains('.') && !sys::fs::exists(word)) {
+  } else if (!options.inputs.empty() && word != "-" && !StringRef(word).contains('.') && !sys::fs::exists(word)) {
     std::string near = suggest(word, {"run", "tune", "inspect", "link"});
     return fail("'" + word + "' is no file, and " +
                 (near.empty() ? "no command; there are run, tune, inspect and link" : "no command; did you mean '" + near + "'?"));

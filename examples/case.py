@@ -76,6 +76,8 @@ class Output:
             return f"dtype {got.dtype} where {numpy.dtype(STORAGE[self.dtype])} was expected"
         got = load(got, self.dtype)
         expected = numpy.asarray(expected).reshape(self.shape)
+        if self.dtype == "bool":
+            got, expected = got.astype(numpy.int8), expected.astype(numpy.int8)
         with numpy.errstate(invalid="ignore"):
             relative = 0.0 if self.rtol is None else self.rtol + 1.01 * ROUNDING.get(self.dtype, 0.0)
             bound = self.atol + relative * numpy.abs(expected)

@@ -3,15 +3,16 @@ import numpy
 from case import Case, Input, Output
 
 CASES = [
-    Case("M=1 N=1", T="f32"), Case("M=3 N=7", T="f16"), Case("M=5 N=4096", T="bf16"), Case("M=2 N=12289", T="f32", BLOCK=1024),
-    Case("M=131 N=64", T="f16"), Case("M=9 N=257", T="bf16", BLOCK=100), Case("M=3 N=5", T="f32", BLOCK=512),
+    Case("M=1 N=1", kernel="quantize_int8", T="f32"), Case("M=3 N=7", kernel="quantize_int8", T="f16"),
+    Case("M=5 N=4096", kernel="quantize_int8", T="bf16"), Case("M=2 N=12289", kernel="quantize_int8", T="f32", BLOCK=1024),
+    Case("M=131 N=64", kernel="quantize_int8", T="f16"), Case("M=9 N=257", kernel="quantize_int8", T="bf16", BLOCK=100),
     Case("M=1 N=1", kernel="dequantize_int8", T="f32"), Case("M=33 N=1021", kernel="dequantize_int8", T="f16"),
     Case("M=7 N=4096", kernel="dequantize_int8", T="bf16", BM=3, BN=100),
 ]
 
 
 def isQuantize(case):
-    return case.kernel != "dequantize_int8"
+    return case.kernel == "quantize_int8"
 
 
 def arguments(case):

@@ -46,8 +46,10 @@ LARGE = {
     "gated_activation": [Case("M=4099 N=11008", T="bf16"), Case("M=1021 N=14336", T="f16", ACT="gelu")],
     "concat": [Case("M=8191 N=4099", T="f16")],
     "nf4_dequantize": [Case("M=4096 N=14336", T="bf16")],
-    "quantize_int8": [Case("M=8191 N=5120", T="bf16"), Case("M=4099 N=8191", kernel="dequantize_int8", T="f16")],
-    "rms_norm_backward": [Case("M=8191 N=4096 P=264", T="bf16"), Case("P=264 N=8192", kernel="rms_norm_weight", T="bf16")],
+    "quantize_int8": [Case("M=8191 N=5120", kernel="quantize_int8", T="bf16"), Case("M=4099 N=8191", kernel="dequantize_int8", T="f16")],
+    "layer_norm_backward": [Case("M=8191 N=4096 P=264", kernel="layer_norm_backward", T="bf16"),
+                            Case("P=264 N=8192", kernel="layer_norm_weight", T="bf16")],
+    "rms_norm_backward": [Case("M=8191 N=4096 P=264", kernel="rms_norm_backward", T="bf16"), Case("P=264 N=8192", kernel="rms_norm_weight", T="bf16")],
 }
 
 
@@ -349,6 +351,16 @@ def quantize_int8(case, scale=None, x=None, q=None):
     top = x.float().abs().amax(1)
     scale = torch.where(top > 0, top / 127.0, 1.0)
     return {"q": torch.round(x.float() / scale[:, None]).clamp(-127, 127).long(), "scale": scale}
+
+
+def layer_norm_backward(case, dw_part=None, db_part=None, x=None, w=None, dy=None, eps=1e-5):
+    if case.kernel == "layer_norm_weight":
+        return {"dw": dw_part.sum(0), "db": db_part.sum(0)}
+    d = x - x.mean(1, keepdim=True)
+    r = torch.rsqrt((d * d).mean(1, keepdim=True) + eps)
+    h, g = d * r, dy * w
+    deal = lambda rows: torch.stack([rows[p::case.P].sum(0) for p in range(case.P)])
+    return {"dx": r * (g - g.mean(1, keepdim=True) - h * (g * h).mean(1, keepdim=True)), "dw_part": deal(dy * h), "db_part": deal(dy)}
 
 
 def rms_norm_backward(case, part=None, x=None, w=None, dy=None, eps=1e-5):

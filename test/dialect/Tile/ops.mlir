@@ -74,6 +74,11 @@ tile.kernel @all
     %sorted = tile.sort %keys axis 1 : tensor<4x8xi64> -> tensor<4x8xi64>
     // CHECK: tile.sort %{{.*}} axis 1 first 3 : tensor<4x8xi64> -> tensor<4x8xi64>
     %smallest = tile.sort %keys axis 1 first 3 : tensor<4x8xi64> -> tensor<4x8xi64>
+    // CHECK: tile.lookup %{{.*}} in dense<[1.500000e+00, -2.000000e+00]> : tensor<2xf32> : index -> f32
+    %found = tile.lookup %i in dense<[1.5, -2.0]> : tensor<2xf32> : index -> f32
+    %seed = arith.constant dense<7> : tensor<8xi64>
+    // CHECK: tile.random_bits %{{.*}}, %{{.*}} : tensor<8xi64>, tensor<8xi64> -> tensor<8xi32>
+    %words = tile.random_bits %seed, %seed : tensor<8xi64>, tensor<8xi64> -> tensor<8xi32>
     // CHECK: tile.histogram %{{.*}} : tensor<16xi32> -> tensor<10xi32>
     %bytes = arith.constant dense<0> : tensor<16xi32>
     %counts = tile.histogram %bytes : tensor<16xi32> -> tensor<10xi32>
