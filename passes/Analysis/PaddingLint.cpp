@@ -81,7 +81,7 @@ bool compare(arith::CmpIPredicate predicate, double a, double b) {
 
 /// Moves or converts without changing a number that it can hold.
 bool isConversion(Operation *op) {
-  return isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::IndexCastOp, arith::SIToFPOp,
+  return isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::IndexCastOp, arith::IndexCastUIOp, arith::SIToFPOp,
              arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp>(op);
 }
 
@@ -433,7 +433,7 @@ private:
   void complain(Operation *op, const Lanes &lanes, StringRef what, StringRef neutral) {
     if (!speaks || !lanes.load)
       return;
-    std::string found = "what was computed from it";
+    std::string found = "what was computed from padding";
     if (lanes.kind == Lanes::Constant) {
       llvm::raw_string_ostream stream(found = "");
       if (lanes.value == std::trunc(lanes.value) && std::fabs(lanes.value) < 1e15)
