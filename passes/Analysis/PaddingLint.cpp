@@ -81,7 +81,7 @@ bool compare(arith::CmpIPredicate predicate, double a, double b) {
 
 /// Moves or converts without changing a number that it can hold.
 bool isConversion(Operation *op) {
-  return isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::IndexCastOp, arith::SIToFPOp,
+  return isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::IndexCastOp, arith::IndexCastUIOp, arith::SIToFPOp,
              arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp>(op);
 }
 
@@ -395,6 +395,11 @@ private:
       for (unsigned i : {0, 1})
         if (x[i].kind == Operand::Constant && std::isinf(x[i].value))
           return constant(i == 1 && isa<arith::SubFOp>(op) ? -x[i].value : x[i].value);
+    // Scaled, an infinity stays one; the sign of a factor is mostly known to who wrote it.
+    if (isa<arith::MulFOp, arith::DivFOp>(op) && !anyUnknown)
+      for (unsigned i = 0; i < (isa<arith::DivFOp>(op) ? 1u : 2u); ++i)
+        if (x[i].kind == Operand::Constant && std::isinf(x[i].value))
+          return constant(x[i].value);
     // What changes nothing leaves an accumulator's lanes as they are.
     for (unsigned i : {0, 1})
       if (op->getNumOperands() == 2 && isCarried(op->getOperand(i)) && x[i].kind == Operand::Real && isNeutral(op, x[1 - i]))
@@ -404,9 +409,12 @@ private:
     return unknown;
   }
 
-  static bool isCarried(Value value) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    return argument && isa<scf::ForOp>(argument.getOwner()->getParentOp());
+  /// What a loop carries, scaled perhaps: an accumulator.
+  static bool isCarried(Value value, unsigned depth = 0) {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return isa<scf::ForOp>(argument.getOwner()->getParentOp());
+    auto product = value.getDefiningOp<arith::MulFOp>();
+    return product && depth < 4 && (isCarried(product.getLhs(), depth + 1) || isCarried(product.getRhs(), depth + 1));
   }
 
   static bool isNeutral(Operation *op, const Operand &x) {
@@ -433,7 +441,7 @@ private:
   void complain(Operation *op, const Lanes &lanes, StringRef what, StringRef neutral) {
     if (!speaks || !lanes.load)
       return;
-    std::string found = "what was computed from it";
+    std::string found = "what was computed from padding";
     if (lanes.kind == Lanes::Constant) {
       llvm::raw_string_ostream stream(found = "");
       if (lanes.value == std::trunc(lanes.value) && std::fabs(lanes.value) < 1e15)

@@ -16,7 +16,7 @@ struct PaddingFinding {
   mlir::Operation *reduction; // tile.reduce, arg_reduce, scan or dot
   LoadOp load;                // whose lanes may not exist
   std::string what;           // "the sum", "the product"
-  std::string found;          // "0", or "what was computed from it" in place of a number
+  std::string found;          // "0", or "what was computed from padding" in place of a number
   std::string neutral;        // what would change nothing: "0", "-inf"
   bool direct;                // the load's padding itself is reduced, so that `pad:` settles it
 };

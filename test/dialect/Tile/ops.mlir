@@ -85,7 +85,7 @@ tile.kernel @all
     %zero = arith.constant dense<0.0> : tensor<16x16xf32>
     // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} precision tf32 : tensor<16x8xf32>, tensor<8x16xf32>, tensor<16x16xf32>
     %d = tile.dot %a, %t, %zero precision tf32 : tensor<16x8xf32>, tensor<8x16xf32>, tensor<16x16xf32>
-    // CHECK: tile.print "x is %.7g at %lld\0A" position 0 shape [16, 8] (%{{.*}}, %{{.*}} : tensor<16x8xf32>, index)
+    // CHECK: tile.print "x is %.7g at %lld\0A" position 0 shape [16, 8](%{{.*}}, %{{.*}} : tensor<16x8xf32>, index)
     tile.print "x is %.7g at %lld\0A" position 0 shape [16, 8] (%a, %i : tensor<16x8xf32>, index)
     // CHECK: tile.print "here\0A" position 0 shape []
     tile.print "here\0A" position 0 shape []
