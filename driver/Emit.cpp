@@ -1,8 +1,10 @@
 // `tilec FILE -o OUT`: compiles each input and writes what was asked for.
+#include "codegen/CSource.h"
 #include "driver/Cache.h"
 #include "driver/Compile.h"
 #include "driver/Jobs.h"
 #include "driver/Output.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
@@ -22,7 +24,31 @@ static std::string getOutputPath(const Options &options, StringRef input) {
   return (input == "-" ? "stdin" : sys::path::stem(input)).str() + getEnding(*options.emit).str();
 }
 
-/// Compiles one input into the files that belong to its output, by what stands behind the output's path: "", ".json". What
+/// NAME.c and NAME.h; on the CPU also NAME.o, which the C calls.
+static bool addCSource(Compiler &compiler, Session &session, const Options &options, std::map<std::string, std::string> &files) {
+  StringRef base = StringRef(options.output).drop_back(2);
+  const runtime::Manifest *manifest = &compiler.getManifest();
+  std::vector<CBuild> builds;
+  if (options.isCPU()) {
+    builds.push_back({"cpu", false, {{manifest, ""}}});
+    files["=.o"] = compiler.getProduct(Stage::Obj);
+  } else {
+    if (*options.emit == Stage::Cubin)
+      builds.push_back({options.target, false, {{manifest, compiler.getProduct(Stage::Cubin)}}});
+    // PTX of a target without a suffix runs on newer devices too.
+    if (*options.emit == Stage::PTX || isDigit(options.target.back()))
+      builds.push_back({options.target, true, {{manifest, compiler.getProduct(Stage::PTX)}}});
+  }
+  Expected<CSource> written = emitCSource(sys::path::filename(base), builds);
+  if (!written)
+    return session.failInternal(written.takeError());
+  files[""] = std::move(written->source);
+  files["=.h"] = std::move(written->header);
+  return true;
+}
+
+/// Compiles one input into the files that belong to its output, by what stands behind the output's path: "", ".json", or
+/// behind '=' in the place of its ending: "=.h". What
 /// is only looked at goes to standard output.
 static bool compileOne(const Options &options, Session &session, const std::string &input,
                        std::map<std::string, std::string> &files) {
@@ -35,6 +61,8 @@ static bool compileOne(const Options &options, Session &session, const std::stri
   if (options.printABI && last >= Stage::Tile && !writeFiles({{"-", runtime::toJson(compiler.getManifest())}}, session))
     return false;
   if (options.emit && !options.stopAfter) {
+    if (options.cSource)
+      return addCSource(compiler, session, options, files);
     files[""] = compiler.getProduct(*options.emit);
     if (hasManifest(*options.emit) && isFile(getOutputPath(options, input)))
       files[".json"] = runtime::toJson(compiler.getManifest());
@@ -71,7 +99,8 @@ static bool emitOne(const Options &options, Session &session, const std::string 
   std::string path = getOutputPath(options, input);
   std::vector<OutputFile> outputs;
   for (auto &[suffix, bytes] : files)
-    outputs.push_back({path + suffix, std::move(bytes)});
+    outputs.push_back({StringRef(suffix).starts_with("=") ? path.substr(0, path.rfind('.')) + suffix.substr(1) : path + suffix,
+                       std::move(bytes)});
   if (options.depfile)
     outputs.push_back({options.depfilePath.empty() ? path + ".d" : options.depfilePath, makeDepfile(path, read)});
   return writeFiles(outputs, session);

@@ -317,6 +317,14 @@ bool Parser::checkPackages(Options &options) {
 bool Parser::checkCompile(Options &options) {
   if (!parseArgItems(options))
     return false;
+  if (options.output.size() > 2 && StringRef(options.output).ends_with(".c")) {
+    options.cSource = true;
+    if (!options.emit)
+      options.emit = options.isCPU() ? Stage::Obj : Stage::Cubin;
+    if (!hasManifest(*options.emit))
+      return fail("C carries a cubin, PTX or object file: --emit=" + getStageName(*options.emit) +
+                  " does not go with a .c file");
+  }
   if (options.package) {
     if (options.inputs.size() > 1 && !options.output.empty())
       return fail("-o names one file, but there are " + Twine(options.inputs.size()) + " inputs; join packages with tilec link");
@@ -329,7 +337,7 @@ bool Parser::checkCompile(Options &options) {
   if (!options.emit && !options.output.empty()) {
     options.emit = stageOfFile(options.output);
     if (!options.emit)
-      return fail("cannot tell from '" + options.output + "' what to write: end it in .cubin, .ptx, .ll, .mlir or .o, or add --emit=KIND");
+      return fail("cannot tell from '" + options.output + "' what to write: end it in .cubin, .ptx, .c, .ll, .mlir or .o, or add --emit=KIND");
   }
   if (!options.emit && !options.stopAfter && !options.printPipeline && !options.printABI)
     return fail("nothing to write: name an output as in -o NAME.cubin, or a kind as in --emit=ptx; see tilec --help");

@@ -19,7 +19,7 @@ multiclass Value<string name, string help, string meta, OptionGroup group> {
 }
 
 def o : JoinedOrSeparate<["-"], "o">, MetaVarName<"FILE">, Group<output_group>,
-  HelpText<"Write FILE; its ending says what: .tilepkg .cubin .ptx .ll .mlir .o (- is standard output)">;
+  HelpText<"Write FILE; its ending says what: .tilepkg .cubin .ptx .c .ll .mlir .o (- is standard output)">;
 defm emit : Value<"emit", "What to write: ast, tile, tile-opt, gpu, llvm, ptx, cubin, obj or package", "KIND", output_group>;
 defm target : Value<"target", "The GPU (sm_80 ... sm_90a ...), or cpu; of packages a list (default: sm_90a; cpu for .o)", "NAME", output_group>;
 def with_source : Switch<["--"], "with-source", "Put the sources into the package", output_group>;

@@ -66,6 +66,7 @@ public:
 private:
   friend class Check;
   friend class ValidatorBuilder;
+  friend class CTables; // writes the same as C
 
   /// A range of `code`, or a constant (slot -1, no code), or one slot.
   struct Code {
