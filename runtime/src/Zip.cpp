@@ -121,13 +121,29 @@ template <typename Stream> struct View {
   static int error(voidpf, voidpf) { return 0; }
 };
 
+/// Does the archive end where its last record says? minizip alone does not mind when the very last bytes are missing.
+static bool endsWhole(std::string_view archive) {
+  constexpr size_t recordBytes = 22, longestComment = 65535;
+  size_t last = archive.size() < recordBytes ? 0 : archive.size() - recordBytes;
+  for (size_t at = last; archive.size() >= recordBytes && last - at <= longestComment; --at) {
+    if (archive.substr(at, 4) == "PK\5\6") {
+      size_t comment = uint8_t(archive[at + 20]) | size_t(uint8_t(archive[at + 21])) << 8;
+      if (at + recordBytes + comment == archive.size())
+        return true;
+    }
+    if (at == 0)
+      break;
+  }
+  return false;
+}
+
 Error ZipReader::open(std::string_view archive, std::string name, ZipReader &reader) {
   using Access = View<Stream>;
   reader.name = std::move(name);
   reader.stream.archive = archive;
   zlib_filefunc64_def functions = {Access::open, Access::read,  Access::write, Access::tell,
                                    Access::seek, Access::close, Access::error, &reader.stream};
-  reader.handle = unzOpen2_64("", &functions);
+  reader.handle = endsWhole(archive) ? unzOpen2_64("", &functions) : nullptr;
   if (reader.handle)
     return {};
   return Error(TILE_ERROR_BINARY, "'" + reader.name + "' is no package, or a damaged or truncated one: its " +

@@ -150,7 +150,7 @@ TEST(Package, MutatedFilesNeverCrash) {
   std::mt19937 random(7);
   std::string whole = write(sample()), json = toJson(sample());
   auto below = [&](size_t n) { return size_t(random() % n); };
-  for (int round = 0; round < 4000; ++round) {
+  for (int round = 0; round < 2000; ++round) {
     std::string bytes = whole;
     for (size_t edits = 1 + below(4); edits-- > 0;) {
       switch (below(5)) {
@@ -178,7 +178,7 @@ TEST(Package, MutatedFilesNeverCrash) {
     use(bytes);
   }
   // The archive is whole, its manifest is not: numbers, words and structure change.
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 1500; ++round) {
     std::string text = json;
     for (size_t edits = 1 + below(3); edits-- > 0;) {
       size_t at = below(text.size());
