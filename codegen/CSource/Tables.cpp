@@ -35,8 +35,7 @@ std::string identifierC(StringRef name) {
       "noexcept", "not", "nullptr", "operator", "or", "private", "protected", "public", "register", "restrict", "return",
       "short", "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw", "true", "try", "typedef",
       "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "while", "xor", "concept",
-      "requires", "constexpr", "static_assert", "thread_local", "unix", "linux", "NULL", "stream", "flags", "overflow",
-      "values", "a"};
+      "requires", "constexpr", "static_assert", "thread_local", "unix", "linux", "NULL", "stream", "flags"};
   return taken.contains(name) ? (name + "_").str() : name.str();
 }
 
@@ -342,28 +341,28 @@ std::string CTables::getParameters() const {
 void CTables::writeArguments(raw_ostream &out) {
   const Kernel &kernel = getKernel();
   size_t count = kernel.params.size();
-  out << "  tile_argument a[" << std::max<size_t>(count, 1) << "];\n";
+  out << "  tile_argument tk_list[" << std::max<size_t>(count, 1) << "];\n";
   bool usesValues = false;
   for (const Param &param : kernel.params)
     for (const Expr &dim : param.dims)
       usesValues |= !dim.isInteger();
   if (usesValues)
-    out << "  int64_t values[TK_SLOTS];\n";
+    out << "  int64_t tk_values[TK_SLOTS];\n";
   for (size_t i = 0; i < count; ++i)
     if (!kernel.params[i].dims.empty())
-      out << "  int64_t shape_" << i << "[" << kernel.params[i].dims.size() << "];\n";
-  out << "  int overflow = 0;\n  memset(a, 0, sizeof a);\n";
+      out << "  int64_t tk_shape_" << i << "[" << kernel.params[i].dims.size() << "];\n";
+  out << "  int tk_overflow = 0;\n  memset(tk_list, 0, sizeof tk_list);\n";
   if (usesValues)
-    out << "  memset(values, 0, sizeof values);\n";
+    out << "  memset(tk_values, 0, sizeof tk_values);\n";
   for (size_t slot = 0; usesValues && slot < validator->bindings.size(); ++slot) {
     const Validator::Binding &binding = validator->bindings[slot];
     std::string name = slot < kernel.dims.size() ? kernel.dims[slot].name : kernel.params[binding.param].name;
     if (binding.form != Validator::Binding::Form::Stride)
-      out << "  values[" << slot << "] = (int64_t)" << identifierC(name) << ";\n";
+      out << "  tk_values[" << slot << "] = (int64_t)" << identifierC(name) << ";\n";
   }
   for (size_t i = 0; i < count; ++i) {
     const Param &param = kernel.params[i];
-    std::string name = identifierC(param.name), at = "a[" + std::to_string(i) + "].";
+    std::string name = identifierC(param.name), at = "tk_list[" + std::to_string(i) + "].";
     bool isTensor = param.kind == Param::Kind::Tensor;
     out << "  " << at << "kind = " << (isTensor ? "TILE_TENSOR" : "TILE_SCALAR") << ";\n  " << at
         << "dtype = " << dtypeC(param.dtype) << ";\n";
@@ -372,15 +371,15 @@ void CTables::writeArguments(raw_ostream &out) {
       continue;
     }
     for (size_t axis = 0; axis < param.dims.size(); ++axis)
-      out << "  shape_" << i << "[" << axis << "] = tk_eval_" << index << "(" << addExpr(param.dims[axis]) << ", "
-          << (usesValues ? "values" : "NULL") << ", &overflow);\n";
+      out << "  tk_shape_" << i << "[" << axis << "] = tk_eval_" << index << "(" << addExpr(param.dims[axis]) << ", "
+          << (usesValues ? "tk_values" : "NULL") << ", &tk_overflow);\n";
     out << "  " << at << "data = (void *)" << name << ";\n  " << at << "rank = " << param.dims.size() << ";\n";
     if (!param.dims.empty())
-      out << "  " << at << "shape = shape_" << i << ";\n";
+      out << "  " << at << "shape = tk_shape_" << i << ";\n";
     if (param.strides)
       out << "  " << at << "strides = " << name << "_strides;\n";
   }
-  out << "  if (overflow) {\n    tk_clear();\n    tk_say(\"%s: an extent overflows 64 bits\", " << quoteC(kernel.name)
+  out << "  if (tk_overflow) {\n    tk_clear();\n    tk_say(\"%s: an extent overflows 64 bits\", " << quoteC(kernel.name)
       << ");\n    return TILE_ERROR_DIM;\n  }\n";
 }
 
