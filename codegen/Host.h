@@ -20,11 +20,11 @@ namespace tile {
 /// A kernel on the CPU: runs programs begin to end - 1 of its grid. args[i] points to the i-th machine argument's value.
 using HostKernel = void (*)(const void *const *args, int64_t begin, int64_t end);
 
-/// LLVM's code generator for the processor that this runs on.
+/// LLVM's code generator for the processor that this runs on, or for all of a level of x86-64.
 class HostTarget {
 public:
-  /// `level` is 0 to 3.
-  static llvm::Expected<HostTarget> create(int level);
+  /// `level` is 0 to 3; `cpu` is "x86-64-v3" or another that LLVM knows, empty for the processor at hand.
+  static llvm::Expected<HostTarget> create(int level, llvm::StringRef cpu = "");
   HostTarget(HostTarget &&);
   ~HostTarget();
 

@@ -20,6 +20,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <set>
 
 using namespace mlir;
 
@@ -86,6 +87,9 @@ bool Compiler::elaborate() {
   request.defines.assign(options.defines.begin(), options.defines.end());
   request.kernel = options.kernel;
   request.target = options.target;
+  request.arguments = options.argItems;
+  request.variants = options.variants;
+  request.generic = options.generic;
   request.dtypes = dtypes;
   request.shapes = shapes;
   std::optional<Elaborated> result = tile::elaborate(*program, request, session.getDiagnostics(), context);
@@ -98,10 +102,13 @@ bool Compiler::elaborate() {
   return true;
 }
 
-void Compiler::keepFirstInstance() {
-  manifest.kernels.resize(1);
+void Compiler::keepKernels(llvm::function_ref<bool(const runtime::Kernel &)> keep) {
+  std::set<std::string> kept;
+  llvm::erase_if(manifest.kernels, [&](const runtime::Kernel &kernel) { return !keep(kernel); });
+  for (const runtime::Kernel &kernel : manifest.kernels)
+    kept.insert(kernel.symbol);
   for (KernelOp kernel : llvm::make_early_inc_range(module->getOps<KernelOp>()))
-    if (kernel.getSymName() != manifest.kernels.front().symbol)
+    if (!kept.count(kernel.getSymName().str()))
       kernel.erase();
 }
 
@@ -151,7 +158,7 @@ bool Compiler::lowerToGPU() {
 bool Compiler::lowerToLLVM() {
   bool done;
   if (options.isCPU()) {
-    llvm::Expected<HostTarget> target = HostTarget::create(options.level);
+    llvm::Expected<HostTarget> target = HostTarget::create(options.level, options.cpu);
     if (!target)
       return session.failInternal(target.takeError());
     host = std::make_unique<HostTarget>(std::move(*target));
@@ -179,9 +186,14 @@ static void fillTensorMaps(runtime::Kernel &kernel, ArrayAttr maps) {
                  [](const runtime::Argument &argument) { return argument.kind == runtime::Argument::Kind::TensorMap; });
   if (!maps)
     return;
+  // A map names a parameter by its place among those of the ABI, which leaves out fixed scalars.
+  std::vector<std::string> machineParams;
+  for (const runtime::Argument &argument : kernel.arguments)
+    if (argument.kind == runtime::Argument::Kind::Param)
+      machineParams.push_back(argument.name);
   for (auto map : maps.getAsRange<gpu::TensorMapAttr>()) {
     runtime::TensorMap &entry = kernel.tensorMaps.emplace_back();
-    entry.param = kernel.params[map.getParam()].name;
+    entry.param = machineParams[map.getParam()];
     entry.order.assign(map.getOrder().begin(), map.getOrder().end());
     entry.box.assign(map.getBox().begin(), map.getBox().end());
     entry.swizzle = unsigned(map.getSwizzle());
@@ -329,7 +341,7 @@ void printPipelines(const Options &options) {
   };
   print("tile-opt", [&](OpPassManager &passes) { addOptimizePasses(passes, options); });
   if (options.isCPU()) {
-    llvm::Expected<HostTarget> target = HostTarget::create(options.level);
+    llvm::Expected<HostTarget> target = HostTarget::create(options.level, options.cpu);
     unsigned bits = target ? target->getVectorBits() : 128;
     llvm::consumeError(target.takeError());
     print("llvm", [&](OpPassManager &passes) { addCPUPasses(passes, options, bits); });

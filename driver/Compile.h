@@ -50,8 +50,8 @@ public:
   /// Actual arguments of a run: the elaborator deduces compile-time parameters from them and makes one instance.
   void setArguments(std::map<std::string, std::string> dtypes, std::map<std::string, std::vector<int64_t>> shapes);
 
-  /// Drops all kernels but the first that was elaborated.
-  void keepFirstInstance();
+  /// Drops the kernels for which `keep` is false.
+  void keepKernels(llvm::function_ref<bool(const runtime::Kernel &)> keep);
 
   const ast::Program *getProgram() const { return program.get(); }
   runtime::Manifest &getManifest() { return manifest; }
@@ -84,6 +84,16 @@ private:
 
 /// Compiles every input as the options say and writes the outputs. Returns the exit code.
 int compileAll(const Options &options, Session &session);
+
+/// The bytes of a package of the file for all targets; its sources and the diagnostics of its parts go to `session`.
+bool compilePackage(const Options &options, Session &session, const std::string &input, std::string &bytes);
+
+/// `--repro`: runs the call once more and packs it with its outcome. Returns the exit code of the call.
+int makeRepro(const Options &options, Session &session);
+
+/// `tilec inspect` and `tilec link`. They return the exit code.
+int inspectPackage(const Options &options, Session &session);
+int linkPackages(const Options &options, Session &session);
 
 /// Prints the passes that would run for these options.
 void printPipelines(const Options &options);

@@ -3,6 +3,7 @@
 #define TILE_DRIVER_OPTIONS_H
 
 #include "driver/Stage.h"
+#include "frontend/Sema/ArgItem.h"
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,7 +19,7 @@ enum ExitCode { exitDone = 0, exitWrong = 1, exitCall = 2, exitInternal = 70 };
 using NameValue = std::pair<std::string, std::string>;
 
 struct Options {
-  enum class Command { Compile, Run };
+  enum class Command { Compile, Run, Inspect, Link };
   Command command = Command::Compile;
   std::vector<std::string> inputs;
   std::string executable; ///< path of this program
@@ -27,7 +28,12 @@ struct Options {
   std::string output;
   std::optional<Stage> emit;
   bool cSource = false; ///< write C that carries the product of `emit`, and a header
+  bool package = false;          ///< write a package, of all targets; `emit` is then not set
   std::string target = "sm_90a"; ///< a GPU's name, or "cpu"
+  std::vector<std::string> targets; ///< of a package, in order, each once
+  std::string cpu;               ///< level of x86-64 to compile for; empty: this processor
+  bool withSource = false;
+  std::string extract;           ///< where `tilec inspect` writes the files; empty: nowhere
   int level = 3;
   bool depfile = false;
   std::string depfilePath;
@@ -36,6 +42,9 @@ struct Options {
   // Kernel.
   std::vector<NameValue> defines;
   std::string kernel;
+  std::vector<ArgItem> argItems;
+  std::vector<VariantRequest> variants;
+  bool generic = true;
   std::vector<std::string> includes;
 
   // Messages.
@@ -49,7 +58,14 @@ struct Options {
   // Looking inside.
   std::optional<Stage> stopAfter;
   std::string dumpDirectory;
-  bool printPipeline = false, printABI = false, timeReport = false;
+  bool printPipeline = false, printABI = false, timeReport = false, explainCache = false;
+
+  // Building much.
+  std::string cacheFolder; ///< empty: no cache
+  unsigned cacheMegabytes = 1024;
+  unsigned jobs = 1; ///< 0: one for each processor
+  std::string repro; ///< where --repro writes; empty: nowhere
+  std::vector<std::string> reproArguments; ///< the call without it
 
   // Run.
   std::vector<NameValue> arguments, outputs;

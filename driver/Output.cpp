@@ -109,10 +109,10 @@ static std::string escape(StringRef path) {
   return text;
 }
 
-std::string makeDepfile(StringRef target, const SourceManager &sources) {
+std::string makeDepfile(StringRef target, const std::vector<std::string> &sources) {
   std::string text = escape(target) + ":";
-  for (size_t i = 0; i < sources.size(); ++i)
-    text += " \\\n  " + escape(sources.name(FileID(i)));
+  for (const std::string &source : sources)
+    text += " \\\n  " + escape(source);
   return text + "\n";
 }
 

@@ -5,39 +5,16 @@
 #include "driver/RunArguments.h"
 #include "driver/RunCuda.h"
 #include "frontend/Sema/Words.h"
+#include "runtime/src/HostCode.h"
 #include "runtime/src/Validate.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <thread>
 
 using namespace llvm;
 
 namespace tile {
-
-void runPrograms(void (*kernel)(const void *const *, int64_t, int64_t), const void *const *arguments, int64_t count,
-                 unsigned threads) {
-  if (threads == 0)
-    threads = std::max(1u, std::thread::hardware_concurrency());
-  threads = unsigned(std::min<int64_t>(threads, count));
-  if (threads <= 1)
-    return kernel(arguments, 0, count);
-  // Small enough pieces that a slow one delays the end little, large enough that taking one costs nothing.
-  int64_t piece = std::max<int64_t>(1, count / (int64_t(threads) * 16));
-  std::atomic<int64_t> next{0};
-  auto work = [&] {
-    for (int64_t begin; (begin = next.fetch_add(piece)) < count;)
-      kernel(arguments, begin, std::min(begin + piece, count));
-  };
-  std::vector<std::thread> pool;
-  for (unsigned i = 1; i < threads; ++i)
-    pool.emplace_back(work);
-  work();
-  for (std::thread &thread : pool)
-    thread.join();
-}
 
 bool printMedianTime(StringRef name, function_ref<bool(double &)> run) {
   constexpr size_t fewest = 5, most = 100;
@@ -88,15 +65,24 @@ static void moveToDefines(const ast::KernelDecl &kernel, Options &options) {
 }
 
 static bool runOnHost(Compiler &compiler, RunArguments &arguments, const Options &options, Session &session) {
-  const runtime::Kernel &kernel = compiler.getManifest().kernels.front();
-  if (!arguments.bind(kernel))
+  // The arguments are made by the generic record, the last; the launch may choose a variant.
+  const runtime::Kernel generic = compiler.getManifest().kernels.back();
+  if (!arguments.bind(generic))
     return false;
-  std::string reason;
-  std::unique_ptr<runtime::Validator> validator = runtime::Validator::create(kernel, reason);
-  if (!validator)
-    return session.failInternal("the manifest cannot be checked against: " + reason);
   std::vector<tile_argument> described = arguments.describe();
   runtime::Plan plan;
+  std::unique_ptr<runtime::Validator> validator;
+  for (const runtime::Kernel &candidate : compiler.getManifest().kernels) {
+    std::string reason;
+    validator = runtime::Validator::create(candidate, reason);
+    if (!validator)
+      return session.failInternal("the manifest cannot be checked against: " + reason);
+    if (validator->fits(described.data(), described.size()) == runtime::Validator::Fit::Yes &&
+        validator->holds(described.data(), described.size(), plan))
+      break;
+  }
+  const runtime::Kernel &kernel = validator->getKernel();
+  compiler.keepKernels([&](const runtime::Kernel &each) { return each.symbol == kernel.symbol; });
   if (runtime::Error error = validator->check(described.data(), described.size(), plan))
     return session.failData(error.message);
   for (const runtime::Fill &fill : plan.fills)
@@ -120,7 +106,7 @@ static bool runOnHost(Compiler &compiler, RunArguments &arguments, const Options
       return session.failInternal(found.takeError());
     code = *found;
   }
-  auto once = [&] { runPrograms(code, plan.pointers.data(), plan.programs, options.threads); };
+  auto once = [&] { runtime::runPrograms(code, plan.pointers.data(), plan.programs, options.threads); };
   {
     Phase phase(options, "run");
     once();
@@ -152,7 +138,11 @@ static bool runChecked(Options &options, Session &session) {
   compiler.setArguments(arguments.getDtypes(), arguments.getShapes());
   if (!compiler.elaborate())
     return false;
-  compiler.keepFirstInstance();
+  // Of several instances the first that is generic, with its variants.
+  const std::vector<runtime::Kernel> &kernels = compiler.getManifest().kernels;
+  auto first = llvm::find_if(kernels, [](const runtime::Kernel &each) { return each.facts.empty(); });
+  auto constants = first->constants;
+  compiler.keepKernels([&](const runtime::Kernel &each) { return each.constants == constants; });
   return options.device == "cuda" ? runOnCuda(compiler, arguments, options, session)
                                   : runOnHost(compiler, arguments, options, session);
 }

@@ -79,10 +79,6 @@ private:
   std::vector<RunArgument> arguments;
 };
 
-/// `count` programs of a kernel, spread over threads. Zero threads: one for each processor.
-void runPrograms(void (*kernel)(const void *const *, int64_t, int64_t), const void *const *arguments, int64_t count,
-                 unsigned threads);
-
 /// Calls `run` until its times settle, and prints the median. False as soon as `run` is.
 bool printMedianTime(llvm::StringRef name, llvm::function_ref<bool(double &milliseconds)> run);
 

@@ -95,7 +95,7 @@ bool runOnCuda(Compiler &compiler, RunArguments &arguments, const Options &optio
   std::string image;
   if (!makeImage(compiler, options, session, image))
     return false;
-  const runtime::Kernel &record = compiler.getManifest().kernels.front();
+  const runtime::Kernel &record = compiler.getManifest().kernels.back(); // the generic one
   if (!arguments.bind(record))
     return false;
 

@@ -25,15 +25,16 @@ static void setWarnings(const Options &options, DiagnosticEngine &diagnostics) {
   }
 }
 
-Session::Session(const Options &options) : options(options), diagnostics(sources) {
+Session::Session(const Options &options, raw_ostream &stream)
+    : options(options), diagnostics(sources), stream(stream) {
   diagnostics.setErrorLimit(options.errorLimit);
   diagnostics.setRemarks(options.remarks);
   setWarnings(options, diagnostics);
   DiagnosticConsumer render;
   if (options.json)
-    render = JsonRenderer(sources, errs());
+    render = JsonRenderer(sources, stream);
   else
-    render = TextRenderer(sources, errs(), options.color);
+    render = TextRenderer(sources, stream, options.color);
   diagnostics.setConsumer([render = std::move(render), pattern = std::make_shared<Regex>(options.remarksRegex),
                            all = options.remarksRegex.empty()](const Diagnostic &diagnostic) {
     if (diagnostic.severity != Severity::remark || all || pattern->match(diagnostic.message))
@@ -46,7 +47,7 @@ Session::~Session() {
     return;
   std::string text = summary(diagnostics);
   if (diagnostics.errors() > 1 && !text.empty())
-    errs() << text << "\n";
+    stream << text << "\n";
 }
 
 bool Session::failCall(const Twine &message) {
@@ -67,12 +68,13 @@ bool Session::failInternal(const Twine &message) {
 }
 
 int Session::getExitCode() const {
-  int code = exitDone;
+  int code = adopted;
   for (const Diagnostic &diagnostic : diagnostics.all()) {
     if (diagnostic.severity != Severity::error)
       continue;
     bool ofCall = diagnostic.id == diag::wrongCall || diagnostic.id == diag::unknownDefine ||
-                  diagnostic.id == diag::badDefine || diagnostic.id == diag::unknownKernel;
+                  diagnostic.id == diag::badDefine || diagnostic.id == diag::unknownKernel ||
+                  diagnostic.id == diag::badArgument;
     code = std::max<int>(code, ofCall ? exitCall : exitWrong);
   }
   return internal ? exitInternal : code;

@@ -4,6 +4,7 @@
 
 #include "frontend/Ast/Decl.h"
 #include "frontend/Diag/Engine.h"
+#include "frontend/Sema/ArgItem.h"
 #include "runtime/src/Manifest.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -22,6 +23,11 @@ struct ElaborateOptions {
   std::string kernel;
   /// "cpu", "sm_80", "sm_90a": chooses among the configurations of `tune`.
   std::string target = "cpu";
+  /// What --arg says, for every variant.
+  std::vector<ArgItem> arguments;
+  /// What --variant asks for, in order; `generic` is false where only variants are wanted.
+  std::vector<VariantRequest> variants;
+  bool generic = true;
   /// Parameter name -> dtype and shape of the actual argument. Where given, compile-time parameters that are a tensor's
   /// dtype or a whole dimension are deduced from them, and one instance is made instead of one for each value.
   std::map<std::string, std::string> dtypes;
@@ -30,7 +36,7 @@ struct ElaborateOptions {
 
 struct Elaborated {
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  /// One record for each `tile.kernel` of the module, in the same order; `compiler`, `target` and `launch` are left to fill.
+  /// One record for each `tile.kernel` of the module, in the order in which dispatch tries them; `compiler`, `target` and `launch` are left to fill.
   runtime::Manifest manifest;
 };
 

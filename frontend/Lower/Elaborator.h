@@ -21,6 +21,18 @@ struct Instance {
   std::string symbol;
 };
 
+/// One version of an instance: its facts hold beyond the kernel's own contracts, and dispatch looks at them first.
+struct Variant {
+  /// From the command line.
+  std::string name;
+  std::vector<ArgItem> items;
+  /// From the source: a clause, and for each of its contracts which listed value is meant.
+  const ast::SpecializeClause *clause = nullptr;
+  std::vector<size_t> choice;
+
+  bool isGeneric() const { return !clause && name.empty(); }
+};
+
 /// An evaluated argument with the place it was written at.
 struct Arg {
   SemValue value;
@@ -48,7 +60,11 @@ public:
   /// The instances to make, in order. Empty after an error.
   std::vector<Instance> chooseInstances();
   /// Emits one instance at the end of the module and fills `record`. False after an error.
-  bool elaborateInstance(const Instance &instance, runtime::Kernel &record);
+  bool elaborateInstance(const Instance &instance, const Variant &variant, runtime::Kernel &record);
+  /// After a failure: nothing is wrong, but the command line rules the variant out.
+  bool isRuledOut() const { return impossible; }
+  /// What `specialize` asks for, in source order.
+  std::vector<Variant> listVariants() const;
 
 private:
   // --- names -------------------------------------------------------------------------------------------------------
@@ -112,6 +128,24 @@ private:
   bool readContract(const ast::Contract &contract, runtime::Kernel &record);
   bool readRange(const ast::Contract &contract, const std::string &name, runtime::Kernel &record);
   bool readCall(const ast::Contract &contract, const ast::CallExpr &call, runtime::Kernel &record);
+  // Facts of variants and of the command line (Sema/Variants.cpp). `isDispatched`: the launcher chooses by them; else they
+  // are contracts.
+  struct FactSource {
+    std::string text;
+    Range range; // invalid on the command line
+    bool isDispatched;
+  };
+  bool applyItem(const ArgItem &item, bool isDispatched, runtime::Kernel &record);
+  bool applyVariant(const Variant &variant, runtime::Kernel &record);
+  bool applySpecialize(const ast::Contract &contract, size_t choice, runtime::Kernel &record, std::string &name);
+  bool narrow(const std::string &name, int64_t min, int64_t max, std::optional<int64_t> opt, const FactSource &source,
+              runtime::Kernel &record);
+  bool fix(const std::string &name, int64_t value, const FactSource &source, runtime::Kernel &record);
+  bool divide(const std::string &name, int64_t divisor, const FactSource &source, runtime::Kernel &record);
+  bool raiseAlignment(const std::string &name, int64_t bytes, const FactSource &source, runtime::Kernel &record);
+  void addCondition(runtime::Expr condition, const FactSource &source, runtime::Kernel &record);
+  bool failFact(const FactSource &source, const llvm::Twine &message, Range second = Range());
+  bool conflict(const FactSource &source, const llvm::Twine &message, Range second);
   bool readGrid(runtime::Kernel &record);
   bool readKernelAttributes(llvm::SmallVectorImpl<mlir::NamedAttribute> &out);
   bool checkTune();
@@ -272,6 +306,8 @@ private:
   std::map<std::string, const ast::Param *> params;  // the others
   std::vector<runtime::Expr> gridExprs;
   std::set<std::string> rangedNames;
+  bool impossible = false;
+  std::map<std::string, int64_t> fixed;              // dimensions, strides and scalars that are constants here
   const ast::TuneItem *config = nullptr;
   bool configChosen = false;
 

@@ -31,10 +31,21 @@ void tile_error_free(tile_error *error);
 
 /* ---- Modules ---- */
 
-/* Loads `path` (a cubin or PTX) with its manifest `path`.json. The driver is touched only at the first launch, or by
+/* What runs kernels. */
+typedef enum tile_device {
+  TILE_DEVICE_AUTO = 0,     /* of a package: CUDA where there is a driver with a device, else the CPU */
+  TILE_DEVICE_CUDA = 1,
+  TILE_DEVICE_CPU = 2       /* of a package with code for it: tensors lie in host memory, a launch waits for its end */
+} tile_device;
+
+/* Loads `path`: a package, or a cubin or PTX with its manifest `path`.json. The driver is touched only at the first launch, or by
  * tile_module_prepare; the binary is then loaded once for each context that launches from it. */
 tile_error *tile_module_load(const char *path, tile_module **module);
-/* The same from memory; both buffers are copied. */
+/* The same for a kind of device, a tile_device. */
+tile_error *tile_module_load_device(const char *path, int32_t device, tile_module **module);
+/* A package in memory, which is copied. */
+tile_error *tile_module_load_package(const void *bytes, size_t size, int32_t device, tile_module **module);
+/* A cubin or PTX in memory; both buffers are copied. */
 tile_error *tile_module_load_memory(const void *image, size_t image_size, const char *manifest, size_t manifest_size,
                                     tile_module **module);
 /* Loads the binary into the calling thread's current context now (for instance before a graph is captured). */
@@ -42,12 +53,17 @@ tile_error *tile_module_prepare(tile_module *module);
 /* Unloads from every context. Launches under way must have ended. NULL is allowed. */
 void tile_module_free(tile_module *module);
 
-/* "sm_80", "sm_90a" and so on. */
+/* TILE_DEVICE_CUDA or TILE_DEVICE_CPU. */
+int32_t tile_module_device(const tile_module *module);
+/* The code of kind "cubin", "ptx" or "so" for a target, or NULL; belongs to the module. */
+const void *tile_module_code(const tile_module *module, const char *target, const char *kind, size_t *size);
+/* "cpu", "sm_80", "sm_90a" and so on; of a package with several GPU targets the first. */
 const char *tile_module_target(const tile_module *module);
 size_t tile_module_kernel_count(const tile_module *module);
 /* The kernels in the order of the source; NULL past the end. */
 tile_kernel *tile_module_kernel_at(tile_module *module, size_t index);
-/* By source name, or by an instance's symbol (a kernel of that one instance). Belongs to the module. */
+/* By source name; by an instance's symbol (a kernel of that one instance); or as NAME:VARIANT, which runs that variant or
+ * fails. Belongs to the module. */
 tile_error *tile_module_kernel(tile_module *module, const char *name, tile_kernel **kernel);
 
 /* ---- Launching ---- */
@@ -122,6 +138,11 @@ typedef struct tile_launch_info {
 } tile_launch_info;
 
 const char *tile_instance_symbol(const tile_instance *instance);
+/* The variant's name, "decode" or "N=1024"; "" for the generic one. */
+const char *tile_instance_variant(const tile_instance *instance);
+/* What must hold for the variant to be chosen, as written: "K % 64 == 0". NULL past the end. */
+size_t tile_instance_condition_count(const tile_instance *instance);
+const char *tile_instance_condition(const tile_instance *instance, size_t index);
 /* As in the source: "softmax[T = f16, BLOCK = 1024](x: in f16[M, N], y: out f16[M, N])". */
 const char *tile_instance_signature(const tile_instance *instance);
 size_t tile_instance_param_count(const tile_instance *instance);

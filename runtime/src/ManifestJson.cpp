@@ -100,6 +100,18 @@ static Json write(const Kernel &kernel) {
   for (const Contract &contract : kernel.contracts)
     json["contracts"].push_back(
         {{"condition", write(contract.condition)}, {"text", contract.text}, {"line", contract.line}});
+  if (!kernel.variant.empty())
+    json["variant"] = kernel.variant;
+  if (!kernel.facts.empty())
+    json["specialize"] = Json::array();
+  for (const Fact &fact : kernel.facts) {
+    Json entry = fact.param.empty() ? Json{{"condition", write(fact.condition)}}
+                                    : Json{{"param", fact.param}, {"align", fact.align}};
+    entry["text"] = fact.text;
+    if (fact.line)
+      entry["line"] = fact.line;
+    json["specialize"].push_back(std::move(entry));
+  }
   for (const Expr &extent : kernel.grid)
     json["grid"].push_back(write(extent));
   for (const Argument &argument : kernel.arguments)
@@ -133,8 +145,10 @@ static Json write(const Kernel &kernel) {
 }
 
 std::string toJson(const Manifest &manifest) {
+  bool hasFacts = std::any_of(manifest.kernels.begin(), manifest.kernels.end(),
+                              [](const Kernel &kernel) { return !kernel.facts.empty(); });
   Json json = {{"format", "tile-manifest"},
-               {"version", manifestVersion},
+               {"version", hasFacts ? 2 : 1},
                {"compiler", manifest.compiler},
                {"target", manifest.target},
                {"kernels", Json::array()}};
@@ -232,6 +246,7 @@ private:
   Param readParam(const Json &json);
   Argument readArgument(const Json &json);
   TensorMap readTensorMap(const Json &json);
+  Fact readFact(const Json &json);
   Kernel readKernel(const Json &json);
   void checkNames(const Kernel &kernel);
   void checkTensorMaps(const Kernel &kernel);
@@ -387,6 +402,21 @@ TensorMap Reader::readTensorMap(const Json &json) {
   return map;
 }
 
+Fact Reader::readFact(const Json &json) {
+  Fact fact;
+  if (json.is_object() && json.contains("param")) {
+    fact.param = readString(json, "param");
+    fact.align = unsigned(readInteger(json, "align", true, 1, 4096).value_or(1));
+    if (fact.align & (fact.align - 1))
+      fail("expected an alignment that is a power of two, found " + std::to_string(fact.align));
+  } else if (const Json *condition = find(json, "condition", true)) {
+    fact.condition = readExpr(*condition);
+  }
+  fact.text = readString(json, "text", false);
+  fact.line = readUnsigned(json, "line", false);
+  return fact;
+}
+
 Kernel Reader::readKernel(const Json &json) {
   Kernel kernel;
   kernel.name = readString(json, "name");
@@ -414,6 +444,8 @@ Kernel Reader::readKernel(const Json &json) {
     read.line = readUnsigned(contract, "line", false);
     kernel.contracts.push_back(std::move(read));
   });
+  kernel.variant = readString(json, "variant", false);
+  readList(json, "specialize", false, [&](const Json &fact) { kernel.facts.push_back(readFact(fact)); });
   readList(json, "grid", true, [&](const Json &extent) { kernel.grid.push_back(readExpr(extent)); });
   readList(json, "arguments", true,
            [&](const Json &argument) { kernel.arguments.push_back(readArgument(argument)); });
@@ -493,6 +525,11 @@ void Reader::checkNames(const Kernel &kernel) {
   }
   for (const Contract &contract : kernel.contracts)
     checkNames(contract.condition, values);
+  for (const Fact &fact : kernel.facts) {
+    checkNames(fact.condition, values);
+    if (!fact.param.empty() && !params.count(fact.param))
+      return fail("condition of '" + fact.param + "', which is no parameter of the kernel");
+  }
   for (const Expr &extent : kernel.grid)
     checkNames(extent, values);
   for (const Argument &argument : kernel.arguments)

@@ -47,6 +47,8 @@ public:
   Check(const Validator &v, const tile_argument *arguments, size_t count, Plan &plan)
       : v(v), kernel(v.kernel), arguments(arguments), count(count), plan(plan) {}
   Error run(bool unchecked);
+  /// Binds names; then the index of the first fact that does not hold, or their number.
+  size_t findFalseFact();
 
 private:
   Error checkCall() const;
@@ -315,6 +317,15 @@ Error Check::checkContracts() const {
                     valuesIn(contract.condition),
                 contract.line);
   }
+  for (size_t i = 0; i < v.facts.size(); ++i) {
+    const Fact &fact = kernel.facts[i];
+    if (!fact.param.empty()) // a matter of checkAlignment
+      continue;
+    std::optional<int64_t> holds = v.evaluate(v.facts[i], plan.values.data());
+    if (!holds || !*holds)
+      return fail(TILE_ERROR_CONTRACT,
+                  "the variant's condition '" + fact.text + "' does not hold" + valuesIn(fact.condition), fact.line);
+  }
   for (size_t slot = 0; slot < kernel.dims.size(); ++slot) {
     const Dim &dim = kernel.dims[slot];
     if (dim.multipleOf > 1 && plan.values[slot] % dim.multipleOf)
@@ -502,6 +513,25 @@ Error Check::run(bool unchecked) {
   return {};
 }
 
+size_t Check::findFalseFact() {
+  layOut();
+  if (bind())
+    return 0;
+  for (size_t i = 0; i < v.facts.size(); ++i) {
+    size_t param = v.factParams[i];
+    if (param < kernel.params.size()) {
+      bool given = param < count && uint64_t(uintptr_t(arguments[param].data)) % kernel.facts[i].align == 0;
+      if (!given && !(param < count && isEmpty(arguments[param])))
+        return i;
+      continue;
+    }
+    std::optional<int64_t> holds = v.evaluate(v.facts[i], plan.values.data());
+    if (!holds || !*holds)
+      return i;
+  }
+  return v.facts.size();
+}
+
 //===- Text of errors
 //------------------------------------------------------------------------------------------------------===//
 
@@ -587,6 +617,10 @@ Error Check::strideError(size_t param, size_t axis, const std::string &expected)
 
 Error Validator::check(const tile_argument *arguments, size_t count, Plan &plan, bool unchecked) const {
   return Check(*this, arguments, count, plan).run(unchecked);
+}
+
+bool Validator::holds(const tile_argument *arguments, size_t count, Plan &scratch) const {
+  return facts.empty() || Check(*this, arguments, count, scratch).findFalseFact() == facts.size();
 }
 
 Validator::Fit Validator::fits(const tile_argument *arguments, size_t count) const {

@@ -50,6 +50,8 @@ public:
   enum class Fit : uint8_t { No, DtypesOnly, Yes };
   bool takesCount(size_t count) const { return count >= required && count <= kernel.params.size(); }
   Fit fits(const tile_argument *arguments, size_t count) const;
+  /// Whether the facts of a variant hold for arguments that fit. Overwrites `scratch`, allocates nothing once it is warm.
+  bool holds(const tile_argument *arguments, size_t count, Plan &scratch) const;
 
   const Kernel &getKernel() const { return kernel; }
   /// Strides of a tensor parameter as `check` has found them, in elements.
@@ -110,7 +112,8 @@ private:
   std::vector<Binding> bindings; // one for each slot: kernel.dims, then integral scalars
   std::vector<Tensor> tensors;   // one for each parameter; unused for scalars
   std::vector<uint64_t> defaults;
-  std::vector<Code> grid, contracts;
+  std::vector<Code> grid, contracts, facts;
+  std::vector<uint32_t> factParams; // for each fact: the parameter whose alignment it is about, or their number
   std::vector<Source> sources;
   size_t required = 0; // parameters before the trailing defaults
   uint32_t strideCount = 0;

@@ -243,6 +243,14 @@ bool ValidatorBuilder::build() {
       return false;
 
   auto paramIndex = [&](const std::string &name) { return v.getParamIndex(name); };
+  for (const Fact &fact : kernel.facts) {
+    if (!compile(fact.condition, v.facts.emplace_back()))
+      return false;
+    size_t param = fact.param.empty() ? kernel.params.size() : paramIndex(fact.param);
+    if (!fact.param.empty() && (param == kernel.params.size() || kernel.params[param].kind != Param::Kind::Tensor))
+      return fail("'" + fact.text + "' names no tensor parameter");
+    v.factParams.push_back(uint32_t(param));
+  }
   for (const TensorMap &map : kernel.tensorMaps)
     if (paramIndex(map.param) == kernel.params.size())
       return fail("tensor map of '" + map.param + "', which is no parameter");

@@ -41,6 +41,10 @@ def saxpy(case, a, x, y):
     return {"y": torch.tensor(a, dtype=torch.float32).double().item() * x + y}
 
 
+def row_scale(case, x, s, k):
+    return {"y": x * s[:, None] + k}
+
+
 def rms_norm(case, x, w, eps=1e-5):
     return {"y": x * torch.rsqrt((x * x).mean(1, keepdim=True) + eps) * w}
 

@@ -220,7 +220,7 @@ class PythonModule(unittest.TestCase):
         self.raises(tile.Error, "'x' is in host memory", lambda: self.scale(numpy.zeros(7, "f4"), y))
         self.raises(TypeError, "'x' is of type '<c8'", lambda: self.scale(Cai(0x1000, "<c8", (7,)), y))
         self.raises(tile.Error, "'y' has N = 6 in dimension 0, but 'x' has N = 7", lambda: self.scale(x, Cai(0x8000, "<f4", (6,))))
-        self.raises(tile.Error, "no instance takes (f32[7], f16[7])", lambda: self.scale(x, Cai(0x8000, "<f2", (7,))))
+        self.raises(tile.Error, "no variant takes (f32[7], f16[7])", lambda: self.scale(x, Cai(0x8000, "<f2", (7,))))
         fake.launchResult = 700
         self.raises(tile.Error, "scale: cannot launch: CUDA_ERROR_ILLEGAL_ADDRESS", lambda: self.scale(x, y))
 
