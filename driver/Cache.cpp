@@ -46,7 +46,7 @@ static std::string identify(const std::string &program) {
 static std::string describeFlags(const Options &options) {
   std::string text;
   raw_string_ostream stream(text);
-  stream << "-O" << options.level << " package=" << options.package << " c=" << options.cSource << " emit=" << (options.emit ? int(*options.emit) : -1)
+  stream << "-O" << options.level << " c=" << (options.cSource ? sys::path::filename(options.output) : "") << " package=" << options.package << " emit=" << (options.emit ? int(*options.emit) : -1)
          << " target=" << options.target << " targets=" << join(options.targets, ",") << " cpu=" << options.cpu
          << " source=" << options.withSource << " kernel=" << options.kernel << " generic=" << options.generic;
   for (const NameValue &define : options.defines)

@@ -66,6 +66,8 @@ std::unique_ptr<CTables> CTables::create(const Kernel &kernel, size_t index, std
     return nullptr;
   for (const Contract &contract : kernel.contracts)
     tables->contracts.push_back(tables->addExpr(contract.condition));
+  for (const Fact &fact : kernel.facts)
+    tables->facts.push_back(tables->addExpr(fact.condition));
   for (const Expr &extent : kernel.grid)
     tables->grid.push_back(tables->addExpr(extent));
   return tables;
@@ -267,6 +269,15 @@ void CTables::writeTables(raw_ostream &out) {
     }
     out << "};\n";
   }
+  if (!facts.empty()) {
+    out << "static const tk_fact tk_facts_" << index << "[] = {\n";
+    for (size_t i = 0; i < facts.size(); ++i) {
+      const Fact &fact = kernel.facts[i];
+      out << "    {" << facts[i] << ", " << (fact.param.empty() ? -1 : int(validator->getParamIndex(fact.param))) << ", "
+          << fact.align << ", " << quoteC(fact.text) << ", " << fact.line << "},\n";
+    }
+    out << "};\n";
+  }
   if (!grid.empty())
     out << "static const int tk_grid_" << index << "[] = {"
         << join(map_range(grid, [](size_t n) { return std::to_string(n); }), ", ") << "};\n";
@@ -305,7 +316,7 @@ void CTables::writeRecord(raw_ostream &out, size_t number, size_t unit, bool isH
       << validator->required << ", " << table("params", !kernel.params.empty()) << ", " << validator->bindings.size() << ", "
       << table("slots", !validator->bindings.empty()) << ", " << table("exprs", !exprs.empty()) << ", "
       << table("eval", true) << ", " << contracts.size() << ", " << table("contracts", !contracts.empty()) << ", "
-      << "0, NULL, "
+      << facts.size() << ", " << table("facts", !facts.empty()) << ", "
       << grid.size() << ", " << table("grid", !grid.empty()) << ",\n     " << kernel.arguments.size() << ", "
       << table("arguments", !kernel.arguments.empty()) << ", " << kernel.tensorMaps.size() << ", "
       << table("maps", !kernel.tensorMaps.empty()) << ", " << table("alias", !kernel.aliases.empty()) << ", "

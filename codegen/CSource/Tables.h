@@ -38,8 +38,8 @@ public:
 
   const Kernel &getKernel() const { return validator->getKernel(); }
   /// Chosen only where conditions of its own hold, before the generic instances.
-  bool isVariant() const { return false; }
-  std::string getVariant() const { return ""; }
+  bool isVariant() const { return !getKernel().facts.empty(); }
+  const std::string &getVariant() const { return getKernel().variant; }
   void raise(CLimits &limits) const;
   /// Everything but the record itself.
   void writeTables(llvm::raw_ostream &out);
@@ -67,7 +67,7 @@ private:
   std::unique_ptr<Validator> validator;
   size_t index;
   std::vector<Expr> exprs;
-  std::vector<size_t> contracts, grid; ///< numbers of expressions
+  std::vector<size_t> contracts, facts, grid; ///< numbers of expressions
 };
 
 } // namespace tile::runtime
