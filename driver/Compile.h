@@ -21,6 +21,10 @@ class OpPassManager;
 
 namespace tile {
 
+namespace runtime {
+struct Package;
+} // namespace runtime
+
 class HostTarget;
 class NVPTXTarget;
 
