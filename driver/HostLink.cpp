@@ -22,7 +22,7 @@ static Expected<std::string> findLinker() {
   if (chosen && *chosen)
     names.assign({StringRef(chosen)});
   for (StringRef name : names)
-    if (ErrorOr<std::string> program = sys::findProgramByName(name))
+    if (ErrorOr<std::string> program = sys::findProgramByName(name); program && sys::fs::can_execute(*program))
       return *program;
   return fail(chosen && *chosen ? "TILE_LINKER names no program: '" + Twine(chosen) + "'"
                                 : Twine("code for the CPU in a package needs a linker, and there is none of cc, gcc, clang, ld.lld and "
