@@ -107,9 +107,17 @@ Expected<HostCode> HostCode::create(std::unique_ptr<Module> module, std::unique_
   if (!process)
     return process.takeError();
   library.addGenerator(std::move(*process));
+  bool asserts = recordAsserts(*module);
   if (Error error = (*jit)->addIRModule(orc::ThreadSafeModule(std::move(module), std::move(context))))
     return error;
-  return HostCode(std::move(*jit));
+  HostCode code(std::move(*jit));
+  if (asserts) {
+    Expected<orc::ExecutorAddr> record = code.jit->lookup(failedAssertName);
+    if (!record)
+      return record.takeError();
+    code.failed = record->toPtr<const FailedAssert *>();
+  }
+  return code;
 }
 
 Expected<HostKernel> HostCode::lookup(StringRef symbol) {

@@ -2,6 +2,7 @@
 #ifndef TILE_CODEGEN_HOST_H
 #define TILE_CODEGEN_HOST_H
 
+#include "codegen/FailedAssert.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
@@ -57,10 +58,13 @@ public:
 
   /// The kernel of that symbol; compiles it at the first call.
   llvm::Expected<HostKernel> lookup(llvm::StringRef symbol);
+  /// The first assert that failed in any kernel so far; null where none has.
+  const FailedAssert *getFailedAssert() const { return failed && failed->message ? failed : nullptr; }
 
 private:
   explicit HostCode(std::unique_ptr<llvm::orc::LLJIT> jit);
   std::unique_ptr<llvm::orc::LLJIT> jit;
+  const FailedAssert *failed = nullptr; // in the module's memory
 };
 
 } // namespace tile

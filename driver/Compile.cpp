@@ -9,9 +9,12 @@
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "driver/Dialects.h"
 #include "driver/Output.h"
+#include "driver/PaddingWarnings.h"
+#include "driver/TuneConfig.h"
 #include "driver/Version.h"
 #include "frontend/Ast/Printer.h"
 #include "frontend/Parse/Parser.h"
+#include "library/Library.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Verifier.h"
@@ -34,7 +37,8 @@ static DialectRegistry makeRegistry() {
 }
 
 Compiler::Compiler(const Options &options, Session &session, llvm::StringRef path)
-    : options(options), session(session), path(path), context(makeRegistry(), MLIRContext::Threading::DISABLED) {
+    : options(options), session(session), path(path),
+      imports(session.getSources(), session.getDiagnostics(), options.includes, getLibrary()), context(makeRegistry(), MLIRContext::Threading::DISABLED) {
   context.printOpOnDiagnostic(false);
   context.getDiagEngine().registerHandler([&session](mlir::Diagnostic &diagnostic) {
     session.report(diagnostic);
@@ -72,8 +76,10 @@ bool Compiler::parse() {
     return session.failCall("cannot read '" + path + "': " + error);
   file = *added;
   program = parseFile(session.getSources(), file, session.getDiagnostics());
-  return program && !session.getDiagnostics().hasErrors();
+  return program && imports.load(*program) && !session.getDiagnostics().hasErrors();
 }
+
+StringRef Compiler::getSource() const { return session.getSources().text(file); }
 
 void Compiler::setArguments(std::map<std::string, std::string> newDtypes,
                             std::map<std::string, std::vector<int64_t>> newShapes) {
@@ -90,8 +96,11 @@ bool Compiler::elaborate() {
   request.arguments = options.argItems;
   request.variants = options.variants;
   request.generic = options.generic;
+  if (!readConfig(options, getSource(), extents, session, request.config))
+    return false;
   request.dtypes = dtypes;
   request.shapes = shapes;
+  request.debug = options.debug;
   std::optional<Elaborated> result = tile::elaborate(*program, request, session.getDiagnostics(), context);
   if (!result || session.getDiagnostics().hasErrors())
     return session.getDiagnostics().hasErrors() ? false : session.failInternal("elaboration failed without a message");
@@ -147,7 +156,11 @@ static void addCPUPasses(OpPassManager &passes, const Options &options, unsigned
 }
 
 bool Compiler::optimize() {
-  return runPasses("tile passes", [&](OpPassManager &passes) { addOptimizePasses(passes, options); });
+  if (!runPasses("tile passes", [&](OpPassManager &passes) { addOptimizePasses(passes, options); }))
+    return false;
+  if (options.level > 0) // without, nothing is proven to exist
+    reportPadding(*module, session);
+  return !session.getDiagnostics().hasErrors();
 }
 
 bool Compiler::lowerToGPU() {

@@ -6,6 +6,7 @@
 #include "driver/Stage.h"
 #include "frontend/Ast/Decl.h"
 #include "frontend/Lower/Elaborate.h"
+#include "frontend/Parse/Imports.h"
 #include "runtime/src/Manifest.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -54,9 +55,14 @@ public:
   /// Actual arguments of a run: the elaborator deduces compile-time parameters from them and makes one instance.
   void setArguments(std::map<std::string, std::string> dtypes, std::map<std::string, std::vector<int64_t>> shapes);
 
+  /// Extents by name that the kernel is to run with: a result of `tilec tune` has configurations by shape.
+  void setExtents(std::vector<std::pair<std::string, int64_t>> newExtents) { extents = std::move(newExtents); }
+
   /// Drops the kernels for which `keep` is false.
   void keepKernels(llvm::function_ref<bool(const runtime::Kernel &)> keep);
 
+  /// The text of the source; after parse().
+  llvm::StringRef getSource() const;
   const ast::Program *getProgram() const { return program.get(); }
   runtime::Manifest &getManifest() { return manifest; }
   const HostTarget &getHost() const { return *host; }
@@ -74,8 +80,10 @@ private:
   std::string path;
   FileID file = FileID::none;
   std::unique_ptr<ast::Program> program;
+  ImportLoader imports; ///< owns what `program` imports
   std::map<std::string, std::string> dtypes;
   std::map<std::string, std::vector<int64_t>> shapes;
+  std::vector<std::pair<std::string, int64_t>> extents;
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   runtime::Manifest manifest;

@@ -79,6 +79,9 @@ private:
   bool parseRun(Options &options);
   bool parseArgItems(Options &options);
   bool readVariants(const std::string &path, Options &options);
+  bool parseTune(Options &options);
+  bool parseExtents(StringRef option, StringRef text, std::vector<std::pair<std::string, int64_t>> &extents);
+  bool parseReal(OptionID id, StringRef name, double &value);
   bool checkCompile(Options &options);
   bool checkPackages(Options &options);
 
@@ -197,14 +200,69 @@ bool Parser::parseMessages(Options &options) {
   return true;
 }
 
+bool Parser::parseExtents(StringRef option, StringRef text, std::vector<std::pair<std::string, int64_t>> &extents) {
+  SmallVector<StringRef> items;
+  text.split(items, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef item : items) {
+    auto [name, number] = item.split('=');
+    int64_t extent;
+    if (name.trim().empty() || number.trim().getAsInteger(10, extent) || extent < 0)
+      return fail(option + " takes extents as in M=1000,N=777, found '" + item + "'");
+    extents.emplace_back(name.trim().str(), extent);
+  }
+  return true;
+}
+
+bool Parser::parseReal(OptionID id, StringRef name, double &value) {
+  if (const Arg *argument = arguments.getLastArg(id))
+    if (StringRef(argument->getValue()).getAsDouble(value) || !(value >= 0))
+      return fail(name + " takes a number that is not negative, found '" + argument->getValue() + "'");
+  return true;
+}
+
+bool Parser::parseTune(Options &options) {
+  TuneOptions &tune = options.tune;
+  for (const Arg *argument : arguments.filtered(OPT_shape))
+    if (!parseExtents("--shape", argument->getValue(), tune.shapes.emplace_back()))
+      return false;
+  tune.directory = arguments.getLastArgValue(OPT_work).str();
+  tune.logs = arguments.getAllArgValues(OPT_merge);
+  tune.check = arguments.getLastArgValue(OPT_check, "default").str();
+  if (tune.check != "default" && tune.check != "cpu" && tune.check != "none")
+    return fail("--check takes default, cpu or none, found '" + tune.check + "'");
+  tune.exhaustive = arguments.hasArg(OPT_exhaustive);
+  tune.precompile = arguments.hasArg(OPT_precompile);
+  tune.force = arguments.hasArg(OPT_force);
+  uint64_t variants = 1, jobs = 0;
+  if (!parseReal(OPT_timeout, "--timeout", tune.timeout) || !parseReal(OPT_budget, "--budget", tune.budget) ||
+      !parseNumber(OPT_keep, "--keep", 64, variants) || !parseNumber(OPT_jobs, "--jobs", 1024, jobs))
+    return false;
+  tune.variants = std::max<uint64_t>(variants, 1);
+  tune.jobs = jobs;
+  if (const Arg *argument = arguments.getLastArg(OPT_shard)) {
+    auto [index, count] = StringRef(argument->getValue()).split('/');
+    if (index.getAsInteger(10, tune.shard) || count.getAsInteger(10, tune.shards) || tune.shard >= tune.shards)
+      return fail("--shard takes I/N with I below N, as in 0/4, found '" + StringRef(argument->getValue()) + "'");
+  }
+  if (tune.shapes.empty() && !tune.precompile && tune.logs.empty())
+    return fail("tilec tune needs shapes to tune for: add --shape, as in --shape M=4096,N=4096");
+  return true;
+}
+
 bool Parser::parseRun(Options &options) {
-  bool isRun = options.command == Options::Command::Run;
-  for (const Arg *argument : arguments)
-    if (!isRun && !argument->getOption().matches(OPT_arg) && argument->getOption().getGroup().isValid() && argument->getOption().getGroup().getID() == OPT_run_group)
+  bool isTune = options.command == Options::Command::Tune, isRun = options.command == Options::Command::Run || isTune;
+  auto groupOf = [](const Arg *argument) {
+    return argument->getOption().getGroup().isValid() ? argument->getOption().getGroup().getID() : 0u;
+  };
+  for (const Arg *argument : arguments) {
+    if (!isRun && !argument->getOption().matches(OPT_arg) && groupOf(argument) == OPT_run_group)
       return fail(argument->getSpelling() + " belongs to `tilec run`");
+    if (!isTune && groupOf(argument) == OPT_tune_group)
+      return fail(argument->getSpelling() + " belongs to `tilec tune`");
+  }
   if (!isRun)
     return true;
-  if (const Arg *argument = arguments.getLastArg(OPT_o, OPT_emit))
+  if (const Arg *argument = arguments.getLastArg(OPT_o, OPT_emit); argument && !isTune)
     return fail(argument->getSpelling() + " does not go with `tilec run`; outputs are written by --out NAME=FILE");
   for (const Arg *argument : arguments.filtered(OPT_arg))
     if (!parsePair(*argument, options.arguments))
@@ -212,7 +270,7 @@ bool Parser::parseRun(Options &options) {
   for (const Arg *argument : arguments.filtered(OPT_out))
     if (!parsePair(*argument, options.outputs))
       return false;
-  options.device = arguments.getLastArgValue(OPT_device, "cpu").str();
+  options.device = arguments.getLastArgValue(OPT_device, isTune && arguments.hasArg(OPT_target) && !options.isCPU() ? "cuda" : "cpu").str();
   if (options.device != "cpu" && options.device != "cuda")
     return fail("--device takes cpu or cuda, found '" + options.device + "'");
   if (options.device == "cpu" && arguments.hasArg(OPT_target) && !options.isCPU())
@@ -226,23 +284,25 @@ bool Parser::parseRun(Options &options) {
 
   if (const Arg *argument = arguments.getLastArg(OPT_random)) {
     options.hasRandom = true;
-    SmallVector<StringRef> items;
-    StringRef(argument->getValue()).split(items, ',', -1, /*KeepEmpty=*/false);
-    for (StringRef item : items) {
-      auto [name, text] = item.split('=');
-      int64_t extent;
-      if (name.trim().empty() || text.trim().getAsInteger(10, extent) || extent < 0)
-        return fail("--random takes extents as in M=1000,N=777, found '" + item + "'");
-      options.random.emplace_back(name.trim().str(), extent);
-    }
+    if (!parseExtents("--random", argument->getValue(), options.random))
+      return false;
   }
+  for (const Arg *argument : arguments.filtered(OPT_expect))
+    if (!parsePair(*argument, options.expected))
+      return false;
+  if (!parseReal(OPT_tolerance, "--tolerance", options.tolerance) || !parseReal(OPT_give_up, "--give-up", options.giveUp))
+    return false;
+  options.image = arguments.getLastArgValue(OPT_image).str();
+  options.measureFile = arguments.getLastArgValue(OPT_measure).str();
+  if (!options.image.empty() && options.device != "cuda")
+    return fail("--image needs --device cuda");
   uint64_t threads = 0;
   if (!parseNumber(OPT_seed, "--seed", UINT64_MAX, options.seed) ||
       !parseNumber(OPT_threads, "--threads", 4096, threads))
     return false;
   options.threads = threads;
-  options.time = arguments.hasArg(OPT_time);
-  return true;
+  options.time = arguments.hasArg(OPT_time) || !options.measureFile.empty();
+  return !isTune || parseTune(options);
 }
 
 /// What --arg, --variant and --variants say of a compilation.
@@ -365,6 +425,7 @@ bool Parser::parse(Options &options) {
     return false;
   options.inputs = arguments.getAllArgValues(OPT_INPUT);
   static const std::pair<StringRef, Options::Command> commands[] = {{"run", Options::Command::Run},
+                                                                     {"tune", Options::Command::Tune},
                                                                      {"inspect", Options::Command::Inspect},
                                                                      {"link", Options::Command::Link}};
   const std::string word = options.inputs.empty() ? "" : options.inputs.front();
@@ -374,14 +435,14 @@ bool Parser::parse(Options &options) {
   if (options.command != Options::Command::Compile) {
     options.inputs.erase(options.inputs.begin());
   } else if (!options.inputs.empty() && !StringRef(word).contains('.') && !sys::fs::exists(word)) {
-    std::string near = suggest(word, {"run", "inspect", "link"});
+    std::string near = suggest(word, {"run", "tune", "inspect", "link"});
     return fail("'" + word + "' is no file, and " +
-                (near.empty() ? "no command; there are run, inspect and link" : "no command; did you mean '" + near + "'?"));
+                (near.empty() ? "no command; there are run, tune, inspect and link" : "no command; did you mean '" + near + "'?"));
   }
   if (options.inputs.empty())
     return fail("no input file; see tilec --help");
-  if (options.command == Options::Command::Run && options.inputs.size() > 1)
-    return fail("tilec run takes one file, found " + Twine(options.inputs.size()));
+  if ((options.command == Options::Command::Run || options.command == Options::Command::Tune) && options.inputs.size() > 1)
+    return fail("tilec " + word + " takes one file, found " + Twine(options.inputs.size()));
 
   options.output = arguments.getLastArgValue(OPT_o).str();
   uint64_t level = options.level;
@@ -401,7 +462,9 @@ bool Parser::parse(Options &options) {
     if (!parsePair(*argument, options.defines))
       return false;
   options.kernel = arguments.getLastArgValue(OPT_kernel).str();
+  options.config = arguments.getLastArgValue(OPT_config).str();
   options.includes = arguments.getAllArgValues(OPT_I);
+  options.debug = arguments.hasArg(OPT_g);
   options.dumpDirectory = arguments.getLastArgValue(OPT_dump_dir).str();
   options.printPipeline = arguments.hasArg(OPT_print_pipeline);
   options.printABI = arguments.hasArg(OPT_print_abi);
@@ -419,7 +482,7 @@ bool Parser::parse(Options &options) {
   options.extract = arguments.getLastArgValue(OPT_extract).str();
   if (options.command == Options::Command::Compile)
     return checkCompile(options);
-  return options.command == Options::Command::Run || checkPackages(options);
+  return options.command == Options::Command::Run || options.command == Options::Command::Tune || checkPackages(options);
 }
 
 //===--- Settings --------------------------------------------------------------------------------------------------===//
@@ -463,12 +526,13 @@ void Parser::printSettings(const Options &options, raw_ostream &stream) const {
 //===--- Help ------------------------------------------------------------------------------------------------------===//
 
 static void printHelp(const TilecTable &table) {
-  table.printHelp(outs(), "tilec FILE.tile -o OUT [option...]\n       tilec inspect FILE.tilepkg\n       tilec link A.tilepkg B.tilepkg -o C.tilepkg\n       tilec run FILE.tile --arg x=x.npy --out y=y.npy [option...]",
+  table.printHelp(outs(), "tilec FILE.tile -o OUT [option...]\n       tilec inspect FILE.tilepkg\n       tilec link A.tilepkg B.tilepkg -o C.tilepkg\n       tilec run FILE.tile --arg x=x.npy --out y=y.npy [option...]\n       tilec tune FILE.tile --shape M=4096,N=4096 [option...]",
                   "compiles kernels of the tile language");
   outs() << "\nEXAMPLES:\n"
             "  tilec softmax.tile -D BLOCK=1024 --target sm_90a -o softmax.cubin\n"
             "  tilec matmul.tile --target sm_80,sm_90a,cpu --variant decode:M=1..16:8,BM=16 -o matmul.tilepkg\n"
-            "  tilec run softmax.tile -D BLOCK=1024 --arg x=x.npy --out y=y.npy --device cpu\n\n"
+            "  tilec run softmax.tile -D BLOCK=1024 --arg x=x.npy --out y=y.npy --device cpu\n"
+            "  tilec tune matmul.tile -D T=f16 --shape M=4096,N=4096,K=4096 --device cuda -o matmul.json\n\n"
             "Exit codes: 0 done, 1 the source or the data is wrong, 2 the call is wrong or a file cannot be read or written,\n"
             "70 an internal error. @FILE reads options from FILE.\n";
 }

@@ -18,8 +18,21 @@ enum ExitCode { exitDone = 0, exitWrong = 1, exitCall = 2, exitInternal = 70 };
 /// NAME=VALUE.
 using NameValue = std::pair<std::string, std::string>;
 
+/// What `tilec tune` is asked for.
+struct TuneOptions {
+  std::vector<std::vector<std::pair<std::string, int64_t>>> shapes; ///< extents by name, one list for each --shape
+  std::string directory;         ///< of binaries, outputs to compare with, and the log
+  std::vector<std::string> logs; ///< to merge instead of measuring
+  std::string check = "default"; ///< what results are compared with: default, cpu or none
+  bool exhaustive = false, precompile = false, force = false;
+  double timeout = 60, budget = 0; ///< seconds for one candidate, and for all; 0: no end
+  unsigned variants = 1;           ///< configurations to keep
+  unsigned jobs = 0;               ///< compilations at a time; 0: one for each processor
+  unsigned shard = 0, shards = 1;
+};
+
 struct Options {
-  enum class Command { Compile, Run, Inspect, Link };
+  enum class Command { Compile, Run, Inspect, Link, Tune };
   Command command = Command::Compile;
   std::vector<std::string> inputs;
   std::string executable; ///< path of this program
@@ -27,8 +40,8 @@ struct Options {
   // Output.
   std::string output;
   std::optional<Stage> emit;
+  bool cSource = false; ///< write C that carries the code, of all targets, and a header
   bool package = false;          ///< write a package, of all targets; `emit` is then not set
-  bool cSource = false;          ///< write C that carries the code, of all targets, and a header
   std::string target = "sm_90a"; ///< a GPU's name, or "cpu"
   std::vector<std::string> targets; ///< of a package, in order, each once
   std::string cpu;               ///< level of x86-64 to compile for; empty: this processor
@@ -45,7 +58,9 @@ struct Options {
   std::vector<ArgItem> argItems;
   std::vector<VariantRequest> variants;
   bool generic = true;
+  std::string config; ///< --config: NAME=VALUE,... or a result of `tilec tune`
   std::vector<std::string> includes;
+  bool debug = false; ///< keep `print` and `assert`
 
   // Messages.
   std::vector<std::string> warnings; ///< what stood after -W, in order: "CODE", "no-CODE", "error", "error=CODE"
@@ -74,6 +89,13 @@ struct Options {
   bool hasRandom = false, time = false;
   uint64_t seed = 0;
   unsigned threads = 0; ///< 0: one for each processor
+  std::vector<NameValue> expected; ///< --expect: outputs to compare with
+  double tolerance = 1e-2;         ///< of the largest element expected
+  std::string image;               ///< a compiled kernel to run instead of compiling
+  std::string measureFile;         ///< where times go, as JSON
+  double giveUp = 0;               ///< milliseconds from which a kernel is too slow to be timed; 0: none
+
+  TuneOptions tune;
 
   bool isCPU() const { return target == "cpu"; }
 };

@@ -39,11 +39,14 @@ defm kernel : Value<"kernel", "Compile only this kernel of the file", "NAME", ke
 defm variant : Value<"variant", "Add a variant, as in decode:M=1..16:8,K%64,align(a)=128,BM=16", "[NAME:]ITEM,...", kernel_group>;
 defm variants : Value<"variants", "Add the variants of a JSON file", "FILE", kernel_group>;
 def no_generic : Switch<["--"], "no-generic", "Leave out the variants without conditions", kernel_group>;
+defm config : Value<"config", "Values of tuned names, or a result of tilec tune", "NAME=VALUE,...|FILE.json", kernel_group>;
 def I : JoinedOrSeparate<["-"], "I">, MetaVarName<"DIR">, HelpText<"Search DIR for imports">, Group<kernel_group>;
 
 def W : Joined<["-"], "W">, MetaVarName<"[no-]CODE">, HelpText<"Enable or disable a warning">, Group<message_group>;
 def Werror : Switch<["-"], "Werror", "Make every warning an error", message_group>;
 def Werror_eq : Joined<["-"], "Werror=">, MetaVarName<"CODE">, HelpText<"Make one warning an error">, Group<message_group>;
+def g : Switch<["-"], "g", "Debug build: keep `print` and `assert`", kernel_group>;
+def debug_asserts : Flag<["--"], "debug-asserts">, Alias<g>, HelpText<"The same as -g">, Group<kernel_group>;
 def remarks : Switch<["--"], "remarks", "Say what kept the code from being faster", message_group>;
 def remarks_eq : Joined<["--"], "remarks=">, MetaVarName<"REGEX">, HelpText<"Only remarks that match">, Group<message_group>;
 defm explain : Value<"explain", "Explain a diagnostic, as in --explain E0301", "CODE", message_group>;
@@ -68,6 +71,26 @@ defm random : Value<"random", "Make random inputs of these extents, as in M=1000
 defm seed : Value<"seed", "Seed of the random inputs (default: 0)", "N", run_group>;
 def time : Switch<["--"], "time", "Print the median time of several runs", run_group>;
 defm threads : Value<"threads", "Threads of --device cpu (default: one for each processor)", "N", run_group>;
+
+defm expect : Value<"expect", "Compare an output with a .npy file; see --tolerance", "NAME=FILE", run_group>;
+defm tolerance : Value<"tolerance", "Largest error, as a part of the largest element expected (default: 0.01)", "X", run_group>;
+defm image : Value<"image", "Run this cubin or PTX file of the kernel instead of compiling", "FILE", run_group>;
+defm measure : Value<"measure", "Write times to FILE as JSON", "FILE", run_group>;
+defm give_up : Value<"give-up", "Do not time what takes more than MS milliseconds", "MS", run_group>;
+
+def tune_group : Titled<"TUNING (tilec tune)">;
+defm shape : Value<"shape", "Extents to tune for, as in M=4096,N=4096; may be repeated", "NAME=N,...", tune_group>;
+defm work : Value<"work", "Where binaries and the log go (default: NAME.tune beside the source)", "DIR", tune_group>;
+defm check : Value<"check", "Compare results with: default (the first configuration's), cpu or none", "WHAT", tune_group>;
+def exhaustive : Switch<["--"], "exhaustive", "Measure every configuration at every shape", tune_group>;
+def precompile : Switch<["--"], "precompile", "Compile the configurations and stop: no GPU is needed", tune_group>;
+def force : Switch<["--"], "force", "Measure again what the log has already", tune_group>;
+defm timeout : Value<"timeout", "Seconds for one compilation or measurement (default: 60)", "S", tune_group>;
+defm budget : Value<"budget", "Start nothing new after so many seconds", "S", tune_group>;
+defm keep : Value<"keep", "Configurations to keep, for different shapes (default: 1)", "N", tune_group>;
+defm jobs : Value<"jobs", "Compilations at a time (default: one for each processor)", "N", tune_group>;
+defm shard : Value<"shard", "Measure part I of N of the configurations, as in 0/4", "I/N", tune_group>;
+defm merge : Value<"merge", "Make the result of this log, of another shard; may be repeated", "FILE", tune_group>;
 
 def help : Switch<["--"], "help", "Print this", general_group>;
 def : Flag<["-"], "h">, Alias<help>;

@@ -1,5 +1,7 @@
 // Atomic output, and depfiles.
 #include "driver/Output.h"
+#include "frontend/Parse/Imports.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -111,8 +113,10 @@ static std::string escape(StringRef path) {
 
 std::string makeDepfile(StringRef target, const std::vector<std::string> &sources) {
   std::string text = escape(target) + ":";
+  StringSet<> listed;
   for (const std::string &source : sources)
-    text += " \\\n  " + escape(source);
+    if (!StringRef(source).starts_with(libraryPrefix) && listed.insert(source).second) // the library is part of the compiler
+      text += " \\\n  " + escape(source);
   return text + "\n";
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/src/HostCode.h"
 #include "runtime/src/Validate.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <chrono>
@@ -16,21 +17,35 @@ using namespace llvm;
 
 namespace tile {
 
-bool printMedianTime(StringRef name, function_ref<bool(double &)> run) {
+bool measure(const Options &options, Session &session, StringRef name, function_ref<bool(unsigned, double &)> run) {
   constexpr size_t fewest = 5, most = 100;
-  constexpr double enough = 500; // milliseconds
+  constexpr double enough = 300, batch = 1; // milliseconds
   std::vector<double> times;
   double sum = 0, time = 0;
-  while (times.size() < fewest || (sum < enough && times.size() < most)) {
-    if (!run(time))
+  if (!run(1, time)) // the first is slower: it also says how many fill a batch
+    return false;
+  bool slow = options.giveUp > 0 && time > options.giveUp && run(1, time) && time > options.giveUp;
+  unsigned count = unsigned(std::clamp(batch / std::max(time, 1e-6), 1.0, 50.0));
+  if (slow)
+    times.push_back(time);
+  while (!slow && (times.size() < fewest || (sum < enough && times.size() < most))) {
+    if (!run(count, time))
       return false;
     times.push_back(time);
-    sum += time;
+    sum += time * count;
   }
   std::sort(times.begin(), times.end());
-  outs() << name << ": " << format("%.4g", times[times.size() / 2]) << " ms (median of " << times.size() << " runs, best "
+  double median = times[times.size() / 2];
+  outs() << name << ": " << format("%.4g", median) << " ms (median of " << times.size() << " runs, best "
          << format("%.4g", times.front()) << " ms)\n";
-  return true;
+  if (options.measureFile.empty())
+    return true;
+  json::Value record = json::Object{{"ms", median}, {"best_ms", times.front()}, {"runs", int64_t(times.size())}, {"slow", slow}};
+  std::error_code error;
+  raw_fd_ostream file(options.measureFile, error);
+  if (!error)
+    file << record << "\n";
+  return !error || session.failCall("cannot write '" + options.measureFile + "': " + error.message());
 }
 
 /// The kernel to run: the one that --kernel names, or the only one.
@@ -111,12 +126,15 @@ static bool runOnHost(Compiler &compiler, RunArguments &arguments, const Options
     Phase phase(options, "run");
     once();
   }
+  if (const FailedAssert *failed = library->getFailedAssert())
+    return session.failAssert(failed->message, failed->file, failed->line);
   if (!arguments.writeOutputs())
     return false;
-  return !options.time || printMedianTime(kernel.name, [&](double &milliseconds) {
+  return !options.time || measure(options, session, kernel.name, [&](unsigned count, double &milliseconds) {
     auto begin = std::chrono::steady_clock::now();
-    once();
-    milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    for (unsigned i = 0; i < count; ++i)
+      once();
+    milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count() / count;
     return true;
   });
 }
@@ -136,6 +154,7 @@ static bool runChecked(Options &options, Session &session) {
   if (!arguments.load(*kernel))
     return false;
   compiler.setArguments(arguments.getDtypes(), arguments.getShapes());
+  compiler.setExtents(options.random);
   if (!compiler.elaborate())
     return false;
   // Of several instances the first that is generic, with its variants.

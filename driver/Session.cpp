@@ -60,6 +60,19 @@ bool Session::failData(const Twine &message) {
   return false;
 }
 
+bool Session::failAssert(StringRef message, StringRef path, unsigned line) {
+  Range range;
+  for (size_t i = 0; i < sources.size(); ++i)
+    if (sources.name(FileID(i)) == path)
+      range = sources.lineRange(FileID(i), line);
+  if (range.isValid()) { // without the blanks before it
+    StringRef text = sources.text(range);
+    range.begin += text.size() - text.ltrim().size();
+  }
+  diagnostics.report(diag::assertFailed, range, message);
+  return false;
+}
+
 bool Session::failInternal(const Twine &message) {
   diagnostics.report(diag::internalError, Range(), message)
       .note(Twine("this is a mistake of ") + getCompilerVersion() + "; please report it together with the source");

@@ -29,6 +29,8 @@ public:
   bool failCall(const llvm::Twine &message);
   /// Reports wrong data: exit code 1. Returns false.
   bool failData(const llvm::Twine &message);
+  /// An assert of the kernel did not hold: its message, and the file and line that has it.
+  bool failAssert(llvm::StringRef message, llvm::StringRef path, unsigned line);
   /// Reports a mistake of the compiler itself: exit code 70. Returns false.
   bool failInternal(const llvm::Twine &message);
   /// Reports the error of a component of LLVM, as a mistake of the compiler. Returns false.

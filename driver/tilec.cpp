@@ -1,6 +1,7 @@
 // tilec: the compiler's command line.
 #include "driver/Compile.h"
 #include "driver/Crash.h"
+#include "driver/Tune.h"
 #include "llvm/Support/raw_ostream.h"
 #include <exception>
 
@@ -8,6 +9,8 @@ static int runCommand(tile::Options &options, tile::Session &session) {
   switch (options.command) {
   case tile::Options::Command::Run:
     return tile::runKernel(options, session);
+  case tile::Options::Command::Tune:
+    return tile::tuneKernel(options, session);
   case tile::Options::Command::Inspect:
     return tile::inspectPackage(options, session);
   case tile::Options::Command::Link:

@@ -36,7 +36,12 @@ std::string identifierC(StringRef name) {
       "short", "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw", "true", "try", "typedef",
       "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "while", "xor", "concept",
       "requires", "constexpr", "static_assert", "thread_local", "unix", "linux", "NULL", "stream", "flags"};
-  return taken.contains(name) ? (name + "_").str() : name.str();
+  if (taken.contains(name))
+    return (name + "_").str();
+  std::string identifier = name.str(); // one tensor of an array, xs[1], is xs_1
+  erase(identifier, ']');
+  std::replace(identifier.begin(), identifier.end(), '[', '_');
+  return identifier;
 }
 
 StringRef typeC(runtime::Dtype dtype) {

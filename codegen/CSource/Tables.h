@@ -14,7 +14,7 @@ namespace tile {
 
 /// A string literal, quotes included.
 std::string quoteC(llvm::StringRef text);
-/// `name` as an identifier of C and C++: keywords, and the words that launches use, get an underscore.
+/// `name` as an identifier of C and C++: keywords, and the words that launches use, get an underscore; xs[1] is xs_1.
 std::string identifierC(llvm::StringRef name);
 /// The C type of an element: "float", "tile_f16".
 llvm::StringRef typeC(runtime::Dtype dtype);

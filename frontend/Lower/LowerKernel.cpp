@@ -124,9 +124,10 @@ void Elaborator::emitBody(KernelOp op, const runtime::Kernel &record) {
   emitLaunchValues(block, record, op);
   for (const std::string &name : dimOrder)
     frames.front().front()[name] = {SemValue::ofData(launchValues[name], DType::Index), false, launchNames[name].declared};
+  std::map<std::string, std::vector<SemValue>> arrays;
   unsigned i = 0;
   for (const runtime::Param &param : record.params) {
-    const ast::Param &decl = *params[param.name];
+    const ast::Param &decl = declOf(param);
     DType dtype = fromRuntime(param.dtype);
     SemValue value;
     // What is fixed keeps its dtype, so that the kernel type-checks with it as without.
@@ -136,7 +137,12 @@ void Elaborator::emitBody(KernelOp op, const runtime::Kernel &record) {
       value = emitView(param, decl, argument);
     else
       value = SemValue::ofData(argument, dtype);
-    frames.front().front()[param.name] = {value, false, decl.name.range};
+    if (decl.count) { // an array is a tuple of its tensors
+      std::vector<SemValue> &tensors = arrays[decl.name.text];
+      tensors.push_back(value);
+      value = SemValue::ofTuple(tensors);
+    }
+    frames.front().front()[decl.name.text] = {value, false, decl.name.range};
   }
   if (auto *grid = kernel.clause<ast::GridClause>())
     for (auto [i, axis] : llvm::enumerate(grid->axes)) {
@@ -198,7 +204,7 @@ bool Elaborator::elaborateInstance(const Instance &instance, const Variant &vari
     paramAttrs.push_back(ParamAttr::get(context, param.name, access, isTensor ? param.align : 1));
     Type element = toType(fromRuntime(param.dtype), context);
     types.push_back(isTensor ? Type(PointerType::get(context, element)) : element);
-    locations.push_back(loc(params[param.name]->name.range));
+    locations.push_back(loc(declOf(param).name.range));
     record.arguments.push_back({runtime::Argument::Kind::Param, param.name});
   }
   for (const runtime::Dim &dim : record.dims) {

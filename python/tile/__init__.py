@@ -103,6 +103,7 @@ class Kernel(_library.Launcher):
 
     kernel(x, y, stream=None, check=True) launches on `stream` (a number, or PyTorch's or CuPy's stream; PyTorch's current one
     for PyTorch's tensors, else the default stream) and does not wait. With `check=False` the caller vouches for the arguments.
+    A list or tuple of tensors stands for an array parameter `xs: in T[M] * n`.
     """
 
     def __init__(self, module, handle):
@@ -145,7 +146,7 @@ class Kernel(_library.Launcher):
 
     def _slowCall(self, *values, stream=None, check=True, **named):
         """A call that the quick path does not know: of any kind of array and number, or a wrong one."""
-        arguments, torchDevice, keep = self._convert(values, named)
+        arguments, torchDevice, keep = self._convert(*_flatten(values, named))
         with torchScope(torchDevice):
             error = _library.get().tile_kernel_launch(self._handle, arguments, len(arguments), asStream(stream, torchDevice),
                                                       0 if check else 1)
@@ -154,7 +155,7 @@ class Kernel(_library.Launcher):
 
     def plan(self, *values, **named):
         """What a call would do, without touching the device: {"programs": 128, "grid": [128]}."""
-        arguments, _, keep = self._convert(values, named)
+        arguments, _, keep = self._convert(*_flatten(values, named))
         plan = _library.LaunchPlan()
         error = _library.get().tile_kernel_plan(self._handle, arguments, len(arguments), ctypes.byref(plan), None, 0)
         del keep
@@ -260,6 +261,19 @@ class Kernel(_library.Launcher):
 
     def __repr__(self):
         return "<tile.Kernel " + "; ".join(self.signatures) + ">"
+
+
+def _flatten(values, named):
+    """Arguments with the elements of lists and tuples in their place: `xs=[a, b]` becomes xs[0] and xs[1]."""
+    flat, flatNamed = [], {}
+    for value in values:
+        flat.extend(value) if isinstance(value, (list, tuple)) else flat.append(value)
+    for name, value in named.items():
+        if isinstance(value, (list, tuple)):
+            flatNamed.update((f"{name}[{i}]", element) for i, element in enumerate(value))
+        else:
+            flatNamed[name] = value
+    return flat, flatNamed
 
 
 def _scalarBits(value, dtype, what):

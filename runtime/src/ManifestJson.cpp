@@ -18,6 +18,8 @@ using Json = nlohmann::ordered_json;
 static Json write(const Expr &expr) {
   if (expr.isInteger())
     return expr.getInteger();
+  if (expr.isFloat())
+    return expr.getFloat();
   if (expr.isName())
     return expr.getName();
   Json list = Json::array({std::string(spelling(expr.getOp()))});
@@ -260,10 +262,12 @@ private:
 Expr Reader::readExpr(const Json &json, unsigned depth) {
   if (json.is_number_integer() && !(json.is_number_unsigned() && json.get<uint64_t>() > uint64_t(INT64_MAX)))
     return Expr(json.get<int64_t>());
+  if (json.is_number_float())
+    return Expr::makeFloat(json.get<double>());
   if (json.is_string())
     return Expr::makeName(json.get<std::string>());
   if (!json.is_array() || json.empty() || !json[0].is_string()) {
-    fail("expected an expression (an integer, a name, or [operator, operand, ...]), found " +
+    fail("expected an expression (a number, a name, or [operator, operand, ...]), found " +
          json.dump().substr(0, 40));
     return {};
   }
@@ -512,7 +516,7 @@ void Reader::checkNames(const Kernel &kernel) {
   for (const Param &param : kernel.params) {
     if (!params.insert(param.name).second)
       return fail("parameter '" + param.name + "' is listed twice");
-    if (param.kind == Param::Kind::Scalar && isIntegral(param.dtype))
+    if (param.kind == Param::Kind::Scalar) // floats in contracts alone, which the checker sees to
       values.insert(param.name);
   }
   for (const Param &param : kernel.params) {

@@ -22,10 +22,13 @@ std::optional<int64_t> Validator::evaluate(const Code &range, const int64_t *val
       stack[top++] = instruction.operand;
     } else if (instruction.op == Expr::Op::Name) {
       stack[top++] = values[instruction.operand];
+    } else if (instruction.op == Expr::Op::Float) {
+      int64_t &integer = stack[top - 1 - size_t(instruction.operand)];
+      integer = floatBits(double(integer));
     } else {
-      bool unary = instruction.operand;
-      int64_t second = unary ? 0 : stack[--top];
-      std::optional<int64_t> result = apply(instruction.op, stack[top - 1], second);
+      int64_t second = instruction.operand & Instruction::unary ? 0 : stack[--top];
+      auto compute = instruction.operand & Instruction::onFloats ? applyFloat : apply;
+      std::optional<int64_t> result = compute(instruction.op, stack[top - 1], second);
       if (!result)
         return std::nullopt;
       stack[top - 1] = *result;
@@ -88,6 +91,7 @@ private:
   std::string quoted(size_t param) const { return "'" + kernel.params[param].name + "'"; }
   std::string origin(size_t slot) const;
   std::string valuesIn(const Expr &expr) const;
+  std::string valueText(size_t slot) const;
   void collect(const Expr &expr, std::vector<std::string> &names, std::string &text) const;
   Error dimError(size_t param, size_t axis) const;
   Error strideError(size_t param, size_t axis, const std::string &expected) const;
@@ -230,6 +234,10 @@ Error Check::bind() {
       break;
     }
     case Form::Scalar: {
+      if (Dtype dtype = kernel.params[binding.param].dtype; !isIntegral(dtype)) {
+        value = floatBits(decodeFloat(scalarBits(binding.param), dtype));
+        break;
+      }
       std::optional<int64_t> integer = decodeInteger(scalarBits(binding.param), kernel.params[binding.param].dtype);
       if (!integer)
         return fail(TILE_ERROR_CONTRACT, quoted(binding.param) + " is above 2^63 - 1",
@@ -544,6 +552,12 @@ std::string Check::origin(size_t slot) const {
   return " (" + quoted(binding.param) + what + std::to_string(binding.axis) + ")";
 }
 
+std::string Check::valueText(size_t slot) const {
+  const Validator::Binding &binding = v.bindings[slot];
+  bool isFloat = binding.form == Validator::Binding::Form::Scalar && !isIntegral(kernel.params[binding.param].dtype);
+  return isFloat ? Expr::makeFloat(floatOfBits(plan.values[slot])).toString() : std::to_string(plan.values[slot]);
+}
+
 void Check::collect(const Expr &expr, std::vector<std::string> &names, std::string &text) const {
   if (expr.isName() && std::find(names.begin(), names.end(), expr.getName()) == names.end()) {
     names.push_back(expr.getName());
@@ -551,7 +565,7 @@ void Check::collect(const Expr &expr, std::vector<std::string> &names, std::stri
       const std::string &name =
           slot < kernel.dims.size() ? kernel.dims[slot].name : kernel.params[v.bindings[slot].param].name;
       if (name == expr.getName())
-        text += (text.empty() ? ": " : ", ") + name + " = " + std::to_string(plan.values[slot]) + origin(slot);
+        text += (text.empty() ? ": " : ", ") + name + " = " + valueText(slot) + origin(slot);
     }
   }
   for (const Expr &operand : expr.getOperands())

@@ -22,7 +22,8 @@ struct Plan {
   int64_t programs = 0;
   /// Programs along each grid axis, slowest first.
   std::vector<int64_t> extents;
-  /// Values of the kernel's `dims`, in their order, then of the integral scalar parameters that expressions use.
+  /// Values of the kernel's `dims`, in their order, then of the scalar parameters that expressions use: of floats the bits
+  /// as f64.
   std::vector<int64_t> values;
   /// Machine arguments in the ABI's order: `pointers[i]` points to argument i, in `cells[i]`. Tensor maps and
   /// scratch memory are the launcher's to make: null.
@@ -76,7 +77,10 @@ private:
   };
   struct Instruction {
     Expr::Op op;
-    int64_t operand; // Integer: the value; Name: the slot
+    /// Integer: the value, or a float's bits. Name: the slot. Float: the operand to convert, from the top. Operators: a sum of
+    /// `unary` and `onFloats`.
+    int64_t operand;
+    static constexpr int64_t unary = 1, onFloats = 2;
   };
   /// Where a dimension or stride gets its value.
   struct Binding {
@@ -109,7 +113,7 @@ private:
   Kernel kernel;
   std::string signature;
   std::vector<Instruction> code;
-  std::vector<Binding> bindings; // one for each slot: kernel.dims, then integral scalars
+  std::vector<Binding> bindings; // one for each slot: kernel.dims, then scalars
   std::vector<Tensor> tensors;   // one for each parameter; unused for scalars
   std::vector<uint64_t> defaults;
   std::vector<Code> grid, contracts, facts;

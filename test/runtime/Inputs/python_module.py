@@ -65,7 +65,7 @@ def write(folder, target="sm_90"):
         ptx.write(".version 8.0\n")
     with open(path + ".json", "w") as manifest:
         json.dump({"format": "tile-manifest", "version": 1, "compiler": "t", "target": target,
-                   "kernels": [kernel("f16"), kernel("f32"), kernel("bf16")]}, manifest)
+                   "kernels": [kernel("f16"), kernel("f32"), kernel("bf16"), join()]}, manifest)
     return path
 
 
@@ -139,16 +139,40 @@ class Exchange:
         self.data = data
 
 
+def join():
+    """The manifest of a kernel `join(xs: in f32[N] * 2, y: out f32[N])`."""
+    tensor = lambda name, access: {"name": name, "kind": "tensor", "access": access, "dtype": "f32", "align": 4, "line": 2, "dims": ["N"]}
+    params = [tensor("xs[0]", "in"), tensor("xs[1]", "in"), tensor("y", "out")]
+    return {"name": "join", "symbol": "join", "file": "join.tile", "line": 1, "doc": "", "constants": {},
+            "dims": [{"name": "N", "min": 1, "max": 100}], "params": params, "contracts": [], "grid": ["N"],
+            "arguments": [{"param": p["name"]} for p in params] + [{"dim": "N"}], "launch": {"threads": 32}}
+
+
 class PythonModule(unittest.TestCase):
     def setUp(self):
         fake.major, fake.argumentCount, fake.launchResult = 9, 6, 0
-        fake.symbols = b"scale_T_f16,scale_T_f32,scale_T_bf16,"
+        fake.symbols = b"scale_T_f16,scale_T_f32,scale_T_bf16,join,"
         self.folder = tempfile.TemporaryDirectory()
         self.module = tile.load(write(self.folder.name))
         self.scale = self.module["scale"]
 
     def tearDown(self):
         self.folder.cleanup()
+
+    def testArrays(self):
+        join, tensor = self.module["join"], lambda data, n=5: Cai(data, "<f4", (n,))
+        fake.argumentCount = 4
+        for call in (lambda: join([tensor(4096), tensor(8192)], tensor(12288)), lambda: join(y=tensor(12288), xs=(tensor(4096), tensor(8192))),
+                     lambda: join(tensor(4096), tensor(8192), tensor(12288))):
+            fake.launches = 0
+            call()
+            self.assertEqual(list(fake.arguments[:4]), [4096, 8192, 12288, 5])
+        with self.assertRaises(tile.Error) as caught:
+            join([tensor(4096), tensor(8192, 6)], tensor(12288))
+        self.assertIn("'xs[1]'", str(caught.exception))
+        with self.assertRaises(TypeError) as caught:
+            join(xs=[tensor(4096)], y=tensor(12288))
+        self.assertIn("'xs[1]' is missing", str(caught.exception))
 
     def raises(self, kind, text, call):
         with self.assertRaises(kind) as caught:
@@ -157,7 +181,7 @@ class PythonModule(unittest.TestCase):
 
     def testModule(self):
         self.assertEqual(self.module.target, "sm_90")
-        self.assertEqual(list(self.module), ["scale"])
+        self.assertEqual(list(self.module), ["scale", "join"])
         self.assertEqual(self.scale.__doc__, "y = x")
         self.assertEqual(len(self.scale.signatures), 3)
         self.assertTrue(self.scale.signatures[1].startswith("scale[T = f32](x: in f32[N; *]"))
