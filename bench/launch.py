@@ -5,6 +5,7 @@ checks; from Python, `tile` beside Triton, for kernels of three arguments. Needs
 launch.py [--home DIR] [--target sm_90a] [--json FILE]: DIR is a release or a build folder.
 """
 import argparse
+import ctypes
 import json
 import os
 import statistics
@@ -15,6 +16,13 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SOURCE = os.path.join(ROOT, "examples", "deploy", "kernels.tile")
+
+
+def driverFolder():
+    """Where the loader finds libcuda.so.1, which need not be where a linker looks."""
+    ctypes.CDLL("libcuda.so.1")
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        return next(os.path.dirname(line.split()[-1]) for line in maps if "libcuda.so" in line)
 
 
 def fromC(home, target, folder):
@@ -29,7 +37,7 @@ def fromC(home, target, folder):
     include = os.path.join(ROOT, "runtime", "include")
     include = include if os.path.isdir(include) else os.path.join(home, "include")
     subprocess.run(["gcc", "-O2", "-I", include, "-I", folder, os.path.join(ROOT, "bench", "launch.c"), generated, "-o", program,
-                    "-L", library, "-ltile_runtime", "-l:libcuda.so.1", "-lpthread", "-ldl", "-Wl,-rpath," + library], check=True)
+                    "-L", library, "-L", driverFolder(), "-ltile_runtime", "-l:libcuda.so.1", "-lpthread", "-ldl", "-Wl,-rpath," + library], check=True)
     done = subprocess.run([program, cubin, str(threads)], check=True, capture_output=True, text=True,
                           env=dict(os.environ, LD_LIBRARY_PATH=library + os.pathsep + os.environ.get("LD_LIBRARY_PATH", "")))
     return {name: float(value) for name, value in (line.split("\t") for line in done.stdout.splitlines())}

@@ -3,6 +3,7 @@
 guide shows. Those marked `# GPU` run with --device cuda alone, and then with what stands before them.
 """
 import argparse
+import ctypes
 import os
 import shutil
 import subprocess
@@ -21,6 +22,16 @@ def commands(path):
         text = stream.read()
     gpu = [line.rstrip().endswith("# GPU") for line in text.splitlines() if line.startswith("$ ")]
     return [(command, lines, flag) for (command, lines), flag in zip(run_readme.commands(text), gpu)]
+
+
+def driverFolder():
+    """Where the loader finds libcuda.so.1, which need not be where a linker looks; "" where there is none."""
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return ""
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        return next((os.path.dirname(line.split()[-1]) for line in maps if "libcuda.so" in line), "")
 
 
 def install(build, prefix):
@@ -47,6 +58,8 @@ def main():
                            PYTHONPATH=os.path.join(prefix, "python"), LD_LIBRARY_PATH=os.path.join(prefix, "lib"),
                            PKG_CONFIG_PATH=os.path.join(prefix, "lib", "pkgconfig"))
         environment.pop("TILE_RUNTIME_LIB", None)
+        if options.device == "cuda":
+            environment["LIBRARY_PATH"] = driverFolder() + os.pathsep + environment.get("LIBRARY_PATH", "")
         for guide in guides:
             work = os.path.join(scratch, guide)
             os.makedirs(work)
