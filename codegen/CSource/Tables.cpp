@@ -103,20 +103,50 @@ size_t CTables::getSlot(const std::string &name) const {
   return 0; // Validator::create has refused unknown names
 }
 
-/// The expression as C over the array `values`; operations that may overflow set *overflow.
+bool CTables::isFloat(size_t slot) const {
+  const Validator::Binding &binding = validator->bindings[slot];
+  return binding.form == Validator::Binding::Form::Scalar && !isIntegral(getKernel().params[binding.param].dtype);
+}
+
+/// Whether an expression's value is a float; a comparison's is not.
+bool CTables::isFloat(const Expr &expr) const {
+  if (expr.isName())
+    return isFloat(getSlot(expr.getName()));
+  if (expr.isFloat() || expr.getOperands().empty())
+    return expr.isFloat();
+  return expr.getOp() < Expr::Op::Eq && any_of(expr.getOperands(), [&](const Expr &operand) { return isFloat(operand); });
+}
+
+/// The expression as C over the array `values`; operations that may overflow set *overflow. Floats are doubles, and an
+/// integer that meets one becomes one.
 std::string CTables::print(const Expr &expr) const {
   if (expr.isInteger())
     return integerC(expr.getInteger());
-  if (expr.isName())
-    return "values[" + std::to_string(getSlot(expr.getName())) + "]";
-  std::string first = print(expr.getOperands()[0]);
-  std::string second = expr.getOperands().size() > 1 ? print(expr.getOperands()[1]) : "";
+  if (expr.isFloat())
+    return "tk_float(" + integerC(floatBits(expr.getFloat())) + ")";
+  if (expr.isName()) {
+    size_t slot = getSlot(expr.getName());
+    std::string value = "values[" + std::to_string(slot) + "]";
+    return isFloat(slot) ? "tk_float(" + value + ")" : value;
+  }
+  bool onFloats = any_of(expr.getOperands(), [&](const Expr &operand) { return isFloat(operand); });
+  auto printOperand = [&](const Expr &operand) {
+    return onFloats && !isFloat(operand) ? "(double)(" + print(operand) + ")" : print(operand);
+  };
+  std::string first = printOperand(expr.getOperands()[0]);
+  std::string second = expr.getOperands().size() > 1 ? printOperand(expr.getOperands()[1]) : "";
+  if (onFloats && expr.getOp() < Expr::Op::Eq) {
+    if (expr.getOp() == Expr::Op::Min || expr.getOp() == Expr::Op::Max)
+      return std::string(expr.getOp() == Expr::Op::Min ? "tk_fmin(" : "tk_fmax(") + first + ", " + second + ")";
+    return second.empty() ? "(-" + first + ")" : "(" + first + " " + std::string(spelling(expr.getOp())) + " " + second + ")";
+  }
   auto call = [&](const char *function, bool overflows) {
     return std::string(function) + "(" + first + (second.empty() ? "" : ", " + second) + (overflows ? ", overflow)" : ")");
   };
   switch (expr.getOp()) {
   case Expr::Op::Integer:
   case Expr::Op::Name:
+  case Expr::Op::Float:
     break;
   case Expr::Op::Add:
     return call("tk_add", true);
@@ -226,7 +256,7 @@ void CTables::writeSlots(raw_ostream &out) const {
         contract = name + " in " + (param.min ? std::to_string(*param.min) : "") +
                    "..=" + (param.max ? std::to_string(*param.max) : "");
     }
-    out << "    {" << quoteC(name) << ", " << int(isDim) << ", " << forms[size_t(binding.form)] << ", " << binding.param
+    out << "    {" << quoteC(name) << ", " << int(isDim) << ", " << int(isFloat(slot)) << ", " << forms[size_t(binding.form)] << ", " << binding.param
         << ", " << binding.axis << ", " << integerC(binding.constant) << ", " << integerC(least) << ", " << integerC(most)
         << ", " << integerC(multiple) << ", " << quoteC(contract) << ", " << line << "},\n";
   }
@@ -373,7 +403,7 @@ void CTables::writeArguments(raw_ostream &out) {
   for (size_t slot = 0; usesValues && slot < validator->bindings.size(); ++slot) {
     const Validator::Binding &binding = validator->bindings[slot];
     std::string name = slot < kernel.dims.size() ? kernel.dims[slot].name : kernel.params[binding.param].name;
-    if (binding.form != Validator::Binding::Form::Stride)
+    if (binding.form != Validator::Binding::Form::Stride && !isFloat(slot))
       out << "  tk_values[" << slot << "] = (int64_t)" << identifierC(name) << ";\n";
   }
   for (size_t i = 0; i < count; ++i) {

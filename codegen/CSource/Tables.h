@@ -58,6 +58,8 @@ private:
   explicit CTables(size_t index) : index(index) {}
   size_t addExpr(const Expr &expr);
   size_t getSlot(const std::string &name) const;
+  bool isFloat(size_t slot) const;
+  bool isFloat(const Expr &expr) const;
   std::string print(const Expr &expr) const;
   void collect(const Expr &expr, std::vector<size_t> &names) const;
   void writeParams(llvm::raw_ostream &out);
