@@ -298,9 +298,9 @@ static tile_code tk_launch(const int *members, int total, const tile_argument *a
     for (size_t i : group) {
       Tables &one = *records.front()[i].tables;
       std::vector<size_t> members = getMembers(group, i);
-      out << "\n" << getTypedPrototype(one) << " {\n  static const int members[] = {" << list(members) << "};\n";
+      out << "\n" << getTypedPrototype(one) << " {\n  static const int tk_members[] = {" << list(members) << "};\n";
       one.writeArguments(out);
-      out << "  return tk_launch(members, " << members.size() << ", a, " << one.getKernel().params.size()
+      out << "  return tk_launch(tk_members, " << members.size() << ", tk_list, " << one.getKernel().params.size()
           << ", stream, flags);\n}\n";
     }
     out << "\n" << getAnyPrototype(kernel) << " {\n  static const int members[] = {" << list(group)

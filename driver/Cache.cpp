@@ -49,7 +49,7 @@ static std::string describeFlags(const Options &options) {
   stream << "-O" << options.level << " package=" << options.package << " emit=" << (options.emit ? int(*options.emit) : -1)
          << " target=" << options.target << " targets=" << join(options.targets, ",") << " cpu=" << options.cpu
          << " source=" << options.withSource << " kernel=" << options.kernel << " generic=" << options.generic << " debug=" << options.debug
-         << " c=" << (options.cSource ? options.output : std::string()) << " config=" << options.config;
+         << " c=" << (options.cSource ? sys::path::filename(options.output).str() : std::string()) << " config=" << options.config;
   if (StringRef(options.config).ends_with(".json"))
     stream << " " << hashOf(readAll(options.config).value_or(""));
   for (const NameValue &define : options.defines)

@@ -22,6 +22,10 @@ class OpPassManager;
 
 namespace tile {
 
+namespace runtime {
+struct Package;
+} // namespace runtime
+
 class HostTarget;
 class NVPTXTarget;
 
@@ -94,6 +98,7 @@ private:
 int compileAll(const Options &options, Session &session);
 
 /// The bytes of a package of the file for all targets; its sources and the diagnostics of its parts go to `session`.
+bool buildPackage(const Options &options, Session &session, const std::string &input, runtime::Package &package);
 bool compilePackage(const Options &options, Session &session, const std::string &input, std::string &bytes);
 
 /// `--repro`: runs the call once more and packs it with its outcome. Returns the exit code of the call.
@@ -102,6 +107,14 @@ int makeRepro(const Options &options, Session &session);
 /// `tilec inspect` and `tilec link`. They return the exit code.
 int inspectPackage(const Options &options, Session &session);
 int linkPackages(const Options &options, Session &session);
+
+/// Compiles `input` for all targets to C: the source as files[""], the header as files["=.h"], and the object that the source
+/// calls on the CPU as files["=.o"].
+bool compileC(const Options &options, Session &session, const std::string &input, std::map<std::string, std::string> &files);
+
+/// The same from a package.
+bool writePackageAsC(const runtime::Package &package, const Options &options, Session &session,
+                     std::map<std::string, std::string> &files);
 
 /// Prints the passes that would run for these options.
 void printPipelines(const Options &options);

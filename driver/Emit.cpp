@@ -1,10 +1,8 @@
 // `tilec FILE -o OUT`: compiles each input and writes what was asked for.
-#include "codegen/CSource.h"
 #include "driver/Cache.h"
 #include "driver/Compile.h"
 #include "driver/Jobs.h"
 #include "driver/Output.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
@@ -24,36 +22,15 @@ static std::string getOutputPath(const Options &options, StringRef input) {
   return (input == "-" ? "stdin" : sys::path::stem(input)).str() + getEnding(*options.emit).str();
 }
 
-/// NAME.c and NAME.h; on the CPU also NAME.o, which the C calls.
-static bool addCSource(Compiler &compiler, Session &session, const Options &options, std::map<std::string, std::string> &files) {
-  StringRef base = StringRef(options.output).drop_back(2);
-  const runtime::Manifest *manifest = &compiler.getManifest();
-  std::vector<CBuild> builds;
-  if (options.isCPU()) {
-    builds.push_back({"cpu", false, {{manifest, ""}}});
-    files["=.o"] = compiler.getProduct(Stage::Obj);
-  } else {
-    if (*options.emit == Stage::Cubin)
-      builds.push_back({options.target, false, {{manifest, compiler.getProduct(Stage::Cubin)}}});
-    // PTX of a target without a suffix runs on newer devices too.
-    if (*options.emit == Stage::PTX || isDigit(options.target.back()))
-      builds.push_back({options.target, true, {{manifest, compiler.getProduct(Stage::PTX)}}});
-  }
-  Expected<CSource> written = emitCSource(sys::path::filename(base), builds);
-  if (!written)
-    return session.failInternal(written.takeError());
-  files[""] = std::move(written->source);
-  files["=.h"] = std::move(written->header);
-  return true;
-}
-
 /// Compiles one input into the files that belong to its output, by what stands behind the output's path: "", ".json", or
-/// behind '=' in the place of its ending: "=.h". What
-/// is only looked at goes to standard output.
+/// behind '=' in the place of its ending: "=.h". What is only
+/// looked at goes to standard output.
 static bool compileOne(const Options &options, Session &session, const std::string &input,
                        std::map<std::string, std::string> &files) {
   if (options.package)
     return compilePackage(options, session, input, files[""]);
+  if (options.cSource)
+    return compileC(options, session, input, files);
   Compiler compiler(options, session, input);
   Stage last = options.stopAfter ? *options.stopAfter : options.emit ? *options.emit : Stage::Tile;
   if (!compiler.run(last))
@@ -61,8 +38,6 @@ static bool compileOne(const Options &options, Session &session, const std::stri
   if (options.printABI && last >= Stage::Tile && !writeFiles({{"-", runtime::toJson(compiler.getManifest())}}, session))
     return false;
   if (options.emit && !options.stopAfter) {
-    if (options.cSource)
-      return addCSource(compiler, session, options, files);
     files[""] = compiler.getProduct(*options.emit);
     if (hasManifest(*options.emit) && isFile(getOutputPath(options, input)))
       files[".json"] = runtime::toJson(compiler.getManifest());

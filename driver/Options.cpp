@@ -150,8 +150,8 @@ bool Parser::parseTarget(Options &options) {
   if (options.targets.empty())
     return fail("--target needs a name");
   options.target = options.targets.front();
-  if (options.targets.size() > 1 && !options.package && options.command == Options::Command::Compile)
-    return fail("several targets need a package: -o NAME.tilepkg");
+  if (options.targets.size() > 1 && !options.package && !options.cSource && options.command == Options::Command::Compile)
+    return fail("several targets need a package, -o NAME.tilepkg, or C, -o NAME.c");
   return true;
 }
 
@@ -369,7 +369,7 @@ bool Parser::checkPackages(Options &options) {
   if (options.command == Options::Command::Inspect)
     return options.inputs.size() == 1 || fail("tilec inspect takes one file, found " + Twine(options.inputs.size()));
   if (options.output.empty())
-    return fail("tilec link needs -o NAME.tilepkg");
+    return fail("tilec link needs -o NAME.tilepkg or -o NAME.c");
   return true;
 }
 
@@ -377,14 +377,6 @@ bool Parser::checkPackages(Options &options) {
 bool Parser::checkCompile(Options &options) {
   if (!parseArgItems(options))
     return false;
-  if (options.output.size() > 2 && StringRef(options.output).ends_with(".c")) {
-    options.cSource = true;
-    if (!options.emit)
-      options.emit = options.isCPU() ? Stage::Obj : Stage::Cubin;
-    if (!hasManifest(*options.emit))
-      return fail("C carries a cubin, PTX or object file: --emit=" + getStageName(*options.emit) +
-                  " does not go with a .c file");
-  }
   if (options.package) {
     if (options.inputs.size() > 1 && !options.output.empty())
       return fail("-o names one file, but there are " + Twine(options.inputs.size()) + " inputs; join packages with tilec link");
@@ -392,6 +384,21 @@ bool Parser::checkCompile(Options &options) {
       options.targets = {options.target};
     if (options.targets.size() > 1 && is_contained(options.inputs, "-"))
       return fail("a package of several targets is compiled from a file, not from standard input");
+    return true;
+  }
+  if (options.cSource) {
+    if (options.emit && *options.emit != (options.isCPU() ? Stage::Obj : Stage::Cubin) &&
+        (*options.emit != Stage::PTX || options.isCPU()))
+      return fail("C carries a cubin, PTX or object file: --emit=" + getStageName(*options.emit) +
+                  " does not go with a .c file");
+    if (options.inputs.size() > 1)
+      return fail("-o names one file, but there are " + Twine(options.inputs.size()) + " inputs");
+    if (options.targets.empty())
+      options.targets = {options.target};
+    if (options.targets.size() > 1 && is_contained(options.targets, "cpu"))
+      return fail("C for the CPU stands alone: leave cpu out of --target, or write a package");
+    if (options.targets.size() > 1 && is_contained(options.inputs, "-"))
+      return fail("C for several targets is compiled from a file, not from standard input");
     return true;
   }
   if (!options.emit && !options.output.empty()) {
@@ -440,6 +447,7 @@ bool Parser::parse(Options &options) {
   options.output = arguments.getLastArgValue(OPT_o).str();
   uint64_t level = options.level;
   StringRef kind = arguments.getLastArgValue(OPT_emit);
+  options.cSource = StringRef(options.output).ends_with(".c");
   options.package = kind == "package" || (kind.empty() && StringRef(options.output).ends_with(".tilepkg"));
   if ((!options.package && !parseStage(OPT_emit, "--emit", options.emit)) || !parseStage(OPT_stop_after, "--stop-after", options.stopAfter) ||
       !parseTarget(options) || !parseNumber(OPT_O, "-O", 3, level) || !parseMessages(options) || !parseRun(options))

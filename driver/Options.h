@@ -40,7 +40,7 @@ struct Options {
   // Output.
   std::string output;
   std::optional<Stage> emit;
-  bool cSource = false; ///< write C that carries the product of `emit`, and a header
+  bool cSource = false; ///< write C that carries the code, of all targets, and a header
   bool package = false;          ///< write a package, of all targets; `emit` is then not set
   std::string target = "sm_90a"; ///< a GPU's name, or "cpu"
   std::vector<std::string> targets; ///< of a package, in order, each once

@@ -21,7 +21,7 @@ multiclass Value<string name, string help, string meta, OptionGroup group> {
 def o : JoinedOrSeparate<["-"], "o">, MetaVarName<"FILE">, Group<output_group>,
   HelpText<"Write FILE; its ending says what: .tilepkg .cubin .ptx .c .ll .mlir .o (- is standard output)">;
 defm emit : Value<"emit", "What to write: ast, tile, tile-opt, gpu, llvm, ptx, cubin, obj or package", "KIND", output_group>;
-defm target : Value<"target", "The GPU (sm_80 ... sm_90a ...), or cpu; of packages a list (default: sm_90a; cpu for .o)", "NAME", output_group>;
+defm target : Value<"target", "The GPU (sm_80 ... sm_90a ...), or cpu; of packages and C a list (default: sm_90a; cpu for .o)", "NAME", output_group>;
 def with_source : Switch<["--"], "with-source", "Put the sources into the package", output_group>;
 defm extract : Value<"extract", "tilec inspect: write the package's files into DIR", "DIR", output_group>;
 def O : Joined<["-"], "O">, MetaVarName<"LEVEL">, HelpText<"Optimisation level, 0 to 3 (default: 3)">, Group<output_group>;

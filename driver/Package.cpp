@@ -50,12 +50,12 @@ static bool addDeviceCode(Compiler &compiler, const Options &options, Session &s
       session.getDiagnostics().report(diag::assemblerFailed, Range(), toString(program.takeError()));
       return false;
     }
-  bool assembles = hasAssembler(options.ptxasPath, options.executable);
+  bool assembles = options.emit != Stage::PTX && hasAssembler(options.ptxasPath, options.executable);
   if (!compiler.run(assembles ? Stage::Cubin : Stage::PTX))
     return false;
   if (assembles)
     module.files.push_back({"cubin", "code/" + options.target + ".cubin", compiler.getProduct(Stage::Cubin)});
-  else
+  else if (options.emit != Stage::PTX)
     session.getDiagnostics().report(diag::onlyPTX, Range(), options.target);
   module.files.push_back({"ptx", "code/" + options.target + ".ptx", compiler.getProduct(Stage::PTX)});
   return !session.getDiagnostics().hasErrors();
@@ -92,7 +92,7 @@ struct TargetPart {
 
 } // namespace
 
-bool compilePackage(const Options &options, Session &session, const std::string &input, std::string &bytes) {
+bool buildPackage(const Options &options, Session &session, const std::string &input, runtime::Package &package) {
   std::vector<std::unique_ptr<TargetPart>> parts;
   for (const std::string &target : options.targets) {
     auto part = std::make_unique<TargetPart>();
@@ -110,7 +110,6 @@ bool compilePackage(const Options &options, Session &session, const std::string 
                                      : addDeviceCode(compiler, part.options, *part.session, part.module);
     part.module.manifest = std::move(compiler.getManifest());
   });
-  runtime::Package package;
   package.compiler = getCompilerVersion();
   std::set<std::string> printed; // what the front end says, it says for every target
   for (const auto &part : parts) {
@@ -132,6 +131,13 @@ bool compilePackage(const Options &options, Session &session, const std::string 
     outs() << runtime::toJson(package.modules.front().manifest);
   if (options.withSource)
     addSources(sources, package);
+  return true;
+}
+
+bool compilePackage(const Options &options, Session &session, const std::string &input, std::string &bytes) {
+  runtime::Package package;
+  if (!buildPackage(options, session, input, package))
+    return false;
   if (runtime::Error error = runtime::writePackage(package, bytes))
     return session.failInternal(error.message);
   return true;
@@ -254,6 +260,13 @@ int linkPackages(const Options &options, Session &session) {
   joined.compiler = getCompilerVersion();
   std::string bytes;
   runtime::Error error = runtime::linkPackages(packages, options.inputs, joined);
+  if (!error && options.cSource) {
+    std::map<std::string, std::string> files;
+    StringRef base = StringRef(options.output).drop_back(2);
+    if (writePackageAsC(joined, options, session, files))
+      writeFiles({{options.output, files[""]}, {(base + ".h").str(), files["=.h"]}}, session);
+    return session.getExitCode();
+  }
   if (!error)
     error = runtime::writePackage(joined, bytes);
   if (error) {

@@ -3,10 +3,10 @@
 
 typedef enum { TK_EXTENT, TK_PLUS, TK_TIMES, TK_STRIDE, TK_VALUE } tk_form;
 
-/* A named dimension, named stride or integral scalar, and where it gets its value. */
+/* A named dimension, named stride or scalar, and where it gets its value: of a float the bits as a double. */
 typedef struct {
   const char *name;
-  int is_dim, form, param, axis;
+  int is_dim, is_float, form, param, axis;
   int64_t constant; /* TK_PLUS: extent = value + constant; TK_TIMES: extent = constant * value */
   int64_t min, max, multiple;
   const char *contract;
@@ -161,6 +161,19 @@ TK_UNUSED static int64_t tk_min(int64_t a, int64_t b) { return a < b ? a : b; }
 TK_UNUSED static int64_t tk_max(int64_t a, int64_t b) { return a > b ? a : b; }
 TK_UNUSED static int64_t tk_and(int64_t a, int64_t b) { return a && b; }
 TK_UNUSED static int64_t tk_or(int64_t a, int64_t b) { return a || b; }
+/* Floats are computed as doubles; NaN wins in min and max, as in a kernel. */
+TK_UNUSED static double tk_float(int64_t bits) {
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+TK_UNUSED static int64_t tk_float_bits(double value) {
+  int64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+TK_UNUSED static double tk_fmin(double a, double b) { return a != a || b != b ? a + b : a < b ? a : b; }
+TK_UNUSED static double tk_fmax(double a, double b) { return a != a || b != b ? a + b : a > b ? a : b; }
 TK_UNUSED static int64_t tk_next_pow2(int64_t a, int *overflow) {
   if (a <= 1)
     return 1;
@@ -178,12 +191,26 @@ TK_UNUSED static void tk_origin(const tk_kernel *k, const tk_slot *s) {
   if (s->form != TK_VALUE)
     tk_say(" ('%s', %s %d)", k->params[s->param].name, s->form == TK_STRIDE ? "stride" : "dimension", s->axis);
 }
+/* A float by the shortest text that reads back as the same, always with a point or an exponent. */
+TK_UNUSED static void tk_say_float(double value) {
+  char text[40];
+  for (int digits = 1; digits <= 17; ++digits) {
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    if (strtod(text, NULL) == value)
+      break;
+  }
+  tk_say("%s%s", text, strpbrk(text, ".en") ? "" : ".0");
+}
 /* ": K = 12 ('a', dimension 1), N = 8 ('b', dimension 1)". */
 TK_UNUSED static void tk_values_in(const tk_kernel *k, int expr, const tk_plan *plan) {
   const tk_expr *e = &k->exprs[expr];
   for (int i = 0; i < e->name_count; ++i) {
     const tk_slot *s = &k->slots[e->names[i]];
-    tk_say("%s%s = %lld", i ? ", " : ": ", s->name, (long long)plan->values[e->names[i]]);
+    tk_say("%s%s = ", i ? ", " : ": ", s->name);
+    if (s->is_float)
+      tk_say_float(tk_float(plan->values[e->names[i]]));
+    else
+      tk_say("%lld", (long long)plan->values[e->names[i]]);
     tk_origin(k, s);
   }
 }
@@ -307,6 +334,24 @@ TK_UNUSED static int64_t tk_decode(uint64_t bits, int dtype) {
   }
 }
 
+/* The value of a float of 16, 32 or 64 bits. */
+TK_UNUSED static double tk_decode_float(uint64_t bits, int dtype) {
+  uint64_t exponent, wide;
+  uint32_t word = dtype == TILE_BF16 ? (uint32_t)bits << 16 : (uint32_t)bits;
+  float single;
+  if (dtype == TILE_F64)
+    return tk_float((int64_t)bits);
+  if (dtype != TILE_F16) {
+    memcpy(&single, &word, sizeof single);
+    return (double)single;
+  }
+  exponent = bits >> 10 & 31;
+  if (exponent == 0)
+    return (double)(bits & 1023) * (bits >> 15 & 1 ? -1.0 : 1.0) / 16777216.0;
+  wide = (bits >> 15 & 1) << 63 | (exponent == 31 ? UINT64_C(2047) : exponent + 1008) << 52 | (bits & 1023) << 42;
+  return tk_float((int64_t)wide);
+}
+
 TK_UNUSED static tile_code tk_bind(const tk_kernel *k, const tile_argument *a, size_t count, tk_plan *plan) {
   for (int i = 0; i < (int)count; ++i) {
     if (!tk_is_tensor(k, i))
@@ -352,6 +397,10 @@ TK_UNUSED static tile_code tk_bind(const tk_kernel *k, const tile_argument *a, s
     }
     default: {
       uint64_t bits = tk_scalar(k, a, count, s->param);
+      if (s->is_float) {
+        *value = tk_float_bits(tk_decode_float(bits, k->params[s->param].dtype));
+        break;
+      }
       *value = tk_decode(bits, k->params[s->param].dtype);
       if (k->params[s->param].dtype == TILE_U64 && bits >> 63) {
         tk_about(k);

@@ -1,12 +1,12 @@
 /* Part of generated C for the CPU: conversions that LLVM calls by name where the processor and libgcc lack them. By integer
  * arithmetic: exact, rounding to nearest even, keeping NaN. A 16-bit float travels in the low bits of a float register. */
 
-static uint32_t tk_bits(float value) {
+static uint32_t tk_single_bits(float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
   return bits;
 }
-static float tk_float(uint32_t bits) {
+static float tk_single(uint32_t bits) {
   float value;
   memcpy(&value, &bits, sizeof value);
   return value;
@@ -50,17 +50,17 @@ TK_WEAK float __truncdfhf2(double);
 TK_WEAK float __truncsfbf2(float);
 TK_WEAK float __truncdfbf2(double);
 float __extendhfsf2(float carrier) {
-  uint32_t half = tk_bits(carrier) & 0xffff, sign = (half & 0x8000) << 16, exponent = half >> 10 & 31, fraction = half & 1023;
+  uint32_t half = tk_single_bits(carrier) & 0xffff, sign = (half & 0x8000) << 16, exponent = half >> 10 & 31, fraction = half & 1023;
   if (exponent == 31)
-    return tk_float(sign | 0x7f800000 | fraction << 13 | (fraction ? 0x400000 : 0));
+    return tk_single(sign | 0x7f800000 | fraction << 13 | (fraction ? 0x400000 : 0));
   if (exponent == 0)
-    return tk_float(sign | tk_bits((float)fraction * (1.0f / 16777216.0f)));
-  return tk_float(sign | (exponent + 112) << 23 | fraction << 13);
+    return tk_single(sign | tk_single_bits((float)fraction * (1.0f / 16777216.0f)));
+  return tk_single(sign | (exponent + 112) << 23 | fraction << 13);
 }
-float __truncsfhf2(float value) { return tk_float(tk_round(tk_double_bits((double)value), 10, 5)); }
-float __truncdfhf2(double value) { return tk_float(tk_round(tk_double_bits(value), 10, 5)); }
-float __truncsfbf2(float value) { return tk_float(tk_round(tk_double_bits((double)value), 7, 8)); }
-float __truncdfbf2(double value) { return tk_float(tk_round(tk_double_bits(value), 7, 8)); }
+float __truncsfhf2(float value) { return tk_single(tk_round(tk_double_bits((double)value), 10, 5)); }
+float __truncdfhf2(double value) { return tk_single(tk_round(tk_double_bits(value), 10, 5)); }
+float __truncsfbf2(float value) { return tk_single(tk_round(tk_double_bits((double)value), 7, 8)); }
+float __truncdfbf2(double value) { return tk_single(tk_round(tk_double_bits(value), 7, 8)); }
 #ifdef __cplusplus
 }
 #endif

@@ -35,8 +35,7 @@ std::string identifierC(StringRef name) {
       "noexcept", "not", "nullptr", "operator", "or", "private", "protected", "public", "register", "restrict", "return",
       "short", "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw", "true", "try", "typedef",
       "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "while", "xor", "concept",
-      "requires", "constexpr", "static_assert", "thread_local", "unix", "linux", "NULL", "stream", "flags", "overflow",
-      "values", "a"};
+      "requires", "constexpr", "static_assert", "thread_local", "unix", "linux", "NULL", "stream", "flags"};
   if (taken.contains(name))
     return (name + "_").str();
   std::string identifier = name.str(); // one tensor of an array, xs[1], is xs_1
@@ -72,6 +71,8 @@ std::unique_ptr<CTables> CTables::create(const Kernel &kernel, size_t index, std
     return nullptr;
   for (const Contract &contract : kernel.contracts)
     tables->contracts.push_back(tables->addExpr(contract.condition));
+  for (const Fact &fact : kernel.facts)
+    tables->facts.push_back(tables->addExpr(fact.condition));
   for (const Expr &extent : kernel.grid)
     tables->grid.push_back(tables->addExpr(extent));
   return tables;
@@ -102,20 +103,50 @@ size_t CTables::getSlot(const std::string &name) const {
   return 0; // Validator::create has refused unknown names
 }
 
-/// The expression as C over the array `values`; operations that may overflow set *overflow.
+bool CTables::isFloat(size_t slot) const {
+  const Validator::Binding &binding = validator->bindings[slot];
+  return binding.form == Validator::Binding::Form::Scalar && !isIntegral(getKernel().params[binding.param].dtype);
+}
+
+/// Whether an expression's value is a float; a comparison's is not.
+bool CTables::isFloat(const Expr &expr) const {
+  if (expr.isName())
+    return isFloat(getSlot(expr.getName()));
+  if (expr.isFloat() || expr.getOperands().empty())
+    return expr.isFloat();
+  return expr.getOp() < Expr::Op::Eq && any_of(expr.getOperands(), [&](const Expr &operand) { return isFloat(operand); });
+}
+
+/// The expression as C over the array `values`; operations that may overflow set *overflow. Floats are doubles, and an
+/// integer that meets one becomes one.
 std::string CTables::print(const Expr &expr) const {
   if (expr.isInteger())
     return integerC(expr.getInteger());
-  if (expr.isName())
-    return "values[" + std::to_string(getSlot(expr.getName())) + "]";
-  std::string first = print(expr.getOperands()[0]);
-  std::string second = expr.getOperands().size() > 1 ? print(expr.getOperands()[1]) : "";
+  if (expr.isFloat())
+    return "tk_float(" + integerC(floatBits(expr.getFloat())) + ")";
+  if (expr.isName()) {
+    size_t slot = getSlot(expr.getName());
+    std::string value = "values[" + std::to_string(slot) + "]";
+    return isFloat(slot) ? "tk_float(" + value + ")" : value;
+  }
+  bool onFloats = any_of(expr.getOperands(), [&](const Expr &operand) { return isFloat(operand); });
+  auto printOperand = [&](const Expr &operand) {
+    return onFloats && !isFloat(operand) ? "(double)(" + print(operand) + ")" : print(operand);
+  };
+  std::string first = printOperand(expr.getOperands()[0]);
+  std::string second = expr.getOperands().size() > 1 ? printOperand(expr.getOperands()[1]) : "";
+  if (onFloats && expr.getOp() < Expr::Op::Eq) {
+    if (expr.getOp() == Expr::Op::Min || expr.getOp() == Expr::Op::Max)
+      return std::string(expr.getOp() == Expr::Op::Min ? "tk_fmin(" : "tk_fmax(") + first + ", " + second + ")";
+    return second.empty() ? "(-" + first + ")" : "(" + first + " " + std::string(spelling(expr.getOp())) + " " + second + ")";
+  }
   auto call = [&](const char *function, bool overflows) {
     return std::string(function) + "(" + first + (second.empty() ? "" : ", " + second) + (overflows ? ", overflow)" : ")");
   };
   switch (expr.getOp()) {
   case Expr::Op::Integer:
   case Expr::Op::Name:
+  case Expr::Op::Float:
     break;
   case Expr::Op::Add:
     return call("tk_add", true);
@@ -225,7 +256,7 @@ void CTables::writeSlots(raw_ostream &out) const {
         contract = name + " in " + (param.min ? std::to_string(*param.min) : "") +
                    "..=" + (param.max ? std::to_string(*param.max) : "");
     }
-    out << "    {" << quoteC(name) << ", " << int(isDim) << ", " << forms[size_t(binding.form)] << ", " << binding.param
+    out << "    {" << quoteC(name) << ", " << int(isDim) << ", " << int(isFloat(slot)) << ", " << forms[size_t(binding.form)] << ", " << binding.param
         << ", " << binding.axis << ", " << integerC(binding.constant) << ", " << integerC(least) << ", " << integerC(most)
         << ", " << integerC(multiple) << ", " << quoteC(contract) << ", " << line << "},\n";
   }
@@ -273,6 +304,15 @@ void CTables::writeTables(raw_ostream &out) {
     }
     out << "};\n";
   }
+  if (!facts.empty()) {
+    out << "static const tk_fact tk_facts_" << index << "[] = {\n";
+    for (size_t i = 0; i < facts.size(); ++i) {
+      const Fact &fact = kernel.facts[i];
+      out << "    {" << facts[i] << ", " << (fact.param.empty() ? -1 : int(validator->getParamIndex(fact.param))) << ", "
+          << fact.align << ", " << quoteC(fact.text) << ", " << fact.line << "},\n";
+    }
+    out << "};\n";
+  }
   if (!grid.empty())
     out << "static const int tk_grid_" << index << "[] = {"
         << join(map_range(grid, [](size_t n) { return std::to_string(n); }), ", ") << "};\n";
@@ -311,7 +351,7 @@ void CTables::writeRecord(raw_ostream &out, size_t number, size_t unit, bool isH
       << validator->required << ", " << table("params", !kernel.params.empty()) << ", " << validator->bindings.size() << ", "
       << table("slots", !validator->bindings.empty()) << ", " << table("exprs", !exprs.empty()) << ", "
       << table("eval", true) << ", " << contracts.size() << ", " << table("contracts", !contracts.empty()) << ", "
-      << "0, NULL, "
+      << facts.size() << ", " << table("facts", !facts.empty()) << ", "
       << grid.size() << ", " << table("grid", !grid.empty()) << ",\n     " << kernel.arguments.size() << ", "
       << table("arguments", !kernel.arguments.empty()) << ", " << kernel.tensorMaps.size() << ", "
       << table("maps", !kernel.tensorMaps.empty()) << ", " << table("alias", !kernel.aliases.empty()) << ", "
@@ -347,28 +387,28 @@ std::string CTables::getParameters() const {
 void CTables::writeArguments(raw_ostream &out) {
   const Kernel &kernel = getKernel();
   size_t count = kernel.params.size();
-  out << "  tile_argument a[" << std::max<size_t>(count, 1) << "];\n";
+  out << "  tile_argument tk_list[" << std::max<size_t>(count, 1) << "];\n";
   bool usesValues = false;
   for (const Param &param : kernel.params)
     for (const Expr &dim : param.dims)
       usesValues |= !dim.isInteger();
   if (usesValues)
-    out << "  int64_t values[TK_SLOTS];\n";
+    out << "  int64_t tk_values[TK_SLOTS];\n";
   for (size_t i = 0; i < count; ++i)
     if (!kernel.params[i].dims.empty())
-      out << "  int64_t shape_" << i << "[" << kernel.params[i].dims.size() << "];\n";
-  out << "  int overflow = 0;\n  memset(a, 0, sizeof a);\n";
+      out << "  int64_t tk_shape_" << i << "[" << kernel.params[i].dims.size() << "];\n";
+  out << "  int tk_overflow = 0;\n  memset(tk_list, 0, sizeof tk_list);\n";
   if (usesValues)
-    out << "  memset(values, 0, sizeof values);\n";
+    out << "  memset(tk_values, 0, sizeof tk_values);\n";
   for (size_t slot = 0; usesValues && slot < validator->bindings.size(); ++slot) {
     const Validator::Binding &binding = validator->bindings[slot];
     std::string name = slot < kernel.dims.size() ? kernel.dims[slot].name : kernel.params[binding.param].name;
-    if (binding.form != Validator::Binding::Form::Stride)
-      out << "  values[" << slot << "] = (int64_t)" << identifierC(name) << ";\n";
+    if (binding.form != Validator::Binding::Form::Stride && !isFloat(slot))
+      out << "  tk_values[" << slot << "] = (int64_t)" << identifierC(name) << ";\n";
   }
   for (size_t i = 0; i < count; ++i) {
     const Param &param = kernel.params[i];
-    std::string name = identifierC(param.name), at = "a[" + std::to_string(i) + "].";
+    std::string name = identifierC(param.name), at = "tk_list[" + std::to_string(i) + "].";
     bool isTensor = param.kind == Param::Kind::Tensor;
     out << "  " << at << "kind = " << (isTensor ? "TILE_TENSOR" : "TILE_SCALAR") << ";\n  " << at
         << "dtype = " << dtypeC(param.dtype) << ";\n";
@@ -377,15 +417,15 @@ void CTables::writeArguments(raw_ostream &out) {
       continue;
     }
     for (size_t axis = 0; axis < param.dims.size(); ++axis)
-      out << "  shape_" << i << "[" << axis << "] = tk_eval_" << index << "(" << addExpr(param.dims[axis]) << ", "
-          << (usesValues ? "values" : "NULL") << ", &overflow);\n";
+      out << "  tk_shape_" << i << "[" << axis << "] = tk_eval_" << index << "(" << addExpr(param.dims[axis]) << ", "
+          << (usesValues ? "tk_values" : "NULL") << ", &tk_overflow);\n";
     out << "  " << at << "data = (void *)" << name << ";\n  " << at << "rank = " << param.dims.size() << ";\n";
     if (!param.dims.empty())
-      out << "  " << at << "shape = shape_" << i << ";\n";
+      out << "  " << at << "shape = tk_shape_" << i << ";\n";
     if (param.strides)
       out << "  " << at << "strides = " << name << "_strides;\n";
   }
-  out << "  if (overflow) {\n    tk_clear();\n    tk_say(\"%s: an extent overflows 64 bits\", " << quoteC(kernel.name)
+  out << "  if (tk_overflow) {\n    tk_clear();\n    tk_say(\"%s: an extent overflows 64 bits\", " << quoteC(kernel.name)
       << ");\n    return TILE_ERROR_DIM;\n  }\n";
 }
 

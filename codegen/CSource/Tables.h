@@ -38,8 +38,8 @@ public:
 
   const Kernel &getKernel() const { return validator->getKernel(); }
   /// Chosen only where conditions of its own hold, before the generic instances.
-  bool isVariant() const { return false; }
-  std::string getVariant() const { return ""; }
+  bool isVariant() const { return !getKernel().facts.empty(); }
+  const std::string &getVariant() const { return getKernel().variant; }
   void raise(CLimits &limits) const;
   /// Everything but the record itself.
   void writeTables(llvm::raw_ostream &out);
@@ -58,6 +58,8 @@ private:
   explicit CTables(size_t index) : index(index) {}
   size_t addExpr(const Expr &expr);
   size_t getSlot(const std::string &name) const;
+  bool isFloat(size_t slot) const;
+  bool isFloat(const Expr &expr) const;
   std::string print(const Expr &expr) const;
   void collect(const Expr &expr, std::vector<size_t> &names) const;
   void writeParams(llvm::raw_ostream &out);
@@ -67,7 +69,7 @@ private:
   std::unique_ptr<Validator> validator;
   size_t index;
   std::vector<Expr> exprs;
-  std::vector<size_t> contracts, grid; ///< numbers of expressions
+  std::vector<size_t> contracts, facts, grid; ///< numbers of expressions
 };
 
 } // namespace tile::runtime

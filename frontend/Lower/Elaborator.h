@@ -202,6 +202,7 @@ private:
   // Operands of one emission have one dtype, `dtype`.
   mlir::Value emitDivision(mlir::Value a, mlir::Value b, DType dtype, bool remainder, mlir::Location location);
   mlir::Value emitCeilDivision(mlir::Value a, mlir::Value b, DType dtype, mlir::Location location);
+  mlir::Value emitMulHigh(mlir::Value a, mlir::Value b, DType dtype, mlir::Location location);
   mlir::Value emitNextPow2(mlir::Value x, DType dtype, mlir::Location location);
   mlir::Value emitMinMax(bool isMax, mlir::Value a, mlir::Value b, DType dtype, mlir::Location location);
   mlir::Value emitSaturatingCast(mlir::Value x, DType to, mlir::Location location);

@@ -4,6 +4,7 @@
 #include "passes/Analysis/Divisibility.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
 
@@ -22,11 +23,17 @@ struct TileGPULoadNibblesAsBytes : tile::impl::TileGPULoadNibblesAsBytesBase<Til
   void runOnOperation() override {
     SmallVector<LoadOp> loads;
     getOperation().walk([&](LoadOp load) {
-      if (auto type = dyn_cast<RankedTensorType>(load.getType()); type && type.getElementType().isInteger(4))
+      if (!getElementTypeOrSelf(load.getType()).isInteger(4))
+        return;
+      if (isa<RankedTensorType>(load.getType()))
         loads.push_back(load);
+      else
+        selectPadding(load);
     });
     if (loads.empty())
       return;
+    for (LoadOp load : loads)
+      selectPadding(load);
     const auto &divisibility = getAnalysis<DivisibilityAnalysis>();
     for (LoadOp load : loads)
       if (beginsAndEndsAtBytes(load, divisibility))
@@ -35,6 +42,26 @@ struct TileGPULoadNibblesAsBytes : tile::impl::TileGPULoadNibblesAsBytesBase<Til
   }
 
 private:
+  /// Loads of nibbles pad with 0: another padding is put in afterwards, where an element does not exist or is masked.
+  static void selectPadding(LoadOp load) {
+    if (matchPattern(load.getPad(), m_Zero()))
+      return;
+    OpBuilder b(load);
+    Location loc = load.getLoc();
+    Value pad = load.getPad();
+    auto tile = dyn_cast<RankedTensorType>(load.getType());
+    Type flags = tile ? Type(tile.clone(b.getI1Type())) : b.getI1Type();
+    Value exists = InsideOp::create(b, loc, flags, load.getView(), load.getStarts(), load.getEnds(), load.getSizesAttr(), load.getStepsAttr(),
+                                    load.getHasEndAttr(), load.getInBoundsAttr());
+    if (load.getMask())
+      exists = arith::AndIOp::create(b, loc, exists, load.getMask());
+    load.getPadMutable().assign(arith::ConstantOp::create(b, loc, b.getIntegerAttr(b.getIntegerType(4), 0)));
+    b.setInsertionPointAfter(load);
+    Value other = tile ? Value(tensor::SplatOp::create(b, loc, tile, pad)) : pad;
+    auto select = arith::SelectOp::create(b, loc, exists, load.getResult(), other);
+    load.getResult().replaceAllUsesExcept(select.getResult(), select);
+  }
+
   /// True for an access of a whole tensor that takes both elements of each byte, or none.
   static bool beginsAndEndsAtBytes(LoadOp load, const DivisibilityAnalysis &divisibility) {
     auto view = load.getView().getDefiningOp<ViewOp>();

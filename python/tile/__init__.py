@@ -1,7 +1,8 @@
 """Launches kernels that tilec compiled: `tile.load("softmax.cubin")["softmax"](x, y)`.
 
 Every argument is checked against the kernel's contract; what is wrong raises `tile.Error`, which names the parameter. A tensor
-is anything with `__cuda_array_interface__` or `__dlpack__`, PyTorch's included; no package but this one is imported.
+is anything with `__cuda_array_interface__` or `__dlpack__`, PyTorch's included; code for the CPU takes NumPy's arrays and others
+in host memory. No package but this one is imported.
 """
 import ctypes
 import math
@@ -22,10 +23,16 @@ def version():
     return _library.get().tile_runtime_version().decode()
 
 
-def load(path):
-    """Loads a cubin or PTX file with the manifest that tilec wrote beside it."""
+_DEVICES = {None: 0, "cuda": 1, "cpu": 2}
+
+
+def load(path, device=None):
+    """Loads a package, or a cubin or PTX file with the manifest that tilec wrote beside it. `device` is "cuda" or "cpu"; None
+    takes CUDA where there is a driver with a device, else a package's code for the CPU."""
+    if device not in _DEVICES:
+        raise ValueError(f"device is {device!r}, expected 'cuda', 'cpu' or None")
     handle = ctypes.c_void_p()
-    _library.check(_library.get().tile_module_load(_library.encodePath(path), ctypes.byref(handle)))
+    _library.check(_library.get().tile_module_load_device(_library.encodePath(path), _DEVICES[device], ctypes.byref(handle)))
     return Module(handle)
 
 
@@ -45,6 +52,11 @@ class Module:
     def target(self):
         """What the binary is compiled for, "sm_90a"."""
         return _library.get().tile_module_target(self._handle).decode()
+
+    @property
+    def device(self):
+        """"cuda", or "cpu": tensors then lie in host memory, and a call returns when the kernel has ended."""
+        return "cpu" if _library.get().tile_module_device(self._handle) == 2 else "cuda"
 
     def keys(self):
         """Names of the kernels, in the order of the source."""
@@ -77,11 +89,13 @@ class _Instance:
         library = _library.get()
         self.signature = library.tile_instance_signature(handle).decode()
         self.params = []
+        self.isOut = []
         info = _library.ParamInfo()
         for i in range(library.tile_instance_param_count(handle)):
             library.tile_instance_param(handle, i, ctypes.byref(info))
             dtype = library.tile_dtype_name(info.dtype).decode()
             self.params.append((info.name.decode(), info.kind == _library.SCALAR, dtype, bool(info.has_default)))
+            self.isOut.append(info.access == 1)
 
 
 class Kernel(_library.Launcher):
@@ -95,6 +109,7 @@ class Kernel(_library.Launcher):
     def __init__(self, module, handle):
         library = _library.get()
         self._module = module  # keeps the binary loaded
+        self._onHost = module.device == "cpu"
         self._handle = handle
         self.name = library.tile_kernel_name(handle).decode()
         self.__doc__ = library.tile_kernel_doc(handle).decode() or None
@@ -147,6 +162,40 @@ class Kernel(_library.Launcher):
         _library.check(error)
         return {"programs": plan.programs, "grid": list(plan.extents[:plan.axes])}
 
+    def outputs(self, *values, **named):
+        """Dtype and shape of every `out` parameter that is not given, as they follow from the others, so that a caller can make
+        them: {"y": ("f16", (128, 512))}. Does not touch the device."""
+        library = _library.get()
+        params = self._instances[0].params
+        given = {params[i][0]: value for i, value in enumerate(values) if i < len(params)}
+        given.update(named)
+        arguments = (_library.Argument * len(params))()
+        keep = []
+        for i, (name, isScalar, dtype, _) in enumerate(params):
+            value = given.pop(name, None)
+            arguments[i].kind = _library.DEFAULT
+            if value is None:
+                continue
+            what = f"{self.name}: '{name}'"
+            tensor = None if isScalar else asTensor(value, what, self._onHost)
+            if tensor is not None:
+                keep.append(tensor)
+                wanted = next((one.params[i][2] for one in self._instances if tensor.mayBe(one.params[i][2])), dtype)
+                tensor.fill(arguments[i], wanted)
+            else:
+                arguments[i].kind = _library.SCALAR
+                arguments[i].dtype = library.tile_dtype_from_name(dtype.encode())
+                arguments[i].bits = _scalarBits(value, dtype, what)
+        if given:
+            raise TypeError(f"{self.name}: '{next(iter(given))}' is no parameter; there are " + ", ".join(p[0] for p in params))
+        found = {}
+        shape = _library.Shape()
+        for i, (name, isScalar, _, _) in enumerate(params):
+            if not isScalar and arguments[i].kind == _library.DEFAULT and self._instances[0].isOut[i]:
+                _library.check(library.tile_kernel_shape(self._handle, arguments, len(arguments), i, ctypes.byref(shape)))
+                found[name] = (library.tile_dtype_name(shape.dtype).decode(), tuple(shape.extents[:shape.rank]))
+        return found
+
     def _convert(self, values, named):
         """(array of tile_argument, PyTorch's device or None, objects that must live until the launch has been made)."""
         tensors = {}
@@ -156,7 +205,7 @@ class Kernel(_library.Launcher):
         for place, name, value in places:
             if isinstance(value, (bool, int, float)) or value is None:
                 continue
-            tensor = asTensor(value, f"{self.name}: '{name}'")
+            tensor = asTensor(value, f"{self.name}: '{name}'", self._onHost)
             if tensor is None:
                 continue
             tensors[place] = tensor

@@ -28,6 +28,10 @@ class ParamInfo(ctypes.Structure):
                 ("rank", ctypes.c_int32), ("has_default", ctypes.c_int32), ("align", ctypes.c_uint32)]
 
 
+class Shape(ctypes.Structure):
+    _fields_ = [("dtype", ctypes.c_int32), ("rank", ctypes.c_int32), ("extents", ctypes.c_int64 * 8)]
+
+
 class LaunchPlan(ctypes.Structure):
     _fields_ = [("instance", _pointer), ("programs", ctypes.c_int64), ("axes", ctypes.c_int32),
                 ("extents", ctypes.c_int64 * MAX_AXES)]
@@ -39,6 +43,9 @@ _SIGNATURES = {
     "tile_error_message": (_text, [_pointer]),
     "tile_error_free": (None, [_pointer]),
     "tile_module_load": (_pointer, [_text, _pointer]),
+    "tile_module_load_device": (_pointer, [_text, ctypes.c_int32, _pointer]),
+    "tile_module_device": (ctypes.c_int32, [_pointer]),
+    "tile_kernel_shape": (_pointer, [_pointer, ctypes.POINTER(Argument), _size, _size, ctypes.POINTER(Shape)]),
     "tile_module_prepare": (_pointer, [_pointer]),
     "tile_module_free": (None, [_pointer]),
     "tile_module_target": (_text, [_pointer]),

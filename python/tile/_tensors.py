@@ -16,6 +16,7 @@ _DLPACK = {(0, 8): "i8", (0, 16): "i16", (0, 32): "i32", (0, 64): "i64", (1, 8):
            (1, 64): "u64", (2, 16): "f16", (2, 32): "f32", (2, 64): "f64", (4, 16): "bf16", (6, 8): "bool",
            (10, 8): "f8e4m3", (12, 8): "f8e5m2"}
 _DLPACK_CUDA = {2, 13}  # device memory, managed memory
+_DLPACK_HOST = {1, 3}   # host memory, pinned for CUDA or not
 
 
 class Tensor:
@@ -59,26 +60,32 @@ class Tensor:
             self.strides = (ctypes.c_int64 * rank)(*(2 * stride for stride in self.strides[:-1]), self.strides[-1])
 
 
-def asTensor(value, what):
-    """`value` as a Tensor, or None if it is of no kind of tensor. `what` stands in messages: "softmax: 'x'"."""
+def asTensor(value, what, onHost=False):
+    """`value` as a Tensor, or None if it is of no kind of tensor. `what` stands in messages: "softmax: 'x'". It must lie on the
+    device, or in host memory where the code is for the CPU."""
     kind = type(value)
     if any(base.__module__.partition(".")[0] == "torch" and base.__name__ == "Tensor" for base in kind.__mro__):
-        return _fromTorch(value, what)
+        return _fromTorch(value, what, onHost)
     interface = getattr(value, "__cuda_array_interface__", None)
     if interface is not None:
+        if onHost:
+            raise _placeError(what, "on the CUDA device", onHost)
         return _fromInterface(interface, value, what)
-    if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
-        # A NumPy scalar is a number.
-        if getattr(value, "shape", None) == () and kind.__module__ == "numpy" and kind.__name__ != "ndarray":
-            return None
-        return _fromDlpack(value, what)
-    if hasattr(value, "__array_interface__") and getattr(value, "shape", ()) != ():
-        raise _hostError(what, "host memory")
+    # A NumPy scalar is a number.
+    isNumber = getattr(value, "shape", None) == () and kind.__module__ == "numpy" and kind.__name__ != "ndarray"
+    if hasattr(value, "__array_interface__") and not isNumber and (onHost or getattr(value, "shape", ()) != ()):
+        if not onHost and not hasattr(value, "__dlpack__"):
+            raise _placeError(what, "in host memory", onHost)
+        if onHost:
+            return _fromInterface(value.__array_interface__, value, what)
+    if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__") and not isNumber:
+        return _fromDlpack(value, what, onHost)
     return None
 
 
-def _hostError(what, where):
-    return _library.Error(f"{what} is in {where}, expected a tensor on the CUDA device", 21)
+def _placeError(what, where, onHost):
+    return _library.Error(f"{what} is {where}, expected " + ("an array in host memory: this code is for the CPU" if onHost
+                                                            else "a tensor on the CUDA device"), 21)
 
 
 _torchIsKnown = False
@@ -97,15 +104,17 @@ def _introduceTorch():
     _library.native.setTorch(torch.Tensor, dtypes, internals._cuda_getCurrentRawStream, internals._cuda_getDevice)
 
 
-def _fromTorch(value, what):
+def _fromTorch(value, what, onHost):
     if not _torchIsKnown:
         _introduceTorch()
-    if not value.is_cuda:
-        raise _hostError(what, f"host memory (device '{value.device}')")
+    if onHost and str(value.device) != "cpu":
+        raise _placeError(what, f"on device '{value.device}'", onHost)
+    if not onHost and not value.is_cuda:
+        raise _placeError(what, f"in host memory (device '{value.device}')", onHost)
     name = str(value.dtype).partition(".")[2]
     if name not in _TORCH:
         raise TypeError(f"{what} is of {value.dtype}, which is no dtype of tile")
-    return Tensor(value.data_ptr(), _TORCH[name], value.shape, value.stride(), value.device, value)
+    return Tensor(value.data_ptr(), _TORCH[name], value.shape, value.stride(), None if onHost else value.device, value)
 
 
 def _fromInterface(interface, value, what):
@@ -131,10 +140,11 @@ class _DlTensor(ctypes.Structure):
                 ("offset", ctypes.c_uint64)]
 
 
-def _fromDlpack(value, what):
+def _fromDlpack(value, what, onHost):
     device, _ = value.__dlpack_device__()
-    if int(device) not in _DLPACK_CUDA:
-        raise _hostError(what, f"host memory (DLPack device {int(device)})")
+    if int(device) not in (_DLPACK_HOST if onHost else _DLPACK_CUDA):
+        raise _placeError(what, f"on DLPack device {int(device)}" if onHost else f"in host memory (DLPack device {int(device)})",
+                          onHost)
     capsule = value.__dlpack__()
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]

@@ -75,6 +75,22 @@ tile_error *tile_module_kernel(tile_module *module, const char *name, tile_kerne
 tile_error *tile_kernel_launch(tile_kernel *kernel, const tile_argument *arguments, size_t count, void *stream,
                                uint32_t flags);
 
+/* The same with arguments in any order, each with its parameter's name; those that have a default may be left out. */
+tile_error *tile_kernel_launch_named(tile_kernel *kernel, const char *const *names, const tile_argument *arguments,
+                                     size_t count, void *stream, uint32_t flags);
+/* Place of a parameter among the arguments, or -1. */
+int32_t tile_kernel_param(const tile_kernel *kernel, const char *name);
+
+enum { TILE_MAX_RANK = 8 };
+typedef struct tile_shape {
+  int32_t dtype, rank;
+  int64_t extents[TILE_MAX_RANK];
+} tile_shape;
+/* Dtype and shape of the parameter of that place, as they follow from the others: arguments that are not known yet, such as the
+ * outputs to be allocated, are TILE_DEFAULT or left out at the end. Does not touch the device. */
+tile_error *tile_kernel_shape(const tile_kernel *kernel, const tile_argument *arguments, size_t count, size_t param,
+                              tile_shape *shape);
+
 enum { TILE_MAX_AXES = 8 };
 
 /* What a launch would do. */

@@ -140,6 +140,13 @@ public:
     result.module.reset(module);
     return status;
   }
+  /// Loads a package for a kind of device.
+  static Status load(const std::string &path, Module &result, tile_device device) {
+    tile_module *module = nullptr;
+    Status status(tile_module_load_device(path.c_str(), device, &module));
+    result.module.reset(module);
+    return status;
+  }
   static Status load(const void *image, size_t size, const std::string &manifest, Module &result) {
     tile_module *module = nullptr;
     Status status(tile_module_load_memory(image, size, manifest.data(), manifest.size(), &module));

@@ -2,6 +2,7 @@
 #include "runtime/include/tile_runtime.h"
 
 #include "runtime/src/Encode.h"
+#include "runtime/src/Guard.h"
 #include "runtime/src/Module.h"
 #include "runtime/src/Zip.h"
 
@@ -12,42 +13,15 @@
 
 using namespace tile::runtime;
 
-struct tile_error {
-  Error error;
-};
+tile_error &tile::runtime::outOfMemory() {
+  static tile_error error{Error(TILE_ERROR_MEMORY, "out of memory")};
+  return error;
+}
 
 static_assert(int(Dtype::Bool) == TILE_BOOL && int(Dtype::F16) == TILE_F16 && int(Dtype::F64) == TILE_F64 &&
                   int(Dtype::U4) == TILE_U4,
               "tile_dtype follows Dtype");
 static_assert(int(Access::InOut) == TILE_INOUT, "tile_access follows Access");
-
-/// For when there is no memory to make an error: not freed.
-static tile_error &outOfMemory() {
-  static tile_error error{Error(TILE_ERROR_MEMORY, "out of memory")};
-  return error;
-}
-
-/// Runs `body`, which returns an Error, and makes an object of what it returns or throws.
-template <typename Body> static tile_error *guard(Body body) {
-  try {
-    Error error = body();
-    return error ? new tile_error{std::move(error)} : nullptr;
-  } catch (const std::bad_alloc &) {
-    return &outOfMemory();
-  } catch (const std::exception &problem) {
-    tile_error *error = new (std::nothrow) tile_error;
-    if (!error)
-      return &outOfMemory();
-    error->error.code = TILE_ERROR_CALL;
-    try {
-      error->error.message = problem.what();
-    } catch (...) {
-    }
-    return error;
-  }
-}
-
-static Error nullCall(const char *what) { return Error(TILE_ERROR_CALL, std::string(what) + " is null"); }
 
 static Error readFile(const std::string &path, std::string &bytes) {
   auto failed = [&] { return Error(TILE_ERROR_IO, "cannot read '" + path + "': " + std::strerror(errno)); };

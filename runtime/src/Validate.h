@@ -125,6 +125,9 @@ private:
   std::vector<bool> mayAlias; // params x params
 };
 
+/// Matches name + c, c + name, name - c, c * name, name * c: `times` for the last two.
+bool matchAffine(const Expr &expr, const std::string &name, bool &times, int64_t &constant);
+
 /// "softmax[T = f16, BLOCK = 1024](x: in f16[M, N], y: out f16[M, N])".
 std::string describe(const Kernel &kernel);
 

@@ -33,8 +33,7 @@ private:
   std::map<std::string, uint32_t, std::less<>> slots;
 };
 
-/// Matches name + c, c + name, name - c, c * name, name * c.
-static bool matchAffine(const Expr &expr, const std::string &name, bool &times, int64_t &constant) {
+bool matchAffine(const Expr &expr, const std::string &name, bool &times, int64_t &constant) {
   if (expr.getOperands().size() != 2)
     return false;
   const Expr &left = expr.getOperands()[0], &right = expr.getOperands()[1];

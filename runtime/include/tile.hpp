@@ -1,0 +1,54 @@
+// What programs in C++17 include: modules, kernels and arguments (tile_runtime.hpp), calls by name, shapes of outputs.
+#pragma once
+
+#include "tile_runtime.hpp"
+
+namespace tile {
+
+struct NamedArgument {
+  std::string name;
+  Argument argument;
+};
+using NamedArguments = std::vector<NamedArgument>;
+
+/// Checks and launches; arguments stand in any order, and those with a default may be left out:
+/// `launch(kernel, {{"x", x}, {"y", y}, {"eps", 1e-6f}}, stream)`.
+inline Status launch(const Kernel &kernel, const NamedArguments &arguments, void *stream = nullptr, uint32_t flags = 0) {
+  std::vector<const char *> names;
+  std::vector<tile_argument> raw;
+  for (const NamedArgument &each : arguments) {
+    names.push_back(each.name.c_str());
+    raw.push_back(each.argument.get());
+    if (!each.argument.isConsistent()) // a rank that agrees with no declaration: the runtime then names the parameter
+      raw.back().rank = -1;
+  }
+  return Status(tile_kernel_launch_named(kernel.get(), names.data(), raw.data(), raw.size(), stream, flags));
+}
+
+struct Shape {
+  tile_dtype dtype = TILE_F32;
+  std::vector<int64_t> extents;
+};
+
+/// Dtype and shape of the parameter `name`, as they follow from the arguments that are known.
+inline Status getShape(const Kernel &kernel, const std::string &name, const NamedArguments &known, Shape &shape) {
+  tile_argument unknown = {};
+  unknown.kind = TILE_DEFAULT;
+  std::vector<tile_argument> raw;
+  for (const NamedArgument &each : known) {
+    int32_t at = tile_kernel_param(kernel.get(), each.name.c_str());
+    if (at < 0) // the runtime says which parameters there are
+      return launch(kernel, {{each.name, each.argument}});
+    if (raw.size() <= size_t(at))
+      raw.resize(size_t(at) + 1, unknown);
+    raw[size_t(at)] = each.argument.get();
+  }
+  int32_t wanted = tile_kernel_param(kernel.get(), name.c_str());
+  tile_shape found = {};
+  Status status(tile_kernel_shape(kernel.get(), raw.data(), raw.size(), wanted < 0 ? size_t(-2) : size_t(wanted), &found));
+  shape.dtype = tile_dtype(found.dtype);
+  shape.extents.assign(found.extents, found.extents + found.rank);
+  return status;
+}
+
+} // namespace tile

@@ -1,0 +1,42 @@
+// How functions of the C interface report: errors as objects, and no exception that leaves.
+#pragma once
+
+#include "runtime/include/tile_runtime.h"
+#include "runtime/src/Error.h"
+
+#include <exception>
+#include <new>
+#include <string>
+
+struct tile_error {
+  tile::runtime::Error error;
+};
+
+namespace tile::runtime {
+
+/// For when there is no memory to make an error: not freed.
+tile_error &outOfMemory();
+
+/// Runs `body`, which returns an Error, and makes an object of what it returns or throws.
+template <typename Body> tile_error *guard(Body body) {
+  try {
+    Error error = body();
+    return error ? new tile_error{std::move(error)} : nullptr;
+  } catch (const std::bad_alloc &) {
+    return &outOfMemory();
+  } catch (const std::exception &problem) {
+    tile_error *error = new (std::nothrow) tile_error;
+    if (!error)
+      return &outOfMemory();
+    error->error.code = TILE_ERROR_CALL;
+    try {
+      error->error.message = problem.what();
+    } catch (...) {
+    }
+    return error;
+  }
+}
+
+inline Error nullCall(const char *what) { return Error(TILE_ERROR_CALL, std::string(what) + " is null"); }
+
+} // namespace tile::runtime
