@@ -308,6 +308,10 @@ bool Elaborator::readSignature(runtime::Kernel &record) {
         continue;
       }
     }
+    if (auto global = globals.find(param.name.text); global != globals.end()) {
+      error(diag::redefinition, param.name.range, param.name.text).note(global->second->name.range, "first defined here");
+      continue;
+    }
     params[param.name.text] = &param;
   }
   if (reported != errors)
