@@ -11,6 +11,9 @@ add_compile_options(-ffunction-sections -fdata-sections -Wall -Wextra -Wno-unuse
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   add_compile_options("SHELL:-Xclang -fno-pch-timestamp")     # lets ccache reuse objects built against the precompiled header
 endif()
+if(TILE_FUZZ_COVERAGE)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 include_directories(${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
 include_directories(SYSTEM ${LLVM_PREFIX}/include)
 # Include as "dialect/Tile/TileOps.h.inc", "frontend/Diag/Engine.h", and so on, from the root of the tree.

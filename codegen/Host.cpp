@@ -20,7 +20,7 @@ HostTarget::HostTarget() = default;
 HostTarget::HostTarget(HostTarget &&) = default;
 HostTarget::~HostTarget() = default;
 
-Expected<HostTarget> HostTarget::create(int level) {
+Expected<HostTarget> HostTarget::create(int level, StringRef cpu) {
   static std::once_flag once;
   std::call_once(once, [] {
     InitializeNativeTarget();
@@ -31,6 +31,10 @@ Expected<HostTarget> HostTarget::create(int level) {
     return detected.takeError();
   detected->setCodeGenOptLevel(getCodegenLevel(level));
   detected->setRelocationModel(Reloc::PIC_);
+  if (!cpu.empty()) {
+    detected->setCPU(cpu.str());
+    detected->getFeatures() = SubtargetFeatures();
+  }
   HostTarget target;
   target.level = level;
   target.builder = std::make_unique<orc::JITTargetMachineBuilder>(std::move(*detected));
@@ -43,9 +47,10 @@ Expected<HostTarget> HostTarget::create(int level) {
 
 unsigned HostTarget::getVectorBits() const {
   StringRef features = machine->getTargetFeatureString();
-  if (features.contains("+avx512f"))
+  StringRef cpu = machine->getTargetCPU();
+  if (features.contains("+avx512f") || cpu == "x86-64-v4")
     return 512;
-  return features.contains("+avx2") ? 256 : 128;
+  return features.contains("+avx2") || cpu == "x86-64-v3" ? 256 : 128;
 }
 
 Error HostTarget::optimize(Module &module) {
@@ -102,9 +107,17 @@ Expected<HostCode> HostCode::create(std::unique_ptr<Module> module, std::unique_
   if (!process)
     return process.takeError();
   library.addGenerator(std::move(*process));
+  bool asserts = recordAsserts(*module);
   if (Error error = (*jit)->addIRModule(orc::ThreadSafeModule(std::move(module), std::move(context))))
     return error;
-  return HostCode(std::move(*jit));
+  HostCode code(std::move(*jit));
+  if (asserts) {
+    Expected<orc::ExecutorAddr> record = code.jit->lookup(failedAssertName);
+    if (!record)
+      return record.takeError();
+    code.failed = record->toPtr<const FailedAssert *>();
+  }
+  return code;
 }
 
 Expected<HostKernel> HostCode::lookup(StringRef symbol) {

@@ -2,6 +2,7 @@
 #ifndef TILE_CODEGEN_HOST_H
 #define TILE_CODEGEN_HOST_H
 
+#include "codegen/FailedAssert.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
@@ -20,11 +21,11 @@ namespace tile {
 /// A kernel on the CPU: runs programs begin to end - 1 of its grid. args[i] points to the i-th machine argument's value.
 using HostKernel = void (*)(const void *const *args, int64_t begin, int64_t end);
 
-/// LLVM's code generator for the processor that this runs on.
+/// LLVM's code generator for the processor that this runs on, or for all of a level of x86-64.
 class HostTarget {
 public:
-  /// `level` is 0 to 3.
-  static llvm::Expected<HostTarget> create(int level);
+  /// `level` is 0 to 3; `cpu` is "x86-64-v3" or another that LLVM knows, empty for the processor at hand.
+  static llvm::Expected<HostTarget> create(int level, llvm::StringRef cpu = "");
   HostTarget(HostTarget &&);
   ~HostTarget();
 
@@ -57,10 +58,13 @@ public:
 
   /// The kernel of that symbol; compiles it at the first call.
   llvm::Expected<HostKernel> lookup(llvm::StringRef symbol);
+  /// The first assert that failed in any kernel so far; null where none has.
+  const FailedAssert *getFailedAssert() const { return failed && failed->message ? failed : nullptr; }
 
 private:
   explicit HostCode(std::unique_ptr<llvm::orc::LLJIT> jit);
   std::unique_ptr<llvm::orc::LLJIT> jit;
+  const FailedAssert *failed = nullptr; // in the module's memory
 };
 
 } // namespace tile

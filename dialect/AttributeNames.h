@@ -18,6 +18,8 @@ inline constexpr llvm::StringLiteral groupedName = "tile.grouped";
 inline constexpr llvm::StringLiteral consumersName = "tile.consumers";
 /// Blocks on a multiprocessor at once (i64).
 inline constexpr llvm::StringLiteral occupancyName = "tile.occupancy";
+/// Which of stages and consumers stand in a kernel's `with`, not in a configuration of `tune` (array of strings).
+inline constexpr llvm::StringLiteral askedName = "tile.asked";
 /// Registers a thread may use (i64).
 inline constexpr llvm::StringLiteral maxRegistersName = "tile.maxreg";
 /// Blocks of a cluster along x and y (array of i64).
@@ -58,6 +60,8 @@ inline constexpr llvm::StringLiteral readOnlyName = "tile_gpu.read_only";
 /// Of an operation: its result is known not to be negative (unit).
 inline constexpr llvm::StringLiteral nonNegativeName = "tile_gpu.non_negative";
 
+/// Of tma_fetch, tma_load and tma_store: the word of `cache:` (string).
+inline constexpr llvm::StringLiteral cacheName = "tile_gpu.cache";
 /// Of a tma_fetch: those with the same number fill one ring in turn (i64).
 inline constexpr llvm::StringLiteral ringName = "tile_gpu.ring";
 /// Of a kernel and its function: extent of the last axis of its grid, which are parts of a split loop (i64).

@@ -9,9 +9,12 @@
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "driver/Dialects.h"
 #include "driver/Output.h"
+#include "driver/PaddingWarnings.h"
+#include "driver/TuneConfig.h"
 #include "driver/Version.h"
 #include "frontend/Ast/Printer.h"
 #include "frontend/Parse/Parser.h"
+#include "library/Library.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Verifier.h"
@@ -20,6 +23,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <set>
 
 using namespace mlir;
 
@@ -33,7 +37,8 @@ static DialectRegistry makeRegistry() {
 }
 
 Compiler::Compiler(const Options &options, Session &session, llvm::StringRef path)
-    : options(options), session(session), path(path), context(makeRegistry(), MLIRContext::Threading::DISABLED) {
+    : options(options), session(session), path(path),
+      imports(session.getSources(), session.getDiagnostics(), options.includes, getLibrary()), context(makeRegistry(), MLIRContext::Threading::DISABLED) {
   context.printOpOnDiagnostic(false);
   context.getDiagEngine().registerHandler([&session](mlir::Diagnostic &diagnostic) {
     session.report(diagnostic);
@@ -71,8 +76,10 @@ bool Compiler::parse() {
     return session.failCall("cannot read '" + path + "': " + error);
   file = *added;
   program = parseFile(session.getSources(), file, session.getDiagnostics());
-  return program && !session.getDiagnostics().hasErrors();
+  return program && imports.load(*program) && !session.getDiagnostics().hasErrors();
 }
+
+StringRef Compiler::getSource() const { return session.getSources().text(file); }
 
 void Compiler::setArguments(std::map<std::string, std::string> newDtypes,
                             std::map<std::string, std::vector<int64_t>> newShapes) {
@@ -86,8 +93,14 @@ bool Compiler::elaborate() {
   request.defines.assign(options.defines.begin(), options.defines.end());
   request.kernel = options.kernel;
   request.target = options.target;
+  request.arguments = options.argItems;
+  request.variants = options.variants;
+  request.generic = options.generic;
+  if (!readConfig(options, getSource(), extents, session, request.config))
+    return false;
   request.dtypes = dtypes;
   request.shapes = shapes;
+  request.debug = options.debug;
   std::optional<Elaborated> result = tile::elaborate(*program, request, session.getDiagnostics(), context);
   if (!result || session.getDiagnostics().hasErrors())
     return session.getDiagnostics().hasErrors() ? false : session.failInternal("elaboration failed without a message");
@@ -98,10 +111,13 @@ bool Compiler::elaborate() {
   return true;
 }
 
-void Compiler::keepFirstInstance() {
-  manifest.kernels.resize(1);
+void Compiler::keepKernels(llvm::function_ref<bool(const runtime::Kernel &)> keep) {
+  std::set<std::string> kept;
+  llvm::erase_if(manifest.kernels, [&](const runtime::Kernel &kernel) { return !keep(kernel); });
+  for (const runtime::Kernel &kernel : manifest.kernels)
+    kept.insert(kernel.symbol);
   for (KernelOp kernel : llvm::make_early_inc_range(module->getOps<KernelOp>()))
-    if (kernel.getSymName() != manifest.kernels.front().symbol)
+    if (!kept.count(kernel.getSymName().str()))
       kernel.erase();
 }
 
@@ -140,7 +156,11 @@ static void addCPUPasses(OpPassManager &passes, const Options &options, unsigned
 }
 
 bool Compiler::optimize() {
-  return runPasses("tile passes", [&](OpPassManager &passes) { addOptimizePasses(passes, options); });
+  if (!runPasses("tile passes", [&](OpPassManager &passes) { addOptimizePasses(passes, options); }))
+    return false;
+  if (options.level > 0) // without, nothing is proven to exist
+    reportPadding(*module, session);
+  return !session.getDiagnostics().hasErrors();
 }
 
 bool Compiler::lowerToGPU() {
@@ -151,7 +171,7 @@ bool Compiler::lowerToGPU() {
 bool Compiler::lowerToLLVM() {
   bool done;
   if (options.isCPU()) {
-    llvm::Expected<HostTarget> target = HostTarget::create(options.level);
+    llvm::Expected<HostTarget> target = HostTarget::create(options.level, options.cpu);
     if (!target)
       return session.failInternal(target.takeError());
     host = std::make_unique<HostTarget>(std::move(*target));
@@ -179,9 +199,14 @@ static void fillTensorMaps(runtime::Kernel &kernel, ArrayAttr maps) {
                  [](const runtime::Argument &argument) { return argument.kind == runtime::Argument::Kind::TensorMap; });
   if (!maps)
     return;
+  // A map names a parameter by its place among those of the ABI, which leaves out fixed scalars.
+  std::vector<std::string> machineParams;
+  for (const runtime::Argument &argument : kernel.arguments)
+    if (argument.kind == runtime::Argument::Kind::Param)
+      machineParams.push_back(argument.name);
   for (auto map : maps.getAsRange<gpu::TensorMapAttr>()) {
     runtime::TensorMap &entry = kernel.tensorMaps.emplace_back();
-    entry.param = kernel.params[map.getParam()].name;
+    entry.param = machineParams[map.getParam()];
     entry.order.assign(map.getOrder().begin(), map.getOrder().end());
     entry.box.assign(map.getBox().begin(), map.getBox().end());
     entry.swizzle = unsigned(map.getSwizzle());
@@ -329,7 +354,7 @@ void printPipelines(const Options &options) {
   };
   print("tile-opt", [&](OpPassManager &passes) { addOptimizePasses(passes, options); });
   if (options.isCPU()) {
-    llvm::Expected<HostTarget> target = HostTarget::create(options.level);
+    llvm::Expected<HostTarget> target = HostTarget::create(options.level, options.cpu);
     unsigned bits = target ? target->getVectorBits() : 128;
     llvm::consumeError(target.takeError());
     print("llvm", [&](OpPassManager &passes) { addCPUPasses(passes, options, bits); });

@@ -6,6 +6,7 @@
 #include "driver/Stage.h"
 #include "frontend/Ast/Decl.h"
 #include "frontend/Lower/Elaborate.h"
+#include "frontend/Parse/Imports.h"
 #include "runtime/src/Manifest.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -50,9 +51,14 @@ public:
   /// Actual arguments of a run: the elaborator deduces compile-time parameters from them and makes one instance.
   void setArguments(std::map<std::string, std::string> dtypes, std::map<std::string, std::vector<int64_t>> shapes);
 
-  /// Drops all kernels but the first that was elaborated.
-  void keepFirstInstance();
+  /// Extents by name that the kernel is to run with: a result of `tilec tune` has configurations by shape.
+  void setExtents(std::vector<std::pair<std::string, int64_t>> newExtents) { extents = std::move(newExtents); }
 
+  /// Drops the kernels for which `keep` is false.
+  void keepKernels(llvm::function_ref<bool(const runtime::Kernel &)> keep);
+
+  /// The text of the source; after parse().
+  llvm::StringRef getSource() const;
   const ast::Program *getProgram() const { return program.get(); }
   runtime::Manifest &getManifest() { return manifest; }
   const HostTarget &getHost() const { return *host; }
@@ -70,8 +76,10 @@ private:
   std::string path;
   FileID file = FileID::none;
   std::unique_ptr<ast::Program> program;
+  ImportLoader imports; ///< owns what `program` imports
   std::map<std::string, std::string> dtypes;
   std::map<std::string, std::vector<int64_t>> shapes;
+  std::vector<std::pair<std::string, int64_t>> extents;
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   runtime::Manifest manifest;
@@ -84,6 +92,16 @@ private:
 
 /// Compiles every input as the options say and writes the outputs. Returns the exit code.
 int compileAll(const Options &options, Session &session);
+
+/// The bytes of a package of the file for all targets; its sources and the diagnostics of its parts go to `session`.
+bool compilePackage(const Options &options, Session &session, const std::string &input, std::string &bytes);
+
+/// `--repro`: runs the call once more and packs it with its outcome. Returns the exit code of the call.
+int makeRepro(const Options &options, Session &session);
+
+/// `tilec inspect` and `tilec link`. They return the exit code.
+int inspectPackage(const Options &options, Session &session);
+int linkPackages(const Options &options, Session &session);
 
 /// Prints the passes that would run for these options.
 void printPipelines(const Options &options);

@@ -20,7 +20,8 @@ void reportCrash(const char *reason) {
   print(reason);
   print("\n  This is a mistake of ");
   print(getCompilerVersion());
-  print(", not of your program. Please report it together with the source and the command line.\n");
+  print(", not of your program. Please report it together with the source and the command line;\n"
+        "  the same call with --repro FILE.zip packs both.\n");
 }
 
 static void onSignal(int signal) {

@@ -1,8 +1,13 @@
 // `tilec FILE -o OUT`: compiles each input and writes what was asked for.
+#include "codegen/CSource.h"
+#include "driver/Cache.h"
 #include "driver/Compile.h"
+#include "driver/Jobs.h"
 #include "driver/Output.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <map>
 
 using namespace llvm;
 
@@ -12,43 +17,122 @@ namespace tile {
 static std::string getOutputPath(const Options &options, StringRef input) {
   if (!options.output.empty())
     return options.output;
-  if (!isBinary(*options.emit))
+  if (options.package)
+    return sys::path::stem(input).str() + ".tilepkg";
+  if (!options.emit || !isBinary(*options.emit))
     return "-";
   return (input == "-" ? "stdin" : sys::path::stem(input)).str() + getEnding(*options.emit).str();
 }
 
-static bool compileOne(const Options &options, Session &session, const std::string &input) {
+/// NAME.c and NAME.h; on the CPU also NAME.o, which the C calls.
+static bool addCSource(Compiler &compiler, Session &session, const Options &options, std::map<std::string, std::string> &files) {
+  StringRef base = StringRef(options.output).drop_back(2);
+  const runtime::Manifest *manifest = &compiler.getManifest();
+  std::vector<CBuild> builds;
+  if (options.isCPU()) {
+    builds.push_back({"cpu", false, {{manifest, ""}}});
+    files["=.o"] = compiler.getProduct(Stage::Obj);
+  } else {
+    if (*options.emit == Stage::Cubin)
+      builds.push_back({options.target, false, {{manifest, compiler.getProduct(Stage::Cubin)}}});
+    // PTX of a target without a suffix runs on newer devices too.
+    if (*options.emit == Stage::PTX || isDigit(options.target.back()))
+      builds.push_back({options.target, true, {{manifest, compiler.getProduct(Stage::PTX)}}});
+  }
+  Expected<CSource> written = emitCSource(sys::path::filename(base), builds);
+  if (!written)
+    return session.failInternal(written.takeError());
+  files[""] = std::move(written->source);
+  files["=.h"] = std::move(written->header);
+  return true;
+}
+
+/// Compiles one input into the files that belong to its output, by what stands behind the output's path: "", ".json", or
+/// behind '=' in the place of its ending: "=.h". What
+/// is only looked at goes to standard output.
+static bool compileOne(const Options &options, Session &session, const std::string &input,
+                       std::map<std::string, std::string> &files) {
+  if (options.package)
+    return compilePackage(options, session, input, files[""]);
   Compiler compiler(options, session, input);
   Stage last = options.stopAfter ? *options.stopAfter : options.emit ? *options.emit : Stage::Tile;
   if (!compiler.run(last))
     return false;
-  std::vector<OutputFile> files;
-  if (options.printABI && last >= Stage::Tile)
-    files.push_back({"-", runtime::toJson(compiler.getManifest())});
+  if (options.printABI && last >= Stage::Tile && !writeFiles({{"-", runtime::toJson(compiler.getManifest())}}, session))
+    return false;
   if (options.emit && !options.stopAfter) {
-    std::string path = getOutputPath(options, input);
-    files.push_back({path, compiler.getProduct(*options.emit)});
-    if (hasManifest(*options.emit) && isFile(path))
-      files.push_back({path + ".json", runtime::toJson(compiler.getManifest())});
-    if (options.depfile)
-      files.push_back({options.depfilePath.empty() ? path + ".d" : options.depfilePath,
-                       makeDepfile(path, session.getSources())});
+    if (options.cSource)
+      return addCSource(compiler, session, options, files);
+    files[""] = compiler.getProduct(*options.emit);
+    if (hasManifest(*options.emit) && isFile(getOutputPath(options, input)))
+      files[".json"] = runtime::toJson(compiler.getManifest());
   }
-  return writeFiles(files, session);
+  return true;
+}
+
+/// The same through the cache, and writes the files.
+static bool emitOne(const Options &options, Session &session, const std::string &input) {
+  Cache cache(options, input);
+  std::map<std::string, std::string> files;
+  std::vector<std::string> read;
+  bool hit = false;
+  if (cache.isOn())
+    if (auto found = cache.find(read)) {
+      files = std::move(*found);
+      hit = true;
+    }
+  if (options.explainCache)
+    session.getStream() << "cache: " << input << ": "
+                        << (!cache.isOn() ? "off" : hit ? "hit " + cache.getKey() : "miss: " + cache.getReason()) << "\n";
+  if (!hit) {
+    if (!compileOne(options, session, input, files))
+      return false;
+    for (size_t i = 0; i < session.getSources().size(); ++i)
+      read.push_back(session.getSources().name(FileID(i)).str());
+    if (cache.isOn() && !session.hasDiagnostics())
+      cache.store(files, session.getSources());
+    else if (options.explainCache && cache.isOn())
+      session.getStream() << "cache: " << input << ": not kept: the compiler had something to say\n";
+  }
+  if (files.empty())
+    return true;
+  std::string path = getOutputPath(options, input);
+  std::vector<OutputFile> outputs;
+  for (auto &[suffix, bytes] : files)
+    outputs.push_back({StringRef(suffix).starts_with("=") ? path.substr(0, path.rfind('.')) + suffix.substr(1) : path + suffix,
+                       std::move(bytes)});
+  if (options.depfile)
+    outputs.push_back({options.depfilePath.empty() ? path + ".d" : options.depfilePath, makeDepfile(path, read)});
+  return writeFiles(outputs, session);
 }
 
 int compileAll(const Options &options, Session &session) {
   if (options.printPipeline) {
     printPipelines(options);
-    if (!options.emit && !options.stopAfter && !options.printABI)
+    if (!options.emit && !options.stopAfter && !options.printABI && !options.package)
       return exitDone;
   }
-  bool good = true;
-  for (const std::string &input : options.inputs)
-    good &= compileOne(options, session, input);
-  int code = session.getExitCode();
-  if (!good && code == exitDone)
-    session.failInternal("a step failed without a message");
+  // Each input has a session of its own, so that several can be compiled at once; what they say comes in their order.
+  size_t count = options.inputs.size();
+  if (count == 1) {
+    if (!emitOne(options, session, options.inputs.front()) && session.getExitCode() == exitDone)
+      session.failInternal("a step failed without a message");
+    return session.getExitCode();
+  }
+  bool toStandardOutput = options.printABI || (options.emit && getOutputPath(options, options.inputs.front()) == "-");
+  std::vector<std::string> messages(count);
+  std::vector<int> codes(count);
+  runJobs(toStandardOutput ? 1 : options.jobs, count, [&](size_t i) {
+    raw_string_ostream stream(messages[i]);
+    Session own(options, stream);
+    if (!emitOne(options, own, options.inputs[i]) && own.getExitCode() == exitDone)
+      own.failInternal("a step failed without a message");
+    codes[i] = own.getExitCode();
+  });
+  for (size_t i = 0; i < count; ++i) {
+    session.getStream() << messages[i];
+    session.adopt(codes[i]);
+  }
   return session.getExitCode();
 }
 

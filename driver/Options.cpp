@@ -1,5 +1,6 @@
 // Parses the command line with the table of Options.td, and checks it.
 #include "driver/Options.h"
+#include "codegen/Assemble.h"
 #include "codegen/NVPTX.h"
 #include "driver/Version.h"
 #include "frontend/Diag/Example.h"
@@ -11,6 +12,10 @@
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/Support/StringSaver.h"
@@ -56,6 +61,9 @@ public:
   /// False once something is wrong; the message is then printed.
   bool parse(Options &options);
 
+  /// One line for each setting: name, value, where the value comes from.
+  void printSettings(const Options &options, raw_ostream &stream) const;
+
 private:
   bool fail(const Twine &message) {
     errs() << "tilec: error: " << message << "\n";
@@ -66,9 +74,16 @@ private:
   bool parsePair(const Arg &argument, std::vector<NameValue> &pairs);
   bool parseStage(OptionID id, StringRef option, std::optional<Stage> &stage);
   bool parseTarget(Options &options);
+  bool checkTarget(StringRef target);
   bool parseMessages(Options &options);
   bool parseRun(Options &options);
+  bool parseArgItems(Options &options);
+  bool readVariants(const std::string &path, Options &options);
+  bool parseTune(Options &options);
+  bool parseExtents(StringRef option, StringRef text, std::vector<std::pair<std::string, int64_t>> &extents);
+  bool parseReal(OptionID id, StringRef name, double &value);
   bool checkCompile(Options &options);
+  bool checkPackages(Options &options);
 
   const TilecTable &table;
   const InputArgList &arguments;
@@ -124,15 +139,31 @@ bool Parser::parseTarget(Options &options) {
       options.target = "cpu";
     return true;
   }
-  options.target = argument->getValue();
-  if (options.isCPU() || findGPUArch(options.target))
+  SmallVector<StringRef> names;
+  StringRef(argument->getValue()).split(names, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef name : names) {
+    if (!checkTarget(name.trim()))
+      return false;
+    if (!is_contained(options.targets, name.trim()))
+      options.targets.push_back(name.trim().str());
+  }
+  if (options.targets.empty())
+    return fail("--target needs a name");
+  options.target = options.targets.front();
+  if (options.targets.size() > 1 && !options.package && options.command == Options::Command::Compile)
+    return fail("several targets need a package: -o NAME.tilepkg");
+  return true;
+}
+
+bool Parser::checkTarget(StringRef target) {
+  if (target == "cpu" || findGPUArch(target))
     return true;
   std::vector<std::string> names;
   for (const GPUArch &arch : getGPUArchs())
     names.push_back(arch.name.str());
   names.push_back("cpu");
-  std::string nearest = suggest(options.target, names);
-  return fail("unknown target '" + options.target + "'; " +
+  std::string nearest = suggest(target, names);
+  return fail("unknown target '" + target + "'; " +
               (nearest.empty() ? "there are " + joinWords(names, "and") : "did you mean '" + nearest + "'?"));
 }
 
@@ -169,14 +200,69 @@ bool Parser::parseMessages(Options &options) {
   return true;
 }
 
+bool Parser::parseExtents(StringRef option, StringRef text, std::vector<std::pair<std::string, int64_t>> &extents) {
+  SmallVector<StringRef> items;
+  text.split(items, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef item : items) {
+    auto [name, number] = item.split('=');
+    int64_t extent;
+    if (name.trim().empty() || number.trim().getAsInteger(10, extent) || extent < 0)
+      return fail(option + " takes extents as in M=1000,N=777, found '" + item + "'");
+    extents.emplace_back(name.trim().str(), extent);
+  }
+  return true;
+}
+
+bool Parser::parseReal(OptionID id, StringRef name, double &value) {
+  if (const Arg *argument = arguments.getLastArg(id))
+    if (StringRef(argument->getValue()).getAsDouble(value) || !(value >= 0))
+      return fail(name + " takes a number that is not negative, found '" + argument->getValue() + "'");
+  return true;
+}
+
+bool Parser::parseTune(Options &options) {
+  TuneOptions &tune = options.tune;
+  for (const Arg *argument : arguments.filtered(OPT_shape))
+    if (!parseExtents("--shape", argument->getValue(), tune.shapes.emplace_back()))
+      return false;
+  tune.directory = arguments.getLastArgValue(OPT_work).str();
+  tune.logs = arguments.getAllArgValues(OPT_merge);
+  tune.check = arguments.getLastArgValue(OPT_check, "default").str();
+  if (tune.check != "default" && tune.check != "cpu" && tune.check != "none")
+    return fail("--check takes default, cpu or none, found '" + tune.check + "'");
+  tune.exhaustive = arguments.hasArg(OPT_exhaustive);
+  tune.precompile = arguments.hasArg(OPT_precompile);
+  tune.force = arguments.hasArg(OPT_force);
+  uint64_t variants = 1, jobs = 0;
+  if (!parseReal(OPT_timeout, "--timeout", tune.timeout) || !parseReal(OPT_budget, "--budget", tune.budget) ||
+      !parseNumber(OPT_keep, "--keep", 64, variants) || !parseNumber(OPT_jobs, "--jobs", 1024, jobs))
+    return false;
+  tune.variants = std::max<uint64_t>(variants, 1);
+  tune.jobs = jobs;
+  if (const Arg *argument = arguments.getLastArg(OPT_shard)) {
+    auto [index, count] = StringRef(argument->getValue()).split('/');
+    if (index.getAsInteger(10, tune.shard) || count.getAsInteger(10, tune.shards) || tune.shard >= tune.shards)
+      return fail("--shard takes I/N with I below N, as in 0/4, found '" + StringRef(argument->getValue()) + "'");
+  }
+  if (tune.shapes.empty() && !tune.precompile && tune.logs.empty())
+    return fail("tilec tune needs shapes to tune for: add --shape, as in --shape M=4096,N=4096");
+  return true;
+}
+
 bool Parser::parseRun(Options &options) {
-  bool isRun = options.command == Options::Command::Run;
-  for (const Arg *argument : arguments)
-    if (!isRun && argument->getOption().getGroup().isValid() && argument->getOption().getGroup().getID() == OPT_run_group)
+  bool isTune = options.command == Options::Command::Tune, isRun = options.command == Options::Command::Run || isTune;
+  auto groupOf = [](const Arg *argument) {
+    return argument->getOption().getGroup().isValid() ? argument->getOption().getGroup().getID() : 0u;
+  };
+  for (const Arg *argument : arguments) {
+    if (!isRun && !argument->getOption().matches(OPT_arg) && groupOf(argument) == OPT_run_group)
       return fail(argument->getSpelling() + " belongs to `tilec run`");
+    if (!isTune && groupOf(argument) == OPT_tune_group)
+      return fail(argument->getSpelling() + " belongs to `tilec tune`");
+  }
   if (!isRun)
     return true;
-  if (const Arg *argument = arguments.getLastArg(OPT_o, OPT_emit))
+  if (const Arg *argument = arguments.getLastArg(OPT_o, OPT_emit); argument && !isTune)
     return fail(argument->getSpelling() + " does not go with `tilec run`; outputs are written by --out NAME=FILE");
   for (const Arg *argument : arguments.filtered(OPT_arg))
     if (!parsePair(*argument, options.arguments))
@@ -184,7 +270,7 @@ bool Parser::parseRun(Options &options) {
   for (const Arg *argument : arguments.filtered(OPT_out))
     if (!parsePair(*argument, options.outputs))
       return false;
-  options.device = arguments.getLastArgValue(OPT_device, "cpu").str();
+  options.device = arguments.getLastArgValue(OPT_device, isTune && arguments.hasArg(OPT_target) && !options.isCPU() ? "cuda" : "cpu").str();
   if (options.device != "cpu" && options.device != "cuda")
     return fail("--device takes cpu or cuda, found '" + options.device + "'");
   if (options.device == "cpu" && arguments.hasArg(OPT_target) && !options.isCPU())
@@ -198,31 +284,120 @@ bool Parser::parseRun(Options &options) {
 
   if (const Arg *argument = arguments.getLastArg(OPT_random)) {
     options.hasRandom = true;
-    SmallVector<StringRef> items;
-    StringRef(argument->getValue()).split(items, ',', -1, /*KeepEmpty=*/false);
-    for (StringRef item : items) {
-      auto [name, text] = item.split('=');
-      int64_t extent;
-      if (name.trim().empty() || text.trim().getAsInteger(10, extent) || extent < 0)
-        return fail("--random takes extents as in M=1000,N=777, found '" + item + "'");
-      options.random.emplace_back(name.trim().str(), extent);
-    }
+    if (!parseExtents("--random", argument->getValue(), options.random))
+      return false;
   }
+  for (const Arg *argument : arguments.filtered(OPT_expect))
+    if (!parsePair(*argument, options.expected))
+      return false;
+  if (!parseReal(OPT_tolerance, "--tolerance", options.tolerance) || !parseReal(OPT_give_up, "--give-up", options.giveUp))
+    return false;
+  options.image = arguments.getLastArgValue(OPT_image).str();
+  options.measureFile = arguments.getLastArgValue(OPT_measure).str();
+  if (!options.image.empty() && options.device != "cuda")
+    return fail("--image needs --device cuda");
   uint64_t threads = 0;
   if (!parseNumber(OPT_seed, "--seed", UINT64_MAX, options.seed) ||
       !parseNumber(OPT_threads, "--threads", 4096, threads))
     return false;
   options.threads = threads;
-  options.time = arguments.hasArg(OPT_time);
+  options.time = arguments.hasArg(OPT_time) || !options.measureFile.empty();
+  return !isTune || parseTune(options);
+}
+
+/// What --arg, --variant and --variants say of a compilation.
+bool Parser::parseArgItems(Options &options) {
+  std::string error;
+  for (const Arg *argument : arguments.filtered(OPT_arg)) {
+    std::optional<ArgItem> item = parseArgItem(argument->getValue(), error);
+    if (!item)
+      return fail("--arg: " + error);
+    options.argItems.push_back(std::move(*item));
+  }
+  for (const Arg *argument : arguments.filtered(OPT_variant, OPT_variants)) {
+    if (argument->getOption().matches(OPT_variants)) {
+      if (!readVariants(argument->getValue(), options))
+        return false;
+      continue;
+    }
+    std::optional<VariantRequest> variant = parseVariant(argument->getValue(), options.variants.size() + 1, error);
+    if (!variant)
+      return fail("--variant: " + error);
+    options.variants.push_back(std::move(*variant));
+  }
+  for (size_t i = 0; i < options.variants.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (options.variants[i].name == options.variants[j].name)
+        return fail("two variants are called '" + options.variants[i].name + "'");
+  options.generic = !arguments.hasArg(OPT_no_generic);
+  if (!options.generic && options.variants.empty())
+    return fail("--no-generic needs a --variant that is left");
+  return true;
+}
+
+/// A file {"variants": [{"name": "decode", "args": ["M=1..16:8", "BM=16"]}]}.
+bool Parser::readVariants(const std::string &path, Options &options) {
+  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!buffer)
+    return fail("cannot read '" + path + "': " + buffer.getError().message());
+  Expected<json::Value> parsed = json::parse((*buffer)->getBuffer());
+  if (!parsed)
+    return fail("'" + path + "' is no JSON: " + toString(parsed.takeError()));
+  const json::Object *top = parsed->getAsObject();
+  const json::Array *list = top ? top->getArray("variants") : nullptr;
+  if (!list)
+    return fail("'" + path + "': expected {\"variants\": [{\"name\": NAME, \"args\": [ITEM, ...]}, ...]}");
+  for (const json::Value &entry : *list) {
+    const json::Object *object = entry.getAsObject();
+    std::optional<StringRef> name = object ? object->getString("name") : std::nullopt;
+    const json::Array *items = object ? object->getArray("args") : nullptr;
+    std::string text, error;
+    for (const json::Value &item : items ? *items : json::Array())
+      text += (text.empty() ? "" : ",") + item.getAsString().value_or("").str();
+    if (!name || !items)
+      return fail("'" + path + "': a variant needs a \"name\" and \"args\", a list of strings");
+    std::optional<VariantRequest> variant = parseVariant((*name + ":" + text).str(), options.variants.size() + 1, error);
+    if (!variant)
+      return fail("'" + path + "': variant '" + *name + "': " + error);
+    options.variants.push_back(std::move(*variant));
+  }
+  return true;
+}
+
+/// `tilec inspect FILE` and `tilec link FILE... -o NAME.tilepkg`.
+bool Parser::checkPackages(Options &options) {
+  if (options.command == Options::Command::Inspect)
+    return options.inputs.size() == 1 || fail("tilec inspect takes one file, found " + Twine(options.inputs.size()));
+  if (options.output.empty())
+    return fail("tilec link needs -o NAME.tilepkg");
   return true;
 }
 
 /// What is to be written, where, and whether that goes together.
 bool Parser::checkCompile(Options &options) {
+  if (!parseArgItems(options))
+    return false;
+  if (options.output.size() > 2 && StringRef(options.output).ends_with(".c")) {
+    options.cSource = true;
+    if (!options.emit)
+      options.emit = options.isCPU() ? Stage::Obj : Stage::Cubin;
+    if (!hasManifest(*options.emit))
+      return fail("C carries a cubin, PTX or object file: --emit=" + getStageName(*options.emit) +
+                  " does not go with a .c file");
+  }
+  if (options.package) {
+    if (options.inputs.size() > 1 && !options.output.empty())
+      return fail("-o names one file, but there are " + Twine(options.inputs.size()) + " inputs; join packages with tilec link");
+    if (options.targets.empty())
+      options.targets = {options.target};
+    if (options.targets.size() > 1 && is_contained(options.inputs, "-"))
+      return fail("a package of several targets is compiled from a file, not from standard input");
+    return true;
+  }
   if (!options.emit && !options.output.empty()) {
     options.emit = stageOfFile(options.output);
     if (!options.emit)
-      return fail("cannot tell from '" + options.output + "' what to write: end it in .cubin, .ptx, .ll, .mlir or .o, or add --emit=KIND");
+      return fail("cannot tell from '" + options.output + "' what to write: end it in .cubin, .ptx, .c, .ll, .mlir or .o, or add --emit=KIND");
   }
   if (!options.emit && !options.stopAfter && !options.printPipeline && !options.printABI)
     return fail("nothing to write: name an output as in -o NAME.cubin, or a kind as in --emit=ptx; see tilec --help");
@@ -242,23 +417,31 @@ bool Parser::parse(Options &options) {
   if (!checkSpelling())
     return false;
   options.inputs = arguments.getAllArgValues(OPT_INPUT);
-  if (!options.inputs.empty() && options.inputs.front() == "run") {
-    options.command = Options::Command::Run;
+  static const std::pair<StringRef, Options::Command> commands[] = {{"run", Options::Command::Run},
+                                                                     {"tune", Options::Command::Tune},
+                                                                     {"inspect", Options::Command::Inspect},
+                                                                     {"link", Options::Command::Link}};
+  const std::string word = options.inputs.empty() ? "" : options.inputs.front();
+  for (const auto &[name, command] : commands)
+    if (word == name)
+      options.command = command;
+  if (options.command != Options::Command::Compile) {
     options.inputs.erase(options.inputs.begin());
-  } else if (!options.inputs.empty() && !StringRef(options.inputs.front()).contains('.') &&
-             !sys::fs::exists(options.inputs.front())) {
-    StringRef word = options.inputs.front();
+  } else if (!options.inputs.empty() && !StringRef(word).contains('.') && !sys::fs::exists(word)) {
+    std::string near = suggest(word, {"run", "tune", "inspect", "link"});
     return fail("'" + word + "' is no file, and " +
-                (suggest(word, {"run"}).empty() ? "no command; the only one is 'run'" : "no command; did you mean 'run'?"));
+                (near.empty() ? "no command; there are run, tune, inspect and link" : "no command; did you mean '" + near + "'?"));
   }
   if (options.inputs.empty())
     return fail("no input file; see tilec --help");
-  if (options.command == Options::Command::Run && options.inputs.size() > 1)
-    return fail("tilec run takes one file, found " + Twine(options.inputs.size()));
+  if ((options.command == Options::Command::Run || options.command == Options::Command::Tune) && options.inputs.size() > 1)
+    return fail("tilec " + word + " takes one file, found " + Twine(options.inputs.size()));
 
   options.output = arguments.getLastArgValue(OPT_o).str();
   uint64_t level = options.level;
-  if (!parseStage(OPT_emit, "--emit", options.emit) || !parseStage(OPT_stop_after, "--stop-after", options.stopAfter) ||
+  StringRef kind = arguments.getLastArgValue(OPT_emit);
+  options.package = kind == "package" || (kind.empty() && StringRef(options.output).ends_with(".tilepkg"));
+  if ((!options.package && !parseStage(OPT_emit, "--emit", options.emit)) || !parseStage(OPT_stop_after, "--stop-after", options.stopAfter) ||
       !parseTarget(options) || !parseNumber(OPT_O, "-O", 3, level) || !parseMessages(options) || !parseRun(options))
     return false;
   options.level = level;
@@ -271,22 +454,77 @@ bool Parser::parse(Options &options) {
     if (!parsePair(*argument, options.defines))
       return false;
   options.kernel = arguments.getLastArgValue(OPT_kernel).str();
+  options.config = arguments.getLastArgValue(OPT_config).str();
   options.includes = arguments.getAllArgValues(OPT_I);
+  options.debug = arguments.hasArg(OPT_g);
   options.dumpDirectory = arguments.getLastArgValue(OPT_dump_dir).str();
   options.printPipeline = arguments.hasArg(OPT_print_pipeline);
   options.printABI = arguments.hasArg(OPT_print_abi);
   options.timeReport = arguments.hasArg(OPT_time_report);
-  return options.command == Options::Command::Run || checkCompile(options);
+  const char *cacheFolder = getenv("TILE_CACHE");
+  options.cacheFolder = arguments.getLastArgValue(OPT_cache, cacheFolder ? cacheFolder : "").str();
+  options.explainCache = arguments.hasArg(OPT_explain_cache);
+  uint64_t megabytes = options.cacheMegabytes, jobs = options.jobs;
+  if (!parseNumber(OPT_cache_size, "--cache-size", 1 << 20, megabytes) || !parseNumber(OPT_j, "-j", 1024, jobs))
+    return false;
+  options.cacheMegabytes = unsigned(megabytes);
+  options.jobs = unsigned(jobs);
+  options.repro = arguments.getLastArgValue(OPT_repro).str();
+  options.withSource = arguments.hasArg(OPT_with_source);
+  options.extract = arguments.getLastArgValue(OPT_extract).str();
+  if (options.command == Options::Command::Compile)
+    return checkCompile(options);
+  return options.command == Options::Command::Run || options.command == Options::Command::Tune || checkPackages(options);
+}
+
+//===--- Settings --------------------------------------------------------------------------------------------------===//
+
+void Parser::printSettings(const Options &options, raw_ostream &stream) const {
+  auto print = [&](StringRef name, const Twine &value, std::initializer_list<OptionID> ids, const char *variable = nullptr) {
+    bool isGiven = any_of(ids, [&](OptionID id) { return arguments.hasArg(id); });
+    const char *fromEnvironment = variable ? getenv(variable) : nullptr;
+    std::string source = isGiven ? "command line" : fromEnvironment && *fromEnvironment ? variable : "default";
+    stream << left_justify(name, 20) << left_justify(value.str(), 28) << source << "\n";
+  };
+  auto list = [](const auto &items, auto text) {
+    std::string joined;
+    for (const auto &item : items)
+      joined += (joined.empty() ? "" : ",") + text(item);
+    return joined.empty() ? std::string("-") : joined;
+  };
+  auto orNone = [](const std::string &text) { return text.empty() ? std::string("-") : text; };
+  Expected<std::string> ptxas = findPtxas(options.ptxasPath, options.executable);
+  std::string assembler = ptxas ? orNone(*ptxas) : toString(ptxas.takeError());
+  const char *linker = getenv("TILE_LINKER");
+  print("target", options.targets.empty() ? options.target : join(options.targets, ","), {OPT_target});
+  print("level", Twine(options.level), {OPT_O});
+  print("defines", list(options.defines, [](const NameValue &each) { return each.first + "=" + each.second; }), {OPT_D});
+  print("arguments", list(options.argItems, [](const ArgItem &each) { return each.text; }), {OPT_arg});
+  print("variants", list(options.variants, [](const VariantRequest &each) { return each.name; }), {OPT_variant, OPT_variants});
+  print("generic", options.generic ? "true" : "false", {OPT_no_generic});
+  print("includes", list(options.includes, [](const std::string &each) { return each; }), {OPT_I});
+  print("ptxas", assembler, {OPT_ptxas_path}, "TILE_PTXAS");
+  print("linker", linker && *linker ? linker : "cc", {}, "TILE_LINKER");
+  print("cache", orNone(options.cacheFolder), {OPT_cache}, "TILE_CACHE");
+  print("cache-size", Twine(options.cacheMegabytes), {OPT_cache_size});
+  print("jobs", Twine(options.jobs), {OPT_j});
+  print("remarks", options.remarks ? "true" : "false", {OPT_remarks, OPT_remarks_eq});
+  print("warnings", list(options.warnings, [](const std::string &each) { return each; }), {OPT_W, OPT_Werror, OPT_Werror_eq});
+  print("error-limit", Twine(options.errorLimit), {OPT_error_limit});
+  print("diagnostics-format", options.json ? "json" : "text", {OPT_diagnostics_format});
+  print("color", options.color ? "true" : "false", {OPT_color}, "NO_COLOR");
 }
 
 //===--- Help ------------------------------------------------------------------------------------------------------===//
 
 static void printHelp(const TilecTable &table) {
-  table.printHelp(outs(), "tilec FILE.tile -o OUT [option...]\n       tilec run FILE.tile --arg x=x.npy --out y=y.npy [option...]",
+  table.printHelp(outs(), "tilec FILE.tile -o OUT [option...]\n       tilec inspect FILE.tilepkg\n       tilec link A.tilepkg B.tilepkg -o C.tilepkg\n       tilec run FILE.tile --arg x=x.npy --out y=y.npy [option...]\n       tilec tune FILE.tile --shape M=4096,N=4096 [option...]",
                   "compiles kernels of the tile language");
   outs() << "\nEXAMPLES:\n"
             "  tilec softmax.tile -D BLOCK=1024 --target sm_90a -o softmax.cubin\n"
-            "  tilec run softmax.tile -D BLOCK=1024 --arg x=x.npy --out y=y.npy --device cpu\n\n"
+            "  tilec matmul.tile --target sm_80,sm_90a,cpu --variant decode:M=1..16:8,BM=16 -o matmul.tilepkg\n"
+            "  tilec run softmax.tile -D BLOCK=1024 --arg x=x.npy --out y=y.npy --device cpu\n"
+            "  tilec tune matmul.tile -D T=f16 --shape M=4096,N=4096,K=4096 --device cuda -o matmul.json\n\n"
             "Exit codes: 0 done, 1 the source or the data is wrong, 2 the call is wrong or a file cannot be read or written,\n"
             "70 an internal error. @FILE reads options from FILE.\n";
 }
@@ -302,6 +540,13 @@ static int explain(StringRef code) {
   if (const DiagnosticExample *example = findExample(info.code))
     printExample(outs(), *example);
   return exitDone;
+}
+
+/// The words of one argument, as they would be given again.
+static std::vector<std::string> render(const Arg &argument, const InputArgList &arguments) {
+  ArgStringList words;
+  argument.render(arguments, words);
+  return std::vector<std::string>(words.begin(), words.end());
 }
 
 std::optional<Options> parseOptions(int argc, const char *const *argv, int &exitCode) {
@@ -338,10 +583,21 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, int &exit
   Options options;
   static int anchor;
   options.executable = sys::fs::getMainExecutable(argv[0], &anchor);
-  if (!Parser(table, arguments).parse(options)) {
+  Parser parser(table, arguments);
+  bool good = parser.parse(options);
+  if (arguments.hasArg(OPT_print_settings)) { // a call that only asks needs nothing to write
+    parser.printSettings(options, outs());
+    exitCode = exitDone;
+    return std::nullopt;
+  }
+  if (!good) {
     exitCode = exitCall;
     return std::nullopt;
   }
+  for (const Arg *argument : arguments)
+    if (!argument->getOption().matches(OPT_repro))
+      for (const std::string &word : render(*argument, arguments))
+        options.reproArguments.push_back(word);
   return options;
 }
 

@@ -3,6 +3,7 @@
 #define TILE_DRIVER_OPTIONS_H
 
 #include "driver/Stage.h"
+#include "frontend/Sema/ArgItem.h"
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,8 +18,21 @@ enum ExitCode { exitDone = 0, exitWrong = 1, exitCall = 2, exitInternal = 70 };
 /// NAME=VALUE.
 using NameValue = std::pair<std::string, std::string>;
 
+/// What `tilec tune` is asked for.
+struct TuneOptions {
+  std::vector<std::vector<std::pair<std::string, int64_t>>> shapes; ///< extents by name, one list for each --shape
+  std::string directory;         ///< of binaries, outputs to compare with, and the log
+  std::vector<std::string> logs; ///< to merge instead of measuring
+  std::string check = "default"; ///< what results are compared with: default, cpu or none
+  bool exhaustive = false, precompile = false, force = false;
+  double timeout = 60, budget = 0; ///< seconds for one candidate, and for all; 0: no end
+  unsigned variants = 1;           ///< configurations to keep
+  unsigned jobs = 0;               ///< compilations at a time; 0: one for each processor
+  unsigned shard = 0, shards = 1;
+};
+
 struct Options {
-  enum class Command { Compile, Run };
+  enum class Command { Compile, Run, Inspect, Link, Tune };
   Command command = Command::Compile;
   std::vector<std::string> inputs;
   std::string executable; ///< path of this program
@@ -26,7 +40,13 @@ struct Options {
   // Output.
   std::string output;
   std::optional<Stage> emit;
+  bool cSource = false; ///< write C that carries the product of `emit`, and a header
+  bool package = false;          ///< write a package, of all targets; `emit` is then not set
   std::string target = "sm_90a"; ///< a GPU's name, or "cpu"
+  std::vector<std::string> targets; ///< of a package, in order, each once
+  std::string cpu;               ///< level of x86-64 to compile for; empty: this processor
+  bool withSource = false;
+  std::string extract;           ///< where `tilec inspect` writes the files; empty: nowhere
   int level = 3;
   bool depfile = false;
   std::string depfilePath;
@@ -35,7 +55,12 @@ struct Options {
   // Kernel.
   std::vector<NameValue> defines;
   std::string kernel;
+  std::vector<ArgItem> argItems;
+  std::vector<VariantRequest> variants;
+  bool generic = true;
+  std::string config; ///< --config: NAME=VALUE,... or a result of `tilec tune`
   std::vector<std::string> includes;
+  bool debug = false; ///< keep `print` and `assert`
 
   // Messages.
   std::vector<std::string> warnings; ///< what stood after -W, in order: "CODE", "no-CODE", "error", "error=CODE"
@@ -48,7 +73,14 @@ struct Options {
   // Looking inside.
   std::optional<Stage> stopAfter;
   std::string dumpDirectory;
-  bool printPipeline = false, printABI = false, timeReport = false;
+  bool printPipeline = false, printABI = false, timeReport = false, explainCache = false;
+
+  // Building much.
+  std::string cacheFolder; ///< empty: no cache
+  unsigned cacheMegabytes = 1024;
+  unsigned jobs = 1; ///< 0: one for each processor
+  std::string repro; ///< where --repro writes; empty: nowhere
+  std::vector<std::string> reproArguments; ///< the call without it
 
   // Run.
   std::vector<NameValue> arguments, outputs;
@@ -57,6 +89,13 @@ struct Options {
   bool hasRandom = false, time = false;
   uint64_t seed = 0;
   unsigned threads = 0; ///< 0: one for each processor
+  std::vector<NameValue> expected; ///< --expect: outputs to compare with
+  double tolerance = 1e-2;         ///< of the largest element expected
+  std::string image;               ///< a compiled kernel to run instead of compiling
+  std::string measureFile;         ///< where times go, as JSON
+  double giveUp = 0;               ///< milliseconds from which a kernel is too slow to be timed; 0: none
+
+  TuneOptions tune;
 
   bool isCPU() const { return target == "cpu"; }
 };

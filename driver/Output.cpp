@@ -1,5 +1,7 @@
 // Atomic output, and depfiles.
 #include "driver/Output.h"
+#include "frontend/Parse/Imports.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -109,10 +111,12 @@ static std::string escape(StringRef path) {
   return text;
 }
 
-std::string makeDepfile(StringRef target, const SourceManager &sources) {
+std::string makeDepfile(StringRef target, const std::vector<std::string> &sources) {
   std::string text = escape(target) + ":";
-  for (size_t i = 0; i < sources.size(); ++i)
-    text += " \\\n  " + escape(sources.name(FileID(i)));
+  StringSet<> listed;
+  for (const std::string &source : sources)
+    if (!StringRef(source).starts_with(libraryPrefix) && listed.insert(source).second) // the library is part of the compiler
+      text += " \\\n  " + escape(source);
   return text + "\n";
 }
 

@@ -21,7 +21,7 @@ bool writeFiles(const std::vector<OutputFile> &files, Session &session);
 bool isFile(const std::string &path);
 
 /// The text of a Makefile rule that says that `target` was made from `sources`.
-std::string makeDepfile(llvm::StringRef target, const SourceManager &sources);
+std::string makeDepfile(llvm::StringRef target, const std::vector<std::string> &sources);
 
 } // namespace tile
 

@@ -5,55 +5,47 @@
 #include "driver/RunArguments.h"
 #include "driver/RunCuda.h"
 #include "frontend/Sema/Words.h"
+#include "runtime/src/HostCode.h"
 #include "runtime/src/Validate.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <thread>
 
 using namespace llvm;
 
 namespace tile {
 
-void runPrograms(void (*kernel)(const void *const *, int64_t, int64_t), const void *const *arguments, int64_t count,
-                 unsigned threads) {
-  if (threads == 0)
-    threads = std::max(1u, std::thread::hardware_concurrency());
-  threads = unsigned(std::min<int64_t>(threads, count));
-  if (threads <= 1)
-    return kernel(arguments, 0, count);
-  // Small enough pieces that a slow one delays the end little, large enough that taking one costs nothing.
-  int64_t piece = std::max<int64_t>(1, count / (int64_t(threads) * 16));
-  std::atomic<int64_t> next{0};
-  auto work = [&] {
-    for (int64_t begin; (begin = next.fetch_add(piece)) < count;)
-      kernel(arguments, begin, std::min(begin + piece, count));
-  };
-  std::vector<std::thread> pool;
-  for (unsigned i = 1; i < threads; ++i)
-    pool.emplace_back(work);
-  work();
-  for (std::thread &thread : pool)
-    thread.join();
-}
-
-bool printMedianTime(StringRef name, function_ref<bool(double &)> run) {
+bool measure(const Options &options, Session &session, StringRef name, function_ref<bool(unsigned, double &)> run) {
   constexpr size_t fewest = 5, most = 100;
-  constexpr double enough = 500; // milliseconds
+  constexpr double enough = 300, batch = 1; // milliseconds
   std::vector<double> times;
   double sum = 0, time = 0;
-  while (times.size() < fewest || (sum < enough && times.size() < most)) {
-    if (!run(time))
+  if (!run(1, time)) // the first is slower: it also says how many fill a batch
+    return false;
+  bool slow = options.giveUp > 0 && time > options.giveUp && run(1, time) && time > options.giveUp;
+  unsigned count = unsigned(std::clamp(batch / std::max(time, 1e-6), 1.0, 50.0));
+  if (slow)
+    times.push_back(time);
+  while (!slow && (times.size() < fewest || (sum < enough && times.size() < most))) {
+    if (!run(count, time))
       return false;
     times.push_back(time);
-    sum += time;
+    sum += time * count;
   }
   std::sort(times.begin(), times.end());
-  outs() << name << ": " << format("%.4g", times[times.size() / 2]) << " ms (median of " << times.size() << " runs, best "
+  double median = times[times.size() / 2];
+  outs() << name << ": " << format("%.4g", median) << " ms (median of " << times.size() << " runs, best "
          << format("%.4g", times.front()) << " ms)\n";
-  return true;
+  if (options.measureFile.empty())
+    return true;
+  json::Value record = json::Object{{"ms", median}, {"best_ms", times.front()}, {"runs", int64_t(times.size())}, {"slow", slow}};
+  std::error_code error;
+  raw_fd_ostream file(options.measureFile, error);
+  if (!error)
+    file << record << "\n";
+  return !error || session.failCall("cannot write '" + options.measureFile + "': " + error.message());
 }
 
 /// The kernel to run: the one that --kernel names, or the only one.
@@ -88,15 +80,24 @@ static void moveToDefines(const ast::KernelDecl &kernel, Options &options) {
 }
 
 static bool runOnHost(Compiler &compiler, RunArguments &arguments, const Options &options, Session &session) {
-  const runtime::Kernel &kernel = compiler.getManifest().kernels.front();
-  if (!arguments.bind(kernel))
+  // The arguments are made by the generic record, the last; the launch may choose a variant.
+  const runtime::Kernel generic = compiler.getManifest().kernels.back();
+  if (!arguments.bind(generic))
     return false;
-  std::string reason;
-  std::unique_ptr<runtime::Validator> validator = runtime::Validator::create(kernel, reason);
-  if (!validator)
-    return session.failInternal("the manifest cannot be checked against: " + reason);
   std::vector<tile_argument> described = arguments.describe();
   runtime::Plan plan;
+  std::unique_ptr<runtime::Validator> validator;
+  for (const runtime::Kernel &candidate : compiler.getManifest().kernels) {
+    std::string reason;
+    validator = runtime::Validator::create(candidate, reason);
+    if (!validator)
+      return session.failInternal("the manifest cannot be checked against: " + reason);
+    if (validator->fits(described.data(), described.size()) == runtime::Validator::Fit::Yes &&
+        validator->holds(described.data(), described.size(), plan))
+      break;
+  }
+  const runtime::Kernel &kernel = validator->getKernel();
+  compiler.keepKernels([&](const runtime::Kernel &each) { return each.symbol == kernel.symbol; });
   if (runtime::Error error = validator->check(described.data(), described.size(), plan))
     return session.failData(error.message);
   for (const runtime::Fill &fill : plan.fills)
@@ -120,17 +121,20 @@ static bool runOnHost(Compiler &compiler, RunArguments &arguments, const Options
       return session.failInternal(found.takeError());
     code = *found;
   }
-  auto once = [&] { runPrograms(code, plan.pointers.data(), plan.programs, options.threads); };
+  auto once = [&] { runtime::runPrograms(code, plan.pointers.data(), plan.programs, options.threads); };
   {
     Phase phase(options, "run");
     once();
   }
+  if (const FailedAssert *failed = library->getFailedAssert())
+    return session.failAssert(failed->message, failed->file, failed->line);
   if (!arguments.writeOutputs())
     return false;
-  return !options.time || printMedianTime(kernel.name, [&](double &milliseconds) {
+  return !options.time || measure(options, session, kernel.name, [&](unsigned count, double &milliseconds) {
     auto begin = std::chrono::steady_clock::now();
-    once();
-    milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    for (unsigned i = 0; i < count; ++i)
+      once();
+    milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count() / count;
     return true;
   });
 }
@@ -150,9 +154,14 @@ static bool runChecked(Options &options, Session &session) {
   if (!arguments.load(*kernel))
     return false;
   compiler.setArguments(arguments.getDtypes(), arguments.getShapes());
+  compiler.setExtents(options.random);
   if (!compiler.elaborate())
     return false;
-  compiler.keepFirstInstance();
+  // Of several instances the first that is generic, with its variants.
+  const std::vector<runtime::Kernel> &kernels = compiler.getManifest().kernels;
+  auto first = llvm::find_if(kernels, [](const runtime::Kernel &each) { return each.facts.empty(); });
+  auto constants = first->constants;
+  compiler.keepKernels([&](const runtime::Kernel &each) { return each.constants == constants; });
   return options.device == "cuda" ? runOnCuda(compiler, arguments, options, session)
                                   : runOnHost(compiler, arguments, options, session);
 }

@@ -4,6 +4,7 @@
 #include "frontend/Sema/Words.h"
 #include "runtime/src/Encode.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -37,14 +38,25 @@ static std::optional<runtime::Dtype> getDeclaredDtype(const ast::Param &param, c
   return runtime::dtypeFromName(param.type.name.text);
 }
 
+/// Is `name` of the form ARRAY[NUMBER]?
+static bool isElement(StringRef name, StringRef array) {
+  unsigned number;
+  return name.consume_front(array) && name.consume_front("[") && !name.consumeInteger(10, number) && name == "]";
+}
+
 bool RunArguments::load(const ast::KernelDecl &kernel) {
   std::vector<std::string> names;
   for (const ast::Param &param : kernel.params)
     names.push_back(param.name.text);
   auto findParam = [&](StringRef name) -> const ast::Param * {
-    for (const ast::Param &param : kernel.params)
-      if (param.name.text == name)
+    for (const ast::Param &param : kernel.params) {
+      if (param.count ? isElement(name, param.name.text) : param.name.text == name)
         return &param;
+      if (param.count && param.name.text == name) {
+        session.failCall("'" + name + "' is an array of tensors: name one of them, as in '" + name + "[0]=FILE'");
+        return nullptr;
+      }
+    }
     std::string nearest = suggest(name, names);
     session.failCall("kernel '" + kernel.name.text + "' has no parameter '" + name + "'; " +
                      (nearest.empty() ? "its parameters are " + joinWords(names, "and")
@@ -265,6 +277,12 @@ bool RunArguments::makeTensor(const runtime::Param &param, RunArgument &argument
 bool RunArguments::bind(const runtime::Kernel &kernel) {
   for (const auto &[name, extent] : options.random)
     bindings.emplace(name, extent);
+  for (const auto &[name, file] : files)
+    if (name.find('[') != std::string::npos && none_of(kernel.params, [&, &name = name](const runtime::Param &param) { return param.name == name; }))
+      return session.failCall("'" + name + "' does not exist: the array has " +
+                              Twine(count_if(kernel.params, [&, &name = name](const runtime::Param &param) {
+                                return StringRef(param.name).starts_with(StringRef(name).split('[').first.str() + "[");
+                              })) + " tensors in this instance of the kernel");
   // Inputs first: the sizes of everything else follow from them.
   for (const runtime::Param &param : kernel.params)
     if (auto file = files.find(param.name); file != files.end())
@@ -292,7 +310,19 @@ void RunArguments::fillRandom(RunArgument &argument) {
   size_t size = (runtime::dtypeBits(param.dtype) + 7) / 8;
   char *data = argument.buffer.getData();
   bool isBool = param.dtype == runtime::Dtype::Bool;
-  for (size_t n = argument.buffer.getBytes() / size; n-- > 0; data += size) {
+  // Long tensors repeat what they begin with, after a prime number of elements: no two rows are alike, and it takes no time.
+  constexpr size_t period = 1048573;
+  size_t count = argument.buffer.getBytes() / size;
+  for (size_t n = 0; n < count; ++n, data += size) {
+    if (n == period) {
+      for (size_t left = (count - n) * size, have = n * size; left;) {
+        size_t piece = std::min(left, have);
+        std::memcpy(data, argument.buffer.getData(), piece);
+        data += piece;
+        left -= piece;
+      }
+      break;
+    }
     uint64_t bits;
     if (runtime::dtypeBits(param.dtype) < 8) {
       bits = random();
@@ -330,7 +360,52 @@ std::vector<tile_argument> RunArguments::describe(ArrayRef<void *> addresses) co
   return result;
 }
 
+/// Element by element: within `tolerance` of the largest element expected, NaN with NaN.
+bool RunArguments::compareOutputs() {
+  for (const auto &[name, path] : options.expected) {
+    auto found = find_if(arguments, [&, &name = name](const RunArgument &argument) { return argument.param->name == name; });
+    if (found == arguments.end() || found->param->access == runtime::Access::In || found->param->kind != runtime::Param::Kind::Tensor)
+      return session.failCall("'" + name + "' is no output of the kernel, in --expect " + name + "=" + path);
+    runtime::NpyArray expected;
+    runtime::Dtype dtype = found->param->dtype;
+    if (runtime::Error error = runtime::readNpy(path, dtype, expected))
+      return session.failCall(error.message);
+    if (expected.shape != found->shape || !isDense(*found))
+      return session.failData("'" + name + "' and '" + path + "' have different shapes");
+    size_t size = (runtime::dtypeBits(dtype) + 7) / 8, count = found->buffer.getBytes() / size;
+    auto decode = [&](const char *data, size_t n) {
+      uint64_t bits = 0;
+      std::memcpy(&bits, data + n * size, size);
+      if (runtime::isIntegral(dtype))
+        return double(runtime::decodeInteger(bits, dtype).value_or(0));
+      return runtime::decodeFloat(bits, dtype);
+    };
+    double largest = 0, error = 0;
+    size_t wrong = 0;
+    for (size_t n = 0; n < count; ++n)
+      if (double value = std::abs(decode(expected.data.data(), n)); std::isfinite(value))
+        largest = std::max(largest, value);
+    for (size_t n = 0; n < count; ++n) {
+      if (std::memcmp(found->buffer.getData() + n * size, expected.data.data() + n * size, size) == 0)
+        continue;
+      double a = decode(found->buffer.getData(), n), b = decode(expected.data.data(), n);
+      if ((std::isnan(a) && std::isnan(b)) || a == b)
+        continue;
+      double off = std::abs(a - b);
+      wrong += !(off <= options.tolerance * largest);
+      error = std::max(error, std::isnan(off) ? INFINITY : off);
+    }
+    if (wrong)
+      return session.failData("'" + name + "' differs from '" + path + "' in " + Twine(wrong) + " of " + Twine(count) +
+                              " elements; the largest error is " + formatv("{0:f6}", error).str() + ", allowed is " +
+                              formatv("{0:f6}", options.tolerance * largest).str());
+  }
+  return true;
+}
+
 bool RunArguments::writeOutputs() {
+  if (!compareOutputs())
+    return false;
   for (const RunArgument &argument : arguments) {
     const std::string *path = find(options.outputs, argument.param->name);
     if (!path)

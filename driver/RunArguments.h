@@ -61,7 +61,7 @@ public:
   /// replaces the tensors' host addresses, one for each parameter.
   std::vector<tile_argument> describe(llvm::ArrayRef<void *> addresses = {}) const;
 
-  /// Writes the files that --out names.
+  /// Writes the files that --out names, and compares with those that --expect names.
   bool writeOutputs();
 
 private:
@@ -70,6 +70,7 @@ private:
   bool makeTensor(const runtime::Param &param, RunArgument &argument);
   bool chooseStrides(const runtime::Param &param, RunArgument &argument);
   void fillRandom(RunArgument &argument);
+  bool compareOutputs();
 
   const Options &options;
   Session &session;
@@ -79,12 +80,10 @@ private:
   std::vector<RunArgument> arguments;
 };
 
-/// `count` programs of a kernel, spread over threads. Zero threads: one for each processor.
-void runPrograms(void (*kernel)(const void *const *, int64_t, int64_t), const void *const *arguments, int64_t count,
-                 unsigned threads);
-
-/// Calls `run` until its times settle, and prints the median. False as soon as `run` is.
-bool printMedianTime(llvm::StringRef name, llvm::function_ref<bool(double &milliseconds)> run);
+/// Calls `run(count, milliseconds)`, which runs the kernel `count` times and says how long one took, until its times settle;
+/// prints the median, and writes it to --measure's file. False as soon as `run` is.
+bool measure(const Options &options, Session &session, llvm::StringRef name,
+             llvm::function_ref<bool(unsigned count, double &milliseconds)> run);
 
 } // namespace tile
 

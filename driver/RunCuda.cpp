@@ -3,6 +3,7 @@
 #include "codegen/Assemble.h"
 #include "codegen/NVPTX.h"
 #include "runtime/src/CudaDriver.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 
@@ -84,6 +85,22 @@ static bool makeImage(Compiler &compiler, const Options &options, Session &sessi
   return true;
 }
 
+/// The manifest beside a binary. Its instances are those of its own compilation: the one that fits the arguments is taken by
+/// the runtime.
+static std::optional<runtime::Manifest> readManifest(const std::string &path, Session &session) {
+  auto file = MemoryBuffer::getFile(path);
+  if (!file) {
+    session.failCall("cannot read '" + path + "': " + file.getError().message());
+    return std::nullopt;
+  }
+  std::string error;
+  std::optional<runtime::Manifest> manifest = runtime::parseManifest((*file)->getBuffer().str(), error);
+  if (manifest && !manifest->kernels.empty())
+    return manifest;
+  session.failCall("'" + path + "': " + (manifest ? "it describes no kernel" : error));
+  return std::nullopt;
+}
+
 bool runOnCuda(Compiler &compiler, RunArguments &arguments, const Options &options, Session &session) {
   runtime::Error error;
   const runtime::CudaDriver *driver = runtime::CudaDriver::get(error);
@@ -93,9 +110,19 @@ bool runOnCuda(Compiler &compiler, RunArguments &arguments, const Options &optio
   if ((error = driver->currentContext(context)))
     return fail(session, error);
   std::string image;
-  if (!makeImage(compiler, options, session, image))
+  if (!options.image.empty()) {
+    auto file = MemoryBuffer::getFile(options.image);
+    if (!file)
+      return session.failCall("cannot read '" + options.image + "': " + file.getError().message());
+    std::optional<runtime::Manifest> manifest = readManifest(options.image + ".json", session);
+    if (!manifest)
+      return false;
+    image = (*file)->getBuffer().str();
+    compiler.getManifest() = std::move(*manifest);
+  } else if (!makeImage(compiler, options, session, image)) {
     return false;
-  const runtime::Kernel &record = compiler.getManifest().kernels.front();
+  }
+  const runtime::Kernel &record = compiler.getManifest().kernels.back(); // the generic one
   if (!arguments.bind(record))
     return false;
 
@@ -147,16 +174,17 @@ bool runOnCuda(Compiler &compiler, RunArguments &arguments, const Options &optio
   if ((error = driver->check(driver->eventCreate(&begin, runtime::cuda::eventDefault), "making an event")) ||
       (error = driver->check(driver->eventCreate(&end, runtime::cuda::eventDefault), "making an event")))
     return fail(session, error);
-  bool good = printMedianTime(record.name, [&](double &milliseconds) {
+  bool good = measure(options, session, record.name, [&](unsigned count, double &milliseconds) {
     float time = 0;
     driver->eventRecord(begin, nullptr);
-    if (!launch())
-      return false;
+    for (unsigned i = 0; i < count; ++i)
+      if (!launch())
+        return false;
     driver->eventRecord(end, nullptr);
     driver->eventSynchronize(end);
     if ((error = driver->check(driver->eventElapsed(&time, begin, end), "measuring the kernel")))
       return fail(session, error);
-    milliseconds = time;
+    milliseconds = time / count;
     return true;
   });
   driver->eventDestroy(begin);

@@ -25,15 +25,16 @@ static void setWarnings(const Options &options, DiagnosticEngine &diagnostics) {
   }
 }
 
-Session::Session(const Options &options) : options(options), diagnostics(sources) {
+Session::Session(const Options &options, raw_ostream &stream)
+    : options(options), diagnostics(sources), stream(stream) {
   diagnostics.setErrorLimit(options.errorLimit);
   diagnostics.setRemarks(options.remarks);
   setWarnings(options, diagnostics);
   DiagnosticConsumer render;
   if (options.json)
-    render = JsonRenderer(sources, errs());
+    render = JsonRenderer(sources, stream);
   else
-    render = TextRenderer(sources, errs(), options.color);
+    render = TextRenderer(sources, stream, options.color);
   diagnostics.setConsumer([render = std::move(render), pattern = std::make_shared<Regex>(options.remarksRegex),
                            all = options.remarksRegex.empty()](const Diagnostic &diagnostic) {
     if (diagnostic.severity != Severity::remark || all || pattern->match(diagnostic.message))
@@ -46,7 +47,7 @@ Session::~Session() {
     return;
   std::string text = summary(diagnostics);
   if (diagnostics.errors() > 1 && !text.empty())
-    errs() << text << "\n";
+    stream << text << "\n";
 }
 
 bool Session::failCall(const Twine &message) {
@@ -59,6 +60,19 @@ bool Session::failData(const Twine &message) {
   return false;
 }
 
+bool Session::failAssert(StringRef message, StringRef path, unsigned line) {
+  Range range;
+  for (size_t i = 0; i < sources.size(); ++i)
+    if (sources.name(FileID(i)) == path)
+      range = sources.lineRange(FileID(i), line);
+  if (range.isValid()) { // without the blanks before it
+    StringRef text = sources.text(range);
+    range.begin += text.size() - text.ltrim().size();
+  }
+  diagnostics.report(diag::assertFailed, range, message);
+  return false;
+}
+
 bool Session::failInternal(const Twine &message) {
   diagnostics.report(diag::internalError, Range(), message)
       .note(Twine("this is a mistake of ") + getCompilerVersion() + "; please report it together with the source");
@@ -67,12 +81,13 @@ bool Session::failInternal(const Twine &message) {
 }
 
 int Session::getExitCode() const {
-  int code = exitDone;
+  int code = adopted;
   for (const Diagnostic &diagnostic : diagnostics.all()) {
     if (diagnostic.severity != Severity::error)
       continue;
     bool ofCall = diagnostic.id == diag::wrongCall || diagnostic.id == diag::unknownDefine ||
-                  diagnostic.id == diag::badDefine || diagnostic.id == diag::unknownKernel;
+                  diagnostic.id == diag::badDefine || diagnostic.id == diag::unknownKernel ||
+                  diagnostic.id == diag::badArgument;
     code = std::max<int>(code, ofCall ? exitCall : exitWrong);
   }
   return internal ? exitInternal : code;

@@ -8,13 +8,16 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Location.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 #include <chrono>
 
 namespace tile {
 
 class Session {
 public:
-  explicit Session(const Options &options);
+  /// Diagnostics are written to `stream`, as soon as they are reported.
+  explicit Session(const Options &options, llvm::raw_ostream &stream);
   ~Session();
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
@@ -26,6 +29,8 @@ public:
   bool failCall(const llvm::Twine &message);
   /// Reports wrong data: exit code 1. Returns false.
   bool failData(const llvm::Twine &message);
+  /// An assert of the kernel did not hold: its message, and the file and line that has it.
+  bool failAssert(llvm::StringRef message, llvm::StringRef path, unsigned line);
   /// Reports a mistake of the compiler itself: exit code 70. Returns false.
   bool failInternal(const llvm::Twine &message);
   /// Reports the error of a component of LLVM, as a mistake of the compiler. Returns false.
@@ -33,6 +38,12 @@ public:
 
   /// Exit code for everything reported so far.
   int getExitCode() const;
+  /// Takes over the outcome of a part that had a session of its own.
+  void adopt(int exitCode) { adopted = std::max(adopted, exitCode); }
+  void adoptDiagnostics(bool any) { said = said || any; }
+  /// Has anything been reported, be it a remark?
+  bool hasDiagnostics() const { return said || !diagnostics.all().empty(); }
+  llvm::raw_ostream &getStream() { return stream; }
 
   /// Turns a diagnostic of an MLIR pass into one of ours, at the place in the source it came from.
   void report(mlir::Diagnostic &diagnostic);
@@ -46,7 +57,9 @@ private:
   const Options &options;
   SourceManager sources;
   DiagnosticEngine diagnostics;
-  bool internal = false;
+  llvm::raw_ostream &stream;
+  int adopted = 0;
+  bool internal = false, said = false;
 };
 
 /// Measures one phase for --time-report, from its making to its end.

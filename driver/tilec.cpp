@@ -1,17 +1,35 @@
 // tilec: the compiler's command line.
 #include "driver/Compile.h"
 #include "driver/Crash.h"
+#include "driver/Tune.h"
 #include "llvm/Support/raw_ostream.h"
 #include <exception>
+
+static int runCommand(tile::Options &options, tile::Session &session) {
+  switch (options.command) {
+  case tile::Options::Command::Run:
+    return tile::runKernel(options, session);
+  case tile::Options::Command::Tune:
+    return tile::tuneKernel(options, session);
+  case tile::Options::Command::Inspect:
+    return tile::inspectPackage(options, session);
+  case tile::Options::Command::Link:
+    return tile::linkPackages(options, session);
+  default:
+    return tile::compileAll(options, session);
+  }
+}
 
 int main(int argc, char **argv) {
   tile::installCrashHandlers();
   int code = tile::exitDone;
   try {
     if (std::optional<tile::Options> options = tile::parseOptions(argc, argv, code)) {
-      tile::Session session(*options);
-      code = options->command == tile::Options::Command::Run ? tile::runKernel(*options, session)
-                                                             : tile::compileAll(*options, session);
+      tile::Session session(*options, llvm::errs());
+      if (!options->repro.empty())
+        code = tile::makeRepro(*options, session);
+      else
+        code = runCommand(*options, session);
     }
   } catch (const std::exception &error) {
     tile::reportCrash(error.what());

@@ -16,11 +16,12 @@ EXAMPLES = os.path.dirname(os.path.abspath(__file__))
 
 # How each dtype is stored in an .npy file; bf16 and f8 travel as their bits, two integers of 4 bits as a byte.
 STORAGE = {"f16": numpy.float16, "bf16": numpy.uint16, "f32": numpy.float32, "f8e4m3": numpy.uint8, "f8e5m2": numpy.uint8,
-           "i4": numpy.uint8, "u4": numpy.uint8, "i8": numpy.int8, "u8": numpy.uint8, "i32": numpy.int32, "i64": numpy.int64, "bool": numpy.bool_}
+           "f64": numpy.float64, "i4": numpy.uint8, "u4": numpy.uint8, "i8": numpy.int8, "u8": numpy.uint8, "i16": numpy.int16, "u16": numpy.uint16,
+           "i32": numpy.int32, "u32": numpy.uint32, "i64": numpy.int64, "u64": numpy.uint64, "bool": numpy.bool_}
 # Bits of the mantissa, bias of the exponent and largest finite number of the 8-bit floats.
 FLOAT8 = {"f8e4m3": (3, 7, 0x7E), "f8e5m2": (2, 15, 0x7B)}
 # Half the distance between neighbours near 1: the error of one rounding, relative to the value.
-ROUNDING = {"f16": 2.0 ** -11, "bf16": 2.0 ** -8, "f32": 2.0 ** -24}
+ROUNDING = {"f16": 2.0 ** -11, "bf16": 2.0 ** -8, "f32": 2.0 ** -24, "f64": 2.0 ** -53}
 
 
 class Case:

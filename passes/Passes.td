@@ -139,6 +139,22 @@ def TileGPUNarrowReductions : Pass<"tile-gpu-narrow-reductions", "::mlir::Module
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def TileGPUExpandShapes : Pass<"tile-gpu-expand-shapes", "::mlir::ModuleOp"> {
+  let summary = "slices and concatenations of tiles as takes and selections";
+  let description = [{
+    A part of a dimension that is one of few equal powers of two is selected where the elements lie; other slices read at
+    computed positions. Tiles of one extent are joined by repeating and selecting, others by reading at positions.
+    ```mlir
+    %c = tensor.concat dim(0) %a, %b : (tensor<3xf32>, tensor<5xf32>) -> tensor<8xf32>
+    // becomes
+    %x = tile.take %a[%i] axis 0 : tensor<3xf32>, tensor<8xi32> -> tensor<8xf32>
+    %y = tile.take %b[%j] axis 0 : tensor<5xf32>, tensor<8xi32> -> tensor<8xf32>
+    %c = arith.select %second, %y, %x : tensor<8xi1>, tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tile::TileDialect"];
+}
+
 def TileGPUPadExtents : Pass<"tile-gpu-pad-extents", "::mlir::ModuleOp"> {
   let summary = "round the extents of tiles up to powers of two";
   let description = [{
@@ -265,6 +281,23 @@ def TileGPUSpecializeWarps : Pass<"tile-gpu-specialize-warps", "::mlir::ModuleOp
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def TileGPUSendAhead : Pass<"tile-gpu-send-ahead", "::mlir::ModuleOp"> {
+  let summary = "send the producer the next program's scalars before this program's work";
+  let description = [{
+    Where the coordinates of a persistent kernel's copies come from tiles, the consumers compute them. So that the copies of
+    the next program run under the work of this one, they do so one program ahead, and carry the scalars to the next trip.
+    ```mlir
+    %next = arith.addi %p, %step : index
+    %sent = scf.if %exists -> index {
+      …
+      tile_gpu.scalar_send %ring, %first : !tile_gpu.ring<2>, index
+      scf.yield %first : index
+    } …
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def TileGPUTakeTurns : Pass<"tile-gpu-take-turns", "::mlir::ModuleOp"> {
   let summary = "let two warpgroups of consumers issue their products in turn";
   let description = [{
@@ -278,6 +311,32 @@ def TileGPUTakeTurns : Pass<"tile-gpu-take-turns", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::tile::gpu::TileGPUDialect"];
+}
+
+def TileGPUExpandTF32x3 : Pass<"tile-gpu-expand-tf32x3", "::mlir::ModuleOp"> {
+  let summary = "put three products of tf32 in place of one in precision tf32x3";
+  let description = [{
+    Each operand is split into its upper bits, which tf32 holds exactly, and the rest; what both rests give is left out. Products
+    too small for tensor cores stay, and are computed in f32.
+    ```mlir
+    %c = tile.dot %a, %b, %acc precision tf32x3 : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def TileGPUApplyLoopAttributes : Pass<"tile-gpu-apply-loop-attributes", "::mlir::ModuleOp"> {
+  let summary = "unroll loops as asked, and report attributes that have no effect";
+  let description = [{
+    A loop with `tile.unroll` = n takes n of its trips at once, with a loop for what is left; one of a pipelined loop stays as
+    it is. What the source asks for and no pass took up (stages, consumers, flatten) is a warning with the reason, or a remark
+    where the target lacks the feature.
+    ```mlir
+    scf.for %i = %lo to %hi step %s { … } {tile.unroll = 4 : i64}
+    ```
+  }];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "GPU architecture to compile for">];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
 def TileGPUVectorizeAccesses : Pass<"tile-gpu-vectorize-accesses", "::mlir::ModuleOp"> {
@@ -333,7 +392,8 @@ def ExpandFloat8 : Pass<"tile-expand-float8"> {
   let description = [{
     LLVM has no 8-bit floats: f8E4M3FN and f8E5M2 become i8 in scalars, vectors and memory, `arith.extf` from them and
     `arith.truncf` to them arithmetic on bits. `arith.truncf` rounds to nearest even and saturates to finite; NaN stays.
-    GPUs from sm_89 on have instructions for pairs.
+    GPUs from sm_89 on have instructions for pairs. For GPUs before sm_90, which have no instruction from integers to bf16,
+    these conversions are expanded too, so that they round once.
     ```mlir
     %y = arith.truncf %x : vector<8xf32> to vector<8xf8E4M3FN>
     ```
@@ -423,6 +483,7 @@ def ConvertTileGPUToVector : Pass<"convert-tile-gpu-to-vector", "::mlir::ModuleO
     A tile becomes one vector of the registers that a thread holds, views become pointers, extents and strides, accesses
     become predicated global accesses. Each kernel becomes a `func.func` that knows its number of threads.
   }];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The GPU, as in sm_90a">];
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
     "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
 }

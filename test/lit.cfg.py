@@ -2,6 +2,8 @@
 import ctypes
 import os
 import shutil
+import subprocess
+import tempfile
 
 import lit.formats
 
@@ -47,3 +49,16 @@ if hasPtxas():
     config.available_features.add("ptxas")
 if hasCuda():
     config.available_features.add("cuda")
+
+
+def hasThreadSanitizer():
+    """Whether gcc links and runs programs with -fsanitize=thread."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "t")
+        done = subprocess.run(["gcc", "-fsanitize=thread", "-x", "c", "-", "-o", program], input=b"int main(void) { return 0; }",
+                              capture_output=True)
+        return done.returncode == 0 and subprocess.run([program], capture_output=True).returncode == 0
+
+
+if shutil.which("gcc") and hasThreadSanitizer():
+    config.available_features.add("tsan")

@@ -20,6 +20,8 @@ VECTOR = [(4, 1024, 4, 1), (8, 1024, 4, 1), (4, 2048, 4, 2), (8, 1024, 4, 3), (1
 TILES_FEW = [{"BM": 16, "BN": bn, "BK": bk} for bn, bk in ((32, 128), (64, 128), (128, 128), (64, 64), (128, 64))] + \
     [{"BM": 64, "BN": 64, "BK": 128}]
 TILES_SPLIT = [{"BM": 16, "BN": bn, "BK": 128, "SPLIT": split} for bn, split in ((64, 2), (64, 4), (128, 4), (128, 8))]
+TILES_ONE = [{"BN": bn, "BK": bk, "warps": warps} for bn, bk, warps in
+             ((4, 1024, 4), (8, 1024, 4), (8, 2048, 4), (16, 1024, 4), (16, 512, 4), (4, 2048, 4), (8, 1024, 2), (4, 1024, 2))]
 TILES_MANY = [{"BM": bm, "BN": bn, "BK": bk} for bm, bn, bk in
               ((128, 128, 64), (128, 64, 64), (64, 128, 64), (256, 64, 64), (256, 128, 64), (128, 128, 128), (64, 128, 128))]
 
@@ -58,6 +60,9 @@ def _item(m, n, k, dtype="f16"):
         found = tiles("matmul_w4", variants,
                       lambda data: {key: data[key] for key in ("x", "w", "scale", "zero", "y")}, outputs,
                       fixed={"T": dtype})
+        if m == 1:
+            found += tiles("matvec_w4", TILES_ONE, lambda data: {key: data[key] for key in ("x", "w", "scale", "zero", "y")}, outputs,
+                           fixed={"T": dtype})
         found.append(Contender("cublas-f16", unpacked))          # for comparison: the same product with weights of 16 bits
         launchers = {}
         for kernel, bm, bn, bk, swap, warps, stages in FEW if few else MANY:

@@ -59,6 +59,25 @@ def Tile_DotPrecision : I32EnumAttr<"DotPrecision", "how the products of a dot a
   let cppNamespace = "::tile";
 }
 
+def Tile_AtomicKind : I32EnumAttr<"AtomicKind", "what an atomic does with the value in memory", [
+    I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Max", 1, "max">, I32EnumAttrCase<"Min", 2, "min">,
+    I32EnumAttrCase<"And", 3, "and">, I32EnumAttrCase<"Or", 4, "or">, I32EnumAttrCase<"Xor", 5, "xor">,
+    I32EnumAttrCase<"Exchange", 6, "xchg">, I32EnumAttrCase<"CompareExchange", 7, "cas">,
+    I32EnumAttrCase<"MaxUnsigned", 8, "max_unsigned">, I32EnumAttrCase<"MinUnsigned", 9, "min_unsigned">]> {
+  let cppNamespace = "::tile";
+}
+
+def Tile_MemoryOrder : I32EnumAttr<"MemoryOrder", "what an atomic orders beside itself", [
+    I32EnumAttrCase<"Relaxed", 0, "relaxed">, I32EnumAttrCase<"Acquire", 1, "acquire">,
+    I32EnumAttrCase<"Release", 2, "release">, I32EnumAttrCase<"AcqRel", 3, "acq_rel">]> {
+  let cppNamespace = "::tile";
+}
+
+def Tile_MemoryScope : I32EnumAttr<"MemoryScope", "for whom an atomic is one", [
+    I32EnumAttrCase<"GPU", 0, "gpu">, I32EnumAttrCase<"System", 1, "system">]> {
+  let cppNamespace = "::tile";
+}
+
 def Tile_SubscriptKind : I32EnumAttr<"SubscriptKind", "what a sub-view does with one dimension", [
     I32EnumAttrCase<"Index", 0, "index">, I32EnumAttrCase<"All", 1, "all">, I32EnumAttrCase<"Slice", 2, "slice">]> {
   let cppNamespace = "::tile";

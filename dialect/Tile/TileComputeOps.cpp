@@ -132,30 +132,64 @@ LogicalResult ScanOp::verify() {
   return success();
 }
 
-LogicalResult ScanOp::verifyRegions() {
-  Block &block = getCombiner().front();
-  size_t tiles = getSources().size();
-  auto elementOf = [&](size_t i) { return cast<RankedTensorType>(getSources()[i % tiles].getType()).getElementType(); };
+/// Checks the function of a scan or reduction of `sources`.
+static LogicalResult verifyCombiner(Operation *op, Block &block, ValueRange sources) {
+  size_t tiles = sources.size();
+  auto elementOf = [&](size_t i) { return cast<RankedTensorType>(sources[i % tiles].getType()).getElementType(); };
   bool valid = block.getNumArguments() == 2 * tiles;
   for (size_t i = 0; valid && i < 2 * tiles; ++i)
     valid = block.getArgument(i).getType() == elementOf(i);
   if (!valid)
-    return emitOpError() << "combines " << tiles << " left and " << tiles << " right scalars of the tiles' element types";
+    return op->emitOpError() << "combines " << tiles << " left and " << tiles << " right scalars of the tiles' element types";
   auto yield = dyn_cast<ScanYieldOp>(block.back());
   valid = yield && yield.getValues().size() == tiles;
   for (size_t i = 0; valid && i < tiles; ++i)
     valid = yield.getValues()[i].getType() == elementOf(i);
   if (!valid)
-    return emitOpError() << "ends in tile.scan_yield of " << tiles << " scalars of the tiles' element types";
-  for (Operation &op : block.without_terminator())
-    if (!isCombinable(&op))
-      return op.emitOpError() << "is not element-wise, so it cannot stand in a scan";
+    return op->emitOpError() << "ends in tile.scan_yield of " << tiles << " scalars of the tiles' element types";
+  for (Operation &inner : block.without_terminator())
+    if (!ScanOp::isCombinable(&inner))
+      return inner.emitOpError() << "is not element-wise, so it cannot stand in a scan";
   return success();
 }
+
+LogicalResult ScanOp::verifyRegions() { return verifyCombiner(*this, getCombiner().front(), getSources()); }
 
 bool ScanOp::isCombinable(Operation *op) {
   bool scalars = llvm::none_of(op->getOperandTypes(), llvm::IsaPred<ShapedType>) && llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
   return scalars && op->getNumResults() == 1 && (isa<arith::ConstantOp>(op) || OpTrait::hasElementwiseMappableTraits(op));
+}
+
+LogicalResult ReduceByOp::verify() {
+  if (getSources().empty() || getSources().size() != getNumResults())
+    return emitOpError() << "takes one or more tiles and makes as many results, found " << getSources().size() << " and " << getNumResults();
+  auto first = cast<RankedTensorType>(getSources()[0].getType());
+  for (auto [source, result] : llvm::zip(getSources(), getResults())) {
+    auto type = cast<RankedTensorType>(source.getType());
+    if (type.getShape() != first.getShape())
+      return emitOpError() << "needs tiles of one shape, found " << first << " and " << type;
+    if (failed(verifyReduction(*this, type, int64_t(getAxis()), result.getType(), type.getElementType())))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult ReduceByOp::verifyRegions() { return verifyCombiner(*this, getCombiner().front(), getSources()); }
+
+LogicalResult SortOp::verify() {
+  if (!isSameTile(getSource().getType(), getType()))
+    return emitOpError() << "of " << getSource().getType() << " makes the same type, found " << getType();
+  int64_t rank = cast<RankedTensorType>(getType()).getRank(), axis = getAxis();
+  if (axis < 0 || axis >= rank)
+    return emitOpError() << "axis " << axis << " is not one of the tile's " << rank;
+  return success();
+}
+
+LogicalResult HistogramOp::verify() {
+  auto result = cast<RankedTensorType>(getType());
+  if (result.getRank() != 1)
+    return emitOpError() << "makes a tile of rank 1, found " << result;
+  return success();
 }
 
 LogicalResult TakeOp::verify() {
@@ -173,6 +207,20 @@ LogicalResult TakeOp::verify() {
     valid = valid && position.getShape() == shape;
   if (!valid)
     return emitOpError() << "cannot take from " << source << " along axis " << axis << " at " << getPosition().getType() << " to make " << getType();
+  return success();
+}
+
+LogicalResult PrintOp::verify() {
+  if (getPosition() > getValues().size())
+    return emitOpError() << "has " << getValues().size() << " values, so no position " << getPosition();
+  for (Value value : getValues()) {
+    auto tile = dyn_cast<RankedTensorType>(value.getType());
+    Type element = getElementTypeOrSelf(value.getType());
+    if (!element.isInteger(64) && !element.isIndex() && !element.isF32() && !element.isF64())
+      return emitOpError() << "prints i64, index, f32 and f64, found " << element;
+    if (tile && tile.getRank() != int64_t(getShape().size()))
+      return emitOpError() << "prints tiles of rank " << getShape().size() << ", found " << tile;
+  }
   return success();
 }
 

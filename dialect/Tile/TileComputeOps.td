@@ -120,8 +120,29 @@ def Tile_ScanOp : Tile_Op<"scan", [RecursiveMemoryEffects, RecursivelySpeculatab
   }];
 }
 
-def Tile_ScanYieldOp : Tile_Op<"scan_yield", [Pure, Terminator, ParentOneOf<["ScanOp"]>]> {
-  let summary = "what the left and the right scalars of a scan combine to";
+def Tile_ReduceByOp : Tile_Op<"reduce_by", [RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock]> {
+  let summary = "combine a tile's elements along an axis by any associative function";
+  let description = [{
+    x[0] . x[1] . ... . x[n - 1] along `axis`, which is dropped, for the function that the region computes: for n tiles it
+    gets n left, then n right scalars and yields n. Operands are regrouped, never reordered. The region is that of a scan.
+    ```mlir
+    %s = tile.reduce_by %t axis 1 : tensor<8x256xi32> -> tensor<8xi32> {
+    ^bb0(%left: i32, %right: i32):
+      %sum = arith.addi %left, %right : i32
+      tile.scan_yield %sum : i32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_Tile>:$sources, I64Attr:$axis);
+  let results = (outs Variadic<Tile_TileOrScalar>:$results);
+  let regions = (region SizedRegion<1>:$combiner);
+  let assemblyFormat = "$sources `axis` $axis attr-dict `:` type($sources) `->` type($results) $combiner";
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Tile_ScanYieldOp : Tile_Op<"scan_yield", [Pure, Terminator, ParentOneOf<["ScanOp", "ReduceByOp"]>]> {
+  let summary = "what the left and the right scalars of a scan or of a reduction by a function combine to";
   let description = [{
     ```mlir
     tile.scan_yield %sum : i32
@@ -145,6 +166,35 @@ def Tile_TakeOp : Tile_Op<"take", [Pure]> {
   let arguments = (ins Tile_Tile:$source, Tile_Position:$position, I64Attr:$axis);
   let results = (outs Tile_TileOrScalar:$result);
   let assemblyFormat = "$source `[` $position `]` `axis` $axis attr-dict `:` type($source) `,` type($position) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_SortOp : Tile_Op<"sort", [Pure]> {
+  let summary = "a tile's integers in ascending order along an axis";
+  let description = [{
+    Integers are compared as signed. Equal ones cannot be told apart, so there is no question of stability: what sorts by
+    keys packs each key with its position (key above, position below) and takes what belongs to them afterwards.
+    ```mlir
+    %s = tile.sort %t axis 1 : tensor<8x256xi64> -> tensor<8x256xi64>
+    ```
+  }];
+  let arguments = (ins RankedTensorOf<[I32, I64]>:$source, I64Attr:$axis);
+  let results = (outs RankedTensorOf<[I32, I64]>:$result);
+  let assemblyFormat = "$source `axis` $axis attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_HistogramOp : Tile_Op<"histogram", [Pure]> {
+  let summary = "how often each of 0 ... n - 1 occurs in a tile";
+  let description = [{
+    Element i of the result is the number of elements that are i; those that are negative or n and above are not counted.
+    ```mlir
+    %h = tile.histogram %t : tensor<1024xi32> -> tensor<256xi32>
+    ```
+  }];
+  let arguments = (ins RankedTensorOf<[I32]>:$source);
+  let results = (outs RankedTensorOf<[I32]>:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 

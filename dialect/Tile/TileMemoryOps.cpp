@@ -81,6 +81,30 @@ OpFoldResult ExtentOp::fold(FoldAdaptor) {
   return {};
 }
 
+SmallVector<int64_t> tile::getShapeOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? SmallVector<int64_t>(tensor.getShape()) : SmallVector<int64_t>();
+}
+
+SmallVector<int64_t> tile::mapRangesToTile(ArrayRef<int64_t> sizes, int64_t rank) {
+  int64_t ranges = llvm::count_if(sizes, [](int64_t size) { return size >= 0; }), next = 0;
+  SmallVector<int64_t> dims;
+  bool joined = false;
+  for (int64_t size : sizes) {
+    dims.push_back(size >= 0 ? next++ : -1);
+    if (size == -2 && !joined) {
+      joined = true;
+      next += rank - ranges;
+    }
+  }
+  return dims;
+}
+
+/// The shape of an access without index tiles.
+static SmallVector<int64_t> shapeOfRanges(ArrayRef<int64_t> sizes) {
+  return llvm::to_vector(llvm::make_filter_range(sizes, [](int64_t size) { return size != -1; }));
+}
+
 /// The checks that every access shares; `tile` is the type moved, `element` that of the view (or i1 for tile.inside).
 template <typename Op> static LogicalResult verifyAccess(Op op, Type tile, Type element) {
   ViewType view = op.getView().getType();
@@ -90,15 +114,22 @@ template <typename Op> static LogicalResult verifyAccess(Op op, Type tile, Type 
     return op.emitOpError() << "needs one start, size, step, has_end and in_bounds for each of the view's " << rank << " dimensions";
   if (op.getEnds().size() != size_t(llvm::count(op.getHasEnd(), true)))
     return op.emitOpError() << "needs as many ends as has_end says, found " << op.getEnds().size();
-  SmallVector<int64_t> shape = op.getTileShape();
+  if (getElementTypeOrSelf(tile) != element)
+    return op.emitOpError() << "moves elements of type " << element << ", found " << getElementTypeOrSelf(tile);
+  return success();
+}
+
+/// As verifyAccess, for accesses by ranges and integers alone.
+template <typename Op> static LogicalResult verifyRanges(Op op, Type tile, Type element) {
+  if (failed(verifyAccess(op, tile, element)))
+    return failure();
+  SmallVector<int64_t> shape = shapeOfRanges(op.getSizes());
   if (auto tensor = dyn_cast<RankedTensorType>(tile)) {
     if (tensor.getShape() != ArrayRef<int64_t>(shape) || shape.empty())
       return op.emitOpError() << "accesses a tile of shape [" << shape << "], found " << tile;
   } else if (!shape.empty()) {
     return op.emitOpError() << "accesses a tile of shape [" << shape << "], found the scalar " << tile;
   }
-  if (getElementTypeOrSelf(tile) != element)
-    return op.emitOpError() << "moves elements of type " << element << ", found " << getElementTypeOrSelf(tile);
   return success();
 }
 
@@ -115,7 +146,7 @@ static LogicalResult verifyMask(Operation *op, Value mask, Type tile) {
 }
 
 LogicalResult LoadOp::verify() {
-  if (failed(verifyAccess(*this, getType(), getView().getType().getElementType())) || failed(verifyMask(*this, getMask(), getType())))
+  if (failed(verifyRanges(*this, getType(), getView().getType().getElementType())) || failed(verifyMask(*this, getMask(), getType())))
     return failure();
   if (getPad().getType() != getView().getType().getElementType())
     return emitOpError() << "needs a pad of type " << getView().getType().getElementType() << ", found " << getPad().getType();
@@ -123,12 +154,78 @@ LogicalResult LoadOp::verify() {
 }
 
 LogicalResult StoreOp::verify() {
-  if (failed(verifyAccess(*this, getValue().getType(), getView().getType().getElementType())))
+  if (failed(verifyRanges(*this, getValue().getType(), getView().getType().getElementType())))
     return failure();
   return verifyMask(*this, getMask(), getValue().getType());
 }
 
-LogicalResult InsideOp::verify() { return verifyAccess(*this, getType(), IntegerType::get(getContext(), 1)); }
+LogicalResult InsideOp::verify() { return verifyRanges(*this, getType(), IntegerType::get(getContext(), 1)); }
+
+/// As verifyAccess, with a tile of positions for each dimension that says so.
+template <typename Op> static LogicalResult verifyIndexed(Op op, Type tile, Type element) {
+  if (failed(verifyAccess(op, tile, element)) || failed(verifyMask(op, op.getMask(), tile)))
+    return failure();
+  auto indexed = llvm::count(op.getSizes(), -2);
+  if (int64_t(op.getPositions().size()) != indexed)
+    return op.emitOpError() << "needs " << indexed << " tiles of positions, found " << op.getPositions().size();
+  SmallVector<int64_t> shape = op.getTileShape(), dims = op.getTileDims();
+  int64_t ranges = llvm::count_if(dims, [](int64_t dim) { return dim >= 0; });
+  if (int64_t(shape.size()) < ranges || (!indexed && int64_t(shape.size()) != ranges))
+    return op.emitOpError() << "has " << ranges << " ranges, found " << tile;
+  for (auto [d, dim] : llvm::enumerate(dims)) {
+    if (dim >= 0 && shape[dim] != op.getSizes()[d])
+      return op.emitOpError() << "dimension " << dim << " has " << op.getSizes()[d] << " positions, found " << tile;
+    if (op.isIndexed(d) && (op.getHasEnd()[d] || op.getInBounds()[d] || op.getSteps()[d] != 1))
+      return op.emitOpError() << "dimension " << d << " is given by a tile and has no end, step or proof";
+  }
+  for (Value position : op.getPositions())
+    if (getShapeOf(position.getType()) != shape)
+      return op.emitOpError() << "needs positions of the tile's shape, found " << position.getType() << " for " << tile;
+  return success();
+}
+
+LogicalResult GatherOp::verify() {
+  Type element = getView().getType().getElementType();
+  if (failed(verifyIndexed(*this, getType(), element)))
+    return failure();
+  if (getPad().getType() != element)
+    return emitOpError() << "needs a pad of type " << element << ", found " << getPad().getType();
+  return success();
+}
+
+LogicalResult ScatterOp::verify() { return verifyIndexed(*this, getValue().getType(), getView().getType().getElementType()); }
+
+LogicalResult AtomicOp::verify() {
+  Type element = getView().getType().getElementType();
+  if (failed(verifyIndexed(*this, getType(), element)))
+    return failure();
+  bool compares = getKind() == AtomicKind::CompareExchange, isFloat = isa<FloatType>(element);
+  if (bool(getExpected()) != compares)
+    return emitOpError() << (compares ? "needs" : "does not take") << " an expected value";
+  if (compares && getExpected().getType() != getType())
+    return emitOpError() << "needs an expected value of type " << getType() << ", found " << getExpected().getType();
+  unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
+  unsigned least = 8;
+  bool takesFloats = false;
+  switch (getKind()) {
+  case AtomicKind::Add:
+    least = 16, takesFloats = true;
+    break;
+  case AtomicKind::Max:
+  case AtomicKind::Min:
+    least = 32, takesFloats = true;
+    break;
+  case AtomicKind::MaxUnsigned:
+  case AtomicKind::MinUnsigned:
+    least = 32;
+    break;
+  default:
+    break;
+  }
+  if (bits < least || (isFloat && !takesFloats))
+    return emitOpError() << stringifyAtomicKind(getKind()) << " is not for elements of type " << element;
+  return success();
+}
 
 /// Shared with the compute operations.
 namespace tile {

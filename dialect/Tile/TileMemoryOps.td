@@ -66,6 +66,7 @@ def Tile_ExtentOp : Tile_Op<"extent", [Pure]> {
 
 // Every access is described alike. For dimension d of the view:
 //   sizes[d] == -1: one element at position starts[d]; the dimension is dropped from the tile;
+//   sizes[d] == -2: the positions stand in the next of the index tiles, in operations that have any (TileIndexedOps.td);
 //   else:           sizes[d] elements at starts[d] + i * steps[d]; they are the tile's next dimension.
 // A position exists if 0 <= position < extent and, where has_end[d], position < the next of `ends`.
 // in_bounds[d] is set once it is proven that every position of dimension d exists.
@@ -81,14 +82,13 @@ class Tile_AccessOp<string opMnemonic, list<Trait> traits = []> : Tile_Op<opMnem
       for (unsigned d = 0; d < dim; ++d) n += getHasEnd()[d];
       return getEnds()[n];
     }
-    bool isDropped(unsigned dim) { return getSizes()[dim] < 0; }
+    bool isDropped(unsigned dim) { return getSizes()[dim] == -1; }
+    bool isIndexed(unsigned dim) { return getSizes()[dim] == -2; }
     bool allInBounds() { return ::llvm::all_of(getInBounds(), [](bool b) { return b; }); }
     /// Shape of the tile accessed; empty for one element.
-    ::llvm::SmallVector<int64_t> getTileShape() {
-      ::llvm::SmallVector<int64_t> shape;
-      for (int64_t size : getSizes()) if (size >= 0) shape.push_back(size);
-      return shape;
-    }
+    ::llvm::SmallVector<int64_t> getTileShape() { return ::tile::getShapeOf(getTileType()); }
+    /// For each dimension of the view the tile's dimension along which its range lies; -1 if it has no range.
+    ::llvm::SmallVector<int64_t> getTileDims() { return ::tile::mapRangesToTile(getSizes(), getTileShape().size()); }
   }];
 }
 
@@ -107,7 +107,7 @@ def Tile_LoadOp : Tile_AccessOp<"load", [MemoryEffects<[MemRead]>]> {
   let assemblyFormat = [{
     $view `[` $starts `]` (`ends` `[` $ends^ `]`)? `pad` $pad `:` type($pad) (`mask` $mask^ `:` type($mask))? attr-dict `:` type($view) `->` type($result)
   }];
-  let extraClassDeclaration = accessMethods;
+  let extraClassDeclaration = accessMethods # [{ ::mlir::Type getTileType() { return getResult().getType(); } }];
 }
 
 def Tile_StoreOp : Tile_AccessOp<"store", [MemoryEffects<[MemWrite]>]> {
@@ -122,7 +122,7 @@ def Tile_StoreOp : Tile_AccessOp<"store", [MemoryEffects<[MemWrite]>]> {
   let assemblyFormat = [{
     $value `,` $view `[` $starts `]` (`ends` `[` $ends^ `]`)? (`mask` $mask^ `:` type($mask))? attr-dict `:` type($value) `,` type($view)
   }];
-  let extraClassDeclaration = accessMethods;
+  let extraClassDeclaration = accessMethods # [{ ::mlir::Type getTileType() { return getValue().getType(); } }];
 }
 
 def Tile_InsideOp : Tile_AccessOp<"inside", [Pure]> {
@@ -137,7 +137,7 @@ def Tile_InsideOp : Tile_AccessOp<"inside", [Pure]> {
   let arguments = !con(access, (ins));
   let results = (outs Tile_TileOrScalar:$result);
   let assemblyFormat = "$view `[` $starts `]` (`ends` `[` $ends^ `]`)? attr-dict `:` type($view) `->` type($result)";
-  let extraClassDeclaration = accessMethods;
+  let extraClassDeclaration = accessMethods # [{ ::mlir::Type getTileType() { return getResult().getType(); } }];
 }
 
 #endif

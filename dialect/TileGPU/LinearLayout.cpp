@@ -261,6 +261,22 @@ LinearLayout LinearLayout::insertUnitDim(unsigned axis) const {
                   [&](const Coord &coord) { return insert(coord, 0); });
 }
 
+LinearLayout LinearLayout::withBatches(ArrayRef<int64_t> leading) const {
+  LinearLayout lifted = *this;
+  for (size_t i = 0; i < leading.size(); ++i)
+    lifted = lifted.insertUnitDim(0);
+  SmallVector<int64_t> extents(lifted.shape.begin(), lifted.shape.end());
+  SmallVector<Coord> registers(lifted.bases[unsigned(InDim::Register)].begin(), lifted.bases[unsigned(InDim::Register)].end());
+  for (size_t d = leading.size(); d-- > 0;) {
+    extents[d] = leading[d];
+    for (int64_t bit = 1; bit < leading[d]; bit *= 2) {
+      registers.push_back(Coord(extents.size(), 0));
+      registers.back()[d] = bit;
+    }
+  }
+  return LinearLayout(extents, registers, lifted.getBases(InDim::Lane), lifted.getBases(InDim::Warp));
+}
+
 LinearLayout LinearLayout::broadcastSource(ArrayRef<int64_t> source) const {
   assert(source.size() <= getRank());
   size_t leading = getRank() - source.size();

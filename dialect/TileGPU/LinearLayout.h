@@ -73,6 +73,9 @@ public:
   LinearLayout dropDim(unsigned axis) const;
   /// The layout with a dimension of extent 1 inserted at `axis`.
   LinearLayout insertUnitDim(unsigned axis) const;
+  /// This layout once for each position in `leading`, dimensions before the others: registers of one follow those of the
+  /// one before, the last of `leading` fastest.
+  LinearLayout withBatches(llvm::ArrayRef<int64_t> leading) const;
   /// The layout a tile of shape `source` needs so that broadcasting it (right-aligned) into this layout moves nothing
   /// between threads: dimensions that are repeated get zero bases; registers that then hold duplicates are removed.
   LinearLayout broadcastSource(llvm::ArrayRef<int64_t> source) const;

@@ -203,9 +203,11 @@ LogicalResult PartCombineOp::verify() {
   return success();
 }
 
-/// [M, K] x [K, N] + [M, N].
+/// [.., M, K] x [.., K, N] + [.., M, N] with equal leading dimensions.
 static LogicalResult verifyProduct(Operation *op, ArrayRef<int64_t> a, ArrayRef<int64_t> b, ArrayRef<int64_t> c) {
-  if (a.size() == 2 && b.size() == 2 && c.size() == 2 && a[0] == c[0] && b[1] == c[1] && a[1] == b[0])
+  size_t rank = c.size();
+  if (rank >= 2 && a.size() == rank && b.size() == rank && a.drop_back() == c.drop_back() && b.back() == c.back() &&
+      a.back() == b[rank - 2] && b.drop_back(2) == c.drop_back(2))
     return success();
   return op->emitOpError() << "cannot multiply [" << a << "] by [" << b << "] into [" << c << "]";
 }

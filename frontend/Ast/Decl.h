@@ -24,6 +24,7 @@ using DeclPtr = std::unique_ptr<Decl>;
 struct ImportDecl : Decl {
   std::string path;
   Range pathRange;
+  const struct Program *program = nullptr; // the imported file's, once ImportLoader has found it
 
   bool hasAlias() const { return !name.text.empty(); }
 

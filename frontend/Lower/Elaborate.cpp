@@ -2,7 +2,9 @@
 #include "frontend/Lower/Elaborate.h"
 #include "frontend/Lower/Elaborator.h"
 #include "frontend/Diag/Suggest.h"
+#include "frontend/Sema/MatchItems.h"
 #include "frontend/Sema/Words.h"
+#include "frontend/Sema/UnusedNames.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -12,20 +14,6 @@
 using namespace mlir;
 using namespace tile;
 
-/// Imports are refused; names are declared once.
-static void checkDeclarations(const ast::Program &program, tile::DiagnosticEngine &diagnostics) {
-  std::map<std::string, tile::Range> seen;
-  for (const ast::DeclPtr &decl : program.decls) {
-    if (isa<ast::ImportDecl>(*decl)) {
-      diagnostics.report(diag::comesLater, decl->range, "`import`");
-      continue;
-    }
-    auto [earlier, isNew] = seen.emplace(decl->name.text, decl->name.range);
-    if (!isNew)
-      diagnostics.report(diag::redefinition, decl->name.range, decl->name.text).note(earlier->second, "first defined here");
-  }
-}
-
 /// Every -D must name a compile-time parameter of some chosen kernel.
 static void checkDefines(const std::vector<const ast::KernelDecl *> &kernels, const ElaborateOptions &options,
                          tile::DiagnosticEngine &diagnostics) {
@@ -33,11 +21,116 @@ static void checkDefines(const std::vector<const ast::KernelDecl *> &kernels, co
   for (const ast::KernelDecl *kernel : kernels)
     for (const ast::StaticParam &param : kernel->statics)
       known.push_back(param.name.text);
-  for (const auto &define : options.defines) {
+  auto check = [&](const std::pair<std::string, std::string> &define, const std::vector<std::string> &known) {
     if (llvm::is_contained(known, define.first))
-      continue;
+      return;
     DiagnosticBuilder report = diagnostics.report(diag::unknownDefine, tile::Range(), define.first);
     std::string near = suggest(define.first, known);
+    if (!near.empty())
+      report.note("did you mean '" + near + "'?");
+    else if (!known.empty())
+      report.note("there are " + joinWords(known, "and"));
+  };
+  for (const auto &define : options.defines)
+    check(define, known);
+  known.insert(known.end(), {"warps", "stages", "grouped", "consumers", "occupancy", "maxreg", "persistent"});
+  for (const auto &setting : options.config)
+    check(setting, known);
+}
+
+/// Adds the record of one version of an instance, under a symbol of its own, unless the command line rules it out. False after an error.
+static bool addVersion(Modules &modules, const ast::KernelDecl &kernel, const ElaborateOptions &options,
+                       tile::DiagnosticEngine &diagnostics, const Instance &instance, const Variant &variant,
+                       ModuleOp module, std::vector<runtime::Kernel> &records) {
+  runtime::Kernel record;
+  Elaborator elaborator(modules, kernel, options, diagnostics, module);
+  if (!elaborator.elaborateInstance(instance, variant, record))
+    return elaborator.isRuledOut();
+  records.push_back(std::move(record));
+  return true;
+}
+
+/// Does a record without facts take calls that a generic one is for: are their dtypes and constant dimensions the same?
+static bool hidesGeneric(const runtime::Kernel &record, const std::vector<runtime::Kernel> &generic) {
+  return llvm::any_of(generic, [&](const runtime::Kernel &other) {
+    return record.params.size() == other.params.size() &&
+           llvm::all_of(llvm::zip(record.params, other.params), [](const auto &pair) {
+             const auto &[a, b] = pair;
+             return a.dtype == b.dtype && a.dims == b.dims;
+           });
+  });
+}
+
+/// All instances of one kernel: variants of the command line, those of the source, the generic ones.
+static bool elaborateKernel(Modules &modules, const ast::KernelDecl &kernel, const ElaborateOptions &options,
+                            tile::DiagnosticEngine &diagnostics, std::map<std::string, bool> &used, Elaborated &result) {
+  MatchedItems common;
+  if (!matchItems(kernel, options.arguments, diagnostics, common, used))
+    return false;
+  ElaborateOptions chosen = options;
+  chosen.defines.insert(chosen.defines.end(), common.defines.begin(), common.defines.end());
+  chosen.arguments = common.facts;
+  std::vector<runtime::Kernel> requested, specialized, generic;
+  std::vector<Instance> instances = Elaborator(modules, kernel, chosen, diagnostics, *result.module).chooseInstances();
+  for (const Instance &instance : instances) {
+    // The generic one first: a kernel must type-check without its variants' facts. Instances mostly repeat each other's
+    // errors: one is enough.
+    if (!addVersion(modules, kernel, chosen, diagnostics, instance, Variant(), *result.module, generic))
+      return false;
+    for (const Variant &variant : Elaborator(modules, kernel, chosen, diagnostics, *result.module).listVariants())
+      if (!addVersion(modules, kernel, chosen, diagnostics, instance, variant, *result.module, specialized))
+        return false;
+  }
+  for (const VariantRequest &request : options.variants) {
+    MatchedItems matched;
+    if (!matchItems(kernel, request.items, diagnostics, matched, used))
+      return false;
+    if (matched.facts.empty() && matched.defines.empty()) // it is about other kernels
+      continue;
+    ElaborateOptions own = chosen;
+    own.defines.insert(own.defines.end(), matched.defines.begin(), matched.defines.end());
+    Variant variant;
+    variant.name = request.name;
+    variant.items = matched.facts;
+    std::vector<Instance> versions = Elaborator(modules, kernel, own, diagnostics, *result.module).chooseInstances();
+    for (const Instance &instance : versions)
+      if (!addVersion(modules, kernel, own, diagnostics, instance, variant, *result.module, requested))
+        return false;
+    if (versions.empty())
+      return false;
+  }
+  if (options.generic)
+    for (const runtime::Kernel &record : requested)
+      if (record.facts.empty() && hidesGeneric(record, generic)) {
+        diagnostics.report(diag::badArgument, tile::Range(), record.variant,
+                           "the variant holds for every call, so that the generic one would never run; say when it is meant, "
+                           "as in M=1..16, or add --no-generic");
+        return false;
+      }
+  if (!options.generic) {
+    for (const runtime::Kernel &record : generic)
+      if (Operation *op = SymbolTable::lookupSymbolIn(result.module->getOperation(), record.symbol))
+        op->erase();
+    generic.clear();
+  }
+  for (std::vector<runtime::Kernel> *list : {&requested, &specialized, &generic})
+    for (runtime::Kernel &record : *list)
+      result.manifest.kernels.push_back(std::move(record));
+  return !instances.empty();
+}
+
+/// Every name of --arg and --variant must be one of some chosen kernel.
+static void reportUnknownItems(const std::vector<const ast::KernelDecl *> &kernels, const std::map<std::string, bool> &used,
+                               tile::DiagnosticEngine &diagnostics) {
+  std::vector<std::string> known;
+  for (const ast::KernelDecl *kernel : kernels)
+    for (std::string &name : itemNames(*kernel))
+      known.push_back(std::move(name));
+  for (const auto &[name, isKnown] : used) {
+    if (isKnown)
+      continue;
+    DiagnosticBuilder report = diagnostics.report(diag::badArgument, tile::Range(), name, "no kernel declares '" + name + "'");
+    std::string near = suggest(name, known);
     if (!near.empty())
       report.note("did you mean '" + near + "'?");
     else if (!known.empty())
@@ -49,7 +142,7 @@ std::optional<Elaborated> tile::elaborate(const ast::Program &program, const Ela
                                           tile::DiagnosticEngine &diagnostics, MLIRContext &context) {
   context.loadDialect<TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
   unsigned errors = diagnostics.errors();
-  checkDeclarations(program, diagnostics);
+  Modules modules(program, diagnostics);
   std::vector<const ast::KernelDecl *> kernels;
   std::vector<std::string> names;
   for (const ast::DeclPtr &decl : program.decls)
@@ -72,20 +165,22 @@ std::optional<Elaborated> tile::elaborate(const ast::Program &program, const Ela
   bool failed = false;
   Elaborated result;
   result.module = ModuleOp::create(UnknownLoc::get(&context));
-  for (const ast::KernelDecl *kernel : kernels) {
-    std::vector<Instance> instances = Elaborator(program, *kernel, options, diagnostics, *result.module).chooseInstances();
-    failed = failed || instances.empty();
-    for (const Instance &instance : instances) {
-      runtime::Kernel record;
-      // Instances mostly repeat each other's errors: one is enough.
-      if (!Elaborator(program, *kernel, options, diagnostics, *result.module).elaborateInstance(instance, record)) {
-        failed = true;
-        break;
-      }
-      result.manifest.kernels.push_back(std::move(record));
-    }
-  }
+  std::map<std::string, bool> used; // names of --arg and --variant; true where a kernel has them
+  for (const ast::KernelDecl *kernel : kernels)
+    failed |= !elaborateKernel(modules, *kernel, options, diagnostics, used, result);
+  reportUnknownItems(kernels, used, diagnostics);
   if (failed || diagnostics.errors() != errors)
     return std::nullopt;
+  reportUnusedNames(program, diagnostics);
+  if (diagnostics.errors() != errors) // -Werror
+    return std::nullopt;
   return result;
+}
+
+std::optional<TuneSpace> tile::readTuneSpace(const ast::Program &program, const ast::KernelDecl &kernel, const ElaborateOptions &options,
+                                             tile::DiagnosticEngine &diagnostics, MLIRContext &context) {
+  context.loadDialect<TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+  Modules modules(program, diagnostics);
+  return Elaborator(modules, kernel, options, diagnostics, *module).readTuneSpace();
 }

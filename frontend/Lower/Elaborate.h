@@ -4,6 +4,7 @@
 
 #include "frontend/Ast/Decl.h"
 #include "frontend/Diag/Engine.h"
+#include "frontend/Sema/ArgItem.h"
 #include "runtime/src/Manifest.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -14,29 +15,53 @@
 
 namespace tile {
 
+/// Values of tuned names, as -D spells them, in the order of the `tune` clause.
+using TuneConfig = std::vector<std::pair<std::string, std::string>>;
+
+/// What a kernel's `tune` clause offers.
+struct TuneSpace {
+  /// The source's preferred configuration for the target first (empty: the defaults), then all that the conditions allow.
+  std::vector<TuneConfig> configs;
+  /// Members of the product of the sets, before the conditions.
+  size_t combinations = 0;
+};
+
 /// What is to be compiled, apart from the program.
 struct ElaborateOptions {
   /// -D NAME=VALUE in order. VALUE may list several values ("64,128"): one instance for each.
   std::vector<std::pair<std::string, std::string>> defines;
+  /// Pinned values of compile-time parameters and kernel attributes: they come before what the source prefers, after -D.
+  TuneConfig config;
   /// Compile only this kernel; empty: all of the file.
   std::string kernel;
   /// "cpu", "sm_80", "sm_90a": chooses among the configurations of `tune`.
   std::string target = "cpu";
+  /// What --arg says, for every variant.
+  std::vector<ArgItem> arguments;
+  /// What --variant asks for, in order; `generic` is false where only variants are wanted.
+  std::vector<VariantRequest> variants;
+  bool generic = true;
   /// Parameter name -> dtype and shape of the actual argument. Where given, compile-time parameters that are a tensor's
   /// dtype or a whole dimension are deduced from them, and one instance is made instead of one for each value.
   std::map<std::string, std::string> dtypes;
   std::map<std::string, std::vector<int64_t>> shapes;
+  /// Debug build: `print` and `assert` do something.
+  bool debug = false;
 };
 
 struct Elaborated {
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  /// One record for each `tile.kernel` of the module, in the same order; `compiler`, `target` and `launch` are left to fill.
+  /// One record for each `tile.kernel` of the module, in the order in which dispatch tries them; `compiler`, `target` and `launch` are left to fill.
   runtime::Manifest manifest;
 };
 
 /// Elaborates `program`. Loads the dialects it needs into `context`. None if any error was reported to `diagnostics`.
 std::optional<Elaborated> elaborate(const ast::Program &program, const ElaborateOptions &options,
                                     DiagnosticEngine &diagnostics, mlir::MLIRContext &context);
+
+/// The configurations of `kernel`, one of the program's. None if any error was reported.
+std::optional<TuneSpace> readTuneSpace(const ast::Program &program, const ast::KernelDecl &kernel, const ElaborateOptions &options,
+                                       DiagnosticEngine &diagnostics, mlir::MLIRContext &context);
 
 } // namespace tile
 

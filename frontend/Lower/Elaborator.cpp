@@ -4,17 +4,16 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 using namespace mlir;
 using namespace tile;
 
-Elaborator::Elaborator(const ast::Program &program, const ast::KernelDecl &kernel, const ElaborateOptions &options,
+Elaborator::Elaborator(const Modules &modules, const ast::KernelDecl &kernel, const ElaborateOptions &options,
                        DiagnosticEngine &diagnostics, ModuleOp module)
-    : program(program), kernel(kernel), options(options), diagnostics(diagnostics), sources(diagnostics.sources()),
-      module(module), context(module.getContext()), builder(context), scratch(std::make_unique<Block>()) {
-  for (const ast::DeclPtr &decl : program.decls)
-    if (isa<ast::ConstDecl, ast::FnDecl>(*decl))
-      globals.emplace(decl->name.text, decl.get());
+    : modules(modules), kernel(kernel), options(options), diagnostics(diagnostics), sources(diagnostics.sources()),
+      module(module), context(module.getContext()), builder(context), scratch(std::make_unique<Block>()),
+      scope(&modules.getMain()) {
   frames.push_back({Scope()});
   entry = scratch.get();
   builder.setInsertionPointToEnd(entry);
@@ -62,7 +61,7 @@ std::vector<std::string> Elaborator::visibleNames() const {
       names.push_back(entry.first);
   for (const auto &entry : launchNames)
     names.push_back(entry.first);
-  for (const auto &entry : globals)
+  for (const auto &entry : scope->names)
     names.push_back(entry.first);
   for (const std::string &name : builtinNames())
     names.push_back(name);
@@ -78,7 +77,7 @@ void Elaborator::declare(const ast::Ident &name, SemValue value, bool isVar) {
   bool hides = true;
   if (Binding *local = findLocal(name.text))
     earlier = local->declared;
-  else if (auto global = globals.find(name.text); global != globals.end())
+  else if (auto global = scope->names.find(name.text); global != scope->names.end())
     earlier = global->second->name.range;
   else
     hides = false;
@@ -100,14 +99,8 @@ SemValue Elaborator::evalName(StringRef name, Range range) {
       return SemValue::error();
     }
   }
-  if (auto global = globals.find(name.str()); global != globals.end()) {
-    if (auto *function = dyn_cast<ast::FnDecl>(global->second)) {
-      FunctionValue value;
-      value.decl = function;
-      return SemValue::of(std::move(value));
-    }
-    return evalConstant(*cast<ast::ConstDecl>(global->second));
-  }
+  if (auto global = scope->names.find(name.str()); global != scope->names.end())
+    return evalDecl(*global->second, range);
   if (name == "inf")
     return SemValue::ofFloat(std::numeric_limits<double>::infinity());
   if (name == "nan")
@@ -121,8 +114,6 @@ SemValue Elaborator::evalName(StringRef name, Range range) {
     value.builtin = builtin;
     return SemValue::of(std::move(value));
   }
-  if (name == "target")
-    return later(range, "'target'");
   // Parameters become locals of the body; before that, in the declaration, only integral scalars have a meaning.
   if (auto param = params.find(name.str()); param != params.end() && frames.size() == 1) {
     error(diag::notLaunchable, range, (param->second->access == ast::Access::none ? "the scalar '" : "the tensor '") + name.str() + "'")
@@ -134,34 +125,98 @@ SemValue Elaborator::evalName(StringRef name, Range range) {
   return SemValue::error();
 }
 
+SemValue Elaborator::evalDecl(const ast::Decl &decl, Range range) {
+  if (auto *constant = dyn_cast<ast::ConstDecl>(&decl))
+    return evalConstant(*constant);
+  if (auto *function = dyn_cast<ast::FnDecl>(&decl)) {
+    FunctionValue value;
+    value.decl = function;
+    return SemValue::of(std::move(value));
+  }
+  error(diag::importAlias, range, decl.name.text).note(decl.range, "imported here");
+  return SemValue::error();
+}
+
+const Module *Elaborator::findImport(const ast::Expr &expr) {
+  auto *name = dyn_cast<ast::NameExpr>(&expr);
+  if (!name || findLocal(name->text))
+    return nullptr;
+  auto global = scope->names.find(name->text);
+  auto *import = global == scope->names.end() ? nullptr : dyn_cast<ast::ImportDecl>(global->second);
+  return import ? &modules.get(import->program->range.file) : nullptr;
+}
+
+SemValue Elaborator::evalImported(const Module &imported, const ast::MemberExpr &expr) {
+  if (const ast::Decl *decl = imported.findDeclared(expr.member.text))
+    return evalDecl(*decl, expr.range);
+  std::string name = (sources.text(expr.base->range) + "." + expr.member.text).str();
+  DiagnosticBuilder report = error(diag::unknownName, expr.member.range, name);
+  addSuggestion(report, expr.member.range, expr.member.text, imported.declaredNames());
+  return SemValue::error();
+}
+
+std::optional<FunctionValue> Elaborator::findFunction(StringRef name) {
+  FunctionValue function;
+  auto [first, second] = name.split('.');
+  auto global = scope->names.find(first.str());
+  const ast::Decl *decl = global == scope->names.end() ? nullptr : global->second;
+  if (auto *import = dyn_cast_or_null<ast::ImportDecl>(decl))
+    decl = modules.get(import->program->range.file).findDeclared(second);
+  else if (!second.empty())
+    return std::nullopt;
+  function.decl = dyn_cast_or_null<ast::FnDecl>(decl);
+  if (!decl)
+    function.builtin = findBuiltin(name);
+  return function.decl || function.builtin ? std::optional(function) : std::nullopt;
+}
+
+SemValue Elaborator::evalTarget(const ast::MemberExpr &expr) {
+  StringRef target = options.target;
+  bool isGPU = target.consume_front("sm_");
+  unsigned capability = 0; // sm_90a -> 90
+  if (isGPU)
+    target.consumeInteger(10, capability);
+  if (expr.member.text == "kind")
+    return SemValue::ofString(isGPU ? "gpu" : "cpu");
+  if (expr.member.text == "arch")
+    return SemValue::ofInt(capability);
+  DiagnosticBuilder report = error(diag::unknownMember, expr.member.range, "'target'", expr.member.text);
+  addSuggestion(report, expr.member.range, expr.member.text, {"kind", "arch"});
+  report.note("its members are kind (\"cpu\" or \"gpu\") and arch (90 for sm_90a, 0 for the CPU)");
+  return SemValue::error();
+}
+
 SemValue Elaborator::evalConstant(const ast::ConstDecl &decl) {
   const std::string &name = decl.name.text;
-  if (auto known = constants.find(name); known != constants.end())
+  if (auto known = constants.find(&decl); known != constants.end())
     return known->second;
-  if (!constantsInProgress.insert(name).second) {
+  if (!constantsInProgress.insert(&decl).second) {
     error(diag::constantArithmetic, decl.name.range, "the constant '" + name + "' is defined in terms of itself");
     return SemValue::error();
   }
   // A constant sees constants and functions, no locals.
   frames.push_back({Scope()});
+  const Module *outer = std::exchange(scope, &modules.get(decl.range.file));
   std::vector<CallSite> outerCalls;
   std::swap(calls, outerCalls);
   SemValue value = eval(*decl.value);
-  if (!value.isError() && (value.kind == SemValue::Kind::List || (decl.type && decl.type->hasShape)))
-    value = later(decl.range, "a constant tile");
   if (!value.isError() && decl.type)
     value = convertToDeclared(value, *decl.type, decl.value->range);
-  // A declared dtype makes an SSA constant, which must not be kept: it lives in one region only.
-  bool isScalar = value.isData() && value.rank() == 0 && value.ssa.getDefiningOp<arith::ConstantOp>();
-  if (!value.isError() && !value.isConstant() && !isScalar) {
+  else if (value.kind == SemValue::Kind::List)
+    value = listToTile(value, std::nullopt, decl.value->range);
+  // A declared dtype makes an SSA value, which must not be kept: it lives in one region only. All that a constant sees is
+  // constant, so whatever it computes is.
+  bool isData = value.isData();
+  if (!value.isError() && !value.isConstant() && !isData) {
     error(diag::notConstant, decl.value->range, "the constant '" + name + "'", describe(value));
     value = SemValue::error();
   }
   std::swap(calls, outerCalls);
+  scope = outer;
   frames.pop_back();
-  constantsInProgress.erase(name);
-  if (!isScalar)
-    constants[name] = value;
+  constantsInProgress.erase(&decl);
+  if (!isData)
+    constants[&decl] = value;
   return value;
 }
 
@@ -186,6 +241,10 @@ SemValue Elaborator::convertToDeclared(SemValue value, const ast::TypeSpec &type
   std::optional<DType> dtype = resolveDtype(type.name);
   if (!dtype)
     return SemValue::error();
+  if (value.kind == SemValue::Kind::List)
+    value = listToTile(value, dtype, range);
+  if (value.isError())
+    return value;
   if (value.isData() && value.dtype != *dtype && !(*dtype == DType::Index && widensToIndex(value.dtype))) {
     error(diag::dtypeMismatch, range, "the declaration", dtypeSpelling(*dtype), dtypeSpelling(value.dtype))
         .note(type.range, "declared here")

@@ -7,6 +7,7 @@
 #include "dialect/Tile/TileDialect.h"
 #include "frontend/Lower/Elaborate.h"
 #include "frontend/Lower/SemValue.h"
+#include "frontend/Sema/Modules.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
@@ -21,6 +22,18 @@ struct Instance {
   std::string symbol;
 };
 
+/// One version of an instance: its facts hold beyond the kernel's own contracts, and dispatch looks at them first.
+struct Variant {
+  /// From the command line.
+  std::string name;
+  std::vector<ArgItem> items;
+  /// From the source: a clause, and for each of its contracts which listed value is meant.
+  const ast::SpecializeClause *clause = nullptr;
+  std::vector<size_t> choice;
+
+  bool isGeneric() const { return !clause && name.empty(); }
+};
+
 /// An evaluated argument with the place it was written at.
 struct Arg {
   SemValue value;
@@ -28,7 +41,7 @@ struct Arg {
   std::string name; // of a named argument
 };
 
-/// An access x[...] that has been checked: what tile.load, tile.store and tile.inside share.
+/// An access x[...] that has been checked: what tile.load, tile.store, tile.inside and those with index tiles share.
 struct AccessSpec {
   const ViewValue *view = nullptr;
   std::shared_ptr<const ViewValue> keepAlive;
@@ -36,19 +49,26 @@ struct AccessSpec {
   llvm::SmallVector<int64_t> sizes, steps;
   llvm::SmallVector<bool> hasEnd, inBounds;
   llvm::SmallVector<int64_t> shape; // of the tile; empty for one element
+  llvm::SmallVector<mlir::Value> positions; // index tiles of this shape, for each size of -2
   Range range;
 };
 
 class Elaborator {
 public:
-  Elaborator(const ast::Program &program, const ast::KernelDecl &kernel, const ElaborateOptions &options,
+  Elaborator(const Modules &modules, const ast::KernelDecl &kernel, const ElaborateOptions &options,
              DiagnosticEngine &diagnostics, mlir::ModuleOp module);
   ~Elaborator();
 
   /// The instances to make, in order. Empty after an error.
   std::vector<Instance> chooseInstances();
+  /// What the kernel's `tune` clause spans. None after an error.
+  std::optional<TuneSpace> readTuneSpace();
   /// Emits one instance at the end of the module and fills `record`. False after an error.
-  bool elaborateInstance(const Instance &instance, runtime::Kernel &record);
+  bool elaborateInstance(const Instance &instance, const Variant &variant, runtime::Kernel &record);
+  /// After a failure: nothing is wrong, but the command line rules the variant out.
+  bool isRuledOut() const { return impossible; }
+  /// What `specialize` asks for, in source order.
+  std::vector<Variant> listVariants() const;
 
 private:
   // --- names -------------------------------------------------------------------------------------------------------
@@ -70,6 +90,15 @@ private:
   void declare(const ast::Ident &name, SemValue value, bool isVar = false);
   SemValue evalName(llvm::StringRef name, Range range);
   SemValue evalConstant(const ast::ConstDecl &decl);
+  SemValue evalDecl(const ast::Decl &decl, Range range);
+  /// The module that `expr` names, an import with `as`; null for any other expression.
+  const Module *findImport(const ast::Expr &expr);
+  /// `n.NAME` of such a module; reports a name that it does not declare.
+  SemValue evalImported(const Module &imported, const ast::MemberExpr &expr);
+  /// A function by its name, perhaps behind an import's: "gelu", "act.gelu". None if there is no such function.
+  std::optional<FunctionValue> findFunction(llvm::StringRef name);
+  /// `target.kind` and `target.arch`.
+  SemValue evalTarget(const ast::MemberExpr &expr);
   std::vector<std::string> visibleNames() const;
 
   // --- diagnostics and locations -----------------------------------------------------------------------------------
@@ -103,15 +132,41 @@ private:
   bool isDeducible(const ast::StaticParam &param, bool &fromDtype);
   std::optional<SemValue> deduce(const ast::StaticParam &param);
   const ast::TuneItem *chooseConfig();
+  std::optional<TuneConfig> readPreferred();
+  void declareConfig(const std::vector<std::pair<const ast::TuneItem *, SemValue>> &values);
+  /// What --config pins `name` to; null if it does not.
+  const std::string *findPinned(llvm::StringRef name) const;
 
   bool readSignature(runtime::Kernel &record);
   bool readTensor(const ast::Param &param, runtime::Param &out);
+  /// The length of an array of tensors. None after an error.
+  std::optional<int64_t> readCount(const ast::Param &param);
+  /// The declaration behind a parameter of the ABI, which may be one tensor of an array.
+  const ast::Param &declOf(const runtime::Param &param) const;
   bool readScalar(const ast::Param &param, runtime::Param &out);
   void collectDimensions();
   bool readContracts(runtime::Kernel &record);
   bool readContract(const ast::Contract &contract, runtime::Kernel &record);
   bool readRange(const ast::Contract &contract, const std::string &name, runtime::Kernel &record);
   bool readCall(const ast::Contract &contract, const ast::CallExpr &call, runtime::Kernel &record);
+  // Facts of variants and of the command line (Sema/Variants.cpp). `isDispatched`: the launcher chooses by them; else they
+  // are contracts.
+  struct FactSource {
+    std::string text;
+    Range range; // invalid on the command line
+    bool isDispatched;
+  };
+  bool applyItem(const ArgItem &item, bool isDispatched, runtime::Kernel &record);
+  bool applyVariant(const Variant &variant, runtime::Kernel &record);
+  bool applySpecialize(const ast::Contract &contract, size_t choice, runtime::Kernel &record, std::string &name);
+  bool narrow(const std::string &name, int64_t min, int64_t max, std::optional<int64_t> opt, const FactSource &source,
+              runtime::Kernel &record);
+  bool fix(const std::string &name, int64_t value, const FactSource &source, runtime::Kernel &record);
+  bool divide(const std::string &name, int64_t divisor, const FactSource &source, runtime::Kernel &record);
+  bool raiseAlignment(const std::string &name, int64_t bytes, const FactSource &source, runtime::Kernel &record);
+  void addCondition(runtime::Expr condition, const FactSource &source, runtime::Kernel &record);
+  bool failFact(const FactSource &source, const llvm::Twine &message, Range second = Range());
+  bool conflict(const FactSource &source, const llvm::Twine &message, Range second);
   bool readGrid(runtime::Kernel &record);
   bool readKernelAttributes(llvm::SmallVectorImpl<mlir::NamedAttribute> &out);
   bool checkTune();
@@ -119,8 +174,16 @@ private:
   std::optional<int64_t> attributeInt(const ast::Attribute &attribute, size_t index, int64_t min, int64_t max);
   /// Does the expression use a dimension, stride or scalar parameter, whose value is known at launch only?
   bool usesLaunchNames(const ast::Expr &expr) const;
+  /// Does it use a parameter that this instance does not have, or a dimension that only such a parameter binds?
+  bool usesDropped(const ast::Expr &expr) const;
   /// An expression as the launcher computes it; constant parts become integers.
   std::optional<runtime::Expr> toLaunchExpr(const ast::Expr &expr, bool isCondition = false);
+  /// The same of any dtype, which `dtype` receives: none for what is known at compile time.
+  std::optional<runtime::Expr> toLaunchExpr(const ast::Expr &expr, std::optional<DType> &dtype);
+  std::optional<runtime::Expr> toLaunchBinary(const ast::BinaryExpr &expr, std::optional<DType> &dtype);
+  /// Reports operands of a contract that do not mix; else their common dtype is in `a`.
+  bool unifyLaunch(std::optional<DType> &a, runtime::Expr &x, Range aRange, std::optional<DType> b, runtime::Expr &y, Range bRange,
+                   llvm::StringRef what, Range range);
   std::optional<runtime::Constant> toConstant(const SemValue &value, DType dtype, Range range);
 
   // --- emission ----------------------------------------------------------------------------------------------------
@@ -179,6 +242,14 @@ private:
   std::optional<llvm::SmallVector<int64_t>> evalShape(const Arg &arg);
   std::optional<llvm::SmallVector<int64_t>> evalPermutation(const Arg &arg, int64_t rank);
   bool checkShape(llvm::ArrayRef<int64_t> shape, Range range);
+  /// A list of numbers, perhaps nested, as a constant tile. Without `dtype` floats are f32, ints index. An error after one.
+  SemValue listToTile(const SemValue &list, std::optional<DType> dtype, Range range);
+  /// Makes constant tiles of the lists among operands, at the dtype of the first operand that has one. False after an error.
+  bool listsToTiles(llvm::MutableArrayRef<Arg> args);
+  /// `tile` at positions, an i32 or index scalar or tile, clamped; null where `tile` is no constant tile of rank 1.
+  mlir::Value emitTableLookup(const SemValue &tile, mlir::Value position, mlir::Location location);
+  /// One element of a constant tile at compile-time positions; void where `tile` is none or a position is not constant.
+  SemValue evalTableElement(const SemValue &tile, const ast::SubscriptExpr &expr);
   /// A value at a declared type `f32`, `int`, `f32[BM, BN]`.
   SemValue convertToDeclared(SemValue value, const ast::TypeSpec &type, Range range);
 
@@ -187,12 +258,20 @@ private:
   SemValue evalSubview(const SemValue &base, const ast::SubscriptExpr &expr);
   SemValue evalTileSubscript(const SemValue &base, const ast::SubscriptExpr &expr);
   SemValue evalTupleElement(const SemValue &base, const ast::SubscriptExpr &expr);
-  std::optional<AccessSpec> makeAccess(const SemValue &base, const ast::SubscriptExpr &expr);
+  /// `takesTiles`: subscripts may be tiles of positions.
+  std::optional<AccessSpec> makeAccess(const SemValue &base, const ast::SubscriptExpr &expr, bool takesTiles = false);
   /// The access that a call such as load(x[...]) takes first.
-  std::optional<AccessSpec> evalAccessArgument(const ast::Expr &expr, llvm::StringRef function);
+  std::optional<AccessSpec> evalAccessArgument(const ast::Expr &expr, llvm::StringRef function, bool takesTiles = false);
+  /// Brings tiles of positions to the shape of the access; their joint shape goes to dimension `at`.
+  bool joinPositions(AccessSpec &access, llvm::MutableArrayRef<Arg> tiles, size_t at);
   static bool isFullAccess(const ViewValue &view, const ast::SubscriptExpr &expr);
   SemValue emitLoad(const AccessSpec &access, mlir::Value pad, mlir::Value mask, mlir::StringAttr cache);
   bool emitStore(const AccessSpec &access, const Arg &value, mlir::Value mask, mlir::StringAttr cache);
+  /// What is to be written through an access, at its dtype and shape. Null after an error.
+  mlir::Value valueToStore(const AccessSpec &access, const Arg &value);
+  /// False, after an error, if the parameter may not be written.
+  bool checkWritable(const AccessSpec &access);
+  SemValue emitAtomic(const Builtin &builtin, const AccessSpec &access, llvm::ArrayRef<Arg> args, mlir::Value mask);
   mlir::Type accessType(const AccessSpec &access, DType dtype);
   mlir::Value toPosition(const SemValue &value, mlir::Location location);
 
@@ -209,15 +288,48 @@ private:
   SemValue callReduce(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callShape(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callScan(const Builtin &builtin, std::vector<Arg> &args, Range range);
-  /// A scan of tiles of one shape; `combine` gets the left and then the right scalars.
-  SemValue emitScan(llvm::ArrayRef<SemValue> tiles, int64_t axis, bool reverse, Range range,
+  /// The region of a scan or reduction of tiles of one shape; `combine` gets the left and then the right scalars. False
+  /// after an error, which names `what`.
+  bool emitCombiner(mlir::Region &region, llvm::StringRef what, llvm::ArrayRef<SemValue> tiles, Range range,
                     llvm::function_ref<SemValue(llvm::ArrayRef<SemValue>)> combine);
+  SemValue emitScan(llvm::ArrayRef<SemValue> tiles, int64_t axis, bool reverse, llvm::StringRef what, Range range,
+                    llvm::function_ref<SemValue(llvm::ArrayRef<SemValue>)> combine);
+  SemValue emitReduceBy(llvm::ArrayRef<SemValue> tiles, int64_t axis, bool keep, Range range,
+                        llvm::function_ref<SemValue(llvm::ArrayRef<SemValue>)> combine);
+  /// concat, stack, repeat, flip.
+  SemValue callJoin(const Builtin &builtin, std::vector<Arg> &args, Range range);
+  SemValue callConcat(bool isStack, std::vector<Arg> &args, Range range);
+  /// sort, topk, histogram.
+  SemValue callOrder(const Builtin &builtin, std::vector<Arg> &args, Range range);
+  SemValue callSort(std::vector<Arg> &args, Range range);
+  SemValue callTopk(std::vector<Arg> &args, Range range);
+  SemValue callHistogram(std::vector<Arg> &args, Range range);
+  /// Integers of 8, 16, 32 or 64 bits whose signed order is the order wanted of `tile`: NaN last, 0.0 and -0.0 equal.
+  mlir::Value emitSortKeys(const SemValue &tile, bool descending, mlir::Location location);
+  /// For integer keys in any order, the positions along `axis` of the first `count` in ascending order, ties by position.
+  mlir::Value emitSortedPositions(mlir::Value keys, int64_t axis, int64_t count, mlir::Location location);
+  /// The same for i32 or i64 keys that leave room for a position above them.
+  mlir::Value emitPacked(mlir::Value keys, int64_t axis, int64_t count, mlir::Location location);
+  /// Elements of `tile` along `axis` at `positions`, a tile of its rank.
+  mlir::Value emitTakeAlong(mlir::Value tile, mlir::Value positions, int64_t axis, mlir::Location location);
+  /// 0, 1, 2, ... along `axis` of a tile of that shape, i32.
+  mlir::Value emitPositions(llvm::ArrayRef<int64_t> shape, int64_t axis, mlir::Location location);
   SemValue callTake(std::vector<Arg> &args, Range range);
+  SemValue callRandom(const Builtin &builtin, std::vector<Arg> &args, Range range);
+  /// The random words of a tile or scalar of positions, as u32 without a sign in MLIR's type.
+  mlir::Value emitRandomBits(mlir::Value seed, mlir::Value position, mlir::Location location);
+  mlir::Value emitUniform(mlir::Value bits, mlir::Location location);
+  mlir::Value emitNormal(mlir::Value seed, mlir::Value position, mlir::Location location);
+  SemValue emitRandInt(mlir::Value bits, llvm::MutableArrayRef<Arg> bounds, Range range);
   /// The `axis:` among `args`; a tile of rank 1 needs none.
   std::optional<int64_t> evalAxis(const std::vector<Arg> &args, const SemValue &tile, Range tileRange);
   SemValue callRange(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callOther(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callDot(std::vector<Arg> &args, Range range);
+  SemValue callDebug(const Builtin &builtin, std::vector<Arg> &args, Range range);
+  SemValue callPrint(std::vector<Arg> &args, Range range);
+  SemValue callAssert(std::vector<Arg> &args, Range range);
+  SemValue callPtx(std::vector<Arg> &args, Range range);
   SemValue permuted(const SemValue &value, llvm::ArrayRef<int64_t> permutation, Range range);
 
   // --- statements --------------------------------------------------------------------------------------------------
@@ -231,6 +343,8 @@ private:
   void lowerIf(const ast::IfStmt &stmt);
   void lowerFor(const ast::ForStmt &stmt);
   void lowerConstFor(const ast::ForStmt &stmt);
+  void lowerConstBlocks(const ast::ForStmt &stmt);
+  bool lowerConstTrip(const ast::ForStmt &stmt, SemValue variable);
   /// Checks that programs can share the trips of `loop`, which carries `vars`.
   void checkSplit(const ast::ForStmt &stmt, mlir::Operation *loop, int64_t parts, llvm::ArrayRef<Binding *> vars);
   void lowerWhile(const ast::WhileStmt &stmt);
@@ -240,7 +354,7 @@ private:
   /// The `var`s of enclosing scopes that the statements assign, in order of first assignment.
   std::vector<Binding *> assignedVars(llvm::ArrayRef<const ast::Block *> blocks);
 
-  const ast::Program &program;
+  const Modules &modules;
   const ast::KernelDecl &kernel;
   const ElaborateOptions &options;
   DiagnosticEngine &diagnostics;
@@ -255,9 +369,9 @@ private:
   unsigned reported = 0;
   unsigned inlinedCalls = 0;
 
-  std::map<std::string, const ast::Decl *> globals;
-  std::map<std::string, SemValue> constants;
-  std::set<std::string> constantsInProgress;
+  const Module *scope; // whose names are visible: of the file that the code at hand stands in
+  std::map<const ast::ConstDecl *, SemValue> constants; // looked up only
+  std::set<const ast::ConstDecl *> constantsInProgress;
   std::vector<Frame> frames;
   std::vector<CallSite> calls;
 
@@ -265,13 +379,16 @@ private:
   struct LaunchName {
     enum Kind { Dim, Stride, Scalar } kind = Dim;
     Range declared;
+    DType dtype = DType::Index;
   };
   std::map<std::string, LaunchName> launchNames;
   std::vector<std::string> dimOrder;                 // dimensions and strides in the order of the ABI
-  std::map<std::string, Range> dropped;              // parameters whose condition is false
+  std::map<std::string, Range> dropped;              // parameters whose condition is false, and names only they bind
   std::map<std::string, const ast::Param *> params;  // the others
   std::vector<runtime::Expr> gridExprs;
   std::set<std::string> rangedNames;
+  bool impossible = false;
+  std::map<std::string, int64_t> fixed;              // dimensions, strides and scalars that are constants here
   const ast::TuneItem *config = nullptr;
   bool configChosen = false;
 

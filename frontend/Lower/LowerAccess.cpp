@@ -14,6 +14,8 @@ SemValue Elaborator::evalSubscript(const ast::SubscriptExpr &expr) {
   case SemValue::Kind::View:
     return evalView(base, expr);
   case SemValue::Kind::Data:
+    if (SemValue element = evalTableElement(base, expr); element.kind != SemValue::Kind::Void)
+      return element;
     return evalTileSubscript(base, expr);
   case SemValue::Kind::Tuple:
   case SemValue::Kind::List:
@@ -157,8 +159,10 @@ static bool sameValue(mlir::Value a, mlir::Value b, int depth = 6) {
   return true;
 }
 
-std::optional<AccessSpec> Elaborator::makeAccess(const SemValue &base, const ast::SubscriptExpr &expr) {
+std::optional<AccessSpec> Elaborator::makeAccess(const SemValue &base, const ast::SubscriptExpr &expr, bool takesTiles) {
   AccessSpec access;
+  SmallVector<Arg> tiles;
+  size_t jointAt = 0;
   access.keepAlive = base.view;
   access.view = base.view.get();
   access.range = expr.range;
@@ -204,11 +208,21 @@ std::optional<AccessSpec> Elaborator::makeAccess(const SemValue &base, const ast
       continue;
     }
     if (value.isData() && value.rank() > 0) {
-      if (isInteger(value.dtype))
-        later(subscript.range, "an access by a tile of positions (gather, scatter)");
-      else
-        error(diag::wrongOperand, subscript.range, "an access", "an integer, an index range or ':'", describe(value));
-      return std::nullopt;
+      if (!isInteger(value.dtype) || !takesTiles) {
+        if (isInteger(value.dtype))
+          error(diag::indexTile, subscript.range).secondary(expr.base->range, describe(base));
+        else
+          error(diag::wrongOperand, subscript.range, "an access", "an integer, an index range or ':'", describe(value));
+        return std::nullopt;
+      }
+      if (tiles.empty())
+        jointAt = access.shape.size();
+      tiles.push_back({value, subscript.range, ""});
+      access.starts.push_back(constantIndex(0, location));
+      access.sizes.push_back(-2);
+      access.steps.push_back(1);
+      access.hasEnd.push_back(false);
+      continue;
     }
     mlir::Value position = toIndex(value, subscript.range, "an access's subscript");
     if (!position)
@@ -218,12 +232,12 @@ std::optional<AccessSpec> Elaborator::makeAccess(const SemValue &base, const ast
     access.steps.push_back(1);
     access.hasEnd.push_back(false);
   }
-  if (!checkShape(access.shape, expr.range))
+  if (!joinPositions(access, tiles, jointAt) || !checkShape(access.shape, expr.range))
     return std::nullopt;
   return access;
 }
 
-std::optional<AccessSpec> Elaborator::evalAccessArgument(const ast::Expr &expr, StringRef function) {
+std::optional<AccessSpec> Elaborator::evalAccessArgument(const ast::Expr &expr, StringRef function, bool takesTiles) {
   auto *subscript = dyn_cast<ast::SubscriptExpr>(&expr);
   SemValue base = subscript ? eval(*subscript->base) : SemValue();
   if (subscript && base.isError())
@@ -241,7 +255,7 @@ std::optional<AccessSpec> Elaborator::evalAccessArgument(const ast::Expr &expr, 
           .note("the tensor has " + Twine(base.view->shape.size()) + " dimensions; this makes a sub-view");
     return std::nullopt;
   }
-  return makeAccess(base, *subscript);
+  return makeAccess(base, *subscript, takesTiles);
 }
 
 Type Elaborator::accessType(const AccessSpec &access, DType dtype) {
@@ -258,6 +272,13 @@ SemValue Elaborator::emitLoad(const AccessSpec &access, mlir::Value pad, mlir::V
   Location location = loc(access.range);
   if (!pad)
     pad = constantLike(toType(view.dtype, context), 0, location);
+  if (!access.positions.empty())
+    return SemValue::ofData(GatherOp::create(builder, location, accessType(access, view.dtype), view.ssa, access.starts,
+                                             access.ends, builder.getDenseI64ArrayAttr(access.sizes),
+                                             builder.getDenseI64ArrayAttr(access.steps),
+                                             builder.getDenseBoolArrayAttr(access.hasEnd),
+                                             builder.getDenseBoolArrayAttr(access.inBounds), access.positions, pad, mask, cache),
+                            view.dtype);
   return SemValue::ofData(LoadOp::create(builder, location, accessType(access, view.dtype), view.ssa, access.starts,
                                          access.ends, builder.getDenseI64ArrayAttr(access.sizes),
                                          builder.getDenseI64ArrayAttr(access.steps), builder.getDenseBoolArrayAttr(access.hasEnd),
@@ -265,40 +286,53 @@ SemValue Elaborator::emitLoad(const AccessSpec &access, mlir::Value pad, mlir::V
                           view.dtype);
 }
 
-bool Elaborator::emitStore(const AccessSpec &access, const Arg &value, mlir::Value mask, StringAttr cache) {
+bool Elaborator::checkWritable(const AccessSpec &access) {
   const ViewValue &view = *access.view;
-  if (value.value.isError())
-    return false;
-  if (view.param && view.param->access == ast::Access::in) {
-    error(diag::writesIn, access.range, view.param->name.text).note(view.param->name.range, "declared here");
-    return false;
-  }
-  auto mismatch = [&] {
+  if (!view.param || view.param->access != ast::Access::in)
+    return true;
+  error(diag::writesIn, access.range, view.param->name.text).note(view.param->name.range, "declared here");
+  return false;
+}
+
+mlir::Value Elaborator::valueToStore(const AccessSpec &access, const Arg &value) {
+  const ViewValue &view = *access.view;
+  auto mismatch = [&]() -> mlir::Value {
     std::string target = dtypeSpelling(view.dtype).str() + (access.shape.empty() ? "" : describeShape(access.shape));
     DiagnosticBuilder report = error(diag::storeMismatch, value.range, describe(value.value), target);
     report.secondary(access.range, "this is " + target);
     if (value.value.isData() && value.value.dtype != view.dtype)
       report.note("convert the value with `as " + dtypeSpelling(view.dtype) + "`");
-    return false;
+    return {};
   };
   if (!value.value.isNumeric() || (value.value.isData() && value.value.dtype != view.dtype))
     return mismatch();
   mlir::Value stored = toDtype(value.value, view.dtype, value.range);
   if (!stored)
-    return false;
+    return {};
   ArrayRef<int64_t> shape = value.value.shape();
   bool fits = shape.size() <= access.shape.size();
   for (size_t i = 0; fits && i < shape.size(); ++i) {
     int64_t theirs = shape[shape.size() - 1 - i];
     fits = theirs == 1 || theirs == access.shape[access.shape.size() - 1 - i];
   }
-  if (!fits)
-    return mismatch();
+  return fits ? emitBroadcast(stored, access.shape, loc(access.range)) : mismatch();
+}
+
+bool Elaborator::emitStore(const AccessSpec &access, const Arg &value, mlir::Value mask, StringAttr cache) {
+  if (value.value.isError() || !checkWritable(access))
+    return false;
+  mlir::Value stored = valueToStore(access, value);
+  if (!stored)
+    return false;
   Location location = loc(access.range);
-  stored = emitBroadcast(stored, access.shape, location);
-  StoreOp::create(builder, location, stored, view.ssa, access.starts, access.ends, builder.getDenseI64ArrayAttr(access.sizes),
-                  builder.getDenseI64ArrayAttr(access.steps), builder.getDenseBoolArrayAttr(access.hasEnd),
-                  builder.getDenseBoolArrayAttr(access.inBounds), mask, cache);
+  mlir::Value view = access.view->ssa;
+  auto sizes = builder.getDenseI64ArrayAttr(access.sizes), steps = builder.getDenseI64ArrayAttr(access.steps);
+  auto hasEnd = builder.getDenseBoolArrayAttr(access.hasEnd), inBounds = builder.getDenseBoolArrayAttr(access.inBounds);
+  if (access.positions.empty())
+    StoreOp::create(builder, location, stored, view, access.starts, access.ends, sizes, steps, hasEnd, inBounds, mask, cache);
+  else
+    ScatterOp::create(builder, location, stored, view, access.starts, access.ends, sizes, steps, hasEnd, inBounds,
+                      access.positions, mask, cache);
   return true;
 }
 

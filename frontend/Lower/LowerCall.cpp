@@ -2,19 +2,20 @@
 #include "frontend/Lower/Elaborator.h"
 #include "frontend/Sema/Words.h"
 
+#include <utility>
+
 using namespace mlir;
 using namespace tile;
 
 static std::string countText(unsigned low, unsigned high) {
+  if (high == ~0u)
+    return "at least " + countText(low, low);
   if (low == high)
     return std::to_string(low) + (low == 1 ? " argument" : " arguments");
   return std::to_string(low) + (high == low + 1 ? " or " : " to ") + std::to_string(high) + " arguments";
 }
 
 SemValue Elaborator::evalCall(const ast::CallExpr &expr) {
-  if (auto *member = dyn_cast<ast::MemberExpr>(expr.callee.get()); member && isa<ast::NameExpr>(*member->base))
-    if (!findLocal(cast<ast::NameExpr>(*member->base).text) && !globals.count(cast<ast::NameExpr>(*member->base).text))
-      return later(expr.callee->range, "calling a function of an imported file");
   SemValue callee = eval(*expr.callee);
   if (callee.isError())
     return callee;
@@ -77,8 +78,9 @@ SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg
         .note(decl.name.range, "defined here");
     return SemValue::error();
   }
-  // A frame of its own: a function sees its parameters and the file's names.
+  // A frame of its own: a function sees its parameters and the names of its file.
   frames.push_back({Scope()});
+  const Module *outer = std::exchange(scope, &modules.get(decl.range.file));
   calls.push_back({&decl, range});
   SemValue result;
   bool valid = true;
@@ -119,6 +121,7 @@ SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg
   if (valid && (statements.empty() || !isa<ast::ReturnStmt>(*statements.back())))
     result = SemValue::ofVoid();
   calls.pop_back();
+  scope = outer;
   frames.pop_back();
   return result;
 }
@@ -149,6 +152,9 @@ bool Elaborator::checkBuiltinArguments(const Builtin &builtin, const std::vector
 SemValue Elaborator::callBuiltin(const Builtin &builtin, const ast::CallExpr *expr, std::vector<Arg> args, Range range) {
   if (!checkBuiltinArguments(builtin, args, range))
     return SemValue::error();
+  bool takesTiles = builtin.family <= Builtin::Family::MinMax;
+  if (takesTiles && !listsToTiles(args))
+    return SemValue::error();
   switch (builtin.family) {
   case Builtin::Family::Unary:
     return callUnary(builtin, args, range);
@@ -170,6 +176,12 @@ SemValue Elaborator::callBuiltin(const Builtin &builtin, const ast::CallExpr *ex
     return callShape(builtin, args, range);
   case Builtin::Family::Scan:
     return callScan(builtin, args, range);
+  case Builtin::Family::Join:
+    return callJoin(builtin, args, range);
+  case Builtin::Family::Order:
+    return callOrder(builtin, args, range);
+  case Builtin::Family::Random:
+    return callRandom(builtin, args, range);
   case Builtin::Family::Range:
     return callRange(builtin, args, range);
   case Builtin::Family::Other:
@@ -177,19 +189,25 @@ SemValue Elaborator::callBuiltin(const Builtin &builtin, const ast::CallExpr *ex
   case Builtin::Family::Access:
     error(diag::needsAccess, range, builtin.name);
     return SemValue::error();
+  case Builtin::Family::Debug:
+    return callDebug(builtin, args, range);
   case Builtin::Family::Later:
     break;
   }
   return later(range, "the built-in '" + Twine(builtin.name) + "'");
 }
 
-/// load(x[…], pad:, mask:, cache:), store(x[…], v, mask:, cache:), inside(x[…]).
+/// load(x[…], pad:, mask:, cache:), store(x[…], v, mask:, cache:), inside(x[…]), gather and scatter, which are load and
+/// store with tiles of positions, and the atomics.
 SemValue Elaborator::callAccessForm(const Builtin &builtin, const ast::CallExpr &expr) {
   if (expr.arguments.empty() || expr.arguments[0].name) {
     error(diag::needsAccess, expr.range, builtin.name);
     return SemValue::error();
   }
-  std::optional<AccessSpec> access = evalAccessArgument(*expr.arguments[0].value, builtin.name);
+  StringRef name = builtin.name;
+  bool isAtomic = name.starts_with("atomic_");
+  std::optional<AccessSpec> access =
+      evalAccessArgument(*expr.arguments[0].value, name, isAtomic || name == "gather" || name == "scatter");
   if (!access)
     return SemValue::error();
   std::vector<Arg> args = {{SemValue::ofVoid(), expr.arguments[0].value->range, ""}};
@@ -240,9 +258,11 @@ SemValue Elaborator::callAccessForm(const Builtin &builtin, const ast::CallExpr 
         cache = builder.getStringAttr(word);
     }
   }
-  if (builtin.name == StringRef("load"))
+  if (isAtomic)
+    return emitAtomic(builtin, *access, args, mask);
+  if (name == "load" || name == "gather")
     return emitLoad(*access, pad, mask, cache);
-  if (builtin.name == StringRef("store"))
+  if (name == "store" || name == "scatter")
     return emitStore(*access, args[1], mask, cache) ? SemValue::ofVoid() : SemValue::error();
   return SemValue::ofData(InsideOp::create(builder, loc(expr.range), accessType(*access, DType::Bool), access->view->ssa,
                                            access->starts, access->ends, builder.getDenseI64ArrayAttr(access->sizes),

@@ -138,13 +138,19 @@ SemValue Elaborator::binary(BinaryOp op, SemValue a, SemValue b, Range aRange, R
   if (isEquality && a.kind == b.kind && a.isConstant() && !a.isTuple() && a.kind != SemValue::Kind::List) {
     bool equal = a.kind == SemValue::Kind::String  ? a.text == b.text
                  : a.kind == SemValue::Kind::DType ? a.dtype == b.dtype
-                                                   : a.function->name() == b.function->name();
+                                                   : a.function->decl == b.function->decl && a.function->builtin == b.function->builtin;
     return SemValue::ofBool(equal == (op == BinaryOp::eq));
   }
   if (a.isRange())
     return shiftRange(op, a, b, bRange, range);
   if (b.isRange() && op == BinaryOp::add)
     return shiftRange(op, b, a, aRange, range);
+  if (Arg pair[] = {{a, aRange, ""}, {b, bRange, ""}}; a.kind == SemValue::Kind::List || b.kind == SemValue::Kind::List) {
+    if (!listsToTiles(pair))
+      return SemValue::error();
+    a = pair[0].value;
+    b = pair[1].value;
+  }
   std::string what = "'" + ast::spelling(op).str() + "'";
   for (auto [value, where] : {std::pair(&a, aRange), std::pair(&b, bRange)})
     if (!value->isNumeric()) {
@@ -222,6 +228,10 @@ mlir::Value Elaborator::toDtype(const SemValue &value, DType dtype, Range range)
     report.note("convert it with `as " + dtypeSpelling(dtype) + "`");
     return {};
   }
+  if (value.kind == SemValue::Kind::List) {
+    SemValue tile = listToTile(value, dtype, range);
+    return tile.isError() ? mlir::Value() : tile.ssa;
+  }
   if (!value.isNumber()) {
     error(diag::wrongOperand, range, "this", "a number or tile of " + dtypeSpelling(dtype).str(), describe(value));
     return {};
@@ -237,7 +247,7 @@ mlir::Value Elaborator::toDtype(const SemValue &value, DType dtype, Range range)
       if (converted.convertFromAPInt(llvm::APInt(64, uint64_t(*integer), true), true, llvm::APFloat::rmNearestTiesToEven) ==
           llvm::APFloat::opOK)
         return constant(FloatAttr::get(floatType, converted), location);
-    } else if (isInteger(dtype)) {
+    } else if (isInteger(dtype) || isNibble(dtype)) {
       unsigned bits = bitWidth(dtype);
       bool fits = isUnsigned(dtype) ? *integer >= 0 && llvm::isUIntN(bits, uint64_t(*integer)) : llvm::isIntN(bits, *integer);
       if (fits)
@@ -253,6 +263,8 @@ mlir::Value Elaborator::toDtype(const SemValue &value, DType dtype, Range range)
 SemValue Elaborator::toData(const SemValue &value, Range range) {
   if (value.isData() || value.isError())
     return value;
+  if (value.kind == SemValue::Kind::List)
+    return listToTile(value, std::nullopt, range);
   DType dtype = value.isInt() ? DType::Index : value.isBoolNumber() ? DType::Bool : DType::F32;
   mlir::Value data = toDtype(value, dtype, range);
   return data ? SemValue::ofData(data, dtype) : SemValue::error();
@@ -445,6 +457,10 @@ SemValue Elaborator::evalCast(const ast::CastExpr &expr) {
 }
 
 SemValue Elaborator::castTo(const SemValue &value, DType to, Range range) {
+  if (value.kind == SemValue::Kind::List) {
+    SemValue tile = listToTile(value, std::nullopt, range);
+    return tile.isError() ? tile : castTo(tile, to, range);
+  }
   if (value.isNumber()) {
     // A number converts as a value of its own kind: rounded, truncated and saturated like any other.
     Location location = loc(range);
@@ -488,6 +504,10 @@ SemValue Elaborator::castTo(const SemValue &value, DType to, Range range) {
 }
 
 SemValue Elaborator::evalMember(const ast::MemberExpr &expr) {
+  if (const Module *imported = findImport(*expr.base))
+    return evalImported(*imported, expr);
+  if (auto *name = dyn_cast<ast::NameExpr>(expr.base.get()); name && name->text == "target" && !findLocal("target") && !scope->names.count("target"))
+    return evalTarget(expr);
   SemValue base = eval(*expr.base);
   const std::string &member = expr.member.text;
   if (base.isError())

@@ -60,11 +60,19 @@ void Elaborator::emitLaunchValues(Block &block, const runtime::Kernel &record, K
   builder.setInsertionPointToEnd(&block);
   for (const runtime::Dim &dim : record.dims) {
     Range where = launchNames.count(dim.name) ? launchNames[dim.name].declared : kernel.name.range;
+    if (auto known = fixed.find(dim.name); known != fixed.end()) {
+      launchValues[dim.name] = constantIndex(known->second, loc(where));
+      continue;
+    }
     launchValues[dim.name] = DimOp::create(builder, loc(where), builder.getIndexType(), dimAttr(context, dim));
   }
-  for (auto [i, param] : llvm::enumerate(record.params))
-    if (launchNames.count(param.name))
-      launchValues[param.name] = emitCast(block.getArgument(i), fromRuntime(param.dtype), DType::Index, loc(launchNames[param.name].declared));
+  unsigned i = 0;
+  for (const runtime::Param &param : record.params) {
+    if (auto known = fixed.find(param.name); known != fixed.end())
+      launchValues[param.name] = constantIndex(known->second, loc(launchNames[param.name].declared));
+    else if (mlir::Value argument = block.getArgument(i++); launchNames.count(param.name))
+      launchValues[param.name] = emitCast(argument, fromRuntime(param.dtype), DType::Index, loc(launchNames[param.name].declared));
+  }
 }
 
 /// Values of the launch that a region did not use were made in vain.
@@ -116,11 +124,25 @@ void Elaborator::emitBody(KernelOp op, const runtime::Kernel &record) {
   emitLaunchValues(block, record, op);
   for (const std::string &name : dimOrder)
     frames.front().front()[name] = {SemValue::ofData(launchValues[name], DType::Index), false, launchNames[name].declared};
-  for (auto [i, param] : llvm::enumerate(record.params)) {
-    const ast::Param &decl = *params[param.name];
-    SemValue value = param.kind == runtime::Param::Kind::Tensor ? emitView(param, decl, block.getArgument(i))
-                                                                : SemValue::ofData(block.getArgument(i), fromRuntime(param.dtype));
-    frames.front().front()[param.name] = {value, false, decl.name.range};
+  std::map<std::string, std::vector<SemValue>> arrays;
+  unsigned i = 0;
+  for (const runtime::Param &param : record.params) {
+    const ast::Param &decl = declOf(param);
+    DType dtype = fromRuntime(param.dtype);
+    SemValue value;
+    // What is fixed keeps its dtype, so that the kernel type-checks with it as without.
+    if (fixed.count(param.name))
+      value = SemValue::ofData(emitCast(launchValues[param.name], DType::Index, dtype, loc(decl.range)), dtype);
+    else if (mlir::Value argument = block.getArgument(i++); param.kind == runtime::Param::Kind::Tensor)
+      value = emitView(param, decl, argument);
+    else
+      value = SemValue::ofData(argument, dtype);
+    if (decl.count) { // an array is a tuple of its tensors
+      std::vector<SemValue> &tensors = arrays[decl.name.text];
+      tensors.push_back(value);
+      value = SemValue::ofTuple(tensors);
+    }
+    frames.front().front()[decl.name.text] = {value, false, decl.name.range};
   }
   if (auto *grid = kernel.clause<ast::GridClause>())
     for (auto [i, axis] : llvm::enumerate(grid->axes)) {
@@ -148,7 +170,7 @@ static void setFastMath(KernelOp op, StringRef mode) {
   });
 }
 
-bool Elaborator::elaborateInstance(const Instance &instance, runtime::Kernel &record) {
+bool Elaborator::elaborateInstance(const Instance &instance, const Variant &variant, runtime::Kernel &record) {
   unsigned errors = reported;
   (void)chooseConfig();
   for (auto [param, value] : llvm::zip(kernel.statics, instance.values))
@@ -158,11 +180,12 @@ bool Elaborator::elaborateInstance(const Instance &instance, runtime::Kernel &re
   record.file = sources.name(kernel.range.file).str();
   record.line = sources.begin(kernel.range).line;
   record.doc = kernel.doc;
-  if (kernel.clause<ast::SpecializeClause>())
-    later(kernel.clause<ast::SpecializeClause>()->range, "`specialize`");
   SmallVector<NamedAttribute> attributes;
   bool valid = reported == errors && readSignature(record);
-  valid = valid && readContracts(record) && readGrid(record);
+  valid = valid && readContracts(record);
+  for (const ArgItem &item : options.arguments)
+    valid = valid && applyItem(item, /*isDispatched=*/false, record);
+  valid = valid && applyVariant(variant, record) && readGrid(record);
   valid = readKernelAttributes(attributes) && valid;
   if (!valid)
     return false;
@@ -171,6 +194,8 @@ bool Elaborator::elaborateInstance(const Instance &instance, runtime::Kernel &re
   SmallVector<Type> types;
   SmallVector<Location> locations;
   for (const runtime::Param &param : record.params) {
+    if (fixed.count(param.name))
+      continue;
     bool isTensor = param.kind == runtime::Param::Kind::Tensor;
     Access access = !isTensor                              ? Access::Scalar
                     : param.access == runtime::Access::In  ? Access::In
@@ -179,10 +204,12 @@ bool Elaborator::elaborateInstance(const Instance &instance, runtime::Kernel &re
     paramAttrs.push_back(ParamAttr::get(context, param.name, access, isTensor ? param.align : 1));
     Type element = toType(fromRuntime(param.dtype), context);
     types.push_back(isTensor ? Type(PointerType::get(context, element)) : element);
-    locations.push_back(loc(params[param.name]->name.range));
+    locations.push_back(loc(declOf(param).name.range));
     record.arguments.push_back({runtime::Argument::Kind::Param, param.name});
   }
   for (const runtime::Dim &dim : record.dims) {
+    if (fixed.count(dim.name))
+      continue;
     dimAttrs.push_back(dimAttr(context, dim));
     record.arguments.push_back({runtime::Argument::Kind::Dim, dim.name});
   }
@@ -211,7 +238,7 @@ bool Elaborator::elaborateInstance(const Instance &instance, runtime::Kernel &re
   }
 
   builder.setInsertionPointToEnd(module.getBody());
-  auto op = KernelOp::create(builder, loc(kernel.name.range), instance.symbol, builder.getArrayAttr(paramAttrs),
+  auto op = KernelOp::create(builder, loc(kernel.name.range), record.symbol, builder.getArrayAttr(paramAttrs),
                              builder.getArrayAttr(dimAttrs), builder.getArrayAttr(constexprs));
   for (NamedAttribute attribute : attributes)
     op->setAttr(attribute.getName(), attribute.getValue());

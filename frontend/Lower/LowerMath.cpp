@@ -110,18 +110,21 @@ SemValue Elaborator::callBinary(const Builtin &builtin, std::vector<Arg> &args, 
   mlir::Value a = args[0].value.ssa, b = args[1].value.ssa;
   Location location = loc(range);
   mlir::Value result;
-  if (name == "minnum" && floats)
-    result = builder.createOrFold<arith::MinNumFOp>(location, a, b);
-  else if (name == "maxnum" && floats)
-    result = builder.createOrFold<arith::MaxNumFOp>(location, a, b);
-  else if (name.starts_with("min") || name.starts_with("max"))
+  if ((name == "minnum" || name == "maxnum") && floats) {
+    // arith.minnumf leaves the sign of a zero open, so that it differs between a loop's vector part and its rest.
+    auto isNan = [&](mlir::Value x) { return builder.createOrFold<arith::CmpFOp>(location, arith::CmpFPredicate::UNO, x, x); };
+    result = emitMinMax(name == "maxnum", a, b, dtype, location);
+    result = builder.createOrFold<arith::SelectOp>(location, isNan(b), a, result);
+    result = builder.createOrFold<arith::SelectOp>(location, isNan(a), b, result);
+  } else if (name.starts_with("min") || name.starts_with("max"))
     result = emitMinMax(name.starts_with("max"), a, b, dtype, location);
   else if (name == "pow")
     result = builder.createOrFold<math::PowFOp>(location, a, b);
   else if (name == "cdiv")
     result = emitCeilDivision(a, b, dtype, location);
   else if (dtype == DType::Index)
-    return later(range, "'mulhi' on index");
+    result = emitCast(arith::MulSIExtendedOp::create(builder, location, emitCast(a, dtype, DType::I64, location),
+                                                     emitCast(b, dtype, DType::I64, location)).getHigh(), DType::I64, dtype, location);
   else
     result = isUnsigned(dtype) ? arith::MulUIExtendedOp::create(builder, location, a, b).getHigh()
                                : arith::MulSIExtendedOp::create(builder, location, a, b).getHigh();

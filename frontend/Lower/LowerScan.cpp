@@ -1,4 +1,4 @@
-// Built-ins along an axis of a tile: scans with any associative function, and reading at positions of the run.
+// Built-ins along an axis of a tile: scans and reductions with any associative function, and reading at positions of the run.
 #include "frontend/Lower/Elaborator.h"
 
 using namespace mlir;
@@ -32,80 +32,110 @@ std::optional<int64_t> Elaborator::evalAxis(const std::vector<Arg> &args, const 
   return *axis < 0 ? *axis + rank : *axis;
 }
 
-SemValue Elaborator::emitScan(ArrayRef<SemValue> tiles, int64_t axis, bool reverse, Range range,
+bool Elaborator::emitCombiner(Region &region, StringRef what, ArrayRef<SemValue> tiles, Range range,
                               function_ref<SemValue(ArrayRef<SemValue>)> combine) {
   Location location = loc(range);
+  SmallVector<Type> arguments;
+  for (size_t i = 0; i < 2 * tiles.size(); ++i)
+    arguments.push_back(getElementTypeOrSelf(tiles[i % tiles.size()].ssa.getType()));
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(&region, {}, arguments, SmallVector<Location>(arguments.size(), location));
+  SmallVector<SemValue> scalars;
+  for (auto [i, argument] : llvm::enumerate(block->getArguments()))
+    scalars.push_back(SemValue::ofData(argument, tiles[i % tiles.size()].dtype));
+  SemValue result = combine(scalars);
+  if (result.isError())
+    return false;
+  std::string function = ("the function of '" + what + "'").str();
+  SmallVector<SemValue> results = {result};
+  if (result.isTuple())
+    results.assign(result.elements->begin(), result.elements->end());
+  if (results.size() != tiles.size()) {
+    error(diag::wrongOperand, range, function,
+          tiles.size() == 1 ? "one result" : std::to_string(tiles.size()) + " results, as many as tiles", describe(result));
+    return false;
+  }
+  SmallVector<mlir::Value> yielded;
+  for (auto [each, tile] : llvm::zip(results, tiles)) {
+    if (!each.isNumeric() || each.rank() != 0 || (each.isData() && each.dtype != tile.dtype)) {
+      error(diag::wrongOperand, range, function, "the tile's dtype " + dtypeSpelling(tile.dtype).str() + " as its result", describe(each));
+      return false;
+    }
+    yielded.push_back(toDtype(each, tile.dtype, range));
+    if (!yielded.back())
+      return false;
+  }
+  for (Operation &each : *block)
+    if (!ScanOp::isCombinable(&each)) {
+      error(diag::wrongOperand, range, function, "element-wise operations alone",
+            each.getNumRegions() ? "a loop or an `if`" : "another operation")
+          .note("select with where(c, a, b)");
+      return false;
+    }
+  ScanYieldOp::create(builder, location, yielded);
+  return true;
+}
+
+/// The results of an operation, of the dtypes of `tiles`: one value or a tuple.
+static SemValue resultsOf(Operation *op, ArrayRef<SemValue> tiles) {
+  std::vector<SemValue> results;
+  for (auto [result, tile] : llvm::zip(op->getResults(), tiles))
+    results.push_back(SemValue::ofData(result, tile.dtype));
+  return results.size() == 1 ? results[0] : SemValue::ofTuple(std::move(results));
+}
+
+SemValue Elaborator::emitScan(ArrayRef<SemValue> tiles, int64_t axis, bool reverse, StringRef what, Range range,
+                              function_ref<SemValue(ArrayRef<SemValue>)> combine) {
   SmallVector<mlir::Value> sources;
-  SmallVector<Type> types, elements;
+  SmallVector<Type> types;
   for (const SemValue &tile : tiles) {
     sources.push_back(tile.ssa);
     types.push_back(tile.ssa.getType());
-    elements.push_back(getElementTypeOrSelf(types.back()));
   }
-  auto op = ScanOp::create(builder, location, types, sources, axis, reverse);
-  SmallVector<Type> arguments(elements);
-  arguments.append(elements);
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    Block *block = builder.createBlock(&op.getCombiner(), {}, arguments, SmallVector<Location>(arguments.size(), location));
-    SmallVector<SemValue> scalars;
-    for (auto [i, argument] : llvm::enumerate(block->getArguments()))
-      scalars.push_back(SemValue::ofData(argument, tiles[i % tiles.size()].dtype));
-    SemValue result = combine(scalars);
-    SmallVector<SemValue> results = {result};
-    if (result.isTuple())
-      results.assign(result.elements->begin(), result.elements->end());
-    SmallVector<mlir::Value> yielded;
-    bool valid = !result.isError();
-    if (valid && results.size() != tiles.size()) {
-      error(diag::wrongOperand, range, "the function of 'scan'",
-            tiles.size() == 1 ? "one result" : std::to_string(tiles.size()) + " results, as many as tiles", describe(result));
-      valid = false;
-    }
-    for (size_t i = 0; valid && i < results.size(); ++i) {
-      const SemValue &each = results[i];
-      DType dtype = tiles[i].dtype;
-      valid = each.isNumeric() && each.rank() == 0 && (!each.isData() || each.dtype == dtype);
-      if (!valid) {
-        error(diag::wrongOperand, range, "the function of 'scan'", "the tile's dtype " + dtypeSpelling(dtype).str() + " as its result",
-              describe(each));
-        break;
-      }
-      mlir::Value value = toDtype(each, dtype, range);
-      valid = bool(value);
-      yielded.push_back(value);
-    }
-    for (Operation &each : *block)
-      if (valid && !ScanOp::isCombinable(&each)) {
-        error(diag::wrongOperand, range, "the function of 'scan'", "element-wise operations alone",
-              each.getNumRegions() ? "a loop or an `if`" : "another operation")
-            .note("select with where(c, a, b)");
-        valid = false;
-      }
-    if (!valid) { // leave nothing half made behind
-      builder.clearInsertionPoint();
-      op.erase();
-      return SemValue::error();
-    }
-    ScanYieldOp::create(builder, location, yielded);
+  auto op = ScanOp::create(builder, loc(range), types, sources, axis, reverse);
+  if (emitCombiner(op.getCombiner(), what, tiles, range, combine))
+    return resultsOf(op, tiles);
+  op.erase(); // leave nothing half made behind
+  return SemValue::error();
+}
+
+SemValue Elaborator::emitReduceBy(ArrayRef<SemValue> tiles, int64_t axis, bool keep, Range range,
+                                  function_ref<SemValue(ArrayRef<SemValue>)> combine) {
+  SmallVector<int64_t> shape(tiles[0].shape()), kept(shape);
+  shape.erase(shape.begin() + axis);
+  kept[axis] = 1;
+  SmallVector<mlir::Value> sources;
+  SmallVector<Type> types;
+  for (const SemValue &tile : tiles) {
+    Type element = getElementTypeOrSelf(tile.ssa.getType());
+    sources.push_back(tile.ssa);
+    types.push_back(shape.empty() ? element : Type(RankedTensorType::get(shape, element)));
   }
+  auto op = ReduceByOp::create(builder, loc(range), types, sources, axis);
+  if (!emitCombiner(op.getCombiner(), "reduce", tiles, range, combine)) {
+    op.erase();
+    return SemValue::error();
+  }
+  if (!keep)
+    return resultsOf(op, tiles);
   std::vector<SemValue> results;
   for (auto [result, tile] : llvm::zip(op.getResults(), tiles))
-    results.push_back(SemValue::ofData(result, tile.dtype));
+    results.push_back(SemValue::ofData(emitReshape(result, kept, loc(range)), tile.dtype));
   return results.size() == 1 ? results[0] : SemValue::ofTuple(std::move(results));
 }
 
 SemValue Elaborator::callScan(const Builtin &builtin, std::vector<Arg> &args, Range range) {
   StringRef name = builtin.name;
-  bool reverse = false;
-  if (const Arg *given = named(args, "reverse")) {
-    if (!given->value.isBoolNumber()) {
-      error(diag::notConstant, given->range, "reverse:", describe(given->value));
-      return SemValue::error();
+  bool reverse = false, keep = false;
+  for (auto [word, flag] : {std::pair("reverse", &reverse), std::pair("keep", &keep)})
+    if (const Arg *given = named(args, word)) {
+      if (!given->value.isBoolNumber()) {
+        error(diag::notConstant, given->range, std::string(word) + ":", describe(given->value));
+        return SemValue::error();
+      }
+      *flag = given->value.getBool();
     }
-    reverse = given->value.getBool();
-  }
-  bool isUser = name == "scan";
+  bool isUser = name == "scan" || name == "reduce";
   const Arg &operand = args[isUser ? 1 : 0];
   std::vector<Arg> tiles;
   if (isUser && operand.value.isTuple())
@@ -148,31 +178,37 @@ SemValue Elaborator::callScan(const Builtin &builtin, std::vector<Arg> &args, Ra
     DType wide = widen ? DType::F32 : dtype;
     SemValue source = SemValue::ofData(emitCast(first.ssa, dtype, wide, loc(range)), wide);
     ast::BinaryOp op = name == "cumsum" ? ast::BinaryOp::add : ast::BinaryOp::mul;
-    SemValue result = emitScan(source, *axis, reverse, range, [&](ArrayRef<SemValue> x) {
+    SemValue result = emitScan(source, *axis, reverse, name, range, [&](ArrayRef<SemValue> x) {
       return SemValue::ofData(emitBinary(op, x[0].ssa, x[1].ssa, wide, loc(range)), wide);
     });
     return result.isError() ? result : SemValue::ofData(emitCast(result.ssa, wide, dtype, loc(range)), dtype);
   }
 
   if (!args[0].value.isFunction()) {
-    error(diag::wrongOperand, args[0].range, "'scan'", "a function of two operands", describe(args[0].value));
+    error(diag::wrongOperand, args[0].range, ("'" + name + "'").str(), "a function of two operands", describe(args[0].value));
     return SemValue::error();
   }
   const FunctionValue &function = *args[0].value.function;
   SmallVector<SemValue> values;
   for (const Arg &tile : tiles)
     values.push_back(tile.value);
-  return emitScan(values, *axis, reverse, range, [&](ArrayRef<SemValue> x) {
+  auto combine = [&](ArrayRef<SemValue> x) {
     std::vector<Arg> operands;
     for (const SemValue &each : x)
       operands.push_back({each, range, ""});
     return function.decl ? callFunction(function, std::move(operands), range)
                          : callBuiltin(*function.builtin, nullptr, std::move(operands), range);
-  });
+  };
+  return name == "reduce" ? emitReduceBy(values, *axis, keep, range, combine)
+                          : emitScan(values, *axis, reverse, name, range, combine);
 }
 
 SemValue Elaborator::callTake(std::vector<Arg> &args, Range range) {
   Location location = loc(range);
+  if (args[0].value.kind == SemValue::Kind::List)
+    args[0].value = listToTile(args[0].value, std::nullopt, args[0].range);
+  if (args[0].value.isError())
+    return SemValue::error();
   for (size_t i = 0; i < 2; ++i) {
     const SemValue &value = args[i].value;
     bool valid = i == 0 ? value.isData() && value.rank() > 0 : value.isInt() || (value.isData() && widensToIndex(value.dtype));
@@ -193,6 +229,8 @@ SemValue Elaborator::callTake(std::vector<Arg> &args, Range range) {
                                     : emitCast(at.ssa, at.dtype, isNarrow ? DType::I32 : DType::Index, location);
   if (!position)
     return SemValue::error();
+  if (mlir::Value found = emitTableLookup(source, position, location))
+    return SemValue::ofData(found, source.dtype);
   SmallVector<int64_t> shape(source.shape().take_front(*axis)), inner(at.shape()), rest(source.shape().drop_front(*axis + 1));
   shape.append(inner);
   shape.append(rest);

@@ -31,11 +31,11 @@ static bool assigns(const ast::Expr &target, StringRef name) {
 }
 
 /// May other programs read what the store writes?
-static bool isShared(StoreOp store) {
+static bool isShared(Operation *store) {
   auto kernel = store->getParentOfType<KernelOp>();
-  if (kernel->hasAttr(mayAliasName))
+  if (kernel->hasAttr(mayAliasName) || isa<AtomicOp>(store))
     return true;
-  mlir::Value view = store.getView();
+  mlir::Value view = isa<StoreOp>(store) ? cast<StoreOp>(store).getView() : cast<ScatterOp>(store).getView();
   while (Operation *def = view.getDefiningOp()) {
     if (auto whole = dyn_cast<ViewOp>(def))
       return kernel.getParam(cast<BlockArgument>(whole.getBase()).getArgNumber()).getAccess() != Access::Out;
@@ -52,8 +52,12 @@ void Elaborator::checkSplit(const ast::ForStmt &stmt, Operation *op, int64_t par
   }
   splitLoop = stmt.range;
   bool stores = false, storesBefore = false;
-  loop.walk([&](StoreOp) { stores = true; });
-  loop->getParentOfType<KernelOp>().getBody().walk([&](StoreOp store) { storesBefore |= !loop->isAncestor(store) && isShared(store); });
+  loop->getParentOfType<KernelOp>().getBody().walk([&](Operation *store) {
+    if (!isa<StoreOp, ScatterOp, AtomicOp>(store))
+      return;
+    stores |= loop->isAncestor(store);
+    storesBefore |= !loop->isAncestor(store) && isShared(store);
+  });
   if (stores) {
     Range where = stmt.range;
     bool found = false;

@@ -72,6 +72,8 @@ void Elaborator::lowerLet(const ast::LetStmt &stmt) {
           .secondary(stmt.value->range, "this is " + describe(value));
   }
   for (auto [name, each] : llvm::zip(stmt.pattern.names, values)) {
+    if (stmt.isVar && each.kind == SemValue::Kind::List)
+      each = listToTile(each, std::nullopt, stmt.value->range);
     if (stmt.isVar && !each.isError()) {
       if (!each.isNumeric()) {
         error(diag::wrongOperand, stmt.value->range, "a `var`", "a number or tile", describe(each)).note("use `let` instead");
@@ -90,8 +92,8 @@ void Elaborator::assignName(const ast::Expr &target, SemValue value, Range range
     return;
   Binding *variable = findLocal(name);
   if (!variable) {
-    if (globals.count(name))
-      error(diag::notAVariable, target.range, name).note(globals[name]->name.range, "defined here");
+    if (scope->names.count(name))
+      error(diag::notAVariable, target.range, name).note(scope->names.at(name)->name.range, "defined here");
     else if (!evalName(name, target.range).isError())
       error(diag::notAVariable, target.range, name);
     return;
@@ -103,6 +105,8 @@ void Elaborator::assignName(const ast::Expr &target, SemValue value, Range range
   }
   // After an error the variable keeps its value, so that what follows is still checked.
   const SemValue &old = variable->value;
+  if (value.kind == SemValue::Kind::List)
+    value = listToTile(value, old.dtype, range);
   if (value.isError() || old.isError())
     return;
   auto mismatch = [&] {
@@ -337,9 +341,12 @@ void Elaborator::lowerGuard(const ast::IfStmt &stmt, ArrayRef<ast::StmtPtr> rest
 
 // --- loops ---------------------------------------------------------------------------------------------------------
 
+/// Trips that `const for` writes out at most.
+static constexpr int64_t maxConstTrips = 4096;
+
 void Elaborator::lowerConstFor(const ast::ForStmt &stmt) {
   if (stmt.over) {
-    later(stmt.over->range, "`const for` over blocks");
+    lowerConstBlocks(stmt);
     return;
   }
   std::optional<int64_t> lo = evalInt(*stmt.lo, "the start of `const for`"), hi = evalInt(*stmt.hi, "the end of `const for`");
@@ -348,21 +355,62 @@ void Elaborator::lowerConstFor(const ast::ForStmt &stmt) {
     step = evalInt(*stmt.step, "the step of `const for`");
   if (!lo || !hi || !step)
     return;
-  constexpr int64_t maxTrips = 4096;
   int64_t end = *hi + (stmt.inclusive ? 1 : 0), trips = 0;
   for (int64_t i = *lo; *step > 0 && i < end; i += *step) {
-    if (++trips > maxTrips) {
-      error(diag::constantArithmetic, stmt.range, "`const for` is limited to " + std::to_string(maxTrips) + " trips");
+    if (++trips > maxConstTrips) {
+      error(diag::constantArithmetic, stmt.range, "`const for` is limited to " + std::to_string(maxConstTrips) + " trips");
       return;
     }
-    unsigned errors = reported;
-    frames.back().emplace_back();
-    declare(stmt.variable, SemValue::ofInt(i));
-    lowerStatements(stmt.body.statements, false);
-    frames.back().pop_back();
-    if (reported != errors) // the next trip would say the same
+    if (!lowerConstTrip(stmt, SemValue::ofInt(i)))
       return;
   }
+}
+
+void Elaborator::lowerConstBlocks(const ast::ForStmt &stmt) {
+  auto *call = dyn_cast<ast::CallExpr>(stmt.over.get());
+  SemValue callee = call ? eval(*call->callee) : SemValue::ofVoid();
+  if (callee.isError())
+    return;
+  if (!callee.isFunction() || !callee.function->builtin || callee.function->name() != "blocks") {
+    error(diag::wrongOperand, stmt.over->range, "`const for`", "lo..hi or blocks(hi, B)", "another expression");
+    return;
+  }
+  std::vector<Arg> args;
+  for (const ast::Argument &argument : call->arguments) {
+    args.push_back({eval(*argument.value), argument.value->range, argument.name ? argument.name->text : ""});
+    if (args.back().value.isError())
+      return;
+  }
+  if (!checkBuiltinArguments(*callee.function->builtin, args, call->range))
+    return;
+  std::optional<int64_t> size = constInt(args.back().value, args.back().range, "the size of a block");
+  const Arg &last = args[args.size() - 2];
+  std::optional<int64_t> lo = args.size() == 3 ? constInt(args[0].value, args[0].range, "the start of `const for`") : 0,
+                         hi = constInt(last.value, last.range, "the end of `const for`");
+  if (!size || !lo || !hi || !checkShape({*size}, args.back().range))
+    return;
+  if ((*hi - *lo) / *size > maxConstTrips) {
+    error(diag::constantArithmetic, stmt.range, "`const for` is limited to " + std::to_string(maxConstTrips) + " trips");
+    return;
+  }
+  for (int64_t start = *lo; start < *hi; start += *size) {
+    RangeValue range;
+    range.start = SemValue::ofInt(start);
+    range.size = *size;
+    range.end = SemValue::ofInt(*hi);
+    if (!lowerConstTrip(stmt, SemValue::of(std::move(range))))
+      return;
+  }
+}
+
+/// One trip; false if it had errors: the next would say the same.
+bool Elaborator::lowerConstTrip(const ast::ForStmt &stmt, SemValue variable) {
+  unsigned errors = reported;
+  frames.back().emplace_back();
+  declare(stmt.variable, std::move(variable));
+  lowerStatements(stmt.body.statements, false);
+  frames.back().pop_back();
+  return reported == errors;
 }
 
 void Elaborator::lowerFor(const ast::ForStmt &stmt) {
@@ -472,6 +520,8 @@ void Elaborator::lowerWhile(const ast::WhileStmt &stmt) {
   for (const ast::Attribute &attribute : stmt.attributes)
     if (attribute.name.text == "split")
       error(diag::badAttribute, attribute.range, "split", "shares the trips of a `for`; those of a `while` are not known beforehand");
+    else
+      diagnostics.report(diag::uselessAttribute, attribute.range, attribute.name.text, "the trips of a `while` are not known beforehand");
   std::vector<Binding *> vars = assignedVars({&stmt.body});
   SmallVector<mlir::Value> initial;
   SmallVector<Type> types;

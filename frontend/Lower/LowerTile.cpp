@@ -377,8 +377,16 @@ SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
     acc = constantLike(RankedTensorType::get(shape, toType(widest, context)), 0, location);
   }
   bool isHalf = getElementTypeOrSelf(acc.getType()).isF16();
-  return SemValue::ofData(DotOp::create(builder, location, acc.getType(), a.ssa, b.ssa, acc, precision, isUnsigned(a.dtype)),
-                          isHalf ? DType::F16 : widest);
+  mlir::Value left = a.ssa, right = b.ssa;
+  // A batch of one product is that product.
+  bool isOne = rank > 2 && llvm::all_of(x.drop_back(2), [](int64_t extent) { return extent == 1; });
+  if (isOne) {
+    left = emitReshape(left, x.take_back(2), location);
+    right = emitReshape(right, y.take_back(2), location);
+    acc = emitReshape(acc, ArrayRef(shape).take_back(2), location);
+  }
+  mlir::Value product = DotOp::create(builder, location, acc.getType(), left, right, acc, precision, isUnsigned(a.dtype));
+  return SemValue::ofData(isOne ? emitReshape(product, shape, location) : product, isHalf ? DType::F16 : widest);
 }
 
 SemValue Elaborator::callOther(const Builtin &builtin, std::vector<Arg> &args, Range range) {

@@ -28,7 +28,7 @@ static const struct IntAttribute {
   int64_t min, max;
   bool powerOfTwo;
 } kernelIntegers[] = {{"warps", askedWarpsName, 1, 32, true},     {"stages", stagesName, 1, 8, false},
-                      {"grouped", groupedName, 1, 1024, false},  {"consumers", consumersName, 1, 4, false},
+                      {"grouped", groupedName, 1, 1024, false},  {"consumers", consumersName, 1, 4, true},
                       {"occupancy", occupancyName, 1, 32, false}, {"maxreg", maxRegistersName, 16, 255, false}};
 
 bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
@@ -77,9 +77,42 @@ bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
           }
     }
   }
+  if (seen.count("warps") && seen.count("consumers"))
+    error(diag::badAttribute, with->range, "consumers", "stands instead of 'warps': it means four warps for each consumer, and one more that loads");
+  if (!seen.empty() && reported == errors) {
+    SmallVector<StringRef> asked;
+    for (StringRef name : {"consumers", "stages"})
+      if (seen.count(name.str()))
+        asked.push_back(name);
+    if (!asked.empty())
+      add(askedName, builder.getStrArrayAttr(asked));
+    auto *grid = kernel.clause<ast::GridClause>();
+    if (seen.count("grouped") && (!grid || grid->axes.size() < 2))
+      diagnostics.report(diag::uselessAttribute, with->range, "grouped", "it walks the last two axes of a grid in bands, and this grid has " +
+                                                                            std::string(grid && !grid->axes.empty() ? "one" : "none"));
+  }
+  auto isPinned = [&](StringRef name) { return findPinned(name) != nullptr; };
+  if (const std::string *value = findPinned("persistent")) {
+    llvm::erase_if(out, [&](const NamedAttribute &known) { return known.getName() == persistentName; });
+    if (*value == "true")
+      add(persistentName, builder.getUnitAttr());
+  }
+  for (const IntAttribute &entry : kernelIntegers) {
+    const std::string *text = findPinned(entry.name);
+    int64_t value;
+    if (!text)
+      continue;
+    if (StringRef(*text).getAsInteger(10, value) || value < entry.min || value > entry.max || (entry.powerOfTwo && (value & (value - 1)))) {
+      error(diag::badAttribute, kernel.name.range, entry.name, "cannot be '" + *text + "', as the configuration asks");
+      continue;
+    }
+    // The command line comes before the source.
+    llvm::erase_if(out, [&](const NamedAttribute &known) { return known.getName() == entry.irName; });
+    add(entry.irName, builder.getI64IntegerAttr(value));
+  }
   for (const ast::TuneItem::Setting &setting : config ? ArrayRef<ast::TuneItem::Setting>(config->settings) : ArrayRef<ast::TuneItem::Setting>())
     for (const IntAttribute &entry : kernelIntegers)
-      if (setting.name.text == entry.name && !seen.count(entry.name))
+      if (setting.name.text == entry.name && !seen.count(entry.name) && !isPinned(entry.name))
         if (std::optional<int64_t> value = evalInt(*setting.value, "the value of '" + setting.name.text + "'")) {
           if (*value < entry.min || *value > entry.max || (entry.powerOfTwo && (*value & (*value - 1))))
             error(diag::badAttribute, setting.value->range, setting.name.text, "cannot be " + std::to_string(*value));

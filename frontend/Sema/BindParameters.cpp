@@ -17,7 +17,7 @@ static bool equal(const SemValue &a, const SemValue &b) {
   case SemValue::Kind::DType:
     return a.dtype == b.dtype;
   case SemValue::Kind::Function:
-    return a.function->name() == b.function->name();
+    return a.function->decl == b.function->decl && a.function->builtin == b.function->builtin;
   default:
     return false;
   }
@@ -146,13 +146,8 @@ std::optional<SemValue> Elaborator::parseDefine(const ast::StaticParam &param, S
       return SemValue::ofDtype(*dtype);
   }
   if (kind == "fn") {
-    FunctionValue function;
-    if (auto global = globals.find(text.str()); global != globals.end())
-      function.decl = dyn_cast<ast::FnDecl>(global->second);
-    else
-      function.builtin = findBuiltin(text);
-    if (function.decl || function.builtin)
-      return SemValue::of(std::move(function));
+    if (std::optional<FunctionValue> function = findFunction(text))
+      return SemValue::of(std::move(*function));
   }
   return std::nullopt;
 }
@@ -178,8 +173,9 @@ std::optional<SemValue> Elaborator::deduce(const ast::StaticParam &param) {
   for (const ast::Param &tensor : kernel.params) {
     if (tensor.access == ast::Access::none)
       continue;
+    std::string argument = tensor.name.text + (tensor.count ? "[0]" : ""); // the first of an array
     if (tensor.type.name.text == param.name.text)
-      if (auto actual = options.dtypes.find(tensor.name.text); actual != options.dtypes.end()) {
+      if (auto actual = options.dtypes.find(argument); actual != options.dtypes.end()) {
         std::optional<DType> dtype = findDtype(actual->second);
         if (!dtype) {
           error(diag::noInstance, param.range, tensor.name.text, actual->second, param.name.text);
@@ -189,7 +185,7 @@ std::optional<SemValue> Elaborator::deduce(const ast::StaticParam &param) {
       }
     for (auto [i, dim] : llvm::enumerate(tensor.type.dims))
       if (auto *name = dyn_cast<ast::NameExpr>(dim.get()); name && name->text == param.name.text)
-        if (auto actual = options.shapes.find(tensor.name.text);
+        if (auto actual = options.shapes.find(argument);
             actual != options.shapes.end() && i < actual->second.size())
           return SemValue::ofInt(actual->second[i]);
   }
@@ -221,6 +217,13 @@ const ast::TuneItem *Elaborator::chooseConfig() {
   return config;
 }
 
+const std::string *Elaborator::findPinned(StringRef name) const {
+  for (const auto &[pinned, value] : options.config)
+    if (pinned == name)
+      return &value;
+  return nullptr;
+}
+
 std::optional<std::vector<SemValue>> Elaborator::candidatesFor(const ast::StaticParam &param, bool &suffixed) {
   bool fromDtype;
   bool deducible = isDeducible(param, fromDtype);
@@ -229,6 +232,8 @@ std::optional<std::vector<SemValue>> Elaborator::candidatesFor(const ast::Static
   for (const auto &[name, value] : options.defines)
     if (name == param.name.text)
       define = &value; // the last one counts
+  if (!define)
+    define = findPinned(param.name.text);
   std::vector<SemValue> values;
   if (define) {
     SmallVector<StringRef> parts;
@@ -319,7 +324,7 @@ std::vector<Instance> Elaborator::chooseInstances() {
   Instance partial;
   partial.symbol = kernel.name.text;
   // Constants that nothing uses are checked too.
-  for (const ast::DeclPtr &decl : program.decls)
+  for (const ast::DeclPtr &decl : modules.getMain().program->decls)
     if (auto *constant = dyn_cast<ast::ConstDecl>(decl.get()))
       (void)evalConstant(*constant);
   if (reported == errors && checkTune())

@@ -20,8 +20,12 @@ struct Builtin {
     Access,   // the first argument is an access x[...]
     Shape,    // makes or reshapes tiles
     Range,    // index ranges
-    Scan,     // scans along an axis
+    Scan,     // scans along an axis, and reduce with any function
+    Join,     // concat, stack, repeat, flip
+    Order,    // sort, topk, histogram
+    Random,   // element-wise on positions, under a seed
     Other,    // dot, cast-like, static_assert
+    Debug,    // print, assert, ptx
     Later     // refused with a message that says so
   };
   const char *name;

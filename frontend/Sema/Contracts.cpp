@@ -22,30 +22,39 @@ bool Elaborator::readContracts(runtime::Kernel &record) {
 
 bool Elaborator::readCall(const ast::Contract &contract, const ast::CallExpr &call, runtime::Kernel &record) {
   const std::string &name = cast<ast::NameExpr>(*call.callee).text;
-  auto tensorArgument = [&](size_t index) -> runtime::Param * {
-    auto *argument = index < call.arguments.size() ? dyn_cast<ast::NameExpr>(call.arguments[index].value.get()) : nullptr;
-    if (argument)
-      for (runtime::Param &param : record.params)
-        if (param.name == argument->text && param.kind == runtime::Param::Kind::Tensor)
-          return &param;
-    if (argument && dropped.count(argument->text)) // says nothing in this instance
-      return nullptr;
+  // A tensor, one of an array `xs[1]`, or all of an array. Empty for what is dropped, and after an error.
+  auto tensorArguments = [&](size_t index) {
+    std::vector<runtime::Param *> found;
+    const ast::Expr *argument = index < call.arguments.size() ? call.arguments[index].value.get() : nullptr;
+    std::string text;
+    if (auto *name = dyn_cast_or_null<ast::NameExpr>(argument))
+      text = name->text;
+    else if (auto *element = dyn_cast_or_null<ast::SubscriptExpr>(argument))
+      text = sources.text(element->range).str();
+    llvm::erase_if(text, [](char c) { return c == ' '; });
+    for (runtime::Param &param : record.params)
+      if (param.kind == runtime::Param::Kind::Tensor && (param.name == text || declOf(param).name.text == text))
+        found.push_back(&param);
+    if (!found.empty() || dropped.count(text)) // says nothing in this instance
+      return found;
     error(diag::notLaunchable, index < call.arguments.size() ? call.arguments[index].value->range : call.range,
           "'" + name + "' takes the name of a tensor parameter first; what is written here");
-    return nullptr;
+    return found;
   };
   if (call.arguments.size() != 2) {
     error(diag::argumentCount, call.range, name, "2 arguments", call.arguments.size());
     return false;
   }
-  runtime::Param *first = tensorArgument(0);
-  if (!first)
+  std::vector<runtime::Param *> first = tensorArguments(0);
+  if (first.empty())
     return false;
   if (name == "alias") {
-    runtime::Param *second = tensorArgument(1);
-    if (second)
-      record.aliases.push_back({first->name, second->name});
-    return second;
+    std::vector<runtime::Param *> second = tensorArguments(1);
+    for (const runtime::Param *a : first)
+      for (const runtime::Param *b : second)
+        if (a != b)
+          record.aliases.push_back({a->name, b->name});
+    return !second.empty();
   }
   std::optional<int64_t> bytes = evalInt(*call.arguments[1].value, "an alignment");
   if (!bytes)
@@ -55,7 +64,8 @@ bool Elaborator::readCall(const ast::Contract &contract, const ast::CallExpr &ca
           "an alignment is a power of two in 1..=4096, found " + std::to_string(*bytes));
     return false;
   }
-  first->align = unsigned(*bytes);
+  for (runtime::Param *param : first)
+    param->align = unsigned(*bytes);
   return true;
 }
 
@@ -164,15 +174,16 @@ bool Elaborator::readContract(const ast::Contract &contract, runtime::Kernel &re
         callee && (callee->text == "align" || callee->text == "alias"))
       return readCall(contract, *call, record);
   auto *name = dyn_cast<ast::NameExpr>(contract.value.get());
-  if (name && dropped.count(name->text))
+  if (usesDropped(*contract.value)) // says nothing in this instance
     return true;
-  if (contract.hint && !(name && launchNames.count(name->text))) {
+  bool isFloatName = name && launchNames.count(name->text) && isFloat(launchNames[name->text].dtype);
+  if (contract.hint && !(name && launchNames.count(name->text) && !isFloatName)) {
     error(diag::notLaunchable, contract.hint->range, "`opt` belongs to the range of a dimension; here it");
     return false;
   }
   bool constantSet = contract.set && llvm::none_of(contract.set->values, [&](const ast::ExprPtr &value) { return usesLaunchNames(*value); }) &&
                      !(contract.set->lo && usesLaunchNames(*contract.set->lo)) && !(contract.set->hi && usesLaunchNames(*contract.set->hi));
-  if (contract.set && name && launchNames.count(name->text) && constantSet)
+  if (contract.set && name && launchNames.count(name->text) && constantSet && !isFloatName)
     return readRange(contract, name->text, record);
   std::string text = sources.text(contract.range).str();
   bool launches = usesLaunchNames(*contract.value) || (contract.set && !constantSet);
@@ -196,30 +207,38 @@ bool Elaborator::readContract(const ast::Contract &contract, runtime::Kernel &re
     error(diag::contractFails, contract.range, bound.empty() ? "any values" : bound);
     return false;
   }
-  std::optional<LaunchExpr> condition = toLaunchExpr(*contract.value, /*isCondition=*/!contract.set);
+  std::optional<tile::DType> dtype;
+  std::optional<LaunchExpr> condition =
+      contract.set ? toLaunchExpr(*contract.value, dtype) : toLaunchExpr(*contract.value, /*isCondition=*/true);
   if (!condition)
     return false;
   if (contract.set) {
     const ast::ValueSet &set = *contract.set;
     LaunchExpr value = *condition;
+    auto member = [&](const ast::Expr &expr) -> std::optional<LaunchExpr> {
+      std::optional<tile::DType> other, common = dtype;
+      std::optional<LaunchExpr> bound = toLaunchExpr(expr, other);
+      return bound && unifyLaunch(common, value, contract.value->range, other, *bound, expr.range, "in", expr.range) ? bound : std::nullopt;
+    };
     if (set.kind == ast::ValueSet::interval) {
-      std::optional<LaunchExpr> lo = toLaunchExpr(*set.lo), hi = toLaunchExpr(*set.hi);
+      std::optional<LaunchExpr> lo = member(*set.lo), hi = member(*set.hi);
       if (!lo || !hi)
         return false;
+      if (set.step) {
+        error(diag::badSet, set.step->range, "a step belongs to the range of one dimension or integral scalar");
+        return false;
+      }
       condition = LaunchExpr::make(LaunchOp::And, LaunchExpr::make(LaunchOp::Le, *lo, value),
                                    LaunchExpr::make(set.inclusive ? LaunchOp::Le : LaunchOp::Lt, value, *hi));
     } else {
       for (auto [i, element] : llvm::enumerate(set.values)) {
-        std::optional<LaunchExpr> member = toLaunchExpr(*element);
-        if (!member)
+        std::optional<LaunchExpr> each = member(*element);
+        if (!each)
           return false;
-        LaunchExpr equals = LaunchExpr::make(LaunchOp::Eq, value, *member);
+        LaunchExpr equals = LaunchExpr::make(LaunchOp::Eq, value, *each);
         condition = i ? LaunchExpr::make(LaunchOp::Or, *condition, equals) : equals;
       }
     }
-  } else if (condition->isName() || condition->getOp() < LaunchOp::Eq) {
-    error(diag::notLaunchable, contract.range, "an integer is no condition, so it");
-    return false;
   }
   if (auto fact = divisibility(*condition); fact && fact->second > 0)
     for (runtime::Dim &dim : record.dims)

@@ -28,66 +28,10 @@ bool Elaborator::usesLaunchNames(const ast::Expr &expr) const {
   return llvm::any_of(names, [&](const ast::NameExpr *name) { return launchNames.count(name->text) != 0; });
 }
 
-std::optional<LaunchExpr> Elaborator::toLaunchExpr(const ast::Expr &expr, bool isCondition) {
-  if (!usesLaunchNames(expr)) {
-    SemValue value = eval(expr);
-    if (value.isInt())
-      return LaunchExpr(value.getInt());
-    if (value.isBoolNumber() && isCondition)
-      return LaunchExpr(int64_t(value.getBool()));
-    if (!value.isError())
-      error(diag::notLaunchable, expr.range, describe(value));
-    return std::nullopt;
-  }
-  auto refuse = [&](const Twine &what) -> std::optional<LaunchExpr> {
-    error(diag::notLaunchable, expr.range, what.str());
-    return std::nullopt;
-  };
-  using Op = LaunchExpr::Op;
-  if (auto *name = dyn_cast<ast::NameExpr>(&expr))
-    return LaunchExpr::makeName(name->text);
-  if (auto *unary = dyn_cast<ast::UnaryExpr>(&expr)) {
-    bool isNot = unary->op == ast::UnaryOp::logicalNot;
-    if (unary->op == ast::UnaryOp::bitNot || (isNot && !isCondition))
-      return refuse("'" + ast::spelling(unary->op) + "'");
-    std::optional<LaunchExpr> operand = toLaunchExpr(*unary->operand, isNot);
-    return operand ? std::optional(LaunchExpr::make(isNot ? Op::Not : Op::Neg, *operand)) : std::nullopt;
-  }
-  if (auto *binary = dyn_cast<ast::BinaryExpr>(&expr)) {
-    static const std::optional<Op> table[] = {Op::Or, Op::And, Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge, {}, {}, {}, {}, {},
-                                              Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Rem};
-    std::optional<Op> op = table[size_t(binary->op)];
-    bool isLogical = binary->op == ast::BinaryOp::logicalOr || binary->op == ast::BinaryOp::logicalAnd;
-    bool isComparison = binary->op >= ast::BinaryOp::eq && binary->op <= ast::BinaryOp::ge;
-    if (!op || ((isLogical || isComparison) && !isCondition))
-      return refuse("'" + ast::spelling(binary->op) + "'");
-    std::optional<LaunchExpr> lhs = toLaunchExpr(*binary->lhs, isLogical), rhs = toLaunchExpr(*binary->rhs, isLogical);
-    return lhs && rhs ? std::optional(LaunchExpr::make(*op, *lhs, *rhs)) : std::nullopt;
-  }
-  if (auto *call = dyn_cast<ast::CallExpr>(&expr))
-    if (auto *callee = dyn_cast<ast::NameExpr>(call->callee.get()); callee && !globals.count(callee->text)) {
-      std::optional<Op> op = callee->text == "cdiv"        ? std::optional(Op::CeilDiv)
-                             : callee->text == "min"       ? std::optional(Op::Min)
-                             : callee->text == "max"       ? std::optional(Op::Max)
-                             : callee->text == "next_pow2" ? std::optional(Op::NextPow2)
-                                                           : std::nullopt;
-      if (!op)
-        return refuse("a call of '" + callee->text + "'");
-      size_t count = *op == Op::NextPow2 ? 1 : 2;
-      if (call->arguments.size() != count) {
-        error(diag::argumentCount, expr.range, callee->text, std::to_string(count) + " arguments", call->arguments.size());
-        return std::nullopt;
-      }
-      std::vector<LaunchExpr> operands;
-      for (const ast::Argument &argument : call->arguments) {
-        std::optional<LaunchExpr> operand = toLaunchExpr(*argument.value);
-        if (!operand)
-          return std::nullopt;
-        operands.push_back(*operand);
-      }
-      return LaunchExpr::make(*op, std::move(operands));
-    }
-  return refuse("this expression");
+bool Elaborator::usesDropped(const ast::Expr &expr) const {
+  std::vector<const ast::NameExpr *> names;
+  collectNames(expr, names);
+  return llvm::any_of(names, [&](const ast::NameExpr *name) { return dropped.count(name->text) != 0; });
 }
 
 std::optional<runtime::Constant> Elaborator::toConstant(const SemValue &value, tile::DType dtype, Range range) {
@@ -135,7 +79,7 @@ static const ast::NameExpr *boundByForm(const ast::Expr &expr, llvm::function_re
 /// Finds the named dimensions: first bare names, then the binding forms; then named strides.
 void Elaborator::collectDimensions() {
   auto isFree = [&](const ast::NameExpr &name) {
-    return !findLocal(name.text) && !launchNames.count(name.text) && !globals.count(name.text);
+    return !findLocal(name.text) && !launchNames.count(name.text) && !scope->names.count(name.text);
   };
   auto add = [&](const ast::NameExpr &name, LaunchName::Kind kind) {
     launchNames[name.text] = {kind, name.range};
@@ -158,11 +102,22 @@ void Elaborator::collectDimensions() {
           add(*name, LaunchName::Stride);
 }
 
-bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
-  if (param.count) {
-    later(param.count->range, "an array of tensors");
-    return false;
+std::optional<int64_t> Elaborator::readCount(const ast::Param &param) {
+  constexpr int64_t maxCount = 64; // a GPU takes 4 KiB of arguments
+  std::optional<int64_t> count = evalInt(*param.count, "the length of an array of tensors");
+  if (count && (*count < 1 || *count > maxCount)) {
+    error(diag::badParameter, param.count->range,
+          "an array holds 1 to " + std::to_string(maxCount) + " tensors, found " + std::to_string(*count));
+    return std::nullopt;
   }
+  return count;
+}
+
+const ast::Param &Elaborator::declOf(const runtime::Param &param) const {
+  return *params.at(param.name.substr(0, param.name.find('[')));
+}
+
+bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
   std::optional<tile::DType> dtype = resolveDtype(param.type.name);
   if (!dtype)
     return false;
@@ -198,7 +153,7 @@ bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
     std::vector<const ast::NameExpr *> names;
     collectNames(*dim, names);
     for (const ast::NameExpr *name : names)
-      if (!findLocal(name->text) && !launchNames.count(name->text) && !globals.count(name->text)) {
+      if (!findLocal(name->text) && !launchNames.count(name->text) && !scope->names.count(name->text)) {
         error(diag::unboundDimension, name->range, name->text)
             .note("a dimension of a tensor binds it where it is `" + name->text + "`, `" + name->text + " + c`, `" + name->text +
                   " - c` or `c * " + name->text + "`; or declare a scalar parameter `" + name->text + ": i64`");
@@ -305,10 +260,13 @@ bool Elaborator::readSignature(runtime::Kernel &record) {
         continue;
       if (!*exists) {
         dropped[param.name.text] = param.condition->range;
+        for (const ast::ExprPtr &dim : param.type.dims)
+          if (auto *name = dyn_cast<ast::NameExpr>(dim.get()); name && !findLocal(name->text) && !scope->names.count(name->text))
+            dropped.emplace(name->text, param.condition->range); // unless another parameter binds it
         continue;
       }
     }
-    if (auto global = globals.find(param.name.text); global != globals.end()) {
+    if (auto global = scope->names.find(param.name.text); global != scope->names.end()) {
       error(diag::redefinition, param.name.range, param.name.text).note(global->second->name.range, "first defined here");
       continue;
     }
@@ -316,15 +274,17 @@ bool Elaborator::readSignature(runtime::Kernel &record) {
   }
   if (reported != errors)
     return false;
-  // Integral scalars may stand in dimensions, grid and contracts.
+  // Scalars may stand in contracts, integral ones in dimensions and grid too.
   for (const ast::Param &param : kernel.params)
     if (param.access == ast::Access::none && params.count(param.name.text) && !param.type.hasShape) {
       Binding *kind = findLocal(param.type.name.text);
       std::optional<tile::DType> dtype = kind && kind->value.isDtype() ? std::optional(kind->value.dtype) : findDtype(param.type.name.text);
-      if (dtype && (isInteger(*dtype) || *dtype == tile::DType::Bool))
-        launchNames[param.name.text] = {LaunchName::Scalar, param.name.range};
+      if (dtype && !isStorage(*dtype) && *dtype != tile::DType::Index)
+        launchNames[param.name.text] = {LaunchName::Scalar, param.name.range, *dtype};
     }
   collectDimensions();
+  for (const auto &[name, launch] : launchNames)
+    dropped.erase(name);
   for (const auto &[name, launch] : launchNames)
     if (auto clash = declared.find(name); clash != declared.end() && launch.kind != LaunchName::Scalar)
       error(diag::redefinition, launch.declared, name).note(clash->second, "this parameter has the same name");
@@ -334,9 +294,16 @@ bool Elaborator::readSignature(runtime::Kernel &record) {
     runtime::Param out;
     out.name = param.name.text;
     out.line = sources.begin(param.range).line;
-    bool valid = param.access == ast::Access::none ? readScalar(param, out) : readTensor(param, out);
-    if (valid)
-      record.params.push_back(std::move(out));
+    bool isTensor = param.access != ast::Access::none;
+    std::optional<int64_t> count = isTensor && param.count ? readCount(param) : 1;
+    if (!count || !(isTensor ? readTensor(param, out) : readScalar(param, out)))
+      continue;
+    // An array is as many parameters: xs[0], xs[1] ….
+    for (int64_t i = 0; i < *count; ++i) {
+      if (param.count)
+        out.name = param.name.text + "[" + std::to_string(i) + "]";
+      record.params.push_back(out);
+    }
   }
   if (reported != errors)
     return false;

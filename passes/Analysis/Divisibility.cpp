@@ -91,8 +91,19 @@ public:
   }
 
 private:
+  /// Of integers that wrap around at their width, or whose sign is read as a digit, only powers of two divide the result still.
   template <typename Operands>
   int64_t transfer(Operation *op, Operands in) {
+    int64_t divisor = transferExact(op, in);
+    bool isIndex = op->getNumResults() == 1 && getElementTypeOrSelf(op->getResult(0).getType()).isIndex();
+    bool mayWrap = !isIndex && isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::ShLIOp>(op);
+    bool dropsSign = isa<arith::ExtUIOp, arith::IndexCastUIOp>(op) ||
+                     (!isIndex && isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp, arith::ShRUIOp>(op));
+    return (mayWrap || dropsSign) && divisor ? powerOfTwoIn(divisor) : divisor;
+  }
+
+  template <typename Operands>
+  int64_t transferExact(Operation *op, Operands in) {
     std::optional<int64_t> constant; // the right operand's value
     if (APInt number; op->getNumOperands() == 2 && matchPattern(op->getOperand(1), m_ConstantInt(&number)))
       constant = magnitude(number);

@@ -43,17 +43,13 @@ static Value round(OpBuilder &b, Location loc, Value value) {
 static Value conversionSource(OpBuilder &b, Operation *op) {
   Location loc = op->getLoc();
   Value source = op->getOperand(0);
-  Type f32 = withElement(source.getType(), b.getF32Type()), f64 = withElement(source.getType(), b.getF64Type());
+  Type f32 = withElement(source.getType(), b.getF32Type());
   Type element = getElementTypeOrSelf(source.getType());
   if (element.isF64())
     return narrowToOdd(b, loc, source);
   if (isa<FloatType>(element))
     return element.isF32() ? source : arith::ExtFOp::create(b, loc, f32, source).getResult();
-  // f32 holds integers of up to 16 bits exactly, f64 those of 32.
-  bool exact = element.getIntOrFloatBitWidth() <= 16;
-  Value number = isa<arith::SIToFPOp>(op) ? arith::SIToFPOp::create(b, loc, exact ? f32 : f64, source).getResult()
-                                          : arith::UIToFPOp::create(b, loc, exact ? f32 : f64, source).getResult();
-  return exact ? number : narrowToOdd(b, loc, number);
+  return integerToF32(b, loc, source, /*hasSign=*/isa<arith::SIToFPOp>(op));
 }
 
 static void expand(Operation *op) {
@@ -68,6 +64,8 @@ static void expand(Operation *op) {
       operands.push_back(isBF16(operand) ? widen(b, loc, operand) : operand);
     if (isa<arith::ExtFOp>(op) && getElementTypeOrSelf(result.getType()).isF32()) {
       replacement = operands[0];
+    } else if (isa<math::FmaOp>(op)) {
+      replacement = round(b, loc, fmaToF32(b, loc, operands[0], operands[1], operands[2]));
     } else {
       Operation *wide = b.clone(*op);
       wide->setOperands(operands);

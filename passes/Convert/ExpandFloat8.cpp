@@ -184,7 +184,12 @@ struct ExpandFloat8 : tile::impl::ExpandFloat8Base<ExpandFloat8> {
     StringRef arch = target;
     hasInstructions = arch.consume_front("sm_") && !arch.consumeInteger(10, capability) && capability >= 89;
     SmallVector<Cast> casts;
+    SmallVector<Operation *> integers;
     getOperation()->walk([&](Operation *op) {
+      if (capability && capability < 90 && isa<arith::SIToFPOp, arith::UIToFPOp>(op) &&
+          getElementTypeOrSelf(op->getResult(0).getType()).isBF16() &&
+          getElementTypeOrSelf(op->getOperand(0).getType()).getIntOrFloatBitWidth() > 16)
+        integers.push_back(op);
       if (auto constant = dyn_cast<arith::ConstantOp>(op); constant && isFloat8(constant.getType()))
         constant.setValueAttr(toBytes(constant.getValue()));
       if (!isa<arith::ExtFOp, arith::TruncFOp, arith::BitcastOp, arith::SIToFPOp, arith::UIToFPOp>(op))
@@ -202,6 +207,13 @@ struct ExpandFloat8 : tile::impl::ExpandFloat8Base<ExpandFloat8> {
     });
     for (auto [op, format] : casts)
       expand(op, format);
+    // Before sm_90 there is no instruction for these; LLVM would round to f32 in between.
+    for (Operation *op : integers) {
+      OpBuilder b(op);
+      Value wide = integerToF32(b, op->getLoc(), op->getOperand(0), /*hasSign=*/isa<arith::SIToFPOp>(op));
+      op->getResult(0).replaceAllUsesWith(arith::TruncFOp::create(b, op->getLoc(), op->getResult(0).getType(), wide));
+      op->erase();
+    }
   }
 
 private:

@@ -129,6 +129,7 @@ static LogicalResult lowerKernel(KernelOp kernel) {
       // Integers of 4 bits are read out of their bytes.
       Type element = pointer.getElementType().isInteger(4) ? b.getI8Type() : pointer.getElementType();
       lowering.bases[arg] = memrefOfPointer(b, loc, value, element);
+      lowering.pointers[lowering.bases[arg]] = value;
       if (kernel.getParam(arg.getArgNumber()).getAccess() == Access::In && !kernel->hasAttr(mayAliasName))
         lowering.readOnly.insert(arg);
       params.push_back({});
@@ -196,17 +197,31 @@ LogicalResult KernelLowering::lower(Operation *op) {
     return lowerSubview(view), success();
   if (auto view = dyn_cast<PermuteViewOp>(op))
     return lowerPermuteView(view), success();
+  if (auto print = dyn_cast<PrintOp>(op))
+    return lowerPrint(print), success();
+  if (auto check = dyn_cast<AssertOp>(op))
+    return lowerAssert(check), success();
   if (auto load = dyn_cast<LoadOp>(op))
     return lowerLoad(load);
   if (auto store = dyn_cast<StoreOp>(op))
     return lowerStore(store);
   if (auto inside = dyn_cast<InsideOp>(op))
     return lowerInside(inside);
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return lowerGather(gather);
+  if (auto scatter = dyn_cast<ScatterOp>(op))
+    return lowerScatter(scatter);
+  if (auto atomic = dyn_cast<AtomicOp>(op))
+    return lowerAtomic(atomic);
   if (auto scan = dyn_cast<ScanOp>(op)) {
     op->replaceAllUsesWith(lowerScan(scan));
     return success();
   }
-  if (isa<ScanYieldOp>(op)) // goes with its scan
+  if (auto reduce = dyn_cast<ReduceByOp>(op)) {
+    op->replaceAllUsesWith(lowerReduceBy(reduce));
+    return success();
+  }
+  if (isa<ScanYieldOp>(op)) // goes with its scan or reduction
     return success();
   Location loc = op->getLoc();
   Value result = TypeSwitch<Operation *, Value>(op)
@@ -218,12 +233,20 @@ LogicalResult KernelLowering::lower(Operation *op) {
                      .Case([&](ArgReduceOp op) { return lowerArgReduce(op); })
                      .Case([&](DotOp op) { return lowerDot(op); })
                      .Case([&](TakeOp op) { return lowerTake(op); })
+                     .Case([&](SortOp op) { return lowerSort(op); })
+                     .Case([&](HistogramOp op) { return lowerHistogram(op); })
+                     .Case([&](LookupOp op) { return lowerLookup(op); })
+                     .Case([&](RandomBitsOp op) { return lowerRandomBits(op); })
                      .Case([&](tensor::SplatOp op) {
                        return splat(loc, op.getInput(), cast<RankedTensorType>(op.getResult().getType()));
                      })
                      .Default([](Operation *) { return Value(); });
   if (!result)
     return op->emitOpError("is not supported on the CPU");
+  if (auto broadcast = dyn_cast<BroadcastOp>(op))
+    broadcasts[result] = broadcast.getSource();
+  else if (auto renamed = dyn_cast<ReshapeOp>(op))
+    reshapes[result] = renamed.getSource();
   op->getResult(0).replaceAllUsesWith(result);
   return success();
 }

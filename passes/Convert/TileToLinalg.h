@@ -43,6 +43,8 @@ public:
   llvm::SmallVector<mlir::Value> programIds;
   /// memref<T> of each `!tile.ptr<T>`.
   llvm::DenseMap<mlir::Value, mlir::Value> bases;
+  /// The address behind each of those memrefs, an `!llvm.ptr`.
+  llvm::DenseMap<mlir::Value, mlir::Value> pointers;
   /// The `!tile.ptr<T>` of parameters with access `in`.
   llvm::DenseSet<mlir::Value> readOnly;
 
@@ -67,6 +69,15 @@ private:
   mlir::Value readNibbles(mlir::Location loc, const LoweredAccess &access, mlir::Value pad);
   mlir::Value missingLanes(mlir::Location loc, const LoweredAccess &access);
 
+  // TileToLinalgIndexed.cpp
+  mlir::LogicalResult lowerGather(GatherOp op);
+  mlir::LogicalResult lowerScatter(ScatterOp op);
+  mlir::LogicalResult lowerAtomic(AtomicOp op);
+  template <typename AccessOp>
+  mlir::LogicalResult forEachElement(AccessOp op, llvm::function_ref<void(const LoweredAccess &, llvm::ArrayRef<mlir::Value>)> body);
+  mlir::Value extract(mlir::Location loc, mlir::Value tile, llvm::ArrayRef<mlir::Value> position);
+  mlir::Value updateAtomically(AtomicOp op, mlir::Value address, mlir::Value value, mlir::Value expected);
+
   // TileToLinalgCompute.cpp
   mlir::Value lowerIota(IotaOp op);
   mlir::Value lowerBroadcast(BroadcastOp op);
@@ -75,9 +86,21 @@ private:
   mlir::Value lowerArgReduce(ArgReduceOp op);
   mlir::Value lowerDot(DotOp op);
 
+  // TileToLinalgDebug.cpp
+  void lowerPrint(PrintOp op);
+  void lowerAssert(AssertOp op);
+
   // TileToLinalgScan.cpp
   llvm::SmallVector<mlir::Value> lowerScan(ScanOp op);
+  llvm::SmallVector<mlir::Value> lowerReduceBy(ReduceByOp op);
   mlir::Value lowerTake(TakeOp op);
+
+  // TileToLinalgOrder.cpp
+  mlir::Value lowerSort(SortOp op);
+  mlir::Value lowerHistogram(HistogramOp op);
+  // TileToLinalgElements.cpp
+  mlir::Value lowerLookup(LookupOp op);
+  mlir::Value lowerRandomBits(RandomBitsOp op);
 
   mlir::Value index(mlir::Location loc, int64_t value);
   /// A tile whose element at a position `body` computes from the position.
@@ -89,6 +112,8 @@ private:
 
   mlir::OpBuilder &b;
   llvm::DenseMap<mlir::Value, LoweredView> views;
+  /// What lowered broadcasts and reshapes were made from, so that single elements are read there.
+  llvm::DenseMap<mlir::Value, mlir::Value> broadcasts, reshapes;
 };
 
 } // namespace tile

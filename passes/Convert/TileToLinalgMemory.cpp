@@ -94,10 +94,12 @@ template <typename AccessOp> FailureOr<LoweredAccess> KernelLowering::lowerAcces
   access.readOnly = view.readOnly;
   Value zero = index(loc, 0);
   for (unsigned d = 0; d < view.extents.size(); ++d) {
+    if (op.isIndexed(d)) // each element has its own position
+      continue;
     Value start = op.getStarts()[d], limit = view.extents[d];
     bool inBounds = op.getInBounds()[d];
-    if (Value end = op.getEnd(d))
-      limit = b.createOrFold<arith::MinSIOp>(loc, limit, end);
+    if (Value end = op.getEnd(d)) // not below zero: its distance to a start must not wrap around
+      limit = b.createOrFold<arith::MaxSIOp>(loc, b.createOrFold<arith::MinSIOp>(loc, limit, end), zero);
     Value first = start;
     if (op.isDropped(d)) {
       if (!inBounds) {
@@ -138,6 +140,10 @@ template <typename AccessOp> FailureOr<LoweredAccess> KernelLowering::lowerAcces
   }
   return access;
 }
+
+template FailureOr<LoweredAccess> KernelLowering::lowerAccess(GatherOp);
+template FailureOr<LoweredAccess> KernelLowering::lowerAccess(ScatterOp);
+template FailureOr<LoweredAccess> KernelLowering::lowerAccess(AtomicOp);
 
 static Value reinterpret(OpBuilder &b, Location loc, const LoweredAccess &access, ArrayRef<OpFoldResult> sizes) {
   SmallVector<OpFoldResult> strides;

@@ -1,4 +1,5 @@
-// convert-tile-to-linalg, along an axis: scans as loops that update a tile in place, take as reads at computed positions.
+// convert-tile-to-linalg, along an axis: scans as loops that update a tile in place, reductions by a function as loops over
+// scalars, take as reads at computed positions.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -51,6 +52,65 @@ SmallVector<Value> KernelLowering::lowerScan(ScanOp op) {
     return SmallVector<Value>(loop.getResults());
   };
   return nest(b, 0, op.getSources());
+}
+
+SmallVector<Value> KernelLowering::lowerReduceBy(ReduceByOp op) {
+  Location loc = op.getLoc();
+  auto type = cast<RankedTensorType>(op.getSources()[0].getType());
+  int64_t rank = type.getRank(), axis = op.getAxis();
+  Block &combiner = op.getCombiner().front();
+  unsigned tiles = op.getSources().size();
+  Value zero = index(loc, 0), one = index(loc, 1), extent = index(loc, type.getDimSize(axis));
+  SmallVector<Value> position(rank);
+
+  auto readAt = [&](OpBuilder &b, Value at) {
+    SmallVector<Value> here(position), elements;
+    here[axis] = at;
+    for (Value source : op.getSources())
+      elements.push_back(tensor::ExtractOp::create(b, loc, source, here));
+    return elements;
+  };
+  /// What one line along the axis comes to: scalars carried by a loop.
+  auto reduceLine = [&](OpBuilder &b) {
+    auto loop = scf::ForOp::create(b, loc, one, extent, one, readAt(b, zero), [&](OpBuilder &b, Location loc, Value at, ValueRange left) {
+      IRMapping mapping;
+      for (auto [i, value] : llvm::enumerate(llvm::concat<const Value>(SmallVector<Value>(left), readAt(b, at))))
+        mapping.map(combiner.getArgument(i), value);
+      for (Operation &inner : combiner.without_terminator())
+        b.clone(inner, mapping);
+      scf::YieldOp::create(b, loc, llvm::map_to_vector(combiner.getTerminator()->getOperands(), [&](Value value) {
+                             return mapping.lookupOrDefault(value);
+                           }));
+    });
+    return SmallVector<Value>(loop.getResults());
+  };
+  if (rank == 1)
+    return reduceLine(b);
+
+  // One loop for each dimension that is kept.
+  std::function<SmallVector<Value>(OpBuilder &, int64_t, ValueRange)> nest = [&](OpBuilder &b, int64_t dim, ValueRange carried) {
+    if (dim == axis)
+      return nest(b, dim + 1, carried);
+    if (dim == rank) {
+      SmallVector<Value> results, here(position);
+      here.erase(here.begin() + axis);
+      for (auto [i, value] : llvm::enumerate(reduceLine(b)))
+        results.push_back(tensor::InsertOp::create(b, loc, value, carried[i], here));
+      return results;
+    }
+    Value end = arith::ConstantIndexOp::create(b, loc, type.getDimSize(dim));
+    auto loop = scf::ForOp::create(b, loc, zero, end, one, carried, [&](OpBuilder &b, Location loc, Value at, ValueRange inner) {
+      position[dim] = at;
+      scf::YieldOp::create(b, loc, nest(b, dim + 1, inner));
+    });
+    return SmallVector<Value>(loop.getResults());
+  };
+  SmallVector<Value> empty;
+  for (unsigned i = 0; i < tiles; ++i) {
+    auto result = cast<RankedTensorType>(op.getResult(i).getType());
+    empty.push_back(tensor::EmptyOp::create(b, loc, result.getShape(), result.getElementType()));
+  }
+  return nest(b, 0, empty);
 }
 
 Value KernelLowering::lowerTake(TakeOp op) {

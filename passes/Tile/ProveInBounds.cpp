@@ -41,6 +41,8 @@ template <typename Access>
 static void prove(Access access, IndexBounds &bounds, bool remarks) {
   SmallVector<bool> proven(access.getInBounds());
   for (unsigned dim = 0; dim < proven.size(); ++dim) {
+    if (access.isIndexed(dim)) // positions of the run
+      continue;
     proven[dim] = proven[dim] || bounds.isInBounds(access, dim);
     if (!proven[dim] && remarks && !access.isDropped(dim)) // a single position costs one comparison, not a mask
       remark(access, dim, bounds);
@@ -62,6 +64,12 @@ struct ProveInBounds : impl::ProveInBoundsBase<ProveInBounds> {
         prove(store, bounds, remarks);
       else if (auto inside = dyn_cast<InsideOp>(op))
         prove(inside, bounds, /*remarks=*/false);
+      else if (auto gather = dyn_cast<GatherOp>(op))
+        prove(gather, bounds, remarks);
+      else if (auto scatter = dyn_cast<ScatterOp>(op))
+        prove(scatter, bounds, remarks);
+      else if (auto atomic = dyn_cast<AtomicOp>(op))
+        prove(atomic, bounds, remarks);
     });
   }
 };

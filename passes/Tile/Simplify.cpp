@@ -99,7 +99,8 @@ static LogicalResult foldInside(InsideOp op, PatternRewriter &rewriter) {
 }
 
 /// A load that nothing passes is padding; a mask that passes everything is none.
-static LogicalResult simplifyLoad(LoadOp op, PatternRewriter &rewriter) {
+template <typename Op>
+static LogicalResult simplifyLoad(Op op, PatternRewriter &rewriter) {
   std::optional<bool> mask = constantBool(op.getMask());
   if (!mask)
     return failure();
@@ -110,7 +111,8 @@ static LogicalResult simplifyLoad(LoadOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-static LogicalResult simplifyStore(StoreOp op, PatternRewriter &rewriter) {
+template <typename Op>
+static LogicalResult simplifyStore(Op op, PatternRewriter &rewriter) {
   std::optional<bool> mask = constantBool(op.getMask());
   if (!mask)
     return failure();
@@ -118,6 +120,20 @@ static LogicalResult simplifyStore(StoreOp op, PatternRewriter &rewriter) {
     rewriter.modifyOpInPlace(op, [&] { op.getMaskMutable().clear(); });
   else
     rewriter.eraseOp(op);
+  return success();
+}
+
+/// An atomic that touches nothing gives zeros.
+static LogicalResult simplifyAtomic(AtomicOp op, PatternRewriter &rewriter) {
+  std::optional<bool> mask = constantBool(op.getMask());
+  if (!mask || (!*mask && op.getOrder() != MemoryOrder::Relaxed)) // one that orders stays: it still does
+    return failure();
+  if (*mask) {
+    rewriter.modifyOpInPlace(op, [&] { op.getMaskMutable().clear(); });
+    return success();
+  }
+  Value zero = arith::ConstantOp::create(rewriter, op.getLoc(), rewriter.getZeroAttr(getElementTypeOrSelf(op.getType())));
+  rewriter.replaceOp(op, fill(rewriter, op.getLoc(), op.getType(), zero));
   return success();
 }
 
@@ -134,8 +150,11 @@ struct Simplify : impl::SimplifyBase<Simplify> {
     patterns.add(moveSplat<ReshapeOp>);
     patterns.add(moveSplat<BroadcastOp>);
     patterns.add(foldInside);
-    patterns.add(simplifyLoad);
-    patterns.add(simplifyStore);
+    patterns.add(simplifyLoad<LoadOp>);
+    patterns.add(simplifyLoad<GatherOp>);
+    patterns.add(simplifyStore<StoreOp>);
+    patterns.add(simplifyStore<ScatterOp>);
+    patterns.add(simplifyAtomic);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) {
       getOperation()->emitError("simplification of tile operations did not come to an end");
       signalPassFailure();

@@ -1,6 +1,7 @@
 // tile-gpu-assign-layouts: gives every tile of a kernel a layout, and makes dots work on fragments.
 #include "passes/Passes.h"
 #include "passes/TileGPU/LayoutInference.h"
+#include "passes/TileGPU/ProgramOrder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -32,10 +33,6 @@ static LogicalResult checkSupported(KernelOp kernel) {
                           << type.getShape() << "]";
           return WalkResult::interrupt();
         }
-    }
-    if (auto dot = dyn_cast<DotOp>(op); dot && dot.getType().getRank() != 2) {
-      op->emitError("a batched dot is not supported on GPU targets so far; use a grid axis for the batch");
-      return WalkResult::interrupt();
     }
     if (isa<tensor::ExtractOp, tensor::ExtractSliceOp>(op)) {
       op->emitError("slicing a tile is not supported on GPU targets so far");
@@ -202,21 +199,29 @@ private:
   }
 
   Value createMma(DotOp dot, Value acc) {
-    int64_t m = dot.getType().getDimSize(0), n = dot.getType().getDimSize(1), k = dot.getA().getType().getDimSize(1);
+    ArrayRef<int64_t> shape = dot.getType().getShape(), leading = shape.drop_back(2);
+    int64_t m = shape[leading.size()], n = shape.back(), k = dot.getA().getType().getShape().back();
     unsigned bits = getElementBits(dot.getA().getType().getElementType());
     auto [warpsM, warpsN] = chooseWarps(dot, inference.getShape());
-    Value a = fragment(dot.getA(), LinearLayout::mmaOperand(0, m, k, bits, warpsM, warpsN), builder);
-    Value b = fragment(dot.getB(), LinearLayout::mmaOperand(1, k, n, bits, warpsM, warpsN), builder);
+    Value a = fragment(dot.getA(), LinearLayout::mmaOperand(0, m, k, bits, warpsM, warpsN).withBatches(leading), builder);
+    Value b = fragment(dot.getB(), LinearLayout::mmaOperand(1, k, n, bits, warpsM, warpsN).withBatches(leading), builder);
     builder.setInsertionPoint(dot);
-    auto create = [&](Value to) { return MmaOp::create(builder, dot.getLoc(), acc.getType(), a, b, to, dot.getIsUnsigned()); };
-    return addUp(dot, acc, create);
+    // What addUp does with one product is done with each 128 terms of K inside.
+    IntegerAttr promote = k > 128 && isPromoted(dot) ? builder.getI64IntegerAttr(128) : IntegerAttr();
+    auto create = [&](Value to) -> Value {
+      return MmaOp::create(builder, dot.getLoc(), acc.getType(), a, b, to, dot.getIsUnsigned(), promote);
+    };
+    return promote ? create(acc) : addUp(dot, acc, create);
   }
 
   /// A product by `create`, which adds to an accumulator. Tensor cores keep fewer than 24 bits of sums of 8-bit floats: in
   /// full precision these are added to the accumulator in f32.
-  Value addUp(DotOp dot, Value acc, function_ref<Value(Value)> create) {
+  static bool isPromoted(DotOp dot) {
     Type element = dot.getA().getType().getElementType();
-    if (getElementBits(element) != 8 || dot.getPrecision() != DotPrecision::Full || !isa<FloatType>(element))
+    return getElementBits(element) == 8 && dot.getPrecision() == DotPrecision::Full && isa<FloatType>(element);
+  }
+  Value addUp(DotOp dot, Value acc, function_ref<Value(Value)> create) {
+    if (!isPromoted(dot))
       return create(acc);
     auto type = cast<RankedTensorType>(acc.getType());
     Value zero = arith::ConstantOp::create(builder, dot.getLoc(), cast<TypedAttr>(builder.getZeroAttr(type)));
@@ -288,6 +293,23 @@ private:
     source.set(LocalLoadOp::create(builder, unpack.getLoc(), withLayout(cast<RankedTensorType>(load.getType()), layout), memory));
   }
 
+  /// What is left of the layout that is gone through may not be the one that users were promised.
+  void rewriteReduceBy(ReduceByOp reduce) {
+    LinearLayout layout = inference.getReduceByLayout(reduce);
+    for (OpOperand &operand : reduce->getOpOperands())
+      convertOperand(operand, layout);
+    LinearLayout left = layout.dropDim(reduce.getAxis());
+    for (Value result : reduce.getResults()) {
+      auto promised = dyn_cast<RankedTensorType>(result.getType());
+      if (!promised || layoutOf(result) == left)
+        continue;
+      result.setType(withLayout(promised, left));
+      builder.setInsertionPointAfter(reduce);
+      auto converted = ConvertLayoutOp::create(builder, reduce.getLoc(), promised, result);
+      result.replaceAllUsesExcept(converted, converted);
+    }
+  }
+
   void rewriteDot(DotOp dot) {
     builder.setInsertionPoint(dot);
     Value acc = get(dot.getAcc(), layoutOf(dot.getResult()));
@@ -307,6 +329,19 @@ private:
     dot.getResult().replaceAllUsesWith(result);
     layouts.insert({result, layoutOf(result)});
     dot.erase();
+  }
+
+  template <typename Op> void rewriteStore(Op store) {
+    auto type = dyn_cast<RankedTensorType>(store.getValue().getType());
+    if (!type)
+      return;
+    LinearLayout layout = inference.getAccessLayout(store, type);
+    unsigned fastest = getAccessOrder(store)[0];
+    // A layout with as many neighbours in a thread stores as well: keep it.
+    if (type.getEncoding() && layoutOf(store.getValue()).getContiguousRegisters(fastest) >= layout.getContiguousRegisters(fastest))
+      layout = layoutOf(store.getValue());
+    for (OpOperand &operand : store->getOpOperands()) // value, mask, positions
+      convertOperand(operand, layout);
   }
 
   void rewrite(Operation *op) {
@@ -333,24 +368,24 @@ private:
         return convertYield(op, loop.getBeforeArguments());
       return convertYield(op, op->getParentOp()->getResults());
     }
-    if (auto store = dyn_cast<StoreOp>(op)) {
-      auto type = dyn_cast<RankedTensorType>(store.getValue().getType());
-      if (!type)
-        return;
-      LinearLayout layout = inference.getAccessLayout(store, type);
-      unsigned fastest = getAccessOrder(store)[0];
-      // A layout with as many neighbours in a thread stores as well: keep it.
-      if (type.getEncoding() && layoutOf(store.getValue()).getContiguousRegisters(fastest) >= layout.getContiguousRegisters(fastest))
-        layout = layoutOf(store.getValue());
-      convertOperand(store.getValueMutable(), layout);
-      if (store.getMask())
-        convertOperand(store.getMaskMutable()[0], layout);
-      return;
-    }
+    if (auto store = dyn_cast<StoreOp>(op))
+      return rewriteStore(store);
+    if (auto scatter = dyn_cast<ScatterOp>(op))
+      return rewriteStore(scatter);
     if (isa<ReduceOp, ArgReduceOp>(op)) {
       Value source = op->getOperand(0);
       auto type = cast<RankedTensorType>(source.getType());
       return convertOperand(op->getOpOperand(0), type.getEncoding() ? layoutOf(source) : inference.getDefault(type));
+    }
+    if (auto print = dyn_cast<PrintOp>(op)) { // its tiles in one layout
+      std::optional<LinearLayout> layout;
+      for (Value value : print.getValues())
+        if (auto type = dyn_cast<RankedTensorType>(value.getType()); type && type.getEncoding() && !layout)
+          layout = layoutOf(value);
+      for (OpOperand &operand : op->getOpOperands())
+        if (auto type = dyn_cast<RankedTensorType>(operand.get().getType()))
+          convertOperand(operand, layout ? *layout : inference.getDefault(type));
+      return;
     }
     if (isa<PartArriveOp, PartCombineOp>(op)) { // as the sums are held
       for (OpOperand &operand : op->getOpOperands())
@@ -362,6 +397,12 @@ private:
       for (OpOperand &operand : op->getOpOperands())
         convertOperand(operand, layoutOf(op->getResult(0)));
       return;
+    }
+    if (auto reduce = dyn_cast<ReduceByOp>(op))
+      return rewriteReduceBy(reduce);
+    if (isa<HistogramOp>(op)) {
+      auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+      return convertOperand(op->getOpOperand(0), type.getEncoding() ? layoutOf(op->getOperand(0)) : inference.getDefault(type));
     }
     if (auto take = dyn_cast<TakeOp>(op)) {
       RankedTensorType type = take.getSource().getType();
@@ -409,7 +450,7 @@ struct TileGPUAssignLayouts : tile::impl::TileGPUAssignLayoutsBase<TileGPUAssign
       LayoutInference inference(kernel, shape);
       Assigner(kernel, inference).run();
       kernel->setAttr(numWarpsName, Builder(kernel).getI64IntegerAttr(shape.numWarps));
-      orderSharedTensors(kernel);
+      orderAccesses(kernel);
     }
   }
 
@@ -420,21 +461,6 @@ struct TileGPUAssignLayouts : tile::impl::TileGPUAssignLayoutsBase<TileGPUAssign
     });
   }
 
-  /// Threads may read what others of the same program wrote only where a tensor is both read and written: keep program
-  /// order there by barriers.
-  static void orderSharedTensors(KernelOp kernel) {
-    bool readsAndWrites = kernel->hasAttr(mayAliasName);
-    for (unsigned i = 0; i < kernel.getParams().size(); ++i)
-      readsAndWrites |= kernel.getParam(i).getAccess() == Access::InOut;
-    if (!readsAndWrites)
-      return;
-    kernel.getBody().walk([&](Operation *op) {
-      if (isa<StoreOp, LoadOp>(op)) {
-        OpBuilder builder(op);
-        BarrierOp::create(builder, op->getLoc());
-      }
-    });
-  }
 };
 
 } // namespace

@@ -39,10 +39,13 @@ struct Extents {
 };
 
 static Extents getExtents(DotOp dot) {
-  return {dot.getType().getDimSize(0), dot.getType().getDimSize(1), dot.getA().getType().getDimSize(1)};
+  ArrayRef<int64_t> c = dot.getType().getShape();
+  return {c[c.size() - 2], c.back(), dot.getA().getType().getShape().back()};
 }
 
 bool tile::gpu::isSwapped(DotOp dot) {
+  if (dot.getType().getRank() != 2)
+    return false;
   auto [m, n, k] = getExtents(dot);
   return m < 64 && m >= 8 && n >= 64;
 }
@@ -58,6 +61,8 @@ static std::string explainByTypes(DotOp dot) {
   auto [m, n, k] = getWgmmaExtents(dot);
   Type a = dot.getA().getType().getElementType();
   int64_t step = 256 / getElementBits(a);
+  if (dot.getType().getRank() != 2)
+    return "expected a product without batches, found one of rank " + std::to_string(dot.getType().getRank()) + "; use a grid axis for the batch";
   if (m < 64)
     return "expected M of at least 64, or of at least 8 where N is 64, found " + std::to_string(m) + " by " + std::to_string(n);
   if (n < 8)
@@ -69,12 +74,9 @@ static std::string explainByTypes(DotOp dot) {
   return "";
 }
 
-static bool isMatrixProduct(DotOp dot, unsigned capability) {
-  return dot.getType().getRank() == 2 && haveTensorCores(dot, capability);
-}
 
 std::string tile::gpu::explainNoWgmma(DotOp dot, const KernelShape &shape) {
-  if (!shape.hasWgmma || !isMatrixProduct(dot, shape.capability))
+  if (!shape.hasWgmma || !haveTensorCores(dot, shape.capability))
     return "";
   if (shape.numWarps % 4)
     return "expected warps in fours, found " + std::to_string(shape.numWarps);
@@ -82,14 +84,11 @@ std::string tile::gpu::explainNoWgmma(DotOp dot, const KernelShape &shape) {
 }
 
 DotKind tile::gpu::chooseDotKind(DotOp dot, const KernelShape &shape) {
-  if (!isMatrixProduct(dot, shape.capability))
+  if (!haveTensorCores(dot, shape.capability))
     return DotKind::Fma;
   if (shape.hasWgmma && explainNoWgmma(dot, shape).empty())
     return DotKind::Wgmma;
   auto [m, n, k] = getExtents(dot);
-  // Sums of 8-bit floats in full precision leave the tensor core after at most 128 terms.
-  if (isFloat8(dot.getA().getType().getElementType()) && dot.getPrecision() == DotPrecision::Full && k > 128)
-    return DotKind::Fma;
   bool fits = m >= 16 && n >= 8 && k >= 256 / getElementBits(dot.getA().getType().getElementType());
   return fits ? DotKind::Mma : DotKind::Fma;
 }
@@ -160,7 +159,7 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, StringRef target) {
         largest = std::max(largest, type.getNumElements());
     if (auto dot = dyn_cast<DotOp>(op)) {
       dotElements += dot.getType().getNumElements(); // accumulators live side by side
-      if (shape.hasWgmma && isMatrixProduct(dot, shape.capability) && explainByTypes(dot).empty())
+      if (shape.hasWgmma && haveTensorCores(dot, shape.capability) && explainByTypes(dot).empty())
         wgmma.push_back(getWgmmaExtents(dot));
     }
     Type moved;
@@ -168,6 +167,10 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, StringRef target) {
       moved = load.getType();
     else if (auto store = dyn_cast<StoreOp>(op))
       moved = store.getValue().getType();
+    else if (auto gather = dyn_cast<GatherOp>(op))
+      moved = gather.getType();
+    else if (auto scatter = dyn_cast<ScatterOp>(op))
+      moved = scatter.getValue().getType();
     if (isa_and_nonnull<RankedTensorType>(moved))
       narrowest = std::min(narrowest, getElementBits(getElementTypeOrSelf(moved)));
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
@@ -179,6 +182,8 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, StringRef target) {
   });
   if (auto asked = kernel->getAttrOfType<IntegerAttr>(askedWarpsName))
     shape.numWarps = asked.getInt();
+  else if (auto consumers = kernel->getAttrOfType<IntegerAttr>(consumersName); consumers && shape.hasWgmma)
+    shape.numWarps = 4 * consumers.getInt();
   else if (!wgmma.empty())
     shape.numWarps = countWgmmaWarps(wgmma);
   else if (dotElements)

@@ -119,8 +119,11 @@ private:
       if (reach < 0)
         return {};
       Value start = inside.getStarts()[d], last = arith::AddIOp::create(builder, loc, start, constant(reach));
+      Value extent = ExtentOp::create(builder, loc, builder.getIndexType(), inside.getView(), d);
       require(arith::CmpIPredicate::sge, start, constant(0));
-      require(arith::CmpIPredicate::slt, last, ExtentOp::create(builder, loc, builder.getIndexType(), inside.getView(), d));
+      require(arith::CmpIPredicate::slt, last, extent);
+      if (reach > 0) // `last` may have wrapped around
+        require(arith::CmpIPredicate::slt, start, extent);
       if (Value end = inside.getEnd(d))
         require(arith::CmpIPredicate::slt, last, end);
     }

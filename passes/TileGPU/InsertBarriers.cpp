@@ -86,7 +86,8 @@ public:
   /// Inserts barriers in a block that is entered with `pending`, and leaves in it what is pending at the end.
   void visitBlock(Block &block, Pending &pending) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
-      if (op.getNumRegions()) {
+      // The region of a scan or reduction is its function, which runs in the middle of it.
+      if (op.getNumRegions() && !isa<ScanOp, ReduceByOp>(op)) {
         visitRegions(op, pending);
         continue;
       }

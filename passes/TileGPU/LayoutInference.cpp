@@ -29,14 +29,10 @@ static bool isContiguous(Value view, unsigned dim) {
 
 template <typename AccessOp> SmallVector<unsigned> tile::gpu::getAccessOrder(AccessOp access) {
   SmallVector<unsigned> order;
-  unsigned rank = access.getTileShape().size(), tileDim = 0, fastest = rank - 1;
-  for (unsigned d = 0; d < access.getSizes().size(); ++d) {
-    if (access.isDropped(d))
-      continue;
-    if (access.getSteps()[d] == 1 && isContiguous(access.getView(), d))
+  unsigned rank = access.getTileShape().size(), fastest = rank - 1;
+  for (auto [d, tileDim] : llvm::enumerate(access.getTileDims()))
+    if (tileDim >= 0 && access.getSteps()[d] == 1 && isContiguous(access.getView(), d))
       fastest = tileDim;
-    ++tileDim;
-  }
   order.push_back(fastest);
   for (unsigned d = rank; d-- > 0;)
     if (d != fastest)
@@ -45,6 +41,7 @@ template <typename AccessOp> SmallVector<unsigned> tile::gpu::getAccessOrder(Acc
 }
 template SmallVector<unsigned> tile::gpu::getAccessOrder(LoadOp);
 template SmallVector<unsigned> tile::gpu::getAccessOrder(StoreOp);
+template SmallVector<unsigned> tile::gpu::getAccessOrder(ScatterOp);
 
 template <typename AccessOp>
 LinearLayout LayoutInference::getAccessLayout(AccessOp access, RankedTensorType type) const {
@@ -52,6 +49,7 @@ LinearLayout LayoutInference::getAccessLayout(AccessOp access, RankedTensorType 
 }
 template LinearLayout LayoutInference::getAccessLayout(LoadOp, RankedTensorType) const;
 template LinearLayout LayoutInference::getAccessLayout(StoreOp, RankedTensorType) const;
+template LinearLayout LayoutInference::getAccessLayout(ScatterOp, RankedTensorType) const;
 
 //===-- Repeatable operations -------------------------------------------------------------------------------------===//
 
@@ -100,7 +98,14 @@ LinearLayout LayoutInference::getDotLayout(DotOp dot) const {
   auto [warpsM, warpsN] = chooseWarps(dot, shape);
   if (chooseDotKind(dot, shape) == DotKind::Wgmma && isSwapped(dot))
     return LinearLayout::mmaAccumulator(type.getDimSize(1), type.getDimSize(0), warpsM, warpsN).permute({1, 0});
-  return LinearLayout::mmaAccumulator(type.getDimSize(0), type.getDimSize(1), warpsM, warpsN);
+  ArrayRef<int64_t> shape = type.getShape(), leading = shape.drop_back(2);
+  return LinearLayout::mmaAccumulator(shape[leading.size()], shape.back(), warpsM, warpsN).withBatches(leading);
+}
+
+LinearLayout LayoutInference::getReduceByLayout(ReduceByOp reduce) const {
+  Value source = reduce.getSources()[0];
+  LinearLayout layout = getLayoutOrDefault(source);
+  return planScan(layout, reduce.getAxis()) ? layout : getDefault(cast<RankedTensorType>(source.getType()));
 }
 
 std::optional<LinearLayout> LayoutInference::getAnchor(Value value) const {
@@ -194,6 +199,16 @@ bool LayoutInference::visit(Operation *op) {
       changed |= anchor(result, layout, 1);
     return changed;
   }
+  if (auto reduce = dyn_cast<ReduceByOp>(op)) {
+    auto it = anchors.find(reduce.getSources()[0]);
+    unsigned priority = it == anchors.end() ? 1 : it->second.priority;
+    LinearLayout layout = getReduceByLayout(reduce);
+    bool changed = false;
+    for (Value result : reduce.getResults())
+      if (isa<RankedTensorType>(result.getType()))
+        changed |= anchor(result, layout.dropDim(reduce.getAxis()), priority);
+    return changed;
+  }
   if (op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType())) {
     return false;
   }
@@ -203,6 +218,16 @@ bool LayoutInference::visit(Operation *op) {
     return anchor(result, getDotLayout(dot), chooseDotKind(dot, shape) == DotKind::Fma ? 1 : 2);
   if (auto load = dyn_cast<LoadOp>(op))
     return isRepeatable(op) ? false : anchor(result, getAccessLayout(load, type), 1);
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return anchor(result, getAccessLayout(gather, type), 1);
+  if (auto atomic = dyn_cast<AtomicOp>(op)) {
+    // Neighbours in neighbouring lanes: each instruction then touches as few sectors of memory as can be. What tensor cores
+    // have computed stays where it is.
+    auto it = anchors.find(atomic.getValue());
+    if (it != anchors.end() && it->second.priority > 1)
+      return anchor(result, it->second.layout, it->second.priority);
+    return anchor(result, LinearLayout::blocked(type.getShape(), getAccessOrder(atomic), /*vector=*/1, shape.numWarps), 1);
+  }
   if (isa<ReduceOp, ArgReduceOp>(op)) {
     Value source = op->getOperand(0);
     auto axis = op->getAttrOfType<IntegerAttr>("axis");
@@ -210,6 +235,10 @@ bool LayoutInference::visit(Operation *op) {
     unsigned priority = it == anchors.end() ? 1 : it->second.priority;
     return anchor(result, getLayoutOrDefault(source).dropDim(axis.getInt()), priority);
   }
+  if (auto sort = dyn_cast<SortOp>(op))
+    return anchor(result, getLayoutOrDefault(sort.getSource()), 1);
+  if (isa<HistogramOp>(op))
+    return anchor(result, getDefault(type), 1);
   if (auto take = dyn_cast<TakeOp>(op)) {
     bool positions = isa<RankedTensorType>(take.getPosition().getType());
     return anchor(result, positions ? getLayoutOrDefault(take.getPosition()) : getDefault(type), 1);

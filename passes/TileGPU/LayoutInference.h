@@ -27,6 +27,8 @@ public:
   LinearLayout getDefault(mlir::RankedTensorType type) const;
   LinearLayout getDefault(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order) const;
   LinearLayout getDotLayout(DotOp dot) const;
+  /// The layout that a reduction by a function goes through: that of its first tile, if it can.
+  LinearLayout getReduceByLayout(ReduceByOp reduce) const;
   const KernelShape &getShape() const { return shape; }
   /// The blocked layout that suits a load or store: the dimension with stride 1 is the fastest.
   template <typename AccessOp> LinearLayout getAccessLayout(AccessOp access, mlir::RankedTensorType type) const;

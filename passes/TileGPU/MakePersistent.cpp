@@ -1,6 +1,7 @@
 // tile-gpu-make-persistent: blocks that take several programs each, so that one program's loads run under another's end.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/Analysis/ConstantMemory.h"
 #include "passes/TileGPU/ProgramGrid.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,20 +21,12 @@ using namespace tile::gpu;
 namespace {
 
 /// True if the operation gives the same for every program once its operands do.
-static bool isInvariant(Operation &op, KernelOp kernel) {
-  if (isMemoryEffectFree(&op) && (op.getNumRegions() == 0 || isa<ScanOp>(op)))
+static bool isInvariant(Operation &op) {
+  if (isMemoryEffectFree(&op) && (op.getNumRegions() == 0 || isa<ScanOp, ReduceByOp>(op)))
     return !isa<ProgramIdOp>(op);
   // Memory that nobody writes while the kernel runs.
   auto load = dyn_cast<LoadOp>(op);
-  if (!load || kernel->hasAttr(mayAliasName))
-    return false;
-  Value view = load.getView();
-  while (Operation *def = view.getDefiningOp()) {
-    if (auto whole = dyn_cast<ViewOp>(def))
-      return kernel.getParam(cast<BlockArgument>(whole.getBase()).getArgNumber()).getAccess() == Access::In;
-    view = def->getOperand(0);
-  }
-  return false;
+  return load && readsConstantMemory(load);
 }
 
 static void makePersistent(KernelOp kernel) {
@@ -69,7 +62,7 @@ static void makePersistent(KernelOp kernel) {
   for (Operation &op : body) {
     if (&op == loop.getOperation())
       break;
-    bool varies = !isInvariant(op, kernel);
+    bool varies = !isInvariant(op);
     for (Value operand : op.getOperands())
       if (Operation *def = operand.getDefiningOp())
         varies |= inside.contains(def);

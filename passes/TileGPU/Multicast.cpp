@@ -121,7 +121,7 @@ StringRef getObstacle(KernelOp kernel, ArrayRef<int64_t> asked) {
       return "programs that read what they write cannot run twice";
   bool repeatable = true;
   kernel.getBody().walk([&](Operation *op) {
-    repeatable &= isa<LoadOp, StoreOp>(op) || !isa<TileDialect>(op->getDialect()) || isMemoryEffectFree(op);
+    repeatable &= isa<LoadOp, StoreOp, GatherOp>(op) || !isa<TileDialect>(op->getDialect()) || isMemoryEffectFree(op);
   });
   return repeatable ? "" : "programs that synchronise with others cannot run twice";
 }

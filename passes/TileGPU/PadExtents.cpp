@@ -1,11 +1,13 @@
 // tile-gpu-pad-extents: rounds the extents of tiles up to powers of two, which layouts need.
 //
 // Positions past an extent read as padding and are never stored, because accesses get an end. Element-wise work on them is
-// idle. Where they could be seen, in reductions and along K of a dot, they are replaced by what changes nothing.
+// idle. Where they could be seen, in reductions and along K of a dot, they are replaced by what changes nothing; functions of
+// which nothing is known get a flag beside their operands that says which exist.
 #include "passes/Convert/Reduction.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace tile {
@@ -26,9 +28,8 @@ static Type padType(Type type) {
   return RankedTensorType::get(shape, tile.getElementType(), tile.getEncoding());
 }
 
-/// `tile` with `identity` in place of positions at or past `extent` along `axis`.
-static Value maskAxis(OpBuilder &b, Location loc, Value tile, unsigned axis, int64_t extent, TypedAttr identity) {
-  auto type = cast<RankedTensorType>(tile.getType());
+/// Which positions of a tile of type `type` are below `extent` along `axis`.
+static Value insideAxis(OpBuilder &b, Location loc, RankedTensorType type, unsigned axis, int64_t extent) {
   int64_t padded = type.getDimSize(axis);
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   auto line = RankedTensorType::get({padded}, b.getIndexType());
@@ -41,8 +42,135 @@ static Value maskAxis(OpBuilder &b, Location loc, Value tile, unsigned axis, int
     inside = ReshapeOp::create(b, loc, RankedTensorType::get(shape, b.getI1Type()), inside);
     inside = BroadcastOp::create(b, loc, RankedTensorType::get(type.getShape(), b.getI1Type()), inside);
   }
+  return inside;
+}
+
+/// `tile` with `identity` in place of positions at or past `extent` along `axis`.
+static Value maskAxis(OpBuilder &b, Location loc, Value tile, unsigned axis, int64_t extent, TypedAttr identity) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  Value inside = insideAxis(b, loc, type, axis, extent);
   Value fill = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, Attribute(identity)));
   return arith::SelectOp::create(b, loc, inside, tile, fill);
+}
+
+/// A scan or reduction by a function once more, with a flag beside its tiles: operands past `extent` along `axis` leave the
+/// others as they are.
+template <typename Op> static void guardAxis(Op op, int64_t extent) {
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  unsigned tiles = op.getSources().size();
+  SmallVector<Value> sources(op.getSources());
+  SmallVector<Type> types(op.getResultTypes());
+  auto type = cast<RankedTensorType>(sources[0].getType());
+  sources.push_back(insideAxis(b, loc, type, op.getAxis(), extent));
+  auto first = dyn_cast<RankedTensorType>(types[0]);
+  types.push_back(first ? Type(RankedTensorType::get(first.getShape(), b.getI1Type())) : Type(b.getI1Type()));
+  Op guarded;
+  if constexpr (std::is_same_v<Op, ScanOp>)
+    guarded = ScanOp::create(b, loc, types, sources, op.getAxis(), op.getReverse());
+  else
+    guarded = ReduceByOp::create(b, loc, types, sources, op.getAxis());
+  Region &region = guarded.getCombiner();
+  region.takeBody(op.getCombiner());
+  Block &body = region.front();
+  Value leftExists = body.insertArgument(tiles, b.getI1Type(), loc), rightExists = body.addArgument(b.getI1Type(), loc);
+  auto yield = cast<ScanYieldOp>(body.getTerminator());
+  b.setInsertionPoint(yield);
+  SmallVector<Value> values;
+  for (unsigned i = 0; i < tiles; ++i) {
+    Value left = body.getArgument(i), right = body.getArgument(tiles + 1 + i);
+    Value both = arith::SelectOp::create(b, loc, leftExists, yield.getValues()[i], right);
+    values.push_back(arith::SelectOp::create(b, loc, rightExists, both, left));
+  }
+  values.push_back(arith::OrIOp::create(b, loc, leftExists, rightExists));
+  yield.getValuesMutable().assign(values);
+  op->replaceAllUsesWith(guarded->getResults().take_front(tiles));
+  op->erase();
+}
+
+/// The number of dimension sizes to the right of each, multiplied: what a step along it means in row-major order.
+static SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (size_t d = shape.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * shape[d];
+  return strides;
+}
+
+/// Row-major positions, which are at most 2^20, under other extents: of `from` become those of `to`.
+static Value renumber(OpBuilder &b, Location loc, Value number, ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  auto constant = [&](int64_t value) -> Value {
+    Attribute attr = b.getIntegerAttr(getElementTypeOrSelf(number.getType()), value);
+    if (auto type = dyn_cast<RankedTensorType>(number.getType()))
+      return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, attr));
+    return arith::ConstantOp::create(b, loc, cast<TypedAttr>(attr));
+  };
+  SmallVector<int64_t> fromStrides = rowMajorStrides(from), toStrides = rowMajorStrides(to);
+  Value result;
+  for (size_t d = 0; d < from.size(); ++d) {
+    if (from[d] == 1)
+      continue;
+    Value at = number;
+    if (fromStrides[d] > 1)
+      at = arith::DivUIOp::create(b, loc, at, constant(fromStrides[d]));
+    if (d > 0)
+      at = arith::RemUIOp::create(b, loc, at, constant(from[d]));
+    if (toStrides[d] > 1)
+      at = arith::MulIOp::create(b, loc, at, constant(toStrides[d]));
+    result = result ? Value(arith::AddIOp::create(b, loc, result, at)) : at;
+  }
+  return result ? result : constant(0);
+}
+
+/// True if rounding up leaves row-major neighbours neighbours: dimensions correspond in groups of as many elements, in which
+/// all but the first are powers of two.
+static bool reshapesInPlace(ArrayRef<int64_t> source, ArrayRef<int64_t> result) {
+  auto drop = [](ArrayRef<int64_t> shape) {
+    return llvm::to_vector(llvm::make_filter_range(shape, [](int64_t extent) { return extent != 1; }));
+  };
+  SmallVector<int64_t> from = drop(source), to = drop(result);
+  size_t i = 0, j = 0;
+  while (i < from.size() && j < to.size()) {
+    size_t firstFrom = i, firstTo = j;
+    int64_t left = from[i++], right = to[j++];
+    while (left != right)
+      if (left < right)
+        left *= from[i++];
+      else
+        right *= to[j++];
+    auto isPower = [](int64_t extent) { return llvm::isPowerOf2_64(extent); };
+    bool inPlace = llvm::all_of(ArrayRef<int64_t>(from).slice(firstFrom + 1, i - firstFrom - 1), isPower) &&
+                   llvm::all_of(ArrayRef<int64_t>(to).slice(firstTo + 1, j - firstTo - 1), isPower);
+    if (!inPlace)
+      return false;
+  }
+  return true;
+}
+
+/// A reshape by reading each element of the result where the source has it. `source` and `result`: the extents before rounding.
+static void reshapeByTake(ReshapeOp op, ArrayRef<int64_t> source, ArrayRef<int64_t> result) {
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  RankedTensorType padded = op.getSource().getType(), type = op.getType();
+  auto flat = RankedTensorType::get({padded.getNumElements()}, padded.getElementType());
+  Value line = ReshapeOp::create(b, loc, flat, op.getSource());
+  // The number of each element of the result, then its place in the padded source.
+  SmallVector<int64_t> strides = rowMajorStrides(result);
+  auto positions = RankedTensorType::get(type.getShape(), b.getI32Type());
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0), number;
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    Value at = IotaOp::create(b, loc, RankedTensorType::get({type.getDimSize(d)}, b.getIndexType()), zero, b.getI64IntegerAttr(strides[d]));
+    at = arith::IndexCastOp::create(b, loc, RankedTensorType::get({type.getDimSize(d)}, b.getI32Type()), at);
+    SmallVector<int64_t> shape(type.getRank(), 1);
+    shape[d] = type.getDimSize(d);
+    if (type.getRank() > 1)
+      at = ReshapeOp::create(b, loc, RankedTensorType::get(shape, b.getI32Type()), at);
+    if (at.getType() != positions)
+      at = BroadcastOp::create(b, loc, positions, at);
+    number = number ? Value(arith::AddIOp::create(b, loc, number, at)) : at;
+  }
+  Value place = renumber(b, loc, number, source, padded.getShape());
+  op.getResult().replaceAllUsesWith(TakeOp::create(b, loc, type, line, place, 0).getResult());
+  op.erase();
 }
 
 namespace {
@@ -79,6 +207,28 @@ struct TileGPUPadExtents : tile::impl::TileGPUPadExtentsBase<TileGPUPadExtents> 
       operand->set(maskAxis(b, operand->getOwner()->getLoc(), operand->get(), axis, extent, identity));
     }
     masks.clear();
+    for (auto &[op, axis, extent] : joints)
+      TypeSwitch<Operation *>(op).Case<GatherOp, ScatterOp, AtomicOp>([&, axis = axis, extent = extent](auto access) { maskJoint(access, axis, extent); });
+    joints.clear();
+    for (auto &[op, extent] : guards)
+      if (auto scan = dyn_cast<ScanOp>(op))
+        guardAxis(scan, extent);
+      else
+        guardAxis(cast<ReduceByOp>(op), extent);
+    guards.clear();
+    for (auto &[op, source, result] : reshapes)
+      reshapeByTake(op, source, result);
+    reshapes.clear();
+    for (auto &[op, shape] : positions) {
+      // What the position is used for now, before its own renumbering uses it.
+      SmallVector<OpOperand *> uses = llvm::map_to_vector(op.getResult().getUses(), [](OpOperand &use) { return &use; });
+      OpBuilder b(op);
+      b.setInsertionPointAfter(op);
+      Value real = renumber(b, op.getLoc(), op.getResult(), op.getSource().getType().getShape(), shape);
+      for (OpOperand *use : uses)
+        use->set(real);
+    }
+    positions.clear();
   }
 
 private:
@@ -88,13 +238,47 @@ private:
     int64_t extent;
     TypedAttr identity;
   };
+  struct Reshape {
+    ReshapeOp op;
+    SmallVector<int64_t> source, result; // extents before they are rounded
+  };
   SmallVector<Mask> masks;
+  SmallVector<std::pair<Operation *, int64_t>> guards; // by functions of which nothing is known, and the extent of the axis
+  SmallVector<Reshape> reshapes;
+  SmallVector<std::pair<ArgReduceOp, SmallVector<int64_t>>> positions; // over all axes, and the extents
 
-  void mask(OpOperand &operand, unsigned axis, ReduceKind kind) {
+  /// Dimensions given by tiles of positions, of which those past an extent are not positions.
+  struct Joint {
+    Operation *op;
+    unsigned axis;
+    int64_t extent;
+  };
+  SmallVector<Joint> joints;
+
+  template <typename Op> void clipJoint(Op op) {
+    clip(op);
+    SmallVector<int64_t> shape = op.getTileShape(), ranges = op.getTileDims();
+    for (unsigned d = 0; d < shape.size(); ++d)
+      if (!llvm::is_contained(ranges, int64_t(d)) && roundUp(shape[d]) != shape[d])
+        joints.push_back({op, d, shape[d]});
+  }
+
+  template <typename Op> static void maskJoint(Op op, unsigned axis, int64_t extent) {
+    OpBuilder b(op);
+    Location loc = op->getLoc();
+    auto type = RankedTensorType::get(op.getTileShape(), b.getI1Type());
+    Value mask = op.getMask() ? op.getMask() : arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, true)).getResult();
+    op.getMaskMutable().assign(maskAxis(b, loc, mask, axis, extent, b.getBoolAttr(false)));
+  }
+
+  void mask(OpOperand &operand, unsigned axis, TypedAttr identity) {
     auto type = cast<RankedTensorType>(operand.get().getType());
-    Builder b(&getContext());
     if (roundUp(type.getDimSize(axis)) != type.getDimSize(axis))
-      masks.push_back({&operand, axis, type.getDimSize(axis), getIdentity(b, kind, type.getElementType())});
+      masks.push_back({&operand, axis, type.getDimSize(axis), identity});
+  }
+  void mask(OpOperand &operand, unsigned axis, ReduceKind kind) {
+    Builder b(&getContext());
+    mask(operand, axis, getIdentity(b, kind, getElementTypeOrSelf(operand.get().getType())));
   }
 
   LogicalResult adjust(Operation *op) {
@@ -104,6 +288,12 @@ private:
       return clip(store), success();
     if (auto inside = dyn_cast<InsideOp>(op))
       return clip(inside), success();
+    if (auto gather = dyn_cast<GatherOp>(op))
+      return clipJoint(gather), success();
+    if (auto scatter = dyn_cast<ScatterOp>(op))
+      return clipJoint(scatter), success();
+    if (auto atomic = dyn_cast<AtomicOp>(op))
+      return clipJoint(atomic), success();
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
       for (unsigned d = 0; d < reduce.getSource().getType().getRank(); ++d)
         if (!reduce.getAxis() || *reduce.getAxis() == d)
@@ -112,15 +302,28 @@ private:
     }
     if (auto reduce = dyn_cast<ArgReduceOp>(op)) {
       RankedTensorType type = reduce.getSource().getType();
-      if (!reduce.getAxis() && type.getRank() > 1 && padType(type) != type)
-        return op->emitError("the position over all axes of a tile whose extents are not powers of two is not supported on GPU targets so far");
+      if (!reduce.getAxis() && padType(type) != type)
+        positions.push_back({reduce, SmallVector<int64_t>(type.getShape())});
       for (unsigned d = 0; d < type.getRank(); ++d)
         if (!reduce.getAxis() || *reduce.getAxis() == d)
           mask(reduce->getOpOperand(0), d, reduce.getKind() == ArgReduceKind::ArgMax ? ReduceKind::Max : ReduceKind::Min);
       return success();
     }
     if (auto scan = dyn_cast<ScanOp>(op))
-      return adjust(scan);
+      return adjust(scan), success();
+    if (auto reduce = dyn_cast<ReduceByOp>(op)) {
+      int64_t extent = cast<RankedTensorType>(reduce.getSources()[0].getType()).getDimSize(reduce.getAxis());
+      if (roundUp(extent) != extent)
+        guards.push_back({op, extent});
+      return success();
+    }
+    if (auto sort = dyn_cast<SortOp>(op)) // the largest come last
+      return mask(op->getOpOperand(0), sort.getAxis(), ReduceKind::Min), success();
+    if (isa<HistogramOp>(op)) { // what is negative is not counted
+      for (int64_t d = 0; d < cast<RankedTensorType>(op->getOperand(0).getType()).getRank(); ++d)
+        mask(op->getOpOperand(0), d, Builder(op).getI32IntegerAttr(-1));
+      return success();
+    }
     if (auto take = dyn_cast<TakeOp>(op))
       return clamp(take), success();
     if (auto dot = dyn_cast<DotOp>(op)) {
@@ -130,12 +333,9 @@ private:
       return success();
     }
     if (auto reshape = dyn_cast<ReshapeOp>(op)) {
-      auto extents = [](RankedTensorType type) {
-        return llvm::to_vector(llvm::make_filter_range(type.getShape(), [](int64_t extent) { return extent != 1; }));
-      };
-      if (padType(reshape.getType()) != Type(reshape.getType()) || padType(reshape.getSource().getType()) != Type(reshape.getSource().getType()))
-        if (extents(reshape.getSource().getType()) != extents(reshape.getType()))
-          return op->emitError("reshaping a tile whose extents are not powers of two is not supported on GPU targets so far");
+      RankedTensorType source = reshape.getSource().getType(), result = reshape.getType();
+      if ((padType(source) != source || padType(result) != result) && !reshapesInPlace(source.getShape(), result.getShape()))
+        reshapes.push_back({reshape, SmallVector<int64_t>(source.getShape()), SmallVector<int64_t>(result.getShape())});
     }
     if (auto constant = dyn_cast<arith::ConstantOp>(op))
       if (padType(constant.getType()) != constant.getType() && !isa<SplatElementsAttr>(constant.getValue()))
@@ -144,20 +344,19 @@ private:
   }
 
   /// What is padded comes last, so only a reversed scan meets it.
-  LogicalResult adjust(ScanOp scan) {
+  void adjust(ScanOp scan) {
     int64_t extent = cast<RankedTensorType>(scan.getSources()[0].getType()).getDimSize(scan.getAxis());
     if (!scan.getReverse() || roundUp(extent) == extent)
-      return success();
+      return;
     Block &body = scan.getCombiner().front();
     auto kind = scan.getSources().size() == 1 && llvm::hasSingleElement(body.without_terminator()) &&
                         body.back().getOperand(0) == body.front().getResult(0)
                     ? getReduceKind(&body.front())
                     : std::nullopt;
-    if (!kind)
-      return scan.emitError("a reversed scan by this function along an axis whose extent is not a power of two is not "
-                            "supported on GPU targets so far");
-    mask(scan->getOpOperand(0), scan.getAxis(), *kind);
-    return success();
+    if (kind)
+      mask(scan->getOpOperand(0), scan.getAxis(), *kind);
+    else
+      guards.push_back({scan, extent});
   }
 
   /// Positions stay within the old extent.

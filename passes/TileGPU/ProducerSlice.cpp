@@ -1,4 +1,6 @@
 // A backward slice over structured control flow, cloned.
+#include "dialect/AttributeNames.h"
+#include "passes/Analysis/ConstantMemory.h"
 #include "passes/TileGPU/ProducerSlice.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -18,7 +20,7 @@ bool isScalarOrView(Type type) { return !isa<RankedTensorType, MemDescType>(type
 /// What of the consumers' operations and loop variables the fetches depend on.
 class Slice {
 public:
-  Slice(KernelOp kernel, Block &root) : kernel(kernel), root(root) {}
+  explicit Slice(Block &root) : root(root) {}
 
   /// Marks `op` and the control flow around it.
   void requireAt(Operation *op) {
@@ -97,18 +99,9 @@ private:
     if (isMemoryEffectFree(op))
       return true;
     auto load = dyn_cast<LoadOp>(op);
-    if (!load)
-      return false;
-    Value view = load.getView();
-    while (Operation *def = view.getDefiningOp()) {
-      if (auto whole = dyn_cast<ViewOp>(def))
-        return kernel.getParam(cast<BlockArgument>(whole.getBase()).getArgNumber()).getAccess() == Access::In;
-      view = def->getOperand(0);
-    }
-    return false;
+    return load && readsConstantMemory(load);
   }
 
-  KernelOp kernel;
   Block &root;
   DenseSet<Operation *> ops; // looked up only
   DenseSet<Value> values, sent;
@@ -160,8 +153,10 @@ private:
       for (Value coordinate : TmaFetchOp(one).getCoordinates())
         coordinates.push_back(mapping.lookupOrDefault(coordinate));
       Value descriptor = mapping.lookupOrDefault(Value(TmaFetchOp(one).getDescriptor()));
-      TmaLoadOp::create(builder, TmaFetchOp(one).getLoc(), descriptor, coordinates, tile, slot.getBarrier(),
-                        TmaFetchOp(one).getMulticast());
+      auto copy = TmaLoadOp::create(builder, TmaFetchOp(one).getLoc(), descriptor, coordinates, tile, slot.getBarrier(),
+                                    TmaFetchOp(one).getMulticast());
+      if (Attribute cache = TmaFetchOp(one)->getAttr(cacheName))
+        copy->setAttr(cacheName, cache);
     }
   }
 
@@ -253,8 +248,8 @@ private:
 
 } // namespace
 
-LogicalResult tile::gpu::buildProducer(KernelOp kernel, Block &consumer, Block &producer, ArrayRef<RingFetches> rings) {
-  Slice slice(kernel, consumer);
+LogicalResult tile::gpu::buildProducer(Block &consumer, Block &producer, ArrayRef<RingFetches> rings) {
+  Slice slice(consumer);
   for (const RingFetches &ring : rings)
     for (TmaFetchOp fetch : ring.fetches) {
       slice.requireAt(fetch);

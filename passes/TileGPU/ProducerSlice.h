@@ -16,7 +16,7 @@ struct RingFetches {
 /// with `ring_acquire` and `tma_load` where the fetches stand. A scalar that comes from tiles is computed by the consumers
 /// alone: they send it (`scalar_send`), the producer receives it. Fails, with an error, where a tile itself would be
 /// needed.
-mlir::LogicalResult buildProducer(KernelOp kernel, mlir::Block &consumer, mlir::Block &producer, llvm::ArrayRef<RingFetches> rings);
+mlir::LogicalResult buildProducer(mlir::Block &consumer, mlir::Block &producer, llvm::ArrayRef<RingFetches> rings);
 
 } // namespace tile::gpu
 

@@ -1,6 +1,5 @@
 // tile-gpu-reuse-loads: what is loaded twice from memory that nothing writes is loaded once.
-#include "dialect/AttributeNames.h"
-#include "dialect/Tile/TileDialect.h"
+#include "passes/Analysis/ConstantMemory.h"
 
 #include "mlir/Pass/Pass.h"
 
@@ -11,25 +10,6 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
-
-/// The tensor that a view is of.
-static ViewOp getRoot(Value view) {
-  if (auto permute = view.getDefiningOp<PermuteViewOp>())
-    return getRoot(permute.getSource());
-  if (auto sub = view.getDefiningOp<SubviewOp>())
-    return getRoot(sub.getSource());
-  return view.getDefiningOp<ViewOp>();
-}
-
-/// True if no store of this launch can change what the load reads.
-static bool readsConstantMemory(LoadOp load) {
-  ViewOp root = getRoot(load.getView());
-  auto kernel = load->getParentOfType<KernelOp>();
-  if (!root || !kernel || kernel->hasAttr(mayAliasName))
-    return false;
-  auto base = dyn_cast<BlockArgument>(root.getBase());
-  return base && kernel.getParam(base.getArgNumber()).getAccess() == Access::In;
-}
 
 /// True if both accesses name the same positions, views apart.
 template <typename A, typename B> static bool areAtSamePlace(A a, B b) {

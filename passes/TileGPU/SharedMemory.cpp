@@ -110,6 +110,30 @@ static int64_t getReductionBytes(RankedTensorType source, std::optional<int64_t>
   return bytes;
 }
 
+SmallVector<unsigned> getDistinctRegisters(const LinearLayout &layout) {
+  SmallVector<unsigned> distinct;
+  for (unsigned r = 0; r < layout.getNumRegisters(); ++r)
+    if (llvm::none_of(distinct, [&](unsigned s) { return layout.apply(s, 0, 0) == layout.apply(r, 0, 0); }))
+      distinct.push_back(r);
+  return distinct;
+}
+
+int64_t getAtomicBytes(AtomicOp op) {
+  if (op.getResult().use_empty())
+    return 0;
+  auto tile = dyn_cast<RankedTensorType>(op.getType());
+  if (!tile)
+    return 16;
+  if (!tile.getEncoding())
+    return 0;
+  LinearLayout layout = getLayout(tile);
+  unsigned lanes = 0, warps = 0;
+  layout.getDuplicateMasks(lanes, warps);
+  if (!lanes && !warps)
+    return 0;
+  return int64_t(getDistinctRegisters(layout).size()) * 32 * layout.getNumWarps() * getSharedElementBytes(tile.getElementType());
+}
+
 TensorMapAttr getTensorMap(Value descriptor) {
   auto op = descriptor.getDefiningOp<DescriptorOp>();
   return op ? op.getMap() : TensorMapAttr();
@@ -186,6 +210,17 @@ SharedNeed getSharedNeed(Operation *op) {
       bytes += getSharedElementBytes(getElementTypeOrSelf(source.getType()));
     return type.getEncoding() ? scratch(getScanBytes(getLayout(type), scan.getAxis(), bytes)) : SharedNeed();
   }
+  if (auto atomic = dyn_cast<AtomicOp>(op))
+    return scratch(getAtomicBytes(atomic));
+  if (auto reduce = dyn_cast<ReduceByOp>(op)) {
+    auto type = cast<RankedTensorType>(reduce.getSources()[0].getType());
+    int64_t bytes = 0;
+    for (Value source : reduce.getSources())
+      bytes += getSharedElementBytes(getElementTypeOrSelf(source.getType()));
+    return type.getEncoding() ? scratch(getScanBytes(getLayout(type), reduce.getAxis(), bytes)) : SharedNeed();
+  }
+  if (isa<SortOp, HistogramOp>(op))
+    return scratch(getTakeScratch(cast<RankedTensorType>((isa<SortOp>(op) ? op->getOperand(0) : op->getResult(0)).getType())).getBytes());
   if (isa<PartArriveOp>(op)) // who is last
     return scratch(16);
   if (auto take = dyn_cast<TakeOp>(op))

@@ -49,6 +49,12 @@ SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout
 /// The scratch memory from which a take reads: the tile row by row.
 SharedLayout getTakeScratch(mlir::RankedTensorType source);
 
+/// The first register of each element that a thread holds.
+llvm::SmallVector<unsigned> getDistinctRegisters(const LinearLayout &layout);
+/// What an atomic needs to hand the values that one thread found to those that hold the same elements: a slot for each
+/// distinct register of each thread; 0 where every thread finds its own.
+int64_t getAtomicBytes(AtomicOp op);
+
 /// Where a store leaves `columns` columns of its tile for the hardware to copy: blocks of as many rows as a copy has.
 SharedLayout getStagingLayout(TmaStoreOp store);
 /// The map behind a descriptor; null if that is not known.

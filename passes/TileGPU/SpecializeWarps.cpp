@@ -82,7 +82,7 @@ public:
     SmallVector<RingFetches> rings;
     for (Group &group : groups)
       rings.push_back({group.ring, group.fetches});
-    if (failed(buildProducer(kernel, consumer, producer, rings)))
+    if (failed(buildProducer(consumer, producer, rings)))
       return failure();
     for (Group &group : groups)
       rewriteConsumer(group);

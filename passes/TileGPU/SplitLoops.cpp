@@ -85,21 +85,25 @@ private:
 
   /// What is stored before the loop is stored by part 0 alone.
   void storeOnce() {
-    SmallVector<StoreOp> stores;
+    SmallVector<Operation *> stores; // no atomics: the front end lets none stand before the loop
+    auto collect = [&](Operation *op) {
+      if (isa<StoreOp, ScatterOp>(op))
+        stores.push_back(op);
+    };
     for (Operation *op = loop; !isa<KernelOp>(op); op = op->getParentOp()) {
       for (Operation &before : llvm::make_range(op->getBlock()->begin(), op->getIterator()))
-        before.walk([&](StoreOp store) { stores.push_back(store); });
+        before.walk(collect);
       if (auto branch = dyn_cast<scf::IfOp>(op->getParentOp())) // the branch of a guard that ends the program
         for (Region &region : branch->getRegions())
           if (&region != op->getParentRegion())
-            region.walk([&](StoreOp store) { stores.push_back(store); });
+            region.walk(collect);
     }
-    for (StoreOp store : stores) {
+    for (Operation *store : stores) {
       OpBuilder at(store);
       Value part = ProgramIdOp::create(at, loc, at.getIndexType(), at.getI64IntegerAttr(kernel.getNumAxes() - 1));
       Value zero = arith::ConstantIndexOp::create(at, loc, 0);
       Value first = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::eq, part, zero);
-      auto only = scf::IfOp::create(at, store.getLoc(), first, /*withElseRegion=*/false);
+      auto only = scf::IfOp::create(at, store->getLoc(), first, /*withElseRegion=*/false);
       store->moveBefore(only.thenBlock()->getTerminator());
     }
   }

@@ -31,8 +31,8 @@ private:
       return follow(permute.getResult(), llvm::find(permute.getPermutation(), dim) - permute.getPermutation().begin());
     // Rows of a and columns of b are rows and columns of the product; along K they would all mix.
     if (isa<WgmmaOp, MmaOp, FmaDotOp>(user)) {
-      unsigned number = use.getOperandNumber();
-      return (number == 2 || int64_t(number) == dim) && follow(user->getResult(0), dim);
+      int64_t number = use.getOperandNumber(), rank = cast<RankedTensorType>(user->getResult(0).getType()).getRank();
+      return (number == 2 || dim != rank - 1 - number) && follow(user->getResult(0), dim);
     }
     if (isa<LocalLoadOp, ConvertLayoutOp, WgmmaWaitOp>(user))
       return follow(user->getResult(0), dim);

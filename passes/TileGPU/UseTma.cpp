@@ -51,6 +51,15 @@ TensorMapAttr makeMap(MLIRContext *context, const TensorAccess &access, ArrayRef
                       int64_t elementBytes) {
   SmallVector<int64_t> order(access.order.begin(), access.order.end()), box;
   bool full = true; // what follows is slower than all there is of a copy
+  // Tiles wider than the swizzle lie in panels side by side, whose pattern repeats every 8 rows: each starts at a multiple.
+  if (swizzle && !access.order.empty()) {
+    int64_t fastest = access.dims[access.order[0]].tileDim, rows = 1;
+    for (auto [d, extent] : llvm::enumerate(shape))
+      if (int64_t(d) != fastest)
+        rows *= extent;
+    if (fastest >= 0 && shape[fastest] * elementBytes > swizzle && rows % 8)
+      return {};
+  }
   for (unsigned d : access.order) {
     int64_t tileDim = access.dims[d].tileDim, extent = tileDim < 0 ? 1 : shape[tileDim];
     if (box.empty()) {
@@ -93,8 +102,13 @@ public:
 
   void run() {
     bool hasWgmma = kernel.getBody().walk([](WgmmaOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    hasProduct = kernel.getBody().walk([](Operation *op) {
+      return isa<WgmmaOp, MmaOp, FmaDotOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+    }).wasInterrupted();
     kernel.getBody().walk([&](LoadOp load) { collect(load); });
-    if (hasWgmma)
+    // What a release hands on has been written by ordinary stores.
+    bool releases = kernel.getBody().walk([](AtomicOp op) { return op.isRelease() ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+    if (hasWgmma && !releases)
       kernel.getBody().walk([&](StoreOp store) { collect(store); });
     // Copies made once, with nothing to overlap, are no reason for a producer.
     if (llvm::none_of(fetches, [](Fetch &fetch) { return isRepeated(fetch.load); }))
@@ -114,6 +128,9 @@ private:
     auto alloc = dyn_cast<LocalAllocOp>(*load->user_begin());
     if (!alloc)
       return;
+    // Without products nothing is reused: more threads that load into registers hide more latency than a producer.
+    if (!hasProduct && llvm::all_of(alloc->getUsers(), [](Operation *user) { return isa<LocalLoadOp>(user); }))
+      return;
     MemDescType type = alloc.getType();
     TensorAccess access = analyzeAccess(load, type.getLayout().getOrder(), bounds, divisibility);
     TensorMapAttr map;
@@ -126,7 +143,7 @@ private:
       else if (!isInPlainControlFlow(load))
         access.problem = "it stands in a loop that ends by a condition";
       else if (!map)
-        access.problem = "its rows have fewer than 16 bytes or its tile has too many dimensions above 256";
+        access.problem = "its rows have fewer than 16 bytes, or its tile has fewer than 8 rows or too many dimensions above 256";
     }
     if (access.problem.empty())
       dropUnusedEnds(access, alloc.getResult());
@@ -293,6 +310,8 @@ private:
     builder.setInsertionPoint(fetch.load);
     SmallVector<Value> coordinates = makeCoordinates(fetch.access, loc);
     auto copy = TmaFetchOp::create(builder, loc, fetch.alloc.getType(), getDescriptor(fetch.map, loc), coordinates);
+    if (StringAttr cache = fetch.load.getCacheAttr())
+      copy->setAttr(cacheName, cache);
     for (auto [d, dim] : llvm::enumerate(fetch.access.dims)) {
       Value limit = fetch.access.makeLimit(builder, loc, d);
       if (!limit)
@@ -318,7 +337,9 @@ private:
     if (store.access.hasEnds())
       branchOnEnds(store, convert);
     SmallVector<Value> coordinates = makeCoordinates(store.access, loc);
-    TmaStoreOp::create(builder, loc, store.value, getDescriptor(store.map, loc), coordinates, store.columns, ordered);
+    auto copy = TmaStoreOp::create(builder, loc, store.value, getDescriptor(store.map, loc), coordinates, store.columns, ordered);
+    if (StringAttr cache = store.store.getCacheAttr())
+      copy->setAttr(cacheName, cache);
     if (!store.access.hasEnds())
       store.store.erase();
     if (convert && convert->use_empty())
@@ -352,7 +373,7 @@ private:
   const DivisibilityAnalysis &divisibility;
   IndexBounds bounds;
   int64_t limit; // bytes of shared memory
-  bool remarks;
+  bool remarks, hasProduct = false;
   OpBuilder builder;
   std::vector<Fetch> fetches;
   std::vector<Store> stores;

@@ -93,15 +93,24 @@ struct TileGPUVectorizeAccesses : tile::impl::TileGPUVectorizeAccessesBase<TileG
     getOperation().walk([&](Operation *op) {
       if (auto load = dyn_cast<LoadOp>(op)) {
         annotate(load, load.getType(), getDivisor, builder);
-        // Memory that a store of this kernel may reach is not read past the coherent caches.
-        if (getFacts(load.getView(), getDivisor).access == Access::In && !load->getParentOfType<KernelOp>()->hasAttr(mayAliasName))
-          load->setAttr(readOnlyName, builder.getUnitAttr());
+        markReadOnly(load, getDivisor, builder);
+      } else if (auto gather = dyn_cast<GatherOp>(op)) {
+        annotate(gather, gather.getType(), getDivisor, builder);
+        markReadOnly(gather, getDivisor, builder);
+      } else if (auto scatter = dyn_cast<ScatterOp>(op)) {
+        annotate(scatter, scatter.getValue().getType(), getDivisor, builder);
       } else if (auto store = dyn_cast<StoreOp>(op)) {
         annotate(store, store.getValue().getType(), getDivisor, builder);
       } else if (auto inside = dyn_cast<InsideOp>(op)) {
         annotateInside(inside, getDivisor, builder);
       }
     });
+  }
+
+  /// Memory that a store of this kernel may reach is not read past the coherent caches.
+  template <typename Op> static void markReadOnly(Op load, const PowersOfTwo &getDivisor, Builder &builder) {
+    if (getFacts(load.getView(), getDivisor).access == Access::In && !load->template getParentOfType<KernelOp>()->hasAttr(mayAliasName))
+      load->setAttr(readOnlyName, builder.getUnitAttr());
   }
 
   /// Neighbours of which all exist or none does: one test serves them.
@@ -138,9 +147,14 @@ struct TileGPUVectorizeAccesses : tile::impl::TileGPUVectorizeAccessesBase<TileG
     int64_t bits = getElementBits(tile.getElementType());
     int64_t width = 1;
     int64_t aligned = facts.base; // divisor of the first element's address
-    unsigned tileDim = 0, end = 0, fastest = ~0u;
+    SmallVector<int64_t> tileDims = op.getTileDims();
+    unsigned end = 0, fastest = ~0u;
     int64_t bounds = 1;
     for (unsigned d = 0; d < op.getSizes().size(); ++d) {
+      if (op.isIndexed(d)) { // any position
+        aligned = std::gcd(aligned, facts.strides[d]);
+        continue;
+      }
       int64_t start = getDivisor(op.getStarts()[d]);
       aligned = std::gcd(aligned, start * facts.strides[d]);
       int64_t limit = facts.extents[d];
@@ -149,12 +163,11 @@ struct TileGPUVectorizeAccesses : tile::impl::TileGPUVectorizeAccessesBase<TileG
       if (op.isDropped(d))
         continue;
       if (facts.unit[d] && op.getSteps()[d] == 1) {
-        fastest = tileDim;
+        fastest = tileDims[d];
         bounds = op.getInBounds()[d] ? int64_t(1) << 30 : std::gcd(limit, start);
       } else {
         aligned = std::gcd(aligned, facts.strides[d] * op.getSteps()[d]);
       }
-      ++tileDim;
     }
     if (fastest == ~0u)
       return;

@@ -84,8 +84,13 @@ class _Instance:
             self.params.append((info.name.decode(), info.kind == _library.SCALAR, dtype, bool(info.has_default)))
 
 
-class Kernel:
-    """All instances of one kernel. Call it with tensors and numbers in the source's order, or by name."""
+class Kernel(_library.Launcher):
+    """All instances of one kernel. Call it with tensors and numbers in the source's order, or by name:
+
+    kernel(x, y, stream=None, check=True) launches on `stream` (a number, or PyTorch's or CuPy's stream; PyTorch's current one
+    for PyTorch's tensors, else the default stream) and does not wait. With `check=False` the caller vouches for the arguments.
+    A list or tuple of tensors stands for an array parameter `xs: in T[M] * n`.
+    """
 
     def __init__(self, module, handle):
         library = _library.get()
@@ -95,16 +100,38 @@ class Kernel:
         self.__doc__ = library.tile_kernel_doc(handle).decode() or None
         self._instances = [_Instance(library.tile_kernel_instance(handle, i))
                            for i in range(library.tile_kernel_instance_count(handle))]
+        self.bind(_library.launchAddress(), handle.value, self._quickParams())
+
+    def _quickParams(self):
+        """What the quick path must know of the parameters: (name, is scalar, dtype, has default) of each, the dtype of a tensor
+        only where two elements share a byte. -1 for the dtype of a scalar leaves it to the slow path; None leaves all."""
+        code = _library.get().tile_dtype_from_name
+        merged = None
+        for instance in self._instances:
+            params = [[name, int(scalar), code(dtype.encode()) if scalar or dtype in ("i4", "u4") else -1, int(default)]
+                      for name, scalar, dtype, default in instance.params]
+            if merged is None:
+                merged = params
+            if [p[:2] + p[3:] for p in params] != [p[:2] + p[3:] for p in merged]:
+                return None
+            for ours, theirs in zip(merged, params):
+                if ours[2] != theirs[2] and not ours[1]:
+                    return None
+                ours[2] = ours[2] if ours[2] == theirs[2] else -1
+        return tuple(map(tuple, merged))
+
+    def _fail(self, error):
+        """Raises an error that the quick path got."""
+        _library.check(error)
 
     @property
     def signatures(self):
         """One line for each instance, as in the source."""
         return [instance.signature for instance in self._instances]
 
-    def __call__(self, *values, stream=None, check=True, **named):
-        """Launches on `stream` (a number, or PyTorch's or CuPy's stream; PyTorch's current one for PyTorch's tensors, else the
-        default stream) and does not wait. With `check=False` the caller vouches for the arguments."""
-        arguments, torchDevice, keep = self._convert(values, named)
+    def _slowCall(self, *values, stream=None, check=True, **named):
+        """A call that the quick path does not know: of any kind of array and number, or a wrong one."""
+        arguments, torchDevice, keep = self._convert(*_flatten(values, named))
         with torchScope(torchDevice):
             error = _library.get().tile_kernel_launch(self._handle, arguments, len(arguments), asStream(stream, torchDevice),
                                                       0 if check else 1)
@@ -113,7 +140,7 @@ class Kernel:
 
     def plan(self, *values, **named):
         """What a call would do, without touching the device: {"programs": 128, "grid": [128]}."""
-        arguments, _, keep = self._convert(values, named)
+        arguments, _, keep = self._convert(*_flatten(values, named))
         plan = _library.LaunchPlan()
         error = _library.get().tile_kernel_plan(self._handle, arguments, len(arguments), ctypes.byref(plan), None, 0)
         del keep
@@ -185,6 +212,19 @@ class Kernel:
 
     def __repr__(self):
         return "<tile.Kernel " + "; ".join(self.signatures) + ">"
+
+
+def _flatten(values, named):
+    """Arguments with the elements of lists and tuples in their place: `xs=[a, b]` becomes xs[0] and xs[1]."""
+    flat, flatNamed = [], {}
+    for value in values:
+        flat.extend(value) if isinstance(value, (list, tuple)) else flat.append(value)
+    for name, value in named.items():
+        if isinstance(value, (list, tuple)):
+            flatNamed.update((f"{name}[{i}]", element) for i, element in enumerate(value))
+        else:
+            flatNamed[name] = value
+    return flat, flatNamed
 
 
 def _scalarBits(value, dtype, what):

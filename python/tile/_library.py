@@ -1,5 +1,7 @@
 """The C interface of libtile_runtime by ctypes: structures, signatures, errors as exceptions."""
 import ctypes
+import importlib.machinery
+import importlib.util
 import os
 
 TENSOR, SCALAR, DEFAULT = 0, 1, 2
@@ -91,6 +93,40 @@ def get():
         function.restype, function.argtypes = result, parameters
     _library = library
     return library
+
+
+class _Launcher:
+    """What tile_native.Launcher is, where there is no such module: every call takes the slow path."""
+
+    def bind(self, launch, kernel, params):
+        pass
+
+    def __call__(self, *values, **named):
+        return self._slowCall(*values, **named)
+
+
+def _loadNative():
+    """The module tile_native (python/native.c) beside the library, or None."""
+    for candidate in _candidates():
+        path = os.path.join(os.path.dirname(candidate), "tile_native.abi3.so")
+        if os.path.exists(path) and not os.environ.get("TILE_NO_NATIVE"):
+            try:
+                loader = importlib.machinery.ExtensionFileLoader("tile_native", path)
+                module = importlib.util.module_from_spec(importlib.util.spec_from_loader("tile_native", loader))
+                loader.exec_module(module)
+                return module
+            except ImportError:    # of another Python than CPython 3.10 or later
+                return None
+    return None
+
+
+native = _loadNative()
+Launcher = native.Launcher if native else _Launcher
+
+
+def launchAddress():
+    """Address of tile_kernel_launch."""
+    return ctypes.cast(get().tile_kernel_launch, ctypes.c_void_p).value
 
 
 def encodePath(path):

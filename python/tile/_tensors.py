@@ -81,7 +81,25 @@ def _hostError(what, where):
     return _library.Error(f"{what} is in {where}, expected a tensor on the CUDA device", 21)
 
 
+_torchIsKnown = False
+
+
+def _introduceTorch():
+    """Tells the quick path about PyTorch: its tensors' type and dtypes, its current stream and device."""
+    global _torchIsKnown
+    _torchIsKnown = True
+    torch = sys.modules.get("torch")
+    internals = getattr(torch, "_C", None)
+    if _library.native is None or not hasattr(internals, "_cuda_getCurrentRawStream"):
+        return
+    code = _library.get().tile_dtype_from_name
+    dtypes = {getattr(torch, name): code(dtype.encode()) for name, dtype in _TORCH.items() if hasattr(torch, name)}
+    _library.native.setTorch(torch.Tensor, dtypes, internals._cuda_getCurrentRawStream, internals._cuda_getDevice)
+
+
 def _fromTorch(value, what):
+    if not _torchIsKnown:
+        _introduceTorch()
     if not value.is_cuda:
         raise _hostError(what, f"host memory (device '{value.device}')")
     name = str(value.dtype).partition(".")[2]

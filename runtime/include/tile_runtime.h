@@ -6,68 +6,13 @@
 #ifndef TILE_RUNTIME_H
 #define TILE_RUNTIME_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "tile_types.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define TILE_RUNTIME_VERSION "0.1.0"
-
-/* What went wrong; values keep their meaning between versions. */
-typedef enum tile_code {
-  TILE_OK = 0,
-  TILE_ERROR_CALL = 1,      /* the call itself: a NULL handle, a shape that is missing */
-  TILE_ERROR_IO = 2,        /* a file cannot be read */
-  TILE_ERROR_MANIFEST = 3,  /* the manifest is malformed or too new */
-  TILE_ERROR_BINARY = 4,    /* the binary is corrupt, truncated or does not match its manifest */
-  TILE_ERROR_TARGET = 5,    /* the binary is for another kind of device */
-  TILE_ERROR_DRIVER = 6,    /* no usable CUDA driver or device */
-  TILE_ERROR_CUDA = 7,      /* the CUDA driver refused a call */
-  TILE_ERROR_MEMORY = 8,    /* out of host memory */
-  TILE_ERROR_KERNEL = 9,    /* no kernel of that name */
-  TILE_ERROR_INSTANCE = 10, /* no instance of the kernel fits the arguments */
-  /* Arguments, in the order in which they are checked. */
-  TILE_ERROR_COUNT = 20,
-  TILE_ERROR_NULL = 21,
-  TILE_ERROR_DTYPE = 22,
-  TILE_ERROR_RANK = 23,
-  TILE_ERROR_DIM = 24,      /* an extent contradicts the declaration, or another tensor */
-  TILE_ERROR_CONTRACT = 25,
-  TILE_ERROR_STRIDE = 26,
-  TILE_ERROR_ALIGNMENT = 27,
-  TILE_ERROR_OVERLAP = 28,
-  TILE_ERROR_GRID = 29,     /* more than 2^31 - 1 programs */
-  TILE_ERROR_FILL = 30      /* a fill value that cannot be written */
-} tile_code;
-
-typedef enum tile_dtype {
-  TILE_BOOL, TILE_I8, TILE_I16, TILE_I32, TILE_I64, TILE_U8, TILE_U16, TILE_U32, TILE_U64,
-  TILE_F16, TILE_BF16, TILE_F32, TILE_F64, TILE_F8E4M3, TILE_F8E5M2, TILE_I4, TILE_U4
-} tile_dtype;
-
-typedef enum tile_kind {
-  TILE_TENSOR = 0,
-  TILE_SCALAR = 1,
-  TILE_DEFAULT = 2          /* as an argument: the scalar's default value */
-} tile_kind;
-
-typedef enum tile_access { TILE_IN = 0, TILE_OUT = 1, TILE_INOUT = 2 } tile_access;
-
-/* One argument of a launch. Zero what is not used. */
-typedef struct tile_argument {
-  int32_t kind;             /* tile_kind */
-  int32_t dtype;            /* tile_dtype */
-  /* Tensors. */
-  void *data;               /* address of element [0, ..., 0], on the device for a CUDA kernel */
-  int32_t rank;
-  const int64_t *shape;     /* `rank` extents; may be NULL when rank is 0 */
-  const int64_t *strides;   /* `rank` strides in elements; NULL for dense row-major */
-  int64_t bytes;            /* accessible bytes from `data`, so that a tensor too large for its memory is refused; 0: unknown */
-  /* Scalars: the value's bits, in the low bytes (see tile_scalar_bits). */
-  uint64_t bits;
-} tile_argument;
 
 typedef struct tile_error tile_error;
 typedef struct tile_module tile_module;
@@ -86,10 +31,21 @@ void tile_error_free(tile_error *error);
 
 /* ---- Modules ---- */
 
-/* Loads `path` (a cubin or PTX) with its manifest `path`.json. The driver is touched only at the first launch, or by
+/* What runs kernels. */
+typedef enum tile_device {
+  TILE_DEVICE_AUTO = 0,     /* of a package: CUDA where there is a driver with a device, else the CPU */
+  TILE_DEVICE_CUDA = 1,
+  TILE_DEVICE_CPU = 2       /* of a package with code for it: tensors lie in host memory, a launch waits for its end */
+} tile_device;
+
+/* Loads `path`: a package, or a cubin or PTX with its manifest `path`.json. The driver is touched only at the first launch, or by
  * tile_module_prepare; the binary is then loaded once for each context that launches from it. */
 tile_error *tile_module_load(const char *path, tile_module **module);
-/* The same from memory; both buffers are copied. */
+/* The same for a kind of device, a tile_device. */
+tile_error *tile_module_load_device(const char *path, int32_t device, tile_module **module);
+/* A package in memory, which is copied. */
+tile_error *tile_module_load_package(const void *bytes, size_t size, int32_t device, tile_module **module);
+/* A cubin or PTX in memory; both buffers are copied. */
 tile_error *tile_module_load_memory(const void *image, size_t image_size, const char *manifest, size_t manifest_size,
                                     tile_module **module);
 /* Loads the binary into the calling thread's current context now (for instance before a graph is captured). */
@@ -97,20 +53,20 @@ tile_error *tile_module_prepare(tile_module *module);
 /* Unloads from every context. Launches under way must have ended. NULL is allowed. */
 void tile_module_free(tile_module *module);
 
-/* "sm_80", "sm_90a" and so on. */
+/* TILE_DEVICE_CUDA or TILE_DEVICE_CPU. */
+int32_t tile_module_device(const tile_module *module);
+/* The code of kind "cubin", "ptx" or "so" for a target, or NULL; belongs to the module. */
+const void *tile_module_code(const tile_module *module, const char *target, const char *kind, size_t *size);
+/* "cpu", "sm_80", "sm_90a" and so on; of a package with several GPU targets the first. */
 const char *tile_module_target(const tile_module *module);
 size_t tile_module_kernel_count(const tile_module *module);
 /* The kernels in the order of the source; NULL past the end. */
 tile_kernel *tile_module_kernel_at(tile_module *module, size_t index);
-/* By source name, or by an instance's symbol (a kernel of that one instance). Belongs to the module. */
+/* By source name; by an instance's symbol (a kernel of that one instance); or as NAME:VARIANT, which runs that variant or
+ * fails. Belongs to the module. */
 tile_error *tile_module_kernel(tile_module *module, const char *name, tile_kernel **kernel);
 
 /* ---- Launching ---- */
-
-enum {
-  /* The caller vouches for the arguments: only what dispatch and the grid need is looked at. */
-  TILE_LAUNCH_UNCHECKED = 1
-};
 
 /* Chooses the instance that fits the arguments, checks them, fills what is declared with a fill value, and launches on
  * `stream` (a CUstream; NULL is the default stream) in the calling thread's current context. With no current context, the
@@ -166,6 +122,11 @@ typedef struct tile_launch_info {
 } tile_launch_info;
 
 const char *tile_instance_symbol(const tile_instance *instance);
+/* The variant's name, "decode" or "N=1024"; "" for the generic one. */
+const char *tile_instance_variant(const tile_instance *instance);
+/* What must hold for the variant to be chosen, as written: "K % 64 == 0". NULL past the end. */
+size_t tile_instance_condition_count(const tile_instance *instance);
+const char *tile_instance_condition(const tile_instance *instance, size_t index);
 /* As in the source: "softmax[T = f16, BLOCK = 1024](x: in f16[M, N], y: out f16[M, N])". */
 const char *tile_instance_signature(const tile_instance *instance);
 size_t tile_instance_param_count(const tile_instance *instance);

@@ -3,6 +3,7 @@
 
 #include "runtime/src/Encode.h"
 #include "runtime/src/Module.h"
+#include "runtime/src/Zip.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -77,15 +78,37 @@ void tile_error_free(tile_error *error) {
 //===- Modules
 //-----------------------------------------------------------------------------------------------------===//
 
+/// A package, for a kind of device.
+static Error loadPackage(const std::string &bytes, const std::string &name, int32_t device, tile_module **module) {
+  Package package;
+  if (Error error = readPackage(bytes, name, package))
+    return error;
+  std::unique_ptr<tile_module> created;
+  Error error = tile_module::create(std::move(package), name, device, created);
+  *module = created.release();
+  return error;
+}
+
 tile_error *tile_module_load(const char *path, tile_module **module) {
+  return tile_module_load_device(path, TILE_DEVICE_AUTO, module);
+}
+
+tile_error *tile_module_load_device(const char *path, int32_t device, tile_module **module) {
   return guard([&]() -> Error {
     if (!path || !module)
       return nullCall(path ? "module" : "path");
     *module = nullptr;
-    std::string image, manifest;
+    std::string image, manifest, name = path;
     if (Error error = readFile(path, image))
       return error;
-    if (Error error = readFile(std::string(path) + ".json", manifest)) {
+    constexpr std::string_view ending = ".tilepkg";
+    bool isNamed = name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
+    if (isZip(image) || isNamed)
+      return loadPackage(image, name, device, module);
+    if (device == TILE_DEVICE_CPU)
+      return Error(TILE_ERROR_TARGET, "'" + name + "' is no package, and only packages hold code for the CPU; build one with "
+                                                   "tilec --target cpu -o NAME.tilepkg");
+    if (Error error = readFile(name + ".json", manifest)) {
       error.message += "; the manifest stands beside the binary, where tilec wrote it";
       return error;
     }
@@ -108,6 +131,26 @@ tile_error *tile_module_load_memory(const void *image, size_t image_size, const 
     *module = created.release();
     return error;
   });
+}
+
+tile_error *tile_module_load_package(const void *bytes, size_t size, int32_t device, tile_module **module) {
+  return guard([&]() -> Error {
+    if (!bytes || !module)
+      return nullCall(bytes ? "module" : "bytes");
+    *module = nullptr;
+    return loadPackage(std::string(static_cast<const char *>(bytes), size), "package in memory", device, module);
+  });
+}
+
+int32_t tile_module_device(const tile_module *module) {
+  return module && module->isHost() ? TILE_DEVICE_CPU : TILE_DEVICE_CUDA;
+}
+
+const void *tile_module_code(const tile_module *module, const char *target, const char *kind, size_t *size) {
+  const std::string *code = module && target && kind ? module->getCode(target, kind) : nullptr;
+  if (size)
+    *size = code ? code->size() : 0;
+  return code ? code->data() : nullptr;
 }
 
 tile_error *tile_module_prepare(tile_module *module) {
@@ -151,7 +194,7 @@ tile_error *tile_kernel_plan(tile_kernel *kernel, const tile_argument *arguments
     if (!kernel || !result)
       return nullCall(kernel ? "plan" : "kernel");
     const tile_instance *instance = nullptr;
-    if (Error error = kernel->select(arguments, count, instance))
+    if (Error error = kernel->select(kernel->instances, arguments, count, instance))
       return error;
     Plan plan;
     if (Error error = instance->validator->check(arguments, count, plan))
@@ -184,6 +227,15 @@ const tile_instance *tile_kernel_instance(const tile_kernel *kernel, size_t inde
 
 const char *tile_instance_symbol(const tile_instance *instance) {
   return instance ? instance->getKernel().symbol.c_str() : "";
+}
+const char *tile_instance_variant(const tile_instance *instance) {
+  return instance ? instance->getKernel().variant.c_str() : "";
+}
+size_t tile_instance_condition_count(const tile_instance *instance) {
+  return instance ? instance->getKernel().facts.size() : 0;
+}
+const char *tile_instance_condition(const tile_instance *instance, size_t index) {
+  return index < tile_instance_condition_count(instance) ? instance->getKernel().facts[index].text.c_str() : nullptr;
 }
 const char *tile_instance_signature(const tile_instance *instance) {
   return instance ? instance->validator->getSignature().c_str() : "";

@@ -64,6 +64,8 @@ Error CudaDriver::check(CUresult result, const char *what) const {
   std::string message = std::string(what) + ": " + (name ? name : "CUDA error " + std::to_string(result));
   if (text)
     message += std::string(" (") + text + ")";
+  if (result == cuda::errorAssert)
+    message += "; an assert of the kernel failed: its message and source line stand on standard error";
   return Error(TILE_ERROR_CUDA, message);
 }
 

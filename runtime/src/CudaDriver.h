@@ -36,6 +36,7 @@ static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56, "
 /// The driver's constants that the runtime uses.
 namespace cuda {
 constexpr CUresult success = 0;
+constexpr CUresult errorAssert = 710; // __assertfail was called
 constexpr CUresult errorDeinitialized = 4;
 constexpr int attributeMaxSharedPerBlockOptin = 97;
 constexpr int attributeMultiprocessors = 16;

@@ -2,6 +2,8 @@
 #include "runtime/src/Expr.h"
 
 #include <array>
+#include <cstdio>
+#include <cstring>
 
 namespace tile::runtime {
 
@@ -32,6 +34,13 @@ Expr Expr::makeName(std::string name) {
   return expr;
 }
 
+Expr Expr::makeFloat(double value) {
+  Expr expr;
+  expr.op = Op::Float;
+  expr.number = value;
+  return expr;
+}
+
 Expr Expr::make(Op op, std::vector<Expr> operands) {
   Expr expr;
   expr.op = op;
@@ -40,7 +49,7 @@ Expr Expr::make(Op op, std::vector<Expr> operands) {
 }
 
 bool Expr::operator==(const Expr &other) const {
-  return op == other.op && integer == other.integer && name == other.name && operands == other.operands;
+  return op == other.op && integer == other.integer && number == other.number && name == other.name && operands == other.operands;
 }
 
 std::string_view spelling(Expr::Op op) {
@@ -64,6 +73,7 @@ std::optional<int64_t> apply(Expr::Op op, int64_t a, int64_t b) {
   switch (op) {
   case Op::Integer:
   case Op::Name:
+  case Op::Float:
     return std::nullopt;
   case Op::Add:
     return __builtin_add_overflow(a, b, &result) ? std::nullopt : std::optional(result);
@@ -119,9 +129,60 @@ std::optional<int64_t> apply(Expr::Op op, int64_t a, int64_t b) {
   return std::nullopt;
 }
 
+int64_t floatBits(double value) {
+  int64_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+double floatOfBits(int64_t bits) {
+  double value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+std::optional<int64_t> applyFloat(Expr::Op op, int64_t aBits, int64_t bBits) {
+  double a = floatOfBits(aBits), b = floatOfBits(bBits);
+  bool unordered = a != a || b != b;
+  switch (op) {
+  case Op::Add:
+    return floatBits(a + b);
+  case Op::Sub:
+    return floatBits(a - b);
+  case Op::Mul:
+    return floatBits(a * b);
+  case Op::Div:
+    return floatBits(a / b);
+  case Op::Neg:
+    return floatBits(-a);
+  case Op::Min: // NaN wins, as in a kernel
+    return floatBits(unordered ? a + b : a < b ? a : b);
+  case Op::Max:
+    return floatBits(unordered ? a + b : a > b ? a : b);
+  case Op::Eq:
+    return a == b;
+  case Op::Ne:
+    return a != b;
+  case Op::Lt:
+    return a < b;
+  case Op::Le:
+    return a <= b;
+  case Op::Gt:
+    return a > b;
+  case Op::Ge:
+    return a >= b;
+  default:
+    return std::nullopt;
+  }
+}
+
 std::optional<int64_t> Expr::evaluate(const Bindings &bindings, std::string &error) const {
   if (isInteger())
     return integer;
+  if (isFloat()) {
+    error = "'" + toString() + "' is no integer";
+    return std::nullopt;
+  }
   if (isName()) {
     auto found = bindings.find(name);
     if (found != bindings.end())
@@ -145,6 +206,18 @@ std::optional<int64_t> Expr::evaluate(const Bindings &bindings, std::string &err
 std::string Expr::toString() const {
   if (isInteger())
     return std::to_string(integer);
+  if (isFloat()) {
+    // The shortest text that reads back as the same number, always with a point or an exponent.
+    char text[40];
+    for (int digits = 1; digits <= 17; ++digits) {
+      std::snprintf(text, sizeof text, "%.*g", digits, number);
+      double again = 0;
+      if (std::sscanf(text, "%lf", &again) == 1 && again == number)
+        break;
+    }
+    std::string result = text;
+    return result.find_first_of(".en") == std::string::npos ? result + ".0" : result;
+  }
   if (isName())
     return name;
   std::string text(spelling(op));
@@ -155,7 +228,7 @@ std::string Expr::toString() const {
     return text + ")";
   }
   auto operand = [](const Expr &e) {
-    bool atom = e.isName() || (e.isInteger() && e.integer >= 0) || isCall(e.op);
+    bool atom = e.isName() || (e.isInteger() && e.integer >= 0) || (e.isFloat() && e.number >= 0) || isCall(e.op);
     return atom ? e.toString() : "(" + e.toString() + ")";
   };
   if (operands.size() == 1)

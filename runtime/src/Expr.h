@@ -1,5 +1,5 @@
-// Integer expressions over named dimensions, strides and scalar parameters: dims, grid extents and contracts of a
-// kernel.
+// Expressions over named dimensions, strides and scalar parameters: dims, grid extents and contracts of a kernel. All are
+// integers, but for contracts over float scalars.
 #pragma once
 
 #include <cstdint>
@@ -38,13 +38,16 @@ public:
     Ge,
     And,
     Or,
-    Not
+    Not,
+    Float
   };
 
   /// The integer 0.
   Expr() = default;
   Expr(int64_t value) : integer(value) {}
   static Expr makeName(std::string name);
+  /// A finite float; stands in contracts alone.
+  static Expr makeFloat(double value);
   /// Operators take two operands, but `NextPow2`, `Neg` and `Not` one.
   static Expr make(Op op, std::vector<Expr> operands);
   static Expr make(Op op, Expr operand) { return make(op, std::vector<Expr>{std::move(operand)}); }
@@ -55,14 +58,16 @@ public:
   Op getOp() const { return op; }
   bool isInteger() const { return op == Op::Integer; }
   bool isName() const { return op == Op::Name; }
+  bool isFloat() const { return op == Op::Float; }
   int64_t getInteger() const { return integer; }
+  double getFloat() const { return number; }
   const std::string &getName() const { return name; }
   const std::vector<Expr> &getOperands() const { return operands; }
   bool operator==(const Expr &other) const;
   bool operator!=(const Expr &other) const { return !(*this == other); }
 
   /// The value under `bindings`, in 64-bit signed arithmetic; conditions give 0 or 1, `x / 0` is 0 and `x % 0` is x.
-  /// None, with the reason in `error`, when a name has no value or an operation overflows.
+  /// None, with the reason in `error`, when a name has no value, an operation overflows or there are floats.
   std::optional<int64_t> evaluate(const Bindings &bindings, std::string &error) const;
 
   /// Source-like text, fully parenthesised below the top: "((M + 1) % 8) == 0".
@@ -71,6 +76,7 @@ public:
 private:
   Op op = Op::Integer;
   int64_t integer = 0;
+  double number = 0;
   std::string name;
   std::vector<Expr> operands;
 };
@@ -81,5 +87,11 @@ std::string_view spelling(Expr::Op op);
 std::optional<Expr::Op> operatorFromSpelling(std::string_view text, size_t operandCount);
 /// `op` on one or two integers (`b` is ignored for one); None on overflow.
 std::optional<int64_t> apply(Expr::Op op, int64_t a, int64_t b);
+/// The same on floats, given and returned as their 64 bits; conditions give the integers 0 and 1. None for an operator that
+/// floats do not have.
+std::optional<int64_t> applyFloat(Expr::Op op, int64_t a, int64_t b);
+/// The bits of a float, and back.
+int64_t floatBits(double value);
+double floatOfBits(int64_t bits);
 
 } // namespace tile::runtime

@@ -75,6 +75,17 @@ struct Contract {
   unsigned line = 0;
 };
 
+/// Part of the condition under which a variant takes a call; the kernel's other contracts are checked after that.
+struct Fact {
+  /// Over dimensions, strides and integral scalars; not looked at where `param` is given.
+  Expr condition = 1;
+  /// A tensor parameter whose first element's address is a multiple of `align` bytes.
+  std::string param;
+  unsigned align = 0;
+  std::string text;
+  unsigned line = 0;
+};
+
 /// How a kernel's copies by TMA see a tensor parameter; the launcher encodes it for the driver.
 struct TensorMap {
   std::string param;
@@ -121,6 +132,10 @@ struct Kernel {
   std::vector<Dim> dims;
   std::vector<Param> params;
   std::vector<Contract> contracts;
+  /// Of a variant: its name ("decode", "N=1024"), and what must hold for it to be chosen. The variants of a kernel stand
+  /// in the order in which they are tried, one without facts last.
+  std::string variant;
+  std::vector<Fact> facts;
   /// Number of programs along each axis, slowest axis first. Empty: one program.
   std::vector<Expr> grid;
   std::vector<Argument> arguments;
@@ -137,8 +152,9 @@ struct Manifest {
   std::vector<Kernel> kernels;
 };
 
-/// The newest version of the format that is read, and the one that is written.
-constexpr int manifestVersion = 1;
+/// The newest version of the format that is read. Written is the lowest that says all there is: 2 where a kernel has
+/// facts, which a reader of version 1 would not look at before it chooses.
+constexpr int manifestVersion = 2;
 
 /// JSON in a fixed order of keys: equal manifests give equal bytes. Ends in a newline.
 std::string toJson(const Manifest &manifest);

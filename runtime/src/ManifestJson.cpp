@@ -18,6 +18,8 @@ using Json = nlohmann::ordered_json;
 static Json write(const Expr &expr) {
   if (expr.isInteger())
     return expr.getInteger();
+  if (expr.isFloat())
+    return expr.getFloat();
   if (expr.isName())
     return expr.getName();
   Json list = Json::array({std::string(spelling(expr.getOp()))});
@@ -100,6 +102,18 @@ static Json write(const Kernel &kernel) {
   for (const Contract &contract : kernel.contracts)
     json["contracts"].push_back(
         {{"condition", write(contract.condition)}, {"text", contract.text}, {"line", contract.line}});
+  if (!kernel.variant.empty())
+    json["variant"] = kernel.variant;
+  if (!kernel.facts.empty())
+    json["specialize"] = Json::array();
+  for (const Fact &fact : kernel.facts) {
+    Json entry = fact.param.empty() ? Json{{"condition", write(fact.condition)}}
+                                    : Json{{"param", fact.param}, {"align", fact.align}};
+    entry["text"] = fact.text;
+    if (fact.line)
+      entry["line"] = fact.line;
+    json["specialize"].push_back(std::move(entry));
+  }
   for (const Expr &extent : kernel.grid)
     json["grid"].push_back(write(extent));
   for (const Argument &argument : kernel.arguments)
@@ -133,8 +147,10 @@ static Json write(const Kernel &kernel) {
 }
 
 std::string toJson(const Manifest &manifest) {
+  bool hasFacts = std::any_of(manifest.kernels.begin(), manifest.kernels.end(),
+                              [](const Kernel &kernel) { return !kernel.facts.empty(); });
   Json json = {{"format", "tile-manifest"},
-               {"version", manifestVersion},
+               {"version", hasFacts ? 2 : 1},
                {"compiler", manifest.compiler},
                {"target", manifest.target},
                {"kernels", Json::array()}};
@@ -232,6 +248,7 @@ private:
   Param readParam(const Json &json);
   Argument readArgument(const Json &json);
   TensorMap readTensorMap(const Json &json);
+  Fact readFact(const Json &json);
   Kernel readKernel(const Json &json);
   void checkNames(const Kernel &kernel);
   void checkTensorMaps(const Kernel &kernel);
@@ -245,10 +262,12 @@ private:
 Expr Reader::readExpr(const Json &json, unsigned depth) {
   if (json.is_number_integer() && !(json.is_number_unsigned() && json.get<uint64_t>() > uint64_t(INT64_MAX)))
     return Expr(json.get<int64_t>());
+  if (json.is_number_float())
+    return Expr::makeFloat(json.get<double>());
   if (json.is_string())
     return Expr::makeName(json.get<std::string>());
   if (!json.is_array() || json.empty() || !json[0].is_string()) {
-    fail("expected an expression (an integer, a name, or [operator, operand, ...]), found " +
+    fail("expected an expression (a number, a name, or [operator, operand, ...]), found " +
          json.dump().substr(0, 40));
     return {};
   }
@@ -387,6 +406,21 @@ TensorMap Reader::readTensorMap(const Json &json) {
   return map;
 }
 
+Fact Reader::readFact(const Json &json) {
+  Fact fact;
+  if (json.is_object() && json.contains("param")) {
+    fact.param = readString(json, "param");
+    fact.align = unsigned(readInteger(json, "align", true, 1, 4096).value_or(1));
+    if (fact.align & (fact.align - 1))
+      fail("expected an alignment that is a power of two, found " + std::to_string(fact.align));
+  } else if (const Json *condition = find(json, "condition", true)) {
+    fact.condition = readExpr(*condition);
+  }
+  fact.text = readString(json, "text", false);
+  fact.line = readUnsigned(json, "line", false);
+  return fact;
+}
+
 Kernel Reader::readKernel(const Json &json) {
   Kernel kernel;
   kernel.name = readString(json, "name");
@@ -414,6 +448,8 @@ Kernel Reader::readKernel(const Json &json) {
     read.line = readUnsigned(contract, "line", false);
     kernel.contracts.push_back(std::move(read));
   });
+  kernel.variant = readString(json, "variant", false);
+  readList(json, "specialize", false, [&](const Json &fact) { kernel.facts.push_back(readFact(fact)); });
   readList(json, "grid", true, [&](const Json &extent) { kernel.grid.push_back(readExpr(extent)); });
   readList(json, "arguments", true,
            [&](const Json &argument) { kernel.arguments.push_back(readArgument(argument)); });
@@ -480,7 +516,7 @@ void Reader::checkNames(const Kernel &kernel) {
   for (const Param &param : kernel.params) {
     if (!params.insert(param.name).second)
       return fail("parameter '" + param.name + "' is listed twice");
-    if (param.kind == Param::Kind::Scalar && isIntegral(param.dtype))
+    if (param.kind == Param::Kind::Scalar) // floats in contracts alone, which the checker sees to
       values.insert(param.name);
   }
   for (const Param &param : kernel.params) {
@@ -493,6 +529,11 @@ void Reader::checkNames(const Kernel &kernel) {
   }
   for (const Contract &contract : kernel.contracts)
     checkNames(contract.condition, values);
+  for (const Fact &fact : kernel.facts) {
+    checkNames(fact.condition, values);
+    if (!fact.param.empty() && !params.count(fact.param))
+      return fail("condition of '" + fact.param + "', which is no parameter of the kernel");
+  }
   for (const Expr &extent : kernel.grid)
     checkNames(extent, values);
   for (const Argument &argument : kernel.arguments)

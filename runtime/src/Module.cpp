@@ -1,4 +1,4 @@
-// Loading of modules, choice of instances, launching.
+// Loading of modules and packages, launching.
 #include "runtime/src/Module.h"
 
 #include <algorithm>
@@ -6,59 +6,66 @@
 
 using namespace tile::runtime;
 
-//===- Kernels and instances
-//---------------------------------------------------------------------------------------===//
-
-/// "f16[8, 128], 0.5 as f32, default": the arguments of a call that fits nothing.
-static std::string describeArguments(const tile_argument *arguments, size_t count) {
-  std::string text;
-  for (size_t i = 0; i < count; ++i) {
-    const tile_argument &argument = arguments[i];
-    const char *dtype = tile_dtype_name(argument.dtype);
-    text += i ? ", " : "";
-    if (argument.kind == TILE_DEFAULT) {
-      text += "default";
-      continue;
-    }
-    text += dtype ? dtype : "?";
-    if (argument.kind == TILE_SCALAR)
-      continue;
-    text += "[";
-    for (int32_t axis = 0; axis < argument.rank && argument.shape; ++axis)
-      text += (axis ? ", " : "") + std::to_string(argument.shape[axis]);
-    text += "]";
-  }
-  return text;
-}
-
-Error tile_kernel::select(const tile_argument *arguments, size_t count, const tile_instance *&instance) const {
-  instance = instances.front();
-  if (instances.size() == 1)
-    return {};
-  if (count && !arguments)
-    return Error(TILE_ERROR_CALL, name + ": the array of arguments is null");
-  size_t near = 0, rightCount = 0;
-  for (const tile_instance *candidate : instances) {
-    rightCount += candidate->validator->takesCount(count);
-    Validator::Fit fit = candidate->validator->fits(arguments, count);
-    if (fit == Validator::Fit::No)
-      continue;
-    if (fit == Validator::Fit::Yes || ++near == 1)
-      instance = candidate;
-    if (fit == Validator::Fit::Yes)
-      return {};
-  }
-  // Where the dtypes leave one instance, or no count is right, an instance's own checks say best what is wrong.
-  if (near == 1 || rightCount == 0)
-    return {};
-  std::string message = name + ": no instance takes (" + describeArguments(arguments, count) + "); there are";
-  for (size_t i = 0; i < instances.size(); ++i)
-    message += (i ? "; " : " ") + instances[i]->validator->getSignature();
-  return Error(TILE_ERROR_INSTANCE, message);
-}
-
 //===- Loading
 //-----------------------------------------------------------------------------------------------------===//
+
+void tile_module::addToKernel(std::vector<std::unique_ptr<tile_kernel>> &list, const std::string &wanted,
+                              const tile_instance *instance) {
+  for (auto &known : list)
+    if (known->name == wanted) {
+      known->all.push_back(instance);
+      return;
+    }
+  list.push_back(std::make_unique<tile_kernel>());
+  tile_kernel &added = *list.back();
+  added.module = this;
+  added.name = wanted;
+  added.index = kernelCount++;
+  added.all.push_back(instance);
+}
+
+/// Adds one binary with its kernels.
+Error tile_module::add(Manifest manifest, Unit unit) {
+  std::string reason;
+  for (Kernel &kernel : manifest.kernels) {
+    auto instance = std::make_unique<tile_instance>();
+    instance->validator = Validator::create(std::move(kernel), reason);
+    if (!instance->validator)
+      return Error(TILE_ERROR_MANIFEST, "'" + name + "': " + reason);
+    instance->unit = units.size();
+    instance->index = unit.instances.size();
+    const Kernel &known = instance->getKernel();
+    for (const auto &other : unit.instances)
+      if (other->getKernel().symbol == known.symbol)
+        return Error(TILE_ERROR_MANIFEST, "'" + name + "': the symbol '" + known.symbol + "' is listed twice");
+    addToKernel(kernels, known.name, instance.get());
+    addToKernel(symbols, known.symbol, instance.get());
+    if (!known.variant.empty())
+      addToKernel(variants, known.name + ":" + known.variant, instance.get());
+    unit.instances.push_back(std::move(instance));
+  }
+  oneTarget = oneTarget && (units.empty() || units.front().target == unit.target);
+  units.push_back(std::move(unit));
+  return {};
+}
+
+/// Orders what all units have brought.
+void tile_module::finish() {
+  for (auto *list : {&kernels, &symbols, &variants})
+    for (auto &kernel : *list) {
+      auto isGeneric = [](const tile_instance *instance) { return instance->getKernel().facts.empty(); };
+      std::vector<const tile_instance *> ordered;
+      for (bool generic : {false, true})
+        for (const tile_instance *instance : kernel->all)
+          if (isGeneric(instance) == generic)
+            ordered.push_back(instance);
+      const std::string &first = units[kernel->all.front()->unit].target;
+      kernel->all = std::move(ordered);
+      for (const tile_instance *instance : kernel->all)
+        if (units[instance->unit].target == first)
+          kernel->instances.push_back(instance);
+    }
+}
 
 Error tile_module::create(std::string image, const std::string &manifest, std::string name,
                           std::unique_ptr<tile_module> &result) {
@@ -71,42 +78,92 @@ Error tile_module::create(std::string image, const std::string &manifest, std::s
   if (!parseTarget(parsed->target, major, minor, suffix))
     return Error(TILE_ERROR_TARGET,
                  "'" + name + "' is compiled for '" + parsed->target +
-                     "', which this runtime cannot load; expected a CUDA target such as sm_90a (run CPU "
-                     "kernels with 'tilec run --device cpu')");
+                     "', which this runtime cannot load by itself; expected a CUDA target such as sm_90a, or a package "
+                     "(tilec -o NAME.tilepkg --target cpu)");
   std::unique_ptr<tile_module> module(new tile_module);
-  if (Error error = inspectImage(image, name, module->kind))
+  ImageKind kind;
+  if (Error error = inspectImage(image, name, kind))
     return error;
   module->name = std::move(name);
-  module->image = std::move(image);
-  std::vector<Kernel> kernels = std::move(parsed->kernels);
-  module->manifest = std::move(*parsed);
-  for (Kernel &kernel : kernels) {
-    auto instance = std::make_unique<tile_instance>();
-    instance->validator = Validator::create(std::move(kernel), reason);
-    if (!instance->validator)
-      return Error(TILE_ERROR_MANIFEST, "'" + module->name + "': " + reason);
-    instance->index = module->instances.size();
-    auto add = [&](auto &list, const std::string &name) {
-      tile_kernel *group = nullptr;
-      for (auto &known : list)
-        if (known->name == name)
-          group = known.get();
-      if (!group) {
-        list.push_back(std::make_unique<tile_kernel>());
-        group = list.back().get();
-        group->module = module.get();
-        group->name = name;
-      }
-      group->instances.push_back(instance.get());
-    };
-    add(module->kernels, instance->getKernel().name);
-    add(module->symbols, instance->getKernel().symbol);
-    if (module->symbols.back()->instances.size() > 1)
-      return Error(TILE_ERROR_MANIFEST,
-                   "'" + module->name + "': the symbol '" + instance->getKernel().symbol + "' is listed twice");
-    module->instances.push_back(std::move(instance));
-  }
+  Unit only;
+  only.target = parsed->target;
+  (kind == ImageKind::Cubin ? only.cubin : only.ptx) = std::move(image);
+  if (Error error = module->add(std::move(*parsed), std::move(only)))
+    return error;
+  module->finish();
   result = std::move(module);
+  return {};
+}
+
+/// Whether the CPU's code of a package is to be used. `device` is a tile_device.
+static Error chooseDevice(const Package &package, const std::string &name, int32_t device, bool &onHost) {
+  bool hasCpu = false, hasGpu = false;
+  std::string targets;
+  for (const PackageModule &module : package.modules) {
+    (module.manifest.target == "cpu" ? hasCpu : hasGpu) = true;
+    targets += (targets.empty() ? "" : ", ") + module.manifest.target;
+  }
+  Error none;
+  onHost = device == TILE_DEVICE_CPU || (device == TILE_DEVICE_AUTO && hasCpu && (!hasGpu || !CudaDriver::get(none)));
+  if (device != TILE_DEVICE_AUTO && device != TILE_DEVICE_CUDA && device != TILE_DEVICE_CPU)
+    return Error(TILE_ERROR_CALL, "unknown device " + std::to_string(device) + ", expected a tile_device");
+  if (onHost ? hasCpu : hasGpu)
+    return {};
+  return Error(TILE_ERROR_TARGET, "'" + name + "' has no code for " + (onHost ? "the CPU" : "CUDA devices") +
+                                      ", only for " + targets + "; build it with --target " +
+                                      (onHost ? "cpu" : "sm_80 or another") + " too");
+}
+
+Error tile_module::create(Package package, std::string name, int32_t device, std::unique_ptr<tile_module> &result) {
+  std::unique_ptr<tile_module> module(new tile_module);
+  if (Error error = chooseDevice(package, name, device, module->onHost))
+    return error;
+  module->name = std::move(name);
+  for (PackageModule &entry : package.modules) {
+    Unit unit;
+    unit.target = entry.manifest.target;
+    if ((unit.target == "cpu") != module->onHost)
+      continue;
+    int major = 0, minor = 0;
+    char suffix = 0;
+    if (!module->onHost && !parseTarget(unit.target, major, minor, suffix))
+      return Error(TILE_ERROR_TARGET, "'" + module->name + "' has code for '" + unit.target +
+                                          "', which is no target; expected cpu, or one such as sm_90a");
+    for (PackageFile &file : entry.files) {
+      ImageKind kind;
+      if (file.kind != "so") {
+        if (Error error = inspectImage(file.bytes, module->name + "/" + file.path, kind))
+          return error;
+        if ((kind == ImageKind::Cubin) != (file.kind == "cubin"))
+          return Error(TILE_ERROR_BINARY, "'" + module->name + "': '" + file.path + "' is no " + file.kind);
+      }
+      (file.kind == "cubin" ? unit.cubin : file.kind == "ptx" ? unit.ptx : unit.so) = std::move(file.bytes);
+    }
+    if (Error error = module->add(std::move(entry.manifest), std::move(unit)))
+      return error;
+    if (module->onHost)
+      if (Error error = module->openHost(module->units.back(), entry.cpu))
+        return error;
+  }
+  module->finish();
+  result = std::move(module);
+  return {};
+}
+
+/// Loads code for the CPU, whose processor must be at hand.
+Error tile_module::openHost(Unit &unit, const std::string &cpu) {
+  if (!hasCpuLevel(cpu))
+    return Error(TILE_ERROR_TARGET, "'" + name + "': its code for the CPU needs " +
+                                        (cpu.empty() ? "a processor that it does not name" : cpu) +
+                                        ", which this processor does not have");
+  if (Error error = HostLibrary::open(unit.so, name, unit.library))
+    return error;
+  for (const auto &instance : unit.instances) {
+    unit.functions.push_back(unit.library->find(instance->getKernel().symbol));
+    if (!unit.functions.back())
+      return Error(TILE_ERROR_BINARY, "'" + name + "' has no function '" + instance->getKernel().symbol +
+                                          "' for the CPU, which its manifest lists");
+  }
   return {};
 }
 
@@ -121,7 +178,9 @@ tile_module::~tile_module() {
       continue;
     unsigned long long id = entry.id;
     if (!driver->ctxGetId || (driver->ctxGetId(entry.context, &id) == cuda::success && id == entry.id)) {
-      driver->moduleUnload(entry.module);
+      for (CUmodule module : entry.modules)
+        if (module)
+          driver->moduleUnload(module);
       if (entry.empty)
         driver->memFree(entry.empty);
       for (const Scratch &scratch : entry.scratch)
@@ -133,7 +192,7 @@ tile_module::~tile_module() {
 }
 
 Error tile_module::find(const std::string &wanted, tile_kernel *&kernel) {
-  for (auto *list : {&kernels, &symbols})
+  for (auto *list : {&kernels, &symbols, &variants})
     for (auto &known : *list)
       if (known->name == wanted) {
         kernel = known.get();
@@ -146,6 +205,65 @@ Error tile_module::find(const std::string &wanted, tile_kernel *&kernel) {
                "'" + name + "' has no kernel '" + wanted + "'; it has " + (names.empty() ? "none" : names));
 }
 
+const std::string *tile_module::getCode(const std::string &target, const std::string &kind) const {
+  for (const Unit &unit : units)
+    if (unit.target == target)
+      for (const auto &[known, bytes] : {std::pair("cubin", &unit.cubin), std::pair("ptx", &unit.ptx),
+                                         std::pair("so", &unit.so)})
+        if (kind == known && !bytes->empty())
+          return bytes;
+  return nullptr;
+}
+
+std::string tile_module::listTargets() const {
+  std::string targets;
+  for (size_t i = 0; i < units.size(); ++i) {
+    bool isNew = true;
+    for (size_t j = 0; j < i; ++j)
+      isNew = isNew && units[j].target != units[i].target;
+    if (isNew)
+      targets += (targets.empty() ? "" : ", ") + units[i].target;
+  }
+  return targets;
+}
+
+/// How well code suits a device: a cubin better than PTX, then the newer target. -1 where it does not run there.
+static int rankOn(const std::string &target, bool hasCubin, bool hasPtx, int major, int minor) {
+  int targetMajor = 0, targetMinor = 0;
+  char suffix = 0;
+  parseTarget(target, targetMajor, targetMinor, suffix);
+  int rank = targetMajor * 100 + targetMinor * 2 + (suffix != 0);
+  if (hasCubin && runsOn(ImageKind::Cubin, target, major, minor))
+    return rank + (1 << 20);
+  return hasPtx && runsOn(ImageKind::Ptx, target, major, minor) ? rank : -1;
+}
+
+/// What each kernel uses on a device. Called with the mutex held; the result stays as long as the module.
+const tile_module::Choice &tile_module::choose(int major, int minor) {
+  for (const auto &known : choices)
+    if (known->major == major && known->minor == minor)
+      return *known;
+  auto choice = std::make_unique<Choice>();
+  choice->major = major;
+  choice->minor = minor;
+  choice->byKernel.resize(kernelCount);
+  for (auto *list : {&kernels, &symbols, &variants})
+    for (auto &kernel : *list) {
+      int best = -1;
+      auto rank = [&](const tile_instance *instance) {
+        const Unit &unit = units[instance->unit];
+        return rankOn(unit.target, !unit.cubin.empty(), !unit.ptx.empty(), major, minor);
+      };
+      for (const tile_instance *instance : kernel->all)
+        best = std::max(best, rank(instance));
+      for (const tile_instance *instance : kernel->all)
+        if (best >= 0 && rank(instance) == best)
+          choice->byKernel[kernel->index].push_back(instance);
+    }
+  choices.push_back(std::move(choice));
+  return *choices.back();
+}
+
 /// The memory that stands for tensors without elements.
 static Error makeEmpty(const CudaDriver &driver, CUdeviceptr &address) {
   static constexpr uint64_t zeros[4] = {};
@@ -154,6 +272,7 @@ static Error makeEmpty(const CudaDriver &driver, CUdeviceptr &address) {
   return driver.check(driver.memcpyHtoD(address, zeros, sizeof zeros), "memory for empty tensors");
 }
 
+/// Finds out what suits the current context's device.
 Error tile_module::load(const CudaDriver &driver, Loaded &entry) {
   CUdevice device = 0;
   int major = 0, minor = 0;
@@ -165,17 +284,30 @@ Error tile_module::load(const CudaDriver &driver, Loaded &entry) {
   if (Error error = driver.check(driver.deviceGetAttribute(&minor, cuda::attributeComputeMinor, device),
                                  "cannot ask for the compute capability"))
     return error;
-  if (!runsOn(kind, manifest.target, major, minor))
-    return Error(TILE_ERROR_TARGET, "'" + name + "' is compiled for " + manifest.target + ", but the device is sm_" +
+  entry.choice = &choose(major, minor);
+  entry.modules.resize(units.size());
+  entry.functions.resize(units.size());
+  for (size_t i = 0; i < units.size(); ++i)
+    entry.functions[i].resize(units[i].instances.size());
+  return {};
+}
+
+/// Loads one unit into the current context, whose entry is `entry`.
+Error tile_module::loadUnit(const CudaDriver &driver, Loaded &entry, size_t number) {
+  const Unit &unit = units[number];
+  int major = entry.choice->major, minor = entry.choice->minor;
+  bool isPtx = unit.cubin.empty() || !runsOn(ImageKind::Cubin, unit.target, major, minor);
+  const std::string &code = isPtx ? unit.ptx : unit.cubin;
+  if (code.empty() || !runsOn(isPtx ? ImageKind::Ptx : ImageKind::Cubin, unit.target, major, minor))
+    return Error(TILE_ERROR_TARGET, "'" + name + "' is compiled for " + listTargets() + ", but the device is sm_" +
                                         std::to_string(major) + std::to_string(minor) +
                                         "; compile it with --target for that");
   std::array<char, 4096> log{};
   int options[] = {cuda::jitErrorLog, cuda::jitErrorLogBytes};
   void *values[] = {log.data(), reinterpret_cast<void *>(uintptr_t(log.size()))};
-  std::string what =
-      "'" + name + "' cannot be loaded, the " + (kind == ImageKind::Ptx ? "PTX" : "cubin") + " is refused";
-  if (Error error =
-          driver.check(driver.moduleLoadDataEx(&entry.module, image.c_str(), 2, options, values), what.c_str())) {
+  std::string what = "'" + name + "' cannot be loaded, the " + (isPtx ? "PTX" : "cubin") + " is refused";
+  CUmodule module = nullptr;
+  if (Error error = driver.check(driver.moduleLoadDataEx(&module, code.c_str(), 2, options, values), what.c_str())) {
     log.back() = '\0';
     std::string text = log.data();
     while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
@@ -184,13 +316,13 @@ Error tile_module::load(const CudaDriver &driver, Loaded &entry) {
       c = c == '\n' ? ' ' : c;
     return Error(TILE_ERROR_BINARY, error.message + (text.empty() ? "" : ": " + text));
   }
-  entry.functions.resize(instances.size());
-  for (const auto &instance : instances)
+  for (const auto &instance : unit.instances)
     if (!instance->getKernel().tensorMaps.empty() && !entry.empty)
       if (Error error = makeEmpty(driver, entry.empty)) {
-        driver.moduleUnload(entry.module);
+        driver.moduleUnload(module);
         return error;
       }
+  entry.modules[number] = module;
   return {};
 }
 
@@ -223,15 +355,43 @@ Error tile_module::loaded(const CudaDriver &driver, Loaded *&entry) {
   return {};
 }
 
+/// The instances to choose from. With one target that needs no device, so that arguments are checked before there is one;
+/// else `driver` is set.
+Error tile_module::candidates(const tile_kernel &kernel, const CudaDriver *&driver,
+                              const std::vector<const tile_instance *> *&list) {
+  list = &kernel.all;
+  if (oneTarget)
+    return {};
+  Error error;
+  driver = CudaDriver::get(error);
+  if (!driver) {
+    list = &kernel.instances;
+    return {};
+  }
+  std::lock_guard<std::mutex> lock(mutex);
+  Loaded *entry = nullptr;
+  if (Error problem = loaded(*driver, entry))
+    return problem;
+  list = &entry->choice->byKernel[kernel.index];
+  if (!list->empty())
+    return {};
+  return Error(TILE_ERROR_TARGET, kernel.name + ": '" + name + "' has it for none of the targets that run on the device, sm_" +
+                                      std::to_string(entry->choice->major) + std::to_string(entry->choice->minor) +
+                                      "; there are " + listTargets());
+}
+
 Error tile_module::function(const CudaDriver &driver, Loaded &entry, const tile_instance &instance,
                             Function &result) {
-  Function &known = entry.functions[instance.index];
+  Function &known = entry.functions[instance.unit][instance.index];
   result = known;
   if (known.handle)
     return {};
+  if (!entry.modules[instance.unit])
+    if (Error error = loadUnit(driver, entry, instance.unit))
+      return error;
   result.empty = entry.empty;
   const Kernel &kernel = instance.getKernel();
-  if (driver.moduleGetFunction(&result.handle, entry.module, kernel.symbol.c_str()) != cuda::success)
+  if (driver.moduleGetFunction(&result.handle, entry.modules[instance.unit], kernel.symbol.c_str()) != cuda::success)
     return Error(TILE_ERROR_BINARY, "'" + name + "' has no function '" + kernel.symbol +
                                         "', which its manifest lists: binary and manifest do not belong together");
   // More than 48 KB must be asked for, and static shared memory counts too.
@@ -291,7 +451,7 @@ Error tile_module::getScratch(const CudaDriver &driver, const tile_instance &ins
   // One whose counts are zero; in a capture one will do that the graph itself clears.
   const Scratch *found = nullptr;
   for (const Scratch &known : entry->scratch)
-    if (known.instance == instance.index && known.stream == stream && known.thread == thread && known.bytes >= bytes &&
+    if (known.instance == &instance && known.stream == stream && known.thread == thread && known.bytes >= bytes &&
         (capturing || !known.captured) && (!found || found->captured))
       found = &known;
   if (found)
@@ -308,7 +468,7 @@ Error tile_module::getScratch(const CudaDriver &driver, const tile_instance &ins
       driver.exchangeCaptureMode(&mode);
     if (error)
       return error;
-    entry->scratch.push_back({instance.index, stream, thread, memory, bytes, capturing != 0});
+    entry->scratch.push_back({&instance, stream, thread, memory, bytes, capturing != 0});
   }
   size_t each = instance.getKernel().launch.scratchBytes;
   return driver.check(driver.memsetD2D8(memory, each, 0, std::min<size_t>(each, 128), bytes / each, stream),
@@ -316,6 +476,8 @@ Error tile_module::getScratch(const CudaDriver &driver, const tile_instance &ins
 }
 
 Error tile_module::prepare() {
+  if (onHost)
+    return {};
   Error error;
   const CudaDriver *driver = CudaDriver::get(error);
   if (!driver)
@@ -324,11 +486,13 @@ Error tile_module::prepare() {
   Loaded *entry = nullptr;
   if (Error problem = loaded(*driver, entry))
     return problem;
-  for (auto &instance : instances) {
-    Function function_;
-    if (Error problem = function(*driver, *entry, *instance, function_))
-      return problem;
-  }
+  // Every kernel's instances for this device.
+  for (auto &kernel : kernels)
+    for (const tile_instance *instance : oneTarget ? kernel->all : entry->choice->byKernel[kernel->index]) {
+      Function function_;
+      if (Error problem = function(*driver, *entry, *instance, function_))
+        return problem;
+    }
   return {};
 }
 
@@ -383,10 +547,31 @@ static Error launchKernel(const CudaDriver &driver, const Kernel &kernel, CUfunc
   return result == cuda::success ? Error() : driver.check(result, (kernel.name + ": cannot launch").c_str());
 }
 
+Error tile_module::launchOnHost(const tile_kernel &kernel, const tile_argument *arguments, size_t count,
+                                bool unchecked) {
+  const tile_instance *instance = nullptr;
+  if (Error error = kernel.select(kernel.all, arguments, count, instance))
+    return error;
+  thread_local Plan plan;
+  if (Error error = instance->validator->check(arguments, count, plan, unchecked))
+    return error;
+  for (const Fill &fill : plan.fills)
+    fillHost(fill);
+  if (!plan.empty)
+    runPrograms(units[instance->unit].functions[instance->index], plan.pointers.data(), plan.programs, 0);
+  return {};
+}
+
 Error tile_module::launch(const tile_kernel &kernel, const tile_argument *arguments, size_t count, void *stream,
                           bool unchecked) {
+  if (onHost)
+    return launchOnHost(kernel, arguments, count, unchecked);
+  const CudaDriver *driver = nullptr;
+  const std::vector<const tile_instance *> *list = nullptr;
+  if (Error error = candidates(kernel, driver, list))
+    return error;
   const tile_instance *instance = nullptr;
-  if (Error error = kernel.select(arguments, count, instance))
+  if (Error error = kernel.select(*list, arguments, count, instance))
     return error;
   // Its buffers stay, so that a launch allocates nothing.
   thread_local Plan plan;
@@ -395,7 +580,8 @@ Error tile_module::launch(const tile_kernel &kernel, const tile_argument *argume
   if (plan.empty && plan.fills.empty())
     return {};
   Error error;
-  const CudaDriver *driver = CudaDriver::get(error);
+  if (!driver)
+    driver = CudaDriver::get(error);
   if (!driver)
     return error;
   Function function;

@@ -1,8 +1,10 @@
-// A loaded binary with its manifest: kernels, their instances, and the functions in each CUDA context.
+// A loaded binary or package with its manifest: kernels, their instances, and the functions in each CUDA context.
 #pragma once
 
 #include "runtime/src/CudaDriver.h"
+#include "runtime/src/HostCode.h"
 #include "runtime/src/Image.h"
+#include "runtime/src/Package.h"
 #include "runtime/src/TensorMap.h"
 #include "runtime/src/Validate.h"
 
@@ -16,40 +18,65 @@
 struct tile_instance {
   std::unique_ptr<tile::runtime::Validator> validator;
   std::unique_ptr<tile::runtime::TensorMapCache> tensorMaps = std::make_unique<tile::runtime::TensorMapCache>();
-  size_t index = 0; // in the module, which keeps its functions in this order
+  size_t unit = 0, index = 0; // which unit of the module, and where in it; functions are kept in this order
 
   const tile::runtime::Kernel &getKernel() const { return validator->getKernel(); }
 };
 
-/// All instances of one source kernel, in the manifest's order.
+/// All instances of one source kernel: for all targets, variants with facts before generic ones.
 struct tile_kernel {
   tile_module *module = nullptr;
   std::string name;
-  std::vector<const tile_instance *> instances;
+  size_t index = 0; // in the module's list of all kernels
+  std::vector<const tile_instance *> all;
 
-  /// The instance that fits the arguments. Where only one comes into question, that one, whose checks then say what is
-  /// wrong.
-  tile::runtime::Error select(const tile_argument *arguments, size_t count, const tile_instance *&instance) const;
+  /// What questions are about: the instances for the first target.
+  std::vector<const tile_instance *> instances;
+  /// Of `candidates` the first instance that fits the arguments and whose facts hold. Where only one comes into question,
+  /// that one, whose checks then say what is wrong. Defined in Dispatch.cpp.
+  tile::runtime::Error select(const std::vector<const tile_instance *> &candidates, const tile_argument *arguments,
+                              size_t count, const tile_instance *&instance) const;
 };
 
 struct tile_module {
-  /// Takes over image and manifest. `name` stands in messages.
+  /// Takes over a binary and its manifest. `name` stands in messages.
   static tile::runtime::Error create(std::string image, const std::string &manifest, std::string name,
+                                     std::unique_ptr<tile_module> &module);
+  /// Takes over a package, for one kind of device (a tile_device).
+  static tile::runtime::Error create(tile::runtime::Package package, std::string name, int32_t device,
                                      std::unique_ptr<tile_module> &module);
   ~tile_module();
 
-  const std::string &getTarget() const { return manifest.target; }
+  /// Of the first unit.
+  const std::string &getTarget() const { return units.front().target; }
+  bool isHost() const { return onHost; }
   size_t getKernelCount() const { return kernels.size(); }
   tile_kernel *getKernel(size_t index) { return kernels[index].get(); }
-  /// By source name or by symbol.
+  /// By source name, by symbol, or as NAME:VARIANT.
   tile::runtime::Error find(const std::string &name, tile_kernel *&kernel);
+  /// The bytes of kind "cubin", "ptx" or "so" for a target; null where there are none.
+  const std::string *getCode(const std::string &target, const std::string &kind) const;
   /// Loads into the current context unless that has happened.
   tile::runtime::Error prepare();
-  /// Checks, fills and launches in the current context.
+  /// Checks, fills and launches: in the current context, or on the CPU.
   tile::runtime::Error launch(const tile_kernel &kernel, const tile_argument *arguments, size_t count, void *stream,
                               bool unchecked);
 
 private:
+  /// One binary with its kernels: a package may hold several, also of one target.
+  struct Unit {
+    std::string target;
+    std::string cubin, ptx, so; // what there is
+    std::vector<std::unique_ptr<tile_instance>> instances;
+    // Of the CPU.
+    std::unique_ptr<tile::runtime::HostLibrary> library;
+    std::vector<tile::runtime::HostFunction> functions; // one for each instance
+  };
+  /// The instances of every kernel that suit a kind of device: those of one target each.
+  struct Choice {
+    int major, minor;
+    std::vector<std::vector<const tile_instance *>> byKernel;
+  };
   /// An instance in one context.
   struct Function {
     tile::runtime::CUfunction handle = nullptr; // until first used
@@ -58,40 +85,55 @@ private:
   };
   /// Memory in which an instance's programs exchange sums, on one stream.
   struct Scratch {
-    size_t instance;
+    const tile_instance *instance;
     tile::runtime::CUstream stream;
     std::thread::id thread; // of the stream that each thread has of its own
     tile::runtime::CUdeviceptr memory;
     size_t bytes;
     bool captured; // made while the stream was captured: only graphs clear its counts
   };
-  /// The binary in one context.
+  /// The units in one context.
   struct Loaded {
     tile::runtime::CUcontext context = nullptr;
     unsigned long long id = 0; // tells a new context from a destroyed one at the same address
-    tile::runtime::CUmodule module = nullptr;
-    tile::runtime::CUdeviceptr empty = 0; // where an instance has tensor maps
-    std::vector<Function> functions;      // one for each instance
+    const Choice *choice = nullptr;
+    std::vector<tile::runtime::CUmodule> modules; // one for each unit; null until first used
+    tile::runtime::CUdeviceptr empty = 0;         // where an instance has tensor maps
+    std::vector<std::vector<Function>> functions; // one for each instance of each unit
     std::vector<Scratch> scratch;
   };
 
   tile_module() = default;
+  tile::runtime::Error add(tile::runtime::Manifest manifest, Unit unit);
+  void addToKernel(std::vector<std::unique_ptr<tile_kernel>> &list, const std::string &name,
+                   const tile_instance *instance);
+  void finish();
+  tile::runtime::Error openHost(Unit &unit, const std::string &cpu);
+  const Choice &choose(int major, int minor);
+  std::string listTargets() const;
+  tile::runtime::Error candidates(const tile_kernel &kernel, const tile::runtime::CudaDriver *&driver,
+                                  const std::vector<const tile_instance *> *&list);
   tile::runtime::Error loaded(const tile::runtime::CudaDriver &driver, Loaded *&entry);
   tile::runtime::Error load(const tile::runtime::CudaDriver &driver, Loaded &entry);
+  tile::runtime::Error loadUnit(const tile::runtime::CudaDriver &driver, Loaded &entry, size_t number);
   tile::runtime::Error function(const tile::runtime::CudaDriver &driver, Loaded &entry, const tile_instance &instance,
                                 Function &result);
   tile::runtime::Error getFunction(const tile::runtime::CudaDriver &driver, const tile_instance &instance,
                                    Function &result);
+  tile::runtime::Error launchOnHost(const tile_kernel &kernel, const tile_argument *arguments, size_t count,
+                                    bool unchecked);
 
   /// At least `bytes` of scratch memory for the instance on the stream, in the current context.
   tile::runtime::Error getScratch(const tile::runtime::CudaDriver &driver, const tile_instance &instance,
                                   tile::runtime::CUstream stream, size_t bytes, tile::runtime::CUdeviceptr &memory);
 
-  std::string name, image;
-  tile::runtime::ImageKind kind = tile::runtime::ImageKind::Cubin;
-  tile::runtime::Manifest manifest; // without its kernels, which the instances hold
-  std::vector<std::unique_ptr<tile_instance>> instances;
-  std::vector<std::unique_ptr<tile_kernel>> kernels, symbols;
-  std::mutex mutex; // guards what follows
+  std::string name;
+  bool onHost = false;
+  std::vector<Unit> units; // those for the kind of device at hand, at least one
+  bool oneTarget = true;   // dispatch then needs no device
+  std::vector<std::unique_ptr<tile_kernel>> kernels, symbols, variants;
+  size_t kernelCount = 0; // of all three
+  std::mutex mutex;       // guards what follows
+  std::vector<std::unique_ptr<Choice>> choices;
   std::vector<Loaded> contexts;
 };

@@ -22,10 +22,13 @@ std::optional<int64_t> Validator::evaluate(const Code &range, const int64_t *val
       stack[top++] = instruction.operand;
     } else if (instruction.op == Expr::Op::Name) {
       stack[top++] = values[instruction.operand];
+    } else if (instruction.op == Expr::Op::Float) {
+      int64_t &integer = stack[top - 1 - size_t(instruction.operand)];
+      integer = floatBits(double(integer));
     } else {
-      bool unary = instruction.operand;
-      int64_t second = unary ? 0 : stack[--top];
-      std::optional<int64_t> result = apply(instruction.op, stack[top - 1], second);
+      int64_t second = instruction.operand & Instruction::unary ? 0 : stack[--top];
+      auto compute = instruction.operand & Instruction::onFloats ? applyFloat : apply;
+      std::optional<int64_t> result = compute(instruction.op, stack[top - 1], second);
       if (!result)
         return std::nullopt;
       stack[top - 1] = *result;
@@ -47,6 +50,8 @@ public:
   Check(const Validator &v, const tile_argument *arguments, size_t count, Plan &plan)
       : v(v), kernel(v.kernel), arguments(arguments), count(count), plan(plan) {}
   Error run(bool unchecked);
+  /// Binds names; then the index of the first fact that does not hold, or their number.
+  size_t findFalseFact();
 
 private:
   Error checkCall() const;
@@ -86,6 +91,7 @@ private:
   std::string quoted(size_t param) const { return "'" + kernel.params[param].name + "'"; }
   std::string origin(size_t slot) const;
   std::string valuesIn(const Expr &expr) const;
+  std::string valueText(size_t slot) const;
   void collect(const Expr &expr, std::vector<std::string> &names, std::string &text) const;
   Error dimError(size_t param, size_t axis) const;
   Error strideError(size_t param, size_t axis, const std::string &expected) const;
@@ -228,6 +234,10 @@ Error Check::bind() {
       break;
     }
     case Form::Scalar: {
+      if (Dtype dtype = kernel.params[binding.param].dtype; !isIntegral(dtype)) {
+        value = floatBits(decodeFloat(scalarBits(binding.param), dtype));
+        break;
+      }
       std::optional<int64_t> integer = decodeInteger(scalarBits(binding.param), kernel.params[binding.param].dtype);
       if (!integer)
         return fail(TILE_ERROR_CONTRACT, quoted(binding.param) + " is above 2^63 - 1",
@@ -314,6 +324,15 @@ Error Check::checkContracts() const {
                 "the contract '" + text + "' " + (holds ? "does not hold" : "overflows 64 bits") +
                     valuesIn(contract.condition),
                 contract.line);
+  }
+  for (size_t i = 0; i < v.facts.size(); ++i) {
+    const Fact &fact = kernel.facts[i];
+    if (!fact.param.empty()) // a matter of checkAlignment
+      continue;
+    std::optional<int64_t> holds = v.evaluate(v.facts[i], plan.values.data());
+    if (!holds || !*holds)
+      return fail(TILE_ERROR_CONTRACT,
+                  "the variant's condition '" + fact.text + "' does not hold" + valuesIn(fact.condition), fact.line);
   }
   for (size_t slot = 0; slot < kernel.dims.size(); ++slot) {
     const Dim &dim = kernel.dims[slot];
@@ -502,6 +521,25 @@ Error Check::run(bool unchecked) {
   return {};
 }
 
+size_t Check::findFalseFact() {
+  layOut();
+  if (bind())
+    return 0;
+  for (size_t i = 0; i < v.facts.size(); ++i) {
+    size_t param = v.factParams[i];
+    if (param < kernel.params.size()) {
+      bool given = param < count && uint64_t(uintptr_t(arguments[param].data)) % kernel.facts[i].align == 0;
+      if (!given && !(param < count && isEmpty(arguments[param])))
+        return i;
+      continue;
+    }
+    std::optional<int64_t> holds = v.evaluate(v.facts[i], plan.values.data());
+    if (!holds || !*holds)
+      return i;
+  }
+  return v.facts.size();
+}
+
 //===- Text of errors
 //------------------------------------------------------------------------------------------------------===//
 
@@ -514,6 +552,12 @@ std::string Check::origin(size_t slot) const {
   return " (" + quoted(binding.param) + what + std::to_string(binding.axis) + ")";
 }
 
+std::string Check::valueText(size_t slot) const {
+  const Validator::Binding &binding = v.bindings[slot];
+  bool isFloat = binding.form == Validator::Binding::Form::Scalar && !isIntegral(kernel.params[binding.param].dtype);
+  return isFloat ? Expr::makeFloat(floatOfBits(plan.values[slot])).toString() : std::to_string(plan.values[slot]);
+}
+
 void Check::collect(const Expr &expr, std::vector<std::string> &names, std::string &text) const {
   if (expr.isName() && std::find(names.begin(), names.end(), expr.getName()) == names.end()) {
     names.push_back(expr.getName());
@@ -521,7 +565,7 @@ void Check::collect(const Expr &expr, std::vector<std::string> &names, std::stri
       const std::string &name =
           slot < kernel.dims.size() ? kernel.dims[slot].name : kernel.params[v.bindings[slot].param].name;
       if (name == expr.getName())
-        text += (text.empty() ? ": " : ", ") + name + " = " + std::to_string(plan.values[slot]) + origin(slot);
+        text += (text.empty() ? ": " : ", ") + name + " = " + valueText(slot) + origin(slot);
     }
   }
   for (const Expr &operand : expr.getOperands())
@@ -587,6 +631,10 @@ Error Check::strideError(size_t param, size_t axis, const std::string &expected)
 
 Error Validator::check(const tile_argument *arguments, size_t count, Plan &plan, bool unchecked) const {
   return Check(*this, arguments, count, plan).run(unchecked);
+}
+
+bool Validator::holds(const tile_argument *arguments, size_t count, Plan &scratch) const {
+  return facts.empty() || Check(*this, arguments, count, scratch).findFalseFact() == facts.size();
 }
 
 Validator::Fit Validator::fits(const tile_argument *arguments, size_t count) const {

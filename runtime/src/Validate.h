@@ -22,7 +22,8 @@ struct Plan {
   int64_t programs = 0;
   /// Programs along each grid axis, slowest first.
   std::vector<int64_t> extents;
-  /// Values of the kernel's `dims`, in their order, then of the integral scalar parameters that expressions use.
+  /// Values of the kernel's `dims`, in their order, then of the scalar parameters that expressions use: of floats the bits
+  /// as f64.
   std::vector<int64_t> values;
   /// Machine arguments in the ABI's order: `pointers[i]` points to argument i, in `cells[i]`. Tensor maps and
   /// scratch memory are the launcher's to make: null.
@@ -50,6 +51,8 @@ public:
   enum class Fit : uint8_t { No, DtypesOnly, Yes };
   bool takesCount(size_t count) const { return count >= required && count <= kernel.params.size(); }
   Fit fits(const tile_argument *arguments, size_t count) const;
+  /// Whether the facts of a variant hold for arguments that fit. Overwrites `scratch`, allocates nothing once it is warm.
+  bool holds(const tile_argument *arguments, size_t count, Plan &scratch) const;
 
   const Kernel &getKernel() const { return kernel; }
   /// Strides of a tensor parameter as `check` has found them, in elements.
@@ -64,6 +67,7 @@ public:
 private:
   friend class Check;
   friend class ValidatorBuilder;
+  friend class CTables; // writes the same as C
 
   /// A range of `code`, or a constant (slot -1, no code), or one slot.
   struct Code {
@@ -73,7 +77,10 @@ private:
   };
   struct Instruction {
     Expr::Op op;
-    int64_t operand; // Integer: the value; Name: the slot
+    /// Integer: the value, or a float's bits. Name: the slot. Float: the operand to convert, from the top. Operators: a sum of
+    /// `unary` and `onFloats`.
+    int64_t operand;
+    static constexpr int64_t unary = 1, onFloats = 2;
   };
   /// Where a dimension or stride gets its value.
   struct Binding {
@@ -106,10 +113,11 @@ private:
   Kernel kernel;
   std::string signature;
   std::vector<Instruction> code;
-  std::vector<Binding> bindings; // one for each slot: kernel.dims, then integral scalars
+  std::vector<Binding> bindings; // one for each slot: kernel.dims, then scalars
   std::vector<Tensor> tensors;   // one for each parameter; unused for scalars
   std::vector<uint64_t> defaults;
-  std::vector<Code> grid, contracts;
+  std::vector<Code> grid, contracts, facts;
+  std::vector<uint32_t> factParams; // for each fact: the parameter whose alignment it is about, or their number
   std::vector<Source> sources;
   size_t required = 0; // parameters before the trailing defaults
   uint32_t strideCount = 0;

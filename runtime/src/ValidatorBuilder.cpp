@@ -25,7 +25,7 @@ private:
   bool bindDim(const std::string &name, Validator::Binding &binding);
   bool compileParam(size_t index);
   bool compile(const Expr &expr, Validator::Code &code);
-  bool emit(const Expr &expr, unsigned depth);
+  bool emit(const Expr &expr, unsigned depth, bool &isFloat);
 
   Validator &v;
   const Kernel &kernel;
@@ -130,7 +130,7 @@ bool ValidatorBuilder::bindNames() {
   }
   for (uint32_t p = 0; p < kernel.params.size(); ++p) {
     const Param &param = kernel.params[p];
-    if (param.kind != Param::Kind::Scalar || !isIntegral(param.dtype) || !isUsed(param))
+    if (param.kind != Param::Kind::Scalar || !isUsed(param))
       continue;
     if (!slots.emplace(param.name, uint32_t(v.bindings.size())).second)
       return fail("'" + param.name + "' is the name of a scalar and of a dimension");
@@ -139,7 +139,9 @@ bool ValidatorBuilder::bindNames() {
   return true;
 }
 
-bool ValidatorBuilder::emit(const Expr &expr, unsigned depth) {
+/// Appends the code of `expr`; `isFloat` tells whether it leaves a float's bits.
+bool ValidatorBuilder::emit(const Expr &expr, unsigned depth, bool &isFloat) {
+  isFloat = false;
   // The evaluator's stack holds 64 values.
   if (depth > 60)
     return fail("expression nested deeper than 60 levels");
@@ -147,27 +149,46 @@ bool ValidatorBuilder::emit(const Expr &expr, unsigned depth) {
     v.code.push_back({Expr::Op::Integer, expr.getInteger()});
     return true;
   }
+  if (expr.isFloat()) {
+    isFloat = true;
+    v.code.push_back({Expr::Op::Integer, floatBits(expr.getFloat())});
+    return true;
+  }
   if (expr.isName()) {
     auto slot = slots.find(expr.getName());
     if (slot == slots.end())
-      return fail("'" + expr.getName() + "' is neither a dimension nor an integral scalar");
+      return fail("'" + expr.getName() + "' is neither a dimension nor a scalar");
+    const Validator::Binding &binding = v.bindings[slot->second];
+    isFloat = binding.form == Form::Scalar && !isIntegral(kernel.params[binding.param].dtype);
     v.code.push_back({Expr::Op::Name, slot->second});
     return true;
   }
   bool unary = expr.getOp() == Expr::Op::Neg || expr.getOp() == Expr::Op::Not || expr.getOp() == Expr::Op::NextPow2;
   if (expr.getOperands().size() != (unary ? 1 : 2))
     return fail("wrong number of operands in '" + expr.toString() + "'");
-  for (const Expr &operand : expr.getOperands())
-    if (!emit(operand, depth + 1))
+  bool floats[2] = {false, false};
+  for (size_t i = 0; i < expr.getOperands().size(); ++i)
+    if (!emit(expr.getOperands()[i], depth + 1, floats[i]))
       return false;
-  v.code.push_back({expr.getOp(), unary});
+  bool onFloats = floats[0] || floats[1];
+  if (onFloats && !applyFloat(expr.getOp(), 0, 0))
+    return fail("'" + std::string(spelling(expr.getOp())) + "' takes no floats, in '" + expr.toString() + "'");
+  if (onFloats && !unary) // an integer that meets a float becomes one
+    for (int64_t i : {0, 1})
+      if (!floats[i])
+        v.code.push_back({Expr::Op::Float, 1 - i});
+  isFloat = onFloats && (expr.getOp() < Expr::Op::Eq);
+  v.code.push_back({expr.getOp(), (unary ? Validator::Instruction::unary : 0) + (onFloats ? Validator::Instruction::onFloats : 0)});
   return true;
 }
 
 bool ValidatorBuilder::compile(const Expr &expr, Validator::Code &code) {
   code.begin = uint32_t(v.code.size());
-  if (!emit(expr, 0))
+  bool isFloat;
+  if (!emit(expr, 0, isFloat))
     return false;
+  if (isFloat)
+    return fail("'" + expr.toString() + "' is a float, expected an integer or a condition");
   code.end = uint32_t(v.code.size());
   if (expr.isInteger() || expr.isName()) {
     if (expr.isInteger())
@@ -244,6 +265,14 @@ bool ValidatorBuilder::build() {
       return false;
 
   auto paramIndex = [&](const std::string &name) { return v.getParamIndex(name); };
+  for (const Fact &fact : kernel.facts) {
+    if (!compile(fact.condition, v.facts.emplace_back()))
+      return false;
+    size_t param = fact.param.empty() ? kernel.params.size() : paramIndex(fact.param);
+    if (!fact.param.empty() && (param == kernel.params.size() || kernel.params[param].kind != Param::Kind::Tensor))
+      return fail("'" + fact.text + "' names no tensor parameter");
+    v.factParams.push_back(uint32_t(param));
+  }
   for (const TensorMap &map : kernel.tensorMaps)
     if (paramIndex(map.param) == kernel.params.size())
       return fail("tensor map of '" + map.param + "', which is no parameter");

@@ -3,9 +3,12 @@ import math
 import os
 import sys
 
+import numpy
 import torch
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "examples"))
+import case as cases  # noqa: E402
+import philox  # noqa: E402
 from case import Case  # noqa: E402
 
 LARGE = {
@@ -30,6 +33,21 @@ LARGE = {
     "layer_norm_rows": [Case("M=8191 N=5120", T="f16", BLOCK=8192), Case("M=65535 N=1024", T="f16", ROWS=4, BLOCK=1024)],
     "rms_norm_rows": [Case("M=8191 N=8192", T="bf16", BLOCK=8192), Case("M=65535 N=1024", T="f16", ROWS=4, BLOCK=1024)],
     "row_sum": [Case("M=3 N=16777216", T="f32")],
+    "embedding": [Case("V=1000 N=4096 L=8192", kernel="embedding_backward", T="f16", D="f32")],
+    "last_arriver": [Case("N=16777216", T="f16", B=256), Case("M=65536 N=1024", kernel="column_sums", BM=16)],
+    "topk": [Case("M=1021 N=128256", T="f16"), Case("M=4096 N=1000", T="f32", K=32)],
+    "rotary": [Case("B=2 S=4096 H=32", T="f16", D=128), Case("B=2 S=2047 H=32", T="bf16", D=128, PAIRS="false")],
+    "state_space_scan": [Case("B=4 L=4096 D=2048", T="bf16")],
+    "prefix_sum": [Case("M=1021 N=65537", T="i32"), Case("M=4 N=1048576", T="i64")],
+    "histogram": [Case("M=257 N=1048575", T="u8")],
+    "sort_rows": [Case("M=4099 N=1000", T="f32"), Case("M=257 N=8192", T="f16", BLOCK=8192), Case("M=31 N=4000", T="f64", BLOCK=4096)],
+    "median_filter": [Case("H=1021 W=2047", T="u8")],
+    "dropout": [Case("N=33554437", {"p": 0.1, "seed": 42}, T="bf16", MASK="true")],
+    "gated_activation": [Case("M=4099 N=11008", T="bf16"), Case("M=1021 N=14336", T="f16", ACT="gelu")],
+    "concat": [Case("M=8191 N=4099", T="f16")],
+    "nf4_dequantize": [Case("M=4096 N=14336", T="bf16")],
+    "quantize_int8": [Case("M=8191 N=5120", T="bf16"), Case("M=4099 N=8191", kernel="dequantize_int8", T="f16")],
+    "rms_norm_backward": [Case("M=8191 N=4096 P=264", T="bf16"), Case("P=264 N=8192", kernel="rms_norm_weight", T="bf16")],
 }
 
 
@@ -39,6 +57,10 @@ def vector_add(case, x, y):
 
 def saxpy(case, a, x, y):
     return {"y": torch.tensor(a, dtype=torch.float32).double().item() * x + y}
+
+
+def row_scale(case, x, s, k):
+    return {"y": x * s[:, None] + k}
 
 
 def rms_norm(case, x, w, eps=1e-5):
@@ -197,8 +219,163 @@ def transpose(case, x):
     return {"y": x.T}
 
 
+def batched_matmul(case, a, b):
+    return {"c": a @ b}
+
+
+def conv2d(case, x, w):
+    stride = int(case.definitions.get("STRIDE", 1))
+    y = torch.nn.functional.conv2d(x.permute(0, 3, 1, 2), w.permute(3, 2, 0, 1), stride=stride, padding=(w.shape[0] - 1) // 2)
+    return {"y": y.permute(0, 2, 3, 1)}
+
+
+def max_pool2d(case, x):
+    r, stride = int(case.definitions.get("R", 3)), int(case.definitions.get("STRIDE", 2))
+    pad = (r - 1) // 2
+    padded = torch.nn.functional.pad(x, (0, 0, pad, r, pad, r), value=-math.inf)
+    shifted = [padded[:, i:i + case.H, j:j + case.W] for i in range(r) for j in range(r)]
+    return {"y": torch.stack(shifted).amax(0)[:, ::stride, ::stride]}
+
+
+def attention_sliding(case, q, k, v, window, scale):
+    distance = torch.arange(case.S, device=q.device)[:, None] - torch.arange(case.S, device=q.device)
+    s = (q @ k.transpose(2, 3)) * scale
+    s = s.masked_fill((distance < 0) | (distance >= window), -math.inf)
+    return {"o": torch.softmax(s, 3) @ v}
+
+
+def matmul_f8_scaled(case, a, b, sa, sb):
+    rows = sa.repeat_interleave(128, 1)[:, :case.K]
+    columns = sb.repeat_interleave(128, 0).repeat_interleave(128, 1)[:case.N, :case.K]
+    return {"c": (a * rows) @ (b * columns).T}
+
+
+def softmax_ragged(case, x, offset):
+    bounds, y = offset.tolist(), torch.empty_like(x)
+    for begin, end in zip(bounds[:-1], bounds[1:]):
+        y[begin:end] = torch.softmax(x[begin:end], 0)
+    return {"y": y}
+
+
+def gelu_ptx(case, x):
+    return {"y": torch.nn.functional.gelu(x, approximate="tanh")}
+
+
 def row_sum(case, x):
     return {"y": x.sum(1)}
 
 
+def topk(case, x):
+    k = int(case.definitions.get("K", 8))
+    order = torch.sort(torch.where(torch.isnan(x), math.inf, -x), dim=1, stable=True)
+    # NaN behind -inf, which -x makes an infinity too: numbers first, each kind in the order of the row.
+    rank = torch.isnan(x).gather(1, order.indices).to(torch.int8).sort(dim=1, stable=True).indices
+    at = order.indices.gather(1, rank)[:, :k]
+    values = x.gather(1, at)
+    if at.shape[1] < k:
+        at = torch.nn.functional.pad(at, (0, k - at.shape[1]), value=-1)
+        values = torch.nn.functional.pad(values, (0, k - values.shape[1]), value=math.nan)
+    return {"values": values, "at": at}
+
+
+def rotary(case, x, cosine, sine):
+    pairs = case.definitions.get("PAIRS", "true") == "true"
+    half = x.shape[3] // 2
+    u, v = (x[..., ::2], x[..., 1::2]) if pairs else (x[..., :half], x[..., half:])
+    c, s = cosine[None, :, None], sine[None, :, None]
+    p, q = u * c - v * s, u * s + v * c
+    return {"y": torch.stack([p, q], -1).flatten(-2) if pairs else torch.cat([p, q], -1)}
+
+
+def state_space_scan(case, a, b, start):
+    y, h = torch.empty_like(a), start
+    for t in range(case.L):
+        h = a[:, t] * h + b[:, t]
+        y[:, t] = h
+    return {"y": y, "last": h}
+
+
+def prefix_sum(case, x):
+    y = torch.cumsum(x, 1, dtype=x.dtype)
+    return {"y": y - x if case.definitions.get("EXCLUSIVE") == "true" else y}
+
+
+def histogram(case, x):
+    bins, low = int(case.definitions.get("BINS", 256)), int(case.definitions.get("FLOOR", 0))
+    x = x.long()
+    counted = torch.where((x >= low) & (x < bins), x, bins)
+    counts = torch.zeros(x.shape[0], bins + 1, dtype=torch.int64, device=x.device)
+    return {"counts": counts.scatter_add_(1, counted, torch.ones_like(counted))[:, :bins].int()}
+
+
+def sort_rows(case, x):
+    descending = case.definitions.get("DESCENDING") == "true"
+    order = torch.sort(torch.where(torch.isnan(x), math.inf, -x if descending else x), dim=1, stable=True)
+    rank = torch.isnan(x).gather(1, order.indices).to(torch.int8).sort(dim=1, stable=True).indices
+    at = order.indices.gather(1, rank)
+    return {"y": x.gather(1, at), "at": at}
+
+
+def median_filter(case, x):
+    wide = torch.nn.functional.pad(x, (1, 1, 1, 1))
+    near = [wide[i:i + case.H, j:j + case.W] for i in range(3) for j in range(3)]
+    return {"y": torch.stack(near).sort(0).values[4]}
+def dropout(case, x, p, seed=0):
+    p = torch.tensor(p, dtype=torch.float32).item()
+    kept = torch.from_numpy(philox.uniform(seed, numpy.arange(case.N))).to(x.device) >= p
+    result = {"y": torch.where(kept, x / (1.0 - p), 0.0)}
+    return {**result, "mask": kept} if case.definitions.get("MASK") == "true" else result
+
+
+def gated_activation(case, x):
+    gate, value = x[:, :case.N], x[:, case.N:]
+    act = {"silu": torch.nn.functional.silu, "sigmoid": torch.sigmoid, "relu": torch.relu, "gelu": torch.nn.functional.gelu,
+           "gelu_tanh": lambda v: torch.nn.functional.gelu(v, approximate="tanh")}[case.definitions.get("ACT", "silu")]
+    return {"y": act(gate) * value}
+
+
+def concat(case, **xs):
+    return {"y": torch.cat(list(xs.values()), 1)}
+
+
+def nf4_dequantize(case, q, scale):
+    table = torch.from_numpy(cases.module("nf4_dequantize").NF4).to(q.device)
+    return {"y": table[q.long()] * scale.repeat_interleave(int(case.definitions.get("G", 64)), 1)}
+
+
+def quantize_int8(case, scale=None, x=None, q=None):
+    if case.kernel == "dequantize_int8":
+        return {"y": q.double() * scale[:, None]}
+    top = x.float().abs().amax(1)
+    scale = torch.where(top > 0, top / 127.0, 1.0)
+    return {"q": torch.round(x.float() / scale[:, None]).clamp(-127, 127).long(), "scale": scale}
+
+
+def rms_norm_backward(case, part=None, x=None, w=None, dy=None, eps=1e-5):
+    if case.kernel == "rms_norm_weight":
+        return {"dw": part.sum(0)}
+    r = torch.rsqrt((x * x).mean(1, keepdim=True) + eps)
+    g, rows = dy * w, dy * x * r
+    return {"dx": r * (g - x * r * r * (g * x).mean(1, keepdim=True)),
+            "part": torch.stack([rows[p::case.P].sum(0) for p in range(case.P)])}
+
+
 softmax_rows, layer_norm_rows, rms_norm_rows, cross_entropy_lanes = softmax, layer_norm, rms_norm, cross_entropy
+
+
+def onHost(name):
+    """The example's own reference: what PyTorch has no atomics or unsigned arithmetic for."""
+    def run(case, **inputs):
+        host = {key: value.cpu().numpy() if isinstance(value, torch.Tensor) else value for key, value in inputs.items()}
+        return {key: torch.from_numpy(value) for key, value in cases.module(name).reference(case, **host).items()}
+    return run
+
+
+atomics, segment_sum, last_arriver, paged_attention = (onHost(name) for name in ("atomics", "segment_sum", "last_arriver", "paged_attention"))
+
+
+def embedding(case, id, w=None, g=None):
+    inside = (id >= 0) & (id < case.V)
+    if g is not None:
+        return {"dw": torch.zeros(case.V, case.N, dtype=torch.float64, device=g.device).index_add_(0, id[inside], g[inside])}
+    return {"y": torch.where(inside[:, None], w[id.clamp(0, case.V - 1)], 0.0)}

@@ -31,7 +31,8 @@ import tile  # noqa: E402
 from bandwidth import measureBandwidth  # noqa: E402
 
 TORCH = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "i32": torch.int32, "i64": torch.int64,
-         "i8": torch.int8, "u8": torch.uint8}
+         "i8": torch.int8, "u8": torch.uint8, "f64": torch.float64, "i16": torch.int16, "u16": torch.uint16, "u32": torch.uint32,
+         "u64": torch.uint64, "bool": torch.bool}
 FLOAT8 = {"f8e4m3": torch.float8_e4m3fn, "f8e5m2": torch.float8_e5m2}
 GUARD = 256          # elements on either side of an output that no kernel may touch
 

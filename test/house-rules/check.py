@@ -3,7 +3,7 @@ import os
 import re
 import sys
 
-FOLDERS = ("bench", "cmake", "codegen", "dialect", "docs", "driver", "editors", "examples", "frontend", "grammar", "passes",
+FOLDERS = ("bench", "cmake", "codegen", "dialect", "docs", "driver", "editors", "examples", "frontend", "grammar", "library", "passes",
            "python", "runtime", "test")
 SOURCES = (".cpp", ".h", ".hpp", ".c", ".td", ".def", ".py", ".g4", ".cmake", "CMakeLists.txt")
 TESTS = (".mlir", ".tile", ".test", ".ll")

@@ -63,7 +63,10 @@ struct ConvertThreadToLLVM : tile::impl::ConvertThreadToLLVMBase<ConvertThreadTo
       function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), builder.getDenseI32ArrayAttr({int32_t(cluster.getInt()), 1, 1}));
     // Registers can be reallocated only where their number on entry is known.
     auto occupancy = function->getAttrOfType<IntegerAttr>(tile::occupancyName);
-    if (occupancy || function->hasAttr(tile::gpu::producerThreadsName))
+    auto registers = function->getAttrOfType<IntegerAttr>(tile::maxRegistersName);
+    if (registers)
+      function->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(), builder.getI32IntegerAttr(int32_t(registers.getInt())));
+    if (!registers && (occupancy || function->hasAttr(tile::gpu::producerThreadsName)))
       function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(occupancy ? occupancy.getInt() : 1));
     function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), builder.getDenseI32ArrayAttr({int32_t(threads.getInt())}));
     // fp("fast") may flush subnormal numbers: without, each approximate instruction comes with its scaling.

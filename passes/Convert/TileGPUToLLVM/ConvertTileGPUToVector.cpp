@@ -1,6 +1,7 @@
 // convert-tile-gpu-to-vector: kernels become functions of one thread, tiles become vectors of its registers.
 #include "passes/Convert/TileGPUToLLVM/KernelFunction.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
+#include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -63,6 +64,8 @@ void populateTypes(TypeConverter &converter) {
 }
 
 struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTileGPUToVector> {
+  using Base::Base;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
@@ -76,29 +79,33 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     RewritePatternSet patterns(&getContext());
     populateViewPatterns(converter, patterns);
     populateMemoryPatterns(converter, patterns);
+    populateAtomicPatterns(converter, patterns, target);
     populateElementwisePatterns(converter, patterns);
+    populateElementPatterns(converter, patterns);
     populateNibblePatterns(converter, patterns);
     populateReducePatterns(converter, patterns);
     populateScanPatterns(converter, patterns);
+    populateOrderPatterns(converter, patterns);
     populatePartPatterns(converter, patterns);
     populateSharedPatterns(converter, patterns);
     populateFmaDotPatterns(converter, patterns);
     populateConvertLayoutPatterns(converter, patterns);
     populateMmaPatterns(converter, patterns);
+    populateDebugPatterns(converter, patterns);
     populateRingPatterns(converter, patterns);
     populateTmaPatterns(converter, patterns);
     populateWgmmaPatterns(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
 
-    ConversionTarget target(getContext());
-    target.addIllegalDialect<TileDialect, TileGPUDialect, tensor::TensorDialect>();
-    target.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect, vector::VectorDialect, ub::UBDialect>();
+    ConversionTarget legality(getContext());
+    legality.addIllegalDialect<TileDialect, TileGPUDialect, tensor::TensorDialect>();
+    legality.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect, vector::VectorDialect, ub::UBDialect>();
     auto isConverted = [&](Operation *op) { return converter.isLegal(op); };
-    target.addDynamicallyLegalDialect<arith::ArithDialect, math::MathDialect>(isConverted);
-    target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) { return converter.isSignatureLegal(op.getFunctionType()); });
-    target.addLegalOp<func::ReturnOp, ModuleOp>();
-    scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, target);
-    if (failed(applyFullConversion(module, target, std::move(patterns))))
+    legality.addDynamicallyLegalDialect<arith::ArithDialect, math::MathDialect>(isConverted);
+    legality.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) { return converter.isSignatureLegal(op.getFunctionType()); });
+    legality.addLegalOp<func::ReturnOp, ModuleOp>();
+    scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, legality);
+    if (failed(applyFullConversion(module, legality, std::move(patterns))))
       signalPassFailure();
   }
 

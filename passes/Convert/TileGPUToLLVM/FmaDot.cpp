@@ -15,10 +15,11 @@ using namespace tile::gpu;
 
 namespace {
 
-/// The slice of an operand that a thread needs for `unroll` steps of K: the rows (or columns) of its accumulators.
+/// The slice of an operand that a thread needs for `unroll` steps of K: the rows (or columns) of its accumulators, of each
+/// batch.
 class OperandSlice {
 public:
-  /// `kDim`: the operand's dimension along K; the other one is dimension 1 - kDim of the accumulator too.
+  /// `kDim`: the operand's dimension along K; the others are dimensions of the accumulator too.
   OperandSlice(MemDescType type, const LinearLayout &accumulator, unsigned kDim, int64_t unroll)
       : elementType(type.getElementType()), shared(getSharedLayout(type)), kDim(kDim) {
     LinearLayout rows = accumulator.dropDim(kDim).insertUnitDim(kDim);
@@ -47,7 +48,10 @@ public:
     SmallVector<int64_t> sources;
     for (unsigned reg = 0; reg < accumulator.getNumRegisters(); ++reg) {
       Coord wanted = alongK(k);
-      wanted[1 - kDim] = accumulator.apply(reg, 0, 0)[1 - kDim];
+      Coord held = accumulator.apply(reg, 0, 0);
+      for (unsigned d = 0; d < held.size(); ++d)
+        if (d != kDim)
+          wanted[d] = held[d];
       unsigned source = 0;
       while (layout.apply(source, 0, 0) != wanted)
         ++source;
@@ -58,7 +62,7 @@ public:
 
 private:
   Coord alongK(int64_t position) const {
-    Coord coord(2, 0);
+    Coord coord(shared.getShape().size(), 0);
     coord[kDim] = position;
     return coord;
   }
@@ -85,8 +89,9 @@ struct LowerFmaDot : OpConversionPattern<FmaDotOp> {
       return op.emitError("expected operands that convert exactly to ")
              << elementType << ", found " << typeA.getElementType() << " and " << typeB.getElementType();
 
-    int64_t extent = typeA.getShape()[1], unroll = std::min<int64_t>(extent, 4);
-    OperandSlice a(typeA, accumulator, /*kDim=*/1, unroll), b(typeB, accumulator, /*kDim=*/0, unroll);
+    unsigned rank = typeA.getShape().size();
+    int64_t extent = typeA.getShape().back(), unroll = std::min<int64_t>(extent, 4);
+    OperandSlice a(typeA, accumulator, /*kDim=*/rank - 1, unroll), b(typeB, accumulator, /*kDim=*/rank - 2, unroll);
     auto body = [&](OpBuilder &builder, Location loc, Value step, ValueRange acc) {
       Value sum = acc[0];
       Value x = a.load(builder, loc, adaptor.getA(), step, elementType, op.getIsUnsigned()),

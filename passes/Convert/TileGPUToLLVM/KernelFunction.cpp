@@ -69,6 +69,8 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
   function->setAttr(gpu::numThreadsName, b.getI64IntegerAttr(threads));
   if (auto occupancy = kernel->getAttr(occupancyName))
     function->setAttr(occupancyName, occupancy);
+  if (auto registers = kernel->getAttr(maxRegistersName))
+    function->setAttr(maxRegistersName, registers);
   if (auto cluster = kernel->getAttr(gpu::blocksOfClusterName))
     function->setAttr(gpu::blocksOfClusterName, cluster);
   if (auto bytes = kernel->getAttr(gpu::sharedBytesName))

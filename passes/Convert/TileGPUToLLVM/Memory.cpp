@@ -1,7 +1,6 @@
 // Loads, stores and existence masks of tiles: predicated global accesses, vectorised as tile-gpu-vectorize-accesses says.
+#include "passes/Convert/TileGPUToLLVM/GlobalAccess.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
-#include "passes/Convert/TileGPUToLLVM/Patterns.h"
-#include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -22,15 +21,14 @@ Type tile::gpu::getStoredType(Type element) {
   return element;
 }
 
-/// True if `value` is known not to be negative, by a look at its definition.
-static bool isNonNegative(Value value, unsigned depth = 0) {
+bool tile::gpu::isNonNegative(Value value, unsigned depth) {
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant)))
     return !constant.isNegative();
   if (depth > 6)
     return false;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    auto loop = dyn_cast_if_present<scf::ForOp>(argument.getOwner()->getParentOp());
     return loop && argument == loop.getInductionVar() && isNonNegative(loop.getLowerBound(), depth + 1);
   }
   Operation *op = value.getDefiningOp();
@@ -42,191 +40,6 @@ static bool isNonNegative(Value value, unsigned depth = 0) {
     return llvm::any_of(op->getOperands(), [&](Value v) { return isNonNegative(v, depth + 1); });
   return false;
 }
-
-namespace {
-
-/// One access to global memory, ready to be cut into pieces: addresses and predicates for each register.
-template <typename Op> class Access {
-public:
-  Access(Op op, ValueRange view, ValueRange starts, ValueRange ends, RankedTensorType tile, OpBuilder &builder)
-      : op(op), parts(view, op.getView().getType().getRank()), builder(builder), loc(op.getLoc()) {
-    element = op.getView().getType().getElementType();
-    if (tile) {
-      layout = getLayout(tile);
-      thread.emplace(builder, loc, layout);
-    }
-    zero = constantIndex(builder, loc, 0);
-    Value origin = zero;
-    unsigned end = 0, tileDim = 0;
-    for (unsigned d = 0; d < op.getSizes().size(); ++d) {
-      Value start = starts[d], limit = parts.extents[d];
-      if (op.getHasEnd()[d])
-        limit = arith::MinSIOp::create(builder, loc, limit, ends[end++]);
-      Value scaled = arith::MulIOp::create(builder, loc, start, parts.strides[d]);
-      origin = arith::AddIOp::create(builder, loc, origin, scaled);
-      if (op.isDropped(d)) {
-        if (!op.getInBounds()[d]) {
-          uniform(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, start, limit));
-          if (!isNonNegative(start))
-            uniform(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, start, zero));
-        }
-        continue;
-      }
-      addDimension(tileDim++, start, limit, parts.strides[d], op.getSizes()[d], op.getSteps()[d], op.getInBounds()[d]);
-    }
-    if (parts.exists)
-      uniform(parts.exists);
-    base = move(parts.pointer, origin);
-    Value offset;
-    for (Dimension &dim : dims) {
-      Value coordinate = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), thread->getBase(&dim - dims.data()));
-      Value scaled = arith::MulIOp::create(builder, loc, coordinate, dim.stride);
-      offset = offset ? Value(arith::AddIOp::create(builder, loc, offset, scaled)) : scaled;
-    }
-    threadBase = offset ? move(base, offset) : base;
-  }
-
-  const LinearLayout &getTileLayout() const { return layout; }
-
-  /// Whether register `reg` exists; null if it always does.
-  Value exists(unsigned reg) {
-    Value all = uniformPredicate;
-    for (auto [d, dim] : llvm::enumerate(dims)) {
-      if (!dim.high)
-        continue;
-      Value position = thread->get(builder, loc, reg, d);
-      all = conjunction(all, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, position, dim.high));
-      if (dim.low)
-        all = conjunction(all, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, position, dim.low));
-    }
-    return all;
-  }
-
-  /// The address of register `reg`'s element, of a nibble its byte.
-  Value address(unsigned reg) { return toPointer(place(reg)); }
-
-  /// Of a byte that holds register `reg`'s nibble: i8, its bits at the bottom.
-  Value selectNibble(Value byte, unsigned reg) { return selectNibbleAt(byte, place(reg)); }
-  Value selectScalarNibble(Value byte) { return selectNibbleAt(byte, base); }
-
-  Value place(unsigned reg) {
-    Value total;
-    for (auto [d, dim] : llvm::enumerate(dims)) {
-      int64_t offset = thread->getOffset(reg, d);
-      if (offset == 0)
-        continue;
-      if (!thread->isDisjoint(d))
-        return xorAddress(reg);
-      Value scaled = arith::MulIOp::create(builder, loc, dim.stride, constantIndex(builder, loc, offset));
-      total = total ? Value(arith::AddIOp::create(builder, loc, total, scaled)) : scaled;
-    }
-    return total ? move(threadBase, total) : threadBase;
-  }
-
-  /// Whether pieces of `width` neighbours along dimension `fastest` are aligned, and exist or not as a whole, in this
-  /// program: the same answer for every thread.
-  Value canVectorize(unsigned width, unsigned fastest) {
-    int64_t bytes = std::max(8u, getStoredType(element).getIntOrFloatBitWidth()) / 8;
-    Value address = isNibble(element) ? base : Value(LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), base));
-    // Everything that must be a multiple: collected by OR, tested once.
-    Value address32 = arith::TruncIOp::create(builder, loc, builder.getI32Type(), address);
-    Value bits = arith::AndIOp::create(builder, loc, address32, constantI32(builder, loc, width * bytes - 1));
-    Value elements;
-    auto collect = [&](Value v) { elements = elements ? Value(arith::OrIOp::create(builder, loc, elements, v)) : v; };
-    for (auto [d, dim] : llvm::enumerate(dims)) {
-      if (d != fastest) {
-        Value stride = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), dim.stride);
-        collect(arith::TruncIOp::create(builder, loc, builder.getI32Type(), stride));
-        continue;
-      }
-      if (dim.high)
-        collect(dim.high);
-      if (dim.low)
-        collect(dim.low);
-    }
-    if (elements) {
-      elements = arith::AndIOp::create(builder, loc, elements, constantI32(builder, loc, width - 1));
-      bits = arith::OrIOp::create(builder, loc, bits, elements);
-    }
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits, constantI32(builder, loc, 0));
-  }
-
-  Value scalarAddress() { return toPointer(base); }
-  Value scalarExists() { return uniformPredicate; }
-  Type getElement() const { return element; }
-
-  Value conjunction(Value a, Value b) {
-    if (!a || !b)
-      return a ? a : b;
-    return arith::AndIOp::create(builder, loc, a, b);
-  }
-
-private:
-  struct Dimension {
-    Value stride;    // elements between neighbours of the tile
-    Value low, high; // i32: coordinates that exist; null where all do
-  };
-
-  void uniform(Value condition) { uniformPredicate = conjunction(uniformPredicate, condition); }
-
-  void addDimension(unsigned d, Value start, Value limit, Value stride, int64_t size, int64_t step, bool inBounds) {
-    Dimension dim;
-    dim.stride = step == 1 ? stride : Value(arith::MulIOp::create(builder, loc, stride, constantIndex(builder, loc, step)));
-    if (!inBounds) {
-      Value sizeValue = constantIndex(builder, loc, size);
-      auto toCoordinate = [&](Value distance) -> Value {
-        if (step != 1)
-          distance = arith::CeilDivSIOp::create(builder, loc, distance, constantIndex(builder, loc, step));
-        distance = arith::MinSIOp::create(builder, loc, distance, sizeValue);
-        distance = arith::MaxSIOp::create(builder, loc, distance, zero);
-        return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), distance);
-      };
-      dim.high = toCoordinate(arith::SubIOp::create(builder, loc, limit, start));
-      if (!isNonNegative(start))
-        dim.low = toCoordinate(arith::SubIOp::create(builder, loc, zero, start));
-    }
-    dims.push_back(dim);
-  }
-
-  Value xorAddress(unsigned reg) {
-    Value total = zero;
-    for (auto [d, dim] : llvm::enumerate(dims)) {
-      Value position = thread->get(builder, loc, reg, d);
-      Value wide = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), position);
-      total = arith::AddIOp::create(builder, loc, total, arith::MulIOp::create(builder, loc, wide, dim.stride));
-    }
-    return move(base, total);
-  }
-
-  Value move(Value pointer, Value offset) { return advance(builder, loc, pointer, offset, element); }
-
-  Value toPointer(Value place) {
-    if (!isNibble(element))
-      return place;
-    Value address = arith::ShRUIOp::create(builder, loc, place, arith::ConstantIntOp::create(builder, loc, 1, 64));
-    return LLVM::IntToPtrOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), 1), address);
-  }
-
-  Value selectNibbleAt(Value byte, Value place) {
-    Type i8 = builder.getI8Type();
-    Value half = arith::AndIOp::create(builder, loc, arith::TruncIOp::create(builder, loc, i8, place),
-                                       arith::ConstantIntOp::create(builder, loc, 1, 8));
-    return arith::ShRUIOp::create(builder, loc, byte,
-                                  arith::ShLIOp::create(builder, loc, half, arith::ConstantIntOp::create(builder, loc, 2, 8)));
-  }
-
-  Op op;
-  ViewParts parts;
-  OpBuilder &builder;
-  Location loc;
-  Type element;
-  LinearLayout layout;
-  std::optional<ThreadCoordinates> thread;
-  SmallVector<Dimension> dims;
-  Value zero, base, threadBase, uniformPredicate;
-};
-
-} // namespace
 
 //===-- Pieces: 1 to 16 bytes, predicated -------------------------------------------------------------------------===//
 
@@ -362,13 +175,6 @@ static Value fromStored(OpBuilder &builder, Location loc, Value value, VectorTyp
   return value.getType() == type ? value : Value(arith::BitcastOp::create(builder, loc, type, value));
 }
 
-static SmallVector<Value> fronts(ArrayRef<ValueRange> ranges) {
-  SmallVector<Value> values;
-  for (ValueRange range : ranges)
-    values.push_back(range.front());
-  return values;
-}
-
 /// Neighbouring registers that the access moves at once; with `tile_gpu.vector_if`, after a check at run time.
 static unsigned getVectorWidth(Operation *op, StringRef attribute = vectorName) {
   auto width = op->getAttrOfType<IntegerAttr>(attribute);
@@ -379,12 +185,14 @@ static bool isZeroPad(Value pad) { return matchPattern(pad, m_Zero()) || matchPa
 
 namespace {
 
-struct LowerLoad : OpConversionPattern<LoadOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(LoadOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+/// Loads, and gathers: these are of tiles only.
+template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
+  using OpConversionPattern<Op>::OpConversionPattern;
+  using OneToNOpAdaptor = typename OpConversionPattern<Op>::OneToNOpAdaptor;
+  LogicalResult matchAndRewrite(Op op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     auto tile = dyn_cast<RankedTensorType>(op.getType());
-    Access<LoadOp> access(op, adaptor.getView(), fronts(adaptor.getStarts()), fronts(adaptor.getEnds()), tile, rewriter);
+    GlobalAccess<Op> access = makeGlobalAccess(op, adaptor, tile, rewriter);
     bool readOnly = op->hasAttr(readOnlyName);
     Type element = access.getElement(), stored = getStoredType(element);
     Value pad = adaptor.getPad().front();
@@ -395,7 +203,7 @@ struct LowerLoad : OpConversionPattern<LoadOp> {
       Value piece = loadPiece(rewriter, loc, VectorType::get(1, stored), access.scalarAddress(), predicate, readOnly, op.getCache());
       if (isNibble(element)) { // padding is 0
         Value byte = vector::ExtractOp::create(rewriter, loc, piece, ArrayRef<int64_t>{0});
-        rewriter.replaceOpWithNewOp<arith::TruncIOp>(op, element, access.selectScalarNibble(byte));
+        rewriter.template replaceOpWithNewOp<arith::TruncIOp>(op, element, access.selectScalarNibble(byte));
         return success();
       }
       Value value = vector::ExtractOp::create(rewriter, loc, fromStored(rewriter, loc, piece, one), ArrayRef<int64_t>{0});
@@ -404,7 +212,7 @@ struct LowerLoad : OpConversionPattern<LoadOp> {
       rewriter.replaceOp(op, value);
       return success();
     }
-    auto type = cast<VectorType>(getTypeConverter()->convertType(tile));
+    auto type = cast<VectorType>(this->getTypeConverter()->convertType(tile));
     unsigned width = mask ? 1 : getVectorWidth(op), count = type.getNumElements();
     width = std::min(width, count);
     bool select = !isZeroPad(op.getPad());
@@ -456,7 +264,7 @@ struct LowerLoad : OpConversionPattern<LoadOp> {
   }
 
   /// All `count` nibbles of a thread in pieces of `width`; what does not exist is 0, the only padding that they have.
-  static Value loadNibbles(LoadOp op, Access<LoadOp> &access, unsigned width, unsigned count, Value mask, OpBuilder &builder) {
+  static Value loadNibbles(Op op, GlobalAccess<Op> &access, unsigned width, unsigned count, Value mask, OpBuilder &builder) {
     Location loc = op.getLoc();
     bool readOnly = op->hasAttr(readOnlyName);
     auto exists = [&](unsigned reg) {
@@ -483,12 +291,14 @@ struct LowerLoad : OpConversionPattern<LoadOp> {
   }
 };
 
-struct LowerStore : OpConversionPattern<StoreOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(StoreOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+/// Stores, and scatters.
+template <typename Op> struct LowerStore : OpConversionPattern<Op> {
+  using OpConversionPattern<Op>::OpConversionPattern;
+  using OneToNOpAdaptor = typename OpConversionPattern<Op>::OneToNOpAdaptor;
+  LogicalResult matchAndRewrite(Op op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     auto tile = dyn_cast<RankedTensorType>(op.getValue().getType());
-    Access<StoreOp> access(op, adaptor.getView(), fronts(adaptor.getStarts()), fronts(adaptor.getEnds()), tile, rewriter);
+    GlobalAccess<Op> access = makeGlobalAccess(op, adaptor, tile, rewriter);
     Value value = adaptor.getValue().front();
     Value mask = op.getMask() ? adaptor.getMask().front() : Value();
     if (!tile) {
@@ -543,7 +353,7 @@ struct LowerInside : OpConversionPattern<InsideOp> {
   LogicalResult matchAndRewrite(InsideOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     auto tile = dyn_cast<RankedTensorType>(op.getType());
-    Access<InsideOp> access(op, adaptor.getView(), fronts(adaptor.getStarts()), fronts(adaptor.getEnds()), tile, rewriter);
+    GlobalAccess<InsideOp> access = makeGlobalAccess(op, adaptor, tile, rewriter);
     auto orTrue = [&](Value v) { return v ? v : Value(arith::ConstantIntOp::create(rewriter, loc, 1, 1)); };
     if (!tile) {
       rewriter.replaceOp(op, orTrue(access.scalarExists()));
@@ -562,5 +372,5 @@ struct LowerInside : OpConversionPattern<InsideOp> {
 } // namespace
 
 void tile::gpu::populateMemoryPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerLoad, LowerStore, LowerInside>(converter, patterns.getContext());
+  patterns.add<LowerLoad<LoadOp>, LowerLoad<GatherOp>, LowerStore<StoreOp>, LowerStore<ScatterOp>, LowerInside>(converter, patterns.getContext());
 }

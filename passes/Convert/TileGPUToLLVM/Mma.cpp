@@ -105,24 +105,43 @@ struct LowerMma : OpConversionPattern<MmaOp> {
 
     // Registers run through a fragment, then K, then M or N; the accumulator's through a fragment, then N, then M.
     int64_t k = 256 / typeA.getElementTypeBitWidth();
-    unsigned steps = typeA.getDimSize(1) / k;
+    ArrayRef<int64_t> shape = typeA.getShape();
+    unsigned steps = shape.back() / k, batches = 1;
+    for (int64_t extent : shape.drop_back(2))
+      batches *= extent;
     SmallVector<Value> a = getOperandWords(rewriter, loc, adaptor.getA(), *instruction);
     SmallVector<Value> b = getOperandWords(rewriter, loc, adaptor.getB(), *instruction);
-    unsigned fragmentsM = a.size() / 4 / steps, fragmentsN = b.size() / 2 / steps;
+    unsigned fragmentsM = a.size() / batches / 4 / steps, fragmentsN = b.size() / batches / 2 / steps;
     int64_t held = cast<VectorType>(adaptor.getAcc().getType()).getNumElements();
-    if (typeA.getDimSize(1) % k || held != int64_t(4 * fragmentsM * fragmentsN))
+    if (shape.back() % k || held != int64_t(4 * batches * fragmentsM * fragmentsN))
       return op.emitError("internal: expected operands in the fragments' layouts, found ") << typeA << " and " << typeB;
 
     SmallVector<SmallVector<Value>> fragments;
-    for (unsigned f = 0; f < fragmentsM * fragmentsN; ++f)
+    for (unsigned f = 0; f < batches * fragmentsM * fragmentsN; ++f)
       fragments.push_back(splitAccumulator(rewriter, loc, adaptor.getAcc(), 4 * f, *instruction));
-    for (unsigned step = 0; step < steps; ++step)
-      for (unsigned i = 0; i < fragmentsM; ++i)
-        for (unsigned j = 0; j < fragmentsN; ++j) {
-          SmallVector<Value> &c = fragments[i * fragmentsN + j];
-          c = multiply(rewriter, loc, *instruction, ArrayRef<Value>(a).slice(4 * (i * steps + step), 4),
-                       ArrayRef<Value>(b).slice(2 * (j * steps + step), 2), c, k);
-        }
+    // Sums that leave the tensor core start anew from zero.
+    unsigned together = op.getPromote() ? std::max<int64_t>(1, *op.getPromote() / k) : steps;
+    Value zero;
+    if (op.getPromote())
+      zero = LLVM::ZeroOp::create(rewriter, loc, instruction->accumulatorWord);
+    SmallVector<SmallVector<Value>> sums = fragments;
+    for (unsigned batch = 0; batch < batches; ++batch)
+      for (unsigned step = 0; step < steps; ++step)
+        for (unsigned i = 0; i < fragmentsM; ++i)
+          for (unsigned j = 0; j < fragmentsN; ++j) {
+            unsigned f = (batch * fragmentsM + i) * fragmentsN + j;
+            SmallVector<Value> &c = sums[f];
+            if (zero && step % together == 0)
+              c.assign(c.size(), zero);
+            c = multiply(rewriter, loc, *instruction, ArrayRef<Value>(a).slice(4 * ((batch * fragmentsM + i) * steps + step), 4),
+                         ArrayRef<Value>(b).slice(2 * ((batch * fragmentsN + j) * steps + step), 2), c, k);
+            if (!zero || (step + 1) % together != 0)
+              continue;
+            for (auto [total, sum] : llvm::zip(fragments[f], c))
+              total = LLVM::FAddOp::create(rewriter, loc, total, sum);
+          }
+    if (!zero)
+      fragments = sums;
 
     SmallVector<Value> elements;
     for (const SmallVector<Value> &fragment : fragments)

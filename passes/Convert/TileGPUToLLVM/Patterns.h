@@ -9,15 +9,21 @@ namespace tile::gpu {
 
 /// Views become (pointer, extents, strides), with a flag "exists" behind them for views of rank 0.
 void populateViewPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
-/// tile.load, tile.store, tile.inside.
+/// tile.load, tile.store, tile.inside, tile.gather, tile.scatter.
 void populateMemoryPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// tile.atomic, by what the GPU `target` (as in sm_90a) has instructions for.
+void populateAtomicPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns, llvm::StringRef target);
 /// arith and math on tiles, constants, splat, iota, broadcast, reshape, permute.
 void populateElementwisePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// tile.lookup and tile.random_bits.
+void populateElementPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile.reduce and tile.arg_reduce.
 void populateReducePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 
-/// tile.scan and tile.take.
+/// tile.scan, tile.reduce_by and tile.take.
 void populateScanPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// tile.sort and tile.histogram.
+void populateOrderPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 
 /// tile_gpu.part_arrive, part_combine.
 void populatePartPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
@@ -29,6 +35,8 @@ void populateFmaDotPatterns(const mlir::TypeConverter &converter, mlir::RewriteP
 void populateConvertLayoutPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// Conversions from i4 tiles, eight elements of each register at once.
 void populateNibblePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// tile.print, tile.assert, tile.ptx.
+void populateDebugPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile_gpu.mma.
 void populateMmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile_gpu.descriptor, tma_load, tma_store, clear_from.

@@ -315,16 +315,20 @@ struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
       synchronizeCluster();
     else
       NVVM::BarrierOp::create(rewriter, loc);
+    // Where the source fixes the registers of a thread, all have as many.
+    bool moves = !op->getParentOfType<func::FuncOp>()->hasAttr(maxRegistersName);
     Value thread = getThreadId(rewriter, loc);
     Value isConsumer = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, thread, constantI32(rewriter, loc, consumers));
     auto split = scf::IfOp::create(rewriter, loc, isConsumer, /*withElseRegion=*/true);
     rewriter.inlineBlockBefore(&op.getConsumer().front(), split.thenYield());
     rewriter.setInsertionPointToStart(split.elseBlock());
-    setRegisters(rewriter, loc, consumers, blocks, /*producer=*/true);
+    if (moves)
+      setRegisters(rewriter, loc, consumers, blocks, /*producer=*/true);
     auto one = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, thread, consumers), /*withElseRegion=*/false);
     rewriter.inlineBlockBefore(&op.getProducer().front(), one.thenYield());
     rewriter.setInsertionPointToStart(split.thenBlock());
-    setRegisters(rewriter, loc, consumers, blocks, /*producer=*/false);
+    if (moves)
+      setRegisters(rewriter, loc, consumers, blocks, /*producer=*/false);
     if (clustered) { // no block leaves while the other may still arrive at its barriers
       rewriter.setInsertionPointAfter(split);
       synchronizeCluster();

@@ -1,5 +1,6 @@
 // Scans: blocks of neighbours along the axis double with each bit, between registers, by shuffles of lanes, and across
-// warps through shared memory. Every thread keeps the prefixes of its elements and the total of the block around each.
+// warps through shared memory. Every thread keeps the prefixes of its elements and the total of the block around each;
+// a reduction by a function keeps the totals alone.
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
@@ -20,15 +21,15 @@ using State = SmallVector<Value>;
 
 namespace {
 
-/// A scan while it is lowered.
+/// A scan, or a reduction by a function, while it is lowered.
 class Scanner {
 public:
   Scanner(ScanOp op, ConversionPatternRewriter &b, const LinearLayout &layout, ValueRange sources)
-      : op(op), b(b), loc(op.getLoc()), layout(layout), prefixes(sources), totals(sources) {
-    for (unsigned r = 0; r < layout.getNumRegisters(); ++r)
-      kept.push_back(r);
-  }
+      : Scanner(op, op.getCombiner().front(), op.getReverse(), /*wantsPrefixes=*/true, b, layout, sources) {}
+  Scanner(ReduceByOp op, ConversionPatternRewriter &b, const LinearLayout &layout, ValueRange sources)
+      : Scanner(op, op.getCombiner().front(), /*isReverse=*/false, /*wantsPrefixes=*/false, b, layout, sources) {}
 
+  /// The prefixes, or the totals with the registers along the axis left out.
   FailureOr<State> run(ArrayRef<ScanStep> steps) {
     for (const ScanStep &step : steps) {
       if (step.dim == InDim::Register)
@@ -38,14 +39,21 @@ public:
       else if (failed(joinWarps(step)))
         return failure();
     }
-    return prefixes;
+    return wantsPrefixes ? prefixes : totals;
   }
 
 private:
+  Scanner(Operation *op, Block &body, bool isReverse, bool wantsPrefixes, ConversionPatternRewriter &b, const LinearLayout &layout,
+          ValueRange sources)
+      : op(op), body(body), isReverse(isReverse), wantsPrefixes(wantsPrefixes), b(b), loc(op->getLoc()), layout(layout),
+        prefixes(sources), totals(sources) {
+    for (unsigned r = 0; r < layout.getNumRegisters(); ++r)
+      kept.push_back(r);
+  }
+
   /// The function of the scan on vectors: `left` and `right` in the order of the axis.
   State combine(const State &left, const State &right) {
     int64_t width = cast<VectorType>(left[0].getType()).getNumElements();
-    Block &body = op.getCombiner().front();
     IRMapping mapping;
     for (auto [i, value] : llvm::enumerate(llvm::concat<const Value>(left, right)))
       mapping.map(body.getArgument(i), value);
@@ -72,7 +80,7 @@ private:
   }
 
   /// In the order of the axis: `near` comes before `far` unless the scan is reversed.
-  State combineAlong(const State &near, const State &far) { return op.getReverse() ? combine(far, near) : combine(near, far); }
+  State combineAlong(const State &near, const State &far) { return isReverse ? combine(far, near) : combine(near, far); }
 
   State take(const State &state, ArrayRef<int64_t> registers) {
     return llvm::map_to_vector<2>(state, [&](Value v) { return takeElements(b, loc, v, registers); });
@@ -93,19 +101,21 @@ private:
   SmallVector<int64_t> allRegisters() { return llvm::to_vector(llvm::seq<int64_t>(0, layout.getNumRegisters())); }
 
   void joinRegisters(unsigned bit) {
-    int64_t mask = int64_t(1) << bit, behind = op.getReverse() ? 0 : mask; // the bit of those that come second
-    SmallVector<int64_t> second, others;
-    for (int64_t r : allRegisters())
-      if ((r & mask) == behind) {
-        second.push_back(r);
-        others.push_back(r ^ mask);
-      }
-    State late = combineAlong(take(totals, totalOf(others)), take(prefixes, second));
-    SmallVector<int64_t> merge = allRegisters();
-    for (auto [i, r] : llvm::enumerate(second))
-      merge[r] = layout.getNumRegisters() + i;
-    for (auto [prefix, value] : llvm::zip(prefixes, late))
-      prefix = vector::ShuffleOp::create(b, loc, prefix, value, merge);
+    int64_t mask = int64_t(1) << bit, behind = isReverse ? 0 : mask; // the bit of those that come second
+    if (wantsPrefixes) {
+      SmallVector<int64_t> second, others;
+      for (int64_t r : allRegisters())
+        if ((r & mask) == behind) {
+          second.push_back(r);
+          others.push_back(r ^ mask);
+        }
+      State late = combineAlong(take(totals, totalOf(others)), take(prefixes, second));
+      SmallVector<int64_t> merge = allRegisters();
+      for (auto [i, r] : llvm::enumerate(second))
+        merge[r] = layout.getNumRegisters() + i;
+      for (auto [prefix, value] : llvm::zip(prefixes, late))
+        prefix = vector::ShuffleOp::create(b, loc, prefix, value, merge);
+    }
 
     SmallVector<int64_t> low, high, left;
     for (auto [i, r] : llvm::enumerate(kept)) {
@@ -123,8 +133,10 @@ private:
     Value isHigh = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, own, constantI32(b, loc, 0));
     Value isLow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, own, constantI32(b, loc, 0));
     State other = llvm::map_to_vector<2>(totals, [&](Value v) { return shuffleLanes(b, loc, v, 1u << bit); });
-    State late = combineAlong(take(other, totalOf(allRegisters())), prefixes);
-    prefixes = select(op.getReverse() ? isLow : isHigh, late, prefixes);
+    if (wantsPrefixes) {
+      State late = combineAlong(take(other, totalOf(allRegisters())), prefixes);
+      prefixes = select(isReverse ? isLow : isHigh, late, prefixes);
+    }
     totals = combine(select(isHigh, other, totals), select(isHigh, totals, other));
   }
 
@@ -169,10 +181,10 @@ private:
     unsigned count = 1u << step.bits.size();
     State total, before; // of all warps so far, and of those that come first
     for (unsigned n = 0; n < count; ++n) {
-      unsigned at = op.getReverse() ? count - 1 - n : n, spread = 0;
+      unsigned at = isReverse ? count - 1 - n : n, spread = 0;
       for (auto [i, bit] : llvm::enumerate(step.bits))
         spread |= ((at >> i) & 1) << bit;
-      if (n) {
+      if (n && wantsPrefixes) {
         Value mine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, place, constantI32(b, loc, at));
         before = n == 1 ? total : select(mine, total, before);
       }
@@ -188,15 +200,19 @@ private:
       }
       total = n ? combineAlong(total, part) : part;
     }
-    Value first = constantI32(b, loc, op.getReverse() ? count - 1 : 0);
+    totals = total;
+    if (!wantsPrefixes)
+      return success();
+    Value first = constantI32(b, loc, isReverse ? count - 1 : 0);
     Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, place, first);
     State late = combineAlong(take(before, totalOf(allRegisters())), prefixes);
     prefixes = select(isFirst, prefixes, late);
-    totals = total;
     return success();
   }
 
-  ScanOp op;
+  Operation *op;
+  Block &body;
+  bool isReverse, wantsPrefixes;
   ConversionPatternRewriter &b;
   Location loc;
   const LinearLayout &layout;
@@ -217,6 +233,28 @@ struct LowerScan : OpConversionPattern<ScanOp> {
     if (failed(results))
       return failure();
     rewriter.replaceOp(op, *results);
+    return success();
+  }
+};
+
+struct LowerReduceBy : OpConversionPattern<ReduceByOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ReduceByOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    LinearLayout layout = getLayout(cast<RankedTensorType>(op.getSources()[0].getType()));
+    auto steps = planScan(layout, op.getAxis());
+    if (!steps)
+      return op.emitError("internal: a reduction by a function in a layout that it cannot go through");
+    FailureOr<State> results = Scanner(op, rewriter, layout, adaptor.getSources()).run(*steps);
+    if (failed(results))
+      return failure();
+    SmallVector<Value> values;
+    for (auto [total, result] : llvm::zip(*results, op.getResults())) {
+      auto wanted = dyn_cast<VectorType>(getTypeConverter()->convertType(result.getType()));
+      if (wanted && total.getType() != wanted)
+        return op.emitError("internal: a reduction by a function leaves other registers than its result's layout");
+      values.push_back(wanted ? total : Value(vector::ExtractOp::create(rewriter, op.getLoc(), total, ArrayRef<int64_t>{0})));
+    }
+    rewriter.replaceOp(op, values);
     return success();
   }
 };
@@ -286,5 +324,5 @@ struct LowerTake : OpConversionPattern<TakeOp> {
 } // namespace
 
 void tile::gpu::populateScanPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerScan, LowerTake>(converter, patterns.getContext());
+  patterns.add<LowerScan, LowerReduceBy, LowerTake>(converter, patterns.getContext());
 }

@@ -117,6 +117,19 @@ std::optional<SmallVector<Box>> getBoxes(TensorMapAttr map, MemDescType type) {
   return boxes;
 }
 
+/// The second-level cache's policy for what `cache:` asks of a copy; null where it asks nothing.
+Value getCachePolicy(OpBuilder &b, Location loc, Operation *op) {
+  auto word = op->getAttrOfType<StringAttr>(cacheName);
+  if (!word)
+    return {};
+  std::string priority = word.getValue() == "stream" ? "evict_first" : "evict_last";
+  // Without side effects, so that loops need it once.
+  return LLVM::InlineAsmOp::create(b, loc, b.getI64Type(), ValueRange(), "createpolicy.fractional.L2::" + priority + ".b64 $0, 1.0;",
+                                   "=l", /*has_side_effects=*/false, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                   LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
 struct LowerTmaLoad : OpConversionPattern<TmaLoadOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(TmaLoadOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
@@ -141,6 +154,7 @@ struct LowerTmaLoad : OpConversionPattern<TmaLoadOp> {
     auto choose = [&](int64_t own, int64_t other) -> Value {
       return arith::SelectOp::create(rewriter, loc, second, constantI32(rewriter, loc, other), constantI32(rewriter, loc, own));
     };
+    Value policy = getCachePolicy(rewriter, loc, op);
     for (size_t i = 0; i < copies; ++i) {
       const Box &box = (*boxes)[i], &other = (*boxes)[second ? copies + i : i];
       SmallVector<Value> at;
@@ -157,7 +171,7 @@ struct LowerTmaLoad : OpConversionPattern<TmaLoadOp> {
         to = advance(rewriter, loc, to, int32_t(box.bytes));
       to = LLVM::AddrSpaceCastOp::create(rewriter, loc, cluster, to);
       NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-          rewriter, loc, to, adaptor.getDescriptor(), at, adaptor.getBarrier(), ValueRange{}, mask, Value(),
+          rewriter, loc, to, adaptor.getDescriptor(), at, adaptor.getBarrier(), ValueRange{}, mask, policy,
           NVVM::TMALoadModeAttr::get(getContext(), NVVM::TMALoadMode::TILE), rewriter.getBoolAttr(false),
           NVVM::CTAGroupKindAttr(), Value());
     }
@@ -196,6 +210,7 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
     Value elected =
         arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, group.getThread(), constantI32(rewriter, loc, 0));
     SmallVector<Value> coordinates = castCoordinates(rewriter, loc, adaptor.getCoordinates());
+    Value policy = getCachePolicy(rewriter, loc, op);
 
     auto wait = [&](bool forReading) {
       // Threads that issued nothing pass.
@@ -228,7 +243,7 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
           Value from = firstRow ? advance(rewriter, loc, base, bytes) : base;
           from = panel ? advance(rewriter, loc, from, int32_t(panel)) : from;
           NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
-              rewriter, loc, adaptor.getDescriptor(), from, at, Value(),
+              rewriter, loc, adaptor.getDescriptor(), from, at, policy,
               NVVM::TMAStoreModeAttr::get(getContext(), NVVM::TMAStoreMode::TILE), Value());
         }
       }

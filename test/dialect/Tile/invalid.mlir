@@ -260,3 +260,92 @@ func.func @take(%t: tensor<3x4xf32>, %i: tensor<2xi32>) {
   %b = tile.take %t[%i] axis 0 : tensor<3x4xf32>, tensor<2xi32> -> tensor<2x4xf32>
   return
 }
+
+// -----
+
+func.func @reduce_by(%t: tensor<3x4xf32>) {
+  // expected-error @+1 {{along axis 1 of 'tensor<3x4xf32>' makes 'tensor<3xf32>', found 'tensor<4xf32>'}}
+  %b = tile.reduce_by %t axis 1 : tensor<3x4xf32> -> tensor<4xf32> {
+  ^bb0(%left: f32, %right: f32):
+    tile.scan_yield %left : f32
+  }
+  return
+}
+
+// -----
+
+func.func @reduce_by(%t: tensor<3x4xf32>, %u: tensor<3xf32>) {
+  // expected-error @+1 {{needs tiles of one shape, found 'tensor<3x4xf32>' and 'tensor<3xf32>'}}
+  %b:2 = tile.reduce_by %t, %u axis 0 : tensor<3x4xf32>, tensor<3xf32> -> tensor<4xf32>, f32 {
+  ^bb0(%a: f32, %c: f32, %d: f32, %e: f32):
+    tile.scan_yield %a, %c : f32, f32
+  }
+  return
+}
+
+// -----
+
+func.func @reduce_by(%t: tensor<4xf32>) {
+  // expected-error @+1 {{combines 1 left and 1 right scalars of the tiles' element types}}
+  %b = tile.reduce_by %t axis 0 : tensor<4xf32> -> f32 {
+  ^bb0(%left: f32):
+    tile.scan_yield %left : f32
+  }
+  return
+}
+
+// -----
+
+func.func @sort(%t: tensor<4xi32>) {
+  // expected-error @+1 {{axis 1 is not one of the tile's 1}}
+  %b = tile.sort %t axis 1 : tensor<4xi32> -> tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @sort(%t: tensor<4xi32>) {
+  // expected-error @+1 {{of 'tensor<4xi32>' makes the same type, found 'tensor<8xi32>'}}
+  %b = tile.sort %t axis 0 : tensor<4xi32> -> tensor<8xi32>
+  return
+}
+
+// -----
+
+func.func @histogram(%t: tensor<4xi32>) {
+  // expected-error @+1 {{makes a tile of rank 1, found 'tensor<2x2xi32>'}}
+  %b = tile.histogram %t : tensor<4xi32> -> tensor<2x2xi32>
+  return
+}
+
+// -----
+
+func.func @lookup(%p: tensor<4xi32>) {
+  // expected-error @+1 {{needs a dense table of rank 1, found 'tensor<1x2xf32>'}}
+  %b = tile.lookup %p in dense<[[1.0, 2.0]]> : tensor<1x2xf32> : tensor<4xi32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @lookup(%p: tensor<4xi32>) {
+  // expected-error @+1 {{of a table of 'f32' makes elements of that type, found 'tensor<4xf16>'}}
+  %b = tile.lookup %p in dense<[1.0, 2.0]> : tensor<2xf32> : tensor<4xi32> -> tensor<4xf16>
+  return
+}
+
+// -----
+
+func.func @random(%p: tensor<4xi32>) {
+  // expected-error @+1 {{takes a seed and positions of 64 bits, found 'tensor<4xi32>' and 'tensor<4xi32>'}}
+  %b = tile.random_bits %p, %p : tensor<4xi32>, tensor<4xi32> -> tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @random(%p: tensor<4xi64>) {
+  // expected-error @+1 {{makes words of 32 bits, found 'tensor<4xi64>'}}
+  %b = tile.random_bits %p, %p : tensor<4xi64>, tensor<4xi64> -> tensor<4xi64>
+  return
+}

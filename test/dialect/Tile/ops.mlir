@@ -62,9 +62,31 @@ tile.kernel @all
     %row = tile.take %a[%i] axis 0 : tensor<16x8xf32>, index -> tensor<8xf32>
     // CHECK: tile.take %{{.*}}[%{{.*}}] axis 0 : tensor<8xf32>, tensor<8xindex> -> tensor<8xf32>
     %picked = tile.take %row[%pos] axis 0 : tensor<8xf32>, tensor<8xindex> -> tensor<8xf32>
+    // CHECK: tile.reduce_by %{{.*}} axis 0 : tensor<16x8xf32> -> tensor<8xf32> {
+    // CHECK: tile.scan_yield %{{.*}} : f32
+    %combined = tile.reduce_by %a axis 0 : tensor<16x8xf32> -> tensor<8xf32> {
+    ^bb0(%low: f32, %high: f32):
+      %larger = arith.maximumf %low, %high : f32
+      tile.scan_yield %larger : f32
+    }
+    // CHECK: tile.sort %{{.*}} axis 1 : tensor<4x8xi64> -> tensor<4x8xi64>
+    %keys = arith.constant dense<0> : tensor<4x8xi64>
+    %sorted = tile.sort %keys axis 1 : tensor<4x8xi64> -> tensor<4x8xi64>
+    // CHECK: tile.histogram %{{.*}} : tensor<16xi32> -> tensor<10xi32>
+    %bytes = arith.constant dense<0> : tensor<16xi32>
+    %counts = tile.histogram %bytes : tensor<16xi32> -> tensor<10xi32>
     %zero = arith.constant dense<0.0> : tensor<16x16xf32>
     // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} precision tf32 : tensor<16x8xf32>, tensor<8x16xf32>, tensor<16x16xf32>
     %d = tile.dot %a, %t, %zero precision tf32 : tensor<16x8xf32>, tensor<8x16xf32>, tensor<16x16xf32>
+    // CHECK: tile.print "x is %.7g at %lld\0A" position 0 shape [16, 8] (%{{.*}}, %{{.*}} : tensor<16x8xf32>, index)
+    tile.print "x is %.7g at %lld\0A" position 0 shape [16, 8] (%a, %i : tensor<16x8xf32>, index)
+    // CHECK: tile.print "here\0A" position 0 shape []
+    tile.print "here\0A" position 0 shape []
+    %holds = arith.constant true
+    // CHECK: tile.assert %{{.*}}, "must hold" at "k.tile" 6
+    tile.assert %holds, "must hold" at "k.tile" 6
+    // CHECK: tile.ptx "tanh.approx.f32 $0, $1;"(%{{.*}}) : (tensor<16x8xf32>) -> tensor<16x8xf32>
+    %h = tile.ptx "tanh.approx.f32 $0, $1;"(%a) : (tensor<16x8xf32>) -> tensor<16x8xf32>
     %yv = tile.view %y[%m, %m] strides [%m, %c1] : !tile.ptr<f32> -> !tile.view<?x?xf32>
     // CHECK: tile.store %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] mask %{{.*}} : tensor<16x8xi1> {{.*}} : tensor<16x8xf32>, <?x?xf32>
     tile.store %a, %yv[%i, %j] mask %in : tensor<16x8xi1> {sizes = array<i64: 16, 8>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, false>} : tensor<16x8xf32>, !tile.view<?x?xf32>

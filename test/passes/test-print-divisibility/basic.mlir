@@ -43,6 +43,14 @@ tile.kernel @arithmetic params [] dims [#M] constexprs []
     %narrow = arith.index_cast %m : index to i32
     // expected-remark @below {{divisor 128}}
     %masked = arith.andi %i, %c128 : index
+    // i32 wraps around: 24 * 2^30 is a multiple of 8 still, and of 3 no longer.
+    // expected-remark @below {{divisor 8}}
+    %wrapped = arith.addi %narrow, %narrow : i32
+    // The sign becomes a digit.
+    // expected-remark @below {{divisor 8}}
+    %unsigned = arith.index_castui %narrow : i32 to index
+    // expected-remark @below {{divisor 24}}
+    %signed = arith.index_cast %narrow : i32 to index
     tile.return
   }
 

@@ -22,3 +22,26 @@ func.func @other(%x: f16, %y: f16) -> f16 {
   %a = arith.addf %x, %y : f16
   return %a : f16
 }
+
+// An integer becomes bf16 by one rounding: f64 holds 32 bits of it, and of 64 those that count.
+// CHECK-LABEL: func.func @integers
+// CHECK: arith.sitofp {{.*}} : i32 to f64
+// CHECK: arith.truncf {{.*}} : f64 to f32
+// CHECK: arith.andi %arg1, {{.*}} : i64
+// CHECK: arith.uitofp {{.*}} : i64 to f64
+// CHECK-NOT: tofp {{.*}} to bf16
+func.func @integers(%x: i32, %y: i64) -> (bf16, bf16) {
+  %a = arith.sitofp %x : i32 to bf16
+  %b = arith.uitofp %y : i64 to bf16
+  return %a, %b : bf16, bf16
+}
+
+// In f32 the sum would be rounded before it is rounded to bf16.
+// CHECK-LABEL: func.func @fma
+// CHECK: arith.mulf {{.*}} : f64
+// CHECK: arith.addf {{.*}} : f64
+// CHECK-NOT: math.fma
+func.func @fma(%x: bf16, %y: bf16, %z: bf16) -> bf16 {
+  %r = math.fma %x, %y, %z : bf16
+  return %r : bf16
+}

@@ -5,6 +5,7 @@
 #rows = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [0, 2], [0, 4], [16, 0], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
 #columns = #tile_gpu.linear<shape = [64, 64], register = [[1, 0], [2, 0], [4, 0], [0, 16], [0, 32]], lane = [[8, 0], [16, 0], [32, 0], [0, 1], [0, 2]], warp = [[0, 4], [0, 8]]>
 #lanes = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [0, 2], [0, 4], [16, 0], [32, 0]], lane = [[1, 0], [0, 8], [0, 16], [0, 32], [2, 0]], warp = [[4, 0], [8, 0]]>
+#columns_of_rows = #tile_gpu.linear<shape = [64], register = [[1], [2], [4]], lane = [[8], [16], [32], [0], [0]], warp = [[0], [0]]>
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 
 // One barrier between both writes and both reads. The conversion waits inside, so only what comes before its own write
@@ -100,6 +101,36 @@ tile.kernel @reductions params [] dims [] constexprs [] grid { tile.yield } body
   scf.for %i = %c0 to %c8 step %c1 {
     %m = tile.reduce max %t : tensor<64x64xf32, #rows> -> f32
     %s = tile.reduce sum %t : tensor<64x64xf32, #rows> -> f32
+  }
+  tile.return
+}
+
+// So do scans and reductions by a function, whose region is no block of the program.
+// CHECK-LABEL: tile.kernel @functions
+// CHECK: scf.for
+// CHECK-NEXT: tile_gpu.barrier
+// CHECK-NEXT: tile.scan
+// CHECK: scf.for
+// CHECK-NEXT: tile_gpu.barrier
+// CHECK-NEXT: tile.reduce_by
+tile.kernel @functions params [] dims [] constexprs [] grid { tile.yield } body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %t = arith.constant dense<0.0> : tensor<64x64xf32, #rows>
+  scf.for %i = %c0 to %c8 step %c1 {
+    %s = tile.scan %t axis 0 : tensor<64x64xf32, #rows> -> tensor<64x64xf32, #rows> {
+    ^bb0(%left: f32, %right: f32):
+      %sum = arith.addf %left, %right : f32
+      tile.scan_yield %sum : f32
+    }
+  }
+  scf.for %i = %c0 to %c8 step %c1 {
+    %s = tile.reduce_by %t axis 0 : tensor<64x64xf32, #rows> -> tensor<64xf32, #columns_of_rows> {
+    ^bb0(%left: f32, %right: f32):
+      %sum = arith.mulf %left, %right : f32
+      tile.scan_yield %sum : f32
+    }
   }
   tile.return
 }

@@ -1,13 +1,17 @@
 """Tests of the Python module. The driver is a fake: what a launch hands to it is read back from its record."""
+import contextlib
 import ctypes
 import json
 import os
 import struct
+import sys
 import tempfile
+import types
 import unittest
 
 import numpy
 import tile
+from tile._library import native
 
 
 class FakeCuda(ctypes.Structure):
@@ -61,20 +65,114 @@ def write(folder, target="sm_90"):
         ptx.write(".version 8.0\n")
     with open(path + ".json", "w") as manifest:
         json.dump({"format": "tile-manifest", "version": 1, "compiler": "t", "target": target,
-                   "kernels": [kernel("f16"), kernel("f32"), kernel("bf16")]}, manifest)
+                   "kernels": [kernel("f16"), kernel("f32"), kernel("bf16"), join()]}, manifest)
     return path
+
+
+class TorchTensor:
+    """A tensor of PyTorch, as far as the module looks at one."""
+    reads = 0
+
+    def __init__(self, data, dtype, shape, strides=None, device=0):
+        self.data, self.dtype, self.shape, self.device = data, dtype, tuple(shape), device
+        self.strides = strides or tuple(int(numpy.prod(shape[i + 1:])) for i in range(len(shape)))
+        self.is_cuda = device >= 0
+
+    def data_ptr(self):
+        TorchTensor.reads += 1
+        return self.data
+
+    def stride(self):
+        return self.strides
+
+    def get_device(self):
+        return self.device
+
+
+class TorchDtype:
+    def __init__(self, name):
+        self.name = name
+
+    def __str__(self):
+        return "torch." + self.name
+
+
+def makeTorch():
+    """A module that stands for PyTorch: streams 70 and on are current, one for each device."""
+    torch = types.ModuleType("torch")
+    TorchTensor.__module__, TorchTensor.__name__ = "torch", "Tensor"
+    torch.Tensor, torch.float32, torch.uint8 = TorchTensor, TorchDtype("float32"), TorchDtype("uint8")
+    torch._C = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda device: 70 + device, _cuda_getDevice=lambda: 0)
+    torch.cuda = types.SimpleNamespace(current_stream=lambda device: types.SimpleNamespace(cuda_stream=70 + device),
+                                       device=lambda device: contextlib.nullcontext())
+    sys.modules["torch"] = torch
+    return torch
+
+
+class DlTensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("deviceType", ctypes.c_int32), ("deviceId", ctypes.c_int32), ("rank", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)), ("offset", ctypes.c_uint64)]
+
+
+class Exchange:
+    """A tensor by DLPack's C exchange interface: an f32 vector of 7 at 0x3000, on stream 77."""
+    shape = (ctypes.c_int64 * 1)(7)
+
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(DlTensor))
+    def read(value, tensor):
+        tensor[0] = DlTensor(value.data, 2, 0, 1, 2, 32, 1, Exchange.shape, None, 16)
+        return 0
+
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
+    def stream(deviceType, device, result):
+        result[0] = 77
+        return 0
+
+    table = (ctypes.c_uint64 * 7)(1 | 3 << 32, 0, 0, 0, 0, ctypes.cast(read, ctypes.c_void_p).value,
+                                  ctypes.cast(stream, ctypes.c_void_p).value)
+    makeCapsule = ctypes.pythonapi.PyCapsule_New
+    makeCapsule.restype, makeCapsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    __dlpack_c_exchange_api__ = makeCapsule(ctypes.addressof(table), b"dlpack_exchange_api", None)
+
+    def __init__(self, data):
+        self.data = data
+
+
+def join():
+    """The manifest of a kernel `join(xs: in f32[N] * 2, y: out f32[N])`."""
+    tensor = lambda name, access: {"name": name, "kind": "tensor", "access": access, "dtype": "f32", "align": 4, "line": 2, "dims": ["N"]}
+    params = [tensor("xs[0]", "in"), tensor("xs[1]", "in"), tensor("y", "out")]
+    return {"name": "join", "symbol": "join", "file": "join.tile", "line": 1, "doc": "", "constants": {},
+            "dims": [{"name": "N", "min": 1, "max": 100}], "params": params, "contracts": [], "grid": ["N"],
+            "arguments": [{"param": p["name"]} for p in params] + [{"dim": "N"}], "launch": {"threads": 32}}
 
 
 class PythonModule(unittest.TestCase):
     def setUp(self):
         fake.major, fake.argumentCount, fake.launchResult = 9, 6, 0
-        fake.symbols = b"scale_T_f16,scale_T_f32,scale_T_bf16,"
+        fake.symbols = b"scale_T_f16,scale_T_f32,scale_T_bf16,join,"
         self.folder = tempfile.TemporaryDirectory()
         self.module = tile.load(write(self.folder.name))
         self.scale = self.module["scale"]
 
     def tearDown(self):
         self.folder.cleanup()
+
+    def testArrays(self):
+        join, tensor = self.module["join"], lambda data, n=5: Cai(data, "<f4", (n,))
+        fake.argumentCount = 4
+        for call in (lambda: join([tensor(4096), tensor(8192)], tensor(12288)), lambda: join(y=tensor(12288), xs=(tensor(4096), tensor(8192))),
+                     lambda: join(tensor(4096), tensor(8192), tensor(12288))):
+            fake.launches = 0
+            call()
+            self.assertEqual(list(fake.arguments[:4]), [4096, 8192, 12288, 5])
+        with self.assertRaises(tile.Error) as caught:
+            join([tensor(4096), tensor(8192, 6)], tensor(12288))
+        self.assertIn("'xs[1]'", str(caught.exception))
+        with self.assertRaises(TypeError) as caught:
+            join(xs=[tensor(4096)], y=tensor(12288))
+        self.assertIn("'xs[1]' is missing", str(caught.exception))
 
     def raises(self, kind, text, call):
         with self.assertRaises(kind) as caught:
@@ -83,7 +181,7 @@ class PythonModule(unittest.TestCase):
 
     def testModule(self):
         self.assertEqual(self.module.target, "sm_90")
-        self.assertEqual(list(self.module), ["scale"])
+        self.assertEqual(list(self.module), ["scale", "join"])
         self.assertEqual(self.scale.__doc__, "y = x")
         self.assertEqual(len(self.scale.signatures), 3)
         self.assertTrue(self.scale.signatures[1].startswith("scale[T = f32](x: in f32[N; *]"))
@@ -146,9 +244,46 @@ class PythonModule(unittest.TestCase):
         self.raises(tile.Error, "'x' is in host memory", lambda: self.scale(numpy.zeros(7, "f4"), y))
         self.raises(TypeError, "'x' is of type '<c8'", lambda: self.scale(Cai(0x1000, "<c8", (7,)), y))
         self.raises(tile.Error, "'y' has N = 6 in dimension 0, but 'x' has N = 7", lambda: self.scale(x, Cai(0x8000, "<f4", (6,))))
-        self.raises(tile.Error, "no instance takes (f32[7], f16[7])", lambda: self.scale(x, Cai(0x8000, "<f2", (7,))))
+        self.raises(tile.Error, "no variant takes (f32[7], f16[7])", lambda: self.scale(x, Cai(0x8000, "<f2", (7,))))
         fake.launchResult = 700
         self.raises(tile.Error, "scale: cannot launch: CUDA_ERROR_ILLEGAL_ADDRESS", lambda: self.scale(x, y))
+
+    def quickly(self, call):
+        """Runs a call that must not take the slow path, where there is a quick one."""
+        slow = type(self.scale)._slowCall
+        if native:
+            type(self.scale)._slowCall = lambda *values, **named: self.fail("took the slow path")
+        try:
+            return call()
+        finally:
+            type(self.scale)._slowCall = slow
+
+    def testTorch(self):
+        torch = makeTorch()
+        try:
+            x, y = TorchTensor(0x1000, torch.float32, (7,)), TorchTensor(0x8000, torch.float32, (7,), (2,))
+            self.scale(x, y)
+            self.assertEqual((fake.lastFunction, fake.stream, list(fake.arguments[:2])), (b"scale_T_f32", 70, [0x1000, 0x8000]))
+            before = fake.launches
+            self.quickly(lambda: self.scale(x, y, -5, flag=False, stream=9))
+            self.assertEqual((fake.launches, fake.stream, fake.grid[0]), (before + 1, 9, 7))
+            self.assertEqual((fake.arguments[2], fake.arguments[4] & 255), (2**64 - 5, 0))
+            self.quickly(lambda: self.scale(x=x, y=y))
+            self.assertEqual((fake.stream, fake.arguments[2], fake.arguments[5]), (70, 3, 7))
+            self.quickly(lambda: self.raises(tile.Error, "'y' has N = 6 in dimension 0, but 'x' has N = 7",
+                                             lambda: self.scale(x, TorchTensor(0x8000, torch.float32, (6,)))))
+            self.quickly(lambda: self.scale(x, TorchTensor(0x8000, torch.float32, (6,)), check=False))
+            # What the quick path leaves to the other: another device, host memory, numbers that do not fit.
+            self.scale(TorchTensor(0x1000, torch.float32, (7,), device=1), y, stream=3)
+            self.raises(tile.Error, "'x' is in host memory", lambda: self.scale(TorchTensor(1, torch.float32, (7,), device=-1), y))
+            self.raises(OverflowError, "is no value of i64", lambda: self.scale(x, y, 2**63))
+        finally:
+            del sys.modules["torch"]
+
+    @unittest.skipIf(not native, "without python/native.c")
+    def testExchange(self):
+        self.quickly(lambda: self.scale(Exchange(0x3000), Exchange(0x8000), 4))
+        self.assertEqual((fake.lastFunction, fake.stream, list(fake.arguments[:3])), (b"scale_T_f32", 77, [0x3010, 0x8010, 4]))
 
     def testUnchecked(self):
         self.scale(Cai(0x1000, "<f4", (7,)), Cai(0x8000, "<f4", (6,)), check=False)

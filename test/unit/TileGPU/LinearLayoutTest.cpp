@@ -288,6 +288,20 @@ TEST(LinearLayout, InsertUnitDim) {
     }
 }
 
+TEST(LinearLayout, WithBatches) {
+  for (unsigned i = 0; i < numSamples; ++i) {
+    LinearLayout one = sample(i), many = one.withBatches({2, 4});
+    ASSERT_EQ(many.getRank(), one.getRank() + 2);
+    ASSERT_EQ(many.getNumRegisters(), 8 * one.getNumRegisters());
+    for (unsigned batch = 0; batch < 8; ++batch)
+      forAll(one, [&](unsigned reg, unsigned lane, unsigned warp, std::vector<int64_t> coord) {
+        coord.insert(coord.begin(), {batch / 4, batch % 4});
+        ASSERT_EQ(list(many.apply(batch * one.getNumRegisters() + reg, lane, warp)), coord);
+      });
+    EXPECT_EQ(one.withBatches({}), one);
+  }
+}
+
 TEST(LinearLayout, BroadcastSource) {
   LinearLayout layout = LinearLayout::blocked({4, 16, 32}, {2, 1, 0}, 4, 4);
   for (std::vector<int64_t> source :

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 using namespace tile::runtime;
 using Op = Expr::Op;
 
@@ -65,4 +67,22 @@ TEST(Expr, Spellings) {
   EXPECT_EQ(operatorFromSpelling("next_pow2", 1), Op::NextPow2);
   EXPECT_FALSE(operatorFromSpelling("cdiv", 3));
   EXPECT_FALSE(operatorFromSpelling("pow", 2));
+}
+
+TEST(Expr, Floats) {
+  auto number = [](Op op, double a, double b) { return floatOfBits(*applyFloat(op, floatBits(a), floatBits(b))); };
+  EXPECT_EQ(number(Op::Add, 0.5, 0.25), 0.75);
+  EXPECT_EQ(number(Op::Div, 1.0, 0.0), HUGE_VAL);
+  EXPECT_EQ(number(Op::Max, -1.0, 2.0), 2.0);
+  EXPECT_NE(number(Op::Min, NAN, 2.0), number(Op::Min, NAN, 2.0));
+  EXPECT_EQ(applyFloat(Op::Gt, floatBits(NAN), floatBits(0.0)), 0);
+  EXPECT_EQ(applyFloat(Op::Ne, floatBits(NAN), floatBits(0.0)), 1);
+  EXPECT_EQ(applyFloat(Op::Le, floatBits(0.5), floatBits(0.5)), 1);
+  EXPECT_FALSE(applyFloat(Op::Rem, floatBits(1.0), floatBits(1.0)));
+  std::string error;
+  EXPECT_FALSE(Expr::makeFloat(0.5).evaluate({}, error));
+  EXPECT_EQ(error, "'0.5' is no integer");
+  EXPECT_EQ(Expr::make(Op::Gt, Expr::makeName("s"), Expr::makeFloat(0)).toString(), "s > 0.0");
+  EXPECT_EQ(Expr::makeFloat(1e-5).toString(), "1e-05");
+  EXPECT_EQ(Expr::makeFloat(0.1).toString(), "0.1");
 }

@@ -7,7 +7,7 @@ static struct FakeCuda state;
 struct FakeCuda *fakeCuda(void) { return &state; }
 
 /* Functions are pointers to their names, so that a launch can tell which one it got. */
-static char names[8][64];
+static char names[64][64];
 static int nameCount;
 
 int cuInit(unsigned flags) { return flags ? 1 : 0; }
@@ -47,7 +47,7 @@ int cuModuleGetFunction(void **function, void *module, const char *name) {
   strcat(listed, ",");
   if (!strstr(state.symbols, listed))
     return 500;
-  char *copy = names[nameCount++ % 8];
+  char *copy = names[nameCount++ % 64];
   *function = strcpy(copy, name);
   return 0;
 }
@@ -84,7 +84,7 @@ struct Config {
 int cuLaunchKernelEx(const struct Config *c, void *function, void **arguments, void **extra) {
   int result = cuLaunchKernel(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2],
                               c->shared, c->stream, arguments, extra);
-  state.cluster = c->count == 1 && c->attributes->id == 4 && c->attributes->value[1] == 1 ? c->attributes->value[0] : 99;
+  state.cluster = c->count == 0 ? 0 : c->count == 1 && c->attributes->id == 4 && c->attributes->value[1] == 1 ? c->attributes->value[0] : 99;
   return result;
 }
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int threads, size_t shared) {

@@ -99,8 +99,8 @@ TEST(Manifest, Malformed) {
 
 TEST(Manifest, WrongFormatOrVersion) {
   EXPECT_EQ(errorAfter("\"tile-manifest\"", "\"other\""), "manifest: expected format 'tile-manifest', found 'other'");
-  std::string error = errorAfter("\"version\": 1", "\"version\": 2");
-  EXPECT_NE(error.find("version 2 is newer than this runtime reads (1)"), std::string::npos) << error;
+  std::string error = errorAfter("\"version\": 1", "\"version\": 3");
+  EXPECT_NE(error.find("version 3 is newer than this runtime reads (2)"), std::string::npos) << error;
 }
 
 TEST(Manifest, ErrorsNameThePlace) {

@@ -2,11 +2,11 @@
 #include "runtime/include/tile_runtime.hpp"
 
 #include "runtime/src/Module.h"
+#include "test/unit/runtime/Cubin.h"
 #include "test/unit/runtime/FakeCuda.h"
 #include "test/unit/runtime/Kernels.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -29,24 +29,6 @@ static FakeCuda &fake() {
     return get ? get() : nullptr;
   }();
   return *state;
-}
-
-/// The smallest whole cubin: an ELF header for CUDA and one section.
-static std::string cubin() {
-  Elf64_Ehdr header{};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_ident[EI_CLASS] = ELFCLASS64;
-  header.e_machine = 190;
-  header.e_shoff = sizeof header + 16;
-  header.e_shentsize = sizeof(Elf64_Shdr);
-  header.e_shnum = 1;
-  Elf64_Shdr section{};
-  section.sh_type = SHT_PROGBITS;
-  section.sh_offset = sizeof header;
-  section.sh_size = 16;
-  std::string bytes(reinterpret_cast<char *>(&header), sizeof header);
-  bytes += "sixteen bytes...";
-  return bytes.append(reinterpret_cast<char *>(&section), sizeof section);
 }
 
 static Manifest manifest(const char *target = "sm_90a") {
@@ -121,8 +103,8 @@ TEST_F(ModuleTest, NoInstanceFits) {
   EXPECT_STATUS(
       kernel(module, "shift").launch({{TILE_F64, address(0x10000), {5}}, {TILE_F64, address(0x80000), {5}}}),
       TILE_ERROR_INSTANCE,
-      "shift: no instance takes (f64[5], f64[5]); there are shift[T = f16](x: in f16[N], y: out f16[N], eps: f32 = "
-      "1e-05); shift[T = f32](");
+      "shift: no variant takes (f64[5], f64[5]); nearest: shift[T = f16](x: in f16[N], y: out f16[N], eps: f32 = "
+      "1e-05): 'x' expects a tensor of f16, found f64 (shift.tile:4); shift[T = f32](");
   EXPECT_EQ(fake().launches, 0);
   // Where dtypes leave one instance, it says what is wrong.
   EXPECT_STATUS(

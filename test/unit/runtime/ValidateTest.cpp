@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 using namespace tile::runtime;
@@ -263,6 +264,33 @@ TEST(Validate, ScalarsInDimsAndContracts) {
   kernel.params[1].dims = {name("w")};
   EXPECT_ERROR(check(kernel, call(12, 2)), TILE_ERROR_DIM,
                "shift: 'y' has w = 12 in dimension 0, but the argument w is 2 (shift.tile:4)");
+}
+
+TEST(Validate, FloatsInContracts) {
+  Kernel kernel = shift();
+  kernel.params[2] = scalar("s", Dtype::F32);
+  addArguments(kernel);
+  // s > 0.0 and s * 2.0 <= N: an integer that meets a float becomes one.
+  Expr positive = Expr::make(Op::Gt, name("s"), Expr::makeFloat(0.0));
+  Expr small = Expr::make(Op::Le, Expr::make(Op::Mul, name("s"), Expr::makeFloat(2.0)), name("N"));
+  kernel.contracts = {{Expr::make(Op::And, positive, small), "s > 0.0 && s * 2.0 <= N", 7}};
+  auto call = [](float s) {
+    uint32_t bits;
+    std::memcpy(&bits, &s, sizeof bits);
+    return std::move(Call().tensor(Dtype::F32, {4}).tensor(Dtype::F32, {4}).scalar(Dtype::F32, bits));
+  };
+  Plan plan;
+  ASSERT_FALSE(check(kernel, call(0.5f), plan));
+  ASSERT_FALSE(check(kernel, call(2.0f), plan));
+  Error error = check(kernel, call(2.5f));
+  EXPECT_EQ(error.code, TILE_ERROR_CONTRACT);
+  EXPECT_NE(error.message.find("s = 2.5"), std::string::npos) << error.message;
+  EXPECT_EQ(check(kernel, call(0.0f)).code, TILE_ERROR_CONTRACT);
+  EXPECT_EQ(check(kernel, call(std::nanf(""))).code, TILE_ERROR_CONTRACT);
+  std::string reason;
+  kernel.contracts = {{Expr::make(Op::Rem, name("s"), Expr::makeFloat(2.0)), "s % 2.0", 7}};
+  EXPECT_FALSE(Validator::create(kernel, reason));
+  EXPECT_NE(reason.find("'%' takes no floats"), std::string::npos) << reason;
 }
 
 TEST(Validate, ScalarsThatAreOnlyHandedOnMayBeAnything) {

@@ -1,0 +1,371 @@
+// Puts a module's C together: the fixed parts, the binaries, the tables of each kernel, and the functions that callers see.
+#include "codegen/CSource.h"
+#include "codegen/CSource/Tables.h"
+#include "codegen/Translate.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace tile {
+
+#include "codegen/CSource.inc"
+
+namespace {
+
+/// Writes the two files of one module.
+class Writer {
+public:
+  Writer(StringRef name, ArrayRef<CBuild> builds) : name(name), builds(builds), isHost(builds.front().target == "cpu") {}
+  Expected<CSource> write();
+
+private:
+  using Tables = runtime::CTables;
+
+  Error makeTables();
+  void writeHeader(raw_ostream &out);
+  void writeSource(raw_ostream &out);
+  void writeImages(raw_ostream &out);
+  void writeFunctions(raw_ostream &out);
+  std::string getPrefix() const;
+  std::string getTypedPrototype(const Tables &tables) const;
+  std::string getAnyPrototype(const std::string &kernel) const;
+  void writeBanner(raw_ostream &out, StringRef ending, StringRef what) const;
+  std::vector<size_t> getMembers(const std::vector<size_t> &group, size_t instance) const;
+  const Tables &getTables(size_t instance) const { return *records.front()[instance].tables; }
+  /// Kernels of the first build by source name, each with the numbers of its instances.
+  std::vector<std::pair<std::string, std::vector<size_t>>> getGroups() const;
+
+  std::string name;
+  ArrayRef<CBuild> builds;
+  bool isHost;
+  struct Record {
+    std::unique_ptr<Tables> tables;
+    size_t unit;
+  };
+  std::vector<std::vector<Record>> records; ///< of builds with the same manifests
+  std::vector<size_t> recordsOf;            ///< of each build: which of them
+  size_t unitCount = 1;
+};
+
+/// Text as lines of a comment.
+void writeComment(raw_ostream &out, StringRef text) {
+  SmallVector<StringRef> lines;
+  text.split(lines, '\n');
+  for (StringRef line : lines) {
+    std::string safe = line.str();
+    for (size_t at = 0; (at = safe.find("*/", at)) != std::string::npos;)
+      safe.insert(at + 1, " ");
+    for (size_t at = 0; (at = safe.find("/*", at)) != std::string::npos;)
+      safe.insert(at + 1, " ");
+    out << " *" << (safe.empty() ? "" : " ") << safe << "\n";
+  }
+}
+
+/// The module's name as the beginning of identifiers.
+std::string Writer::getPrefix() const {
+  std::string prefix = name;
+  for (char &c : prefix)
+    c = isAlnum(c) ? c : '_';
+  return prefix.empty() || isDigit(prefix.front()) ? "k" + prefix : prefix;
+}
+
+Error Writer::makeTables() {
+  size_t index = 0;
+  for (size_t i = 0; i < builds.size(); ++i) {
+    const CBuild &build = builds[i];
+    unitCount = std::max(unitCount, build.units.size());
+    // Binaries of another kind with the same description.
+    auto known = find_if(builds.take_front(i), [&](const CBuild &other) {
+      return all_of_zip(build.units, other.units, [](auto &a, auto &b) { return a.manifest == b.manifest; });
+    });
+    if (known != builds.take_front(i).end()) {
+      recordsOf.push_back(recordsOf[known - builds.begin()]);
+      continue;
+    }
+    recordsOf.push_back(records.size());
+    std::vector<Record> &list = records.emplace_back();
+    for (bool isVariant : {true, false}) // dispatch tries variants first
+      for (size_t unit = 0; unit < build.units.size(); ++unit)
+        for (const runtime::Kernel &kernel : build.units[unit].manifest->kernels) {
+          std::string reason;
+          std::unique_ptr<Tables> one = Tables::create(kernel, index++, reason);
+          if (!one)
+            return makeError(reason);
+          if (one->isVariant() == isVariant)
+            list.push_back({std::move(one), unit});
+        }
+    bool isSame = all_of_zip(list, records.front(), [](Record &a, Record &b) {
+      return a.tables->getKernel().symbol == b.tables->getKernel().symbol;
+    });
+    if (!isSame)
+      return makeError("'" + build.target + "' and '" + builds.front().target + "' have different instances or variants");
+  }
+  return Error::success();
+}
+
+/// The instances among which the typed function of one chooses: itself, and before that variants of the same signature.
+std::vector<size_t> Writer::getMembers(const std::vector<size_t> &group, size_t instance) const {
+  const runtime::Kernel &kernel = getTables(instance).getKernel();
+  std::vector<size_t> members;
+  for (size_t i : group) {
+    const runtime::Kernel &other = getTables(i).getKernel();
+    bool isVariant = getTables(i).isVariant() && all_of_zip(kernel.params, other.params, [](auto &a, auto &b) {
+      return a.kind == b.kind && a.dtype == b.dtype && a.dims.size() == b.dims.size();
+    });
+    if (i == instance || (isVariant && !getTables(instance).isVariant()))
+      members.push_back(i);
+  }
+  return members;
+}
+
+std::vector<std::pair<std::string, std::vector<size_t>>> Writer::getGroups() const {
+  std::vector<std::pair<std::string, std::vector<size_t>>> groups;
+  for (size_t i = 0; i < records.front().size(); ++i) {
+    const std::string &kernel = getTables(i).getKernel().name;
+    auto known = find_if(groups, [&](auto &group) { return group.first == kernel; });
+    if (known == groups.end())
+      groups.push_back({kernel, {i}});
+    else
+      known->second.push_back(i);
+  }
+  return groups;
+}
+
+std::string Writer::getTypedPrototype(const Tables &one) const {
+  return "tile_code " + one.getKernel().symbol + "_launch(" + one.getParameters() + ")";
+}
+
+std::string Writer::getAnyPrototype(const std::string &kernel) const {
+  return "tile_code " + kernel + "_call(const tile_argument *arguments, size_t count, void *stream, uint32_t flags)";
+}
+
+void Writer::writeBanner(raw_ostream &out, StringRef ending, StringRef what) const {
+  out << "/* " << name << ending << ": " << what << " Generated by " << builds.front().units.front().manifest->compiler << " for ";
+  for (size_t i = 0; i < builds.size(); ++i)
+    if (none_of(builds.take_front(i), [&](const CBuild &other) { return other.target == builds[i].target; }))
+      out << (i ? ", " : "") << builds[i].target;
+  out << ": do not edit. */\n";
+}
+
+void Writer::writeHeader(raw_ostream &out) {
+  std::string prefix = getPrefix(), guard = "TILE_KERNELS_" + StringRef(prefix).upper() + "_H";
+  writeBanner(out, ".h", "kernels of the tile language for C and C++.");
+  out << "#ifndef " << guard << "\n#define " << guard << "\n\n" << partTypes << R"(
+/* Every function returns TILE_OK or says what is wrong by its code, and by )" << prefix << R"(_message. All may be called from
+ * several threads at once. Tensors are passed by the address of their first element, dense and row-major unless they have
+ * strides (in elements, one for each dimension; NULL: dense); the named dimensions follow, once each. */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What was wrong with this thread's last call that did not return TILE_OK: one line. */
+const char *)" << prefix << "_message(void);\n";
+  if (isHost)
+    out << "\n/* Threads that a launch uses; 0, the default: one for each processor. */\nvoid " << prefix
+        << "_threads(int count);\n";
+  else
+    out << "\n/* Loads the kernels into the calling thread's current context now, for instance before a graph is captured; launches"
+           "\n * do it by themselves. With no current context, the primary context of device 0 becomes current. */\ntile_code "
+        << prefix << "_load(void);\n/* Unloads from every context. Launches under way must have ended. */\nvoid " << prefix
+        << "_unload(void);\n";
+  for (auto &[kernel, members] : getGroups()) {
+    out << "\n/*";
+    const Tables &first = getTables(members.back()); // a generic one
+    std::string text;
+    raw_string_ostream comment(text);
+    writeComment(comment, first.getKernel().doc.empty() ? kernel : first.getKernel().doc);
+    out << StringRef(text).drop_front(2);
+    std::vector<std::string> contracts = first.getContracts();
+    if (!contracts.empty()) {
+      out << " *\n";
+      writeComment(out, "Checked: " + join(contracts, ", "));
+    }
+    out << " *\n";
+    writeComment(out, isHost ? "Runs on this machine's processors and returns when it has finished; `stream` is not used."
+                             : "`stream` is a CUstream or cudaStream_t of the current context; NULL is the default stream. Does "
+                               "not wait for the\nkernel.");
+    writeComment(out, "`flags`: 0, or TILE_LAUNCH_UNCHECKED.");
+    out << " */\n";
+    for (size_t i : members) {
+      const Tables &one = getTables(i);
+      out << "/* " << runtime::describe(one.getKernel()) << (one.getVariant().empty() ? "" : ", variant ")
+          << one.getVariant() << " */\n" << getTypedPrototype(one) << ";\n";
+    }
+    out << "/* The same with arguments that carry dtype and shape, in the source's order";
+    if (members.size() > 1)
+      out << "; chooses the instance that fits them";
+    out << ". */\n" << getAnyPrototype(kernel) << ";\n";
+  }
+  out << "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
+}
+
+void Writer::writeImages(raw_ostream &out) {
+  for (size_t i = 0; i < builds.size() && !isHost; ++i) {
+    std::string names;
+    for (size_t unit = 0; unit < unitCount; ++unit) {
+      if (unit >= builds[i].units.size()) {
+        names += "NULL, ";
+        continue;
+      }
+      StringRef image = builds[i].units[unit].image;
+      std::string name = "tk_image_" + std::to_string(i) + "_" + std::to_string(unit);
+      out << "static const unsigned char " << name << "[] __attribute__((aligned(16))) = {";
+      for (size_t at = 0; at <= image.size(); ++at) // with the zero that ends PTX
+        out << (at % 32 ? "" : "\n") << (at < image.size() ? unsigned((unsigned char)image[at]) : 0u) << ",";
+      out << "};\n";
+      names += name + ", ";
+    }
+    out << "static const unsigned char *const tk_images_" << i << "[] = {" << names << "};\n";
+  }
+}
+
+void Writer::writeFunctions(raw_ostream &out) {
+  std::string prefix = getPrefix();
+  for (size_t i = 0; i < records.size(); ++i) {
+    out << "\nstatic const tk_kernel tk_kernels_" << i << "[] = {\n";
+    for (size_t n = 0; n < records[i].size(); ++n)
+      records[i][n].tables->writeRecord(out, n, records[i][n].unit, isHost);
+    out << "};\n";
+  }
+  if (!isHost) {
+    out << "\nstatic const tk_build tk_builds[] = {\n";
+    for (size_t i = 0; i < builds.size(); ++i) {
+      // "sm_90a": the last digit is the minor version.
+      StringRef target = builds[i].target, digits = target.drop_front(3);
+      char suffix = isDigit(digits.back()) ? 0 : digits.back();
+      if (suffix)
+        digits = digits.drop_back();
+      out << "    {" << quoteC(target) << ", " << digits.drop_back() << ", " << digits.back() << ", '"
+          << (suffix ? std::string(1, suffix) : "\\0") << "', " << int(builds[i].isPTX) << ", tk_images_" << i
+          << ", tk_kernels_" << recordsOf[i] << "},\n";
+    }
+    out << "};\nenum { TK_BUILDS = " << builds.size() << " };\n";
+  }
+  // Where several builds may differ in their checks, the device decides before them.
+  out << R"(
+/* The kernels that launches from this thread use. */
+static tile_code tk_get_kernels(const tk_kernel **kernels) {
+  *kernels = tk_kernels_0;
+)";
+  if (records.size() > 1)
+    out << R"(  {
+    const tk_build *build = NULL;
+    void *context = NULL;
+    unsigned long long id = 0;
+    tile_code code = tk_need_driver();
+    code = code ? code : tk_current_context(&context, &id);
+    code = code ? code : tk_choose_build(tk_builds, TK_BUILDS, &build);
+    if (code)
+      return code;
+    *kernels = build->kernels;
+  }
+)";
+  out << R"(  return TILE_OK;
+}
+
+/* Chooses among the instances `members`, checks, launches. */
+static tile_code tk_launch(const int *members, int total, const tile_argument *a, size_t count, void *stream, uint32_t flags) {
+  const tk_kernel *kernels = NULL, *k = NULL;
+  tk_plan plan;
+  tile_code code = tk_get_kernels(&kernels);
+  if (code)
+    return code;
+  if (flags & ~(uint32_t)TILE_LAUNCH_UNCHECKED) {
+    tk_clear();
+    tk_say("unknown launch flags %u", (unsigned)flags);
+    return TILE_ERROR_CALL;
+  }
+  code = tk_select(kernels, members, total, a, count, &k, &plan);
+  if (!code)
+    code = tk_check(k, a, count, (flags & TILE_LAUNCH_UNCHECKED) != 0, &plan);
+  if (code)
+    return code;
+)" << (isHost ? "  (void)stream;\n  return tk_run(k, a, count, &plan);\n"
+              : "  return tk_run(tk_builds, TK_BUILDS, k, a, count, &plan, stream);\n")
+      << "}\n\nconst char *" << prefix << "_message(void) { return tk_text; }\n";
+  if (isHost)
+    out << "void " << prefix << "_threads(int count) { __atomic_store_n(&tk_thread_limit, count, __ATOMIC_RELAXED); }\n";
+  else
+    out << "tile_code " << prefix << "_load(void) { return tk_load(tk_builds, TK_BUILDS); }\nvoid " << prefix
+        << "_unload(void) { tk_unload(); }\n";
+  auto list = [](const std::vector<size_t> &numbers) {
+    return join(map_range(numbers, [](size_t n) { return std::to_string(n); }), ", ");
+  };
+  for (auto &[kernel, group] : getGroups()) {
+    for (size_t i : group) {
+      Tables &one = *records.front()[i].tables;
+      std::vector<size_t> members = getMembers(group, i);
+      out << "\n" << getTypedPrototype(one) << " {\n  static const int members[] = {" << list(members) << "};\n";
+      one.writeArguments(out);
+      out << "  return tk_launch(members, " << members.size() << ", a, " << one.getKernel().params.size()
+          << ", stream, flags);\n}\n";
+    }
+    out << "\n" << getAnyPrototype(kernel) << " {\n  static const int members[] = {" << list(group)
+        << "};\n  return tk_launch(members, " << group.size() << ", arguments, count, stream, flags);\n}\n";
+  }
+}
+
+void Writer::writeSource(raw_ostream &out) {
+  writeBanner(out, ".c", isHost ? "checks and runs the kernels of the object file beside it."
+                                : "checks and launches the kernels inside; needs libcuda when it runs.");
+  out << "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n#include " << quoteC(name + ".h") << "\n#include <"
+      << (isHost ? "unistd.h" : "dlfcn.h") << R"(>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef __cplusplus
+#define TK_THREAD thread_local
+#else
+#define TK_THREAD _Thread_local
+#endif
+#define TK_UNUSED __attribute__((unused))
+#define TK_FORMAT(text, rest) __attribute__((format(printf, text, rest)))
+
+)";
+  CLimits limits;
+  for (auto &build : records)
+    for (Record &one : build)
+      one.tables->raise(limits);
+  out << "enum {\n  TK_SLOTS = " << limits.slots << ", TK_STRIDES = " << limits.strides << ", TK_AXES = " << limits.axes
+      << ", TK_ARGUMENTS = " << limits.arguments << ", TK_MAPS = " << limits.maps
+      << ", TK_INSTANCES = " << records.front().size() << ", TK_UNITS = " << unitCount << "\n};\n\n";
+  out << partCheck << "\n" << partMemory << "\n" << partFill << "\n";
+  if (isHost) {
+    out << partLibcalls << "\n" << partHost << "\n";
+    out << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
+    for (Record &one : records.front())
+      out << "void " << one.tables->getKernel().symbol << "(const void *const *arguments, int64_t begin, int64_t end);\n";
+    out << "#ifdef __cplusplus\n}\n#endif\n";
+  } else {
+    out << partCuda << "\n" << partLaunch << "\n";
+  }
+  for (auto &build : records)
+    for (Record &one : build)
+      one.tables->writeTables(out);
+  writeImages(out);
+  writeFunctions(out);
+}
+
+Expected<CSource> Writer::write() {
+  if (Error error = makeTables())
+    return std::move(error);
+  if (records.front().empty())
+    return makeError("there is no kernel to write as C");
+  CSource result;
+  raw_string_ostream source(result.source), header(result.header);
+  writeHeader(header);
+  writeSource(source);
+  return std::move(result);
+}
+
+} // namespace
+
+Expected<CSource> emitCSource(StringRef name, ArrayRef<CBuild> builds) { return Writer(name, builds).write(); }
+
+} // namespace tile

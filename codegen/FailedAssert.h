@@ -1,0 +1,25 @@
+// Asserts of a kernel that runs in memory: instead of ending the process, the first to fail leaves a record.
+#ifndef TILE_CODEGEN_FAILEDASSERT_H
+#define TILE_CODEGEN_FAILEDASSERT_H
+
+#include "llvm/IR/Module.h"
+
+namespace tile {
+
+/// What the first failed assert was. Its texts are the module's.
+struct FailedAssert {
+  const char *message = nullptr; // null: none has failed
+  const char *file = nullptr;
+  uint32_t line = 0;
+};
+
+/// The global of that type that `recordAsserts` makes.
+inline constexpr llvm::StringLiteral failedAssertName = "tile_failed_assert";
+
+/// Defines C's `__assert_fail`, where `module` calls it, as a function that fills the record and returns. False where it
+/// does not: there is then no record.
+bool recordAsserts(llvm::Module &module);
+
+} // namespace tile
+
+#endif

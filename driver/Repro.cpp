@@ -1,0 +1,88 @@
+// `--repro FILE.zip`: runs the call again as a child, and packs what someone else needs to repeat it.
+#include "driver/Compile.h"
+#include "driver/Output.h"
+#include "driver/Version.h"
+#include "runtime/src/Zip.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+
+using namespace llvm;
+
+namespace tile {
+
+static std::string readText(const Twine &path) {
+  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  return buffer ? (*buffer)->getBuffer().str() : std::string();
+}
+
+/// Every file below a folder, by its path from there, in order.
+static void collect(const Twine &folder, const std::string &prefix, std::vector<runtime::ZipEntry> &entries) {
+  std::vector<runtime::ZipEntry> found;
+  std::error_code error;
+  for (sys::fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    found.push_back({prefix + sys::path::filename(it->path()).str(), readText(it->path())});
+  std::sort(found.begin(), found.end(), [](const auto &a, const auto &b) { return a.path < b.path; });
+  entries.insert(entries.end(), found.begin(), found.end());
+}
+
+int makeRepro(const Options &options, Session &session) {
+  SmallString<128> folder, log;
+  if (sys::fs::createUniqueDirectory("tile-repro", folder)) {
+    session.failCall("cannot make a temporary folder");
+    return session.getExitCode();
+  }
+  llvm::scope_exit remove([&] { sys::fs::remove_directories(folder); });
+  sys::path::append(log, folder, "messages.txt");
+  SmallString<128> stages(folder), list(folder);
+  sys::path::append(stages, "stages");
+  sys::path::append(list, "read.d");
+  std::vector<std::string> words = {options.executable};
+  words.insert(words.end(), options.reproArguments.begin(), options.reproArguments.end());
+  words.push_back("--dump-dir=" + stages.str().str());
+  std::string command = "tilec";
+  for (const std::string &word : options.reproArguments)
+    command += " '" + word + "'";
+  std::vector<StringRef> arguments(words.begin(), words.end());
+  std::optional<StringRef> redirects[] = {std::nullopt, std::nullopt, StringRef(log)};
+  std::string problem;
+  int status = sys::ExecuteAndWait(options.executable, arguments, std::nullopt, redirects, 0, 0, &problem);
+  std::string messages = readText(log);
+  errs() << messages << problem;
+
+  std::string version;
+  raw_string_ostream stream(version);
+  printVersion(stream);
+  std::vector<runtime::ZipEntry> entries = {{"command.txt", command + "\n"},
+                                            {"status.txt", std::to_string(status) + "\n"},
+                                            {"version.txt", version},
+                                            {"messages.txt", messages + problem}};
+  for (const std::string &input : options.inputs)
+    entries.push_back({"source/" + sys::path::filename(input).str(), readText(input)});
+  // What could be imported: the other sources beside the inputs and in -I.
+  std::vector<std::string> folders = options.includes;
+  for (const std::string &input : options.inputs)
+    folders.push_back(sys::path::parent_path(input).empty() ? "." : sys::path::parent_path(input).str());
+  std::vector<runtime::ZipEntry> others;
+  for (const std::string &each : folders)
+    collect(each, "import/", others);
+  for (runtime::ZipEntry &entry : others)
+    if (StringRef(entry.path).ends_with(".tile") &&
+        std::none_of(entries.begin(), entries.end(), [&](const auto &known) {
+          return known.path == entry.path || known.path == "source/" + entry.path.substr(7);
+        }))
+      entries.push_back(std::move(entry));
+  collect(stages, "stages/", entries);
+  std::string archive;
+  if (runtime::Error error = runtime::writeZip(entries, archive))
+    session.failInternal(error.message);
+  else if (writeFiles({{options.repro, std::move(archive)}}, session))
+    errs() << "tilec: wrote '" << options.repro << "'; look through it before you pass it on: it holds the sources\n";
+  return status < 0 ? int(exitInternal) : std::max(status, session.getExitCode());
+}
+
+} // namespace tile

@@ -1,0 +1,55 @@
+// Configurations as text and in files: what --config takes and `tilec tune` writes.
+#ifndef TILE_DRIVER_TUNECONFIG_H
+#define TILE_DRIVER_TUNECONFIG_H
+
+#include "driver/Session.h"
+#include "frontend/Lower/Elaborate.h"
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tile {
+
+/// Extents by name: a shape that is tuned for.
+using TuneShape = std::vector<std::pair<std::string, int64_t>>;
+
+/// "BM=128,warps=8"; empty for the defaults.
+std::string toText(const TuneConfig &config);
+/// "M=4096,N=4096".
+std::string toText(const TuneShape &shape);
+/// Reads NAME=VALUE,... Nothing where an item has no '='.
+std::optional<TuneConfig> parseConfig(llvm::StringRef text);
+
+/// The configuration that won at a shape.
+struct TuneEntry {
+  TuneShape shape;
+  TuneConfig config;
+  double milliseconds = 0;
+};
+
+/// What `tilec tune` found: the file that --config reads. Format: docs/Tuning.md.
+struct TuneResult {
+  static constexpr int64_t schema = 1;
+  std::string kernel, target, compiler;
+  std::string source; ///< hash of what was tuned; another source makes the result stale
+  TuneConfig best;    ///< for a shape that is not listed: the best on the whole
+  std::vector<TuneEntry> entries;
+};
+
+std::string toJson(const TuneResult &result);
+/// Nothing, with the reason in `error`, where the text is no such result.
+std::optional<TuneResult> parseTuneResult(llvm::StringRef text, std::string &error);
+
+/// The entry at the least distance to `shape`, in the logarithms of the extents; null if none has its names.
+const TuneEntry *findNearest(const TuneResult &result, const TuneShape &shape);
+
+/// Hash of a kernel's source and what binds it.
+std::string hashTuned(llvm::StringRef source, llvm::StringRef kernel, const std::vector<NameValue> &defines);
+
+/// The configuration that --config asks for, for a launch of these extents. False after an error.
+bool readConfig(const Options &options, llvm::StringRef source, const TuneShape &shape, Session &session, TuneConfig &config);
+
+} // namespace tile
+
+#endif

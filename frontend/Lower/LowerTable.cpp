@@ -1,0 +1,129 @@
+// Constant tiles: lists of numbers, and what is read from them at positions of the run.
+#include "frontend/Lower/Elaborator.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// Shape of a list whose elements are numbers, or lists of one shape. False if it has none.
+static bool listShape(const SemValue &list, SmallVectorImpl<int64_t> &shape) {
+  if (list.kind != SemValue::Kind::List)
+    return list.isNumber() || (list.isData() && list.rank() == 0);
+  SmallVector<int64_t> first;
+  for (auto [i, element] : llvm::enumerate(*list.elements)) {
+    SmallVector<int64_t> inner;
+    if (!listShape(element, inner) || (i > 0 && inner != first))
+      return false;
+    first = inner;
+  }
+  shape.push_back(list.elements->size());
+  shape.append(first);
+  return true;
+}
+
+/// The elements of nested lists in row-major order.
+static void flatten(const SemValue &list, SmallVectorImpl<SemValue> &out) {
+  if (list.kind != SemValue::Kind::List)
+    return out.push_back(list);
+  for (const SemValue &element : *list.elements)
+    flatten(element, out);
+}
+
+SemValue Elaborator::listToTile(const SemValue &list, std::optional<DType> dtype, Range range) {
+  SmallVector<int64_t> shape;
+  if (!listShape(list, shape)) {
+    error(diag::wrongOperand, range, "a constant tile", "numbers in lists of equal length", describe(list));
+    return SemValue::error();
+  }
+  if (!checkShape(shape, range))
+    return SemValue::error();
+  SmallVector<SemValue> numbers;
+  flatten(list, numbers);
+  if (!dtype) {
+    const SemValue *typed = llvm::find_if(numbers, [](const SemValue &each) { return each.isData(); });
+    bool anyFloat = llvm::any_of(numbers, [](const SemValue &each) { return each.isFloatNumber(); });
+    dtype = typed != numbers.end()        ? typed->dtype
+            : anyFloat                    ? DType::F32
+            : numbers.front().isBoolNumber() ? DType::Bool
+                                          : DType::Index;
+  }
+  if (isStorage(*dtype)) {
+    error(diag::wrongOperand, range, "a constant tile", "a dtype that computes", dtypeSpelling(*dtype));
+    return SemValue::error();
+  }
+  SmallVector<Attribute> elements;
+  for (const SemValue &number : numbers) {
+    mlir::Value value = toDtype(number, *dtype, range);
+    if (!value)
+      return SemValue::error();
+    Attribute attr;
+    if (!matchPattern(value, m_Constant(&attr))) {
+      error(diag::notConstant, range, "an element of a constant tile", describe(number));
+      return SemValue::error();
+    }
+    elements.push_back(attr);
+  }
+  Location location = loc(range);
+  Type element = toType(*dtype, context);
+  auto table = DenseElementsAttr::get(RankedTensorType::get({int64_t(elements.size())}, element), elements);
+  auto type = RankedTensorType::get(shape, element);
+  if (table.isSplat())
+    return SemValue::ofData(constant(DenseElementsAttr::get(type, table.getSplatValue<Attribute>()), location), *dtype);
+  auto line = RankedTensorType::get({int64_t(elements.size())}, builder.getIndexType());
+  mlir::Value position = IotaOp::create(builder, location, line, constantIndex(0, location), builder.getI64IntegerAttr(1));
+  mlir::Value tile = LookupOp::create(builder, location, table.getType(), position, table);
+  return SemValue::ofData(emitReshape(tile, shape, location), *dtype);
+}
+
+bool Elaborator::listsToTiles(MutableArrayRef<Arg> args) {
+  const Arg *typed = llvm::find_if(args, [](const Arg &arg) { return arg.value.isData(); });
+  std::optional<DType> dtype = typed != args.end() && !isStorage(typed->value.dtype) ? std::optional(typed->value.dtype) : std::nullopt;
+  for (Arg &arg : args)
+    if (arg.value.kind == SemValue::Kind::List) {
+      arg.value = listToTile(arg.value, dtype, arg.range);
+      if (arg.value.isError())
+        return false;
+    }
+  return true;
+}
+
+/// The table behind a constant tile as listToTile makes it; null for other tiles.
+static DenseElementsAttr getTable(mlir::Value tile) {
+  while (auto reshape = tile.getDefiningOp<ReshapeOp>())
+    tile = reshape.getSource();
+  auto lookup = tile.getDefiningOp<LookupOp>();
+  auto iota = lookup ? lookup.getPosition().getDefiningOp<IotaOp>() : IotaOp();
+  bool whole = iota && iota.getStep() == 1 && matchPattern(iota.getStart(), m_Zero()) &&
+               iota.getType() == RankedTensorType::get(lookup.getTable().getShapedType().getShape(), iota.getType().getElementType());
+  return whole ? cast<DenseElementsAttr>(lookup.getTable()) : DenseElementsAttr();
+}
+
+mlir::Value Elaborator::emitTableLookup(const SemValue &tile, mlir::Value position, Location location) {
+  DenseElementsAttr table = tile.rank() == 1 ? getTable(tile.ssa) : DenseElementsAttr();
+  if (!table)
+    return {};
+  Type result = table.getElementType();
+  if (auto shaped = dyn_cast<RankedTensorType>(position.getType()))
+    result = RankedTensorType::get(shaped.getShape(), result);
+  return LookupOp::create(builder, location, result, position, table);
+}
+
+SemValue Elaborator::evalTableElement(const SemValue &tile, const ast::SubscriptExpr &expr) {
+  DenseElementsAttr table = getTable(tile.ssa);
+  ArrayRef<int64_t> shape = tile.shape();
+  if (!table || expr.subscripts.size() != shape.size())
+    return SemValue::ofVoid();
+  int64_t number = 0;
+  for (auto [subscript, extent] : llvm::zip(expr.subscripts, shape)) {
+    if (subscript.kind != ast::Subscript::index)
+      return SemValue::ofVoid();
+    SemValue at = eval(*subscript.value);
+    if (at.isError())
+      return at;
+    if (!at.isInt() || at.getInt() < 0 || at.getInt() >= extent)
+      return SemValue::ofVoid();
+    number = number * extent + at.getInt();
+  }
+  return SemValue::ofData(constant(cast<TypedAttr>(table.getValues<Attribute>()[number]), loc(expr.range)), tile.dtype);
+}

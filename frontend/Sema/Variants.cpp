@@ -1,0 +1,266 @@
+// Variants: what `specialize` clauses and the command line say beyond a kernel's contracts becomes facts of one version.
+// What is fixed stays in the manifest as a dimension with one value; the kernel sees a constant, the ABI nothing.
+#include "frontend/Lower/Elaborator.h"
+#include "frontend/Sema/MatchItems.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace tile;
+using LaunchExpr = runtime::Expr;
+using LaunchOp = runtime::Expr::Op;
+
+bool Elaborator::failFact(const FactSource &source, const Twine &message, Range second) {
+  DiagnosticBuilder report = source.range.isValid() ? error(diag::badSpecialize, source.range, message.str())
+                                                    : error(diag::badArgument, Range(), source.text, message.str());
+  if (second.isValid())
+    report.note(second, "declared here");
+  return false;
+}
+
+/// The fact contradicts what holds already. Where --arg said that, a variant of the source is left out instead.
+bool Elaborator::conflict(const FactSource &source, const Twine &message, Range second) {
+  if (!source.range.isValid() || options.arguments.empty())
+    return failFact(source, message, second);
+  impossible = true;
+  return false;
+}
+
+/// Makes a condition one that dispatch looks at, or one of the kernel's contracts.
+void Elaborator::addCondition(LaunchExpr condition, const FactSource &source, runtime::Kernel &record) {
+  unsigned line = source.range.isValid() ? sources.begin(source.range).line : 0;
+  if (source.isDispatched) {
+    runtime::Fact fact;
+    fact.condition = std::move(condition);
+    fact.text = source.text;
+    fact.line = line;
+    record.facts.push_back(std::move(fact));
+  } else {
+    record.contracts.push_back({std::move(condition), source.text, line});
+  }
+}
+
+static LaunchExpr between(const std::string &name, int64_t min, int64_t max) {
+  LaunchExpr value = LaunchExpr::makeName(name);
+  if (min == max)
+    return LaunchExpr::make(LaunchOp::Eq, value, LaunchExpr(min));
+  return LaunchExpr::make(LaunchOp::And, LaunchExpr::make(LaunchOp::Le, LaunchExpr(min), value),
+                          LaunchExpr::make(LaunchOp::Le, value, LaunchExpr(max)));
+}
+
+bool Elaborator::narrow(const std::string &name, int64_t min, int64_t max, std::optional<int64_t> opt,
+                        const FactSource &source, runtime::Kernel &record) {
+  unsigned line = source.range.isValid() ? sources.begin(source.range).line : 0;
+  auto apply = [&](int64_t low, int64_t high) {
+    if (std::max(low, min) <= std::min(high, max))
+      return true;
+    return conflict(source, "no value of '" + name + "' is in " + Twine(min) + "..=" + Twine(max) + " and in its range " +
+                                Twine(low) + "..=" + Twine(high),
+                    launchNames[name].declared);
+  };
+  for (runtime::Dim &dim : record.dims)
+    if (dim.name == name) {
+      if (!apply(dim.min, dim.max))
+        return false;
+      if (!source.isDispatched && (min > dim.min || max < dim.max || min == max)) {
+        dim.contract = source.text;
+        dim.line = line;
+      }
+      dim.min = std::max(dim.min, min);
+      dim.max = std::min(dim.max, max);
+      if (opt)
+        dim.opt = opt;
+      if (dim.opt)
+        dim.opt = std::clamp(*dim.opt, dim.min, dim.max);
+      if (min == max && min % dim.multipleOf)
+        return conflict(source, "'" + name + "' is a multiple of " + Twine(dim.multipleOf), launchNames[name].declared);
+    }
+  for (runtime::Param &param : record.params)
+    if (param.name == name) {
+      if (!apply(param.min.value_or(INT64_MIN), param.max.value_or(INT64_MAX)))
+        return false;
+      param.min = std::max(param.min.value_or(INT64_MIN), min);
+      param.max = std::min(param.max.value_or(INT64_MAX), max);
+      if (!source.isDispatched) {
+        param.contract = source.text;
+        param.contractLine = line;
+      }
+    }
+  if (source.isDispatched)
+    addCondition(between(name, min, max), source, record);
+  return true;
+}
+
+bool Elaborator::fix(const std::string &name, int64_t value, const FactSource &source, runtime::Kernel &record) {
+  if (auto known = fixed.find(name); known != fixed.end() && known->second != value)
+    return conflict(source, "'" + name + "' is fixed to " + Twine(known->second) + " already", Range());
+  for (const runtime::Param &param : record.params)
+    if (param.name == name && param.dtype == runtime::Dtype::Bool)
+      return failFact(source, "'" + name + "' is of dtype bool; make it a compile-time parameter to fix it");
+  if (!narrow(name, value, value, value, source, record))
+    return false;
+  fixed[name] = value;
+  return true;
+}
+
+bool Elaborator::divide(const std::string &name, int64_t divisor, const FactSource &source, runtime::Kernel &record) {
+  LaunchExpr remainder = LaunchExpr::make(LaunchOp::Rem, LaunchExpr::makeName(name), LaunchExpr(divisor));
+  addCondition(LaunchExpr::make(LaunchOp::Eq, remainder, LaunchExpr(0)), source, record);
+  for (runtime::Dim &dim : record.dims)
+    if (dim.name == name && dim.multipleOf <= (int64_t(1) << 40) / divisor)
+      dim.multipleOf = std::lcm(dim.multipleOf, divisor);
+  if (auto known = fixed.find(name); known != fixed.end() && known->second % divisor)
+    return conflict(source, "'" + name + "' is fixed to " + Twine(known->second) + ", which is no multiple of " + Twine(divisor), Range());
+  return true;
+}
+
+bool Elaborator::raiseAlignment(const std::string &name, int64_t bytes, const FactSource &source,
+                                runtime::Kernel &record) {
+  for (runtime::Param &param : record.params) {
+    if (param.name != name || param.kind != runtime::Param::Kind::Tensor)
+      continue;
+    if (source.isDispatched && bytes <= int64_t(param.align))
+      return conflict(source, "'" + name + "' is aligned to " + Twine(param.align) + " bytes in every variant", params[name]->range);
+    param.align = unsigned(bytes);
+    if (source.isDispatched) {
+      runtime::Fact fact;
+      fact.param = name;
+      fact.align = unsigned(bytes);
+      fact.text = source.text;
+      fact.line = source.range.isValid() ? sources.begin(source.range).line : 0;
+      record.facts.push_back(std::move(fact));
+    }
+    return true;
+  }
+  return true; // a tensor that this instance does not have
+}
+
+//===----------------------------------------------------------------------------------------------------------------===//
+// The command line
+//===----------------------------------------------------------------------------------------------------------------===//
+
+bool Elaborator::applyItem(const ArgItem &item, bool isDispatched, runtime::Kernel &record) {
+  FactSource source = {item.text, Range(), isDispatched};
+  if (item.kind == ArgItem::Kind::Align)
+    return raiseAlignment(item.name, item.number, source, record);
+  if (!launchNames.count(item.name)) // of another kernel, or of a parameter that this instance does not have
+    return true;
+  switch (item.kind) {
+  case ArgItem::Kind::Range:
+    if (launchNames[item.name].kind != LaunchName::Scalar && item.min < 0)
+      return failFact(source, "a dimension or stride is never negative");
+    return narrow(item.name, item.min, item.max, item.opt, source, record);
+  case ArgItem::Kind::Multiple:
+    return divide(item.name, item.number, source, record);
+  default:
+    return fix(item.name, item.number, source, record);
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------------------===//
+// `specialize`
+//===----------------------------------------------------------------------------------------------------------------===//
+
+std::vector<Variant> Elaborator::listVariants() const {
+  std::vector<Variant> variants;
+  for (const ast::ClausePtr &each : kernel.clauses) {
+    auto *clause = dyn_cast<ast::SpecializeClause>(each.get());
+    if (!clause)
+      continue;
+    // Every combination of listed values, the last contract's fastest.
+    std::vector<size_t> counts, choice(clause->contracts.size(), 0);
+    for (const ast::Contract &contract : clause->contracts)
+      counts.push_back(contract.set && contract.set->kind == ast::ValueSet::list ? contract.set->values.size() : 1);
+    while (true) {
+      Variant variant;
+      variant.clause = clause;
+      variant.choice = choice;
+      variants.push_back(std::move(variant));
+      size_t i = counts.size();
+      while (i > 0 && ++choice[i - 1] == counts[i - 1])
+        choice[--i] = 0;
+      if (i == 0)
+        break;
+    }
+  }
+  return variants;
+}
+
+/// Adds one contract of a clause as a fact, and what it says to the variant's name.
+bool Elaborator::applySpecialize(const ast::Contract &contract, size_t choice, runtime::Kernel &record,
+                                 std::string &name) {
+  FactSource source = {sources.text(contract.range).str(), contract.range, true};
+  auto addName = [&](const Twine &text) { name += (name.empty() ? "" : ",") + text.str(); };
+  auto *subject = dyn_cast<ast::NameExpr>(contract.value.get());
+  if (auto *call = dyn_cast<ast::CallExpr>(contract.value.get()))
+    if (auto *callee = dyn_cast<ast::NameExpr>(call->callee.get()); callee && (callee->text == "align" || callee->text == "alias")) {
+      if (callee->text == "alias")
+        return failFact(source, "whether memory overlaps is no condition of a variant; put `alias` into `where`");
+      // Checked as in `where`, then added as a fact.
+      auto *tensor = call->arguments.empty() ? nullptr : dyn_cast<ast::NameExpr>(call->arguments[0].value.get());
+      runtime::Kernel probe;
+      probe.params = record.params;
+      if (!readCall(contract, *call, probe))
+        return tensor && dropped.count(tensor->text);
+      for (const runtime::Param &param : probe.params)
+        if (param.name == tensor->text) {
+          addName("align(" + param.name + ")=" + Twine(param.align));
+          return raiseAlignment(param.name, param.align, source, record);
+        }
+      return true;
+    }
+  if (contract.hint)
+    return failFact(source, "`opt` belongs to the range of a name in `where`");
+  if (subject && launchNames.count(subject->text) && contract.set) {
+    const ast::ValueSet &set = *contract.set;
+    if (set.kind == ast::ValueSet::list) {
+      std::optional<int64_t> value = evalInt(*set.values[choice], "a value that a variant is made for");
+      if (!value)
+        return false;
+      source.text = subject->text + " == " + std::to_string(*value);
+      addName(subject->text + "=" + Twine(*value));
+      return fix(subject->text, *value, source, record);
+    }
+    std::optional<int64_t> lo = evalInt(*set.lo, "a bound of a range"), hi = evalInt(*set.hi, "a bound of a range");
+    if (!lo || !hi)
+      return false;
+    int64_t max = *hi - (set.inclusive ? 0 : 1);
+    if (set.step)
+      return failFact(source, "the range of a variant has no step; write a condition such as " + subject->text + " % 8 == 0 instead");
+    if (*lo > max) {
+      error(diag::emptyRange, set.range, *lo, max, subject->text);
+      return false;
+    }
+    addName(subject->text + "=" + Twine(*lo) + ".." + Twine(max));
+    return narrow(subject->text, *lo, max, std::nullopt, source, record);
+  }
+  if (!usesLaunchNames(*contract.value))
+    return failFact(source, "a variant is chosen at launch: its condition is over dimensions, strides, integral scalars or align(…)");
+  // Any other condition: read as a contract, then moved to the facts, unless it says nothing in this instance.
+  size_t before = record.contracts.size();
+  if (!readContract(contract, record))
+    return false;
+  addName(source.text);
+  while (record.contracts.size() > before) {
+    runtime::Contract added = record.contracts[before];
+    record.contracts.erase(record.contracts.begin() + before);
+    addCondition(added.condition, source, record);
+  }
+  return true;
+}
+
+bool Elaborator::applyVariant(const Variant &variant, runtime::Kernel &record) {
+  record.variant = variant.name;
+  for (const ArgItem &item : variant.items)
+    if (!applyItem(item, /*isDispatched=*/true, record))
+      return false;
+  if (variant.clause)
+    for (auto [contract, choice] : llvm::zip(variant.clause->contracts, variant.choice))
+      if (!applySpecialize(contract, choice, record, record.variant))
+        return false;
+  if (!variant.isGeneric())
+    record.symbol += "_" + symbolPart(record.variant);
+  return true;
+}

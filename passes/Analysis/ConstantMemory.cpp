@@ -1,0 +1,27 @@
+// Which loads give the same at any time of a launch.
+#include "passes/Analysis/ConstantMemory.h"
+
+#include "dialect/AttributeNames.h"
+
+using namespace mlir;
+using namespace tile;
+
+ViewOp tile::getRootView(Value view) {
+  while (Operation *def = view.getDefiningOp()) {
+    if (auto whole = dyn_cast<ViewOp>(def))
+      return whole;
+    if (!isa<SubviewOp, PermuteViewOp>(def))
+      return nullptr;
+    view = def->getOperand(0);
+  }
+  return nullptr;
+}
+
+bool tile::readsConstantMemory(LoadOp load) {
+  ViewOp root = getRootView(load.getView());
+  auto kernel = load->getParentOfType<KernelOp>();
+  if (!root || !kernel || kernel->hasAttr(mayAliasName))
+    return false;
+  auto base = dyn_cast<BlockArgument>(root.getBase());
+  return base && kernel.getParam(base.getArgNumber()).getAccess() == Access::In;
+}

@@ -1,0 +1,107 @@
+// tile-gpu-apply-loop-attributes: unrolls the loops that ask for it, and says which attributes of the source have no effect.
+//
+// Runs when loads are pipelined, or not, for good: what the source asks and nothing took up is reported with the reason.
+#include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUAPPLYLOOPATTRIBUTES
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+/// True if loads inside `op` come through a ring, which a producer warp fills ahead.
+static bool isPipelined(Operation *op) {
+  return op->walk([](Operation *inner) { return isa<RingWaitOp>(inner) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+}
+
+/// A loop that only fetches for one of the consumers, which has the same attributes.
+static bool isOfProducer(scf::ForOp loop) {
+  auto split = loop->getParentOfType<WarpSpecializeOp>();
+  return split && split.getProducer().isAncestor(loop->getParentRegion());
+}
+
+namespace {
+
+struct TileGPUApplyLoopAttributes : tile::impl::TileGPUApplyLoopAttributesBase<TileGPUApplyLoopAttributes> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      reportKernel(kernel);
+      SmallVector<scf::ForOp> loops; // inner ones first
+      kernel.getBody().walk([&](scf::ForOp loop) {
+        if (!isOfProducer(loop))
+          loops.push_back(loop);
+      });
+      for (scf::ForOp loop : loops)
+        reportLoop(loop);
+      for (scf::ForOp loop : loops)
+        if (auto factor = loop->getAttrOfType<IntegerAttr>(unrollName))
+          unroll(loop, factor.getInt());
+    }
+  }
+
+private:
+  bool canPipeline() const { return target == "sm_90a"; }
+
+  /// A warning, or a remark where the target lacks the feature anyway.
+  void report(Operation *op, const Twine &attribute, const Twine &reason) {
+    InFlightDiagnostic message = canPipeline() ? op->emitWarning() : op->emitRemark();
+    message << attribute << " has no effect: " << reason;
+  }
+
+  std::string whyNotPipelined() const {
+    return canPipeline() ? "no load here is copied by TMA, so that nothing runs ahead of the arithmetic (--remarks says why)"
+                         : target + " does not copy tiles ahead in a warp of its own; sm_90a does";
+  }
+
+  void reportKernel(KernelOp kernel) {
+    auto asked = kernel->getAttrOfType<ArrayAttr>(askedName);
+    if (!asked)
+      return;
+    bool pipelined = isPipelined(kernel);
+    for (StringRef name : asked.getAsValueRange<StringAttr>()) {
+      auto value = kernel->getAttrOfType<IntegerAttr>(name == "stages" ? stagesName : consumersName);
+      if ((name == "stages" || name == "consumers") && !pipelined)
+        report(kernel, name + "(" + Twine(value.getInt()) + ")", whyNotPipelined());
+    }
+  }
+
+  void reportLoop(scf::ForOp loop) {
+    bool pipelined = isPipelined(loop);
+    if (auto stages = loop->getAttrOfType<IntegerAttr>(stagesName); stages && !pipelined)
+      report(loop, "stages(" + Twine(stages.getInt()) + ")", whyNotPipelined());
+    if (!loop->hasAttr(flattenName))
+      return;
+    if (pipelined)
+      loop.emitRemark() << "flatten changes nothing: the producer warp runs ahead from the last trip of this loop into the next of the "
+                           "one around it";
+    else
+      report(loop, "flatten", whyNotPipelined());
+  }
+
+  void unroll(scf::ForOp loop, int64_t factor) {
+    if (factor < 2)
+      return;
+    if (isPipelined(loop)) {
+      loop.emitWarning() << "unroll(" << factor << ") has no effect: the loads of this loop are pipelined, one trip after the other";
+      return;
+    }
+    loop->removeAttr(unrollName);
+    std::optional<APInt> trips = loop.getStaticTripCount();
+    bool whole = trips && trips->getSExtValue() <= factor;
+    if (failed(whole ? loopUnrollFull(loop) : LogicalResult(success(succeeded(loopUnrollByFactor(loop, uint64_t(factor)))))))
+      loop.emitWarning() << "unroll(" << factor << ") has no effect: the loop cannot be written out";
+  }
+};
+
+} // namespace

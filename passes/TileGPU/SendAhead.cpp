@@ -1,0 +1,196 @@
+// tile-gpu-send-ahead: consumers tell the producer of the next program's coordinates before they work on this one.
+#include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/Analysis/ConstantMemory.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUSENDAHEAD
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+/// What of one trip of the loop over programs its sends depend on: operations that are copied as they are, and branches
+/// around sends, of which only such operations are.
+class SendSlice {
+public:
+  explicit SendSlice(scf::ForOp loop) : loop(loop) {}
+
+  /// False if the sends depend on what cannot be computed a trip earlier.
+  bool collect() {
+    if (loop.getNumRegionIterArgs())
+      return false;
+    loop.getBody()->walk([&](ScalarSendOp send) { sends.push_back(send); });
+    for (ScalarSendOp send : sends) {
+      for (Operation *parent = send->getParentOp(); parent != loop; parent = parent->getParentOp()) {
+        auto branch = dyn_cast<scf::IfOp>(parent);
+        if (!branch)
+          return false; // a loop in a program: the producer has others to fetch for meanwhile
+        if (branches.insert(branch).second && !require(branch.getCondition()))
+          return false;
+      }
+      if (!require(send.getValue()))
+        return false;
+    }
+    return !sends.empty();
+  }
+
+  /// Copies the slice to `builder` for the program of `mapping`. Returns the values sent, zeros where a branch is not taken.
+  SmallVector<Value> clone(OpBuilder &builder, IRMapping &mapping) {
+    DenseMap<Operation *, Value> sent; // looked up only
+    cloneBlock(*loop.getBody(), builder, mapping, sent);
+    SmallVector<Value> values;
+    for (ScalarSendOp send : sends)
+      values.push_back(sent.lookup(send));
+    return values;
+  }
+
+  ArrayRef<ScalarSendOp> getSends() const { return sends; }
+
+private:
+  bool require(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op) { // an argument: of the loop over programs, or of what encloses it
+      Operation *owner = value.getParentBlock()->getParentOp();
+      return owner == loop || !loop->isAncestor(owner);
+    }
+    if (!loop->isProperAncestor(op) || !whole.insert(op).second)
+      return true;
+    if (branches.contains(op) || !isRepeatable(op))
+      return false;
+    bool possible = true;
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *owner = operand.getParentBlock()->getParentOp(); !op->isAncestor(owner))
+          possible &= require(operand);
+    });
+    return possible;
+  }
+
+  static bool isRepeatable(Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      return readsConstantMemory(load);
+    return isMemoryEffectFree(op);
+  }
+
+  void cloneBlock(Block &source, OpBuilder &builder, IRMapping &mapping, DenseMap<Operation *, Value> &sent) {
+    for (Operation &op : source.without_terminator()) {
+      if (branches.contains(&op)) {
+        cloneBranch(cast<scf::IfOp>(op), builder, mapping, sent);
+      } else if (auto send = dyn_cast<ScalarSendOp>(op)) {
+        builder.clone(op, mapping);
+        sent[send] = mapping.lookupOrDefault(send.getValue());
+      } else if (whole.contains(&op)) {
+        builder.clone(op, mapping);
+      }
+    }
+  }
+
+  void cloneBranch(scf::IfOp branch, OpBuilder &builder, IRMapping &mapping, DenseMap<Operation *, Value> &sent) {
+    SmallVector<ScalarSendOp> inside;
+    branch.walk([&](ScalarSendOp send) { inside.push_back(send); });
+    SmallVector<Type> types;
+    for (ScalarSendOp send : inside)
+      types.push_back(send.getValue().getType());
+    auto copy = scf::IfOp::create(builder, branch.getLoc(), types, mapping.lookupOrDefault(branch.getCondition()),
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+    for (auto [from, to] : {std::pair(&branch.getThenRegion(), copy.thenBlock()), {&branch.getElseRegion(), copy.elseBlock()}}) {
+      if (!to->empty())
+        to->clear();
+      OpBuilder inner = OpBuilder::atBlockEnd(to);
+      DenseMap<Operation *, Value> sentHere;
+      if (!from->empty())
+        cloneBlock(from->front(), inner, mapping, sentHere);
+      SmallVector<Value> yields;
+      for (auto [send, type] : llvm::zip(inside, types)) {
+        Value value = sentHere.lookup(send);
+        yields.push_back(value ? value : arith::ConstantOp::create(inner, branch.getLoc(), inner.getZeroAttr(type)));
+      }
+      scf::YieldOp::create(inner, branch.getLoc(), yields);
+    }
+    for (auto [send, result] : llvm::zip(inside, copy.getResults()))
+      sent[send] = result;
+  }
+
+  scf::ForOp loop;
+  SmallVector<ScalarSendOp> sends;
+  DenseSet<Operation *> branches, whole; // looked up only
+};
+
+/// `slice` for program `program`, if there is such a one; the values sent, or zeros.
+SmallVector<Value> cloneIfInside(SendSlice &slice, scf::ForOp loop, Value program, OpBuilder &builder) {
+  Location loc = loop.getLoc();
+  SmallVector<Type> types;
+  for (ScalarSendOp send : slice.getSends())
+    types.push_back(send.getValue().getType());
+  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, program, loop.getUpperBound());
+  auto branch = scf::IfOp::create(builder, loc, types, exists, /*addThenBlock=*/true, /*addElseBlock=*/true);
+  branch.thenBlock()->clear();
+  branch.elseBlock()->clear();
+  OpBuilder inner = OpBuilder::atBlockEnd(branch.thenBlock());
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), program);
+  SmallVector<Value> sent = slice.clone(inner, mapping);
+  scf::YieldOp::create(inner, loc, sent);
+  inner.setInsertionPointToEnd(branch.elseBlock());
+  SmallVector<Value> zeros;
+  for (Type type : types)
+    zeros.push_back(arith::ConstantOp::create(inner, loc, inner.getZeroAttr(type)));
+  scf::YieldOp::create(inner, loc, zeros);
+  return SmallVector<Value>(branch.getResults());
+}
+
+void sendAhead(scf::ForOp loop) {
+  SendSlice slice(loop);
+  if (!slice.collect())
+    return;
+  Location loc = loop.getLoc();
+  OpBuilder builder(loop);
+  SmallVector<Value> first = cloneIfInside(slice, loop, loop.getLowerBound(), builder);
+  auto ahead = scf::ForOp::create(builder, loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), first);
+  builder.setInsertionPointToStart(ahead.getBody());
+  Value next = arith::AddIOp::create(builder, loc, ahead.getInductionVar(), loop.getStep());
+  // The copy stands before its original, whose values it takes from the block that is still the old loop's.
+  SmallVector<Value> sent = cloneIfInside(slice, loop, next, builder);
+  SmallVector<Operation *> computed;
+  for (auto [send, value] : llvm::zip(slice.getSends(), ahead.getRegionIterArgs())) {
+    computed.push_back(ScalarSendOp(send).getValue().getDefiningOp());
+    ScalarSendOp(send).getValue().replaceAllUsesWith(value);
+    ScalarSendOp(send).erase();
+  }
+  // Reductions are shuffles later, which no other pass removes.
+  for (Operation *op : llvm::reverse(computed))
+    if (op && isOpTriviallyDead(op))
+      op->erase();
+  Block *body = ahead.getBody();
+  loop.getInductionVar().replaceAllUsesWith(ahead.getInductionVar());
+  loop.getBody()->getTerminator()->erase();
+  body->getOperations().splice(body->end(), loop.getBody()->getOperations());
+  builder.setInsertionPointToEnd(body);
+  scf::YieldOp::create(builder, loc, sent);
+  loop.erase();
+}
+
+struct TileGPUSendAhead : tile::impl::TileGPUSendAheadBase<TileGPUSendAhead> {
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      kernel.getBody().walk([](WarpSpecializeOp split) {
+        for (auto loop : llvm::make_early_inc_range(split.getConsumer().front().getOps<scf::ForOp>()))
+          if (loop->getParentOfType<KernelOp>()->hasAttr(persistentGridName))
+            sendAhead(loop);
+      });
+  }
+};
+
+} // namespace

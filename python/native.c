@@ -1,0 +1,446 @@
+/* The quick path of a launch from Python, for `tile.Kernel`: reads arguments and calls tile_kernel_launch without going through
+ * Python code. Whatever it does not know (an array of another package, a number that does not fit, a name that is wrong) goes to
+ * the method `_slowCall`, which knows everything. Limited API of Python 3.10, so that one build serves later versions. */
+#define Py_LIMITED_API 0x030A0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "tile_types.h"
+
+#include <string.h>
+
+typedef struct tile_error tile_error;
+typedef tile_error *(*LaunchFunction)(void *kernel, const tile_argument *arguments, size_t count, void *stream, uint32_t flags);
+
+enum { MAX_PARAMS = 32, MAX_RANK = 8, MAX_TYPES = 16 };
+
+/* ---- DLPack's C exchange interface, version 1 (dlpack.h) ---- */
+
+typedef struct {
+  void *data;
+  int32_t deviceType, deviceId, rank;
+  uint8_t code, bits;
+  uint16_t lanes;
+  int64_t *shape, *strides;
+  uint64_t offset;
+} DlTensor;
+typedef struct {
+  uint32_t major, minor;
+  void *previous;
+  void *allocate, *managedFromObject, *managedToObject;
+  int (*tensorFromObject)(void *object, DlTensor *tensor); /* borrowed from the object */
+  int (*currentStream)(int32_t deviceType, int32_t deviceId, void **stream);
+} DlExchange;
+enum { DL_CUDA = 2, DL_CUDA_MANAGED = 13 };
+
+/* ---- What is known of argument types ---- */
+
+typedef enum { KIND_OTHER, KIND_TORCH, KIND_EXCHANGE } Kind;
+typedef struct {
+  PyTypeObject *type; /* kept alive */
+  Kind kind;
+  const DlExchange *exchange;
+} KnownType;
+static KnownType knownTypes[MAX_TYPES];
+static int knownTypeCount;
+
+/* Of PyTorch, once a tensor of it has been seen: see `setTorch`. */
+static PyObject *torchTensor, *torchDtypes, *torchStream, *torchDevice;
+static PyObject *nameDataPtr, *nameShape, *nameStride, *nameDtype, *nameGetDevice, *nameStream, *nameCheck, *nameSlow, *nameFail;
+
+static const KnownType *findType(PyTypeObject *type) {
+  static const KnownType other = {NULL, KIND_OTHER, NULL};
+  KnownType entry = {type, KIND_OTHER, NULL};
+  PyObject *capsule;
+  for (int i = 0; i < knownTypeCount; ++i)
+    if (knownTypes[i].type == type)
+      return &knownTypes[i];
+  if (knownTypeCount == MAX_TYPES)
+    return &other;
+  capsule = PyObject_GetAttrString((PyObject *)type, "__dlpack_c_exchange_api__");
+  if (!capsule)
+    PyErr_Clear();
+  else if (PyCapsule_IsValid(capsule, "dlpack_exchange_api")) {
+    const DlExchange *exchange = (const DlExchange *)PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
+    if (exchange->major == 1 && exchange->tensorFromObject && exchange->currentStream) {
+      entry.kind = KIND_EXCHANGE;
+      entry.exchange = exchange;
+    }
+  }
+  Py_XDECREF(capsule);
+  if (entry.kind == KIND_OTHER && torchTensor && PyType_IsSubtype(type, (PyTypeObject *)torchTensor))
+    entry.kind = KIND_TORCH;
+  if (entry.kind == KIND_OTHER) /* not remembered: PyTorch may be imported later */
+    return &other;
+  Py_INCREF(type);
+  knownTypes[knownTypeCount] = entry;
+  return &knownTypes[knownTypeCount++];
+}
+
+/* setTorch(Tensor, {dtype: code}, function from device to stream, function that gives the current device) */
+static PyObject *setTorch(PyObject *module, PyObject *args) {
+  PyObject *tensor, *dtypes, *stream, *device;
+  (void)module;
+  if (!PyArg_ParseTuple(args, "OOOO", &tensor, &dtypes, &stream, &device))
+    return NULL;
+  Py_INCREF(tensor), Py_INCREF(dtypes), Py_INCREF(stream), Py_INCREF(device);
+  Py_XDECREF(torchTensor), Py_XDECREF(torchDtypes), Py_XDECREF(torchStream), Py_XDECREF(torchDevice);
+  torchTensor = tensor, torchDtypes = dtypes, torchStream = stream, torchDevice = device;
+  Py_RETURN_NONE;
+}
+
+/* ---- A kernel ---- */
+
+typedef struct {
+  PyObject *name;
+  int isScalar, dtype, hasDefault;
+} Param;
+typedef struct {
+  PyObject_HEAD LaunchFunction launch;
+  void *kernel;
+  int paramCount, isQuick;
+  Param params[MAX_PARAMS];
+} Launcher;
+
+/* What one call collects. `device`: of its tensors, -1 while there is none. */
+typedef struct {
+  tile_argument arguments[MAX_PARAMS];
+  int64_t extents[MAX_PARAMS][2][MAX_RANK];
+  int device;
+  const DlExchange *exchange;
+} Call;
+
+/* Each reader returns 1, 0 where the slow path must decide, or -1 with an exception. */
+
+static int dlpackDtype(const DlTensor *t) {
+  static const int8_t signedInts[] = {TILE_I8, TILE_I16, TILE_I32, TILE_I64};
+  static const int8_t unsignedInts[] = {TILE_U8, TILE_U16, TILE_U32, TILE_U64};
+  int log = t->bits == 8 ? 0 : t->bits == 16 ? 1 : t->bits == 32 ? 2 : t->bits == 64 ? 3 : -1;
+  if (log < 0 || t->lanes != 1)
+    return -1;
+  switch (t->code) {
+  case 0: return signedInts[log];
+  case 1: return unsignedInts[log];
+  case 2: return log == 1 ? TILE_F16 : log == 2 ? TILE_F32 : log == 3 ? TILE_F64 : -1;
+  case 4: return log == 1 ? TILE_BF16 : -1;
+  case 6: return log == 0 ? TILE_BOOL : -1;
+  case 10: return log == 0 ? TILE_F8E4M3 : -1;
+  case 12: return log == 0 ? TILE_F8E5M2 : -1;
+  default: return -1;
+  }
+}
+
+/* Extents and strides in elements where two of them share a byte, as for u4 in an array of bytes. */
+static int asPairs(const Param *param, tile_argument *a, int64_t *shape, int64_t *strides) {
+  int isPair = param->dtype == TILE_I4 || param->dtype == TILE_U4;
+  if (!isPair || a->dtype == param->dtype)
+    return 1;
+  if ((a->dtype != TILE_U8 && a->dtype != TILE_I8) || a->rank == 0)
+    return 0;
+  a->dtype = param->dtype;
+  shape[a->rank - 1] *= 2;
+  for (int i = 0; i + 1 < a->rank; ++i)
+    strides[i] *= 2;
+  return 1;
+}
+
+static int readExchange(Call *call, int i, const Param *param, PyObject *value, const DlExchange *exchange) {
+  tile_argument *a = &call->arguments[i];
+  int64_t *shape = call->extents[i][0], *strides = call->extents[i][1], dense = 1;
+  DlTensor t;
+  memset(&t, 0, sizeof t);
+  if (exchange->tensorFromObject(value, &t)) {
+    PyErr_Clear(); /* the slow path says what is wrong */
+    return 0;
+  }
+  if ((t.deviceType != DL_CUDA && t.deviceType != DL_CUDA_MANAGED) || t.rank < 0 || t.rank > MAX_RANK)
+    return 0;
+  a->kind = TILE_TENSOR;
+  a->dtype = dlpackDtype(&t);
+  a->data = (char *)t.data + t.offset;
+  a->rank = t.rank;
+  a->shape = shape;
+  a->strides = strides;
+  for (int axis = t.rank; axis-- > 0;) {
+    shape[axis] = t.shape[axis];
+    strides[axis] = t.strides ? t.strides[axis] : dense;
+    dense *= t.shape[axis];
+  }
+  if (a->dtype < 0 || (call->device >= 0 && call->device != t.deviceId))
+    return 0;
+  call->device = t.deviceId;
+  call->exchange = exchange;
+  return asPairs(param, a, shape, strides);
+}
+
+static int readLongs(PyObject *tuple, int64_t *numbers, int32_t *count) {
+  Py_ssize_t size = PyTuple_Size(tuple);
+  if (size < 0 || size > MAX_RANK)
+    return 0;
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    numbers[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
+    if (numbers[i] == -1 && PyErr_Occurred())
+      return 0;
+  }
+  *count = (int32_t)size;
+  return 1;
+}
+
+static int readTorch(Call *call, int i, const Param *param, PyObject *value) {
+  tile_argument *a = &call->arguments[i];
+  int64_t *shape = call->extents[i][0], *strides = call->extents[i][1];
+  PyObject *device = PyObject_CallMethodObjArgs(value, nameGetDevice, NULL), *address = NULL, *extents = NULL, *steps = NULL,
+           *dtype = NULL, *code;
+  int32_t rank = 0, strideCount = 0;
+  long ordinal = device ? PyLong_AsLong(device) : -1;
+  int good = 0;
+  if (ordinal >= 0 && (call->device < 0 || call->device == (int)ordinal)) {
+    address = PyObject_CallMethodObjArgs(value, nameDataPtr, NULL);
+    extents = address ? PyObject_GetAttr(value, nameShape) : NULL;
+    steps = extents ? PyObject_CallMethodObjArgs(value, nameStride, NULL) : NULL;
+    dtype = steps ? PyObject_GetAttr(value, nameDtype) : NULL;
+    code = dtype ? PyDict_GetItemWithError(torchDtypes, dtype) : NULL;
+    if (code && readLongs(extents, shape, &rank) && readLongs(steps, strides, &strideCount) && rank == strideCount) {
+      a->kind = TILE_TENSOR;
+      a->dtype = (int32_t)PyLong_AsLong(code);
+      a->data = PyLong_AsVoidPtr(address);
+      a->rank = rank;
+      a->shape = shape;
+      a->strides = strides;
+      call->device = (int)ordinal;
+      good = asPairs(param, a, shape, strides);
+    }
+  }
+  Py_XDECREF(device), Py_XDECREF(address), Py_XDECREF(extents), Py_XDECREF(steps), Py_XDECREF(dtype);
+  if (PyErr_Occurred()) {
+    PyErr_Clear(); /* the slow path meets it again, and says where */
+    return 0;
+  }
+  return good;
+}
+
+static int readScalar(tile_argument *a, const Param *param, PyObject *value) {
+  int isFloat = PyFloat_CheckExact(value), isBool = PyBool_Check(value), isInt = PyLong_CheckExact(value);
+  a->kind = TILE_SCALAR;
+  a->dtype = param->dtype;
+  if (param->dtype == TILE_F32 || param->dtype == TILE_F64) {
+    double number = isFloat ? PyFloat_AsDouble(value) : isInt ? PyLong_AsDouble(value) : 0.0;
+    float single = (float)number;
+    if ((!isFloat && !isInt) || PyErr_Occurred()) {
+      PyErr_Clear();
+      return 0;
+    }
+    if (param->dtype == TILE_F32)
+      memcpy(&a->bits, &single, sizeof single);
+    else
+      memcpy(&a->bits, &number, sizeof number);
+    return 1;
+  }
+  if (param->dtype == TILE_BOOL) {
+    a->bits = value == Py_True;
+    return isBool;
+  }
+  if (param->dtype >= TILE_I8 && param->dtype <= TILE_U64 && isInt) {
+    int overflow = 0, width = 8 << ((param->dtype - TILE_I8) % 4), isSigned = param->dtype <= TILE_I64;
+    long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow || (!isSigned && number < 0))
+      return 0;
+    if (width < 64 && (isSigned ? number >> (width - 1) != 0 && number >> (width - 1) != -1 : number >> width != 0))
+      return 0;
+    a->bits = (uint64_t)number & (width < 64 ? (UINT64_C(1) << width) - 1 : ~UINT64_C(0));
+    return 1;
+  }
+  return 0;
+}
+
+static int readArgument(Launcher *self, Call *call, int i, PyObject *value) {
+  const Param *param = &self->params[i];
+  const KnownType *known;
+  if (param->isScalar)
+    return readScalar(&call->arguments[i], param, value);
+  known = findType(Py_TYPE(value));
+  if (known->kind == KIND_EXCHANGE)
+    return readExchange(call, i, param, value, known->exchange);
+  return known->kind == KIND_TORCH ? readTorch(call, i, param, value) : 0;
+}
+
+/* The stream of a call, and whether its tensors' device is current. */
+static int readStream(Call *call, PyObject *given, void **stream) {
+  PyObject *answer;
+  int good;
+  *stream = NULL;
+  if (torchDevice && call->device >= 0) {
+    answer = PyObject_CallNoArgs(torchDevice);
+    good = answer && PyLong_AsLong(answer) == call->device;
+    Py_XDECREF(answer);
+    if (!good) {
+      PyErr_Clear();
+      return 0;
+    }
+  } else if (call->device > 0) {
+    return 0;
+  }
+  if (given && given != Py_None) {
+    if (!PyLong_CheckExact(given))
+      return 0;
+    *stream = PyLong_AsVoidPtr(given);
+  } else if (call->exchange) {
+    if (call->exchange->currentStream(DL_CUDA, call->device, stream)) {
+      PyErr_Clear();
+      return 0;
+    }
+  } else if (torchStream && call->device >= 0) {
+    PyObject *ordinal = PyLong_FromLong(call->device);
+    answer = ordinal ? PyObject_CallFunctionObjArgs(torchStream, ordinal, NULL) : NULL;
+    *stream = answer ? PyLong_AsVoidPtr(answer) : NULL;
+    Py_XDECREF(ordinal), Py_XDECREF(answer);
+  }
+  if (!PyErr_Occurred())
+    return 1;
+  PyErr_Clear();
+  return 0;
+}
+
+/* Reads all arguments; `count` becomes their number without trailing defaults. */
+static int readCall(Launcher *self, PyObject *args, PyObject *named, Call *call, size_t *count, PyObject **stream, int *check) {
+  Py_ssize_t given = PyTuple_Size(args), used = 0;
+  int state;
+  if (!self->isQuick || given > self->paramCount)
+    return 0;
+  for (Py_ssize_t i = 0; i < given; ++i)
+    if ((state = readArgument(self, call, (int)i, PyTuple_GetItem(args, i))) != 1)
+      return state;
+  *count = (size_t)given;
+  if (named) {
+    PyObject *value = PyDict_GetItemWithError(named, nameStream);
+    if (value)
+      ++used, *stream = value;
+    value = PyDict_GetItemWithError(named, nameCheck);
+    if (value) {
+      ++used;
+      *check = PyObject_IsTrue(value);
+    }
+    for (int i = (int)given; i < self->paramCount && used < PyDict_Size(named); ++i) {
+      value = PyDict_GetItemWithError(named, self->params[i].name);
+      if (!value) {
+        call->arguments[i].kind = TILE_DEFAULT;
+        if (!self->params[i].hasDefault)
+          return 0;
+        continue;
+      }
+      ++used;
+      if ((state = readArgument(self, call, i, value)) != 1)
+        return state;
+      *count = (size_t)i + 1;
+    }
+    if (used != PyDict_Size(named) || PyErr_Occurred())
+      return 0;
+  }
+  return 1;
+}
+
+static PyObject *launcherCall(PyObject *object, PyObject *args, PyObject *named) {
+  Launcher *self = (Launcher *)object;
+  PyObject *stream = NULL, *method, *result;
+  void *streamHandle = NULL;
+  tile_error *error;
+  size_t count = 0;
+  int check = 1;
+  Call call;
+  memset(call.arguments, 0, sizeof(tile_argument) * (size_t)(self->paramCount > 0 ? self->paramCount : 1));
+  call.device = -1;
+  call.exchange = NULL;
+  int state = readCall(self, args, named, &call, &count, &stream, &check);
+  if (state == 1)
+    state = readStream(&call, stream, &streamHandle);
+  if (PyErr_Occurred())
+    PyErr_Clear();
+  if (state == 1) {
+    PyThreadState *saved = PyEval_SaveThread(); /* the driver waits where its queue is full */
+    error = self->launch(self->kernel, call.arguments, count, streamHandle, check ? 0 : TILE_LAUNCH_UNCHECKED);
+    PyEval_RestoreThread(saved);
+    if (!error)
+      Py_RETURN_NONE;
+    PyObject *address = PyLong_FromVoidPtr(error);
+    result = address ? PyObject_CallMethodObjArgs(object, nameFail, address, NULL) : NULL;
+    Py_XDECREF(address);
+    return result;
+  }
+  method = PyObject_GetAttr(object, nameSlow);
+  result = method ? PyObject_Call(method, args, named) : NULL;
+  Py_XDECREF(method);
+  return result;
+}
+
+/* bind(address of tile_kernel_launch, address of the kernel, ((name, is scalar, dtype, has default), ...) or None) */
+static PyObject *launcherBind(PyObject *object, PyObject *args) {
+  Launcher *self = (Launcher *)object;
+  unsigned long long launch, kernel;
+  PyObject *params;
+  if (!PyArg_ParseTuple(args, "KKO", &launch, &kernel, &params))
+    return NULL;
+  self->launch = (LaunchFunction)(uintptr_t)launch;
+  self->kernel = (void *)(uintptr_t)kernel;
+  self->isQuick = 0;
+  if (params == Py_None || PyTuple_Size(params) > MAX_PARAMS)
+    Py_RETURN_NONE;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(params); ++i) {
+    Param *param = &self->params[i];
+    PyObject *name;
+    if (!PyArg_ParseTuple(PyTuple_GetItem(params, i), "Oiii", &name, &param->isScalar, &param->dtype, &param->hasDefault))
+      return NULL;
+    Py_INCREF(name);
+    Py_XDECREF(param->name);
+    param->name = name;
+    self->paramCount = (int)i + 1;
+  }
+  self->isQuick = 1;
+  Py_RETURN_NONE;
+}
+
+static void launcherFree(PyObject *object) {
+  Launcher *self = (Launcher *)object;
+  PyTypeObject *type = Py_TYPE(object);
+  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+  PyObject_GC_UnTrack(object);
+  for (int i = 0; i < self->paramCount; ++i)
+    Py_XDECREF(self->params[i].name);
+  release(object);
+  Py_DECREF(type);
+}
+
+static int launcherTraverse(PyObject *object, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(object));
+  return 0;
+}
+
+static PyMethodDef launcherMethods[] = {{"bind", launcherBind, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
+static PyType_Slot launcherSlots[] = {{Py_tp_call, (void *)launcherCall},
+                                      {Py_tp_dealloc, (void *)launcherFree},
+                                      {Py_tp_traverse, (void *)launcherTraverse},
+                                      {Py_tp_methods, launcherMethods},
+                                      {0, NULL}};
+static PyType_Spec launcherSpec = {"tile_native.Launcher", sizeof(Launcher), 0,
+                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, launcherSlots};
+
+static PyMethodDef methods[] = {{"setTorch", setTorch, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "tile_native", NULL, -1, methods, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit_tile_native(void) {
+  static const struct {
+    PyObject **name;
+    const char *text;
+  } names[] = {{&nameDataPtr, "data_ptr"}, {&nameShape, "shape"},         {&nameStride, "stride"},
+               {&nameDtype, "dtype"},      {&nameGetDevice, "get_device"}, {&nameStream, "stream"},
+               {&nameCheck, "check"},      {&nameSlow, "_slowCall"},       {&nameFail, "_fail"}};
+  PyObject *module = PyModule_Create(&definition), *type;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
+    if (!(*names[i].name = PyUnicode_InternFromString(names[i].text)))
+      return NULL;
+  type = module ? PyType_FromSpec(&launcherSpec) : NULL;
+  if (!type || PyModule_AddObject(module, "Launcher", type) < 0) {
+    Py_XDECREF(type), Py_XDECREF(module);
+    return NULL;
+  }
+  return module;
+}

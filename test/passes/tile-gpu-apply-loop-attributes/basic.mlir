@@ -1,0 +1,35 @@
+// Loops are unrolled as asked; attributes that nothing took up are reported, as warnings or, where the target lacks the
+// feature, as remarks.
+// RUN: tile-opt --allow-unregistered-dialect %s --tile-gpu-apply-loop-attributes=target=sm_90a --verify-diagnostics | FileCheck %s
+
+// CHECK-LABEL: tile.kernel @loops
+// expected-warning @+1 {{stages(3) has no effect: no load here is copied by TMA}}
+tile.kernel @loops params [] dims [] constexprs [] attributes {tile.asked = ["stages"], tile.num_stages = 3 : i64} grid {
+  tile.yield
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %n = "test.count"() : () -> index
+  // CHECK: %[[C2:.*]] = arith.{{.*}}
+  // CHECK: scf.for %[[I:.*]] =
+  // CHECK-COUNT-2: "test.step"
+  // CHECK: }
+  // CHECK: scf.for
+  // CHECK: "test.step"
+  // CHECK: }
+  scf.for %i = %c0 to %n step %c1 {
+    "test.step"(%i) : (index) -> ()
+  } {tile.unroll = 2 : i64}
+  // CHECK-NOT: scf.for
+  // CHECK-COUNT-3: "test.whole"
+  scf.for %i = %c0 to %c3 step %c1 {
+    "test.whole"(%i) : (index) -> ()
+  } {tile.unroll = 4 : i64}
+  // CHECK: scf.for
+  // expected-warning @+1 {{flatten has no effect: no load here is copied by TMA}}
+  scf.for %i = %c0 to %n step %c1 {
+    "test.step"(%i) : (index) -> ()
+  } {tile.flatten}
+  tile.return
+}

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Runs random kernels: on the CPU at -O0 and -O3, in the NumPy interpreter, and with --device cuda on the GPU. All must agree to the bit.
+
+  run.py [--tilec PROGRAM] [--device cpu|cuda] [--seeds FIRST..LAST | --full] [--jobs N] [--reduce SEED] [--show SEED]
+
+--full runs 10,000 seeds. A kernel that disagrees is made smaller (reduce.py) and written to --keep.
+"""
+import argparse
+import concurrent.futures
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import program as p
+import statements
+from formats import isFloat, load, store
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+class Invalid(Exception):
+    """tilec refused the kernel, crashed or ran too long: its message."""
+
+
+def compiled(program, arrays, tilec, device, level, timeout=120):
+    """What the kernel writes: {name: values}."""
+    with tempfile.TemporaryDirectory(prefix="tile-random-") as folder:
+        source = os.path.join(folder, "k.tile")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(p.programText(program))
+        line = [tilec, "run", source, "--device", device, f"-O{level}", "--threads", "1"]
+        line += ["--random", ",".join(f"{name}={value}" for name, value in program.dims.items())]
+        for tensor in program.tensors:
+            if tensor.access != "out":
+                np.save(f"{folder}/{tensor.name}.npy", store(arrays[tensor.name], tensor.dtype))
+                line += ["--arg", f"{tensor.name}={folder}/{tensor.name}.npy"]
+            if tensor.access != "in":
+                line += ["--out", f"{tensor.name}={folder}/{tensor.name}.out.npy"]
+        for name, (_, value) in program.scalars.items():
+            line += ["--arg", f"{name}={value}"]
+        try:
+            done = subprocess.run(line, capture_output=True, text=True, timeout=timeout)
+        except subprocess.TimeoutExpired:
+            raise Invalid(f"-O{level}: no end after {timeout} s") from None
+        if done.returncode:
+            raise Invalid(f"-O{level} on {device}: exit {done.returncode}: {done.stderr.strip()[:1200]}")
+        return {t.name: load(np.load(f"{folder}/{t.name}.out.npy"), t.dtype) for t in program.tensors if t.access != "in"}
+
+
+def interpreted(program, arrays):
+    copies = {name: values.copy() for name, values in arrays.items()}
+    p.Interpreter(program, copies).run()
+    return {t.name: copies[t.name] for t in program.tensors if t.access != "in"}
+
+
+def difference(left, right, program, names):
+    """None, or the first place where two runs differ."""
+    for tensor in program.tensors:
+        if tensor.access == "in":
+            continue
+        a, b = left[tensor.name], right[tensor.name]
+        same = (a == b) | ((a != a) & (b != b))
+        if isFloat(tensor.dtype):
+            same &= (np.signbit(a) == np.signbit(b)) | (a != a)
+        if not same.all():
+            at = tuple(int(i) for i in np.argwhere(~same)[0])
+            return f"{tensor.name}{list(at)} is {a[at]} by {names[0]} and {b[at]} by {names[1]}; {int((~same).sum())} of {same.size} differ"
+    return None
+
+
+def test(program, seed, options, arrays=None):
+    """What is wrong with one program; None if all agree; "long" if it would run too long to compare."""
+    arrays = arrays or statements.arrays(program, seed)
+    try:
+        expected = interpreted(program, arrays)
+    except p.TooLong:
+        return "long"
+    runs = [("cpu", 0), ("cpu", 3)] + ([("cuda", 3), ("cuda", 0)] if options.device == "cuda" else [])
+    try:
+        for device, level in runs:
+            found = compiled(program, arrays, options.tilec, device, level)
+            wrong = difference(expected, found, program, ("NumPy", f"{device} -O{level}"))
+            if wrong:
+                return wrong
+    except Invalid as error:
+        return str(error)
+    return None
+
+
+def one(seed, options):
+    program = statements.Kernel(seed, options.size).program
+    wrong = test(program, seed, options)
+    if wrong and wrong != "long" and options.keep:
+        with open(os.path.join(options.keep, f"{seed}.tile"), "w", encoding="utf-8") as file:
+            file.write("".join(f"// {line}\n" for line in wrong.splitlines()) + p.programText(program))
+    return seed, wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tilec", default=os.path.join(ROOT, "build", "bin", "tilec"))
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--seeds", default="0..40", help="FIRST..LAST, without the last")
+    parser.add_argument("--full", action="store_true", help="10,000 seeds")
+    parser.add_argument("--size", type=float, default=1.0, help="how large kernels are")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--keep", help="a folder for kernels that disagree")
+    parser.add_argument("--show", type=int, help="print the kernel of a seed and end")
+    parser.add_argument("--reduce", type=int, help="make the kernel of a seed, which disagrees, smaller, and print it")
+    options = parser.parse_args()
+    if options.show is not None:
+        print(p.programText(statements.Kernel(options.show, options.size).program), end="")
+        return 0
+    if options.reduce is not None:
+        import reduce
+        return reduce.main(options.reduce, options, test)
+    first, last = (0, 10000) if options.full else map(int, options.seeds.split(".."))
+    passed = failed = long = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for seed, wrong in pool.map(lambda seed: one(seed, options), range(first, last)):
+            long += wrong == "long"
+            passed, failed = passed + (wrong is None), failed + (wrong not in (None, "long"))
+            if wrong not in (None, "long"):
+                print(f"FAIL seed {seed}: {wrong}", flush=True)
+    if long:
+        print(f"{long} kernels would run too long to be interpreted")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
