@@ -48,8 +48,6 @@ static const Builtin table[] = {
     {"histogram", F::Order, 2, 2, {"mask"}},
     {"rand", F::Random, 2, 2, {}},    {"randn", F::Random, 2, 2, {}}, {"randint", F::Random, 4, 4, {}},
     {"random_bits", F::Random, 2, 2, {}},
-    {"ptx", F::Later, 0, UINT_MAX, {}},         {"print", F::Later, 0, UINT_MAX, {}},
-    {"assert", F::Later, 0, UINT_MAX, {}},
 };
 
 const Builtin *tile::findBuiltin(llvm::StringRef name) {
