@@ -48,7 +48,10 @@ static std::string describeFlags(const Options &options) {
   raw_string_ostream stream(text);
   stream << "-O" << options.level << " package=" << options.package << " emit=" << (options.emit ? int(*options.emit) : -1)
          << " target=" << options.target << " targets=" << join(options.targets, ",") << " cpu=" << options.cpu
-         << " source=" << options.withSource << " kernel=" << options.kernel << " generic=" << options.generic;
+         << " source=" << options.withSource << " kernel=" << options.kernel << " generic=" << options.generic << " debug=" << options.debug
+         << " c=" << (options.cSource ? options.output : std::string()) << " config=" << options.config;
+  if (StringRef(options.config).ends_with(".json"))
+    stream << " " << hashOf(readAll(options.config).value_or(""));
   for (const NameValue &define : options.defines)
     stream << " -D" << define.first << "=" << define.second;
   for (const ArgItem &item : options.argItems)

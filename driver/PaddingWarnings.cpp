@@ -39,7 +39,8 @@ static void addPadFixIt(DiagnosticBuilder &report, const SourceManager &sources,
 void reportPadding(mlir::ModuleOp module, Session &session) {
   const SourceManager &sources = session.getSources();
   findPaddingReductions(module, [&](const PaddingFinding &finding) {
-    mlir::Operation *from = finding.load.getOperation();
+    LoadOp read = finding.load;
+    mlir::Operation *from = read.getOperation();
     Range place = session.getRange(finding.reduction->getLoc()), load = session.getRange(from->getLoc());
     if (!place.isValid() || !load.isValid())
       return;

@@ -129,7 +129,7 @@ private:
     if (!alloc)
       return;
     // Without products nothing is reused: more threads that load into registers hide more latency than a producer.
-    if (!hasProduct && llvm::all_of(alloc->getUsers(), [](Operation *user) { return isa<LocalLoadOp>(user); }))
+    if (!hasProduct && !alloc->use_empty() && llvm::all_of(alloc->getUsers(), [](Operation *user) { return isa<LocalLoadOp>(user); }))
       return;
     MemDescType type = alloc.getType();
     TensorAccess access = analyzeAccess(load, type.getLayout().getOrder(), bounds, divisibility);
