@@ -180,7 +180,7 @@ def TileGPULoadNibblesAsBytes : Pass<"tile-gpu-load-nibbles-as-bytes", "::mlir::
     %w = tile_gpu.unpack %b : tensor<128x32xi8> -> tensor<128x64xi4>
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::tile::gpu::TileGPUDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::tile::gpu::TileGPUDialect"];
 }
 
 def TileGPUAssignLayouts : Pass<"tile-gpu-assign-layouts", "::mlir::ModuleOp"> {

@@ -114,6 +114,12 @@ SemValue Elaborator::evalName(StringRef name, Range range) {
     value.builtin = builtin;
     return SemValue::of(std::move(value));
   }
+  // Parameters become locals of the body; before that, in the declaration, only integral scalars have a meaning.
+  if (auto param = params.find(name.str()); param != params.end() && frames.size() == 1) {
+    error(diag::notLaunchable, range, (param->second->access == ast::Access::none ? "the scalar '" : "the tensor '") + name.str() + "'")
+        .note(param->second->name.range, "declared here");
+    return SemValue::error();
+  }
   DiagnosticBuilder report = error(diag::unknownName, range, name);
   addSuggestion(report, range, name, visibleNames());
   return SemValue::error();

@@ -59,7 +59,7 @@ SemValue Elaborator::evalTupleElement(const SemValue &base, const ast::Subscript
   if (!index)
     return SemValue::error();
   if (*index < 0 || *index >= int64_t(base.elements->size())) {
-    error(diag::badAxis, expr.bracketRange, *index, "the " + std::to_string(base.elements->size()) + " elements of the tuple");
+    error(diag::badPosition, expr.bracketRange, *index, "the " + std::to_string(base.elements->size()) + " elements of the tuple");
     return SemValue::error();
   }
   return (*base.elements)[*index];
@@ -375,8 +375,8 @@ SemValue Elaborator::evalTileSubscript(const SemValue &base, const ast::Subscrip
       high = *hi;
     }
     if (low < 0 || high > extent || low >= high) {
-      error(diag::badAxis, subscript.range, std::to_string(low) + (keeps ? ".." + std::to_string(high) : ""),
-            "the positions 0.." + std::to_string(extent) + " of this dimension")
+      error(diag::badPosition, subscript.range, std::to_string(low) + (keeps ? ".." + std::to_string(high) : ""),
+            "0.." + std::to_string(extent))
           .secondary(expr.base->range, describe(base));
       return SemValue::error();
     }

@@ -12,7 +12,7 @@ static std::string countText(unsigned low, unsigned high) {
     return "at least " + countText(low, low);
   if (low == high)
     return std::to_string(low) + (low == 1 ? " argument" : " arguments");
-  return std::to_string(low) + " to " + std::to_string(high) + " arguments";
+  return std::to_string(low) + (high == low + 1 ? " or " : " to ") + std::to_string(high) + " arguments";
 }
 
 SemValue Elaborator::evalCall(const ast::CallExpr &expr) {

@@ -250,7 +250,7 @@ SemValue Elaborator::callReduce(const Builtin &builtin, std::vector<Arg> &args, 
 SemValue Elaborator::callRange(const Builtin &builtin, std::vector<Arg> &args, Range range) {
   StringRef name = builtin.name;
   if (name == "blocks") {
-    error(diag::wrongOperand, range, "'blocks'", "its only place, behind `in` of a `for`", "another use");
+    error(diag::wrongOperand, range, "'blocks'", "to stand behind `in` of a `for`", "another use");
     return SemValue::error();
   }
   std::optional<int64_t> size = constInt(args[1].value, args[1].range, "the size of an index range");

@@ -365,7 +365,8 @@ void SyntaxErrors::syntaxError(antlr4::Recognizer *recognizer, Token *offending,
   // of braces: their count is wrong from the first error on.
   auto &parser = *static_cast<antlr4::Parser *>(recognizer);
   bool brace = offending->getType() == TileParser::RBRACE || offending->getType() == Token::EOF;
-  bool follows = recovering && (brace || offending->getTokenIndex() <= lastIndex + 3 || offending->getLine() == lastLine);
+  bool outside = parser.getContext()->getRuleIndex() == TileParser::RuleProgram;
+  bool follows = recovering && (brace || outside || offending->getTokenIndex() <= lastIndex + 3 || offending->getLine() == lastLine);
   for (size_t i = lastIndex; follows && !brace && i < offending->getTokenIndex(); ++i)
     follows = parser.getTokenStream()->get(i)->getType() != TileParser::SEMI;
   lastIndex = offending->getTokenIndex();

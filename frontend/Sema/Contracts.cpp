@@ -114,7 +114,12 @@ bool Elaborator::readRange(const ast::Contract &contract, const std::string &nam
     }
   }
   if (!rangedNames.insert(name).second) {
-    error(diag::duplicateRange, contract.range, name);
+    DiagnosticBuilder report = error(diag::duplicateRange, contract.range, name);
+    for (const ast::Contract &earlier : kernel.clause<ast::WhereClause>()->contracts)
+      if (auto *first = dyn_cast<ast::NameExpr>(earlier.value.get()); first && first->text == name && earlier.set) {
+        report.note(earlier.range, "the first one is here");
+        break;
+      }
     return false;
   }
   bool isExtent = launchNames[name].kind != LaunchName::Scalar;

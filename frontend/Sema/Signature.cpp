@@ -266,6 +266,10 @@ bool Elaborator::readSignature(runtime::Kernel &record) {
         continue;
       }
     }
+    if (auto global = scope->names.find(param.name.text); global != scope->names.end()) {
+      error(diag::redefinition, param.name.range, param.name.text).note(global->second->name.range, "first defined here");
+      continue;
+    }
     params[param.name.text] = &param;
   }
   if (reported != errors)

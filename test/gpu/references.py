@@ -182,6 +182,9 @@ def matmul_w4(case, x, w, scale, zero):
     return {"y": x @ ((w - spread(zero)) * spread(scale)).to(rounded).double().T}
 
 
+matvec_w4 = matmul_w4
+
+
 def matmul_f32(case, a, b):
     return {"c": a @ b}
 

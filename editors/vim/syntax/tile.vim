@@ -16,9 +16,9 @@ syntax match tileBuiltin "\v<(atomic_min|atomic_and|atomic_or|atomic_xor|atomic_
 syntax match tileBuiltin "\v<(log|log2|log1p|sqrt|rsqrt|sin|cos|tan|tanh|erf|floor|ceil|round|trunc|sigmoid)>\ze\s*\("
 syntax match tileBuiltin "\v<(isnan|isinf|isfinite|pow|minnum|maxnum|mulhi|cdiv|abs|sign|popcount|clz)>\ze\s*\("
 syntax match tileBuiltin "\v<(next_pow2|identity|clamp|fma|min|max|sum|prod|any|all|count|argmax|argmin|zeros)>\ze\s*\("
-syntax match tileBuiltin "\v<(full|iota|reshape|permute|broadcast|scan|cumsum|cumprod|take|dot|bitcast|lowest)>\ze\s*\("
-syntax match tileBuiltin "\v<(highest|static_assert|concat|stack|repeat|flip|reduce|sort|topk|histogram|rand)>\ze\s*\("
-syntax match tileBuiltin "\v<(randn|randint|random_bits|ptx|print|assert)>\ze\s*\("
+syntax match tileBuiltin "\v<(full|iota|reshape|permute|broadcast|scan|cumsum|cumprod|reduce|take|dot|bitcast)>\ze\s*\("
+syntax match tileBuiltin "\v<(ptx|print|assert|lowest|highest|static_assert|concat|stack|repeat|flip|sort|topk)>\ze\s*\("
+syntax match tileBuiltin "\v<(histogram|rand|randn|randint|random_bits)>\ze\s*\("
 syntax match tileAttribute "\v<(warps|stages|grouped|cluster|consumers|occupancy|maxreg|fp|unroll|split)>\ze\s*\("
 syntax keyword tileAttribute persistent flatten
 syntax match tileNumber "\v<(0x[0-9a-fA-F][0-9a-fA-F_]*|0b[01][01_]*|\d[0-9_]*(\.\d[0-9_]*)?([eE][-+]?\d[0-9_]*)?)>"

@@ -65,13 +65,11 @@ def says(tilec, code, head):
         return done.stderr.decode("utf-8", "replace").replace("\ufffd", "?")
 
 
-def check(tilec, code, update, lenient):
+def check(tilec, code, update):
     """What is wrong with a code's example, or None."""
     try:
         head, expected = read(code)
     except OSError:
-        if lenient:
-            return None
         return f"no frontend/Diag/Examples/{code}.txt (and .tile): an example shows what the code means; see check_codes.py"
     if not head.get("Rules"):
         return "'Rules:' names no rule of docs/Language.md"
@@ -96,7 +94,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--update", action="store_true", help="write the texts anew")
-    parser.add_argument("--lenient", action="store_true", help="let codes pass that have no example yet")
     parser.add_argument("codes", nargs="*", help="only these")
     options = parser.parse_args()
     tilec = os.path.abspath(os.path.join(options.build, "bin", "tilec"))
@@ -106,7 +103,7 @@ def main():
              sorted({os.path.splitext(name)[0] for name in os.listdir(EXAMPLES)} - known)]
     chosen = [entry for entry in catalogue if not options.codes or entry[1] in options.codes]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for (_, code), problem in zip(chosen, pool.map(lambda entry: check(tilec, entry[1], options.update, options.lenient), chosen)):
+        for (_, code), problem in zip(chosen, pool.map(lambda entry: check(tilec, entry[1], options.update), chosen)):
             if problem:
                 wrong.append((code, problem))
     for code, problem in wrong:
