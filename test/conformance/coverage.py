@@ -2,10 +2,9 @@
 import re
 import sys
 
-import accesses
 import elementwise
 import products
-import tiles
+import tilecases
 from formats import ALL, BITS, FLOAT8, FLOATS, INTEGERS, NIBBLES, SIGNED, UNSIGNED, isFloat
 
 # Why an operation has no such dtype. The letter stands in the table; the text below it.
@@ -45,13 +44,13 @@ def reason(name, dtype, has):
 def rows():
     """(section, [(operation, dtypes that it is tested with)])."""
     yield "Element-wise", [(o.name, o.dtypes) for o in elementwise.TABLE if not o.name.startswith("as ")]
-    yield "Tiles", [(o.name, o.dtypes) for o in tiles.TABLE]
-    yield "Accesses", [(o.name, o.dtypes) for o in accesses.TABLE]
+    yield "Tiles", [(o.name, o.dtypes) for o in tilecases.TILES]
+    yield "Accesses", [(o.name, o.dtypes) for o in tilecases.ACCESSES]
 
 
 def refused():
     """(operation, dtype, text) of each hole that the type rules ask for, where it can be written down."""
-    for operation in elementwise.TABLE + tiles.TABLE:
+    for operation in elementwise.TABLE + tilecases.TILES:
         text = operation.text if hasattr(operation, "text") else operation.forms[0].text
         for dtype in ALL:
             if dtype in operation.dtypes or operation.name.startswith("as ") or reason(operation.name, dtype, operation.dtypes) in "go":

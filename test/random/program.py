@@ -245,7 +245,8 @@ def shiftBy(a, b, dtype, isLeft):
     safe = np.where(outside, 0, b).astype(a.dtype)
     if isLeft:
         return np.where(outside, 0, np.left_shift(a, safe)).astype(a.dtype)
-    return np.where(outside, np.where(a < 0, -1, 0), np.right_shift(a, safe)).astype(a.dtype)
+    filled = np.zeros_like(a) if a.dtype.kind == "u" else np.where(a < 0, -1, 0).astype(a.dtype)
+    return np.where(outside, filled, np.right_shift(a, safe)).astype(a.dtype)
 
 
 def narrow(value, dtype):
