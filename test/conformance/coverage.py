@@ -16,12 +16,17 @@ REASONS = {
     "d": "`dot` has the forms that the products below list",
     "o": "tensors of packed 4-bit integers are `in` only",
     "c": "bool is not converted to: compare with `!= 0`",
+    "r": "random words are u32 and random numbers f32: convert them",
     "g": "not tested here",
 }
 
 
 def reason(name, dtype, has):
     """The letter for a hole."""
+    if name in ("rand", "randn", "random_bits"):
+        return "r"
+    if name.startswith("dot"):
+        return "d"
     if dtype in NIBBLES and name.startswith(("store", "atomic", "scatter")):
         return "o"
     if dtype in FLOAT8 + NIBBLES:
@@ -53,7 +58,7 @@ def refused():
     for operation in elementwise.TABLE + tilecases.TILES:
         text = operation.text if hasattr(operation, "text") else operation.forms[0].text
         for dtype in ALL:
-            if dtype in operation.dtypes or operation.name.startswith("as ") or reason(operation.name, dtype, operation.dtypes) in "go":
+            if dtype in operation.dtypes or operation.name.startswith("as ") or reason(operation.name, dtype, operation.dtypes) in "gor":
                 continue
             same = "i16" if dtype == "index" else {"bool": "i8", "i4": "u8", "u4": "i8"}.get(dtype, "i32")
             if operation.name in ("any", "all", "count"):

@@ -1,6 +1,7 @@
 """The table of random numbers: Philox4x32-10, word i % 4 of counter i / 4 under a 64-bit seed, written out in Python."""
 import numpy as np
 
+from formats import INTEGERS
 from tiles import Form, TileOperation
 
 SEED = 0x123456789ABCDEF
@@ -41,6 +42,6 @@ TABLE = [
     TileOperation("random_bits", ["u32"], [Form(f"random_bits({TEXT})", lambda dtype: bits(POSITIONS).astype(np.uint32), "u32")]),
     TileOperation("rand", ["f32"], [Form(f"rand({TEXT})", lambda dtype: ((bits(POSITIONS) >> 8).astype(np.float64) * 2.0 ** -24).astype(np.float32))]),
     TileOperation("randn", ["f32"], [Form(f"randn({TEXT})", lambda dtype: normal(POSITIONS), bound=lambda dtype: np.full(40, 4e-6))]),
-    TileOperation("randint", ["i32", "i64", "u32", "i8", "u8", "i16", "u16"],
+    TileOperation("randint", INTEGERS + ["index"],
                   [Form("randint(" + TEXT + ", 3 as {T}, 100 as {T})", lambda dtype: 3 + ((bits(POSITIONS) * 97) >> 32).astype(np.int64))]),
 ]
