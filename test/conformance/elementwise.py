@@ -204,6 +204,8 @@ def limit(dtype, a, low):
 
 def converted(values, source, to):
     """`as`: truncates and saturates to integers, wraps between them, rounds once to floats, saturates to 8-bit floats."""
+    if source == to:
+        return values
     if isFloat(to):
         if isFloat(source):
             return roundTo(values, to)
