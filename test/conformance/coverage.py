@@ -31,7 +31,7 @@ def reason(name, dtype, has):
         return "o"
     if dtype in FLOAT8 + NIBBLES:
         return "s"
-    if dtype == "index" and (name.startswith(("store", "atomic", "scatter", "gather")) or name in ("bitcast", "mulhi")):
+    if dtype == "index" and (name.startswith(("store", "atomic", "scatter", "gather")) or name == "bitcast"):
         return "x"
     if set(has) <= {"bool"}:
         return "b"

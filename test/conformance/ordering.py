@@ -1,7 +1,7 @@
 """The table of operations that put tiles together, reduce by any function, order and count; further rows of tiles.py's."""
 import numpy as np
 
-from formats import BITS, FLOATS, INTEGERS, VALUES, isFloat
+from formats import FLOAT8, FLOATS, INTEGERS, isFloat
 from tiles import COMPUTED, INDEX, MOVED, NUMBERS, Form, TileOperation, exact, extremeOf
 
 
@@ -48,7 +48,7 @@ def batched(dtype, x, y):
 
 def batchedBound(dtype, x, y):
     size = np.nan_to_num(np.abs(x.astype(np.longdouble)), posinf=0) @ np.nan_to_num(np.abs(y.astype(np.longdouble)), posinf=0).swapaxes(1, 2)
-    return (x.shape[2] + 1) * (2.0 ** -52 if dtype == "f64" else 2.0 ** -23) * size
+    return (x.shape[2] + 1) * (2.0 ** -52 if dtype == "f64" else 2.0 ** -12 if dtype in FLOAT8 else 2.0 ** -23) * size
 
 
 def accumulator(dtype):
@@ -78,5 +78,5 @@ TABLE = [
     TileOperation("histogram", INTEGERS + INDEX, [Form("histogram(x1, 8)", lambda dtype, x: counted(x), "i32"), Form("histogram(x2, 8)", lambda dtype, x: counted(x), "i32"),
                                                   Form("histogram(x1, 8, mask: m1)", lambda dtype, m, x: counted(x, m), "i32")]),
 ]
-TABLE.append(TileOperation("dot (batched)", FLOATS + ["i8", "u8"], [Form("dot(x3, y3.T)", batched, accumulator, batchedBound, zeroSigns=False)], plain=True))
+TABLE.append(TileOperation("dot (batched)", FLOATS + FLOAT8 + ["i8", "u8"], [Form("dot(x3, y3.T)", batched, accumulator, batchedBound, zeroSigns=False)], plain=True))
 FUNCTIONS = "fn largerAndLast(a1, b1, a2, b2) { return (max(a1, a2), b2); }\n"
