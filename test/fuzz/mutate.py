@@ -11,6 +11,7 @@ import os
 import random
 import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -61,11 +62,15 @@ def mutate(source, others, words, choose):
 
 def failure(line, path):
     """None, or what is wrong with how tilec ended."""
-    limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    def limit():
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))   # not of the clock: the machine may be busy
     try:
-        done = subprocess.run(line + [path], capture_output=True, text=True, errors="replace", timeout=SECONDS * 3, preexec_fn=limit)
+        done = subprocess.run(line + [path], capture_output=True, text=True, errors="replace", timeout=SECONDS * 20, preexec_fn=limit)
     except subprocess.TimeoutExpired:
         return "hangs"
+    if done.returncode == -signal.SIGXCPU:
+        return f"takes more than {SECONDS} s"
     used = done.stderr
     if done.returncode not in (0, 1) or "internal error" in used:
         return f"exit {done.returncode}: {used.strip()[:400]}"
