@@ -2,10 +2,9 @@
 import re
 import sys
 
-import accesses
 import elementwise
 import products
-import tiles
+import tilecases
 from formats import ALL, BITS, FLOAT8, FLOATS, INTEGERS, NIBBLES, SIGNED, UNSIGNED, isFloat
 
 # Why an operation has no such dtype. The letter stands in the table; the text below it.
@@ -17,17 +16,22 @@ REASONS = {
     "d": "`dot` has the forms that the products below list",
     "o": "tensors of packed 4-bit integers are `in` only",
     "c": "bool is not converted to: compare with `!= 0`",
+    "r": "random words are u32 and random numbers f32: convert them",
     "g": "not tested here",
 }
 
 
 def reason(name, dtype, has):
     """The letter for a hole."""
+    if name in ("rand", "randn", "random_bits"):
+        return "r"
+    if name.startswith("dot"):
+        return "d"
     if dtype in NIBBLES and name.startswith(("store", "atomic", "scatter")):
         return "o"
     if dtype in FLOAT8 + NIBBLES:
         return "s"
-    if dtype == "index" and (name.startswith(("store", "atomic", "scatter", "gather")) or name in ("bitcast", "mulhi")):
+    if dtype == "index" and (name.startswith(("store", "atomic", "scatter", "gather")) or name == "bitcast"):
         return "x"
     if set(has) <= {"bool"}:
         return "b"
@@ -45,16 +49,16 @@ def reason(name, dtype, has):
 def rows():
     """(section, [(operation, dtypes that it is tested with)])."""
     yield "Element-wise", [(o.name, o.dtypes) for o in elementwise.TABLE if not o.name.startswith("as ")]
-    yield "Tiles", [(o.name, o.dtypes) for o in tiles.TABLE]
-    yield "Accesses", [(o.name, o.dtypes) for o in accesses.TABLE]
+    yield "Tiles", [(o.name, o.dtypes) for o in tilecases.TILES]
+    yield "Accesses", [(o.name, o.dtypes) for o in tilecases.ACCESSES]
 
 
 def refused():
     """(operation, dtype, text) of each hole that the type rules ask for, where it can be written down."""
-    for operation in elementwise.TABLE + tiles.TABLE:
+    for operation in elementwise.TABLE + tilecases.TILES:
         text = operation.text if hasattr(operation, "text") else operation.forms[0].text
         for dtype in ALL:
-            if dtype in operation.dtypes or operation.name.startswith("as ") or reason(operation.name, dtype, operation.dtypes) in "go":
+            if dtype in operation.dtypes or operation.name.startswith("as ") or reason(operation.name, dtype, operation.dtypes) in "gor":
                 continue
             same = "i16" if dtype == "index" else {"bool": "i8", "i4": "u8", "u4": "i8"}.get(dtype, "i32")
             if operation.name in ("any", "all", "count"):

@@ -171,7 +171,7 @@ TABLE = [
     Operation("isfinite", "isfinite(a)", FLOATS, lambda dtype, a: np.isfinite(a), "bool"),
     Operation("popcount", "popcount(a)", INTEGERS + INDEX, integers(lambda dtype, a: bin(bits(dtype, a)).count("1"))),
     Operation("clz", "clz(a)", INTEGERS + INDEX, integers(lambda dtype, a: BITS[dtype] - bits(dtype, a).bit_length())),
-    Operation("mulhi", "mulhi(a, b)", INTEGERS, integers(lambda dtype, a, b: (a * b) >> BITS[dtype])),
+    Operation("mulhi", "mulhi(a, b)", INTEGERS + INDEX, integers(lambda dtype, a, b: (a * b) >> BITS[dtype])),
     Operation("cdiv", "cdiv(a, b)", INTEGERS + INDEX, integers(ceilDivide)),
     Operation("next_pow2", "next_pow2(a)", INTEGERS + INDEX, integers(nextPower)),
     Operation("identity", "identity(a)", COMPUTED + FLOAT8 + NIBBLES + INDEX, lambda dtype, a: a),
@@ -204,6 +204,8 @@ def limit(dtype, a, low):
 
 def converted(values, source, to):
     """`as`: truncates and saturates to integers, wraps between them, rounds once to floats, saturates to 8-bit floats."""
+    if source == to:
+        return values
     if isFloat(to):
         if isFloat(source):
             return roundTo(values, to)

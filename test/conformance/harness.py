@@ -69,6 +69,8 @@ class Kernel:
         """`outputs`: one Output, or a list of them, one for each index of the first dimension."""
         self.parameters.append(f"{name}: {access} {dtype}[{dims}]")
         self.outputs[name] = (dtype, outputs)
+        if access == "inout":   # zeros, to begin with
+            self.inputs[name] = (dtype, np.zeros(outputs.shape, formats.VALUES[dtype]))
 
     def text(self):
         body = "\n".join("  " + line for line in self.lines)

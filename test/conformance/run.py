@@ -42,7 +42,7 @@ def operands(dtype, count):
     a, b = (grid.ravel() for grid in np.meshgrid(special, special))
     more = len(a) // 2 + 150
     a, b = (np.concatenate([x, anyValues(random, more, dtype)]) for x in (a, b))
-    if count is None and dtype not in ["bool", "index"] + NIBBLES:
+    if count is None and dtype not in ["bool", "index", "f8e4m3", "f8e5m2"] + NIBBLES:
         between = ties(seed("ties", dtype), dtype)
         a, b = np.concatenate([a, between]), np.concatenate([b, random.choice(special, len(between))])
         more += len(between)

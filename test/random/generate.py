@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 
+import ordering
 import program as p
 from formats import FLOATS, INTEGERS, VALUES, anyValues, bounds, isFloat, roundTo, specials
 from program import Access, Node, Program, Statement, Tensor
@@ -126,6 +127,8 @@ class Generator:
 
     def makers(self, dtype, shape):
         makers = [self.leafOrNone, self.where, self.shaped, self.sliced]
+        if shape:
+            makers += [self.joined, self.ordered] + [self.gathered] * (dtype != "index")
         if dtype == "bool":
             return makers + [self.comparison, self.comparison, self.logic, self.inside, self.anyAll]
         makers += [self.arithmetic] * 5 + [self.called] * 2
@@ -408,3 +411,60 @@ class Generator:
     def inside(self, dtype, shape, depth):
         access = self.access(self.random.choice(DTYPES), shape)
         return Node("inside", "bool", shape, access=access) if access else None
+
+    # --- what joins, orders and gathers ---
+
+    def joined(self, dtype, shape, depth):
+        axis = self.random.randrange(len(shape))
+        n, kind = shape[axis], self.random.randrange(4)
+        resized = lambda size: shape[:axis] + (size,) + shape[axis + 1:]
+        if kind == 0 and n >= 2:
+            first = self.random.randrange(1, n)
+            return Node("form", dtype, shape, [self.expression(dtype, resized(first), depth), self.expression(dtype, resized(n - first), depth)],
+                        template=f"concat([{{0}}, {{1}}], axis: {axis})", function=lambda _, x, y, axis=axis: np.concatenate([x, y], axis))
+        if kind == 1 and n == 2:
+            rest = shape[:axis] + shape[axis + 1:]
+            return Node("form", dtype, shape, [self.expression(dtype, rest, depth), self.expression(dtype, rest, depth)],
+                        template=f"stack([{{0}}, {{1}}], axis: {axis})", function=lambda _, x, y, axis=axis: np.stack([x, y], axis))
+        if kind == 2:
+            count = self.random.choice([c for c in (1, 2, 3, 4, 8) if n % c == 0])
+            return Node("form", dtype, shape, [self.expression(dtype, resized(n // count), depth)],
+                        template=f"repeat({{0}}, {count}, axis: {axis})", function=lambda _, x, axis=axis, count=count: np.repeat(x, count, axis))
+        return Node("form", dtype, shape, [self.expression(dtype, shape, depth)], template=f"flip({{0}}, axis: {axis})",
+                    function=lambda _, x, axis=axis: np.flip(x, axis))
+
+    def ordered(self, dtype, shape, depth):
+        axis, kind = self.random.randrange(len(shape)), self.random.randrange(4)
+        if kind == 0 and dtype == "i32" and len(shape) == 1:
+            of = self.random.choice(INTEGERS)
+            size = self.random.choice(EXTENTS)
+            return Node("form", dtype, shape, [self.expression(of, (size,), depth)], template=f"histogram({{0}}, {shape[0]})",
+                        function=lambda _, x, n=shape[0]: np.array([np.sum(x == i) for i in range(n)]))
+        if kind == 1:
+            wide = shape[:axis] + (self.random.choice([n for n in EXTENTS + [shape[axis]] if n >= shape[axis]]),) + shape[axis + 1:]
+            if np.prod(wide) > SMALL:
+                return None
+            part = 1 if dtype == "index" and self.chance(0.7) else 0
+            of = self.random.choice(DTYPES) if part else dtype
+            return Node("form", dtype, shape, [self.expression(of, wide, depth)], template=f"topk({{0}}, {shape[axis]}, axis: {axis})[{part}]",
+                        function=lambda of, x, n=shape[axis], axis=axis, part=part: ordering.top(n, axis)(of, x)[part])
+        if kind == 2 and np.prod(shape) * 2 <= SMALL:
+            wide, at = self.larger(shape)
+            if wide is None or len(wide) > 3:
+                return None
+            word = self.random.choice(["keepFirst", "keepLast"])
+            return Node("form", dtype, shape, [self.expression(dtype, wide, depth)], template=f"reduce({word}, {{0}}, axis: {at})",
+                        function=lambda _, x, at=at, last=word == "keepLast": np.take(x, x.shape[at] - 1 if last else 0, at))
+        descending = self.chance(0.4)
+        return Node("form", dtype, shape, [self.expression(dtype, shape, depth)],
+                    template=f"sort({{0}}, axis: {axis}{', descending: true' if descending else ''})",
+                    function=lambda of, x, axis=axis, descending=descending: ordering.sorted_(axis, descending)(of, x))
+
+    def gathered(self, dtype, shape, depth):
+        own = [t for t in self.program.tensors if t.dtype == dtype and len(t.dims) in (1, 2) and t.access == "in"]
+        if not own or self.left < 0:
+            return None
+        tensor = self.random.choice(own)
+        kinds = ["i32", "index", "index", "i64", "u8"]
+        places = [self.expression(self.random.choice(kinds), shape, depth if i == 0 else 1) for i in range(len(tensor.dims))]
+        return Node("gather", dtype, shape, places, tensor=tensor)

@@ -99,6 +99,10 @@ def text(node):
         return f"iota({attr['range']})" if a else f"iota({node.shape[0]})"
     if kind == "take":
         return f"take({text(a[0])}, {text(a[1])}, axis: {attr['axis']})"
+    if kind == "form":
+        return attr["template"].format(*(text(x) for x in a))
+    if kind == "gather":
+        return f"gather({attr['tensor'].name}[{', '.join(text(x) for x in a)}])"
     if kind == "load":
         access = accessText(node.attr["access"])
         extra = []
@@ -245,7 +249,8 @@ def shiftBy(a, b, dtype, isLeft):
     safe = np.where(outside, 0, b).astype(a.dtype)
     if isLeft:
         return np.where(outside, 0, np.left_shift(a, safe)).astype(a.dtype)
-    return np.where(outside, np.where(a < 0, -1, 0), np.right_shift(a, safe)).astype(a.dtype)
+    filled = np.zeros_like(a) if a.dtype.kind == "u" else np.where(a < 0, -1, 0).astype(a.dtype)
+    return np.where(outside, filled, np.right_shift(a, safe)).astype(a.dtype)
 
 
 def narrow(value, dtype):
@@ -483,6 +488,16 @@ class Interpreter:
         if kind == "take":
             x, where = self.value(a[0]), self.value(a[1])
             return np.take(x, np.clip(where.astype(np.int64), 0, x.shape[attr["axis"]] - 1), attr["axis"])
+        if kind == "form":
+            return np.asarray(attr["function"](a[0].dtype, *(self.value(x) for x in a))).astype(VALUES[dtype])
+        if kind == "gather":
+            array, places = self.arrays[attr["tensor"].name], np.broadcast_arrays(*(self.value(x).astype(np.int64) for x in a))
+            inside = np.ones(node.shape, bool)
+            for place, extent in zip(places, array.shape):
+                inside &= (place >= 0) & (place < extent)
+            result = np.zeros(node.shape, VALUES[dtype])
+            result[inside] = array[tuple(place[inside] for place in places)]
+            return result
         if kind == "load":
             array, grids, inside = self.grid(attr["access"], node.shape)
             if attr.get("mask"):

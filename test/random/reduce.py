@@ -98,14 +98,18 @@ def main(seed, options, test):
     program = statements.Kernel(seed, options.size).program
     values = statements.arrays(program, seed)   # kept while tensors go
 
-    def wrong(candidate):
-        return kind(test(candidate, seed, options, values))
-    wanted = wrong(program)
-    if wanted is None:
+    wanted = test(program, seed, options, values)
+    if kind(wanted) is None:
         print("the kernel does not disagree")
         return 0
-    smaller = reduce(program, lambda candidate: wrong(candidate) == wanted)
-    print(f"// {test(smaller, seed, options, values)}")
+    # Only what fails is run again.
+    where = re.search(r"(cpu|cuda) -O(\d)", wanted) or re.search(r"-O(?P<level>\d) on (?P<device>cpu|cuda)", wanted)
+    runs = None if where is None else [(where["device"], int(where["level"]))] if "level" in where.re.groupindex else [(where[1], int(where[2]))]
+
+    def fails(candidate):
+        return kind(test(candidate, seed, options, values, runs)) == kind(wanted)
+    smaller = reduce(program, fails)
+    print(f"// {test(smaller, seed, options, values, runs)}")
     print(f"// dimensions: {smaller.dims}, scalars: {smaller.scalars}")
     print(p.programText(smaller), end="")
     return 1

@@ -72,14 +72,14 @@ def difference(left, right, program, names):
     return None
 
 
-def test(program, seed, options, arrays=None):
-    """What is wrong with one program; None if all agree; "long" if it would run too long to compare."""
+def test(program, seed, options, arrays=None, runs=None):
+    """What is wrong with one program; None if all agree; "long" if it would run too long to compare. `runs`: devices and levels."""
     arrays = arrays or statements.arrays(program, seed)
     try:
         expected = interpreted(program, arrays)
     except p.TooLong:
         return "long"
-    runs = [("cpu", 0), ("cpu", 3)] + ([("cuda", 3), ("cuda", 0)] if options.device == "cuda" else [])
+    runs = runs or [("cpu", 0), ("cpu", 3)] + ([("cuda", 3), ("cuda", 0)] if options.device == "cuda" else [])
     try:
         for device, level in runs:
             found = compiled(program, arrays, options.tilec, device, level)

@@ -34,6 +34,9 @@ bool tile::gpu::isNonNegative(Value value, unsigned depth) {
   Operation *op = value.getDefiningOp();
   if (op->hasAttr(nonNegativeName))
     return true;
+  // Sums and products of narrower integers, and what an index is cut down to, may wrap around.
+  if (isa<arith::AddIOp, arith::MulIOp, arith::IndexCastOp>(op) && !value.getType().isIndex())
+    return false;
   if (isa<arith::AddIOp, arith::MulIOp, arith::DivSIOp, arith::RemSIOp, arith::MinSIOp, arith::CeilDivSIOp, arith::IndexCastOp>(op))
     return llvm::all_of(op->getOperands(), [&](Value v) { return isNonNegative(v, depth + 1); });
   if (isa<arith::MaxSIOp>(op))
