@@ -122,23 +122,32 @@ def runCase(module, name, case):
     """None where the case passes, else what is wrong."""
     example = cases.module(name)
     arguments = example.arguments(case)
-    values, inputs, guarded = [], {}, {}
+    values, named, inputs, guarded = [], {}, {}, {}
+    skipped = False                      # behind a default that is not given, arguments go by name
+
+    def give(key, value):
+        if skipped:
+            named[key] = value
+        else:
+            values.append(value)
     for key, argument in arguments.items():
         if isinstance(argument, cases.Scalar):
             value = case.scalars.get(key, argument.value)
-            if value is not None:
-                values.append(value)
+            if value is None:
+                skipped = True
+            else:
+                give(key, value)
                 inputs[key] = value
             continue
         read = toDevice(argument.data(case, key), argument.dtype) if argument.reads else None
         if argument.writes:
             guarded[key] = Guarded(argument.dtype, argument.shape, read)
-            values.append(guarded[key].tensor)
+            give(key, guarded[key].tensor)
         else:
-            values.append(read)
+            give(key, read)
         if read is not None:
             inputs[key] = read.double() if read.is_floating_point() else unpack(read) if argument.dtype == "u4" else read.clone()
-    module[case.kernel or name](*values)
+    module[case.kernel or name](*values, **named)
     torch.cuda.synchronize()
     for key, expected in getattr(references, name)(case, **inputs).items():
         wrong = arguments[key].mismatch(toStored(guarded[key].tensor), expected.cpu().numpy())
