@@ -91,6 +91,24 @@ struct BackendGate : OptPassGate {
 
 } // namespace
 
+/// Gives each `.file "NAME"` a time and a size. Without them the assembler looks the source up and writes its time into the
+/// cubin's line table, so that the same source would not always give the same bytes.
+static std::string fixFileTimes(StringRef text) {
+  std::string fixed;
+  fixed.reserve(text.size() + 64);
+  while (!text.empty()) {
+    auto [line, rest] = text.split('\n');
+    bool isLast = line.size() == text.size();
+    fixed += line;
+    if (line.starts_with("\t.file\t") && line.ends_with("\""))
+      fixed += ", 1, 1"; // 0 would mean that they are not known
+    if (!isLast)
+      fixed += '\n';
+    text = rest;
+  }
+  return fixed;
+}
+
 Expected<std::string> NVPTXTarget::emitPTX(Module &module) {
   LLVMDiagnostics diagnostics(module.getContext());
   static BackendGate gate;
@@ -103,7 +121,7 @@ Expected<std::string> NVPTXTarget::emitPTX(Module &module) {
   passes.run(module);
   if (Error error = diagnostics.takeError())
     return error;
-  return text.str().str();
+  return fixFileTimes(text);
 }
 
 } // namespace tile
