@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Counts the lines of matmul, softmax and attention in .tile and in Triton, as we wrote both: lines.py ROOT.
 
-Without comments, docstrings and blank lines. Of a .tile file counts the kernel with the constants and functions that it uses; of a
-module in Triton the kernel with the functions that it calls, each with its decorator. What Triton leaves to the host is left out on
-both sides: grid, checks of arguments and tuning, which in .tile are the kernel's clauses. The count with them stands behind.
-Also checks that no kernel in .tile has a mask or an address.
+Without comments, docstrings and blank lines. Of a .tile file counts the kernel with its imports and the constants and functions
+that it uses; of a module in Triton the kernel with the functions that it calls, each with its decorator. What Triton leaves to
+the host is left out on both sides: grid, checks of arguments and tuning, which in .tile are the kernel's clauses. The count
+with them stands behind. Also checks that no kernel in .tile has a mask or an address.
 """
 import ast
 import os
@@ -22,13 +22,13 @@ def tileLines(text, wanted, clauses):
     if not clauses:
         text = re.sub(r"^  (?:where|grid|with|tune|specialize)\b.*?(?=^\{)", "", text, flags=re.M | re.S)
     lines = [line for line in text.splitlines() if line.strip()]
-    parts, name = {}, None
+    parts, name = {"import": []}, "import"
     for line in lines:
         if match := re.match(r"(?:kernel|fn|const) (\w+)", line):
             name = match[1]
             parts[name] = []
         parts[name].append(line)
-    wanted, seen = list(wanted), []
+    wanted, seen = [name for name in wanted if name in parts], ["import"]
     while wanted:
         name = wanted.pop()
         if name not in seen:

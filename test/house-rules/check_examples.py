@@ -20,7 +20,8 @@ def main(root):
     examples = os.path.join(root, "examples")
     for name in sorted(os.listdir(examples)):
         folder = os.path.join(examples, name)
-        if not os.path.isdir(folder) or name.startswith("__"):
+        # Programs that deploy a kernel have a folder without one.
+        if not os.path.isdir(folder) or not any(part in (name + ".tile", "reference.py") for part in os.listdir(folder)):
             continue
         count += 1
         text = {}
