@@ -128,8 +128,10 @@ private:
     auto alloc = dyn_cast<LocalAllocOp>(*load->user_begin());
     if (!alloc)
       return;
-    // Without products nothing is reused: more threads that load into registers hide more latency than a producer.
-    if (!hasProduct && !alloc->use_empty() && llvm::all_of(alloc->getUsers(), [](Operation *user) { return isa<LocalLoadOp>(user); }))
+    // Nibbles that no product uses are not used twice: more threads that load into registers hide more latency than a producer.
+    if (!hasProduct && !alloc->use_empty() && llvm::all_of(alloc->getUsers(), [](Operation *user) {
+          return isa<LocalLoadOp>(user) && !user->use_empty() && llvm::all_of(user->getUsers(), llvm::IsaPred<UnpackOp>);
+        }))
       return;
     MemDescType type = alloc.getType();
     TensorAccess access = analyzeAccess(load, type.getLayout().getOrder(), bounds, divisibility);

@@ -49,8 +49,10 @@ tile.kernel @causal params [#tile.param<"m", scalar, align = 1>, #tile.param<"n"
 // CHECK-DAG: %[[A:.*]] = arith.cmpi sge, %[[N]], %{{.*}} : index
 // CHECK-DAG: %[[B:.*]] = arith.cmpi slt, %[[LAST]], %{{.*}} : index
 // CHECK-DAG: %[[C:.*]] = arith.cmpi slt, %[[LAST]], %[[END]] : index
+// CHECK-DAG: %[[D:.*]] = arith.cmpi slt, %[[N]], %{{.*}} : index
 // CHECK-DAG: %[[AB:.*]] = arith.andi %[[A]], %[[B]]
-// CHECK: %[[ALL:.*]] = arith.andi %[[AB]], %[[C]]
+// CHECK-DAG: %[[ABD:.*]] = arith.andi %[[AB]], %[[D]]
+// CHECK: %[[ALL:.*]] = arith.andi %[[ABD]], %[[C]]
 // CHECK: scf.if %[[ALL]]
 // CHECK: tile.inside
 tile.kernel @inside params [#tile.param<"p", in, align = 16>, #tile.param<"n", scalar, align = 1>, #tile.param<"e", scalar, align = 1>, #tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {

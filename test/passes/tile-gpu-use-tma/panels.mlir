@@ -35,11 +35,13 @@ tile.kernel @four_rows params [#tile.param<"a", in, align = 16>] dims [#K] const
 
 #bytes = #tile_gpu.linear<shape = [8, 128], register = [[0, 1], [0, 2], [0, 4]], lane = [[0, 8], [0, 16], [0, 32], [0, 64], [1, 0]], warp = [[2, 0], [4, 0]]>
 
-// Without a product a tile that lies in shared memory only for the copy's sake is loaded into registers.
+#nibbles = #tile_gpu.linear<shape = [8, 256], register = [[0, 1], [0, 2], [0, 4], [0, 8]], lane = [[0, 16], [0, 32], [0, 64], [0, 128], [1, 0]], warp = [[2, 0], [4, 0]]>
+
+// Without a product a tile of nibbles that lies in shared memory only for the copy's sake is loaded into registers.
 // CHECK-LABEL: tile.kernel @no_product
 // CHECK-NOT: local_alloc
 // CHECK: %[[X:.*]] = tile.load
-// CHECK-NEXT: arith.addi %{{.*}}, %[[X]]
+// CHECK-NEXT: tile_gpu.unpack %[[X]]
 tile.kernel @no_product params [#tile.param<"a", in, align = 16>] dims [#K] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
 ^bb0(%p: !tile.ptr<i8>):
   tile.yield
@@ -50,15 +52,17 @@ tile.kernel @no_product params [#tile.param<"a", in, align = 16>] dims [#K] cons
   %c8 = arith.constant 8 : index
   %c128 = arith.constant 128 : index
   %pad = arith.constant 0 : i8
-  %zero = arith.constant dense<0> : tensor<8x128xi8, #bytes>
+  %zero = arith.constant dense<0.0> : tensor<8x256xf16, #nibbles>
   %k = tile.dim #K
   %v = tile.view %p[%c8, %k] strides[%k, %c1] : !tile.ptr<i8> -> !tile.view<?x?xi8>
-  %r = scf.for %i = %c0 to %k step %c128 iter_args(%sum = %zero) -> (tensor<8x128xi8, #bytes>) {
+  %r = scf.for %i = %c0 to %k step %c128 iter_args(%sum = %zero) -> (tensor<8x256xf16, #nibbles>) {
     %x = tile.load %v[%c0, %i] pad %pad : i8 {has_end = array<i1: false, false>, in_bounds = array<i1: true, true>, sizes = array<i64: 8, 128>, steps = array<i64: 1, 1>} : !tile.view<?x?xi8> -> tensor<8x128xi8, #bytes>
     %m = tile_gpu.local_alloc %x : tensor<8x128xi8, #bytes> -> !tile_gpu.memdesc<8x128xi8, #s>
     %y = tile_gpu.local_load %m : !tile_gpu.memdesc<8x128xi8, #s> -> tensor<8x128xi8, #bytes>
-    %n = arith.addi %sum, %y : tensor<8x128xi8, #bytes>
-    scf.yield %n : tensor<8x128xi8, #bytes>
+    %u = tile_gpu.unpack %y : tensor<8x128xi8, #bytes> -> tensor<8x256xi4, #nibbles>
+    %h = arith.uitofp %u : tensor<8x256xi4, #nibbles> to tensor<8x256xf16, #nibbles>
+    %n = arith.addf %sum, %h : tensor<8x256xf16, #nibbles>
+    scf.yield %n : tensor<8x256xf16, #nibbles>
   }
   tile.return
 }

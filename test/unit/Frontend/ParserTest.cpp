@@ -59,7 +59,7 @@ TEST(Parser, readsEveryConstruct) {
   auto program = parseFile(sources, *file, diagnostics);
   ASSERT_TRUE(program);
   ASSERT_EQ(program->decls.size(), 6u);
-  EXPECT_EQ(llvm::cast<ImportDecl>(program->decls[1].get())->path, "std/softmax.tile");
+  EXPECT_EQ(llvm::cast<ImportDecl>(program->decls[1].get())->path, "std/online_softmax.tile");
   EXPECT_EQ(program->decls[1]->name.text, "soft");
   EXPECT_EQ(program->decls[4]->doc, "Doubles.\nTwice over.");
 
