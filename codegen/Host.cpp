@@ -35,6 +35,9 @@ Expected<HostTarget> HostTarget::create(int level, StringRef cpu) {
     detected->setCPU(cpu.str());
     detected->getFeatures() = SubtargetFeatures();
   }
+  // Their conversions to bf16 take subnormal numbers for zero.
+  for (const char *flushing : {"avx512bf16", "avxneconvert"})
+    detected->getFeatures().AddFeature(flushing, /*Enable=*/false);
   HostTarget target;
   target.level = level;
   target.builder = std::make_unique<orc::JITTargetMachineBuilder>(std::move(*detected));
