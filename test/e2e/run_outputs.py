@@ -24,7 +24,7 @@ def definitions(name):
         text = stream.read()
     if "T: dtype" in text and "T" not in chosen:
         chosen["T"] = "f32" if re.search(r"T: dtype in \{[^}]*f32", text) else "f16"
-    if "D: int" in text:
+    if re.search(r"\bD: int", text):
         chosen.setdefault("D", "64")
     return [f"{key}={value}" for key, value in chosen.items()]
 
