@@ -18,7 +18,7 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SOURCES = ("examples/*/*.tile", "test/gpu/agree/*.tile", "test/frontend/**/*.tile", "test/e2e/Inputs/*.tile", "test/fuzz/Inputs/*.tile", "std/*.tile")
+SOURCES = ("examples/*/*.tile", "test/gpu/agree/*.tile", "test/frontend/**/*.tile", "test/e2e/Inputs/*.tile", "test/fuzz/Inputs/*.tile", "library/std/*.tile")
 MEMORY = 1 << 30   # beyond what the program itself takes
 SECONDS = 10
 
