@@ -155,7 +155,7 @@ std::optional<Elaborated> tile::elaborate(const ast::Program &program, const Ela
     diagnostics.report(diag::noKernel, program.range);
   } else if (kernels.empty()) {
     DiagnosticBuilder report = diagnostics.report(diag::unknownKernel, tile::Range(), options.kernel);
-    report.note("it declares " + joinWords(names, "and"));
+    report.note("it has '" + llvm::join(names, "', '") + "'");
   }
   if (diagnostics.errors() == errors)
     checkDefines(kernels, options, diagnostics);

@@ -177,7 +177,8 @@ std::optional<AccessSpec> Elaborator::makeAccess(const SemValue &base, const ast
     }
     if (subscript.kind == ast::Subscript::all) {
       if (ShapedType::isDynamic(view.shape[d])) {
-        error(diag::colonNeedsExtent, subscript.range);
+        error(diag::colonNeedsExtent, subscript.range)
+            .note("take a part with `block(i, B)`, or go through all of it with `for n in blocks(N, B)`");
         return std::nullopt;
       }
       access.starts.push_back(constantIndex(0, location));
@@ -210,7 +211,9 @@ std::optional<AccessSpec> Elaborator::makeAccess(const SemValue &base, const ast
     if (value.isData() && value.rank() > 0) {
       if (!isInteger(value.dtype) || !takesTiles) {
         if (isInteger(value.dtype))
-          error(diag::indexTile, subscript.range).secondary(expr.base->range, describe(base));
+          error(diag::indexTile, subscript.range)
+              .secondary(expr.base->range, describe(base))
+              .note("read with `gather(x[...])`, write with `scatter(x[...], v)`");
         else
           error(diag::wrongOperand, subscript.range, "an access", "an integer, an index range or ':'", describe(value));
         return std::nullopt;

@@ -65,7 +65,8 @@ void Elaborator::checkSplit(const ast::ForStmt &stmt, Operation *op, int64_t par
       if (!found && isa<ast::SubscriptExpr>(assign.target.get()))
         where = assign.range, found = true;
     });
-    error(diag::splitPlace, where, parts, "cannot store: its trips are made by different programs");
+    error(diag::splitPlace, where, parts, "cannot store: its trips are made by different programs")
+        .note("store behind the loop what it has added up");
   }
   if (storesBefore)
     error(diag::splitPlace, stmt.range, parts, "cannot follow a store to memory that the kernel also reads");

@@ -176,8 +176,8 @@ private:
                                 << "; make its tiles smaller, the largest first";
     }
     if (explicitly && fitting < asked)
-      kernel.emitRemark() << "stages(" << asked << ") does not fit into shared memory: " << fitting << " of "
-                          << repeated << " bytes each are used [R0404]";
+      kernel.emitRemark() << "stages(" << asked << ") does not fit into shared memory: a stage takes " << repeated
+                          << " bytes, there is room for " << fitting << " [R0404]";
     else if (repeated && fitting < 2)
       kernel.emitRemark() << "loads are not overlapped with computation: two stages of " << repeated
                           << " bytes do not fit into shared memory; make the tiles smaller [R0404]";

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs tile-fuzz from the project's own kernels as the first inputs, with limits: 10 s and 1 GB for each input.
+"""Runs tile-fuzz from the project's own kernels as the first inputs, with limits for each input: 10 s (--limit) and 1 GB.
 
   run.py [--build FOLDER] [--seconds N] [--stage STAGE] [--target TARGET] [--corpus FOLDER] [--random N]
 
@@ -25,6 +25,7 @@ def main():
     parser.add_argument("--corpus", help="where inputs are kept (BUILD/fuzz)")
     parser.add_argument("--random", type=int, default=30, help="how many random kernels join the first inputs")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--limit", type=int, default=10, help="seconds of the clock for one input; more where others use the machine too")
     options = parser.parse_args()
     corpus = options.corpus or os.path.join(options.build, "fuzz")
     failed = os.path.join(corpus, "failed")
@@ -42,7 +43,7 @@ def main():
         with open(os.path.join(first, f"random-{seed}.tile"), "w", encoding="utf-8") as file:
             file.write(program.programText(statements.Kernel(seed, 0.5).program))
     environment = dict(os.environ, TILE_FUZZ_STAGE=options.stage, TILE_FUZZ_TARGET=options.target)
-    return subprocess.run([os.path.join(options.build, "bin", "tile-fuzz"), os.path.join(corpus, "grown"), first, "-timeout=10", "-rss_limit_mb=1024",
+    return subprocess.run([os.path.join(options.build, "bin", "tile-fuzz"), os.path.join(corpus, "grown"), first, f"-timeout={options.limit}", "-rss_limit_mb=1024",
                            f"-max_total_time={options.seconds}", "-max_len=6000", f"-seed={options.seed}", f"-artifact_prefix={failed}/", "-close_fd_mask=3",
                            "-reload=0", "-print_final_stats=1"], env=environment).returncode
 

@@ -7,7 +7,7 @@
 
 // CHECK-LABEL: tile.kernel @asked
 // CHECK: tile_gpu.ring : <2,
-// expected-remark @below {{stages(5) does not fit into shared memory: 2 of 81920 bytes each are used [R0404]}}
+// expected-remark @below {{stages(5) does not fit into shared memory: a stage takes 81920 bytes, there is room for 2 [R0404]}}
 tile.kernel @asked params [#tile.param<"a", in, align = 16>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64, tile.num_stages = 5 : i64} grid {
 ^bb0(%p: !tile.ptr<f16>):
   tile.yield
