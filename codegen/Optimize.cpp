@@ -1,6 +1,7 @@
 // Builds and runs LLVM's pass pipeline.
 #include "codegen/Optimize.h"
 #include "codegen/LimitVectorization.h"
+#include "codegen/SignLoopEnds.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -59,6 +60,7 @@ static FunctionPassManager buildKernelPipeline() {
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions().hoistCommonInsts(true).sinkCommonInsts(true)));
   passes.addPass(ADCEPass());
+  passes.addPass(SignLoopEndsPass());
   return passes;
 }
 

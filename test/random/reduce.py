@@ -1,6 +1,7 @@
 """Makes a program that disagrees smaller while it still disagrees in the same way."""
 import copy
 import re
+import time
 
 import program as p
 import statements
@@ -77,12 +78,14 @@ def candidates(program):
         yield smaller
 
 
-def reduce(program, fails):
-    """The smallest program found of which `fails` is true. Every step asks it once."""
-    tried, changed = 0, True
-    while changed and tried < 3000:
+def reduce(program, fails, seconds=None):
+    """The smallest program found of which `fails` is true, within so many seconds. Every step asks it once."""
+    tried, changed, end = 0, True, time.monotonic() + (seconds or 1e9)
+    while changed and tried < 3000 and time.monotonic() < end:
         changed = False
         for smaller in candidates(program):
+            if time.monotonic() > end:
+                break
             tried += 1
             try:
                 good = fails(smaller)
@@ -108,7 +111,7 @@ def main(seed, options, test):
 
     def fails(candidate):
         return kind(test(candidate, seed, options, values, runs)) == kind(wanted)
-    smaller = reduce(program, fails)
+    smaller = reduce(program, fails, options.seconds)
     print(f"// {test(smaller, seed, options, values, runs)}")
     print(f"// dimensions: {smaller.dims}, scalars: {smaller.scalars}")
     print(p.programText(smaller), end="")
