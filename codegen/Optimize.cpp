@@ -1,7 +1,7 @@
 // Builds and runs LLVM's pass pipeline.
 #include "codegen/Optimize.h"
 #include "codegen/LimitVectorization.h"
-#include "codegen/SignLoopEnds.h"
+#include "codegen/PtxasWorkarounds.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -61,6 +61,7 @@ static FunctionPassManager buildKernelPipeline() {
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions().hoistCommonInsts(true).sinkCommonInsts(true)));
   passes.addPass(ADCEPass());
   passes.addPass(SignLoopEndsPass());
+  passes.addPass(SplitShortVectorsPass());
   return passes;
 }
 
@@ -94,6 +95,8 @@ void runPipeline(Module &module, TargetMachine &machine, const PipelineOptions &
     passes.run(module, modules);
     return;
   }
+  if (options.kernels)
+    passes.addPass(createModuleToFunctionPassAdaptor(SplitShortVectorsPass()));
   passes.addPass(level == OptimizationLevel::O0 ? builder.buildO0DefaultPipeline(level)
                                                 : builder.buildPerModuleDefaultPipeline(level));
   passes.run(module, modules);

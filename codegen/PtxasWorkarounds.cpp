@@ -1,7 +1,8 @@
-// Turns unsigned comparisons of what a loop counts back into signed ones of the next value.
-#include "codegen/SignLoopEnds.h"
+// Rewrites LLVM IR where ptxas would compile its PTX to something else.
+#include "codegen/PtxasWorkarounds.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
@@ -38,6 +39,35 @@ PreservedAnalyses SignLoopEndsPass::run(Function &function, FunctionAnalysisMana
     Value *next = builder.CreateAdd(counted, by);
     Value *compared = builder.CreateICmp(isAbove ? CmpInst::ICMP_SLT : CmpInst::ICMP_SGE, next, by);
     instruction.replaceAllUsesWith(compared);
+    instruction.eraseFromParent();
+    changed = true;
+  }
+  return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+}
+
+static bool isShortVector(Type *type) {
+  auto *vector = dyn_cast<FixedVectorType>(type);
+  return vector && vector->getElementType()->isIntegerTy() && vector->getScalarSizeInBits() <= 16 && vector->getScalarSizeInBits() > 1;
+}
+
+PreservedAnalyses SplitShortVectorsPass::run(Function &function, FunctionAnalysisManager &) {
+  bool changed = false;
+  for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+    auto *binary = dyn_cast<BinaryOperator>(&instruction);
+    auto *extreme = dyn_cast<MinMaxIntrinsic>(&instruction);
+    bool isSum = binary && (binary->getOpcode() == Instruction::Add || binary->getOpcode() == Instruction::Sub);
+    if ((!isSum && !extreme) || !isShortVector(instruction.getType()))
+      continue;
+    IRBuilder<> builder(&instruction);
+    Value *result = PoisonValue::get(instruction.getType());
+    for (unsigned i = 0; i < cast<FixedVectorType>(instruction.getType())->getNumElements(); ++i) {
+      Value *left = builder.CreateExtractElement(instruction.getOperand(0), i);
+      Value *right = builder.CreateExtractElement(instruction.getOperand(1), i);
+      Value *element = binary ? builder.CreateBinOp(binary->getOpcode(), left, right)
+                              : builder.CreateBinaryIntrinsic(extreme->getIntrinsicID(), left, right);
+      result = builder.CreateInsertElement(result, element, i);
+    }
+    instruction.replaceAllUsesWith(result);
     instruction.eraseFromParent();
     changed = true;
   }
