@@ -40,21 +40,6 @@ struct Group {
   }
 };
 
-/// The operation that ends the reading of shared memory by `user`: itself, or the wait for a product left in flight.
-Operation *getCompletion(Operation *user, Block *block) {
-  Operation *here = block->findAncestorOpInBlock(*user);
-  auto product = dyn_cast<WgmmaOp>(user);
-  if (!product || !product.getAsync() || here != user)
-    return here;
-  Operation *last = here;
-  for (Operation *next : product.getResult().getUsers()) {
-    Operation *end = isa<WgmmaOp>(next) ? getCompletion(next, block) : block->findAncestorOpInBlock(*next);
-    if (end && last->isBeforeInBlock(end))
-      last = end;
-  }
-  return last;
-}
-
 /// Collects who reads `memory`, through permutations.
 void collectUsers(Value memory, SmallVectorImpl<Operation *> &users, SmallVectorImpl<MemDescPermuteOp> &permutes) {
   for (Operation *user : memory.getUsers()) {

@@ -283,7 +283,7 @@ struct LowerScalarReceive : OpConversionPattern<ScalarReceiveOp> {
 /// Registers of a thread: on entry all warps have the same share of the block's; the producer gives most of its own to the
 /// consumers. More than the block got on entry is never to be had: asking for it waits for ever.
 void setRegisters(OpBuilder &b, Location loc, int64_t consumerThreads, int64_t blocks, bool producer) {
-  constexpr int64_t registers = 65536, granule = 8, producerRegisters = 40, most = 232;
+  constexpr int64_t registers = 65536, granule = 8, producerRegisters = 24, most = 240;
   int64_t consumers = consumerThreads / warpgroupThreads;
   // One consumer warpgroup that has the multiprocessor for itself may have 255 registers a thread anyway.
   if (consumers < 1 || (consumers == 1 && blocks == 1))
