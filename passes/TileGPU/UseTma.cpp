@@ -105,6 +105,8 @@ public:
     hasProduct = kernel.getBody().walk([](Operation *op) {
       return isa<WgmmaOp, MmaOp, FmaDotOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
     }).wasInterrupted();
+    if (hasWgmma)
+      stageVectors();
     kernel.getBody().walk([&](LoadOp load) { collect(load); });
     // What a release hands on has been written by ordinary stores.
     bool releases = kernel.getBody().walk([](AtomicOp op) { return op.isRelease() ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
@@ -153,8 +155,36 @@ private:
       dropUnusedEnds(access, alloc.getResult());
     if (access.problem.empty())
       fetches.push_back({load, alloc, std::move(access), map});
-    else if (remarks && feedsProduct(alloc.getResult()))
+    else if (remarks && type.getShape().size() > 1 && feedsProduct(alloc.getResult()))
       load->emitRemark() << "operand is not copied by TMA: " << access.problem << " [R0402]";
+  }
+
+  /// True if a loop's body loads operands of products too.
+  static bool isBesideOperands(LoadOp load) {
+    return isa<scf::ForOp>(load->getParentOp()) && llvm::any_of(load->getBlock()->getOps<LocalAllocOp>(), [](LocalAllocOp alloc) {
+      return alloc.getSource().getDefiningOp<LoadOp>() && feedsProduct(alloc.getResult());
+    });
+  }
+
+  /// Vectors that go with the operands of a loop's products, as the statistics of their rows: copied with them, they are there
+  /// when they are needed. Those that cannot be copied are loaded as before.
+  void stageVectors() {
+    SmallVector<LoadOp> vectors;
+    kernel.getBody().walk([&](LoadOp load) {
+      auto type = dyn_cast<RankedTensorType>(load.getType());
+      if (type && type.getRank() == 1 && isBesideOperands(load) &&
+          llvm::none_of(load->getUsers(), llvm::IsaPred<LocalAllocOp>))
+        vectors.push_back(load);
+    });
+    for (LoadOp load : vectors) {
+      auto type = cast<RankedTensorType>(load.getType());
+      builder.setInsertionPointAfter(load);
+      auto layout = SharedAttr::get(builder.getContext(), ArrayRef<int64_t>{0}, /*swizzle=*/0);
+      auto memory = MemDescType::get(builder.getContext(), type.getShape(), type.getElementType(), layout);
+      auto alloc = LocalAllocOp::create(builder, load.getLoc(), memory, load.getResult());
+      auto read = LocalLoadOp::create(builder, load.getLoc(), type, alloc.getResult());
+      load.getResult().replaceAllUsesExcept(read.getResult(), alloc);
+    }
   }
 
   /// A tile that was put into shared memory only for TMA stays in registers where that does not fetch it.
