@@ -136,6 +136,9 @@ private:
           first = here;
       needed[first].push_back(product);
     }
+    for (Operation &op : llvm::make_early_inc_range(body))
+      if (needed.contains(&op))
+        readBefore(&op);
     SmallVector<WgmmaOp> flying; // oldest first: products end in the order in which they were issued
     for (Operation &op : llvm::make_early_inc_range(body)) {
       builder.setInsertionPoint(&op);
@@ -148,6 +151,26 @@ private:
       }
       if (auto product = dyn_cast<WgmmaOp>(&op))
         flying.push_back(product);
+    }
+  }
+
+  /// Moves reads of fetched tiles that follow `wait`, where a product is waited for, before it: they need not wait.
+  void readBefore(Operation *wait) {
+    SmallVector<LocalLoadOp> reads;
+    for (Operation *op = wait; op && !isa<WgmmaOp>(op); op = op->getNextNode())
+      if (auto read = dyn_cast<LocalLoadOp>(op))
+        reads.push_back(read);
+    for (LocalLoadOp read : reads) {
+      OpSet slice;
+      if (!collect(read, slice))
+        continue;
+      SmallVector<Operation *> order; // those behind the wait, as they stand
+      for (Operation *op = wait; op != read; op = op->getNextNode())
+        if (slice.contains(op))
+          order.push_back(op);
+      order.push_back(read);
+      for (Operation *op : order)
+        op->moveBefore(wait);
     }
   }
 

@@ -8,16 +8,20 @@
 #t = #tile_gpu.shared<order = [0, 1], swizzle = 128>
 !m = !tile_gpu.memdesc<64x64xf16, #s>
 !mt = !tile_gpu.memdesc<64x64xf16, #t>
+!v = !tile_gpu.memdesc<64xf32, #tile_gpu.shared<order = [0], swizzle = 0>>
 !acc = tensor<64x64xf32, #acc>
 !p = tensor<64x64xf16, #acc>
 
-// The load first, then what needs no other product; each further product behind what it needs; waits where results are used.
+// The load first, then what needs no other product; each further product behind what it needs; waits where results are used,
+// reads of what was fetched before them.
 // CHECK-LABEL: tile.kernel @gradients
 // CHECK: scf.for
 // CHECK:   %[[W:.*]] = tile.load
 // CHECK:   %[[S:.*]] = tile_gpu.wgmma {{.*}} async
 // CHECK-NEXT: %[[D:.*]] = tile_gpu.wgmma {{.*}} async
-// CHECK:   %[[S1:.*]] = tile_gpu.wgmma_wait %[[S]] {pending = 1 : i64}
+// CHECK: %[[F:.*]] = tile_gpu.tma_fetch
+// CHECK-NEXT: %[[R:.*]] = tile_gpu.local_load %[[F]]
+// CHECK-NEXT: %[[S1:.*]] = tile_gpu.wgmma_wait %[[S]] {pending = 1 : i64}
 // CHECK:   %[[P:.*]] = math.exp2
 // CHECK:   %[[P16:.*]] = arith.truncf %[[P]]
 // CHECK-NEXT: %[[GV:.*]] = tile_gpu.wgmma %[[P16]], {{.*}} async
@@ -60,6 +64,7 @@ tile.kernel @gradients params [#tile.param<"q", in, align = 16>, #tile.param<"w"
     %pad = arith.constant 0.0 : f32
     %zero = arith.constant dense<0.0> : !acc
     %d = tile_gpu.descriptor <param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+    %dv = tile_gpu.descriptor <param = 1, order = [0], box = [64], swizzle = 0>
     %view = tile.view %w[%n] strides[%c1] : <f32> -> <?xf32>
     %k = tile_gpu.tma_fetch %d [%c0, %c0] : !m
     %o:2 = scf.for %i = %c0 to %n step %c64 iter_args(%gv = %zero, %gk = %zero) -> (!acc, !acc) {
@@ -69,7 +74,11 @@ tile.kernel @gradients params [#tile.param<"q", in, align = 16>, #tile.param<"w"
       %row = tile.load %view[%i] pad %pad : f32 {has_end = array<i1: false>, in_bounds = array<i1: false>, sizes = array<i64: 64>, steps = array<i64: 1>} : <?xf32> -> tensor<64xf32, #columns>
       %rows = tile.broadcast %row : tensor<64xf32, #columns> -> !acc
       %z = arith.subf %s, %rows : !acc
-      %p = math.exp2 %z : !acc
+      %f = tile_gpu.tma_fetch %dv [%i] : !v
+      %scale = tile_gpu.local_load %f : !v -> tensor<64xf32, #columns>
+      %scales = tile.broadcast %scale : tensor<64xf32, #columns> -> !acc
+      %y = arith.mulf %z, %scales : !acc
+      %p = math.exp2 %y : !acc
       %p16 = arith.truncf %p : !acc to !p
       %gv1 = tile_gpu.wgmma %p16, %x, %gv : !p, !m, !acc
       %dp = tile_gpu.wgmma %k, %x, %zero : !m, !m, !acc
