@@ -53,6 +53,13 @@ void Residuals::add(size_t config, size_t shape, double residual) { samples.push
 
 /// weights = A' (A A' + noise I)^-1 y, by Cholesky.
 void Residuals::fit() {
+  constexpr size_t most = 800; // the time grows with the third power
+  if (samples.size() > most) {
+    std::vector<Sample> some;
+    for (size_t i = 0; i < most; ++i)
+      some.push_back(samples[i * samples.size() / most]);
+    samples = std::move(some);
+  }
   size_t n = samples.size();
   weights.assign(columns, 0);
   if (n == 0)

@@ -175,7 +175,7 @@ std::vector<std::vector<double>> Tuner::readTimes(bool all) const {
   for (size_t c = 0; c < configs.size(); ++c) {
     std::vector<double> &row = times.emplace_back(shapes.size(), std::numeric_limits<double>::infinity());
     for (size_t s = 0; s < shapes.size() && !hasFailed(c); ++s)
-      if (const Measurement *found = log->find(configs[c], shapes[s]); found && (all || found->effort >= fullEffort || found->status == "slow"))
+      if (const Measurement *found = log->findBest(configs[c], shapes[s]); found && (all || found->effort >= fullEffort || found->status == "slow"))
         row[s] = found->milliseconds;
   }
   return times;
@@ -205,7 +205,7 @@ bool Tuner::writeResult() {
     result.entries.push_back({tune.shapes[s], space.configs[best], times[best][s]});
     outs() << shapes[s] << ": " << format("%.4g ms", times[best][s]) << ", "
            << (configs[best].empty() ? std::string("the defaults") : configs[best]);
-    if (const Measurement *first = log->find(configs[0], shapes[s]); first && first->isTimed())
+    if (const Measurement *first = log->findBest(configs[0], shapes[s]); first && first->isTimed())
       outs() << format(" (%.2f of the time without tuning)", times[best][s] / first->milliseconds);
     outs() << "\n";
   }

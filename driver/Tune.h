@@ -32,8 +32,10 @@ public:
   /// Reads a log of another shard.
   bool merge(const std::string &path, std::string &error);
 
-  /// The most careful measurement, of equals the last; null if there is none.
-  const Measurement *find(llvm::StringRef config, llvm::StringRef shape) const;
+  /// The measurement of that effort; without one a failure, one that was too slow, or a more careful one. Null if there is none.
+  const Measurement *find(llvm::StringRef config, llvm::StringRef shape, unsigned effort) const;
+  /// The most careful measurement, or a failure.
+  const Measurement *findBest(llvm::StringRef config, llvm::StringRef shape) const;
   bool append(Measurement measurement, std::string &error);
   const std::vector<Measurement> &getMeasurements() const { return measurements; }
 
@@ -45,7 +47,7 @@ private:
   std::shared_ptr<int> lock; ///< descriptor of the file that says the log is being written
   std::vector<NameValue> identity;
   std::vector<Measurement> measurements;
-  llvm::StringMap<size_t> index; ///< of the most careful measurement, by configuration and shape
+  llvm::StringMap<std::vector<size_t>> index; ///< by configuration and shape, in the log's order
 };
 
 /// Chooses at most `variants` configurations: the best of every shape where these are not more, else so that the geometric mean over the

@@ -145,16 +145,35 @@ void TuneLog::read(StringRef lines) {
 
 static std::string keyOf(StringRef config, StringRef shape) { return (config + "\n" + shape).str(); }
 
-const Measurement *TuneLog::find(StringRef config, StringRef shape) const {
+const Measurement *TuneLog::find(StringRef config, StringRef shape, unsigned effort) const {
   auto found = index.find(keyOf(config, shape));
-  return found == index.end() ? nullptr : &measurements[found->second];
+  const Measurement *other = nullptr;
+  if (found != index.end())
+    for (size_t i : llvm::reverse(found->second)) {
+      const Measurement &each = measurements[i];
+      if (each.status == "ok" && each.effort == effort)
+        return &each;
+      if (each.status != "ok" || each.effort > effort)
+        other = !other || other->status == "ok" ? &each : other;
+    }
+  return other;
+}
+
+const Measurement *TuneLog::findBest(StringRef config, StringRef shape) const {
+  auto found = index.find(keyOf(config, shape));
+  const Measurement *best = nullptr;
+  if (found != index.end())
+    for (size_t i : found->second) {
+      const Measurement &each = measurements[i];
+      // A failure is final, however it comes up.
+      if (!best || (best->isTimed() && (!each.isTimed() || each.effort >= best->effort)))
+        best = &each;
+    }
+  return best;
 }
 
 void TuneLog::keep(Measurement measurement) {
-  auto [known, isNew] = index.try_emplace(keyOf(measurement.config, measurement.shape), measurements.size());
-  // A failure is final, however it comes up.
-  if (!isNew && (!measurement.isTimed() || (measurements[known->second].isTimed() && measurement.effort >= measurements[known->second].effort)))
-    known->second = measurements.size();
+  index[keyOf(measurement.config, measurement.shape)].push_back(measurements.size());
   measurements.push_back(std::move(measurement));
 }
 

@@ -29,24 +29,24 @@ std::string getReason(const ChildResult &result, double timeout) {
 
 //===--- What is known ---------------------------------------------------------------------------------------------===//
 
-std::optional<Outcome> Tuner::outcomeOf(size_t config, size_t shape) const {
-  const Measurement *found = usable[config] ? log->find(configs[config], shapes[shape]) : nullptr;
-  if (!found)
-    return usable[config] ? std::nullopt : std::optional(Outcome{fullEffort, true, 0});
-  return Outcome{found->effort, !found->isTimed(), found->milliseconds};
+std::optional<Outcome> Tuner::outcomeOf(size_t config, size_t shape, unsigned effort) const {
+  if (!usable[config])
+    return Outcome{effort, true, 0};
+  const Measurement *found = log->find(configs[config], shapes[shape], effort);
+  return found ? std::optional(Outcome{std::min(found->effort, effort), !found->isTimed(), found->milliseconds}) : std::nullopt;
 }
 
 double Tuner::bestOf(size_t shape) const {
   double best = 0;
   for (size_t c = 0; c < configs.size(); ++c)
-    if (const Measurement *found = log->find(configs[c], shapes[shape]); found && found->isTimed() && (best == 0 || found->milliseconds < best))
+    if (const Measurement *found = log->findBest(configs[c], shapes[shape]); found && found->isTimed() && (best == 0 || found->milliseconds < best))
       best = found->milliseconds;
   return best;
 }
 
 bool Tuner::hasFailed(size_t config) const {
   return any_of(shapes, [&](const std::string &shape) {
-    const Measurement *found = log->find(configs[config], shape);
+    const Measurement *found = log->findBest(configs[config], shape);
     return found && !found->isTimed();
   });
 }
@@ -152,9 +152,7 @@ void Tuner::record(const Trial &trial, const MeasureReply &reply, double seconds
 bool Tuner::measure(ArrayRef<Trial> trials) {
   std::vector<Trial> missing;
   for (const Trial &trial : trials) {
-    const Measurement *found = log->find(configs[trial.config], shapes[trial.shape]);
-    bool isDone = found && (found->status != "ok" || found->effort >= trial.effort);
-    if (usable[trial.config] && !isDone)
+    if (usable[trial.config] && !log->find(configs[trial.config], shapes[trial.shape], trial.effort))
       missing.push_back(trial);
   }
   std::string error, unprepared;
@@ -230,16 +228,14 @@ bool Tuner::search() {
   chosen.seed = options.seed;
   constexpr size_t few = 8;
   auto measureThem = [&](ArrayRef<Trial> trials) { return measure(trials); };
-  auto findThem = [&](size_t config, size_t shape) { return outcomeOf(config, shape); };
+  auto findThem = [&](size_t config, size_t shape, unsigned effort) { return outcomeOf(config, shape, effort); };
   Search search(described, chosen, measureThem, findThem);
   bool exhaustive = tune.exhaustive || described.configs.size() <= few;
   size_t missing = 0;
   if (exhaustive) {
     for (size_t config : described.configs)
-      for (size_t shape = 0; shape < shapes.size(); ++shape) {
-        std::optional<Outcome> known = outcomeOf(config, shape);
-        missing += !known || (!known->failed && known->effort < fullEffort);
-      }
+      for (size_t shape = 0; shape < shapes.size(); ++shape)
+        missing += !outcomeOf(config, shape, fullEffort);
   } else {
     missing = search.countTrials();
   }

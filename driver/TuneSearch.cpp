@@ -15,8 +15,17 @@ namespace tile {
 static constexpr double none = std::numeric_limits<double>::infinity();
 
 Search::Search(const SearchSpace &space, const SearchOptions &options, function_ref<bool(ArrayRef<Trial>)> measure,
-               function_ref<std::optional<Outcome>(size_t, size_t)> find)
-    : space(space), options(options), measure(measure), find(find) {}
+               function_ref<std::optional<Outcome>(size_t, size_t, unsigned)> find)
+    : space(space), options(options), measure(measure), find(find),
+      known(space.features.size(), std::vector<std::optional<Outcome>>(space.shapes.size())) {}
+
+bool Search::look(ArrayRef<Trial> trials) {
+  bool good = measure(trials);
+  for (const Trial &trial : trials)
+    if (std::optional<Outcome> outcome = find(trial.config, trial.shape, trial.effort))
+      known[trial.config][trial.shape] = outcome;
+  return good;
+}
 
 double Search::estimateOf(size_t config, size_t shape) const {
   return space.estimates.empty() ? 0 : space.estimates[config][shape];
@@ -25,7 +34,7 @@ double Search::estimateOf(size_t config, size_t shape) const {
 /// False for a configuration that gave no right result at some shape: it cannot be kept.
 bool Search::isUsable(size_t config) const {
   for (size_t shape = 0; shape < space.shapes.size(); ++shape)
-    if (std::optional<Outcome> outcome = find(config, shape); outcome && outcome->failed)
+    if (const std::optional<Outcome> &outcome = known[config][shape]; outcome && outcome->failed)
       return false;
   return true;
 }
@@ -34,7 +43,7 @@ bool Search::isUsable(size_t config) const {
 std::vector<size_t> Search::rankAt(size_t shape) const {
   std::vector<std::tuple<int, double, size_t>> scores;
   for (size_t config : space.configs)
-    if (std::optional<Outcome> outcome = find(config, shape); outcome && !outcome->failed && isUsable(config))
+    if (const std::optional<Outcome> &outcome = known[config][shape]; outcome && !outcome->failed && isUsable(config))
       scores.push_back({-int(outcome->effort), outcome->milliseconds, config});
   llvm::sort(scores);
   std::vector<size_t> result;
@@ -54,7 +63,7 @@ std::vector<double> Search::predict(size_t shape) const {
   Residuals residuals(space.features, space.shapes);
   for (size_t config : space.configs)
     for (size_t s = 0; s < space.shapes.size(); ++s) {
-      std::optional<Outcome> outcome = find(config, s);
+      const std::optional<Outcome> &outcome = known[config][s];
       double estimate = estimateOf(config, s);
       if (outcome && !outcome->failed && outcome->milliseconds > 0)
         residuals.add(config, s, std::log(outcome->milliseconds) - (estimate > 0 && std::isfinite(estimate) ? std::log(estimate) : 0));
@@ -73,7 +82,7 @@ std::vector<double> Search::predict(size_t shape) const {
 std::vector<size_t> Search::choose(size_t shape, size_t count) {
   std::vector<size_t> fresh, chosen;
   for (size_t config : space.configs)
-    if (!find(config, shape) && isUsable(config))
+    if (!known[config][shape] && isUsable(config))
       fresh.push_back(config);
   count = std::min(count, fresh.size());
   std::mt19937_64 random(options.seed * 0x9e3779b97f4a7c15ull + shape * 1000003 + fresh.size());
@@ -97,26 +106,26 @@ std::vector<size_t> Search::choose(size_t shape, size_t count) {
 bool Search::searchShapes(ArrayRef<size_t> shapes) {
   constexpr double slack = 1.5;
   size_t looks = firstLooks();
-  std::vector<size_t> known; // what won elsewhere, and what is used without tuning
-  known.push_back(space.configs.front());
+  std::vector<size_t> winners; // what won elsewhere, and what is used without tuning
+  winners.push_back(space.configs.front());
   if (options.guided)
     for (size_t shape = 0; shape < space.shapes.size(); ++shape)
-      if (std::vector<size_t> ranked = rankAt(shape); !ranked.empty() && !is_contained(known, ranked.front()) && known.size() < looks / 2)
-        known.push_back(ranked.front());
+      if (std::vector<size_t> ranked = rankAt(shape); !ranked.empty() && !is_contained(winners, ranked.front()) && winners.size() < looks / 2)
+        winners.push_back(ranked.front());
   std::vector<size_t> given(space.shapes.size());
   for (size_t step = 0; step < 3; ++step) {
     std::vector<Trial> trials;
     for (size_t shape : shapes) {
       std::vector<size_t> chosen;
       if (step == 0)
-        chosen = known;
+        chosen = winners;
       else
         chosen = choose(shape, step == 1 ? (looks - std::min(looks, given[shape])) * 2 / 3 : looks - std::min(looks, given[shape]));
       given[shape] += chosen.size();
       for (size_t config : chosen)
         trials.push_back({config, shape, 0, slack});
     }
-    if (!measure(trials))
+    if (!look(trials))
       return false;
   }
   for (unsigned effort = 1; effort <= fullEffort; ++effort) {
@@ -127,7 +136,7 @@ bool Search::searchShapes(ArrayRef<size_t> shapes) {
       for (size_t config : ranked)
         trials.push_back({config, shape, effort, slack});
     }
-    if (!measure(trials))
+    if (!look(trials))
       return false;
   }
   return true;
@@ -144,7 +153,7 @@ bool Search::measureFinalists() {
     std::vector<double> times = predict(shape);
     double best = none;
     for (size_t config : space.configs) {
-      if (std::optional<Outcome> outcome = find(config, shape))
+      if (const std::optional<Outcome> &outcome = known[config][shape])
         times[config] = outcome->failed ? none : outcome->milliseconds;
       best = std::min(best, times[config]);
     }
@@ -182,7 +191,7 @@ bool Search::measureFinalists() {
   for (size_t shape = 0; shape < space.shapes.size(); ++shape)
     for (size_t config : finalists)
       trials.push_back({config, shape, fullEffort, 3});
-  return measure(trials);
+  return look(trials);
 }
 
 bool Search::run() {
@@ -203,7 +212,7 @@ bool Search::runExhaustive() {
   for (size_t shape = 0; shape < space.shapes.size(); ++shape)
     for (size_t config : space.configs)
       trials.push_back({config, shape, fullEffort, 3});
-  return measure(trials);
+  return look(trials);
 }
 
 size_t Search::countTrials() const {

@@ -3,6 +3,7 @@
 #ifndef TILE_DRIVER_TUNESEARCH_H
 #define TILE_DRIVER_TUNESEARCH_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -42,7 +43,7 @@ struct Trial {
   double slack;
 };
 
-/// What is known of a configuration at a shape.
+/// What came of a trial.
 struct Outcome {
   unsigned effort = 0;
   bool failed = false;
@@ -51,9 +52,11 @@ struct Outcome {
 
 class Search {
 public:
-  /// `measure` does trials, fewer only where the search is to end: it then returns false. `find` gives the outcome with the highest effort.
+  /// `measure` does trials, fewer only where the search is to end: it then returns false. `find` gives what came of a trial of that
+  /// effort, nothing where it was not done. A search asks only for what it has had measured: one that begins again with the outcomes of
+  /// an earlier one takes the same way.
   Search(const SearchSpace &space, const SearchOptions &options, llvm::function_ref<bool(llvm::ArrayRef<Trial>)> measure,
-         llvm::function_ref<std::optional<Outcome>(size_t config, size_t shape)> find);
+         llvm::function_ref<std::optional<Outcome>(size_t config, size_t shape, unsigned effort)> find);
 
   /// False where `measure` was.
   bool run();
@@ -63,6 +66,7 @@ public:
   size_t countTrials() const;
 
 private:
+  bool look(llvm::ArrayRef<Trial> trials);
   size_t firstLooks() const;
   bool searchShapes(llvm::ArrayRef<size_t> shapes);
   bool measureFinalists();
@@ -75,7 +79,8 @@ private:
   const SearchSpace &space;
   SearchOptions options;
   llvm::function_ref<bool(llvm::ArrayRef<Trial>)> measure;
-  llvm::function_ref<std::optional<Outcome>(size_t, size_t)> find;
+  llvm::function_ref<std::optional<Outcome>(size_t, size_t, unsigned)> find;
+  std::vector<std::vector<std::optional<Outcome>>> known; ///< by configuration and shape, of the highest effort
 };
 
 } // namespace tile

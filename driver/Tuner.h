@@ -35,7 +35,7 @@ private:
   bool measure(llvm::ArrayRef<Trial> trials);
   MeasureJob makeJob(const Trial &trial) const;
   void record(const Trial &trial, const MeasureReply &reply, double seconds, std::string &error);
-  std::optional<Outcome> outcomeOf(size_t config, size_t shape) const;
+  std::optional<Outcome> outcomeOf(size_t config, size_t shape, unsigned effort) const;
   double bestOf(size_t shape) const;
   /// True if the configuration gave no time at some shape: it cannot be chosen, and may take long to fail again.
   bool hasFailed(size_t config) const;
