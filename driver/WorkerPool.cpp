@@ -113,9 +113,11 @@ static MeasureReply describeEnd(pid_t process, int messages) {
     text.resize(n > 0 ? n : 0);
   }
   StringRef line = StringRef(text).trim().split('\n').first.trim();
+  bool crashed = line.consume_front("tilec: internal error: ");
   line.consume_front("tilec: error: ");
   line.consume_front("error: ");
   reply.reason = WIFSIGNALED(status) ? "it crashed (" + std::string(strsignal(WTERMSIG(status))) + (line.empty() ? "" : ": " + line.str()) + ")"
+                 : crashed           ? "it crashed (" + line.str() + ")"
                  : line.empty()      ? "the worker ended with exit code " + std::to_string(WEXITSTATUS(status))
                                      : line.str();
   return reply;
