@@ -28,12 +28,15 @@ std::string Tuner::workPath(const Twine &name) const {
 }
 
 std::string Tuner::imagePath(size_t config) const {
-  std::string identity = source + '\0' + configs[config] + '\0' + options.target + '\0' + getCompilerVersion();
-  return workPath(utohexstr(xxh3_64bits(identity), /*LowerCase=*/true) + (hasAssembler(options.ptxasPath, options.executable) ? ".cubin" : ".ptx"));
+  std::string identity = allSources + '\0' + configs[config] + '\0' + options.target + '\0' + std::to_string(options.level) + '\0' + getCompilerVersion();
+  std::string path = workPath(utohexstr(xxh3_64bits(identity), /*LowerCase=*/true));
+  // A machine without an assembler takes what one that has it made ahead.
+  bool isCubin = hasAssembler(options.ptxasPath, options.executable) || sys::fs::exists(path + ".cubin");
+  return path + (isCubin ? ".cubin" : ".ptx");
 }
 
 std::string Tuner::referencePath(size_t shape, StringRef output) const {
-  return workPath("expected-" + utohexstr(xxh3_64bits(source + shapes[shape] + std::to_string(options.seed)), /*LowerCase=*/true) + "-" +
+  return workPath("expected-" + utohexstr(xxh3_64bits(allSources + shapes[shape] + std::to_string(options.seed)), /*LowerCase=*/true) + "-" +
                   output + ".npy");
 }
 
@@ -67,6 +70,10 @@ bool Tuner::readSpace() {
     return session.failCall("kernel '" + kernel + "' has nothing to choose: give it a `tune` clause with sets, as in " +
                             "tune { BLOCK in {512, 1024, 2048}; warps in {4, 8}; }");
   source = hashTuned(compiler.getSource(), kernel, options.defines);
+  std::string texts = source; // with what it imports
+  for (size_t i = 0; i < session.getSources().size(); ++i)
+    texts += session.getSources().text(FileID(i)).str() + '\0';
+  allSources = utohexstr(xxh3_64bits(texts), /*LowerCase=*/true);
   for (const TuneConfig &config : space.configs)
     configs.push_back(toText(config));
   for (const TuneShape &shape : tune.shapes)
@@ -106,7 +113,7 @@ bool Tuner::chooseDevices() {
 }
 
 bool Tuner::openLog() {
-  std::vector<NameValue> identity = {{"kernel", kernel}, {"source", source}, {"compiler", getCompilerVersion()}, {"target", options.target}};
+  std::vector<NameValue> identity = {{"kernel", kernel}, {"source", allSources}, {"compiler", getCompilerVersion()}, {"target", options.target}};
   // Without a GPU, logs are put together that were made on one.
   if (!isOnGPU() || deviceName != "cuda")
     identity.emplace_back("device", deviceName);

@@ -56,7 +56,8 @@ private:
   Session &session;
   Clock::time_point begin = Clock::now();
   Progress progress;
-  std::string kernel, source, deviceName;
+  std::string kernel, deviceName;
+  std::string source, allSources; ///< hashes of the file with its definitions, and of what it imports too
   std::vector<std::string> outputs; ///< names of the tensors that the kernel writes
   TuneSpace space;
   std::vector<std::string> configs, shapes; ///< as text
