@@ -104,6 +104,7 @@ constexpr int captureRelaxed = 2;
   X(streamIsCapturing, "cuStreamIsCapturing", (CUstream stream, int *status))                                          \
   X(exchangeCaptureMode, "cuThreadExchangeStreamCaptureMode", (int *mode))                                             \
   X(ctxGetId, "cuCtxGetId", (CUcontext context, unsigned long long *id))                                               \
+  X(resetPersistingL2, "cuCtxResetPersistingL2Cache", ())                                                              \
   X(launchKernelEx, "cuLaunchKernelEx",                                                                                \
     (const CUlaunchConfig *config, CUfunction function, void **arguments, void **extra))                               \
   X(tensorMapEncodeTiled, "cuTensorMapEncodeTiled",                                                                    \
