@@ -98,6 +98,7 @@ bool Compiler::elaborate() {
   request.generic = options.generic;
   if (!readConfig(options, getSource(), extents, session, request.config))
     return false;
+  request.attributes.assign(options.attributes.begin(), options.attributes.end());
   request.dtypes = dtypes;
   request.shapes = shapes;
   request.debug = options.debug;

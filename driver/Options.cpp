@@ -80,6 +80,7 @@ private:
   bool parseMessages(Options &options);
   bool parseRun(Options &options);
   bool parseArgItems(Options &options);
+  bool parseAttributes(Options &options);
   bool readVariants(const std::string &path, Options &options);
   bool parseTune(Options &options);
   bool parseDevices(StringRef text, Options &options);
@@ -121,6 +122,24 @@ bool Parser::parsePair(const Arg &argument, std::vector<NameValue> &pairs) {
     if (pair.first == name)
       return fail("'" + name + "' is given twice by " + argument.getSpelling());
   pairs.emplace_back(name.trim().str(), value.trim().str());
+  return true;
+}
+
+/// --with warps=8,persistent; a name alone is true.
+bool Parser::parseAttributes(Options &options) {
+  for (const Arg *argument : arguments.filtered(OPT_with)) {
+    SmallVector<StringRef> items;
+    StringRef(argument->getValue()).split(items, ',');
+    for (StringRef item : items) {
+      StringRef name = item.trim().split('=').first, value = item.trim().split('=').second;
+      bool hasValue = item.contains('=');
+      if (name.empty() || (hasValue && value.empty()))
+        return fail("--with takes NAME=VALUE,..., as in warps=8,stages=3, found '" + Twine(argument->getValue()) + "'");
+      if (any_of(options.attributes, [&](const NameValue &known) { return known.first == name; }))
+        return fail("'" + name + "' is given twice by --with");
+      options.attributes.emplace_back(name.str(), hasValue ? value.str() : "true");
+    }
+  }
   return true;
 }
 
@@ -493,6 +512,8 @@ bool Parser::parse(Options &options) {
       return false;
   options.kernel = arguments.getLastArgValue(OPT_kernel).str();
   options.config = arguments.getLastArgValue(OPT_config).str();
+  if (!parseAttributes(options))
+    return false;
   options.includes = arguments.getAllArgValues(OPT_I);
   options.debug = arguments.hasArg(OPT_g);
   options.dumpDirectory = arguments.getLastArgValue(OPT_dump_dir).str();
@@ -540,6 +561,9 @@ void Parser::printSettings(const Options &options, raw_ostream &stream) const {
   print("arguments", list(options.argItems, [](const ArgItem &each) { return each.text; }), {OPT_arg});
   print("variants", list(options.variants, [](const VariantRequest &each) { return each.name; }), {OPT_variant, OPT_variants});
   print("generic", options.generic ? "true" : "false", {OPT_no_generic});
+  // Attributes: --with, then --config, then the source's `with`, then `tune`.
+  print("attributes", list(options.attributes, [](const NameValue &each) { return each.first + "=" + each.second; }), {OPT_with});
+  print("config", orNone(options.config), {OPT_config});
   print("includes", list(options.includes, [](const std::string &each) { return each; }), {OPT_I});
   print("ptxas", assembler, {OPT_ptxas_path}, "TILE_PTXAS");
   print("linker", linker && *linker ? linker : "cc", {}, "TILE_LINKER");

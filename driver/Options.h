@@ -63,6 +63,7 @@ struct Options {
   std::vector<VariantRequest> variants;
   bool generic = true;
   std::string config; ///< --config: NAME=VALUE,... or a result of `tilec tune`
+  std::vector<NameValue> attributes; ///< --with: kernel attributes, before those of the source and of --config
   std::vector<std::string> includes;
   bool debug = false; ///< keep `print` and `assert`
 

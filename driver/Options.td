@@ -39,6 +39,7 @@ defm kernel : Value<"kernel", "Compile only this kernel of the file", "NAME", ke
 defm variant : Value<"variant", "Add a variant, as in decode:M=1..16:8,K%64,align(a)=128,BM=16", "[NAME:]ITEM,...", kernel_group>;
 defm variants : Value<"variants", "Add the variants of a JSON file", "FILE", kernel_group>;
 def no_generic : Switch<["--"], "no-generic", "Leave out the variants without conditions", kernel_group>;
+defm with : Value<"with", "Attributes of kernels, before the source's `with` and --config, as in warps=8,stages=3", "NAME[=VALUE],...", kernel_group>;
 defm config : Value<"config", "Values of tuned names, or a result of tilec tune", "NAME=VALUE,...|FILE.json", kernel_group>;
 def I : JoinedOrSeparate<["-"], "I">, MetaVarName<"DIR">, HelpText<"Search DIR for imports">, Group<kernel_group>;
 

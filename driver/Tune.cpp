@@ -137,6 +137,8 @@ std::vector<std::string> Tuner::commonWords(StringRef config) const {
     words.push_back("-I" + folder);
   if (!config.empty())
     words.push_back(("--config=" + config).str());
+  for (const NameValue &attribute : options.attributes)
+    words.push_back("--with=" + attribute.first + "=" + attribute.second);
   if (!options.ptxasPath.empty())
     words.push_back("--ptxas-path=" + options.ptxasPath);
   return words;

@@ -26,12 +26,17 @@ struct TuneSpace {
   size_t combinations = 0;
 };
 
+/// Names of the attributes that a kernel takes.
+const std::vector<std::string> &getKernelAttributeNames();
+
 /// What is to be compiled, apart from the program.
 struct ElaborateOptions {
   /// -D NAME=VALUE in order. VALUE may list several values ("64,128"): one instance for each.
   std::vector<std::pair<std::string, std::string>> defines;
   /// Pinned values of compile-time parameters and kernel attributes: they come before what the source prefers, after -D.
   TuneConfig config;
+  /// Kernel attributes of the command line: they come before all others, in the order warps=8, fp=fast.
+  TuneConfig attributes;
   /// Compile only this kernel; empty: all of the file.
   std::string kernel;
   /// "cpu", "sm_80", "sm_90a": chooses among the configurations of `tune`.
