@@ -40,6 +40,7 @@
 // RINGS-LABEL: tile.kernel @gradients
 // RINGS-NOT: tile_gpu.turn_wait
 // RINGS: consumer
+// RINGS: tile_gpu.ring_release {{.*}}64xf32
 // RINGS-NOT: tile_gpu.ring_release
 // RINGS: tile_gpu.wgmma_wait {{.*}} {pending = 0 : i64}
 // RINGS: tile_gpu.ring_release
