@@ -20,6 +20,8 @@ constexpr double handOver = 0.10;       ///< of a stage from producer to consume
 constexpr double loadLatency = 0.8;     ///< of loads by the threads themselves
 constexpr double exchangeTime = 0.15;   ///< of a reduction over a block of 4 warps
 constexpr double startTime = 0.7;       ///< of a block before its first load arrives
+constexpr double takingTurns = 0.35;    ///< of two warpgroups that hand the tensor cores to each other, for each trip
+constexpr double operandSlots = 14;     ///< issue slots to bring an element of a computed operand to where products read it
 
 /// Microseconds that a program takes of each part of its multiprocessor, and alone on it.
 struct ProgramTime {
@@ -37,6 +39,7 @@ public:
 private:
   double getDotTime(const DotWork &dot) const;
   double getArithmeticTime(const LoopWork &loop) const;
+  double getRepetition(const LoopWork &loop) const;
   ProgramTime getProgramTime() const;
   int64_t countParts() const;
   void addTraffic(CostEstimate &found) const;
@@ -68,13 +71,31 @@ double Estimator::getDotTime(const DotWork &dot) const {
   double columns = double(dot.swapped ? dot.m : dot.n);
   if (wgmma && columns < 64)
     efficiency *= 2 * columns / (64 + columns);
-  return operations / (rate * efficiency) * share * 1e-6;
+  double repetition = double(resources.warps) / double(countDistinctWarps(dot, resources.warps));
+  return operations / (rate * efficiency) * share * repetition * 1e-6;
+}
+
+/// True if a product reads an operand that is computed and cannot stay in registers.
+bool hasComputedOperand(const LoopWork &loop) {
+  return llvm::any_of(loop.dots, [](const DotWork &dot) { return dot.computedB || (dot.swapped && dot.computedA); });
+}
+
+/// Warps over those whose work is not the same once more.
+double Estimator::getRepetition(const LoopWork &loop) const {
+  double most = 1;
+  for (const DotWork &dot : loop.dots)
+    most = std::max(most, double(resources.warps) / double(countDistinctWarps(dot, resources.warps)));
+  return most;
 }
 
 double Estimator::getArithmeticTime(const LoopWork &loop) const {
   double slotRate = target.vector32 / 2 / double(target.processors); // results a nanosecond
   double specialRate = target.special / double(target.processors);
-  return (loop.slots / slotRate + loop.special / specialRate) * 1e-3;
+  double slots = loop.slots;
+  for (const DotWork &dot : loop.dots)
+    slots += operandSlots * dot.count * ((dot.computedB ? double(dot.n * dot.k) : 0) + (dot.swapped && dot.computedA ? double(dot.m * dot.k) : 0));
+  double first = slots / slotRate, second = loop.special / specialRate;
+  return (std::max(first, second) + 0.3 * std::min(first, second)) * getRepetition(loop) * 1e-3;
 }
 
 ProgramTime Estimator::getProgramTime() const {
@@ -101,12 +122,17 @@ ProgramTime Estimator::getProgramTime() const {
     time.fill += (filled + loaded) / cacheShare;
     bool inLoop = loop.parent >= 0;
     double trips = inLoop ? loop.trips : 1;
-    double computing = overlapping > 1 ? std::max(tensor, arithmetic) + 0.3 * std::min(tensor, arithmetic) : tensor + arithmetic;
+    bool alternates = overlapping > 1 && !hasComputedOperand(loop);
+    double computing = alternates ? std::max(tensor, arithmetic) + 0.1 * std::min(tensor, arithmetic) : tensor + arithmetic;
     double chain;
     if (resources.bulkCopies && inLoop) {
-      double trip = computing / trips + (overlapping > 1 ? 0 : handOver);
-      double latency = fillLatency + filled / trips / cacheShare;
-      chain = trips * std::max(trip, (latency + trip) / double(std::max<int64_t>(resources.stages, 1)));
+      double trip = computing / trips + (!alternates ? handOver : loop.reduced > 0 ? takingTurns : 0);
+      double latency = fillLatency + (filled + loaded) / trips / cacheShare;
+      // Operands of different products have rings of their own: one fills while another is read.
+      double rings = 0;
+      for (const DotWork &dot : loop.dots)
+        rings += dot.computedA && dot.computedB ? 0 : 1;
+      chain = trips * std::max(trip, (latency + trip / std::max(rings, 1.0)) / double(std::max<int64_t>(resources.stages, 1)));
       if (!schedule.persistent)
         chain += loop.runs * latency;
     } else {

@@ -5,6 +5,7 @@
 
 #include "mlir/Analysis/Liveness.h"
 #include "llvm/ADT/SetVector.h"
+#include <functional>
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -28,6 +29,16 @@ private:
       value = op->getOperand(0);
     }
     return value;
+  }
+
+  /// Computed element by element for one use in the same block: no more than a few elements exist at a time, but what they
+  /// come from has to stay.
+  static bool isStreamed(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !op->hasTrait<OpTrait::Elementwise>() || !value.hasOneUse() || isFree(value))
+      return false;
+    Operation *user = *value.user_begin();
+    return user->getBlock() == op->getBlock() && (user->hasTrait<OpTrait::Elementwise>() || isa<ReduceOp, StoreOp>(user));
   }
 
   /// Goes to products straight from memory.
@@ -55,8 +66,13 @@ private:
     const LivenessBlockInfo *info = liveness.getLiveness(&block);
     llvm::SetVector<Value> live;
     int64_t bytes = through, most = 0;
-    auto add = [&](Value value) {
+    std::function<void(Value)> add = [&](Value value) {
       value = getHolder(value);
+      if (isStreamed(value)) {
+        for (Value operand : value.getDefiningOp()->getOperands())
+          add(operand);
+        return;
+      }
       if (live.insert(value))
         bytes += getBytes(value);
     };

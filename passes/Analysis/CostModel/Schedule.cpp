@@ -41,8 +41,8 @@ void Schedule::set(StringRef name, StringRef value) {
 
 //===--- Registers -------------------------------------------------------------------------------------------------===//
 
-/// A product's warps that hold different parts of it; others hold copies. See DotSelection.cpp.
-static int64_t countDistinctWarps(const DotWork &dot, int64_t warps) {
+// The rules of chooseWgmmaWarps() and chooseMmaWarps() in DotSelection.cpp.
+int64_t countDistinctWarps(const DotWork &dot, int64_t warps) {
   int64_t m = dot.swapped ? dot.n : dot.m, n = dot.swapped ? dot.m : dot.n;
   int64_t along = std::min<int64_t>(warps, std::max<int64_t>(m / 16, 1)), across = 1;
   while (along * across < warps && n / (2 * across) >= (dot.wgmma ? 64 : 8))
@@ -82,9 +82,14 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule, 
   if (found.registers > found.registerLimit)
     found.reason = "a thread needs about " + std::to_string(found.registers) + " registers and gets " + std::to_string(found.registerLimit);
   // An instruction of wgmma holds its accumulators at once, and ptxas goes by what a thread has on entry.
-  constexpr int64_t leastForWgmma = 90;
-  if (found.bulkCopies && entry < leastForWgmma)
-    found.reason = "a thread has " + std::to_string(entry) + " registers on entry, too few for wgmma";
+  constexpr int64_t besideAccumulators = 30;
+  for (const LoopWork &loop : work.loops)
+    for (const DotWork &dot : loop.dots) {
+      int64_t rows = std::max<int64_t>(1, std::min(found.warps, (dot.swapped ? dot.n : dot.m) / 16));
+      int64_t columns = std::min<int64_t>(256, (dot.swapped ? dot.m : dot.n) / std::max<int64_t>(1, countDistinctWarps(dot, found.warps) / rows));
+      if (dot.wgmma && found.warps % 4 == 0 && entry < columns / 2 + besideAccumulators)
+        found.reason = "a thread has " + std::to_string(entry) + " registers on entry, too few for wgmma with " + std::to_string(columns) + " columns";
+    }
 }
 
 //===--- Shared memory ---------------------------------------------------------------------------------------------===//
@@ -151,7 +156,7 @@ Resources estimateResources(const KernelWork &work, const Schedule &schedule, co
   estimateRegisters(work, schedule, target, found);
   estimateShared(work, schedule, target, found);
   // With several warpgroups of consumers registers move between them: on entry each thread has its share of a whole block.
-  int64_t held = found.bulkCopies && (found.warps > 4 || schedule.occupancy)
+  int64_t held = found.bulkCopies && (found.warps > 4 || schedule.occupancy.value_or(1) > 1)
                      ? target.registers / (schedule.occupancy.value_or(1) * found.threads) / 8 * 8
                      : int64_t(llvm::alignTo(uint64_t(std::min(found.registers, found.registerLimit)), 8));
   found.blocks = std::min(target.blocks, target.threads / std::max<int64_t>(found.threads, 1));

@@ -33,6 +33,9 @@ struct Resources {
   int64_t blocks = 0;        ///< of a multiprocessor at once
 };
 
+/// Of the warps, those whose parts of a product differ; the others compute the same once more.
+int64_t countDistinctWarps(const DotWork &dot, int64_t warps);
+
 Resources estimateResources(const KernelWork &work, const Schedule &schedule, const TargetLimits &target);
 
 } // namespace tile::cost
