@@ -56,6 +56,8 @@ static std::string describeFlags(const Options &options) {
     stream << " shape " << name << "=" << extent;
   for (const NameValue &define : options.defines)
     stream << " -D" << define.first << "=" << define.second;
+  for (const NameValue &attribute : options.attributes)
+    stream << " --with=" << attribute.first << "=" << attribute.second;
   for (const ArgItem &item : options.argItems)
     stream << " --arg=" << item.text;
   for (const VariantRequest &variant : options.variants) {

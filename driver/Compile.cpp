@@ -99,6 +99,7 @@ bool Compiler::elaborate() {
   request.generic = options.generic;
   if (!readConfig(options, getSource(), extents, session, request.config))
     return false;
+  request.attributes.assign(options.attributes.begin(), options.attributes.end());
   request.rate = makeConfigRater(options.target);
   request.extents = extents.empty() ? options.extents : extents;
   request.dtypes = dtypes;

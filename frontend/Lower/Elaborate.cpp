@@ -37,6 +37,17 @@ static void checkDefines(const std::vector<const ast::KernelDecl *> &kernels, co
   known.insert(known.end(), {"warps", "stages", "grouped", "consumers", "occupancy", "maxreg", "persistent"});
   for (const auto &setting : options.config)
     check(setting, known);
+  for (const auto &[name, value] : options.attributes) {
+    if (llvm::is_contained(getKernelAttributeNames(), name))
+      continue;
+    DiagnosticBuilder report = diagnostics.report(diag::unknownAttribute, tile::Range(), "kernel", name);
+    if (std::string near = suggest(name, getKernelAttributeNames()); !near.empty())
+      report.note("did you mean '" + near + "'?");
+    else if (llvm::is_contained(known, name))
+      report.note("'" + name + "' is a compile-time parameter: -D " + name + "=" + value);
+    else
+      report.note("there are " + joinWords(getKernelAttributeNames(), "and"));
+  }
 }
 
 /// Adds the record of one version of an instance, under a symbol of its own, unless the command line rules it out. False after an error.

@@ -28,6 +28,9 @@ struct TuneSpace {
   size_t combinations = 0;
 };
 
+/// Names of the attributes that a kernel takes.
+const std::vector<std::string> &getKernelAttributeNames();
+
 /// A configuration and what a cost model says of it.
 struct RatedConfig {
   TuneConfig config;
@@ -53,6 +56,8 @@ struct ElaborateOptions {
   std::vector<std::pair<std::string, std::string>> defines;
   /// Pinned values of compile-time parameters and kernel attributes: they come before what the source prefers, after -D.
   TuneConfig config;
+  /// Kernel attributes of the command line: they come before all others, in the order warps=8, fp=fast.
+  TuneConfig attributes;
   /// Compile only this kernel; empty: all of the file.
   std::string kernel;
   /// "cpu", "sm_80", "sm_90a": chooses among the configurations of `tune`.

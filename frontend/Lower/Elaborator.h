@@ -137,6 +137,8 @@ private:
   std::optional<SemValue> deduce(const ast::StaticParam &param);
   const ast::TuneItem *chooseConfig();
   std::optional<TuneConfig> readPreferred();
+  const std::string *findRequested(llvm::StringRef name) const;
+  void applyRequested(llvm::SmallVectorImpl<mlir::NamedAttribute> &out, std::set<std::string> &seen);
   void declareConfig(const std::vector<std::pair<const ast::TuneItem *, SemValue>> &values);
   /// What --config pins `name` to; null if it does not.
   const std::string *findPinned(llvm::StringRef name) const;
