@@ -22,7 +22,7 @@ constexpr double exchangeTime = 0.15;   ///< of a reduction over a block of 4 wa
 constexpr double startTime = 0.7;       ///< of a block before its first load arrives
 constexpr double sharingTime = 4.0;     ///< of a program that shares a split loop: its sums go out and are combined
 constexpr double takingTurns = 0.25;    ///< of two warpgroups that hand the tensor cores to each other, for each trip
-constexpr double operandSlots = 14;     ///< issue slots to bring an element of a computed operand to where products read it
+constexpr double operandSlots = 9;      ///< issue slots to bring an element of a computed operand to where products read it
 
 /// Microseconds that a program takes of each part of its multiprocessor, and alone on it.
 struct ProgramTime {
@@ -152,8 +152,6 @@ ProgramTime Estimator::getProgramTime() const {
     chain += stored / (resources.bulkCopies ? memoryShare : cacheShare);
     time.chain += chain;
   }
-  if (countParts() > 1)
-    time.chain += sharingTime;
   return time;
 }
 
@@ -234,6 +232,10 @@ CostEstimate Estimator::run() {
   double tensor = perProcessor * program.tensor, arithmetic = perProcessor * program.arithmetic, chain = rounds * program.chain;
   if (resources.blocks > 1)
     chain = getNorm({tensor, arithmetic, chain}, 3);
+  if (llvm::any_of(work.loops, hasComputedOperand)) // what brings the operand there keeps other blocks from the tensor cores too
+    chain = std::max(chain, tensor + arithmetic);
+  if (countParts() > 1)
+    chain += perProcessor * sharingTime;
   const std::pair<const char *, double> parts[] = {{"memory", found.dramBytes / target.memory * 1e-3},
                                                    {"L2", found.l2Bytes / target.cache * 1e-3},
                                                    {"tensor cores", tensor},
