@@ -141,7 +141,7 @@ def measure(case, paths, failed, choice):
     import torch
     from gpu import check, defaults, timing
     item, data, expected = defaults.inputs(case)
-    values = {**{name: data[name] for name in case.names}, **case.scalars}
+    values = {**{name: data[name] for name in case.names}, **{name: data[key] for name, key in case.renamed.items()}, **case.scalars}
     results = {name: data[name] for name in case.outputs}
     calls = {}
     for name, path in paths.items():

@@ -103,6 +103,26 @@ static void printInstructions(const Explanation &each, raw_ostream &stream) {
   stream << "  " << left_justify("instructions", 15) << join(parts, ", ") << "\n";
 }
 
+/// What keeps the kernel from the roofline, as far as the numbers show it: a name for tools, and a sentence.
+static std::vector<std::pair<std::string, std::string>> listCosts(const Explanation &each, const cost::TargetLimits *limits) {
+  std::vector<std::pair<std::string, std::string>> costs;
+  const cost::CostEstimate &estimate = each.estimate;
+  if (!limits || StringRef(limits->name) == "cpu" || !estimate.valid)
+    return costs;
+  constexpr double muchIdle = 0.2, fewWaves = 4;
+  if (estimate.idle > muchIdle && estimate.waves < fewWaves)
+    costs.emplace_back("tail", formatv("the last of {0:f2} waves leaves {1:f0}% of the machine idle: other tile sizes, or a split loop, "
+                                       "give another number of programs", estimate.waves, estimate.idle * 100).str());
+  constexpr int64_t fewThreads = 4; // a quarter of a multiprocessor's threads hides what loads wait for
+  int64_t threads = estimate.threads * estimate.blocks;
+  if (!estimate.stages && threads * fewThreads < limits->threads)
+    costs.emplace_back("occupancy", ("only " + Twine(threads) + " of " + Twine(limits->threads) +
+                                     " threads of a multiprocessor wait for loads at once: smaller tiles, or fewer registers a thread").str());
+  if (each.assembled && each.compiled->spillBytes)
+    costs.emplace_back("spills", (Twine(each.compiled->spillBytes) + " bytes of a thread go through memory: smaller tiles, or more warps").str());
+  return costs;
+}
+
 void printExplanations(ArrayRef<Explanation> all, const std::string &target, const SourceManager &sources, raw_ostream &stream) {
   const cost::TargetLimits *limits = cost::findTargetLimits(target);
   for (const Explanation &each : all) {
@@ -112,6 +132,11 @@ void printExplanations(ArrayRef<Explanation> all, const std::string &target, con
     if (target != "cpu") {
       printBlock(each, limits, stream);
       printInstructions(each, stream);
+    }
+    std::string title = "costs";
+    for (const auto &[name, sentence] : listCosts(each, limits)) {
+      stream << "  " << left_justify(title, 15) << name << ": " << sentence << "\n";
+      title.clear();
     }
     for (const Diagnostic &remark : each.remarks) {
       stream << "  " << left_justify(&remark == &each.remarks.front() ? "remarks" : "", 15) << remark.code() << " ";
@@ -172,6 +197,10 @@ void printExplanationsAsJson(ArrayRef<Explanation> all, const std::string &targe
       }
       kernel["compiled"] = std::move(compiled);
     }
+    json::Array costs;
+    for (const auto &[name, sentence] : listCosts(each, cost::findTargetLimits(target)))
+      costs.push_back(json::Object{{"name", name}, {"message", sentence}});
+    kernel["costs"] = std::move(costs);
     for (const Diagnostic &remark : each.remarks) {
       json::Object entry{{"code", remark.code()}, {"message", remark.message}};
       if (remark.range.isValid())

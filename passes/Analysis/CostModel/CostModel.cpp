@@ -20,14 +20,23 @@ constexpr double handOver = 0.10;       ///< of a stage from producer to consume
 constexpr double loadLatency = 0.8;     ///< of loads by the threads themselves
 constexpr double exchangeTime = 0.15;   ///< of a reduction over a block of 4 warps
 constexpr double startTime = 0.7;       ///< of a block before its first load arrives
-constexpr double takingTurns = 0.35;    ///< of two warpgroups that hand the tensor cores to each other, for each trip
-constexpr double operandSlots = 14;     ///< issue slots to bring an element of a computed operand to where products read it
+constexpr double sharingTime = 4.0;     ///< of a program that shares a split loop: its sums go out and are combined
+constexpr double takingTurns = 0.25;    ///< of two warpgroups that hand the tensor cores to each other, for each trip
+constexpr double operandSlots = 9;      ///< issue slots to bring an element of a computed operand to where products read it
 
 /// Microseconds that a program takes of each part of its multiprocessor, and alone on it.
 struct ProgramTime {
   double tensor = 0, arithmetic = 0, fill = 0;
   double chain = 0;
 };
+
+/// The p-norm: the largest where one is, a little more where several are close.
+double getNorm(std::initializer_list<double> values, double p) {
+  double sum = 0;
+  for (double value : values)
+    sum += std::pow(value, p);
+  return std::pow(sum, 1 / p);
+}
 
 class Estimator {
 public:
@@ -219,26 +228,28 @@ CostEstimate Estimator::run() {
   ProgramTime program = getProgramTime();
   double perProcessor = std::ceil(double(found.programs) / double(target.processors));
   double rounds = std::ceil(double(found.programs) / slots);
-  const std::pair<const char *, double> parts[] = {
-      {"memory", found.dramBytes / target.memory * 1e-3},
-      {"L2", found.l2Bytes / target.cache * 1e-3},
-      {"tensor cores", perProcessor * program.tensor},
-      {"arithmetic", perProcessor * program.arithmetic},
-      {"latency", rounds * program.chain},
-  };
-  double most = 0, powers = 0;
-  for (const auto &[name, microseconds] : parts) {
-    powers += std::pow(microseconds, 4.0);
-    if (microseconds >= most) {
+  // A block alone does one after the other what its chain says; several fill each other's gaps, but not all of them.
+  double tensor = perProcessor * program.tensor, arithmetic = perProcessor * program.arithmetic, chain = rounds * program.chain;
+  if (resources.blocks > 1)
+    chain = getNorm({tensor, arithmetic, chain}, 3);
+  if (llvm::any_of(work.loops, hasComputedOperand)) // what brings the operand there keeps other blocks from the tensor cores too
+    chain = std::max(chain, tensor + arithmetic);
+  if (countParts() > 1)
+    chain += perProcessor * sharingTime;
+  const std::pair<const char *, double> parts[] = {{"memory", found.dramBytes / target.memory * 1e-3},
+                                                   {"L2", found.l2Bytes / target.cache * 1e-3},
+                                                   {"tensor cores", tensor},
+                                                   {"arithmetic", arithmetic},
+                                                   {"latency", chain}};
+  double most = 0;
+  for (const auto &[name, microseconds] : parts)
+    if (microseconds >= 1.1 * most) { // what hides the others is named only where it is clearly longer
       most = microseconds;
       found.bound = name;
     }
-  }
-  double microseconds = std::pow(powers, 0.25) + target.launch;
-  if (work.longest > 1 && rounds > 0) // the longest program may be the last to start
+  double microseconds = getNorm({parts[0].second, parts[1].second, std::max({tensor, arithmetic, chain})}, 4) + target.launch;
+  if (work.longest > 1) // the longest program may be the last to start
     microseconds += 0.3 * (work.longest - 1) * program.chain;
-  if (countParts() > 1)
-    microseconds += 3;
   found.milliseconds = found.valid ? microseconds * 1e-3 : std::numeric_limits<double>::infinity();
   return found;
 }

@@ -199,10 +199,8 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
         if (size > 0)
           if (std::optional<double> extent = values.get(root.getExtents()[d]); extent && *extent > 0)
             each.useful *= *extent / (std::ceil(*extent / double(size)) * double(size));
-    for (Value start : op.getStarts())
+    for (Value start : op.getStarts()) // ends cut a tile, but do not make it another one
       each.axes |= getAxes(start);
-    for (Value end : op.getEnds())
-      each.axes |= getAxes(end);
     loop.accesses.push_back(each);
   }
   loop.accesses[place->second].count += weight;

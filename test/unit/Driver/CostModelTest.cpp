@@ -1,0 +1,158 @@
+// The cost model: what must hold of its estimates whatever its constants are.
+#include "driver/ConfigChoice.h"
+#include "driver/Dialects.h"
+#include "frontend/Parse/Parser.h"
+#include "gtest/gtest.h"
+
+#include <cmath>
+
+using namespace tile;
+
+namespace {
+
+constexpr const char *vectorAdd = R"(
+kernel add[T: dtype in {f16, f32}, BLOCK: int = 2048](x: in T[N], y: in T[N], z: out T[N])
+  where N in 1..=1073741824 opt 16777216
+  grid (i: cdiv(N, BLOCK))
+{
+  let n = block(i, BLOCK);
+  z[n] = x[n] + y[n];
+}
+)";
+
+constexpr const char *product = R"(
+kernel matmul[BM: int = 128, BN: int = 128, BK: int = 64, SPLIT: int = 1](a: in f16[M, K], b: in f16[K, N], c: out f16[M, N])
+  where M in 1..=65536 opt 4096, N in 8..=65536 opt 4096, K in 8..=65536 opt 4096, K % 8 == 0, N % 8 == 0
+  grid (i: cdiv(M, BM), j: cdiv(N, BN))
+  with persistent
+{
+  var acc = zeros(f32, [BM, BN]);
+  for k in blocks(K, BK) with split(SPLIT) { acc = dot(a[block(i, BM), k], b[k, block(j, BN)], acc); }
+  c[block(i, BM), block(j, BN)] = acc as f16;
+}
+)";
+
+constexpr const char *triangle = R"(
+kernel sums[BM: int = 64](x: in f32[M, N], y: out f32[M])
+  where M in 1..=65536 opt 4096, N in 1..=65536 opt 4096
+  grid (i: cdiv(M, BM))
+{
+  var acc = zeros(f32, [BM]);
+  for n in blocks(0, min(N, i * BM + BM), 64) { acc += sum(x[block(i, BM), n], axis: 1); }
+  y[block(i, BM)] = acc;
+}
+)";
+
+class CostModel : public ::testing::Test {
+protected:
+  cost::CostEstimate estimate(const char *text, TuneConfig config, TuneShape shape, const char *target = "sm_90a") {
+    SourceManager sources;
+    DiagnosticEngine diagnostics(sources);
+    FileID file = sources.addText("kernel.tile", text);
+    std::unique_ptr<ast::Program> program = parseFile(sources, file, diagnostics);
+    mlir::DialectRegistry registry;
+    registerDialects(registry);
+    mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+    ElaborateOptions options;
+    options.target = target;
+    const auto *kernel = llvm::cast<ast::KernelDecl>(program->decls.front().get());
+    return estimateConfigs(*program, *kernel, options, {config}, shape, sources, context).front();
+  }
+};
+
+TEST_F(CostModel, CountsBytesAndOperations) {
+  cost::CostEstimate add = estimate(vectorAdd, {}, {{"N", 1 << 24}});
+  ASSERT_TRUE(add.valid) << add.reason;
+  EXPECT_DOUBLE_EQ(add.dramBytes, 3.0 * 2 * (1 << 24)); // the first instance is of f16
+  EXPECT_EQ(add.programs, (1 << 24) / 2048);
+  cost::CostEstimate matmul = estimate(product, {}, {{"M", 1024}, {"N", 2048}, {"K", 512}});
+  ASSERT_TRUE(matmul.valid) << matmul.reason;
+  EXPECT_DOUBLE_EQ(matmul.operations, 2.0 * 1024 * 2048 * 512);
+  EXPECT_EQ(matmul.programs, 8 * 16);
+}
+
+TEST_F(CostModel, AveragesTripsThatHangOnTheProgram) {
+  // Half of the square, and the blocks on its diagonal.
+  cost::CostEstimate half = estimate(triangle, {}, {{"M", 4096}, {"N", 4096}});
+  ASSERT_TRUE(half.valid) << half.reason;
+  EXPECT_NEAR(half.l2Bytes / (4096.0 * 4096 * 4), 0.5, 0.08);
+}
+
+TEST_F(CostModel, TakesLongerForMore) {
+  double last = 0;
+  for (int64_t n : {1 << 20, 1 << 22, 1 << 24, 1 << 26}) {
+    double now = estimate(vectorAdd, {}, {{"N", n}}).milliseconds;
+    EXPECT_GT(now, last);
+    last = now;
+  }
+  last = 0;
+  for (int64_t k : {512, 1024, 4096, 16384}) {
+    double now = estimate(product, {}, {{"M", 4096}, {"N", 4096}, {"K", k}}).milliseconds;
+    EXPECT_GT(now, last);
+    last = now;
+  }
+}
+
+TEST_F(CostModel, IsNeverBelowTheRoofline) {
+  for (int64_t m : {1, 16, 100, 4096})
+    for (const char *bm : {"16", "64", "128"}) {
+      cost::CostEstimate found = estimate(product, {{"BM", bm}}, {{"M", m}, {"N", 4096}, {"K", 4096}});
+      ASSERT_TRUE(found.valid) << found.reason;
+      EXPECT_GE(found.milliseconds, found.rooflineMilliseconds);
+    }
+}
+
+TEST_F(CostModel, LargerTilesHoldMoreRegistersAndFewerWarpsToo) {
+  TuneShape shape = {{"M", 4096}, {"N", 4096}, {"K", 4096}};
+  auto registers = [&](const char *bm, const char *bn, const char *warps) {
+    return estimate(product, {{"BM", bm}, {"BN", bn}, {"warps", warps}}, shape).registers;
+  };
+  EXPECT_LT(registers("128", "64", "8"), registers("128", "128", "8"));
+  EXPECT_LT(registers("128", "128", "8"), registers("256", "128", "8"));
+  EXPECT_LT(registers("128", "128", "8"), registers("128", "128", "4"));
+}
+
+TEST_F(CostModel, LeavesOutWhatDoesNotFit) {
+  TuneShape shape = {{"M", 4096}, {"N", 4096}, {"K", 4096}};
+  cost::CostEstimate spilling = estimate(product, {{"BM", "256"}, {"BN", "256"}, {"warps", "4"}}, shape);
+  EXPECT_FALSE(spilling.valid);
+  EXPECT_NE(spilling.reason.find("registers"), std::string::npos) << spilling.reason;
+  EXPECT_TRUE(std::isinf(spilling.milliseconds));
+  cost::CostEstimate large = estimate(product, {{"BM", "128"}, {"BN", "256"}, {"BK", "512"}}, shape);
+  EXPECT_FALSE(large.valid);
+  EXPECT_NE(large.reason.find("shared memory"), std::string::npos) << large.reason;
+  cost::CostEstimate outside = estimate(product, {}, {{"M", 100000}, {"N", 4096}, {"K", 4096}});
+  EXPECT_FALSE(outside.valid);
+  EXPECT_EQ(outside.reason, "M=100000 is not in 1..=65536");
+}
+
+TEST_F(CostModel, StagesThatDoNotFitAreNotCounted) {
+  cost::CostEstimate asked = estimate(product, {{"BM", "128"}, {"BN", "256"}, {"stages", "8"}, {"warps", "8"}}, {});
+  ASSERT_TRUE(asked.valid) << asked.reason;
+  EXPECT_LT(asked.stages, 8);
+  EXPECT_LE(asked.sharedBytes, 227 * 1024);
+}
+
+TEST_F(CostModel, FewRowsPreferFewRowsOfATile) {
+  TuneShape shape = {{"M", 16}, {"N", 8192}, {"K", 8192}};
+  EXPECT_LT(estimate(product, {{"BM", "16"}, {"BN", "64"}, {"BK", "128"}}, shape).milliseconds,
+            estimate(product, {{"BM", "128"}, {"BN", "256"}, {"BK", "64"}}, shape).milliseconds);
+}
+
+TEST_F(CostModel, SaysTheSameTwice) {
+  TuneShape shape = {{"M", 4096}, {"N", 4096}};
+  EXPECT_EQ(estimate(triangle, {}, shape).milliseconds, estimate(triangle, {}, shape).milliseconds);
+}
+
+TEST(TargetLimits, HasARowForEveryTarget) {
+  ASSERT_TRUE(cost::findTargetLimits("sm_90a"));
+  EXPECT_EQ(cost::findTargetLimits("sm_90a")->processors, 132);
+  EXPECT_STREQ(cost::findTargetLimits("sm_86")->name, "sm_80"); // the nearest older one
+  EXPECT_STREQ(cost::findTargetLimits("sm_120")->name, "sm_100a");
+  EXPECT_STREQ(cost::findTargetLimits("cpu")->name, "cpu");
+  EXPECT_FALSE(cost::findTargetLimits("gfx90a"));
+  for (const cost::TargetLimits &row : cost::getTargetLimits())
+    EXPECT_TRUE(row.memory > 0 && row.cache >= row.memory && row.vector32 > 0 && row.processors > 0) << row.name;
+}
+
+} // namespace
