@@ -1,4 +1,4 @@
-// tile_gpu.wgmma and wgmma_wait: one block of inline PTX each.
+// tile_gpu.wgmma, wgmma_wait and hold: one block of inline PTX each.
 //
 // A product is one piece of PTX from its fence to its wait, so that nothing comes between its steps and LLVM's IR stays
 // small. Accumulators are tied to it: the hardware writes them until the wait, which ptxas alone cannot tell.
@@ -269,15 +269,33 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
   }
 };
 
+/// A branch that is never taken, since no block has as many bytes of shared memory: ptxas moves nothing across it. It moves
+/// a wait up otherwise, over all the arithmetic that was to run beneath the product.
+constexpr char schedulingFence[] =
+    "{ .reg .pred runs; .reg .b32 bytes; mov.u32 bytes, %dynamic_smem_size; setp.ne.u32 runs, bytes, -1; @runs bra.uni ON; "
+    "NEVER: nanosleep.u32 20; bra.uni NEVER; ON: }\n";
+
 struct LowerWgmmaWait : OpConversionPattern<WgmmaWaitOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(WgmmaWaitOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     auto type = cast<VectorType>(adaptor.getValue().getType());
     SmallVector<Value> words = getWords(rewriter, loc, adaptor.getValue());
-    std::string text = "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending()) + ";";
+    std::string text = op.getPending() ? "" : schedulingFence;
+    text += "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending()) + ";";
     Value result = createAsm(rewriter, loc, text, getWordType(type), words.size(), {}, words);
     rewriter.replaceOp(op, joinWords(rewriter, loc, result, type));
+    return success();
+  }
+};
+
+struct LowerHold : OpConversionPattern<HoldOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(HoldOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    auto type = cast<VectorType>(adaptor.getValue().getType());
+    SmallVector<Value> words = getWords(rewriter, op.getLoc(), adaptor.getValue());
+    Value result = createAsm(rewriter, op.getLoc(), "", getWordType(type), words.size(), {}, words);
+    rewriter.replaceOp(op, joinWords(rewriter, op.getLoc(), result, type));
     return success();
   }
 };
@@ -285,5 +303,5 @@ struct LowerWgmmaWait : OpConversionPattern<WgmmaWaitOp> {
 } // namespace
 
 void tile::gpu::populateWgmmaPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerWgmma, LowerWgmmaWait>(converter, patterns.getContext());
+  patterns.add<LowerWgmma, LowerWgmmaWait, LowerHold>(converter, patterns.getContext());
 }
