@@ -269,20 +269,13 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
   }
 };
 
-/// A branch that is never taken, since no block has as many bytes of shared memory: ptxas moves nothing across it. It moves
-/// a wait up otherwise, over all the arithmetic that was to run beneath the product.
-constexpr char schedulingFence[] =
-    "{ .reg .pred runs; .reg .b32 bytes; mov.u32 bytes, %dynamic_smem_size; setp.ne.u32 runs, bytes, -1; @runs bra.uni ON; "
-    "NEVER: nanosleep.u32 20; bra.uni NEVER; ON: }\n";
-
 struct LowerWgmmaWait : OpConversionPattern<WgmmaWaitOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(WgmmaWaitOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     auto type = cast<VectorType>(adaptor.getValue().getType());
     SmallVector<Value> words = getWords(rewriter, loc, adaptor.getValue());
-    std::string text = op.getPending() ? "" : schedulingFence;
-    text += "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending()) + ";";
+    std::string text = "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending()) + ";";
     Value result = createAsm(rewriter, loc, text, getWordType(type), words.size(), {}, words);
     rewriter.replaceOp(op, joinWords(rewriter, loc, result, type));
     return success();
