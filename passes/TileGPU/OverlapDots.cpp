@@ -7,8 +7,9 @@
 //                 p; wait for acc; p
 //   acc = second(p, b(last), g(acc))
 //
-// so that f and g, which tensor cores have no part in, run under a product. g stands before the loop's end instead where what
-// it needs of its iteration is too much to keep. Source: FlashAttention-3, arXiv 2407.08608.
+// so that f and g, which tensor cores have no part in, run under a product. g stands at the iteration's end instead where one
+// warpgroup is alone (its second product would wait for g, and nothing else keep the tensor cores busy), and where what g needs
+// of its iteration is too much to keep. Source: FlashAttention-3, arXiv 2407.08608.
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
@@ -121,9 +122,10 @@ bool dependsOn(Operation *op, Operation *source, DenseSet<Operation *> &seen) {
   return found;
 }
 
-/// Decides whether the scaling is left to the next iteration: what it needs of its own then is kept in registers.
+/// Decides whether the scaling is left to the next iteration. What it needs of its own is then kept in registers.
 void chooseScaling(Candidate &found) {
   constexpr unsigned maxRegisters = 16;
+  constexpr int64_t warpsOfOne = 4; // of one warpgroup
   Block *body = found.loop.getBody();
   BlockArgument variable = found.loop.getRegionIterArg(found.carried);
   OpSet renaming; // changes shape alone, for the scaling alone: repeated rather than kept
@@ -145,7 +147,8 @@ void chooseScaling(Candidate &found) {
       }
     }
   }
-  found.scalesLate = registers <= maxRegisters;
+  auto warps = found.loop->getParentOfType<KernelOp>()->getAttrOfType<IntegerAttr>(numWarpsName);
+  found.scalesLate = registers <= maxRegisters && warps && warps.getInt() > warpsOfOne;
   if (found.scalesLate)
     found.scaling.insert(renaming.begin(), renaming.end());
   else

@@ -53,7 +53,7 @@
 // CHECK: scf.yield %[[RESULT]]
 // CHECK: } else {
 // CHECK-NEXT: scf.yield %{{.*}}
-tile.kernel @attention params [#tile.param<"q", in, align = 16>, #tile.param<"n", scalar, align = 1>, #tile.param<"f", scalar, align = 1>] dims [] constexprs [] grid {
+tile.kernel @attention params [#tile.param<"q", in, align = 16>, #tile.param<"n", scalar, align = 1>, #tile.param<"f", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64} grid {
   ^bb0(%q: !tile.ptr<f16>, %n: index, %f: f32):
     tile.yield
   } body {
@@ -85,7 +85,7 @@ tile.kernel @attention params [#tile.param<"q", in, align = 16>, #tile.param<"n"
 // Not where the accumulator is seen by what leads to a: the next iteration would see it too early.
 // CHECK-LABEL: tile.kernel @seen
 // CHECK-NOT: async
-tile.kernel @seen params [#tile.param<"q", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] grid {
+tile.kernel @seen params [#tile.param<"q", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64} grid {
   ^bb0(%q: !tile.ptr<f16>, %n: index):
     tile.yield
   } body {
@@ -112,7 +112,7 @@ tile.kernel @seen params [#tile.param<"q", in, align = 16>, #tile.param<"n", sca
 // Nor where b lies in memory that the next iteration stores to.
 // CHECK-LABEL: tile.kernel @stored
 // CHECK-NOT: async
-tile.kernel @stored params [#tile.param<"q", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] grid {
+tile.kernel @stored params [#tile.param<"q", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64} grid {
   ^bb0(%q: !tile.ptr<f16>, %n: index):
     tile.yield
   } body {
@@ -163,7 +163,7 @@ tile.kernel @stored params [#tile.param<"q", in, align = 16>, #tile.param<"n", s
 #column = #tile_gpu.linear<shape = [64, 1], register = [[8, 0]], lane = [[0, 0], [0, 0], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
 !row = tensor<64xf32, #row>
 !column = tensor<64x1xf32, #column>
-tile.kernel @factor params [#tile.param<"q", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] grid {
+tile.kernel @factor params [#tile.param<"q", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64} grid {
   ^bb0(%q: !tile.ptr<f16>, %n: index):
     tile.yield
   } body {
@@ -189,7 +189,7 @@ tile.kernel @factor params [#tile.param<"q", in, align = 16>, #tile.param<"n", s
     "test.use"(%total) : (f32) -> ()
     tile.return
   }
-tile.kernel @factors params [#tile.param<"q", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] grid {
+tile.kernel @factors params [#tile.param<"q", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64} grid {
   ^bb0(%q: !tile.ptr<f16>, %n: index):
     tile.yield
   } body {
@@ -203,6 +203,41 @@ tile.kernel @factors params [#tile.param<"q", in, align = 16>, #tile.param<"n", 
       %k = tile_gpu.tma_fetch %d [%c0, %i] : !m
       %s = tile_gpu.wgmma %mq, %k, %zero : !m, !m, !acc
       %f = math.exp2 %s : !acc
+      %p = arith.truncf %s : !acc to !p
+      %v = tile_gpu.tma_fetch %d [%c0, %i] : !m
+      %scaled = arith.mulf %sum, %f : !acc
+      %r = tile_gpu.wgmma %p, %v, %scaled : !p, !m, !acc
+      scf.yield %r : !acc
+    }
+    %total = tile.reduce sum %o : !acc -> f32
+    "test.use"(%total) : (f32) -> ()
+    tile.return
+  }
+
+// One warpgroup alone scales at the iteration's end: its second product follows its first at once.
+// CHECK-LABEL: tile.kernel @alone
+// CHECK: scf.for
+// CHECK:   tile_gpu.wgmma {{.*}} async
+// CHECK-NEXT: tile_gpu.wgmma {{.*}} async
+// CHECK:   %[[OUT:.*]] = tile_gpu.wgmma_wait {{.*}} {pending = 0 : i64}
+// CHECK:   %[[SCALED:.*]] = arith.mulf %[[OUT]]
+// CHECK:   scf.yield %[[SCALED]]
+tile.kernel @alone params [#tile.param<"q", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
+  ^bb0(%q: !tile.ptr<f16>, %n: index):
+    tile.yield
+  } body {
+  ^bb0(%q: !tile.ptr<f16>, %n: index):
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !acc
+    %d = tile_gpu.descriptor <param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+    %mq = tile_gpu.tma_fetch %d [%c0, %c0] : !m
+    %o = scf.for %i = %c0 to %n step %c64 iter_args(%sum = %zero) -> (!acc) {
+      %k = tile_gpu.tma_fetch %d [%c0, %i] : !m
+      %s = tile_gpu.wgmma %mq, %k, %zero : !m, !m, !acc
+      %row = tile.reduce max %s axis 1 : !acc -> !row
+      %column = tile.reshape %row : !row -> !column
+      %f = tile.broadcast %column : !column -> !acc
       %p = arith.truncf %s : !acc to !p
       %v = tile_gpu.tma_fetch %d [%c0, %i] : !m
       %scaled = arith.mulf %sum, %f : !acc
