@@ -9,7 +9,8 @@ from .ours import tiles
 PLAIN = {"persistent": None, "grouped": None}
 VARIANTS = [{"BM": 128, "BN": 128}, {"BM": 128, "BN": 64}, {"BM": 128, "BN": 128, "warps": 8}, {"BM": 128, "BN": 128, "grouped": None},
             {"BM": 128, "BN": 128, **PLAIN}, {"BM": 128, "BN": 128, "stages": 2, **PLAIN}, {"BM": 64, "BN": 128, "warps": 4, "occupancy": 2},
-            {"BM": 64, "BN": 128, "warps": 4, "occupancy": 2, **PLAIN}, {"BM": 64, "BN": 64, "warps": 4, "occupancy": 2, **PLAIN},
+            {"BM": 64, "BN": 128, "warps": 4, "occupancy": 2, "persistent": None}, {"BM": 64, "BN": 128, "warps": 4, "occupancy": 2, **PLAIN},
+            {"BM": 64, "BN": 64, "warps": 4, "occupancy": 2, **PLAIN},
             {"BM": 64, "BN": 64, "warps": 4, "occupancy": 3, **PLAIN}]
 # BM, BN, warps, stages, warp-specialised
 TRITON = [(128, 128, 8, 2, False), (128, 128, 8, 3, False), (128, 64, 8, 3, False), (128, 64, 4, 3, False), (64, 64, 4, 3, False),

@@ -144,21 +144,6 @@ static Number fastErf(Number x) {
   return approximate<LLVM::TanhOp>(x * polynomial(atMost(x * x, 9.0), coefficients));
 }
 
-/// erfc of what is not below the first polynomial's interval.
-static Number erfcBeyondOne(Number magnitude, Machine machine) {
-  bool single = magnitude.getWidth() == 32;
-  if (!single || !machine.gpu) {
-    Number t = clamp(magnitude, 0.0, single ? 4.0 : 6.0) - 2.5;
-    return exponential(-(single ? polynomial(t, erfcLog32) : polynomial(t, erfcLog64)), {}, machine);
-  }
-  // ex2.approx needs no help here: its argument is between -26 and -2, and erf has less than a fifth of the result's error.
-  constexpr double log2e = 1.4426950408889634;
-  double coefficients[std::size(erfcLog32)];
-  for (auto [coefficient, log] : llvm::zip(coefficients, erfcLog32))
-    coefficient = -log2e * log;
-  return instructions(polynomial(atMost(magnitude, 4.0) - 2.5, coefficients), "ex2.approx.ftz.f32 $0, $1;");
-}
-
 Number expandErf(Number x, Machine machine) {
   bool single = x.getWidth() == 32;
   if (single && machine.gpu && machine.fast)
@@ -166,7 +151,9 @@ Number expandErf(Number x, Machine machine) {
   Number magnitude = absolute(x);
   Number square = x * x;
   Number near = fma(x, single ? polynomial(square, erfTail32) : polynomial(square, erfTail64), x);
-  Number far = copySign(1.0 - erfcBeyondOne(magnitude, machine), x);
+  Number t = clamp(magnitude, 0.0, single ? 4.0 : 6.0) - 2.5;
+  Number log = single ? polynomial(t, erfcLog32) : polynomial(t, erfcLog64);
+  Number far = copySign(1.0 - exponential(-log, {}, machine), x);
   return select(less(magnitude, single ? 0.92 : 1.0), near, far);
 }
 
