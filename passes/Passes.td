@@ -124,6 +124,22 @@ def TileGPUDeferReductions : Pass<"tile-gpu-defer-reductions", "::mlir::ModuleOp
                            "::tile::TileDialect"];
 }
 
+def TileGPUDeferRowSums : Pass<"tile-gpu-defer-row-sums", "::mlir::ModuleOp"> {
+  let summary = "sum up rows in each thread within a loop, and across threads after it";
+  let description = [{
+    A loop's `s = s * f + sum(x)` of rows that several lanes share, as in what a product leaves, where flags permit regrouping
+    (`reassoc`) and s starts from 0: each lane keeps a sum of its own, as a further dimension of s, and they are added after the
+    loop. f is one number a row, so the sums need no more than that.
+    ```mlir
+    %r = scf.for ... iter_args(%s = %zeros) -> tensor<64xf32> { %b = tile.reduce sum %x axis 1; yield %s * %f + %b }
+    // becomes, with four lanes to a row
+    %t = scf.for ... iter_args(%s = %zeros) -> tensor<64x4xf32> { %b = sums of %x as tensor<64x8x4x2xf32>; yield %s * %f + %b }
+    %r = tile.reduce sum %t axis 1 : tensor<64x4xf32> -> tensor<64xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tile::TileDialect"];
+}
+
 def TileGPUNarrowReductions : Pass<"tile-gpu-narrow-reductions", "::mlir::ModuleOp"> {
   let summary = "take maxima and minima of f16 and bf16 before widening them";
   let description = [{

@@ -86,6 +86,7 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUAssignLayouts({options.target, /*remarks=*/true}));
   pm.addPass(createTileGPUGuardMasks());
   addCleanup(pm);
+  pm.addPass(createTileGPUDeferRowSums());
   pm.addPass(createTileGPUUseTma({options.target}));
   pm.addPass(createTileGPUMulticast());
   pm.addPass(createTileGPUOverlapDots());

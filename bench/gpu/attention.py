@@ -6,9 +6,12 @@ from .items import Bar, Contender, Item
 from .lib import empty, normal, torch
 from .ours import tiles
 
-VARIANTS = [{"BM": 128, "BN": 128}, {"BM": 128, "BN": 64}, {"BM": 64, "BN": 64}, {"BM": 64, "BN": 128}, {"BM": 64, "BN": 128, "warps": 4, "occupancy": 2},
-            {"BM": 128, "BN": 128, "warps": 8}, {"BM": 64, "BN": 64, "warps": 4, "occupancy": 2},
-            {"BM": 64, "BN": 64, "warps": 4, "occupancy": 3}, {"BM": 128, "BN": 128, "stages": 2}]
+PLAIN = {"persistent": None, "grouped": None}
+VARIANTS = [{"BM": 128, "BN": 128}, {"BM": 128, "BN": 64}, {"BM": 128, "BN": 128, "warps": 8}, {"BM": 128, "BN": 128, "grouped": None},
+            {"BM": 128, "BN": 128, **PLAIN}, {"BM": 128, "BN": 128, "stages": 2, **PLAIN}, {"BM": 64, "BN": 128, "warps": 4, "occupancy": 2},
+            {"BM": 64, "BN": 128, "warps": 4, "occupancy": 2, "persistent": None}, {"BM": 64, "BN": 128, "warps": 4, "occupancy": 2, **PLAIN},
+            {"BM": 64, "BN": 64, "warps": 4, "occupancy": 2, **PLAIN},
+            {"BM": 64, "BN": 64, "warps": 4, "occupancy": 3, **PLAIN}]
 # BM, BN, warps, stages, warp-specialised
 TRITON = [(128, 128, 8, 2, False), (128, 128, 8, 3, False), (128, 64, 8, 3, False), (128, 64, 4, 3, False), (64, 64, 4, 3, False),
           (64, 128, 4, 3, False), (128, 128, 4, 2, True), (128, 64, 4, 3, True), (64, 128, 4, 3, True)]

@@ -39,4 +39,17 @@ def TileGPU_WgmmaWaitOp : TileGPU_Op<"wgmma_wait", [MemoryEffects<[MemRead, MemW
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
+def TileGPU_HoldOp : TileGPU_Op<"hold", [MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["value", "result"]>]> {
+  let summary = "the same tile, not before this place";
+  let description = [{
+    What is computed from the result stays behind the products that were issued before: nothing that optimises sees through it.
+    ```mlir
+    %now = tile_gpu.hold %factor : tensor<128xf32, #row>
+    ```
+  }];
+  let arguments = (ins TileGPU_Tile:$value);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
 #endif

@@ -341,9 +341,15 @@ private:
       return;
     LinearLayout layout = inference.getAccessLayout(store, type);
     unsigned fastest = getAccessOrder(store)[0];
-    // A layout with as many neighbours in a thread stores as well: keep it.
-    if (type.getEncoding() && layoutOf(store.getValue()).getContiguousRegisters(fastest) >= layout.getContiguousRegisters(fastest))
-      layout = layoutOf(store.getValue());
+    // A layout with as many neighbours in a thread stores as well, and a line of few elements to a thread is sooner stored one
+    // by one than exchanged between warps: keep it.
+    constexpr unsigned fewRegisters = 4;
+    if (type.getEncoding()) {
+      LinearLayout present = layoutOf(store.getValue());
+      if (present.getContiguousRegisters(fastest) >= layout.getContiguousRegisters(fastest) ||
+          (type.getRank() == 1 && present.getNumRegisters() <= fewRegisters))
+        layout = present;
+    }
     for (OpOperand &operand : store->getOpOperands()) // value, mask, positions
       convertOperand(operand, layout);
   }

@@ -2,13 +2,16 @@
 //
 // The loop of iterations n with s = first(n); p = f(s); acc = second(p, b(n), g(acc)) becomes
 //
-//   s = first(0); p = f(s); scaled = g(acc)
-//   for n from 1: s = first(n) in flight; acc = second(p, b(n-1), scaled) in flight; wait for s; f(s) but for what ends in
-//                 p; wait for acc; scaled = g(acc); p
-//   acc = second(p, b(last), scaled)
+//   s = first(0); p = f(s)
+//   for n from 1: s = first(n) in flight; acc = second(p, b(n-1), g(acc)) in flight; wait for s; f(s) but for what ends in
+//                 p; wait for acc; p
+//   acc = second(p, b(last), g(acc))
 //
-// so that f, which tensor cores have no part in, runs under a product. Source: FlashAttention-3, arXiv 2407.08608.
+// so that f and g, which tensor cores have no part in, run under a product. g stands at the iteration's end instead where one
+// warpgroup is alone (its second product would wait for g, and nothing else keep the tensor cores busy), and where what g needs
+// of its iteration is too much to keep. Source: FlashAttention-3, arXiv 2407.08608.
 #include "dialect/AttributeNames.h"
+#include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -37,6 +40,8 @@ struct Candidate {
   WgmmaOp first, second;
   unsigned carried = 0; ///< the loop's variable that the second product is added to
   OpSet scaling;        ///< what happens to that variable before it is added to
+  SmallVector<Value> factors; ///< what of its iteration that needs, if it is left to the next
+  bool scalesLate = false;    ///< if it is
   OpSet late;           ///< what ends in the second product's a: placed after both products
   TmaFetchOp fetch;     ///< the second product's b
   SmallVector<Operation *> path; ///< from the fetch to the product, in order: clearing, permutations
@@ -117,6 +122,39 @@ bool dependsOn(Operation *op, Operation *source, DenseSet<Operation *> &seen) {
   return found;
 }
 
+/// Decides whether the scaling is left to the next iteration. What it needs of its own is then kept in registers.
+void chooseScaling(Candidate &found) {
+  constexpr unsigned maxRegisters = 16;
+  constexpr int64_t warpsOfOne = 4; // of one warpgroup
+  Block *body = found.loop.getBody();
+  BlockArgument variable = found.loop.getRegionIterArg(found.carried);
+  OpSet renaming; // changes shape alone, for the scaling alone: repeated rather than kept
+  auto isForScaling = [&](Operation *user) { return found.scaling.contains(user) || renaming.contains(user); };
+  unsigned registers = 0;
+  SmallVector<Operation *> pending(found.scaling.begin(), found.scaling.end());
+  while (!pending.empty()) {
+    for (Value operand : pending.pop_back_val()->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      if (found.loop.isDefinedOutsideOfLoop(operand) || operand == variable || (def && found.scaling.contains(def)))
+        continue;
+      if (isa_and_nonnull<BroadcastOp, ReshapeOp>(def) && def->getBlock() == body && llvm::all_of(def->getUsers(), isForScaling)) {
+        if (renaming.insert(def))
+          pending.push_back(def);
+      } else if (!llvm::is_contained(found.factors, operand)) {
+        auto type = dyn_cast<RankedTensorType>(operand.getType());
+        registers += type ? getLayout(type).getNumRegisters() : 1;
+        found.factors.push_back(operand);
+      }
+    }
+  }
+  auto warps = found.loop->getParentOfType<KernelOp>()->getAttrOfType<IntegerAttr>(numWarpsName);
+  found.scalesLate = registers <= maxRegisters && warps && warps.getInt() > warpsOfOne;
+  if (found.scalesLate)
+    found.scaling.insert(renaming.begin(), renaming.end());
+  else
+    found.factors.clear();
+}
+
 std::optional<Candidate> match(scf::ForOp loop) {
   Candidate found;
   found.loop = loop;
@@ -155,6 +193,7 @@ std::optional<Candidate> match(scf::ForOp loop) {
     found.late.insert(a);
     a = a->getOperand(0).getDefiningOp();
   }
+  chooseScaling(found);
   return found;
 }
 
@@ -206,14 +245,18 @@ private:
         builder.clone(op, mapping);
   }
 
-  /// What one iteration leaves to the next: the loop's variables (the scaled accumulator in its place), a, numbers for b.
+  /// What one iteration leaves to the next: the loop's variables (of the accumulator what the second product is added to, or
+  /// will be once it is scaled), a, numbers for b, factors.
   SmallVector<Value> getState(IRMapping &mapping) {
     SmallVector<Value> state;
+    Value sum = c.scalesLate ? Value(loop.getRegionIterArg(c.carried)) : c.second.getAcc();
     for (auto [i, value] : llvm::enumerate(loop.getYieldedValues()))
-      state.push_back(mapping.lookupOrDefault(i == c.carried ? c.second.getAcc() : value));
+      state.push_back(mapping.lookupOrDefault(i == c.carried ? sum : value));
     state.push_back(mapping.lookupOrDefault(c.second.getA()));
     for (Value number : getMovedNumbers())
       state.push_back(mapping.lookupOrDefault(number));
+    for (Value factor : c.factors)
+      state.push_back(mapping.lookupOrDefault(factor));
     return state;
   }
 
@@ -223,7 +266,7 @@ private:
     Value descriptor = c.fetch.getDescriptor();
     if (!loop.isDefinedOutsideOfLoop(descriptor))
       builder.clone(*descriptor.getDefiningOp(), mapping);
-    for (auto [old, value] : llvm::zip(getMovedNumbers(), state.drop_front(loop.getNumRegionIterArgs() + 1)))
+    for (auto [old, value] : llvm::zip_first(getMovedNumbers(), state.drop_front(loop.getNumRegionIterArgs() + 1)))
       mapping.map(old, value);
     builder.clone(*c.fetch, mapping);
     for (Operation *op : c.path)
@@ -233,8 +276,20 @@ private:
 
   /// The second product of the iteration that left `state`.
   WgmmaOp multiply(ValueRange state, Value b, bool async) {
-    return WgmmaOp::create(builder, c.second.getLoc(), c.second.getType(), state[loop.getNumRegionIterArgs()], b,
-                           state[c.carried], async, c.second.getIsUnsigned());
+    Value sum = state[c.carried];
+    if (c.scalesLate) {
+      IRMapping mapping;
+      mapping.map(loop.getRegionIterArg(c.carried), sum);
+      for (auto [old, factor] : llvm::zip(c.factors, state.take_back(c.factors.size()))) {
+        // Behind the first product, not before the branch that the scaling after the loop shares.
+        bool isTile = isa<RankedTensorType>(factor.getType());
+        mapping.map(old, async && isTile ? HoldOp::create(builder, c.second.getLoc(), factor.getType(), factor) : factor);
+      }
+      clone(c.scaling, mapping);
+      sum = mapping.lookupOrDefault(c.second.getAcc());
+    }
+    return WgmmaOp::create(builder, c.second.getLoc(), c.second.getType(), state[loop.getNumRegionIterArgs()], b, sum, async,
+                           c.second.getIsUnsigned());
   }
 
   /// All iterations, of which there is one at least; gives the loop's results.
@@ -246,7 +301,8 @@ private:
     for (Operation &op : loop.getBody()->without_terminator())
       if (!isMoved(&op))
         builder.clone(op, mapping);
-    clone(c.scaling, mapping);
+    if (!c.scalesLate)
+      clone(c.scaling, mapping);
     clone(c.late, mapping);
     SmallVector<Value> state = getState(mapping);
 
@@ -284,7 +340,8 @@ private:
       mapping.map(op.getResult(0), wait(scores, 1));
     }
     mapping.map(loop.getRegionIterArg(c.carried), wait(acc, 0));
-    clone(c.scaling, mapping);
+    if (!c.scalesLate)
+      clone(c.scaling, mapping);
     clone(c.late, mapping);
     scf::YieldOp::create(builder, loop.getLoc(), getState(mapping));
   }

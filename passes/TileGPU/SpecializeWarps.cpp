@@ -173,6 +173,12 @@ private:
       kernel.emitRemark() << "loads are not overlapped with computation: two stages of " << repeated
                           << " bytes do not fit into shared memory; make the tiles smaller [R0404]";
     int64_t stages = std::min(asked, fitting);
+    // What each program of a persistent kernel fetches once is fetched for the next one meanwhile, where that costs no stage.
+    int64_t spare = room - stages * repeated, outer = 0;
+    for (Group &group : groups)
+      if (findOwner(group) == &group && !isInInnerLoop(group.fetches.front()))
+        outer += group.getSlotBytes();
+    int64_t outerStages = kernel->hasAttr(persistentGridName) && outer <= spare ? 2 : 1;
     builder.setInsertionPoint(kernel.getBody().front().getTerminator());
     for (Group &group : groups) {
       Group *owner = findOwner(group);
@@ -184,7 +190,7 @@ private:
       SmallVector<MemDescType> tiles;
       for (TmaFetchOp fetch : group.fetches)
         tiles.push_back(fetch.getType());
-      auto type = RingType::get(builder.getContext(), isInInnerLoop(group.fetches.front()) ? stages : 1, tiles);
+      auto type = RingType::get(builder.getContext(), isInInnerLoop(group.fetches.front()) ? stages : outerStages, tiles);
       bool clustered = llvm::any_of(group.fetches, [](TmaFetchOp fetch) { return fetch.getMulticast(); });
       group.ring = RingOp::create(builder, group.fetches.front().getLoc(), type, group.perWarp, clustered);
     }

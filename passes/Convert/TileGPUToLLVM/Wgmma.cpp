@@ -1,4 +1,4 @@
-// tile_gpu.wgmma and wgmma_wait: one block of inline PTX each.
+// tile_gpu.wgmma, wgmma_wait and hold: one block of inline PTX each.
 //
 // A product is one piece of PTX from its fence to its wait, so that nothing comes between its steps and LLVM's IR stays
 // small. Accumulators are tied to it: the hardware writes them until the wait, which ptxas alone cannot tell.
@@ -282,8 +282,19 @@ struct LowerWgmmaWait : OpConversionPattern<WgmmaWaitOp> {
   }
 };
 
+struct LowerHold : OpConversionPattern<HoldOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(HoldOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    auto type = cast<VectorType>(adaptor.getValue().getType());
+    SmallVector<Value> words = getWords(rewriter, op.getLoc(), adaptor.getValue());
+    Value result = createAsm(rewriter, op.getLoc(), "", getWordType(type), words.size(), {}, words);
+    rewriter.replaceOp(op, joinWords(rewriter, op.getLoc(), result, type));
+    return success();
+  }
+};
+
 } // namespace
 
 void tile::gpu::populateWgmmaPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerWgmma, LowerWgmmaWait>(converter, patterns.getContext());
+  patterns.add<LowerWgmma, LowerWgmmaWait, LowerHold>(converter, patterns.getContext());
 }

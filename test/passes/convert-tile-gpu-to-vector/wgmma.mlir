@@ -41,7 +41,7 @@ tile.kernel @plain params [#tile.param<"x", scalar, align = 1>] dims [] constexp
 // -----
 
 // Two warpgroups, 128 rows each in two blocks: the second one starts 64 rows further, 64 * 128 bytes. Left in flight, then
-// waited for.
+// waited for; held, so that nothing behind it moves up.
 #acc = #tile_gpu.linear<shape = [256, 8], register = [[0, 1], [8, 0], [128, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
 #ra = #tile_gpu.linear<shape = [256, 64], register = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32]], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [128, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
 #rb = #tile_gpu.linear<shape = [64, 8], register = [[1, 0], [2, 0], [4, 0]], lane = [[8, 0], [16, 0], [32, 0], [0, 1], [0, 2]], warp = [[0, 4], [0, 0], [0, 0]]>
@@ -62,6 +62,7 @@ tile.kernel @plain params [#tile.param<"x", scalar, align = 1>] dims [] constexp
 // CHECK-SAME: add.s64 a, $8, 6;\0Aadd.s64 b, $9, 6;
 // CHECK-SAME: wgmma.commit_group.sync.aligned;\0A}", "=f,=f,=f,=f,=f,=f,=f,=f,l,l,0,1,2,3,4,5,6,7,~{memory}"
 // CHECK: llvm.inline_asm has_side_effects "wgmma.wait_group.sync.aligned 1;", "=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7,~{memory}"
+// CHECK: llvm.inline_asm has_side_effects "", "=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7,~{memory}"
 tile.kernel @blocks params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", scalar, align = 1>] dims [] constexprs [] grid {
   ^bb0(%x: bf16, %y: f32):
     tile.yield
@@ -74,6 +75,7 @@ tile.kernel @blocks params [#tile.param<"x", scalar, align = 1>, #tile.param<"y"
     %mb = tile_gpu.local_alloc %b : tensor<64x8xbf16, #rb> -> !tile_gpu.memdesc<64x8xbf16, #sb>
     %d = tile_gpu.wgmma %ma, %mb, %c async : !tile_gpu.memdesc<256x64xbf16, #sa>, !tile_gpu.memdesc<64x8xbf16, #sb>, tensor<256x8xf32, #acc>
     %e = tile_gpu.wgmma_wait %d {pending = 1 : i64} : tensor<256x8xf32, #acc>
+    %f = tile_gpu.hold %e : tensor<256x8xf32, #acc>
     tile.return
   }
 

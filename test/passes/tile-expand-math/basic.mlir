@@ -76,6 +76,19 @@ func.func @fast(%x: vector<8xf32>) -> vector<8xf32> {
 
 // -----
 
+// erf is then tanh of a polynomial.
+// GPU-LABEL: func @erf
+// GPU: %[[T:.*]] = llvm.intr.tanh(%{{.*}})
+// GPU-NEXT: return %[[T]]
+// CHECK-LABEL: func @erf
+// CHECK-NOT: llvm.
+func.func @erf(%x: f32) -> f32 {
+  %0 = math.erf %x fastmath<afn> : f32
+  return %0 : f32
+}
+
+// -----
+
 // f32 exp on the GPU is one sequence of inline PTX for each element, whose only approximate instruction flushes nothing that
 // could be there: its argument is reduced.
 // GPU-LABEL: func @exp

@@ -36,6 +36,8 @@ tile.kernel @rows
 // Rows that are reduced lie in one warp each, however long: lanes share them, and what is left are registers.
 // CHECK-LABEL: tile.kernel @long_rows
 // CHECK: tile.load {{.*}} -> tensor<4x512xf32, #tile_gpu.linear<shape = [4, 512], register = {{\[\[}}0, 1], [0, 2], [0, 128], [0, 256]], lane = {{\[\[}}0, 4], [0, 8], [0, 16], [0, 32], [0, 64]], warp = {{\[\[}}1, 0], [2, 0]]>>
+// A number for each row is stored by the warp that has it.
+// CHECK-NOT: convert_layout
 // CHECK: tile.return
 tile.kernel @long_rows
   params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [] constexprs []

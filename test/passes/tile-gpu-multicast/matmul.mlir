@@ -21,9 +21,9 @@
 // RING: %[[LAST:.*]] = arith.subi %{{.*}}, %
 // RING: %[[PAIRS:.*]] = arith.ceildivsi %{{.*}}, %
 // RING: arith.muli %[[PAIRS]], %
-// RING-DAG: tile_gpu.ring per_warp : <1, <64x64xf16
-// RING-DAG: tile_gpu.ring clustered : <1, <64x256xf16
-// RING-DAG: tile_gpu.ring clustered : <1, <256x64xf16
+// RING-DAG: tile_gpu.ring per_warp : <2, <64x64xf16
+// RING-DAG: tile_gpu.ring clustered : <2, <64x256xf16
+// RING-DAG: tile_gpu.ring clustered : <2, <256x64xf16
 // RING: arith.minui %{{.*}}, %[[LAST]]
 // RING: tile_gpu.tma_load {{.*}} multicast
 tile.kernel @bands params [#tile.param<"a", in, align = 16>] dims [] constexprs []

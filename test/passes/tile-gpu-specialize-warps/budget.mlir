@@ -48,3 +48,67 @@ tile.kernel @large params [#tile.param<"a", in, align = 16>] dims [] constexprs 
   %n = tile_gpu.wgmma %x, %y, %zero : !a, !b, tensor<64x256xf32, #acc>
   tile.return
 }
+
+// -----
+
+#acc = #tile_gpu.linear<shape = [64, 256], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64], [0, 128]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
+#s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+!a = !tile_gpu.memdesc<64x64xf16, #s>
+!b = !tile_gpu.memdesc<64x256xf16, #s>
+
+// The next program's tile is fetched during this one where it fits beside all stages of the loop.
+// CHECK-LABEL: tile.kernel @ahead
+// CHECK: tile_gpu.ring : <2, <64x64xf16
+// CHECK: tile_gpu.ring : <6, <64x256xf16
+tile.kernel @ahead params [#tile.param<"a", in, align = 16>] dims [] constexprs [] attributes {tile_gpu.persistent, tile_gpu.num_warps = 4 : i64} grid {
+^bb0(%p: !tile.ptr<f16>):
+  tile.yield
+} body {
+^bb0(%p: !tile.ptr<f16>):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %zero = arith.constant dense<0.0> : tensor<64x256xf32, #acc>
+  %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+  scf.for %program = %c0 to %c9 step %c1 {
+    %x = tile_gpu.tma_fetch %d[%c0, %program] : !a
+    %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%acc = %zero) -> (tensor<64x256xf32, #acc>) {
+      %y = tile_gpu.tma_fetch %d[%c0, %i] : !b
+      %n = tile_gpu.wgmma %x, %y, %acc : !a, !b, tensor<64x256xf32, #acc>
+      scf.yield %n : tensor<64x256xf32, #acc>
+    }
+  }
+  tile.return
+}
+
+// -----
+
+#acc = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
+#s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+!a = !tile_gpu.memdesc<64x512xf16, #s>
+!b = !tile_gpu.memdesc<512x64xf16, #s>
+
+// Two stages of 64 KiB leave room for one tile of the program's.
+// CHECK-LABEL: tile.kernel @tight
+// CHECK: tile_gpu.ring : <1, <64x512xf16
+// CHECK: tile_gpu.ring : <2, <512x64xf16
+tile.kernel @tight params [#tile.param<"a", in, align = 16>] dims [] constexprs [] attributes {tile_gpu.persistent, tile_gpu.num_warps = 4 : i64} grid {
+^bb0(%p: !tile.ptr<f16>):
+  tile.yield
+} body {
+^bb0(%p: !tile.ptr<f16>):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+  scf.for %program = %c0 to %c9 step %c1 {
+    %x = tile_gpu.tma_fetch %d[%c0, %program] : !a
+    %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32, #acc>) {
+      %y = tile_gpu.tma_fetch %d[%c0, %i] : !b
+      %n = tile_gpu.wgmma %x, %y, %acc : !a, !b, tensor<64x64xf32, #acc>
+      scf.yield %n : tensor<64x64xf32, #acc>
+    }
+  }
+  tile.return
+}
