@@ -96,7 +96,7 @@ bool Compiler::elaborate() {
   request.arguments = options.argItems;
   request.variants = options.variants;
   request.generic = options.generic;
-  if (!readConfig(options, getSource(), extents, session, request.config))
+  if (!readConfig(options, getSource(), extents, session, request.config, request.tuned))
     return false;
   request.dtypes = dtypes;
   request.shapes = shapes;

@@ -4,6 +4,7 @@
 #include "driver/Compile.h"
 #include "driver/Output.h"
 #include "driver/RunCuda.h"
+#include "driver/TuneReport.h"
 #include "driver/Tuner.h"
 #include "driver/Version.h"
 #include "runtime/src/CudaDriver.h"
@@ -195,6 +196,13 @@ bool Tuner::writeResult() {
     times = readTimes(/*all=*/true);
     chosen = chooseVariants(times, tune.variants, tune.objective == "worst");
   }
+  std::vector<OutputFile> files;
+  if (!tune.csv.empty())
+    files.push_back({tune.csv, toCsv(*log)});
+  if (!tune.plot.empty())
+    files.push_back({tune.plot, toSvg(*log, kernel + " on " + deviceName)});
+  if (chosen.empty() && !writeFiles(files, session))
+    return false;
   if (chosen.empty())
     return session.failData("no configuration was measured at every shape" + Twine(isOverBudget() ? ": the budget is too small" : "; the log says why: ") +
                             (isOverBudget() ? "" : workPath("log.jsonl")));
@@ -221,9 +229,9 @@ bool Tuner::writeResult() {
     failed += !each.isTimed();
   outs() << configs.size() << " configurations of " << space.combinations << " combinations, " << log->getMeasurements().size() << " measurements, "
          << failed << " left out, " << format("%.0f s", secondsSinceStart()) << "\n";
-  if (options.output.empty())
-    return true;
-  return writeFiles({{options.output, toJson(result)}}, session);
+  if (!options.output.empty())
+    files.push_back({options.output, toJson(result)});
+  return writeFiles(files, session);
 }
 
 bool Tuner::run() {

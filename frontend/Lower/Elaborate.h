@@ -26,12 +26,22 @@ struct TuneSpace {
   size_t combinations = 0;
 };
 
+/// Configurations that a launch chooses among, by the tune clause's key.
+struct TunedConfigs {
+  /// The first is for every call that no other is for.
+  std::vector<TuneConfig> configs;
+  /// Extents by name, and which configuration was best there.
+  std::vector<std::pair<std::vector<std::pair<std::string, int64_t>>, size_t>> shapes;
+};
+
 /// What is to be compiled, apart from the program.
 struct ElaborateOptions {
   /// -D NAME=VALUE in order. VALUE may list several values ("64,128"): one instance for each.
   std::vector<std::pair<std::string, std::string>> defines;
   /// Pinned values of compile-time parameters and kernel attributes: they come before what the source prefers, after -D.
   TuneConfig config;
+  /// Makes a version of each instance for each of several configurations, in place of `config`.
+  TunedConfigs tuned;
   /// Compile only this kernel; empty: all of the file.
   std::string kernel;
   /// "cpu", "sm_80", "sm_90a": chooses among the configurations of `tune`.
