@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Cost of a launch on the host, in one run: from C, the runtime library and generated C beside cuLaunchKernel, with and without
-checks; from Python, `tile` beside Triton, for kernels of three arguments. Needs a GPU, gcc, PyTorch and Triton.
+"""Cost of a launch on the host, in one run: from C, the runtime library, its prepared calls and generated C beside cuLaunchKernel,
+with and without checks; from Python, `tile` beside Triton, for kernels of three arguments. Needs a GPU, gcc, PyTorch and Triton.
 
 launch.py [--home DIR] [--target sm_90a] [--json FILE]: DIR is a release or a build folder.
 """
@@ -79,7 +79,11 @@ def fromPython(home, target, folder):
     x, y = torch.ones(1024, device="cuda"), torch.ones(1024, device="cuda")
     ours(x, y, 2.0)
     assert torch.equal(y, torch.full_like(y, 3.0)), "saxpy is wrong"
+    prepared = ours.prepare(x, y, 2.0)
+    prepared(x, y, 2.0)
+    assert torch.equal(y, torch.full_like(y, 5.0)), "a prepared saxpy is wrong"
     ways = {"tile": lambda: ours(x, y, 2.0), "tile unchecked": lambda: ours(x, y, 2.0, check=False),
+            "tile prepared": lambda: prepared(x, y, 2.0), "tile prepared, unchecked": lambda: prepared(x, y, 2.0, check=False),
             "triton": lambda: saxpy[(1,)](x, y, 2.0, 1024, BLOCK=1024), "torch add_": lambda: y.add_(x, alpha=2.0)}
     return medianTimes(ways, torch.cuda.synchronize)
 

@@ -187,7 +187,7 @@ const char *)" << prefix << "_message(void);\n";
     writeComment(out, isHost ? "Runs on this machine's processors and returns when it has finished; `stream` is not used."
                              : "`stream` is a CUstream or cudaStream_t of the current context; NULL is the default stream. Does "
                                "not wait for the\nkernel.");
-    writeComment(out, "`flags`: 0, or TILE_LAUNCH_UNCHECKED.");
+    writeComment(out, isHost ? "`flags`: 0, or TILE_LAUNCH_UNCHECKED." : "`flags`: 0, TILE_LAUNCH_UNCHECKED, TILE_LAUNCH_CHECK_MEMORY.");
     out << " */\n";
     for (size_t i : members) {
       const Tables &one = getTables(i);
@@ -273,7 +273,7 @@ static tile_code tk_launch(const int *members, int total, const tile_argument *a
   tile_code code = tk_get_kernels(&kernels);
   if (code)
     return code;
-  if (flags & ~(uint32_t)TILE_LAUNCH_UNCHECKED) {
+  if (flags & ~(uint32_t)(TILE_LAUNCH_UNCHECKED | TILE_LAUNCH_CHECK_MEMORY)) {
     tk_clear();
     tk_say("unknown launch flags %u", (unsigned)flags);
     return TILE_ERROR_CALL;
@@ -284,7 +284,7 @@ static tile_code tk_launch(const int *members, int total, const tile_argument *a
   if (code)
     return code;
 )" << (isHost ? "  (void)stream;\n  return tk_run(k, a, count, &plan);\n"
-              : "  return tk_run(tk_builds, TK_BUILDS, k, a, count, &plan, stream);\n")
+              : "  return tk_run(tk_builds, TK_BUILDS, k, a, count, &plan, stream, (flags & TILE_LAUNCH_CHECK_MEMORY) != 0);\n")
       << "}\n\nconst char *" << prefix << "_message(void) { return tk_text; }\n";
   if (isHost)
     out << "void " << prefix << "_threads(int count) { __atomic_store_n(&tk_thread_limit, count, __ATOMIC_RELAXED); }\n";

@@ -80,6 +80,7 @@ private:
   bool parseMessages(Options &options);
   bool parseRun(Options &options);
   bool parseArgItems(Options &options);
+  bool parseAttributes(Options &options);
   bool readVariants(const std::string &path, Options &options);
   bool parseTune(Options &options);
   bool parseDevices(StringRef text, Options &options);
@@ -121,6 +122,24 @@ bool Parser::parsePair(const Arg &argument, std::vector<NameValue> &pairs) {
     if (pair.first == name)
       return fail("'" + name + "' is given twice by " + argument.getSpelling());
   pairs.emplace_back(name.trim().str(), value.trim().str());
+  return true;
+}
+
+/// --with warps=8,persistent; a name alone is true.
+bool Parser::parseAttributes(Options &options) {
+  for (const Arg *argument : arguments.filtered(OPT_with)) {
+    SmallVector<StringRef> items;
+    StringRef(argument->getValue()).split(items, ',');
+    for (StringRef item : items) {
+      StringRef name = item.trim().split('=').first, value = item.trim().split('=').second;
+      bool hasValue = item.contains('=');
+      if (name.empty() || (hasValue && value.empty()))
+        return fail("--with takes NAME=VALUE,..., as in warps=8,stages=3, found '" + Twine(argument->getValue()) + "'");
+      if (any_of(options.attributes, [&](const NameValue &known) { return known.first == name; }))
+        return fail("'" + name + "' is given twice by --with");
+      options.attributes.emplace_back(name.str(), hasValue ? value.str() : "true");
+    }
+  }
   return true;
 }
 
@@ -291,6 +310,10 @@ bool Parser::parseRun(Options &options) {
     if (!isTune && groupOf(argument) == OPT_tune_group)
       return fail(argument->getSpelling() + " belongs to `tilec tune`");
   }
+  if (!isTune)
+    for (const Arg *argument : arguments.filtered(OPT_shape))
+      if (!parseExtents("--shape", argument->getValue(), options.extents))
+        return false;
   if (!isRun)
     return true;
   if (const Arg *argument = arguments.getLastArg(OPT_o, OPT_emit); argument && !isTune)
@@ -456,6 +479,7 @@ bool Parser::parse(Options &options) {
   options.inputs = arguments.getAllArgValues(OPT_INPUT);
   static const std::pair<StringRef, Options::Command> commands[] = {{"run", Options::Command::Run},
                                                                      {"tune", Options::Command::Tune},
+                                                                     {"explain", Options::Command::Explain},
                                                                      {"inspect", Options::Command::Inspect},
                                                                      {"link", Options::Command::Link}};
   const std::string word = options.inputs.empty() ? "" : options.inputs.front();
@@ -465,13 +489,14 @@ bool Parser::parse(Options &options) {
   if (options.command != Options::Command::Compile) {
     options.inputs.erase(options.inputs.begin());
   } else if (!options.inputs.empty() && word != "-" && !StringRef(word).contains('.') && !sys::fs::exists(word)) {
-    std::string near = suggest(word, {"run", "tune", "inspect", "link"});
+    std::string near = suggest(word, {"run", "tune", "explain", "inspect", "link"});
     return fail("'" + word + "' is no file, and " +
-                (near.empty() ? "no command; there are run, tune, inspect and link" : "no command; did you mean '" + near + "'?"));
+                (near.empty() ? "no command; there are run, tune, explain, inspect and link" : "no command; did you mean '" + near + "'?"));
   }
   if (options.inputs.empty())
     return fail("no input file; see tilec --help");
-  if ((options.command == Options::Command::Run || options.command == Options::Command::Tune) && options.inputs.size() > 1)
+  bool takesOne = is_contained({Options::Command::Run, Options::Command::Tune, Options::Command::Explain}, options.command);
+  if (takesOne && options.inputs.size() > 1)
     return fail("tilec " + word + " takes one file, found " + Twine(options.inputs.size()));
 
   options.output = arguments.getLastArgValue(OPT_o).str();
@@ -493,6 +518,8 @@ bool Parser::parse(Options &options) {
       return false;
   options.kernel = arguments.getLastArgValue(OPT_kernel).str();
   options.config = arguments.getLastArgValue(OPT_config).str();
+  if (!parseAttributes(options))
+    return false;
   options.includes = arguments.getAllArgValues(OPT_I);
   options.debug = arguments.hasArg(OPT_g);
   options.dumpDirectory = arguments.getLastArgValue(OPT_dump_dir).str();
@@ -510,6 +537,15 @@ bool Parser::parse(Options &options) {
   options.repro = arguments.getLastArgValue(OPT_repro).str();
   options.withSource = arguments.hasArg(OPT_with_source);
   options.extract = arguments.getLastArgValue(OPT_extract).str();
+  options.printSettings = arguments.hasArg(OPT_print_settings);
+  options.explainAsJson = arguments.hasArg(OPT_json);
+  if (options.explainAsJson && options.command != Options::Command::Explain)
+    return fail("--json belongs to `tilec explain`");
+  if (options.command == Options::Command::Explain) {
+    if (!options.output.empty() || options.emit || options.package)
+      return fail("tilec explain writes to standard output: leave out -o and --emit");
+    return parseArgItems(options);
+  }
   if (options.command == Options::Command::Compile)
     return checkCompile(options);
   return options.command == Options::Command::Run || options.command == Options::Command::Tune || checkPackages(options);
@@ -537,9 +573,13 @@ void Parser::printSettings(const Options &options, raw_ostream &stream) const {
   print("target", options.targets.empty() ? options.target : join(options.targets, ","), {OPT_target});
   print("level", Twine(options.level), {OPT_O});
   print("defines", list(options.defines, [](const NameValue &each) { return each.first + "=" + each.second; }), {OPT_D});
+  print("shape", list(options.extents, [](const auto &each) { return each.first + "=" + std::to_string(each.second); }), {OPT_shape});
   print("arguments", list(options.argItems, [](const ArgItem &each) { return each.text; }), {OPT_arg});
   print("variants", list(options.variants, [](const VariantRequest &each) { return each.name; }), {OPT_variant, OPT_variants});
   print("generic", options.generic ? "true" : "false", {OPT_no_generic});
+  // Attributes: --with, then --config, then the source's `with`, then `tune`.
+  print("attributes", list(options.attributes, [](const NameValue &each) { return each.first + "=" + each.second; }), {OPT_with});
+  print("config", orNone(options.config), {OPT_config});
   print("includes", list(options.includes, [](const std::string &each) { return each; }), {OPT_I});
   print("ptxas", assembler, {OPT_ptxas_path}, "TILE_PTXAS");
   print("linker", linker && *linker ? linker : "cc", {}, "TILE_LINKER");
@@ -556,13 +596,14 @@ void Parser::printSettings(const Options &options, raw_ostream &stream) const {
 //===--- Help ------------------------------------------------------------------------------------------------------===//
 
 static void printHelp(const TilecTable &table) {
-  table.printHelp(outs(), "tilec FILE.tile -o OUT [option...]\n       tilec inspect FILE.tilepkg\n       tilec link A.tilepkg B.tilepkg -o C.tilepkg\n       tilec run FILE.tile --arg x=x.npy --out y=y.npy [option...]\n       tilec tune FILE.tile --shape M=4096,N=4096 [option...]",
+  table.printHelp(outs(), "tilec FILE.tile -o OUT [option...]\n       tilec inspect FILE.tilepkg\n       tilec link A.tilepkg B.tilepkg -o C.tilepkg\n       tilec run FILE.tile --arg x=x.npy --out y=y.npy [option...]\n       tilec tune FILE.tile --shape M=4096,N=4096 [option...]\n       tilec explain FILE.tile [--shape M=16,N=8192] [option...]",
                   "compiles kernels of the tile language");
   outs() << "\nEXAMPLES:\n"
             "  tilec softmax.tile -D BLOCK=1024 --target sm_90a -o softmax.cubin\n"
             "  tilec matmul.tile --target sm_80,sm_90a,cpu --variant decode:M=1..16:8,BM=16 -o matmul.tilepkg\n"
             "  tilec run softmax.tile -D BLOCK=1024 --arg x=x.npy --out y=y.npy --device cpu\n"
-            "  tilec tune matmul.tile -D T=f16 --shape M=4096,N=4096,K=4096 --device cuda -o matmul.json\n\n"
+            "  tilec tune matmul.tile -D T=f16 --shape M=4096,N=4096,K=4096 --device cuda -o matmul.json\n"
+            "  tilec explain matmul.tile -D T=f16 --shape M=16,N=8192,K=8192\n\n"
             "Exit codes: 0 done, 1 the source or the data is wrong, 2 the call is wrong or a file cannot be read or written,\n"
             "70 an internal error. @FILE reads options from FILE.\n";
 }
@@ -626,7 +667,10 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, int &exit
   if (arguments.hasArg(OPT_print_settings)) { // a call that only asks needs nothing to write
     parser.printSettings(options, outs());
     exitCode = exitDone;
-    return std::nullopt;
+    // Those of the kernels hang on the file, which may not be there.
+    if (!good || options.command != Options::Command::Compile || options.inputs.size() != 1 || !sys::fs::exists(options.inputs.front()))
+      return std::nullopt;
+    return options;
   }
   if (!good) {
     exitCode = exitCall;

@@ -36,7 +36,7 @@ struct TuneOptions {
 };
 
 struct Options {
-  enum class Command { Compile, Run, Inspect, Link, Tune };
+  enum class Command { Compile, Run, Inspect, Link, Tune, Explain };
   Command command = Command::Compile;
   std::vector<std::string> inputs;
   std::string executable; ///< path of this program
@@ -63,6 +63,8 @@ struct Options {
   std::vector<VariantRequest> variants;
   bool generic = true;
   std::string config; ///< --config: NAME=VALUE,... or a result of `tilec tune`
+  std::vector<NameValue> attributes; ///< --with: kernel attributes, before those of the source and of --config
+  std::vector<std::pair<std::string, int64_t>> extents; ///< --shape of a compilation: what configurations are chosen for
   std::vector<std::string> includes;
   bool debug = false; ///< keep `print` and `assert`
 
@@ -78,6 +80,8 @@ struct Options {
   std::optional<Stage> stopAfter;
   std::string dumpDirectory;
   bool printPipeline = false, printABI = false, timeReport = false, explainCache = false;
+  bool printSettings = false;  ///< the settings of the call are printed; those of its kernels are asked for
+  bool explainAsJson = false;  ///< `tilec explain --json`
 
   // Building much.
   std::string cacheFolder; ///< empty: no cache

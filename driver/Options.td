@@ -39,7 +39,9 @@ defm kernel : Value<"kernel", "Compile only this kernel of the file", "NAME", ke
 defm variant : Value<"variant", "Add a variant, as in decode:M=1..16:8,K%64,align(a)=128,BM=16", "[NAME:]ITEM,...", kernel_group>;
 defm variants : Value<"variants", "Add the variants of a JSON file", "FILE", kernel_group>;
 def no_generic : Switch<["--"], "no-generic", "Leave out the variants without conditions", kernel_group>;
+defm with : Value<"with", "Attributes of kernels, before the source's `with` and --config, as in warps=8,stages=3", "NAME[=VALUE],...", kernel_group>;
 defm config : Value<"config", "Values of tuned names, or a result of tilec tune", "NAME=VALUE,...|FILE.json", kernel_group>;
+defm shape : Value<"shape", "Extents to choose configurations for, as in M=16,N=4096; tilec tune: to tune for, may be repeated", "NAME=N,...", kernel_group>;
 def I : JoinedOrSeparate<["-"], "I">, MetaVarName<"DIR">, HelpText<"Search DIR for imports">, Group<kernel_group>;
 
 def W : Joined<["-"], "W">, MetaVarName<"[no-]CODE">, HelpText<"Enable or disable a warning">, Group<message_group>;
@@ -60,6 +62,7 @@ def print_pipeline : Switch<["--"], "print-pipeline", "Print the passes that wou
 def print_abi : Switch<["--"], "print-abi", "Print the manifest: parameters, contracts, grid, arguments", inside_group>;
 def print_settings : Switch<["--"], "print-settings", "Print every setting, its value and where that comes from", inside_group>;
 def explain_cache : Switch<["--"], "explain-cache", "Say whether the cache had the result, and if not, why", inside_group>;
+def json : Switch<["--"], "json", "tilec explain: write JSON, for tools", inside_group>;
 defm repro : Value<"repro", "Write a ZIP archive with which others can repeat this call", "FILE", inside_group>;
 def time_report : Switch<["--"], "time-report", "Print how long each phase took, in milliseconds", inside_group>;
 
@@ -79,7 +82,6 @@ defm measure : Value<"measure", "Write times to FILE as JSON", "FILE", run_group
 defm give_up : Value<"give-up", "Do not time what takes more than MS milliseconds", "MS", run_group>;
 
 def tune_group : Titled<"TUNING (tilec tune)">;
-defm shape : Value<"shape", "Extents to tune for, as in M=4096,N=4096; may be repeated", "NAME=N,...", tune_group>;
 defm work : Value<"work", "Where binaries and the log go (default: NAME.tune beside the source)", "DIR", tune_group>;
 defm check : Value<"check", "Compare results with: default (the first configuration's), cpu or none", "WHAT", tune_group>;
 def exhaustive : Switch<["--"], "exhaustive", "Measure every configuration at every shape", tune_group>;

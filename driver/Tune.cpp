@@ -4,6 +4,7 @@
 #include "driver/Compile.h"
 #include "driver/Output.h"
 #include "driver/RunCuda.h"
+#include "driver/TuneEstimate.h"
 #include "driver/TuneReport.h"
 #include "driver/Tuner.h"
 #include "driver/Version.h"
@@ -60,6 +61,7 @@ bool Tuner::readSpace() {
     if (param.access == ast::Access::out || param.access == ast::Access::inout)
       outputs.push_back(param.name.text);
   ElaborateOptions request;
+  request.attributes.assign(options.attributes.begin(), options.attributes.end());
   request.defines.assign(options.defines.begin(), options.defines.end());
   request.target = options.target;
   mlir::MLIRContext context;
@@ -80,6 +82,8 @@ bool Tuner::readSpace() {
   for (const TuneShape &shape : tune.shapes)
     shapes.push_back(toText(shape));
   usable.assign(configs.size(), true);
+  if (isOnGPU() && !tune.precompile && tune.logs.empty())
+    estimates = estimateSpace(*compiler.getProgram(), *kernels.front(), request, space.configs, tune.shapes, session.getSources());
   return true;
 }
 
@@ -138,6 +142,8 @@ std::vector<std::string> Tuner::commonWords(StringRef config) const {
     words.push_back("-I" + folder);
   if (!config.empty())
     words.push_back(("--config=" + config).str());
+  for (const NameValue &attribute : options.attributes)
+    words.push_back("--with=" + attribute.first + "=" + attribute.second);
   if (!options.ptxasPath.empty())
     words.push_back("--ptxas-path=" + options.ptxasPath);
   return words;

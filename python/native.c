@@ -11,6 +11,7 @@
 
 typedef struct tile_error tile_error;
 typedef tile_error *(*LaunchFunction)(void *kernel, const tile_argument *arguments, size_t count, void *stream, uint32_t flags);
+typedef tile_error *(*PreparedFunction)(void *prepared, const uint64_t *values, size_t count, void *stream, uint32_t flags);
 
 enum { MAX_PARAMS = 32, MAX_RANK = 8, MAX_TYPES = 16 };
 
@@ -46,7 +47,7 @@ static int knownTypeCount;
 
 /* Of PyTorch, once a tensor of it has been seen: see `setTorch`. */
 static PyObject *torchTensor, *torchDtypes, *torchStream, *torchDevice;
-static PyObject *nameDataPtr, *nameShape, *nameStride, *nameDtype, *nameGetDevice, *nameStream, *nameCheck, *nameSlow, *nameFail;
+static PyObject *nameDataPtr, *nameShape, *nameStride, *nameDtype, *nameGetDevice, *nameStream, *nameCheck, *nameSlow, *nameFail, *nameAfterFirst;
 
 static const KnownType *findType(PyTypeObject *type) {
   static const KnownType other = {NULL, KIND_OTHER, NULL};
@@ -89,7 +90,7 @@ static PyObject *setTorch(PyObject *module, PyObject *args) {
   Py_RETURN_NONE;
 }
 
-/* ---- A kernel ---- */
+/* ---- A kernel, or a prepared call of one ---- */
 
 typedef struct {
   PyObject *name;
@@ -97,8 +98,9 @@ typedef struct {
 } Param;
 typedef struct {
   PyObject_HEAD LaunchFunction launch;
+  PreparedFunction launchPrepared; /* of a prepared call, whose `kernel` it is; only addresses are read of its tensors */
   void *kernel;
-  int paramCount, isQuick;
+  int paramCount, isQuick, hasLaunched;
   Param params[MAX_PARAMS];
 } Launcher;
 
@@ -186,7 +188,7 @@ static int readLongs(PyObject *tuple, int64_t *numbers, int32_t *count) {
   return 1;
 }
 
-static int readTorch(Call *call, int i, const Param *param, PyObject *value) {
+static int readTorch(Call *call, int i, const Param *param, PyObject *value, int addressOnly) {
   tile_argument *a = &call->arguments[i];
   int64_t *shape = call->extents[i][0], *strides = call->extents[i][1];
   PyObject *device = PyObject_CallMethodObjArgs(value, nameGetDevice, NULL), *address = NULL, *extents = NULL, *steps = NULL,
@@ -196,7 +198,13 @@ static int readTorch(Call *call, int i, const Param *param, PyObject *value) {
   int good = 0;
   if (ordinal >= 0 && (call->device < 0 || call->device == (int)ordinal)) {
     address = PyObject_CallMethodObjArgs(value, nameDataPtr, NULL);
-    extents = address ? PyObject_GetAttr(value, nameShape) : NULL;
+    if (addressOnly && address) {
+      a->kind = TILE_TENSOR;
+      a->data = PyLong_AsVoidPtr(address);
+      call->device = (int)ordinal;
+      good = 1;
+    }
+    extents = address && !addressOnly ? PyObject_GetAttr(value, nameShape) : NULL;
     steps = extents ? PyObject_CallMethodObjArgs(value, nameStride, NULL) : NULL;
     dtype = steps ? PyObject_GetAttr(value, nameDtype) : NULL;
     code = dtype ? PyDict_GetItemWithError(torchDtypes, dtype) : NULL;
@@ -261,7 +269,7 @@ static int readArgument(Launcher *self, Call *call, int i, PyObject *value) {
   known = findType(Py_TYPE(value));
   if (known->kind == KIND_EXCHANGE)
     return readExchange(call, i, param, value, known->exchange);
-  return known->kind == KIND_TORCH ? readTorch(call, i, param, value) : 0;
+  return known->kind == KIND_TORCH ? readTorch(call, i, param, value, self->launchPrepared != NULL) : 0;
 }
 
 /* The stream of a call, and whether its tensors' device is current. */
@@ -318,6 +326,8 @@ static int readCall(Launcher *self, PyObject *args, PyObject *named, Call *call,
     value = PyDict_GetItemWithError(named, nameCheck);
     if (value) {
       ++used;
+      if (PyUnicode_Check(value)) /* a kind of check that the slow path knows */
+        return 0;
       *check = PyObject_IsTrue(value);
     }
     for (int i = (int)given; i < self->paramCount && used < PyDict_Size(named); ++i) {
@@ -339,6 +349,15 @@ static int readCall(Launcher *self, PyObject *args, PyObject *named, Call *call,
   return 1;
 }
 
+static tile_error *launch(const Launcher *self, const Call *call, size_t count, void *stream, uint32_t flags) {
+  uint64_t values[MAX_PARAMS];
+  if (!self->launchPrepared)
+    return self->launch(self->kernel, call->arguments, count, stream, flags);
+  for (size_t i = 0; i < count; ++i)
+    values[i] = call->arguments[i].kind == TILE_TENSOR ? (uint64_t)(uintptr_t)call->arguments[i].data : call->arguments[i].bits;
+  return self->launchPrepared(self->kernel, count ? values : NULL, count, stream, flags);
+}
+
 static PyObject *launcherCall(PyObject *object, PyObject *args, PyObject *named) {
   Launcher *self = (Launcher *)object;
   PyObject *stream = NULL, *method, *result;
@@ -357,10 +376,14 @@ static PyObject *launcherCall(PyObject *object, PyObject *args, PyObject *named)
     PyErr_Clear();
   if (state == 1) {
     PyThreadState *saved = PyEval_SaveThread(); /* the driver waits where its queue is full */
-    error = self->launch(self->kernel, call.arguments, count, streamHandle, check ? 0 : TILE_LAUNCH_UNCHECKED);
+    error = launch(self, &call, count, streamHandle, check ? 0 : TILE_LAUNCH_UNCHECKED);
     PyEval_RestoreThread(saved);
-    if (!error)
+    if (!error && self->hasLaunched)
       Py_RETURN_NONE;
+    if (!error) {
+      self->hasLaunched = 1;
+      return PyObject_CallMethodObjArgs(object, nameAfterFirst, NULL);
+    }
     PyObject *address = PyLong_FromVoidPtr(error);
     result = address ? PyObject_CallMethodObjArgs(object, nameFail, address, NULL) : NULL;
     Py_XDECREF(address);
@@ -372,14 +395,17 @@ static PyObject *launcherCall(PyObject *object, PyObject *args, PyObject *named)
   return result;
 }
 
-/* bind(address of tile_kernel_launch, address of the kernel, ((name, is scalar, dtype, has default), ...) or None) */
+/* bind(address of tile_kernel_launch, address of the kernel, ((name, is scalar, dtype, has default), ...) or None, is prepared):
+ * if it is, addresses of tile_prepared_launch and of the prepared call */
 static PyObject *launcherBind(PyObject *object, PyObject *args) {
   Launcher *self = (Launcher *)object;
   unsigned long long launch, kernel;
   PyObject *params;
-  if (!PyArg_ParseTuple(args, "KKO", &launch, &kernel, &params))
+  int isPrepared;
+  if (!PyArg_ParseTuple(args, "KKOp", &launch, &kernel, &params, &isPrepared))
     return NULL;
-  self->launch = (LaunchFunction)(uintptr_t)launch;
+  self->launch = isPrepared ? NULL : (LaunchFunction)(uintptr_t)launch;
+  self->launchPrepared = isPrepared ? (PreparedFunction)(uintptr_t)launch : NULL;
   self->kernel = (void *)(uintptr_t)kernel;
   self->isQuick = 0;
   if (params == Py_None || PyTuple_Size(params) > MAX_PARAMS)
@@ -432,7 +458,8 @@ PyMODINIT_FUNC PyInit_tile_native(void) {
     const char *text;
   } names[] = {{&nameDataPtr, "data_ptr"}, {&nameShape, "shape"},         {&nameStride, "stride"},
                {&nameDtype, "dtype"},      {&nameGetDevice, "get_device"}, {&nameStream, "stream"},
-               {&nameCheck, "check"},      {&nameSlow, "_slowCall"},       {&nameFail, "_fail"}};
+               {&nameCheck, "check"},      {&nameSlow, "_slowCall"},       {&nameFail, "_fail"},
+               {&nameAfterFirst, "_afterFirst"}};
   PyObject *module = PyModule_Create(&definition), *type;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
     if (!(*names[i].name = PyUnicode_InternFromString(names[i].text)))

@@ -51,6 +51,7 @@ typedef struct {
      unsigned shared, void *stream, void **arguments, void **extra))
 #define TK_CUDA_OPTIONAL(X)                                                                                                  \
   X(ctxGetId, "cuCtxGetId", (void *context, unsigned long long *id))                                                         \
+  X(pointerGetAttribute, "cuPointerGetAttribute", (void *value, int attribute, tk_device_pointer pointer))                   \
   X(streamIsCapturing, "cuStreamIsCapturing", (void *stream, int *status))                                                   \
   X(exchangeCaptureMode, "cuThreadExchangeStreamCaptureMode", (int *mode))                                                   \
   X(launchKernelEx, "cuLaunchKernelEx",                                                                                      \
@@ -69,7 +70,8 @@ typedef struct {
 enum {
   TK_SHARED_PER_BLOCK = 97, TK_MULTIPROCESSORS = 16, TK_MAJOR = 75, TK_MINOR = 76, /* of a device */
   TK_STATIC_SHARED = 1, TK_DYNAMIC_SHARED = 8,                                     /* of a function */
-  TK_ERROR_LOG = 5, TK_ERROR_LOG_BYTES = 6, TK_CLUSTER = 4, TK_RELAXED = 2
+  TK_ERROR_LOG = 5, TK_ERROR_LOG_BYTES = 6, TK_CLUSTER = 4, TK_RELAXED = 2,
+  TK_MEMORY_TYPE = 2, TK_IS_MANAGED = 8, TK_ORDINAL = 9, TK_DEVICE_MEMORY = 2 /* of an address */
 };
 
 static tk_driver tk_cuda;

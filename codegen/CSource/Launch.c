@@ -195,9 +195,49 @@ static unsigned tk_count_blocks(const tk_kernel *k, int64_t programs, unsigned r
   return (unsigned)(k->persistent && blocks > most ? most : blocks);
 }
 
+/* Whether every tensor lies where the current context's device reaches it: in its memory, in managed memory, or in host memory
+ * that the driver knows. */
+static tile_code tk_check_residency(const tk_kernel *k, const tile_argument *a, size_t count) {
+  void *context = NULL;
+  unsigned long long id = 0;
+  int current = -1;
+  tile_code code;
+  if (!tk_cuda.pointerGetAttribute) {
+    tk_about(k);
+    tk_say("the CUDA driver lacks cuPointerGetAttribute: it is too old to tell where memory lies");
+    return TILE_ERROR_DRIVER;
+  }
+  code = tk_current_context(&context, &id);
+  code = code ? code : tk_refused(NULL, tk_cuda.ctxGetDevice(&current), "cannot ask for the context's device");
+  for (int i = 0; i < (int)count && !code; ++i) {
+    tk_device_pointer address = (tk_device_pointer)(uintptr_t)a[i].data;
+    unsigned type = 0, managed = 0;
+    int device = -1;
+    if (a[i].kind != TILE_TENSOR || !address || tk_is_empty(&a[i]))
+      continue;
+    if (tk_cuda.pointerGetAttribute(&type, TK_MEMORY_TYPE, address))
+      type = 0;
+    if (type && !tk_cuda.pointerGetAttribute(&managed, TK_IS_MANAGED, address) && managed)
+      continue;
+    if (type == TK_DEVICE_MEMORY && tk_cuda.pointerGetAttribute(&device, TK_ORDINAL, address))
+      device = -1;
+    if (type && (type != TK_DEVICE_MEMORY || device == current))
+      continue;
+    tk_about(k);
+    tk_say("'%s' lies in ", k->params[i].name);
+    if (type)
+      tk_say("memory of device %d", device);
+    else
+      tk_say("host memory that the driver does not know");
+    tk_say(", expected memory of device %d, on which the kernel runs; copy the tensor there", current);
+    return tk_fail(k, TILE_ERROR_RESIDENCY, k->params[i].line);
+  }
+  return code;
+}
+
 /* Fills and launches what was planned. */
 static tile_code tk_run(const tk_build *builds, int build_count, const tk_kernel *k, const tile_argument *a, size_t count,
-                        tk_plan *plan, void *stream) {
+                        tk_plan *plan, void *stream, int check_memory) {
   tk_context *entry = NULL;
   tk_function *function = NULL;
   tk_encoded maps[TK_MAPS + 1];
@@ -210,6 +250,8 @@ static tile_code tk_run(const tk_build *builds, int build_count, const tk_kernel
   if (plan->empty && !has_fills)
     return TILE_OK;
   code = tk_need_driver();
+  if (!code && check_memory)
+    code = tk_check_residency(k, a, count);
   if (code)
     return code;
   pthread_mutex_lock(&tk_mutex);

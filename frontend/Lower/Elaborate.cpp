@@ -1,5 +1,6 @@
 // The entry of elaboration: which kernels, which instances, and what applies to the file as a whole.
 #include "frontend/Lower/Elaborate.h"
+#include "frontend/Lower/ChooseConfig.h"
 #include "frontend/Lower/Elaborator.h"
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Sema/MatchItems.h"
@@ -39,16 +40,42 @@ static void checkDefines(const std::vector<const ast::KernelDecl *> &kernels, co
   for (const TuneConfig &config : options.tuned.configs)
     for (const auto &setting : config)
       check(setting, known);
+  for (const auto &[name, value] : options.attributes) {
+    if (llvm::is_contained(getKernelAttributeNames(), name))
+      continue;
+    DiagnosticBuilder report = diagnostics.report(diag::unknownAttribute, tile::Range(), "kernel", name);
+    if (std::string near = suggest(name, getKernelAttributeNames()); !near.empty())
+      report.note("did you mean '" + near + "'?");
+    else if (llvm::is_contained(known, name))
+      report.note("'" + name + "' is a compile-time parameter: -D " + name + "=" + value);
+    else
+      report.note("there are " + joinWords(getKernelAttributeNames(), "and"));
+  }
 }
 
 /// Adds the record of one version of an instance, under a symbol of its own, unless the command line rules it out. False after an error.
 static bool addVersion(Modules &modules, const ast::KernelDecl &kernel, const ElaborateOptions &options,
                        tile::DiagnosticEngine &diagnostics, const Instance &instance, const Variant &variant,
-                       ModuleOp module, std::vector<runtime::Kernel> &records) {
+                       Elaborated &result, std::vector<runtime::Kernel> &records) {
+  ModuleOp module = *result.module;
   runtime::Kernel record;
-  Elaborator elaborator(modules, kernel, options, diagnostics, module);
-  if (!elaborator.elaborateInstance(instance, variant, record))
+  ElaborateOptions own = options;
+  Instance chosen = instance;
+  std::optional<ConfigChoice> choice = chooseConfig(modules, kernel, options, diagnostics, module.getContext(), instance, variant);
+  if (choice) {
+    const TuneConfig &config = choice->rated.front().config;
+    own.config.insert(own.config.end(), config.begin(), config.end());
+    for (Instance &each : Elaborator(modules, kernel, own, diagnostics, module).chooseInstances())
+      if (each.symbol == instance.symbol)
+        chosen = std::move(each);
+  }
+  Elaborator elaborator(modules, kernel, own, diagnostics, module);
+  if (!elaborator.elaborateInstance(chosen, variant, record))
     return elaborator.isRuledOut();
+  if (choice) {
+    choice->symbol = record.symbol;
+    result.choices.push_back(std::move(*choice));
+  }
   records.push_back(std::move(record));
   return true;
 }
@@ -89,11 +116,11 @@ static bool elaborateKernel(Modules &modules, const ast::KernelDecl &kernel, con
     for (const Instance &instance : configs > 1 ? Elaborator(modules, kernel, own, diagnostics, *result.module).chooseInstances() : instances) {
       // The generic one first: a kernel must type-check without its variants' facts. Instances mostly repeat each other's
       // errors: one is enough.
-      if (!addVersion(modules, kernel, own, diagnostics, instance, plain, *result.module, generic))
+      if (!addVersion(modules, kernel, own, diagnostics, instance, plain, result, generic))
         return false;
       for (Variant variant : Elaborator(modules, kernel, own, diagnostics, *result.module).listVariants()) {
         variant.tuned = plain.tuned;
-        if (!addVersion(modules, kernel, own, diagnostics, instance, variant, *result.module, specialized))
+        if (!addVersion(modules, kernel, own, diagnostics, instance, variant, result, specialized))
           return false;
       }
     }
@@ -111,7 +138,7 @@ static bool elaborateKernel(Modules &modules, const ast::KernelDecl &kernel, con
     variant.items = matched.facts;
     std::vector<Instance> versions = Elaborator(modules, kernel, own, diagnostics, *result.module).chooseInstances();
     for (const Instance &instance : versions)
-      if (!addVersion(modules, kernel, own, diagnostics, instance, variant, *result.module, requested))
+      if (!addVersion(modules, kernel, own, diagnostics, instance, variant, result, requested))
         return false;
     if (versions.empty())
       return false;

@@ -65,6 +65,10 @@ public:
   std::vector<Instance> chooseInstances();
   /// What the kernel's `tune` clause spans. None after an error.
   std::optional<TuneSpace> readTuneSpace();
+  /// The values that the arguments of a launch bind in this instance, as -D spells them.
+  std::vector<std::pair<std::string, std::string>> listDeduced(const Instance &instance);
+  /// True if the source has a configuration of its own for the target.
+  bool hasConfig() { return chooseConfig() != nullptr; }
   /// Emits one instance at the end of the module and fills `record`. False after an error.
   bool elaborateInstance(const Instance &instance, const Variant &variant, runtime::Kernel &record);
   /// After a failure: nothing is wrong, but the command line rules the variant out.
@@ -135,6 +139,8 @@ private:
   std::optional<SemValue> deduce(const ast::StaticParam &param);
   const ast::TuneItem *chooseConfig();
   std::optional<TuneConfig> readPreferred();
+  const std::string *findRequested(llvm::StringRef name) const;
+  void applyRequested(llvm::SmallVectorImpl<mlir::NamedAttribute> &out, std::set<std::string> &seen);
   void declareConfig(const std::vector<std::pair<const ast::TuneItem *, SemValue>> &values);
   /// What --config pins `name` to; null if it does not.
   const std::string *findPinned(llvm::StringRef name) const;

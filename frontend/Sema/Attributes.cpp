@@ -31,11 +31,77 @@ static const struct IntAttribute {
                       {"grouped", groupedName, 1, 1024, false},  {"consumers", consumersName, 1, 4, true},
                       {"occupancy", occupancyName, 1, 32, false}, {"maxreg", maxRegistersName, 16, 255, false}};
 
+const std::vector<std::string> &tile::getKernelAttributeNames() {
+  static const std::vector<std::string> names = {"warps", "stages", "persistent", "grouped", "cluster", "consumers", "occupancy", "maxreg", "fp"};
+  return names;
+}
+
+/// What the command line says about an attribute: --with, else --config; null where it says nothing.
+const std::string *Elaborator::findRequested(StringRef name) const {
+  for (const auto &[given, value] : options.attributes)
+    if (given == name)
+      return &value;
+  return findPinned(name);
+}
+
+/// Puts what the command line says in the place of what the source says. `seen` gets what --with asks for.
+void Elaborator::applyRequested(SmallVectorImpl<NamedAttribute> &out, std::set<std::string> &seen) {
+  auto drop = [&](StringRef irName) { llvm::erase_if(out, [&](const NamedAttribute &known) { return known.getName() == irName; }); };
+  auto replace = [&](StringRef irName, Attribute value) {
+    drop(irName);
+    if (value)
+      out.push_back(builder.getNamedAttr(irName, value));
+  };
+  std::set<std::string> asked;
+  for (const auto &[name, value] : options.attributes)
+    asked.insert(name);
+  // Each stands instead of the other.
+  for (auto [name, other, irName] : {std::tuple("warps", "consumers", StringRef(consumersName)), std::tuple("consumers", "warps", StringRef(askedWarpsName))})
+    if (asked.count(name) && !asked.count(other)) {
+      drop(irName);
+      seen.erase(other);
+    }
+  seen.insert(asked.begin(), asked.end());
+  auto wrong = [&](StringRef name, const std::string &value, StringRef expected) {
+    error(diag::badAttribute, kernel.name.range, name, "cannot be '" + value + "', as the " +
+                                                           (asked.count(name.str()) ? "command line" : "configuration") + " asks" + expected.str());
+  };
+  for (const IntAttribute &entry : kernelIntegers) {
+    const std::string *text = findRequested(entry.name);
+    int64_t value;
+    if (!text)
+      continue;
+    if (StringRef(*text).getAsInteger(10, value) || value < entry.min || value > entry.max || (entry.powerOfTwo && (value & (value - 1))))
+      wrong(entry.name, *text, "");
+    else
+      replace(entry.irName, builder.getI64IntegerAttr(value));
+  }
+  if (const std::string *text = findRequested("persistent")) {
+    if (*text == "true" || *text == "false")
+      replace(persistentName, *text == "true" ? Attribute(builder.getUnitAttr()) : Attribute());
+    else
+      wrong("persistent", *text, "; it is true or false");
+  }
+  if (const std::string *text = findRequested("fp")) {
+    if (*text == "strict" || *text == "contract" || *text == "fast")
+      replace(floatModeName, builder.getStringAttr(*text));
+    else
+      wrong("fp", *text, "; it is strict, contract or fast");
+  }
+  if (const std::string *text = findRequested("cluster")) {
+    int64_t value;
+    if (StringRef(*text).getAsInteger(10, value) || value < 1 || value > 16)
+      wrong("cluster", *text, "");
+    else
+      replace(clusterName, builder.getDenseI64ArrayAttr({value, 1}));
+  }
+}
+
 bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
   unsigned errors = reported;
   std::set<std::string> seen;
   auto add = [&](StringRef name, Attribute value) { out.push_back(builder.getNamedAttr(name, value)); };
-  static const std::vector<std::string> names = {"warps", "stages", "persistent", "grouped", "cluster", "consumers", "occupancy", "maxreg", "fp"};
+  const std::vector<std::string> &names = getKernelAttributeNames();
   auto *with = kernel.clause<ast::WithClause>();
   for (const ast::Attribute &attribute : with ? ArrayRef<ast::Attribute>(with->attributes) : ArrayRef<ast::Attribute>()) {
     const std::string &name = attribute.name.text;
@@ -77,8 +143,10 @@ bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
           }
     }
   }
+  applyRequested(out, seen);
+  Range place = with ? with->range : kernel.name.range;
   if (seen.count("warps") && seen.count("consumers"))
-    error(diag::badAttribute, with->range, "consumers", "stands instead of 'warps': it means four warps for each consumer, and one more that loads");
+    error(diag::badAttribute, place, "consumers", "stands instead of 'warps': it means four warps for each consumer, and one more that loads");
   if (!seen.empty() && reported == errors) {
     SmallVector<StringRef> asked;
     for (StringRef name : {"consumers", "stages"})
@@ -88,31 +156,12 @@ bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
       add(askedName, builder.getStrArrayAttr(asked));
     auto *grid = kernel.clause<ast::GridClause>();
     if (seen.count("grouped") && (!grid || grid->axes.size() < 2))
-      diagnostics.report(diag::uselessAttribute, with->range, "grouped", "it walks the last two axes of a grid in bands, and this grid has " +
+      diagnostics.report(diag::uselessAttribute, place, "grouped", "it walks the last two axes of a grid in bands, and this grid has " +
                                                                             std::string(grid && !grid->axes.empty() ? "one" : "none"));
-  }
-  auto isPinned = [&](StringRef name) { return findPinned(name) != nullptr; };
-  if (const std::string *value = findPinned("persistent")) {
-    llvm::erase_if(out, [&](const NamedAttribute &known) { return known.getName() == persistentName; });
-    if (*value == "true")
-      add(persistentName, builder.getUnitAttr());
-  }
-  for (const IntAttribute &entry : kernelIntegers) {
-    const std::string *text = findPinned(entry.name);
-    int64_t value;
-    if (!text)
-      continue;
-    if (StringRef(*text).getAsInteger(10, value) || value < entry.min || value > entry.max || (entry.powerOfTwo && (value & (value - 1)))) {
-      error(diag::badAttribute, kernel.name.range, entry.name, "cannot be '" + *text + "', as the configuration asks");
-      continue;
-    }
-    // The command line comes before the source.
-    llvm::erase_if(out, [&](const NamedAttribute &known) { return known.getName() == entry.irName; });
-    add(entry.irName, builder.getI64IntegerAttr(value));
   }
   for (const ast::TuneItem::Setting &setting : config ? ArrayRef<ast::TuneItem::Setting>(config->settings) : ArrayRef<ast::TuneItem::Setting>())
     for (const IntAttribute &entry : kernelIntegers)
-      if (setting.name.text == entry.name && !seen.count(entry.name) && !isPinned(entry.name))
+      if (setting.name.text == entry.name && !seen.count(entry.name) && !findRequested(entry.name))
         if (std::optional<int64_t> value = evalInt(*setting.value, "the value of '" + setting.name.text + "'")) {
           if (*value < entry.min || *value > entry.max || (entry.powerOfTwo && (*value & (*value - 1))))
             error(diag::badAttribute, setting.value->range, setting.name.text, "cannot be " + std::to_string(*value));

@@ -7,12 +7,18 @@ in host memory. No package but this one is imported.
 import ctypes
 import math
 import sys
+import warnings
 
 from . import _library
 from ._library import Error
 from ._tensors import asStream, asTensor, torchScope
 
-__all__ = ["Error", "Kernel", "Module", "load", "version"]
+__all__ = ["Error", "Kernel", "Module", "PerformanceWarning", "Prepared", "load", "version"]
+
+
+class PerformanceWarning(UserWarning):
+    """What makes a module slower than it could be, for instance that the driver compiles its PTX."""
+
 
 _SIGNED = {"i8": 8, "i16": 16, "i32": 32, "i64": 64}
 _UNSIGNED = {"bool": 1, "u8": 8, "u16": 16, "u32": 32, "u64": 64}
@@ -42,6 +48,7 @@ class Module:
     def __init__(self, handle):
         self._handle = handle
         self._kernels = {}
+        self._warned = 0
 
     def __del__(self):
         # At the interpreter's end the library may be gone before its modules.
@@ -77,6 +84,13 @@ class Module:
     def prepare(self):
         """Loads the binary into the current context now, for instance before a graph is captured."""
         _library.check(_library.get().tile_module_prepare(self._handle))
+        self._warn(3)
+
+    def _warn(self, level):
+        """Passes on what the runtime has to say; `level` tells whose call it is about."""
+        while (text := _library.get().tile_module_warning(self._handle, self._warned)) is not None:
+            self._warned += 1
+            warnings.warn(text.decode(errors="replace"), PerformanceWarning, stacklevel=level)
 
     def __repr__(self):
         return f"<tile.Module for {self.target}: {', '.join(self.keys())}>"
@@ -102,7 +116,8 @@ class Kernel(_library.Launcher):
     """All instances of one kernel. Call it with tensors and numbers in the source's order, or by name:
 
     kernel(x, y, stream=None, check=True) launches on `stream` (a number, or PyTorch's or CuPy's stream; PyTorch's current one
-    for PyTorch's tensors, else the default stream) and does not wait. With `check=False` the caller vouches for the arguments.
+    for PyTorch's tensors, else the default stream) and does not wait. With `check=False` the caller vouches for the arguments;
+    with `check="memory"` the driver is asked, too, whether each tensor lies where the kernel reaches it.
     A list or tuple of tensors stands for an array parameter `xs: in T[M] * n`.
     """
 
@@ -115,7 +130,7 @@ class Kernel(_library.Launcher):
         self.__doc__ = library.tile_kernel_doc(handle).decode() or None
         self._instances = [_Instance(library.tile_kernel_instance(handle, i))
                            for i in range(library.tile_kernel_instance_count(handle))]
-        self.bind(_library.launchAddress(), handle.value, self._quickParams())
+        self.bind(_library.launchAddress(), handle.value, self._quickParams(), False)
 
     def _quickParams(self):
         """What the quick path must know of the parameters: (name, is scalar, dtype, has default) of each, the dtype of a tensor
@@ -147,11 +162,26 @@ class Kernel(_library.Launcher):
     def _slowCall(self, *values, stream=None, check=True, **named):
         """A call that the quick path does not know: of any kind of array and number, or a wrong one."""
         arguments, torchDevice, keep = self._convert(*_flatten(values, named))
+        flags = _library.launchFlags(check)
         with torchScope(torchDevice):
-            error = _library.get().tile_kernel_launch(self._handle, arguments, len(arguments), asStream(stream, torchDevice),
-                                                      0 if check else 1)
+            error = _library.get().tile_kernel_launch(self._handle, arguments, len(arguments), asStream(stream, torchDevice), flags)
         del keep
         _library.check(error)
+        self._module._warn(3 if _library.native else 4)
+
+    def _afterFirst(self):
+        """After the first call by the quick path: it has found the device, and with it what there is to warn of."""
+        self._module._warn(3)
+
+    def prepare(self, *values, **named):
+        """Chooses the variant and checks the arguments once, and launches nothing: a `Prepared` call for other tensors of the same
+        shapes and strides."""
+        arguments, _, keep = self._convert(*_flatten(values, named))
+        handle = ctypes.c_void_p()
+        error = _library.get().tile_kernel_prepare(self._handle, arguments, len(arguments), ctypes.byref(handle))
+        del keep
+        _library.check(error)
+        return Prepared(self, handle)
 
     def plan(self, *values, **named):
         """What a call would do, without touching the device: {"programs": 128, "grid": [128]}."""
@@ -261,6 +291,50 @@ class Kernel(_library.Launcher):
 
     def __repr__(self):
         return "<tile.Kernel " + "; ".join(self.signatures) + ">"
+
+
+class Prepared(_library.Launcher):
+    """A call that has been checked: `prepared = kernel.prepare(x, y)`, then `prepared(x2, y2)` with tensors of the same dtypes,
+    shapes and strides, which are not looked at again; addresses are (`check=False` leaves that out, too). Arguments and streams are
+    given as to the kernel."""
+
+    def __init__(self, kernel, handle):
+        self._kernel = kernel  # keeps the binary loaded
+        self._handle = handle
+        self.bind(_library.launchAddress(isPrepared=True), handle.value, None if kernel._onHost else kernel._quickParams(), True)
+
+    def __del__(self):
+        if getattr(self, "_handle", None) and _library is not None and not sys.is_finalizing():
+            _library.get().tile_prepared_free(self._handle)
+
+    @property
+    def variant(self):
+        """Name of the variant that runs, "" for the generic one."""
+        library = _library.get()
+        return library.tile_instance_variant(library.tile_prepared_instance(self._handle)).decode()
+
+    def pin(self, variant):
+        """Puts another variant in its place, "" for the generic one, if the shapes suit it."""
+        _library.check(_library.get().tile_prepared_pin(self._handle, variant.encode()))
+
+    def _fail(self, error):
+        _library.check(error)
+
+    def _afterFirst(self):
+        self._kernel._module._warn(3)
+
+    def _slowCall(self, *values, stream=None, check=True, **named):
+        arguments, torchDevice, keep = self._kernel._convert(*_flatten(values, named))
+        flags = _library.launchFlags(check)
+        bits = (ctypes.c_uint64 * max(len(arguments), 1))(*((a.data or 0) if a.kind == _library.TENSOR else a.bits for a in arguments))
+        with torchScope(torchDevice):
+            error = _library.get().tile_prepared_launch(self._handle, bits, len(arguments), asStream(stream, torchDevice), flags)
+        del keep
+        _library.check(error)
+        self._kernel._module._warn(3 if _library.native else 4)
+
+    def __repr__(self):
+        return f"<tile.Prepared {self._kernel.name}" + (f", variant {self.variant}>" if self.variant else ">")
 
 
 def _flatten(values, named):

@@ -53,6 +53,13 @@ _SIGNATURES = {
     "tile_module_kernel_at": (_pointer, [_pointer, _size]),
     "tile_module_kernel": (_pointer, [_pointer, _text, _pointer]),
     "tile_kernel_launch": (_pointer, [_pointer, ctypes.POINTER(Argument), _size, _pointer, ctypes.c_uint32]),
+    "tile_module_warning": (_text, [_pointer, _size]),
+    "tile_kernel_prepare": (_pointer, [_pointer, ctypes.POINTER(Argument), _size, _pointer]),
+    "tile_prepared_launch": (_pointer, [_pointer, ctypes.POINTER(ctypes.c_uint64), _size, _pointer, ctypes.c_uint32]),
+    "tile_prepared_pin": (_pointer, [_pointer, _text]),
+    "tile_prepared_instance": (_pointer, [_pointer]),
+    "tile_prepared_free": (None, [_pointer]),
+    "tile_instance_variant": (_text, [_pointer]),
     "tile_kernel_plan": (_pointer, [_pointer, ctypes.POINTER(Argument), _size, ctypes.POINTER(LaunchPlan), _pointer, _size]),
     "tile_kernel_name": (_text, [_pointer]),
     "tile_kernel_doc": (_text, [_pointer]),
@@ -105,7 +112,7 @@ def get():
 class _Launcher:
     """What tile_native.Launcher is, where there is no such module: every call takes the slow path."""
 
-    def bind(self, launch, kernel, params):
+    def bind(self, launch, kernel, params, isPrepared):
         pass
 
     def __call__(self, *values, **named):
@@ -131,9 +138,17 @@ native = _loadNative()
 Launcher = native.Launcher if native else _Launcher
 
 
-def launchAddress():
-    """Address of tile_kernel_launch."""
-    return ctypes.cast(get().tile_kernel_launch, ctypes.c_void_p).value
+def launchAddress(isPrepared=False):
+    """Address of tile_kernel_launch, or of tile_prepared_launch."""
+    library = get()
+    return ctypes.cast(library.tile_prepared_launch if isPrepared else library.tile_kernel_launch, ctypes.c_void_p).value
+
+
+def launchFlags(check):
+    """The flags for what a call's `check` says: True, False or "memory"."""
+    if isinstance(check, str) and check != "memory":
+        raise ValueError(f"check is {check!r}, expected True, False or 'memory'")
+    return 2 if check == "memory" else 0 if check else 1
 
 
 def encodePath(path):

@@ -50,6 +50,9 @@ tile_error *tile_module_load_memory(const void *image, size_t image_size, const 
                                     tile_module **module);
 /* Loads the binary into the calling thread's current context now (for instance before a graph is captured). */
 tile_error *tile_module_prepare(tile_module *module);
+/* What callers should know although nothing has failed, once for each module: that the driver compiles PTX for want of a cubin
+ * that fits the device, and what to compile for instead. Known once a context has been used; NULL past the end. */
+const char *tile_module_warning(const tile_module *module, size_t index);
 /* Unloads from every context. Launches under way must have ended. NULL is allowed. */
 void tile_module_free(tile_module *module);
 
@@ -80,6 +83,25 @@ tile_error *tile_kernel_launch_named(tile_kernel *kernel, const char *const *nam
                                      size_t count, void *stream, uint32_t flags);
 /* Place of a parameter among the arguments, or -1. */
 int32_t tile_kernel_param(const tile_kernel *kernel, const char *name);
+
+/* A call that is checked once and launched many times, with other addresses and on other streams. */
+typedef struct tile_prepared tile_prepared;
+/* Chooses the instance that fits the arguments and checks them as tile_kernel_launch does, but launches nothing. Shapes and
+ * strides are copied. A kernel found as NAME:VARIANT prepares that variant. */
+tile_error *tile_kernel_prepare(tile_kernel *kernel, const tile_argument *arguments, size_t count, tile_prepared **prepared);
+/* Launches with the shapes that were prepared. `values[i]` stands for argument i: the address of a tensor, the bits of a scalar,
+ * anything for a default; `count` is that of the arguments prepared. NULL and 0 launch with those themselves. Of the checks, those
+ * of addresses stay: null, alignment, overlap. Where a scalar changes on which shapes, grid or contracts depend, all is checked
+ * again. Several threads may launch one object at once. */
+tile_error *tile_prepared_launch(const tile_prepared *prepared, const uint64_t *values, size_t count, void *stream,
+                                 uint32_t flags);
+/* Puts another variant in its place, by name, "" for the generic one, and checks the arguments against it; where that fails,
+ * nothing changes. Not while another thread launches the object. */
+tile_error *tile_prepared_pin(tile_prepared *prepared, const char *variant);
+/* The instance that is launched. */
+const tile_instance *tile_prepared_instance(const tile_prepared *prepared);
+/* NULL is allowed. To be done before the module is freed. */
+void tile_prepared_free(tile_prepared *prepared);
 
 enum { TILE_MAX_RANK = 8 };
 typedef struct tile_shape {

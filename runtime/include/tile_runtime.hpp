@@ -3,7 +3,9 @@
 
 #include "tile_runtime.h"
 
+#include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -93,6 +95,56 @@ private:
   std::vector<int64_t> shape, strides;
 };
 
+/// What stands for an argument of a prepared call: a tensor's address, or a scalar's value in its own dtype.
+class Value {
+public:
+  template <typename T> Value(T *address) : value(uint64_t(reinterpret_cast<uintptr_t>(address))) {}
+  Value(std::nullptr_t) {}
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>> Value(T number) {
+    std::memcpy(&value, &number, sizeof number);
+  }
+  /// Of a dtype without a C++ type.
+  static Value ofBits(uint64_t bits) {
+    Value result(nullptr);
+    result.value = bits;
+    return result;
+  }
+
+private:
+  uint64_t value = 0;
+};
+static_assert(sizeof(Value) == sizeof(uint64_t), "an array of them is handed on");
+
+/// A call whose shapes are checked and whose variant is chosen, to be launched many times. The module must outlive it; several
+/// threads may launch one at once.
+class Prepared {
+public:
+  explicit operator bool() const { return prepared != nullptr; }
+  /// With these addresses and scalars in the arguments' place: only addresses are checked.
+  Status launch(std::initializer_list<Value> values, void *stream = nullptr, uint32_t flags = 0) const {
+    return launch(values.begin(), values.size(), stream, flags);
+  }
+  Status launch(const Value *values, size_t count, void *stream = nullptr, uint32_t flags = 0) const {
+    return Status(tile_prepared_launch(prepared.get(), reinterpret_cast<const uint64_t *>(values), count, stream, flags));
+  }
+  /// With those of the preparation.
+  Status relaunch(void *stream = nullptr, uint32_t flags = 0) const {
+    return Status(tile_prepared_launch(prepared.get(), nullptr, 0, stream, flags));
+  }
+  /// Puts the variant of that name in its place, the generic one for "".
+  Status pin(const std::string &variant) { return Status(tile_prepared_pin(prepared.get(), variant.c_str())); }
+  /// The name of the variant that is launched; "" for the generic one.
+  const char *variant() const { return tile_instance_variant(tile_prepared_instance(prepared.get())); }
+  tile_prepared *get() const { return prepared.get(); }
+
+private:
+  friend class Kernel;
+  struct Free {
+    void operator()(tile_prepared *prepared) const { tile_prepared_free(prepared); }
+  };
+  std::unique_ptr<tile_prepared, Free> prepared;
+};
+
 /// A kernel of a module, which must outlive it. Copies are free.
 class Kernel {
 public:
@@ -106,6 +158,15 @@ public:
   Status launch(const std::vector<Argument> &arguments, void *stream = nullptr, uint32_t flags = 0) const {
     std::vector<tile_argument> raw = lower(arguments);
     return Status(tile_kernel_launch(kernel, raw.data(), raw.size(), stream, flags));
+  }
+
+  /// Checks now and launches later, with other addresses.
+  Status prepare(const std::vector<Argument> &arguments, Prepared &result) const {
+    std::vector<tile_argument> raw = lower(arguments);
+    tile_prepared *made = nullptr;
+    Status status(tile_kernel_prepare(kernel, raw.data(), raw.size(), &made));
+    result.prepared.reset(made);
+    return status;
   }
 
   /// What a launch would do.
@@ -161,6 +222,8 @@ public:
   }
   /// Loads the binary into the current context now.
   Status prepare() { return Status(tile_module_prepare(module.get())); }
+  /// What callers should know although nothing has failed; null past the end.
+  const char *warning(size_t index) const { return tile_module_warning(module.get(), index); }
   const char *target() const { return tile_module_target(module.get()); }
   tile_module *get() const { return module.get(); }
 

@@ -29,7 +29,8 @@ typedef enum tile_code {
   TILE_ERROR_ALIGNMENT = 27,
   TILE_ERROR_OVERLAP = 28,
   TILE_ERROR_GRID = 29,     /* more than 2^31 - 1 programs */
-  TILE_ERROR_FILL = 30      /* a fill value that cannot be written */
+  TILE_ERROR_FILL = 30,     /* a fill value that cannot be written */
+  TILE_ERROR_RESIDENCY = 31 /* memory that the kernel's device does not reach */
 } tile_code;
 
 typedef enum tile_dtype {
@@ -69,7 +70,11 @@ typedef struct tile_argument {
 /* Flags of a launch. */
 enum {
   /* The caller vouches for the arguments: only what dispatch and the grid need is looked at. */
-  TILE_LAUNCH_UNCHECKED = 1
+  TILE_LAUNCH_UNCHECKED = 1,
+  /* Asks the driver where each tensor's memory lies, which costs some microseconds: host memory that the driver does not know, or
+   * another device's, is refused for a GPU's kernel, a device's memory for the CPU's. Generated C for the CPU knows no driver: no
+   * check there. */
+  TILE_LAUNCH_CHECK_MEMORY = 2
 };
 
 #endif

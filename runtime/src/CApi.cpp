@@ -23,6 +23,11 @@ static_assert(int(Dtype::Bool) == TILE_BOOL && int(Dtype::F16) == TILE_F16 && in
               "tile_dtype follows Dtype");
 static_assert(int(Access::InOut) == TILE_INOUT, "tile_access follows Access");
 
+constexpr uint32_t allLaunchFlags = TILE_LAUNCH_UNCHECKED | TILE_LAUNCH_CHECK_MEMORY;
+static Error unknownFlags(uint32_t flags) {
+  return Error(TILE_ERROR_CALL, "unknown launch flags " + std::to_string(flags & ~allLaunchFlags));
+}
+
 static Error readFile(const std::string &path, std::string &bytes) {
   auto failed = [&] { return Error(TILE_ERROR_IO, "cannot read '" + path + "': " + std::strerror(errno)); };
   std::FILE *file = std::fopen(path.c_str(), "rb");
@@ -131,6 +136,7 @@ tile_error *tile_module_prepare(tile_module *module) {
   return guard([&] { return module ? module->prepare() : nullCall("module"); });
 }
 
+const char *tile_module_warning(const tile_module *module, size_t index) { return module ? module->getWarning(index) : nullptr; }
 void tile_module_free(tile_module *module) { delete module; }
 
 const char *tile_module_target(const tile_module *module) { return module ? module->getTarget().c_str() : ""; }
@@ -156,11 +162,48 @@ tile_error *tile_kernel_launch(tile_kernel *kernel, const tile_argument *argumen
   return guard([&]() -> Error {
     if (!kernel)
       return nullCall("kernel");
-    if (flags & ~uint32_t(TILE_LAUNCH_UNCHECKED))
-      return Error(TILE_ERROR_CALL, "unknown launch flags " + std::to_string(flags));
-    return kernel->module->launch(*kernel, arguments, count, stream, flags & TILE_LAUNCH_UNCHECKED);
+    if (flags & ~allLaunchFlags)
+      return unknownFlags(flags);
+    return kernel->module->launch(*kernel, arguments, count, stream, flags);
   });
 }
+
+tile_error *tile_kernel_prepare(tile_kernel *kernel, const tile_argument *arguments, size_t count, tile_prepared **prepared) {
+  return guard([&]() -> Error {
+    if (!kernel || !prepared || (count && !arguments))
+      return nullCall(!kernel ? "kernel" : !prepared ? "prepared" : "arguments");
+    *prepared = nullptr;
+    auto made = std::make_unique<tile_prepared>();
+    made->kernel = kernel;
+    made->keep(arguments, count);
+    if (Error error = kernel->module->prepare(*kernel, nullptr, *made))
+      return error;
+    *prepared = made.release();
+    return {};
+  });
+}
+
+tile_error *tile_prepared_launch(const tile_prepared *prepared, const uint64_t *values, size_t count, void *stream,
+                                 uint32_t flags) {
+  return guard([&]() -> Error {
+    if (!prepared || (count && !values))
+      return nullCall(prepared ? "values" : "prepared");
+    if (flags & ~allLaunchFlags)
+      return unknownFlags(flags);
+    return prepared->launch(values, count, stream, flags);
+  });
+}
+
+tile_error *tile_prepared_pin(tile_prepared *prepared, const char *variant) {
+  return guard([&]() -> Error {
+    if (!prepared || !variant)
+      return nullCall(prepared ? "variant" : "prepared");
+    return prepared->kernel->module->prepare(*prepared->kernel, variant, *prepared);
+  });
+}
+
+const tile_instance *tile_prepared_instance(const tile_prepared *prepared) { return prepared ? prepared->instance : nullptr; }
+void tile_prepared_free(tile_prepared *prepared) { delete prepared; }
 
 tile_error *tile_kernel_plan(tile_kernel *kernel, const tile_argument *arguments, size_t count,
                              tile_launch_plan *result, int64_t *dims, size_t dim_count) {

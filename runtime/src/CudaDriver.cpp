@@ -51,8 +51,10 @@ struct Loaded {
 
 const CudaDriver *CudaDriver::get(Error &error) {
   static const Loaded loaded;
+  if (!loaded.error)
+    return &loaded.driver;
   error = loaded.error;
-  return loaded.error ? nullptr : &loaded.driver;
+  return nullptr;
 }
 
 Error CudaDriver::check(CUresult result, const char *what) const {
@@ -71,10 +73,11 @@ Error CudaDriver::check(CUresult result, const char *what) const {
 
 Error CudaDriver::currentContext(CUcontext &context) const {
   context = nullptr;
-  if (Error error = check(ctxGetCurrent(&context), "cannot ask for the current context"))
-    return error;
-  if (context)
+  CUresult result = ctxGetCurrent(&context);
+  if (result == cuda::success && context)
     return {};
+  if (Error error = check(result, "cannot ask for the current context"))
+    return error;
   // Retained for the life of the process, as the CUDA runtime does.
   CUdevice device = 0;
   if (Error error = check(deviceGet(&device, 0), "cannot open device 0"))

@@ -50,6 +50,8 @@ constexpr unsigned eventDefault = 0;
 constexpr int launchClusterDimension = 4;
 constexpr uintptr_t streamPerThread = 2; // CU_STREAM_PER_THREAD
 constexpr int captureRelaxed = 2;
+constexpr int pointerMemoryType = 2, pointerIsManaged = 8, pointerDeviceOrdinal = 9;
+constexpr unsigned memoryTypeDevice = 2;
 } // namespace cuda
 
 // X(member, symbol, parameters): functions without which nothing works. Symbols carry the driver's own version suffix.
@@ -103,6 +105,7 @@ constexpr int captureRelaxed = 2;
 #define TILE_CUDA_OPTIONAL_FUNCTIONS(X)                                                                                \
   X(streamIsCapturing, "cuStreamIsCapturing", (CUstream stream, int *status))                                          \
   X(exchangeCaptureMode, "cuThreadExchangeStreamCaptureMode", (int *mode))                                             \
+  X(pointerGetAttribute, "cuPointerGetAttribute", (void *value, int attribute, CUdeviceptr pointer))                   \
   X(ctxGetId, "cuCtxGetId", (CUcontext context, unsigned long long *id))                                               \
   X(resetPersistingL2, "cuCtxResetPersistingL2Cache", ())                                                              \
   X(launchKernelEx, "cuLaunchKernelEx",                                                                                \

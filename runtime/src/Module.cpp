@@ -34,6 +34,7 @@ Error tile_module::add(Manifest manifest, Unit unit) {
       return Error(TILE_ERROR_MANIFEST, "'" + name + "': " + reason);
     instance->unit = units.size();
     instance->index = unit.instances.size();
+    instance->number = instanceCount++;
     const Kernel &known = instance->getKernel();
     for (const auto &other : unit.instances)
       if (other->getKernel().symbol == known.symbol)
@@ -119,6 +120,7 @@ Error tile_module::create(Package package, std::string name, int32_t device, std
   if (Error error = chooseDevice(package, name, device, module->onHost))
     return error;
   module->name = std::move(name);
+  module->isPackage = true;
   for (PackageModule &entry : package.modules) {
     Unit unit;
     unit.target = entry.manifest.target;
@@ -168,22 +170,22 @@ Error tile_module::openHost(Unit &unit, const std::string &cpu) {
 }
 
 tile_module::~tile_module() {
-  if (contexts.empty())
-    return;
   Error ignored;
-  const CudaDriver *driver = CudaDriver::get(ignored);
-  for (const Loaded &entry : contexts) {
+  for (const Loaded *next = contexts.load(); next;) {
+    std::unique_ptr<const Loaded> entry(next);
+    next = entry->next;
+    const CudaDriver *driver = CudaDriver::get(ignored);
     // A context that is gone has taken its modules with it.
-    if (driver->ctxPush(entry.context) != cuda::success)
+    if (driver->ctxPush(entry->context) != cuda::success)
       continue;
-    unsigned long long id = entry.id;
-    if (!driver->ctxGetId || (driver->ctxGetId(entry.context, &id) == cuda::success && id == entry.id)) {
-      for (CUmodule module : entry.modules)
+    unsigned long long id = entry->id;
+    if (!driver->ctxGetId || (driver->ctxGetId(entry->context, &id) == cuda::success && id == entry->id)) {
+      for (CUmodule module : entry->modules)
         if (module)
           driver->moduleUnload(module);
-      if (entry.empty)
-        driver->memFree(entry.empty);
-      for (const Scratch &scratch : entry.scratch)
+      if (entry->empty)
+        driver->memFree(entry->empty);
+      for (const Scratch &scratch : entry->scratch)
         driver->memFree(scratch.memory);
     }
     CUcontext popped;
@@ -286,9 +288,8 @@ Error tile_module::load(const CudaDriver &driver, Loaded &entry) {
     return error;
   entry.choice = &choose(major, minor);
   entry.modules.resize(units.size());
-  entry.functions.resize(units.size());
-  for (size_t i = 0; i < units.size(); ++i)
-    entry.functions[i].resize(units[i].instances.size());
+  entry.functions = std::vector<Function>(instanceCount);
+  warnOfPtx(*entry.choice);
   return {};
 }
 
@@ -326,72 +327,84 @@ Error tile_module::loadUnit(const CudaDriver &driver, Loaded &entry, size_t numb
   return {};
 }
 
-/// The entry of the current context. Called with the mutex held.
-Error tile_module::loaded(const CudaDriver &driver, Loaded *&entry) {
-  CUcontext context = nullptr;
-  if (Error error = driver.currentContext(context))
+/// The entry of a context that has none yet. Called with the mutex held.
+Error tile_module::enter(const CudaDriver &driver, CUcontext context, unsigned long long id, Loaded *&entry) {
+  auto fresh = std::make_unique<Loaded>();
+  fresh->context = context;
+  fresh->id = id;
+  fresh->next = contexts.load(std::memory_order_relaxed);
+  if (Error error = load(driver, *fresh))
     return error;
-  unsigned long long id = 0;
-  if (driver.ctxGetId)
-    if (Error error = driver.check(driver.ctxGetId(context, &id), "cannot ask for the context's number"))
-      return error;
-  for (size_t i = 0; i < contexts.size(); ++i) {
-    if (contexts[i].context != context)
-      continue;
-    if (contexts[i].id == id) {
-      entry = &contexts[i];
-      return {};
-    }
-    contexts.erase(contexts.begin() + i);
-    break;
-  }
-  Loaded fresh;
-  fresh.context = context;
-  fresh.id = id;
-  if (Error error = load(driver, fresh))
-    return error;
-  contexts.push_back(std::move(fresh));
-  entry = &contexts.back();
+  entry = fresh.release();
+  contexts.store(entry, std::memory_order_release);
   return {};
 }
 
+/// The driver and the entry of the current context. Takes the lock only where there is no entry yet.
+Error tile_module::locate(Place &place) {
+  Error error;
+  if (!place.driver)
+    place.driver = CudaDriver::get(error);
+  if (!place.driver)
+    return error;
+  const CudaDriver &driver = *place.driver;
+  CUcontext context = nullptr;
+  if ((error = driver.currentContext(context)))
+    return error;
+  unsigned long long id = 0;
+  if (driver.ctxGetId)
+    if (CUresult result = driver.ctxGetId(context, &id))
+      return driver.check(result, "cannot ask for the context's number");
+  // A destroyed context's address may come again, its number does not.
+  auto known = [&] {
+    Loaded *one = contexts.load(std::memory_order_acquire);
+    while (one && (one->context != context || one->id != id))
+      one = one->next;
+    return one;
+  };
+  if ((place.entry = known()))
+    return {};
+  std::lock_guard<std::mutex> lock(mutex);
+  if ((place.entry = known()))
+    return {};
+  return enter(driver, context, id, place.entry);
+}
+
 /// The instances to choose from. With one target that needs no device, so that arguments are checked before there is one;
-/// else `driver` is set.
-Error tile_module::candidates(const tile_kernel &kernel, const CudaDriver *&driver,
-                              const std::vector<const tile_instance *> *&list) {
+/// else `place` is found.
+Error tile_module::candidates(const tile_kernel &kernel, Place &place, const std::vector<const tile_instance *> *&list) {
   list = &kernel.all;
-  if (oneTarget)
+  if (oneTarget || onHost)
     return {};
   Error error;
-  driver = CudaDriver::get(error);
-  if (!driver) {
+  place.driver = CudaDriver::get(error);
+  if (!place.driver) {
     list = &kernel.instances;
     return {};
   }
-  std::lock_guard<std::mutex> lock(mutex);
-  Loaded *entry = nullptr;
-  if (Error problem = loaded(*driver, entry))
+  if (Error problem = locate(place))
     return problem;
-  list = &entry->choice->byKernel[kernel.index];
+  const Choice &choice = *place.entry->choice;
+  list = &choice.byKernel[kernel.index];
   if (!list->empty())
     return {};
   return Error(TILE_ERROR_TARGET, kernel.name + ": '" + name + "' has it for none of the targets that run on the device, sm_" +
-                                      std::to_string(entry->choice->major) + std::to_string(entry->choice->minor) +
-                                      "; there are " + listTargets());
+                                      std::to_string(choice.major) + std::to_string(choice.minor) + "; there are " +
+                                      listTargets());
 }
 
-Error tile_module::function(const CudaDriver &driver, Loaded &entry, const tile_instance &instance,
-                            Function &result) {
-  Function &known = entry.functions[instance.unit][instance.index];
-  result = known;
-  if (known.handle)
+/// Sets the instance's function in an entry, unless that has happened. Called with the mutex held.
+Error tile_module::loadFunction(const CudaDriver &driver, Loaded &entry, const tile_instance &instance) {
+  Function &result = entry.functions[instance.number];
+  if (result.handle.load(std::memory_order_relaxed))
     return {};
   if (!entry.modules[instance.unit])
     if (Error error = loadUnit(driver, entry, instance.unit))
       return error;
   result.empty = entry.empty;
+  CUfunction handle = nullptr;
   const Kernel &kernel = instance.getKernel();
-  if (driver.moduleGetFunction(&result.handle, entry.modules[instance.unit], kernel.symbol.c_str()) != cuda::success)
+  if (driver.moduleGetFunction(&handle, entry.modules[instance.unit], kernel.symbol.c_str()) != cuda::success)
     return Error(TILE_ERROR_BINARY, "'" + name + "' has no function '" + kernel.symbol +
                                         "', which its manifest lists: binary and manifest do not belong together");
   // More than 48 KB must be asked for, and static shared memory counts too.
@@ -403,14 +416,14 @@ Error tile_module::function(const CudaDriver &driver, Loaded &entry, const tile_
     if (Error error = driver.check(driver.deviceGetAttribute(&limit, cuda::attributeMaxSharedPerBlockOptin, device),
                                    "cannot ask for the shared memory of a block"))
       return error;
-    if (Error error = driver.check(driver.funcGetAttribute(&fixed, cuda::functionSharedBytes, result.handle),
+    if (Error error = driver.check(driver.funcGetAttribute(&fixed, cuda::functionSharedBytes, handle),
                                    "cannot ask for the kernel's shared memory"))
       return error;
     if (int64_t(dynamic) + fixed > limit)
       return Error(TILE_ERROR_TARGET, kernel.name + ": needs " + std::to_string(int64_t(dynamic) + fixed) +
                                           " bytes of shared memory for a block, the device has " +
                                           std::to_string(limit) + "; use smaller tiles");
-    if (Error error = driver.check(driver.funcSetAttribute(result.handle, cuda::functionMaxDynamicShared, dynamic),
+    if (Error error = driver.check(driver.funcSetAttribute(handle, cuda::functionMaxDynamicShared, dynamic),
                                    "cannot ask for more shared memory"))
       return error;
   }
@@ -419,29 +432,18 @@ Error tile_module::function(const CudaDriver &driver, Loaded &entry, const tile_
     if (Error error = driver.check(driver.deviceGetAttribute(&processors, cuda::attributeMultiprocessors, device),
                                    "cannot ask for the number of multiprocessors"))
       return error;
-    if (Error error = driver.check(driver.occupancy(&perProcessor, result.handle, int(kernel.launch.threads), dynamic),
+    if (Error error = driver.check(driver.occupancy(&perProcessor, handle, int(kernel.launch.threads), dynamic),
                                    "cannot ask for the blocks of a multiprocessor"))
       return error;
     result.blocks = unsigned(std::max(processors * perProcessor, 1));
   }
-  known = result;
+  result.handle.store(handle, std::memory_order_release);
   return {};
 }
 
-Error tile_module::getFunction(const CudaDriver &driver, const tile_instance &instance, Function &result) {
+Error tile_module::getScratch(const CudaDriver &driver, Loaded &entry, const tile_instance &instance, CUstream stream,
+                              size_t bytes, CUdeviceptr &memory) {
   std::lock_guard<std::mutex> lock(mutex);
-  Loaded *entry = nullptr;
-  if (Error error = loaded(driver, entry))
-    return error;
-  return function(driver, *entry, instance, result);
-}
-
-Error tile_module::getScratch(const CudaDriver &driver, const tile_instance &instance, CUstream stream, size_t bytes,
-                              CUdeviceptr &memory) {
-  std::lock_guard<std::mutex> lock(mutex);
-  Loaded *entry = nullptr;
-  if (Error error = loaded(driver, entry))
-    return error;
   const std::string &kernel = instance.getKernel().name;
   bool perThread = uintptr_t(stream) == cuda::streamPerThread;
   std::thread::id thread = perThread ? std::this_thread::get_id() : std::thread::id();
@@ -450,7 +452,7 @@ Error tile_module::getScratch(const CudaDriver &driver, const tile_instance &ins
     driver.streamIsCapturing(stream, &capturing);
   // One whose counts are zero; in a capture one will do that the graph itself clears.
   const Scratch *found = nullptr;
-  for (const Scratch &known : entry->scratch)
+  for (const Scratch &known : entry.scratch)
     if (known.instance == &instance && known.stream == stream && known.thread == thread && known.bytes >= bytes &&
         (capturing || !known.captured) && (!found || found->captured))
       found = &known;
@@ -468,7 +470,7 @@ Error tile_module::getScratch(const CudaDriver &driver, const tile_instance &ins
       driver.exchangeCaptureMode(&mode);
     if (error)
       return error;
-    entry->scratch.push_back({&instance, stream, thread, memory, bytes, capturing != 0});
+    entry.scratch.push_back({&instance, stream, thread, memory, bytes, capturing != 0});
   }
   size_t each = instance.getKernel().launch.scratchBytes;
   return driver.check(driver.memsetD2D8(memory, each, 0, std::min<size_t>(each, 128), bytes / each, stream),
@@ -478,143 +480,47 @@ Error tile_module::getScratch(const CudaDriver &driver, const tile_instance &ins
 Error tile_module::prepare() {
   if (onHost)
     return {};
-  Error error;
-  const CudaDriver *driver = CudaDriver::get(error);
-  if (!driver)
+  Place place;
+  if (Error error = locate(place))
     return error;
   std::lock_guard<std::mutex> lock(mutex);
-  Loaded *entry = nullptr;
-  if (Error problem = loaded(*driver, entry))
-    return problem;
   // Every kernel's instances for this device.
   for (auto &kernel : kernels)
-    for (const tile_instance *instance : oneTarget ? kernel->all : entry->choice->byKernel[kernel->index]) {
-      Function function_;
-      if (Error problem = function(*driver, *entry, *instance, function_))
-        return problem;
-    }
+    for (const tile_instance *instance : oneTarget ? kernel->all : place.entry->choice->byKernel[kernel->index])
+      if (Error error = loadFunction(*place.driver, *place.entry, *instance))
+        return error;
   return {};
 }
 
-//===- Launching
-//-----------------------------------------------------------------------------------------------------===//
+//===- Warnings
+//----------------------------------------------------------------------------------------------------------===//
 
-static Error fillDevice(const CudaDriver &driver, const Fill &fill, CUstream stream) {
-  return forEachBlock(fill, [&](const FillBlock &block) {
-    CUdeviceptr to = CUdeviceptr(uintptr_t(block.data));
-    size_t pitch = size_t(block.pitchBytes), width = size_t(block.width), rows = size_t(block.rows);
-    CUresult result = cuda::success;
-    switch (block.cellBytes) {
-    case 1:
-      result = rows == 1 ? driver.memsetD8(to, block.value, width, stream)
-                         : driver.memsetD2D8(to, pitch, block.value, width, rows, stream);
-      break;
-    case 2:
-      result = rows == 1 ? driver.memsetD16(to, block.value, width, stream)
-                         : driver.memsetD2D16(to, pitch, block.value, width, rows, stream);
-      break;
-    default:
-      result = rows == 1 ? driver.memsetD32(to, block.value, width, stream)
-                         : driver.memsetD2D32(to, pitch, block.value, width, rows, stream);
-    }
-    return driver.check(result, "cannot fill a tensor before the launch");
-  });
-}
-
-/// Blocks to launch: one for each program, or of a persistent kernel as many as run at once; whole clusters.
-static unsigned countBlocks(const LaunchInfo &info, int64_t programs, unsigned resident) {
-  unsigned cluster = info.cluster;
-  uint64_t blocks = (uint64_t(programs) + cluster - 1) / cluster * cluster;
-  if (info.persistent)
-    blocks = std::min<uint64_t>(blocks, std::max(resident / cluster * cluster, cluster));
-  return unsigned(blocks);
-}
-
-static Error launchKernel(const CudaDriver &driver, const Kernel &kernel, CUfunction function, unsigned blocks,
-                          CUstream stream, void **arguments) {
-  const LaunchInfo &info = kernel.launch;
-  CUresult result;
-  if (info.cluster > 1) {
-    if (!driver.launchKernelEx)
-      return Error(TILE_ERROR_DRIVER, kernel.name + ": the CUDA driver lacks cuLaunchKernelEx, which clusters need: it is "
-                                                    "too old, install one for CUDA 12 or newer");
-    CUlaunchAttribute attribute = {cuda::launchClusterDimension, 0, {info.cluster, 1, 1}};
-    CUlaunchConfig config = {{blocks, 1, 1}, {info.threads, 1, 1}, info.sharedBytes, stream, &attribute, 1};
-    result = driver.launchKernelEx(&config, function, arguments, nullptr);
-  } else {
-    result = driver.launchKernel(function, blocks, 1, 1, info.threads, 1, 1, info.sharedBytes, stream, arguments, nullptr);
+/// Says once that the driver compiles PTX where a cubin would have fitted the device. Called with the mutex held.
+void tile_module::warnOfPtx(const Choice &choice) {
+  if (!warnings.empty())
+    return;
+  for (const Unit &unit : units) {
+    int major = 0, minor = 0;
+    char suffix = 0;
+    parseTarget(unit.target, major, minor, suffix);
+    bool isUsed = oneTarget, isOlder = major * 10 + minor < choice.major * 10 + choice.minor;
+    for (const auto &list : choice.byKernel)
+      for (const tile_instance *instance : list)
+        isUsed |= &units[instance->unit] == &unit;
+    bool isCubin = !unit.cubin.empty() && runsOn(ImageKind::Cubin, unit.target, choice.major, choice.minor);
+    bool isPtx = !isCubin && !unit.ptx.empty() && runsOn(ImageKind::Ptx, unit.target, choice.major, choice.minor);
+    // Who loads a file of PTX for this very device has chosen that.
+    if (!isUsed || !isPtx || (!isPackage && !isOlder))
+      continue;
+    std::string device = std::to_string(choice.major) + std::to_string(choice.minor);
+    warnings.push_back("'" + name + "' has no cubin for the device, sm_" + device + ": the driver compiles its PTX for " +
+                       unit.target + " when it is loaded, and what only newer targets have goes unused; compile it with --target " +
+                       "sm_" + device + (choice.major >= 9 ? "a" : "") + " too");
+    return;
   }
-  return result == cuda::success ? Error() : driver.check(result, (kernel.name + ": cannot launch").c_str());
 }
 
-Error tile_module::launchOnHost(const tile_kernel &kernel, const tile_argument *arguments, size_t count,
-                                bool unchecked) {
-  const tile_instance *instance = nullptr;
-  if (Error error = kernel.select(kernel.all, arguments, count, instance))
-    return error;
-  thread_local Plan plan;
-  if (Error error = instance->validator->check(arguments, count, plan, unchecked))
-    return error;
-  for (const Fill &fill : plan.fills)
-    fillHost(fill);
-  if (!plan.empty)
-    runPrograms(units[instance->unit].functions[instance->index], plan.pointers.data(), plan.programs, 0);
-  return {};
-}
-
-Error tile_module::launch(const tile_kernel &kernel, const tile_argument *arguments, size_t count, void *stream,
-                          bool unchecked) {
-  if (onHost)
-    return launchOnHost(kernel, arguments, count, unchecked);
-  const CudaDriver *driver = nullptr;
-  const std::vector<const tile_instance *> *list = nullptr;
-  if (Error error = candidates(kernel, driver, list))
-    return error;
-  const tile_instance *instance = nullptr;
-  if (Error error = kernel.select(*list, arguments, count, instance))
-    return error;
-  // Its buffers stay, so that a launch allocates nothing.
-  thread_local Plan plan;
-  if (Error error = instance->validator->check(arguments, count, plan, unchecked))
-    return error;
-  if (plan.empty && plan.fills.empty())
-    return {};
-  Error error;
-  if (!driver)
-    driver = CudaDriver::get(error);
-  if (!driver)
-    return error;
-  Function function;
-  if (Error problem = getFunction(*driver, *instance, function))
-    return problem;
-  CUstream cuStream = static_cast<CUstream>(stream);
-  for (const Fill &fill : plan.fills)
-    if (Error problem = fillDevice(*driver, fill, cuStream)) {
-      problem.message = kernel.name + ": " + problem.message;
-      return problem;
-    }
-  if (plan.empty)
-    return {};
-  const Kernel &info = instance->getKernel();
-  thread_local std::vector<EncodedMap> maps;
-  if (!info.tensorMaps.empty()) {
-    if (Error problem = instance->tensorMaps->get(*driver, *instance->validator, arguments, plan, function.empty, maps))
-      return problem;
-    for (size_t i = 0; i < info.arguments.size(); ++i)
-      if (info.arguments[i].kind == Argument::Kind::TensorMap)
-        plan.pointers[i] = &maps[info.arguments[i].index];
-  }
-  if (info.launch.scratchBytes) {
-    CUdeviceptr memory = 0;
-    size_t bytes = size_t(info.launch.scratchBytes) * size_t(plan.programs);
-    if (Error problem = getScratch(*driver, *instance, cuStream, bytes, memory))
-      return problem;
-    for (size_t i = 0; i < info.arguments.size(); ++i)
-      if (info.arguments[i].kind == Argument::Kind::Scratch) {
-        plan.cells[i] = memory;
-        plan.pointers[i] = &plan.cells[i];
-      }
-  }
-  return launchKernel(*driver, info, function.handle, countBlocks(info.launch, plan.programs, function.blocks), cuStream,
-                      plan.pointers.data());
+const char *tile_module::getWarning(size_t index) const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return index < warnings.size() ? warnings[index].c_str() : nullptr;
 }

@@ -8,6 +8,8 @@
 #include "runtime/src/TensorMap.h"
 #include "runtime/src/Validate.h"
 
+#include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -18,7 +20,8 @@
 struct tile_instance {
   std::unique_ptr<tile::runtime::Validator> validator;
   std::unique_ptr<tile::runtime::TensorMapCache> tensorMaps = std::make_unique<tile::runtime::TensorMapCache>();
-  size_t unit = 0, index = 0; // which unit of the module, and where in it; functions are kept in this order
+  size_t unit = 0, index = 0; // which unit of the module, and where in it
+  size_t number = 0;          // among all of the module: functions are kept in this order
 
   const tile::runtime::Kernel &getKernel() const { return validator->getKernel(); }
 };
@@ -32,10 +35,29 @@ struct tile_kernel {
 
   /// What questions are about: the instances for the first target.
   std::vector<const tile_instance *> instances;
-  /// Of `candidates` the first instance that fits the arguments and whose facts hold. Where only one comes into question,
+  /// Of `instances` the first instance that fits the arguments and whose facts hold. Where only one comes into question,
   /// that one, whose checks then say what is wrong. Defined in Dispatch.cpp.
-  tile::runtime::Error select(const std::vector<const tile_instance *> &candidates, const tile_argument *arguments,
+  tile::runtime::Error select(const std::vector<const tile_instance *> &instances, const tile_argument *arguments,
                               size_t count, const tile_instance *&instance) const;
+};
+
+/// A call whose variant is chosen and whose shapes are checked (opaque in the C interface). Launches do not change it.
+struct tile_prepared {
+  const tile_kernel *kernel = nullptr;
+  const tile_instance *instance = nullptr;
+  /// As given, with copies of shapes and strides in `sizes`, and of addresses and bits in `values`.
+  std::vector<tile_argument> arguments;
+  std::vector<int64_t> sizes;
+  std::vector<uint64_t> values;
+  /// Of the launch with these arguments.
+  tile::runtime::Plan plan;
+
+  /// Takes over a copy of `given`.
+  void keep(const tile_argument *given, size_t count);
+  /// Chooses among `instances` and checks; changes nothing where that fails.
+  tile::runtime::Error choose(const std::vector<const tile_instance *> &instances);
+  /// With other addresses and scalars: see tile_prepared_launch.
+  tile::runtime::Error launch(const uint64_t *values, size_t count, void *stream, uint32_t flags) const;
 };
 
 struct tile_module {
@@ -58,11 +80,16 @@ struct tile_module {
   const std::string *getCode(const std::string &target, const std::string &kind) const;
   /// Loads into the current context unless that has happened.
   tile::runtime::Error prepare();
-  /// Checks, fills and launches: in the current context, or on the CPU.
+  /// Checks, fills and launches: in the current context, or on the CPU. `flags` are those of the C interface.
   tile::runtime::Error launch(const tile_kernel &kernel, const tile_argument *arguments, size_t count, void *stream,
-                              bool unchecked);
+                              uint32_t flags);
+  /// Chooses and checks once for many launches. With a variant's name that one, or the generic one for "".
+  tile::runtime::Error prepare(const tile_kernel &kernel, const char *variant, tile_prepared &prepared);
+  /// What callers should know although nothing has failed; null past the end. Texts stay as long as the module.
+  const char *getWarning(size_t index) const;
 
 private:
+  friend struct tile_prepared;
   /// One binary with its kernels: a package may hold several, also of one target.
   struct Unit {
     std::string target;
@@ -79,9 +106,10 @@ private:
   };
   /// An instance in one context.
   struct Function {
-    tile::runtime::CUfunction handle = nullptr; // until first used
-    unsigned blocks = 0;                        // of a persistent kernel, that run at once
-    tile::runtime::CUdeviceptr empty = 0;       // what TensorMapCache wants for tensors without elements
+    /// Null until first used; set last, so that who sees it may read the others.
+    std::atomic<tile::runtime::CUfunction> handle{nullptr};
+    unsigned blocks = 0;                  // of a persistent kernel, that run at once
+    tile::runtime::CUdeviceptr empty = 0; // what TensorMapCache wants for tensors without elements
   };
   /// Memory in which an instance's programs exchange sums, on one stream.
   struct Scratch {
@@ -92,15 +120,21 @@ private:
     size_t bytes;
     bool captured; // made while the stream was captured: only graphs clear its counts
   };
-  /// The units in one context.
+  /// The units in one context. Launches read the first three and the functions that are set; the rest is guarded by `mutex`.
   struct Loaded {
     tile::runtime::CUcontext context = nullptr;
     unsigned long long id = 0; // tells a new context from a destroyed one at the same address
     const Choice *choice = nullptr;
+    Loaded *next = nullptr;                       // an older one
+    std::vector<Function> functions;              // one for each instance
     std::vector<tile::runtime::CUmodule> modules; // one for each unit; null until first used
     tile::runtime::CUdeviceptr empty = 0;         // where an instance has tensor maps
-    std::vector<std::vector<Function>> functions; // one for each instance of each unit
     std::vector<Scratch> scratch;
+  };
+  /// Where a launch happens: found when first needed, so that checks come before the device.
+  struct Place {
+    const tile::runtime::CudaDriver *driver = nullptr;
+    Loaded *entry = nullptr;
   };
 
   tile_module() = default;
@@ -111,20 +145,19 @@ private:
   tile::runtime::Error openHost(Unit &unit, const std::string &cpu);
   const Choice &choose(int major, int minor);
   std::string listTargets() const;
-  tile::runtime::Error candidates(const tile_kernel &kernel, const tile::runtime::CudaDriver *&driver,
-                                  const std::vector<const tile_instance *> *&list);
-  tile::runtime::Error loaded(const tile::runtime::CudaDriver &driver, Loaded *&entry);
+  tile::runtime::Error candidates(const tile_kernel &kernel, Place &place, const std::vector<const tile_instance *> *&list);
+  tile::runtime::Error locate(Place &place);
+  tile::runtime::Error enter(const tile::runtime::CudaDriver &driver, tile::runtime::CUcontext context, unsigned long long id,
+                             Loaded *&entry);
   tile::runtime::Error load(const tile::runtime::CudaDriver &driver, Loaded &entry);
+  void warnOfPtx(const Choice &choice);
   tile::runtime::Error loadUnit(const tile::runtime::CudaDriver &driver, Loaded &entry, size_t number);
-  tile::runtime::Error function(const tile::runtime::CudaDriver &driver, Loaded &entry, const tile_instance &instance,
-                                Function &result);
-  tile::runtime::Error getFunction(const tile::runtime::CudaDriver &driver, const tile_instance &instance,
-                                   Function &result);
-  tile::runtime::Error launchOnHost(const tile_kernel &kernel, const tile_argument *arguments, size_t count,
-                                    bool unchecked);
+  tile::runtime::Error loadFunction(const tile::runtime::CudaDriver &driver, Loaded &entry, const tile_instance &instance);
+  tile::runtime::Error execute(const tile_kernel &kernel, const tile_instance &instance, const tile_argument *arguments,
+                               size_t count, tile::runtime::Plan &plan, void *stream, uint32_t flags, Place place);
 
-  /// At least `bytes` of scratch memory for the instance on the stream, in the current context.
-  tile::runtime::Error getScratch(const tile::runtime::CudaDriver &driver, const tile_instance &instance,
+  /// At least `bytes` of scratch memory for the instance on the stream, in the entry's context.
+  tile::runtime::Error getScratch(const tile::runtime::CudaDriver &driver, Loaded &entry, const tile_instance &instance,
                                   tile::runtime::CUstream stream, size_t bytes, tile::runtime::CUdeviceptr &memory);
 
   std::string name;
@@ -133,7 +166,11 @@ private:
   bool oneTarget = true;   // dispatch then needs no device
   std::vector<std::unique_ptr<tile_kernel>> kernels, symbols, variants;
   size_t kernelCount = 0; // of all three
-  std::mutex mutex;       // guards what follows
+  size_t instanceCount = 0;
+  bool isPackage = false;
+  /// The newest first. Entries stay till the end, also those of contexts that are gone: launches read the list without a lock.
+  std::atomic<Loaded *> contexts{nullptr};
+  mutable std::mutex mutex; // guards what follows, additions to the list, and parts of its entries
   std::vector<std::unique_ptr<Choice>> choices;
-  std::vector<Loaded> contexts;
+  std::deque<std::string> warnings; // their addresses stay
 };

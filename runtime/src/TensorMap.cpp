@@ -109,10 +109,10 @@ Error TensorMapCache::get(const CudaDriver &driver, const Validator &validator, 
   thread_local std::vector<uint64_t> key;
   descriptions.clear();
   key.clear();
-  for (const TensorMap &map : kernel.tensorMaps) {
-    size_t param = validator.getParamIndex(map.param);
+  for (size_t i = 0; i < kernel.tensorMaps.size(); ++i) {
+    size_t param = validator.getMapParam(i);
     const Description &description = descriptions.emplace_back(
-        describe(map, kernel.params[param], arguments[param], validator.getStrides(plan, param), empty));
+        describe(kernel.tensorMaps[i], kernel.params[param], arguments[param], validator.getStrides(plan, param), empty));
     key.push_back(description.address);
     key.insert(key.end(), description.extents, description.extents + description.rank);
     key.insert(key.end(), description.strides + 1, description.strides + description.rank);
@@ -131,7 +131,7 @@ Error TensorMapCache::get(const CudaDriver &driver, const Validator &validator, 
   }
   for (size_t i = 0; i < descriptions.size(); ++i)
     if (Error error = encode(driver, kernel, kernel.tensorMaps[i],
-                             kernel.params[validator.getParamIndex(kernel.tensorMaps[i].param)], descriptions[i], maps[i]))
+                             kernel.params[validator.getMapParam(i)], descriptions[i], maps[i]))
       return error;
   oldest->key = key;
   oldest->maps = maps;

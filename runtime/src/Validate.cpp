@@ -9,11 +9,7 @@
 
 namespace tile::runtime {
 
-std::optional<int64_t> Validator::evaluate(const Code &range, const int64_t *values) const {
-  if (range.slot >= 0)
-    return values[range.slot];
-  if (range.begin == range.end)
-    return range.constant;
+std::optional<int64_t> Validator::run(const Code &range, const int64_t *values) const {
   int64_t stack[64];
   size_t top = 0;
   for (uint32_t i = range.begin; i < range.end; ++i) {
@@ -49,58 +45,62 @@ class Check {
 public:
   Check(const Validator &v, const tile_argument *arguments, size_t count, Plan &plan)
       : v(v), kernel(v.kernel), arguments(arguments), count(count), plan(plan) {}
-  Error run(bool unchecked);
+  /// False with the error in `problem`.
+  bool run(bool unchecked);
+  Error takeError() { return std::move(problem); }
   /// Binds names; then the index of the first fact that does not hold, or their number.
   size_t findFalseFact();
 
 private:
-  Error checkCall() const;
-  Error checkCount() const;
-  Error checkNull() const;
-  Error checkDtypes() const;
-  Error checkRanks() const;
+  bool checkCall();
+  bool checkCount();
+  bool checkNull();
+  bool checkDtypes();
+  bool checkRanks();
   void layOut();
-  Error bind();
-  Error checkDims() const;
+  bool bind();
+  bool checkDims();
   void computeGrid();
-  Error checkRanges() const;
-  Error checkContracts() const;
-  Error checkStrides(bool onlyFilled) const;
-  Error checkAlignment() const;
-  Error checkOverlap() const;
-  Error checkPrograms() const;
+  bool checkRanges();
+  bool checkContracts();
+  bool checkStrides(bool onlyFilled);
+  bool checkAlignment();
+  bool checkOverlap();
+  bool checkPrograms();
   void planFills();
   void packArguments();
 
-  bool isTensor(size_t i) const { return kernel.params[i].kind == Param::Kind::Tensor; }
+  bool isTensor(size_t i) const { return v.tensors[i].isTensor; }
   bool isGiven(size_t i) const { return i < count && arguments[i].kind != TILE_DEFAULT; }
   uint64_t scalarBits(size_t i) const { return isGiven(i) ? arguments[i].bits : v.defaults[i]; }
   Region region(size_t i) const {
     const tile_argument &a = arguments[i];
-    return {uint64_t(uintptr_t(a.data)), dtypeBits(kernel.params[i].dtype), unsigned(a.rank), a.shape,
+    return {uint64_t(uintptr_t(a.data)), v.tensors[i].bits, unsigned(a.rank), a.shape,
             plan.strides.data() + v.tensors[i].firstStride};
   }
 
-  // Text of errors.
-  Error fail(tile_code code, const std::string &message, unsigned line) const {
+  // Text of errors. Always false, with the error in `problem`.
+  bool fail(tile_code code, const std::string &message, unsigned line) {
     std::string text = kernel.name + ": " + message;
     if (line && !kernel.file.empty())
       text += " (" + kernel.file + ":" + std::to_string(line) + ")";
-    return Error(code, text);
+    problem = Error(code, text);
+    return false;
   }
   std::string quoted(size_t param) const { return "'" + kernel.params[param].name + "'"; }
   std::string origin(size_t slot) const;
   std::string valuesIn(const Expr &expr) const;
   std::string valueText(size_t slot) const;
   void collect(const Expr &expr, std::vector<std::string> &names, std::string &text) const;
-  Error dimError(size_t param, size_t axis) const;
-  Error strideError(size_t param, size_t axis, const std::string &expected) const;
+  bool dimError(size_t param, size_t axis);
+  bool strideError(size_t param, size_t axis, const std::string &expected);
 
   const Validator &v;
   const Kernel &kernel;
   const tile_argument *arguments;
   size_t count;
   Plan &plan;
+  Error problem;
   /// Index of the first grid axis whose extent overflowed.
   std::optional<size_t> badAxis;
 };
@@ -108,18 +108,18 @@ private:
 //===- Shape of the call
 //-----------------------------------------------------------------------------------------------===//
 
-Error Check::checkCall() const {
+bool Check::checkCall() {
   if (count && !arguments)
     return fail(TILE_ERROR_CALL, "the array of arguments is null", 0);
   for (size_t i = 0; i < std::min(count, kernel.params.size()); ++i)
     if (arguments[i].kind == TILE_TENSOR && arguments[i].rank > 0 && !arguments[i].shape)
       return fail(TILE_ERROR_CALL, quoted(i) + " has rank " + std::to_string(arguments[i].rank) + " but no shape", 0);
-  return {};
+  return true;
 }
 
-Error Check::checkCount() const {
+bool Check::checkCount() {
   if (v.takesCount(count))
-    return {};
+    return true;
   std::string names;
   for (const Param &param : kernel.params)
     names += (names.empty() ? "" : ", ") + param.name;
@@ -130,21 +130,22 @@ Error Check::checkCount() const {
               kernel.line);
 }
 
-Error Check::checkNull() const {
+bool Check::checkNull() {
   for (size_t i = 0; i < count; ++i)
     if (isTensor(i) && arguments[i].kind == TILE_TENSOR && !arguments[i].data && !isEmpty(arguments[i]))
       return fail(TILE_ERROR_NULL, quoted(i) + " is null, expected a tensor's address", kernel.params[i].line);
-  return {};
+  return true;
 }
 
-Error Check::checkDtypes() const {
+bool Check::checkDtypes() {
   for (size_t i = 0; i < count; ++i) {
-    const Param &param = kernel.params[i];
     const tile_argument &argument = arguments[i];
-    if (argument.kind == (isTensor(i) ? TILE_TENSOR : TILE_SCALAR) && argument.dtype == int32_t(param.dtype))
+    const Validator::Tensor &wanted = v.tensors[i];
+    if (argument.kind == (wanted.isTensor ? TILE_TENSOR : TILE_SCALAR) && argument.dtype == wanted.dtype)
       continue;
-    if (argument.kind == TILE_DEFAULT && !isTensor(i) && param.defaultValue)
+    if (argument.kind == TILE_DEFAULT && wanted.hasDefault)
       continue;
+    const Param &param = kernel.params[i];
     std::string expected =
         std::string(isTensor(i) ? "a tensor of " : "a scalar of ") + std::string(dtypeName(param.dtype));
     if (argument.kind != (isTensor(i) ? TILE_TENSOR : TILE_SCALAR)) {
@@ -159,19 +160,18 @@ Error Check::checkDtypes() const {
                     (found ? found : "the unknown dtype " + std::to_string(argument.dtype)),
                 param.line);
   }
-  return {};
+  return true;
 }
 
-Error Check::checkRanks() const {
+bool Check::checkRanks() {
   for (size_t i = 0; i < count; ++i) {
-    size_t rank = kernel.params[i].dims.size();
-    if (isTensor(i) && arguments[i].rank != int32_t(rank))
+    if (isTensor(i) && arguments[i].rank != int32_t(v.tensors[i].axes.size()))
       return fail(TILE_ERROR_RANK,
-                  quoted(i) + " expects rank " + std::to_string(rank) + ", found rank " +
+                  quoted(i) + " expects rank " + std::to_string(v.tensors[i].axes.size()) + ", found rank " +
                       std::to_string(arguments[i].rank),
                   kernel.params[i].line);
   }
-  return {};
+  return true;
 }
 
 //===- Dimensions
@@ -194,7 +194,7 @@ void Check::layOut() {
   }
 }
 
-Error Check::bind() {
+bool Check::bind() {
   using Form = Validator::Binding::Form;
   plan.values.resize(v.bindings.size());
   for (size_t i = 0; i < count; ++i)
@@ -247,15 +247,15 @@ Error Check::bind() {
     }
     }
   }
-  return {};
+  return true;
 }
 
-Error Check::checkDims() const {
+bool Check::checkDims() {
   for (size_t i = 0; i < count; ++i) {
     const Validator::Tensor &tensor = v.tensors[i];
     // Two elements of 4 bits share a byte, and no two rows do.
-    int32_t last = arguments[i].rank - 1;
-    if (isTensor(i) && dtypeBits(kernel.params[i].dtype) < 8 && last >= 0 && arguments[i].shape[last] % 2)
+    int32_t last = int32_t(tensor.axes.size()) - 1;
+    if (tensor.bits < 8 && last >= 0 && arguments[i].shape[last] % 2)
       return fail(TILE_ERROR_DIM,
                   quoted(i) + " has " + std::to_string(arguments[i].shape[last]) + " elements of " +
                       std::string(dtypeName(kernel.params[i].dtype)) + " along its last dimension, expected an even number",
@@ -268,7 +268,7 @@ Error Check::checkDims() const {
         return dimError(i, axis);
     }
   }
-  return {};
+  return true;
 }
 
 void Check::computeGrid() {
@@ -287,13 +287,13 @@ void Check::computeGrid() {
 //===- Contracts
 //---------------------------------------------------------------------------------------------------------===//
 
-Error Check::checkRanges() const {
+bool Check::checkRanges() {
   for (size_t slot = 0; slot < v.bindings.size(); ++slot) {
     int64_t value = plan.values[slot];
+    if (value >= v.bindings[slot].min && value <= v.bindings[slot].max)
+      continue;
     if (slot < kernel.dims.size()) {
       const Dim &dim = kernel.dims[slot];
-      if (value >= dim.min && value <= dim.max)
-        continue;
       std::string contract = dim.contract.empty()
                                  ? dim.name + " in " + std::to_string(dim.min) + "..=" + std::to_string(dim.max)
                                  : dim.contract;
@@ -301,19 +301,17 @@ Error Check::checkRanges() const {
                   dim.name + " = " + std::to_string(value) + origin(slot) + ", expected " + contract, dim.line);
     }
     const Param &param = kernel.params[v.bindings[slot].param];
-    if ((param.min && value < *param.min) || (param.max && value > *param.max)) {
-      std::string contract = param.contract;
-      if (contract.empty())
-        contract = param.name + " in " + (param.min ? std::to_string(*param.min) : "") +
-                   "..=" + (param.max ? std::to_string(*param.max) : "");
-      return fail(TILE_ERROR_CONTRACT, "'" + param.name + "' = " + std::to_string(value) + ", expected " + contract,
-                  param.contractLine);
-    }
+    std::string contract = param.contract;
+    if (contract.empty())
+      contract = param.name + " in " + (param.min ? std::to_string(*param.min) : "") +
+                 "..=" + (param.max ? std::to_string(*param.max) : "");
+    return fail(TILE_ERROR_CONTRACT, "'" + param.name + "' = " + std::to_string(value) + ", expected " + contract,
+                param.contractLine);
   }
-  return {};
+  return true;
 }
 
-Error Check::checkContracts() const {
+bool Check::checkContracts() {
   for (size_t i = 0; i < v.contracts.size(); ++i) {
     std::optional<int64_t> holds = v.evaluate(v.contracts[i], plan.values.data());
     if (holds && *holds)
@@ -335,26 +333,29 @@ Error Check::checkContracts() const {
                   "the variant's condition '" + fact.text + "' does not hold" + valuesIn(fact.condition), fact.line);
   }
   for (size_t slot = 0; slot < kernel.dims.size(); ++slot) {
+    if (v.bindings[slot].multipleOf == 1 || plan.values[slot] % v.bindings[slot].multipleOf == 0)
+      continue;
     const Dim &dim = kernel.dims[slot];
-    if (dim.multipleOf > 1 && plan.values[slot] % dim.multipleOf)
-      return fail(TILE_ERROR_CONTRACT,
+    return fail(TILE_ERROR_CONTRACT,
                   dim.name + " = " + std::to_string(plan.values[slot]) + origin(slot) + ", expected a multiple of " +
                       std::to_string(dim.multipleOf),
-                  dim.line);
+                dim.line);
   }
-  return {};
+  return true;
 }
 
 //===- Memory
 //------------------------------------------------------------------------------------------------------------===//
 
-Error Check::checkStrides(bool onlyFilled) const {
+bool Check::checkStrides(bool onlyFilled) {
+  plan.spans.resize(v.tensors.size());
   for (size_t i = 0; i < count; ++i) {
-    if (!isTensor(i) || isEmpty(arguments[i]) || (onlyFilled && !v.tensors[i].fills))
-      continue;
     const Validator::Tensor &tensor = v.tensors[i];
+    plan.spans[i] = 0;
+    if (!tensor.isTensor || (onlyFilled && !tensor.fills) || isEmpty(arguments[i]))
+      continue;
     const int64_t *strides = plan.strides.data() + tensor.firstStride, *shape = arguments[i].shape;
-    unsigned __int128 dense = 1;
+    uint64_t dense = 1; // below 2^60 before each step, so that a product of extents below 2^63 is seen to pass it
     for (size_t axis = tensor.axes.size(); axis-- > 0;) {
       if (shape[axis] > 1) {
         const std::optional<Validator::Code> &wanted = tensor.axes[axis].stride;
@@ -365,50 +366,47 @@ Error Check::checkStrides(bool onlyFilled) const {
           if (!value || *value != strides[axis])
             return strideError(i, axis, value ? std::to_string(*value) : "a value that fits 64 bits");
         }
-        if (dtypeBits(kernel.params[i].dtype) < 8 && axis + 1 < tensor.axes.size() && strides[axis] % 2)
+        if (tensor.bits < 8 && axis + 1 < tensor.axes.size() && strides[axis] % 2)
           return strideError(i, axis, "an even number: two elements share a byte");
-        if (strides[axis] < 0 || (strides[axis] == 0 && kernel.params[i].access != Access::In))
+        if (strides[axis] < 0 || (strides[axis] == 0 && tensor.isWritten))
           return strideError(i, axis, strides[axis] < 0 ? "0 or more" : "1 or more: the tensor is written");
       }
-      dense *= uint64_t(shape[axis]);
-      if (dense >> 60)
+      if (__builtin_mul_overflow(dense, uint64_t(shape[axis]), &dense) || dense >> 60)
         return fail(TILE_ERROR_DIM, quoted(i) + " has 2^60 elements or more", kernel.params[i].line);
     }
-    uint64_t span = region(i).spanBytes();
+    uint64_t span = !tensor.dense ? region(i).spanBytes() : tensor.bits < 8 ? (dense * tensor.bits + 7) / 8 : dense * (tensor.bits / 8u);
+    plan.spans[i] = span;
     if (span == UINT64_MAX || (arguments[i].bytes > 0 && span > uint64_t(arguments[i].bytes)))
       return fail(TILE_ERROR_DIM,
                   quoted(i) + " reaches over " + (span == UINT64_MAX ? "2^63 or more" : std::to_string(span)) +
                       " bytes, but its memory has " + std::to_string(arguments[i].bytes),
                   kernel.params[i].line);
   }
-  return {};
+  return true;
 }
 
-Error Check::checkAlignment() const {
+bool Check::checkAlignment() {
   for (size_t i = 0; i < count; ++i) {
-    unsigned align = kernel.params[i].align;
-    if (!isTensor(i) || align < 2)
-      continue;
+    unsigned align = v.tensors[i].align; // a power of two; of scalars 1
     uint64_t address = uint64_t(uintptr_t(arguments[i].data));
-    if (address % align && !isEmpty(arguments[i]))
+    if ((address & (align - 1)) && !isEmpty(arguments[i]))
       return fail(TILE_ERROR_ALIGNMENT,
                   quoted(i) + " is aligned to " + std::to_string(address & -address) + " bytes, expected " +
                       std::to_string(align) + "; 'align(" + kernel.params[i].name + ", n)' in the source lowers that",
                   kernel.params[i].line);
   }
-  return {};
+  return true;
 }
 
-Error Check::checkOverlap() const {
+bool Check::checkOverlap() {
   if (!v.written)
-    return {};
-  size_t params = kernel.params.size();
+    return true;
   for (size_t i = 0; i < count; ++i) {
-    if (!isTensor(i))
-      continue;
-    for (size_t j = i + 1; j < count; ++j) {
-      bool written = kernel.params[i].access != Access::In || (isTensor(j) && kernel.params[j].access != Access::In);
-      if (!written || !isTensor(j) || v.mayAlias[i * params + j] || !overlaps(region(i), region(j)))
+    for (size_t j = i + 1; j < count && plan.spans[i]; ++j) {
+      // Most tensors are apart: neither begins within the other. Scalars and empty tensors have no span.
+      uint64_t a = uint64_t(uintptr_t(arguments[i].data)), b = uint64_t(uintptr_t(arguments[j].data));
+      bool apart = b >= a ? b - a >= plan.spans[i] || !plan.spans[j] : a - b >= plan.spans[j];
+      if (apart || !v.mustDiffer(i, j) || !overlaps(region(i), region(j)))
         continue;
       size_t writer = kernel.params[j].access != Access::In ? j : i, other = writer == j ? i : j;
       return fail(TILE_ERROR_OVERLAP,
@@ -418,10 +416,10 @@ Error Check::checkOverlap() const {
                   kernel.params[writer].line);
     }
   }
-  return {};
+  return true;
 }
 
-Error Check::checkPrograms() const {
+bool Check::checkPrograms() {
   std::string extents;
   __int128 programs = 1;
   if (!badAxis)
@@ -429,7 +427,7 @@ Error Check::checkPrograms() const {
       programs = std::min<__int128>(programs * extent, __int128(1) << 63);
   if (!badAxis && programs <= INT32_MAX) {
     plan.programs = int64_t(programs);
-    return {};
+    return true;
   }
   for (size_t axis = 0; axis < plan.extents.size(); ++axis)
     extents += (axis ? " x " : "") + kernel.grid[axis].toString();
@@ -451,79 +449,86 @@ Error Check::checkPrograms() const {
 
 void Check::planFills() {
   plan.fills.clear();
-  for (size_t i = 0; i < count; ++i)
-    if (v.tensors[i].fills && !isEmpty(arguments[i]))
-      plan.fills.push_back(makeFill(arguments[i].data, v.tensors[i].fillBits, dtypeBits(kernel.params[i].dtype) / 8,
-                                    unsigned(arguments[i].rank), arguments[i].shape,
-                                    plan.strides.data() + v.tensors[i].firstStride));
+  plan.fillParams.clear();
+  for (size_t i = 0; i < count; ++i) {
+    if (!v.tensors[i].fills || isEmpty(arguments[i]))
+      continue;
+    plan.fillParams.push_back(uint32_t(i));
+    plan.fills.push_back(makeFill(arguments[i].data, v.tensors[i].fillBits, v.tensors[i].bits / 8,
+                                  unsigned(arguments[i].rank), arguments[i].shape,
+                                  plan.strides.data() + v.tensors[i].firstStride));
+  }
 }
 
 void Check::packArguments() {
   plan.cells.resize(v.sources.size());
   plan.pointers.resize(v.sources.size());
-  for (size_t i = 0; i < v.sources.size(); ++i) {
-    const Validator::Source &source = v.sources[i];
-    if (source.kind == Argument::Kind::TensorMap || source.kind == Argument::Kind::Scratch) {
-      plan.pointers[i] = nullptr;
-      continue;
-    }
-    plan.cells[i] = source.kind == Argument::Kind::Dim ? uint64_t(plan.values[source.index])
-                    : isTensor(source.index) ? uint64_t(uintptr_t(arguments[source.index].data))
-                                             : scalarBits(source.index);
-    plan.pointers[i] = &plan.cells[i];
+  uint64_t *cell = plan.cells.data();
+  void **pointer = plan.pointers.data();
+  const int64_t *values = plan.values.data();
+  for (const Validator::Source &source : v.sources) {
+    *pointer = cell;
+    if (source.kind == Argument::Kind::TensorMap || source.kind == Argument::Kind::Scratch)
+      *pointer = nullptr;
+    else
+      *cell = source.kind == Argument::Kind::Dim ? uint64_t(values[source.index])
+              : isTensor(source.index)           ? uint64_t(uintptr_t(arguments[source.index].data))
+                                                 : scalarBits(source.index);
+    ++cell;
+    ++pointer;
   }
 }
 
-Error Check::run(bool unchecked) {
-  if (Error error = checkCall())
-    return error;
-  if (Error error = checkCount())
-    return error;
+bool Check::run(bool unchecked) {
+  if (!checkCall())
+    return false;
+  if (!checkCount())
+    return false;
   if (!unchecked)
-    if (Error error = checkNull())
-      return error;
-  if (Error error = checkDtypes())
-    return error;
-  if (Error error = checkRanks())
-    return error;
+    if (!checkNull())
+      return false;
+  if (!checkDtypes())
+    return false;
+  if (!checkRanks())
+    return false;
   layOut();
-  if (Error error = bind())
-    return error;
+  if (!bind())
+    return false;
   if (!unchecked)
-    if (Error error = checkDims())
-      return error;
+    if (!checkDims())
+      return false;
   computeGrid();
   if (plan.empty) {
     plan.programs = 0;
     if (!unchecked)
-      if (Error error = checkStrides(/*onlyFilled=*/true))
-        return error;
+      if (!checkStrides(/*onlyFilled=*/true))
+        return false;
     planFills();
     packArguments();
-    return {};
+    return true;
   }
   if (!unchecked) {
-    if (Error error = checkRanges())
-      return error;
-    if (Error error = checkContracts())
-      return error;
-    if (Error error = checkStrides(/*onlyFilled=*/false))
-      return error;
-    if (Error error = checkAlignment())
-      return error;
-    if (Error error = checkOverlap())
-      return error;
+    if (!checkRanges())
+      return false;
+    if (!checkContracts())
+      return false;
+    if (!checkStrides(/*onlyFilled=*/false))
+      return false;
+    if (!checkAlignment())
+      return false;
+    if (!checkOverlap())
+      return false;
   }
-  if (Error error = checkPrograms())
-    return error;
+  if (!checkPrograms())
+    return false;
   planFills();
   packArguments();
-  return {};
+  return true;
 }
 
 size_t Check::findFalseFact() {
   layOut();
-  if (bind())
+  if (!bind())
     return 0;
   for (size_t i = 0; i < v.facts.size(); ++i) {
     size_t param = v.factParams[i];
@@ -580,7 +585,7 @@ std::string Check::valuesIn(const Expr &expr) const {
   return text;
 }
 
-Error Check::dimError(size_t param, size_t axis) const {
+bool Check::dimError(size_t param, size_t axis) {
   const Expr &declared = kernel.params[param].dims[axis];
   int64_t found = arguments[param].shape[axis];
   std::string where = "dimension " + std::to_string(axis), number = std::to_string(found);
@@ -618,7 +623,7 @@ Error Check::dimError(size_t param, size_t axis) const {
               line);
 }
 
-Error Check::strideError(size_t param, size_t axis, const std::string &expected) const {
+bool Check::strideError(size_t param, size_t axis, const std::string &expected) {
   int64_t found = plan.strides[v.tensors[param].firstStride + axis];
   return fail(TILE_ERROR_STRIDE,
               "stride " + std::to_string(axis) + " of " + quoted(param) + " is " + std::to_string(found) +
@@ -630,7 +635,8 @@ Error Check::strideError(size_t param, size_t axis, const std::string &expected)
 //-------------------------------------------------------------------------------------------------------===//
 
 Error Validator::check(const tile_argument *arguments, size_t count, Plan &plan, bool unchecked) const {
-  return Check(*this, arguments, count, plan).run(unchecked);
+  Check check(*this, arguments, count, plan);
+  return check.run(unchecked) ? Error() : check.takeError();
 }
 
 bool Validator::holds(const tile_argument *arguments, size_t count, Plan &scratch) const {
@@ -642,21 +648,20 @@ Validator::Fit Validator::fits(const tile_argument *arguments, size_t count) con
     return Fit::No;
   Fit fit = Fit::Yes;
   for (size_t i = 0; i < count; ++i) {
-    const Param &param = kernel.params[i];
+    const Tensor &wanted = tensors[i];
     const tile_argument &argument = arguments[i];
-    bool tensor = param.kind == Param::Kind::Tensor;
-    if (!tensor && argument.kind == TILE_DEFAULT && param.defaultValue)
+    if (argument.kind == TILE_DEFAULT && wanted.hasDefault)
       continue;
-    if (argument.kind != (tensor ? TILE_TENSOR : TILE_SCALAR) || argument.dtype != int32_t(param.dtype))
+    if (argument.kind != (wanted.isTensor ? TILE_TENSOR : TILE_SCALAR) || argument.dtype != wanted.dtype)
       return Fit::No;
-    if (!tensor)
+    if (!wanted.isTensor)
       continue;
-    if (argument.rank != int32_t(param.dims.size()) || (argument.rank > 0 && !argument.shape)) {
+    if (argument.rank != int32_t(wanted.axes.size()) || (argument.rank > 0 && !argument.shape)) {
       fit = Fit::DtypesOnly;
       continue;
     }
-    for (size_t axis = 0; axis < param.dims.size(); ++axis)
-      if (param.dims[axis].isInteger() && argument.shape[axis] != param.dims[axis].getInteger())
+    for (size_t axis = 0; axis < wanted.axes.size(); ++axis)
+      if (const Code &extent = wanted.axes[axis].extent; extent.isConstant() && argument.shape[axis] != extent.constant)
         fit = Fit::DtypesOnly;
   }
   return fit;

@@ -30,6 +30,10 @@ struct Plan {
   std::vector<uint64_t> cells;
   std::vector<void *> pointers;
   std::vector<Fill> fills;
+  std::vector<uint32_t> fillParams; // which parameter each of them fills
+  /// Bytes from the first to the last element of every parameter; 0 of scalars and of tensors without elements. Not where the
+  /// checks were left out.
+  std::vector<uint64_t> spans;
   /// Strides of all tensors, in elements, one after the other.
   std::vector<int64_t> strides;
 };
@@ -46,6 +50,13 @@ public:
   /// meaningless after an error.
   Error check(const tile_argument *arguments, size_t count, Plan &plan, bool unchecked = false) const;
 
+  /// Whether `values`, addresses and bits in the arguments' place, may stand for those of `arguments`, which are checked and gave
+  /// `plan`: no scalar that shapes, grid or contracts depend on differs and, unless `unchecked`, no address is null, unaligned
+  /// or perhaps in another's memory. If not, only `check` can tell.
+  bool mayReplace(const tile_argument *arguments, const uint64_t *values, size_t count, const Plan &plan, bool unchecked) const;
+  /// The launch with these values: `result` gets what there is in `plan` but for extents, values and spans.
+  void replace(const tile_argument *arguments, const uint64_t *values, size_t count, const Plan &plan, Plan &result) const;
+
   /// How well arguments suit this instance: count, kinds and dtypes, and then ranks and constant dimensions. Dispatch
   /// between instances goes by it.
   enum class Fit : uint8_t { No, DtypesOnly, Yes };
@@ -55,6 +66,8 @@ public:
   bool holds(const tile_argument *arguments, size_t count, Plan &scratch) const;
 
   const Kernel &getKernel() const { return kernel; }
+  /// The parameter that a tensor map is about.
+  size_t getMapParam(size_t map) const { return mapParams[map]; }
   /// Strides of a tensor parameter as `check` has found them, in elements.
   const int64_t *getStrides(const Plan &plan, size_t param) const {
     return plan.strides.data() + tensors[param].firstStride;
@@ -74,6 +87,7 @@ private:
     uint32_t begin = 0, end = 0;
     int32_t slot = -1;
     int64_t constant = 0;
+    bool isConstant() const { return slot < 0 && begin == end; }
   };
   struct Instruction {
     Expr::Op op;
@@ -87,6 +101,7 @@ private:
     enum class Form : uint8_t { Extent, ExtentPlus, ExtentTimes, Stride, Scalar } form;
     uint32_t param, axis;
     int64_t constant; // Plus: extent = value + constant; Times: extent = constant * value
+    int64_t min = INT64_MIN, max = INT64_MAX, multipleOf = 1; // what contracts ask of the value
   };
   struct Axis {
     Code extent;
@@ -94,11 +109,14 @@ private:
     /// Without a code any stride is right.
     std::optional<Code> stride;
   };
+  /// What checks and dispatch look at of every parameter. Of a scalar there are only the dtype and whether it has a default.
   struct Tensor {
     std::vector<Axis> axes;
-    bool dense = true;
+    bool isTensor = false, hasDefault = false, isWritten = false, dense = true, fills = false;
+    uint8_t bits = 8; // of one element
+    int32_t dtype = 0; // a tile_dtype
+    uint32_t align = 1;
     uint32_t firstStride = 0;
-    bool fills = false;
     uint64_t fillBits = 0;
   };
   struct Source {
@@ -108,17 +126,27 @@ private:
 
   Validator() = default;
   /// None on overflow.
-  std::optional<int64_t> evaluate(const Code &code, const int64_t *values) const;
+  std::optional<int64_t> evaluate(const Code &code, const int64_t *values) const {
+    if (code.slot >= 0)
+      return values[code.slot];
+    return code.isConstant() ? code.constant : run(code, values);
+  }
+  std::optional<int64_t> run(const Code &code, const int64_t *values) const;
+  /// Whether two parameters must not share memory: one is written, and no alias is declared.
+  bool mustDiffer(size_t a, size_t b) const {
+    return (tensors[a].isWritten || tensors[b].isWritten) && !mayAlias[a * tensors.size() + b];
+  }
 
   Kernel kernel;
   std::string signature;
   std::vector<Instruction> code;
   std::vector<Binding> bindings; // one for each slot: kernel.dims, then scalars
-  std::vector<Tensor> tensors;   // one for each parameter; unused for scalars
+  std::vector<Tensor> tensors;   // one for each parameter
   std::vector<uint64_t> defaults;
   std::vector<Code> grid, contracts, facts;
   std::vector<uint32_t> factParams; // for each fact: the parameter whose alignment it is about, or their number
   std::vector<Source> sources;
+  std::vector<uint32_t> mapParams; // of each tensor map
   size_t required = 0; // parameters before the trailing defaults
   uint32_t strideCount = 0;
   bool written = false;

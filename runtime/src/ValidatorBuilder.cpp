@@ -125,6 +125,9 @@ bool ValidatorBuilder::bindNames() {
     Validator::Binding binding;
     if (!bindDim(dim.name, binding))
       return false;
+    binding.min = dim.min;
+    binding.max = dim.max;
+    binding.multipleOf = std::max<int64_t>(dim.multipleOf, 1);
     v.bindings.push_back(binding);
   }
   for (uint32_t p = 0; p < kernel.params.size(); ++p) {
@@ -133,7 +136,7 @@ bool ValidatorBuilder::bindNames() {
       continue;
     if (!slots.emplace(param.name, uint32_t(v.bindings.size())).second)
       return fail("'" + param.name + "' is the name of a scalar and of a dimension");
-    v.bindings.push_back({Form::Scalar, p, 0, 0});
+    v.bindings.push_back({Form::Scalar, p, 0, 0, param.min.value_or(INT64_MIN), param.max.value_or(INT64_MAX), 1});
   }
   return true;
 }
@@ -204,10 +207,14 @@ bool ValidatorBuilder::compileParam(size_t index) {
   const Param &param = kernel.params[index];
   Validator::Tensor &tensor = v.tensors.emplace_back();
   v.defaults.push_back(0);
+  tensor.isTensor = param.kind == Param::Kind::Tensor;
+  tensor.dtype = int32_t(param.dtype);
+  tensor.bits = uint8_t(dtypeBits(param.dtype));
   std::string reason;
   if (param.kind == Param::Kind::Scalar) {
     if (!param.defaultValue)
       return true;
+    tensor.hasDefault = true;
     std::optional<uint64_t> bits = encode(*param.defaultValue, param.dtype, reason);
     if (!bits)
       return fail("default of '" + param.name + "': " + reason);
@@ -222,7 +229,11 @@ bool ValidatorBuilder::compileParam(size_t index) {
   tensor.dense = !param.strides;
   tensor.firstStride = v.strideCount;
   v.strideCount += uint32_t(param.dims.size());
-  v.written |= param.access != Access::In;
+  tensor.isWritten = param.access != Access::In;
+  tensor.align = std::max(param.align, 1u);
+  if (tensor.align & (tensor.align - 1))
+    return fail("'" + param.name + "' is aligned to " + std::to_string(param.align) + " bytes, expected a power of two");
+  v.written |= tensor.isWritten;
   for (size_t i = 0; i < param.dims.size(); ++i) {
     Validator::Axis &axis = tensor.axes.emplace_back();
     if (!compile(param.dims[i], axis.extent))
@@ -272,9 +283,11 @@ bool ValidatorBuilder::build() {
       return fail("'" + fact.text + "' names no tensor parameter");
     v.factParams.push_back(uint32_t(param));
   }
-  for (const TensorMap &map : kernel.tensorMaps)
+  for (const TensorMap &map : kernel.tensorMaps) {
     if (paramIndex(map.param) == kernel.params.size())
       return fail("tensor map of '" + map.param + "', which is no parameter");
+    v.mapParams.push_back(uint32_t(paramIndex(map.param)));
+  }
   for (const Argument &argument : kernel.arguments) {
     if (argument.kind == Argument::Kind::TensorMap) {
       if (argument.index >= kernel.tensorMaps.size())

@@ -106,12 +106,16 @@ def main():
         array, keep = arguments(kernel, rng)
         count = len(kernel["params"]) if rng.random() < 0.97 else rng.randrange(len(kernel["params"]) + 2)
         count = min(count, len(array))
-        flags = rng.random() < 0.1
+        flags = (rng.random() < 0.1) + 2 * (rng.random() < 0.2)
         stream = rng.choice([0, 0x77])
         results = []
         for side in range(2):
             fake_cuda.reset(fake, manifest)
             fake.argumentCount = len([a for a in kernel["arguments"]])
+            # This device's, managed, the host's, another device's; the rest is not known to the driver.
+            for i, (begin, end, kind, managed, device) in enumerate([(0, 0x100000, 2, 0, 0), (0x100000, 0x180000, 2, 1, 1),
+                                                                     (0x180000, 0x200000, 1, 0, 0), (0x200000, 0x400000, 2, 0, 1)]):
+                fake.memory[i] = fake_cuda.Memory(begin, end, kind, managed, device)
             if side:
                 error = runtime.tile_kernel_launch(handle, array, ctypes.c_size_t(count), ctypes.c_void_p(stream), flags)
                 code = runtime.tile_error_code(ctypes.c_void_p(error)) if error else 0

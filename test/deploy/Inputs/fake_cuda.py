@@ -20,6 +20,11 @@ class Map(ctypes.Structure):
                  ("strides", ctypes.c_uint64 * 5), ("box", ctypes.c_uint32 * 5)]
 
 
+class Memory(ctypes.Structure):
+    _fields_ = [("begin", ctypes.c_ulonglong), ("end", ctypes.c_ulonglong), ("type", ctypes.c_uint), ("managed", ctypes.c_uint),
+                ("device", ctypes.c_int)]
+
+
 class FakeCuda(ctypes.Structure):
     """test/unit/runtime/FakeCuda.h."""
     _fields_ = [(name, ctypes.c_int) for name in ("major", "minor", "optinShared", "staticShared", "loadResult", "launchResult")]
@@ -29,7 +34,8 @@ class FakeCuda(ctypes.Structure):
                  ("arguments", ctypes.c_uint64 * 16), ("lastFunction", ctypes.c_char * 64), ("memset", Memset * 16),
                  ("current", ctypes.c_void_p), ("contextId", ctypes.c_ulonglong), ("encodeResult", ctypes.c_int),
                  ("processors", ctypes.c_int), ("blocksPerProcessor", ctypes.c_int), ("encodings", ctypes.c_int),
-                 ("allocations", ctypes.c_int), ("frees", ctypes.c_int), ("cluster", ctypes.c_uint), ("map", Map * 8)]
+                 ("allocations", ctypes.c_int), ("frees", ctypes.c_int), ("cluster", ctypes.c_uint), ("map", Map * 8),
+                 ("memory", Memory * 4), ("device", ctypes.c_int), ("pointerQueries", ctypes.c_int)]
 
 
 def load():

@@ -11,6 +11,45 @@ static int fail(tile_error *error, const char *what) {
   return 1;
 }
 
+/* The same call, prepared, for other memory and another factor, and by the generic variant. */
+static int64_t again(tile_kernel *kernel, const tile_argument *arguments, const char *variant) {
+  int64_t count = arguments[0].shape[0] * arguments[0].shape[1], i, wrong = 0;
+  size_t bytes = (size_t)((count * 4 + 127) / 128 * 128);
+  float *x = aligned_alloc(128, bytes), *y = aligned_alloc(128, bytes);
+  tile_prepared *prepared = NULL;
+  tile_error *error;
+  uint64_t values[3];
+  if ((error = tile_kernel_prepare(kernel, arguments, 3, &prepared)))
+    return fail(error, "prepare");
+  if (strcmp(tile_instance_variant(tile_prepared_instance(prepared)), variant))
+    return 1;
+  values[0] = (uint64_t)(uintptr_t)x;
+  values[1] = (uint64_t)(uintptr_t)y;
+  for (int round = 0; round < 2; ++round) {
+    values[2] = (uint64_t)(round + 5);
+    for (i = 0; i < count; ++i) {
+      x[i] = (float)(i % 89);
+      y[i] = -1.0f;
+    }
+    if ((error = tile_prepared_launch(prepared, values, 3, NULL, round ? TILE_LAUNCH_CHECK_MEMORY : 0)))
+      return fail(error, "launch of a prepared call");
+    for (i = 0; i < count; ++i)
+      wrong += y[i] != x[i] * (float)(round + 5);
+    if ((error = tile_prepared_pin(prepared, "")))
+      return fail(error, "pin");
+  }
+  printf("again: %d wrong\n", (int)wrong);
+  /* Memory that is both read and written is refused still. */
+  values[1] = values[0];
+  error = tile_prepared_launch(prepared, values, 3, NULL, 0);
+  wrong += tile_error_code(error) != TILE_ERROR_OVERLAP;
+  tile_error_free(error);
+  tile_prepared_free(prepared);
+  free(x);
+  free(y);
+  return wrong;
+}
+
 /* y = k x for m rows of n numbers, checked against the same loop here. */
 static int run(tile_kernel *kernel, int64_t m, int64_t n, int k, const char *variant) {
   int64_t shape[2], i, wrong = 0;
@@ -45,6 +84,7 @@ static int run(tile_kernel *kernel, int64_t m, int64_t n, int k, const char *var
   for (i = 0; i < m * n; ++i)
     wrong += y[i] != x[i] * (float)k;
   printf("%d x %d: variant '%s', %d wrong\n", (int)m, (int)n, variant, (int)wrong);
+  wrong += again(kernel, arguments, variant);
   free(x);
   free(y);
   return wrong != 0;

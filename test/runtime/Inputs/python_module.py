@@ -1,6 +1,7 @@
 """Tests of the Python module. The driver is a fake: what a launch hands to it is read back from its record."""
 import contextlib
 import ctypes
+import functools
 import json
 import os
 import struct
@@ -8,6 +9,7 @@ import sys
 import tempfile
 import types
 import unittest
+import warnings
 
 import numpy
 import tile
@@ -97,16 +99,21 @@ class TorchDtype:
         return "torch." + self.name
 
 
-def makeTorch():
-    """A module that stands for PyTorch: streams 70 and on are current, one for each device."""
+@functools.lru_cache
+def torchModule():
     torch = types.ModuleType("torch")
     TorchTensor.__module__, TorchTensor.__name__ = "torch", "Tensor"
     torch.Tensor, torch.float32, torch.uint8 = TorchTensor, TorchDtype("float32"), TorchDtype("uint8")
     torch._C = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda device: 70 + device, _cuda_getDevice=lambda: 0)
     torch.cuda = types.SimpleNamespace(current_stream=lambda device: types.SimpleNamespace(cuda_stream=70 + device),
                                        device=lambda device: contextlib.nullcontext())
-    sys.modules["torch"] = torch
     return torch
+
+
+def makeTorch():
+    """Imports a module that stands for PyTorch: streams 70 and on are current, one for each device."""
+    sys.modules["torch"] = torchModule()
+    return torchModule()
 
 
 class DlTensor(ctypes.Structure):
@@ -284,6 +291,60 @@ class PythonModule(unittest.TestCase):
     def testExchange(self):
         self.quickly(lambda: self.scale(Exchange(0x3000), Exchange(0x8000), 4))
         self.assertEqual((fake.lastFunction, fake.stream, list(fake.arguments[:3])), (b"scale_T_f32", 77, [0x3010, 0x8010, 4]))
+
+    def testPrepared(self):
+        x, y = Cai(0x1000, "<f4", (7,)), Cai(0x8000, "<f4", (7,), (8,))
+        self.raises(tile.Error, "'y' has N = 6 in dimension 0, but 'x' has N = 7", lambda: self.scale.prepare(x, Cai(0x8000, "<f4", (6,))))
+        before = fake.launches
+        prepared = self.scale.prepare(x, y, 5, eps=2.0)
+        self.assertEqual((fake.launches, prepared.variant), (before, ""))
+        prepared(Cai(0x2000, "<f4", (7,)), Cai(0x9000, "<f4", (7,)), 6, eps=3.0, stream=4)
+        self.assertEqual((fake.lastFunction, fake.stream, list(fake.arguments[:3])), (b"scale_T_f32", 4, [0x2000, 0x9000, 6]))
+        self.assertEqual((fake.arguments[3], fake.arguments[5]), (struct.unpack("<I", struct.pack("<f", 3.0))[0], 7))
+        self.raises(tile.Error, "expected 4 values, as many as arguments were prepared, found 2", lambda: prepared(x, y))
+        self.raises(tile.Error, "'x' is null", lambda: prepared(Cai(0, "<f4", (7,)), y, 6, eps=3.0))
+        self.raises(tile.Error, "has no variant 'fast'", lambda: prepared.pin("fast"))
+        torch = makeTorch()
+        try:
+            x, y = TorchTensor(0x1000, torch.float32, (7,)), TorchTensor(0x8000, torch.float32, (7,))
+            self.scale(x, y)
+            prepared = self.scale.prepare(x, y)
+            other = TorchTensor(0x3000, torch.float32, (7,))
+            other.stride = other.shape = None  # not looked at again
+            if native:
+                type(prepared)._slowCall, slow = lambda *values, **named: self.fail("took the slow path"), type(prepared)._slowCall
+                prepared(other, y)
+                self.assertEqual((fake.stream, list(fake.arguments[:3]), fake.grid[0]), (70, [0x3000, 0x8000, 3], 7))
+                type(prepared)._slowCall = slow
+        finally:
+            del sys.modules["torch"]
+
+    @unittest.skipIf(not native, "without python/native.c")
+    def testPreparedExchange(self):
+        prepared = self.scale.prepare(Cai(0x1000, "<f4", (7,)), Cai(0x8000, "<f4", (7,)), 4)
+        prepared(Exchange(0x3000), Exchange(0x9000), 4)
+        self.assertEqual((fake.stream, list(fake.arguments[:3])), (77, [0x3010, 0x9010, 4]))
+
+    def testMemoryCheck(self):
+        x, y = Cai(0x1000, "<f4", (7,)), Cai(0x8000, "<f4", (7,))
+        self.raises(tile.Error, "'x' lies in host memory that the driver does not know", lambda: self.scale(x, y, check="memory"))
+        self.raises(ValueError, "check is 'all', expected True, False or 'memory'", lambda: self.scale(x, y, check="all"))
+        self.scale(x, y)
+
+    def testWarning(self):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            self.scale(Cai(0x1000, "<f4", (7,)), Cai(0x8000, "<f4", (7,)))
+            self.assertEqual(caught, [])  # a file of PTX for this very device
+            module = tile.load(write(self.folder.name, "sm_80"))
+            for _ in range(2):
+                module["scale"](Cai(0x1000, "<f4", (7,)), Cai(0x8000, "<f4", (7,)))
+            self.assertEqual([(one.category, os.path.basename(one.filename)) for one in caught], [(tile.PerformanceWarning, "python_module.py")])
+            self.assertIn("has no cubin for the device, sm_90: the driver compiles its PTX for sm_80", str(caught[0].message))
+            if native:
+                module = tile.load(write(self.folder.name, "sm_80"))
+                module["scale"](Exchange(0x3000), Exchange(0x8000), 4)
+                self.assertEqual([os.path.basename(one.filename) for one in caught[1:]], ["python_module.py"])
 
     def testUnchecked(self):
         self.scale(Cai(0x1000, "<f4", (7,)), Cai(0x8000, "<f4", (6,)), check=False)

@@ -30,17 +30,35 @@ int cuCtxGetCurrent(void **context) { return *context = state.current, 0; }
 int cuCtxSetCurrent(void *context) { return state.current = context, 0; }
 int cuCtxPushCurrent_v2(void *context) { return 0; }
 int cuCtxPopCurrent_v2(void **context) { return *context = state.current, 0; }
-int cuCtxGetDevice(int *device) { return *device = 0, 0; }
+int cuCtxGetDevice(int *device) { return *device = state.device, 0; }
+int cuPointerGetAttribute(void *value, int attribute, unsigned long long pointer) {
+  ++state.pointerQueries;
+  for (int i = 0; i < FAKE_MAX_MEMORY; ++i) {
+    const struct FakeMemory *known = &state.memory[i];
+    if (pointer < known->begin || pointer >= known->end)
+      continue;
+    if (attribute == 2)
+      *(unsigned *)value = known->type;
+    else if (attribute == 8)
+      *(unsigned *)value = known->managed;
+    else if (attribute == 9)
+      *(int *)value = known->device;
+    else
+      return 1;
+    return 0;
+  }
+  return 1;
+}
 int cuCtxSynchronize(void) { return 0; }
 int cuCtxGetId(void *context, unsigned long long *id) { return *id = state.contextId, 0; }
 int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options, void **values) {
-  ++state.loads;
+  __atomic_fetch_add(&state.loads, 1, __ATOMIC_RELAXED);
   if (state.loadResult)
     strcpy(values[0], "ptxas: line 1, what is wrong\n");
   *module = &state;
   return state.loadResult;
 }
-int cuModuleUnload(void *module) { return ++state.unloads, 0; }
+int cuModuleUnload(void *module) { return __atomic_fetch_add(&state.unloads, 1, __ATOMIC_RELAXED), 0; }
 int cuModuleGetFunction(void **function, void *module, const char *name) {
   char listed[72];
   strcpy(listed, name);

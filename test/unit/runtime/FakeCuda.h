@@ -9,13 +9,20 @@
 extern "C" {
 #endif
 
-enum { FAKE_MAX_ARGUMENTS = 16, FAKE_MAX_MEMSETS = 16, FAKE_MAX_MAPS = 8 };
+enum { FAKE_MAX_ARGUMENTS = 16, FAKE_MAX_MEMSETS = 16, FAKE_MAX_MAPS = 8, FAKE_MAX_MEMORY = 4 };
 
 struct FakeMemset {
   unsigned long long address;
   size_t pitch, width, rows;
   unsigned value, cellBytes;
   void *stream;
+};
+
+/* Memory that the driver knows: type 1 is the host's, 2 a device's. */
+struct FakeMemory {
+  unsigned long long begin, end;
+  unsigned type, managed;
+  int device;
 };
 
 /* What cuTensorMapEncodeTiled was told. The encoded map starts with its number. */
@@ -46,6 +53,9 @@ struct FakeCuda {
   int encodings, allocations, frees;
   unsigned cluster; /* 0: launched without */
   struct FakeMap map[FAKE_MAX_MAPS];
+  struct FakeMemory memory[FAKE_MAX_MEMORY];
+  int device;   /* the current context's */
+  int pointerQueries;
 };
 
 /* The one state of the process. */

@@ -1,0 +1,131 @@
+// Calls that are checked once: other addresses take the place of those that were checked, and only what is about addresses is
+// looked at again.
+#include "runtime/src/Module.h"
+
+#include <algorithm>
+
+using namespace tile::runtime;
+
+namespace tile::runtime {
+
+bool Validator::mayReplace(const tile_argument *arguments, const uint64_t *values, size_t count, const Plan &plan,
+                           bool unchecked) const {
+  for (const Binding &binding : bindings)
+    if (binding.form == Binding::Form::Scalar && binding.param < count && arguments[binding.param].kind != TILE_DEFAULT &&
+        (arguments[binding.param].bits ^ values[binding.param]) << (64 - tensors[binding.param].bits))
+      return false;
+  if (unchecked)
+    return true;
+  // Scalars and tensors without elements have no span.
+  for (size_t i = 0; i < count; ++i) {
+    if (plan.spans[i] && (!values[i] || (values[i] & (tensors[i].align - 1))))
+      return false;
+    for (size_t j = 0; j < i && plan.spans[i]; ++j)
+      if (values[i] - values[j] + plan.spans[i] - 1 < plan.spans[i] + plan.spans[j] - 1 && plan.spans[j] && mustDiffer(i, j))
+        return false;
+  }
+  return true;
+}
+
+void Validator::replace(const tile_argument *arguments, const uint64_t *values, size_t count, const Plan &plan,
+                        Plan &result) const {
+  result.empty = plan.empty;
+  result.programs = plan.programs;
+  if (!kernel.tensorMaps.empty())
+    result.strides = plan.strides;
+  result.fills = plan.fills;
+  for (size_t i = 0; i < plan.fills.size(); ++i)
+    result.fills[i].data = reinterpret_cast<void *>(uintptr_t(values[plan.fillParams[i]]));
+  result.cells = plan.cells;
+  result.pointers.resize(plan.pointers.size());
+  for (size_t i = 0; i < sources.size(); ++i) {
+    uint32_t param = sources[i].index;
+    if (sources[i].kind == Argument::Kind::Param && param < count && arguments[param].kind != TILE_DEFAULT)
+      result.cells[i] = values[param];
+    result.pointers[i] = &result.cells[i];
+  }
+}
+
+} // namespace tile::runtime
+
+void tile_prepared::keep(const tile_argument *given, size_t count) {
+  arguments.assign(given, given + count);
+  auto isTensor = [](const tile_argument &argument) {
+    return argument.kind == TILE_TENSOR && argument.rank > 0 && argument.rank <= TILE_MAX_RANK;
+  };
+  // Reserved first: the arguments point into it.
+  sizes.reserve(2 * TILE_MAX_RANK * count);
+  for (tile_argument &argument : arguments) {
+    values.push_back(argument.kind == TILE_TENSOR ? uint64_t(uintptr_t(argument.data)) : argument.bits);
+    for (const int64_t **list : {&argument.shape, &argument.strides}) {
+      if (!isTensor(argument) || !*list)
+        continue;
+      sizes.insert(sizes.end(), *list, *list + argument.rank);
+      *list = sizes.data() + sizes.size() - argument.rank;
+    }
+  }
+}
+
+Error tile_prepared::choose(const std::vector<const tile_instance *> &instances) {
+  const tile_instance *chosen = nullptr;
+  if (Error error = kernel->select(instances, arguments.data(), arguments.size(), chosen))
+    return error;
+  Plan checked;
+  if (Error error = chosen->validator->check(arguments.data(), arguments.size(), checked))
+    return error;
+  instance = chosen;
+  plan = std::move(checked);
+  return {};
+}
+
+Error tile_module::prepare(const tile_kernel &kernel, const char *variant, tile_prepared &prepared) {
+  Place place;
+  const std::vector<const tile_instance *> *list = nullptr;
+  if (Error error = candidates(kernel, place, list))
+    return error;
+  if (!variant)
+    return prepared.choose(*list);
+  std::vector<const tile_instance *> wanted;
+  std::string names;
+  for (const tile_instance *instance : *list) {
+    const std::string &known = instance->getKernel().variant;
+    if (known == variant)
+      wanted.push_back(instance);
+    std::string quoted = "'" + known + "'";
+    if (names.find(quoted) == std::string::npos)
+      names += (names.empty() ? "" : ", ") + quoted;
+  }
+  if (wanted.empty())
+    return Error(TILE_ERROR_KERNEL, kernel.name + ": '" + name + "' has no variant '" + variant + "' of it; there are " + names);
+  return prepared.choose(wanted);
+}
+
+Error tile_prepared::launch(const uint64_t *given, size_t count, void *stream, uint32_t flags) const {
+  if (!given) {
+    given = values.data();
+    count = values.size();
+  }
+  if (count != arguments.size())
+    return Error(TILE_ERROR_COUNT, kernel->name + ": expected " + std::to_string(arguments.size()) +
+                                       " values, as many as arguments were prepared, found " + std::to_string(count));
+  // Their buffers stay, so that a launch allocates nothing.
+  thread_local Plan fresh;
+  thread_local std::vector<tile_argument> changed;
+  const Validator &validator = *instance->validator;
+  bool unchecked = flags & TILE_LAUNCH_UNCHECKED;
+  bool isQuick = validator.mayReplace(arguments.data(), given, count, plan, unchecked);
+  bool needsArguments = !isQuick || (flags & TILE_LAUNCH_CHECK_MEMORY) || !instance->getKernel().tensorMaps.empty();
+  if (needsArguments) {
+    changed = arguments;
+    for (size_t i = 0; i < count; ++i)
+      if (changed[i].kind == TILE_TENSOR)
+        changed[i].data = reinterpret_cast<void *>(uintptr_t(given[i]));
+      else
+        changed[i].bits = given[i];
+  }
+  if (isQuick)
+    validator.replace(arguments.data(), given, count, plan, fresh);
+  else if (Error error = validator.check(changed.data(), count, fresh, unchecked))
+    return error;
+  return kernel->module->execute(*kernel, *instance, changed.data(), count, fresh, stream, flags, {});
+}
