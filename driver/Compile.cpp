@@ -97,7 +97,7 @@ bool Compiler::elaborate() {
   request.arguments = options.argItems;
   request.variants = options.variants;
   request.generic = options.generic;
-  if (!readConfig(options, getSource(), extents, session, request.config))
+  if (!readConfig(options, getSource(), extents, session, request.config, request.tuned))
     return false;
   request.attributes.assign(options.attributes.begin(), options.attributes.end());
   request.rate = makeConfigRater(options.target);

@@ -39,7 +39,7 @@ struct Attempt {
 
 /// The arguments of one shape, where they are run on, and the results expected.
 struct ShapeData {
-  explicit ShapeData(const Options &options) : attempt(options), arguments(attempt.options, attempt.session) {}
+  ShapeData(const Options &options, RandomCache &cache) : attempt(options), arguments(attempt.options, attempt.session, &cache) {}
   Attempt attempt; ///< its options have the shape's extents
   RunArguments arguments;
   runtime::Manifest manifest; ///< of the reference: the arguments refer to its last kernel
@@ -64,6 +64,7 @@ private:
 
   const Options &options;
   const runtime::CudaDriver *driver; ///< null: on the CPU
+  RandomCache cache;
   std::string reference;             ///< what results are compared with, for messages
   std::deque<std::pair<std::string, std::unique_ptr<ShapeData>>> shapes; ///< the latest last
 };
@@ -150,7 +151,7 @@ ShapeData *Worker::prepare(const MeasureRequest &request, std::string &reason) {
       sum += data->bytes;
     return sum;
   };
-  auto data = std::make_unique<ShapeData>(options);
+  auto data = std::make_unique<ShapeData>(options, cache);
   bool good = makeData(*data, request);
   while (!shapes.empty() && kept() + data->bytes > most)
     shapes.pop_front();

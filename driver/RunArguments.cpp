@@ -16,10 +16,11 @@ namespace tile {
 
 Buffer::Buffer(size_t size, size_t align) : bytes(size) {
   align = std::max<size_t>(align, 64);
-  size_t rounded = (std::max<size_t>(size, 1) + align - 1) / align * align;
-  data.reset(static_cast<char *>(std::aligned_alloc(align, rounded)));
-  if (data)
-    std::memset(data.get(), 0, rounded);
+  size = std::max<size_t>(size, 1) + align;
+  memory.reset(static_cast<char *>(std::calloc(size, 1))); // large memory is zero as it comes, and is not touched twice
+  void *place = memory.get();
+  if (place)
+    data = static_cast<char *>(std::align(align, bytes, place, size));
 }
 
 static const std::string *find(const std::vector<NameValue> &pairs, StringRef name) {
@@ -299,40 +300,48 @@ bool RunArguments::bind(const runtime::Kernel &kernel) {
   return true;
 }
 
+static void makeRandom(uint64_t seed, runtime::Dtype dtype, char *data, size_t count) {
+  std::mt19937_64 random(seed);
+  auto uniform = [&] { return double((random() >> 11) + 1) * 0x1p-53; }; // in (0, 1]
+  size_t size = (runtime::dtypeBits(dtype) + 7) / 8;
+  bool isBool = dtype == runtime::Dtype::Bool;
+  for (size_t n = 0; n < count; ++n, data += size) {
+    uint64_t bits;
+    if (runtime::dtypeBits(dtype) < 8) {
+      bits = random();
+    } else if (runtime::isIntegral(dtype)) {
+      bits = random() % (isBool ? 2 : 10);
+    } else {
+      double value = std::sqrt(-2 * std::log(uniform())) * std::cos(6.283185307179586 * uniform());
+      bits = runtime::encodeFloat(value, dtype);
+    }
+    std::memcpy(data, &bits, size); // little endian, as everything here
+  }
+}
+
 /// Normal numbers for floats, 0 to 9 for integers, any for those of 4 bits; the same for the same seed and name on every machine.
 void RunArguments::fillRandom(RunArgument &argument) {
   const runtime::Param &param = *argument.param;
   uint64_t seed = options.seed * 0x9e3779b97f4a7c15ull;
   for (char c : param.name)
     seed = (seed ^ uint8_t(c)) * 0x100000001b3ull;
-  std::mt19937_64 random(seed);
-  auto uniform = [&] { return double((random() >> 11) + 1) * 0x1p-53; }; // in (0, 1]
   size_t size = (runtime::dtypeBits(param.dtype) + 7) / 8;
-  char *data = argument.buffer.getData();
-  bool isBool = param.dtype == runtime::Dtype::Bool;
   // Long tensors repeat what they begin with, after a prime number of elements: no two rows are alike, and it takes no time.
   constexpr size_t period = 1048573;
-  size_t count = argument.buffer.getBytes() / size;
-  for (size_t n = 0; n < count; ++n, data += size) {
-    if (n == period) {
-      for (size_t left = (count - n) * size, have = n * size; left;) {
-        size_t piece = std::min(left, have);
-        std::memcpy(data, argument.buffer.getData(), piece);
-        data += piece;
-        left -= piece;
-      }
-      break;
-    }
-    uint64_t bits;
-    if (runtime::dtypeBits(param.dtype) < 8) {
-      bits = random();
-    } else if (runtime::isIntegral(param.dtype)) {
-      bits = random() % (isBool ? 2 : 10);
-    } else {
-      double value = std::sqrt(-2 * std::log(uniform())) * std::cos(6.283185307179586 * uniform());
-      bits = runtime::encodeFloat(value, param.dtype);
-    }
-    std::memcpy(data, &bits, size); // little endian, as everything here
+  size_t bytes = argument.buffer.getBytes(), have = std::min(bytes / size, period) * size;
+  char *data = argument.buffer.getData();
+  std::vector<char> *known = cache ? &(*cache)[{seed, param.dtype}] : nullptr;
+  if (known && known->size() >= have) {
+    std::memcpy(data, known->data(), have);
+  } else {
+    makeRandom(seed, param.dtype, data, have / size);
+    if (known)
+      known->assign(data, data + have);
+  }
+  for (size_t done = have; done < bytes / size * size;) {
+    size_t piece = std::min(bytes / size * size - done, done);
+    std::memcpy(data + done, data, piece);
+    done += piece;
   }
 }
 

@@ -21,14 +21,15 @@ public:
   /// `bytes` bytes of zeros, aligned to `align`. Holds nothing (see getData) where there is not that much memory.
   Buffer(size_t bytes, size_t align);
 
-  char *getData() const { return data.get(); }
+  char *getData() const { return data; }
   size_t getBytes() const { return bytes; }
 
 private:
   struct Free {
     void operator()(char *pointer) const { std::free(pointer); }
   };
-  std::unique_ptr<char, Free> data;
+  std::unique_ptr<char, Free> memory;
+  char *data = nullptr; ///< aligned, in `memory`
   size_t bytes = 0;
 };
 
@@ -41,10 +42,13 @@ struct RunArgument {
   bool isDefault = false;
 };
 
+/// What random tensors begin with, by seed and dtype; shared by arguments of several shapes.
+using RandomCache = std::map<std::pair<uint64_t, runtime::Dtype>, std::vector<char>>;
+
 /// What --arg and --random give for one kernel.
 class RunArguments {
 public:
-  RunArguments(const Options &options, Session &session) : options(options), session(session) {}
+  RunArguments(const Options &options, Session &session, RandomCache *cache = nullptr) : options(options), session(session), cache(cache) {}
 
   /// Checks the names of --arg and --out against the kernel's declaration and reads the .npy files.
   bool load(const ast::KernelDecl &kernel);
@@ -75,6 +79,7 @@ private:
 
   const Options &options;
   Session &session;
+  RandomCache *cache;
   std::map<std::string, runtime::NpyArray> files; ///< by parameter
   std::map<std::string, std::string> values;      ///< text of scalars, by parameter
   runtime::Bindings bindings;

@@ -4,6 +4,8 @@
 #include "driver/Compile.h"
 #include "driver/Output.h"
 #include "driver/RunCuda.h"
+#include "driver/TuneEstimate.h"
+#include "driver/TuneReport.h"
 #include "driver/Tuner.h"
 #include "driver/Version.h"
 #include "runtime/src/CudaDriver.h"
@@ -59,6 +61,7 @@ bool Tuner::readSpace() {
     if (param.access == ast::Access::out || param.access == ast::Access::inout)
       outputs.push_back(param.name.text);
   ElaborateOptions request;
+  request.attributes.assign(options.attributes.begin(), options.attributes.end());
   request.defines.assign(options.defines.begin(), options.defines.end());
   request.target = options.target;
   mlir::MLIRContext context;
@@ -79,6 +82,8 @@ bool Tuner::readSpace() {
   for (const TuneShape &shape : tune.shapes)
     shapes.push_back(toText(shape));
   usable.assign(configs.size(), true);
+  if (isOnGPU() && !tune.precompile && tune.logs.empty())
+    estimates = estimateSpace(*compiler.getProgram(), *kernels.front(), request, space.configs, tune.shapes, session.getSources());
   return true;
 }
 
@@ -197,6 +202,13 @@ bool Tuner::writeResult() {
     times = readTimes(/*all=*/true);
     chosen = chooseVariants(times, tune.variants, tune.objective == "worst");
   }
+  std::vector<OutputFile> files;
+  if (!tune.csv.empty())
+    files.push_back({tune.csv, toCsv(*log)});
+  if (!tune.plot.empty())
+    files.push_back({tune.plot, toSvg(*log, kernel + " on " + deviceName)});
+  if (chosen.empty() && !writeFiles(files, session))
+    return false;
   if (chosen.empty())
     return session.failData("no configuration was measured at every shape" + Twine(isOverBudget() ? ": the budget is too small" : "; the log says why: ") +
                             (isOverBudget() ? "" : workPath("log.jsonl")));
@@ -223,9 +235,9 @@ bool Tuner::writeResult() {
     failed += !each.isTimed();
   outs() << configs.size() << " configurations of " << space.combinations << " combinations, " << log->getMeasurements().size() << " measurements, "
          << failed << " left out, " << format("%.0f s", secondsSinceStart()) << "\n";
-  if (options.output.empty())
-    return true;
-  return writeFiles({{options.output, toJson(result)}}, session);
+  if (!options.output.empty())
+    files.push_back({options.output, toJson(result)});
+  return writeFiles(files, session);
 }
 
 bool Tuner::run() {

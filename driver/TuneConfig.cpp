@@ -157,7 +157,21 @@ std::string hashTuned(StringRef source, StringRef kernel, const std::vector<Name
   return utohexstr(xxh3_64bits(text), /*LowerCase=*/true);
 }
 
-bool readConfig(const Options &options, StringRef source, const TuneShape &shape, Session &session, TuneConfig &config) {
+TunedConfigs listConfigs(const TuneResult &result) {
+  TunedConfigs tuned;
+  if (llvm::any_of(result.entries, [&](const TuneEntry &entry) { return entry.config == result.best; }))
+    tuned.configs.push_back(result.best);
+  for (const TuneEntry &entry : result.entries) {
+    auto known = llvm::find(tuned.configs, entry.config);
+    if (known == tuned.configs.end())
+      known = tuned.configs.insert(known, entry.config);
+    tuned.shapes.emplace_back(entry.shape, known - tuned.configs.begin());
+  }
+  return tuned.configs.size() > 1 ? tuned : TunedConfigs();
+}
+
+bool readConfig(const Options &options, StringRef source, const TuneShape &shape, Session &session, TuneConfig &config,
+                TunedConfigs &tuned) {
   if (options.config.empty())
     return true;
   if (!StringRef(options.config).ends_with(".json")) {
@@ -176,6 +190,8 @@ bool readConfig(const Options &options, StringRef source, const TuneShape &shape
     return session.failCall("'" + options.config + "' cannot be used: " + error);
   if (!options.kernel.empty() && result->kernel != options.kernel)
     return session.failCall("'" + options.config + "' is of kernel '" + result->kernel + "', not of '" + options.kernel + "'");
+  if (options.targets.size() > 1 && result->target != options.target)
+    return true; // it is for another part of the package
   std::string stale;
   if (result->source != hashTuned(source, result->kernel, options.defines))
     stale = "the source or its definitions have changed since";
@@ -187,6 +203,8 @@ bool readConfig(const Options &options, StringRef source, const TuneShape &shape
     session.getDiagnostics().report(diag::staleConfig, Range(), options.config, stale);
   const TuneEntry *nearest = findNearest(*result, shape);
   config = nearest ? nearest->config : result->best;
+  if (options.package || options.cSource)
+    tuned = listConfigs(*result);
   return true;
 }
 

@@ -50,8 +50,13 @@ const TuneEntry *findNearest(const TuneResult &result, const TuneShape &shape);
 /// Hash of a kernel's source and what binds it.
 std::string hashTuned(llvm::StringRef source, llvm::StringRef kernel, const std::vector<NameValue> &defines);
 
-/// The configuration that --config asks for, for a launch of these extents. False after an error.
-bool readConfig(const Options &options, llvm::StringRef source, const TuneShape &shape, Session &session, TuneConfig &config);
+/// The configurations of a result and where each was best, for a package that holds them all; nothing where there is but one.
+TunedConfigs listConfigs(const TuneResult &result);
+
+/// What --config asks for: one configuration, for a launch of these extents, or for packages and C all that a result has. False after
+/// an error.
+bool readConfig(const Options &options, llvm::StringRef source, const TuneShape &shape, Session &session, TuneConfig &config,
+                TunedConfigs &tuned);
 
 } // namespace tile
 

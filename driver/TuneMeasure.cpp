@@ -1,7 +1,5 @@
 // `tilec tune`: what is measured, by which workers, and how it gets into the log.
-#include "codegen/Assemble.h"
 #include "driver/Tuner.h"
-#include "driver/WaveModel.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -208,12 +206,7 @@ SearchSpace Tuner::describeSpace() const {
   for (size_t c = 0; c < configs.size(); ++c)
     if (usable[c] && (c % tune.shards == tune.shard || c == 0))
       result.configs.push_back(c);
-  if (isOnGPU())
-    for (size_t c = 0; c < configs.size(); ++c) {
-      std::vector<double> &row = result.estimates.emplace_back(shapes.size(), 0);
-      for (size_t s = 0; usable[c] && s < shapes.size(); ++s)
-        row[s] = estimateWaves(imagePath(c) + ".json", tune.shapes[s]);
-    }
+  result.estimates = estimates;
   return result;
 }
 

@@ -102,7 +102,10 @@ std::vector<size_t> Search::choose(size_t shape, size_t count) {
 
 //===--- Halving ---------------------------------------------------------------------------------------------------===//
 
-/// First looks in three steps, each guided by those before; then the better half with more effort, and of that the better half.
+/// How many of those looked at are timed with an effort.
+static size_t share(size_t looks, unsigned effort) { return std::max<size_t>(2, effort == 1 ? looks * 3 / 10 : looks / 6); }
+
+/// First looks in three steps, each guided by those before; then the better part with more effort, and of that the better part.
 bool Search::searchShapes(ArrayRef<size_t> shapes) {
   constexpr double slack = 1.5;
   size_t looks = firstLooks();
@@ -132,7 +135,7 @@ bool Search::searchShapes(ArrayRef<size_t> shapes) {
     std::vector<Trial> trials;
     for (size_t shape : shapes) {
       std::vector<size_t> ranked = rankAt(shape);
-      ranked.resize(std::min(ranked.size(), std::max<size_t>(2, looks >> (effort == 1 ? 1 : 2))));
+      ranked.resize(std::min(ranked.size(), share(looks, effort)));
       for (size_t config : ranked)
         trials.push_back({config, shape, effort, slack});
     }
@@ -216,7 +219,7 @@ bool Search::runExhaustive() {
 }
 
 size_t Search::countTrials() const {
-  size_t looks = firstLooks(), each = looks + std::max<size_t>(2, looks / 2) + std::max<size_t>(2, looks / 4);
+  size_t looks = firstLooks(), each = looks + share(looks, 1) + share(looks, 2);
   return space.shapes.size() * (each + (options.variants < space.shapes.size() ? 2 * options.variants + 2 : 0));
 }
 

@@ -62,6 +62,7 @@ private:
   TuneSpace space;
   std::vector<std::string> configs, shapes; ///< as text
   std::vector<bool> usable;                 ///< compiled
+  std::vector<std::vector<double>> estimates; ///< milliseconds by configuration and shape; empty: there are none
   std::optional<TuneLog> log;
   std::unique_ptr<WorkerPool> workers;
 };

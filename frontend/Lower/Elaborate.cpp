@@ -37,6 +37,9 @@ static void checkDefines(const std::vector<const ast::KernelDecl *> &kernels, co
   known.insert(known.end(), {"warps", "stages", "grouped", "consumers", "occupancy", "maxreg", "persistent"});
   for (const auto &setting : options.config)
     check(setting, known);
+  for (const TuneConfig &config : options.tuned.configs)
+    for (const auto &setting : config)
+      check(setting, known);
   for (const auto &[name, value] : options.attributes) {
     if (llvm::is_contained(getKernelAttributeNames(), name))
       continue;
@@ -98,15 +101,29 @@ static bool elaborateKernel(Modules &modules, const ast::KernelDecl &kernel, con
   chosen.defines.insert(chosen.defines.end(), common.defines.begin(), common.defines.end());
   chosen.arguments = common.facts;
   std::vector<runtime::Kernel> requested, specialized, generic;
+  // Of tuned configurations the first comes last: it is for what the others are not for.
+  size_t configs = std::max<size_t>(1, chosen.tuned.configs.size());
+  if (!chosen.tuned.configs.empty())
+    chosen.config = chosen.tuned.configs.front();
   std::vector<Instance> instances = Elaborator(modules, kernel, chosen, diagnostics, *result.module).chooseInstances();
-  for (const Instance &instance : instances) {
-    // The generic one first: a kernel must type-check without its variants' facts. Instances mostly repeat each other's
-    // errors: one is enough.
-    if (!addVersion(modules, kernel, chosen, diagnostics, instance, Variant(), result, generic))
-      return false;
-    for (const Variant &variant : Elaborator(modules, kernel, chosen, diagnostics, *result.module).listVariants())
-      if (!addVersion(modules, kernel, chosen, diagnostics, instance, variant, result, specialized))
+  for (size_t i = 0; i < configs; ++i) {
+    ElaborateOptions own = chosen;
+    Variant plain;
+    if (configs > 1) {
+      plain.tuned = (i + 1) % configs;
+      own.config = chosen.tuned.configs[*plain.tuned];
+    }
+    for (const Instance &instance : configs > 1 ? Elaborator(modules, kernel, own, diagnostics, *result.module).chooseInstances() : instances) {
+      // The generic one first: a kernel must type-check without its variants' facts. Instances mostly repeat each other's
+      // errors: one is enough.
+      if (!addVersion(modules, kernel, own, diagnostics, instance, plain, result, generic))
         return false;
+      for (Variant variant : Elaborator(modules, kernel, own, diagnostics, *result.module).listVariants()) {
+        variant.tuned = plain.tuned;
+        if (!addVersion(modules, kernel, own, diagnostics, instance, variant, result, specialized))
+          return false;
+      }
+    }
   }
   for (const VariantRequest &request : options.variants) {
     MatchedItems matched;

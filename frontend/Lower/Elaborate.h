@@ -28,6 +28,14 @@ struct TuneSpace {
   size_t combinations = 0;
 };
 
+/// Configurations that a launch chooses among, by the tune clause's key.
+struct TunedConfigs {
+  /// The first is for every call that no other is for.
+  std::vector<TuneConfig> configs;
+  /// Extents by name, and which configuration was best there.
+  std::vector<std::pair<std::vector<std::pair<std::string, int64_t>>, size_t>> shapes;
+};
+
 /// Names of the attributes that a kernel takes.
 const std::vector<std::string> &getKernelAttributeNames();
 
@@ -56,6 +64,8 @@ struct ElaborateOptions {
   std::vector<std::pair<std::string, std::string>> defines;
   /// Pinned values of compile-time parameters and kernel attributes: they come before what the source prefers, after -D.
   TuneConfig config;
+  /// Makes a version of each instance for each of several configurations, in place of `config`.
+  TunedConfigs tuned;
   /// Kernel attributes of the command line: they come before all others, in the order warps=8, fp=fast.
   TuneConfig attributes;
   /// Compile only this kernel; empty: all of the file.

@@ -30,6 +30,8 @@ struct Variant {
   /// From the source: a clause, and for each of its contracts which listed value is meant.
   const ast::SpecializeClause *clause = nullptr;
   std::vector<size_t> choice;
+  /// Which of the tuned configurations it has; none where there is but one.
+  std::optional<size_t> tuned;
 
   bool isGeneric() const { return !clause && name.empty(); }
 };
@@ -164,6 +166,7 @@ private:
   };
   bool applyItem(const ArgItem &item, bool isDispatched, runtime::Kernel &record);
   bool applyVariant(const Variant &variant, runtime::Kernel &record);
+  bool applyTuned(size_t choice, runtime::Kernel &record);
   bool applySpecialize(const ast::Contract &contract, size_t choice, runtime::Kernel &record, std::string &name);
   bool narrow(const std::string &name, int64_t min, int64_t max, std::optional<int64_t> opt, const FactSource &source,
               runtime::Kernel &record);

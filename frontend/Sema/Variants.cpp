@@ -2,6 +2,7 @@
 // What is fixed stays in the manifest as a dimension with one value; the kernel sees a constant, the ABI nothing.
 #include "frontend/Lower/Elaborator.h"
 #include "frontend/Sema/MatchItems.h"
+#include "frontend/Sema/TuneTable.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -264,5 +265,54 @@ bool Elaborator::applyVariant(const Variant &variant, runtime::Kernel &record) {
         return false;
   if (!variant.isGeneric())
     record.symbol += "_" + symbolPart(record.variant);
+  return !variant.tuned || applyTuned(*variant.tuned, record);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===//
+// Tuned configurations
+//===----------------------------------------------------------------------------------------------------------------===//
+
+/// Makes the values of the key for which a configuration is to be taken a fact: of all but the first, which is for what is left. The
+/// kernel learns nothing from it.
+bool Elaborator::applyTuned(size_t choice, runtime::Kernel &record) {
+  std::vector<LaunchExpr> keys;
+  auto *tune = kernel.clause<ast::TuneClause>();
+  Range place = kernel.name.range;
+  for (const ast::TuneItem &item : tune ? ArrayRef(tune->items) : ArrayRef<ast::TuneItem>())
+    for (const ast::ExprPtr &key : item.keys) {
+      place = key->range;
+      if (!usesLaunchNames(*key) || usesDropped(*key)) // the same for every call
+        continue;
+      std::optional<LaunchExpr> expr = toLaunchExpr(*key);
+      if (!expr)
+        return false;
+      keys.push_back(std::move(*expr));
+    }
+  if (keys.empty()) // without a key, the extents themselves
+    for (const auto &[name, extent] : options.tuned.shapes.empty() ? std::vector<std::pair<std::string, int64_t>>() : options.tuned.shapes.front().first)
+      if (launchNames.count(name))
+        keys.push_back(LaunchExpr::makeName(name));
+  std::vector<TunedPoint> points;
+  for (const auto &[shape, best] : options.tuned.shapes) {
+    runtime::Bindings bindings(shape.begin(), shape.end());
+    TunedPoint point{{}, best};
+    for (const LaunchExpr &key : keys) {
+      std::string reason;
+      std::optional<int64_t> value = key.evaluate(bindings, reason);
+      if (!value) {
+        error(diag::badTune, place, "the tuned result has a shape without a value for `" + key.toString() + "` (" + reason +
+                                        "): tune again, with all that the key uses in --shape");
+        return false;
+      }
+      point.key.push_back(*value);
+    }
+    points.push_back(std::move(point));
+  }
+  if (choice == 0)
+    return true;
+  record.variant += (record.variant.empty() ? "" : ",") + ("tuned" + Twine(choice)).str();
+  record.symbol += "_tuned" + std::to_string(choice);
+  LaunchExpr condition = divideKeys(keys, points, options.tuned.configs.size())[choice];
+  addCondition(condition, {condition.toString(), Range(), /*isDispatched=*/true}, record);
   return true;
 }

@@ -69,7 +69,7 @@ def main():
             for command, expected, needsGpu in commands(os.path.join(folder, guide)):
                 if needsGpu and options.device == "cpu":
                     continue
-                missing = [tool for tool in ("cmake", "gcc", "g++", "pkg-config") if tool in command and not shutil.which(tool)]
+                missing = [tool for tool in ("cmake", "gcc", "g++", "pkg-config", "parallel") if tool in command and not shutil.which(tool)]
                 builds = not re.match(r"(\w+=\S+ )*\./", command)
                 absent = bool(missing) if builds else absent    # what was not built does not run
                 if absent:

@@ -1,0 +1,95 @@
+// Which of several tuned configurations a launch takes, by the values of the tune clause's key.
+#include "frontend/Sema/TuneTable.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+using namespace tile;
+using llvm::ArrayRef;
+using LaunchExpr = runtime::Expr;
+using LaunchOp = runtime::Expr::Op;
+
+namespace {
+
+/// A comparison that divides points: `keys[axis] <= bound`.
+struct Split {
+  size_t axis = 0;
+  int64_t bound = 0;
+  double entropy = 0, gap = 0; ///< what is left unknown; how far apart the two sides are
+};
+
+} // namespace
+
+/// Bits needed to tell the points' choices.
+static double entropyOf(ArrayRef<TunedPoint> points) {
+  std::map<size_t, size_t> counts;
+  for (const TunedPoint &point : points)
+    ++counts[point.choice];
+  double sum = 0;
+  for (const auto &[choice, count] : counts)
+    sum -= double(count) * std::log2(double(count) / double(points.size()));
+  return sum;
+}
+
+/// Both positive or not, the number in the middle that belongs to the lower side.
+static int64_t middleOf(int64_t low, int64_t high) {
+  double middle = low > 0 ? std::sqrt(double(low) * double(high)) : low + (double(high) - double(low)) / 2;
+  return std::clamp<int64_t>(int64_t(middle), low, high - 1);
+}
+
+static std::optional<Split> chooseSplit(ArrayRef<TunedPoint> points) {
+  std::optional<Split> best;
+  for (size_t axis = 0; axis < points.front().key.size(); ++axis) {
+    std::vector<int64_t> values;
+    for (const TunedPoint &point : points)
+      values.push_back(point.key[axis]);
+    llvm::sort(values);
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    for (size_t i = 0; i + 1 < values.size(); ++i) {
+      Split split{axis, middleOf(values[i], values[i + 1]), 0, 0};
+      std::vector<TunedPoint> sides[2];
+      for (const TunedPoint &point : points)
+        sides[point.key[axis] > split.bound].push_back(point);
+      split.entropy = entropyOf(sides[0]) + entropyOf(sides[1]);
+      split.gap = std::log2(double(std::max<int64_t>(values[i + 1], 1))) - std::log2(double(std::max<int64_t>(values[i], 1)));
+      bool isBetter = !best || split.entropy < best->entropy - 1e-9 || (split.entropy < best->entropy + 1e-9 && split.gap > best->gap + 1e-9);
+      if (isBetter)
+        best = split;
+    }
+  }
+  return best;
+}
+
+/// Adds the conditions of the leaves under `path`.
+static void divide(ArrayRef<LaunchExpr> keys, ArrayRef<TunedPoint> points, std::optional<LaunchExpr> path,
+                   std::vector<std::optional<LaunchExpr>> &conditions) {
+  bool isLeaf = llvm::all_of(points, [&](const TunedPoint &point) { return point.choice == points.front().choice; });
+  std::optional<Split> split = isLeaf ? std::nullopt : chooseSplit(points);
+  if (!split) {
+    std::optional<LaunchExpr> &condition = conditions[points.front().choice];
+    LaunchExpr here = path.value_or(LaunchExpr(1));
+    condition = condition ? LaunchExpr::make(LaunchOp::Or, *condition, here) : here;
+    return;
+  }
+  for (bool upper : {false, true}) {
+    std::vector<TunedPoint> side;
+    for (const TunedPoint &point : points)
+      if ((point.key[split->axis] > split->bound) == upper)
+        side.push_back(point);
+    LaunchExpr test = LaunchExpr::make(upper ? LaunchOp::Gt : LaunchOp::Le, keys[split->axis], LaunchExpr(split->bound));
+    divide(keys, side, path ? LaunchExpr::make(LaunchOp::And, *path, test) : test, conditions);
+  }
+}
+
+std::vector<LaunchExpr> tile::divideKeys(const std::vector<LaunchExpr> &keys, const std::vector<TunedPoint> &points, size_t choices) {
+  std::vector<std::optional<LaunchExpr>> conditions(choices);
+  if (!points.empty())
+    divide(keys, points, std::nullopt, conditions);
+  std::vector<LaunchExpr> result;
+  for (const std::optional<LaunchExpr> &condition : conditions)
+    result.push_back(condition.value_or(LaunchExpr(0)));
+  return result;
+}

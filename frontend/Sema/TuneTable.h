@@ -1,0 +1,22 @@
+// Which of several tuned configurations a launch takes, by the values of the tune clause's key.
+#ifndef TILE_FRONTEND_SEMA_TUNETABLE_H
+#define TILE_FRONTEND_SEMA_TUNETABLE_H
+
+#include "runtime/src/Expr.h"
+
+namespace tile {
+
+/// What was best for one value of the key.
+struct TunedPoint {
+  std::vector<int64_t> key; ///< one number for each expression of the key
+  size_t choice;
+};
+
+/// For each of `choices` the condition on `keys` under which it is taken. They exclude each other and together hold always: a tree of
+/// comparisons of single keys, so that each point gets its choice and others that of points near by: the bounds lie at the geometric
+/// means of neighbouring values. Of points with equal keys the first counts. A choice that no point has gets the condition 0.
+std::vector<runtime::Expr> divideKeys(const std::vector<runtime::Expr> &keys, const std::vector<TunedPoint> &points, size_t choices);
+
+} // namespace tile
+
+#endif
