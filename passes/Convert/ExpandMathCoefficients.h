@@ -172,6 +172,13 @@ constexpr double powTail64[] = {
     0x1.ead1999f68a11p-4,  // 0.119829
 };
 
+/// erf(x) = tanh(x P(x^2)) on |x| <= 3
+constexpr double erfByTanh32[] = {
+    0x1.20d92c0000000p+0,  // 1.12831
+    0x1.a884d00000000p-4,  // 0.103642
+    -0x1.a7ba240000000p-10,  // -0.00161639
+};
+
 /// log(2); the first part times a 9-bit integer is exact
 constexpr double log2Parts32[] = {
     0x1.62e4000000000p-1,

@@ -131,6 +131,8 @@ def main():
     fit("powTail64", "log((1+s)/(1-s)) = 2s + s z (2/3 + z P(z)), z = s^2", 53,
         lambda z: ((atanhOf(z) - 2) / z - mpf(2) / 3) / z, lambda z: z * z / 2, mpf(10) ** -10,
         (mp.sqrt(2) - 1) ** 4 * mpf("1.001"), 7)
+    fit("erfByTanh32", "erf(x) = tanh(x P(x^2)) on |x| <= 3", 24, lambda z: mp.atanh(mp.erf(mp.sqrt(z))) / mp.sqrt(z),
+        lambda z: mp.sqrt(z) * (1 - mp.erf(mp.sqrt(z)) ** 2) / mp.erf(mp.sqrt(z)), mpf(10) ** -12, 9, 2)
     log2 = mp.log(2)
     split("log2Parts32", "log(2); the first part times a 9-bit integer is exact", log2, 24, [15, 24])
     split("log2Parts64", "log(2); the first part times a 12-bit integer is exact", log2, 53, [41, 53])

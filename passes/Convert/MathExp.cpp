@@ -14,23 +14,6 @@ static Number approximate(Number x) {
   return x.make(Intrinsic::create(x.at(), x.get().getType(), x.get(), LLVM::FastmathFlags::afn));
 }
 
-/// PTX that makes $0 of $1, both f32, for each element.
-static Number instructions(Number x, StringRef code) {
-  ImplicitLocOpBuilder &b = x.at();
-  auto one = [&](Value element) -> Value {
-    return LLVM::InlineAsmOp::create(b, b.getF32Type(), element, code, "=f,f", /*has_side_effects=*/false, /*is_align_stack=*/false,
-                                     LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
-        .getResult(0);
-  };
-  auto vector = dyn_cast<VectorType>(x.get().getType());
-  if (!vector)
-    return x.make(one(x.get()));
-  SmallVector<Value> results;
-  for (int64_t i = 0; i < vector.getNumElements(); ++i)
-    results.push_back(one(vector::ExtractOp::create(b, x.get(), ArrayRef<int64_t>{i})));
-  return x.make(vector::FromElementsOp::create(b, vector, results));
-}
-
 Rounded roundToInteger(Number x) {
   // Adding 1.5 * 2^fraction pushes the fraction out of the significand and leaves the integer in its low bits.
   Number magic = x.constant(x.getWidth() == 32 ? 0x1.8p23 : 0x1.8p52);
@@ -84,7 +67,19 @@ static Number exponentialByExp2(Number x) {
       "ex2.approx.ftz.f32 e, r;\n"
       "mov.b32 i, t; shl.b32 i, i, 23; mov.b32 t, i;\n"
       "mul.f32 $0, e, t; }";
-  return instructions(x, code);
+  ImplicitLocOpBuilder &b = x.at();
+  auto one = [&](Value element) -> Value {
+    return LLVM::InlineAsmOp::create(b, b.getF32Type(), element, code, "=f,f", /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                     LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+        .getResult(0);
+  };
+  auto vector = dyn_cast<VectorType>(x.get().getType());
+  if (!vector)
+    return x.make(one(x.get()));
+  SmallVector<Value> results;
+  for (int64_t i = 0; i < vector.getNumElements(); ++i)
+    results.push_back(one(vector::ExtractOp::create(b, x.get(), ArrayRef<int64_t>{i})));
+  return x.make(vector::FromElementsOp::create(b, vector, results));
 }
 
 Number exponential(Number x, Number tail, Machine machine) {
@@ -133,15 +128,11 @@ Number expandTanh(Number x, Machine machine) {
   return copySign(t / (t + 2.0), x);
 }
 
-/// The smaller of the two, or NaN: one instruction.
-static Number atMost(Number x, double high) {
-  return x.make(arith::MinimumFOp::create(x.at(), x.get(), x.like(high).get()));
-}
-
-/// erf by tanh.approx: tanh(x P(x^2)), whose own error is 6e-5 of the result.
+/// erf by tanh.approx; the polynomial's own error is 6e-5 of the result. Beyond |x| = 3 tanh is 1 already, and NaN stays.
 static Number fastErf(Number x) {
-  static constexpr double coefficients[] = {1.12831368, 0.103642477, -0.00161645788};
-  return approximate<LLVM::TanhOp>(x * polynomial(atMost(x * x, 9.0), coefficients));
+  Number square = x * x;
+  Number held = x.make(arith::MinimumFOp::create(x.at(), square.get(), x.like(9.0).get()));
+  return approximate<LLVM::TanhOp>(x * polynomial(held, erfByTanh32));
 }
 
 Number expandErf(Number x, Machine machine) {
