@@ -2,7 +2,7 @@
 #include "codegen/Optimize.h"
 #include "codegen/KeepWrappingTests.h"
 #include "codegen/LimitVectorization.h"
-#include "codegen/PtxasWorkarounds.h"
+#include "codegen/SplitShortVectors.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -61,7 +61,6 @@ static FunctionPassManager buildKernelPipeline() {
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions().hoistCommonInsts(true).sinkCommonInsts(true)));
   passes.addPass(ADCEPass());
-  passes.addPass(SignLoopEndsPass());
   passes.addPass(SplitShortVectorsPass());
   return passes;
 }
@@ -70,6 +69,7 @@ void runPipeline(Module &module, TargetMachine &machine, const PipelineOptions &
   PipelineTuningOptions tuning;
   tuning.LoopVectorization = options.vectorizeLoops;
   tuning.SLPVectorization = options.level >= 2;
+  tuning.ForgetAllSCEVInLoopUnroll = true; // else unrolling takes most of the time where a kernel has many loops
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;

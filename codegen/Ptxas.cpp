@@ -8,6 +8,7 @@
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <spawn.h>
@@ -130,7 +131,8 @@ private:
 
 } // namespace
 
-/// Runs `arguments` with standard output and error going to `log`. Returns the exit code, or an error if it did not run.
+/// Runs `arguments` with standard output and error going to `log`. Returns the exit code, below 0 the signal that ended it, or an
+/// error if it did not run.
 static Expected<int> runProgram(const std::string &program, ArrayRef<std::string> arguments, MemoryFile &log) {
   SmallVector<char *> argv;
   for (const std::string &argument : arguments)
@@ -149,9 +151,7 @@ static Expected<int> runProgram(const std::string &program, ArrayRef<std::string
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR)
       return makeError("lost '" + program + "': " + std::strerror(errno));
-  if (WIFSIGNALED(status))
-    return makeError("'" + program + "' was ended by signal " + Twine(WTERMSIG(status)));
-  return WEXITSTATUS(status);
+  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 void parseAssemblerLog(StringRef log, Cubin &cubin) {
@@ -196,25 +196,35 @@ static std::string getFirstError(StringRef log) {
   return lines.empty() ? "no message" : lines.front().trim().str();
 }
 
+/// ptxas itself crashes on some kernels at its highest levels; a lower one is tried then, with a warning.
 static Expected<Cubin> assembleWithPtxas(StringRef ptx, const std::string &program, const AssembleOptions &options) {
-  MemoryFile input("tile.ptx"), output("tile.cubin"), log("ptxas.log");
-  if (!input.isOpen() || !output.isOpen() || !log.isOpen() || !input.write(ptx))
-    return makeError(Twine("cannot make a file in memory for ptxas: ") + std::strerror(errno));
-  std::string level = "-O" + std::to_string(std::clamp(options.level, 0, 3));
-  Expected<int> code = runProgram(
-      program, {program, "-arch=" + options.arch, level, "-v", input.getPath(), "-o", output.getPath()}, log);
-  if (!code)
-    return code.takeError();
-  std::string text = log.read();
-  if (*code != 0)
-    return makeError("ptxas refused the generated PTX: " + getFirstError(text));
   Cubin cubin;
-  cubin.bytes = output.read();
-  cubin.assembler = program;
-  parseAssemblerLog(text, cubin);
-  if (cubin.bytes.empty())
-    return makeError("'" + program + "' wrote no cubin");
-  return cubin;
+  for (int level = std::clamp(options.level, 0, 3);; --level) {
+    MemoryFile input("tile.ptx"), output("tile.cubin"), log("ptxas.log");
+    if (!input.isOpen() || !output.isOpen() || !log.isOpen() || !input.write(ptx))
+      return makeError(Twine("cannot make a file in memory for ptxas: ") + std::strerror(errno));
+    std::string flag = "-O" + std::to_string(level);
+    Expected<int> code =
+        runProgram(program, {program, "-arch=" + options.arch, flag, "-v", input.getPath(), "-o", output.getPath()}, log);
+    if (!code)
+      return code.takeError();
+    if (*code < 0) {
+      std::string reason = "'" + program + "' was ended by signal " + std::to_string(-*code);
+      if (level == 0 || *code == -SIGINT || *code == -SIGTERM || *code == -SIGKILL)
+        return makeError(reason);
+      cubin.warnings.push_back(reason + " at " + flag + ", so a lower level is taken");
+      continue;
+    }
+    std::string text = log.read();
+    if (*code != 0)
+      return makeError("ptxas refused the generated PTX: " + getFirstError(text));
+    cubin.bytes = output.read();
+    cubin.assembler = program;
+    parseAssemblerLog(text, cubin);
+    if (cubin.bytes.empty())
+      return makeError("'" + program + "' wrote no cubin");
+    return cubin;
+  }
 }
 
 Expected<Cubin> assemble(StringRef ptx, const AssembleOptions &options) {
