@@ -20,7 +20,7 @@ constexpr double handOver = 0.10;       ///< of a stage from producer to consume
 constexpr double loadLatency = 0.8;     ///< of loads by the threads themselves
 constexpr double exchangeTime = 0.15;   ///< of a reduction over a block of 4 warps
 constexpr double startTime = 0.7;       ///< of a block before its first load arrives
-constexpr double sharingTime = 4.0;     ///< of a program that shares a split loop: its sums go out and are combined
+constexpr double sharingTime = 3.5;     ///< of a program that shares a split loop, beside the bytes of all their sums
 constexpr double takingTurns = 0.25;    ///< of two warpgroups that hand the tensor cores to each other, for each trip
 constexpr double operandSlots = 9;      ///< issue slots to bring an element of a computed operand to where products read it
 
@@ -51,6 +51,7 @@ private:
   double getRepetition(const LoopWork &loop) const;
   ProgramTime getProgramTime() const;
   int64_t countParts() const;
+  double getSumBytes() const;
   void addTraffic(CostEstimate &found) const;
   void addRoofline(CostEstimate &found) const;
 
@@ -66,6 +67,15 @@ int64_t Estimator::countParts() const {
   for (const LoopWork &loop : work.loops)
     parts = std::max(parts, loop.split);
   return parts;
+}
+
+/// Bytes of the sums that a program shares.
+double Estimator::getSumBytes() const {
+  double bytes = 0;
+  for (const LoopWork &loop : work.loops)
+    for (const DotWork &dot : loop.dots)
+      bytes += loop.split > 1 ? 4.0 * double(dot.m * dot.n) : 0;
+  return bytes;
 }
 
 /// Microseconds of one multiprocessor's tensor cores, or of its other units where they do not multiply the types.
@@ -235,7 +245,7 @@ CostEstimate Estimator::run() {
   if (llvm::any_of(work.loops, hasComputedOperand)) // what brings the operand there keeps other blocks from the tensor cores too
     chain = std::max(chain, tensor + arithmetic);
   if (countParts() > 1)
-    chain += perProcessor * sharingTime;
+    chain += perProcessor * (sharingTime + double(countParts()) * getSumBytes() / (target.cache / double(target.processors) * 1e3));
   const std::pair<const char *, double> parts[] = {{"memory", found.dramBytes / target.memory * 1e-3},
                                                    {"L2", found.l2Bytes / target.cache * 1e-3},
                                                    {"tensor cores", tensor},
