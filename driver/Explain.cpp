@@ -83,7 +83,8 @@ static bool ask(Compiler &compiler, const Options &options, Session &session, st
   if (!compiler.run(Stage::Tile))
     return false;
   TuneConfig pinned;
-  if (!readConfig(options, compiler.getSource(), options.extents, session, pinned))
+  TunedConfigs tuned;
+  if (!readConfig(options, compiler.getSource(), options.extents, session, pinned, tuned))
     return false;
   for (const runtime::Kernel &record : compiler.getManifest().kernels) {
     auto op = compiler.getModule().lookupSymbol<KernelOp>(record.symbol);
