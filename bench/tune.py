@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How near `tilec tune` comes to the best configurations of matmul, and in which part of the time that trying all of them takes: on a
-GPU, once exhaustively and once searching from scratch, over 8 shapes, from the same binaries. 96 configurations (examples/matmul's own
-`tune` clause) make 768 measurements.
+GPU, once exhaustively and once searching from scratch, over 8 shapes, from the same binaries. The space is that of examples/matmul's own
+`tune` clause: some 350 configurations, 2800 measurements, about four minutes of an H200.
 
 tune.py [--home DIR] [--work DIR] [--json FILE] [--budget S]: DIR is a release or a build folder; with --budget the exhaustive part
 stops after S seconds, and shapes that it did not reach are left out. --precompile only makes the binaries: it needs no GPU.
@@ -72,7 +72,7 @@ def compare(result, exhaustive):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--home", default=os.path.join(ROOT, "build"))
+    parser.add_argument("--home", default=ROOT if os.path.exists(os.path.join(ROOT, "bin", "tilec")) else os.path.join(ROOT, "build"))
     parser.add_argument("--target", default="sm_90a")
     parser.add_argument("--work", help="where binaries and logs go, and are found (default: a new folder)")
     parser.add_argument("--precompile", action="store_true")

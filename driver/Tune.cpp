@@ -73,7 +73,9 @@ bool Tuner::readSpace() {
     return session.failCall("kernel '" + kernel + "' has nothing to choose: give it a `tune` clause with sets, as in " +
                             "tune { BLOCK in {512, 1024, 2048}; warps in {4, 8}; }");
   source = hashTuned(compiler.getSource(), kernel, options.defines);
-  std::string texts = source; // with what it imports
+  std::string texts = source; // with what it imports, and what else decides what is compiled
+  for (const NameValue &attribute : options.attributes)
+    texts += attribute.first + "=" + attribute.second + '\0';
   for (size_t i = 0; i < session.getSources().size(); ++i)
     texts += session.getSources().text(FileID(i)).str() + '\0';
   allSources = utohexstr(xxh3_64bits(texts), /*LowerCase=*/true);
