@@ -11,9 +11,6 @@ add_compile_options(-ffunction-sections -fdata-sections -Wall -Wextra -Wno-unuse
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   add_compile_options("SHELL:-Xclang -fno-pch-timestamp")     # lets ccache reuse objects built against the precompiled header
 endif()
-if(TILE_FUZZ_COVERAGE)
-  add_compile_options(-fsanitize=fuzzer-no-link)
-endif()
 include_directories(${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
 include_directories(SYSTEM ${LLVM_PREFIX}/include)
 # Include as "dialect/Tile/TileOps.h.inc", "frontend/Diag/Engine.h", and so on, from the root of the tree.
@@ -53,6 +50,10 @@ function(tile_library name)
   target_link_libraries(${name} PUBLIC ${arg_LINK})
   if(arg_MLIR)
     target_precompile_headers(${name} REUSE_FROM TilePrecompiled)
+  endif()
+  # What libFuzzer needs to see which code an input reaches; not -fsanitize=fuzzer-no-link, which the precompiled header would need too.
+  if(TILE_FUZZ_COVERAGE AND name MATCHES "^Tile(Syntax|Frontend|Passes)$")
+    target_compile_options(${name} PRIVATE -fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table)
   endif()
 endfunction()
 

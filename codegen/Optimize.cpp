@@ -1,5 +1,6 @@
 // Builds and runs LLVM's pass pipeline.
 #include "codegen/Optimize.h"
+#include "codegen/LimitVectorization.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -75,6 +76,9 @@ void runPipeline(Module &module, TargetMachine &machine, const PipelineOptions &
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
+
+  builder.registerVectorizerStartEPCallback(
+      [](FunctionPassManager &manager, OptimizationLevel) { manager.addPass(LimitVectorizationPass()); });
 
   ModulePassManager passes;
   if (options.scalarizeBits) {

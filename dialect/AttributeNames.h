@@ -72,6 +72,8 @@ inline constexpr llvm::StringLiteral scratchArgumentName = "tile_gpu.scratch_arg
 
 /// Of a kernel and its function: threads of the producer, behind those that compute (i64).
 inline constexpr llvm::StringLiteral producerThreadsName = "tile_gpu.producer_threads";
+/// Of warp_specialize: registers that a thread of the producer keeps, where they are fewer than usual.
+inline constexpr llvm::StringLiteral producerRegistersName = "tile_gpu.producer_registers";
 /// Of a kernel and its function: blocks take several programs each, as many blocks as the machine holds (unit).
 inline constexpr llvm::StringLiteral persistentGridName = "tile_gpu.persistent";
 /// Of a kernel and its function: blocks of a cluster, which take neighbouring programs (i64).

@@ -61,6 +61,8 @@ static std::string describeFlags(const Options &options) {
          << " c=" << (options.cSource ? sys::path::filename(options.output).str() : std::string()) << " config=" << options.config;
   if (StringRef(options.config).ends_with(".json"))
     stream << " " << hashOf(readAll(options.config).value_or(""));
+  for (const auto &[name, extent] : options.extents)
+    stream << " shape " << name << "=" << extent;
   for (const NameValue &define : options.defines)
     stream << " -D" << define.first << "=" << define.second;
   for (const NameValue &attribute : options.attributes)

@@ -1,5 +1,6 @@
 // Runs the stages of one compilation: source, AST, tile dialect, target dialects, LLVM, machine code.
 #include "driver/Compile.h"
+#include "driver/ConfigChoice.h"
 #include "codegen/Assemble.h"
 #include "codegen/Host.h"
 #include "codegen/NVPTX.h"
@@ -99,6 +100,8 @@ bool Compiler::elaborate() {
   if (!readConfig(options, getSource(), extents, session, request.config))
     return false;
   request.attributes.assign(options.attributes.begin(), options.attributes.end());
+  request.rate = makeConfigRater(options.target);
+  request.extents = extents.empty() ? options.extents : extents;
   request.dtypes = dtypes;
   request.shapes = shapes;
   request.debug = options.debug;
@@ -107,6 +110,7 @@ bool Compiler::elaborate() {
     return session.getDiagnostics().hasErrors() ? false : session.failInternal("elaboration failed without a message");
   module = std::move(result->module);
   manifest = std::move(result->manifest);
+  choices = std::move(result->choices);
   manifest.compiler = getCompilerVersion();
   manifest.target = options.target;
   return true;

@@ -65,6 +65,9 @@ public:
   llvm::StringRef getSource() const;
   const ast::Program *getProgram() const { return program.get(); }
   runtime::Manifest &getManifest() { return manifest; }
+  mlir::ModuleOp getModule() { return *module; }
+  /// How the cost model chose; after elaborate().
+  const std::vector<ConfigChoice> &getChoices() const { return choices; }
   const HostTarget &getHost() const { return *host; }
   std::unique_ptr<llvm::Module> takeLLVMModule() { return std::move(llvmModule); }
   std::unique_ptr<llvm::LLVMContext> takeLLVMContext() { return std::move(llvmContext); }
@@ -87,6 +90,7 @@ private:
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   runtime::Manifest manifest;
+  std::vector<ConfigChoice> choices;
   std::unique_ptr<llvm::LLVMContext> llvmContext; // before llvmModule: it must die last
   std::unique_ptr<llvm::Module> llvmModule;
   std::unique_ptr<HostTarget> host; // one of the two

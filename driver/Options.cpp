@@ -21,6 +21,8 @@
 #include "llvm/Support/StringSaver.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <unistd.h>
+
 using namespace llvm;
 using namespace llvm::opt;
 
@@ -81,6 +83,7 @@ private:
   bool parseAttributes(Options &options);
   bool readVariants(const std::string &path, Options &options);
   bool parseTune(Options &options);
+  bool parseDevices(StringRef text, Options &options);
   bool parseExtents(StringRef option, StringRef text, std::vector<std::pair<std::string, int64_t>> &extents);
   bool parseReal(OptionID id, StringRef name, double &value);
   bool checkCompile(Options &options);
@@ -252,9 +255,18 @@ bool Parser::parseTune(Options &options) {
   tune.exhaustive = arguments.hasArg(OPT_exhaustive);
   tune.precompile = arguments.hasArg(OPT_precompile);
   tune.force = arguments.hasArg(OPT_force);
+  tune.serve = arguments.hasArg(OPT_serve);
+  tune.csv = arguments.getLastArgValue(OPT_csv).str();
+  tune.plot = arguments.getLastArgValue(OPT_plot).str();
+  tune.objective = arguments.getLastArgValue(OPT_objective, "geomean").str();
+  if (tune.objective != "geomean" && tune.objective != "worst")
+    return fail("--objective takes geomean or worst, found '" + tune.objective + "'");
+  // A candidate that wants more than all memory would take others down with it.
+  tune.memory = (uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE))) >> 20;
   uint64_t variants = 1, jobs = 0;
   if (!parseReal(OPT_timeout, "--timeout", tune.timeout) || !parseReal(OPT_budget, "--budget", tune.budget) ||
-      !parseNumber(OPT_keep, "--keep", 64, variants) || !parseNumber(OPT_jobs, "--jobs", 1024, jobs))
+      !parseNumber(OPT_keep, "--keep", 64, variants) || !parseNumber(OPT_jobs, "--jobs", 1024, jobs) ||
+      !parseNumber(OPT_memory, "--memory", uint64_t(1) << 40, tune.memory))
     return false;
   tune.variants = std::max<uint64_t>(variants, 1);
   tune.jobs = jobs;
@@ -263,9 +275,28 @@ bool Parser::parseTune(Options &options) {
     if (index.getAsInteger(10, tune.shard) || count.getAsInteger(10, tune.shards) || tune.shard >= tune.shards)
       return fail("--shard takes I/N with I below N, as in 0/4, found '" + StringRef(argument->getValue()) + "'");
   }
-  if (tune.shapes.empty() && !tune.precompile && tune.logs.empty())
+  if (tune.shapes.empty() && !tune.precompile && !tune.serve)
     return fail("tilec tune needs shapes to tune for: add --shape, as in --shape M=4096,N=4096");
   return true;
+}
+
+/// "cpu", "cuda", "cuda:1"; `tilec tune` takes several.
+bool Parser::parseDevices(StringRef text, Options &options) {
+  SmallVector<StringRef> names;
+  text.split(names, ',');
+  for (StringRef name : names) {
+    unsigned ordinal;
+    bool isNumbered = name.consume_front("cuda:");
+    bool good = isNumbered ? !name.getAsInteger(10, ordinal) && !is_contained(options.ordinals, ordinal)
+                           : names.size() == 1 && (name == "cpu" || name == "cuda");
+    if (!good)
+      return fail("--device takes cpu, cuda or cuda:N, found '" + text + "'");
+    if (isNumbered)
+      options.ordinals.push_back(ordinal);
+    options.device = isNumbered ? "cuda" : name.str();
+  }
+  return options.ordinals.size() < 2 || options.command == Options::Command::Tune ||
+         fail("tilec run takes one device, found '" + text + "'");
 }
 
 bool Parser::parseRun(Options &options) {
@@ -279,6 +310,10 @@ bool Parser::parseRun(Options &options) {
     if (!isTune && groupOf(argument) == OPT_tune_group)
       return fail(argument->getSpelling() + " belongs to `tilec tune`");
   }
+  if (!isTune)
+    for (const Arg *argument : arguments.filtered(OPT_shape))
+      if (!parseExtents("--shape", argument->getValue(), options.extents))
+        return false;
   if (!isRun)
     return true;
   if (const Arg *argument = arguments.getLastArg(OPT_o, OPT_emit); argument && !isTune)
@@ -289,9 +324,8 @@ bool Parser::parseRun(Options &options) {
   for (const Arg *argument : arguments.filtered(OPT_out))
     if (!parsePair(*argument, options.outputs))
       return false;
-  options.device = arguments.getLastArgValue(OPT_device, isTune && arguments.hasArg(OPT_target) && !options.isCPU() ? "cuda" : "cpu").str();
-  if (options.device != "cpu" && options.device != "cuda")
-    return fail("--device takes cpu or cuda, found '" + options.device + "'");
+  if (!parseDevices(arguments.getLastArgValue(OPT_device, isTune && arguments.hasArg(OPT_target) && !options.isCPU() ? "cuda" : "cpu"), options))
+    return false;
   if (options.device == "cpu" && arguments.hasArg(OPT_target) && !options.isCPU())
     return fail("--target " + options.target + " needs --device cuda");
   if (options.device == "cuda" && options.isCPU() && arguments.hasArg(OPT_target))
@@ -445,6 +479,7 @@ bool Parser::parse(Options &options) {
   options.inputs = arguments.getAllArgValues(OPT_INPUT);
   static const std::pair<StringRef, Options::Command> commands[] = {{"run", Options::Command::Run},
                                                                      {"tune", Options::Command::Tune},
+                                                                     {"explain", Options::Command::Explain},
                                                                      {"inspect", Options::Command::Inspect},
                                                                      {"link", Options::Command::Link}};
   const std::string word = options.inputs.empty() ? "" : options.inputs.front();
@@ -454,13 +489,14 @@ bool Parser::parse(Options &options) {
   if (options.command != Options::Command::Compile) {
     options.inputs.erase(options.inputs.begin());
   } else if (!options.inputs.empty() && word != "-" && !StringRef(word).contains('.') && !sys::fs::exists(word)) {
-    std::string near = suggest(word, {"run", "tune", "inspect", "link"});
+    std::string near = suggest(word, {"run", "tune", "explain", "inspect", "link"});
     return fail("'" + word + "' is no file, and " +
-                (near.empty() ? "no command; there are run, tune, inspect and link" : "no command; did you mean '" + near + "'?"));
+                (near.empty() ? "no command; there are run, tune, explain, inspect and link" : "no command; did you mean '" + near + "'?"));
   }
   if (options.inputs.empty())
     return fail("no input file; see tilec --help");
-  if ((options.command == Options::Command::Run || options.command == Options::Command::Tune) && options.inputs.size() > 1)
+  bool takesOne = is_contained({Options::Command::Run, Options::Command::Tune, Options::Command::Explain}, options.command);
+  if (takesOne && options.inputs.size() > 1)
     return fail("tilec " + word + " takes one file, found " + Twine(options.inputs.size()));
 
   options.output = arguments.getLastArgValue(OPT_o).str();
@@ -507,6 +543,15 @@ bool Parser::parse(Options &options) {
     return fail("--debug-crash takes memory, fatal, verifier or exception, found '" + options.crash + "'");
   options.withSource = arguments.hasArg(OPT_with_source);
   options.extract = arguments.getLastArgValue(OPT_extract).str();
+  options.printSettings = arguments.hasArg(OPT_print_settings);
+  options.explainAsJson = arguments.hasArg(OPT_json);
+  if (options.explainAsJson && options.command != Options::Command::Explain)
+    return fail("--json belongs to `tilec explain`");
+  if (options.command == Options::Command::Explain) {
+    if (!options.output.empty() || options.emit || options.package)
+      return fail("tilec explain writes to standard output: leave out -o and --emit");
+    return parseArgItems(options);
+  }
   if (options.command == Options::Command::Compile)
     return checkCompile(options);
   return options.command == Options::Command::Run || options.command == Options::Command::Tune || checkPackages(options);
@@ -534,6 +579,7 @@ void Parser::printSettings(const Options &options, raw_ostream &stream) const {
   print("target", options.targets.empty() ? options.target : join(options.targets, ","), {OPT_target});
   print("level", Twine(options.level), {OPT_O});
   print("defines", list(options.defines, [](const NameValue &each) { return each.first + "=" + each.second; }), {OPT_D});
+  print("shape", list(options.extents, [](const auto &each) { return each.first + "=" + std::to_string(each.second); }), {OPT_shape});
   print("arguments", list(options.argItems, [](const ArgItem &each) { return each.text; }), {OPT_arg});
   print("variants", list(options.variants, [](const VariantRequest &each) { return each.name; }), {OPT_variant, OPT_variants});
   print("generic", options.generic ? "true" : "false", {OPT_no_generic});
@@ -557,13 +603,14 @@ void Parser::printSettings(const Options &options, raw_ostream &stream) const {
 //===--- Help ------------------------------------------------------------------------------------------------------===//
 
 static void printHelp(const TilecTable &table) {
-  table.printHelp(outs(), "tilec FILE.tile -o OUT [option...]\n       tilec inspect FILE.tilepkg\n       tilec link A.tilepkg B.tilepkg -o C.tilepkg\n       tilec run FILE.tile --arg x=x.npy --out y=y.npy [option...]\n       tilec tune FILE.tile --shape M=4096,N=4096 [option...]",
+  table.printHelp(outs(), "tilec FILE.tile -o OUT [option...]\n       tilec inspect FILE.tilepkg\n       tilec link A.tilepkg B.tilepkg -o C.tilepkg\n       tilec run FILE.tile --arg x=x.npy --out y=y.npy [option...]\n       tilec tune FILE.tile --shape M=4096,N=4096 [option...]\n       tilec explain FILE.tile [--shape M=16,N=8192] [option...]",
                   "compiles kernels of the tile language");
   outs() << "\nEXAMPLES:\n"
             "  tilec softmax.tile -D BLOCK=1024 --target sm_90a -o softmax.cubin\n"
             "  tilec matmul.tile --target sm_80,sm_90a,cpu --variant decode:M=1..16:8,BM=16 -o matmul.tilepkg\n"
             "  tilec run softmax.tile -D BLOCK=1024 --arg x=x.npy --out y=y.npy --device cpu\n"
-            "  tilec tune matmul.tile -D T=f16 --shape M=4096,N=4096,K=4096 --device cuda -o matmul.json\n\n"
+            "  tilec tune matmul.tile -D T=f16 --shape M=4096,N=4096,K=4096 --device cuda -o matmul.json\n"
+            "  tilec explain matmul.tile -D T=f16 --shape M=16,N=8192,K=8192\n\n"
             "Exit codes: 0 done, 1 the source or the data is wrong, 2 the call is wrong or a file cannot be read or written,\n"
             "70 an internal error. @FILE reads options from FILE.\n";
 }
@@ -627,7 +674,10 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, int &exit
   if (arguments.hasArg(OPT_print_settings)) { // a call that only asks needs nothing to write
     parser.printSettings(options, outs());
     exitCode = exitDone;
-    return std::nullopt;
+    // Those of the kernels hang on the file, which may not be there.
+    if (!good || options.command != Options::Command::Compile || options.inputs.size() != 1 || !sys::fs::exists(options.inputs.front()))
+      return std::nullopt;
+    return options;
   }
   if (!good) {
     exitCode = exitCall;

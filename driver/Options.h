@@ -29,10 +29,14 @@ struct TuneOptions {
   unsigned variants = 1;           ///< configurations to keep
   unsigned jobs = 0;               ///< compilations at a time; 0: one for each processor
   unsigned shard = 0, shards = 1;
+  std::string objective = "geomean"; ///< of the choice of what to keep: geomean or worst
+  std::string csv, plot;             ///< files that show the log
+  uint64_t memory = 0;               ///< megabytes of address space for a worker on the CPU; 0: no limit
+  bool serve = false;                ///< this is a worker
 };
 
 struct Options {
-  enum class Command { Compile, Run, Inspect, Link, Tune };
+  enum class Command { Compile, Run, Inspect, Link, Tune, Explain };
   Command command = Command::Compile;
   std::vector<std::string> inputs;
   std::string executable; ///< path of this program
@@ -60,6 +64,7 @@ struct Options {
   bool generic = true;
   std::string config; ///< --config: NAME=VALUE,... or a result of `tilec tune`
   std::vector<NameValue> attributes; ///< --with: kernel attributes, before those of the source and of --config
+  std::vector<std::pair<std::string, int64_t>> extents; ///< --shape of a compilation: what configurations are chosen for
   std::vector<std::string> includes;
   bool debug = false; ///< keep `print` and `assert`
 
@@ -75,6 +80,8 @@ struct Options {
   std::optional<Stage> stopAfter;
   std::string dumpDirectory;
   bool printPipeline = false, printABI = false, timeReport = false, explainCache = false;
+  bool printSettings = false;  ///< the settings of the call are printed; those of its kernels are asked for
+  bool explainAsJson = false;  ///< `tilec explain --json`
 
   // Building much.
   std::string cacheFolder; ///< empty: no cache
@@ -88,7 +95,8 @@ struct Options {
 
   // Run.
   std::vector<NameValue> arguments, outputs;
-  std::string device = "cpu";
+  std::string device = "cpu";         ///< or "cuda"
+  std::vector<unsigned> ordinals;     ///< of GPUs, of --device cuda:0,cuda:1; empty: not named
   std::vector<std::pair<std::string, int64_t>> random;
   bool hasRandom = false, time = false;
   uint64_t seed = 0;

@@ -42,6 +42,7 @@ defm variants : Value<"variants", "Add the variants of a JSON file", "FILE", ker
 def no_generic : Switch<["--"], "no-generic", "Leave out the variants without conditions", kernel_group>;
 defm with : Value<"with", "Attributes of kernels, before the source's `with` and --config, as in warps=8,stages=3", "NAME[=VALUE],...", kernel_group>;
 defm config : Value<"config", "Values of tuned names, or a result of tilec tune", "NAME=VALUE,...|FILE.json", kernel_group>;
+defm shape : Value<"shape", "Extents to choose configurations for, as in M=16,N=4096; tilec tune: to tune for, may be repeated", "NAME=N,...", kernel_group>;
 def I : JoinedOrSeparate<["-"], "I">, MetaVarName<"DIR">, HelpText<"Search DIR for imports">, Group<kernel_group>;
 
 def W : Joined<["-"], "W">, MetaVarName<"[no-]CODE">, HelpText<"Enable or disable a warning">, Group<message_group>;
@@ -62,6 +63,7 @@ def print_pipeline : Switch<["--"], "print-pipeline", "Print the passes that wou
 def print_abi : Switch<["--"], "print-abi", "Print the manifest: parameters, contracts, grid, arguments", inside_group>;
 def print_settings : Switch<["--"], "print-settings", "Print every setting, its value and where that comes from", inside_group>;
 def explain_cache : Switch<["--"], "explain-cache", "Say whether the cache had the result, and if not, why", inside_group>;
+def json : Switch<["--"], "json", "tilec explain: write JSON, for tools", inside_group>;
 defm repro : Value<"repro", "Write a ZIP archive with which others can repeat this call (--repro=: tile-repro-HASH.zip in the temporary folder)", "FILE", inside_group>;
 defm debug_crash : Value<"debug-crash", "Fail on purpose, to see what follows: memory, fatal, verifier or exception", "HOW", inside_group>;
 def time_report : Switch<["--"], "time-report", "Print how long each phase took, in milliseconds", inside_group>;
@@ -69,7 +71,7 @@ def time_report : Switch<["--"], "time-report", "Print how long each phase took,
 defm arg : Value<"arg", "A tensor's .npy file, or a scalar's value. Compiling: M=1..4096:2048, K=1024, K%8, align(a)=128, x=f16[M,K]",
                  "NAME=FILE|VALUE", run_group>;
 defm out : Value<"out", "Write an output to a .npy file", "NAME=FILE", run_group>;
-defm device : Value<"device", "cpu or cuda (default: cpu)", "NAME", run_group>;
+defm device : Value<"device", "cpu, or cuda, cuda:1 (default: cpu); tilec tune takes several, as in cuda:0,cuda:1, and by cuda all", "NAME", run_group>;
 defm random : Value<"random", "Make random inputs of these extents, as in M=1000,N=777", "NAME=N,...", run_group>;
 defm seed : Value<"seed", "Seed of the random inputs (default: 0)", "N", run_group>;
 def time : Switch<["--"], "time", "Print the median time of several runs", run_group>;
@@ -82,7 +84,6 @@ defm measure : Value<"measure", "Write times to FILE as JSON", "FILE", run_group
 defm give_up : Value<"give-up", "Do not time what takes more than MS milliseconds", "MS", run_group>;
 
 def tune_group : Titled<"TUNING (tilec tune)">;
-defm shape : Value<"shape", "Extents to tune for, as in M=4096,N=4096; may be repeated", "NAME=N,...", tune_group>;
 defm work : Value<"work", "Where binaries and the log go (default: NAME.tune beside the source)", "DIR", tune_group>;
 defm check : Value<"check", "Compare results with: default (the first configuration's), cpu or none", "WHAT", tune_group>;
 def exhaustive : Switch<["--"], "exhaustive", "Measure every configuration at every shape", tune_group>;
@@ -91,9 +92,14 @@ def force : Switch<["--"], "force", "Measure again what the log has already", tu
 defm timeout : Value<"timeout", "Seconds for one compilation or measurement (default: 60)", "S", tune_group>;
 defm budget : Value<"budget", "Start nothing new after so many seconds", "S", tune_group>;
 defm keep : Value<"keep", "Configurations to keep, for different shapes (default: 1)", "N", tune_group>;
+defm objective : Value<"objective", "What the kept ones are chosen by: geomean of the time lost, or worst (default: geomean)", "WHAT", tune_group>;
+defm memory : Value<"memory", "Megabytes that a candidate on the CPU may use (default: as much as there is, 0: no limit)", "MB", tune_group>;
+defm csv : Value<"csv", "Write the measurements to FILE as CSV", "FILE", tune_group>;
+defm plot : Value<"plot", "Draw the measurements into FILE.svg", "FILE", tune_group>;
+def serve : Switch<["--"], "serve", "Be a worker: measure what standard input, a socket, asks for", tune_group>;
 defm jobs : Value<"jobs", "Compilations at a time (default: one for each processor)", "N", tune_group>;
 defm shard : Value<"shard", "Measure part I of N of the configurations, as in 0/4", "I/N", tune_group>;
-defm merge : Value<"merge", "Make the result of this log, of another shard; may be repeated", "FILE", tune_group>;
+defm merge : Value<"merge", "Make the result of this log instead of measuring; may be repeated", "FILE", tune_group>;
 
 def help : Switch<["--"], "help", "Print this", general_group>;
 def : Flag<["-"], "h">, Alias<help>;

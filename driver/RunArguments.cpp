@@ -1,10 +1,10 @@
 // Reads, sizes, fills and writes the arguments of a run.
 #include "driver/RunArguments.h"
+#include "driver/Compare.h"
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Sema/Words.h"
 #include "runtime/src/Encode.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -372,36 +372,9 @@ bool RunArguments::compareOutputs() {
       return session.failCall(error.message);
     if (expected.shape != found->shape || !isDense(*found))
       return session.failData("'" + name + "' and '" + path + "' have different shapes");
-    size_t size = (runtime::dtypeBits(dtype) + 7) / 8, count = found->buffer.getBytes() / size;
-    // Mostly they are the same to the bit, and large.
-    if (std::memcmp(found->buffer.getData(), expected.data.data(), count * size) == 0)
-      continue;
-    auto decode = [&](const char *data, size_t n) {
-      uint64_t bits = 0;
-      std::memcpy(&bits, data + n * size, size);
-      if (runtime::isIntegral(dtype))
-        return double(runtime::decodeInteger(bits, dtype).value_or(0));
-      return runtime::decodeFloat(bits, dtype);
-    };
-    double largest = 0, error = 0;
-    size_t wrong = 0;
-    for (size_t n = 0; n < count; ++n)
-      if (double value = std::abs(decode(expected.data.data(), n)); std::isfinite(value))
-        largest = std::max(largest, value);
-    for (size_t n = 0; n < count; ++n) {
-      if (std::memcmp(found->buffer.getData() + n * size, expected.data.data() + n * size, size) == 0)
-        continue;
-      double a = decode(found->buffer.getData(), n), b = decode(expected.data.data(), n);
-      if ((std::isnan(a) && std::isnan(b)) || a == b)
-        continue;
-      double off = std::abs(a - b);
-      wrong += !(off <= options.tolerance * largest);
-      error = std::max(error, std::isnan(off) ? INFINITY : off);
-    }
-    if (wrong)
-      return session.failData("'" + name + "' differs from '" + path + "' in " + Twine(wrong) + " of " + Twine(count) +
-                              " elements; the largest error is " + formatv("{0:f6}", error).str() + ", allowed is " +
-                              formatv("{0:f6}", options.tolerance * largest).str());
+    std::string difference = compareTensors(dtype, found->buffer.getData(), expected.data.data(), found->buffer.getBytes(), options.tolerance);
+    if (!difference.empty())
+      return session.failData("'" + name + "' differs from '" + path + "' " + difference);
   }
   return true;
 }

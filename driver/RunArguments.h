@@ -3,6 +3,7 @@
 #define TILE_DRIVER_RUNARGUMENTS_H
 
 #include "driver/Session.h"
+#include "driver/Timing.h"
 #include "frontend/Ast/Decl.h"
 #include "runtime/include/tile_runtime.h"
 #include "runtime/src/Manifest.h"
@@ -80,10 +81,9 @@ private:
   std::vector<RunArgument> arguments;
 };
 
-/// Calls `run(count, milliseconds)`, which runs the kernel `count` times and says how long one took, until its times settle;
-/// prints the median, and writes it to --measure's file. False as soon as `run` is.
+/// Times a kernel by `time`; prints the median, and writes it to --measure's file. False as soon as `time` is.
 bool measure(const Options &options, Session &session, llvm::StringRef name,
-             llvm::function_ref<bool(unsigned count, double &milliseconds)> run);
+             llvm::function_ref<bool(const TimingLimits &, Timing &)> time);
 
 } // namespace tile
 

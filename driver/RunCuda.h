@@ -7,10 +7,13 @@
 
 namespace tile {
 
-/// Sets the target to that of device 0. False, after reporting, where there is no usable device.
+/// Sets the target to that of the device. False, after reporting, where there is no usable device.
 bool chooseCudaTarget(Options &options, Session &session);
 
-/// Compiles what `compiler` has elaborated and runs it on device 0.
+/// Reads a binary and the manifest beside it.
+bool readImage(const std::string &path, Session &session, std::string &image, runtime::Manifest &manifest);
+
+/// Compiles what `compiler` has elaborated and runs it on the device.
 bool runOnCuda(Compiler &compiler, RunArguments &arguments, const Options &options, Session &session);
 
 } // namespace tile

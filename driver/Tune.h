@@ -3,6 +3,8 @@
 #define TILE_DRIVER_TUNE_H
 
 #include "driver/TuneConfig.h"
+#include "llvm/ADT/StringMap.h"
+#include <memory>
 
 namespace tile {
 
@@ -12,35 +14,46 @@ struct Measurement {
   std::string status;        ///< "ok", "slow" (timed roughly), "wrong", "failed", "timeout"
   std::string reason;        ///< why it is not ok
   double milliseconds = 0;   ///< median; of "ok" and "slow"
+  unsigned effort = 0;       ///< how carefully it was timed: 0 to fullEffort
+  double seconds = 0;        ///< that the measurement took, with all that belongs to it
   bool isTimed() const { return status == "ok" || status == "slow"; }
 };
 
 /// The log of a search: one line of JSON for each measurement, on disk as soon as it is made, so that a search that is cut off
-/// goes on where it was.
+/// goes on where it was. One process at a time writes it.
 class TuneLog {
 public:
   /// Reads what the file has. A log of another source, compiler, target or device is set aside as FILE.stale, with the reason
   /// in `stale`. Nothing, with the reason in `error`, where the file cannot be used.
   static std::optional<TuneLog> open(const std::string &path, const std::vector<NameValue> &identity, bool startOver,
                                      std::string &stale, std::string &error);
+  /// A log without a file.
+  static TuneLog inMemory(const std::vector<NameValue> &identity);
   /// Reads a log of another shard.
   bool merge(const std::string &path, std::string &error);
 
-  const Measurement *find(llvm::StringRef config, llvm::StringRef shape) const;
+  /// The measurement of that effort; without one a failure, one that was too slow, or a more careful one. Null if there is none.
+  const Measurement *find(llvm::StringRef config, llvm::StringRef shape, unsigned effort) const;
+  /// The most careful measurement, or a failure.
+  const Measurement *findBest(llvm::StringRef config, llvm::StringRef shape) const;
   bool append(Measurement measurement, std::string &error);
   const std::vector<Measurement> &getMeasurements() const { return measurements; }
 
 private:
   void read(llvm::StringRef lines);
+  void keep(Measurement measurement);
 
   std::string path;
+  std::shared_ptr<int> lock; ///< descriptor of the file that says the log is being written
   std::vector<NameValue> identity;
   std::vector<Measurement> measurements;
+  llvm::StringMap<std::vector<size_t>> index; ///< by configuration and shape, in the log's order
 };
 
-/// Chooses at most `variants` configurations by the geometric mean, over all shapes, of the best time over that of the best
-/// chosen. Only configurations that were measured and right at every shape count. Empty if there is none.
-std::vector<size_t> chooseVariants(const std::vector<std::vector<double>> &milliseconds, unsigned variants);
+/// Chooses at most `variants` configurations: the best of every shape where these are not more, else so that the geometric mean over the
+/// shapes of the time lost is least, or the largest loss at one shape (`worst`). A time is infinite where nothing was measured. The first
+/// of them is the best on the whole. Empty where no choice has a time at every shape.
+std::vector<size_t> chooseVariants(const std::vector<std::vector<double>> &milliseconds, unsigned variants, bool worst = false);
 
 /// Runs the command. Returns the exit code.
 int tuneKernel(Options &options, Session &session);

@@ -33,6 +33,20 @@ std::optional<TuneConfig> parseConfig(StringRef text) {
   return config;
 }
 
+std::optional<TuneShape> parseShape(StringRef text) {
+  TuneShape shape;
+  SmallVector<StringRef> items;
+  text.split(items, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef item : items) {
+    auto [name, number] = item.split('=');
+    int64_t extent;
+    if (name.empty() || number.getAsInteger(10, extent))
+      return std::nullopt;
+    shape.emplace_back(name.str(), extent);
+  }
+  return shape;
+}
+
 //===--- JSON ------------------------------------------------------------------------------------------------------===//
 
 static json::Value toValue(const TuneConfig &config) {

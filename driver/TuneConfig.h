@@ -21,6 +21,9 @@ std::string toText(const TuneShape &shape);
 /// Reads NAME=VALUE,... Nothing where an item has no '='.
 std::optional<TuneConfig> parseConfig(llvm::StringRef text);
 
+/// Reads NAME=N,... as toText() writes it.
+std::optional<TuneShape> parseShape(llvm::StringRef text);
+
 /// The configuration that won at a shape.
 struct TuneEntry {
   TuneShape shape;

@@ -1,12 +1,20 @@
 // The log of a search, and the choice of what to keep.
 #include "driver/Tune.h"
+#include "driver/TuneSearch.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <fcntl.h>
 #include <limits>
+#include <sys/file.h>
+#include <unistd.h>
 
 using namespace llvm;
 
@@ -37,11 +45,37 @@ static std::string compare(StringRef line, const std::vector<NameValue> &identit
   return "";
 }
 
+/// Takes the lock of a log; it goes with the process, however that ends.
+static std::shared_ptr<int> takeLock(const std::string &path, std::string &error) {
+  int descriptor = ::open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) {
+    error = "cannot write '" + path + ".lock': " + std::strerror(errno);
+    return nullptr;
+  }
+  std::shared_ptr<int> lock(new int(descriptor), [](int *each) {
+    ::close(*each);
+    delete each;
+  });
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+    return lock;
+  error = "another search is writing '" + path + "': wait for it, or give this one a folder of its own by --work";
+  return nullptr;
+}
+
+TuneLog TuneLog::inMemory(const std::vector<NameValue> &identity) {
+  TuneLog log;
+  log.identity = identity;
+  return log;
+}
+
 std::optional<TuneLog> TuneLog::open(const std::string &path, const std::vector<NameValue> &identity, bool startOver,
                                      std::string &stale, std::string &error) {
   TuneLog log;
   log.path = path;
   log.identity = identity;
+  log.lock = takeLock(path, error);
+  if (!log.lock)
+    return std::nullopt;
   if (auto file = MemoryBuffer::getFile(path); file && !(*file)->getBuffer().empty()) {
     auto [first, rest] = (*file)->getBuffer().split('\n');
     stale = startOver ? std::string("--force was given") : compare(first, identity);
@@ -64,7 +98,7 @@ std::optional<TuneLog> TuneLog::open(const std::string &path, const std::vector<
     error = "cannot write '" + path + "': " + code.message();
     return std::nullopt;
   }
-  file << json::Value(toObject(identity)) << "\n";
+  file << formatv("{0}\n", json::Value(toObject(identity))).str();
   return log;
 }
 
@@ -103,23 +137,53 @@ void TuneLog::read(StringRef lines) {
     measurement.status = object->getString("status")->str();
     measurement.reason = object->getString("reason").value_or("").str();
     measurement.milliseconds = object->getNumber("ms").value_or(0);
-    measurements.push_back(std::move(measurement));
+    measurement.effort = unsigned(object->getInteger("effort").value_or(fullEffort));
+    measurement.seconds = object->getNumber("seconds").value_or(0);
+    keep(std::move(measurement));
   }
 }
 
-const Measurement *TuneLog::find(StringRef config, StringRef shape) const {
-  for (const Measurement &each : reverse(measurements))
-    if (each.config == config && each.shape == shape)
-      return &each;
-  return nullptr;
+static std::string keyOf(StringRef config, StringRef shape) { return (config + "\n" + shape).str(); }
+
+const Measurement *TuneLog::find(StringRef config, StringRef shape, unsigned effort) const {
+  auto found = index.find(keyOf(config, shape));
+  const Measurement *other = nullptr;
+  if (found != index.end())
+    for (size_t i : llvm::reverse(found->second)) {
+      const Measurement &each = measurements[i];
+      if (each.status == "ok" && each.effort == effort)
+        return &each;
+      if (each.status != "ok" || each.effort > effort)
+        other = !other || other->status == "ok" ? &each : other;
+    }
+  return other;
+}
+
+const Measurement *TuneLog::findBest(StringRef config, StringRef shape) const {
+  auto found = index.find(keyOf(config, shape));
+  const Measurement *best = nullptr;
+  if (found != index.end())
+    for (size_t i : found->second) {
+      const Measurement &each = measurements[i];
+      // A failure is final, however it comes up.
+      if (!best || (best->isTimed() && (!each.isTimed() || each.effort >= best->effort)))
+        best = &each;
+    }
+  return best;
+}
+
+void TuneLog::keep(Measurement measurement) {
+  index[keyOf(measurement.config, measurement.shape)].push_back(measurements.size());
+  measurements.push_back(std::move(measurement));
 }
 
 bool TuneLog::append(Measurement measurement, std::string &error) {
-  json::Object line{{"config", measurement.config}, {"shape", measurement.shape}, {"status", measurement.status}};
+  json::Object line{{"config", measurement.config}, {"shape", measurement.shape}, {"status", measurement.status},
+                    {"effort", measurement.effort}, {"seconds", std::round(measurement.seconds * 1e4) / 1e4}};
   if (measurement.isTimed())
     line["ms"] = measurement.milliseconds;
   else
-    line["reason"] = measurement.reason;
+    line["reason"] = json::fixUTF8(measurement.reason);
   std::error_code code;
   raw_fd_ostream file(path, code, sys::fs::OF_Append);
   if (code) {
@@ -128,39 +192,66 @@ bool TuneLog::append(Measurement measurement, std::string &error) {
   }
   // One write, so that a line is there or not.
   file << formatv("{0}\n", json::Value(std::move(line))).str();
-  measurements.push_back(std::move(measurement));
+  keep(std::move(measurement));
   return true;
 }
 
-std::vector<size_t> chooseVariants(const std::vector<std::vector<double>> &milliseconds, unsigned variants) {
-  constexpr double none = std::numeric_limits<double>::infinity();
+std::vector<size_t> chooseVariants(const std::vector<std::vector<double>> &milliseconds, unsigned variants, bool worst) {
+  constexpr double none = std::numeric_limits<double>::infinity(), missing = 1e3; // what counts for a time that is not known
   size_t shapes = milliseconds.empty() ? 0 : milliseconds.front().size();
-  std::vector<double> best(shapes, none), reached(shapes, none);
+  std::vector<double> best(shapes, none);
   for (const std::vector<double> &times : milliseconds)
     for (size_t s = 0; s < shapes; ++s)
       best[s] = std::min(best[s], times[s]);
-  std::vector<size_t> chosen;
-  while (chosen.size() < variants) {
-    // Greedy: the one that helps most beside those chosen.
+  if (shapes == 0 || llvm::is_contained(best, none))
+    return {};
+  // What is lost by a set of configurations: by the objective, and where that is the same, on the whole.
+  auto lossOf = [&](ArrayRef<size_t> chosen) {
+    double sum = 0, most = 0;
+    for (size_t s = 0; s < shapes; ++s) {
+      double least = missing;
+      for (size_t c : chosen)
+        if (std::isfinite(milliseconds[c][s]))
+          least = std::min(least, std::log(milliseconds[c][s] / best[s]));
+      sum += least;
+      most = std::max(most, least);
+    }
+    return worst ? std::pair(most, sum) : std::pair(sum, most);
+  };
+  auto isBetter = [](std::pair<double, double> a, std::pair<double, double> b) {
+    return a.first < b.first - 1e-9 || (a.first < b.first + 1e-9 && a.second < b.second - 1e-9);
+  };
+  std::vector<size_t> winners, chosen;
+  for (size_t s = 0; s < shapes; ++s)
+    for (size_t c = 0; c < milliseconds.size(); ++c)
+      if (milliseconds[c][s] == best[s]) {
+        if (!llvm::is_contained(winners, c))
+          winners.push_back(c);
+        break;
+      }
+  if (winners.size() <= variants) {
+    llvm::stable_sort(winners, [&](size_t a, size_t b) { return isBetter(lossOf(a), lossOf(b)); });
+    return winners;
+  }
+  while (chosen.size() < variants) { // greedily: the one that helps most beside those chosen
+    std::vector<size_t> with = chosen;
+    with.push_back(0);
+    std::pair<double, double> least = lossOf(chosen);
     std::optional<size_t> next;
-    double least = 0;
-    for (double time : reached)
-      least += std::log(time);
     for (size_t c = 0; c < milliseconds.size(); ++c) {
-      double sum = 0;
-      for (size_t s = 0; s < shapes; ++s)
-        sum += std::log(std::min(reached[s], milliseconds[c][s]));
-      if (sum < least - 1e-9 || (chosen.empty() && !next && std::isfinite(sum))) {
-        least = sum;
+      with.back() = c;
+      if (std::pair<double, double> loss = lossOf(with); isBetter(loss, least)) {
+        least = loss;
         next = c;
       }
     }
     if (!next)
       break;
     chosen.push_back(*next);
-    for (size_t s = 0; s < shapes; ++s)
-      reached[s] = std::min(reached[s], milliseconds[*next][s]);
   }
+  for (size_t s = 0; s < shapes; ++s)
+    if (llvm::none_of(chosen, [&](size_t c) { return std::isfinite(milliseconds[c][s]); }))
+      return {};
   return chosen;
 }
 

@@ -1,16 +1,21 @@
 // tilec: the compiler's command line.
 #include "driver/Compile.h"
 #include "driver/Crash.h"
+#include "driver/Explain.h"
 #include "driver/Tune.h"
 #include "llvm/Support/raw_ostream.h"
 #include <exception>
 
 static int runCommand(tile::Options &options, tile::Session &session) {
+  if (options.printSettings)
+    return tile::printKernelSettings(options, session);
   switch (options.command) {
   case tile::Options::Command::Run:
     return tile::runKernel(options, session);
   case tile::Options::Command::Tune:
     return tile::tuneKernel(options, session);
+  case tile::Options::Command::Explain:
+    return tile::explainKernels(options, session);
   case tile::Options::Command::Inspect:
     return tile::inspectPackage(options, session);
   case tile::Options::Command::Link:

@@ -245,6 +245,21 @@ def TileGPUOverlapDots : Pass<"tile-gpu-overlap-dots", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def TileGPUIssueDotsEarly : Pass<"tile-gpu-issue-dots-early", "::mlir::ModuleOp"> {
+  let summary = "leave products in flight until their results are needed";
+  let description = [{
+    In loops with three products and more: loads of tensors that nothing writes come first, then the products that need no
+    other of the iteration; each further one stands behind the last operation that it needs. All are `async`, and a
+    `tile_gpu.wgmma_wait` stands before the first use of each.
+    ```mlir
+    %s = tile_gpu.wgmma %k, %q, %zero async : …
+    %dp = tile_gpu.wgmma %v, %do, %zero async : …
+    %scores = tile_gpu.wgmma_wait %s {pending = 1 : i64} : …
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect"];
+}
+
 def TileGPUMulticast : Pass<"tile-gpu-multicast", "::mlir::ModuleOp"> {
   let summary = "load tiles that two neighbouring programs share once for a cluster of two blocks";
   let description = [{

@@ -89,6 +89,7 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUUseTma({options.target}));
   pm.addPass(createTileGPUMulticast());
   pm.addPass(createTileGPUOverlapDots());
+  pm.addPass(createTileGPUIssueDotsEarly());
   pm.addPass(createTileGPUMakePersistent());
   pm.addPass(createTileGPUSpecializeWarps({options.target}));
   pm.addPass(createTileGPUSendAhead());

@@ -1,4 +1,4 @@
-"""Attention backward: the gradients of q, k and v from the forward's result, the sums of squares included in the time."""
+"""Attention backward: the gradients of q, k and v from the forward's result; delta and the last rounding count."""
 import math
 
 from . import attention
@@ -6,9 +6,8 @@ from .items import Bar, Contender, Item
 from .lib import empty, normal, torch
 from .ours import ATTRIBUTES, Binary, Settings, describe
 
-# Of the kernel for dk and dv: BN keys of a program, BM queries of a step. Of the one for dq: BM queries, BN keys.
-KEYS = [{"BM": 64, "BN": 128}, {"BM": 64, "BN": 64}, {"BM": 128, "BN": 64}, {"BM": 32, "BN": 128}]
-QUERIES = [{"BM": 128, "BN": 64}, {"BM": 128, "BN": 128}, {"BM": 64, "BN": 128}, {"BM": 64, "BN": 64}]
+# BN keys of a program, BM queries of a step.
+VARIANTS = [{"BM": 64, "BN": 128}, {"BM": 64, "BN": 64}, {"BM": 128, "BN": 64}, {"BM": 32, "BN": 128}]
 NAME = "attention_backward"
 
 
@@ -39,36 +38,33 @@ def gradients(data, causal, scale):
 
 
 def _ours(dtype, d, causal, scale):
-    """Three launches: delta, then dk with dv, then dq. All pairs of their variants compete."""
-    fixed = {"T": dtype, "D": d, "CAUSAL": str(causal).lower()}
+    """Three launches: delta, then all gradients with dq in f32, then dq rounded."""
+    small = {"T": dtype, "D": d}
+    delta, cast = (Binary.get(NAME, small, {}, f"{NAME}_{part}") for part in ("delta", "cast"))
 
-    deltas = Binary.get(NAME, {"T": dtype, "D": d}, {}, NAME + "_delta")
-
-    def binary(choice, kernel):
+    def binary(choice):
         attributes = {key: value for key, value in choice.items() if key in ATTRIBUTES}
-        definitions = {**fixed, **{key: value for key, value in choice.items() if key not in ATTRIBUTES}}
-        return Binary.get(NAME, definitions, attributes, kernel)
+        definitions = {**small, "CAUSAL": str(causal).lower(), **{key: value for key, value in choice.items() if key not in ATTRIBUTES}}
+        return Binary.get(NAME, definitions, attributes, NAME)
 
-    def contender(keys, queries):
+    def contender(choice):
         def build(data):
-            delta = deltas.load()[NAME + "_delta"]
-            first, second = binary(keys, NAME).load()[NAME], binary(queries, NAME + "_dq").load()[NAME + "_dq"]
-            common = {key: data[key] for key in ("q", "k", "v", "do", "lse", "delta")}
+            first, second, third = delta.load()[NAME + "_delta"], binary(choice).load()[NAME], cast.load()[NAME + "_cast"]
+            common = {key: data[key] for key in ("q", "k", "v", "do", "lse", "delta", "dk", "dv")}
 
             def call():
-                delta(o=data["o"], do=data["do"], delta=data["delta"])
-                first(**common, dk=data["dk"], dv=data["dv"], scale=scale)
-                second(**common, dq=data["dq"], scale=scale)
+                first(o=data["o"], do=data["do"], delta=data["delta"])
+                second(**common, dq=data["sums"], scale=scale)
+                third(sums=data["sums"], dq=data["dq"], scale=scale)
                 return {name: data[name] for name in ("dq", "dk", "dv")}
+            call.notes = binary(choice).notes
             return call
 
         def compile(data):
-            deltas.compile()
-            binary(keys, NAME).compile()
-            binary(queries, NAME + "_dq").compile()
-        name = describe(keys, {}) + "; dq " + describe(queries, {})
-        return Contender("tile", build, name, compile=compile)
-    return [contender(keys, queries) for keys in Settings.variants or KEYS for queries in Settings.variants or QUERIES]
+            for part in (delta, binary(choice), cast):
+                part.compile()
+        return Contender("tile", build, describe(choice, {}), compile=compile)
+    return [contender(choice) for choice in Settings.variants or VARIANTS]
 
 
 def _library(who, causal, scale):
@@ -116,7 +112,8 @@ def _item(b, h, s, d, causal, dtype="f16", quick=False):
         shape = (b, h, s, d)
         data = {name: normal(shape, dtype, device) for name in ("q", "k", "v", "do")}
         data.update({name: empty(shape, dtype, device) for name in ("o", "dq", "dk", "dv")})
-        data.update({"lse": empty((b, h, s), "f32", device), "delta": empty((b, h, s), "f32", device)})
+        data.update({"lse": empty((b, h, s), "f32", device), "delta": empty((b, h, s), "f32", device),
+                     "sums": empty(shape, "f32", device)})
         if device != "meta":
             o, lse = attention.reference(data, causal, scale)
             data["o"].copy_(o)

@@ -30,7 +30,8 @@ static void span(SmallVectorImpl<int64_t> &numbers, int64_t image) {
     numbers.push_back(numbers[i] ^ image);
 }
 
-std::optional<StorePlan> StorePlan::get(const LinearLayout &layout, int64_t columns, int64_t blockRows, bool ordered) {
+std::optional<StorePlan> StorePlan::get(const LinearLayout &layout, int64_t columns, int64_t blockRows, int64_t blockColumns,
+                                        bool ordered) {
   StorePlan plan;
   SmallVector<Coord> kept;
   SmallVector<unsigned> keptBits, chunkBits; // of a register's number
@@ -66,26 +67,38 @@ std::optional<StorePlan> StorePlan::get(const LinearLayout &layout, int64_t colu
       list.push_back(deposit(chunk, chunkBits) | deposit(reg, keptBits));
   }
 
-  // Rows of the first warpgroup; a further one has its own if its bits lead out of them.
+  // Blocks of the first warpgroup; a further one has its own if its bits lead out of their rows, or of their columns.
   plan.rows.push_back(0);
+  plan.columns.push_back(0);
   ArrayRef<Coord> warps = layout.getBases(InDim::Warp);
-  auto spanBlock = [&](const Coord &basis) { span(plan.rows, basis[0] / blockRows * blockRows); };
-  for_each(registers, spanBlock);
+  auto spanBlock = [&](const Coord &basis) {
+    span(plan.rows, basis[0] / blockRows * blockRows);
+    span(plan.columns, basis[1] / blockColumns * blockColumns);
+  };
+  for_each(kept, spanBlock);
   for_each(layout.getBases(InDim::Lane), spanBlock);
   for_each(warps.take_front(groupWarpBits), spanBlock);
   plan.isPrivate = !ordered && warps.size() > groupWarpBits && warps.size() <= groupWarpBits + 2;
-  SmallVector<int64_t> all = plan.rows;
+  SmallVector<int64_t> allRows = plan.rows, allColumns = plan.columns;
   for (const Coord &basis : warps.drop_front(std::min<size_t>(groupWarpBits, warps.size()))) {
-    plan.isPrivate &= basis[1] == 0 && basis[0] % blockRows == 0 && !is_contained(all, basis[0]);
+    bool ownRows = basis[1] == 0 && basis[0] % blockRows == 0 && !is_contained(allRows, basis[0]);
+    bool ownColumns = basis[0] == 0 && basis[1] % blockColumns == 0 && !is_contained(allColumns, basis[1]);
+    plan.isPrivate &= ownRows || ownColumns;
     plan.rowImages.push_back(basis[0]);
-    span(all, basis[0]);
+    plan.columnImages.push_back(basis[1]);
+    span(allRows, basis[0]);
+    span(allColumns, basis[1]);
   }
   if (!plan.isPrivate) {
     plan.rows.clear();
+    plan.columns.clear();
     for (int64_t row = 0; row < layout.getShape()[0]; row += blockRows)
       plan.rows.push_back(row);
+    for (int64_t column = 0; column < columns; column += blockColumns)
+      plan.columns.push_back(column);
   }
   sort(plan.rows);
+  sort(plan.columns);
   return plan;
 }
 

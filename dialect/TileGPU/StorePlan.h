@@ -11,12 +11,14 @@ struct StorePlan {
   LinearLayout chunk; ///< of one chunk's tile, in the registers that hold it
   llvm::SmallVector<llvm::SmallVector<int64_t>> registers;
   bool isPrivate = false;                  ///< each warpgroup has blocks of its own, and needs no other
-  llvm::SmallVector<int64_t> rows;         ///< where the blocks of the first group of threads start
-  llvm::SmallVector<uint32_t> rowImages;   ///< what the bits of the warpgroup's number add to that, by XOR
+  llvm::SmallVector<int64_t> rows, columns; ///< of a chunk: where the blocks of the first group of threads start
+  /// What the bits of the warpgroup's number add to that, by XOR.
+  llvm::SmallVector<uint32_t> rowImages, columnImages;
 
-  /// The plan for a tile [M, N] of layout `layout`, `columns` at once, in copies of `blockRows` rows. With `ordered`, one
-  /// thread issues all copies. None if threads, not registers alone, count the chunks.
-  static std::optional<StorePlan> get(const LinearLayout &layout, int64_t columns, int64_t blockRows, bool ordered);
+  /// The plan for a tile [M, N] of layout `layout`, `columns` at once, in copies of `blockRows` rows and `blockColumns`
+  /// columns. With `ordered`, one thread issues all copies. None if threads, not registers alone, count the chunks.
+  static std::optional<StorePlan> get(const LinearLayout &layout, int64_t columns, int64_t blockRows, int64_t blockColumns,
+                                      bool ordered);
 };
 
 /// The most rows of one copy, so that each belongs to one warpgroup where the layout allows it.

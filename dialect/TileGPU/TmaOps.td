@@ -93,12 +93,14 @@ def TileGPU_TmaStoreOp : TileGPU_Op<"tma_store", [MemoryEffects<[MemRead, MemWri
   let description = [{
     Waits till the staging memory's last copy has been read, stores the tile there (stmatrix where it fits), and starts the
     copy; does not wait for it. `columns` along the fastest dimension are staged at once. Warpgroups whose rows are their
-    own synchronise alone. With `ordered`, waits till the copy is written: in loops that may write the same place again.
+    own synchronise alone. With `ordered`, waits till the copy is written: in loops that may write the same place again. With
+    `add`, what lies there is added to, each element as one step, in no order with other accesses.
     ```mlir
     tile_gpu.tma_store %t, %d [%n, %m] {columns = 128 : i64} : tensor<128x256xf16, #acc>
     ```
   }];
-  let arguments = (ins TileGPU_Tile:$value, TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates, I64Attr:$columns, UnitAttr:$ordered);
+  let arguments = (ins TileGPU_Tile:$value, TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates, I64Attr:$columns, UnitAttr:$ordered,
+    UnitAttr:$add);
   let assemblyFormat = "$value `,` $descriptor `[` $coordinates `]` attr-dict `:` type($value)";
   let hasVerifier = 1;
 }

@@ -1,5 +1,6 @@
 // The entry of elaboration: which kernels, which instances, and what applies to the file as a whole.
 #include "frontend/Lower/Elaborate.h"
+#include "frontend/Lower/ChooseConfig.h"
 #include "frontend/Lower/Elaborator.h"
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Sema/MatchItems.h"
@@ -52,11 +53,26 @@ static void checkDefines(const std::vector<const ast::KernelDecl *> &kernels, co
 /// Adds the record of one version of an instance, under a symbol of its own, unless the command line rules it out. False after an error.
 static bool addVersion(Modules &modules, const ast::KernelDecl &kernel, const ElaborateOptions &options,
                        tile::DiagnosticEngine &diagnostics, const Instance &instance, const Variant &variant,
-                       ModuleOp module, std::vector<runtime::Kernel> &records) {
+                       Elaborated &result, std::vector<runtime::Kernel> &records) {
+  ModuleOp module = *result.module;
   runtime::Kernel record;
-  Elaborator elaborator(modules, kernel, options, diagnostics, module);
-  if (!elaborator.elaborateInstance(instance, variant, record))
+  ElaborateOptions own = options;
+  Instance chosen = instance;
+  std::optional<ConfigChoice> choice = chooseConfig(modules, kernel, options, diagnostics, module.getContext(), instance, variant);
+  if (choice) {
+    const TuneConfig &config = choice->rated.front().config;
+    own.config.insert(own.config.end(), config.begin(), config.end());
+    for (Instance &each : Elaborator(modules, kernel, own, diagnostics, module).chooseInstances())
+      if (each.symbol == instance.symbol)
+        chosen = std::move(each);
+  }
+  Elaborator elaborator(modules, kernel, own, diagnostics, module);
+  if (!elaborator.elaborateInstance(chosen, variant, record))
     return elaborator.isRuledOut();
+  if (choice) {
+    choice->symbol = record.symbol;
+    result.choices.push_back(std::move(*choice));
+  }
   records.push_back(std::move(record));
   return true;
 }
@@ -86,10 +102,10 @@ static bool elaborateKernel(Modules &modules, const ast::KernelDecl &kernel, con
   for (const Instance &instance : instances) {
     // The generic one first: a kernel must type-check without its variants' facts. Instances mostly repeat each other's
     // errors: one is enough.
-    if (!addVersion(modules, kernel, chosen, diagnostics, instance, Variant(), *result.module, generic))
+    if (!addVersion(modules, kernel, chosen, diagnostics, instance, Variant(), result, generic))
       return false;
     for (const Variant &variant : Elaborator(modules, kernel, chosen, diagnostics, *result.module).listVariants())
-      if (!addVersion(modules, kernel, chosen, diagnostics, instance, variant, *result.module, specialized))
+      if (!addVersion(modules, kernel, chosen, diagnostics, instance, variant, result, specialized))
         return false;
   }
   for (const VariantRequest &request : options.variants) {
@@ -105,7 +121,7 @@ static bool elaborateKernel(Modules &modules, const ast::KernelDecl &kernel, con
     variant.items = matched.facts;
     std::vector<Instance> versions = Elaborator(modules, kernel, own, diagnostics, *result.module).chooseInstances();
     for (const Instance &instance : versions)
-      if (!addVersion(modules, kernel, own, diagnostics, instance, variant, *result.module, requested))
+      if (!addVersion(modules, kernel, own, diagnostics, instance, variant, result, requested))
         return false;
     if (versions.empty())
       return false;

@@ -2,6 +2,7 @@
 #ifndef TILE_FRONTEND_LOWER_ELABORATE_H
 #define TILE_FRONTEND_LOWER_ELABORATE_H
 
+#include "dialect/Tile/TileDialect.h"
 #include "frontend/Ast/Decl.h"
 #include "frontend/Diag/Engine.h"
 #include "frontend/Sema/ArgItem.h"
@@ -10,6 +11,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -29,6 +31,25 @@ struct TuneSpace {
 /// Names of the attributes that a kernel takes.
 const std::vector<std::string> &getKernelAttributeNames();
 
+/// A configuration and what a cost model says of it.
+struct RatedConfig {
+  TuneConfig config;
+  double milliseconds = 0; ///< infinite where it cannot be used
+  std::string reason;      ///< why it cannot
+};
+
+/// Rates configurations that differ in attributes of kernels only: `kernel` has been elaborated for the first of them. Extents
+/// are those to choose for, by the name of the dimension. One rating for each, in their order.
+using RateConfigs = std::function<std::vector<RatedConfig>(KernelOp kernel, const std::map<std::string, int64_t> &extents,
+                                                           llvm::ArrayRef<TuneConfig> configs)>;
+
+/// How the configuration of one version of a kernel was found.
+struct ConfigChoice {
+  std::string symbol;                      ///< of the version
+  std::map<std::string, int64_t> extents;  ///< that it was chosen for
+  std::vector<RatedConfig> rated;          ///< all that there is to choose from, the best first; the first was taken
+};
+
 /// What is to be compiled, apart from the program.
 struct ElaborateOptions {
   /// -D NAME=VALUE in order. VALUE may list several values ("64,128"): one instance for each.
@@ -41,6 +62,10 @@ struct ElaborateOptions {
   std::string kernel;
   /// "cpu", "sm_80", "sm_90a": chooses among the configurations of `tune`.
   std::string target = "cpu";
+  /// Where given, it chooses what `tune` leaves open and neither -D, `config` nor the source's own configuration fixes, for
+  /// these extents; dimensions that are left out have the `opt` of their contract.
+  RateConfigs rate;
+  std::vector<std::pair<std::string, int64_t>> extents;
   /// What --arg says, for every variant.
   std::vector<ArgItem> arguments;
   /// What --variant asks for, in order; `generic` is false where only variants are wanted.
@@ -58,6 +83,8 @@ struct Elaborated {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// One record for each `tile.kernel` of the module, in the order in which dispatch tries them; `compiler`, `target` and `launch` are left to fill.
   runtime::Manifest manifest;
+  /// Of the versions whose configuration `rate` has chosen, in no order that means anything.
+  std::vector<ConfigChoice> choices;
 };
 
 /// Elaborates `program`. Loads the dialects it needs into `context`. None if any error was reported to `diagnostics`.

@@ -63,6 +63,10 @@ public:
   std::vector<Instance> chooseInstances();
   /// What the kernel's `tune` clause spans. None after an error.
   std::optional<TuneSpace> readTuneSpace();
+  /// The values that the arguments of a launch bind in this instance, as -D spells them.
+  std::vector<std::pair<std::string, std::string>> listDeduced(const Instance &instance);
+  /// True if the source has a configuration of its own for the target.
+  bool hasConfig() { return chooseConfig() != nullptr; }
   /// Emits one instance at the end of the module and fills `record`. False after an error.
   bool elaborateInstance(const Instance &instance, const Variant &variant, runtime::Kernel &record);
   /// After a failure: nothing is wrong, but the command line rules the variant out.

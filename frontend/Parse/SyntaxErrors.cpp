@@ -307,14 +307,8 @@ bool Mistake::reportSeparator() {
   return false;
 }
 
-/// Keywords and reserved words as names.
+/// Keywords as names.
 bool Mistake::reportName() {
-  if (isOneOf(found, {TileParser::RESERVED})) {
-    auto report = diagnostics.report(diag::reservedWord, range(found), text(found));
-    if (text(found) == "break" || text(found) == "continue")
-      report.note("loops have no early exit: guard the rest of the body with `if`, or use `while` with a condition");
-    return true;
-  }
   if (!expectsName() || found->getType() < TileParser::KERNEL || found->getType() > TileParser::NONE)
     return false;
   auto report = diagnostics.report(diag::keywordAsName, range(found), text(found));

@@ -56,6 +56,14 @@ static void reportUnknown(llvm::StringRef text, Range range, DiagnosticEngine &d
     report.fixIt(range, "-", "use '-'");
 }
 
+static void reportReserved(llvm::StringRef word, Range range, DiagnosticEngine &diagnostics) {
+  auto report = diagnostics.report(diag::reservedWord, range, word);
+  if (word == "break" || word == "continue")
+    report.note("loops have no early exit: guard the rest of the body with `if`, or use `while` with a condition");
+  else
+    report.note("choose another name");
+}
+
 bool tile::checkTokens(const std::vector<antlr4::Token *> &tokens, FileID file, DiagnosticEngine &diagnostics) {
   bool good = true;
   for (const antlr4::Token *token : tokens) {
@@ -75,6 +83,9 @@ bool tile::checkTokens(const std::vector<antlr4::Token *> &tokens, FileID file, 
       diagnostics.report(diag::unterminatedComment, opening);
       break;
     }
+    case TileLexer::RESERVED:
+      reportReserved(text(), range, diagnostics);
+      break;
     case TileLexer::UNKNOWN:
       reportUnknown(text(), range, diagnostics);
       break;

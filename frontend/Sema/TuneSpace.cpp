@@ -37,6 +37,16 @@ std::optional<TuneConfig> Elaborator::readPreferred() {
   return result;
 }
 
+std::vector<std::pair<std::string, std::string>> Elaborator::listDeduced(const Instance &instance) {
+  std::vector<std::pair<std::string, std::string>> result;
+  bool fromDtype;
+  for (auto [param, value] : llvm::zip(kernel.statics, instance.values))
+    if (isDeducible(param, fromDtype) && !param.defaultValue)
+      if (std::optional<std::string> text = spell(value))
+        result.emplace_back(param.name.text, *text);
+  return result;
+}
+
 /// Declares what a configuration binds, in the order of the parameters: defaults may use earlier ones. Parameters that only
 /// the arguments of a launch bind stay unknown; a condition on them cannot be asked here.
 void Elaborator::declareConfig(const std::vector<std::pair<const ast::TuneItem *, SemValue>> &values) {
@@ -55,6 +65,8 @@ void Elaborator::declareConfig(const std::vector<std::pair<const ast::TuneItem *
     for (const auto &[name, text] : options.defines)
       if (name == param.name.text)
         value = parseDefine(param, text);
+    if (const std::string *pinned = value ? nullptr : findPinned(param.name.text))
+      value = parseDefine(param, *pinned);
     if (!value && param.defaultValue)
       value = eval(*param.defaultValue);
     if (value && !value->isError())
@@ -78,8 +90,8 @@ std::optional<TuneSpace> Elaborator::readTuneSpace() {
       conditions.push_back(&item);
     if (item.kind != ast::TuneItem::Kind::Candidates)
       continue;
-    // What -D binds is no longer to be chosen.
-    if (llvm::any_of(options.defines, [&](const auto &define) { return define.first == item.name->text; }))
+    // What -D or --config binds is no longer to be chosen.
+    if (findPinned(item.name->text) || llvm::any_of(options.defines, [&](const auto &define) { return define.first == item.name->text; }))
       continue;
     std::optional<std::vector<SemValue>> members = evalSet(*item.set, item.set->range);
     if (!members)

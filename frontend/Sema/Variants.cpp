@@ -56,8 +56,10 @@ bool Elaborator::narrow(const std::string &name, int64_t min, int64_t max, std::
   auto apply = [&](int64_t low, int64_t high) {
     if (std::max(low, min) <= std::min(high, max))
       return true;
-    return conflict(source, "no value of '" + name + "' is in " + Twine(min) + "..=" + Twine(max) + " and in its range " +
-                                Twine(low) + "..=" + Twine(high),
+    std::string range = " in its range " + std::to_string(low) + "..=" + std::to_string(high);
+    if (min == max)
+      return conflict(source, "'" + name + "' cannot be " + std::to_string(min) + ", which is not" + range, launchNames[name].declared);
+    return conflict(source, "no value of '" + name + "' is in " + Twine(min) + "..=" + Twine(max) + " and" + range,
                     launchNames[name].declared);
   };
   for (runtime::Dim &dim : record.dims)

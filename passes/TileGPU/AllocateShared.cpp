@@ -37,7 +37,7 @@ static LogicalResult extendOverUses(Value memory, Block *home, const DenseMap<Op
   for (Operation *user : memory.getUsers()) {
     if (user->hasTrait<OpTrait::IsTerminator>() || user->getNumRegions())
       return user->emitOpError("takes a tile of shared memory through control flow, which is not supported");
-    Operation *inHome = home->findAncestorOpInBlock(*user);
+    Operation *inHome = getCompletion(user, home);
     end = std::max(end, lastInside.lookup(inHome));
     if (auto permute = dyn_cast<MemDescPermuteOp>(user))
       if (failed(extendOverUses(permute.getResult(), home, lastInside, end)))

@@ -55,11 +55,15 @@ public:
     // Layouts are asked for by what must have one; everything else is repeated on demand.
     for (Operation *op : ops)
       setResultTypes(op);
-    for (Operation *op : ops)
-      if (!isFree(op))
+    for (Operation *&op : ops)
+      if (auto dot = dyn_cast<DotOp>(op)) {
+        rewriteDot(dot);
+        op = nullptr; // another stands in its place
+      } else if (!isFree(op)) {
         rewrite(op);
+      }
     for (Operation *op : llvm::reverse(ops))
-      if (op->use_empty() && isFree(op) && isRepeatable(op))
+      if (op && op->use_empty() && isFree(op) && isRepeatable(op))
         op->erase();
   }
 
@@ -345,8 +349,6 @@ private:
   }
 
   void rewrite(Operation *op) {
-    if (auto dot = dyn_cast<DotOp>(op))
-      return rewriteDot(dot);
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       for (auto [init, argument] : llvm::zip(loop.getInitArgsMutable(), loop.getRegionIterArgs()))
         if (isTile(argument))

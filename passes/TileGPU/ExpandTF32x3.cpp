@@ -30,13 +30,17 @@ static Halves split(OpBuilder &b, Location loc, Value x) {
     return {turn(halves.hi), turn(halves.lo)};
   }
   auto type = cast<RankedTensorType>(x.getType()), bits = RankedTensorType::get(type.getShape(), b.getI32Type());
+  auto constant = [&](uint32_t value) -> Value {
+    return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(bits, Attribute(b.getI32IntegerAttr(int32_t(value)))));
+  };
+  auto masked = [&](Value word, uint32_t mask) -> Value { return arith::AndIOp::create(b, loc, word, constant(mask)); };
   Value word = arith::BitcastOp::create(b, loc, bits, x);
-  Value mask = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(bits, Attribute(b.getI32IntegerAttr(int32_t(0xffffe000)))));
-  Value hi = arith::BitcastOp::create(b, loc, type, arith::AndIOp::create(b, loc, word, mask));
-  // Infinities are all in hi; NaN stays NaN in lo.
-  Value zero = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, Attribute(b.getF32FloatAttr(0))));
-  Value exact = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, hi);
-  Value lo = arith::SelectOp::create(b, loc, exact, zero, arith::SubFOp::create(b, loc, x, hi));
+  Value upper = masked(word, 0xffffe000);
+  // An infinity is 1 and itself, with its sign: were it all in hi, it would meet the zero that is lo of exact numbers, and be NaN.
+  Value isInfinite = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, masked(word, 0x7fffffff), constant(0x7f800000));
+  Value one = arith::OrIOp::create(b, loc, masked(word, 0x80000000), constant(0x3f800000));
+  Value hi = arith::BitcastOp::create(b, loc, type, arith::SelectOp::create(b, loc, isInfinite, one, upper));
+  Value lo = arith::SubFOp::create(b, loc, x, hi); // NaN stays NaN
   return {hi, lo};
 }
 

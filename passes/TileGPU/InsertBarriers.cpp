@@ -51,19 +51,27 @@ struct Effects {
   bool synchronizes = false; // all that came before is done at its end
 };
 
+/// Adds what `op` reads of tiles in shared memory.
+void addReads(Operation *op, Pending &accesses) {
+  for (Value operand : op->getOperands()) {
+    LocalAllocOp owner = isa<MemDescType>(operand.getType()) ? getSharedOwner(operand) : LocalAllocOp();
+    if (std::optional<int64_t> offset = owner ? getSharedOffset(owner) : std::nullopt)
+      accesses.reads.insert({*offset, *offset + getSharedNeed(owner).bytes});
+  }
+}
+
 Effects getEffects(Operation *op) {
   Effects effects;
   if (isa<BarrierOp>(op)) {
     effects.synchronizes = true;
     return effects;
   }
-  for (Value operand : op->getOperands()) {
-    if (!isa<MemDescType>(operand.getType()) || isa<MemDescPermuteOp>(op))
-      continue;
-    LocalAllocOp owner = getSharedOwner(operand);
-    if (std::optional<int64_t> offset = owner ? getSharedOffset(owner) : std::nullopt)
-      effects.before.reads.insert({*offset, *offset + getSharedNeed(owner).bytes});
-  }
+  if (!isa<MemDescPermuteOp>(op))
+    addReads(op, effects.before);
+  // A product that was left in flight has read its operands only now.
+  if (auto wait = dyn_cast<WgmmaWaitOp>(op))
+    for (auto product = wait.getValue().getDefiningOp<WgmmaOp>(); product; product = product.getAcc().getDefiningOp<WgmmaOp>())
+      addReads(product, effects.before);
   SharedNeed need = getSharedNeed(op);
   if (std::optional<int64_t> offset = getSharedOffset(op)) {
     Range range{*offset, *offset + need.bytes};

@@ -2,7 +2,10 @@
 #include "passes/TileGPU/ProgramOrder.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/Analysis/IndexBounds.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
@@ -53,7 +56,115 @@ struct Uses {
   bool isSingle() const { return accesses.size() == 1 && !accesses.front()->getParentOfType<LoopLikeOpInterface>(); }
 };
 
+/// Which plain stores to one tensor must come after others because they may write the same elements, by other threads.
+class StoreOrder {
+public:
+  explicit StoreOrder(KernelOp kernel) : divisibility(kernel), bounds(kernel, divisibility) {}
+
+  /// True if `later` may write what `earlier` has written: in the same iteration of all loops around both, or in a later one.
+  bool mustFollow(StoreOp later, StoreOp earlier) {
+    if (isScalar(later) && isScalar(earlier)) // one thread makes both
+      return false;
+    if (later.getOperation() != earlier.getOperation() && comesBefore(earlier, later) && !isApart(earlier, later))
+      return true;
+    for (Operation *loop = later->getParentOfType<LoopLikeOpInterface>(); loop; loop = loop->getParentOfType<LoopLikeOpInterface>())
+      if (loop->isAncestor(earlier) && !isApartBetweenIterations(earlier, later, loop))
+        return true;
+    return false;
+  }
+
+private:
+  static bool isScalar(StoreOp store) { return !isa<RankedTensorType>(store.getValue().getType()); }
+
+  /// Whether both may happen in this order in one iteration of what is around both; not so in two branches.
+  static bool comesBefore(StoreOp earlier, StoreOp later) {
+    Operation *a = earlier, *b = later;
+    while (a->getBlock() != b->getBlock()) {
+      Operation *above = a->getParentOp();
+      for (; !above->isAncestor(b); above = above->getParentOp())
+        a = above;
+      Operation *beside = a->getBlock()->findAncestorOpInBlock(*b);
+      if (!beside) // in another region: of a branch only one is taken, of a loop both
+        return isa<LoopLikeOpInterface>(above);
+      b = beside;
+    }
+    return a->isBeforeInBlock(b);
+  }
+
+  /// Whether some dimension keeps the two apart within one iteration of the loops around both.
+  bool isApart(StoreOp earlier, StoreOp later) {
+    if (earlier.getView() != later.getView())
+      return false;
+    for (unsigned dim = 0; dim < later.getStarts().size(); ++dim)
+      for (const auto &distances : {getDistances(earlier, later, dim), getDistances(later, earlier, dim)})
+        if (llvm::any_of(distances, [&](const Linear &distance) { return bounds.isNonNegative(distance); }))
+          return true;
+    return false;
+  }
+
+  /// The same where `later` is in a later iteration of `around` than `earlier`, and in the same of the loops around that.
+  bool isApartBetweenIterations(StoreOp earlier, StoreOp later, Operation *around) {
+    auto loop = dyn_cast<scf::ForOp>(around);
+    if (!loop || earlier.getView() != later.getView() || isInside(around, earlier.getView()))
+      return false;
+    int64_t step = std::max<int64_t>(getConstantIntValue(loop.getStep()).value_or(1), 1);
+    for (unsigned dim = 0; dim < later.getStarts().size(); ++dim) {
+      // What grows with the loop's variable, and with nothing else in the loop, is a step further in each iteration.
+      Linear start = bounds.linear(later.getStarts()[dim]);
+      auto growth = llvm::find_if(start.terms, [&](const auto &term) { return term.first.value == loop.getInductionVar(); });
+      if (growth == start.terms.end())
+        continue;
+      Linear::Number factor = growth->second;
+      bool grows = factor > Linear::Number(0);
+      start.terms.erase(growth);
+      if (dependsOn(start, around))
+        continue;
+      for (Linear &distance : grows ? getDistances(earlier, later, dim) : getDistances(later, earlier, dim)) {
+        distance += Linear(step) * (grows ? factor : factor * Linear::Number(-1));
+        if (!dependsOn(distance, around) && bounds.isNonNegative(distance))
+          return true;
+      }
+    }
+    return false;
+  }
+
+  /// How far `behind` starts behind the last position of `store` along a dimension, and behind its end: 0 is next to it.
+  SmallVector<Linear, 2> getDistances(StoreOp store, StoreOp behind, unsigned dim) {
+    int64_t size = store.getSizes()[dim];
+    Linear start = bounds.linear(behind.getStarts()[dim]);
+    SmallVector<Linear, 2> result = {start - bounds.linear(store.getStarts()[dim]) -
+                                     Linear(size < 0 ? 1 : (size - 1) * store.getSteps()[dim] + 1)};
+    if (Value end = store.getEnd(dim))
+      result.push_back(start - bounds.linear(end));
+    return result;
+  }
+
+  static bool dependsOn(const Linear &expression, Operation *around) {
+    return llvm::any_of(expression.terms, [&](const auto &term) { return isInside(around, term.first.value); });
+  }
+
+  static bool isInside(Operation *around, Value value) {
+    return value && around->isAncestor(value.getParentRegion()->getParentOp());
+  }
+
+  DivisibilityAnalysis divisibility;
+  IndexBounds bounds;
+};
+
 } // namespace
+
+/// Of a tensor with nothing but plain stores.
+static void orderStores(KernelOp kernel, ArrayRef<Operation *> stores) {
+  StoreOrder order(kernel);
+  SmallVector<Operation *> behind;
+  for (Operation *later : stores)
+    if (llvm::any_of(stores, [&](Operation *earlier) { return order.mustFollow(cast<StoreOp>(later), cast<StoreOp>(earlier)); }))
+      behind.push_back(later);
+  for (Operation *store : behind) {
+    OpBuilder builder(store);
+    BarrierOp::create(builder, store->getLoc());
+  }
+}
 
 void tile::gpu::orderAccesses(KernelOp kernel) {
   SmallVector<Uses> uses(kernel.getParams().size());
@@ -70,6 +181,8 @@ void tile::gpu::orderAccesses(KernelOp kernel) {
   });
   for (Uses &tensor : uses) {
     bool conflicts = tensor.writes && (tensor.loads || tensor.elementwise || mayAlias);
+    if (tensor.writes && !conflicts && !tensor.isSingle())
+      orderStores(kernel, tensor.accesses);
     if (!conflicts || tensor.isSingle() || tensor.commute())
       continue;
     for (Operation *op : tensor.accesses) {

@@ -240,4 +240,18 @@ LocalAllocOp getSharedOwner(Value memory) {
   return memory.getDefiningOp<LocalAllocOp>();
 }
 
+Operation *getCompletion(Operation *user, Block *block) {
+  Operation *here = block->findAncestorOpInBlock(*user);
+  auto product = dyn_cast<WgmmaOp>(user);
+  if (!product || !product.getAsync() || here != user)
+    return here;
+  Operation *last = here;
+  for (Operation *next : product.getResult().getUsers()) {
+    Operation *end = isa<WgmmaOp>(next) ? getCompletion(next, block) : block->findAncestorOpInBlock(*next);
+    if (end && last->isBeforeInBlock(end))
+      last = end;
+  }
+  return last;
+}
+
 } // namespace tile::gpu

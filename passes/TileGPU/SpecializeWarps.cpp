@@ -22,6 +22,9 @@ namespace {
 /// More stages than this hide no more latency.
 constexpr int64_t maxStages = 8;
 
+/// Products of one block that take more registers of a thread than this need all there are: the producer gets by with few.
+constexpr int64_t manyRegisters = 192, fewRegisters = 24;
+
 /// Fetches of one block that one operation waits for.
 struct Group {
   SmallVector<TmaFetchOp> fetches;
@@ -39,21 +42,6 @@ struct Group {
     return bytes;
   }
 };
-
-/// The operation that ends the reading of shared memory by `user`: itself, or the wait for a product left in flight.
-Operation *getCompletion(Operation *user, Block *block) {
-  Operation *here = block->findAncestorOpInBlock(*user);
-  auto product = dyn_cast<WgmmaOp>(user);
-  if (!product || !product.getAsync() || here != user)
-    return here;
-  Operation *last = here;
-  for (Operation *next : product.getResult().getUsers()) {
-    Operation *end = isa<WgmmaOp>(next) ? getCompletion(next, block) : block->findAncestorOpInBlock(*next);
-    if (end && last->isBeforeInBlock(end))
-      last = end;
-  }
-  return last;
-}
 
 /// Collects who reads `memory`, through permutations.
 void collectUsers(Value memory, SmallVectorImpl<Operation *> &users, SmallVectorImpl<MemDescPermuteOp> &permutes) {
@@ -77,7 +65,10 @@ public:
       return success();
     if (failed(chooseStages()))
       return failure();
+    bool crowded = needsRegisters();
     WarpSpecializeOp split = makeRegions();
+    if (crowded)
+      split->setAttr(producerRegistersName, builder.getI64IntegerAttr(fewRegisters));
     Block &consumer = split.getConsumer().front(), &producer = split.getProducer().front();
     SmallVector<RingFetches> rings;
     for (Group &group : groups)
@@ -217,6 +208,18 @@ private:
         owner = &other;
     }
     return owner;
+  }
+
+  /// True if the products of one block leave the consumers short of registers.
+  bool needsRegisters() {
+    int64_t most = 0;
+    kernel.getBody().walk([&](Block *block) {
+      int64_t words = 0;
+      for (auto product : block->getOps<WgmmaOp>())
+        words += getLayout(product.getType()).getNumRegisters() * product.getType().getElementTypeBitWidth() / 32;
+      most = std::max(most, words);
+    });
+    return most > manyRegisters;
   }
 
   /// True for what producer and consumers may both see: scalars and views that nothing changes.

@@ -17,7 +17,7 @@ using namespace tile::gpu;
 
 namespace {
 
-/// Encloses the products that `block` leaves in flight in a turn; false if there are not several.
+/// Encloses the products that `block` leaves in flight in a turn; false if there are not several that are issued together.
 bool enclose(Block &block) {
   SmallVector<WgmmaOp> products;
   for (auto product : block.getOps<WgmmaOp>())
@@ -25,6 +25,9 @@ bool enclose(Block &block) {
       products.push_back(product);
   if (products.size() < 2)
     return false;
+  for (Operation *op = products.front(); op != products.back(); op = op->getNextNode())
+    if (isa<WgmmaWaitOp>(op))
+      return false;
   OpBuilder builder(products.front());
   TurnWaitOp::create(builder, products.front().getLoc());
   builder.setInsertionPointAfter(products.back());

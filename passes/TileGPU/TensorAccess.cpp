@@ -270,3 +270,8 @@ TensorAccess tile::gpu::analyzeAccess(StoreOp store, ArrayRef<int64_t> tileOrder
                                       const DivisibilityAnalysis &divisibility) {
   return Analyzer(bounds, divisibility).run(store, getElementTypeOrSelf(store.getValue().getType()), tileOrder);
 }
+
+TensorAccess tile::gpu::analyzeAccess(AtomicOp atomic, ArrayRef<int64_t> tileOrder, IndexBounds &bounds,
+                                      const DivisibilityAnalysis &divisibility) {
+  return Analyzer(bounds, divisibility).run(atomic, getElementTypeOrSelf(atomic.getType()), tileOrder);
+}

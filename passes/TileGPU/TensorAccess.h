@@ -43,6 +43,9 @@ TensorAccess analyzeAccess(LoadOp load, llvm::ArrayRef<int64_t> tileOrder, Index
                            const DivisibilityAnalysis &divisibility);
 TensorAccess analyzeAccess(StoreOp store, llvm::ArrayRef<int64_t> tileOrder, IndexBounds &bounds,
                            const DivisibilityAnalysis &divisibility);
+/// Of an atomic that takes no tiles of positions.
+TensorAccess analyzeAccess(AtomicOp atomic, llvm::ArrayRef<int64_t> tileOrder, IndexBounds &bounds,
+                           const DivisibilityAnalysis &divisibility);
 
 } // namespace tile::gpu
 

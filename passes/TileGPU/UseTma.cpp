@@ -26,7 +26,7 @@ namespace {
 constexpr int64_t maxBox = 256;
 /// Smaller stores gain nothing.
 constexpr int64_t leastStoreBytes = 4096;
-/// Shared memory for all stores of a kernel together.
+/// Shared memory for all stores of a kernel together, and for all additions.
 constexpr int64_t stagingBytes = 32 * 1024;
 
 /// A load that TMA can make.
@@ -37,9 +37,9 @@ struct Fetch {
   TensorMapAttr map;
 };
 
-/// A store that TMA can make.
+/// A store, or an atomic addition, that TMA can make.
 struct Store {
-  StoreOp store;
+  Operation *store;
   Value value;
   TensorAccess access;
   TensorMapAttr map;
@@ -105,11 +105,15 @@ public:
     hasProduct = kernel.getBody().walk([](Operation *op) {
       return isa<WgmmaOp, MmaOp, FmaDotOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
     }).wasInterrupted();
+    if (hasWgmma)
+      stageVectors();
     kernel.getBody().walk([&](LoadOp load) { collect(load); });
     // What a release hands on has been written by ordinary stores.
     bool releases = kernel.getBody().walk([](AtomicOp op) { return op.isRelease() ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
-    if (hasWgmma && !releases)
+    if (hasWgmma && !releases) {
+      kernel.getBody().walk([&](AtomicOp atomic) { collect(atomic); });
       kernel.getBody().walk([&](StoreOp store) { collect(store); });
+    }
     // Copies made once, with nothing to overlap, are no reason for a producer.
     if (llvm::none_of(fetches, [](Fetch &fetch) { return isRepeated(fetch.load); }))
       fetches.clear();
@@ -151,8 +155,36 @@ private:
       dropUnusedEnds(access, alloc.getResult());
     if (access.problem.empty())
       fetches.push_back({load, alloc, std::move(access), map});
-    else if (remarks && feedsProduct(alloc.getResult()))
+    else if (remarks && type.getShape().size() > 1 && feedsProduct(alloc.getResult()))
       load->emitRemark() << "operand is not copied by TMA: " << access.problem << " [R0402]";
+  }
+
+  /// True if a loop's body loads operands of products too.
+  static bool isBesideOperands(LoadOp load) {
+    return isa<scf::ForOp>(load->getParentOp()) && llvm::any_of(load->getBlock()->getOps<LocalAllocOp>(), [](LocalAllocOp alloc) {
+      return alloc.getSource().getDefiningOp<LoadOp>() && feedsProduct(alloc.getResult());
+    });
+  }
+
+  /// Vectors that go with the operands of a loop's products, as the statistics of their rows: copied with them, they are there
+  /// when they are needed. Those that cannot be copied are loaded as before.
+  void stageVectors() {
+    SmallVector<LoadOp> vectors;
+    kernel.getBody().walk([&](LoadOp load) {
+      auto type = dyn_cast<RankedTensorType>(load.getType());
+      if (type && type.getRank() == 1 && isBesideOperands(load) &&
+          llvm::none_of(load->getUsers(), llvm::IsaPred<LocalAllocOp>))
+        vectors.push_back(load);
+    });
+    for (LoadOp load : vectors) {
+      auto type = cast<RankedTensorType>(load.getType());
+      builder.setInsertionPointAfter(load);
+      auto layout = SharedAttr::get(builder.getContext(), ArrayRef<int64_t>{0}, /*swizzle=*/0);
+      auto memory = MemDescType::get(builder.getContext(), type.getShape(), type.getElementType(), layout);
+      auto alloc = LocalAllocOp::create(builder, load.getLoc(), memory, load.getResult());
+      auto read = LocalLoadOp::create(builder, load.getLoc(), type, alloc.getResult());
+      load.getResult().replaceAllUsesExcept(read.getResult(), alloc);
+    }
   }
 
   /// A tile that was put into shared memory only for TMA stays in registers where that does not fetch it.
@@ -180,29 +212,42 @@ private:
   }
 
   void collect(StoreOp store) {
-    Value value = store.getValue();
+    if (std::optional<Store> found = match(store, store.getValue()); found && kernel.getParam(found->access.param).getAccess() == Access::Out)
+      stores.push_back(std::move(*found));
+  }
+
+  /// Sums in f32 whose old values nobody wants.
+  void collect(AtomicOp atomic) {
+    if (atomic.getKind() != AtomicKind::Add || atomic.getOrder() != MemoryOrder::Relaxed || atomic.getScope() != MemoryScope::GPU ||
+        !atomic.getResult().use_empty() || !atomic.getPositions().empty() || !getElementTypeOrSelf(atomic.getType()).isF32())
+      return;
+    if (std::optional<Store> found = match(atomic, atomic.getValue()); found && !found->access.hasEnds())
+      stores.push_back(std::move(*found));
+  }
+
+  template <typename Op> std::optional<Store> match(Op store, Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type || type.getRank() != 2)
-      return;
+      return std::nullopt;
     // The layout of the product needs no conversion: shared memory does that on the way.
     if (auto convert = value.getDefiningOp<ConvertLayoutOp>())
       value = convert.getSource();
     int64_t elementBytes = getSharedElementBytes(type.getElementType());
     int64_t rowBytes = type.getDimSize(1) * elementBytes;
     if (type.getNumElements() * elementBytes < leastStoreBytes || rowBytes < 32)
-      return;
+      return std::nullopt;
     TensorAccess access = analyzeAccess(store, {1, 0}, bounds, divisibility);
-    if (!access.problem.empty() || kernel.getParam(access.param).getAccess() != Access::Out ||
-        kernel->hasAttr(mayAliasName) || countAccesses(access.view) != 1)
-      return;
+    if (!access.problem.empty() || kernel->hasAttr(mayAliasName) || countAccesses(access.view) != 1)
+      return std::nullopt;
     // A tile that is cut goes out by ordinary stores, which nothing would keep in order with copies.
     if (access.hasEnds() && isOrdered(store))
-      return;
+      return std::nullopt;
     int64_t swizzle = rowBytes >= 128 ? 128 : rowBytes >= 64 ? 64 : 32;
     int64_t blockRows = getBlockRows(getLayout(cast<RankedTensorType>(value.getType())));
     TensorMapAttr map = makeMap(kernel.getContext(), access, {blockRows, type.getDimSize(1)}, swizzle, elementBytes);
-    if (map)
-      stores.push_back({store, value, std::move(access), map, 0});
+    if (!map)
+      return std::nullopt;
+    return Store{store, value, std::move(access), map, 0};
   }
 
   /// Accesses to the parameter behind `view`, by whichever view.
@@ -222,7 +267,8 @@ private:
     return count;
   }
 
-  static bool isOrdered(StoreOp store) { return !isa<KernelOp>(store->getParentOp()) && inLoop(store); }
+  /// Sums may be added in any order.
+  static bool isOrdered(Operation *store) { return isa<StoreOp>(store) && inLoop(store); }
   static bool inLoop(Operation *op) {
     for (Operation *parent = op->getParentOp(); !isa<KernelOp>(parent); parent = parent->getParentOp())
       if (isa<LoopLikeOpInterface>(parent))
@@ -232,13 +278,20 @@ private:
 
   static bool isRepeated(LoadOp load) { return load->getParentOfType<scf::ForOp>() != nullptr; }
 
+  /// What is stored, in the layout that ordinary stores want.
+  static Value getValue(const Store &store) {
+    if (auto atomic = dyn_cast<AtomicOp>(store.store))
+      return atomic.getValue();
+    return cast<StoreOp>(store.store).getValue();
+  }
+
   /// Bytes of shared memory that the stores may take: what two stages of the loads and everything else leave.
   int64_t getRoom() {
     int64_t taken = 0, scratch = 0, stages = 2;
     llvm::SmallPtrSet<Operation *, 4> dropped;
     for (Store &store : stores)
       if (!store.access.hasEnds())
-        dropped.insert(store.store.getValue().getDefiningOp());
+        dropped.insert(getValue(store).getDefiningOp());
     kernel.getBody().walk([&](Operation *op) {
       SharedNeed need = getSharedNeed(op);
       int64_t bytes = llvm::alignTo(need.bytes, 1024);
@@ -258,14 +311,16 @@ private:
   static std::optional<int64_t> getStagingBytes(const Store &store, int64_t columns) {
     auto type = cast<RankedTensorType>(store.value.getType());
     LinearLayout layout = getLayout(type);
-    if (columns > type.getDimSize(1) || !StorePlan::get(layout, columns, getBlockRows(layout), isOrdered(store.store)))
+    if (columns > type.getDimSize(1) || !StorePlan::get(layout, columns, getBlockRows(layout), store.map.getBox()[0], isOrdered(store.store)))
       return std::nullopt;
     return type.getDimSize(0) * columns * getSharedElementBytes(type.getElementType());
   }
 
   /// As many columns at once for each store as shared memory allows; drops stores for which there is none.
   void chooseColumns() {
-    int64_t room = stores.empty() ? 0 : std::min(stagingBytes, getRoom());
+    bool both = llvm::any_of(stores, [](Store &store) { return isa<AtomicOp>(store.store); }) &&
+                llvm::any_of(stores, [](Store &store) { return isa<StoreOp>(store.store); });
+    int64_t room = stores.empty() ? 0 : std::min((both ? 2 : 1) * stagingBytes, getRoom());
     // The fewest of each, then more for one after the other.
     llvm::erase_if(stores, [&](Store &store) {
       int64_t all = cast<RankedTensorType>(store.value.getType()).getDimSize(1);
@@ -332,25 +387,26 @@ private:
   }
 
   void rewrite(Store &store) {
-    Location loc = store.store.getLoc();
+    Location loc = store.store->getLoc();
     builder.setInsertionPoint(store.store);
     bool ordered = isOrdered(store.store);
-    auto convert = store.store.getValue().getDefiningOp<ConvertLayoutOp>();
+    auto convert = getValue(store).getDefiningOp<ConvertLayoutOp>();
     if (store.access.hasEnds())
       branchOnEnds(store, convert);
     SmallVector<Value> coordinates = makeCoordinates(store.access, loc);
-    auto copy = TmaStoreOp::create(builder, loc, store.value, getDescriptor(store.map, loc), coordinates, store.columns, ordered);
-    if (StringAttr cache = store.store.getCacheAttr())
+    auto copy = TmaStoreOp::create(builder, loc, store.value, getDescriptor(store.map, loc), coordinates, store.columns, ordered,
+                                   isa<AtomicOp>(store.store));
+    if (auto cache = store.store->getAttrOfType<StringAttr>("cache"))
       copy->setAttr(cacheName, cache);
     if (!store.access.hasEnds())
-      store.store.erase();
+      store.store->erase();
     if (convert && convert->use_empty())
       convert.erase();
   }
 
   /// Leaves the store to tiles that their ends cut, and the builder where it is for those that are whole.
   void branchOnEnds(Store &store, ConvertLayoutOp convert) {
-    Location loc = store.store.getLoc();
+    Location loc = store.store->getLoc();
     Value whole;
     for (auto [d, dim] : llvm::enumerate(store.access.dims)) {
       Value limit = store.access.makeLimit(builder, loc, d);
@@ -365,7 +421,7 @@ private:
     store.store->moveBefore(branch.elseBlock(), branch.elseBlock()->begin());
     if (convert) {
       builder.setInsertionPoint(store.store);
-      store.store.getValueMutable().assign(
+      cast<StoreOp>(store.store).getValueMutable().assign(
           ConvertLayoutOp::create(builder, convert.getLoc(), convert.getType(), convert.getSource()));
     }
     builder.setInsertionPointToStart(branch.thenBlock());

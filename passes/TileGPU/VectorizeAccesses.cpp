@@ -101,6 +101,8 @@ struct TileGPUVectorizeAccesses : tile::impl::TileGPUVectorizeAccessesBase<TileG
         annotate(scatter, scatter.getValue().getType(), getDivisor, builder);
       } else if (auto store = dyn_cast<StoreOp>(op)) {
         annotate(store, store.getValue().getType(), getDivisor, builder);
+      } else if (auto atomic = dyn_cast<AtomicOp>(op)) {
+        annotate(atomic, atomic.getValue().getType(), getDivisor, builder);
       } else if (auto inside = dyn_cast<InsideOp>(op)) {
         annotateInside(inside, getDivisor, builder);
       }

@@ -107,6 +107,7 @@ constexpr unsigned memoryTypeDevice = 2;
   X(exchangeCaptureMode, "cuThreadExchangeStreamCaptureMode", (int *mode))                                             \
   X(pointerGetAttribute, "cuPointerGetAttribute", (void *value, int attribute, CUdeviceptr pointer))                   \
   X(ctxGetId, "cuCtxGetId", (CUcontext context, unsigned long long *id))                                               \
+  X(resetPersistingL2, "cuCtxResetPersistingL2Cache", ())                                                              \
   X(launchKernelEx, "cuLaunchKernelEx",                                                                                \
     (const CUlaunchConfig *config, CUfunction function, void **arguments, void **extra))                               \
   X(tensorMapEncodeTiled, "cuTensorMapEncodeTiled",                                                                    \

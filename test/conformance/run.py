@@ -132,8 +132,7 @@ def perform(job, settings):
     (what, dtype, shape), build, operations = job
     try:
         kernel = build(operations)
-        # LLVM's -O3 takes minutes to transpose a tile of bools (24 x 64), which -O2 does in a moment.
-        level = 0 if shape not in OPTIMISED else 2 if dtype == "bool" else 3
+        level = 3 if shape in OPTIMISED else 0
         found = kernel.run(settings, f"-O{level if settings.level is None else settings.level}")
         return [(operation, dtype, shape, wrong and f"{what}: {operation}{note and ' ' + note}: {wrong}") for operation, note, wrong in kernel.check(found)]
     except Failed as error:

@@ -186,7 +186,8 @@ def reduces(dtype, m, n, k, generator):
     latest = lambda a, b: [a[0] | b[0], np.where(b[0], b[1], a[1])]
     g0, w0 = reduced(latest, [f, x], 0)
     g1, w1 = reduced(latest, [f, x], 1)
-    # chosen: the last one that differs from what came before, which NaN does always; a zero equals a zero.
+    # chosen: the last one that differs from what came before, which NaN does always. A zero equals a zero of the other sign, so
+    # the sign that is left depends on the grouping: 0 . (1 . -0) is 0, (0 . 1) . -0 is -0.
     ends = scanned(lambda a, b: [np.where(values(b[0], dtype) != values(a[0], dtype), b[0], a[0])], [x], 1)[0][:, -1:]
     sg, sw = scanned(latest, [f, x], 1, reverse=True)
     tg, tw = scanned(latest, [f, x], 0)
@@ -200,7 +201,7 @@ def reduces(dtype, m, n, k, generator):
            "high": extreme(x, v, 0, True), "ends": ends, "back": np.stack([np.where(sg, sw, x), np.where(tg, tw, x)]),
            "deep": extreme(z, u, 1, True), "place": np.stack(place), "best": np.array([top, bottom, top, bottom], x.dtype),
            "truth": np.stack([full(f.any()) & full(f.any(1, keepdims=True)), full((f | (v == v)).all()), full(f.any(0)), full(f.all(0))]),
-           "sums": np.stack([full(f.sum()), full(f.sum(0)), full(f.sum(1, keepdims=True))])}, quiet=("low", "high", "deep", "best"))
+           "sums": np.stack([full(f.sum()), full(f.sum(0)), full(f.sum(1, keepdims=True))])}, quiet=("low", "high", "ends", "deep", "best"))
 
 
 def composes(dtype, m, n, k, generator):

@@ -134,7 +134,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   options.inputs = {path};
   if (const char *target = std::getenv("TILE_FUZZ_TARGET"))
     options.target = target;
-  Session session(options);
+  Session session(options, llvm::nulls());
   {
     Compiler compiler(options, session, path);
     compiler.run(last);

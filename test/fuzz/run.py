@@ -13,7 +13,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SOURCES = ("examples/*/*.tile", "test/gpu/agree/*.tile", "test/gpu/Inputs/*.tile", "test/frontend/**/*.tile", "test/e2e/Inputs/*.tile",
-           "test/fuzz/Inputs/*.tile", "std/*.tile")
+           "test/fuzz/Inputs/*.tile", "library/std/*.tile")
 
 
 def main():

@@ -1,20 +1,26 @@
 #!/usr/bin/env python3
 """Runs random kernels: on the CPU at -O0 and -O3, in the NumPy interpreter, and with --device cuda on the GPU. All must agree to the bit.
 
-  run.py [--tilec PROGRAM] [--device cpu|cuda] [--seeds FIRST..LAST | --full] [--jobs N] [--reduce SEED] [--show SEED]
+  run.py [--tilec PROGRAM] [--device cpu|cuda] [--runs DEVICE:LEVEL,...] [--seeds FIRST..LAST | --full] [--seconds S] [--jobs N]
+         [--reduce SEED] [--show SEED]
 
---full runs 10,000 seeds. A kernel that disagrees is made smaller (reduce.py) and written to --keep.
+--full runs 10,000 seeds: about 50 minutes of one processor for the CPU, 90 for the GPU. --seconds ends earlier and says where to go on.
+A kernel that disagrees is made smaller by --reduce (reduce.py) and written to --keep.
 """
 import argparse
 import concurrent.futures
+import itertools
 import os
+import resource
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import gpu
 import program as p
 import statements
 from formats import isFloat, load, store
@@ -26,29 +32,61 @@ class Invalid(Exception):
     """tilec refused the kernel, crashed or ran too long: its message."""
 
 
-def compiled(program, arrays, tilec, device, level, timeout=120):
+SECONDS = 120   # of processor time, for a kernel to be compiled and run
+driver = None   # of this process, once something has run on the GPU; False when its context has failed
+
+
+def limit():
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+
+
+def compiled(program, arrays, tilec, device, level):
     """What the kernel writes: {name: values}."""
     with tempfile.TemporaryDirectory(prefix="tile-random-") as folder:
         source = os.path.join(folder, "k.tile")
         with open(source, "w", encoding="utf-8") as file:
             file.write(p.programText(program))
-        line = [tilec, "run", source, "--device", device, f"-O{level}", "--threads", "1"]
-        line += ["--random", ",".join(f"{name}={value}" for name, value in program.dims.items())]
-        for tensor in program.tensors:
-            if tensor.access != "out":
-                np.save(f"{folder}/{tensor.name}.npy", store(arrays[tensor.name], tensor.dtype))
-                line += ["--arg", f"{tensor.name}={folder}/{tensor.name}.npy"]
-            if tensor.access != "in":
-                line += ["--out", f"{tensor.name}={folder}/{tensor.name}.out.npy"]
-        for name, (_, value) in program.scalars.items():
-            line += ["--arg", f"{name}={value}"]
-        try:
-            done = subprocess.run(line, capture_output=True, text=True, timeout=timeout)
-        except subprocess.TimeoutExpired:
-            raise Invalid(f"-O{level}: no end after {timeout} s") from None
-        if done.returncode:
-            raise Invalid(f"-O{level} on {device}: exit {done.returncode}: {done.stderr.strip()[:1200]}")
-        return {t.name: load(np.load(f"{folder}/{t.name}.out.npy"), t.dtype) for t in program.tensors if t.access != "in"}
+        if device == "cuda" and driver is not False:
+            stored = launched(program, arrays, tilec, source, level)
+        else:
+            stored = executed(program, arrays, tilec, source, device, level)
+        return {t.name: load(stored[t.name], t.dtype) for t in program.tensors if t.access != "in"}
+
+
+def launched(program, arrays, tilec, source, level):
+    """Of the GPU, from this process."""
+    global driver
+    driver = driver or gpu.Driver(os.path.dirname(os.path.dirname(os.path.abspath(tilec))))
+    arguments = {t.name: (store(arrays[t.name], t.dtype), t.dtype) for t in program.tensors}
+    arguments.update((name, value) for name, (_, value) in program.scalars.items())
+    try:
+        return driver.run(tilec, source, level, arguments, [t.name for t in program.tensors if t.access != "in"])
+    except gpu.Broken as error:
+        driver = False
+        raise Invalid(f"-O{level} on cuda: {error}") from None
+    except RuntimeError as error:   # of tilec or of the launcher
+        raise Invalid(f"-O{level} on cuda: {error}") from None
+
+
+def executed(program, arrays, tilec, source, device, level):
+    """By tilec: on the CPU, and on the GPU behind a kernel that has broken this process's context."""
+    folder = os.path.dirname(source)
+    line = [tilec, "run", source, "--device", device, f"-O{level}", "--threads", "1"]
+    line += ["--random", ",".join(f"{name}={value}" for name, value in program.dims.items())]
+    for tensor in program.tensors:
+        if tensor.access != "out":
+            np.save(f"{folder}/{tensor.name}.npy", store(arrays[tensor.name], tensor.dtype))
+            line += ["--arg", f"{tensor.name}={folder}/{tensor.name}.npy"]
+        if tensor.access != "in":
+            line += ["--out", f"{tensor.name}={folder}/{tensor.name}.out.npy"]
+    for name, (_, value) in program.scalars.items():
+        line += ["--arg", f"{name}={value}"]
+    done = subprocess.run(line, capture_output=True, text=True, preexec_fn=limit)
+    if done.returncode < 0:
+        raise Invalid(f"-O{level} on {device}: no end after {SECONDS} s of processor time, or killed (signal {-done.returncode})")
+    if done.returncode:
+        raise Invalid(f"-O{level} on {device}: exit {done.returncode}: {done.stderr.strip()[:1200]}")
+    return {t.name: np.load(f"{folder}/{t.name}.out.npy") for t in program.tensors if t.access != "in"}
 
 
 def interpreted(program, arrays):
@@ -79,7 +117,7 @@ def test(program, seed, options, arrays=None, runs=None):
         expected = interpreted(program, arrays)
     except p.TooLong:
         return "long"
-    runs = runs or [("cpu", 0), ("cpu", 3)] + ([("cuda", 3), ("cuda", 0)] if options.device == "cuda" else [])
+    runs = runs or options.runs
     try:
         for device, level in runs:
             found = compiled(program, arrays, options.tilec, device, level)
@@ -91,7 +129,10 @@ def test(program, seed, options, arrays=None, runs=None):
     return None
 
 
-def one(seed, options):
+def one(seed, options, deadline):
+    """(seed, what is wrong or None), "late" behind the deadline."""
+    if deadline and time.time() > deadline:
+        return seed, "late"
     program = statements.Kernel(seed, options.size).program
     wrong = test(program, seed, options)
     if wrong and wrong != "long" and options.keep:
@@ -104,6 +145,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tilec", default=os.path.join(ROOT, "build", "bin", "tilec"))
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--runs", help="what to compare with NumPy (cpu:0,cpu:3, and with --device cuda cuda:3,cuda:0)")
+    parser.add_argument("--seconds", type=float, help="start nothing more after so long")
     parser.add_argument("--seeds", default="0..40", help="FIRST..LAST, without the last")
     parser.add_argument("--full", action="store_true", help="10,000 seeds")
     parser.add_argument("--size", type=float, default=1.0, help="how large kernels are")
@@ -112,6 +155,10 @@ def main():
     parser.add_argument("--show", type=int, help="print the kernel of a seed and end")
     parser.add_argument("--reduce", type=int, help="make the kernel of a seed, which disagrees, smaller, and print it")
     options = parser.parse_args()
+    runs = options.runs or "cpu:0,cpu:3" + (",cuda:3,cuda:0" if options.device == "cuda" else "")
+    options.runs = [(device, int(level)) for device, level in (run.split(":") for run in runs.split(","))]
+    if any(device == "cuda" for device, _ in options.runs) and not gpu.isPresent():
+        parser.error("there is no GPU here: libcuda.so.1 is missing")
     if options.show is not None:
         print(p.programText(statements.Kernel(options.show, options.size).program), end="")
         return 0
@@ -119,13 +166,22 @@ def main():
         import reduce
         return reduce.main(options.reduce, options, test)
     first, last = (0, 10000) if options.full else map(int, options.seeds.split(".."))
-    passed = failed = long = 0
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for seed, wrong in pool.map(lambda seed: one(seed, options), range(first, last)):
-            long += wrong == "long"
-            passed, failed = passed + (wrong is None), failed + (wrong not in (None, "long"))
-            if wrong not in (None, "long"):
+    passed = failed = long = late = 0
+    deadline = time.time() + options.seconds if options.seconds else None
+    # Processes: the interpreter is Python, and each has a context of its own. None is there before the first launch.
+    with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
+        for seed, wrong in pool.map(one, range(first, last), itertools.repeat(options), itertools.repeat(deadline), chunksize=4):
+            if wrong == "late":
+                late, last = late + 1, min(last, seed)
+            elif wrong == "long":
+                long += 1
+            elif wrong:
+                failed += 1
                 print(f"FAIL seed {seed}: {wrong}", flush=True)
+            else:
+                passed += 1
+    if late:
+        print(f"the time is over; go on with --seeds {last}.., {late} of these were left")
     if long:
         print(f"{long} kernels would run too long to be interpreted")
     print(f"{passed} passed, {failed} failed")

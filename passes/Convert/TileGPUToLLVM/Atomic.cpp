@@ -43,6 +43,23 @@ public:
     return branch.getResult(0);
   }
 
+  /// Adds the neighbours `values`, 2 or 4 numbers of f32, to what lies from `address` on; nothing comes back.
+  void emitVector(Value address, ArrayRef<Value> values, Value predicate) {
+    std::string code = predicate ? "@$" + std::to_string(values.size() + 1) + " " : "", constraints = "l", list;
+    SmallVector<Value> operands{address};
+    for (Value value : values) {
+      list += (list.empty() ? "$" : ", $") + std::to_string(operands.size());
+      constraints += ",f";
+      operands.push_back(value);
+    }
+    if (predicate) {
+      constraints += ",b";
+      operands.push_back(predicate);
+    }
+    code += "red." + getOrder() + scope + "global.add.v" + std::to_string(values.size()) + ".f32 [$0], {" + list + "};";
+    inlinePTX(b, loc, Type(), operands, code, constraints + ",~{memory}");
+  }
+
 private:
   /// Operation and type as PTX spells them; empty where there is no such instruction.
   std::string getInstruction() {
@@ -207,8 +224,8 @@ private:
 };
 
 struct LowerAtomic : OpConversionPattern<AtomicOp> {
-  LowerAtomic(const TypeConverter &converter, MLIRContext *context, bool addsBF16)
-      : OpConversionPattern(converter, context), addsBF16(addsBF16) {}
+  LowerAtomic(const TypeConverter &converter, MLIRContext *context, bool isSM90)
+      : OpConversionPattern(converter, context), addsBF16(isSM90), hasVectors(isSM90) {}
 
   LogicalResult matchAndRewrite(AtomicOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &b) const override {
     Location loc = op.getLoc();
@@ -235,6 +252,19 @@ struct LowerAtomic : OpConversionPattern<AtomicOp> {
     Value owner = tile ? getOwnerPredicate(b, loc, access.getTileLayout())
                        : Value(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, getThreadId(b, loc), constantI32(b, loc, 0)));
     SmallVector<unsigned> distinct = tile ? getDistinctRegisters(access.getTileLayout()) : SmallVector<unsigned>{0};
+    unsigned width = getVectorWidth(op);
+    if (hasVectors && width > 1 && !returns && !mask && !op.isAcquire() && op.getKind() == AtomicKind::Add && element.isF32()) {
+      for (unsigned reg : distinct) {
+        if (reg % width)
+          continue;
+        SmallVector<Value> values;
+        for (unsigned i = 0; i < width; ++i)
+          values.push_back(part(value, reg + i));
+        update.emitVector(access.address(reg), values, access.conjunction(access.exists(reg), owner));
+      }
+      b.eraseOp(op);
+      return success();
+    }
     SmallVector<Value> found;
     for (unsigned reg : distinct) {
       Value predicate = access.conjunction(tile ? access.exists(reg) : access.scalarExists(), owner);
@@ -298,13 +328,13 @@ private:
       value = LLVM::LoadOp::create(b, loc, value.getType(), slot(i, owner));
   }
 
-  bool addsBF16;
+  bool addsBF16, hasVectors; ///< what came with sm_90: atom.add.bf16, red.add.v2.f32
 };
 
 } // namespace
 
 void tile::gpu::populateAtomicPatterns(const TypeConverter &converter, RewritePatternSet &patterns, StringRef target) {
   unsigned number = 0;
-  bool addsBF16 = !target.rtrim("af").drop_front(target.starts_with("sm_") ? 3 : 0).getAsInteger(10, number) && number >= 90;
-  patterns.add<LowerAtomic>(converter, patterns.getContext(), addsBF16);
+  bool isSM90 = !target.rtrim("af").drop_front(target.starts_with("sm_") ? 3 : 0).getAsInteger(10, number) && number >= 90;
+  patterns.add<LowerAtomic>(converter, patterns.getContext(), isSM90);
 }

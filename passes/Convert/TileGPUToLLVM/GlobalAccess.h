@@ -14,6 +14,11 @@ namespace tile::gpu {
 /// True if `value` is known not to be negative, by a look at its definition.
 bool isNonNegative(mlir::Value value, unsigned depth = 0);
 
+/// Neighbouring registers that the access moves at once; with `tile_gpu.vector_if`, after a check at run time.
+inline unsigned getVectorWidth(mlir::Operation *op, llvm::StringRef attribute = vectorName) {
+  auto width = op->getAttrOfType<mlir::IntegerAttr>(attribute);
+  return width ? width.getInt() : 1;
+}
 
 /// One access to global memory, ready to be cut into pieces: addresses and predicates for each register.
 template <typename Op> class GlobalAccess {

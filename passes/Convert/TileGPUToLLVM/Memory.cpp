@@ -178,12 +178,6 @@ static Value fromStored(OpBuilder &builder, Location loc, Value value, VectorTyp
   return value.getType() == type ? value : Value(arith::BitcastOp::create(builder, loc, type, value));
 }
 
-/// Neighbouring registers that the access moves at once; with `tile_gpu.vector_if`, after a check at run time.
-static unsigned getVectorWidth(Operation *op, StringRef attribute = vectorName) {
-  auto width = op->getAttrOfType<IntegerAttr>(attribute);
-  return width ? width.getInt() : 1;
-}
-
 static bool isZeroPad(Value pad) { return matchPattern(pad, m_Zero()) || matchPattern(pad, m_PosZeroFloat()); }
 
 namespace {

@@ -282,8 +282,8 @@ struct LowerScalarReceive : OpConversionPattern<ScalarReceiveOp> {
 
 /// Registers of a thread: on entry all warps have the same share of the block's; the producer gives most of its own to the
 /// consumers. More than the block got on entry is never to be had: asking for it waits for ever.
-void setRegisters(OpBuilder &b, Location loc, int64_t consumerThreads, int64_t blocks, bool producer) {
-  constexpr int64_t registers = 65536, granule = 8, producerRegisters = 40, most = 232;
+void setRegisters(OpBuilder &b, Location loc, int64_t consumerThreads, int64_t blocks, int64_t producerRegisters, bool producer) {
+  constexpr int64_t registers = 65536, granule = 8, most = 240;
   int64_t consumers = consumerThreads / warpgroupThreads;
   // One consumer warpgroup that has the multiprocessor for itself may have 255 registers a thread anyway.
   if (consumers < 1 || (consumers == 1 && blocks == 1))
@@ -307,6 +307,9 @@ struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
       blocks = occupancy.getInt();
     // The mbarriers that rings have set up become visible to every thread and to the copy engine.
     inlinePTX(rewriter, loc, {}, {}, "fence.mbarrier_init.release.cluster;", "~{memory}");
+    constexpr int64_t usual = 40;
+    auto few = op->getAttrOfType<IntegerAttr>(producerRegistersName);
+    int64_t producerRegisters = few ? few.getInt() : usual;
     bool clustered = op->getParentOfType<func::FuncOp>()->hasAttr(blocksOfClusterName);
     auto synchronizeCluster = [&] {
       inlinePTX(rewriter, loc, {}, {}, "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;", "~{memory}");
@@ -323,12 +326,12 @@ struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
     rewriter.inlineBlockBefore(&op.getConsumer().front(), split.thenYield());
     rewriter.setInsertionPointToStart(split.elseBlock());
     if (moves)
-      setRegisters(rewriter, loc, consumers, blocks, /*producer=*/true);
+      setRegisters(rewriter, loc, consumers, blocks, producerRegisters, /*producer=*/true);
     auto one = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, thread, consumers), /*withElseRegion=*/false);
     rewriter.inlineBlockBefore(&op.getProducer().front(), one.thenYield());
     rewriter.setInsertionPointToStart(split.thenBlock());
     if (moves)
-      setRegisters(rewriter, loc, consumers, blocks, /*producer=*/false);
+      setRegisters(rewriter, loc, consumers, blocks, producerRegisters, /*producer=*/false);
     if (clustered) { // no block leaves while the other may still arrive at its barriers
       rewriter.setInsertionPointAfter(split);
       synchronizeCluster();

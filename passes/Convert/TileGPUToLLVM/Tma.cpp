@@ -197,16 +197,20 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
         blockRows = map.getBox()[i];
       }
     auto plan = dims && columns > 0 && type.getDimSize(1) % columns == 0
-                    ? StorePlan::get(getLayout(type), columns, blockRows, op.getOrdered())
+                    ? StorePlan::get(getLayout(type), columns, blockRows, map.getBox()[0], op.getOrdered())
                     : std::nullopt;
     if (!plan)
       return op.emitError("internal: cannot stage ") << type << " in " << columns << " columns for boxes of the map";
 
     SharedLayout staging = getStagingLayout(op);
-    int64_t width = map.getBox()[0], elementBytes = staging.getElementBytes(), rowBytes = columns * elementBytes;
+    int64_t elementBytes = staging.getElementBytes(), rowBytes = columns * elementBytes;
     Value base = getSharedPointer(rewriter, loc, *offset);
     Group group(rewriter, loc, plan->isPrivate);
-    Value firstRow = plan->isPrivate ? applyLinear(rewriter, loc, group.getNumber(), plan->rowImages) : Value();
+    auto firstOf = [&](ArrayRef<uint32_t> images) {
+      bool moves = plan->isPrivate && llvm::any_of(images, [](uint32_t image) { return image != 0; });
+      return moves ? applyLinear(rewriter, loc, group.getNumber(), images) : Value();
+    };
+    Value firstRow = firstOf(plan->rowImages), firstColumn = firstOf(plan->columnImages);
     Value elected =
         arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, group.getThread(), constantI32(rewriter, loc, 0));
     SmallVector<Value> coordinates = castCoordinates(rewriter, loc, adaptor.getCoordinates());
@@ -227,24 +231,36 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
       auto branch = scf::IfOp::create(rewriter, loc, elected, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(branch.thenBlock());
+      // The groups' rows and columns are multiples of what a block has, so XOR moves whole blocks.
+      auto move = [&](int64_t position, Value first) -> Value {
+        Value moved = constantI32(rewriter, loc, position);
+        if (!first)
+          return moved;
+        return position ? arith::XOrIOp::create(rewriter, loc, first, moved).getResult() : first;
+      };
+      auto advanceBy = [&](Value pointer, Value moved, int64_t position, bool dynamic, int64_t bytes) -> Value {
+        if (dynamic)
+          return advance(rewriter, loc, pointer,
+                         arith::MulIOp::create(rewriter, loc, moved, constantI32(rewriter, loc, bytes)).getResult());
+        return position ? advance(rewriter, loc, pointer, int32_t(position * bytes)) : pointer;
+      };
+      auto mode = NVVM::TMAStoreModeAttr::get(getContext(), NVVM::TMAStoreMode::TILE);
       for (int64_t row : plan->rows) {
-        // The groups' rows are multiples of what a block has, so XOR moves whole blocks.
-        Value moved = constantI32(rewriter, loc, row), bytes;
-        if (firstRow) {
-          moved = row ? arith::XOrIOp::create(rewriter, loc, firstRow, moved).getResult() : firstRow;
-          bytes = arith::MulIOp::create(rewriter, loc, moved, constantI32(rewriter, loc, rowBytes));
-        }
-        for (int64_t column = 0; column < columns; column += width) {
+        Value movedRow = move(row, firstRow), rowStart = advanceBy(base, movedRow, row, firstRow != nullptr, rowBytes);
+        for (int64_t column : plan->columns) {
+          Value movedColumn = move(column, firstColumn);
           SmallVector<Value> at(coordinates);
-          at[0] = addConstant(rewriter, loc, at[0], int64_t(chunk) * columns + column);
+          at[0] = addConstant(rewriter, loc, at[0], int64_t(chunk) * columns + (firstColumn ? 0 : column));
+          if (firstColumn)
+            at[0] = arith::AddIOp::create(rewriter, loc, at[0], movedColumn);
           if (rowDim >= 0 && (firstRow || row))
-            at[rowDim] = arith::AddIOp::create(rewriter, loc, at[rowDim], moved);
-          int64_t panel = column * elementBytes * blockRows + (firstRow ? 0 : row * rowBytes);
-          Value from = firstRow ? advance(rewriter, loc, base, bytes) : base;
-          from = panel ? advance(rewriter, loc, from, int32_t(panel)) : from;
-          NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
-              rewriter, loc, adaptor.getDescriptor(), from, at, policy,
-              NVVM::TMAStoreModeAttr::get(getContext(), NVVM::TMAStoreMode::TILE), Value());
+            at[rowDim] = arith::AddIOp::create(rewriter, loc, at[rowDim], movedRow);
+          Value from = advanceBy(rowStart, movedColumn, column, firstColumn != nullptr, elementBytes * blockRows);
+          if (op.getAdd())
+            NVVM::CpAsyncBulkTensorReduceOp::create(rewriter, loc, adaptor.getDescriptor(), from,
+                                                    NVVM::TMAReduxKindAttr::get(getContext(), NVVM::TMAReduxKind::ADD), mode, at, policy);
+          else
+            NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(rewriter, loc, adaptor.getDescriptor(), from, at, policy, mode, Value());
         }
       }
       NVVM::CpAsyncBulkCommitGroupOp::create(rewriter, loc);

@@ -1,4 +1,4 @@
-// Three products of tf32 for one of tf32x3; others and small ones stay.
+// Three products of tf32 for one of tf32x3; others and small ones stay. (N4.4)
 // RUN: tile-opt --allow-unregistered-dialect %s --tile-gpu-expand-tf32x3 | FileCheck %s
 
 // CHECK-LABEL: tile.kernel @k
@@ -6,10 +6,11 @@
 // CHECK: %[[B:.*]] = "test.tile"() : () -> tensor<64x32xf32>
 // CHECK: %[[WORD:.*]] = arith.bitcast %[[A]] : tensor<64x32xf32> to tensor<64x32xi32>
 // CHECK: %[[KEPT:.*]] = arith.andi %[[WORD]], %{{.*}} : tensor<64x32xi32>
-// CHECK: %[[HI:.*]] = arith.bitcast %[[KEPT]] : tensor<64x32xi32> to tensor<64x32xf32>
-// CHECK: arith.cmpf oeq, %[[A]], %[[HI]]
-// CHECK: arith.subf %[[A]], %[[HI]]
-// CHECK: %[[LO:.*]] = arith.select
+// CHECK: %[[INFINITE:.*]] = arith.cmpi eq
+// CHECK: %[[ONE:.*]] = arith.ori
+// CHECK: %[[UPPER:.*]] = arith.select %[[INFINITE]], %[[ONE]], %[[KEPT]]
+// CHECK: %[[HI:.*]] = arith.bitcast %[[UPPER]] : tensor<64x32xi32> to tensor<64x32xf32>
+// CHECK: %[[LO:.*]] = arith.subf %[[A]], %[[HI]]
 // CHECK: arith.bitcast %[[B]]
 // CHECK: tile.permute
 // CHECK: tile.permute

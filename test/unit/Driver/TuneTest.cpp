@@ -15,7 +15,19 @@ TEST(ChooseVariants, TakesTheBestGeometricMean) {
 }
 
 TEST(ChooseVariants, AddsWhatHelpsMost) {
-  EXPECT_EQ(chooseVariants({{1, 8}, {2, 2}, {8, 1.5}}, 2), (std::vector<size_t>{1, 0}));
+  EXPECT_EQ(chooseVariants({{1, 8, 8}, {2, 2, 2}, {8, 1.5, 8}, {8, 8, 1.9}}, 2), (std::vector<size_t>{1, 0}));
+}
+
+TEST(ChooseVariants, TakesTheBestOfEveryShapeWhereThereIsRoom) {
+  // The one that loses least on the whole comes first, whatever the order.
+  EXPECT_EQ(chooseVariants({{8, 1.5}, {2, 2}, {1, 8}}, 2), (std::vector<size_t>{2, 0}));
+  EXPECT_EQ(chooseVariants({{1, none}, {none, 4}, {2, 8}}, 2), (std::vector<size_t>{0, 1})); // not everything is measured everywhere
+}
+
+TEST(ChooseVariants, MayLookAtTheWorst) {
+  std::vector<std::vector<double>> times = {{1, 1, 3}, {2, 2, 1}};
+  EXPECT_EQ(chooseVariants(times, 1), std::vector<size_t>{0});
+  EXPECT_EQ(chooseVariants(times, 1, /*worst=*/true), std::vector<size_t>{1});
 }
 
 TEST(ChooseVariants, StopsWhereNothingHelps) { EXPECT_EQ(chooseVariants({{1, 1}, {2, 2}}, 3), std::vector<size_t>{0}); }

@@ -25,7 +25,7 @@ int64_t boxOffset(int64_t row, int64_t column, int64_t swizzle) {
 bool check(const LinearLayout &layout, int64_t columns, unsigned elementBytes, bool ordered = false) {
   int64_t m = layout.getShape()[0], n = layout.getShape()[1], rows = getBlockRows(layout);
   int64_t swizzle = std::min<int64_t>(128, columns * elementBytes), width = swizzle / elementBytes;
-  auto plan = StorePlan::get(layout, columns, rows, ordered);
+  auto plan = StorePlan::get(layout, columns, rows, width, ordered);
   EXPECT_TRUE(plan);
   if (!plan)
     return false;
@@ -46,12 +46,15 @@ bool check(const LinearLayout &layout, int64_t columns, unsigned elementBytes, b
           memory[staging.getOffset(inChunk)] = {inTile[0], inTile[1], warp / 4};
         }
     for (unsigned group = 0; group < groups; ++group) {
-      int64_t first = 0;
+      int64_t first = 0, firstColumn = 0;
       for (size_t bit = 0; bit < plan->rowImages.size(); ++bit)
-        if (plan->isPrivate && group >> bit & 1)
+        if (plan->isPrivate && group >> bit & 1) {
           first ^= plan->rowImages[bit];
+          firstColumn ^= plan->columnImages[bit];
+        }
       for (int64_t row : plan->rows)
-        for (int64_t column = 0; column < columns; column += width) {
+        for (int64_t start : plan->columns) {
+          int64_t column = firstColumn ^ start;
           int64_t source = (first ^ row) * columns * elementBytes + column * elementBytes * rows;
           EXPECT_EQ(source % 128, 0);
           for (int64_t r = 0; r < rows; ++r)
@@ -89,18 +92,24 @@ TEST(StorePlan, WarpgroupsWithRowsOfTheirOwn) {
   EXPECT_TRUE(check(LinearLayout::blocked({64, 64}, {1, 0}, 8, 8), 64, 2)); // 16 rows at a time
 }
 
+TEST(StorePlan, WarpgroupsSideBySide) {
+  EXPECT_TRUE(check(accumulator(64, 128, 4, 2), 128, 2));
+  EXPECT_TRUE(check(accumulator(64, 128, 4, 2), 128, 4));
+  EXPECT_TRUE(check(accumulator(128, 128, 8, 2), 128, 2)); // four, two by two
+  EXPECT_TRUE(check(accumulator(256, 16, 8, 1).permute({1, 0}), 128, 2)); // a product computed transposed
+  EXPECT_FALSE(check(accumulator(64, 64, 4, 2), 64, 2));   // one copy holds columns of both
+}
+
 TEST(StorePlan, AllThreadsTogether) {
   EXPECT_FALSE(check(accumulator(64, 256, 4, 1), 128, 2)); // one warpgroup
-  EXPECT_FALSE(check(accumulator(64, 128, 4, 2), 128, 2)); // two side by side
   EXPECT_FALSE(check(accumulator(128, 128, 8, 1), 64, 2, /*ordered=*/true));
   EXPECT_FALSE(check(accumulator(64, 64, 8, 1), 64, 2)); // the second holds duplicates
-  EXPECT_FALSE(check(accumulator(256, 16, 8, 1).permute({1, 0}), 128, 2)); // a product computed transposed
 }
 
 TEST(StorePlan, ColumnsThatThreadsCount) {
   LinearLayout sideBySide = accumulator(64, 128, 4, 2);
-  EXPECT_FALSE(StorePlan::get(sideBySide, 32, 64, false));
-  EXPECT_FALSE(StorePlan::get(LinearLayout::blocked({64, 64}, {1, 0}, 8, 8), 32, 64, false));
+  EXPECT_FALSE(StorePlan::get(sideBySide, 32, 64, 32, false));
+  EXPECT_FALSE(StorePlan::get(LinearLayout::blocked({64, 64}, {1, 0}, 8, 8), 32, 64, 32, false));
 }
 
 TEST(StorePlan, BlocksOfRows) {

@@ -1,0 +1,262 @@
+// The estimate: what each part of the machine has to do for all programs, how long one program takes alone, and what of that
+// overlaps. docs/CostModel.md has the terms.
+#include "passes/Analysis/CostModel/CostModel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+
+namespace tile::cost {
+
+namespace {
+
+// What no data sheet says. Fitted to the times of bench/results/defaults.json; docs/CostModel.md names the error that is left.
+constexpr double sustained = 0.73;      ///< of the tensor cores' rate, under the power limit
+constexpr double mmaSync = 0.62;        ///< of wgmma's rate, by mma.sync on a target that has wgmma
+constexpr double fillLatency = 1.0;     ///< microseconds from asking for a tile to having it
+constexpr double handOver = 0.10;       ///< of a stage from producer to consumers and back
+constexpr double loadLatency = 0.8;     ///< of loads by the threads themselves
+constexpr double exchangeTime = 0.15;   ///< of a reduction over a block of 4 warps
+constexpr double startTime = 0.7;       ///< of a block before its first load arrives
+constexpr double takingTurns = 0.35;    ///< of two warpgroups that hand the tensor cores to each other, for each trip
+constexpr double operandSlots = 14;     ///< issue slots to bring an element of a computed operand to where products read it
+
+/// Microseconds that a program takes of each part of its multiprocessor, and alone on it.
+struct ProgramTime {
+  double tensor = 0, arithmetic = 0, fill = 0;
+  double chain = 0;
+};
+
+class Estimator {
+public:
+  Estimator(const KernelWork &work, const Schedule &schedule, const TargetLimits &target)
+      : work(work), schedule(schedule), target(target), resources(estimateResources(work, schedule, target)) {}
+
+  CostEstimate run();
+
+private:
+  double getDotTime(const DotWork &dot) const;
+  double getArithmeticTime(const LoopWork &loop) const;
+  double getRepetition(const LoopWork &loop) const;
+  ProgramTime getProgramTime() const;
+  int64_t countParts() const;
+  void addTraffic(CostEstimate &found) const;
+  void addRoofline(CostEstimate &found) const;
+
+  const KernelWork &work;
+  const Schedule &schedule;
+  const TargetLimits &target;
+  const Resources resources;
+};
+
+/// Programs that share a split loop's trips.
+int64_t Estimator::countParts() const {
+  int64_t parts = 1;
+  for (const LoopWork &loop : work.loops)
+    parts = std::max(parts, loop.split);
+  return parts;
+}
+
+/// Microseconds of one multiprocessor's tensor cores, or of its other units where they do not multiply the types.
+double Estimator::getDotTime(const DotWork &dot) const {
+  double operations = dot.getOperations(), share = 1e3 * double(target.processors);
+  if (!dot.tensorCores)
+    return operations / target.vector32 * share * 1e-3 * 2;
+  double rate = dot.isTF32 ? target.tensorTF32 : dot.bits <= 8 && target.tensor8 ? target.tensor8 : target.tensor16;
+  bool wgmma = dot.wgmma && resources.warps % 4 == 0;
+  double efficiency = sustained * (wgmma || !target.hasBulkCopies ? 1 : mmaSync);
+  // A product of 64 rows reads both operands from shared memory, 128 bytes a clock: narrow ones wait for that.
+  double columns = double(dot.swapped ? dot.m : dot.n);
+  if (wgmma && columns < 64)
+    efficiency *= 2 * columns / (64 + columns);
+  double repetition = double(resources.warps) / double(countDistinctWarps(dot, resources.warps));
+  return operations / (rate * efficiency) * share * repetition * 1e-6;
+}
+
+/// True if a product reads an operand that is computed and cannot stay in registers.
+bool hasComputedOperand(const LoopWork &loop) {
+  return llvm::any_of(loop.dots, [](const DotWork &dot) { return dot.computedB || (dot.swapped && dot.computedA); });
+}
+
+/// Warps over those whose work is not the same once more.
+double Estimator::getRepetition(const LoopWork &loop) const {
+  double most = 1;
+  for (const DotWork &dot : loop.dots)
+    most = std::max(most, double(resources.warps) / double(countDistinctWarps(dot, resources.warps)));
+  return most;
+}
+
+double Estimator::getArithmeticTime(const LoopWork &loop) const {
+  double slotRate = target.vector32 / 2 / double(target.processors); // results a nanosecond
+  double specialRate = target.special / double(target.processors);
+  double slots = loop.slots;
+  for (const DotWork &dot : loop.dots)
+    slots += operandSlots * dot.count * ((dot.computedB ? double(dot.n * dot.k) : 0) + (dot.swapped && dot.computedA ? double(dot.m * dot.k) : 0));
+  double first = slots / slotRate, second = loop.special / specialRate;
+  return (std::max(first, second) + 0.3 * std::min(first, second)) * getRepetition(loop) * 1e-3;
+}
+
+ProgramTime Estimator::getProgramTime() const {
+  ProgramTime time;
+  time.chain = resources.bulkCopies && schedule.persistent ? 0 : startTime;
+  double cacheShare = target.cache / double(target.processors) * 1e3;   // bytes a microsecond
+  double memoryShare = target.memory / double(target.processors) * 1e3;
+  // Warpgroups, or blocks beside each other, take turns: one multiplies while the other computes.
+  double overlapping = double(std::max<int64_t>(resources.warps / 4, 1));
+  double exchange = exchangeTime * std::sqrt(double(resources.warps) / 4.0);
+  for (const LoopWork &loop : work.loops) {
+    if (loop.trips <= 0 || loop.runs <= 0)
+      continue;
+    double tensor = 0, filled = 0, loaded = 0, stored = 0;
+    for (const DotWork &dot : loop.dots)
+      tensor += getDotTime(dot);
+    for (const AccessWork &access : loop.accesses) {
+      double bytes = access.tileBytes * access.count;
+      (access.isStore ? stored : access.feedsDot ? filled : loaded) += access.feedsDot ? bytes : bytes * access.useful;
+    }
+    double arithmetic = getArithmeticTime(loop);
+    time.tensor += tensor;
+    time.arithmetic += arithmetic;
+    time.fill += (filled + loaded) / cacheShare;
+    bool inLoop = loop.parent >= 0;
+    double trips = inLoop ? loop.trips : 1;
+    bool alternates = overlapping > 1 && !hasComputedOperand(loop);
+    double computing = alternates ? std::max(tensor, arithmetic) + 0.1 * std::min(tensor, arithmetic) : tensor + arithmetic;
+    double chain;
+    if (resources.bulkCopies && inLoop) {
+      double trip = computing / trips + (!alternates ? handOver : loop.reduced > 0 ? takingTurns : 0);
+      double latency = fillLatency + (filled + loaded) / trips / cacheShare;
+      // Operands of different products have rings of their own: one fills while another is read.
+      double rings = 0;
+      for (const DotWork &dot : loop.dots)
+        rings += dot.computedA && dot.computedB ? 0 : 1;
+      chain = trips * std::max(trip, (latency + trip / std::max(rings, 1.0)) / double(std::max<int64_t>(resources.stages, 1)));
+      if (!schedule.persistent)
+        chain += loop.runs * latency;
+    } else {
+      chain = trips * (loaded + filled > 0 ? loadLatency : 0) + computing;
+    }
+    if (!resources.bulkCopies || !inLoop)
+      chain += (loaded + filled) / cacheShare + (work.loops.size() > 1 && resources.bulkCopies ? 0 : exchange * (loop.exchanges));
+    chain += stored / (resources.bulkCopies ? memoryShare : cacheShare);
+    time.chain += chain;
+  }
+  return time;
+}
+
+/// Bytes from memory and from L2.
+void Estimator::addTraffic(CostEstimate &found) const {
+  double concurrent = std::min(double(found.programs), double(target.processors * resources.blocks));
+  for (const LoopWork &loop : work.loops)
+    for (const AccessWork &access : loop.accesses) {
+      double all = access.tileBytes * access.useful * access.count * double(found.programs);
+      double whole = access.param < work.tensorBytes.size() ? work.tensorBytes[access.param] : 0;
+      found.l2Bytes += access.feedsDot ? all / access.useful : all;
+      if (access.isStore || whole <= 0 || access.isIndexed) {
+        found.dramBytes += all;
+        continue;
+      }
+      if (all <= whole) {
+        found.dramBytes += all;
+        continue;
+      }
+      // What is larger than the cache is read once by the programs that run at once.
+      double distinct = 1, left = concurrent;
+      size_t last = work.grid.size();
+      for (size_t axis = last; axis-- > 0;) {
+        double extent = double(work.grid[axis]);
+        if (schedule.grouped && last >= 2 && axis + 1 == last)
+          extent = std::min(extent, std::ceil(left / double(std::min<int64_t>(*schedule.grouped, work.grid[last - 2]))));
+        double here = std::max(1.0, std::min(extent, left));
+        if (access.axes >> axis & 1)
+          distinct *= here;
+        left = std::max(1.0, left / here);
+      }
+      double waves = std::ceil(double(found.programs) / concurrent);
+      double read = waves * distinct * access.tileBytes * access.useful * access.count;
+      found.dramBytes += whole < 0.6 * double(target.cacheBytes) ? whole : std::clamp(read, whole, all);
+    }
+}
+
+void Estimator::addRoofline(CostEstimate &found) const {
+  double products = 0, tensor = 0, arithmetic = 0, elements = 0;
+  for (const LoopWork &loop : work.loops) {
+    for (const DotWork &dot : loop.dots) {
+      products += dot.getOperations() * double(found.programs);
+      double rate = !dot.tensorCores ? target.vector32
+                    : dot.isTF32     ? target.tensorTF32
+                    : dot.bits <= 8 && target.tensor8 ? target.tensor8
+                                                      : target.tensor16;
+      tensor += dot.getOperations() * double(found.programs) / rate;
+    }
+    elements += (loop.slots + loop.special) * double(found.programs);
+    arithmetic += getArithmeticTime(loop) * double(found.programs) / double(target.processors) * 1e3;
+  }
+  found.operations = products > 0 ? products : elements;
+  found.rooflineMilliseconds = std::max({found.dramBytes / target.memory, tensor, arithmetic}) * 1e-6;
+}
+
+CostEstimate Estimator::run() {
+  CostEstimate found;
+  found.warps = resources.warps;
+  found.threads = resources.threads;
+  found.stages = resources.stages;
+  found.registers = resources.registers;
+  found.registerLimit = resources.registerLimit;
+  found.sharedBytes = resources.sharedBytes;
+  found.blocks = resources.blocks;
+  found.reason = work.valid ? resources.reason : work.reason;
+  found.valid = found.reason.empty();
+  found.programs = work.programs * countParts();
+  double slots = double(target.processors * resources.blocks);
+  found.waves = double(found.programs) / slots;
+  found.idle = found.programs ? 1 - found.waves / std::ceil(found.waves) : 0;
+  addTraffic(found);
+  addRoofline(found);
+
+  ProgramTime program = getProgramTime();
+  double perProcessor = std::ceil(double(found.programs) / double(target.processors));
+  double rounds = std::ceil(double(found.programs) / slots);
+  const std::pair<const char *, double> parts[] = {
+      {"memory", found.dramBytes / target.memory * 1e-3},
+      {"L2", found.l2Bytes / target.cache * 1e-3},
+      {"tensor cores", perProcessor * program.tensor},
+      {"arithmetic", perProcessor * program.arithmetic},
+      {"latency", rounds * program.chain},
+  };
+  double most = 0, powers = 0;
+  for (const auto &[name, microseconds] : parts) {
+    powers += std::pow(microseconds, 4.0);
+    if (microseconds >= most) {
+      most = microseconds;
+      found.bound = name;
+    }
+  }
+  double microseconds = std::pow(powers, 0.25) + target.launch;
+  if (work.longest > 1 && rounds > 0) // the longest program may be the last to start
+    microseconds += 0.3 * (work.longest - 1) * program.chain;
+  if (countParts() > 1)
+    microseconds += 3;
+  found.milliseconds = found.valid ? microseconds * 1e-3 : std::numeric_limits<double>::infinity();
+  return found;
+}
+
+} // namespace
+
+CostEstimate estimateCost(const KernelWork &work, const Schedule &schedule, const TargetLimits &target) {
+  return Estimator(work, schedule, target).run();
+}
+
+CostEstimate estimateCost(KernelOp kernel, const Extents &extents, StringRef target) {
+  if (const TargetLimits *limits = findTargetLimits(target))
+    return estimateCost(analyzeWork(kernel, extents, target), Schedule::of(kernel), *limits);
+  CostEstimate found;
+  found.valid = false;
+  found.reason = ("nothing is known of target '" + target + "'").str();
+  found.milliseconds = std::numeric_limits<double>::infinity();
+  return found;
+}
+
+} // namespace tile::cost

@@ -1,0 +1,60 @@
+// Values of the integers that loops and positions hang on: MLIR's range inference over ranges of one number.
+#include "passes/Analysis/CostModel/IndexEvaluation.h"
+
+using namespace mlir;
+
+namespace tile::cost {
+
+static ConstantIntRanges makeConstant(Type type, int64_t value) {
+  unsigned bits = ConstantIntRanges::getStorageBitwidth(type);
+  return ConstantIntRanges::constant(APInt(bits, uint64_t(value), /*isSigned=*/true, /*implicitTrunc=*/true));
+}
+
+void IndexEvaluation::setRange(Value value, int64_t low, int64_t high) {
+  unsigned bits = ConstantIntRanges::getStorageBitwidth(value.getType());
+  known.insert_or_assign(value, ConstantIntRanges::fromSigned(APInt(bits, uint64_t(low), true, true), APInt(bits, uint64_t(high), true, true)));
+}
+
+const ConstantIntRanges *IndexEvaluation::find(Value value) {
+  if (auto found = known.find(value); found != known.end())
+    return &found->second;
+  unsigned bits = ConstantIntRanges::getStorageBitwidth(value.getType());
+  if (!bits)
+    return nullptr;
+  Operation *op = value.getDefiningOp();
+  ConstantIntRanges range = ConstantIntRanges::maxRange(bits);
+  if (auto dim = dyn_cast_or_null<DimOp>(op)) {
+    auto given = extents.find(dim.getDim().getName().str());
+    range = makeConstant(value.getType(), given != extents.end() ? given->second : dim.getDim().getOpt());
+  } else if (auto id = dyn_cast_or_null<ProgramIdOp>(op)) {
+    if (size_t(id.getAxis()) < program.size())
+      range = makeConstant(value.getType(), program[id.getAxis()]);
+  } else if (auto infer = dyn_cast_or_null<InferIntRangeInterface>(op)) {
+    SmallVector<ConstantIntRanges> operands;
+    for (Value operand : op->getOperands()) {
+      const ConstantIntRanges *each = find(operand);
+      if (!each)
+        break;
+      operands.push_back(*each);
+    }
+    if (operands.size() == op->getNumOperands())
+      infer.inferResultRanges(operands, [&](Value result, const ConstantIntRanges &found) {
+        if (result == value)
+          range = found;
+      });
+  }
+  return &known.insert_or_assign(value, range).first->second;
+}
+
+std::optional<double> IndexEvaluation::get(Value value) {
+  const ConstantIntRanges *range = find(value);
+  if (!range)
+    return std::nullopt;
+  double low = range->smin().signedRoundToDouble(), high = range->smax().signedRoundToDouble();
+  constexpr double unbounded = 1099511627776.0; // 2^40: beyond every extent
+  if (high - low > unbounded)
+    return std::nullopt;
+  return (low + high) / 2;
+}
+
+} // namespace tile::cost

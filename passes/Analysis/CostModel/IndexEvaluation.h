@@ -1,0 +1,33 @@
+// Values of the integers that loops and positions hang on, for given extents and a given program.
+#ifndef TILE_PASSES_ANALYSIS_COSTMODEL_INDEXEVALUATION_H
+#define TILE_PASSES_ANALYSIS_COSTMODEL_INDEXEVALUATION_H
+
+#include "passes/Analysis/CostModel/KernelWork.h"
+
+#include "mlir/Interfaces/InferIntRangeInterface.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace tile::cost {
+
+/// Asks MLIR's range inference of each operation, with ranges of one number for dimensions and the program's position.
+class IndexEvaluation {
+public:
+  /// `program`: the position along each axis of the grid.
+  IndexEvaluation(const Extents &extents, llvm::ArrayRef<int64_t> program) : extents(extents), program(program) {}
+
+  /// The value, or the middle of what it may be; none where nothing bounds it, as after a load.
+  std::optional<double> get(mlir::Value value);
+  /// Says between which values a loop's counter lies.
+  void setRange(mlir::Value value, int64_t low, int64_t high);
+
+private:
+  const mlir::ConstantIntRanges *find(mlir::Value value);
+
+  const Extents &extents;
+  llvm::ArrayRef<int64_t> program;
+  llvm::DenseMap<mlir::Value, mlir::ConstantIntRanges> known; // looked up only
+};
+
+} // namespace tile::cost
+
+#endif

@@ -1,0 +1,332 @@
+// Counts what one program of a kernel does: trips of loops at the given extents, and what stands in them.
+#include "passes/Analysis/CostModel/KernelWork.h"
+#include "dialect/AttributeNames.h"
+#include "passes/Analysis/CostModel/ElementCost.h"
+#include "passes/Analysis/CostModel/IndexEvaluation.h"
+#include "passes/TileGPU/DotSelection.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace tile::cost {
+
+namespace {
+
+/// Programs that are looked at where trips depend on the program.
+constexpr unsigned sampledPrograms = 16;
+/// Trips of a loop whose bounds are not known.
+constexpr double unknownTrips = 4;
+
+/// The view of a whole parameter behind a view.
+ViewOp findRoot(Value view) {
+  while (Operation *op = view.getDefiningOp()) {
+    if (auto root = dyn_cast<ViewOp>(op))
+      return root;
+    if (!isa<SubviewOp, PermuteViewOp>(op))
+      return {};
+    view = op->getOperand(0);
+  }
+  return {};
+}
+
+/// True if a loaded tile goes to products only, as it is or transposed.
+bool goesToDots(Value tile) {
+  return !tile.use_empty() && llvm::all_of(tile.getUses(), [](OpOperand &use) {
+    if (isa<DotOp>(use.getOwner()))
+      return use.getOperandNumber() < 2;
+    auto permute = dyn_cast<PermuteOp>(use.getOwner());
+    return permute && goesToDots(permute.getResult());
+  });
+}
+
+bool isComputed(Value operand) {
+  while (auto permute = operand.getDefiningOp<PermuteOp>())
+    operand = permute.getSource();
+  auto load = operand.getDefiningOp<LoadOp>();
+  return !load || !goesToDots(load.getResult());
+}
+
+class Counter {
+public:
+  Counter(KernelOp kernel, const Extents &extents, StringRef target) : kernel(kernel), extents(extents) {
+    shape = gpu::chooseShape(kernel, target);
+  }
+
+  KernelWork run();
+
+private:
+  bool checkContract();
+  void readGrid();
+  void addLoops(Region &region, int parent);
+  bool dependsOnProgram();
+  unsigned getAxes(Value value);
+
+  double visit(Block &block, int loop, double weight, IndexEvaluation &values);
+  double visitLoop(scf::ForOp op, double weight, IndexEvaluation &values);
+  void addDot(DotOp dot, LoopWork &loop, double weight);
+  template <typename Op>
+  void addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &values);
+  void mergeSingleTrips();
+
+  KernelOp kernel;
+  const Extents &extents;
+  gpu::KernelShape shape;
+  KernelWork work;
+  llvm::DenseMap<Operation *, int> numbers;      // of loops; looked up only
+  llvm::DenseMap<Operation *, ElementCost> costs; // looked up only
+  llvm::DenseMap<Operation *, size_t> places;     // of a dot or access among those of its loop; looked up only
+  llvm::DenseMap<Value, unsigned> axes;           // looked up only
+};
+
+/// The extents must be ones that a launch may have.
+bool Counter::checkContract() {
+  for (auto dim : kernel.getDims().getAsRange<DimAttr>()) {
+    auto given = extents.find(dim.getName().str());
+    if (given == extents.end())
+      continue;
+    if (given->second < dim.getMin() || given->second > dim.getMax()) {
+      work.valid = false;
+      work.reason = (dim.getName() + "=" + Twine(given->second) + " is not in " + Twine(dim.getMin()) + "..=" + Twine(dim.getMax())).str();
+      return false;
+    }
+  }
+  return true;
+}
+
+void Counter::readGrid() {
+  IndexEvaluation values(extents, {});
+  for (Value extent : kernel.getGrid().front().getTerminator()->getOperands())
+    work.grid.push_back(std::max<int64_t>(0, int64_t(std::llround(values.get(extent).value_or(1)))));
+  for (int64_t extent : work.grid)
+    work.programs *= extent;
+}
+
+/// Bit i: the value depends on axis i of the grid.
+unsigned Counter::getAxes(Value value) {
+  if (auto found = axes.find(value); found != axes.end())
+    return found->second;
+  unsigned result = 0;
+  if (Operation *op = value.getDefiningOp()) {
+    if (auto id = dyn_cast<ProgramIdOp>(op))
+      result = 1u << id.getAxis();
+    for (Value operand : op->getOperands())
+      result |= getAxes(operand);
+  }
+  axes[value] = result;
+  return result;
+}
+
+void Counter::addLoops(Region &region, int parent) {
+  for (Operation &op : region.getOps()) {
+    int inside = parent;
+    if (isa<scf::ForOp, scf::WhileOp>(op)) {
+      inside = numbers[&op] = int(work.loops.size());
+      LoopWork &loop = work.loops.emplace_back();
+      loop.parent = parent;
+      if (auto split = op.getAttrOfType<IntegerAttr>(splitName))
+        loop.split = split.getInt();
+      if (auto stages = op.getAttrOfType<IntegerAttr>(stagesName))
+        loop.stages = stages.getInt();
+    }
+    if (isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op))
+      for (Region &each : op.getRegions())
+        addLoops(each, inside);
+  }
+}
+
+bool Counter::dependsOnProgram() {
+  return kernel.getBody().walk([&](Operation *op) {
+    unsigned found = 0;
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      found = getAxes(loop.getLowerBound()) | getAxes(loop.getUpperBound()) | getAxes(loop.getStep());
+    else if (auto branch = dyn_cast<scf::IfOp>(op))
+      found = getAxes(branch.getCondition());
+    return found ? WalkResult::interrupt() : WalkResult::advance();
+  }).wasInterrupted();
+}
+
+//===--- What stands in a block ------------------------------------------------------------------------------------===//
+
+void Counter::addDot(DotOp dot, LoopWork &loop, double weight) {
+  auto [place, isNew] = places.try_emplace(dot, loop.dots.size());
+  if (isNew) {
+    DotWork each;
+    ArrayRef<int64_t> c = dot.getType().getShape();
+    each.m = llvm::PowerOf2Ceil(c[c.size() - 2]);
+    each.n = llvm::PowerOf2Ceil(c.back());
+    each.k = llvm::PowerOf2Ceil(dot.getA().getType().getShape().back());
+    for (int64_t extent : c.drop_back(2))
+      each.batch *= extent;
+    Type element = dot.getA().getType().getElementType();
+    each.bits = gpu::getElementBits(element);
+    each.isTF32 = element.isF32();
+    each.tensorCores = gpu::chooseDotKind(dot, shape) != gpu::DotKind::Fma;
+    gpu::KernelShape fours = shape;
+    fours.numWarps = 4;
+    each.wgmma = gpu::chooseDotKind(dot, fours) == gpu::DotKind::Wgmma;
+    each.swapped = gpu::isSwapped(dot);
+    each.computedA = isComputed(dot.getA());
+    each.computedB = isComputed(dot.getB());
+    loop.dots.push_back(each);
+  }
+  loop.dots[place->second].count += weight;
+}
+
+template <typename Op>
+void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &values) {
+  auto type = dyn_cast<RankedTensorType>(op.getTileType());
+  if (!type) // one element
+    return;
+  auto [place, isNew] = places.try_emplace(op, loop.accesses.size());
+  if (isNew) {
+    AccessWork each;
+    ViewOp root = findRoot(op.getView());
+    if (auto base = root ? dyn_cast<BlockArgument>(root.getBase()) : BlockArgument())
+      each.param = base.getArgNumber();
+    each.isStore = isa<StoreOp, ScatterOp, AtomicOp>(op);
+    each.isIndexed = isa<GatherOp, ScatterOp, AtomicOp>(op);
+    if constexpr (std::is_same_v<Op, LoadOp>)
+      each.feedsDot = goesToDots(op.getResult());
+    each.tileBytes = double(type.getNumElements()) * gpu::getElementBits(type.getElementType()) / 8;
+    // What lies past the end of a dimension is not moved.
+    if (root && root.getResult() == op.getView())
+      for (auto [d, size] : llvm::enumerate(op.getSizes()))
+        if (size > 0)
+          if (std::optional<double> extent = values.get(root.getExtents()[d]); extent && *extent > 0)
+            each.useful *= *extent / (std::ceil(*extent / double(size)) * double(size));
+    for (Value start : op.getStarts())
+      each.axes |= getAxes(start);
+    for (Value end : op.getEnds())
+      each.axes |= getAxes(end);
+    loop.accesses.push_back(each);
+  }
+  loop.accesses[place->second].count += weight;
+}
+
+double Counter::visitLoop(scf::ForOp op, double weight, IndexEvaluation &values) {
+  LoopWork &loop = work.loops[numbers[op]];
+  std::optional<double> low = values.get(op.getLowerBound()), high = values.get(op.getUpperBound()), step = values.get(op.getStep());
+  double trips = unknownTrips;
+  if (low && high && step) {
+    trips = *step > 0 ? std::max(0.0, std::ceil((*high - *low) / *step)) : 0.0;
+    values.setRange(op.getInductionVar(), int64_t(*low), int64_t(*low + std::max(0.0, trips - 1) * *step));
+  }
+  trips = std::ceil(trips / double(loop.split));
+  loop.runs += weight;
+  loop.trips += weight * trips;
+  return trips + visit(*op.getBody(), numbers[op], weight * trips, values);
+}
+
+/// Adds what a block does, `weight` times; returns the trips of its loops.
+double Counter::visit(Block &block, int number, double weight, IndexEvaluation &values) {
+  double trips = 0;
+  if (weight <= 0)
+    return trips;
+  for (Operation &op : block) {
+    LoopWork &loop = work.loops[number];
+    llvm::TypeSwitch<Operation *>(&op)
+        .Case([&](scf::ForOp each) { trips += visitLoop(each, weight, values); })
+        .Case([&](scf::WhileOp each) {
+          work.loops[numbers[each]].runs += weight;
+          work.loops[numbers[each]].trips += weight * unknownTrips;
+          for (Region &region : each->getRegions())
+            trips += visit(region.front(), numbers[each], weight * unknownTrips, values);
+        })
+        .Case([&](scf::IfOp each) {
+          std::optional<double> condition = values.get(each.getCondition()); // of one bit: 0, -1, or between
+          if (condition != 0.0 && !each.getThenRegion().empty())
+            trips += visit(each.getThenRegion().front(), number, weight, values);
+          if (condition != -1.0 && !each.getElseRegion().empty())
+            trips += visit(each.getElseRegion().front(), number, weight, values);
+        })
+        .Case([&](DotOp each) { addDot(each, loop, weight); })
+        .Case<LoadOp, StoreOp, GatherOp, ScatterOp, AtomicOp>([&](auto each) { addAccess(each, loop, weight, values); })
+        .Default([&](Operation *each) {
+          auto [cost, isNew] = costs.try_emplace(each);
+          if (isNew)
+            cost->second = getElementCost(each);
+          loop.slots += weight * cost->second.slots;
+          loop.special += weight * cost->second.special;
+          loop.reduced += weight * cost->second.reduced;
+          loop.exchanges += weight * cost->second.exchanges;
+        });
+  }
+  return trips;
+}
+
+//===--- The whole -------------------------------------------------------------------------------------------------===//
+
+/// Loops of one trip belong to what is around: rows that a tile holds are read once, however many loops go over them.
+void Counter::mergeSingleTrips() {
+  for (size_t i = work.loops.size(); i-- > 1;) {
+    LoopWork &loop = work.loops[i];
+    if (loop.trips > loop.runs || loop.split > 1)
+      continue;
+    LoopWork &around = work.loops[loop.parent];
+    llvm::append_range(around.dots, loop.dots);
+    for (const AccessWork &access : loop.accesses)
+      if (access.isStore || access.isIndexed || llvm::none_of(around.accesses, [&](const AccessWork &other) {
+            return !other.isStore && other.param == access.param && other.tileBytes == access.tileBytes && other.axes == access.axes;
+          }))
+        around.accesses.push_back(access);
+    around.slots += loop.slots;
+    around.special += loop.special;
+    around.reduced += loop.reduced;
+    around.exchanges += loop.exchanges;
+    int parent = loop.parent;
+    loop = LoopWork();
+    loop.parent = parent;
+  }
+}
+
+KernelWork Counter::run() {
+  work.ownWarps = shape.numWarps;
+  work.loops.emplace_back();
+  work.loops.front().runs = work.loops.front().trips = 1;
+  if (auto mode = kernel->getAttrOfType<StringAttr>(floatModeName))
+    work.isFast = mode == "fast";
+  if (!checkContract())
+    return work;
+  readGrid();
+  addLoops(kernel.getBody(), 0);
+  unsigned samples = dependsOnProgram() ? sampledPrograms : 1;
+  double most = 0, total = 0;
+  for (unsigned s = 0; s < samples; ++s) {
+    // Fractions that keep apart on every axis: multiples of irrational numbers.
+    SmallVector<int64_t> program;
+    for (auto [axis, extent] : llvm::enumerate(work.grid)) {
+      double fraction = std::fmod(0.5 + double(s) * std::pow(0.6180339887498949, double(work.grid.size() - axis)), 1.0);
+      program.push_back(std::min<int64_t>(std::max<int64_t>(extent - 1, 0), int64_t(fraction * double(extent))));
+    }
+    IndexEvaluation values(extents, program);
+    double trips = visit(kernel.getBody().front(), 0, 1.0 / samples, values);
+    most = std::max(most, trips);
+    total += trips / samples;
+    if (s + 1 == samples)
+      for (auto view : kernel.getBody().getOps<ViewOp>())
+        if (auto base = dyn_cast<BlockArgument>(view.getBase())) {
+          double bytes = gpu::getElementBits(view.getType().getElementType()) / 8.0;
+          for (Value extent : view.getExtents())
+            bytes *= std::max(0.0, values.get(extent).value_or(1));
+          work.tensorBytes.resize(std::max<size_t>(work.tensorBytes.size(), base.getArgNumber() + 1));
+          work.tensorBytes[base.getArgNumber()] = bytes;
+        }
+  }
+  work.longest = total > 0 ? std::max(1.0, most / total) : 1;
+  mergeSingleTrips();
+  work.liveBytes = countLiveBytes(kernel);
+  return work;
+}
+
+} // namespace
+
+KernelWork analyzeWork(KernelOp kernel, const Extents &extents, StringRef target) {
+  return Counter(kernel, extents, target).run();
+}
+
+} // namespace tile::cost

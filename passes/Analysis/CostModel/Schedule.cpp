@@ -1,0 +1,169 @@
+// What a block takes of a multiprocessor: threads, registers, shared memory. The rules are those of the passes that decide
+// (docs/Hopper.md): SpecializeWarps for stages and shared memory, Ring.cpp for registers.
+#include "passes/Analysis/CostModel/Schedule.h"
+#include "dialect/AttributeNames.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace tile::cost {
+
+static std::optional<int64_t> getInteger(KernelOp kernel, StringRef name) {
+  auto attr = kernel->getAttrOfType<IntegerAttr>(name);
+  return attr ? std::optional(attr.getInt()) : std::nullopt;
+}
+
+Schedule Schedule::of(KernelOp kernel) {
+  Schedule schedule;
+  schedule.warps = getInteger(kernel, askedWarpsName);
+  schedule.stages = getInteger(kernel, stagesName);
+  schedule.consumers = getInteger(kernel, consumersName);
+  schedule.occupancy = getInteger(kernel, occupancyName);
+  schedule.grouped = getInteger(kernel, groupedName);
+  schedule.maxRegisters = getInteger(kernel, maxRegistersName);
+  schedule.persistent = kernel->hasAttr(persistentName);
+  return schedule;
+}
+
+void Schedule::set(StringRef name, StringRef value) {
+  const std::pair<StringRef, std::optional<int64_t> *> integers[] = {{"warps", &warps},         {"stages", &stages},
+                                                                     {"consumers", &consumers}, {"occupancy", &occupancy},
+                                                                     {"grouped", &grouped},     {"maxreg", &maxRegisters}};
+  if (name == "persistent")
+    persistent = value == "true";
+  int64_t number;
+  for (auto [known, place] : integers)
+    if (name == known && !value.getAsInteger(10, number))
+      *place = number;
+}
+
+//===--- Registers -------------------------------------------------------------------------------------------------===//
+
+// The rules of chooseWgmmaWarps() and chooseMmaWarps() in DotSelection.cpp.
+int64_t countDistinctWarps(const DotWork &dot, int64_t warps) {
+  int64_t m = dot.swapped ? dot.n : dot.m, n = dot.swapped ? dot.m : dot.n;
+  int64_t along = std::min<int64_t>(warps, std::max<int64_t>(m / 16, 1)), across = 1;
+  while (along * across < warps && n / (2 * across) >= (dot.wgmma ? 64 : 8))
+    across *= 2;
+  return std::min(warps, along * across);
+}
+
+/// Registers of a thread beside those of tiles: addresses, counters, descriptors. Read off the cubins of the examples.
+static int64_t getOtherRegisters(const KernelWork &work, bool bulkCopies) {
+  (void)work;
+  return bulkCopies ? 32 : 28;
+}
+
+/// What a consumer may have: the rule of setRegisters() in Ring.cpp.
+static int64_t getConsumerRegisters(int64_t warps, int64_t blocks, const TargetLimits &target) {
+  constexpr int64_t granule = 8, producer = 40, most = 232;
+  int64_t consumers = warps / 4;
+  if (consumers < 1 || (consumers == 1 && blocks == 1))
+    return target.threadRegisters;
+  int64_t entry = target.registers / (blocks * (consumers + 1) * 128) / granule * granule;
+  if (entry <= producer)
+    return 0;
+  return std::min(most, ((consumers + 1) * entry - producer) / consumers / granule * granule);
+}
+
+static void estimateRegisters(const KernelWork &work, const Schedule &schedule, const TargetLimits &target, Resources &found) {
+  int64_t distinct = found.warps;
+  for (const LoopWork &loop : work.loops)
+    for (const DotWork &dot : loop.dots)
+      distinct = std::min(distinct, countDistinctWarps(dot, found.warps));
+  found.registers = work.liveBytes / (4 * 32 * distinct) + getOtherRegisters(work, found.bulkCopies);
+  int64_t asked = schedule.occupancy.value_or(1);
+  int64_t entry = std::min<int64_t>(target.threadRegisters, target.registers / (asked * found.threads) / 8 * 8);
+  found.registerLimit = schedule.maxRegisters ? *schedule.maxRegisters
+                        : found.bulkCopies    ? getConsumerRegisters(found.warps, asked, target)
+                                              : entry;
+  if (found.registers > found.registerLimit)
+    found.reason = "a thread needs about " + std::to_string(found.registers) + " registers and gets " + std::to_string(found.registerLimit);
+  // An instruction of wgmma holds its accumulators at once, and ptxas goes by what a thread has on entry.
+  constexpr int64_t besideAccumulators = 30;
+  for (const LoopWork &loop : work.loops)
+    for (const DotWork &dot : loop.dots) {
+      int64_t rows = std::max<int64_t>(1, std::min(found.warps, (dot.swapped ? dot.n : dot.m) / 16));
+      int64_t columns = std::min<int64_t>(256, (dot.swapped ? dot.m : dot.n) / std::max<int64_t>(1, countDistinctWarps(dot, found.warps) / rows));
+      if (dot.wgmma && found.warps % 4 == 0 && entry < columns / 2 + besideAccumulators)
+        found.reason = "a thread has " + std::to_string(entry) + " registers on entry, too few for wgmma with " + std::to_string(columns) + " columns";
+    }
+}
+
+//===--- Shared memory ---------------------------------------------------------------------------------------------===//
+
+static void estimateShared(const KernelWork &work, const Schedule &schedule, const TargetLimits &target, Resources &found) {
+  constexpr int64_t system = 1024, page = 1024, mostStages = 8, staging = 32 * 1024, leastStaged = 4096;
+  bool wgmma = false;
+  double once = 0, repeated = 0, others = 0, stored = 0;
+  int64_t asked = mostStages;
+  for (const LoopWork &loop : work.loops) {
+    for (const AccessWork &access : loop.accesses) {
+      if (access.feedsDot)
+        (loop.parent < 0 ? once : repeated) += double(llvm::alignTo(uint64_t(access.tileBytes), page));
+      if (access.isStore && access.tileBytes >= leastStaged)
+        stored += access.tileBytes;
+      if (access.feedsDot && loop.parent >= 0)
+        if (int64_t stages = loop.stages ? loop.stages : schedule.stages.value_or(0))
+          asked = std::min(asked, stages);
+    }
+    for (const DotWork &dot : loop.dots) {
+      wgmma |= dot.wgmma && found.warps % 4 == 0;
+      // A computed operand reaches wgmma by way of shared memory unless it is the one that registers may hold.
+      bool a = dot.swapped ? false : dot.computedB, b = dot.swapped ? dot.computedA : false;
+      others += (a ? double(dot.k * dot.n) : 0) * dot.bits / 8 + (b ? double(dot.m * dot.k) : 0) * dot.bits / 8;
+    }
+  }
+  if (!found.bulkCopies) {
+    found.sharedBytes = int64_t(once + repeated + others) + 1024;
+    found.stages = 0;
+  } else {
+    int64_t blocks = schedule.occupancy.value_or(1);
+    int64_t limit = target.sharedBytes / blocks / system * system - system;
+    double fixed = once + others + 2 * page;
+    int64_t fitting = repeated ? int64_t((double(limit) - fixed) / repeated) : 1;
+    found.stages = std::min(asked, fitting);
+    double left = double(limit) - fixed - 2 * repeated;
+    others += wgmma ? std::min({stored, double(staging), std::max(left, 0.0)}) : 0;
+    if (repeated)
+      found.stages = std::min<int64_t>(found.stages, int64_t((double(limit) - once - others - 2 * page) / repeated));
+    found.sharedBytes = int64_t(once + others + 2 * page + double(std::max<int64_t>(found.stages, 1)) * repeated);
+    if (found.stages < 1)
+      found.reason = "a block needs about " + std::to_string(found.sharedBytes) + " bytes of shared memory and gets " + std::to_string(limit);
+  }
+  if (found.sharedBytes > target.sharedBytes - system && found.reason.empty())
+    found.reason = "a block needs about " + std::to_string(found.sharedBytes) + " bytes of shared memory and gets " +
+                   std::to_string(target.sharedBytes - system);
+}
+
+//===--- Together --------------------------------------------------------------------------------------------------===//
+
+Resources estimateResources(const KernelWork &work, const Schedule &schedule, const TargetLimits &target) {
+  Resources found;
+  found.warps = schedule.consumers && target.hasBulkCopies ? 4 * *schedule.consumers : schedule.warps.value_or(work.ownWarps);
+  bool hasDots = false, streams = false;
+  for (const LoopWork &loop : work.loops) {
+    hasDots |= !loop.dots.empty();
+    for (const AccessWork &access : loop.accesses)
+      streams |= access.feedsDot && loop.parent >= 0;
+  }
+  found.bulkCopies = target.hasBulkCopies && hasDots && streams;
+  found.threads = 32 * found.warps + (found.bulkCopies ? 128 : 0);
+  if (found.threads > 1024)
+    found.reason = "a block has " + std::to_string(found.threads) + " threads of at most 1024";
+  estimateRegisters(work, schedule, target, found);
+  estimateShared(work, schedule, target, found);
+  // With several warpgroups of consumers registers move between them: on entry each thread has its share of a whole block.
+  int64_t held = found.bulkCopies && (found.warps > 4 || schedule.occupancy.value_or(1) > 1)
+                     ? target.registers / (schedule.occupancy.value_or(1) * found.threads) / 8 * 8
+                     : int64_t(llvm::alignTo(uint64_t(std::min(found.registers, found.registerLimit)), 8));
+  found.blocks = std::min(target.blocks, target.threads / std::max<int64_t>(found.threads, 1));
+  found.blocks = std::min(found.blocks, target.registers / std::max<int64_t>(held * found.threads, 1));
+  found.blocks = std::min(found.blocks, target.sharedBytes / (found.sharedBytes + 1024));
+  found.blocks = std::max<int64_t>(found.blocks, 1);
+  return found;
+}
+
+} // namespace tile::cost

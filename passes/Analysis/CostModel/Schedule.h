@@ -1,0 +1,43 @@
+// How a kernel is laid out on the machine, and what of the machine a block then takes.
+#ifndef TILE_PASSES_ANALYSIS_COSTMODEL_SCHEDULE_H
+#define TILE_PASSES_ANALYSIS_COSTMODEL_SCHEDULE_H
+
+#include "passes/Analysis/CostModel/KernelWork.h"
+#include "passes/Analysis/CostModel/TargetLimits.h"
+
+#include <optional>
+
+namespace tile::cost {
+
+/// The attributes of kernels that may be chosen. What is left out is up to the compiler's own rules.
+struct Schedule {
+  std::optional<int64_t> warps, stages, consumers, occupancy, grouped, maxRegisters;
+  bool persistent = false;
+
+  /// Reads the attributes of a kernel of the tile dialect.
+  static Schedule of(KernelOp kernel);
+  /// Sets what a configuration of `tune` says; names that are no attributes are left alone.
+  void set(llvm::StringRef name, llvm::StringRef value);
+};
+
+/// What a block takes, and how many run on a multiprocessor at once.
+struct Resources {
+  std::string reason;        ///< why it cannot be compiled or would spill; empty: it can
+  bool bulkCopies = false;   ///< operands come by TMA, from warps of their own
+  int64_t warps = 0;         ///< that compute
+  int64_t threads = 0;       ///< of a block, with those that only load
+  int64_t stages = 0;        ///< of loads that run ahead; 0: none do
+  int64_t registers = 0;     ///< of a thread that computes, estimated
+  int64_t registerLimit = 0; ///< what such a thread may have
+  int64_t sharedBytes = 0;   ///< of a block, estimated
+  int64_t blocks = 0;        ///< of a multiprocessor at once
+};
+
+/// Of the warps, those whose parts of a product differ; the others compute the same once more.
+int64_t countDistinctWarps(const DotWork &dot, int64_t warps);
+
+Resources estimateResources(const KernelWork &work, const Schedule &schedule, const TargetLimits &target);
+
+} // namespace tile::cost
+
+#endif
