@@ -86,6 +86,10 @@ void CacheStore::touch(const std::string &name) const {
 std::optional<int> CacheStore::call(StringRef verb, StringRef name, StringRef path) {
   if (words.empty() || !problem.empty())
     return std::nullopt;
+  if (!sys::fs::can_execute(words.front())) {
+    problem = "'" + words.front() + "' is no program that can be run";
+    return std::nullopt;
+  }
   constexpr unsigned seconds = 60;
   std::vector<StringRef> arguments(words.begin(), words.end());
   arguments.insert(arguments.end(), {verb, name, path});
@@ -98,7 +102,7 @@ std::optional<int> CacheStore::call(StringRef verb, StringRef name, StringRef pa
   if (code == 0 || (isMiss && !failed))
     return code;
   problem = "'" + words.front() + " " + verb.str() + "' " +
-            (code > 0 && !failed ? "ended with exit code " + std::to_string(code) : "failed: " + (reason.empty() ? "it cannot be run" : reason));
+            (code > 0 && !failed ? "ended with exit code " + std::to_string(code) : "failed: " + reason);
   return std::nullopt;
 }
 

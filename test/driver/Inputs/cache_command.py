@@ -72,7 +72,8 @@ assert "miss: its entry is damaged" in text and bytes == first, text
 assert "by the cache command" in compile()[0]
 
 # A command that fails is a warning, asked once; the result is there, and the folder keeps it.
-for broken, says in ((f"{sys.executable} -c 'import sys; sys.exit(3)'", "get' ended with exit code 3"), ("/nothing/there", "'/nothing/there get' failed")):
+for broken, says in ((f"{sys.executable} -c 'import sys; sys.exit(3)'", "get' ended with exit code 3"), ("/nothing/there", "'/nothing/there' is no program that can be run"),
+                     (f"{sys.executable} -c 'import os; os.abort()'", "get' failed: ")):
     shutil.rmtree("far", ignore_errors=True)
     text, bytes = compile("--cache", "far", command=broken)
     assert "warning: the cache command helps no more in this call" in text and says in text and text.count("warning") == 1 and "[W0604]" in text, text
