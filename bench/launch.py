@@ -66,7 +66,7 @@ def fromPython(home, target, folder):
     import triton
     import triton.language as tl
     sys.path.insert(0, os.path.join(ROOT, "python"))
-    os.environ.setdefault("TILE_HOME", home)
+    os.environ["TILE_HOME"] = home
     import tile
 
     @triton.jit

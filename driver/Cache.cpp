@@ -1,6 +1,6 @@
 // The compile cache. A call's key covers its source, its flags and the compiler. Under the key lies a list of the files that
 // the compilation read with their hashes; key and hashes together name the entry, a ZIP archive, whose checksums tell a damaged
-// one. Files appear under their names whole, by renaming, so that neither a crash nor another process can be seen half-way.
+// one.
 #include "driver/Cache.h"
 #include "codegen/Assemble.h"
 #include "driver/Version.h"
@@ -11,6 +11,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
+#include "llvm/Support/xxhash.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
 #include <algorithm>
@@ -33,11 +34,19 @@ static std::optional<std::string> readAll(const Twine &path) {
   return buffer ? std::optional((*buffer)->getBuffer().str()) : std::nullopt;
 }
 
-/// What tells one build of a program from another.
-static std::string identify(const std::string &program) {
+/// What tells one build of a program from another: on this machine its path and time, between machines its content.
+static std::string identify(const std::string &program, bool byContent) {
   sys::fs::file_status status;
   if (program.empty() || sys::fs::status(program, status))
     return "none";
+  if (byContent) {
+    auto file = MemoryBuffer::getFile(program, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+    if (!file)
+      return "none";
+    StringRef bytes = (*file)->getBuffer();
+    XXH128_hash_t hash = xxh3_128bits(arrayRefFromStringRef(bytes));
+    return std::to_string(bytes.size()) + " " + utohexstr(hash.high64, /*LowerCase=*/true) + utohexstr(hash.low64, /*LowerCase=*/true);
+  }
   return program + " " + std::to_string(status.getSize()) + " " +
          std::to_string(status.getLastModificationTime().time_since_epoch().count());
 }
@@ -77,12 +86,16 @@ static std::string describeFlags(const Options &options) {
 Cache::Cache(const Options &options, const std::string &input) : options(options) {
   bool isPlain = (options.package || (options.emit && hasManifest(*options.emit))) && !options.stopAfter && !options.printABI &&
                  options.dumpDirectory.empty() && !options.timeReport && input != "-" && options.output != "-";
-  if (options.cacheFolder.empty() || !isPlain)
+  if ((options.cacheFolder.empty() && options.cacheCommand.empty()) || !isPlain)
     return;
   std::optional<std::string> source = readAll(input);
-  if (!source || sys::fs::create_directories(options.cacheFolder))
+  if (!source)
     return;
-  folder = options.cacheFolder;
+  bool hasFolder = !options.cacheFolder.empty() && !sys::fs::create_directories(options.cacheFolder);
+  files = CacheStore(hasFolder ? options.cacheFolder : "", options.cacheCommand);
+  if (!files.isOn())
+    return;
+  bool byContent = files.hasCommand();
   Expected<std::string> ptxas = findPtxas(options.ptxasPath, options.executable);
   std::string assembler = ptxas ? *ptxas : "none";
   if (!ptxas)
@@ -91,8 +104,8 @@ Cache::Cache(const Options &options, const std::string &input) : options(options
   parts["source"] = hashOf(*source);
   parts["path"] = input;
   parts["options"] = describeFlags(options);
-  parts["compiler"] = std::string(getCompilerVersion()) + " " + identify(options.executable);
-  parts["assembler"] = identify(assembler);
+  parts["compiler"] = std::string(getCompilerVersion()) + " " + identify(options.executable, byContent);
+  parts["assembler"] = identify(assembler, byContent);
   parts["processor"] = options.isCPU() && !options.package ? sys::getHostCPUName().str() : "";
   parts["linker"] = linker ? linker : "";
   std::string all = layout;
@@ -102,34 +115,12 @@ Cache::Cache(const Options &options, const std::string &input) : options(options
   placeKey = hashOf(sys::path::filename(input).str() + "\n" + options.output);
 }
 
-std::string Cache::pathOf(StringRef name) const {
-  SmallString<128> path(folder);
-  sys::path::append(path, name);
-  return path.str().str();
-}
-
-/// Under its name at once, or not at all.
-static void writeAtomically(const std::string &path, StringRef bytes) {
-  SmallString<128> temporary;
-  int descriptor;
-  if (sys::fs::createUniqueFile(path + ".%%%%%%%%.tmp", descriptor, temporary))
-    return;
-  bool good;
-  {
-    raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
-    stream << bytes;
-    stream.close();
-    good = !stream.has_error();
-    stream.clear_error();
-  }
-  if (!good || sys::fs::rename(temporary, path))
-    sys::fs::remove(temporary);
-}
-
 std::optional<std::map<std::string, std::string>> Cache::find(std::vector<std::string> &sources) {
-  std::optional<std::string> list = readAll(pathOf(key + ".deps"));
+  std::optional<std::string> list = files.read(key + ".deps");
   if (!list) {
     explainMiss();
+    if (files.hasCommand() && files.getProblem().empty())
+      reason += "; nor does the cache command have it";
     return std::nullopt;
   }
   std::string all = key;
@@ -145,37 +136,31 @@ std::optional<std::map<std::string, std::string>> Cache::find(std::vector<std::s
     all += "\n" + line.str();
     sources.push_back(path.str());
   }
-  std::string path = pathOf(hashOf(all) + ".entry");
-  std::optional<std::string> entry = readAll(path);
+  std::string name = hashOf(all) + ".entry";
+  std::optional<std::string> entry = files.read(name);
   if (!entry) {
     reason = "its entry was removed";
     return std::nullopt;
   }
-  std::map<std::string, std::string> files;
+  std::map<std::string, std::string> found;
   runtime::ZipReader zip;
   std::string names;
   constexpr uint64_t limit = uint64_t(1) << 31;
-  bool good = !runtime::ZipReader::open(*entry, path, zip) && !zip.read("names", limit, names);
+  bool good = !runtime::ZipReader::open(*entry, name, zip) && !zip.read("names", limit, names);
   SmallVector<StringRef> suffixes;
   StringRef(names).split(suffixes, '\n', -1, /*KeepEmpty=*/false);
   for (StringRef suffix : suffixes)
-    good = good && !zip.read(suffix.str(), limit, files[suffix.drop_front(3).str()]);
-  if (!good || files.empty()) {
+    good = good && !zip.read(suffix.str(), limit, found[suffix.drop_front(3).str()]);
+  if (!good || found.empty()) {
     reason = "its entry is damaged";
-    sys::fs::remove(path);
+    files.removeLocal(name);
     return std::nullopt;
   }
-  // Marks it as used, for eviction.
-  int descriptor;
-  if (!sys::fs::openFileForWrite(path, descriptor, sys::fs::CD_OpenExisting, sys::fs::OF_Append)) {
-    sys::fs::setLastAccessAndModificationTime(descriptor, std::chrono::system_clock::now());
-    sys::fs::file_t file = sys::fs::convertFDToNativeFile(descriptor);
-    sys::fs::closeFile(file);
-  }
-  return files;
+  files.touch(name);
+  return found;
 }
 
-void Cache::store(const std::map<std::string, std::string> &files, const SourceManager &sources) {
+void Cache::store(const std::map<std::string, std::string> &outputs, const SourceManager &sources) {
   std::string list, all = key;
   for (size_t i = 0; i < sources.size(); ++i) {
     std::string name = sources.name(FileID(i)).str();
@@ -188,7 +173,7 @@ void Cache::store(const std::map<std::string, std::string> &files, const SourceM
     all += "\n" + line;
   }
   std::vector<runtime::ZipEntry> entries = {{"names", ""}};
-  for (const auto &[suffix, bytes] : files) {
+  for (const auto &[suffix, bytes] : outputs) {
     entries.front().bytes += "out" + suffix + "\n";
     entries.push_back({"out" + suffix, bytes});
   }
@@ -196,8 +181,8 @@ void Cache::store(const std::map<std::string, std::string> &files, const SourceM
   if (runtime::writeZip(entries, archive))
     return;
   // The list last: what it leads to is then there.
-  writeAtomically(pathOf(hashOf(all) + ".entry"), archive);
-  writeAtomically(pathOf(key + ".deps"), list);
+  files.write(hashOf(all) + ".entry", archive);
+  files.write(key + ".deps", list);
   rememberParts();
   evict();
 }
@@ -211,12 +196,12 @@ void Cache::rememberParts() const {
     object[name] = value;
   std::string text;
   raw_string_ostream(text) << json::Value(std::move(object));
-  writeAtomically(pathOf(placeKey + ".last"), text);
+  files.writeLocal(placeKey + ".last", text);
 }
 
 void Cache::explainMiss() {
   reason = "nothing of that name has been compiled before";
-  std::optional<std::string> text = readAll(pathOf(placeKey + ".last"));
+  std::optional<std::string> text = files.readLocal(placeKey + ".last");
   if (!text)
     return;
   Expected<json::Value> last = json::parse(*text);
@@ -238,25 +223,25 @@ void Cache::explainMiss() {
 
 /// Now and then removes what was used longest ago, down to the limit.
 void Cache::evict() const {
-  if (key[0] != '0') // one store of 16
+  if (key[0] != '0' || files.getFolder().empty()) // one store of 16
     return;
   struct File {
     std::string path;
     uint64_t size;
     sys::TimePoint<> time;
   };
-  std::vector<File> files;
+  std::vector<File> all;
   uint64_t total = 0, limit = uint64_t(options.cacheMegabytes) << 20;
   std::error_code error;
-  for (sys::fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+  for (sys::fs::directory_iterator it(files.getFolder(), error), end; !error && it != end; it.increment(error)) {
     sys::fs::file_status status;
     if (sys::fs::status(it->path(), status) || status.type() != sys::fs::file_type::regular_file)
       continue;
-    files.push_back({it->path(), status.getSize(), status.getLastModificationTime()});
+    all.push_back({it->path(), status.getSize(), status.getLastModificationTime()});
     total += status.getSize();
   }
-  std::sort(files.begin(), files.end(), [](const File &a, const File &b) { return std::tie(a.time, a.path) < std::tie(b.time, b.path); });
-  for (const File &file : files) {
+  std::sort(all.begin(), all.end(), [](const File &a, const File &b) { return std::tie(a.time, a.path) < std::tie(b.time, b.path); });
+  for (const File &file : all) {
     if (total <= limit)
       return;
     sys::fs::remove(file.path);

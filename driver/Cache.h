@@ -1,7 +1,9 @@
 // The compile cache: what a call wrote, kept under what it depended on. Any number of processes may use one folder.
+// docs/Packages.md has what a cache command must do.
 #ifndef TILE_DRIVER_CACHE_H
 #define TILE_DRIVER_CACHE_H
 
+#include "driver/CacheStore.h"
 #include "driver/Output.h"
 #include <map>
 #include <optional>
@@ -11,16 +13,20 @@ namespace tile {
 /// One compilation as the cache sees it. A cache that fails is no error: it only does not help.
 class Cache {
 public:
-  /// Nothing is cached where the options name no folder, or ask for more than files.
+  /// Nothing is cached where the options name neither a folder nor a command, or ask for more than files.
   Cache(const Options &options, const std::string &input);
 
-  bool isOn() const { return !folder.empty(); }
+  bool isOn() const { return files.isOn() && !key.empty(); }
+  /// What went wrong with the cache command, for a warning; empty: nothing.
+  const std::string &getProblem() const { return files.getProblem(); }
+  /// Did the result of find() come by the command?
+  bool wasRemote() const { return files.wasRemote(); }
 
   /// The files of an earlier call: name behind the output's path ("", ".json") to bytes. `sources` gets what was read.
   std::optional<std::map<std::string, std::string>> find(std::vector<std::string> &sources);
 
   /// Keeps what a call without any diagnostic wrote.
-  void store(const std::map<std::string, std::string> &files, const SourceManager &sources);
+  void store(const std::map<std::string, std::string> &outputs, const SourceManager &sources);
 
   /// Why find() gave nothing, for --explain-cache.
   const std::string &getReason() const { return reason; }
@@ -28,13 +34,13 @@ public:
   const std::string &getKey() const { return key; }
 
 private:
-  std::string pathOf(llvm::StringRef name) const;
   void explainMiss();
   void rememberParts() const;
   void evict() const;
 
   const Options &options;
-  std::string folder, key, reason, placeKey;
+  CacheStore files;
+  std::string key, reason, placeKey;
   std::map<std::string, std::string> parts; // what the key is made of, for explanations
 };
 

@@ -128,11 +128,25 @@ void Compiler::keepKernels(llvm::function_ref<bool(const runtime::Kernel &)> kee
 
 //===--- MLIR ------------------------------------------------------------------------------------------------------===//
 
+/// --debug-crash: the mistakes that the compiler may make, on purpose.
+static void failOnPurpose(StringRef how, ModuleOp module) {
+  if (how == "fatal")
+    llvm::report_fatal_error("asked for by --debug-crash");
+  if (how == "exception")
+    throw std::runtime_error("asked for by --debug-crash");
+  if (how == "memory")
+    *const_cast<volatile int *>(static_cast<int *>(nullptr)) = 1;
+  for (KernelOp kernel : module.getOps<KernelOp>()) // "verifier"
+    kernel->setAttr(SymbolTable::getVisibilityAttrName(), UnitAttr::get(module.getContext()));
+}
+
 bool Compiler::runPasses(llvm::StringRef name, llvm::function_ref<void(OpPassManager &)> populate) {
   Phase phase(options, name);
   PassManager passes(&context);
   passes.enableVerifier(false); // once at the end is enough to keep a wrong module from becoming wrong numbers
   populate(passes);
+  if (!options.crash.empty())
+    failOnPurpose(options.crash, *module);
   if (succeeded(passes.run(*module)) && succeeded(verify(*module)))
     return !session.getDiagnostics().hasErrors(); // -Werror
   return session.getDiagnostics().hasErrors() ? false

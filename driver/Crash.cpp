@@ -3,25 +3,92 @@
 #include "driver/Options.h"
 #include "driver/Version.h"
 #include "llvm/Support/ErrorHandling.h"
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <initializer_list>
+#include <string>
+#include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
+
+extern char **environ;
 
 namespace tile {
 
 /// Only what may be called in a signal handler.
 static void print(const char *text) { (void)!write(STDERR_FILENO, text, std::strlen(text)); }
 
+const char *const repeatingVariable = "TILE_REPEATING";
+
+namespace {
+
+/// The call that repeats this one, laid out before anything can go wrong: a signal handler must not allocate.
+struct Repeat {
+  std::vector<std::string> words, variables;
+  std::vector<char *> arguments, environment; // each ends in a null
+  std::atomic<bool> isArmed{false};
+};
+
+Repeat &getRepeat() {
+  static Repeat repeat;
+  return repeat;
+}
+
+} // namespace
+
+void armRepeat(const Options &options) {
+  bool readsFiles = true;
+  for (const std::string &input : options.inputs)
+    readsFiles = readsFiles && input != "-";
+  if (options.command != Options::Command::Compile || options.makesRepro || !readsFiles || std::getenv(repeatingVariable))
+    return;
+  Repeat &repeat = getRepeat();
+  repeat.words = {options.executable};
+  repeat.words.insert(repeat.words.end(), options.reproArguments.begin(), options.reproArguments.end());
+  repeat.words.push_back("--repro=");
+  for (char **variable = environ; *variable; ++variable)
+    repeat.variables.push_back(*variable);
+  repeat.variables.push_back(std::string(repeatingVariable) + "=1");
+  for (auto [from, to] : {std::pair(&repeat.words, &repeat.arguments), std::pair(&repeat.variables, &repeat.environment)}) {
+    for (std::string &text : *from)
+      to->push_back(text.data());
+    to->push_back(nullptr);
+  }
+  repeat.isArmed = true;
+}
+
+bool repeatCall() {
+  Repeat &repeat = getRepeat();
+  if (!repeat.isArmed.exchange(false)) // the first of several threads that fail does it
+    return false;
+  pid_t child = fork();
+  if (child == 0) {
+    sigset_t none; // the signal that is being handled is blocked, and would stay so
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    execve(repeat.arguments.front(), repeat.arguments.data(), repeat.environment.data());
+    _exit(exitInternal);
+  }
+  int status = 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == exitDone;
+}
+
 void reportCrash(const char *reason) {
   print("tilec: internal error: ");
   print(reason);
   print("\n  This is a mistake of ");
   print(getCompilerVersion());
-  print(", not of your program. Please report it together with the source and the command line;\n"
-        "  the same call with --repro FILE.zip packs both.\n");
+  print(", not of your program. Please report it");
+  if (getRepeat().isArmed) {
+    print("; what is needed is being packed\n");
+    if (repeatCall())
+      return;
+    print("tilec: that failed; please report it");
+  }
+  print(" together with the source and the command line:\n  the same call with --repro FILE.zip packs both.\n");
 }
 
 static void onSignal(int signal) {

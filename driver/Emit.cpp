@@ -58,7 +58,7 @@ static bool emitOne(const Options &options, Session &session, const std::string 
     }
   if (options.explainCache)
     session.getStream() << "cache: " << input << ": "
-                        << (!cache.isOn() ? "off" : hit ? "hit " + cache.getKey() : "miss: " + cache.getReason()) << "\n";
+                        << (!cache.isOn() ? "off" : hit ? "hit " + cache.getKey() + (cache.wasRemote() ? " by the cache command" : "") : "miss: " + cache.getReason()) << "\n";
   if (!hit) {
     if (!compileOne(options, session, input, files))
       return false;
@@ -69,6 +69,10 @@ static bool emitOne(const Options &options, Session &session, const std::string 
     else if (options.explainCache && cache.isOn())
       session.getStream() << "cache: " << input << ": not kept: the compiler had something to say\n";
   }
+  if (!cache.getProblem().empty()) // after the decision to keep the result: this says nothing about it
+    session.getDiagnostics().report(diag::cacheCommandFailed, Range(), cache.getProblem());
+  if (session.getDiagnostics().hasErrors()) // -Werror
+    return false;
   if (files.empty())
     return true;
   std::string path = getOutputPath(options, input);

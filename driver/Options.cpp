@@ -528,13 +528,19 @@ bool Parser::parse(Options &options) {
   options.timeReport = arguments.hasArg(OPT_time_report);
   const char *cacheFolder = getenv("TILE_CACHE");
   options.cacheFolder = arguments.getLastArgValue(OPT_cache, cacheFolder ? cacheFolder : "").str();
+  const char *cacheCommand = getenv("TILE_CACHE_COMMAND");
+  options.cacheCommand = arguments.getLastArgValue(OPT_cache_command, cacheCommand ? cacheCommand : "").str();
   options.explainCache = arguments.hasArg(OPT_explain_cache);
   uint64_t megabytes = options.cacheMegabytes, jobs = options.jobs;
   if (!parseNumber(OPT_cache_size, "--cache-size", 1 << 20, megabytes) || !parseNumber(OPT_j, "-j", 1024, jobs))
     return false;
   options.cacheMegabytes = unsigned(megabytes);
   options.jobs = unsigned(jobs);
+  options.makesRepro = arguments.hasArg(OPT_repro);
   options.repro = arguments.getLastArgValue(OPT_repro).str();
+  options.crash = arguments.getLastArgValue(OPT_debug_crash).str();
+  if (!options.crash.empty() && !is_contained({"memory", "fatal", "verifier", "exception"}, StringRef(options.crash)))
+    return fail("--debug-crash takes memory, fatal, verifier or exception, found '" + options.crash + "'");
   options.withSource = arguments.hasArg(OPT_with_source);
   options.extract = arguments.getLastArgValue(OPT_extract).str();
   options.printSettings = arguments.hasArg(OPT_print_settings);
@@ -584,6 +590,7 @@ void Parser::printSettings(const Options &options, raw_ostream &stream) const {
   print("ptxas", assembler, {OPT_ptxas_path}, "TILE_PTXAS");
   print("linker", linker && *linker ? linker : "cc", {}, "TILE_LINKER");
   print("cache", orNone(options.cacheFolder), {OPT_cache}, "TILE_CACHE");
+  print("cache-command", orNone(options.cacheCommand), {OPT_cache_command}, "TILE_CACHE_COMMAND");
   print("cache-size", Twine(options.cacheMegabytes), {OPT_cache_size});
   print("jobs", Twine(options.jobs), {OPT_j});
   print("remarks", options.remarks ? "true" : "false", {OPT_remarks, OPT_remarks_eq});

@@ -86,8 +86,11 @@ struct Options {
   // Building much.
   std::string cacheFolder; ///< empty: no cache
   unsigned cacheMegabytes = 1024;
+  std::string cacheCommand; ///< reads and writes a store elsewhere; empty: none
   unsigned jobs = 1; ///< 0: one for each processor
-  std::string repro; ///< where --repro writes; empty: nowhere
+  bool makesRepro = false; ///< --repro is given
+  std::string repro;       ///< where it writes; empty: tile-repro-HASH.zip in the temporary folder
+  std::string crash;       ///< --debug-crash: how to fail on purpose; empty: not
   std::vector<std::string> reproArguments; ///< the call without it
 
   // Run.

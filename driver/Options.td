@@ -26,6 +26,7 @@ def with_source : Switch<["--"], "with-source", "Put the sources into the packag
 defm extract : Value<"extract", "tilec inspect: write the package's files into DIR", "DIR", output_group>;
 def O : Joined<["-"], "O">, MetaVarName<"LEVEL">, HelpText<"Optimisation level, 0 to 3 (default: 3)">, Group<output_group>;
 defm cache : Value<"cache", "Keep what is compiled in DIR, and use it again (default: TILE_CACHE; none: off)", "DIR", output_group>;
+defm cache_command : Value<"cache-command", "Keep results by a command, too: CMD get KEY FILE, CMD put KEY FILE (default: TILE_CACHE_COMMAND)", "CMD", output_group>;
 defm cache_size : Value<"cache-size", "Size of the cache in MiB (default: 1024)", "N", output_group>;
 def j : JoinedOrSeparate<["-"], "j">, MetaVarName<"N">, Group<output_group>,
   HelpText<"Compile N inputs or targets at once, 0: one for each processor (default: 1)">;
@@ -63,7 +64,8 @@ def print_abi : Switch<["--"], "print-abi", "Print the manifest: parameters, con
 def print_settings : Switch<["--"], "print-settings", "Print every setting, its value and where that comes from", inside_group>;
 def explain_cache : Switch<["--"], "explain-cache", "Say whether the cache had the result, and if not, why", inside_group>;
 def json : Switch<["--"], "json", "tilec explain: write JSON, for tools", inside_group>;
-defm repro : Value<"repro", "Write a ZIP archive with which others can repeat this call", "FILE", inside_group>;
+defm repro : Value<"repro", "Write a ZIP archive with which others can repeat this call (--repro=: tile-repro-HASH.zip in the temporary folder)", "FILE", inside_group>;
+defm debug_crash : Value<"debug-crash", "Fail on purpose, to see what follows: memory, fatal, verifier or exception", "HOW", inside_group>;
 def time_report : Switch<["--"], "time-report", "Print how long each phase took, in milliseconds", inside_group>;
 
 defm arg : Value<"arg", "A tensor's .npy file, or a scalar's value. Compiling: M=1..4096:2048, K=1024, K%8, align(a)=128, x=f16[M,K]",

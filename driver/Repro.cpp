@@ -1,13 +1,17 @@
-// `--repro FILE.zip`: runs the call again as a child, and packs what someone else needs to repeat it.
+// `--repro FILE.zip`: runs the call again as a child, and packs what someone else needs to repeat it. After an internal error the
+// compiler starts itself with `--repro=`.
 #include "driver/Compile.h"
+#include "driver/Crash.h"
 #include "driver/Output.h"
 #include "driver/Version.h"
 #include "runtime/src/Zip.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 
@@ -30,6 +34,20 @@ static void collect(const Twine &folder, const std::string &prefix, std::vector<
   entries.insert(entries.end(), found.begin(), found.end());
 }
 
+/// tile-repro-HASH.zip in the temporary folder: the same call of the same sources always gets the same name.
+static std::string nameByContent(const std::vector<runtime::ZipEntry> &entries) {
+  SHA256 hash;
+  for (const runtime::ZipEntry &entry : entries)
+    for (StringRef text : {StringRef(entry.path), StringRef(entry.bytes)}) {
+      hash.update(text);
+      hash.update(StringRef("\0", 1));
+    }
+  SmallString<128> path;
+  sys::path::system_temp_directory(/*ErasedOnReboot=*/true, path);
+  sys::path::append(path, "tile-repro-" + toHex(hash.final(), /*LowerCase=*/true).substr(0, 12) + ".zip");
+  return path.str().str();
+}
+
 int makeRepro(const Options &options, Session &session) {
   SmallString<128> folder, log;
   if (sys::fs::createUniqueDirectory("tile-repro", folder)) {
@@ -50,9 +68,12 @@ int makeRepro(const Options &options, Session &session) {
   std::vector<StringRef> arguments(words.begin(), words.end());
   std::optional<StringRef> redirects[] = {std::nullopt, std::nullopt, StringRef(log)};
   std::string problem;
+  bool afterCrash = getenv(repeatingVariable); // its messages have been seen
+  setenv(repeatingVariable, "1", /*overwrite=*/1);
   int status = sys::ExecuteAndWait(options.executable, arguments, std::nullopt, redirects, 0, 0, &problem);
   std::string messages = readText(log);
-  errs() << messages << problem;
+  if (!afterCrash)
+    errs() << messages << problem;
 
   std::string version;
   raw_string_ostream stream(version);
@@ -76,12 +97,15 @@ int makeRepro(const Options &options, Session &session) {
           return known.path == entry.path || known.path == "source/" + entry.path.substr(7);
         }))
       entries.push_back(std::move(entry));
+  std::string path = options.repro.empty() ? nameByContent(entries) : options.repro;
   collect(stages, "stages/", entries);
   std::string archive;
   if (runtime::Error error = runtime::writeZip(entries, archive))
     session.failInternal(error.message);
-  else if (writeFiles({{options.repro, std::move(archive)}}, session))
-    errs() << "tilec: wrote '" << options.repro << "'; look through it before you pass it on: it holds the sources\n";
+  else if (writeFiles({{path, std::move(archive)}}, session))
+    errs() << "tilec: wrote '" << path << "'; look through it before you pass it on: it holds the sources\n";
+  if (afterCrash)
+    return session.getExitCode();
   return status < 0 ? int(exitInternal) : std::max(status, session.getExitCode());
 }
 

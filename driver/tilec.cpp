@@ -31,10 +31,10 @@ int main(int argc, char **argv) {
   try {
     if (std::optional<tile::Options> options = tile::parseOptions(argc, argv, code)) {
       tile::Session session(*options, llvm::errs());
-      if (!options->repro.empty())
-        code = tile::makeRepro(*options, session);
-      else
-        code = runCommand(*options, session);
+      tile::armRepeat(*options);
+      code = options->makesRepro ? tile::makeRepro(*options, session) : runCommand(*options, session);
+      if (code == tile::exitInternal)
+        tile::repeatCall();
     }
   } catch (const std::exception &error) {
     tile::reportCrash(error.what());

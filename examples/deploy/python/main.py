@@ -23,6 +23,9 @@ def main():
     print(f"{kernel.name} on {device}: mean is {outputs['mean']}")
     mean = make(*outputs["mean"])
     kernel(x, mean)
+    prepared, same = kernel.prepare(x, mean), make(*outputs["mean"])    # shapes are checked once
+    prepared(x, same)
+    assert (mean == same).all(), "the prepared call gave another result"
     if device == "cuda":                     # the same in a CUDA graph: prepare, capture, replay
         import torch
         graph, again = torch.cuda.CUDAGraph(), torch.zeros_like(mean)
