@@ -76,19 +76,21 @@ def main():
     parser.add_argument("--target", default="sm_90a")
     parser.add_argument("--work", help="where binaries and logs go, and are found (default: a new folder)")
     parser.add_argument("--precompile", action="store_true")
+    parser.add_argument("-D", dest="define", action="append", default=[], metavar="NAME=VALUE", help="fix a parameter, as SPLIT=1")
     parser.add_argument("--budget", type=float, default=0)
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     work = options.work or tempfile.mkdtemp(prefix="tune-")
     ahead = os.path.join(work, "binaries")
-    compiling = tune(options.home, options.target, ahead, "--precompile", "--timeout", "300")
+    fixed = [word for define in options.define for word in ("-D", define)]
+    compiling = tune(options.home, options.target, ahead, *fixed, "--precompile", "--timeout", "300")
     if options.precompile:
         return
     folders = {name: os.path.join(work, name) for name in ("exhaustive", "search")}
     for folder in folders.values():
         shutil.copytree(ahead, folder, dirs_exist_ok=True)
     chosen = os.path.join(work, "search.json")
-    common = ["--device", "cuda:0", "--keep", str(len(SHAPES)), *shapeWords()]
+    common = [*fixed, "--device", "cuda:0", "--keep", str(len(SHAPES)), *shapeWords()]
     searching = tune(options.home, options.target, folders["search"], *common, "--plot", os.path.join(work, "search.svg"), "-o", chosen)
     budget = ["--budget", str(options.budget)] if options.budget else []
     everything = tune(options.home, options.target, folders["exhaustive"], "--exhaustive", *budget, *common)
@@ -96,7 +98,7 @@ def main():
         rows = compare(json.load(stream), readLog(folders["exhaustive"]))
     quality = math.exp(sum(math.log(row["chosen_ms"] / row["best_ms"]) for row in rows) / len(rows)) if rows else float("nan")
     logs = {name: readLog(folder) for name, folder in folders.items()}
-    report = {"kernel": "matmul", "target": options.target, "shapes": rows, "quality": quality, "worst": max((row["chosen_ms"] / row["best_ms"] for row in rows), default=0),
+    report = {"kernel": "matmul", "fixed": options.define, "target": options.target, "shapes": rows, "quality": quality, "worst": max((row["chosen_ms"] / row["best_ms"] for row in rows), default=0),
               "compile_s": compiling, "search_s": searching, "exhaustive_s": everything, "time_ratio": searching / everything,
               "search_measurements": len(logs["search"]), "exhaustive_measurements": len(logs["exhaustive"]), "complete": not options.budget}
     for row in rows:
