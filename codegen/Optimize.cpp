@@ -1,5 +1,6 @@
 // Builds and runs LLVM's pass pipeline.
 #include "codegen/Optimize.h"
+#include "codegen/KeepWrappingTests.h"
 #include "codegen/LimitVectorization.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
@@ -89,11 +90,14 @@ void runPipeline(Module &module, TargetMachine &machine, const PipelineOptions &
   OptimizationLevel level = getOptimizationLevel(options.level);
   if (options.kernels && level != OptimizationLevel::O0) {
     passes.addPass(createModuleToFunctionPassAdaptor(buildKernelPipeline()));
+    passes.addPass(createModuleToFunctionPassAdaptor(KeepWrappingTestsPass()));
     passes.run(module, modules);
     return;
   }
   passes.addPass(level == OptimizationLevel::O0 ? builder.buildO0DefaultPipeline(level)
                                                 : builder.buildPerModuleDefaultPipeline(level));
+  if (options.kernels)
+    passes.addPass(createModuleToFunctionPassAdaptor(KeepWrappingTestsPass()));
   passes.run(module, modules);
 }
 

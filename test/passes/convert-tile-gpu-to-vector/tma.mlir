@@ -91,8 +91,8 @@ tile.kernel @store params [#tile.param<"y", out, align = 16>] dims [] constexprs
 
 // -----
 
-// Rows that warpgroups share, or stores that must keep their order: all threads together, one of them copies. 32-bit
-// elements by plain stores.
+// Stores that must keep their order: all threads together, one of them copies. Warpgroups side by side: each copies its own
+// columns. 32-bit elements by plain stores.
 #acc = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
 #split = #tile_gpu.linear<shape = [64, 128], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [0, 64]]>
 // CHECK-LABEL: func.func @together
@@ -102,10 +102,11 @@ tile.kernel @store params [#tile.param<"y", out, align = 16>] dims [] constexprs
 // CHECK: nvvm.barrier{{$}}
 // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.global.shared.cta
 // CHECK: nvvm.cp.async.bulk.wait_group 0{{$}}
-// CHECK: nvvm.barrier{{$}}
+// CHECK: nvvm.barrier id = {{.*}} number_of_threads
 // CHECK-COUNT-16: llvm.store {{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<3>
-// CHECK: nvvm.barrier{{$}}
-// CHECK-COUNT-4: nvvm.cp.async.bulk.tensor.global.shared.cta
+// CHECK: nvvm.barrier id = {{.*}} number_of_threads
+// CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.global.shared.cta
+// CHECK-NOT: nvvm.cp.async.bulk.tensor.global.shared.cta
 tile.kernel @together params [#tile.param<"y", out, align = 16>, #tile.param<"z", out, align = 16>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64}
   grid {
   ^bb0(%y: !tile.ptr<f16>, %z: !tile.ptr<f32>):

@@ -173,7 +173,7 @@ TEST(SyntaxErrors, expectations) {
   EXPECT_EQ(errorsOf("foo"), "E0101 1:1 expected a declaration (import, const, fn or kernel), found the name 'foo'\n");
   EXPECT_EQ(errorsOf("kernel (x) {}"), "E0101 1:8 expected a name, found '('\n");
   EXPECT_EQ(errorsOf("kernel for() {}"), "E0112 1:8 expected a name, found the keyword 'for'\n");
-  EXPECT_EQ(errorsOf("fn type() {}"), "E0111 1:4 'type' is reserved and cannot be used as a name\n");
+  EXPECT_EQ(errorsOf("fn type() {}"), "E0111 1:4 the word 'type' is reserved for later versions of the language\n");
   EXPECT_EQ(errorsOf("kernel k(x: in) {}"), "E0101 1:15 expected a type, found ')'\n");
   EXPECT_EQ(errorsOf("kernel k(x: f32"), "E0121 1:9 this '(' is never closed\n");
   EXPECT_EQ(errorsOf("kernel k() {\n  let x = 1;\n"), "E0121 1:12 this '{' is never closed\n");
@@ -199,7 +199,7 @@ TEST(SyntaxErrors, statements) {
   EXPECT_EQ(errorsIn("x--;"), "E0118 2:2 there is no '--' operator\n");
   EXPECT_EQ(errorsIn("if x = 1 { }"), "E0117 2:6 an assignment is a statement, not an expression\n");
   EXPECT_EQ(errorsIn("if x return;"), "E0120 2:6 expected '{' to open the body of `if`, found the keyword 'return'\n");
-  EXPECT_EQ(errorsIn("for i in 0..3 { break; }"), "E0111 2:17 'break' is reserved and cannot be used as a name\n");
+  EXPECT_EQ(errorsIn("for i in 0..3 { break; }"), "E0111 2:17 the word 'break' is reserved for later versions of the language\n");
   EXPECT_EQ(errorsIn("const x = 1;"), "E0101 2:7 expected 'if' or 'for' after `const`, found the name 'x'\n");
 }
 
@@ -212,7 +212,7 @@ TEST(SyntaxErrors, expressions) {
   EXPECT_EQ(errorsIn("f(axis: 1, x);"), "E0127 2:12 positional arguments come before named ones\n");
   EXPECT_EQ(errorsIn("let x = ();"), "E0124 2:9 expected an expression, found '()'\n");
   EXPECT_EQ(errorsIn("f(a b);"), "E0101 2:5 expected ')' or ',', found the name 'b'\n");
-  EXPECT_EQ(errorsIn("let x = x.type;"), "E0111 2:11 'type' is reserved and cannot be used as a name\n");
+  EXPECT_EQ(errorsIn("let x = x.type;"), "E0111 2:11 the word 'type' is reserved for later versions of the language\n");
 }
 
 TEST(SyntaxErrors, longTextIsAbbreviated) {
