@@ -85,7 +85,7 @@ def main():
             assert f"[{len(EDGES['softmax'])}/{len(EDGES['softmax'])}]" in said, said
             change.append(elapsed)
             cache = {"TILE_CACHE": os.path.join(top, "cache")}
-            for round in range(2):                # the first fills it
+            for _ in range(2):                    # the first fills it
                 shutil.rmtree(folder)
                 os.mkdir(folder)
                 writeBuild(folder, tilec)
