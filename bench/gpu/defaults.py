@@ -3,6 +3,7 @@ import math
 
 from . import attention, attention_backward, cross_entropy, grouped, matmul, matmul_8bit, matmul_w4, rows, vector_add
 from .lib import torch
+from .ours import declares
 
 # Not what a configuration is: what changes results, or no set of a `tune` clause holds.
 EXCLUDED = ("fp", "cluster", "persistent", "CACHE", "EMAX")
@@ -25,7 +26,8 @@ class Case:
         self.family, self.example, self.kernel = family, example, kernel or example
         self.fixed, self.extents, self.make = fixed, extents, make
         self.names, self.outputs = names.split(), outputs.split()
-        self.variants = [{k: v for k, v in each.items()} for each in variants if not any(k in EXCLUDED for k in each)]
+        # None takes an attribute away, which no configuration can.
+        self.variants = [dict(each) for each in variants if not any(k in EXCLUDED or v is None for k, v in each.items())]
         self.scalars, self.prepare, self.renamed = scalars or {}, prepare, renamed or {}
 
     @property
@@ -58,7 +60,8 @@ def _products():
                        (32, 16384, 2048, 2048)):
         yield Case("grouped", "grouped_matmul", {"T": "f16", "EMAX": 64}, {"E": e, "M": m, "N": n, "K": k},
                    lambda e=e, m=m, n=n, k=k: grouped._item(e, m, n, k), "a b offset c", "c",
-                   [{k: v for k, v in each.items() if k != "EMAX"} for each in grouped.VARIANTS])
+                   [{k: v for k, v in each.items() if k != "EMAX"} for each in grouped.VARIANTS
+                    if "GROUP" not in each or declares("grouped_matmul", "GROUP")])
     for m, n, k in ((16, 8192, 8192), (64, 8192, 8192), (256, 8192, 8192), (16, 4096, 14336), (1024, 4096, 4096)):
         yield Case("matmul_w4", "matmul_w4", {"T": "f16"}, {"M": m, "N": n, "K": k},
                    lambda m=m, n=n, k=k: matmul_w4._item(m, n, k), "x w scale zero y", "y",
