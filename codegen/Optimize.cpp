@@ -3,6 +3,7 @@
 #include "codegen/KeepWrappingTests.h"
 #include "codegen/LimitVectorization.h"
 #include "codegen/SplitShortVectors.h"
+#include "codegen/WidenShorts.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -94,6 +95,7 @@ void runPipeline(Module &module, TargetMachine &machine, const PipelineOptions &
   if (options.kernels && level != OptimizationLevel::O0) {
     passes.addPass(createModuleToFunctionPassAdaptor(buildKernelPipeline()));
     passes.addPass(createModuleToFunctionPassAdaptor(KeepWrappingTestsPass()));
+    passes.addPass(createModuleToFunctionPassAdaptor(WidenShortsPass()));
     passes.run(module, modules);
     return;
   }
@@ -101,8 +103,10 @@ void runPipeline(Module &module, TargetMachine &machine, const PipelineOptions &
     passes.addPass(createModuleToFunctionPassAdaptor(SplitShortVectorsPass()));
   passes.addPass(level == OptimizationLevel::O0 ? builder.buildO0DefaultPipeline(level)
                                                 : builder.buildPerModuleDefaultPipeline(level));
-  if (options.kernels)
+  if (options.kernels) {
     passes.addPass(createModuleToFunctionPassAdaptor(KeepWrappingTestsPass()));
+    passes.addPass(createModuleToFunctionPassAdaptor(WidenShortsPass()));
+  }
   passes.run(module, modules);
 }
 
