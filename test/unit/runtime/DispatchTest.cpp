@@ -3,10 +3,9 @@
 
 #include "runtime/src/Module.h"
 #include "test/unit/runtime/Cubin.h"
-#include "test/unit/runtime/FakeCuda.h"
+#include "test/unit/runtime/FakeDriver.h"
 #include "test/unit/runtime/Kernels.h"
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -15,19 +14,6 @@
 
 using namespace tile::runtime;
 using namespace tile::runtime::testing;
-
-static const int environment = setenv("TILE_LIBCUDA", FAKE_CUDA_PATH, 1);
-
-static FakeCuda &fake() {
-  static FakeCuda *state = [] {
-    void *handle = dlopen(FAKE_CUDA_PATH, RTLD_NOW | RTLD_LOCAL);
-    auto get = handle ? reinterpret_cast<FakeCuda *(*)()>(dlsym(handle, "fakeCuda")) : nullptr;
-    return get ? get() : nullptr;
-  }();
-  return *state;
-}
-
-static void *address(uint64_t value) { return reinterpret_cast<void *>(value); }
 
 /// A variant of matmul under a condition over one dimension, or an alignment of `a`.
 static Kernel variant(const char *label, Expr condition) {

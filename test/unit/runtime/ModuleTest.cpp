@@ -3,10 +3,9 @@
 
 #include "runtime/src/Module.h"
 #include "test/unit/runtime/Cubin.h"
-#include "test/unit/runtime/FakeCuda.h"
+#include "test/unit/runtime/FakeDriver.h"
 #include "test/unit/runtime/Kernels.h"
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -19,18 +18,6 @@ using namespace tile::runtime::testing;
 
 extern "C" int tileHeaderTest(void);
 
-// Before the runtime first asks for the driver, which happens once for the process.
-static const int environment = setenv("TILE_LIBCUDA", FAKE_CUDA_PATH, 1);
-
-static FakeCuda &fake() {
-  static FakeCuda *state = [] {
-    void *handle = dlopen(FAKE_CUDA_PATH, RTLD_NOW | RTLD_LOCAL);
-    auto get = handle ? reinterpret_cast<FakeCuda *(*)()>(dlsym(handle, "fakeCuda")) : nullptr;
-    return get ? get() : nullptr;
-  }();
-  return *state;
-}
-
 static Manifest manifest(const char *target = "sm_90a") {
   return {"tilec 0.1.0", target, {shift(Dtype::F16), shift(Dtype::F32), matmul()}};
 }
@@ -38,8 +25,6 @@ static Manifest manifest(const char *target = "sm_90a") {
 static tile::Status load(tile::Module &module, const std::string &image = cubin(), const Manifest &text = manifest()) {
   return tile::Module::load(image.data(), image.size(), toJson(text), module);
 }
-
-static void *address(uint64_t value) { return reinterpret_cast<void *>(value); }
 
 class ModuleTest : public ::testing::Test {
 protected:

@@ -4,10 +4,9 @@
 #include "runtime/src/Module.h"
 #include "runtime/src/Residency.h"
 #include "test/unit/runtime/Cubin.h"
-#include "test/unit/runtime/FakeCuda.h"
+#include "test/unit/runtime/FakeDriver.h"
 #include "test/unit/runtime/Kernels.h"
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -16,19 +15,6 @@
 
 using namespace tile::runtime;
 using namespace tile::runtime::testing;
-
-static const int environment = setenv("TILE_LIBCUDA", FAKE_CUDA_PATH, 1);
-
-static FakeCuda &fake() {
-  static FakeCuda *state = [] {
-    void *handle = dlopen(FAKE_CUDA_PATH, RTLD_NOW | RTLD_LOCAL);
-    auto get = handle ? reinterpret_cast<FakeCuda *(*)()>(dlsym(handle, "fakeCuda")) : nullptr;
-    return get ? get() : nullptr;
-  }();
-  return *state;
-}
-
-static void *address(uint64_t value) { return reinterpret_cast<void *>(value); }
 
 static Kernel named(Kernel kernel, const char *variant, Fact fact) {
   kernel.symbol += std::string("_") + variant;
