@@ -200,7 +200,7 @@ tile.kernel @ragged params [#tile.param<"a", in, align = 16>, #tile.param<"c", o
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 #dimN = #tile.dim<"N", 1, 65536, opt = 4096, multiple_of = 8>
 
-// A store with an end: by a copy where the tile is whole, else as it was. In a loop its order would be lost, so it stays;
+// A store with an end: by a copy where the tile is whole, else out of the product's registers. In a loop its order would be lost, so it stays;
 // without an end it waits for its copies.
 // CHECK-LABEL: tile.kernel @ends
 // CHECK: %[[D:.*]] = tile_gpu.wgmma
@@ -209,8 +209,7 @@ tile.kernel @ragged params [#tile.param<"a", in, align = 16>, #tile.param<"c", o
 // CHECK-NEXT: scf.if %[[WHOLE]] {
 // CHECK: tile_gpu.tma_store %[[D]], %{{.*}} {columns = 64 : i64}
 // CHECK-NEXT: } else {
-// CHECK-NEXT: %[[MOVED:.*]] = tile_gpu.convert_layout %[[D]]
-// CHECK-NEXT: tile.store %[[MOVED]]
+// CHECK-NEXT: tile.store %[[D]]
 // CHECK: scf.for
 // CHECK-NEXT: tile.store
 // CHECK: tile_gpu.tma_store %{{.*}} {columns = 64 : i64, ordered}
