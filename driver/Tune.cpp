@@ -235,7 +235,13 @@ bool Tuner::writeResult() {
     for (size_t c : chosen)
       if (times[c][s] < times[best][s])
         best = c;
-    result.entries.push_back({tune.shapes[s], space.configs[best], times[best][s]});
+    TuneEntry &entry = result.entries.emplace_back();
+    entry.shape = tune.shapes[s];
+    entry.config = space.configs[best];
+    entry.milliseconds = times[best][s];
+    for (size_t c : chosen)
+      if (c != best && std::isfinite(times[c][s]))
+        entry.others.emplace_back(space.configs[c], times[c][s]);
     outs() << shapes[s] << ": " << format("%.4g ms", times[best][s]) << ", "
            << (configs[best].empty() ? std::string("the defaults") : configs[best]);
     if (const Measurement *first = log->findBest(configs[0], shapes[s]); first && first->isTimed())

@@ -190,8 +190,6 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
       each.param = base.getArgNumber();
     each.isStore = isa<StoreOp, ScatterOp, AtomicOp>(op);
     each.isIndexed = isa<GatherOp, ScatterOp, AtomicOp>(op);
-    if constexpr (std::is_same_v<Op, StoreOp>)
-      each.isCut = llvm::is_contained(op.getHasEnd(), true);
     if constexpr (std::is_same_v<Op, LoadOp>)
       each.feedsDot = goesToDots(op.getResult());
     each.tileBytes = double(type.getNumElements()) * gpu::getElementBits(type.getElementType()) / 8;

@@ -38,7 +38,6 @@ struct AccessWork {
   bool isStore = false;
   bool feedsDot = false;    ///< goes to products as it is
   bool isIndexed = false;   ///< gather, scatter, atomic
-  bool isCut = false;       ///< has an end of its own: where it is short of the tile's, threads store instead of TMA
   double tileBytes = 0;     ///< of one access
   double useful = 1;        ///< part of the tile that exists, on average
   unsigned axes = 0;        ///< bit i: the position depends on axis i of the grid

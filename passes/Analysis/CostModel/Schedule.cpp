@@ -104,8 +104,6 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule, con
         (loop.parent < 0 ? once : repeated) += double(llvm::alignTo(uint64_t(access.tileBytes), page));
       if (access.isStore && access.tileBytes >= leastStaged)
         stored += access.tileBytes;
-      if (access.isCut) // goes through shared memory as a whole to be stored in wide pieces
-        others += 1.04 * access.tileBytes;
       if (access.feedsDot && loop.parent >= 0)
         if (int64_t stages = loop.stages ? loop.stages : schedule.stages.value_or(0))
           asked = std::min(asked, stages);

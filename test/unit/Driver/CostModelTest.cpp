@@ -61,17 +61,17 @@ kernel two[BM: int = 128, BN: int = 64](a: in f16[M, K], b: in f16[K, N], c: out
 }
 )";
 
-// Rows that begin and end where an offset says; programs that share columns are told apart by a division.
-constexpr const char *ranges = R"(
-kernel ranges[END: bool = false, BM: int = 128, BN: int = 256](a: in f16[M, K], b: in f16[K, N], offset: in i32[2], c: out f16[M, N])
+// A flat grid: which programs share columns, a division tells.
+constexpr const char *flat = R"(
+kernel flat[BM: int = 128, BN: int = 256](a: in f16[M, K], b: in f16[K, N], c: out f16[M, N])
   where M in 1..=65536 opt 16384, N in 8..=65536 opt 16384, K in 8..=65536 opt 4096, K % 8 == 0, N % 8 == 0
   grid (p: cdiv(M, BM) * cdiv(N, BN))
 {
-  let m = at(p % cdiv(M, BM) * BM, BM, end: where(END, offset[1], M));
+  let m = block(p % cdiv(M, BM), BM);
   let n = block(p / cdiv(M, BM), BN);
   var acc = zeros(f32, [BM, BN]);
   for k in blocks(K, 64) { acc = dot(a[m, k], b[k, n], acc); }
-  const if END { c[m, n] = acc as f16; } else { c[block(p % cdiv(M, BM), BM), n] = acc as f16; }
+  c[m, n] = acc as f16;
 }
 )";
 
@@ -171,14 +171,8 @@ TEST_F(CostModel, CountsRegistersAsThreadsShareThem) {
   EXPECT_GT(four.registers, 2 * 128);
 }
 
-TEST_F(CostModel, StoresThatEndAnywhereTakeSharedMemory) {
-  cost::CostEstimate whole = estimate(ranges, {{"warps", "8"}}, {}), cut = estimate(ranges, {{"END", "true"}, {"warps", "8"}}, {});
-  ASSERT_TRUE(whole.valid && cut.valid) << whole.reason << cut.reason;
-  EXPECT_LT(cut.stages, whole.stages);
-}
-
 TEST_F(CostModel, FlatGridsReadAgainWhatTheyShare) {
-  cost::CostEstimate found = estimate(ranges, {{"warps", "8"}}, {});
+  cost::CostEstimate found = estimate(flat, {{"warps", "8"}}, {});
   double once = 2.0 * (16384.0 * 4096 * 2 + 16384.0 * 16384), all = 2.0 * 16384 * 4096 * (64 + 128);
   EXPECT_GT(found.dramBytes, once);
   EXPECT_LT(found.dramBytes, all / 2);
