@@ -390,6 +390,8 @@ def TileGPUVectorizeAccesses : Pass<"tile-gpu-vectorize-accesses", "::mlir::Modu
     contracts, to be aligned together and to exist or not exist together. Where the contract does not prove it but it may
     hold at run time, `tile_gpu.vector_if` holds the width to use after a run-time check that all threads decide alike,
     and `tile_gpu.fastest` the tile's dimension along which neighbours lie.
+    `tile_gpu.read_only` is for loads of memory that nothing writes, but for those ahead of a barrier whose results are used behind
+    it: read-only loads may be moved there.
   }];
 }
 

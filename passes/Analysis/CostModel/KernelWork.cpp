@@ -190,6 +190,8 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
       each.param = base.getArgNumber();
     each.isStore = isa<StoreOp, ScatterOp, AtomicOp>(op);
     each.isIndexed = isa<GatherOp, ScatterOp, AtomicOp>(op);
+    if constexpr (std::is_same_v<Op, StoreOp>)
+      each.isCut = llvm::is_contained(op.getHasEnd(), true);
     if constexpr (std::is_same_v<Op, LoadOp>)
       each.feedsDot = goesToDots(op.getResult());
     each.tileBytes = double(type.getNumElements()) * gpu::getElementBits(type.getElementType()) / 8;
@@ -317,7 +319,10 @@ KernelWork Counter::run() {
   }
   work.longest = total > 0 ? std::max(1.0, most / total) : 1;
   mergeSingleTrips();
-  work.liveBytes = countLiveBytes(kernel);
+  SmallVector<DotWork> dots;
+  for (const LoopWork &loop : work.loops)
+    llvm::append_range(dots, loop.dots);
+  work.live = countLiveRegisters(kernel, dots);
   return work;
 }
 
