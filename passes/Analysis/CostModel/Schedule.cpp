@@ -96,7 +96,7 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule, 
 static void estimateShared(const KernelWork &work, const Schedule &schedule, const TargetLimits &target, Resources &found) {
   constexpr int64_t system = 1024, page = 1024, mostStages = 8, staging = 32 * 1024, leastStaged = 4096;
   bool wgmma = false;
-  double once = 0, repeated = 0, others = 0, stored = 0;
+  double once = 0, repeated = 0, others = 0, stored = 0, cut = 0;
   int64_t asked = mostStages;
   for (const LoopWork &loop : work.loops) {
     for (const AccessWork &access : loop.accesses) {
@@ -104,8 +104,8 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule, con
         (loop.parent < 0 ? once : repeated) += double(llvm::alignTo(uint64_t(access.tileBytes), page));
       if (access.isStore && access.tileBytes >= leastStaged)
         stored += access.tileBytes;
-      if (access.isCut) // goes through shared memory as a whole to be stored in wide pieces
-        others += 1.04 * access.tileBytes;
+      if (access.isCut) // goes through shared memory as a whole to be stored in wide pieces, but where TMA stores what is whole
+        (access.tileBytes >= leastStaged ? cut : others) += 1.04 * access.tileBytes;
       if (access.feedsDot && loop.parent >= 0)
         if (int64_t stages = loop.stages ? loop.stages : schedule.stages.value_or(0))
           asked = std::min(asked, stages);
@@ -117,6 +117,8 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule, con
       others += (a ? double(dot.k * dot.n) : 0) * dot.bits / 8 + (b ? double(dot.m * dot.k) : 0) * dot.bits / 8;
     }
   }
+  if (!wgmma || !found.bulkCopies)
+    others += cut;
   if (!found.bulkCopies) {
     found.sharedBytes = int64_t(once + repeated + others) + 1024;
     found.stages = 0;
