@@ -13,6 +13,7 @@ TRITON = [(128, 256, 64, 8, 3, True, True), (128, 256, 64, 8, 4, True, True), (1
           (128, 128, 64, 4, 4, True, False), (64, 256, 64, 4, 3, True, False), (64, 128, 128, 4, 3, True, False)]
 VARIANTS = [{"BM": bm, "BN": bn, "BK": bk, "EMAX": 64} for bm, bn, bk in
             ((128, 256, 64), (128, 128, 64), (64, 256, 64), (128, 128, 128), (64, 128, 128))] + \
+    [{"BM": 128, "BN": 256, "BK": 64, "EMAX": 64, "warps": 8, "stages": stages} for stages in (3, 4)] + \
     [{"BM": 64, "BN": bn, "BK": 64, "EMAX": 64, "warps": warps, **more} for bn, warps, more in
      ((256, 8, {}), (256, 4, {}), (128, 4, {"occupancy": 2}), (128, 8, {}))]
 

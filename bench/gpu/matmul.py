@@ -4,18 +4,24 @@ from .items import Bar, Item
 from .lib import empty, normal, torch
 from .ours import declares, tiles
 
+# Where there is no more than one program for each multiprocessor, a loop over programs costs a little and gains nothing.
+ONCE = {"persistent": None, "grouped": None}
 LARGE = [{"BM": 128, "BN": 256, "BK": 64}, {"BM": 128, "BN": 128, "BK": 64}, {"BM": 256, "BN": 128, "BK": 64},
          {"BM": 128, "BN": 256, "BK": 64, "warps": 8, "stages": 4}, {"BM": 128, "BN": 128, "BK": 64, "warps": 8, "stages": 4},
          {"BM": 128, "BN": 256, "BK": 64, "warps": 8}, {"BM": 128, "BN": 192, "BK": 64, "warps": 8},
-         {"BM": 128, "BN": 256, "BK": 64, "warps": 8, "cluster": 2}]
+         {"BM": 128, "BN": 256, "BK": 64, "warps": 8, "cluster": 2},
+         {"BM": 128, "BN": 256, "BK": 64, "warps": 8, "stages": 4, **ONCE},
+         {"BM": 128, "BN": 128, "BK": 64, "warps": 8, "stages": 6}]
 FEW_16 = [{"BM": 16, "BN": 32, "BK": 256}, {"BM": 16, "BN": 64, "BK": 128}, {"BM": 16, "BN": 64, "BK": 256},
-          {"BM": 16, "BN": 128, "BK": 128}, {"BM": 64, "BN": 64, "BK": 128}, {"BM": 64, "BN": 128, "BK": 64}]
+          {"BM": 16, "BN": 128, "BK": 128}, {"BM": 64, "BN": 64, "BK": 128}, {"BM": 64, "BN": 128, "BK": 64},
+          {"BM": 16, "BN": 64, "BK": 128, **ONCE}, {"BM": 16, "BN": 64, "BK": 256, **ONCE}]
 FEW_128 = [{"BM": 128, "BN": 64, "BK": 64}, {"BM": 128, "BN": 64, "BK": 128}, {"BM": 128, "BN": 32, "BK": 128},
            {"BM": 64, "BN": 64, "BK": 128}, {"BM": 64, "BN": 128, "BK": 64}, {"BM": 128, "BN": 128, "BK": 64}]
 
 SPLIT = [{"BM": bm, "BN": bn, "BK": 128, "SPLIT": split} for bm in (16, 64, 128) for bn in (64, 128) for split in (2, 4, 8)]
 SPLIT += [{"BM": 128, "BN": 256, "BK": 64, "warps": 8, "stages": 4, "SPLIT": split} for split in (4, 8)]
 SPLIT += [{"BM": 128, "BN": 128, "BK": 64, "warps": 8, "stages": 5, "SPLIT": split} for split in (2, 4, 8)]
+SPLIT += [{"BM": 128, "BN": 64, "BK": 128, "SPLIT": 2, **ONCE}, {"BM": 64, "BN": 128, "BK": 128, "SPLIT": 2, "persistent": None}]
 # The exact GELU costs a long polynomial; cuBLASLt's is an approximation, and so is ours with fp("fast").
 FUSED = LARGE + [{"BM": 128, "BN": 256, "BK": 64, "fp": "fast"}, {"BM": 128, "BN": 256, "BK": 64, "warps": 8, "stages": 4, "fp": "fast"},
                  {"BM": 256, "BN": 128, "BK": 64, "fp": "fast"}]

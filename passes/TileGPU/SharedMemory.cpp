@@ -160,14 +160,14 @@ std::optional<SmallVector<int64_t>> matchTensorMap(TensorMapAttr map, ArrayRef<i
   return dims;
 }
 
-SharedLayout getStagingLayout(TmaStoreOp store) {
+SharedLayout getStagingLayout(TmaStoreOp store, int64_t columns) {
   RankedTensorType type = store.getValue().getType();
   TensorMapAttr map = getTensorMap(store.getDescriptor());
   int64_t rows = type.getDimSize(0);
   for (int64_t extent : map ? map.getBox().drop_front() : ArrayRef<int64_t>())
     if (extent > 1)
       rows = extent;
-  return SharedLayout::staging({type.getDimSize(0), int64_t(store.getColumns())},
+  return SharedLayout::staging({type.getDimSize(0), columns},
                                getSharedElementBytes(type.getElementType()), map ? map.getSwizzle() : 0, rows);
 }
 
@@ -182,7 +182,7 @@ SharedNeed getSharedNeed(Operation *op) {
   if (auto ring = dyn_cast<RingOp>(op))
     return {SharedUse::Persistent, RingLayout(ring.getType()).getBytes(), ring.getType().getTiles().empty() ? 16u : 1024u};
   if (auto store = dyn_cast<TmaStoreOp>(op))
-    return {SharedUse::Persistent, getStagingLayout(store).getBytes(), 1024};
+    return {SharedUse::Persistent, getStagingLayout(store, store.getColumns()).getBytes(), 1024};
   if (auto convert = dyn_cast<ConvertLayoutOp>(op)) {
     LinearLayout source = getLayout(convert.getSource().getType()), target = getLayout(convert.getType());
     Exchange exchange = getExchange(source, target);

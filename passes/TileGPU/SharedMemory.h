@@ -56,7 +56,7 @@ llvm::SmallVector<unsigned> getDistinctRegisters(const LinearLayout &layout);
 int64_t getAtomicBytes(AtomicOp op);
 
 /// Where a store leaves `columns` columns of its tile for the hardware to copy: blocks of as many rows as a copy has.
-SharedLayout getStagingLayout(TmaStoreOp store);
+SharedLayout getStagingLayout(TmaStoreOp store, int64_t columns);
 /// The map behind a descriptor; null if that is not known.
 TensorMapAttr getTensorMap(mlir::Value descriptor);
 /// The dimension of a tile for each of the map's dimensions, -1 where the tile has none, fastest first: `order` is the

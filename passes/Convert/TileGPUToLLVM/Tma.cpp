@@ -58,8 +58,7 @@ public:
       BarrierOp::create(builder, loc);
       return;
     }
-    constexpr int64_t firstBarrier = 2; // docs/Hopper.md, "Threads"
-    Value id = addConstant(builder, loc, number, firstBarrier);
+    Value id = addConstant(builder, loc, number, warpgroupBarrier);
     NVVM::BarrierOp::create(builder, loc, TypeRange(), id, constantI32(builder, loc, size), NVVM::BarrierReductionAttr(),
                             Value());
   }
@@ -190,21 +189,33 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
     if (!offset)
       return op.emitError("internal: expected " + sharedOffsetName.str() + " from tile-gpu-allocate-shared, found none");
     int64_t columns = op.getColumns(), blockRows = 1, rowDim = -1;
-    auto dims = map && type.getRank() == 2 ? matchTensorMap(map, {type.getDimSize(0), columns}, {1, 0}) : std::nullopt;
-    for (size_t i = 1; dims && i < dims->size(); ++i)
-      if ((*dims)[i] == 0) {
-        rowDim = i;
-        blockRows = map.getBox()[i];
-      }
-    auto plan = dims && columns > 0 && type.getDimSize(1) % columns == 0
-                    ? StorePlan::get(getLayout(type), columns, blockRows, map.getBox()[0], op.getOrdered())
-                    : std::nullopt;
+    auto getPlan = [&](int64_t columns) -> std::optional<StorePlan> {
+      auto dims = map && type.getRank() == 2 ? matchTensorMap(map, {type.getDimSize(0), columns}, {1, 0}) : std::nullopt;
+      if (!dims || columns <= 0 || type.getDimSize(1) % columns)
+        return std::nullopt;
+      for (size_t i = 1; i < dims->size(); ++i)
+        if ((*dims)[i] == 0) {
+          rowDim = i;
+          blockRows = map.getBox()[i];
+        }
+      return StorePlan::get(getLayout(type), columns, blockRows, map.getBox()[0], op.getOrdered());
+    };
+    auto plan = getPlan(columns);
     if (!plan)
       return op.emitError("internal: cannot stage ") << type << " in " << columns << " columns for boxes of the map";
+    // Where there is no memory for all columns, its halves take turns: one is filled while the other is copied. Chunks are
+    // four or more, an even number, so that the last one's half is not the first one's of the next time.
+    bool takesTurns = false;
+    if (columns < type.getDimSize(1) && columns / 2 % map.getBox()[0] == 0)
+      if (auto halves = getPlan(columns / 2); halves && halves->registers.size() % 2 == 0) {
+        takesTurns = true;
+        columns /= 2;
+        plan = halves;
+      }
 
-    SharedLayout staging = getStagingLayout(op);
+    SharedLayout staging = getStagingLayout(op, columns);
     int64_t elementBytes = staging.getElementBytes(), rowBytes = columns * elementBytes;
-    Value base = getSharedPointer(rewriter, loc, *offset);
+    Value memory = getSharedPointer(rewriter, loc, *offset);
     Group group(rewriter, loc, plan->isPrivate);
     auto firstOf = [&](ArrayRef<uint32_t> images) {
       bool moves = plan->isPrivate && llvm::any_of(images, [](uint32_t image) { return image != 0; });
@@ -216,14 +227,15 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
     SmallVector<Value> coordinates = castCoordinates(rewriter, loc, adaptor.getCoordinates());
     Value policy = getCachePolicy(rewriter, loc, op);
 
-    auto wait = [&](bool forReading) {
+    auto wait = [&](bool forReading, int pending) {
       // Threads that issued nothing pass.
-      NVVM::CpAsyncBulkWaitGroupOp::create(rewriter, loc, rewriter.getI32IntegerAttr(0),
+      NVVM::CpAsyncBulkWaitGroupOp::create(rewriter, loc, rewriter.getI32IntegerAttr(pending),
                                            forReading ? rewriter.getUnitAttr() : UnitAttr());
     };
     for (auto [chunk, registers] : llvm::enumerate(plan->registers)) {
-      wait(/*forReading=*/true);
+      wait(/*forReading=*/true, /*pending=*/takesTurns);
       group.synchronize(rewriter, loc);
+      Value base = takesTurns && chunk % 2 ? advance(rewriter, loc, memory, int32_t(staging.getBytes())) : memory;
       storeTile(rewriter, loc, takeElements(rewriter, loc, adaptor.getValue(), registers), plan->chunk, staging, base,
                 /*matrices=*/true);
       fenceAsyncProxy(rewriter, loc);
@@ -266,7 +278,7 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
       NVVM::CpAsyncBulkCommitGroupOp::create(rewriter, loc);
     }
     if (op.getOrdered())
-      wait(/*forReading=*/false);
+      wait(/*forReading=*/false, /*pending=*/0);
     rewriter.eraseOp(op);
     return success();
   }

@@ -138,7 +138,8 @@ std::optional<Plan> makePlan(const LinearLayout &acc, int64_t depth, unsigned el
 }
 
 /// The text of a product. Operand numbers: accumulators, then A (a descriptor or its words), then B's descriptor, then, if the
-/// product is `optional`, whether this warpgroup leaves it out.
+/// product is `optional`, the barrier of a warpgroup that leaves it out, 0 for others. The product would have brought the four
+/// warps together, on which those rely who release its operands: so does the barrier.
 std::string writeProduct(const Plan &plan, const Instruction &instruction, unsigned words, const WgmmaDescriptor *a,
                          const WgmmaDescriptor &b, bool fromZero, bool async, bool optional) {
   unsigned perBlock = words / (plan.rowBlocks * plan.columnBlocks), wordsA = 4 * plan.steps * plan.rowBlocks;
@@ -148,7 +149,8 @@ std::string writeProduct(const Plan &plan, const Instruction &instruction, unsig
   llvm::raw_string_ostream out(text);
   out << "{\n.reg .pred zero, add;\n.reg .b64 a, b;\nsetp.ne.b32 zero, 0, 0;\nsetp.ne.b32 add, 1, 0;\n";
   if (optional)
-    out << ".reg .pred skip;\nsetp.ne.b32 skip, $" << descriptorB + 1 << ", 0;\n@skip bra.uni DONE;\n";
+    out << ".reg .pred needed;\nsetp.eq.b32 needed, $" << descriptorB + 1 << ", 0;\n@needed bra.uni PRODUCT;\nbar.sync $"
+        << descriptorB + 1 << ", 128;\nbra.uni DONE;\nPRODUCT:\n";
   out << "wgmma.fence.sync.aligned;\n";
   auto list = [&](unsigned from, unsigned count) {
     out << "{";
@@ -248,18 +250,18 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
     SmallVector<Value> tied;
     if (!fromZero)
       tied = getWords(rewriter, loc, adaptor.getAcc());
-    // What starts from nothing, or is still in flight, has no registers to give back.
-    bool optional = adaptor.getRows() && !fromZero && !op.getAsync();
+    // What starts from nothing, or is still in flight, has no registers to give back. Four warpgroups have barriers.
+    bool optional = adaptor.getRows() && !fromZero && !op.getAsync() && plan->warpgroups.size() <= 2;
     if (optional)
-      inputs.push_back(getSkip(rewriter, loc, *plan, adaptor.getRows()));
+      inputs.push_back(getBarrierToSkip(rewriter, loc, *plan, adaptor.getRows()));
     std::string text = writeProduct(*plan, *instruction, words, a ? &*a : nullptr, b, fromZero, op.getAsync(), optional);
     Value result = createAsm(rewriter, loc, text, word, words, inputs, tied);
     rewriter.replaceOp(op, joinWords(rewriter, loc, result, type));
     return success();
   }
 
-  /// Whether the running warpgroup has no rows below `rows`, as an i32.
-  static Value getSkip(OpBuilder &builder, Location loc, const Plan &plan, Value rows) {
+  /// The named barrier of the running warpgroup if it has no rows below `rows`, else 0: an i32.
+  static Value getBarrierToSkip(OpBuilder &builder, Location loc, const Plan &plan, Value rows) {
     SmallVector<uint32_t> images;
     for (const Coord &basis : plan.warpgroups)
       images.push_back(basis[0]);
@@ -267,7 +269,8 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
     Value first = applyLinear(builder, loc, warpgroup, images);
     first = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), first);
     Value skip = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, rows, first);
-    return arith::ExtUIOp::create(builder, loc, builder.getI32Type(), skip);
+    Value barrier = arith::AddIOp::create(builder, loc, warpgroup, constantI32(builder, loc, warpgroupBarrier));
+    return arith::SelectOp::create(builder, loc, skip, barrier, constantI32(builder, loc, 0));
   }
 
   /// True if the registers of `tile` are A's fragments for the accumulator's warps.

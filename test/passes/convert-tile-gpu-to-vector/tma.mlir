@@ -52,25 +52,29 @@ tile.kernel @load params [#tile.param<"x", in, align = 16>] dims [#tile.dim<"N",
 
 // -----
 
-// Two warpgroups with 64 rows each, 128 columns at once of 256: each on its own, by stmatrix. The last wait keeps the
+// Two warpgroups with 64 rows each, memory for 128 columns of 256: each on its own, by stmatrix, 64 columns into one half
+// while the other half is copied. The last wait keeps the
 // shared memory till it has been read.
 #acc = #tile_gpu.linear<shape = [128, 256], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64], [0, 128]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
 // CHECK-LABEL: func.func @store
 // CHECK: tile_gpu.shared_bytes = 32768
-// CHECK: nvvm.cp.async.bulk.wait_group 0 {read}
+// CHECK: nvvm.cp.async.bulk.wait_group 1 {read}
 // CHECK: nvvm.barrier id = %[[ID:.*]] number_of_threads = %{{.*}}
-// CHECK-COUNT-8: nvvm.stmatrix %{{.*}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>
+// CHECK-COUNT-4: nvvm.stmatrix %{{.*}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>
 // CHECK-NOT: nvvm.stmatrix
 // CHECK: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
 // CHECK: nvvm.barrier id
 // CHECK: scf.if
-// CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.global.shared.cta
+// CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta
 // CHECK: nvvm.cp.async.bulk.commit.group
-// CHECK: nvvm.cp.async.bulk.wait_group 0 {read}
+// CHECK: nvvm.cp.async.bulk.wait_group 1 {read}
 // CHECK: nvvm.barrier id
-// CHECK-COUNT-8: nvvm.stmatrix
+// CHECK: llvm.getelementptr %{{.*}}[16384]
+// CHECK-COUNT-4: nvvm.stmatrix
 // CHECK-NOT: nvvm.stmatrix
-// CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.global.shared.cta
+// CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta
+// CHECK: nvvm.cp.async.bulk.commit.group
+// CHECK-COUNT-2: nvvm.cp.async.bulk.wait_group 1 {read}
 // CHECK: nvvm.cp.async.bulk.commit.group
 // CHECK-NOT: nvvm.barrier
 // CHECK: nvvm.cp.async.bulk.wait_group 0 {read}

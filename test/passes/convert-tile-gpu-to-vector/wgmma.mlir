@@ -166,8 +166,9 @@ tile.kernel @tf32 params [#tile.param<"x", scalar, align = 1>] dims [] constexpr
 
 // -----
 
-// Two warpgroups of 64 rows; one that has none below `rows` jumps over its product, from the fence to the wait. From nothing
-// there would be no registers to give back: computed in any case.
+// Two warpgroups of 64 rows; one that has none below `rows` jumps over its product, from the fence to the wait. Its four warps
+// meet instead at its barrier, 2 or 3, since one of them releases the operands for all. From nothing there would be no registers
+// to give back: computed in any case.
 #acc = #tile_gpu.linear<shape = [128, 8], register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
 #ra = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32]], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0]], warp = [[32, 0], [64, 0], [0, 0]]>
 #rb = #tile_gpu.linear<shape = [64, 8], register = [[1, 0], [2, 0], [4, 0]], lane = [[8, 0], [16, 0], [32, 0], [0, 1], [0, 2]], warp = [[0, 4], [0, 0], [0, 0]]>
@@ -175,13 +176,14 @@ tile.kernel @tf32 params [#tile.param<"x", scalar, align = 1>] dims [] constexpr
 #sb = #tile_gpu.shared<order = [0, 1], swizzle = 128>
 // CHECK-LABEL: func.func @rows
 // CHECK-SAME: %[[ROWS:[^ ]*]]: index
-// CHECK: %[[GROUP:.*]] = arith.shrui
-// CHECK: %[[BIT:.*]] = arith.andi %{{.*}}, %{{.*}} : i32
+// CHECK: %[[GROUP:.*]] = arith.shrui %{{.*}}, %{{.*}} : i32
 // CHECK: %[[FIRST:.*]] = arith.index_cast %{{.*}} : i32 to index
 // CHECK: %[[NONE:.*]] = arith.cmpi sle, %[[ROWS]], %[[FIRST]] : index
-// CHECK: arith.extui %[[NONE]] : i1 to i32
+// CHECK: %[[TWO:.*]] = arith.constant 2 : i32
+// CHECK: %[[ID:.*]] = arith.addi %{{.*}}, %[[TWO]] : i32
+// CHECK: arith.select %[[NONE]], %[[ID]], %{{.*}} : i32
 // CHECK: llvm.inline_asm
-// CHECK-SAME: .reg .pred skip;\0Asetp.ne.b32 skip, $6, 0;\0A@skip bra.uni DONE;\0Awgmma.fence.sync.aligned;
+// CHECK-SAME: setp.eq.b32 needed, $6, 0;\0A@needed bra.uni PRODUCT;\0Abar.sync $6, 128;\0Abra.uni DONE;\0APRODUCT:\0Awgmma.fence.sync.aligned;
 // CHECK-SAME: wgmma.wait_group.sync.aligned 0;\0ADONE:\0A}", "=f,=f,=f,=f,l,l,r,0,1,2,3,~{memory}"
 // CHECK: llvm.inline_asm
 // CHECK-SAME: setp.ne.b32 add, 1, 0;\0Awgmma.fence.sync.aligned;
