@@ -6,7 +6,7 @@ from .lib import torch
 from .ours import declares
 
 # Not what a configuration is: what changes results, or no set of a `tune` clause holds.
-EXCLUDED = ("fp", "cluster", "persistent", "CACHE", "FIRST", "EMAX")
+EXCLUDED = ("fp", "cluster", "persistent", "CACHE", "EMAX")
 
 
 class Case:

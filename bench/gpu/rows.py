@@ -28,10 +28,8 @@ def _ours(op, m, n, dtype, names, outputs):
                     if 512 <= rows * n // warps <= 2048 and rows * n <= 16384]
         # 64 elements of a thread leave 128 registers where as many blocks as those allow are asked for.
         variants += [{**v, "occupancy": 16 // v["warps"]} for v in variants if v["ROWS"] * n == 2048 * v["warps"] and v["warps"] <= 8]
-        more = [{**v, "FIRST": "keep"} for v in variants if declares(name, "FIRST") and "occupancy" not in v]
         if declares(name, "CACHE"):
-            variants += [{**v, "CACHE": "stream"} for v in variants]
-        variants += more
+            variants += [{**variant, "CACHE": "stream"} for variant in variants]
         found += tiles(name, variants, arguments, results, kernel=kernel, fixed={"T": dtype})
     return found
 

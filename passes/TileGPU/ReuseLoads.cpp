@@ -53,7 +53,6 @@ struct TileGPUReuseLoads : tile::impl::TileGPUReuseLoadsBase<TileGPUReuseLoads> 
         continue;
       LoadOp *same = llvm::find_if(earlier, [&](LoadOp other) {
         return other.getView() == load.getView() && other.getType() == load.getType() && areAtSamePlace(other, load) &&
-               other.getCache() == load.getCache() && // one that keeps what another reads again is meant as it stands
                (other.getPad() == load.getPad() || hidesPadding(load, load.getResult()));
       });
       if (same == earlier.end()) {

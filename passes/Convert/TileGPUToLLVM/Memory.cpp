@@ -69,7 +69,7 @@ static std::string operandList(unsigned first, unsigned count) {
   return text + (count > 1 ? "}" : "");
 }
 
-/// What `cache:` asks of the first-level cache, as a part of a store.
+/// What `cache:` asks of the first-level cache, as a part of the instruction.
 static std::string cachePriority(std::optional<StringRef> cache) {
   if (!cache)
     return "";
@@ -96,22 +96,13 @@ static Value loadPiece(OpBuilder &builder, Location loc, VectorType type, Value 
     code.clear();
   else
     code += "@$" + std::to_string(count + 1) + " ";
-  // Of loads, words are for both levels. What is not read again may lie in the first from an earlier load that keeps it.
-  if (cache)
-    ptx = std::string(*cache == "stream" ? "L1::evict_first." : "L1::evict_last.") + "L2::cache_hint." + ptx;
-  code += std::string("ld.global.") + (readOnly ? "nc." : "") + ptx + " " + operandList(0, count) + ", [$" + std::to_string(count) + "]";
+  code += std::string("ld.global.") + (readOnly ? "nc." : "") + cachePriority(cache) + ptx + " " + operandList(0, count) + ", [$" + std::to_string(count) + "];";
   constraints += "l";
   SmallVector<Value> operands{pointer};
   if (predicate) {
     constraints += ",b";
     operands.push_back(predicate);
   }
-  if (cache) {
-    code += ", $" + std::to_string(count + operands.size());
-    constraints += ",l";
-    operands.push_back(getCachePolicy(builder, loc, *cache));
-  }
-  code += ";";
   if (!readOnly)
     constraints += ",~{memory}";
   SmallVector<Type> words(count, word);

@@ -81,8 +81,6 @@ mlir::Value getSharedPointer(mlir::OpBuilder &builder, mlir::Location loc, int64
 /// The name of the block's shared memory: an external array of unknown size, aligned to 1024 bytes.
 inline constexpr llvm::StringLiteral sharedMemoryName = "tile_shared";
 
-/// The second-level cache's policy for the word of a `cache:`.
-mlir::Value getCachePolicy(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef word);
 /// Orders this thread's ordinary accesses to shared memory before those of TMA and wgmma that a barrier lets follow.
 void fenceAsyncProxy(mlir::OpBuilder &builder, mlir::Location loc);
 

@@ -17,15 +17,6 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
-Value tile::gpu::getCachePolicy(OpBuilder &b, Location loc, StringRef word) {
-  std::string priority = word == "stream" ? "evict_first" : "evict_last";
-  // Without side effects, so that loops need it once.
-  return LLVM::InlineAsmOp::create(b, loc, b.getI64Type(), ValueRange(), "createpolicy.fractional.L2::" + priority + ".b64 $0, 1.0;",
-                                   "=l", /*has_side_effects=*/false, /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                                   LLVM::AsmDialectAttr(), ArrayAttr())
-      .getResult(0);
-}
-
 /// Coordinates as the instructions take them.
 static SmallVector<Value> castCoordinates(OpBuilder &builder, Location loc, ValueRange coordinates) {
   SmallVector<Value> result;
@@ -126,10 +117,17 @@ std::optional<SmallVector<Box>> getBoxes(TensorMapAttr map, MemDescType type) {
   return boxes;
 }
 
-/// The same for a copy.
+/// The second-level cache's policy for what `cache:` asks of a copy; null where it asks nothing.
 Value getCachePolicy(OpBuilder &b, Location loc, Operation *op) {
   auto word = op->getAttrOfType<StringAttr>(cacheName);
-  return word ? tile::gpu::getCachePolicy(b, loc, word.getValue()) : Value();
+  if (!word)
+    return {};
+  std::string priority = word.getValue() == "stream" ? "evict_first" : "evict_last";
+  // Without side effects, so that loops need it once.
+  return LLVM::InlineAsmOp::create(b, loc, b.getI64Type(), ValueRange(), "createpolicy.fractional.L2::" + priority + ".b64 $0, 1.0;",
+                                   "=l", /*has_side_effects=*/false, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                   LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
 }
 
 struct LowerTmaLoad : OpConversionPattern<TmaLoadOp> {

@@ -83,32 +83,3 @@ tile.kernel @written
     tile.store %b, %xv[%c0] {sizes = array<i64: 64>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: false>} : tensor<64xf32>, !tile.view<?xf32>
     tile.return
   }
-
-// A load that keeps in the cache what another reads again.
-// CHECK-LABEL: tile.kernel @cached
-// CHECK: tile.load {{.*}}cache = "keep"
-// CHECK: tile.load {{.*}}cache = "stream"
-// CHECK-NOT: tile.load
-// CHECK: tile.return
-tile.kernel @cached
-  params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [#N] constexprs [] grid {
-  ^bb0(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>):
-    tile.yield
-  } body {
-  ^bb0(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>):
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %zero = arith.constant 0.0 : f32
-    %N = tile.dim #N
-    %xv = tile.view %x[%N] strides [%c1] : !tile.ptr<f32> -> !tile.view<?xf32>
-    %yv = tile.view %y[%N] strides [%c1] : !tile.ptr<f32> -> !tile.view<?xf32>
-    %a = tile.load %xv[%c0] pad %zero : f32 {cache = "keep", sizes = array<i64: 64>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: false>} : !tile.view<?xf32> -> tensor<64xf32>
-    %m = tile.reduce max %a : tensor<64xf32> -> f32
-    %s = tensor.splat %m : tensor<64xf32>
-    %b = tile.load %xv[%c0] pad %zero : f32 {cache = "stream", sizes = array<i64: 64>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: false>} : !tile.view<?xf32> -> tensor<64xf32>
-    %c = tile.load %xv[%c0] pad %zero : f32 {cache = "stream", sizes = array<i64: 64>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: false>} : !tile.view<?xf32> -> tensor<64xf32>
-    %e = arith.addf %b, %c : tensor<64xf32>
-    %d = arith.subf %e, %s : tensor<64xf32>
-    tile.store %d, %yv[%c0] {sizes = array<i64: 64>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: false>} : tensor<64xf32>, !tile.view<?xf32>
-    tile.return
-  }
