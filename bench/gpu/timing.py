@@ -1,5 +1,7 @@
 """Times by events. Launches between two events come from a CUDA graph, so that gaps on the host do not count."""
+import ctypes
 import gc
+import random
 import statistics
 
 from . import lib
@@ -11,9 +13,15 @@ _streams = []
 
 
 def flush():
-    """Writes more than the L2 cache holds."""
+    """Waits for the device, then writes more than the L2 cache holds. Lines that a kernel asked to keep (evict_last) would survive
+    the writes and be read from the cache in the next call: the driver makes them ordinary ones first."""
     if not _flushed:
         _flushed.append(torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device=lib.DEVICE))
+        _flushed.append(ctypes.CDLL("libcuda.so.1").cuCtxResetPersistingL2Cache)
+    torch.cuda.synchronize()
+    if _flushed[1]():
+        raise RuntimeError("cuCtxResetPersistingL2Cache failed")
+    torch.cuda._sleep(300000)                   # 0.2 ms, in which the host gets ahead of the device
     _flushed[0].zero_()
 
 
@@ -115,7 +123,6 @@ class Cold:
 
     def round(self):
         pairs = []
-        torch.cuda._sleep(1500000)              # under a millisecond, in which the host gets ahead of the device
         for _ in range(self.count):
             begin, end = event(), event()
             flush()
@@ -128,12 +135,12 @@ class Cold:
 
 
 def inTurns(timers, rounds):
-    """{name: all times}: rounds in which everybody has a turn, each round beginning with another one."""
+    """{name: all times}: rounds in which everybody has a turn, each in another order: who runs hot takes power from the next."""
     times = {name: [] for name in timers}
-    names = list(timers)
-    for index in range(rounds):
-        shift = index % len(names)
-        for name in names[shift:] + names[:shift]:
+    names, draw = list(timers), random.Random(0)
+    for _ in range(rounds):
+        draw.shuffle(names)
+        for name in names:
             times[name] += timers[name].round()
     return times
 
