@@ -342,6 +342,26 @@ def TileGPUSendAhead : Pass<"tile-gpu-send-ahead", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def TileGPUTakePrograms : Pass<"tile-gpu-take-programs", "::mlir::ModuleOp"> {
+  let summary = "let the blocks of a persistent kernel take programs of different lengths as they come";
+  let description = [{
+    Where a loop of the programs makes more trips in some than in others, a block does not run every n-th program but the next
+    that nobody has: the producer counts in scratch memory and tells the consumers.
+    ```mlir
+    scf.while (%p = %block) : (index) -> index {
+      %exists = arith.cmpi slt, %p, %total : index
+      scf.condition(%exists) %p : index
+    } do {
+    ^bb0(%program: index):
+      …
+      %next = tile_gpu.program_take %ring, %total : !tile_gpu.ring<1>
+      scf.yield %next : index
+    }
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def TileGPUTakeTurns : Pass<"tile-gpu-take-turns", "::mlir::ModuleOp"> {
   let summary = "let two warpgroups of consumers issue their products in turn";
   let description = [{
