@@ -181,6 +181,37 @@ TEST(Search, IsDeterministicBySeed) {
   EXPECT_NE(looked(1), looked(2));
 }
 
+TEST(Search, TimesTheBestInTurns) {
+  for (bool exhaustive : {false, true}) {
+    Surface surface(2);
+    Meter meter(surface);
+    std::map<std::pair<size_t, unsigned>, std::vector<size_t>> turns; // by shape and round, in the order of the trials
+    auto measure = [&](llvm::ArrayRef<Trial> trials) {
+      for (const Trial &trial : trials)
+        if (trial.effort > fullEffort)
+          turns[{trial.shape, trial.effort - fullEffort}].push_back(trial.config);
+      return meter.measure(trials);
+    };
+    auto find = [&](size_t config, size_t shape, unsigned effort) { return meter.find(config, shape, effort); };
+    SearchOptions options = keepAll();
+    Search search(surface.space, options, measure, find);
+    EXPECT_TRUE(exhaustive ? search.runExhaustive() : search.run());
+    size_t compared = 0;
+    for (const auto &[key, configs] : turns) {
+      const std::vector<size_t> &first = turns[{key.first, 1}];
+      compared += key.second == 1;
+      EXPECT_GE(configs.size(), 2u);
+      EXPECT_LE(configs.size(), 4u);
+      EXPECT_TRUE(std::is_permutation(configs.begin(), configs.end(), first.begin(), first.end()));
+      if (key.second == 2)
+        EXPECT_NE(configs.front(), first.front()); // each round begins with another one
+      EXPECT_EQ(turns.count({key.first, rounds}), 1u);
+    }
+    EXPECT_GT(compared, surface.space.shapes.size() / 2);
+    EXPECT_LE(turns.size(), search.countComparisons());
+  }
+}
+
 TEST(Search, DoesNotRepeatWhatIsKnown) {
   Surface surface(4);
   Meter meter(surface);
