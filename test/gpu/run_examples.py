@@ -260,8 +260,10 @@ def main():
         print(f"compiled {len(binaries.done)} modules in {time.time() - begin:.1f} s", flush=True)
         result["compile_seconds"] = {os.path.basename(path): round(s, 3) for path, s in sorted(binaries.seconds.items())}
 
-        summary = {}
+        summary, report = {}, lambda name: print("{:16} {:3} of {:3} passed".format(name, *summary[name]), flush=True)
         for name, case in chosen:
+            if summary and name not in summary:
+                report(list(summary)[-1])
             try:
                 wrong = runCase(binaries.load(Binaries.key(name, case)), name, case)
             except Exception as error:  # noqa: BLE001: one failing case must not end the run
@@ -274,8 +276,8 @@ def main():
             if wrong and "illegal" in wrong or wrong and "CUDA_ERROR" in wrong and "LAUNCH" in wrong:
                 print("the context is lost: the run ends here", flush=True)
                 break
-        for name, (good, total) in summary.items():
-            print(f"{name:16} {good:3} of {total:3} passed", flush=True)
+        if summary:
+            report(list(summary)[-1])
 
         if not options.case:
             try:
