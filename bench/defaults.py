@@ -7,6 +7,9 @@ with the configurations that bench/gpu lists as worth trying, the model's first 
 clause, so that there are about --candidates of these. What is wrong or does not compile takes no part, and is named. Everything
 is compiled first, in parallel; every result is checked before it is timed. Ratios are the best time over the default's: 1 is as
 good as tuned.
+
+--known FILE takes the candidates from an earlier result instead, the best few of each shape: that is quick. --check FILE needs no GPU
+and compiles nothing: it asks the model again and takes the time of its choice from an earlier result, where it was measured.
 """
 import argparse
 import concurrent.futures
@@ -26,6 +29,8 @@ EXAMPLES = """examples:
   python3 bench/defaults.py --compile-only --binaries /tmp/defaults     needs no GPU
   python3 bench/defaults.py --binaries /tmp/defaults                    about 3 minutes of a GPU
   python3 bench/defaults.py --families rows,attention --candidates 8
+  python3 bench/defaults.py --known bench/results/defaults.json         under a minute of a GPU
+  python3 bench/defaults.py --check bench/results/defaults.json         4 s, no GPU
 TILE_HOME names an unpacked release or a build folder (this checkout's build/)."""
 GOAL_EACH, GOAL_MEAN = 0.85, 0.93
 
@@ -43,6 +48,9 @@ def parse():
                         help="where results go; shapes that were measured anew are replaced (bench/results/defaults.json)")
     parser.add_argument("--plot", metavar="FILE", help="draw the ratios into this .png")
     parser.add_argument("--list", action="store_true", help="list the kernels and shapes")
+    parser.add_argument("--known", action="append", default=[], metavar="FILE", help="compete with the best of these results only")
+    parser.add_argument("--check", action="append", default=[], metavar="FILE",
+                        help="what the model chooses now, by the times of these results; exit code 1 below the goals")
     return parser.parse_args()
 
 
@@ -111,6 +119,52 @@ def compileOne(case, config, options):
     return path, f"spills {spilled} bytes" if spilled > 64 and config is not None else ""
 
 
+def identify(kernel, fixed, shape):
+    return kernel, json.dumps({name: str(value) for name, value in fixed.items()}, sort_keys=True), shape
+
+
+def readResults(paths):
+    """Records by kernel, definitions and shape; later files replace earlier ones."""
+    found = {}
+    for path in paths:
+        with open(path, encoding="utf-8") as stream:
+            for record in json.load(stream)["records"]:
+                if "tried" in record:
+                    found[identify(record["kernel"], record["fixed"], record["shape"])] = record
+    return found
+
+
+def bestKnown(record, count=4):
+    """The best configurations of a record, as competitors() gives them."""
+    names = [record["chosen"] if name == "default" else name for name in record["tried"]][:count]
+    return {name: dict(item.split("=") for item in name.split(",")) for name in names if name}
+
+
+def check(chosen, options):
+    """The model's choices by what was measured earlier. A configuration that leaves a name out has no time under its full name: such
+    choices are listed as not measured."""
+    records = readResults(options.check)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs or len(os.sched_getaffinity(0))) as pool:
+        spaces = list(pool.map(lambda case: explain(case, options), chosen))
+    ratios, unknown = [], 0
+    for case, candidates in zip(chosen, spaces):
+        record = records.get(identify(case.kernel, case.fixed, case.shape))
+        if not record or not candidates:
+            continue
+        times = dict(record["tried"])
+        times.setdefault(record["chosen"], times.get("default", math.inf))
+        choice, best = text(candidates[0]["config"]), min(times, key=times.get)
+        if choice not in times:
+            unknown += 1
+            print(f"{case.name:64}     ?  {choice}; best {times[best]:.4f} ms {best}")
+            continue
+        ratios.append(times[best] / times[choice])
+        print(f"{case.name:64} {ratios[-1]:.3f}  {choice}" + (f"; best {best}" if ratios[-1] < 0.95 else ""))
+    low = sum(ratio < GOAL_EACH for ratio in ratios)
+    print(f"{len(ratios)} choices that were measured, {unknown} not: mean {mean(ratios):.4f}, least {min(ratios, default=0):.4f}, {low} below {GOAL_EACH}")
+    return 1 if low or not ratios or mean(ratios) < GOAL_MEAN else 0
+
+
 def prepare(chosen, options):
     """Compiles everything: a list of (case, {name: path}, {name: what went wrong}, the model's choice)."""
     os.makedirs(options.binaries, exist_ok=True)
@@ -118,8 +172,10 @@ def prepare(chosen, options):
     plans, seen = [], {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         spaces = list(pool.map(lambda case: explain(case, options), chosen))
+        records = readResults(options.known)
         for case, candidates in zip(chosen, spaces):
-            every = {"default": None, **competitors(case, candidates, options.candidates)}
+            record = records.get(identify(case.kernel, case.fixed, case.shape))
+            every = {"default": None, **(bestKnown(record) if record else competitors(case, candidates, options.candidates))}
             waiting = {}
             for name, config in every.items():
                 path = binary(case, config, options)
@@ -256,6 +312,8 @@ def main():
     if options.list:
         print("\n".join(case.name for case in chosen))
         return 0
+    if options.check:
+        return check(chosen, options)
     begin = time.time()
     plans = prepare(chosen, options)
     print(f"{len(plans)} shapes, {sum(len(paths) for _, paths, _, _ in plans)} builds in {time.time() - begin:.0f} s", flush=True)

@@ -80,6 +80,8 @@ inline constexpr llvm::StringLiteral fencedName = "tile_gpu.fenced";
 inline constexpr llvm::StringLiteral recomputesName = "tile_gpu.recomputes";
 /// Of a kernel and its function: blocks take several programs each, as many blocks as the machine holds (unit).
 inline constexpr llvm::StringLiteral persistentGridName = "tile_gpu.persistent";
+/// Of a kernel and its function: blocks take programs from a count in scratch memory (unit).
+inline constexpr llvm::StringLiteral takesProgramsName = "tile_gpu.takes_programs";
 /// Of a kernel and its function: blocks of a cluster, which take neighbouring programs (i64).
 inline constexpr llvm::StringLiteral blocksOfClusterName = "tile_gpu.cluster";
 /// Of a kernel's function: tensor maps behind its other parameters (array of #tile_gpu.tensor_map).

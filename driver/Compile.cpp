@@ -233,13 +233,14 @@ static void fillTensorMaps(runtime::Kernel &kernel, ArrayAttr maps) {
   }
 }
 
-/// The parts of a split loop are one more axis of the grid, and need memory to exchange their sums.
-static void fillParts(runtime::Kernel &kernel, LLVM::LLVMFuncOp function) {
-  auto parts = function->getAttrOfType<IntegerAttr>(gpu::splitPartsName);
+/// The parts of a split loop are one more axis of the grid, and need memory to exchange their sums; blocks that take programs
+/// need a count.
+static void fillScratch(runtime::Kernel &kernel, LLVM::LLVMFuncOp function) {
   auto bytes = function->getAttrOfType<IntegerAttr>(gpu::scratchBytesName);
-  if (!parts || !bytes)
+  if (!bytes)
     return;
-  kernel.grid.push_back(runtime::Expr(parts.getInt()));
+  if (auto parts = function->getAttrOfType<IntegerAttr>(gpu::splitPartsName))
+    kernel.grid.push_back(runtime::Expr(parts.getInt()));
   kernel.launch.scratchBytes = unsigned(bytes.getInt());
   kernel.arguments.push_back({runtime::Argument::Kind::Scratch});
 }
@@ -257,7 +258,7 @@ void Compiler::fillLaunch() {
     kernel.launch.persistent = function->hasAttr(gpu::persistentGridName);
     if (auto cluster = function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getClusterDimAttrName()))
       kernel.launch.cluster = cluster[0];
-    fillParts(kernel, function);
+    fillScratch(kernel, function);
     fillTensorMaps(kernel, function->getAttrOfType<ArrayAttr>(gpu::tensorMapsName));
   }
 }

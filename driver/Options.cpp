@@ -430,6 +430,9 @@ bool Parser::checkPackages(Options &options) {
 bool Parser::checkCompile(Options &options) {
   if (!parseArgItems(options))
     return false;
+  for (const std::string &input : options.inputs)
+    if (input != "-" && sys::fs::equivalent(input, options.output))
+      return fail("-o names the input '" + input + "', which would be overwritten; name another file");
   if (options.package) {
     if (options.inputs.size() > 1 && !options.output.empty())
       return fail("-o names one file, but there are " + Twine(options.inputs.size()) + " inputs; join packages with tilec link");

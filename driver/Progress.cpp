@@ -36,4 +36,10 @@ void Progress::step(const Twine &what) {
   errs().flush();
 }
 
+void Progress::finish() {
+  if (terminal && done > 0 && done < total)
+    errs() << "\n";
+  done = total = 0;
+}
+
 } // namespace tile

@@ -14,6 +14,8 @@ public:
   Progress();
   void start(llvm::StringRef name, size_t total);
   void step(const llvm::Twine &what);
+  /// Where there was less to do than expected: what is written next starts a line.
+  void finish();
 
 private:
   bool terminal;

@@ -185,14 +185,24 @@ bool Tuner::compile() {
 
 //===--- The result ------------------------------------------------------------------------------------------------===//
 
-/// Times by configuration and shape: those made with full care, or all.
+/// Times by configuration and shape: those made with full care, or all. Where the best were compared in turns, nothing else is better
+/// than they: it was when it was measured, but perhaps the clocks were.
 std::vector<std::vector<double>> Tuner::readTimes(bool all) const {
   std::vector<std::vector<double>> times;
   for (size_t c = 0; c < configs.size(); ++c) {
     std::vector<double> &row = times.emplace_back(shapes.size(), std::numeric_limits<double>::infinity());
     for (size_t s = 0; s < shapes.size() && !hasFailed(c); ++s)
       if (const Measurement *found = log->findBest(configs[c], shapes[s]); found && (all || found->effort >= fullEffort || found->status == "slow"))
-        row[s] = found->milliseconds;
+        row[s] = found->mean;
+  }
+  for (size_t s = 0; s < shapes.size(); ++s) {
+    auto isCompared = [&](size_t c) { const Measurement *found = log->findBest(configs[c], shapes[s]); return found && found->effort > fullEffort; };
+    double best = std::numeric_limits<double>::infinity();
+    for (size_t c = 0; c < configs.size(); ++c)
+      best = isCompared(c) ? std::min(best, times[c][s]) : best;
+    for (size_t c = 0; std::isfinite(best) && c < configs.size(); ++c)
+      if (!isCompared(c))
+        times[c][s] = std::max(times[c][s], best * (1 + 1e-6));
   }
   return times;
 }
@@ -225,11 +235,17 @@ bool Tuner::writeResult() {
     for (size_t c : chosen)
       if (times[c][s] < times[best][s])
         best = c;
-    result.entries.push_back({tune.shapes[s], space.configs[best], times[best][s]});
+    TuneEntry &entry = result.entries.emplace_back();
+    entry.shape = tune.shapes[s];
+    entry.config = space.configs[best];
+    entry.milliseconds = times[best][s];
+    for (size_t c : chosen)
+      if (c != best && std::isfinite(times[c][s]))
+        entry.others.emplace_back(space.configs[c], times[c][s]);
     outs() << shapes[s] << ": " << format("%.4g ms", times[best][s]) << ", "
            << (configs[best].empty() ? std::string("the defaults") : configs[best]);
     if (const Measurement *first = log->findBest(configs[0], shapes[s]); first && first->isTimed())
-      outs() << format(" (%.2f of the time without tuning)", times[best][s] / first->milliseconds);
+      outs() << format(" (%.2f of the time without tuning)", times[best][s] / first->mean);
     outs() << "\n";
   }
   size_t failed = 0;

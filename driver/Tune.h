@@ -14,7 +14,8 @@ struct Measurement {
   std::string status;        ///< "ok", "slow" (timed roughly), "wrong", "failed", "timeout"
   std::string reason;        ///< why it is not ok
   double milliseconds = 0;   ///< median; of "ok" and "slow"
-  unsigned effort = 0;       ///< how carefully it was timed: 0 to fullEffort
+  double mean = 0;           ///< the same; of a round, the geometric mean of it and those before
+  unsigned effort = 0;       ///< how carefully it was timed: 0 to fullEffort; above, the number of a round
   double seconds = 0;        ///< that the measurement took, with all that belongs to it
   bool isTimed() const { return status == "ok" || status == "slow"; }
 };

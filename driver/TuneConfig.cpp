@@ -7,6 +7,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/xxhash.h"
 #include <cmath>
+#include <limits>
 
 using namespace llvm;
 
@@ -65,8 +66,15 @@ static json::Value toValue(const TuneShape &shape) {
 
 std::string toJson(const TuneResult &result) {
   json::Array entries;
-  for (const TuneEntry &entry : result.entries)
-    entries.push_back(json::Object{{"shape", toValue(entry.shape)}, {"config", toValue(entry.config)}, {"ms", entry.milliseconds}});
+  for (const TuneEntry &entry : result.entries) {
+    json::Object object{{"shape", toValue(entry.shape)}, {"config", toValue(entry.config)}, {"ms", entry.milliseconds}};
+    json::Array others;
+    for (const auto &[config, milliseconds] : entry.others)
+      others.push_back(json::Object{{"config", toValue(config)}, {"ms", milliseconds}});
+    if (!others.empty())
+      object["others"] = std::move(others);
+    entries.push_back(std::move(object));
+  }
   json::Value whole = json::Object{{"schema", TuneResult::schema}, {"kernel", result.kernel},  {"target", result.target},
                                    {"compiler", result.compiler},  {"source", result.source}, {"best", toValue(result.best)},
                                    {"entries", std::move(entries)}};
@@ -123,6 +131,14 @@ std::optional<TuneResult> parseTuneResult(StringRef text, std::string &error) {
     }
     llvm::sort(entry.shape);
     entry.milliseconds = from->getNumber("ms").value_or(0);
+    if (const json::Array *others = from->getArray("others"))
+      for (const json::Value &other : *others) {
+        const json::Object *object = other.getAsObject();
+        TuneConfig config;
+        if (!object || !read(object->getObject("config"), config))
+          return std::nullopt;
+        entry.others.emplace_back(std::move(config), object->getNumber("ms").value_or(0));
+      }
     result.entries.push_back(std::move(entry));
   }
   return result;
@@ -166,6 +182,16 @@ TunedConfigs listConfigs(const TuneResult &result) {
     if (known == tuned.configs.end())
       known = tuned.configs.insert(known, entry.config);
     tuned.shapes.emplace_back(entry.shape, known - tuned.configs.begin());
+  }
+  for (const TuneEntry &entry : result.entries) {
+    std::vector<double> &times = tuned.times.emplace_back(tuned.configs.size(), std::numeric_limits<double>::infinity());
+    for (size_t c = 0; c < times.size(); ++c) {
+      for (const auto &[config, milliseconds] : entry.others)
+        if (config == tuned.configs[c] && milliseconds > 0)
+          times[c] = milliseconds;
+      if (entry.config == tuned.configs[c] && entry.milliseconds > 0)
+        times[c] = entry.milliseconds;
+    }
   }
   return tuned.configs.size() > 1 ? tuned : TunedConfigs();
 }

@@ -29,6 +29,7 @@ struct TuneEntry {
   TuneShape shape;
   TuneConfig config;
   double milliseconds = 0;
+  std::vector<std::pair<TuneConfig, double>> others; ///< the result's other configurations, as far as they were measured here
 };
 
 /// What `tilec tune` found: the file that --config reads. Format: docs/Tuning.md.

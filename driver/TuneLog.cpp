@@ -173,7 +173,18 @@ const Measurement *TuneLog::findBest(StringRef config, StringRef shape) const {
 }
 
 void TuneLog::keep(Measurement measurement) {
-  index[keyOf(measurement.config, measurement.shape)].push_back(measurements.size());
+  std::vector<size_t> &same = index[keyOf(measurement.config, measurement.shape)];
+  measurement.mean = measurement.milliseconds;
+  if (measurement.effort > fullEffort && measurement.status == "ok") {
+    double sum = std::log(measurement.milliseconds), count = 1;
+    for (size_t i : same)
+      if (const Measurement &each = measurements[i]; each.effort > fullEffort && each.status == "ok") {
+        sum += std::log(each.milliseconds);
+        ++count;
+      }
+    measurement.mean = std::exp(sum / count);
+  }
+  same.push_back(measurements.size());
   measurements.push_back(std::move(measurement));
 }
 

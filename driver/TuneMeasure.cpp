@@ -31,14 +31,14 @@ std::optional<Outcome> Tuner::outcomeOf(size_t config, size_t shape, unsigned ef
   if (!usable[config])
     return Outcome{effort, true, 0};
   const Measurement *found = log->find(configs[config], shapes[shape], effort);
-  return found ? std::optional(Outcome{std::min(found->effort, effort), !found->isTimed(), found->milliseconds}) : std::nullopt;
+  return found ? std::optional(Outcome{std::min(found->effort, effort), !found->isTimed(), found->mean}) : std::nullopt;
 }
 
 double Tuner::bestOf(size_t shape) const {
   double best = 0;
   for (size_t c = 0; c < configs.size(); ++c)
-    if (const Measurement *found = log->findBest(configs[c], shapes[shape]); found && found->isTimed() && (best == 0 || found->milliseconds < best))
-      best = found->milliseconds;
+    if (const Measurement *found = log->findBest(configs[c], shapes[shape]); found && found->isTimed() && (best == 0 || found->mean < best))
+      best = found->mean;
   return best;
 }
 
@@ -103,13 +103,15 @@ bool Tuner::makeReferences() {
 //===--- Measuring -------------------------------------------------------------------------------------------------===//
 
 MeasureJob Tuner::makeJob(const Trial &trial) const {
-  constexpr TimingLimits efforts[] = {{3, 8, 8, 0}, {5, 30, 50, 0}, {5, 100, 300, 0}};
+  constexpr TimingLimits efforts[] = {{3, 8, 8, 0}, {5, 30, 50, 0}, {5, 100, 300, 0}, {3, 25, 25, 0}};
   MeasureJob job;
   MeasureRequest &request = job.request;
   request.config = configs[trial.config];
   request.shape = shapes[trial.shape];
   request.reference = configs[0];
-  request.check = tune.check != "none";
+  // Results are compared when a configuration is new to the shape, and once more before it may win.
+  const Measurement *before = log->findBest(request.config, request.shape);
+  request.check = tune.check != "none" && (!before || trial.effort == fullEffort + 1);
   if (isOnGPU()) {
     request.image = imagePath(trial.config);
     request.referenceImage = imagePath(0);
@@ -118,12 +120,13 @@ MeasureJob Tuner::makeJob(const Trial &trial) const {
     for (const std::string &output : outputs)
       request.expected.emplace_back(output, referencePath(trial.shape, output));
   double best = bestOf(trial.shape);
-  request.limits = efforts[std::min(trial.effort, fullEffort)];
+  request.limits = efforts[std::min(trial.effort, fullEffort + 1)];
   request.limits.giveUp = trial.slack * best;
   // Of a binary that is there, only running it takes time.
   job.timeout = isOnGPU() && best > 0 ? std::min(tune.timeout, 5 + 2 * best) : tune.timeout;
-  if (shapes.size() >= workers->size())
-    job.worker = int(trial.shape); // all of a shape on one device: they are compared with each other
+  // All of a shape on one device where there are shapes enough, and always what is compared in turns.
+  if (shapes.size() >= workers->size() || trial.effort > fullEffort)
+    job.worker = int(trial.shape);
   return job;
 }
 
@@ -229,11 +232,14 @@ bool Tuner::search() {
     for (size_t config : described.configs)
       for (size_t shape = 0; shape < shapes.size(); ++shape)
         missing += !outcomeOf(config, shape, fullEffort);
+    size_t compared = llvm::count_if(log->getMeasurements(), [](const Measurement &each) { return each.effort > fullEffort; });
+    missing += search.countComparisons() - std::min(compared, search.countComparisons());
   } else {
     missing = search.countTrials();
   }
   progress.start("measuring", missing);
   bool good = exhaustive ? search.runExhaustive() : search.run();
+  progress.finish();
   workers.reset();
   return good || session.getExitCode() == exitDone; // over the budget
 }

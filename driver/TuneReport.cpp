@@ -160,7 +160,7 @@ std::string toSvg(const TuneLog &log, StringRef title) {
     size_t count = 0;
     for (const std::string &shape : shapes)
       if (const Measurement *found = log.findBest(config, shape); found && found->isTimed()) {
-        sum += std::log(found->milliseconds / best[shape]);
+        sum += std::log(found->mean / best[shape]);
         ++count;
       }
     order.push_back({count ? sum / double(count) : INFINITY, config});
@@ -170,7 +170,7 @@ std::string toSvg(const TuneLog &log, StringRef title) {
   for (size_t c = 0; c < order.size(); ++c)
     for (size_t s = 0; s < shapes.size(); ++s)
       if (const Measurement *found = log.findBest(order[c].second, shapes[s]); found && found->isTimed())
-        drawDot(svg, all.x(double(c) + 0.5), all.y(found->milliseconds / best[shapes[s]]), s, *found);
+        drawDot(svg, all.x(double(c) + 0.5), all.y(found->mean / best[shapes[s]]), s, *found);
   for (size_t c = 0; c < std::min<size_t>(order.size(), 12); ++c)
     svg << format("<text x='900' y='%.1f'>%zu. ", all.top + 6 + 18 * double(c), c + 1) << escape(order[c].second.empty() ? "defaults" : order[c].second)
         << "</text>\n";

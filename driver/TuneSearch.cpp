@@ -102,12 +102,33 @@ std::vector<size_t> Search::choose(size_t shape, size_t count) {
 
 //===--- Halving ---------------------------------------------------------------------------------------------------===//
 
-/// How many of those looked at are timed with an effort.
-static size_t share(size_t looks, unsigned effort) { return std::max<size_t>(2, effort == 1 ? looks * 3 / 10 : looks / 6); }
+/// What takes longer than this many times the best is not timed further.
+static constexpr double slack = 1.5;
+/// How many of those that were looked at are timed for longer; how many at most are timed in turns.
+static size_t countSeconds(size_t looks) { return std::max<size_t>(2, looks * 3 / 10); }
+static constexpr size_t mostCompared = 4;
+/// What took longer than this many times the best when it was timed on its own is not the best.
+static constexpr double near = 1.15;
 
-/// First looks in three steps, each guided by those before; then the better part with more effort, and of that the better part.
+/// The best of each shape once more, in turns, each round beginning with another one.
+bool Search::compareBest(ArrayRef<size_t> shapes) {
+  std::vector<Trial> trials;
+  for (size_t shape : shapes) {
+    std::vector<size_t> ranked = rankAt(shape);
+    ranked.resize(std::min(ranked.size(), mostCompared));
+    double best = ranked.empty() ? 0 : known[ranked.front()][shape]->milliseconds;
+    llvm::erase_if(ranked, [&](size_t config) { return known[config][shape]->milliseconds > near * best; });
+    if (ranked.size() < 2)
+      continue;
+    for (unsigned round = 1; round <= rounds; ++round)
+      for (size_t i = 0; i < ranked.size(); ++i)
+        trials.push_back({ranked[(i + round) % ranked.size()], shape, fullEffort + round, 2 * slack});
+  }
+  return look(trials);
+}
+
+/// First looks in three steps, each guided by those before; then the better part for longer, and of that the better part in turns.
 bool Search::searchShapes(ArrayRef<size_t> shapes) {
-  constexpr double slack = 1.5;
   size_t looks = firstLooks();
   std::vector<size_t> winners; // what won elsewhere, and what is used without tuning
   winners.push_back(space.configs.front());
@@ -131,18 +152,14 @@ bool Search::searchShapes(ArrayRef<size_t> shapes) {
     if (!look(trials))
       return false;
   }
-  for (unsigned effort = 1; effort <= fullEffort; ++effort) {
-    std::vector<Trial> trials;
-    for (size_t shape : shapes) {
-      std::vector<size_t> ranked = rankAt(shape);
-      ranked.resize(std::min(ranked.size(), share(looks, effort)));
-      for (size_t config : ranked)
-        trials.push_back({config, shape, effort, slack});
-    }
-    if (!look(trials))
-      return false;
+  std::vector<Trial> trials;
+  for (size_t shape : shapes) {
+    std::vector<size_t> ranked = rankAt(shape);
+    ranked.resize(std::min(ranked.size(), countSeconds(looks)));
+    for (size_t config : ranked)
+      trials.push_back({config, shape, 1, slack});
   }
-  return true;
+  return look(trials) && compareBest(shapes);
 }
 
 /// Where fewer are kept than there are shapes, some must serve several: those that lose least, by what is measured or expected, are
@@ -215,12 +232,18 @@ bool Search::runExhaustive() {
   for (size_t shape = 0; shape < space.shapes.size(); ++shape)
     for (size_t config : space.configs)
       trials.push_back({config, shape, fullEffort, 3});
-  return look(trials);
+  if (!look(trials))
+    return false;
+  std::vector<size_t> shapes(space.shapes.size());
+  std::iota(shapes.begin(), shapes.end(), size_t(0));
+  return compareBest(shapes);
 }
 
 size_t Search::countTrials() const {
-  size_t looks = firstLooks(), each = looks + share(looks, 1) + share(looks, 2);
-  return space.shapes.size() * (each + (options.variants < space.shapes.size() ? 2 * options.variants + 2 : 0));
+  size_t looks = firstLooks(), each = looks + countSeconds(looks);
+  return space.shapes.size() * (each + (options.variants < space.shapes.size() ? 2 * options.variants + 2 : 0)) + countComparisons();
 }
+
+size_t Search::countComparisons() const { return space.shapes.size() * rounds * std::min(mostCompared, space.configs.size()); }
 
 } // namespace tile

@@ -12,8 +12,11 @@
 
 namespace tile {
 
-/// How carefully a candidate is timed: a first look, more, and what the result is made of.
+/// How carefully a candidate is timed: a first look, more, and on its own as well as it can be.
 constexpr unsigned fullEffort = 2;
+/// The best of a shape are then timed in turns, so that whatever the device's clocks do, they do to all of them. Efforts above fullEffort
+/// number these rounds.
+constexpr unsigned rounds = 4, lastRound = fullEffort + rounds;
 
 struct SearchSpace {
   /// For each configuration and tuned name, which of the name's values it has; of the first configuration too.
@@ -35,7 +38,7 @@ struct SearchOptions {
   bool guided = true;       ///< false: random choice alone, as something to compare with
 };
 
-/// A configuration at a shape, to be timed with an effort of 0 to fullEffort. Whoever takes more than `slack` times the best time so
+/// A configuration at a shape, to be timed with an effort of 0 to lastRound. Whoever takes more than `slack` times the best time so
 /// far at its shape is not timed further.
 struct Trial {
   size_t config, shape;
@@ -47,7 +50,7 @@ struct Trial {
 struct Outcome {
   unsigned effort = 0;
   bool failed = false;
-  double milliseconds = 0;
+  double milliseconds = 0; ///< of rounds, the mean so far
 };
 
 class Search {
@@ -60,15 +63,18 @@ public:
 
   /// False where `measure` was.
   bool run();
-  /// Everything at every shape with full effort.
+  /// Everything at every shape with full effort, the best in turns.
   bool runExhaustive();
   /// Measurements that run() will ask for, about.
   size_t countTrials() const;
+  /// Of them, the most that rounds may take.
+  size_t countComparisons() const;
 
 private:
   bool look(llvm::ArrayRef<Trial> trials);
   size_t firstLooks() const;
   bool searchShapes(llvm::ArrayRef<size_t> shapes);
+  bool compareBest(llvm::ArrayRef<size_t> shapes);
   bool measureFinalists();
   std::vector<size_t> choose(size_t shape, size_t count);
   std::vector<double> predict(size_t shape) const;

@@ -245,6 +245,19 @@ def TileGPUGuardMasks : Pass<"tile-gpu-guard-masks", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tile::TileDialect"];
 }
 
+def TileGPUSkipUnusedRows : Pass<"tile-gpu-skip-unused-rows", "::mlir::ModuleOp"> {
+  let summary = "leave out products of rows that no store can observe";
+  let description = [{
+    Where all that comes of a product's rows behind an end is stored with that end, the product learns how many rows matter.
+    A warpgroup whose rows all lie behind them does not multiply.
+    ```mlir
+    %d = tile_gpu.wgmma %a, %b, %acc rows %left : …
+    tile.store %d, %c[%start, %n] ends[%end] …      // %left = %end - %start
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def TileGPUOverlapDots : Pass<"tile-gpu-overlap-dots", "::mlir::ModuleOp"> {
   let summary = "run one iteration's first product beside the last one's second";
   let description = [{
@@ -329,6 +342,26 @@ def TileGPUSendAhead : Pass<"tile-gpu-send-ahead", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def TileGPUTakePrograms : Pass<"tile-gpu-take-programs", "::mlir::ModuleOp"> {
+  let summary = "let the blocks of a persistent kernel take programs of different lengths as they come";
+  let description = [{
+    Where a loop of the programs makes more trips in some than in others, a block does not run every n-th program but the next
+    that nobody has: the producer counts in scratch memory and tells the consumers.
+    ```mlir
+    scf.while (%p = %block) : (index) -> index {
+      %exists = arith.cmpi slt, %p, %total : index
+      scf.condition(%exists) %p : index
+    } do {
+    ^bb0(%program: index):
+      …
+      %next = tile_gpu.program_take %ring, %total : !tile_gpu.ring<1>
+      scf.yield %next : index
+    }
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def TileGPUTakeTurns : Pass<"tile-gpu-take-turns", "::mlir::ModuleOp"> {
   let summary = "let two warpgroups of consumers issue their products in turn";
   let description = [{
@@ -377,6 +410,8 @@ def TileGPUVectorizeAccesses : Pass<"tile-gpu-vectorize-accesses", "::mlir::Modu
     contracts, to be aligned together and to exist or not exist together. Where the contract does not prove it but it may
     hold at run time, `tile_gpu.vector_if` holds the width to use after a run-time check that all threads decide alike,
     and `tile_gpu.fastest` the tile's dimension along which neighbours lie.
+    `tile_gpu.read_only` is for loads of memory that nothing writes, but for those ahead of a barrier whose results are used behind
+    it: read-only loads may be moved there.
   }];
 }
 

@@ -87,6 +87,7 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUGuardMasks());
   addCleanup(pm);
   pm.addPass(createTileGPUDeferRowSums());
+  pm.addPass(createTileGPUSkipUnusedRows());
   pm.addPass(createTileGPUUseTma({options.target}));
   pm.addPass(createTileGPUMulticast());
   pm.addPass(createTileGPUOverlapDots());
@@ -94,6 +95,7 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUMakePersistent());
   pm.addPass(createTileGPUSpecializeWarps({options.target}));
   pm.addPass(createTileGPUSendAhead());
+  pm.addPass(createTileGPUTakePrograms());
   pm.addPass(createTileGPUTakeTurns());
   pm.addPass(createTileGPUApplyLoopAttributes({options.target}));
   pm.addPass(createTileGPUVectorizeAccesses());

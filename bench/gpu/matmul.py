@@ -111,7 +111,7 @@ def items():
             for m, n, k in ((8192, 8192, 8192), (4096, 4096, 4096), (2048, 2048, 2048), (8192, 8192, 512)):
                 found.append(_item(m, n, k, dtype, transposed, bars=bars(),
                                    quick=dtype == "f16" and not transposed and k in (8192, 4096)))
-    few = lambda: [Bar(1.1, ("cublas", "cublaslt"), "cublas")]  # noqa: E731
+    few = lambda: [Bar(1.1, ("cublas",)), Bar(1.0, ("cublaslt",))]  # noqa: E731
     found.append(_item(16, 8192, 8192, table=FEW_16, triton=triton_products.SMALL_16, bars=few(), quick=True))
     found.append(_item(128, 4096, 14336, table=FEW_128, triton=triton_products.SMALL_128, bars=few(), quick=True))
     found.append(_fused(8192, 8192, 8192, "f16"))

@@ -26,6 +26,8 @@ def _ours(op, m, n, dtype, names, outputs):
     if name:
         variants = [{"ROWS": rows, "BLOCK": n, "fp": "fast", "warps": warps} for rows in (1, 2, 4) for warps in (1, 2, 4, 8, 16)
                     if 512 <= rows * n // warps <= 2048 and rows * n <= 16384]
+        # 64 elements of a thread leave 128 registers where as many blocks as those allow are asked for.
+        variants += [{**v, "occupancy": 16 // v["warps"]} for v in variants if v["ROWS"] * n == 2048 * v["warps"] and v["warps"] <= 8]
         if declares(name, "CACHE"):
             variants += [{**variant, "CACHE": "stream"} for variant in variants]
         found += tiles(name, variants, arguments, results, kernel=kernel, fixed={"T": dtype})

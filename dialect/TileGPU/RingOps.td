@@ -16,8 +16,8 @@ def TileGPU_RingOp : TileGPU_Op<"ring", [MemoryEffects<[MemAlloc, MemWrite]>]> {
   let summary = "a ring in shared memory, every slot empty";
   let description = [{
     Producer and consumers each keep their own position, which starts at slot 0. A slot is empty once each warpgroup of the
-    consumers has released it, or, with `per_warp`, each warp. A ring of no tiles passes scalars, from the consumers to the
-    producer. With `clustered`, both blocks of a cluster fill slots of both, so a slot is empty once the consumers of both
+    consumers has released it, or, with `per_warp`, each warp. A ring of no tiles passes scalars: from the consumers to the
+    producer, or, with `per_warp`, programs from the producer to each warp of the consumers. With `clustered`, both blocks of a cluster fill slots of both, so a slot is empty once the consumers of both
     have released it.
     ```mlir
     %r = tile_gpu.ring : !tile_gpu.ring<4, !tile_gpu.memdesc<128x64xf16, #s>, !tile_gpu.memdesc<64x256xf16, #s>>
@@ -86,6 +86,33 @@ def TileGPU_ScalarReceiveOp : TileGPU_Op<"scalar_receive", [MemoryEffects<[MemRe
   let arguments = (ins TileGPU_RingType:$ring);
   let results = (outs AnyTypeOf<[Index, AnyInteger, AnyFloat]>:$value);
   let assemblyFormat = "$ring attr-dict `:` type($ring) `->` type($value)";
+}
+
+def TileGPU_ProgramTakeOp : TileGPU_Op<"program_take", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "producer: the next program that no block has taken";
+  let description = [{
+    The block's first program is its own number; this takes one more from the count in scratch memory, hands its number to each
+    warp of the consumers and returns it. A number of `total` or more means that none is left: each block takes one such number,
+    after which the count is 0 again.
+    ```mlir
+    %p = tile_gpu.program_take %r, %total : !tile_gpu.ring<1>
+    ```
+  }];
+  let arguments = (ins TileGPU_RingType:$ring, Index:$total);
+  let results = (outs Index:$program);
+  let assemblyFormat = "$ring `,` $total attr-dict `:` type($ring)";
+}
+
+def TileGPU_ProgramReceiveOp : TileGPU_Op<"program_receive", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "consumers: the program that the producer has taken";
+  let description = [{
+    ```mlir
+    %p = tile_gpu.program_receive %r : !tile_gpu.ring<1>
+    ```
+  }];
+  let arguments = (ins TileGPU_RingType:$ring);
+  let results = (outs Index:$program);
+  let assemblyFormat = "$ring attr-dict `:` type($ring)";
 }
 
 def TileGPU_WarpSpecializeOp : TileGPU_Op<"warp_specialize", [SingleBlock, NoTerminator]> {

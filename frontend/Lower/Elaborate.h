@@ -34,6 +34,8 @@ struct TunedConfigs {
   std::vector<TuneConfig> configs;
   /// Extents by name, and which configuration was best there.
   std::vector<std::pair<std::vector<std::pair<std::string, int64_t>>, size_t>> shapes;
+  /// Milliseconds by shape and configuration, infinite where nothing is known. May be empty.
+  std::vector<std::vector<double>> times;
 };
 
 /// Names of the attributes that a kernel takes.

@@ -84,6 +84,37 @@ static void divide(ArrayRef<LaunchExpr> keys, ArrayRef<TunedPoint> points, std::
   }
 }
 
+void tile::agreeOnKeys(std::vector<TunedPoint> &points, const std::vector<std::vector<double>> &times, size_t choices) {
+  constexpr double unknown = 2;
+  auto lossOf = [&](size_t point, size_t choice) { // over what was best there
+    size_t own = points[point].choice;
+    if (choice == own)
+      return 1.0;
+    bool isKnown = point < times.size() && std::isfinite(times[point][own]) && std::isfinite(times[point][choice]);
+    return isKnown ? times[point][choice] / times[point][own] : unknown;
+  };
+  std::map<std::vector<int64_t>, std::vector<size_t>> groups;
+  for (size_t i = 0; i < points.size(); ++i)
+    groups[points[i].key].push_back(i);
+  for (const auto &[key, members] : groups) {
+    size_t best = points[members.front()].choice;
+    auto sumOf = [&, &members = members](size_t choice) {
+      double sum = 0;
+      for (size_t i : members)
+        sum += std::log(lossOf(i, choice));
+      return sum;
+    };
+    double least = sumOf(best);
+    for (size_t choice = 0; choice < choices; ++choice)
+      if (double sum = sumOf(choice); sum < least - 1e-9) {
+        least = sum;
+        best = choice;
+      }
+    for (size_t i : members)
+      points[i].choice = best;
+  }
+}
+
 std::vector<LaunchExpr> tile::divideKeys(const std::vector<LaunchExpr> &keys, const std::vector<TunedPoint> &points, size_t choices) {
   std::vector<std::optional<LaunchExpr>> conditions(choices);
   if (!points.empty())

@@ -308,6 +308,7 @@ bool Elaborator::applyTuned(size_t choice, runtime::Kernel &record) {
     }
     points.push_back(std::move(point));
   }
+  agreeOnKeys(points, options.tuned.times, options.tuned.configs.size());
   if (choice == 0)
     return true;
   record.variant += (record.variant.empty() ? "" : ",") + ("tuned" + Twine(choice)).str();

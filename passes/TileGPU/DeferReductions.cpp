@@ -143,12 +143,21 @@ static int64_t countLanes(KernelOp kernel, int64_t block) {
   return 32 * std::clamp<int64_t>(block / (32 * 16), 4, 16);
 }
 
-/// Neighbours that a thread takes at once: 16 bytes of what memory holds.
-static int64_t getVector(Value tile) {
-  if (auto widened = tile.getDefiningOp<arith::ExtFOp>())
-    tile = widened.getIn();
-  return 128 / std::max(8u, getElementTypeOrSelf(tile.getType()).getIntOrFloatBitWidth());
+/// Bits of the narrowest elements in memory that `tile` is computed from, element by element.
+static unsigned getNarrowest(Value tile, unsigned depth = 0) {
+  unsigned bits = std::max(8u, getElementTypeOrSelf(tile.getType()).getIntOrFloatBitWidth());
+  Operation *op = tile.getDefiningOp();
+  if (!op || depth > 16 || !OpTrait::hasElementwiseMappableTraits(op))
+    return bits;
+  unsigned narrowest = ~0u;
+  for (Value operand : op->getOperands())
+    if (isa<RankedTensorType>(operand.getType()) && !operand.getDefiningOp<InsideOp>())
+      narrowest = std::min(narrowest, getNarrowest(operand, depth + 1));
+  return narrowest == ~0u ? bits : narrowest;
 }
+
+/// Neighbours that a thread takes at once: 16 bytes of what memory holds, as its load will have it.
+static int64_t getVector(Value tile) { return 128 / getNarrowest(tile); }
 
 static std::optional<Plan> makePlan(KernelOp kernel, scf::ForOp loop) {
   Plan plan;

@@ -79,7 +79,15 @@ bool tile::gpu::isRepeatable(Operation *op) {
 //===-- Inference -------------------------------------------------------------------------------------------------===//
 
 LinearLayout LayoutInference::getDefault(ArrayRef<int64_t> extents, ArrayRef<unsigned> order) const {
-  if (shape.reducesLast && extents.size() > 1 && order[0] == extents.size() - 1)
+  // Fewer rows than warps: what is reduced meets in several warps anyway. Threads then hold all rows of few columns, and what the
+  // rows share, as weights, once.
+  auto hasRows = [&] {
+    int64_t rows = 1;
+    for (int64_t extent : extents.drop_back())
+      rows *= extent;
+    return rows >= shape.numWarps;
+  };
+  if (shape.reducesLast && extents.size() > 1 && order[0] == extents.size() - 1 && hasRows())
     return LinearLayout::blockedRows(extents, order, shape.vector, shape.numWarps);
   return LinearLayout::blocked(extents, order, shape.vector, shape.numWarps);
 }

@@ -83,11 +83,27 @@ private:
     SmallVector<std::optional<Linear>> limits; // for each end: positions before it
   };
 
-  /// An end along dimension `d` of `view`, unless the view ends there itself.
-  void addEnd(Part &part, Value end, Value view, unsigned d) {
+  /// True if the end cuts off nothing but what lies behind the end of `view` along dimension `d`. Of several, of which the first
+  /// counts, each has to.
+  bool cutsNothing(const Part &part, Value end, Value view, unsigned d) {
+    if (auto least = end.getDefiningOp<arith::MinSIOp>())
+      return cutsNothing(part, least.getLhs(), view, d) && cutsNothing(part, least.getRhs(), view, d);
     Linear position = bounds.linear(end);
     if (std::optional<Linear> extent = bounds.extent(view, d); extent && bounds.isNonNegative(position - *extent))
+      return true;
+    if (!part.first)
+      return false;
+    // A block that begins at a multiple of its size, before another one, ends before that too.
+    bool aligned = part.dim.starts.size() == 1 && divisibility.getDivisor(end) % part.size == 0 &&
+                   divisibility.getDivisor(part.dim.starts[0].first) % part.size == 0;
+    return bounds.isNonNegative(position - *part.first - Linear(aligned ? 1 : part.size));
+  }
+
+  /// An end along dimension `d` of `view`.
+  void addEnd(Part &part, Value end, Value view, unsigned d) {
+    if (cutsNothing(part, end, view, d))
       return;
+    Linear position = bounds.linear(end);
     part.dim.ends.push_back({end, unsigned(part.dim.starts.size())});
     part.limits.push_back(part.first ? std::optional<Linear>(position - *part.first) : std::nullopt);
   }

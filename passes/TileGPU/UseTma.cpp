@@ -420,11 +420,10 @@ private:
     }
     auto branch = scf::IfOp::create(builder, loc, whole, /*withElseRegion=*/true);
     store.store->moveBefore(branch.elseBlock(), branch.elseBlock()->begin());
-    if (convert) {
-      builder.setInsertionPoint(store.store);
-      cast<StoreOp>(store.store).getValueMutable().assign(
-          ConvertLayoutOp::create(builder, convert.getLoc(), convert.getType(), convert.getSource()));
-    }
+    // Out of the product's registers as they are: a conversion would want the whole tile's shared memory, a stage or two of
+    // the loads, for the few tiles that are cut.
+    if (convert)
+      cast<StoreOp>(store.store).getValueMutable().assign(convert.getSource());
     builder.setInsertionPointToStart(branch.thenBlock());
   }
 

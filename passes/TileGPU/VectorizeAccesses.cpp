@@ -2,6 +2,7 @@
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/Divisibility.h"
 #include "passes/TileGPU/DotSelection.h"
+#include "passes/TileGPU/SharedMemory.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
@@ -109,10 +110,23 @@ struct TileGPUVectorizeAccesses : tile::impl::TileGPUVectorizeAccessesBase<TileG
     });
   }
 
-  /// Memory that a store of this kernel may reach is not read past the coherent caches.
+  /// Memory that a store of this kernel may reach is not read past the coherent caches. Nor is what is loaded ahead of a barrier
+  /// for use behind it: ptxas moves read-only loads to their use, where the program would wait for them.
   template <typename Op> static void markReadOnly(Op load, const PowersOfTwo &getDivisor, Builder &builder) {
-    if (getFacts(load.getView(), getDivisor).access == Access::In && !load->template getParentOfType<KernelOp>()->hasAttr(mayAliasName))
+    if (getFacts(load.getView(), getDivisor).access == Access::In && !load->template getParentOfType<KernelOp>()->hasAttr(mayAliasName) &&
+        !isAhead(load))
       load->setAttr(readOnlyName, builder.getUnitAttr());
+  }
+
+  /// True if the threads of a block meet between a load and the first use of what it loads.
+  static bool isAhead(Operation *load) {
+    DenseSet<Operation *> uses; // only looked up
+    for (Operation *user : load->getUsers())
+      uses.insert(load->getBlock()->findAncestorOpInBlock(*user));
+    for (Operation *op = load->getNextNode(); op && !uses.contains(op); op = op->getNextNode())
+      if (getSharedNeed(op).use == SharedUse::ScratchBlock)
+        return !uses.empty();
+    return false;
   }
 
   /// Neighbours of which all exist or none does: one test serves them.

@@ -17,12 +17,16 @@ constexpr double sustained = 0.73;      ///< of the tensor cores' rate, under th
 constexpr double mmaSync = 0.62;        ///< of wgmma's rate, by mma.sync on a target that has wgmma
 constexpr double fillLatency = 1.0;     ///< microseconds from asking for a tile to having it
 constexpr double handOver = 0.10;       ///< of a stage from producer to consumers and back
+constexpr double varying = 0.03;        ///< of the latency of a stage, that is waited for although others are on their way
 constexpr double loadLatency = 0.8;     ///< of loads by the threads themselves
 constexpr double exchangeTime = 0.15;   ///< of a reduction over a block of 4 warps
 constexpr double startTime = 0.7;       ///< of a block before its first load arrives
-constexpr double sharingTime = 3.5;     ///< of a program that shares a split loop, beside the bytes of all their sums
-constexpr double takingTurns = 0.25;    ///< of two warpgroups that hand the tensor cores to each other, for each trip
+constexpr double sharingTime = 2.5;     ///< of a program that shares a split loop, beside the bytes of all their sums
+constexpr double reducing = 0.25;       ///< of a trip whose products wait for what is reduced from others, as in attention
+constexpr double spillTime = 0.005;     ///< of a program's time, for each register that is missing
 constexpr double operandSlots = 9;      ///< issue slots to bring an element of a computed operand to where products read it
+
+constexpr int64_t schedulers = 4;       ///< of a multiprocessor; each issues for one warp at a time
 
 /// Microseconds that a program takes of each part of its multiprocessor, and alone on it.
 struct ProgramTime {
@@ -142,16 +146,20 @@ ProgramTime Estimator::getProgramTime() const {
     bool inLoop = loop.parent >= 0;
     double trips = inLoop ? loop.trips : 1;
     bool alternates = overlapping > 1 && !hasComputedOperand(loop);
-    double computing = alternates ? std::max(tensor, arithmetic) + 0.1 * std::min(tensor, arithmetic) : tensor + arithmetic;
+    // Alone, fewer warps than a multiprocessor has schedulers leave some of these idle.
+    double alone = arithmetic * double(schedulers) / double(std::clamp<int64_t>(resources.warps, 1, schedulers));
+    double computing = alternates ? std::max(tensor, alone) + 0.1 * std::min(tensor, alone) : tensor + alone;
     double chain;
     if (resources.bulkCopies && inLoop) {
-      double trip = computing / trips + (!alternates ? handOver : loop.reduced > 0 ? takingTurns : 0);
+      double trip = computing / trips + (alternates ? 0 : handOver) + (loop.reduced > 0 ? reducing : 0);
       double latency = fillLatency + (filled + loaded) / trips / cacheShare;
       // Operands of different products have rings of their own: one fills while another is read.
       double rings = 0;
       for (const DotWork &dot : loop.dots)
         rings += dot.computedA && dot.computedB ? 0 : 1;
-      chain = trips * std::max(trip, (latency + trip / std::max(rings, 1.0)) / double(std::max<int64_t>(resources.stages, 1)));
+      // What a load takes varies: the more are on their way, the less of that is waited for.
+      double ahead = double(std::max<int64_t>(resources.stages, 1));
+      chain = trips * (std::max(trip, (latency + trip / std::max(rings, 1.0)) / ahead) + varying * latency / ahead);
       if (!schedule.persistent)
         chain += loop.runs * latency;
     } else {
@@ -194,8 +202,15 @@ void Estimator::addTraffic(CostEstimate &found) const {
         left = std::max(1.0, left / here);
       }
       double waves = std::ceil(double(found.programs) / concurrent);
-      double read = waves * distinct * access.tileBytes * access.useful * access.count;
-      found.dramBytes += whole < 0.6 * double(target.cacheBytes) ? whole : std::clamp(read, whole, all);
+      double read = std::clamp(waves * distinct * access.tileBytes * access.useful * access.count, whole, all);
+      // More positions than the tensor has room for: several programs read the same, and which, the axes do not say. Between all of them
+      // finding it in the cache and none.
+      double positions = access.tileBytes * access.useful * access.count;
+      for (size_t axis = 0; axis < last; ++axis)
+        positions *= access.axes >> axis & 1 ? double(work.grid[axis]) : 1;
+      if (positions > 1.5 * whole)
+        read = std::min(read, std::sqrt(whole * all));
+      found.dramBytes += whole < 0.6 * double(target.cacheBytes) ? whole : read;
     }
 }
 
@@ -236,16 +251,17 @@ CostEstimate Estimator::run() {
   addRoofline(found);
 
   ProgramTime program = getProgramTime();
+  program.chain *= 1 + spillTime * double(resources.spilled);
   double perProcessor = std::ceil(double(found.programs) / double(target.processors));
   double rounds = std::ceil(double(found.programs) / slots);
   // A block alone does one after the other what its chain says; several fill each other's gaps, but not all of them.
   double tensor = perProcessor * program.tensor, arithmetic = perProcessor * program.arithmetic, chain = rounds * program.chain;
   if (resources.blocks > 1)
-    chain = getNorm({tensor, arithmetic, chain}, 3);
+    chain = getNorm({tensor, arithmetic, chain}, 2.5);
   if (llvm::any_of(work.loops, hasComputedOperand)) // what brings the operand there keeps other blocks from the tensor cores too
     chain = std::max(chain, tensor + arithmetic);
   if (countParts() > 1)
-    chain += perProcessor * (sharingTime + double(countParts()) * getSumBytes() / (target.cache / double(target.processors) * 1e3));
+    chain += perProcessor * (sharingTime + double(countParts()) * 3 * getSumBytes() / (target.cache / double(target.processors) * 1e3));
   const std::pair<const char *, double> parts[] = {{"memory", found.dramBytes / target.memory * 1e-3},
                                                    {"L2", found.l2Bytes / target.cache * 1e-3},
                                                    {"tensor cores", tensor},

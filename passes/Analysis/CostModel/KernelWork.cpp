@@ -317,7 +317,10 @@ KernelWork Counter::run() {
   }
   work.longest = total > 0 ? std::max(1.0, most / total) : 1;
   mergeSingleTrips();
-  work.liveBytes = countLiveBytes(kernel);
+  SmallVector<DotWork> dots;
+  for (const LoopWork &loop : work.loops)
+    llvm::append_range(dots, loop.dots);
+  work.live = countLiveRegisters(kernel, dots);
   return work;
 }
 

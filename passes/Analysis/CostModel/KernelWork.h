@@ -4,12 +4,16 @@
 
 #include "dialect/Tile/TileDialect.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace tile::cost {
+
+/// Registers of a thread, for blocks of 1, 2, 4, 8, 16 and 32 warps.
+using LiveRegisters = std::array<double, 6>;
 
 /// Extents by the name of the dimension.
 using Extents = std::map<std::string, int64_t>;
@@ -63,7 +67,7 @@ struct KernelWork {
   double longest = 1;               ///< trips of the longest program over those of the average one
   std::vector<LoopWork> loops;      ///< the body first
   std::vector<double> tensorBytes;  ///< by parameter; 0: a scalar, or not known
-  int64_t liveBytes = 0;            ///< of tiles that registers hold at once
+  LiveRegisters live{};             ///< that tiles take at once
   int64_t ownWarps = 4;             ///< what the compiler chooses without being asked
   bool isFast = false;              ///< fp("fast")
 };
@@ -72,9 +76,13 @@ struct KernelWork {
 /// `target` decides what becomes of products. Never changes the kernel.
 KernelWork analyzeWork(KernelOp kernel, const Extents &extents, llvm::StringRef target);
 
-/// Bytes of the tiles that registers hold at the worst point of the kernel: values that are alive, less what costs nothing to
-/// compute again and what goes from memory to products as it is.
-int64_t countLiveBytes(KernelOp kernel);
+/// Of the warps, those whose parts of a product differ; the others compute the same once more.
+int64_t countDistinctWarps(const DotWork &dot, int64_t warps);
+
+/// Registers of the tiles that a thread holds at the worst point of the kernel: values that are alive, less what costs nothing to
+/// compute again and what goes from memory to products as it is. Threads share out a tile, but for the results of products that are too
+/// small for all warps, and for tiles that are broadcast: those a thread has as far as its part of the larger tile goes.
+LiveRegisters countLiveRegisters(KernelOp kernel, llvm::ArrayRef<DotWork> dots);
 
 } // namespace tile::cost
 

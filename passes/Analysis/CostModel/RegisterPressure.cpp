@@ -1,12 +1,15 @@
-// How many bytes of tiles are alive at once: MLIR's liveness, with what registers do not hold left out.
+// How many registers tiles take at once: MLIR's liveness, with what registers do not hold left out.
 #include "passes/Analysis/CostModel/ElementCost.h"
 #include "passes/Analysis/CostModel/KernelWork.h"
 #include "passes/TileGPU/DotSelection.h"
 
 #include "mlir/Analysis/Liveness.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
-#include <functional>
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
+#include <functional>
 
 using namespace mlir;
 
@@ -16,15 +19,15 @@ namespace {
 
 class PressureCounter {
 public:
-  explicit PressureCounter(KernelOp kernel) : liveness(kernel), kernel(kernel) {}
+  PressureCounter(KernelOp kernel, ArrayRef<DotWork> dots) : liveness(kernel), kernel(kernel), dots(dots) {}
 
-  int64_t run() { return measure(kernel.getBody().front(), 0); }
+  LiveRegisters run() { return measure(kernel.getBody().front(), {}); }
 
 private:
-  /// A value that stands for another's registers: what only renames or repeats it.
+  /// A value that stands for another's registers: what only renames, repeats or widens it.
   static Value getHolder(Value value) {
     while (Operation *op = value.getDefiningOp()) {
-      if (!isa<BroadcastOp, ReshapeOp, PermuteOp>(op))
+      if (!isa<BroadcastOp, ReshapeOp, PermuteOp, arith::ExtFOp>(op))
         break;
       value = op->getOperand(0);
     }
@@ -37,7 +40,12 @@ private:
     Operation *op = value.getDefiningOp();
     if (!op || !op->hasTrait<OpTrait::Elementwise>() || !value.hasOneUse() || isFree(value))
       return false;
+    // Of elements that share a byte, a register's worth is taken apart at once.
+    if (llvm::any_of(op->getOperandTypes(), [](Type type) { return isa<RankedTensorType>(type) && gpu::getElementBits(getElementTypeOrSelf(type)) < 8 && !getElementTypeOrSelf(type).isInteger(1); }))
+      return false;
     Operation *user = *value.user_begin();
+    while (isa<BroadcastOp, ReshapeOp>(user) && user->getResult(0).hasOneUse())
+      user = *user->getResult(0).user_begin();
     return user->getBlock() == op->getBlock() && (user->hasTrait<OpTrait::Elementwise>() || isa<ReduceOp, StoreOp>(user));
   }
 
@@ -50,22 +58,63 @@ private:
     });
   }
 
-  static int64_t getBytes(Value value) {
+  static DotOp findDotBefore(DotOp dot) {
+    for (Operation *op = dot->getPrevNode(); op; op = op->getPrevNode())
+      if (auto before = dyn_cast<DotOp>(op))
+        return before;
+    return {};
+  }
+
+  /// How often a tile is repeated where it is broadcast to a larger one.
+  static int64_t getRepetition(Value value, int64_t elements) {
+    int64_t most = 1;
+    for (Operation *user : value.getUsers())
+      if (isa<BroadcastOp, ReshapeOp>(user) || (user->getNumResults() == 1 && isStreamed(user->getResult(0))))
+        if (auto type = dyn_cast<RankedTensorType>(user->getResult(0).getType()))
+          most = std::max({most, type.getNumElements() / std::max<int64_t>(elements, 1),
+                           isa<BroadcastOp, ReshapeOp>(user) || type.getNumElements() == elements ? getRepetition(user->getResult(0), elements) : 1});
+    return most;
+  }
+
+  LiveRegisters getRegisters(Value value) const {
+    LiveRegisters result{};
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type || isFree(value) || isFetched(value))
-      return 0;
+      return result;
     int64_t elements = 1;
+    SmallVector<int64_t> shape;
     for (int64_t extent : type.getShape())
-      elements *= int64_t(llvm::PowerOf2Ceil(extent));
+      elements *= shape.emplace_back(int64_t(llvm::PowerOf2Ceil(extent)));
     unsigned bits = type.getElementType().isIndex() ? 32 : std::max(8u, gpu::getElementBits(type.getElementType()));
-    return elements * bits / 8;
+    const DotWork *dot = shape.size() < 2 ? nullptr : llvm::find_if(dots, [&](const DotWork &each) {
+      return each.m == shape[shape.size() - 2] && each.n == shape.back();
+    });
+    int64_t repetition = getRepetition(value, elements);
+    for (size_t i = 0; i < result.size(); ++i) {
+      int64_t warps = int64_t(1) << i, distinct = warps;
+      if (dot && dot != dots.end())
+        distinct = countDistinctWarps(*dot, warps);
+      else if (repetition > 1) // warps that share out the rows have the same of a column
+        distinct = std::max<int64_t>(1, warps / repetition);
+      result[i] = std::ceil(std::max(double(elements) / double(32 * distinct), 1.0) * bits / 32);
+    }
+    return result;
   }
 
   /// The most that is alive between two operations of a block; `through` is alive all the time, beside what the block uses.
-  int64_t measure(Block &block, int64_t through) {
+  LiveRegisters measure(Block &block, LiveRegisters through) {
     const LivenessBlockInfo *info = liveness.getLiveness(&block);
     llvm::SetVector<Value> live;
-    int64_t bytes = through, most = 0;
+    LiveRegisters now = through, most{};
+    auto change = [&](LiveRegisters &sum, Value value, double sign) {
+      LiveRegisters own = getRegisters(value);
+      for (size_t i = 0; i < sum.size(); ++i)
+        sum[i] = std::max(0.0, sum[i] + sign * own[i]);
+    };
+    auto raise = [&](const LiveRegisters &other) {
+      for (size_t i = 0; i < most.size(); ++i)
+        most[i] = std::max(most[i], other[i]);
+    };
     std::function<void(Value)> add = [&](Value value) {
       value = getHolder(value);
       if (isStreamed(value)) {
@@ -74,27 +123,34 @@ private:
         return;
       }
       if (live.insert(value))
-        bytes += getBytes(value);
+        change(now, value, 1);
     };
     auto remove = [&](Value value) {
       if (live.remove(value))
-        bytes -= getBytes(value);
+        change(now, value, -1);
     };
     if (info)
       for (Value value : info->out())
         add(value);
     for (Operation &op : llvm::reverse(block)) {
+      // A product runs on while what follows is computed: what it reads from registers stays beside its result, up to the next product.
+      if (auto dot = dyn_cast<DotOp>(op)) {
+        for (DotOp each : {dot, findDotBefore(dot)})
+          if (each && !each.getA().getDefiningOp<PermuteOp>())
+            add(each.getA());
+        raise(now);
+      }
       for (Value result : op.getResults())
         remove(result);
       for (Region &region : op.getRegions())
         for (Block &inner : region) {
           // Values that the inner block uses are counted there.
-          int64_t others = bytes;
+          LiveRegisters others = now;
           if (const LivenessBlockInfo *used = liveness.getLiveness(&inner))
             for (Value value : used->in())
               if (Value holder = getHolder(value); live.contains(holder))
-                others -= getBytes(holder);
-          most = std::max(most, measure(inner, std::max<int64_t>(others, 0)));
+                change(others, holder, -1);
+          raise(addStreams(op, inner, measure(inner, others)));
           if (const LivenessBlockInfo *used = liveness.getLiveness(&inner))
             for (Value value : used->in())
               add(value);
@@ -102,17 +158,34 @@ private:
       for (Value operand : op.getOperands())
         if (isa<RankedTensorType>(operand.getType()))
           add(operand);
-      most = std::max(most, bytes);
+      raise(now);
     }
-    return std::max(most, bytes);
+    raise(now);
+    return most;
+  }
+
+  /// In a loop over tiles that are loaded, what is computed of a tile stands beside it, as far as a thread has many elements: all are
+  /// begun before the first is done.
+  LiveRegisters addStreams(Operation &loop, Block &block, LiveRegisters sum) const {
+    constexpr double atOnce = 16, share = 0.75;
+    if (!isa<scf::ForOp>(loop) || !dots.empty())
+      return sum;
+    double elements = 0;
+    for (LoadOp load : block.getOps<LoadOp>())
+      if (auto type = dyn_cast<RankedTensorType>(load.getType()))
+        elements = std::max(elements, double(type.getNumElements()) * gpu::getElementBits(type.getElementType()) / 32);
+    for (size_t i = 0; i < sum.size(); ++i)
+      sum[i] += std::max(0.0, share * (elements / double(32 << i) - atOnce));
+    return sum;
   }
 
   Liveness liveness;
   KernelOp kernel;
+  ArrayRef<DotWork> dots;
 };
 
 } // namespace
 
-int64_t countLiveBytes(KernelOp kernel) { return PressureCounter(kernel).run(); }
+LiveRegisters countLiveRegisters(KernelOp kernel, ArrayRef<DotWork> dots) { return PressureCounter(kernel, dots).run(); }
 
 } // namespace tile::cost

@@ -69,17 +69,16 @@ static int64_t getConsumerRegisters(int64_t warps, int64_t blocks, const TargetL
 }
 
 static void estimateRegisters(const KernelWork &work, const Schedule &schedule, const TargetLimits &target, Resources &found) {
-  int64_t distinct = found.warps;
-  for (const LoopWork &loop : work.loops)
-    for (const DotWork &dot : loop.dots)
-      distinct = std::min(distinct, countDistinctWarps(dot, found.warps));
-  found.registers = work.liveBytes / (4 * 32 * distinct) + getOtherRegisters(work, found.bulkCopies);
+  size_t size = std::min<size_t>(llvm::Log2_64(uint64_t(std::max<int64_t>(found.warps, 1))), work.live.size() - 1);
+  found.registers = int64_t(work.live[size]) + getOtherRegisters(work, found.bulkCopies);
   int64_t asked = schedule.occupancy.value_or(1);
   int64_t entry = std::min<int64_t>(target.threadRegisters, target.registers / (asked * found.threads) / 8 * 8);
   found.registerLimit = schedule.maxRegisters ? *schedule.maxRegisters
                         : found.bulkCopies    ? getConsumerRegisters(found.warps, asked, target)
                                               : entry;
-  if (found.registers > found.registerLimit)
+  // The estimate counts what may be alive at once; where that is a little too much, ptxas finds an order of things in which few spill.
+  found.spilled = std::max<int64_t>(0, found.registers - found.registerLimit);
+  if (found.spilled > found.registerLimit / 20)
     found.reason = "a thread needs about " + std::to_string(found.registers) + " registers and gets " + std::to_string(found.registerLimit);
   // An instruction of wgmma holds its accumulators at once, and ptxas goes by what a thread has on entry.
   constexpr int64_t besideAccumulators = 30;

@@ -29,12 +29,10 @@ struct Resources {
   int64_t stages = 0;        ///< of loads that run ahead; 0: none do
   int64_t registers = 0;     ///< of a thread that computes, estimated
   int64_t registerLimit = 0; ///< what such a thread may have
+  int64_t spilled = 0;       ///< registers beyond that: few enough to go through memory now and then
   int64_t sharedBytes = 0;   ///< of a block, estimated
   int64_t blocks = 0;        ///< of a multiprocessor at once
 };
-
-/// Of the warps, those whose parts of a product differ; the others compute the same once more.
-int64_t countDistinctWarps(const DotWork &dot, int64_t warps);
 
 Resources estimateResources(const KernelWork &work, const Schedule &schedule, const TargetLimits &target);
 

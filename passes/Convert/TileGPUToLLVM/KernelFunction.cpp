@@ -53,7 +53,8 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
   SmallVector<Type> inputs(body.getArgumentTypes());
   inputs.append(kernel.getDims().size(), b.getI64Type());
   auto parts = kernel->getAttr(gpu::splitPartsName);
-  if (parts)
+  bool takesPrograms = kernel->hasAttr(gpu::takesProgramsName);
+  if (parts || takesPrograms)
     inputs.push_back(LLVM::LLVMPointerType::get(b.getContext(), 1));
   SmallVector<Attribute> maps = collectTensorMaps(kernel);
   inputs.append(maps.size(), LLVM::LLVMPointerType::get(b.getContext()));
@@ -77,10 +78,12 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
     function->setAttr(gpu::sharedBytesName, bytes);
   if (auto mode = kernel->getAttr(floatModeName))
     function->setAttr(floatModeName, mode);
-  if (parts) {
+  if (parts)
     function->setAttr(gpu::splitPartsName, parts);
+  if (takesPrograms) // one count; launches reserve so many bytes for each program
+    function->setAttr(gpu::scratchBytesName, b.getI64IntegerAttr(8));
+  if (parts || takesPrograms)
     function->setAttr(gpu::scratchArgumentName, b.getI64IntegerAttr(body.getNumArguments() + kernel.getDims().size()));
-  }
   if (!maps.empty())
     function->setAttr(gpu::tensorMapsName, b.getArrayAttr(maps));
   bool mayAlias = kernel->hasAttr(mayAliasName);

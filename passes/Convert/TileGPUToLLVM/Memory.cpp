@@ -76,9 +76,10 @@ static std::string cachePriority(std::optional<StringRef> cache) {
   return *cache == "stream" ? "L1::no_allocate." : "L1::evict_last.";
 }
 
-/// Loads `type` (a vector of stored elements) from `pointer` where `predicate` (null: always); zero bits elsewhere.
+/// Loads `type` (a vector of stored elements) from `pointer` where `predicate` (null: always); elsewhere the bits of `fill`,
+/// again and again.
 static Value loadPiece(OpBuilder &builder, Location loc, VectorType type, Value pointer, Value predicate, bool readOnly,
-                       std::optional<StringRef> cache) {
+                       std::optional<StringRef> cache, uint32_t fill = 0) {
   unsigned bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
   Type word;
   unsigned count;
@@ -87,7 +88,8 @@ static Value loadPiece(OpBuilder &builder, Location loc, VectorType type, Value 
   describePiece(builder, bytes, word, count, constraint, ptx);
   std::string code, constraints;
   for (unsigned i = 0; i < count; ++i) {
-    code += std::string(bytes >= 4 ? "mov.b32 $" : "mov.b16 $") + std::to_string(i) + ", 0; ";
+    code += std::string(bytes >= 4 ? "mov.b32 $" : "mov.b16 $") + std::to_string(i) + ", " +
+            std::to_string(bytes >= 4 ? fill : fill & 0xffff) + "; ";
     constraints += std::string("=") + constraint + ",";
   }
   if (!predicate)
@@ -178,6 +180,22 @@ static Value fromStored(OpBuilder &builder, Location loc, Value value, VectorTyp
   return value.getType() == type ? value : Value(arith::BitcastOp::create(builder, loc, type, value));
 }
 
+/// The bits that registers begin with where padding is a constant of 16 or 32 bits: no selection is needed then.
+static std::optional<uint32_t> getFill(Value pad) {
+  FloatAttr number;
+  IntegerAttr integer;
+  APInt bits;
+  if (matchPattern(pad, m_Constant(&number)))
+    bits = number.getValue().bitcastToAPInt();
+  else if (isa<IntegerType>(pad.getType()) && matchPattern(pad, m_Constant(&integer)))
+    bits = integer.getValue();
+  if (bits.getBitWidth() == 32)
+    return bits.getZExtValue();
+  if (bits.getBitWidth() == 16)
+    return bits.getZExtValue() * 0x10001;
+  return std::nullopt;
+}
+
 static bool isZeroPad(Value pad) { return matchPattern(pad, m_Zero()) || matchPattern(pad, m_PosZeroFloat()); }
 
 namespace {
@@ -212,21 +230,21 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
     auto type = cast<VectorType>(this->getTypeConverter()->convertType(tile));
     unsigned width = mask ? 1 : getVectorWidth(op), count = type.getNumElements();
     width = std::min(width, count);
-    bool select = !isZeroPad(op.getPad());
+    std::optional<uint32_t> fill = isZeroPad(op.getPad()) ? 0 : getFill(op.getPad());
     auto loadAll = [&](unsigned width) -> Value {
       if (isNibble(element))
         return loadNibbles(op, access, width, count, mask, rewriter);
       auto pieceType = VectorType::get(width, stored);
       Value whole = arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(VectorType::get(count, stored)));
       Value padStored;
-      if (select)
+      if (!fill)
         padStored = toStored(rewriter, loc, vector::BroadcastOp::create(rewriter, loc, VectorType::get(width, element), pad));
       for (unsigned r = 0; r < count; r += width) {
         Value predicate = access.exists(r);
         if (mask)
           predicate = access.conjunction(predicate, vector::ExtractOp::create(rewriter, loc, mask, ArrayRef<int64_t>{int64_t(r)}));
-        Value piece = loadPiece(rewriter, loc, pieceType, access.address(r), predicate, readOnly, op.getCache());
-        if (select && predicate)
+        Value piece = loadPiece(rewriter, loc, pieceType, access.address(r), predicate, readOnly, op.getCache(), fill.value_or(0));
+        if (!fill && predicate)
           piece = arith::SelectOp::create(rewriter, loc, predicate, piece, padStored);
         whole = vector::InsertStridedSliceOp::create(rewriter, loc, piece, whole, ArrayRef<int64_t>{int64_t(r)}, ArrayRef<int64_t>{1});
       }

@@ -15,6 +15,9 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
+/// Sums that a thread keeps going at a time: as many as hide how long an addition takes.
+static constexpr unsigned leastChains = 8;
+
 /// What is reduced: one vector of registers, or for positions two (value, position).
 using State = SmallVector<Value, 2>;
 using Combine = llvm::function_ref<State(OpBuilder &, const State &, const State &)>;
@@ -113,9 +116,37 @@ static Value gatherBits(OpBuilder &b, Location loc, Value index, ArrayRef<unsign
   return applyLinear(b, loc, index, images);
 }
 
-/// Reduces `state`, held in `layout`, along `axes`. On return every thread holds the result, in the layout with these axes
+/// Combines the registers of `state` along axes, given by their bits, slice by slice until `leastChains` are left: where each
+/// element is a product, it fuses with the sum so far, which halves would do for every other one. Returns the bit where the
+/// rest begins, and sets `state`.
+static unsigned combineSlices(OpBuilder &b, Location loc, State &state, ArrayRef<bool> alongAxes, Combine combine) {
+  SmallVector<unsigned> cut;
+  unsigned bit = alongAxes.size(), width = 1u << bit;
+  while (bit > 0 && (width >> cut.size()) > leastChains)
+    if (alongAxes[--bit])
+      cut.push_back(bit);
+  SmallVector<SmallVector<int64_t>> slices(size_t(1) << cut.size());
+  for (unsigned r = 0; r < width; ++r) {
+    unsigned slice = 0;
+    for (unsigned at : cut)
+      slice = slice << 1 | (r >> at & 1);
+    slices[slice].push_back(r);
+  }
+  State sum;
+  for (ArrayRef<int64_t> slice : slices) {
+    State next;
+    for (Value v : state)
+      next.push_back(select(b, loc, v, slice));
+    sum = sum.empty() ? next : combine(b, sum, next);
+  }
+  state = sum;
+  return bit;
+}
+
+/// Reduces `state`, held in `layout`, along `axes`; `chained`: as sums of products want it. On return every thread holds the result, in the layout with these axes
 /// dropped. `offset`: scratch in shared memory; `failed` reports that it is missing.
-static FailureOr<State> reduceAxes(Operation *op, OpBuilder &b, State state, const LinearLayout &layout, ArrayRef<unsigned> axes, Combine combine) {
+static FailureOr<State> reduceAxes(Operation *op, OpBuilder &b, State state, const LinearLayout &layout, ArrayRef<unsigned> axes, Combine combine,
+                                   bool chained = false) {
   Location loc = op->getLoc();
   auto alongAxes = [&](const Coord &basis) {
     bool any = false, others = false;
@@ -128,9 +159,10 @@ static FailureOr<State> reduceAxes(Operation *op, OpBuilder &b, State state, con
     return alongAxes(basis) || llvm::all_of(basis, [](int64_t at) { return at == 0; });
   };
   // Registers: one bit at a time, from the highest, so that halves are combined.
-  unsigned bits = layout.getNumBits(InDim::Register);
-  for (unsigned bit = bits, width = 1u << bits; bit-- > 0;) {
-    if (!alongAxes(layout.getBases(InDim::Register)[bit]))
+  SmallVector<bool> registerBits = llvm::map_to_vector(layout.getBases(InDim::Register), alongAxes);
+  unsigned bit = chained ? combineSlices(b, loc, state, registerBits, combine) : registerBits.size();
+  for (unsigned width = cast<VectorType>(state[0].getType()).getNumElements(); bit-- > 0;) {
+    if (!registerBits[bit])
       continue;
     SmallVector<int64_t> low, high;
     for (unsigned r = 0; r < width; ++r)
@@ -266,7 +298,8 @@ struct LowerReduce : OpConversionPattern<ReduceOp> {
     auto combine = [&](OpBuilder &b, const State &x, const State &y) -> State {
       return {tile::combine(b, op.getLoc(), op.getKind(), x[0], y[0], flags)};
     };
-    auto state = reduceAxes(op, rewriter, {adaptor.getSource()}, layout, getAxes(op.getAxis(), layout.getRank()), combine);
+    bool chained = op.getKind() == ReduceKind::Sum && flags == arith::FastMathFlags::contract;
+    auto state = reduceAxes(op, rewriter, {adaptor.getSource()}, layout, getAxes(op.getAxis(), layout.getRank()), combine, chained);
     if (failed(state))
       return failure();
     Value result = finish(rewriter, op.getLoc(), (*state)[0], getTypeConverter()->convertType(op.getType()));

@@ -143,9 +143,9 @@ struct LowerRing : OpConversionPattern<RingOp> {
     for (unsigned i = FillSlot; i < numRingParts; ++i)
       LLVM::StoreOp::create(rewriter, loc, constantI32(rewriter, loc, i == FillPhase), parts[i]);
 
-    // A scalar has one sender and one receiver.
+    // A scalar has one sender and one receiver, a program all warps of the consumers.
     int64_t consumers = op.getPerWarp() ? getConsumerThreads(op) / 32 : std::max<int64_t>(1, getConsumerThreads(op) / warpgroupThreads);
-    if (op.getType().getTiles().empty())
+    if (op.getType().getTiles().empty() && !op.getPerWarp())
       consumers = 1;
     if (op.getClustered())
       consumers *= blocksOfCluster;
@@ -275,6 +275,56 @@ struct LowerScalarReceive : OpConversionPattern<ScalarReceiveOp> {
     else if (wanted.isInteger(1))
       value = arith::TruncIOp::create(rewriter, loc, wanted, value);
     rewriter.replaceOp(op, value);
+    return success();
+  }
+};
+
+//===--- Programs --------------------------------------------------------------------------------------------------===//
+
+struct LowerProgramTake : OpConversionPattern<ProgramTakeOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ProgramTakeOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto function = op->getParentOfType<func::FuncOp>();
+    Value count = function.getArgument(function->getAttrOfType<IntegerAttr>(scratchArgumentName).getInt());
+    Value total = arith::IndexCastOp::create(rewriter, loc, rewriter.getI32Type(), adaptor.getTotal().front());
+    Value last = arith::SubIOp::create(rewriter, loc, total, constantI32(rewriter, loc, 1));
+    // In all, `total` numbers are taken: the programs beyond each block's first, and for each block one that does not exist. With
+    // the last the count wraps to 0, for the next launch.
+    Value taken = inlinePTX(rewriter, loc, rewriter.getI32Type(), {count, last}, "atom.relaxed.gpu.global.inc.u32 $0, [$1], $2;",
+                            "=r,l,r,~{memory}");
+    Value blocks = NVVM::GridDimXOp::create(rewriter, loc, rewriter.getI32Type());
+    Value program = arith::AddIOp::create(rewriter, loc, taken, blocks); // below 2^32: both are below 2^31
+    RingSide side(rewriter, loc, op.getRing().getType(), adaptor.getRing(), FillSlot);
+    side.waitUntilEmpty();
+    LLVM::StoreOp::create(rewriter, loc, program, side.getScalarPointer(), /*alignment=*/0, /*isVolatile=*/true);
+    arrive(rewriter, loc, side.getFullBarrier());
+    side.advance();
+    rewriter.replaceOpWithNewOp<arith::IndexCastUIOp>(op, rewriter.getIndexType(), program);
+    return success();
+  }
+};
+
+struct LowerProgramReceive : OpConversionPattern<ProgramReceiveOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ProgramReceiveOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    RingSide side(rewriter, loc, op.getRing().getType(), adaptor.getRing(), DrainSlot);
+    side.waitUntilFull();
+    // Volatile: another thread writes it.
+    Value read = LLVM::LoadOp::create(rewriter, loc, rewriter.getI32Type(), side.getScalarPointer(), /*alignment=*/0, /*isVolatile=*/true);
+    // A shuffle, by which ptxas knows that all lanes have the same, and after which all have read it: one gives the slot back.
+    Value program = NVVM::ShflOp::create(rewriter, loc, rewriter.getI32Type(), constantI32(rewriter, loc, -1), read,
+                                         constantI32(rewriter, loc, 0), constantI32(rewriter, loc, 31), NVVM::ShflKind::idx, UnitAttr());
+    Value lane = arith::AndIOp::create(rewriter, loc, getThreadId(rewriter, loc), constantI32(rewriter, loc, 31));
+    auto first = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, lane, 0), /*withElseRegion=*/false);
+    {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(first.thenBlock());
+      arrive(rewriter, loc, side.getEmptyBarrier());
+    }
+    side.advance();
+    rewriter.replaceOpWithNewOp<arith::IndexCastUIOp>(op, rewriter.getIndexType(), program);
     return success();
   }
 };
@@ -418,6 +468,7 @@ void tile::gpu::populateRingTypes(TypeConverter &converter) {
 }
 
 void tile::gpu::populateRingPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerRing, LowerRingAcquire, LowerRingWait, LowerRingRelease, LowerScalarSend, LowerScalarReceive, LowerWarpSpecialize,
+  patterns.add<LowerRing, LowerRingAcquire, LowerRingWait, LowerRingRelease, LowerScalarSend, LowerScalarReceive, LowerProgramTake,
+               LowerProgramReceive, LowerWarpSpecialize,
                LowerTurn<TurnStartOp>, LowerTurn<TurnWaitOp>, LowerTurn<TurnPassOp>, LowerTurn<TurnEndOp>, LowerBlockId, LowerBarrier>(converter, patterns.getContext());
 }

@@ -137,15 +137,19 @@ std::optional<Plan> makePlan(const LinearLayout &acc, int64_t depth, unsigned el
   return plan;
 }
 
-/// The text of a product. Operand numbers: accumulators, then A (a descriptor or its words), then B's descriptor.
+/// The text of a product. Operand numbers: accumulators, then A (a descriptor or its words), then B's descriptor, then, if the
+/// product is `optional`, whether this warpgroup leaves it out.
 std::string writeProduct(const Plan &plan, const Instruction &instruction, unsigned words, const WgmmaDescriptor *a,
-                         const WgmmaDescriptor &b, bool fromZero, bool async) {
+                         const WgmmaDescriptor &b, bool fromZero, bool async, bool optional) {
   unsigned perBlock = words / (plan.rowBlocks * plan.columnBlocks), wordsA = 4 * plan.steps * plan.rowBlocks;
   unsigned first = words, descriptorB = words + (a ? 1 : wordsA);
   bool transposes = StringRef(instruction.a).ends_with("f16");
   std::string text;
   llvm::raw_string_ostream out(text);
-  out << "{\n.reg .pred zero, add;\n.reg .b64 a, b;\nsetp.ne.b32 zero, 0, 0;\nsetp.ne.b32 add, 1, 0;\nwgmma.fence.sync.aligned;\n";
+  out << "{\n.reg .pred zero, add;\n.reg .b64 a, b;\nsetp.ne.b32 zero, 0, 0;\nsetp.ne.b32 add, 1, 0;\n";
+  if (optional)
+    out << ".reg .pred skip;\nsetp.ne.b32 skip, $" << descriptorB + 1 << ", 0;\n@skip bra.uni DONE;\n";
+  out << "wgmma.fence.sync.aligned;\n";
   auto list = [&](unsigned from, unsigned count) {
     out << "{";
     for (unsigned i = 0; i < count; ++i)
@@ -177,6 +181,8 @@ std::string writeProduct(const Plan &plan, const Instruction &instruction, unsig
   out << "wgmma.commit_group.sync.aligned;\n";
   if (!async)
     out << "wgmma.wait_group.sync.aligned 0;\n";
+  if (optional)
+    out << "DONE:\n";
   out << "}";
   return text;
 }
@@ -242,10 +248,26 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
     SmallVector<Value> tied;
     if (!fromZero)
       tied = getWords(rewriter, loc, adaptor.getAcc());
-    std::string text = writeProduct(*plan, *instruction, words, a ? &*a : nullptr, b, fromZero, op.getAsync());
+    // What starts from nothing, or is still in flight, has no registers to give back.
+    bool optional = adaptor.getRows() && !fromZero && !op.getAsync();
+    if (optional)
+      inputs.push_back(getSkip(rewriter, loc, *plan, adaptor.getRows()));
+    std::string text = writeProduct(*plan, *instruction, words, a ? &*a : nullptr, b, fromZero, op.getAsync(), optional);
     Value result = createAsm(rewriter, loc, text, word, words, inputs, tied);
     rewriter.replaceOp(op, joinWords(rewriter, loc, result, type));
     return success();
+  }
+
+  /// Whether the running warpgroup has no rows below `rows`, as an i32.
+  static Value getSkip(OpBuilder &builder, Location loc, const Plan &plan, Value rows) {
+    SmallVector<uint32_t> images;
+    for (const Coord &basis : plan.warpgroups)
+      images.push_back(basis[0]);
+    Value warpgroup = arith::ShRUIOp::create(builder, loc, getThreadId(builder, loc), constantI32(builder, loc, 7));
+    Value first = applyLinear(builder, loc, warpgroup, images);
+    first = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), first);
+    Value skip = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, rows, first);
+    return arith::ExtUIOp::create(builder, loc, builder.getI32Type(), skip);
   }
 
   /// True if the registers of `tile` are A's fragments for the accumulator's warps.

@@ -163,3 +163,40 @@ tile.kernel @tf32 params [#tile.param<"x", scalar, align = 1>] dims [] constexpr
     %d = tile_gpu.wgmma %ma, %mb, %c : !tile_gpu.memdesc<64x8xf32, #sa>, !tile_gpu.memdesc<8x8xf32, #sb>, tensor<64x8xf32, #acc>
     tile.return
   }
+
+// -----
+
+// Two warpgroups of 64 rows; one that has none below `rows` jumps over its product, from the fence to the wait. From nothing
+// there would be no registers to give back: computed in any case.
+#acc = #tile_gpu.linear<shape = [128, 8], register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
+#ra = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32]], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0]], warp = [[32, 0], [64, 0], [0, 0]]>
+#rb = #tile_gpu.linear<shape = [64, 8], register = [[1, 0], [2, 0], [4, 0]], lane = [[8, 0], [16, 0], [32, 0], [0, 1], [0, 2]], warp = [[0, 4], [0, 0], [0, 0]]>
+#sa = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+#sb = #tile_gpu.shared<order = [0, 1], swizzle = 128>
+// CHECK-LABEL: func.func @rows
+// CHECK-SAME: %[[ROWS:[^ ]*]]: index
+// CHECK: %[[GROUP:.*]] = arith.shrui
+// CHECK: %[[BIT:.*]] = arith.andi %{{.*}}, %{{.*}} : i32
+// CHECK: %[[FIRST:.*]] = arith.index_cast %{{.*}} : i32 to index
+// CHECK: %[[NONE:.*]] = arith.cmpi sle, %[[ROWS]], %[[FIRST]] : index
+// CHECK: arith.extui %[[NONE]] : i1 to i32
+// CHECK: llvm.inline_asm
+// CHECK-SAME: .reg .pred skip;\0Asetp.ne.b32 skip, $6, 0;\0A@skip bra.uni DONE;\0Awgmma.fence.sync.aligned;
+// CHECK-SAME: wgmma.wait_group.sync.aligned 0;\0ADONE:\0A}", "=f,=f,=f,=f,l,l,r,0,1,2,3,~{memory}"
+// CHECK: llvm.inline_asm
+// CHECK-SAME: setp.ne.b32 add, 1, 0;\0Awgmma.fence.sync.aligned;
+tile.kernel @rows params [#tile.param<"rows", scalar, align = 1>, #tile.param<"y", scalar, align = 1>] dims [] constexprs [] grid {
+  ^bb0(%rows: index, %y: f32):
+    tile.yield
+  } body {
+  ^bb0(%rows: index, %y: f32):
+    %c = tensor.splat %y : tensor<128x8xf32, #acc>
+    %zeros = arith.constant dense<0.0> : tensor<128x8xf32, #acc>
+    %a = arith.constant dense<1.0> : tensor<128x64xbf16, #ra>
+    %b = arith.constant dense<1.0> : tensor<64x8xbf16, #rb>
+    %ma = tile_gpu.local_alloc %a : tensor<128x64xbf16, #ra> -> !tile_gpu.memdesc<128x64xbf16, #sa>
+    %mb = tile_gpu.local_alloc %b : tensor<64x8xbf16, #rb> -> !tile_gpu.memdesc<64x8xbf16, #sb>
+    %d = tile_gpu.wgmma %ma, %mb, %c rows %rows : !tile_gpu.memdesc<128x64xbf16, #sa>, !tile_gpu.memdesc<64x8xbf16, #sb>, tensor<128x8xf32, #acc>
+    %e = tile_gpu.wgmma %ma, %mb, %zeros rows %rows : !tile_gpu.memdesc<128x64xbf16, #sa>, !tile_gpu.memdesc<64x8xbf16, #sb>, tensor<128x8xf32, #acc>
+    tile.return
+  }

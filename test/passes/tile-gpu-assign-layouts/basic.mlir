@@ -60,6 +60,30 @@ tile.kernel @long_rows
     tile.return
   }
 
+// Fewer rows than warps: all warps share each row, and a thread has the same columns of both.
+// CHECK-LABEL: tile.kernel @few_rows
+// CHECK: tile.load {{.*}} -> tensor<2x1024xf32, #tile_gpu.linear<shape = [2, 1024], register = {{\[\[}}0, 1], [0, 2], [0, 512], [1, 0]], lane = {{\[\[}}0, 4], [0, 8], [0, 16], [0, 32], [0, 64]], warp = {{\[\[}}0, 128], [0, 256]]>>
+tile.kernel @few_rows
+  params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [] constexprs []
+  attributes {tile.num_warps = 4 : i64}
+  grid {
+  ^bb0(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>):
+    tile.yield
+  } body {
+  ^bb0(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>):
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c1024 = arith.constant 1024 : index
+    %pad = arith.constant 0.0 : f32
+    %xv = tile.view %x[%c2, %c1024] strides [%c1024, %c1] : !tile.ptr<f32> -> !tile.view<2x1024xf32>
+    %yv = tile.view %y[%c2] strides [%c1] : !tile.ptr<f32> -> !tile.view<2xf32>
+    %a = tile.load %xv[%c0, %c0] pad %pad : f32 {sizes = array<i64: 2, 1024>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: true, true>} : !tile.view<2x1024xf32> -> tensor<2x1024xf32>
+    %m = tile.reduce max %a axis 1 : tensor<2x1024xf32> -> tensor<2xf32>
+    tile.store %m, %yv[%c0] {sizes = array<i64: 2>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : tensor<2xf32>, !tile.view<2xf32>
+    tile.return
+  }
+
 // A dot of f16 works on fragments from swizzled shared memory; the loop carries its accumulator in the fragments' layout.
 // CHECK-LABEL: tile.kernel @product
 // CHECK: scf.for {{.*}} iter_args

@@ -138,3 +138,40 @@ tile.kernel @sums
     tile.store %x1, %yv[%c0] {sizes = array<i64: -1>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: false>} : f32, !tile.view<?xf32>
     tile.return
   }
+
+// -----
+
+// What is computed from 16-bit elements is dealt as they are loaded, eight at a time: nothing moves between threads.
+#N = #tile.dim<"N", 1, 1048576, opt = 64, multiple_of = 1>
+// CHECK-LABEL: tile.kernel @squares
+// CHECK: scf.for {{.*}} -> (tensor<128xf32>)
+// CHECK: %[[D:.*]] = tile.reshape %{{.*}} : tensor<2048xf32> -> tensor<2x128x8xf32>
+// CHECK: tile.reduce sum %[[D]] axis 2
+tile.kernel @squares
+  params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [#N] constexprs []
+  attributes {tile.num_warps = 4 : i64} grid {
+  ^bb0(%x: !tile.ptr<f16>, %y: !tile.ptr<f32>):
+    tile.yield
+  } body {
+  ^bb0(%x: !tile.ptr<f16>, %y: !tile.ptr<f32>):
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2048 = arith.constant 2048 : index
+    %none = arith.constant 0.0 : f16
+    %zero = arith.constant 0.0 : f32
+    %mean = arith.constant dense<0.5> : tensor<2048xf32>
+    %N = tile.dim #N
+    %xv = tile.view %x[%N] strides [%c1] : !tile.ptr<f16> -> !tile.view<?xf16>
+    %yv = tile.view %y[%N] strides [%c1] : !tile.ptr<f32> -> !tile.view<?xf32>
+    %r = scf.for %i = %c0 to %N step %c2048 iter_args(%s = %zero) -> (f32) {
+      %a = tile.load %xv[%i] pad %none : f16 {sizes = array<i64: 2048>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: false>} : !tile.view<?xf16> -> tensor<2048xf16>
+      %w = arith.extf %a : tensor<2048xf16> to tensor<2048xf32>
+      %d = arith.subf %w, %mean : tensor<2048xf32>
+      %q = arith.mulf %d, %d : tensor<2048xf32>
+      %p = tile.reduce sum %q : tensor<2048xf32> -> f32
+      %n = arith.addf %s, %p fastmath<reassoc> : f32
+      scf.yield %n : f32
+    }
+    tile.store %r, %yv[%c0] {sizes = array<i64: -1>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: false>} : f32, !tile.view<?xf32>
+    tile.return
+  }

@@ -200,7 +200,7 @@ tile.kernel @ragged params [#tile.param<"a", in, align = 16>, #tile.param<"c", o
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 #dimN = #tile.dim<"N", 1, 65536, opt = 4096, multiple_of = 8>
 
-// A store with an end: by a copy where the tile is whole, else as it was. In a loop its order would be lost, so it stays;
+// A store with an end: by a copy where the tile is whole, else out of the product's registers. In a loop its order would be lost, so it stays;
 // without an end it waits for its copies.
 // CHECK-LABEL: tile.kernel @ends
 // CHECK: %[[D:.*]] = tile_gpu.wgmma
@@ -209,8 +209,7 @@ tile.kernel @ragged params [#tile.param<"a", in, align = 16>, #tile.param<"c", o
 // CHECK-NEXT: scf.if %[[WHOLE]] {
 // CHECK: tile_gpu.tma_store %[[D]], %{{.*}} {columns = 64 : i64}
 // CHECK-NEXT: } else {
-// CHECK-NEXT: %[[MOVED:.*]] = tile_gpu.convert_layout %[[D]]
-// CHECK-NEXT: tile.store %[[MOVED]]
+// CHECK-NEXT: tile.store %[[D]]
 // CHECK: scf.for
 // CHECK-NEXT: tile.store
 // CHECK: tile_gpu.tma_store %{{.*}} {columns = 64 : i64, ordered}
@@ -234,6 +233,55 @@ tile.kernel @ends params [#tile.param<"w", out, align = 16>, #tile.param<"y", ou
   scf.for %i = %c0 to %n step %c1 {
     tile.store %d, %vy[%c0, %c0] ends[%end] {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: true, false>, in_bounds = array<i1: false, true>} : tensor<64x64xf32, #acc>, !tile.view<?x64xf32>
     tile.store %d, %vz[%i, %c0] {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, true>} : tensor<64x64xf32, #acc>, !tile.view<?x64xf32>
+  }
+  tile.return
+}
+
+// -----
+
+#rows = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [0, 2], [0, 4], [32, 0], [64, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0], [16, 0]]>
+#shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+#dimL = #tile.dim<"L", 1, 65536, opt = 4096, multiple_of = 1>
+
+// Blocks up to the smaller of the tensor's end and a multiple of the block's size: what is cut off lies behind the tensor, and
+// nothing is cleared. A multiple of half a block may cut one in the middle.
+// CHECK-LABEL: tile.kernel @causal
+// CHECK: scf.for
+// CHECK: tile_gpu.tma_fetch
+// CHECK-NOT: clear_from
+// CHECK: scf.for
+// CHECK: tile_gpu.tma_fetch
+// CHECK: tile_gpu.clear_from
+tile.kernel @causal params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [#dimL] constexprs [] grid {
+^bb0(%x: !tile.ptr<f16>, %y: !tile.ptr<f16>):
+  %l = tile.dim #dimL
+  tile.yield %l : index
+} body {
+^bb0(%x: !tile.ptr<f16>, %y: !tile.ptr<f16>):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant 0.0 : f16
+  %l = tile.dim #dimL
+  %v = tile.view %x[%l, %c64] strides[%c64, %c1] : !tile.ptr<f16> -> !tile.view<?x64xf16>
+  %vy = tile.view %y[%l, %c64] strides[%c64, %c1] : !tile.ptr<f16> -> !tile.view<?x64xf16>
+  %p = tile.program_id 0
+  %whole = arith.muli %p, %c128 : index
+  %half = arith.muli %p, %c64 : index
+  %end = arith.minsi %l, %whole : index
+  %middle = arith.minsi %l, %half : index
+  scf.for %i = %c0 to %end step %c128 {
+    %t = tile.load %v[%i, %c0] ends[%end] pad %zero : f16 {sizes = array<i64: 128, 64>, steps = array<i64: 1, 1>, has_end = array<i1: true, false>, in_bounds = array<i1: false, true>} : !tile.view<?x64xf16> -> tensor<128x64xf16, #rows>
+    %m = tile_gpu.local_alloc %t : tensor<128x64xf16, #rows> -> !tile_gpu.memdesc<128x64xf16, #shared>
+    %one = tile_gpu.local_load %m : !tile_gpu.memdesc<128x64xf16, #shared> -> tensor<128x64xf16, #rows>
+    tile.store %one, %vy[%i, %c0] {sizes = array<i64: 128, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, true>} : tensor<128x64xf16, #rows>, !tile.view<?x64xf16>
+  }
+  scf.for %i = %c0 to %middle step %c128 {
+    %t = tile.load %v[%i, %c0] ends[%middle] pad %zero : f16 {sizes = array<i64: 128, 64>, steps = array<i64: 1, 1>, has_end = array<i1: true, false>, in_bounds = array<i1: false, true>} : !tile.view<?x64xf16> -> tensor<128x64xf16, #rows>
+    %m = tile_gpu.local_alloc %t : tensor<128x64xf16, #rows> -> !tile_gpu.memdesc<128x64xf16, #shared>
+    %one = tile_gpu.local_load %m : !tile_gpu.memdesc<128x64xf16, #shared> -> tensor<128x64xf16, #rows>
+    tile.store %one, %vy[%i, %c0] {sizes = array<i64: 128, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, true>} : tensor<128x64xf16, #rows>, !tile.view<?x64xf16>
   }
   tile.return
 }

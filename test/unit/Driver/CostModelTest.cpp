@@ -43,6 +43,52 @@ kernel sums[BM: int = 64](x: in f32[M, N], y: out f32[M])
 }
 )";
 
+// Two products, the second too small to differ for 8 warps.
+constexpr const char *products = R"(
+kernel two[BM: int = 128, BN: int = 64](a: in f16[M, K], b: in f16[K, N], c: out f32[M, N], d: out f32[N, N])
+  where M in 1..=65536 opt 4096, N in 8..=64 opt 64, K in 8..=65536 opt 4096, K % 8 == 0, N % 8 == 0
+  grid (i: cdiv(M, BM))
+{
+  var acc = zeros(f32, [BM, BN]);
+  var small = zeros(f32, [BN, BN]);
+  for k in blocks(K, 64) {
+    let right = b[k, at(0, BN)];
+    acc = dot(a[block(i, BM), k], right, acc);
+    small = dot(right.T, right, small);
+  }
+  c[block(i, BM), at(0, BN)] = acc;
+  d[at(0, BN), at(0, BN)] = small;
+}
+)";
+
+// A flat grid: which programs share columns, a division tells.
+constexpr const char *flat = R"(
+kernel flat[BM: int = 128, BN: int = 256](a: in f16[M, K], b: in f16[K, N], c: out f16[M, N])
+  where M in 1..=65536 opt 16384, N in 8..=65536 opt 16384, K in 8..=65536 opt 4096, K % 8 == 0, N % 8 == 0
+  grid (p: cdiv(M, BM) * cdiv(N, BN))
+{
+  let m = block(p % cdiv(M, BM), BM);
+  let n = block(p / cdiv(M, BM), BN);
+  var acc = zeros(f32, [BM, BN]);
+  for k in blocks(K, 64) { acc = dot(a[m, k], b[k, n], acc); }
+  c[m, n] = acc as f16;
+}
+)";
+
+// Rows with a vector for all of them.
+constexpr const char *rows = R"(
+kernel rows[ROWS: int = 1](x: in f32[M, N], w: in f32[N], y: out f32[M, N])
+  where M in 1..=65536 opt 4096, N in 1..=4096 opt 4096
+  grid (i: cdiv(M, ROWS))
+{
+  let m = block(i, ROWS);
+  let n = at(0, 4096);
+  let v = x[m, n];
+  let weight = w[n];
+  y[m, n] = v * rsqrt(sum(v * v, axis: 1))[:, None] * weight;
+}
+)";
+
 class CostModel : public ::testing::Test {
 protected:
   cost::CostEstimate estimate(const char *text, TuneConfig config, TuneShape shape, const char *target = "sm_90a") {
@@ -110,6 +156,26 @@ TEST_F(CostModel, LargerTilesHoldMoreRegistersAndFewerWarpsToo) {
   EXPECT_LT(registers("128", "64", "8"), registers("128", "128", "8"));
   EXPECT_LT(registers("128", "128", "8"), registers("256", "128", "8"));
   EXPECT_LT(registers("128", "128", "8"), registers("128", "128", "4"));
+}
+
+TEST_F(CostModel, CountsRegistersAsThreadsShareThem) {
+  // The sums of 128 x 64 are shared by 8 warps, those of 64 x 64 by 4 only: 32 and 32 registers.
+  cost::CostEstimate both = estimate(products, {{"warps", "8"}}, {});
+  ASSERT_TRUE(both.valid) << both.reason;
+  EXPECT_GE(both.registers, 64);
+  EXPECT_LT(both.registers, 64 + 40);
+  // 4 warps on 4 rows: each has a whole row, and with it all of the vector; on one row each has a quarter of it.
+  cost::CostEstimate four = estimate(rows, {{"ROWS", "4"}, {"warps", "4"}}, {}), one = estimate(rows, {{"ROWS", "1"}, {"warps", "4"}}, {});
+  ASSERT_TRUE(one.valid) << one.reason;
+  EXPECT_GE(estimate(rows, {{"ROWS", "4"}, {"warps", "16"}}, {}).registers, one.registers);
+  EXPECT_GT(four.registers, 2 * 128);
+}
+
+TEST_F(CostModel, FlatGridsReadAgainWhatTheyShare) {
+  cost::CostEstimate found = estimate(flat, {{"warps", "8"}}, {});
+  double once = 2.0 * (16384.0 * 4096 * 2 + 16384.0 * 16384), all = 2.0 * 16384 * 4096 * (64 + 128);
+  EXPECT_GT(found.dramBytes, once);
+  EXPECT_LT(found.dramBytes, all / 2);
 }
 
 TEST_F(CostModel, LeavesOutWhatDoesNotFit) {

@@ -70,14 +70,14 @@ public:
       std::optional<double> &time = done[{trial.config, trial.shape, trial.effort}];
       if (time)
         continue;
-      static constexpr double timed[] = {8, 50, 200};
-      cost += 20 + timed[trial.effort];
+      static constexpr double timed[] = {8, 50, 200, 25};
+      cost += 20 + timed[std::min(trial.effort, fullEffort + 1)];
       ++count;
       known.effort = trial.effort;
       known.failed = fails && trial.config % 7 == 3;
       // A first look is not exact.
-      static constexpr double noise[] = {0.02, 0.01, 0.003};
-      time = surface.times[trial.config][trial.shape] * (1 + noise[trial.effort] * std::sin(double(trial.config * 31 + trial.shape)));
+      static constexpr double noise[] = {0.02, 0.01, 0.003, 0.002};
+      time = surface.times[trial.config][trial.shape] * (1 + noise[std::min(trial.effort, fullEffort + 1)] * std::sin(double(trial.config * 31 + trial.shape)));
       known.milliseconds = surface.times[trial.config][trial.shape];
       if (count == last)
         return false;
@@ -86,6 +86,8 @@ public:
   }
   std::optional<Outcome> find(size_t config, size_t shape, unsigned effort) const {
     auto found = done.find({config, shape, effort});
+    for (unsigned more = effort; found == done.end() && more++ < lastRound;) // what is known better
+      found = done.find({config, shape, more});
     if (found == done.end() || !found->second)
       return std::nullopt;
     return Outcome{effort, fails && config % 7 == 3, *found->second};
@@ -94,7 +96,7 @@ public:
   double loss(size_t shape) const {
     double least = INFINITY;
     for (const auto &[key, outcome] : outcomes)
-      if (key.second == shape && outcome.effort == fullEffort && !outcome.failed)
+      if (key.second == shape && outcome.effort >= fullEffort && !outcome.failed)
         least = std::min(least, outcome.milliseconds);
     return least / surface.best(shape);
   }

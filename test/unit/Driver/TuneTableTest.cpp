@@ -1,6 +1,7 @@
 // Which configuration goes with which key.
 #include "frontend/Sema/TuneTable.h"
 #include "gtest/gtest.h"
+#include <limits>
 #include <random>
 
 using namespace tile;
@@ -52,6 +53,26 @@ TEST(DivideKeys, TakesTheFirstOfEqualKeys) {
   std::vector<Expr> conditions = divideKeys({Expr::makeName("M")}, {{{16}, 1}, {{16}, 0}}, 2);
   EXPECT_EQ(conditions[0], Expr(0));
   EXPECT_EQ(conditions[1], Expr(1));
+}
+
+TEST(AgreeOnKeys, TakesWhatLosesLeast) {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  auto agree = [](std::vector<size_t> own, std::vector<std::vector<double>> times) {
+    std::vector<TunedPoint> points;
+    for (size_t choice : own)
+      points.push_back({{16}, choice});
+    points.push_back({{99}, 2}); // another key
+    times.push_back({3, 3, 1});
+    agreeOnKeys(points, times, 3);
+    EXPECT_EQ(points.back().choice, 2u);
+    for (const TunedPoint &point : points)
+      EXPECT_TRUE(point.key.front() == 99 || point.choice == points.front().choice);
+    return points.front().choice;
+  };
+  EXPECT_EQ(agree({0, 1}, {{1, 1.1, 9}, {2, 1, 9}}), 1u);      // 10% are lost here, all there
+  EXPECT_EQ(agree({0, 1}, {{1, 9, 1.1}, {9, 1, 1.1}}), 2u);    // best nowhere, and near everywhere
+  EXPECT_EQ(agree({0, 1}, {{1, none, none}, {none, 1, none}}), 0u); // the first
+  EXPECT_EQ(agree({0, 1, 1}, {}), 1u);                         // most of them
 }
 
 TEST(DivideKeys, NeedsNoKey) { EXPECT_EQ(divideKeys({}, {{{}, 0}, {{}, 1}}, 2)[0], Expr(1)); }

@@ -1,0 +1,54 @@
+// RUN: tile-opt %s --tile-gpu-allocate-shared --tile-gpu-insert-barriers --convert-tile-gpu-to-vector | FileCheck %s
+
+// Numbers of programs: taken by an increment that wraps to 0 with the last of %n, one for each warp of the consumers to read,
+// whose eight arrivals empty the slot. The count is the argument behind the kernel's own.
+// CHECK-LABEL: func.func @taken
+// CHECK-SAME: %[[N:[a-z0-9]+]]: index, %[[COUNT:[a-z0-9]+]]: !llvm.ptr<1>)
+// CHECK-SAME: tile_gpu.scratch_argument = 1 : i64, tile_gpu.scratch_bytes = 8 : i64
+// CHECK: "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}" %{{.*}}, %c1_i32{{[_0-9]*}} :
+// CHECK: "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}" %{{.*}}, %c8_i32{{[_0-9]*}} :
+// CHECK: scf.if
+// CHECK:   mbarrier.try_wait.parity
+// CHECK:   %[[READ:.*]] = llvm.load volatile %{{.*}} -> i32
+// CHECK:   %[[SAME:.*]] = nvvm.shfl.sync idx %{{.*}}, %[[READ]]
+// CHECK:   scf.if
+// CHECK:     "mbarrier.arrive.shared::cta.b64 _, [$0];"
+// CHECK:   arith.index_castui %[[SAME]]
+// CHECK: } else {
+// CHECK:   %[[TOTAL:.*]] = arith.index_cast %[[N]] : index to i32
+// CHECK:   %[[LAST:.*]] = arith.subi %[[TOTAL]]
+// CHECK:   %[[TAKEN:.*]] = llvm.inline_asm has_side_effects "atom.relaxed.gpu.global.inc.u32 $0, [$1], $2;", {{.*}} %[[COUNT]], %[[LAST]]
+// CHECK:   %[[BLOCKS:.*]] = nvvm.read.ptx.sreg.nctaid.x
+// CHECK:   %[[PROGRAM:.*]] = arith.addi %[[TAKEN]], %[[BLOCKS]] : i32
+// CHECK:   mbarrier.try_wait.parity
+// CHECK:   llvm.store volatile %[[PROGRAM]]
+// CHECK:   "mbarrier.arrive.shared::cta.b64 _, [$0];"
+// CHECK:   arith.index_castui %[[PROGRAM]]
+tile.kernel @taken params [#tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64, tile_gpu.producer_threads = 128 : i64, tile_gpu.persistent, tile_gpu.takes_programs} grid {
+^bb0(%n: index):
+  tile.yield %n : index
+} body {
+^bb0(%n: index):
+  %ring = tile_gpu.ring per_warp : !tile_gpu.ring<1>
+  %block, %blocks = tile_gpu.block_id
+  tile_gpu.warp_specialize producer {
+    scf.while (%p = %block) : (index) -> index {
+      %exists = arith.cmpi slt, %p, %n : index
+      scf.condition(%exists) %p : index
+    } do {
+    ^bb0(%p: index):
+      %next = tile_gpu.program_take %ring, %n : !tile_gpu.ring<1>
+      scf.yield %next : index
+    }
+  } consumer {
+    scf.while (%p = %block) : (index) -> index {
+      %exists = arith.cmpi slt, %p, %n : index
+      scf.condition(%exists) %p : index
+    } do {
+    ^bb0(%p: index):
+      %next = tile_gpu.program_receive %ring : !tile_gpu.ring<1>
+      scf.yield %next : index
+    }
+  }
+  tile.return
+}
