@@ -74,6 +74,10 @@ inline constexpr llvm::StringLiteral scratchArgumentName = "tile_gpu.scratch_arg
 inline constexpr llvm::StringLiteral producerThreadsName = "tile_gpu.producer_threads";
 /// Of warp_specialize: registers that a thread of the producer keeps, where they are fewer than usual.
 inline constexpr llvm::StringLiteral producerRegistersName = "tile_gpu.producer_registers";
+/// Of ring_release: a fence stands between the ordinary loads from the slot and it (unit).
+inline constexpr llvm::StringLiteral fencedName = "tile_gpu.fenced";
+/// Of a store to shared memory in a loop that is short of registers: it computes its addresses each time (unit).
+inline constexpr llvm::StringLiteral recomputesName = "tile_gpu.recomputes";
 /// Of a kernel and its function: blocks take several programs each, as many blocks as the machine holds (unit).
 inline constexpr llvm::StringLiteral persistentGridName = "tile_gpu.persistent";
 /// Of a kernel and its function: blocks take programs from a count in scratch memory (unit).

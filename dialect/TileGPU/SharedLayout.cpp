@@ -142,6 +142,49 @@ SmallVector<SmallVector<unsigned>> SharedAccess::getAccesses(bool distinct) cons
 // An 8x8 matrix is 8 rows of 16 bytes, row r at the address that lane r (of matrix 0; 8 + r of matrix 1, ...) gives.
 // Lane l receives bytes 4 (l mod 4) to 4 (l mod 4) + 3 of row l / 4; transposed, in units of 2 bytes, column l / 4 of
 // rows 2 (l mod 4) and 2 (l mod 4) + 1.
+/// Accesses to one bank, at most, of the lanes that are served together.
+static unsigned countConflicts(const LinearLayout &layout, const SharedLayout &shared) {
+  constexpr unsigned bankBytes = 4, banks = 32, warpLanes = 32;
+  SharedAccess access(layout, shared);
+  unsigned bytes = access.getVectorSize() * shared.getElementBytes(), lanes = std::min(warpLanes, banks * bankBytes / bytes);
+  ArrayRef<uint32_t> images = access.getImages(InDim::Lane);
+  SmallVector<SmallVector<uint32_t>> words(banks);
+  unsigned most = 1;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    uint32_t offset = 0;
+    for (auto [bit, image] : enumerate(images))
+      offset ^= lane >> bit & 1 ? image : 0;
+    for (uint32_t word = offset / bankBytes; word <= (offset + bytes - 1) / bankBytes; ++word) {
+      auto &bank = words[word % banks];
+      if (!is_contained(bank, word))
+        bank.push_back(word);
+      most = std::max<unsigned>(most, bank.size());
+    }
+  }
+  return most;
+}
+
+std::optional<LaneSwap> findLaneSwap(const LinearLayout &layout, const SharedLayout &shared) {
+  std::optional<LaneSwap> best;
+  unsigned fewest = countConflicts(layout, shared), size = SharedAccess(layout, shared).getVectorSize();
+  ArrayRef<Coord> registers = layout.getBases(InDim::Register), lanes = layout.getBases(InDim::Lane);
+  for (unsigned lane = 0; lane < lanes.size(); ++lane)
+    for (unsigned reg = 0; reg < registers.size(); ++reg) {
+      SmallVector<Coord> moved(lanes);
+      for (auto [x, y] : zip(moved[lane], registers[reg]))
+        x ^= y;
+      LinearLayout trial(layout.getShape(), registers, moved, layout.getBases(InDim::Warp));
+      // What one access moves stays together.
+      if (SharedAccess(trial, shared).getVectorSize() != size)
+        continue;
+      if (unsigned conflicts = countConflicts(trial, shared); conflicts < fewest) {
+        fewest = conflicts;
+        best = LaneSwap{lane, reg, trial};
+      }
+    }
+  return best;
+}
+
 std::optional<MatrixLoads> getMatrixLoads(const LinearLayout &layout, const SharedLayout &shared) {
   SharedAccess access(layout, shared, 4);
   ArrayRef<uint32_t> registers = access.getImages(InDim::Register), lanes = access.getImages(InDim::Lane),

@@ -63,6 +63,16 @@ private:
   llvm::SmallVector<unsigned> vectorBits; // the register bits that count an access's elements
 };
 
+/// An exchange between the registers of one thread that lets its warp's accesses spread over the banks of shared memory: in
+/// lanes with bit `laneBit` of their number, each register's value changes place with that whose number differs in `registerBit`.
+struct LaneSwap {
+  unsigned laneBit, registerBit;
+  LinearLayout layout; ///< where the values are then
+};
+
+/// The exchange that saves most of the passes that an access takes; none if there is nothing to save.
+std::optional<LaneSwap> findLaneSwap(const LinearLayout &layout, const SharedLayout &shared);
+
 /// How one ldmatrix instruction after the other fills the registers of a layout, or stmatrix stores them.
 struct MatrixLoads {
   bool transposed;

@@ -9,11 +9,14 @@ using namespace llvm;
 namespace tile::gpu {
 
 /// Bits that count the warps of a warpgroup.
-static constexpr unsigned groupWarpBits = 2;
+static constexpr unsigned warpgroupBits = 2;
+/// Warpgroups have four named barriers to wait at; warps need none.
+static constexpr unsigned mostWarpgroupBits = 2;
 /// Extents of a copy are at most this.
 static constexpr int64_t maxBox = 256;
 
-int64_t getBlockRows(const LinearLayout &layout) {
+int64_t getBlockRows(const LinearLayout &layout, bool byWarp) {
+  unsigned groupWarpBits = byWarp ? 0 : warpgroupBits;
   int64_t rows = std::min(layout.getShape()[0], maxBox);
   ArrayRef<Coord> warps = layout.getBases(InDim::Warp);
   for (const Coord &basis : warps.drop_front(std::min<size_t>(groupWarpBits, warps.size())))
@@ -31,8 +34,10 @@ static void span(SmallVectorImpl<int64_t> &numbers, int64_t image) {
 }
 
 std::optional<StorePlan> StorePlan::get(const LinearLayout &layout, int64_t columns, int64_t blockRows, int64_t blockColumns,
-                                        bool ordered) {
+                                        bool ordered, bool byWarp) {
   StorePlan plan;
+  unsigned groupWarpBits = byWarp ? 0 : warpgroupBits;
+  plan.groupWarps = 1 << groupWarpBits;
   SmallVector<Coord> kept;
   SmallVector<unsigned> keptBits, chunkBits; // of a register's number
   ArrayRef<Coord> registers = layout.getBases(InDim::Register);
@@ -78,7 +83,7 @@ std::optional<StorePlan> StorePlan::get(const LinearLayout &layout, int64_t colu
   for_each(kept, spanBlock);
   for_each(layout.getBases(InDim::Lane), spanBlock);
   for_each(warps.take_front(groupWarpBits), spanBlock);
-  plan.isPrivate = !ordered && warps.size() > groupWarpBits && warps.size() <= groupWarpBits + 2;
+  plan.isPrivate = !ordered && warps.size() > groupWarpBits && (byWarp || warps.size() <= groupWarpBits + mostWarpgroupBits);
   SmallVector<int64_t> allRows = plan.rows, allColumns = plan.columns;
   for (const Coord &basis : warps.drop_front(std::min<size_t>(groupWarpBits, warps.size()))) {
     bool ownRows = basis[1] == 0 && basis[0] % blockRows == 0 && !is_contained(allRows, basis[0]);
@@ -89,6 +94,8 @@ std::optional<StorePlan> StorePlan::get(const LinearLayout &layout, int64_t colu
     span(allRows, basis[0]);
     span(allColumns, basis[1]);
   }
+  if (!plan.isPrivate && byWarp)
+    return get(layout, columns, blockRows, blockColumns, ordered, /*byWarp=*/false);
   if (!plan.isPrivate) {
     plan.rows.clear();
     plan.columns.clear();

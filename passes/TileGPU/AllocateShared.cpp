@@ -131,8 +131,10 @@ static std::optional<int64_t> placeApart(SmallVector<Request> requests, int64_t 
   return total;
 }
 
-/// What a request holds, for a message: the shape and element type of its tile.
-static RankedTensorType getTile(Operation *op) { return cast<RankedTensorType>(op->getOperand(0).getType()); }
+/// What a request holds, for a message: the shape and element type of its tile; null for a ring, which holds several.
+static RankedTensorType getTile(Operation *op) {
+  return op->getNumOperands() ? dyn_cast<RankedTensorType>(op->getOperand(0).getType()) : RankedTensorType();
+}
 
 static LogicalResult reportTooLarge(KernelOp kernel, MutableArrayRef<Request> requests, int64_t total, int64_t limit,
                                     StringRef target) {
@@ -142,6 +144,8 @@ static LogicalResult reportTooLarge(KernelOp kernel, MutableArrayRef<Request> re
   SmallVector<Request *> largest = sortBySize(requests);
   for (Request *request : ArrayRef<Request *>(largest).take_front(4)) {
     RankedTensorType tile = getTile(request->op);
+    if (!tile) // a ring
+      continue;
     auto &note = error.attachNote(request->op->getLoc());
     note << request->need.bytes << " bytes for a tile of ";
     llvm::interleave(tile.getShape(), note, "x");

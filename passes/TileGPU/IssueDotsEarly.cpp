@@ -1,10 +1,10 @@
 // tile-gpu-issue-dots-early: in loops of three products and more, leaves each in flight until its result is needed.
 //
 // A product is issued as soon as its operands are there: those that need no other product of the iteration come first, the
-// loads that anything waits for before them; the others keep their order, and what does not feed them steps behind them. So
+// loads and reads of fetched vectors before them; the others keep their order, and what does not feed them steps behind them. So
 // arithmetic on one product's result runs under the next product. Gradients of attention have five products in a loop:
 //
-//   s = q·k in flight; dp = do·v in flight; wait for s; p = f(s); dv += p·do in flight; wait for dp; ds = g(p, dp);
+//   read statistics; s = q·k in flight; dp = do·v in flight; wait for s; p = f(s); dv += p·do in flight; wait for dp; ds = g(p, dp);
 //   dq = ds·k in flight; dk += ds·q in flight; wait for dq; add dq to memory; wait for the rest
 //
 // Source: FlashAttention-3, arXiv 2407.08608, whose backward pass has this order.
@@ -32,12 +32,20 @@ using OpSet = llvm::SmallSetVector<Operation *, 32>;
 /// Fewer are left to tile-gpu-overlap-dots, or have nothing to run beside.
 constexpr size_t fewestProducts = 3;
 
+/// Registers of a thread that vectors read before the products may take. They are there when the products have left few free.
+constexpr int64_t mostRegistersOfVectors = 32;
+
+/// True for a vector that was fetched beside the operands.
+bool isFetchedVector(LocalLoadOp read) { return read.getType().getRank() == 1 && read.getSource().getDefiningOp<TmaFetchOp>(); }
+
 /// True for what may change its place among operations that it neither feeds nor needs.
 bool isMovable(Operation *op) {
   if (op->hasTrait<OpTrait::IsTerminator>() || op->getNumRegions())
     return false;
   if (auto load = dyn_cast<LoadOp>(op))
     return readsConstantMemory(load);
+  if (auto read = dyn_cast<LocalLoadOp>(op))
+    return isFetchedVector(read);
   // A fetch reads what no store of this kernel changes.
   return isMemoryEffectFree(op) || isa<TmaFetchOp>(op);
 }
@@ -87,12 +95,18 @@ private:
     return movable;
   }
 
-  /// Loads first, then the products that need no other, each behind what it needs.
+  /// Loads first, then the products that need no other, each behind what it needs. Fetched vectors count as loads: products whose
+  /// operands lie in shared memory leave ordinary accesses little of its bandwidth, so a read behind them takes as long as they.
   void issueIndependent() {
     OpSet before, first;
+    int64_t registers = 0;
+    for (auto read : body.getOps<LocalLoadOp>())
+      registers += isFetchedVector(read) ? getLayout(read.getType()).getNumRegisters() : 0;
     for (Operation &op : body) {
       OpSet slice;
-      bool load = isa<LoadOp>(op) && isMovable(&op), product = isa<WgmmaOp>(op);
+      bool load = isa<LoadOp, LocalLoadOp>(op) && isMovable(&op), product = isa<WgmmaOp>(op);
+      if (isa<LocalLoadOp>(op) && registers > mostRegistersOfVectors)
+        continue;
       if ((!load && !product) || !collect(&op, slice))
         continue;
       before.insert(slice.begin(), slice.end());

@@ -240,6 +240,13 @@ LocalAllocOp getSharedOwner(Value memory) {
   return memory.getDefiningOp<LocalAllocOp>();
 }
 
+bool isReadByWgmma(Value memory) {
+  return llvm::any_of(memory.getUsers(), [](Operation *user) {
+    auto permute = dyn_cast<MemDescPermuteOp>(user);
+    return isa<WgmmaOp>(user) || (permute && isReadByWgmma(permute.getResult()));
+  });
+}
+
 Operation *getCompletion(Operation *user, Block *block) {
   Operation *here = block->findAncestorOpInBlock(*user);
   auto product = dyn_cast<WgmmaOp>(user);

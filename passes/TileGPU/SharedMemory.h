@@ -87,6 +87,9 @@ std::optional<int64_t> getSharedOffset(mlir::Operation *op);
 /// of one.
 LocalAllocOp getSharedOwner(mlir::Value memory);
 
+/// True if a product by wgmma has the tile, or a permutation of it, as an operand.
+bool isReadByWgmma(mlir::Value memory);
+
 /// The operation in `block` that ends the reading of shared memory by `user`: itself or what it is nested in, or the wait
 /// for a product left in flight.
 mlir::Operation *getCompletion(mlir::Operation *user, mlir::Block *block);

@@ -61,14 +61,20 @@ public:
 
   LogicalResult run() {
     collectGroups();
+    joinVectors();
     if (groups.empty())
       return success();
     if (failed(chooseStages()))
       return failure();
     bool crowded = needsRegisters();
     WarpSpecializeOp split = makeRegions();
-    if (crowded)
+    if (crowded) {
       split->setAttr(producerRegistersName, builder.getI64IntegerAttr(fewRegisters));
+      split.getConsumer().walk([&](Operation *op) {
+        if (isa<LocalAllocOp, TmaStoreOp>(op) && op->getParentOfType<scf::ForOp>())
+          op->setAttr(recomputesName, builder.getUnitAttr());
+      });
+    }
     Block &consumer = split.getConsumer().front(), &producer = split.getProducer().front();
     SmallVector<RingFetches> rings;
     for (Group &group : groups)
@@ -121,6 +127,45 @@ private:
       if (group->lastUser->isBeforeInBlock(last))
         group->lastUser = last;
     });
+  }
+
+  /// Vectors that are read right before a product come with its operands: one wait for both.
+  void joinVectors() {
+    for (size_t i = 0; i < groups.size();) {
+      bool vectors = isa<LocalLoadOp>(groups[i].firstUser) && llvm::all_of(groups[i].fetches, isVector);
+      Group *next = vectors ? findNeighbour(groups[i]) : nullptr;
+      if (!next) {
+        ++i;
+        continue;
+      }
+      Group &vector = groups[i];
+      next->firstUser = vector.firstUser;
+      if (next->lastUser->isBeforeInBlock(vector.lastUser))
+        next->lastUser = vector.lastUser;
+      next->fetches.append(vector.fetches);
+      // As they stand in the text: the last one fills the slot.
+      llvm::sort(next->fetches, [](TmaFetchOp a, TmaFetchOp b) { return a->isBeforeInBlock(b); });
+      next->perWarp = true;
+      groups.erase(groups.begin() + i);
+      i = 0;
+    }
+  }
+
+  /// True for a fetch whose ring is not its own alone.
+  static bool isNumbered(TmaFetchOp fetch) { return fetch->hasAttr(ringName) || fetch.getMulticast(); }
+  static bool isVector(TmaFetchOp fetch) { return fetch.getType().getShape().size() == 1 && !isNumbered(fetch); }
+
+  /// The group of the same block that is first used next, by a product or another such vector's read, if only reads of fetched tiles
+  /// stand before that.
+  Group *findNeighbour(const Group &group) {
+    for (Operation *op = group.firstUser->getNextNode(); op; op = op->getNextNode()) {
+      for (Group &other : groups)
+        if (other.firstUser == op && other.fetches[0]->getBlock() == op->getBlock() && llvm::none_of(other.fetches, isNumbered))
+          return isa<WgmmaOp>(op) || llvm::all_of(other.fetches, isVector) ? &other : nullptr;
+      if (!isMemoryEffectFree(op) && !isa<LocalLoadOp, TmaFetchOp>(op))
+        return nullptr;
+    }
+    return nullptr;
   }
 
   /// The loop around a fetch that is not the one over programs.
@@ -264,7 +309,7 @@ private:
       types.push_back(fetch.getType());
     builder.setInsertionPoint(group.firstUser);
     auto wait = RingWaitOp::create(builder, group.firstUser->getLoc(), types, group.ring);
-    Operation *after = wait;
+    Operation *after = wait, *read = wait;
     for (auto [fetch, tile] : llvm::zip(group.fetches, wait.getTiles())) {
       SmallVector<Operation *> users;
       SmallVector<MemDescPermuteOp> permutes;
@@ -273,12 +318,26 @@ private:
         permute->moveAfter(after);
         after = permute;
       }
+      for (Operation *user : users)
+        if (Operation *here = fetch->getBlock()->findAncestorOpInBlock(*user); !isa<WgmmaOp>(user) && read->isBeforeInBlock(here))
+          read = here;
       fetch.getResult().replaceAllUsesWith(tile);
     }
     builder.setInsertionPointAfter(group.lastUser->isBeforeInBlock(after) ? after : group.lastUser);
-    RingReleaseOp::create(builder, group.lastUser->getLoc(), group.ring);
+    auto release = RingReleaseOp::create(builder, group.lastUser->getLoc(), group.ring);
+    if (group.perWarp && isFenced(read, release))
+      release->setAttr(fencedName, builder.getUnitAttr());
     for (TmaFetchOp fetch : group.fetches)
       fetch.erase();
+  }
+
+  /// True if what stands between the last ordinary load from a slot and its release fences the one from the copy that follows the
+  /// other anyway.
+  static bool isFenced(Operation *read, Operation *release) {
+    for (Operation *op = read->getNextNode(); op && op != release; op = op->getNextNode())
+      if (auto alloc = dyn_cast<LocalAllocOp>(op); alloc && isReadByWgmma(alloc.getResult()))
+        return true;
+    return false;
   }
 
   KernelOp kernel;

@@ -243,7 +243,8 @@ private:
     if (access.hasEnds() && isOrdered(store))
       return std::nullopt;
     int64_t swizzle = rowBytes >= 128 ? 128 : rowBytes >= 64 ? 64 : 32;
-    int64_t blockRows = getBlockRows(getLayout(cast<RankedTensorType>(value.getType())));
+    // What is added, in a loop perhaps, is staged by each warp alone; a result's copies are rather few and large.
+    int64_t blockRows = getBlockRows(getLayout(cast<RankedTensorType>(value.getType())), /*byWarp=*/isa<AtomicOp>(store));
     TensorMapAttr map = makeMap(kernel.getContext(), access, {blockRows, type.getDimSize(1)}, swizzle, elementBytes);
     if (!map)
       return std::nullopt;
@@ -311,7 +312,7 @@ private:
   static std::optional<int64_t> getStagingBytes(const Store &store, int64_t columns) {
     auto type = cast<RankedTensorType>(store.value.getType());
     LinearLayout layout = getLayout(type);
-    if (columns > type.getDimSize(1) || !StorePlan::get(layout, columns, getBlockRows(layout), store.map.getBox()[0], isOrdered(store.store)))
+    if (columns > type.getDimSize(1) || !StorePlan::get(layout, columns, getBlockRows(layout, isa<AtomicOp>(store.store)), store.map.getBox()[0], isOrdered(store.store)))
       return std::nullopt;
     return type.getDimSize(0) * columns * getSharedElementBytes(type.getElementType());
   }

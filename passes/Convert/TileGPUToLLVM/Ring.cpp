@@ -208,7 +208,8 @@ struct LowerRingRelease : OpConversionPattern<RingReleaseOp> {
     Value slot = readSlot(rewriter, loc, ring[ReleaseSlot], type.getStages());
     if (perWarp) {
       // Ordinary loads have read the slot, the copy engine will write it: another proxy.
-      fenceAsyncProxy(rewriter, loc);
+      if (!op->hasAttr(fencedName))
+        fenceAsyncProxy(rewriter, loc);
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     }
     unsigned group = perWarp ? 32 : std::min<int64_t>(warpgroupThreads, getConsumerThreads(op));

@@ -1,4 +1,5 @@
 // local_alloc, local_load and memdesc_permute: tiles in shared memory.
+#include "dialect/AttributeNames.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/TileGPU/SharedMemory.h"
@@ -8,13 +9,6 @@
 using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
-
-static bool isReadByWgmma(Value memory) {
-  return llvm::any_of(memory.getUsers(), [](Operation *user) {
-    auto permute = dyn_cast<MemDescPermuteOp>(user);
-    return isa<WgmmaOp>(user) || (permute && isReadByWgmma(permute.getResult()));
-  });
-}
 
 void tile::gpu::fenceAsyncProxy(OpBuilder &builder, Location loc) {
   NVVM::FenceProxyOp::create(builder, loc, NVVM::ProxyKindAttr::get(builder.getContext(), NVVM::ProxyKind::async_shared),
@@ -32,10 +26,11 @@ struct LowerLocalAlloc : OpConversionPattern<LocalAllocOp> {
       return op.emitError("internal: expected " + sharedOffsetName.str() +
                           " from tile-gpu-allocate-shared, found none");
     Value base = getSharedPointer(rewriter, op.getLoc(), *offset);
+    bool forWgmma = isReadByWgmma(op.getResult()); // then the target has stmatrix
     storeTile(rewriter, op.getLoc(), adaptor.getSource(), getLayout(op.getSource().getType()),
-              getSharedLayout(op.getType()), base);
+              getSharedLayout(op.getType()), base, /*matrices=*/forWgmma, op->hasAttr(recomputesName));
     // Ordinary stores and wgmma reach shared memory by different ways; the block's barrier alone does not order them.
-    if (isReadByWgmma(op.getResult()))
+    if (forWgmma)
       fenceAsyncProxy(rewriter, op.getLoc());
     rewriter.replaceOp(op, base);
     return success();

@@ -1,5 +1,6 @@
 // Vector stores and loads, ldmatrix and stmatrix, at addresses that are linear over F2 in the thread's number.
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
+#include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 
@@ -67,11 +68,15 @@ namespace {
 /// Addresses in shared memory: base + (thread part XOR constant).
 class Addresses {
 public:
-  Addresses(OpBuilder &builder, Location loc, Value base, ArrayRef<uint32_t> threadImages, const ExtraOffset &extra)
+  Addresses(OpBuilder &builder, Location loc, Value base, ArrayRef<uint32_t> threadImages, const ExtraOffset &extra,
+            bool recomputes = false)
       : builder(builder), loc(loc), base(base) {
     ThreadNumber number({}, threadImages);
     part = number.getBase(builder, loc);
     mask = number.getMask();
+    // Behind a statement with side effects nothing knows that it is the same each time.
+    if (recomputes)
+      part = inlinePTX(builder, loc, builder.getI32Type(), {part}, "mov.b32 $0, $1;", "=r,r");
     if (!extra.index)
       return;
     Value moved = applyLinear(builder, loc, extra.index, extra.images);
@@ -108,8 +113,9 @@ private:
 //===--- Stores and loads
 //-------------------------------------------------------------------------------------------===//
 
-static void storeMatrices(OpBuilder &builder, Location loc, Value stored, const MatrixLoads &plan, Value base) {
-  Addresses addresses(builder, loc, base, plan.addressImages, {});
+static void storeMatrices(OpBuilder &builder, Location loc, Value stored, const MatrixLoads &plan, Value base,
+                          bool recomputes) {
+  Addresses addresses(builder, loc, base, plan.addressImages, {}, recomputes);
   for (const MatrixLoads::Load &load : plan.loads) {
     size_t perMatrix = load.registers.size() / plan.matrices;
     SmallVector<Value> words;
@@ -125,13 +131,13 @@ static void storeMatrices(OpBuilder &builder, Location loc, Value stored, const 
 }
 
 void storeTile(OpBuilder &builder, Location loc, Value vector, const LinearLayout &layout, const SharedLayout &shared,
-               Value base, bool matrices) {
+               Value base, bool matrices, bool recomputes) {
   Value stored = toStoredVector(builder, loc, vector);
   if (matrices)
     if (auto plan = getMatrixLoads(layout, shared))
-      return storeMatrices(builder, loc, stored, *plan, base);
+      return storeMatrices(builder, loc, stored, *plan, base, recomputes);
   SharedAccess access(layout, shared);
-  Addresses addresses(builder, loc, base, access.getThreadImages(), {});
+  Addresses addresses(builder, loc, base, access.getThreadImages(), {}, recomputes);
   unsigned bytes = access.getVectorSize() * shared.getElementBytes();
   for (ArrayRef<unsigned> registers : access.getAccesses(/*distinct=*/true)) {
     Value value =

@@ -28,9 +28,10 @@ struct ExtraOffset {
 };
 
 /// Stores a tile held in `layout` to shared memory at `base` (ptr<3>). Elements that threads hold in several registers
-/// are stored once. With `matrices`, by stmatrix (sm_90) where it fits.
+/// are stored once. With `matrices`, by stmatrix (sm_90) where it fits; with `recomputes`, addresses stay in no registers.
 void storeTile(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value vector, const LinearLayout &layout,
-               const SharedLayout &shared, mlir::Value base, bool matrices = false);
+               const SharedLayout &shared, mlir::Value base, bool matrices = false,
+               bool recomputes = false);
 /// Loads a tile into `layout`: a vector of `elementType`. With `matrices`, by ldmatrix where it fits.
 mlir::Value loadTile(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type elementType, const LinearLayout &layout,
                      const SharedLayout &shared, mlir::Value base, bool matrices, const ExtraOffset &extra = {});

@@ -36,19 +36,20 @@ static Value advance(OpBuilder &builder, Location loc, Value pointer, LLVM::GEPA
 
 namespace {
 
-/// Threads that synchronise with each other: a warpgroup, or all that compute.
+/// Threads that synchronise with each other: a warp, a warpgroup, or all that compute.
 class Group {
 public:
-  static constexpr int64_t size = 128;
+  static constexpr int64_t size = 128; // of a warpgroup
 
-  Group(OpBuilder &builder, Location loc, bool isWarpgroup) : thread(getThreadId(builder, loc)) {
-    if (!isWarpgroup)
+  /// Of `threads` threads each, all if there is none.
+  Group(OpBuilder &builder, Location loc, int64_t threads) : thread(getThreadId(builder, loc)), threads(threads) {
+    if (!threads)
       return;
-    number = arith::ShRUIOp::create(builder, loc, thread, constantI32(builder, loc, 7));
-    thread = arith::AndIOp::create(builder, loc, thread, constantI32(builder, loc, size - 1));
+    number = arith::ShRUIOp::create(builder, loc, thread, constantI32(builder, loc, llvm::Log2_64(threads)));
+    thread = arith::AndIOp::create(builder, loc, thread, constantI32(builder, loc, threads - 1));
   }
 
-  /// The warpgroup's number; null for all threads.
+  /// The group's number; null for all threads.
   Value getNumber() const { return number; }
   /// The thread's number in the group.
   Value getThread() const { return thread; }
@@ -58,6 +59,10 @@ public:
       BarrierOp::create(builder, loc);
       return;
     }
+    if (threads < size) {
+      NVVM::SyncWarpOp::create(builder, loc, constantI32(builder, loc, -1));
+      return;
+    }
     Value id = addConstant(builder, loc, number, warpgroupBarrier);
     NVVM::BarrierOp::create(builder, loc, TypeRange(), id, constantI32(builder, loc, size), NVVM::BarrierReductionAttr(),
                             Value());
@@ -65,6 +70,7 @@ public:
 
 private:
   Value number, thread;
+  int64_t threads;
 };
 
 struct LowerDescriptor : OpConversionPattern<DescriptorOp> {
@@ -179,6 +185,16 @@ struct LowerTmaLoad : OpConversionPattern<TmaLoadOp> {
   }
 };
 
+/// The values in the registers where `swap` wants them.
+Value swapRegisters(OpBuilder &b, Location loc, Value vector, const LaneSwap &swap) {
+  SmallVector<int64_t> registers;
+  for (int64_t reg = 0; reg < cast<VectorType>(vector.getType()).getNumElements(); ++reg)
+    registers.push_back(reg ^ int64_t(1) << swap.registerBit);
+  Value bit = arith::AndIOp::create(b, loc, getThreadId(b, loc), constantI32(b, loc, 1 << swap.laneBit));
+  Value swaps = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, bit, constantI32(b, loc, 0));
+  return arith::SelectOp::create(b, loc, swaps, takeElements(b, loc, vector, registers), vector);
+}
+
 struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(TmaStoreOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
@@ -198,7 +214,7 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
           rowDim = i;
           blockRows = map.getBox()[i];
         }
-      return StorePlan::get(getLayout(type), columns, blockRows, map.getBox()[0], op.getOrdered());
+      return StorePlan::get(getLayout(type), columns, blockRows, map.getBox()[0], op.getOrdered(), /*byWarp=*/op.getAdd());
     };
     auto plan = getPlan(columns);
     if (!plan)
@@ -206,7 +222,7 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
     // Where there is no memory for all columns, its halves take turns: one is filled while the other is copied. Chunks are
     // four or more, an even number, so that the last one's half is not the first one's of the next time.
     bool takesTurns = false;
-    if (columns < type.getDimSize(1) && columns / 2 % map.getBox()[0] == 0)
+    if (!op.getAdd() && columns < type.getDimSize(1) && columns / 2 % map.getBox()[0] == 0)
       if (auto halves = getPlan(columns / 2); halves && halves->registers.size() % 2 == 0) {
         takesTurns = true;
         columns /= 2;
@@ -216,7 +232,8 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
     SharedLayout staging = getStagingLayout(op, columns);
     int64_t elementBytes = staging.getElementBytes(), rowBytes = columns * elementBytes;
     Value memory = getSharedPointer(rewriter, loc, *offset);
-    Group group(rewriter, loc, plan->isPrivate);
+    constexpr int64_t warpThreads = 32;
+    Group group(rewriter, loc, plan->isPrivate ? plan->groupWarps * warpThreads : 0);
     auto firstOf = [&](ArrayRef<uint32_t> images) {
       bool moves = plan->isPrivate && llvm::any_of(images, [](uint32_t image) { return image != 0; });
       return moves ? applyLinear(rewriter, loc, group.getNumber(), images) : Value();
@@ -236,8 +253,13 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
       wait(/*forReading=*/true, /*pending=*/takesTurns);
       group.synchronize(rewriter, loc);
       Value base = takesTurns && chunk % 2 ? advance(rewriter, loc, memory, int32_t(staging.getBytes())) : memory;
-      storeTile(rewriter, loc, takeElements(rewriter, loc, adaptor.getValue(), registers), plan->chunk, staging, base,
-                /*matrices=*/true);
+      Value values = takeElements(rewriter, loc, adaptor.getValue(), registers);
+      // Worth its registers in a loop, where sums are; a result is stored once.
+      auto swap = op.getAdd() ? findLaneSwap(plan->chunk, staging) : std::nullopt;
+      if (swap)
+        values = swapRegisters(rewriter, loc, values, *swap);
+      storeTile(rewriter, loc, values, swap ? swap->layout : plan->chunk, staging, base, /*matrices=*/true,
+                op->hasAttr(recomputesName));
       fenceAsyncProxy(rewriter, loc);
       group.synchronize(rewriter, loc);
       auto branch = scf::IfOp::create(rewriter, loc, elected, /*withElseRegion=*/false);
@@ -306,7 +328,7 @@ struct LowerClearFrom : OpConversionPattern<ClearFromOp> {
     int64_t threads = getCount(numThreadsName) - getCount(producerThreadsName);
     // Each warpgroup clears all for itself: it need not wait for others, who may wait for it elsewhere.
     bool byWarpgroup = threads > Group::size && threads <= 4 * Group::size;
-    Group group(rewriter, loc, byWarpgroup);
+    Group group(rewriter, loc, byWarpgroup ? Group::size : 0);
     constexpr int64_t chunkBytes = 16;
     auto loop = scf::ForOp::create(rewriter, loc, group.getThread(),
                                    constantI32(rewriter, loc, getSharedLayout(type).getBytes() / chunkBytes),

@@ -129,6 +129,41 @@ tile.kernel @together params [#tile.param<"y", out, align = 16>, #tile.param<"z"
 
 // -----
 
+// Sums: each warp stages and copies its own 16 rows and waits for itself alone. Lanes of odd rows store other columns first, so
+// that rows beside each other meet different banks.
+#split = #tile_gpu.linear<shape = [64, 128], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [0, 64]]>
+// CHECK-LABEL: func.func @sums
+// CHECK: tile_gpu.shared_bytes = 32768
+// CHECK: %[[FOUR:.*]] = arith.constant 4 : i32
+// CHECK-NOT: nvvm.barrier
+// CHECK: nvvm.cp.async.bulk.wait_group 0 {read}
+// CHECK: nvvm.bar.warp.sync
+// CHECK: %[[BIT:.*]] = arith.andi %{{.*}}, %{{.*}} : i32
+// CHECK: %[[ODD:.*]] = arith.cmpi ne, %[[BIT]]
+// CHECK: arith.select %[[ODD]], %{{.*}}, %{{.*}} : vector<32xf32>
+// CHECK-COUNT-16: llvm.store {{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<3>
+// CHECK-NEXT: nvvm.fence.proxy
+// CHECK: nvvm.bar.warp.sync
+// CHECK: scf.if
+// CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.reduce
+// CHECK-NOT: nvvm.cp.async.bulk.tensor.reduce
+// CHECK-NOT: nvvm.barrier
+// CHECK: return
+tile.kernel @sums params [#tile.param<"z", out, align = 16>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64}
+  grid {
+  ^bb0(%z: !tile.ptr<f32>):
+    tile.yield
+  } body {
+  ^bb0(%z: !tile.ptr<f32>):
+    %c0 = arith.constant 0 : index
+    %s = arith.constant dense<1.0> : tensor<64x128xf32, #split>
+    %e = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [32, 16], swizzle = 128>
+    tile_gpu.tma_store %s, %e [%c0, %c0] {add, columns = 128 : i64} : tensor<64x128xf32, #split>
+    tile.return
+  }
+
+// -----
+
 // Rows behind the limit: each warpgroup clears them all, 16 bytes of a thread at a time, and only writes: another
 // warpgroup may do the same. Columns: the swizzle taken back, what is cut in two element by element.
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>

@@ -12,16 +12,16 @@
 !acc = tensor<64x64xf32, #acc>
 !p = tensor<64x64xf16, #acc>
 
-// The load first, then what needs no other product; each further product behind what it needs; waits where results are used,
-// reads of what was fetched before them.
+// The load and the fetched vector first, then what needs no other product; each further product behind what it needs; waits
+// where results are used.
 // CHECK-LABEL: tile.kernel @gradients
 // CHECK: scf.for
 // CHECK:   %[[W:.*]] = tile.load
+// CHECK:   %[[F:.*]] = tile_gpu.tma_fetch {{.*}}64xf32
+// CHECK-NEXT: %[[R:.*]] = tile_gpu.local_load %[[F]]
 // CHECK:   %[[S:.*]] = tile_gpu.wgmma {{.*}} async
 // CHECK-NEXT: %[[D:.*]] = tile_gpu.wgmma {{.*}} async
-// CHECK: %[[F:.*]] = tile_gpu.tma_fetch
-// CHECK-NEXT: %[[R:.*]] = tile_gpu.local_load %[[F]]
-// CHECK-NEXT: %[[S1:.*]] = tile_gpu.wgmma_wait %[[S]] {pending = 1 : i64}
+// CHECK:   %[[S1:.*]] = tile_gpu.wgmma_wait %[[S]] {pending = 1 : i64}
 // CHECK:   %[[P:.*]] = math.exp2
 // CHECK:   %[[P16:.*]] = arith.truncf %[[P]]
 // CHECK-NEXT: %[[GV:.*]] = tile_gpu.wgmma %[[P16]], {{.*}} async
@@ -36,14 +36,19 @@
 // CHECK:   tile_gpu.wgmma_wait %[[GK]] {pending = 0 : i64}
 // CHECK:   scf.yield
 
-// A slot goes back when the last product that reads it is done. Products that wait for each other's results take no turns.
+// A slot goes back when the last product that reads it is done. The vector has come with the first product's operand, and what
+// is stored for the third one has fenced its read. Products that wait for each other's results take no turns.
 // RINGS-LABEL: tile.kernel @gradients
 // RINGS-NOT: tile_gpu.turn_wait
+// RINGS: %[[RING:.*]] = tile_gpu.ring per_warp : <{{[0-9]+}}, <64x64xf16, {{.*}}>>, <64xf32, {{.*}}>>>
 // RINGS: consumer
-// RINGS: tile_gpu.ring_release {{.*}}64xf32
+// RINGS: scf.for
+// RINGS:   %[[X:.*]]:2 = tile_gpu.ring_wait %[[RING]]
+// RINGS:   tile_gpu.local_load %[[X]]#1
+// RINGS:   tile_gpu.wgmma {{.*}} async
 // RINGS-NOT: tile_gpu.ring_release
-// RINGS: tile_gpu.wgmma_wait {{.*}} {pending = 0 : i64}
-// RINGS: tile_gpu.ring_release
+// RINGS:   tile_gpu.wgmma_wait {{.*}} {pending = 0 : i64}
+// RINGS-NEXT: tile_gpu.ring_release %[[RING]] {tile_gpu.fenced}
 
 // A barrier before the store of the next iteration's tile, which may meet the product in flight, and one before its product.
 // BARRIERS-LABEL: tile.kernel @gradients

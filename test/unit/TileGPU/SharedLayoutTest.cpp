@@ -2,6 +2,7 @@
 #include "dialect/TileGPU/SharedLayout.h"
 
 #include "gtest/gtest.h"
+#include <map>
 #include <set>
 #include <vector>
 
@@ -177,6 +178,38 @@ void expectMatrixLoads(const LinearLayout &layout, const SharedLayout &shared, b
       }
   }
   EXPECT_EQ(filled.size(), layout.getNumRegisters());
+}
+
+/// Most of the 4-byte words of one bank that a half-warp's 8-byte accesses touch.
+unsigned countPasses(const LinearLayout &layout, const SharedLayout &shared) {
+  unsigned most = 0;
+  for (unsigned half = 0; half < 32; half += 16) {
+    std::map<uint32_t, std::set<uint32_t>> banks;
+    for (unsigned lane = half; lane < half + 16; ++lane)
+      for (unsigned word = 0; word < 2; ++word) {
+        uint32_t address = shared.getOffset(layout.apply(0, lane, 0)) / 4 + word;
+        banks[address % 32].insert(address);
+      }
+    for (auto &[bank, words] : banks)
+      most = std::max<unsigned>(most, words.size());
+  }
+  return most;
+}
+
+TEST(LaneSwap, SpreadsAnAccumulatorOverTheBanks) {
+  LinearLayout layout = LinearLayout::mmaAccumulator(64, 128, 4, 2);
+  SharedLayout shared = SharedLayout::staging({64, 128}, 4, 128, 16);
+  EXPECT_EQ(countPasses(layout, shared), 2u);
+  auto swap = findLaneSwap(layout, shared);
+  ASSERT_TRUE(swap);
+  EXPECT_EQ(countPasses(swap->layout, shared), 1u);
+  // What a register holds then is what that layout says.
+  for (unsigned lane = 0; lane < 32; ++lane)
+    for (unsigned reg = 0; reg < layout.getNumRegisters(); ++reg) {
+      unsigned source = lane >> swap->laneBit & 1 ? reg ^ 1u << swap->registerBit : reg;
+      EXPECT_EQ(swap->layout.apply(reg, lane, 5), layout.apply(source, lane, 5));
+    }
+  EXPECT_FALSE(findLaneSwap(swap->layout, shared)); // nothing left to save
 }
 
 TEST(MatrixLoads, Operands) {

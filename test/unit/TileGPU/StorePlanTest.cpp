@@ -21,17 +21,17 @@ int64_t boxOffset(int64_t row, int64_t column, int64_t swizzle) {
   return linear ^ ((linear >> 7) & (swizzle / 16 - 1)) << 4;
 }
 
-/// Emulates a store of the tile by 4 x groups warps; returns whether each warpgroup worked alone.
-bool check(const LinearLayout &layout, int64_t columns, unsigned elementBytes, bool ordered = false) {
-  int64_t m = layout.getShape()[0], n = layout.getShape()[1], rows = getBlockRows(layout);
+/// Emulates a store of the tile; returns whether each warpgroup worked alone, or, with `byWarp`, each warp.
+bool check(const LinearLayout &layout, int64_t columns, unsigned elementBytes, bool ordered = false, bool byWarp = false) {
+  int64_t m = layout.getShape()[0], n = layout.getShape()[1], rows = getBlockRows(layout, byWarp);
   int64_t swizzle = std::min<int64_t>(128, columns * elementBytes), width = swizzle / elementBytes;
-  auto plan = StorePlan::get(layout, columns, rows, width, ordered);
+  auto plan = StorePlan::get(layout, columns, rows, width, ordered, byWarp);
   EXPECT_TRUE(plan);
   if (!plan)
     return false;
   SharedLayout staging = SharedLayout::staging({m, columns}, elementBytes, swizzle, rows);
   EXPECT_EQ(staging.getBytes(), m * columns * elementBytes);
-  unsigned warps = layout.getNumWarps(), groups = plan->isPrivate ? warps / 4 : 1;
+  unsigned warps = layout.getNumWarps(), groups = plan->isPrivate ? warps / plan->groupWarps : 1;
   EXPECT_EQ(int64_t(plan->registers.size()), n / columns);
 
   std::map<std::pair<int64_t, int64_t>, int> copied;
@@ -43,7 +43,7 @@ bool check(const LinearLayout &layout, int64_t columns, unsigned elementBytes, b
           Coord inTile = layout.apply(plan->registers[chunk][reg], lane, warp), inChunk = plan->chunk.apply(reg, lane, warp);
           EXPECT_EQ(inTile[0], inChunk[0]);
           EXPECT_EQ(inTile[1], inChunk[1] + int64_t(chunk) * columns);
-          memory[staging.getOffset(inChunk)] = {inTile[0], inTile[1], warp / 4};
+          memory[staging.getOffset(inChunk)] = {inTile[0], inTile[1], warp / plan->groupWarps};
         }
     for (unsigned group = 0; group < groups; ++group) {
       int64_t first = 0, firstColumn = 0;
@@ -76,7 +76,7 @@ bool check(const LinearLayout &layout, int64_t columns, unsigned elementBytes, b
   EXPECT_EQ(int64_t(copied.size()), m * n);
   for (auto &[place, count] : copied)
     EXPECT_EQ(count, 1) << place.first << ", " << place.second;
-  return plan->isPrivate;
+  return plan->isPrivate && plan->groupWarps == (byWarp ? 1u : 4u);
 }
 
 LinearLayout accumulator(int64_t m, int64_t n, unsigned warpsM, unsigned warpsN) {
@@ -106,6 +106,15 @@ TEST(StorePlan, AllThreadsTogether) {
   EXPECT_FALSE(check(accumulator(64, 64, 8, 1), 64, 2)); // the second holds duplicates
 }
 
+TEST(StorePlan, WarpsAlone) {
+  EXPECT_TRUE(check(accumulator(64, 128, 4, 2), 128, 4, /*ordered=*/false, /*byWarp=*/true));
+  EXPECT_TRUE(check(accumulator(64, 128, 4, 1), 32, 4, /*ordered=*/false, /*byWarp=*/true)); // one warpgroup
+  EXPECT_TRUE(check(accumulator(256, 64, 16, 1), 64, 4, /*ordered=*/false, /*byWarp=*/true));
+  EXPECT_TRUE(check(accumulator(128, 64, 4, 1), 32, 4, /*ordered=*/false, /*byWarp=*/true)); // two blocks each
+  EXPECT_FALSE(check(accumulator(64, 64, 4, 2), 64, 2, /*ordered=*/false, /*byWarp=*/true)); // one copy holds columns of two
+  EXPECT_FALSE(check(accumulator(64, 128, 4, 2), 128, 4, /*ordered=*/true, /*byWarp=*/true));
+}
+
 TEST(StorePlan, ColumnsThatThreadsCount) {
   LinearLayout sideBySide = accumulator(64, 128, 4, 2);
   EXPECT_FALSE(StorePlan::get(sideBySide, 32, 64, 32, false));
@@ -116,6 +125,7 @@ TEST(StorePlan, BlocksOfRows) {
   EXPECT_EQ(getBlockRows(accumulator(128, 256, 8, 1)), 64);
   EXPECT_EQ(getBlockRows(accumulator(128, 128, 4, 1)), 128);
   EXPECT_EQ(getBlockRows(accumulator(512, 16, 4, 1)), 256); // the most that a copy takes
+  EXPECT_EQ(getBlockRows(accumulator(64, 128, 4, 2), /*byWarp=*/true), 16);
 }
 
 } // namespace
