@@ -245,19 +245,6 @@ def TileGPUGuardMasks : Pass<"tile-gpu-guard-masks", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tile::TileDialect"];
 }
 
-def TileGPUSkipUnusedRows : Pass<"tile-gpu-skip-unused-rows", "::mlir::ModuleOp"> {
-  let summary = "leave out products of rows that no store can observe";
-  let description = [{
-    Where all that comes of a product's rows behind an end is stored with that end, the product learns how many rows matter.
-    A warpgroup whose rows all lie behind them does not multiply.
-    ```mlir
-    %d = tile_gpu.wgmma %a, %b, %acc rows %left : …
-    tile.store %d, %c[%start, %n] ends[%end] …      // %left = %end - %start
-    ```
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
-}
-
 def TileGPUOverlapDots : Pass<"tile-gpu-overlap-dots", "::mlir::ModuleOp"> {
   let summary = "run one iteration's first product beside the last one's second";
   let description = [{

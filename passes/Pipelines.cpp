@@ -87,7 +87,6 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUGuardMasks());
   addCleanup(pm);
   pm.addPass(createTileGPUDeferRowSums());
-  pm.addPass(createTileGPUSkipUnusedRows());
   pm.addPass(createTileGPUUseTma({options.target}));
   pm.addPass(createTileGPUMulticast());
   pm.addPass(createTileGPUOverlapDots());

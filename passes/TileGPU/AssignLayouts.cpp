@@ -280,8 +280,7 @@ private:
     auto create = [&](Value to) -> Value {
       if (swapped)
         to = transposeTile(builder, to);
-      Value product = WgmmaOp::create(builder, dot.getLoc(), to.getType(), a, b, to, /*rows=*/Value(), /*async=*/false,
-                                       dot.getIsUnsigned());
+      Value product = WgmmaOp::create(builder, dot.getLoc(), to.getType(), a, b, to, /*async=*/false, dot.getIsUnsigned());
       return swapped ? transposeTile(builder, product) : product;
     };
     return addUp(dot, acc, create);

@@ -288,8 +288,8 @@ private:
       clone(c.scaling, mapping);
       sum = mapping.lookupOrDefault(c.second.getAcc());
     }
-    return WgmmaOp::create(builder, c.second.getLoc(), c.second.getType(), state[loop.getNumRegionIterArgs()], b, sum,
-                           /*rows=*/Value(), async, c.second.getIsUnsigned());
+    return WgmmaOp::create(builder, c.second.getLoc(), c.second.getType(), state[loop.getNumRegionIterArgs()], b, sum, async,
+                           c.second.getIsUnsigned());
   }
 
   /// All iterations, of which there is one at least; gives the loop's results.

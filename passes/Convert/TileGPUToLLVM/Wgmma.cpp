@@ -137,21 +137,15 @@ std::optional<Plan> makePlan(const LinearLayout &acc, int64_t depth, unsigned el
   return plan;
 }
 
-/// The text of a product. Operand numbers: accumulators, then A (a descriptor or its words), then B's descriptor, then, if the
-/// product is `optional`, the barrier of a warpgroup that leaves it out, 0 for others. The product would have brought the four
-/// warps together, on which those rely who release its operands: so does the barrier.
+/// The text of a product. Operand numbers: accumulators, then A (a descriptor or its words), then B's descriptor.
 std::string writeProduct(const Plan &plan, const Instruction &instruction, unsigned words, const WgmmaDescriptor *a,
-                         const WgmmaDescriptor &b, bool fromZero, bool async, bool optional) {
+                         const WgmmaDescriptor &b, bool fromZero, bool async) {
   unsigned perBlock = words / (plan.rowBlocks * plan.columnBlocks), wordsA = 4 * plan.steps * plan.rowBlocks;
   unsigned first = words, descriptorB = words + (a ? 1 : wordsA);
   bool transposes = StringRef(instruction.a).ends_with("f16");
   std::string text;
   llvm::raw_string_ostream out(text);
-  out << "{\n.reg .pred zero, add;\n.reg .b64 a, b;\nsetp.ne.b32 zero, 0, 0;\nsetp.ne.b32 add, 1, 0;\n";
-  if (optional)
-    out << ".reg .pred needed;\nsetp.eq.b32 needed, $" << descriptorB + 1 << ", 0;\n@needed bra.uni PRODUCT;\nbar.sync $"
-        << descriptorB + 1 << ", 128;\nbra.uni DONE;\nPRODUCT:\n";
-  out << "wgmma.fence.sync.aligned;\n";
+  out << "{\n.reg .pred zero, add;\n.reg .b64 a, b;\nsetp.ne.b32 zero, 0, 0;\nsetp.ne.b32 add, 1, 0;\nwgmma.fence.sync.aligned;\n";
   auto list = [&](unsigned from, unsigned count) {
     out << "{";
     for (unsigned i = 0; i < count; ++i)
@@ -183,8 +177,6 @@ std::string writeProduct(const Plan &plan, const Instruction &instruction, unsig
   out << "wgmma.commit_group.sync.aligned;\n";
   if (!async)
     out << "wgmma.wait_group.sync.aligned 0;\n";
-  if (optional)
-    out << "DONE:\n";
   out << "}";
   return text;
 }
@@ -250,27 +242,10 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
     SmallVector<Value> tied;
     if (!fromZero)
       tied = getWords(rewriter, loc, adaptor.getAcc());
-    // What starts from nothing, or is still in flight, has no registers to give back. Four warpgroups have barriers.
-    bool optional = adaptor.getRows() && !fromZero && !op.getAsync() && plan->warpgroups.size() <= 2;
-    if (optional)
-      inputs.push_back(getBarrierToSkip(rewriter, loc, *plan, adaptor.getRows()));
-    std::string text = writeProduct(*plan, *instruction, words, a ? &*a : nullptr, b, fromZero, op.getAsync(), optional);
+    std::string text = writeProduct(*plan, *instruction, words, a ? &*a : nullptr, b, fromZero, op.getAsync());
     Value result = createAsm(rewriter, loc, text, word, words, inputs, tied);
     rewriter.replaceOp(op, joinWords(rewriter, loc, result, type));
     return success();
-  }
-
-  /// The named barrier of the running warpgroup if it has no rows below `rows`, else 0: an i32.
-  static Value getBarrierToSkip(OpBuilder &builder, Location loc, const Plan &plan, Value rows) {
-    SmallVector<uint32_t> images;
-    for (const Coord &basis : plan.warpgroups)
-      images.push_back(basis[0]);
-    Value warpgroup = arith::ShRUIOp::create(builder, loc, getThreadId(builder, loc), constantI32(builder, loc, 7));
-    Value first = applyLinear(builder, loc, warpgroup, images);
-    first = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), first);
-    Value skip = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, rows, first);
-    Value barrier = arith::AddIOp::create(builder, loc, warpgroup, constantI32(builder, loc, warpgroupBarrier));
-    return arith::SelectOp::create(builder, loc, skip, barrier, constantI32(builder, loc, 0));
   }
 
   /// True if the registers of `tile` are A's fragments for the accumulator's warps.
