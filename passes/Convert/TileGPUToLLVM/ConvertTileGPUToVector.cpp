@@ -93,6 +93,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     populateMmaPatterns(converter, patterns);
     populateDebugPatterns(converter, patterns);
     populateRingPatterns(converter, patterns);
+    populateWarpSpecializePatterns(converter, patterns);
     populateTmaPatterns(converter, patterns);
     populateWgmmaPatterns(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);

@@ -44,9 +44,15 @@ void populateTmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePatt
 /// tile_gpu.wgmma and wgmma_wait.
 void populateWgmmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 
-/// Rings, warp specialisation, block numbers and barriers; and the types of rings and mbarriers.
+/// Rings, and the types of rings and mbarriers.
 void populateRingPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 void populateRingTypes(mlir::TypeConverter &converter);
+/// tile_gpu.warp_specialize, turns, block_id, barrier.
+void populateWarpSpecializePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+
+/// Threads of the kernel around `op` that run the tile program.
+int64_t getConsumerThreads(mlir::Operation *op);
+inline constexpr unsigned warpgroupThreads = 128;
 
 /// Named barriers: of all threads that run the tile program in a specialised kernel; of one warpgroup, from here on; of a
 /// warpgroup's turn, from here on.

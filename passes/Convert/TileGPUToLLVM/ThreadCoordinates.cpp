@@ -18,6 +18,10 @@ Value constantI32(OpBuilder &builder, Location loc, int64_t value) {
   return arith::ConstantIntOp::create(builder, loc, value, 32);
 }
 
+Value equals(OpBuilder &builder, Location loc, Value value, int64_t constant) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, value, constantI32(builder, loc, constant));
+}
+
 Value applyLinear(OpBuilder &builder, Location loc, Value index, ArrayRef<uint32_t> images) {
   // By shift distance: the bits of the index that move so far. A bit with several bits in its image moves several
   // times.

@@ -13,6 +13,9 @@ mlir::Value getThreadId(mlir::OpBuilder &builder, mlir::Location loc);
 /// An i32 constant.
 mlir::Value constantI32(mlir::OpBuilder &builder, mlir::Location loc, int64_t value);
 
+/// Whether `value`, an i32, is `constant`: an i1.
+mlir::Value equals(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, int64_t constant);
+
 /// XOR of images[i] over the set bits i of `index` (an i32): a linear map over F2. Costs a mask and a shift for each
 /// run of bits that move together.
 mlir::Value applyLinear(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value index,
