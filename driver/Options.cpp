@@ -276,7 +276,8 @@ bool OptionsParser::parse(Options &options) {
     if (!parsePair(*argument, options.defines))
       return false;
   options.kernel = arguments.getLastArgValue(OPT_kernel).str();
-  options.config = arguments.getLastArgValue(OPT_config).str();
+  if (options.command != Options::Command::Tune) // which takes several, as a list of what to try
+    options.config = arguments.getLastArgValue(OPT_config).str();
   if (!parseAttributes(options))
     return false;
   options.includes = arguments.getAllArgValues(OPT_I);

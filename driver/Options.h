@@ -21,6 +21,7 @@ using NameValue = std::pair<std::string, std::string>;
 /// What `tilec tune` is asked for.
 struct TuneOptions {
   std::vector<std::vector<std::pair<std::string, int64_t>>> shapes; ///< extents by name, one list for each --shape
+  std::vector<std::string> configs; ///< of --config: measure only configurations that one of these fits
   std::string directory;         ///< of binaries, outputs to compare with, and the log
   std::vector<std::string> logs; ///< to merge instead of measuring
   std::string check = "default"; ///< what results are compared with: default, cpu or none

@@ -36,6 +36,7 @@ bool OptionsParser::parseTune(Options &options) {
   for (const Arg *argument : arguments.filtered(OPT_shape))
     if (!parseExtents("--shape", argument->getValue(), tune.shapes.emplace_back()))
       return false;
+  tune.configs = arguments.getAllArgValues(OPT_config);
   tune.directory = arguments.getLastArgValue(OPT_work).str();
   tune.logs = arguments.getAllArgValues(OPT_merge);
   tune.check = arguments.getLastArgValue(OPT_check, "default").str();

@@ -72,6 +72,8 @@ bool Tuner::readSpace() {
   if (space.configs.size() < 2)
     return session.failCall("kernel '" + kernel + "' has nothing to choose: give it a `tune` clause with sets, as in " +
                             "tune { BLOCK in {512, 1024, 2048}; warps in {4, 8}; }");
+  if (!keepListed())
+    return false;
   source = hashTuned(compiler.getSource(), kernel, options.defines);
   std::string texts = source; // with what it imports, and what else decides what is compiled
   for (const NameValue &attribute : options.attributes)
@@ -86,6 +88,22 @@ bool Tuner::readSpace() {
   usable.assign(configs.size(), true);
   if (isOnGPU() && !tune.precompile && tune.logs.empty())
     estimates = estimateSpace(*compiler.getProgram(), *kernels.front(), request, space.configs, tune.shapes, session.getSources());
+  return true;
+}
+
+/// Leaves out what no --config fits, but for the first configuration: what it computes is what others are compared with.
+bool Tuner::keepListed() {
+  std::vector<TuneConfig> list;
+  if (!readConfigList(tune.configs, session, list))
+    return false;
+  if (list.empty())
+    return true;
+  for (const TuneConfig &wanted : list)
+    if (none_of(space.configs, [&](const TuneConfig &config) { return fits(config, wanted); }))
+      return session.failCall("--config " + toText(wanted) + ": no configuration of the `tune` clause of kernel '" + kernel +
+                              "' has these values; there are " + Twine(space.configs.size()) + ", the last is " + toText(space.configs.back()));
+  auto isUnlisted = [&](const TuneConfig &config) { return none_of(list, [&](const TuneConfig &wanted) { return fits(config, wanted); }); };
+  space.configs.erase(std::remove_if(space.configs.begin() + 1, space.configs.end(), isUnlisted), space.configs.end());
   return true;
 }
 

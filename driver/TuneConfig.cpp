@@ -196,6 +196,45 @@ TunedConfigs listConfigs(const TuneResult &result) {
   return tuned.configs.size() > 1 ? tuned : TunedConfigs();
 }
 
+bool fits(const TuneConfig &config, const TuneConfig &wanted) {
+  return all_of(wanted, [&](const auto &setting) { return is_contained(config, setting); });
+}
+
+/// A file [{"BM": 128, "warps": 8}, ...].
+static bool readConfigFile(StringRef path, Session &session, std::vector<TuneConfig> &list) {
+  auto file = MemoryBuffer::getFile(path);
+  if (!file)
+    return session.failCall("cannot read '" + path + "': " + file.getError().message());
+  Expected<json::Value> value = json::parse((*file)->getBuffer());
+  if (!value)
+    return session.failCall("'" + path + "' is no JSON: " + toString(value.takeError()));
+  const json::Array *array = value->getAsArray();
+  for (const json::Value &member : array ? *array : json::Array{nullptr}) {
+    const json::Object *object = member.getAsObject();
+    if (!object)
+      return session.failCall("'" + path + "': expected a list of configurations, as in [{\"BM\": 128, \"warps\": 8}]");
+    TuneConfig &config = list.emplace_back();
+    for (const auto &[name, setting] : *object)
+      config.emplace_back(name.str(), setting.getAsString() ? setting.getAsString()->str() : formatv("{0}", setting).str());
+  }
+  return true;
+}
+
+bool readConfigList(const std::vector<std::string> &texts, Session &session, std::vector<TuneConfig> &list) {
+  for (StringRef text : texts) {
+    if (text.ends_with(".json")) {
+      if (!readConfigFile(text, session, list))
+        return false;
+      continue;
+    }
+    std::optional<TuneConfig> parsed = parseConfig(text);
+    if (!parsed)
+      return session.failCall("--config takes NAME=VALUE,... or a .json file with a list of configurations, found '" + text + "'");
+    list.push_back(std::move(*parsed));
+  }
+  return true;
+}
+
 bool readConfig(const Options &options, StringRef source, const TuneShape &shape, Session &session, TuneConfig &config,
                 TunedConfigs &tuned) {
   if (options.config.empty())

@@ -54,6 +54,13 @@ std::string hashTuned(llvm::StringRef source, llvm::StringRef kernel, const std:
 /// The configurations of a result and where each was best, for a package that holds them all; nothing where there is but one.
 TunedConfigs listConfigs(const TuneResult &result);
 
+/// What `tilec tune --config` lists: values of some names each, NAME=VALUE,... or a .json file with a list of objects. False after
+/// an error.
+bool readConfigList(const std::vector<std::string> &texts, Session &session, std::vector<TuneConfig> &list);
+
+/// Whether a configuration has all values of `wanted`.
+bool fits(const TuneConfig &config, const TuneConfig &wanted);
+
 /// What --config asks for: one configuration, for a launch of these extents, or for packages and C all that a result has. False after
 /// an error.
 bool readConfig(const Options &options, llvm::StringRef source, const TuneShape &shape, Session &session, TuneConfig &config,

@@ -21,6 +21,7 @@ private:
 
   // Tune.cpp: what there is to choose, and the result.
   bool readSpace();
+  bool keepListed();
   bool chooseDevices();
   bool openLog();
   bool compile();
