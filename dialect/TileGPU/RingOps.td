@@ -17,8 +17,8 @@ def TileGPU_RingOp : TileGPU_Op<"ring", [MemoryEffects<[MemAlloc, MemWrite]>]> {
   let description = [{
     Producer and consumers each keep their own position, which starts at slot 0. A slot is empty once each warpgroup of the
     consumers has released it, or, with `per_warp`, each warp. A ring of no tiles passes scalars: from the consumers to the
-    producer, or, with `per_warp`, programs from the producer to each warp of the consumers. With `clustered`, both blocks of a cluster fill slots of both, so a slot is empty once the consumers of both
-    have released it.
+    producer, or, with `per_warp`, programs from the producer to each warp of the consumers. With `clustered`, both blocks of a
+    cluster fill slots of both, so a slot is empty once the consumers of both have released it.
     ```mlir
     %r = tile_gpu.ring : !tile_gpu.ring<4, !tile_gpu.memdesc<128x64xf16, #s>, !tile_gpu.memdesc<64x256xf16, #s>>
     ```

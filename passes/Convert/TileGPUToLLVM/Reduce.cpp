@@ -143,8 +143,8 @@ static unsigned combineSlices(OpBuilder &b, Location loc, State &state, ArrayRef
   return bit;
 }
 
-/// Reduces `state`, held in `layout`, along `axes`; `chained`: as sums of products want it. On return every thread holds the result, in the layout with these axes
-/// dropped. `offset`: scratch in shared memory; `failed` reports that it is missing.
+/// Reduces `state`, held in `layout`, along `axes`; `chained`: as sums of products want it. On return every thread holds the
+/// result, in the layout with these axes dropped. `offset`: scratch in shared memory; `failed` reports that it is missing.
 static FailureOr<State> reduceAxes(Operation *op, OpBuilder &b, State state, const LinearLayout &layout, ArrayRef<unsigned> axes, Combine combine,
                                    bool chained = false) {
   Location loc = op->getLoc();
