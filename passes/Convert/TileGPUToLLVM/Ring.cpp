@@ -307,9 +307,11 @@ struct LowerProgramReceive : OpConversionPattern<ProgramReceiveOp> {
     side.waitUntilFull();
     // Volatile: another thread writes it.
     Value read = LLVM::LoadOp::create(rewriter, loc, rewriter.getI32Type(), side.getScalarPointer(), /*alignment=*/0, /*isVolatile=*/true);
-    // A shuffle, by which ptxas knows that all lanes have the same, and after which all have read it: one gives the slot back.
+    // By the shuffle ptxas knows that all lanes have the same. It orders no memory, so it takes a barrier of the warp, too, before
+    // one lane gives back the slot that all have read.
     Value program = NVVM::ShflOp::create(rewriter, loc, rewriter.getI32Type(), constantI32(rewriter, loc, -1), read,
                                          constantI32(rewriter, loc, 0), constantI32(rewriter, loc, 31), NVVM::ShflKind::idx, UnitAttr());
+    NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     Value lane = arith::AndIOp::create(rewriter, loc, getThreadId(rewriter, loc), constantI32(rewriter, loc, 31));
     auto first = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, lane, 0), /*withElseRegion=*/false);
     {

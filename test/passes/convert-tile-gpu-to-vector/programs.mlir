@@ -11,6 +11,7 @@
 // CHECK:   mbarrier.try_wait.parity
 // CHECK:   %[[READ:.*]] = llvm.load volatile %{{.*}} -> i32
 // CHECK:   %[[SAME:.*]] = nvvm.shfl.sync idx %{{.*}}, %[[READ]]
+// CHECK:   nvvm.bar.warp.sync
 // CHECK:   scf.if
 // CHECK:     "mbarrier.arrive.shared::cta.b64 _, [$0];"
 // CHECK:   arith.index_castui %[[SAME]]
