@@ -33,5 +33,18 @@ check examples/rms_norm_rows/rms_norm_rows.tile -D T=f16 --random M=7,N=1000
 check examples/softmax_rows/softmax_rows.tile -D T=f32 --random M=7,N=1000
 check examples/layer_norm_rows/layer_norm_rows.tile -D T=f16 --random M=7,N=1000
 check examples/cross_entropy_lanes/cross_entropy_lanes.tile -D T=f16 --random M=5,V=10007
+# More programs than blocks: the producer takes them from a count, and sends them on.
+check examples/attention/attention.tile -D T=f16 -D D=128 --random B=2,H=20,G=2,S=520,L=520 --arg scale=0.09
+check examples/attention/attention.tile -D T=f16 -D D=64 --random B=1,H=80,G=40,S=259,L=300 --arg scale=0.125
+backward="examples/attention_backward/attention_backward.tile --kernel attention_backward -D T=f16"
+# shellcheck disable=SC2086  # several words
+{
+check $backward -D D=128 --random B=1,H=2,G=1,S=264,L=300 --arg scale=0.09
+check $backward -D D=64 -D CAUSAL=false --random B=1,H=2,G=2,S=131,L=140 --arg scale=0.125
+}
+check examples/matmul_split/matmul_split.tile -D T=f16 --random M=16,N=264,K=1032
+check examples/matmul/matmul.tile -D T=f16 -D SPLIT=4 --random M=100,N=264,K=1032
+check examples/matvec_w4/matvec_w4.tile -D T=f16 --random M=1,N=100,K=2048
+check examples/vector_add/vector_add.tile --random N=10007
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
