@@ -304,19 +304,24 @@ struct LowerProgramReceive : OpConversionPattern<ProgramReceiveOp> {
   LogicalResult matchAndRewrite(ProgramReceiveOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     RingSide side(rewriter, loc, op.getRing().getType(), adaptor.getRing(), DrainSlot);
-    side.waitUntilFull();
-    // Volatile: another thread writes it.
-    Value read = LLVM::LoadOp::create(rewriter, loc, rewriter.getI32Type(), side.getScalarPointer(), /*alignment=*/0, /*isVolatile=*/true);
-    // A shuffle, by which ptxas knows that all lanes have the same, and after which all have read it: one gives the slot back.
-    Value program = NVVM::ShflOp::create(rewriter, loc, rewriter.getI32Type(), constantI32(rewriter, loc, -1), read,
-                                         constantI32(rewriter, loc, 0), constantI32(rewriter, loc, 31), NVVM::ShflKind::idx, UnitAttr());
+    // One lane reads the slot and gives it back. The others have its number by a shuffle, by which ptxas knows that it is the same
+    // for all.
     Value lane = arith::AndIOp::create(rewriter, loc, getThreadId(rewriter, loc), constantI32(rewriter, loc, 31));
-    auto first = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, lane, 0), /*withElseRegion=*/false);
+    auto first = scf::IfOp::create(rewriter, loc, rewriter.getI32Type(), equals(rewriter, loc, lane, 0), /*withElseRegion=*/true);
     {
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(first.thenBlock());
+      side.waitUntilFull();
+      // Volatile: another thread writes it.
+      Value read = LLVM::LoadOp::create(rewriter, loc, rewriter.getI32Type(), side.getScalarPointer(), /*alignment=*/0,
+                                        /*isVolatile=*/true);
       arrive(rewriter, loc, side.getEmptyBarrier());
+      scf::YieldOp::create(rewriter, loc, read);
+      rewriter.setInsertionPointToStart(first.elseBlock());
+      scf::YieldOp::create(rewriter, loc, constantI32(rewriter, loc, 0));
     }
+    Value program = NVVM::ShflOp::create(rewriter, loc, rewriter.getI32Type(), constantI32(rewriter, loc, -1), first.getResult(0),
+                                         constantI32(rewriter, loc, 0), constantI32(rewriter, loc, 31), NVVM::ShflKind::idx, UnitAttr());
     side.advance();
     rewriter.replaceOpWithNewOp<arith::IndexCastUIOp>(op, rewriter.getIndexType(), program);
     return success();

@@ -8,11 +8,12 @@
 // CHECK: "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}" %{{.*}}, %c1_i32{{[_0-9]*}} :
 // CHECK: "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}" %{{.*}}, %c8_i32{{[_0-9]*}} :
 // CHECK: scf.if
-// CHECK:   mbarrier.try_wait.parity
-// CHECK:   %[[READ:.*]] = llvm.load volatile %{{.*}} -> i32
-// CHECK:   %[[SAME:.*]] = nvvm.shfl.sync idx %{{.*}}, %[[READ]]
-// CHECK:   scf.if
+// CHECK:   %[[FIRST:.*]] = scf.if %{{.*}} -> (i32) {
+// CHECK:     mbarrier.try_wait.parity
+// CHECK:     %[[READ:.*]] = llvm.load volatile %{{.*}} -> i32
 // CHECK:     "mbarrier.arrive.shared::cta.b64 _, [$0];"
+// CHECK:     scf.yield %[[READ]]
+// CHECK:   %[[SAME:.*]] = nvvm.shfl.sync idx %{{.*}}, %[[FIRST]]
 // CHECK:   arith.index_castui %[[SAME]]
 // CHECK: } else {
 // CHECK:   %[[TOTAL:.*]] = arith.index_cast %[[N]] : index to i32
