@@ -56,6 +56,12 @@ check examples/matmul_split/matmul_split.tile -D T=f16 --random M=16,N=264,K=103
 check examples/matmul/matmul.tile -D T=f16 -D SPLIT=4 --random M=100,N=264,K=1032
 check examples/matvec_w4/matvec_w4.tile -D T=f16 --random M=1,N=100,K=2048
 check examples/vector_add/vector_add.tile --random N=10007
+# Experts that end within a tile, one without rows; tiles of one warpgroup, whose products stay in flight, and of two.
+python3 -c "import numpy, sys; numpy.save(sys.argv[1], numpy.array([0, 100, 100, 290], numpy.int32))" "$folder/offset.npy"
+for tile in BM=64,BN=128,warps=4 BM=128,BN=256,warps=8; do
+  check examples/grouped_matmul/grouped_matmul.tile -D T=f16 --config "$tile,stages=3" --random M=300,N=264,K=136,E=3 \
+    --arg "offset=$folder/offset.npy"
+done
 wait
 for bad in "$folder"/*.bad; do [ -e "$bad" ] && cat "$bad"; done
 passed=$(find "$folder" -name '*.good' | wc -l)
