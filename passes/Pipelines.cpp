@@ -96,6 +96,8 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUSendAhead());
   pm.addPass(createTileGPUTakePrograms());
   pm.addPass(createTileGPUTakeTurns());
+  pm.addPass(createTileGPUWaitAhead());
+  pm.addPass(createTileGPUSkipScaling());
   pm.addPass(createTileGPUApplyLoopAttributes({options.target}));
   pm.addPass(createTileGPUVectorizeAccesses());
 }
