@@ -219,9 +219,10 @@ struct LowerPartCombine : OpConversionPattern<PartCombineOp> {
     SmallVector<Value> first = loadAll(constantIndex(b, loc, 0));
     // Of few words all parts are on their way at once; of more they would take the registers of several sums.
     constexpr int64_t fewWords = 128;
-    if (record.getWords() * op.getParts() <= fewWords) {
+    int64_t parts = op.getParts();
+    if (record.getWords() * parts <= fewWords) {
       SmallVector<SmallVector<Value>> others;
-      for (int64_t part = 1; part < op.getParts(); ++part)
+      for (int64_t part = 1; part < parts; ++part)
         others.push_back(loadAll(constantIndex(b, loc, part)));
       for (ArrayRef<Value> sums : others)
         first = combineAll(first, sums);

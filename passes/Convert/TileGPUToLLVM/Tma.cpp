@@ -122,17 +122,22 @@ std::optional<SmallVector<Box>> getBoxes(TensorMapAttr map, MemDescType type) {
   return boxes;
 }
 
-/// The second-level cache's policy for what `cache:` asks of a copy; null where it asks nothing.
-Value getCachePolicy(OpBuilder &b, Location loc, Operation *op) {
-  auto word = op->getAttrOfType<StringAttr>(cacheName);
-  if (!word)
-    return {};
-  std::string priority = word.getValue() == "stream" ? "evict_first" : "evict_last";
-  // Without side effects, so that loops need it once.
-  return LLVM::InlineAsmOp::create(b, loc, b.getI64Type(), ValueRange(), "createpolicy.fractional.L2::" + priority + ".b64 $0, 1.0;",
-                                   "=l", /*has_side_effects=*/false, /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                                   LLVM::AsmDialectAttr(), ArrayAttr())
+/// A policy of the second-level cache. Without side effects, so that loops need it once.
+Value createPolicy(OpBuilder &b, Location loc, StringRef priority) {
+  std::string code = ("createpolicy.fractional.L2::" + priority + ".b64 $0, 1.0;").str();
+  return LLVM::InlineAsmOp::create(b, loc, b.getI64Type(), ValueRange(), code, "=l", /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                   LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
       .getResult(0);
+}
+
+/// The policy for what `cache:` asks of a copy, or for one that brings what is read `once`, if that is true; null where nothing is
+/// asked.
+Value getCachePolicy(OpBuilder &b, Location loc, Operation *op, Value once = {}) {
+  if (auto word = op->getAttrOfType<StringAttr>(cacheName))
+    return createPolicy(b, loc, word.getValue() == "stream" ? "evict_first" : "evict_last");
+  if (!once)
+    return {};
+  return arith::SelectOp::create(b, loc, once, createPolicy(b, loc, "evict_first"), createPolicy(b, loc, "evict_normal"));
 }
 
 struct LowerTmaLoad : OpConversionPattern<TmaLoadOp> {
@@ -159,7 +164,7 @@ struct LowerTmaLoad : OpConversionPattern<TmaLoadOp> {
     auto choose = [&](int64_t own, int64_t other) -> Value {
       return arith::SelectOp::create(rewriter, loc, second, constantI32(rewriter, loc, other), constantI32(rewriter, loc, own));
     };
-    Value policy = getCachePolicy(rewriter, loc, op);
+    Value policy = getCachePolicy(rewriter, loc, op, adaptor.getOnce());
     for (size_t i = 0; i < copies; ++i) {
       const Box &box = (*boxes)[i], &other = (*boxes)[second ? copies + i : i];
       SmallVector<Value> at;
