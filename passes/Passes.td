@@ -289,12 +289,12 @@ def TileGPUMulticast : Pass<"tile-gpu-multicast", "::mlir::ModuleOp"> {
 def TileGPUMarkReadOnce : Pass<"tile-gpu-mark-read-once", "::mlir::ModuleOp"> {
   let summary = "tell which tiles a launch reads but once";
   let description = [{
-    A `tile_gpu.tma_fetch` whose coordinates move with every loop around it, and with every axis of the grid that has more than one
-    program, brings bytes that nobody in this launch reads again: the weights of a product of few rows. How many programs an axis
-    has is known at run time alone, so the fetch gets a condition, `once`; where no axis is left, the cache word `stream`.
+    A `tile_gpu.tma_fetch` in a loop whose coordinates move with every loop around it and with the axes of the grid, but for one of two
+    programs at most, brings bytes that nobody in this launch reads later: the weights of a product of few rows. How many programs an
+    axis has is known at run time alone, so the fetch gets a condition, `once`; where that is always true, the cache word `stream`.
     ```mlir
-    %one = arith.cmpi sle, %rows, %c1 : index
-    %w = tile_gpu.tma_fetch %d [%n, %k] once %one : !tile_gpu.memdesc<64x128xf16, #shared>
+    %few = arith.cmpi sle, %rows, %c2 : index
+    %w = tile_gpu.tma_fetch %d [%n, %k] once %few : !tile_gpu.memdesc<64x128xf16, #shared>
     ```
   }];
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect"];

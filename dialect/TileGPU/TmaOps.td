@@ -48,7 +48,7 @@ def TileGPU_TmaFetchOp : TileGPU_Op<"tma_fetch", [MemoryEffects<[MemRead, MemAll
     `coordinates` are the first element's position in the tensor, one for each dimension in the order of the map. The tile's
     fastest dimension is the map's; its other dimensions of extent above 1 follow in the map's order. tile-gpu-specialize-warps
     turns it into a tma_load by the producer. With `multicast` both blocks of a cluster fetch the same tile. Where `once` is true
-    nobody in the launch reads these bytes again, so that the second-level cache need not keep them.
+    nobody in the launch reads these bytes later, so that the second-level cache need not keep them.
     ```mlir
     %m = tile_gpu.tma_fetch %d [%k, %m] : !tile_gpu.memdesc<128x64xf16, #tile_gpu.shared<order = [1, 0], swizzle = 128>>
     ```

@@ -1,4 +1,4 @@
-// tile-gpu-mark-read-once: which fetches bring bytes that nobody in the launch reads again.
+// tile-gpu-mark-read-once: which fetches bring bytes that nobody in the launch reads again, but for one neighbour.
 //
 // Such bytes, as the weights of a product of few rows, go through the second-level cache and out of it; marked so, they leave it to what
 // is read again.
@@ -70,38 +70,39 @@ public:
   explicit Marker(KernelOp kernel) : kernel(kernel), builder(OpBuilder::atBlockBegin(&kernel.getBody().front())) {}
 
   void mark(TmaFetchOp fetch) {
+    // What a program fetches once is little beside what its loops do.
+    if (fetch->hasAttr(cacheName) || !fetch->getParentOfType<scf::ForOp>())
+      return;
     Movers movers;
-    if (fetch->hasAttr(cacheName) || !llvm::all_of(fetch.getCoordinates(), [&](Value at) { return movers.add(at); }))
+    if (!llvm::all_of(fetch.getCoordinates(), [&](Value at) { return movers.add(at); }))
       return;
     for (Operation *parent = fetch->getParentOp(); parent != kernel; parent = parent->getParentOp()) {
       auto loop = dyn_cast<scf::ForOp>(parent);
       if (loop ? !movers.loops.contains(loop.getInductionVar()) : !isa<scf::IfOp>(parent))
         return;
     }
-    Value once;
-    for (unsigned axis = 0; axis < kernel.getNumAxes(); ++axis) {
-      if (movers.axes.contains(axis))
-        continue;
-      Value one = isOne(axis);
-      if (matchPattern(one, m_Zero()))
-        return;
-      if (!matchPattern(one, m_One()))
-        once = once ? Value(arith::AndIOp::create(builder, fetch.getLoc(), once, one)) : one;
-    }
-    if (once)
-      fetch.getOnceMutable().assign(once);
-    else
+    Location loc = fetch.getLoc();
+    Value readers = arith::ConstantIndexOp::create(builder, loc, 1);
+    for (unsigned axis = 0; axis < kernel.getNumAxes(); ++axis)
+      if (!movers.axes.contains(axis))
+        readers = builder.createOrFold<arith::MulIOp>(loc, readers, getExtent(axis));
+    Value most = arith::ConstantIndexOp::create(builder, loc, together);
+    Value once = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sle, readers, most);
+    if (matchPattern(once, m_One()))
       fetch->setAttr(cacheName, builder.getStringAttr("stream"));
+    else if (!matchPattern(once, m_Zero()))
+      fetch.getOnceMutable().assign(once);
   }
 
 private:
-  /// Whether the grid has one program along `axis`, or none.
-  Value isOne(unsigned axis) {
-    Location loc = kernel.getLoc();
+  /// As many programs read the same at about the same time: two rows of tiles are neighbours, in bands or on a grid that runs at once.
+  static constexpr int64_t together = 2;
+
+  /// The number of programs along `axis`.
+  Value getExtent(unsigned axis) {
     if (extents.empty())
       extents = cloneGridExtents(builder, kernel, kernel.getBody().front().getArguments());
-    Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-    return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sle, extents[axis], one);
+    return extents[axis];
   }
 
   KernelOp kernel;

@@ -7,16 +7,17 @@
 #N = #tile.dim<"N", 1, 4096, opt = 4096, multiple_of = 1>
 #rows = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [0, 2], [0, 4], [16, 0], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
 
-// What moves with rows is read once if there is one program along columns, and the other way round. The condition stands before the
-// loop over programs, and goes to the producer's copy.
+// What moves with rows is read once if there are no more than two programs along columns, and the other way round. The condition
+// stands before the loop over programs, and goes to the producer's copy.
 // CHECK-LABEL: tile.kernel @product
 // CHECK: body
-// CHECK-DAG: %[[ONE_COLUMN:.*]] = arith.cmpi sle, %[[COLUMNS:.*]], %{{.*}} : index
-// CHECK-DAG: %[[ONE_ROW:.*]] = arith.cmpi sle, %[[ROWS:.*]], %{{.*}} : index
+// CHECK-DAG: %[[TWO:.*]] = arith.constant 2 : index
+// CHECK-DAG: %[[FEW_COLUMNS:.*]] = arith.cmpi sle, %[[COLUMNS:.*]], %[[TWO]]
+// CHECK-DAG: %[[FEW_ROWS:.*]] = arith.cmpi sle, %[[ROWS:.*]], %{{.*}} : index
 // CHECK-DAG: %[[ROWS]] = tile.dim <"M"
 // CHECK-DAG: %[[COLUMNS]] = tile.dim <"N"
-// CHECK: tile_gpu.tma_fetch %{{[^ ]*}}[%{{[^,]*}}, %{{[^ ]*}}] once %[[ONE_COLUMN]] :
-// CHECK: tile_gpu.tma_fetch %{{[^ ]*}}[%{{[^,]*}}, %{{[^ ]*}}] once %[[ONE_ROW]] :
+// CHECK: tile_gpu.tma_fetch %{{[^ ]*}}[%{{[^,]*}}, %{{[^ ]*}}] once %[[FEW_COLUMNS]] :
+// CHECK: tile_gpu.tma_fetch %{{[^ ]*}}[%{{[^,]*}}, %{{[^ ]*}}] once %[[FEW_ROWS]] :
 // A loop that does not move the place reads it again.
 // CHECK: scf.for
 // CHECK: tile_gpu.tma_fetch %{{[^ ]*}}[%{{[^,]*}}, %{{[^ ]*}}] :
@@ -27,7 +28,7 @@
 // What the source says stays.
 // CHECK: tile_gpu.tma_fetch %{{[^ ]*}}[%{{[^,]*}}, %{{[^ ]*}}] {tile_gpu.cache = "keep"} :
 // RING-LABEL: tile.kernel @product
-// RING: %[[ONE_ROW:.*]] = arith.cmpi sle
+// RING: %[[FEW_ROWS:.*]] = arith.cmpi sle
 // RING: tile_gpu.block_id
 // RING: scf.for
 // RING: tile_gpu.tma_load {{.*}} once
@@ -77,16 +78,16 @@ tile.kernel @product params [#tile.param<"a", in, align = 16>] dims [#M, #N] con
 !a = !tile_gpu.memdesc<64x64xf16, #s>
 #rows = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [0, 2], [0, 4], [16, 0], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
 
-// The trips of a split loop are its part's own; what stands beside the loop all parts read.
+// The trips of a split loop are its part's own; what stands beside the loop is left alone.
 // CHECK-LABEL: tile.kernel @parts
 // CHECK: tile_gpu.tma_fetch {{.*}}] :
 // CHECK: tile_gpu.tma_fetch {{.*}}] {tile_gpu.cache = "stream"} :
 tile.kernel @parts params [#tile.param<"a", in, align = 16>] dims [] constexprs []
-  attributes {tile_gpu.num_warps = 4 : i64, tile_gpu.split_parts = 2 : i64} grid {
+  attributes {tile_gpu.num_warps = 4 : i64, tile_gpu.split_parts = 3 : i64} grid {
 ^bb0(%p: !tile.ptr<f16>):
-  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
   %c7 = arith.constant 7 : index
-  tile.yield %c7, %c2 : index, index
+  tile.yield %c7, %c3 : index, index
 } body {
 ^bb0(%p: !tile.ptr<f16>):
   %c0 = arith.constant 0 : index
