@@ -5,6 +5,7 @@ Each file's first line says how to run it; a definition that lists several value
 and strict element-wise arithmetic must agree to the bit, the rest within the tolerance of its dtype. An argument 0 to 3 is the
 optimisation level on CUDA.
 """
+import concurrent.futures
 import itertools
 import os
 import re
@@ -77,22 +78,31 @@ def compare(name, dtype, left, right):
     return None
 
 
+def check(path, arguments, dtype, level):
+    """What is wrong with a run, or None."""
+    with open(path, encoding="utf-8") as stream:
+        outputs = re.findall(r"(\w+): out ", stream.read())
+    name = os.path.basename(path)[:-5]
+    with tempfile.TemporaryDirectory(prefix="tile-agree-") as folder:
+        try:
+            left = run(path, arguments, "cpu", outputs, folder, 3)
+            return compare(name, dtype, left, run(path, arguments, "cuda", outputs, folder, level))
+        except (RuntimeError, subprocess.TimeoutExpired) as error:
+            return str(error)
+
+
 def main():
     level = int(sys.argv[1]) if len(sys.argv) > 1 else 3  # of the CUDA side
-    passed = failed = 0
+    runs = []
     for file in sorted(os.listdir(os.path.join(HERE, "agree"))):
         path = os.path.join(HERE, "agree", file)
         with open(path, encoding="utf-8") as stream:
-            text = stream.read()
-        outputs = re.findall(r"(\w+): out ", text)
-        for arguments, dtype in variants(text):
-            with tempfile.TemporaryDirectory(prefix="tile-agree-") as folder:
-                try:
-                    wrong = compare(file[:-5], dtype, run(path, arguments, "cpu", outputs, folder, 3), run(path, arguments, "cuda", outputs, folder, level))
-                except (RuntimeError, subprocess.TimeoutExpired) as error:
-                    wrong = str(error)
+            runs += [(path, arguments, dtype, level) for arguments, dtype in variants(stream.read())]
+    passed = failed = 0
+    with concurrent.futures.ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+        for (path, arguments, _, _), wrong in zip(runs, pool.map(lambda each: check(*each), runs)):
             if wrong:
-                print(f"FAIL {file} {' '.join(arguments)}\n    {wrong}", flush=True)
+                print(f"FAIL {os.path.basename(path)} {' '.join(arguments)}\n    {wrong}", flush=True)
             passed, failed = passed + (not wrong), failed + bool(wrong)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0

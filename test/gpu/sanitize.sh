@@ -3,18 +3,28 @@
 # TILE_HOME is a build folder or an unpacked release.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-passed=0 failed=0
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+runs=0
+
+# one TOOL NUMBER ARGUMENTS...: leaves NUMBER.good, or NUMBER.bad with what the tool said.
+one() {
+  local tool=$1 out=$folder/$2
+  shift 2
+  if compute-sanitizer --tool "$tool" --error-exitcode 9 "$TILE_HOME/bin/tilec" run "$@" --device cuda --seed 1 >"$out.log" 2>&1; then
+    touch "$out.good"
+  else
+    { echo "FAIL $tool $*"; tail -20 "$out.log"; } >"$out.bad"
+  fi
+}
 check() {
   for tool in memcheck racecheck; do
-    if output=$(compute-sanitizer --tool "$tool" --error-exitcode 9 "$TILE_HOME/bin/tilec" run "$@" --device cuda --seed 1 2>&1); then
-      passed=$((passed + 1))
-    else
-      failed=$((failed + 1))
-      echo "FAIL $tool $*"
-      echo "$output" | tail -20
-    fi
+    while [ "$(jobs -rp | wc -l)" -ge "${TILE_JOBS:-$(nproc)}" ]; do wait -n; done
+    runs=$((runs + 1))
+    one "$tool" "$runs" "$@" &
   done
 }
+
 check examples/matmul/matmul.tile -D T=f16 --random M=200,N=264,K=136
 check examples/matmul/matmul.tile -D T=bf16 -D BM=64 -D BN=64 -D BK=32 --random M=97,N=104,K=168
 check examples/matmul_f32/matmul_f32.tile --random M=70,N=130,K=67
@@ -33,5 +43,37 @@ check examples/rms_norm_rows/rms_norm_rows.tile -D T=f16 --random M=7,N=1000
 check examples/softmax_rows/softmax_rows.tile -D T=f32 --random M=7,N=1000
 check examples/layer_norm_rows/layer_norm_rows.tile -D T=f16 --random M=7,N=1000
 check examples/cross_entropy_lanes/cross_entropy_lanes.tile -D T=f16 --random M=5,V=10007
+# More programs than blocks: the producer takes them from a count, and sends them on.
+check examples/attention/attention.tile -D T=f16 -D D=128 --random B=2,H=20,G=2,S=520,L=520 --arg scale=0.09
+check examples/attention/attention.tile -D T=f16 -D D=64 --random B=1,H=80,G=40,S=259,L=300 --arg scale=0.125
+backward="examples/attention_backward/attention_backward.tile --kernel attention_backward -D T=f16"
+# shellcheck disable=SC2086  # several words
+{
+check $backward -D D=128 --random B=1,H=2,G=1,S=264,L=300 --arg scale=0.09
+check $backward -D D=64 -D CAUSAL=false --random B=1,H=2,G=2,S=131,L=140 --arg scale=0.125
+}
+check examples/matmul_split/matmul_split.tile -D T=f16 --random M=16,N=264,K=1032
+check examples/matmul/matmul.tile -D T=f16 -D SPLIT=4 --random M=100,N=264,K=1032
+check examples/matvec_w4/matvec_w4.tile -D T=f16 --random M=1,N=100,K=2048
+check examples/vector_add/vector_add.tile --random N=10007
+check examples/rms_norm/rms_norm.tile -D T=f16 --random M=7,N=1000
+check examples/matmul_w4/matmul_w4.tile -D T=f16 -D BM=128 -D BN=128 -D BK=128 --random M=130,N=136,K=512
+check examples/linear/linear.tile -D T=f16 --random M=130,N=264,K=136
+# Blocks with several programs each, pairs of blocks, experts of uneven numbers of rows, none among them.
+check examples/matmul/matmul.tile -D T=f16 -D BM=64 -D BN=64 -D BK=64 --random M=770,N=1032,K=72
+check examples/matmul/matmul.tile -D T=f16 -D BM=128 -D BN=128 -D BK=64 --with persistent,cluster=2 --random M=1500,N=1800,K=72
+python3 -c "import numpy, sys; numpy.save(sys.argv[1], numpy.array([0, 3, 3, 130, 131, 400], numpy.int32))" "$folder/offset.npy" || exit 2
+check examples/grouped_matmul/grouped_matmul.tile -D T=f16 --random M=400,E=5,N=264,K=136 --arg "offset=$folder/offset.npy"
+check examples/grouped_matmul/grouped_matmul.tile -D T=bf16 --random M=400,E=5,N=3008,K=72 --arg "offset=$folder/offset.npy"
+# Experts that end within a tile, one without rows; tiles of one warpgroup, whose products stay in flight, and of two.
+python3 -c "import numpy, sys; numpy.save(sys.argv[1], numpy.array([0, 100, 100, 290], numpy.int32))" "$folder/ends.npy" || exit 2
+for tile in BM=64,BN=128,warps=4 BM=128,BN=256,warps=8; do
+  check examples/grouped_matmul/grouped_matmul.tile -D T=f16 --config "$tile,stages=3" --random M=300,N=264,K=136,E=3 \
+    --arg "offset=$folder/ends.npy"
+done
+wait
+for bad in "$folder"/*.bad; do [ -e "$bad" ] && cat "$bad"; done
+passed=$(find "$folder" -name '*.good' | wc -l)
+failed=$((runs - passed))
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
