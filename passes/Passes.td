@@ -286,6 +286,20 @@ def TileGPUMulticast : Pass<"tile-gpu-multicast", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tile::gpu::TileGPUDialect"];
 }
 
+def TileGPUMarkReadOnce : Pass<"tile-gpu-mark-read-once", "::mlir::ModuleOp"> {
+  let summary = "tell which tiles a launch reads but once";
+  let description = [{
+    A `tile_gpu.tma_fetch` in a loop whose coordinates move with every loop around it and with the axes of the grid, but for one of two
+    programs at most, brings bytes that nobody in this launch reads later: the weights of a product of few rows. How many programs an
+    axis has is known at run time alone, so the fetch gets a condition, `once`; where that is always true, the cache word `stream`.
+    ```mlir
+    %few = arith.cmpi sle, %rows, %c2 : index
+    %w = tile_gpu.tma_fetch %d [%n, %k] once %few : !tile_gpu.memdesc<64x128xf16, #shared>
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
 def TileGPUMakePersistent : Pass<"tile-gpu-make-persistent", "::mlir::ModuleOp"> {
   let summary = "let each block take several programs";
   let description = [{

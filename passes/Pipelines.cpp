@@ -89,6 +89,7 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUDeferRowSums());
   pm.addPass(createTileGPUUseTma({options.target}));
   pm.addPass(createTileGPUMulticast());
+  pm.addPass(createTileGPUMarkReadOnce());
   pm.addPass(createTileGPUOverlapDots());
   pm.addPass(createTileGPUIssueDotsEarly());
   pm.addPass(createTileGPUMakePersistent());

@@ -79,7 +79,7 @@ static tile_code tk_encode(const tk_kernel *k, const tk_map *m, const tile_argum
     }
   }
   code = tk_cuda.tensorMapEncodeTiled(result, tk_map_dtype(p->dtype), (uint32_t)m->rank, (void *)(uintptr_t)address, extents,
-                                      strides + 1, box, ones, 0, m->swizzle == 128 ? 3 : (int)(m->swizzle / 32), 3, 0);
+                                      strides + 1, box, ones, 0, m->swizzle == 128 ? 3 : (int)(m->swizzle / 32), 2, 0);
   if (code == 0) {
     tk_known_map *oldest = &tk_known_maps[tk_next_map++ % TK_KNOWN_MAPS];
     oldest->map = m;

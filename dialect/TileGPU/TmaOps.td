@@ -47,19 +47,20 @@ def TileGPU_DescriptorOp : TileGPU_Op<"descriptor", [Pure]> {
   let assemblyFormat = "$map attr-dict";
 }
 
-def TileGPU_TmaFetchOp : TileGPU_Op<"tma_fetch", [MemoryEffects<[MemRead, MemAlloc, MemWrite]>]> {
+def TileGPU_TmaFetchOp : TileGPU_Op<"tma_fetch", [MemoryEffects<[MemRead, MemAlloc, MemWrite]>, AttrSizedOperandSegments]> {
   let summary = "a tile of a tensor, copied to fresh shared memory";
   let description = [{
     `coordinates` are the first element's position in the tensor, one for each dimension in the order of the map. The tile's
     fastest dimension is the map's; its other dimensions of extent above 1 follow in the map's order. tile-gpu-specialize-warps
-    turns it into a tma_load by the producer. With `multicast` both blocks of a cluster fetch the same tile.
+    turns it into a tma_load by the producer. With `multicast` both blocks of a cluster fetch the same tile. Where `once` is true
+    nobody in the launch reads these bytes later, so that the second-level cache need not keep them.
     ```mlir
     %m = tile_gpu.tma_fetch %d [%k, %m] : !tile_gpu.memdesc<128x64xf16, #tile_gpu.shared<order = [1, 0], swizzle = 128>>
     ```
   }];
-  let arguments = (ins TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates, UnitAttr:$multicast);
+  let arguments = (ins TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates, Optional<I1>:$once, UnitAttr:$multicast);
   let results = (outs TileGPU_MemDescType:$result);
-  let assemblyFormat = "$descriptor `[` $coordinates `]` (`multicast` $multicast^)? attr-dict `:` type($result)";
+  let assemblyFormat = "$descriptor `[` $coordinates `]` (`once` $once^)? (`multicast` $multicast^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
@@ -78,18 +79,18 @@ def TileGPU_ClearFromOp : TileGPU_Op<"clear_from", [MemoryEffects<[MemRead, MemW
   let hasVerifier = 1;
 }
 
-def TileGPU_TmaLoadOp : TileGPU_Op<"tma_load", [MemoryEffects<[MemRead, MemWrite]>]> {
+def TileGPU_TmaLoadOp : TileGPU_Op<"tma_load", [MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments]> {
   let summary = "start copying a tile of a tensor to shared memory";
   let description = [{
     Issued by the running thread, which must be one alone; completes on `barrier`, which counts the tile's bytes. As many
     copies as the tile has panels of the swizzle's width, each of the map's box. With `multicast` each block of the
-    cluster copies half of them to both, and the barrier counts all.
+    cluster copies half of them to both, and the barrier counts all. `once` as in `tma_fetch`.
     ```mlir
     tile_gpu.tma_load %d [%k, %m] into %memory, %barrier : !tile_gpu.memdesc<128x64xf16, #s>
     ```
   }];
-  let arguments = (ins TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates, TileGPU_MemDescType:$memory, TileGPU_BarrierType:$barrier, UnitAttr:$multicast);
-  let assemblyFormat = "$descriptor `[` $coordinates `]` `into` $memory `,` $barrier (`multicast` $multicast^)? attr-dict `:` type($memory)";
+  let arguments = (ins TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates, TileGPU_MemDescType:$memory, TileGPU_BarrierType:$barrier, Optional<I1>:$once, UnitAttr:$multicast);
+  let assemblyFormat = "$descriptor `[` $coordinates `]` `into` $memory `,` $barrier (`once` $once^)? (`multicast` $multicast^)? attr-dict `:` type($memory)";
   let hasVerifier = 1;
 }
 

@@ -240,6 +240,8 @@ bool LayoutInference::visit(Operation *op) {
     Value source = op->getOperand(0);
     auto axis = op->getAttrOfType<IntegerAttr>("axis");
     auto it = anchors.find(source);
+    if (it == anchors.end() && !settled) // a loop's result before the loop, perhaps
+      return false;
     unsigned priority = it == anchors.end() ? 1 : it->second.priority;
     return anchor(result, getLayoutOrDefault(source).dropDim(axis.getInt()), priority);
   }
@@ -286,6 +288,8 @@ LayoutInference::LayoutInference(KernelOp kernel, const KernelShape &kernelShape
       kernel.getBody().walk([&](Operation *op) { changed |= visit(op); });
     }
   };
+  iterate();
+  settled = true;
   iterate();
   // What crosses control flow and is still free takes the default.
   auto anchorFree = [&](Value value) {

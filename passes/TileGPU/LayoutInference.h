@@ -45,6 +45,7 @@ private:
 
   KernelShape shape;
   llvm::DenseMap<mlir::Value, Anchor> anchors; // looked up only, never iterated
+  bool settled = false;                        // what has no anchor gets none from its operands
 };
 
 /// Fastest dimension first, for the tile of an access: by the strides of its view.

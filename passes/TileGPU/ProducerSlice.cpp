@@ -153,8 +153,9 @@ private:
       for (Value coordinate : TmaFetchOp(one).getCoordinates())
         coordinates.push_back(mapping.lookupOrDefault(coordinate));
       Value descriptor = mapping.lookupOrDefault(Value(TmaFetchOp(one).getDescriptor()));
+      Value once = TmaFetchOp(one).getOnce();
       auto copy = TmaLoadOp::create(builder, TmaFetchOp(one).getLoc(), descriptor, coordinates, tile, slot.getBarrier(),
-                                    TmaFetchOp(one).getMulticast());
+                                    once ? mapping.lookupOrDefault(once) : Value(), TmaFetchOp(one).getMulticast());
       if (Attribute cache = TmaFetchOp(one)->getAttr(cacheName))
         copy->setAttr(cacheName, cache);
     }
@@ -253,9 +254,8 @@ LogicalResult tile::gpu::buildProducer(Block &consumer, Block &producer, ArrayRe
   for (const RingFetches &ring : rings)
     for (TmaFetchOp fetch : ring.fetches) {
       slice.requireAt(fetch);
-      slice.require(fetch.getDescriptor());
-      for (Value coordinate : fetch.getCoordinates())
-        slice.require(coordinate);
+      for (Value operand : fetch->getOperands())
+        slice.require(operand);
     }
   OpBuilder builder = OpBuilder::atBlockEnd(&producer);
   return Cloner(slice, rings).cloneBlock(consumer, builder);

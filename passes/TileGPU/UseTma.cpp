@@ -390,7 +390,7 @@ private:
     Location loc = fetch.load.getLoc();
     builder.setInsertionPoint(fetch.load);
     SmallVector<Value> coordinates = makeCoordinates(fetch.access, loc);
-    auto copy = TmaFetchOp::create(builder, loc, fetch.alloc.getType(), getDescriptor(fetch.map, loc), coordinates);
+    auto copy = TmaFetchOp::create(builder, loc, fetch.alloc.getType(), getDescriptor(fetch.map, loc), coordinates, /*once=*/Value());
     if (StringAttr cache = fetch.load.getCacheAttr())
       copy->setAttr(cacheName, cache);
     for (auto [d, dim] : llvm::enumerate(fetch.access.dims)) {

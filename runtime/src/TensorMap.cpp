@@ -90,11 +90,12 @@ Error encode(const CudaDriver &driver, const Kernel &kernel, const TensorMap &ma
     return Error(TILE_ERROR_DRIVER, kernel.name + ": the CUDA driver lacks cuTensorMapEncodeTiled: it is too old, "
                                                   "install one for CUDA 12 or newer");
   uint32_t steps[maxRank] = {1, 1, 1, 1, 1};
-  constexpr int interleaveNone = 0, promotion256 = 3, fillZero = 0;
+  // A swizzled row is 128 bytes; more at once would be its neighbour's.
+  constexpr int interleaveNone = 0, promotion128 = 2, fillZero = 0;
   CUresult code = driver.tensorMapEncodeTiled(
       &result, dataType(param.dtype), description.rank, reinterpret_cast<void *>(uintptr_t(description.address)),
       description.extents, description.strides + 1, description.box, steps, interleaveNone, swizzleMode(map.swizzle),
-      promotion256, fillZero);
+      promotion128, fillZero);
   if (code == cuda::success)
     return {};
   std::string what = kernel.name + ": cannot describe '" + param.name + "' to the hardware (extents";

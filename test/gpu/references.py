@@ -182,7 +182,10 @@ def matmul_w4(case, x, w, scale, zero):
     return {"y": x @ ((w - spread(zero)) * spread(scale)).to(rounded).double().T}
 
 
-matvec_w4 = matmul_w4
+def matvec_w4(case, x, w, scale, zero):
+    group = int(case.definitions.get("G", 128))
+    spread = lambda values: values.repeat_interleave(group, 1)
+    return {"y": x @ ((w - spread(zero)) * spread(scale)).T}
 
 
 def matmul_f32(case, a, b):

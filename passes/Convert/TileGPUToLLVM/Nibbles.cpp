@@ -12,22 +12,17 @@ using namespace tile::gpu;
 
 namespace {
 
-/// A pair of neighbours, which share a byte, as two halves of a 32-bit register.
+/// Pairs of neighbours, which share a byte, as two halves of a 32-bit register: an element's bits in the mantissa of a number
+/// whose last place is 1.
 struct PairFormat {
-  uint32_t mask;            // the element's bits in each half
-  uint32_t magic;           // XORed in: the exponent, and the flipped sign bit of signed elements
-  double scale[2], move[2]; // the value is half * scale + move, exactly
-  bool shifted;             // the upper half takes its byte from the register shifted right by 4
+  uint32_t magic; // XORed in: the number's exponent, and the flipped sign bit of signed elements
+  double move;    // the value is half + move, exactly
 };
 
-/// 1024 + n in f16: the upper element stays where it is in its byte, 16 times as large. bf16 has too few bits for that:
-/// 128 + n in both halves.
+/// 1024 + n in f16, 128 + n in bf16; n with its sign bit flipped is n + 8.
 PairFormat getFormat(bool isF16, bool isSigned) {
-  double flipped = isSigned ? 8 : 0; // n with its sign bit flipped is n + 8
-  uint32_t bias = isSigned ? 8 : 0;
-  if (isF16)
-    return {0x00f0000f, 0x64006400 | bias << 20 | bias, {1, 1.0 / 16}, {-1024 - flipped, -64 - flipped}, false};
-  return {0x000f000f, 0x43004300 | bias << 16 | bias, {1, 1}, {-128 - flipped, -128 - flipped}, true};
+  uint32_t bias = isSigned ? 0x00080008 : 0;
+  return {(isF16 ? 0x64006400 : 0x43004300) | bias, (isF16 ? -1024.0 : -128.0) - (isSigned ? 8 : 0)};
 }
 
 /// The value's eight elements of each word, as vectors of i32; `nibbles` has 8 or a greater power of two.
@@ -40,10 +35,13 @@ Value constantWord(OpBuilder &builder, Location loc, uint32_t value) {
   return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), int32_t(value));
 }
 
-Value constantPair(OpBuilder &builder, Location loc, Type element, const double values[2]) {
-  auto type = VectorType::get(2, element);
-  SmallVector<Attribute> attributes{builder.getFloatAttr(element, values[0]), builder.getFloatAttr(element, values[1])};
-  return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, attributes));
+/// The elements' bits of `bits`, the others those of `magic`. As one statement: of an AND and an XOR with a constant each, ptxas makes
+/// two instructions.
+Value insertBits(OpBuilder &builder, Location loc, Value bits, Value magic) {
+  return LLVM::InlineAsmOp::create(builder, loc, builder.getI32Type(), ValueRange{bits, magic}, "lop3.b32 $0, $1, 0x000f000f, $2, 0x6a;",
+                                   "=r,r,r", /*has_side_effects=*/false, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                   LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
 }
 
 /// To f16 or bf16.
@@ -52,22 +50,24 @@ Value toHalves(OpBuilder &builder, Location loc, Value nibbles, Type element, bo
   auto pairType = VectorType::get(2, element);
   int64_t count = cast<VectorType>(nibbles.getType()).getNumElements();
   Value words = getWords(builder, loc, nibbles);
-  Value scale = constantPair(builder, loc, element, format.scale), move = constantPair(builder, loc, element, format.move);
-  Value mask = constantWord(builder, loc, format.mask), magic = constantWord(builder, loc, format.magic);
+  auto constantPair = [&](double value) -> Value {
+    return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(pairType, Attribute(builder.getFloatAttr(element, value))));
+  };
+  Value one = constantPair(1), move = constantPair(format.move);
+  Value magic = constantWord(builder, loc, format.magic), four = constantWord(builder, loc, 4);
   SmallVector<Value> elements;
   for (int64_t i = 0; i < count / 8; ++i) {
-    Value word = vector::ExtractOp::create(builder, loc, words, ArrayRef<int64_t>{i}), upper = word;
-    if (format.shifted)
-      upper = arith::ShRUIOp::create(builder, loc, word, constantWord(builder, loc, 4));
+    Value word = vector::ExtractOp::create(builder, loc, words, ArrayRef<int64_t>{i});
+    Value upper = arith::ShRUIOp::create(builder, loc, word, four);
     for (uint32_t byte = 0; byte < 4; ++byte) {
       // Byte 4 + k of a prmt is byte k of its second operand. What stands beside the elements is masked away.
       Value selector = constantWord(builder, loc, byte | byte << 4 | (4 + byte) << 8 | (4 + byte) << 12);
       Value bits = LLVM::CallIntrinsicOp::create(builder, loc, builder.getI32Type(), builder.getStringAttr("llvm.nvvm.prmt"),
                                                  ValueRange{word, upper, selector})
                        .getResult(0);
-      bits = arith::XOrIOp::create(builder, loc, arith::AndIOp::create(builder, loc, bits, mask), magic);
-      Value pair = LLVM::BitcastOp::create(builder, loc, pairType, bits);
-      pair = LLVM::FMAOp::create(builder, loc, pair, scale, move);
+      Value pair = LLVM::BitcastOp::create(builder, loc, pairType, insertBits(builder, loc, bits, magic));
+      // Not every target adds bf16.
+      pair = element.isF16() ? Value(LLVM::FAddOp::create(builder, loc, pair, move)) : LLVM::FMAOp::create(builder, loc, pair, one, move);
       for (int64_t half : {0, 1})
         elements.push_back(vector::ExtractOp::create(builder, loc, pair, ArrayRef<int64_t>{half}));
     }

@@ -80,6 +80,14 @@ public:
   /// False if other operations of the kernel have records of another size, so that counts would lie elsewhere.
   bool agrees = true;
 
+  /// Words of a thread.
+  int64_t getWords() const {
+    int64_t words = 0;
+    for (const Place &place : places)
+      words += place.words;
+    return words;
+  }
+
   /// The record of part `part` of `parts` on `tile`, which are index.
   Value getPointer(Value tile, Value part, int64_t parts) {
     Value number = arith::MulIOp::create(b, loc, tile, constantIndex(b, loc, parts));
@@ -168,9 +176,8 @@ struct LowerPartArrive : OpConversionPattern<PartArriveOp> {
     Value own = record.getPointer(adaptor.getTile(), adaptor.getPart(), op.getParts());
     for (auto [i, sum] : llvm::enumerate(adaptor.getSums()))
       record.store(own, i, sum);
-    // All threads' stores, then the count: one thread releases what the barrier has gathered. The count wraps to zero with
-    // the last part, for the next launch.
-    inlinePTX(b, loc, Type(), {}, "fence.acq_rel.gpu;", "~{memory}");
+    // All threads' stores, then the count: one thread releases what the barrier has gathered, and what it acquires the next barrier
+    // hands on, so that no thread needs a fence of its own. The count wraps to zero with the last part, for the next launch.
     BarrierOp::create(b, loc);
     Value place = getSharedPointer(b, loc, *slot);
     Value isOne = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, getThreadId(b, loc), constantI32(b, loc, 0));
@@ -185,7 +192,6 @@ struct LowerPartArrive : OpConversionPattern<PartArriveOp> {
     }
     BarrierOp::create(b, loc);
     Value before = LLVM::LoadOp::create(b, loc, b.getI32Type(), place);
-    inlinePTX(b, loc, Type(), {}, "fence.acq_rel.gpu;", "~{memory}");
     Value last = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, before, constantI32(b, loc, op.getParts() - 1));
     b.replaceOp(op, last);
     return success();
@@ -204,17 +210,31 @@ struct LowerPartCombine : OpConversionPattern<PartCombineOp> {
         sums.push_back(record.load(from, i));
       return sums;
     };
+    auto combineAll = [&](ValueRange totals, ValueRange sums) {
+      SmallVector<Value> combined;
+      for (auto [total, sum, kind] : llvm::zip(totals, sums, op.getKinds()))
+        combined.push_back(tile::combine(b, loc, ReduceKind(kind), total, sum));
+      return combined;
+    };
     SmallVector<Value> first = loadAll(constantIndex(b, loc, 0));
+    // Of few words all parts are on their way at once; of more they would take the registers of several sums.
+    constexpr int64_t fewWords = 128;
+    int64_t parts = op.getParts();
+    if (record.getWords() * parts <= fewWords) {
+      SmallVector<SmallVector<Value>> others;
+      for (int64_t part = 1; part < parts; ++part)
+        others.push_back(loadAll(constantIndex(b, loc, part)));
+      for (ArrayRef<Value> sums : others)
+        first = combineAll(first, sums);
+      b.replaceOp(op, first);
+      return success();
+    }
     auto loop = scf::ForOp::create(b, loc, constantIndex(b, loc, 1), constantIndex(b, loc, op.getParts()), constantIndex(b, loc, 1), first);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
-      // Several parts at once would take the registers of several sums.
       inlinePTX(b, loc, Type(), {}, ".pragma \"nounroll\";", "");
-      SmallVector<Value> totals;
-      for (auto [total, part, kind] : llvm::zip(loop.getRegionIterArgs(), loadAll(loop.getInductionVar()), op.getKinds()))
-        totals.push_back(tile::combine(b, loc, ReduceKind(kind), total, part));
-      scf::YieldOp::create(b, loc, totals);
+      scf::YieldOp::create(b, loc, combineAll(loop.getRegionIterArgs(), loadAll(loop.getInductionVar())));
     }
     b.replaceOp(op, loop.getResults());
     return success();

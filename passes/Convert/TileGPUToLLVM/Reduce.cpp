@@ -286,6 +286,12 @@ static Value finish(OpBuilder &b, Location loc, Value value, Type wanted) {
   return value.getType() == wanted ? value : Value();
 }
 
+/// True if the result is held as what reducing `layout` leaves: with as many registers of other elements the kernel would be wrong.
+template <typename Op> static bool fitsResult(Op op, const LinearLayout &layout) {
+  auto type = dyn_cast<RankedTensorType>(op.getType());
+  return !type || getLayout(type) == layout.dropDim(*op.getAxis());
+}
+
 namespace {
 
 struct LowerReduce : OpConversionPattern<ReduceOp> {
@@ -303,7 +309,7 @@ struct LowerReduce : OpConversionPattern<ReduceOp> {
     if (failed(state))
       return failure();
     Value result = finish(rewriter, op.getLoc(), (*state)[0], getTypeConverter()->convertType(op.getType()));
-    if (!result)
+    if (!result || !fitsResult(op, layout))
       return op.emitError("internal: a reduction leaves other registers than its result's layout");
     rewriter.replaceOp(op, result);
     return success();
@@ -340,7 +346,7 @@ struct LowerArgReduce : OpConversionPattern<ArgReduceOp> {
       rewriter.replaceOpWithNewOp<arith::IndexCastOp>(op, wanted, first);
       return success();
     }
-    if (cast<VectorType>(position.getType()).getShape() != cast<VectorType>(wanted).getShape())
+    if (cast<VectorType>(position.getType()).getShape() != cast<VectorType>(wanted).getShape() || !fitsResult(op, layout))
       return op.emitError("internal: a reduction leaves other registers than its result's layout");
     rewriter.replaceOpWithNewOp<arith::IndexCastOp>(op, wanted, position);
     return success();

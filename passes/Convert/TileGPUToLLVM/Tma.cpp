@@ -123,12 +123,10 @@ std::optional<SmallVector<Box>> getBoxes(TensorMapAttr map, MemDescType type) {
   return boxes;
 }
 
-/// The second-level cache's policy for what `cache:` asks of a copy; null where it asks nothing.
+/// The policy for what `cache:` asks of a copy; null where nothing is asked.
 Value getCachePolicy(OpBuilder &b, Location loc, Operation *op) {
   auto word = op->getAttrOfType<StringAttr>(cacheName);
-  if (!word)
-    return {};
-  return createCachePolicy(b, loc, word.getValue());
+  return word ? createCachePolicy(b, loc, word.getValue()) : Value();
 }
 
 struct LowerTmaLoad : OpConversionPattern<TmaLoadOp> {
@@ -155,26 +153,37 @@ struct LowerTmaLoad : OpConversionPattern<TmaLoadOp> {
     auto choose = [&](int64_t own, int64_t other) -> Value {
       return arith::SelectOp::create(rewriter, loc, second, constantI32(rewriter, loc, other), constantI32(rewriter, loc, own));
     };
-    Value policy = getCachePolicy(rewriter, loc, op);
-    for (size_t i = 0; i < copies; ++i) {
-      const Box &box = (*boxes)[i], &other = (*boxes)[second ? copies + i : i];
-      SmallVector<Value> at;
-      for (auto [coordinate, offset, otherOffset] : llvm::zip(coordinates, box.offsets, other.offsets)) {
-        if (offset == otherOffset)
-          at.push_back(addConstant(rewriter, loc, coordinate, offset));
-        else
-          at.push_back(arith::AddIOp::create(rewriter, loc, coordinate, choose(offset, otherOffset)));
+    auto copyAll = [&](Value policy) {
+      for (size_t i = 0; i < copies; ++i) {
+        const Box &box = (*boxes)[i], &other = (*boxes)[second ? copies + i : i];
+        SmallVector<Value> at;
+        for (auto [coordinate, offset, otherOffset] : llvm::zip(coordinates, box.offsets, other.offsets)) {
+          if (offset == otherOffset)
+            at.push_back(addConstant(rewriter, loc, coordinate, offset));
+          else
+            at.push_back(arith::AddIOp::create(rewriter, loc, coordinate, choose(offset, otherOffset)));
+        }
+        Value to = adaptor.getMemory();
+        if (box.bytes != other.bytes)
+          to = advance(rewriter, loc, to, choose(box.bytes, other.bytes));
+        else if (box.bytes)
+          to = advance(rewriter, loc, to, int32_t(box.bytes));
+        to = LLVM::AddrSpaceCastOp::create(rewriter, loc, cluster, to);
+        NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+            rewriter, loc, to, adaptor.getDescriptor(), at, adaptor.getBarrier(), ValueRange{}, mask, policy,
+            NVVM::TMALoadModeAttr::get(getContext(), NVVM::TMALoadMode::TILE), rewriter.getBoolAttr(false),
+            NVVM::CTAGroupKindAttr(), Value());
       }
-      Value to = adaptor.getMemory();
-      if (box.bytes != other.bytes)
-        to = advance(rewriter, loc, to, choose(box.bytes, other.bytes));
-      else if (box.bytes)
-        to = advance(rewriter, loc, to, int32_t(box.bytes));
-      to = LLVM::AddrSpaceCastOp::create(rewriter, loc, cluster, to);
-      NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-          rewriter, loc, to, adaptor.getDescriptor(), at, adaptor.getBarrier(), ValueRange{}, mask, policy,
-          NVVM::TMALoadModeAttr::get(getContext(), NVVM::TMALoadMode::TILE), rewriter.getBoolAttr(false),
-          NVVM::CTAGroupKindAttr(), Value());
+    };
+    if (!adaptor.getOnce()) {
+      copyAll(getCachePolicy(rewriter, loc, op));
+    } else {
+      // A branch, since no policy is as good as none: `evict_normal` took 47 us where none took 37 (128x4096x14336, H200).
+      auto choice = scf::IfOp::create(rewriter, loc, adaptor.getOnce(), /*withElseRegion=*/true);
+      rewriter.setInsertionPointToStart(choice.thenBlock());
+      copyAll(createCachePolicy(rewriter, loc, "stream"));
+      rewriter.setInsertionPointToStart(choice.elseBlock());
+      copyAll(Value());
     }
     rewriter.eraseOp(op);
     return success();

@@ -1,6 +1,7 @@
-// Parts of a split loop: each thread's registers to scratch memory in pieces of 16 bytes, the count with release and acquire,
-// and in the last part a loop over all parts in order.
+// Parts of a split loop: each thread's registers to scratch memory in pieces of 16 bytes, the count with release and acquire, and
+// in the last part all parts in order: at once where they have few words, else in a loop.
 // RUN: tile-opt %s --tile-gpu-pipeline=target=sm_80 | FileCheck %s
+// RUN: sed -e 's/64x64/128x128/g' -e 's/64, 64>/128, 128>/g' %s | tile-opt - --tile-gpu-pipeline=target=sm_80 | FileCheck %s --check-prefix=MANY
 
 // CHECK: llvm.func @sums(
 // CHECK-SAME: tile_gpu.scratch_argument = 3
@@ -8,15 +9,23 @@
 // CHECK-SAME: tile_gpu.scratch_bytes = 17536
 // CHECK-COUNT-4: "st.global.v4.b32 [$0], {$1, $2, $3, $4};"
 // CHECK: "st.global.b32 [$0], $1;"
-// CHECK: "fence.acq_rel.gpu;"
+// One thread's count releases and acquires for all: no fences.
+// CHECK-NOT: fence
 // CHECK: nvvm.barrier
 // CHECK: "atom.acq_rel.gpu.global.inc.u32 $0, [$1], $2;"
 // CHECK: nvvm.barrier
-// CHECK: "fence.acq_rel.gpu;"
+// CHECK-NOT: fence
 // CHECK-COUNT-4: "ld.global.cg.v4.b32 {$0, $1, $2, $3}, [$4];"
 // CHECK: "ld.global.cg.b32 $0, [$1];"
-// CHECK-COUNT-4: "ld.global.cg.v4.b32 {$0, $1, $2, $3}, [$4];"
-// CHECK: llvm.fadd {{.*}} : vector<16xf32>
+// CHECK-NOT: llvm.fadd
+// CHECK-COUNT-12: "ld.global.cg.v4.b32 {$0, $1, $2, $3}, [$4];"
+// CHECK-COUNT-3: llvm.fadd {{.*}} : vector<16xf32>
+
+// MANY-COUNT-8: "ld.global.cg.v4.b32 {$0, $1, $2, $3}, [$4];"
+// MANY: llvm.br
+// MANY: nounroll
+// MANY-COUNT-8: "ld.global.cg.v4.b32 {$0, $1, $2, $3}, [$4];"
+// MANY: llvm.fadd {{.*}} : vector<32xf32>
 #N = #tile.dim<"N", 1, 4096, opt = 4096, multiple_of = 1>
 tile.kernel @sums
   params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [#N] constexprs []

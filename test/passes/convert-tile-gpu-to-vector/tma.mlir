@@ -52,6 +52,37 @@ tile.kernel @load params [#tile.param<"x", in, align = 16>] dims [#tile.dim<"N",
 
 // -----
 
+// What is read once leaves the second-level cache first, by a branch: where it is not, the copy has no policy at all.
+#shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+// CHECK-LABEL: func.func @once
+// CHECK: scf.if %{{.*}} {
+// CHECK: %[[FIRST:.*]] = llvm.inline_asm "createpolicy.fractional.L2::evict_first.b64 $0, 1.0;"
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} l2_cache_hint = %[[FIRST]]
+// CHECK: } else {
+// CHECK-NOT: l2_cache_hint
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
+// CHECK-NOT: l2_cache_hint
+// CHECK: return
+tile.kernel @once params [#tile.param<"x", in, align = 16>] dims [#tile.dim<"N", 1, 1024, opt = 1, multiple_of = 1>] constexprs []
+  grid {
+  ^bb0(%x: !tile.ptr<f16>):
+    %c8 = arith.constant 8 : index
+    tile.yield %c8 : index
+  } body {
+  ^bb0(%x: !tile.ptr<f16>):
+    %n = tile.dim #tile.dim<"N", 1, 1024, opt = 1, multiple_of = 1>
+    %c2 = arith.constant 2 : index
+    %p = tile.program_id 0
+    %few = arith.cmpi sle, %n, %c2 : index
+    %r = tile_gpu.ring : !tile_gpu.ring<1, !tile_gpu.memdesc<128x64xf16, #shared>>
+    %tile, %bar = tile_gpu.ring_acquire %r : !tile_gpu.ring<1, !tile_gpu.memdesc<128x64xf16, #shared>> -> !tile_gpu.memdesc<128x64xf16, #shared>
+    %a = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 128], swizzle = 128>
+    tile_gpu.tma_load %a [%n, %p] into %tile, %bar once %few : !tile_gpu.memdesc<128x64xf16, #shared>
+    tile.return
+  }
+
+// -----
+
 // Two warpgroups with 64 rows each, memory for 128 columns of 256: each on its own, by stmatrix, 64 columns into one half
 // while the other half is copied. The last wait keeps the
 // shared memory till it has been read.

@@ -1,0 +1,122 @@
+// tile-gpu-mark-read-once: which fetches bring bytes that nobody in the launch reads again, but for one neighbour.
+//
+// Such bytes, as the weights of a product of few rows, go through the second-level cache and out of it; marked so, they leave it to what
+// is read again.
+#include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/TileGPU/ProgramGrid.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUMARKREADONCE
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+/// True if all programs, in all trips, have the same value.
+static bool isInvariant(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return isa<KernelOp>(argument.getOwner()->getParentOp());
+  Operation *op = value.getDefiningOp();
+  return !isa<ProgramIdOp>(op) && op->getNumRegions() == 0 && isMemoryEffectFree(op) && llvm::all_of(op->getOperands(), isInvariant);
+}
+
+namespace {
+
+/// Which axes of the grid and which loops move a position, as far as it is a sum of multiples of them.
+struct Movers {
+  DenseSet<uint64_t> axes; // looked up only
+  DenseSet<Value> loops;   // their counters; looked up only
+
+  /// False if `position` is more than such a sum: different programs might then have the same.
+  bool add(Value position) {
+    if (isInvariant(position))
+      return true;
+    if (auto argument = dyn_cast<BlockArgument>(position)) {
+      auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+      if (!loop || argument != loop.getInductionVar())
+        return false;
+      loops.insert(argument);
+      // The trips of a split loop are its parts' own.
+      auto kernel = loop->getParentOfType<KernelOp>();
+      if (kernel->hasAttr(splitPartsName) && !isInvariant(loop.getLowerBound()))
+        axes.insert(kernel.getNumAxes() - 1);
+      return true;
+    }
+    Operation *op = position.getDefiningOp();
+    if (auto id = dyn_cast<ProgramIdOp>(op)) {
+      axes.insert(id.getAxis());
+      return true;
+    }
+    if (isa<arith::AddIOp, arith::SubIOp>(op))
+      return add(op->getOperand(0)) && add(op->getOperand(1));
+    // Clamped to what a copy takes: beyond that nothing exists.
+    if (isa<arith::MulIOp, arith::MinSIOp, arith::MaxSIOp>(op))
+      return isInvariant(op->getOperand(0)) ? add(op->getOperand(1)) : isInvariant(op->getOperand(1)) && add(op->getOperand(0));
+    return isa<arith::IndexCastOp>(op) && add(op->getOperand(0));
+  }
+};
+
+class Marker {
+public:
+  explicit Marker(KernelOp kernel) : kernel(kernel), builder(OpBuilder::atBlockBegin(&kernel.getBody().front())) {}
+
+  void mark(TmaFetchOp fetch) {
+    // What a program fetches once is little beside what its loops do.
+    if (fetch->hasAttr(cacheName) || !fetch->getParentOfType<scf::ForOp>())
+      return;
+    Movers movers;
+    if (!llvm::all_of(fetch.getCoordinates(), [&](Value at) { return movers.add(at); }))
+      return;
+    for (Operation *parent = fetch->getParentOp(); parent != kernel; parent = parent->getParentOp()) {
+      auto loop = dyn_cast<scf::ForOp>(parent);
+      if (loop ? !movers.loops.contains(loop.getInductionVar()) : !isa<scf::IfOp>(parent))
+        return;
+    }
+    Location loc = fetch.getLoc();
+    Value readers = arith::ConstantIndexOp::create(builder, loc, 1);
+    for (unsigned axis = 0; axis < kernel.getNumAxes(); ++axis)
+      if (!movers.axes.contains(axis))
+        readers = builder.createOrFold<arith::MulIOp>(loc, readers, getExtent(axis));
+    Value most = arith::ConstantIndexOp::create(builder, loc, together);
+    Value once = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sle, readers, most);
+    if (matchPattern(once, m_One()))
+      fetch->setAttr(cacheName, builder.getStringAttr("stream"));
+    else if (!matchPattern(once, m_Zero()))
+      fetch.getOnceMutable().assign(once);
+  }
+
+private:
+  /// As many programs read the same at about the same time: two rows of tiles are neighbours, in bands or on a grid that runs at once.
+  static constexpr int64_t together = 2;
+
+  /// The number of programs along `axis`.
+  Value getExtent(unsigned axis) {
+    if (extents.empty())
+      extents = cloneGridExtents(builder, kernel, kernel.getBody().front().getArguments());
+    return extents[axis];
+  }
+
+  KernelOp kernel;
+  OpBuilder builder;
+  SmallVector<Value> extents;
+};
+
+struct TileGPUMarkReadOnce : tile::impl::TileGPUMarkReadOnceBase<TileGPUMarkReadOnce> {
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      Marker marker(kernel);
+      kernel.getBody().walk([&](TmaFetchOp fetch) { marker.mark(fetch); });
+    }
+  }
+};
+
+} // namespace
