@@ -1,7 +1,9 @@
 // Builds and runs LLVM's pass pipeline.
 #include "codegen/Optimize.h"
+#include "codegen/CompareWithConstants.h"
 #include "codegen/KeepWrappingTests.h"
 #include "codegen/LimitVectorization.h"
+#include "codegen/NarrowIndices.h"
 #include "codegen/SplitShortVectors.h"
 #include "codegen/WidenShorts.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
@@ -61,6 +63,8 @@ static FunctionPassManager buildKernelPipeline() {
   passes.addPass(GVNPass());
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass(SimplifyCFGOptions().hoistCommonInsts(true).sinkCommonInsts(true)));
+  passes.addPass(NarrowIndicesPass());
+  passes.addPass(CompareWithConstantsPass());
   passes.addPass(ADCEPass());
   passes.addPass(SplitShortVectorsPass());
   return passes;

@@ -398,6 +398,34 @@ def TileGPUExpandTF32x3 : Pass<"tile-gpu-expand-tf32x3", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def TileGPUWaitAhead : Pass<"tile-gpu-wait-ahead", "::mlir::ModuleOp"> {
+  let summary = "wait for the next iteration's tile before the last product";
+  let description = [{
+    A loop in which two warpgroups take turns, issues two products and waits for one after the other, all its rings of two slots
+    or more, waits for the tile that its next iteration starts with right before it waits for the second product, and has done
+    what it computes from the first by then.
+    ```mlir
+    %p = tile_gpu.hold %exponentials : tensor<128x128xf32, #acc>
+    scf.if %more { tile_gpu.ring_peek %r : … }
+    %acc = tile_gpu.wgmma_wait %d {pending = 0 : i64} : …
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tile::gpu::TileGPUDialect"];
+}
+
+def TileGPUSkipScaling : Pass<"tile-gpu-skip-scaling", "::mlir::ModuleOp"> {
+  let summary = "leave out products by factors that are all 1";
+  let description = [{
+    A product in a loop of a tile of 16 registers or more by factors of an eighth of them that are a selection of 1 and something else, of
+    this iteration or the one before, is done by each warp only if one of its factors is not 1.
+    ```mlir
+    %all = tile_gpu.warp_all %is_one : tensor<128xi1, #rows>
+    %r = scf.if %all -> tensor<128x128xf32, #l> { scf.yield %x } else { … scf.yield %product }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tile::gpu::TileGPUDialect"];
+}
+
 def TileGPUApplyLoopAttributes : Pass<"tile-gpu-apply-loop-attributes", "::mlir::ModuleOp"> {
   let summary = "unroll loops as asked, and report attributes that have no effect";
   let description = [{

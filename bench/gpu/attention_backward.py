@@ -7,7 +7,7 @@ from .lib import empty, normal, torch
 from .ours import ATTRIBUTES, Binary, Settings, describe
 
 # BN keys of a program, BM queries of a step.
-VARIANTS = [{"BM": 64, "BN": 128}, {"BM": 64, "BN": 128, "persistent": True}, {"BM": 64, "BN": 64}, {"BM": 128, "BN": 64}, {"BM": 32, "BN": 128}]
+VARIANTS = [{"BM": 64, "BN": 128}, {"BM": 64, "BN": 64}, {"BM": 128, "BN": 64}, {"BM": 32, "BN": 128}]
 NAME = "attention_backward"
 
 

@@ -265,7 +265,7 @@ static tile_code tk_run(const tk_build *builds, int build_count, const tk_kernel
   if (!code)
     code = tk_get_function(entry, k, &function);
   if (!code && k->scratch_bytes && !plan->empty)
-    code = tk_get_scratch(entry, k, stream, (size_t)k->scratch_bytes * (size_t)plan->programs, &scratch);
+    code = tk_get_scratch(entry, k, stream, (size_t)k->scratch_bytes * (k->scratch_shared ? 1 : (size_t)plan->programs), &scratch);
   pthread_mutex_unlock(&tk_mutex);
   if (!code && has_fills)
     code = tk_fill_all(k, a, count, plan, tk_fill_block, stream);

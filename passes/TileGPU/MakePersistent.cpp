@@ -48,6 +48,9 @@ static void makePersistent(KernelOp kernel) {
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0), total = arith::ConstantIndexOp::create(builder, loc, 1);
   for (Value extent : extents) // a negative extent counts as none
     total = arith::MulIOp::create(builder, loc, total, arith::MaxSIOp::create(builder, loc, extent, zero));
+  // More than a grid has are never launched. So the numbers of programs are known to fit 32 bits.
+  constexpr int64_t mostPrograms = std::numeric_limits<int32_t>::max();
+  total = arith::MinSIOp::create(builder, loc, total, arith::ConstantIndexOp::create(builder, loc, mostPrograms));
   auto block = BlockIdOp::create(builder, loc, builder.getIndexType(), builder.getIndexType());
   auto loop = scf::ForOp::create(builder, loc, block.getBlock(), total, block.getBlocks());
   builder.setInsertionPointToStart(loop.getBody());

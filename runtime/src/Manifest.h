@@ -117,6 +117,8 @@ struct LaunchInfo {
   bool persistent = false;
   /// Scratch memory that each program needs; its first 128 bytes are zero before the first launch.
   unsigned scratchBytes = 0;
+  /// All programs share the memory of one.
+  bool scratchShared = false;
   /// Blocks of a cluster; the grid is rounded to whole ones.
   unsigned cluster = 1;
 };

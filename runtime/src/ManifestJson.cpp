@@ -141,6 +141,8 @@ static Json write(const Kernel &kernel) {
     json["launch"]["persistent"] = true;
   if (kernel.launch.scratchBytes)
     json["launch"]["scratch_bytes"] = kernel.launch.scratchBytes;
+  if (kernel.launch.scratchShared)
+    json["launch"]["scratch_shared"] = true;
   if (kernel.launch.cluster != 1)
     json["launch"]["cluster"] = kernel.launch.cluster;
   return json;
@@ -465,12 +467,13 @@ Kernel Reader::readKernel(const Json &json) {
     kernel.launch.sharedBytes = readUnsigned(*launch, "shared_bytes", false);
     kernel.launch.registers = readUnsigned(*launch, "registers", false);
     kernel.launch.spillBytes = readUnsigned(*launch, "spill_bytes", false);
-    if (const Json *persistent = find(*launch, "persistent", false)) {
-      if (!persistent->is_boolean())
-        fail("expected true or false for 'persistent'");
-      else
-        kernel.launch.persistent = persistent->get<bool>();
-    }
+    for (auto [key, value] : {std::pair("persistent", &kernel.launch.persistent), {"scratch_shared", &kernel.launch.scratchShared}})
+      if (const Json *flag = find(*launch, key, false)) {
+        if (!flag->is_boolean())
+          fail(std::string("expected true or false for '") + key + "'");
+        else
+          *value = flag->get<bool>();
+      }
     kernel.launch.scratchBytes = readUnsigned(*launch, "scratch_bytes", false);
     kernel.launch.cluster = unsigned(readInteger(*launch, "cluster", false, 1, 16).value_or(1));
     if (!bad && kernel.launch.threads == 0)

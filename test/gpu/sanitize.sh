@@ -56,11 +56,20 @@ check examples/matmul_split/matmul_split.tile -D T=f16 --random M=16,N=264,K=103
 check examples/matmul/matmul.tile -D T=f16 -D SPLIT=4 --random M=100,N=264,K=1032
 check examples/matvec_w4/matvec_w4.tile -D T=f16 --random M=1,N=100,K=2048
 check examples/vector_add/vector_add.tile --random N=10007
+check examples/rms_norm/rms_norm.tile -D T=f16 --random M=7,N=1000
+check examples/matmul_w4/matmul_w4.tile -D T=f16 -D BM=128 -D BN=128 -D BK=128 --random M=130,N=136,K=512
+check examples/linear/linear.tile -D T=f16 --random M=130,N=264,K=136
+# Blocks with several programs each, pairs of blocks, experts of uneven numbers of rows, none among them.
+check examples/matmul/matmul.tile -D T=f16 -D BM=64 -D BN=64 -D BK=64 --random M=770,N=1032,K=72
+check examples/matmul/matmul.tile -D T=f16 -D BM=128 -D BN=128 -D BK=64 --with persistent,cluster=2 --random M=1500,N=1800,K=72
+python3 -c "import numpy, sys; numpy.save(sys.argv[1], numpy.array([0, 3, 3, 130, 131, 400], numpy.int32))" "$folder/offset.npy" || exit 2
+check examples/grouped_matmul/grouped_matmul.tile -D T=f16 --random M=400,E=5,N=264,K=136 --arg "offset=$folder/offset.npy"
+check examples/grouped_matmul/grouped_matmul.tile -D T=bf16 --random M=400,E=5,N=3008,K=72 --arg "offset=$folder/offset.npy"
 # Experts that end within a tile, one without rows; tiles of one warpgroup, whose products stay in flight, and of two.
-python3 -c "import numpy, sys; numpy.save(sys.argv[1], numpy.array([0, 100, 100, 290], numpy.int32))" "$folder/offset.npy"
+python3 -c "import numpy, sys; numpy.save(sys.argv[1], numpy.array([0, 100, 100, 290], numpy.int32))" "$folder/ends.npy" || exit 2
 for tile in BM=64,BN=128,warps=4 BM=128,BN=256,warps=8; do
   check examples/grouped_matmul/grouped_matmul.tile -D T=f16 --config "$tile,stages=3" --random M=300,N=264,K=136,E=3 \
-    --arg "offset=$folder/offset.npy"
+    --arg "offset=$folder/ends.npy"
 done
 wait
 for bad in "$folder"/*.bad; do [ -e "$bad" ] && cat "$bad"; done

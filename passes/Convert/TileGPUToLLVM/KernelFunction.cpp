@@ -80,7 +80,7 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
     function->setAttr(floatModeName, mode);
   if (parts)
     function->setAttr(gpu::splitPartsName, parts);
-  if (takesPrograms) // one count; launches reserve so many bytes for each program
+  if (takesPrograms) // one count
     function->setAttr(gpu::scratchBytesName, b.getI64IntegerAttr(8));
   if (parts || takesPrograms)
     function->setAttr(gpu::scratchArgumentName, b.getI64IntegerAttr(body.getNumArguments() + kernel.getDims().size()));
@@ -106,10 +106,14 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
   for (auto [i, attr] : llvm::enumerate(kernel.getDims())) {
     Value argument = entry->getArgument(body.getNumArguments() + i);
     Value index = arith::IndexCastOp::create(b, loc, b.getIndexType(), argument);
-    // A dimension is checked not to be negative where its contract says so.
-    if (cast<DimAttr>(attr).getMin() >= 0)
+    // The bounds of its contract are checked at launch.
+    auto dim = cast<DimAttr>(attr);
+    if (dim.getMin() >= 0)
       index.getDefiningOp()->setAttr(gpu::nonNegativeName, b.getUnitAttr());
-    dims[cast<DimAttr>(attr).getName()] = index;
+    if (APInt low(64, dim.getMin(), /*isSigned=*/true), end = APInt(64, dim.getMax(), /*isSigned=*/true) + 1; low != end)
+      function.setArgAttr(body.getNumArguments() + i, LLVM::LLVMDialect::getRangeAttrName(),
+                          LLVM::ConstantRangeAttr::get(b.getContext(), low, end));
+    dims[dim.getName()] = index;
   }
   auto bindDims = [&](Region &region) {
     region.walk([&](DimOp op) {

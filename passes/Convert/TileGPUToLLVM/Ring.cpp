@@ -180,10 +180,20 @@ struct LowerRingWait : OpConversionPattern<RingWaitOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(RingWaitOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     RingSide side(rewriter, op.getLoc(), op.getRing().getType(), adaptor.getRing(), DrainSlot);
-    side.waitUntilFull();
+    if (!op.getFull())
+      side.waitUntilFull();
     SmallVector<Value> results = side.getTiles(op.getTiles().size());
     side.advance();
     rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+struct LowerRingPeek : OpConversionPattern<RingPeekOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(RingPeekOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    RingSide(rewriter, op.getLoc(), op.getRing().getType(), adaptor.getRing(), DrainSlot).waitUntilFull();
+    rewriter.eraseOp(op);
     return success();
   }
 };
@@ -275,6 +285,9 @@ struct LowerScalarReceive : OpConversionPattern<ScalarReceiveOp> {
 
 //===--- Programs --------------------------------------------------------------------------------------------------===//
 
+/// Grids have at most as many programs.
+constexpr int64_t mostPrograms = std::numeric_limits<int32_t>::max();
+
 struct LowerProgramTake : OpConversionPattern<ProgramTakeOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ProgramTakeOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
@@ -288,7 +301,9 @@ struct LowerProgramTake : OpConversionPattern<ProgramTakeOp> {
     Value taken = inlinePTX(rewriter, loc, rewriter.getI32Type(), {count, last}, "atom.relaxed.gpu.global.inc.u32 $0, [$1], $2;",
                             "=r,l,r,~{memory}");
     Value blocks = NVVM::GridDimXOp::create(rewriter, loc, rewriter.getI32Type());
-    Value program = arith::AddIOp::create(rewriter, loc, taken, blocks); // below 2^32: both are below 2^31
+    // The sum is below 2^32, as both are below 2^31; from 2^31 - 1 on no program exists.
+    Value program = arith::MinUIOp::create(rewriter, loc, arith::AddIOp::create(rewriter, loc, taken, blocks),
+                                           constantI32(rewriter, loc, mostPrograms));
     RingSide side(rewriter, loc, op.getRing().getType(), adaptor.getRing(), FillSlot);
     side.waitUntilEmpty();
     LLVM::StoreOp::create(rewriter, loc, program, side.getScalarPointer(), /*alignment=*/0, /*isVolatile=*/true);
@@ -322,6 +337,8 @@ struct LowerProgramReceive : OpConversionPattern<ProgramReceiveOp> {
     }
     Value program = NVVM::ShflOp::create(rewriter, loc, rewriter.getI32Type(), constantI32(rewriter, loc, -1), first.getResult(0),
                                          constantI32(rewriter, loc, 0), constantI32(rewriter, loc, 31), NVVM::ShflKind::idx, UnitAttr());
+    // The number has no sign bit. Said where it is read too, so that all that follows from it is known to fit 32 bits.
+    program = arith::AndIOp::create(rewriter, loc, program, constantI32(rewriter, loc, mostPrograms));
     side.advance();
     rewriter.replaceOpWithNewOp<arith::IndexCastUIOp>(op, rewriter.getIndexType(), program);
     return success();
@@ -340,6 +357,6 @@ void tile::gpu::populateRingTypes(TypeConverter &converter) {
 }
 
 void tile::gpu::populateRingPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerRing, LowerRingAcquire, LowerRingWait, LowerRingRelease, LowerScalarSend, LowerScalarReceive, LowerProgramTake,
+  patterns.add<LowerRing, LowerRingAcquire, LowerRingWait, LowerRingPeek, LowerRingRelease, LowerScalarSend, LowerScalarReceive, LowerProgramTake,
                LowerProgramReceive>(converter, patterns.getContext());
 }

@@ -14,13 +14,15 @@
 // CHECK:     "mbarrier.arrive.shared::cta.b64 _, [$0];"
 // CHECK:     scf.yield %[[READ]]
 // CHECK:   %[[SAME:.*]] = nvvm.shfl.sync idx %{{.*}}, %[[FIRST]]
-// CHECK:   arith.index_castui %[[SAME]]
+// CHECK:   %[[POSITIVE:.*]] = arith.andi %[[SAME]], %c2147483647
+// CHECK:   arith.index_castui %[[POSITIVE]]
 // CHECK: } else {
 // CHECK:   %[[TOTAL:.*]] = arith.index_cast %[[N]] : index to i32
 // CHECK:   %[[LAST:.*]] = arith.subi %[[TOTAL]]
 // CHECK:   %[[TAKEN:.*]] = llvm.inline_asm has_side_effects "atom.relaxed.gpu.global.inc.u32 $0, [$1], $2;", {{.*}} %[[COUNT]], %[[LAST]]
 // CHECK:   %[[BLOCKS:.*]] = nvvm.read.ptx.sreg.nctaid.x
-// CHECK:   %[[PROGRAM:.*]] = arith.addi %[[TAKEN]], %[[BLOCKS]] : i32
+// CHECK:   %[[NEXT:.*]] = arith.addi %[[TAKEN]], %[[BLOCKS]] : i32
+// CHECK:   %[[PROGRAM:.*]] = arith.minui %[[NEXT]], %c2147483647
 // CHECK:   mbarrier.try_wait.parity
 // CHECK:   llvm.store volatile %[[PROGRAM]]
 // CHECK:   "mbarrier.arrive.shared::cta.b64 _, [$0];"

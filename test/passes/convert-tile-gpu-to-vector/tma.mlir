@@ -5,7 +5,7 @@
 // what nothing uses is none.
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 // CHECK-LABEL: func.func @load
-// CHECK-SAME: (%{{.*}}: !llvm.ptr<1> {{.*}}, %{{.*}}: i64, %[[A:.*]]: !llvm.ptr, %[[B:.*]]: !llvm.ptr)
+// CHECK-SAME: (%{{.*}}: !llvm.ptr<1> {{.*}}, %{{.*}}: i64 {llvm.range = #llvm.constant_range<i64, 1, 1025>}, %[[A:.*]]: !llvm.ptr, %[[B:.*]]: !llvm.ptr)
 // CHECK-SAME: tile_gpu.tensor_maps = [#tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 256], swizzle = 128>, #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 128], swizzle = 128>]
 // CHECK: scf.if
 // CHECK-NEXT: nvvm.prefetch tensormap, %[[A]]

@@ -23,6 +23,7 @@ static Manifest sample() {
   product.launch.cluster = 2;
   product.arguments.push_back({Argument::Kind::Scratch, "", 0});
   product.launch.scratchBytes = 4096;
+  product.launch.scratchShared = true;
   return manifest;
 }
 
@@ -57,6 +58,7 @@ TEST(Manifest, RoundTrip) {
   EXPECT_EQ(kernel.arguments[kernel.arguments.size() - 2].kind, Argument::Kind::TensorMap);
   EXPECT_EQ(kernel.arguments.back().kind, Argument::Kind::Scratch);
   EXPECT_EQ(kernel.launch.scratchBytes, 4096u);
+  EXPECT_TRUE(kernel.launch.scratchShared);
   EXPECT_TRUE(kernel.launch.persistent);
   EXPECT_EQ(kernel.launch.cluster, 2u);
   EXPECT_FALSE(read->kernels[1].launch.persistent);

@@ -380,6 +380,25 @@ TEST_F(ModuleTest, ScratchMemory) {
   EXPECT_EQ(fake().frees, 3);
 }
 
+TEST_F(ModuleTest, ScratchMemoryOfAllPrograms) {
+  Manifest text = manifest();
+  text.kernels[1].launch.scratchBytes = 8;
+  text.kernels[1].launch.scratchShared = true;
+  text.kernels[1].arguments.push_back({Argument::Kind::Scratch, "", 0});
+  fake().argumentCount = int(text.kernels[1].arguments.size());
+  tile::Module module;
+  ASSERT_FALSE(load(module, cubin(), text));
+  int memsets = fake().memsets;
+  for (int64_t n : {3 * 1024, 70 * 1024}) {
+    tile::Status status = kernel(module, "shift").launch({{TILE_F32, address(0x10000), {n}}, {TILE_F32, address(0x800000), {n}}});
+    EXPECT_FALSE(status) << status.message();
+  }
+  EXPECT_EQ(fake().allocations, 1);
+  ASSERT_EQ(fake().memsets, memsets + 1);
+  EXPECT_EQ(fake().memset[memsets].rows, 1u);
+  EXPECT_EQ(fake().memset[memsets].width, 8u);
+}
+
 TEST_F(ModuleTest, DriverErrors) {
   tile::Module module;
   ASSERT_FALSE(load(module));
