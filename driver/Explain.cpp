@@ -71,8 +71,8 @@ static InstructionCounts countInstructions(StringRef text) {
   InstructionCounts found;
   found.wgmma = text.count("wgmma.mma_async");
   found.mma = text.count("mma.sync.aligned");
-  found.bulkLoads = text.count("cp.async.bulk.tensor") - text.count("global.shared::cta.bulk_group");
-  found.bulkStores = text.count("global.shared::cta.bulk_group");
+  found.bulkLoads = text.count("d.shared::cluster.global.");
+  found.bulkStores = text.count("d.global.shared::cta.");
   return found;
 }
 
