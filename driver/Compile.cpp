@@ -242,6 +242,7 @@ static void fillScratch(runtime::Kernel &kernel, LLVM::LLVMFuncOp function) {
   if (auto parts = function->getAttrOfType<IntegerAttr>(gpu::splitPartsName))
     kernel.grid.push_back(runtime::Expr(parts.getInt()));
   kernel.launch.scratchBytes = unsigned(bytes.getInt());
+  kernel.launch.scratchShared = !function->hasAttr(gpu::splitPartsName);
   kernel.arguments.push_back({runtime::Argument::Kind::Scratch});
 }
 

@@ -349,6 +349,28 @@ def TileGPUTakePrograms : Pass<"tile-gpu-take-programs", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def TileGPUKeepDotsInFlight : Pass<"tile-gpu-keep-dots-in-flight", "::mlir::ModuleOp"> {
+  let summary = "leave a loop's product in flight while the next iteration's is issued";
+  let description = [{
+    In loops of the consumers whose one product is added to a variable of the loop and reads slots of rings. Slots go back one
+    iteration later, once the wait behind the next product says that theirs is done.
+    ```mlir
+    %r = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero) -> (tensor<64x256xf32, #acc>) {
+      %a, %b = tile_gpu.ring_wait %ring : …
+      %p = tile_gpu.wgmma %a, %b, %acc async : …
+      %s = tile_gpu.wgmma_wait %p {pending = 1 : i64} : tensor<64x256xf32, #acc>
+      %second = arith.cmpi ne, %i, %lower : index
+      scf.if %second { tile_gpu.ring_release %ring : … }
+      scf.yield %s : tensor<64x256xf32, #acc>
+    }
+    %sum = tile_gpu.wgmma_wait %r {pending = 0 : i64} : tensor<64x256xf32, #acc>
+    %some = arith.cmpi slt, %lower, %upper : index
+    scf.if %some { tile_gpu.ring_release %ring : … }
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def TileGPUTakeTurns : Pass<"tile-gpu-take-turns", "::mlir::ModuleOp"> {
   let summary = "let two warpgroups of consumers issue their products in turn";
   let description = [{

@@ -95,6 +95,7 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUSpecializeWarps({options.target}));
   pm.addPass(createTileGPUSendAhead());
   pm.addPass(createTileGPUTakePrograms());
+  pm.addPass(createTileGPUKeepDotsInFlight());
   pm.addPass(createTileGPUTakeTurns());
   pm.addPass(createTileGPUWaitAhead());
   pm.addPass(createTileGPUSkipScaling());

@@ -84,7 +84,7 @@ typedef struct {
   const tk_map *maps;
   const unsigned char *may_alias; /* params x params; NULL: none */
   unsigned threads, shared_bytes, scratch_bytes, cluster;
-  int persistent;
+  int persistent, scratch_shared; /* shared: by all programs */
   void (*host)(const void *const *arguments, int64_t begin, int64_t end); /* on the CPU */
 } tk_kernel;
 

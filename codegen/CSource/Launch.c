@@ -63,6 +63,12 @@ static tile_code tk_encode(const tk_kernel *k, const tk_map *m, const tile_argum
       strides[i] = rounded > 16 ? rounded : 16;
     }
   }
+  for (int i = 2; i < m->rank && !is_empty; ++i)
+    if (m->order[i] == m->order[i - 1]) { /* copies end anywhere: the first of the two is as long as a box, the second begins one earlier */
+      extents[i - 1] = m->box[i - 1];
+      extents[i] += m->box[i - 1];
+      address -= m->box[i - 1] * strides[i];
+    }
   strides[0] = 0; /* not told to the driver */
   for (unsigned i = 0; i < TK_KNOWN_MAPS; ++i) {
     const tk_known_map *known = &tk_known_maps[i];
@@ -259,7 +265,7 @@ static tile_code tk_run(const tk_build *builds, int build_count, const tk_kernel
   if (!code)
     code = tk_get_function(entry, k, &function);
   if (!code && k->scratch_bytes && !plan->empty)
-    code = tk_get_scratch(entry, k, stream, (size_t)k->scratch_bytes * (size_t)plan->programs, &scratch);
+    code = tk_get_scratch(entry, k, stream, (size_t)k->scratch_bytes * (k->scratch_shared ? 1 : (size_t)plan->programs), &scratch);
   pthread_mutex_unlock(&tk_mutex);
   if (!code && has_fills)
     code = tk_fill_all(k, a, count, plan, tk_fill_block, stream);

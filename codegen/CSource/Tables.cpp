@@ -356,7 +356,7 @@ void CTables::writeRecord(raw_ostream &out, size_t number, size_t unit, bool isH
       << table("arguments", !kernel.arguments.empty()) << ", " << kernel.tensorMaps.size() << ", "
       << table("maps", !kernel.tensorMaps.empty()) << ", " << table("alias", !kernel.aliases.empty()) << ", "
       << kernel.launch.threads << ", " << kernel.launch.sharedBytes << ", " << kernel.launch.scratchBytes << ", "
-      << kernel.launch.cluster << ", " << int(kernel.launch.persistent) << ", "
+      << kernel.launch.cluster << ", " << int(kernel.launch.persistent) << ", " << int(kernel.launch.scratchShared) << ", "
       << (isHost ? kernel.symbol : std::string("NULL")) << "},\n";
 }
 

@@ -102,7 +102,7 @@ Error tile_module::execute(const tile_kernel &kernel, const tile_instance &insta
   }
   if (info.launch.scratchBytes) {
     CUdeviceptr memory = 0;
-    size_t bytes = size_t(info.launch.scratchBytes) * size_t(plan.programs);
+    size_t bytes = size_t(info.launch.scratchBytes) * (info.launch.scratchShared ? 1 : size_t(plan.programs));
     if (Error problem = getScratch(driver, *place.entry, instance, cuStream, bytes, memory))
       return problem;
     for (size_t i = 0; i < info.arguments.size(); ++i)

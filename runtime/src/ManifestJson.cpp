@@ -141,6 +141,8 @@ static Json write(const Kernel &kernel) {
     json["launch"]["persistent"] = true;
   if (kernel.launch.scratchBytes)
     json["launch"]["scratch_bytes"] = kernel.launch.scratchBytes;
+  if (kernel.launch.scratchShared)
+    json["launch"]["scratch_shared"] = true;
   if (kernel.launch.cluster != 1)
     json["launch"]["cluster"] = kernel.launch.cluster;
   return json;
@@ -465,12 +467,13 @@ Kernel Reader::readKernel(const Json &json) {
     kernel.launch.sharedBytes = readUnsigned(*launch, "shared_bytes", false);
     kernel.launch.registers = readUnsigned(*launch, "registers", false);
     kernel.launch.spillBytes = readUnsigned(*launch, "spill_bytes", false);
-    if (const Json *persistent = find(*launch, "persistent", false)) {
-      if (!persistent->is_boolean())
-        fail("expected true or false for 'persistent'");
-      else
-        kernel.launch.persistent = persistent->get<bool>();
-    }
+    for (auto [key, value] : {std::pair("persistent", &kernel.launch.persistent), {"scratch_shared", &kernel.launch.scratchShared}})
+      if (const Json *flag = find(*launch, key, false)) {
+        if (!flag->is_boolean())
+          fail(std::string("expected true or false for '") + key + "'");
+        else
+          *value = flag->get<bool>();
+      }
     kernel.launch.scratchBytes = readUnsigned(*launch, "scratch_bytes", false);
     kernel.launch.cluster = unsigned(readInteger(*launch, "cluster", false, 1, 16).value_or(1));
     if (!bad && kernel.launch.threads == 0)
@@ -496,8 +499,10 @@ void Reader::checkTensorMaps(const Kernel &kernel) {
     if (param == kernel.params.end() || param->kind != Param::Kind::Tensor)
       return fail("tensor map of '" + map.param + "', which is no tensor parameter of the kernel");
     std::set<unsigned> dims(map.order.begin(), map.order.end());
-    if (map.order.empty() || dims.size() != map.order.size() || map.order.size() != param->dims.size() ||
-        map.box.size() != map.order.size() || *dims.rbegin() >= map.order.size())
+    std::vector<unsigned> order = map.order; // without what is listed again, behind the fastest
+    order.erase(std::unique(order.begin() + !order.empty(), order.end()), order.end());
+    if (order.empty() || dims.size() != order.size() || order.size() != param->dims.size() || map.order.size() > 5 ||
+        map.box.size() != map.order.size() || *dims.rbegin() >= order.size())
       return fail("tensor map of '" + map.param + "': expected an order of its " + std::to_string(param->dims.size()) +
                   " dimensions, from 1 to 5, and as many extents of the box");
   }

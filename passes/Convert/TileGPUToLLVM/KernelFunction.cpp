@@ -80,7 +80,7 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
     function->setAttr(floatModeName, mode);
   if (parts)
     function->setAttr(gpu::splitPartsName, parts);
-  if (takesPrograms) // one count; launches reserve so many bytes for each program
+  if (takesPrograms) // one count
     function->setAttr(gpu::scratchBytesName, b.getI64IntegerAttr(8));
   if (parts || takesPrograms)
     function->setAttr(gpu::scratchArgumentName, b.getI64IntegerAttr(body.getNumArguments() + kernel.getDims().size()));

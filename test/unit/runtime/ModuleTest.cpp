@@ -282,6 +282,28 @@ TEST_F(ModuleTest, TensorMapsOfOddTensors) {
   EXPECT_EQ(fake().frees, 1);
 }
 
+TEST_F(ModuleTest, TensorMapsThatCut) {
+  tile::Module module;
+  Manifest text = mapped();
+  text.kernels[2].tensorMaps[1] = {"c", {1, 0, 0}, {16, 64, 1}, 32};
+  ASSERT_FALSE(load(module, cubin(), text));
+  fake().argumentCount = 8;
+  tile::Kernel matmul = kernel(module, "matmul");
+  tile::Status status = matmul.launch(product(0x10000000, 100, 40, 72, 48));
+  ASSERT_FALSE(status) << status.message();
+  auto check = [](const FakeMap &map, uint64_t address, std::vector<uint64_t> extents, uint64_t stride) {
+    EXPECT_EQ(map.rank, 3u);
+    EXPECT_EQ(map.address, address);
+    EXPECT_EQ(std::vector<uint64_t>(map.extents, map.extents + 3), extents);
+    EXPECT_EQ(map.strides[1], stride);
+    EXPECT_EQ(map.strides[2], stride);
+  };
+  check(fake().map[1], 0x30000000 - 64 * 144, {72, 64, 164}, 144);
+  // One row, whose stride is nobody's concern.
+  ASSERT_FALSE(matmul.launch(product(0x10000000, 1, 40, 72, 40)));
+  check(fake().map[3], 0x30000000 - 64 * 144, {72, 64, 65}, 144);
+}
+
 TEST_F(ModuleTest, TensorMapsFromManyThreads) {
   tile::Module module;
   ASSERT_FALSE(load(module, cubin(), mapped()));
@@ -356,6 +378,25 @@ TEST_F(ModuleTest, ScratchMemory) {
   EXPECT_EQ(fake().memset[memsets + 2].stream, reinterpret_cast<void *>(0x77));
   module = tile::Module();
   EXPECT_EQ(fake().frees, 3);
+}
+
+TEST_F(ModuleTest, ScratchMemoryOfAllPrograms) {
+  Manifest text = manifest();
+  text.kernels[1].launch.scratchBytes = 8;
+  text.kernels[1].launch.scratchShared = true;
+  text.kernels[1].arguments.push_back({Argument::Kind::Scratch, "", 0});
+  fake().argumentCount = int(text.kernels[1].arguments.size());
+  tile::Module module;
+  ASSERT_FALSE(load(module, cubin(), text));
+  int memsets = fake().memsets;
+  for (int64_t n : {3 * 1024, 70 * 1024}) {
+    tile::Status status = kernel(module, "shift").launch({{TILE_F32, address(0x10000), {n}}, {TILE_F32, address(0x800000), {n}}});
+    EXPECT_FALSE(status) << status.message();
+  }
+  EXPECT_EQ(fake().allocations, 1);
+  ASSERT_EQ(fake().memsets, memsets + 1);
+  EXPECT_EQ(fake().memset[memsets].rows, 1u);
+  EXPECT_EQ(fake().memset[memsets].width, 8u);
 }
 
 TEST_F(ModuleTest, DriverErrors) {
