@@ -2,7 +2,7 @@
 from . import peers
 from .items import Bar, Item
 from .lib import empty, normal, processors, torch
-from .ours import declares, declaresKernel, tiles
+from .ours import declaresKernel, tiles
 from .vector_add import copies
 
 EPS = 1e-5
@@ -28,8 +28,6 @@ def _ours(op, m, n, dtype, names, outputs):
                     if 512 <= rows * n // warps <= 2048 and rows * n <= 16384]
         # 64 elements of a thread leave 128 registers where as many blocks as those allow are asked for.
         variants += [{**v, "occupancy": 16 // v["warps"]} for v in variants if v["ROWS"] * n == 2048 * v["warps"] and v["warps"] <= 8]
-        if declares(name, "CACHE"):
-            variants += [{**variant, "CACHE": "stream"} for variant in variants]
         found += tiles(name, variants, arguments, results, kernel=kernel, fixed={"T": dtype})
     return found
 

@@ -24,6 +24,7 @@ constexpr double startTime = 0.7;       ///< of a block before its first load ar
 constexpr double sharingTime = 2.5;     ///< of a program that shares a split loop, beside the bytes of all their sums
 constexpr double reducing = 0.25;       ///< of a trip whose products wait for what is reduced from others, as in attention
 constexpr double spillTime = 0.005;     ///< of a program's time, for each register that is missing
+constexpr double lengthPrice = 2.5e-5;  ///< of the time, for each slot of a thread's code: of two choices as good, the shorter one
 constexpr double operandSlots = 9;      ///< issue slots to bring an element of a computed operand to where products read it
 
 constexpr int64_t schedulers = 4;       ///< of a multiprocessor; each issues for one warp at a time
@@ -56,6 +57,7 @@ private:
   ProgramTime getProgramTime() const;
   int64_t countParts() const;
   double getSumBytes() const;
+  double getCodeLength() const;
   void addTraffic(CostEstimate &found) const;
   void addRoofline(CostEstimate &found) const;
 
@@ -232,6 +234,15 @@ void Estimator::addRoofline(CostEstimate &found) const {
   found.rooflineMilliseconds = std::max({found.dramBytes / target.memory, tensor, arithmetic}) * 1e-6;
 }
 
+/// Issue slots of the code for one thread, each loop's body once. Products are few instructions whatever their size.
+double Estimator::getCodeLength() const {
+  double length = 0;
+  for (const LoopWork &loop : work.loops)
+    if (loop.dots.empty() && loop.trips > 0)
+      length += (loop.slots + loop.special) / (std::max(loop.trips, 1.0) * 32 * double(resources.warps));
+  return length;
+}
+
 CostEstimate Estimator::run() {
   CostEstimate found;
   found.warps = resources.warps;
@@ -276,6 +287,7 @@ CostEstimate Estimator::run() {
   double microseconds = getNorm({parts[0].second, parts[1].second, std::max({tensor, arithmetic, chain})}, 4) + target.launch;
   if (work.longest > 1) // the longest program may be the last to start
     microseconds += 0.3 * (work.longest - 1) * program.chain;
+  microseconds *= 1 + lengthPrice * getCodeLength();
   found.milliseconds = found.valid ? microseconds * 1e-3 : std::numeric_limits<double>::infinity();
   return found;
 }

@@ -75,11 +75,11 @@ public:
 
   const LinearLayout &getTileLayout() const { return layout; }
 
-  /// Whether register `reg` exists; null if it always does.
-  mlir::Value exists(unsigned reg) {
+  /// Whether register `reg` exists; null if it always does. `except` is a dimension of the tile that is not asked.
+  mlir::Value exists(unsigned reg, unsigned except = ~0u) {
     mlir::Value all = uniformPredicate;
     for (auto [d, dim] : llvm::enumerate(dims)) {
-      if (!dim.high)
+      if (!dim.high || d == except)
         continue;
       mlir::Value position = thread->get(builder, loc, reg, d);
       all = conjunction(all, mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::slt, position, dim.high));
@@ -90,6 +90,30 @@ public:
     for (Indexed &dim : indexed)
       all = conjunction(all, mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::ult, dim.at(builder, loc, reg), dim.extent));
     return all;
+  }
+
+  /// Whether `count` can tell which neighbours along a dimension exist: none is missing ahead of others.
+  bool canCount(unsigned dim) const { return !dims[dim].low; }
+
+  /// How many elements along `dim`, from register `reg`'s on, exist if `condition` holds (null: it does): an i32, 0 or less for none.
+  mlir::Value count(unsigned reg, unsigned dim, mlir::Value condition) {
+    mlir::Value found = constantI32(builder, loc, 1 << 30);
+    if (dims[dim].high)
+      found = mlir::arith::SubIOp::create(builder, loc, dims[dim].high, thread->get(builder, loc, reg, dim));
+    if (mlir::Value all = conjunction(exists(reg, dim), condition))
+      found = mlir::arith::SelectOp::create(builder, loc, all, found, constantI32(builder, loc, 0));
+    return found;
+  }
+
+  /// How many elements along `dim` register `reg` lies behind register `first`, if that is a constant and all the distance there is.
+  std::optional<unsigned> distance(unsigned first, unsigned reg, unsigned dim) {
+    if (!indexed.empty())
+      return std::nullopt;
+    for (unsigned d = 0; d < dims.size(); ++d)
+      if (!thread->isDisjoint(d) || (d != dim && thread->getOffset(reg, d) != thread->getOffset(first, d)))
+        return std::nullopt;
+    int64_t distance = int64_t(thread->getOffset(reg, dim)) - int64_t(thread->getOffset(first, dim));
+    return distance < 0 ? std::nullopt : std::optional<unsigned>(distance);
   }
 
   /// The address of register `reg`'s element, of a nibble its byte.

@@ -1,6 +1,7 @@
 // tile_gpu.descriptor, tma_load, tma_store and clear_from: copies of boxes between tensors and shared memory.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/StorePlan.h"
+#include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
@@ -127,12 +128,7 @@ Value getCachePolicy(OpBuilder &b, Location loc, Operation *op) {
   auto word = op->getAttrOfType<StringAttr>(cacheName);
   if (!word)
     return {};
-  std::string priority = word.getValue() == "stream" ? "evict_first" : "evict_last";
-  // Without side effects, so that loops need it once.
-  return LLVM::InlineAsmOp::create(b, loc, b.getI64Type(), ValueRange(), "createpolicy.fractional.L2::" + priority + ".b64 $0, 1.0;",
-                                   "=l", /*has_side_effects=*/false, /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                                   LLVM::AsmDialectAttr(), ArrayAttr())
-      .getResult(0);
+  return createCachePolicy(b, loc, word.getValue());
 }
 
 struct LowerTmaLoad : OpConversionPattern<TmaLoadOp> {
