@@ -430,8 +430,8 @@ def TileGPUWaitAhead : Pass<"tile-gpu-wait-ahead", "::mlir::ModuleOp"> {
 def TileGPUSkipScaling : Pass<"tile-gpu-skip-scaling", "::mlir::ModuleOp"> {
   let summary = "leave out products by factors that are all 1";
   let description = [{
-    A product in a loop of a tile of 16 registers or more by factors of an eighth of them that are a selection of 1 and something else, of
-    this iteration or the one before, is done by each warp only if one of its factors is not 1.
+    A product in a loop of a tile of 64 registers or more by factors of an eighth of them at most, which are a selection of 1 and
+    something else, of this iteration or the one before, is done by each warp only if one of its factors is not 1.
     ```mlir
     %all = tile_gpu.warp_all %is_one : tensor<128xi1, #rows>
     %r = scf.if %all -> tensor<128x128xf32, #l> { scf.yield %x } else { … scf.yield %product }

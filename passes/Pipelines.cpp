@@ -98,8 +98,8 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUTakePrograms());
   pm.addPass(createTileGPUKeepDotsInFlight());
   pm.addPass(createTileGPUTakeTurns());
-  pm.addPass(createTileGPUWaitAhead());
   pm.addPass(createTileGPUSkipScaling());
+  pm.addPass(createTileGPUWaitAhead());
   pm.addPass(createTileGPUApplyLoopAttributes({options.target}));
   pm.addPass(createTileGPUVectorizeAccesses());
 }

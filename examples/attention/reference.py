@@ -11,7 +11,7 @@ CASES = [
     Case("B=1 H=2 G=1 S=7 L=11 D=128", T="bf16", CAUSAL="false"), Case("B=1 H=2 G=2 S=100 L=200 D=64", T="f16", BM=64, BN=64),
     Case("B=3 H=1024 G=8 S=1 L=2 D=64", T="f16", BM=16, BN=32), Case("B=65535 H=1 G=1 S=1 L=1 D=64", T="f16", BM=16, BN=16),
     # Scores that differ a lot: the maximum moves in some blocks of keys and in some rows.
-    Case("B=1 H=2 G=1 S=129 L=2000 D=64", T="f16", BN=64, scalars={"scale": 1.0}), Case("B=1 H=1 G=1 S=200 L=777 D=128", T="bf16", scalars={"scale": 0.5}),
+    Case("B=1 H=2 G=1 S=129 L=1500 D=128", T="f16", scalars={"scale": 0.7}), Case("B=1 H=1 G=1 S=200 L=777 D=128", T="bf16", scalars={"scale": 0.5}),
 ]
 
 

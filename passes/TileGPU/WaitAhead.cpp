@@ -26,6 +26,13 @@ struct Candidate {
   WgmmaWaitOp last; ///< the wait for its last product
 };
 
+/// True for arithmetic on a large tile. Between the products, in the warpgroup's turn, it costs more than the wait's place gains.
+bool computesMuch(Operation &op) {
+  constexpr unsigned many = 32;
+  auto type = op.getNumResults() == 1 ? dyn_cast<RankedTensorType>(op.getResult(0).getType()) : RankedTensorType();
+  return type && OpTrait::hasElementwiseMappableTraits(&op) && getLayout(type).getNumRegisters() >= many;
+}
+
 std::optional<Candidate> match(scf::ForOp loop) {
   Candidate found;
   unsigned products = 0, waits = 0;
@@ -34,6 +41,8 @@ std::optional<Candidate> match(scf::ForOp loop) {
     if (auto wait = dyn_cast<RingWaitOp>(op); wait && !products && !found.tile)
       found.tile = wait;
     turns |= isa<TurnWaitOp>(op);
+    if (products == 1 && computesMuch(op))
+      return std::nullopt;
     if (auto product = dyn_cast<WgmmaOp>(op)) {
       if (!product.getAsync() || waits)
         return std::nullopt;

@@ -319,23 +319,16 @@ struct LowerProgramReceive : OpConversionPattern<ProgramReceiveOp> {
   LogicalResult matchAndRewrite(ProgramReceiveOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     RingSide side(rewriter, loc, op.getRing().getType(), adaptor.getRing(), DrainSlot);
-    // One lane reads the slot and gives it back. The others have its number by a shuffle, by which ptxas knows that it is the same
-    // for all.
+    // One lane reads the slot and gives it back, the others have its number by a shuffle. No branch: ptxas would take the warp for
+    // one that may have come apart, and what follows from the number for something that differs between lanes.
+    side.waitUntilFull();
     Value lane = arith::AndIOp::create(rewriter, loc, getThreadId(rewriter, loc), constantI32(rewriter, loc, 31));
-    auto first = scf::IfOp::create(rewriter, loc, rewriter.getI32Type(), equals(rewriter, loc, lane, 0), /*withElseRegion=*/true);
-    {
-      OpBuilder::InsertionGuard guard(rewriter);
-      rewriter.setInsertionPointToStart(first.thenBlock());
-      side.waitUntilFull();
-      // Volatile: another thread writes it.
-      Value read = LLVM::LoadOp::create(rewriter, loc, rewriter.getI32Type(), side.getScalarPointer(), /*alignment=*/0,
-                                        /*isVolatile=*/true);
-      arrive(rewriter, loc, side.getEmptyBarrier());
-      scf::YieldOp::create(rewriter, loc, read);
-      rewriter.setInsertionPointToStart(first.elseBlock());
-      scf::YieldOp::create(rewriter, loc, constantI32(rewriter, loc, 0));
-    }
-    Value program = NVVM::ShflOp::create(rewriter, loc, rewriter.getI32Type(), constantI32(rewriter, loc, -1), first.getResult(0),
+    Value address = sharedAddress(rewriter, loc, side.getScalarPointer());
+    Value read = inlinePTX(rewriter, loc, rewriter.getI32Type(), {lane, address, side.getEmptyBarrier()},
+                           "{ .reg .pred p; setp.eq.u32 p, $1, 0; mov.b32 $0, 0; @p ld.volatile.shared.u32 $0, [$2]; "
+                           "@p mbarrier.arrive.shared::cta.b64 _, [$3]; }",
+                           "=&r,r,r,r,~{memory}");
+    Value program = NVVM::ShflOp::create(rewriter, loc, rewriter.getI32Type(), constantI32(rewriter, loc, -1), read,
                                          constantI32(rewriter, loc, 0), constantI32(rewriter, loc, 31), NVVM::ShflKind::idx, UnitAttr());
     // The number has no sign bit. Said where it is read too, so that all that follows from it is known to fit 32 bits.
     program = arith::AndIOp::create(rewriter, loc, program, constantI32(rewriter, loc, mostPrograms));

@@ -1,18 +1,16 @@
 // RUN: tile-opt %s --tile-gpu-allocate-shared --tile-gpu-insert-barriers --convert-tile-gpu-to-vector | FileCheck %s
 
 // Numbers of programs: taken by an increment that wraps to 0 with the last of %n, one for each warp of the consumers to read,
-// whose eight arrivals empty the slot. The count is the argument behind the kernel's own.
+// whose eight arrivals empty the slot; one lane of each warp reads and arrives, without a branch. The count is the argument behind the kernel's own.
 // CHECK-LABEL: func.func @taken
 // CHECK-SAME: %[[N:[a-z0-9]+]]: index, %[[COUNT:[a-z0-9]+]]: !llvm.ptr<1>)
 // CHECK-SAME: tile_gpu.scratch_argument = 1 : i64, tile_gpu.scratch_bytes = 8 : i64
 // CHECK: "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}" %{{.*}}, %c1_i32{{[_0-9]*}} :
 // CHECK: "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}" %{{.*}}, %c8_i32{{[_0-9]*}} :
 // CHECK: scf.if
-// CHECK:   %[[FIRST:.*]] = scf.if %{{.*}} -> (i32) {
-// CHECK:     mbarrier.try_wait.parity
-// CHECK:     %[[READ:.*]] = llvm.load volatile %{{.*}} -> i32
-// CHECK:     "mbarrier.arrive.shared::cta.b64 _, [$0];"
-// CHECK:     scf.yield %[[READ]]
+// CHECK:   mbarrier.try_wait.parity
+// CHECK-NOT: scf.if
+// CHECK:   %[[FIRST:.*]] = llvm.inline_asm has_side_effects "{{.*}}@p ld.volatile.shared.u32 $0, [$2]; @p mbarrier.arrive.shared::cta.b64 _, [$3]; }"
 // CHECK:   %[[SAME:.*]] = nvvm.shfl.sync idx %{{.*}}, %[[FIRST]]
 // CHECK:   %[[POSITIVE:.*]] = arith.andi %[[SAME]], %c2147483647
 // CHECK:   arith.index_castui %[[POSITIVE]]

@@ -82,6 +82,35 @@ tile.kernel @one params [] dims [] constexprs [] attributes {tile_gpu.num_warps 
   tile.return
 }
 
+// Arithmetic on the accumulator between the products.
+// CHECK-LABEL: tile.kernel @scaled
+// CHECK-NOT: ring_peek
+tile.kernel @scaled params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64, tile_gpu.producer_threads = 128 : i64} grid { tile.yield } body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %zero = arith.constant dense<0.0> : !acc
+  %keys = tile_gpu.ring : !tile_gpu.ring<2, !a>
+  %values = tile_gpu.ring : !tile_gpu.ring<2, !b>
+  tile_gpu.warp_specialize producer {
+  } consumer {
+    scf.for %i = %c0 to %c9 step %c1 {
+      %x = tile_gpu.ring_wait %keys : !tile_gpu.ring<2, !a> -> !a
+      %y = tile_gpu.ring_wait %values : !tile_gpu.ring<2, !b> -> !b
+      tile_gpu.turn_wait
+      %p = tile_gpu.wgmma %x, %y, %zero async : !a, !b, !acc
+      %z = arith.mulf %zero, %zero : !acc
+      %q = tile_gpu.wgmma %x, %y, %z async : !a, !b, !acc
+      tile_gpu.turn_pass
+      %r = tile_gpu.wgmma_wait %p {pending = 1 : i64} : !acc
+      %t = tile_gpu.wgmma_wait %q {pending = 0 : i64} : !acc
+      tile_gpu.ring_release %keys : !tile_gpu.ring<2, !a>
+      tile_gpu.ring_release %values : !tile_gpu.ring<2, !b>
+    }
+  }
+  tile.return
+}
+
 // A loop of one product. (One warpgroup alone takes no turns: there, nothing would keep the tensor cores busy meanwhile.)
 // CHECK-LABEL: tile.kernel @single
 // CHECK-NOT: ring_peek
