@@ -349,6 +349,28 @@ def TileGPUTakePrograms : Pass<"tile-gpu-take-programs", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def TileGPUKeepDotsInFlight : Pass<"tile-gpu-keep-dots-in-flight", "::mlir::ModuleOp"> {
+  let summary = "leave a loop's product in flight while the next iteration's is issued";
+  let description = [{
+    In loops of the consumers whose one product is added to a variable of the loop and reads slots of rings. Slots go back one
+    iteration later, once the wait behind the next product says that theirs is done.
+    ```mlir
+    %r = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero) -> (tensor<64x256xf32, #acc>) {
+      %a, %b = tile_gpu.ring_wait %ring : …
+      %p = tile_gpu.wgmma %a, %b, %acc async : …
+      %s = tile_gpu.wgmma_wait %p {pending = 1 : i64} : tensor<64x256xf32, #acc>
+      %second = arith.cmpi ne, %i, %lower : index
+      scf.if %second { tile_gpu.ring_release %ring : … }
+      scf.yield %s : tensor<64x256xf32, #acc>
+    }
+    %sum = tile_gpu.wgmma_wait %r {pending = 0 : i64} : tensor<64x256xf32, #acc>
+    %some = arith.cmpi slt, %lower, %upper : index
+    scf.if %some { tile_gpu.ring_release %ring : … }
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def TileGPUTakeTurns : Pass<"tile-gpu-take-turns", "::mlir::ModuleOp"> {
   let summary = "let two warpgroups of consumers issue their products in turn";
   let description = [{
@@ -374,6 +396,34 @@ def TileGPUExpandTF32x3 : Pass<"tile-gpu-expand-tf32x3", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def TileGPUWaitAhead : Pass<"tile-gpu-wait-ahead", "::mlir::ModuleOp"> {
+  let summary = "wait for the next iteration's tile before the last product";
+  let description = [{
+    A loop in which two warpgroups take turns, issues two products and waits for one after the other, all its rings of two slots
+    or more, waits for the tile that its next iteration starts with right before it waits for the second product, and has done
+    what it computes from the first by then.
+    ```mlir
+    %p = tile_gpu.hold %exponentials : tensor<128x128xf32, #acc>
+    scf.if %more { tile_gpu.ring_peek %r : … }
+    %acc = tile_gpu.wgmma_wait %d {pending = 0 : i64} : …
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tile::gpu::TileGPUDialect"];
+}
+
+def TileGPUSkipScaling : Pass<"tile-gpu-skip-scaling", "::mlir::ModuleOp"> {
+  let summary = "leave out products by factors that are all 1";
+  let description = [{
+    A product in a loop of a tile of 16 registers or more by factors of an eighth of them that are a selection of 1 and something else, of
+    this iteration or the one before, is done by each warp only if one of its factors is not 1.
+    ```mlir
+    %all = tile_gpu.warp_all %is_one : tensor<128xi1, #rows>
+    %r = scf.if %all -> tensor<128x128xf32, #l> { scf.yield %x } else { … scf.yield %product }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tile::gpu::TileGPUDialect"];
 }
 
 def TileGPUApplyLoopAttributes : Pass<"tile-gpu-apply-loop-attributes", "::mlir::ModuleOp"> {

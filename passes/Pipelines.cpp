@@ -95,7 +95,10 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUSpecializeWarps({options.target}));
   pm.addPass(createTileGPUSendAhead());
   pm.addPass(createTileGPUTakePrograms());
+  pm.addPass(createTileGPUKeepDotsInFlight());
   pm.addPass(createTileGPUTakeTurns());
+  pm.addPass(createTileGPUWaitAhead());
+  pm.addPass(createTileGPUSkipScaling());
   pm.addPass(createTileGPUApplyLoopAttributes({options.target}));
   pm.addPass(createTileGPUVectorizeAccesses());
 }

@@ -63,6 +63,12 @@ static tile_code tk_encode(const tk_kernel *k, const tk_map *m, const tile_argum
       strides[i] = rounded > 16 ? rounded : 16;
     }
   }
+  for (int i = 2; i < m->rank && !is_empty; ++i)
+    if (m->order[i] == m->order[i - 1]) { /* copies end anywhere: the first of the two is as long as a box, the second begins one earlier */
+      extents[i - 1] = m->box[i - 1];
+      extents[i] += m->box[i - 1];
+      address -= m->box[i - 1] * strides[i];
+    }
   strides[0] = 0; /* not told to the driver */
   for (unsigned i = 0; i < TK_KNOWN_MAPS; ++i) {
     const tk_known_map *known = &tk_known_maps[i];

@@ -45,13 +45,25 @@ def TileGPU_RingAcquireOp : TileGPU_Op<"ring_acquire", [MemoryEffects<[MemRead, 
 def TileGPU_RingWaitOp : TileGPU_Op<"ring_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "consumer: the next slot, once it is full";
   let description = [{
+    With `full` it is known to be: a ring_peek has waited for it.
     ```mlir
     %a, %b = tile_gpu.ring_wait %r : !tile_gpu.ring<4, …> -> !tile_gpu.memdesc<…>, !tile_gpu.memdesc<…>
     ```
   }];
-  let arguments = (ins TileGPU_RingType:$ring);
+  let arguments = (ins TileGPU_RingType:$ring, UnitAttr:$full);
   let results = (outs Variadic<TileGPU_MemDescType>:$tiles);
-  let assemblyFormat = "$ring attr-dict `:` type($ring) `->` type($tiles)";
+  let assemblyFormat = "$ring (`full` $full^)? attr-dict `:` type($ring) `->` type($tiles)";
+}
+
+def TileGPU_RingPeekOp : TileGPU_Op<"ring_peek", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "consumer: waits until the next slot is full, and leaves it to the next ring_wait";
+  let description = [{
+    ```mlir
+    tile_gpu.ring_peek %r : !tile_gpu.ring<4, …>
+    ```
+  }];
+  let arguments = (ins TileGPU_RingType:$ring);
+  let assemblyFormat = "$ring attr-dict `:` type($ring)";
 }
 
 def TileGPU_RingReleaseOp : TileGPU_Op<"ring_release", [MemoryEffects<[MemRead, MemWrite]>]> {

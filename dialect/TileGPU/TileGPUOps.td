@@ -22,6 +22,19 @@ def TileGPU_ConvertLayoutOp : TileGPU_Op<"convert_layout", [Pure]> {
   let hasFolder = 1;
 }
 
+def TileGPU_WarpAllOp : TileGPU_Op<"warp_all", [Pure]> {
+  let summary = "true for a warp if the mask is true for all elements that it holds";
+  let description = [{
+    Warps may differ: what stands under it must be for each warp to do alone.
+    ```mlir
+    %all = tile_gpu.warp_all %mask : tensor<128xi1, #rows>
+    ```
+  }];
+  let arguments = (ins TileGPU_Tile:$mask);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$mask attr-dict `:` type($mask)";
+}
+
 def TileGPU_LocalAllocOp : TileGPU_Op<"local_alloc", [MemoryEffects<[MemAlloc, MemWrite]>]> {
   let summary = "store a tile to fresh shared memory";
   let description = [{

@@ -10,8 +10,13 @@ def TileGPU_TensorMapAttr : TileGPU_Attr<"TensorMap", "tensor_map"> {
     `param` is the kernel's parameter. `order` lists the tensor's dimensions, the fastest (stride 1) first; `box` has the
     extents of one copy in that order, in elements; `swizzle` is 0, 32, 64 or 128 bytes. Positions outside the tensor read
     as 0 and are not written.
+
+    A dimension that `order` lists twice in a row is cut: the hardware sees it as two dimensions of one stride. The first has as many
+    positions as the box, the second as many as the tensor and the box together, and begins a box before the tensor. So a box that
+    begins at s of b in the first and at p in the second covers positions p - b + s and on, of which only b - s exist.
     ```mlir
     #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 128], swizzle = 128>
+    #tile_gpu.tensor_map<param = 1, order = [1, 0, 0], box = [64, 128, 1], swizzle = 128>
     ```
     Source: CUDA Driver API, cuTensorMapEncodeTiled.
   }];
@@ -94,7 +99,8 @@ def TileGPU_TmaStoreOp : TileGPU_Op<"tma_store", [MemoryEffects<[MemRead, MemWri
     Waits till the staging memory's last copy has been read, stores the tile there (stmatrix where it fits), and starts the
     copy; does not wait for it. `columns` along the fastest dimension are staged at once. Warpgroups whose rows are their
     own synchronise alone. With `ordered`, waits till the copy is written: in loops that may write the same place again. With
-    `add`, what lies there is added to, each element as one step, in no order with other accesses.
+    `add`, what lies there is added to, each element as one step, in no order with other accesses. Where the map cuts the rows,
+    their first coordinate is how many of the tile's are stored, from 0 on, and the second, not negative, is the first one's position.
     ```mlir
     tile_gpu.tma_store %t, %d [%n, %m] {columns = 128 : i64} : tensor<128x256xf16, #acc>
     ```

@@ -71,8 +71,8 @@ private:
           changed |= mark(branch.getResult(i));
       return changed;
     }
-    // Of other operations with regions nothing is known.
-    varying |= op->getNumRegions() > 0 || llvm::any_of(op->getOperands(), [&](Value operand) { return varies(operand); });
+    // Of other operations with regions nothing is known; that of a scan is its function.
+    varying |= (op->getNumRegions() > 0 && !isa<ScanOp, ReduceByOp>(op)) || llvm::any_of(op->getOperands(), [&](Value operand) { return varies(operand); });
     if (varying)
       for (Value result : op->getResults())
         changed |= mark(result);

@@ -59,6 +59,8 @@ int64_t getAtomicBytes(AtomicOp op);
 SharedLayout getStagingLayout(TmaStoreOp store, int64_t columns);
 /// The map behind a descriptor; null if that is not known.
 TensorMapAttr getTensorMap(mlir::Value descriptor);
+/// True if the map lists its second dimension twice, so that copies of it can end anywhere.
+bool cutsRows(TensorMapAttr map);
 /// The dimension of a tile for each of the map's dimensions, -1 where the tile has none, fastest first: `order` is the
 /// tile's. None if tile and map do not fit each other.
 std::optional<llvm::SmallVector<int64_t>> matchTensorMap(TensorMapAttr map, llvm::ArrayRef<int64_t> shape,

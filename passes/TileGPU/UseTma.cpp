@@ -44,6 +44,7 @@ struct Store {
   TensorAccess access;
   TensorMapAttr map;
   int64_t columns;
+  bool cuts = false; ///< the map lets copies end at any row
 };
 
 /// The map of an access whose tile has these extents and lies so in shared memory; null if copies cannot make it up.
@@ -239,16 +240,38 @@ private:
     TensorAccess access = analyzeAccess(store, {1, 0}, bounds, divisibility);
     if (!access.problem.empty() || kernel->hasAttr(mayAliasName) || countAccesses(access.view) != 1)
       return std::nullopt;
-    // A tile that is cut goes out by ordinary stores, which nothing would keep in order with copies.
-    if (access.hasEnds() && isOrdered(store))
-      return std::nullopt;
     int64_t swizzle = rowBytes >= 128 ? 128 : rowBytes >= 64 ? 64 : 32;
     // What is added, in a loop perhaps, is staged by each warp alone; a result's copies are rather few and large.
     int64_t blockRows = getBlockRows(getLayout(cast<RankedTensorType>(value.getType())), /*byWarp=*/isa<AtomicOp>(store));
     TensorMapAttr map = makeMap(kernel.getContext(), access, {blockRows, type.getDimSize(1)}, swizzle, elementBytes);
     if (!map)
       return std::nullopt;
-    return Store{store, value, std::move(access), map, 0};
+    bool cuts = access.hasEnds() && isCutInRows(access) && map.getBox()[1] > 1 && map.getOrder().size() < 5;
+    // A tile that is cut otherwise goes out by ordinary stores, which nothing would keep in order with copies.
+    if (access.hasEnds() && isOrdered(store) && !(cuts && startsInside(access)))
+      return std::nullopt;
+    if (cuts) {
+      SmallVector<int64_t> order(map.getOrder()), box(map.getBox());
+      order.insert(order.begin() + 2, order[1]);
+      box.insert(box.begin() + 2, 1);
+      map = TensorMapAttr::get(kernel.getContext(), map.getParam(), order, box, map.getSwizzle());
+    }
+    return Store{store, value, std::move(access), map, 0, cuts};
+  }
+
+  /// True if all ends are of the tile's rows.
+  static bool isCutInRows(const TensorAccess &access) {
+    return llvm::all_of(access.dims, [](const TensorDim &dim) { return dim.ends.empty() || dim.tileDim == 0; });
+  }
+
+  /// The tensor's dimension along the tile's rows.
+  static unsigned getRowDim(const TensorAccess &access) { return access.order[1]; }
+
+  /// True if no row lies before the tensor.
+  bool startsInside(const TensorAccess &access) {
+    return llvm::all_of(access.dims[getRowDim(access)].starts, [&](const std::pair<Value, bool> &start) {
+      return start.second || bounds.isNonNegative(bounds.linear(start.first));
+    });
   }
 
   /// Accesses to the parameter behind `view`, by whichever view.
@@ -291,7 +314,7 @@ private:
     int64_t taken = 0, scratch = 0, stages = 2;
     llvm::SmallPtrSet<Operation *, 4> dropped;
     for (Store &store : stores)
-      if (!store.access.hasEnds())
+      if (!needsBranch(store))
         dropped.insert(getValue(store).getDefiningOp());
     kernel.getBody().walk([&](Operation *op) {
       SharedNeed need = getSharedNeed(op);
@@ -392,25 +415,50 @@ private:
     builder.setInsertionPoint(store.store);
     bool ordered = isOrdered(store.store);
     auto convert = getValue(store).getDefiningOp<ConvertLayoutOp>();
-    if (store.access.hasEnds())
+    bool branches = needsBranch(store);
+    if (branches)
       branchOnEnds(store, convert);
     SmallVector<Value> coordinates = makeCoordinates(store.access, loc);
+    if (store.cuts)
+      coordinates.insert(coordinates.begin() + 1, makeRowCount(store, coordinates[1]));
     auto copy = TmaStoreOp::create(builder, loc, store.value, getDescriptor(store.map, loc), coordinates, store.columns, ordered,
                                    isa<AtomicOp>(store.store));
     if (auto cache = store.store->getAttrOfType<StringAttr>("cache"))
       copy->setAttr(cacheName, cache);
-    if (!store.access.hasEnds())
+    if (!branches)
       store.store->erase();
     if (convert && convert->use_empty())
       convert.erase();
   }
 
-  /// Leaves the store to tiles that their ends cut, and the builder where it is for those that are whole.
+  /// True if there may be tiles that copies cannot store.
+  bool needsBranch(const Store &store) {
+    return store.access.hasEnds() && !(store.cuts && startsInside(store.access));
+  }
+
+  /// How many rows of a tile whose first is at `start`, from 0 on, lie before its ends and in the tensor.
+  Value makeRowCount(const Store &store, Value start) {
+    Location loc = store.store->getLoc();
+    unsigned dim = getRowDim(store.access);
+    ViewOp view = store.access.view;
+    Value extent = view.getExtents()[dim], zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value all = arith::ConstantIndexOp::create(builder, loc, cast<RankedTensorType>(store.value.getType()).getDimSize(0));
+    Value count = arith::MinSIOp::create(builder, loc, store.access.makeLimit(builder, loc, dim),
+                                         arith::SubIOp::create(builder, loc, extent, start));
+    return arith::MaxSIOp::create(builder, loc, arith::MinSIOp::create(builder, loc, count, all), zero);
+  }
+
+  /// Leaves the store to tiles that copies cannot store, and the builder where it is for the others: those that no end cuts, or, where
+  /// copies end at any row, those that begin in the tensor.
   void branchOnEnds(Store &store, ConvertLayoutOp convert) {
     Location loc = store.store->getLoc();
     Value whole;
+    if (store.cuts)
+      whole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
+                                    store.access.makeCoordinate(builder, loc, getRowDim(store.access)),
+                                    arith::ConstantIndexOp::create(builder, loc, 0));
     for (auto [d, dim] : llvm::enumerate(store.access.dims)) {
-      Value limit = store.access.makeLimit(builder, loc, d);
+      Value limit = store.cuts ? Value() : store.access.makeLimit(builder, loc, d);
       if (!limit)
         continue;
       auto type = cast<RankedTensorType>(store.value.getType());

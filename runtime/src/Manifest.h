@@ -89,7 +89,8 @@ struct Fact {
 /// How a kernel's copies by TMA see a tensor parameter; the launcher encodes it for the driver.
 struct TensorMap {
   std::string param;
-  /// The tensor's dimensions, the fastest (stride 1) first, and the extents of one copy in that order, in elements.
+  /// The tensor's dimensions, the fastest (stride 1) first, and the extents of one copy in that order, in elements. A dimension that is
+  /// listed twice in a row is cut: the first of the two has as many positions as the box, the second begins a box before the tensor.
   std::vector<unsigned> order, box;
   /// 0, 32, 64 or 128 bytes.
   unsigned swizzle = 0;

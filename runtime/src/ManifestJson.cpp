@@ -499,8 +499,10 @@ void Reader::checkTensorMaps(const Kernel &kernel) {
     if (param == kernel.params.end() || param->kind != Param::Kind::Tensor)
       return fail("tensor map of '" + map.param + "', which is no tensor parameter of the kernel");
     std::set<unsigned> dims(map.order.begin(), map.order.end());
-    if (map.order.empty() || dims.size() != map.order.size() || map.order.size() != param->dims.size() ||
-        map.box.size() != map.order.size() || *dims.rbegin() >= map.order.size())
+    std::vector<unsigned> order = map.order; // without what is listed again, behind the fastest
+    order.erase(std::unique(order.begin() + !order.empty(), order.end()), order.end());
+    if (order.empty() || dims.size() != order.size() || order.size() != param->dims.size() || map.order.size() > 5 ||
+        map.box.size() != map.order.size() || *dims.rbegin() >= order.size())
       return fail("tensor map of '" + map.param + "': expected an order of its " + std::to_string(param->dims.size()) +
                   " dimensions, from 1 to 5, and as many extents of the box");
   }

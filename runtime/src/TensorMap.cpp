@@ -74,6 +74,13 @@ Description describe(const TensorMap &map, const Param &param, const tile_argume
       result.strides[i] = dense >> 39 ? 16 : std::max<uint64_t>((uint64_t(dense) + 15) / 16 * 16, 16);
     }
   }
+  // A dimension that is cut: see TensorMap.
+  for (unsigned i = 2; i < result.rank && !isEmpty; ++i)
+    if (map.order[i] == map.order[i - 1]) {
+      result.extents[i - 1] = map.box[i - 1];
+      result.extents[i] += map.box[i - 1];
+      result.address -= map.box[i - 1] * result.strides[i];
+    }
   return result;
 }
 

@@ -65,6 +65,12 @@ check examples/matmul/matmul.tile -D T=f16 -D BM=128 -D BN=128 -D BK=64 --with p
 python3 -c "import numpy, sys; numpy.save(sys.argv[1], numpy.array([0, 3, 3, 130, 131, 400], numpy.int32))" "$folder/offset.npy" || exit 2
 check examples/grouped_matmul/grouped_matmul.tile -D T=f16 --random M=400,E=5,N=264,K=136 --arg "offset=$folder/offset.npy"
 check examples/grouped_matmul/grouped_matmul.tile -D T=bf16 --random M=400,E=5,N=3008,K=72 --arg "offset=$folder/offset.npy"
+# Experts that end within a tile, one without rows; tiles of one warpgroup, whose products stay in flight, and of two.
+python3 -c "import numpy, sys; numpy.save(sys.argv[1], numpy.array([0, 100, 100, 290], numpy.int32))" "$folder/ends.npy" || exit 2
+for tile in BM=64,BN=128,warps=4 BM=128,BN=256,warps=8; do
+  check examples/grouped_matmul/grouped_matmul.tile -D T=f16 --config "$tile,stages=3" --random M=300,N=264,K=136,E=3 \
+    --arg "offset=$folder/ends.npy"
+done
 wait
 for bad in "$folder"/*.bad; do [ -e "$bad" ] && cat "$bad"; done
 passed=$(find "$folder" -name '*.good' | wc -l)

@@ -3,6 +3,7 @@
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -120,9 +121,25 @@ template <typename Op> struct LowerRename : OpConversionPattern<Op> {
   }
 };
 
+/// Each thread's own elements, then a vote.
+struct LowerWarpAll : OpConversionPattern<WarpAllOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(WarpAllOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value mine;
+    for (int64_t i = 0; i < cast<VectorType>(adaptor.getMask().getType()).getNumElements(); ++i) {
+      Value element = vector::ExtractOp::create(rewriter, loc, adaptor.getMask(), ArrayRef<int64_t>{i});
+      mine = mine ? arith::AndIOp::create(rewriter, loc, mine, element).getResult() : element;
+    }
+    rewriter.replaceOpWithNewOp<NVVM::VoteSyncOp>(op, rewriter.getI1Type(), constantI32(rewriter, loc, -1), mine, NVVM::VoteSyncKind::all);
+    return success();
+  }
+};
+
 } // namespace
 
 void tile::gpu::populateElementwisePatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerElementwise, LowerConstant, LowerSplat, LowerIota, LowerBroadcast, LowerRename<ReshapeOp>, LowerRename<PermuteOp>>(
+  patterns.add<LowerElementwise, LowerConstant, LowerSplat, LowerIota, LowerBroadcast, LowerRename<ReshapeOp>, LowerRename<PermuteOp>,
+               LowerWarpAll>(
       converter, patterns.getContext());
 }

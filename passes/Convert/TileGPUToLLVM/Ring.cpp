@@ -180,10 +180,20 @@ struct LowerRingWait : OpConversionPattern<RingWaitOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(RingWaitOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     RingSide side(rewriter, op.getLoc(), op.getRing().getType(), adaptor.getRing(), DrainSlot);
-    side.waitUntilFull();
+    if (!op.getFull())
+      side.waitUntilFull();
     SmallVector<Value> results = side.getTiles(op.getTiles().size());
     side.advance();
     rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+struct LowerRingPeek : OpConversionPattern<RingPeekOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(RingPeekOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    RingSide(rewriter, op.getLoc(), op.getRing().getType(), adaptor.getRing(), DrainSlot).waitUntilFull();
+    rewriter.eraseOp(op);
     return success();
   }
 };
@@ -347,6 +357,6 @@ void tile::gpu::populateRingTypes(TypeConverter &converter) {
 }
 
 void tile::gpu::populateRingPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerRing, LowerRingAcquire, LowerRingWait, LowerRingRelease, LowerScalarSend, LowerScalarReceive, LowerProgramTake,
+  patterns.add<LowerRing, LowerRingAcquire, LowerRingWait, LowerRingPeek, LowerRingRelease, LowerScalarSend, LowerScalarReceive, LowerProgramTake,
                LowerProgramReceive>(converter, patterns.getContext());
 }

@@ -219,6 +219,9 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
     auto plan = getPlan(columns);
     if (!plan)
       return op.emitError("internal: cannot stage ") << type << " in " << columns << " columns for boxes of the map";
+    bool cuts = cutsRows(map);
+    if (cuts && rowDim != 1)
+      return op.emitError("internal: expected a map that cuts rows of the tile, found ") << map;
     // Where there is no memory for all columns, its halves take turns: one is filled while the other is copied. Chunks are
     // four or more, an even number, so that the last one's half is not the first one's of the next time.
     bool takesTurns = false;
@@ -287,8 +290,17 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
           at[0] = addConstant(rewriter, loc, at[0], int64_t(chunk) * columns + (firstColumn ? 0 : column));
           if (firstColumn)
             at[0] = arith::AddIOp::create(rewriter, loc, at[0], movedColumn);
+          Value &rowAt = at[cuts ? 2 : std::max<int64_t>(rowDim, 0)];
           if (rowDim >= 0 && (firstRow || row))
-            at[rowDim] = arith::AddIOp::create(rewriter, loc, at[rowDim], movedRow);
+            rowAt = arith::AddIOp::create(rewriter, loc, rowAt, movedRow);
+          if (cuts) {
+            // So many rows of the block exist: the copy begins as far before the end of the map's first dimension of the two.
+            Value seen = arith::SubIOp::create(rewriter, loc, at[1], movedRow), all = constantI32(rewriter, loc, blockRows);
+            seen = arith::MaxSIOp::create(rewriter, loc, seen, constantI32(rewriter, loc, 0));
+            seen = arith::MinSIOp::create(rewriter, loc, seen, all);
+            at[1] = arith::SubIOp::create(rewriter, loc, all, seen);
+            rowAt = arith::AddIOp::create(rewriter, loc, rowAt, seen);
+          }
           Value from = advanceBy(rowStart, movedColumn, column, firstColumn != nullptr, elementBytes * blockRows);
           if (op.getAdd())
             NVVM::CpAsyncBulkTensorReduceOp::create(rewriter, loc, adaptor.getDescriptor(), from,

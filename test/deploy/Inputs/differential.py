@@ -98,7 +98,7 @@ def main():
     assert not runtime.tile_module_load(binary.encode(), ctypes.byref(module))
 
     rng = random.Random(1)
-    seen, wrong, launched = {}, 0, 0
+    seen, wrong, launched, compared = {}, 0, 0, 0
     for number in range(calls):
         kernel = rng.choice(manifest["kernels"])
         handle = ctypes.c_void_p()
@@ -131,8 +131,17 @@ def main():
         for place, argument in enumerate(kernel["arguments"]):
             if ("tensor_map" in argument or "scratch" in argument) and place < 16:
                 ours["arguments"][place] = theirs["arguments"][place] = 0
+        # Where both encode all of a launch's, they encode the same; the address of an empty tensor is each one's own.
+        maps = len(kernel.get("tensor_maps", []))
+        if maps and ours["encodings"] == theirs["encodings"] == maps:
+            for one, other in zip(ours["map"], theirs["map"]):
+                if 1 in other["extents"][:other["rank"]]:
+                    one["address"] = other["address"] = 0
+            compared += 1
+        else:
+            ours["map"] = theirs["map"] = None
         for side in (ours, theirs):
-            side.pop("map"), side.pop("encodings")
+            side.pop("encodings")
             side["memset"] = side["memset"][:side["memsets"]] if not kernel["launch"].get("scratch_bytes") else []
             if kernel["launch"].get("scratch_bytes"):
                 side.pop("memsets")
@@ -145,8 +154,9 @@ def main():
                 print("  " + "\n  ".join(f"{k}: {ours[k]} {theirs[k]}" for k in ours if ours[k] != theirs[k]))
         seen[code] = seen.get(code, 0) + 1
         launched += ours["launches"]
-    print(f"{calls} calls, {launched} launches, {wrong} differences, codes {sorted(seen)}")
-    return 1 if wrong or not launched else 0
+    print(f"{calls} calls, {launched} launches, {compared} with maps compared, {wrong} differences, codes {sorted(seen)}")
+    mapped = any(kernel.get("tensor_maps") for kernel in manifest["kernels"])
+    return 1 if wrong or not launched or (mapped and not compared) else 0
 
 
 if __name__ == "__main__":

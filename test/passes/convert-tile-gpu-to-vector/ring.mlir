@@ -55,3 +55,32 @@ tile.kernel @ring params [] dims [] constexprs [] attributes {tile_gpu.num_warps
   }
   tile.return
 }
+
+// A peek waits for the slot and leaves it: what is known to be full is only taken.
+// CHECK-LABEL: func.func @peek
+// CHECK:      nvvm.setmaxregister increase
+// CHECK:      scf.for
+// CHECK:        mbarrier.try_wait.parity
+// CHECK-NOT:    llvm.store
+// CHECK-NOT:    mbarrier.try_wait.parity
+// CHECK:        llvm.store
+// CHECK:        mbarrier.arrive.shared::cta.b64
+// CHECK:      } else {
+tile.kernel @peek params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64, tile_gpu.producer_threads = 128 : i64} grid { tile.yield } body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %ring = tile_gpu.ring : !tile_gpu.ring<2, !tile_gpu.memdesc<64x64xf16, #s>>
+  tile_gpu.warp_specialize producer {
+    scf.for %i = %c0 to %c9 step %c1 {
+      %m, %full = tile_gpu.ring_acquire %ring : !tile_gpu.ring<2, !tile_gpu.memdesc<64x64xf16, #s>> -> !tile_gpu.memdesc<64x64xf16, #s>
+    }
+  } consumer {
+    scf.for %i = %c0 to %c9 step %c1 {
+      tile_gpu.ring_peek %ring : !tile_gpu.ring<2, !tile_gpu.memdesc<64x64xf16, #s>>
+      %m = tile_gpu.ring_wait %ring full : !tile_gpu.ring<2, !tile_gpu.memdesc<64x64xf16, #s>> -> !tile_gpu.memdesc<64x64xf16, #s>
+      tile_gpu.ring_release %ring : !tile_gpu.ring<2, !tile_gpu.memdesc<64x64xf16, #s>>
+    }
+  }
+  tile.return
+}

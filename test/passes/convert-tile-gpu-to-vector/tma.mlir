@@ -95,6 +95,36 @@ tile.kernel @store params [#tile.param<"y", out, align = 16>] dims [] constexprs
 
 // -----
 
+// Rows that are cut: of each block of rows so many are stored as the limit leaves it, and the copy begins where that many are left of
+// the map's first dimension of rows.
+#acc = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
+// CHECK-LABEL: func.func @cut
+// CHECK-DAG: %[[LIMIT:.*]] = arith.index_cast %c77{{.*}} : index to i32
+// CHECK-DAG: %[[FIRST:.*]] = arith.index_cast %c5{{.*}} : index to i32
+// CHECK: %[[AT:.*]] = arith.addi %[[FIRST]], %[[ROW:.*]] : i32
+// CHECK: %[[LEFT:.*]] = arith.subi %[[LIMIT]], %[[ROW]] : i32
+// CHECK: %[[SOME:.*]] = arith.maxsi %[[LEFT]], %c0_i32
+// CHECK: %[[SEEN:.*]] = arith.minsi %[[SOME]], %c64_i32
+// CHECK: %[[SKIP:.*]] = arith.subi %c64_i32{{.*}}, %[[SEEN]]
+// CHECK: %[[TO:.*]] = arith.addi %[[AT]], %[[SEEN]]
+// CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta %{{.*}}, %{{.*}}, box[%{{.*}}, %[[SKIP]], %[[TO]]]
+tile.kernel @cut params [#tile.param<"y", out, align = 16>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64}
+  grid {
+  ^bb0(%y: !tile.ptr<f16>):
+    tile.yield
+  } body {
+  ^bb0(%y: !tile.ptr<f16>):
+    %c0 = arith.constant 0 : index
+    %c5 = arith.constant 5 : index
+    %c77 = arith.constant 77 : index
+    %t = arith.constant dense<1.0> : tensor<128x64xf16, #acc>
+    %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0, 0], box = [64, 64, 1], swizzle = 128>
+    tile_gpu.tma_store %t, %d [%c0, %c77, %c5] {columns = 64 : i64} : tensor<128x64xf16, #acc>
+    tile.return
+  }
+
+// -----
+
 // Stores that must keep their order: all threads together, one of them copies. Warpgroups side by side: each copies its own
 // columns. 32-bit elements by plain stores.
 #acc = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>

@@ -50,6 +50,47 @@ tile.kernel @bands params [#tile.param<"a", in, align = 16>] dims [] constexprs 
 #s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 !a = !tile_gpu.memdesc<64x64xf16, #s>
 
+// A scan is as alike as what it goes over.
+// CHECK-LABEL: tile.kernel @scanned
+// CHECK: tile_gpu.tma_fetch {{.*}} multicast
+// CHECK: tile_gpu.tma_fetch
+// CHECK-NOT: multicast
+// CHECK: tile.return
+tile.kernel @scanned params [#tile.param<"a", in, align = 16>] dims [] constexprs []
+  attributes {tile.cluster = array<i64: 2, 1>, tile.persistent, tile_gpu.num_warps = 4 : i64} grid {
+^bb0(%p: !tile.ptr<f16>):
+  %c7 = arith.constant 7 : index
+  tile.yield %c7, %c7 : index, index
+} body {
+^bb0(%p: !tile.ptr<f16>):
+  %c0 = arith.constant 0 : index
+  %i = tile.program_id 0
+  %j = tile.program_id 1
+  %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+  %ti = tensor.splat %i : tensor<16xindex>
+  %tj = tensor.splat %j : tensor<16xindex>
+  %si = tile.scan %ti axis 0 : tensor<16xindex> -> tensor<16xindex> {
+  ^bb0(%left: index, %right: index):
+    %s = arith.addi %left, %right : index
+    tile.scan_yield %s : index
+  }
+  %sj = tile.scan %tj axis 0 : tensor<16xindex> -> tensor<16xindex> {
+  ^bb0(%left: index, %right: index):
+    %s = arith.addi %left, %right : index
+    tile.scan_yield %s : index
+  }
+  %xi = tensor.extract %si[%c0] : tensor<16xindex>
+  %xj = tensor.extract %sj[%c0] : tensor<16xindex>
+  %x = tile_gpu.tma_fetch %d[%c0, %xi] : !a
+  %y = tile_gpu.tma_fetch %d[%c0, %xj] : !a
+  tile.return
+}
+
+// -----
+
+#s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+!a = !tile_gpu.memdesc<64x64xf16, #s>
+
 // Without bands the programs of a pair differ along the last axis. A loop that goes on for different numbers of trips, or
 // a loop variable that starts differently, is not shared.
 // CHECK-LABEL: tile.kernel @uniform

@@ -200,22 +200,33 @@ tile.kernel @ragged params [#tile.param<"a", in, align = 16>, #tile.param<"c", o
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 #dimN = #tile.dim<"N", 1, 65536, opt = 4096, multiple_of = 8>
 
-// A store with an end: by a copy where the tile is whole, else out of the product's registers. In a loop its order would be lost, so it stays;
-// without an end it waits for its copies.
+// A store with an end of its rows: a map that cuts them, and how many there are, in the tensor too. With an end of its columns: by a
+// copy where the tile is whole, else out of the product's registers; in a loop its order would be lost, so it stays. Copies in a loop
+// are waited for.
 // CHECK-LABEL: tile.kernel @ends
+// CHECK-DAG: %[[W:.*]] = tile_gpu.descriptor <param = 0, order = [1, 0, 0], box = [32, 64, 1], swizzle = 128>
+// CHECK-DAG: %[[X:.*]] = tile_gpu.descriptor <param = 1, order = [1, 0], box = [32, 64], swizzle = 128>
+// CHECK-DAG: %[[Y:.*]] = tile_gpu.descriptor <param = 2, order = [1, 0, 0], box = [32, 64, 1], swizzle = 128>
 // CHECK: %[[D:.*]] = tile_gpu.wgmma
 // CHECK-NOT: convert_layout
-// CHECK: %[[WHOLE:.*]] = arith.cmpi sge, %{{.*}}, %c64
+// CHECK: %[[BEFORE:.*]] = arith.subi %{{.*}}, %c0
+// CHECK: %[[INSIDE:.*]] = arith.subi %{{.*}}, %c0
+// CHECK: %[[BOTH:.*]] = arith.minsi %[[BEFORE]], %[[INSIDE]]
+// CHECK: %[[LEAST:.*]] = arith.minsi %[[BOTH]], %c64{{.*}}
+// CHECK: %[[COUNT:.*]] = arith.maxsi %[[LEAST]], %c0{{.*}}
+// CHECK-NEXT: tile_gpu.tma_store %[[D]], %[[W]][%c0, %[[COUNT]], %c0] {columns = 32 : i64}
+// CHECK: %[[WHOLE:.*]] = arith.cmpi sge, %{{.*}}, %c64{{.*}}
 // CHECK-NEXT: scf.if %[[WHOLE]] {
-// CHECK: tile_gpu.tma_store %[[D]], %{{.*}} {columns = 64 : i64}
+// CHECK: tile_gpu.tma_store %[[D]], %[[X]][{{.*}}] {columns = 32 : i64}
 // CHECK-NEXT: } else {
 // CHECK-NEXT: tile.store %[[D]]
 // CHECK: scf.for
-// CHECK-NEXT: tile.store
-// CHECK: tile_gpu.tma_store %{{.*}} {columns = 64 : i64, ordered}
-tile.kernel @ends params [#tile.param<"w", out, align = 16>, #tile.param<"y", out, align = 16>, #tile.param<"z", out, align = 16>, #tile.param<"last", scalar, align = 1>]
-    dims [#dimN] constexprs [] grid { ^bb0(%w: !tile.ptr<f32>, %y: !tile.ptr<f32>, %z: !tile.ptr<f32>, %last: i64): tile.yield } body {
-^bb0(%w: !tile.ptr<f32>, %y: !tile.ptr<f32>, %z: !tile.ptr<f32>, %last: i64):
+// CHECK: tile_gpu.tma_store %[[D]], %[[Y]][%c0, %{{.*}}, %c0] {columns = 32 : i64, ordered}
+// CHECK: tile_gpu.tma_store %{{.*}} {columns = 32 : i64, ordered}
+// CHECK: tile.store
+tile.kernel @ends params [#tile.param<"w", out, align = 16>, #tile.param<"x", out, align = 16>, #tile.param<"y", out, align = 16>, #tile.param<"z", out, align = 16>, #tile.param<"v", out, align = 16>, #tile.param<"last", scalar, align = 1>]
+    dims [#dimN] constexprs [] grid { ^bb0(%w: !tile.ptr<f32>, %x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %z: !tile.ptr<f32>, %v: !tile.ptr<f32>, %last: i64): tile.yield } body {
+^bb0(%w: !tile.ptr<f32>, %x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %z: !tile.ptr<f32>, %v: !tile.ptr<f32>, %last: i64):
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -226,14 +237,52 @@ tile.kernel @ends params [#tile.param<"w", out, align = 16>, #tile.param<"y", ou
   %vw = tile.view %w[%n, %c64] strides[%c64, %c1] : !tile.ptr<f32> -> !tile.view<?x64xf32>
   %vy = tile.view %y[%n, %c64] strides[%c64, %c1] : !tile.ptr<f32> -> !tile.view<?x64xf32>
   %vz = tile.view %z[%n, %c64] strides[%c64, %c1] : !tile.ptr<f32> -> !tile.view<?x64xf32>
+  %vx = tile.view %x[%c64, %n] strides[%n, %c1] : !tile.ptr<f32> -> !tile.view<64x?xf32>
+  %vv = tile.view %v[%c64, %n] strides[%n, %c1] : !tile.ptr<f32> -> !tile.view<64x?xf32>
   %m = tile_gpu.local_alloc %ones : tensor<64x64xf16, #rows> -> !tile_gpu.memdesc<64x64xf16, #shared>
   %d = tile_gpu.wgmma %m, %m, %init : !tile_gpu.memdesc<64x64xf16, #shared>, !tile_gpu.memdesc<64x64xf16, #shared>, tensor<64x64xf32, #acc>
   %moved = tile_gpu.convert_layout %d : tensor<64x64xf32, #acc> -> tensor<64x64xf32, #rows>
   tile.store %moved, %vw[%c0, %c0] ends[%end] {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: true, false>, in_bounds = array<i1: false, true>} : tensor<64x64xf32, #rows>, !tile.view<?x64xf32>
+  tile.store %d, %vx[%c0, %c0] ends[%end] {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, true>, in_bounds = array<i1: true, false>} : tensor<64x64xf32, #acc>, !tile.view<64x?xf32>
   scf.for %i = %c0 to %n step %c1 {
     tile.store %d, %vy[%c0, %c0] ends[%end] {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: true, false>, in_bounds = array<i1: false, true>} : tensor<64x64xf32, #acc>, !tile.view<?x64xf32>
     tile.store %d, %vz[%i, %c0] {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, true>} : tensor<64x64xf32, #acc>, !tile.view<?x64xf32>
+    tile.store %d, %vv[%c0, %c0] ends[%end] {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, true>, in_bounds = array<i1: true, false>} : tensor<64x64xf32, #acc>, !tile.view<64x?xf32>
   }
+  tile.return
+}
+
+// -----
+
+#rows = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [0, 2], [0, 4], [16, 0], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
+#acc = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
+#shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+#dimN = #tile.dim<"N", 1, 65536, opt = 4096, multiple_of = 8>
+
+// Rows from nobody knows where: by a copy, whose rows have an end, where they do not begin before the tensor.
+// CHECK-LABEL: tile.kernel @begins
+// CHECK: tile_gpu.descriptor <param = 0, order = [1, 0, 0], box = [32, 64, 1], swizzle = 128>
+// CHECK: %[[D:.*]] = tile_gpu.wgmma
+// CHECK: %[[BEGINS:.*]] = arith.cmpi sge, %{{.*}}, %c0{{.*}}
+// CHECK-NEXT: scf.if %[[BEGINS]] {
+// CHECK: tile_gpu.tma_store %[[D]], %{{.*}}[%c0, %{{.*}}, %{{.*}}] {columns = 64 : i64}
+// CHECK-NEXT: } else {
+// CHECK-NEXT: tile.store %[[D]]
+tile.kernel @begins params [#tile.param<"w", out, align = 16>, #tile.param<"first", scalar, align = 1>, #tile.param<"last", scalar, align = 1>]
+    dims [#dimN] constexprs [] grid { ^bb0(%w: !tile.ptr<f32>, %first: i64, %last: i64): tile.yield } body {
+^bb0(%w: !tile.ptr<f32>, %first: i64, %last: i64):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %ones = arith.constant dense<1.0> : tensor<64x64xf16, #rows>
+  %init = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %n = tile.dim #dimN
+  %end = arith.index_cast %last : i64 to index
+  %middle = arith.index_cast %first : i64 to index
+  %vw = tile.view %w[%n, %c64] strides[%c64, %c1] : !tile.ptr<f32> -> !tile.view<?x64xf32>
+  %m = tile_gpu.local_alloc %ones : tensor<64x64xf16, #rows> -> !tile_gpu.memdesc<64x64xf16, #shared>
+  %d = tile_gpu.wgmma %m, %m, %init : !tile_gpu.memdesc<64x64xf16, #shared>, !tile_gpu.memdesc<64x64xf16, #shared>, tensor<64x64xf32, #acc>
+  tile.store %d, %vw[%middle, %c0] ends[%end] {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: true, false>, in_bounds = array<i1: false, true>} : tensor<64x64xf32, #acc>, !tile.view<?x64xf32>
   tile.return
 }
 

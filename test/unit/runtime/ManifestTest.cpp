@@ -118,6 +118,8 @@ TEST(Manifest, ErrorsNameThePlace) {
   EXPECT_EQ(errorAfter("\"cdiv\",", "\"floor\","), "manifest: kernels[0].grid[0]: no operator 'floor' with 2 operands");
   EXPECT_EQ(errorAfter("\"swizzle\": 128", "\"swizzle\": 48"),
             "manifest: kernels[0].tensor_maps[0]: expected a swizzle of 0, 32, 64 or 128 bytes, found 48");
+  EXPECT_EQ(errorAfter("\"order\": [\n      1,", "\"order\": [\n      0,"),
+            "manifest: kernels[0]: tensor map of 'b': expected an order of its 2 dimensions, from 1 to 5, and as many extents of the box");
   EXPECT_EQ(errorAfter("\"tensor_map\": 0", "\"tensor_map\": 1"), "manifest: kernels[0]: argument: there is no tensor map 1");
   EXPECT_EQ(errorAfter("\"box\": [\n      64,", "\"box\": [\n      0,"),
             "manifest: kernels[0].tensor_maps[0].box[0]: expected a number from 1 to 256");

@@ -282,6 +282,28 @@ TEST_F(ModuleTest, TensorMapsOfOddTensors) {
   EXPECT_EQ(fake().frees, 1);
 }
 
+TEST_F(ModuleTest, TensorMapsThatCut) {
+  tile::Module module;
+  Manifest text = mapped();
+  text.kernels[2].tensorMaps[1] = {"c", {1, 0, 0}, {16, 64, 1}, 32};
+  ASSERT_FALSE(load(module, cubin(), text));
+  fake().argumentCount = 8;
+  tile::Kernel matmul = kernel(module, "matmul");
+  tile::Status status = matmul.launch(product(0x10000000, 100, 40, 72, 48));
+  ASSERT_FALSE(status) << status.message();
+  auto check = [](const FakeMap &map, uint64_t address, std::vector<uint64_t> extents, uint64_t stride) {
+    EXPECT_EQ(map.rank, 3u);
+    EXPECT_EQ(map.address, address);
+    EXPECT_EQ(std::vector<uint64_t>(map.extents, map.extents + 3), extents);
+    EXPECT_EQ(map.strides[1], stride);
+    EXPECT_EQ(map.strides[2], stride);
+  };
+  check(fake().map[1], 0x30000000 - 64 * 144, {72, 64, 164}, 144);
+  // One row, whose stride is nobody's concern.
+  ASSERT_FALSE(matmul.launch(product(0x10000000, 1, 40, 72, 40)));
+  check(fake().map[3], 0x30000000 - 64 * 144, {72, 64, 65}, 144);
+}
+
 TEST_F(ModuleTest, TensorMapsFromManyThreads) {
   tile::Module module;
   ASSERT_FALSE(load(module, cubin(), mapped()));

@@ -1,0 +1,106 @@
+// tile-gpu-skip-scaling: leaves out products of a large tile and factors that are all 1.
+//
+// A factor that is selected from 1 and something else is expected to be 1 as a rule, as that of an online softmax whose maximum
+// is moved only when it has grown a lot. Each warp looks at its own factors and skips the product where all are 1: x * 1 is x.
+// After the passes that move products between wgmma, which see plain arithmetic. Source: FlashAttention-4's lazy rescaling.
+#include "dialect/TileGPU/TileGPUDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUSKIPSCALING
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+/// Fewer registers a thread are multiplied as fast as the branch is taken.
+constexpr unsigned minRegisters = 16;
+/// Factors are looked at only if there are this many times as many elements.
+constexpr unsigned minRatio = 8;
+
+/// Behind what only renames or holds registers.
+Value strip(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<BroadcastOp, ReshapeOp, HoldOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// True if `value` is selected from 1 and something else, perhaps by the iteration before.
+bool isSelectionOfOne(Value value, DenseSet<Value> &seen) {
+  value = strip(value);
+  if (!seen.insert(value).second)
+    return false;
+  if (auto select = value.getDefiningOp<arith::SelectOp>())
+    return isa<RankedTensorType>(select.getCondition().getType()) &&
+           (matchPattern(strip(select.getTrueValue()), m_OneFloat()) || matchPattern(strip(select.getFalseValue()), m_OneFloat()));
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    OpOperand *yielded = loop ? loop.getTiedLoopYieldedValue(argument) : nullptr;
+    return yielded && isSelectionOfOne(yielded->get(), seen);
+  }
+  return false;
+}
+
+/// The smallest tile that `factor` is a renaming of.
+Value getFactors(Value factor) {
+  while (Operation *op = factor.getDefiningOp()) {
+    if (!isa<BroadcastOp, ReshapeOp>(op))
+      break;
+    factor = op->getOperand(0);
+  }
+  return factor;
+}
+
+void skip(arith::MulFOp product) {
+  auto type = dyn_cast<RankedTensorType>(product.getType());
+  if (!type || !type.getEncoding() || getLayout(type).getNumRegisters() < minRegisters)
+    return;
+  for (unsigned i : {1u, 0u}) {
+    Value factors = getFactors(product->getOperand(i));
+    auto factorType = dyn_cast<RankedTensorType>(factors.getType());
+    DenseSet<Value> seen;
+    if (!factorType || getLayout(factorType).getNumRegisters() * minRatio > getLayout(type).getNumRegisters() ||
+        !isSelectionOfOne(factors, seen))
+      continue;
+    OpBuilder builder(product);
+    Location loc = product.getLoc();
+    Value one = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(factorType, builder.getFloatAttr(factorType.getElementType(), 1.0)));
+    Value isOne = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, factors, one);
+    Value all = WarpAllOp::create(builder, loc, builder.getI1Type(), isOne);
+    auto branch = scf::IfOp::create(builder, loc, TypeRange{type}, all, /*addThenBlock=*/true, /*addElseBlock=*/true);
+    builder.setInsertionPointToEnd(&branch.getThenRegion().front());
+    scf::YieldOp::create(builder, loc, product->getOperand(1 - i));
+    builder.setInsertionPointToEnd(&branch.getElseRegion().front());
+    // The factor's renaming stays outside, where it costs nothing.
+    scf::YieldOp::create(builder, loc, builder.clone(*product)->getResult(0));
+    product.replaceAllUsesWith(branch.getResult(0));
+    product.erase();
+    return;
+  }
+}
+
+struct TileGPUSkipScaling : tile::impl::TileGPUSkipScalingBase<TileGPUSkipScaling> {
+  void runOnOperation() override {
+    SmallVector<arith::MulFOp> products;
+    getOperation().walk([&](arith::MulFOp product) {
+      if (product->getParentOfType<KernelOp>() && product->getParentOfType<scf::ForOp>())
+        products.push_back(product);
+    });
+    for (arith::MulFOp product : products)
+      skip(product);
+  }
+};
+
+} // namespace
