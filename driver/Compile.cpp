@@ -50,6 +50,7 @@ Compiler::Compiler(const Options &options, Session &session, llvm::StringRef pat
 Compiler::~Compiler() = default;
 
 bool Compiler::run(Stage last) {
+  printsLLVM = last == Stage::LLVM || !options.dumpDirectory.empty();
   using Step = std::pair<Stage, bool (Compiler::*)()>;
   static const Step gpuSteps[] = {{Stage::Ast, &Compiler::parse},       {Stage::Tile, &Compiler::elaborate},
                                   {Stage::TileOpt, &Compiler::optimize}, {Stage::GPU, &Compiler::lowerToGPU},
@@ -205,6 +206,7 @@ bool Compiler::lowerToLLVM() {
   fillLaunch();
   Phase phase(options, "translation to LLVM IR");
   llvmContext = std::make_unique<llvm::LLVMContext>();
+  llvmContext->setDiscardValueNames(!printsLLVM); // they take time
   llvmModule = translateToLLVM(*module, *llvmContext);
   if (llvmModule)
     return true;

@@ -91,6 +91,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   runtime::Manifest manifest;
   std::vector<ConfigChoice> choices;
+  bool printsLLVM = false;
   std::unique_ptr<llvm::LLVMContext> llvmContext; // before llvmModule: it must die last
   std::unique_ptr<llvm::Module> llvmModule;
   std::unique_ptr<HostTarget> host; // one of the two
