@@ -66,7 +66,8 @@ inline constexpr llvm::StringLiteral cacheName = "tile_gpu.cache";
 inline constexpr llvm::StringLiteral ringName = "tile_gpu.ring";
 /// Of a kernel and its function: extent of the last axis of its grid, which are parts of a split loop (i64).
 inline constexpr llvm::StringLiteral splitPartsName = "tile_gpu.split_parts";
-/// Of a kernel's function: bytes of scratch memory for each program (or for all, of one that takes programs), and the number of the argument that points to it (i64).
+/// Of a kernel's function: bytes of scratch memory for each program, or for all where blocks take programs from a count, and the number
+/// of the argument that points to it (i64).
 inline constexpr llvm::StringLiteral scratchBytesName = "tile_gpu.scratch_bytes";
 inline constexpr llvm::StringLiteral scratchArgumentName = "tile_gpu.scratch_argument";
 

@@ -139,9 +139,6 @@ SmallVector<SmallVector<unsigned>> SharedAccess::getAccesses(bool distinct) cons
 //===--- Matrix loads
 //-----------------------------------------------------------------------------------------------===//
 
-// An 8x8 matrix is 8 rows of 16 bytes, row r at the address that lane r (of matrix 0; 8 + r of matrix 1, ...) gives.
-// Lane l receives bytes 4 (l mod 4) to 4 (l mod 4) + 3 of row l / 4; transposed, in units of 2 bytes, column l / 4 of
-// rows 2 (l mod 4) and 2 (l mod 4) + 1.
 /// Accesses to one bank, at most, of the lanes that are served together.
 static unsigned countConflicts(const LinearLayout &layout, const SharedLayout &shared) {
   constexpr unsigned bankBytes = 4, banks = 32, warpLanes = 32;
@@ -185,6 +182,9 @@ std::optional<LaneSwap> findLaneSwap(const LinearLayout &layout, const SharedLay
   return best;
 }
 
+// An 8x8 matrix is 8 rows of 16 bytes, row r at the address that lane r (of matrix 0; 8 + r of matrix 1, ...) gives.
+// Lane l receives bytes 4 (l mod 4) to 4 (l mod 4) + 3 of row l / 4; transposed, in units of 2 bytes, column l / 4 of
+// rows 2 (l mod 4) and 2 (l mod 4) + 1.
 std::optional<MatrixLoads> getMatrixLoads(const LinearLayout &layout, const SharedLayout &shared) {
   SharedAccess access(layout, shared, 4);
   ArrayRef<uint32_t> registers = access.getImages(InDim::Register), lanes = access.getImages(InDim::Lane),

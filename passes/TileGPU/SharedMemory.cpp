@@ -140,6 +140,7 @@ TensorMapAttr getTensorMap(Value descriptor) {
 }
 
 bool cutsRows(TensorMapAttr map) { return map.getOrder().size() > 2 && map.getOrder()[1] == map.getOrder()[2]; }
+
 std::optional<SmallVector<int64_t>> matchTensorMap(TensorMapAttr map, ArrayRef<int64_t> shape, ArrayRef<int64_t> order) {
   if (shape.empty() || map.getBox().empty() || shape[order[0]] % map.getBox()[0])
     return std::nullopt;

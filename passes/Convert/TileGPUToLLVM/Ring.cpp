@@ -322,6 +322,8 @@ struct LowerProgramReceive : OpConversionPattern<ProgramReceiveOp> {
     // One lane reads the slot and gives it back, the others have its number by a shuffle. No branch: ptxas would take the warp for
     // one that may have come apart, and what follows from the number for something that differs between lanes.
     side.waitUntilFull();
+    // All have seen the slot full before it is given back: one that had not would wait for the phase after the next.
+    NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     Value lane = arith::AndIOp::create(rewriter, loc, getThreadId(rewriter, loc), constantI32(rewriter, loc, 31));
     Value address = sharedAddress(rewriter, loc, side.getScalarPointer());
     Value read = inlinePTX(rewriter, loc, rewriter.getI32Type(), {lane, address, side.getEmptyBarrier()},

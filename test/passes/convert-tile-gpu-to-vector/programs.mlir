@@ -9,6 +9,7 @@
 // CHECK: "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}" %{{.*}}, %c8_i32{{[_0-9]*}} :
 // CHECK: scf.if
 // CHECK:   mbarrier.try_wait.parity
+// CHECK:   nvvm.bar.warp.sync
 // CHECK-NOT: scf.if
 // CHECK:   %[[FIRST:.*]] = llvm.inline_asm has_side_effects "{{.*}}@p ld.volatile.shared.u32 $0, [$2]; @p mbarrier.arrive.shared::cta.b64 _, [$3]; }"
 // CHECK:   %[[SAME:.*]] = nvvm.shfl.sync idx %{{.*}}, %[[FIRST]]
