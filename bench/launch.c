@@ -1,5 +1,6 @@
-/* Cost of a launch on the host, in nanoseconds, of examples/deploy's saxpy: cuLaunchKernel alone, the runtime library with and
- * without checks, a prepared call likewise, generated C with and without. launch CUBIN THREADS; built and run by bench/launch.py. */
+/* Cost of a launch on the host, in nanoseconds, of examples/deploy's saxpy: cuLaunchKernel alone,
+ * the runtime library with and without checks, a prepared call likewise, generated C with and
+ * without. launch CUBIN THREADS; built and run by bench/launch.py. */
 #include "kernels.h"
 #include "tile_runtime.h"
 
@@ -16,8 +17,9 @@ int cuCtxSynchronize(void);
 int cuMemAlloc_v2(unsigned long long *address, size_t bytes);
 int cuModuleLoad(void **module, const char *path);
 int cuModuleGetFunction(void **function, void *module, const char *name);
-int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
-                   unsigned blockZ, unsigned shared, void *stream, void **arguments, void **extra);
+int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
+                   unsigned blockY, unsigned blockZ, unsigned shared, void *stream,
+                   void **arguments, void **extra);
 
 enum { ELEMENTS = 1024, CALLS = 400, ROUNDS = 100 };
 static void *function;
@@ -36,11 +38,12 @@ static void need(int failed, const char *what) {
 }
 static void raw(void) {
   void *arguments[] = {&x, &y, &a, &n};
-  need(cuLaunchKernel(function, 1, 1, 1, threads, 1, 1, 0, NULL, arguments, NULL), "cuLaunchKernel");
+  need(cuLaunchKernel(function, 1, 1, 1, threads, 1, 1, 0, NULL, arguments, NULL),
+       "cuLaunchKernel");
 }
-#define ARGUMENTS                                                                                                              \
-  {{TILE_TENSOR, TILE_F32, (void *)x, 1, &n, NULL, 0, 0},                                                                      \
-   {TILE_TENSOR, TILE_F32, (void *)y, 1, &n, NULL, 0, 0},                                                                      \
+#define ARGUMENTS                                                                                  \
+  {{TILE_TENSOR, TILE_F32, (void *)x, 1, &n, NULL, 0, 0},                                          \
+   {TILE_TENSOR, TILE_F32, (void *)y, 1, &n, NULL, 0, 0},                                          \
    {TILE_SCALAR, TILE_F32, NULL, 0, NULL, NULL, 0, 0x40000000}}
 static void library(uint32_t flags) {
   tile_argument list[3] = ARGUMENTS;
@@ -54,7 +57,9 @@ static void readyChecked(void) { ready(0); }
 static void readyUnchecked(void) { ready(TILE_LAUNCH_UNCHECKED); }
 static void checked(void) { library(0); }
 static void unchecked(void) { library(TILE_LAUNCH_UNCHECKED); }
-static void generated(void) { need(saxpy_launch((float *)x, (float *)y, a, n, NULL, 0), "saxpy_launch"); }
+static void generated(void) {
+  need(saxpy_launch((float *)x, (float *)y, a, n, NULL, 0), "saxpy_launch");
+}
 static void generatedUnchecked(void) {
   need(saxpy_launch((float *)x, (float *)y, a, n, NULL, TILE_LAUNCH_UNCHECKED), "saxpy_launch");
 }
@@ -73,9 +78,13 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*call)(void);
-  } ways[] = {{"cuLaunchKernel", raw}, {"library", checked}, {"library unchecked", unchecked},
-              {"prepared", readyChecked}, {"prepared unchecked", readyUnchecked},
-              {"generated C", generated}, {"generated C unchecked", generatedUnchecked}};
+  } ways[] = {{"cuLaunchKernel", raw},
+              {"library", checked},
+              {"library unchecked", unchecked},
+              {"prepared", readyChecked},
+              {"prepared unchecked", readyUnchecked},
+              {"generated C", generated},
+              {"generated C unchecked", generatedUnchecked}};
   enum { WAYS = sizeof ways / sizeof ways[0] };
   static double times[WAYS][ROUNDS];
   void *context = NULL, *module = NULL;
@@ -89,11 +98,14 @@ int main(int argc, char **argv) {
   need(cuDevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain");
   need(cuCtxSetCurrent(context), "cuCtxSetCurrent");
   need(cuMemAlloc_v2(&x, ELEMENTS * 4) || cuMemAlloc_v2(&y, ELEMENTS * 4), "cuMemAlloc");
-  need(cuModuleLoad(&module, argv[1]) || cuModuleGetFunction(&function, module, "saxpy"), "cuModuleLoad");
-  need(tile_module_load(argv[1], &loaded) || tile_module_kernel(loaded, "saxpy", &kernel), "tile_module_load");
+  need(cuModuleLoad(&module, argv[1]) || cuModuleGetFunction(&function, module, "saxpy"),
+       "cuModuleLoad");
+  need(tile_module_load(argv[1], &loaded) || tile_module_kernel(loaded, "saxpy", &kernel),
+       "tile_module_load");
   tile_argument list[3] = ARGUMENTS;
   need(tile_kernel_prepare(kernel, list, 3, &prepared) != NULL, "tile_kernel_prepare");
-  for (int round = 0; round < ROUNDS; ++round) /* the ways alternate, so that all meet the same machine */
+  for (int round = 0; round < ROUNDS;
+       ++round) /* the ways alternate, so that all meet the same machine */
     for (int way = 0; way < WAYS; ++way) {
       double begin = now();
       for (int i = 0; i < CALLS; ++i)

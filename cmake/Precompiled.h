@@ -1,4 +1,5 @@
-// The MLIR headers that nearly every file uses, compiled once. Include what you use in each file all the same.
+// The MLIR headers that nearly every file uses, compiled once. Include what you use in each file
+// all the same.
 #include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

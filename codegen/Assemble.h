@@ -38,8 +38,9 @@ public:
   std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
 };
 
-/// The ptxas program: `explicitPath`, else $TILE_PTXAS, PATH, /usr/local/cuda/bin, .venv of the project that
-/// `executablePath` lies in. Empty if there is none. Fails if a path that was asked for is no program.
+/// The ptxas program: `explicitPath`, else $TILE_PTXAS, PATH, /usr/local/cuda/bin, .venv of the
+/// project that `executablePath` lies in. Empty if there is none. Fails if a path that was asked
+/// for is no program.
 llvm::Expected<std::string> findPtxas(llvm::StringRef explicitPath, llvm::StringRef executablePath);
 
 /// Whether assemble() would find a program or library.

@@ -1,4 +1,5 @@
-// A compiled module as C: a source file that checks and launches its kernels, with the binary inside, and a header.
+// A compiled module as C: a source file that checks and launches its kernels, with the binary
+// inside, and a header.
 #ifndef TILE_CODEGEN_CSOURCE_H
 #define TILE_CODEGEN_CSOURCE_H
 
@@ -18,7 +19,8 @@ struct CUnit {
   std::string image;
 };
 
-/// The code for one target. Kernels of all builds are the same instances in the same order; only how they are launched differs.
+/// The code for one target. Kernels of all builds are the same instances in the same order; only
+/// how they are launched differs.
 struct CBuild {
   std::string target;
   bool isPTX = false;
@@ -29,8 +31,9 @@ struct CSource {
   std::string source, header;
 };
 
-/// `name` is the files' name without ending: functions of the module start with it, and the source includes "NAME.h".
-/// Builds stand in the order in which they are tried on a device. The C is C11 and C++, without warnings under -Wall -Wextra.
+/// `name` is the files' name without ending: functions of the module start with it, and the source
+/// includes "NAME.h". Builds stand in the order in which they are tried on a device. The C is C11
+/// and C++, without warnings under -Wall -Wextra.
 llvm::Expected<CSource> emitCSource(llvm::StringRef name, llvm::ArrayRef<CBuild> builds);
 
 } // namespace tile

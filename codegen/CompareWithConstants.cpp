@@ -28,19 +28,22 @@ struct Sum {
 
   /// True for the same values with the same factors.
   bool hasTermsOf(const Sum &other) const {
-    return terms.size() == other.terms.size() && all_of(terms, [&](const auto &term) { return is_contained(other.terms, term); });
+    return terms.size() == other.terms.size() &&
+           all_of(terms, [&](const auto &term) { return is_contained(other.terms, term); });
   }
 };
 
 class Comparisons {
 public:
-  Comparisons(Function &function, ScalarEvolution &evolution, LoopInfo &loops) : function(function), ranges(evolution, loops) {}
+  Comparisons(Function &function, ScalarEvolution &evolution, LoopInfo &loops)
+      : function(function), ranges(evolution, loops) {}
 
   bool run() {
     SmallVector<ICmpInst *> tests;
     for (Instruction &instruction : instructions(function))
-      if (auto *test = dyn_cast<ICmpInst>(&instruction); test && isa<FixedVectorType>(test->getType()) && test->isRelational() &&
-                                                         test->getOperand(0)->getType()->getScalarType()->isIntegerTy(32))
+      if (auto *test = dyn_cast<ICmpInst>(&instruction);
+          test && isa<FixedVectorType>(test->getType()) && test->isRelational() &&
+          test->getOperand(0)->getType()->getScalarType()->isIntegerTy(32))
         tests.push_back(test);
     bool changed = false;
     for (ICmpInst *test : tests)
@@ -65,9 +68,11 @@ private:
     auto *disjoint = dyn_cast<PossiblyDisjointInst>(operation);
     using Overflow = ConstantRange::OverflowResult;
     auto isExact = [&](Overflow result) { return result == Overflow::NeverOverflows; };
-    bool adds = (disjoint && disjoint->isDisjoint()) || (operation->getOpcode() == Instruction::Add &&
-                                                         isExact(ranges.get(left).signedAddMayOverflow(ranges.get(right))));
-    bool subtracts = operation->getOpcode() == Instruction::Sub && isExact(ranges.get(left).signedSubMayOverflow(ranges.get(right)));
+    bool adds = (disjoint && disjoint->isDisjoint()) ||
+                (operation->getOpcode() == Instruction::Add &&
+                 isExact(ranges.get(left).signedAddMayOverflow(ranges.get(right))));
+    bool subtracts = operation->getOpcode() == Instruction::Sub &&
+                     isExact(ranges.get(left).signedSubMayOverflow(ranges.get(right)));
     if (!adds && !subtracts) {
       sum.add(value, factor);
       return;
@@ -83,7 +88,8 @@ private:
       if (factor != 1 && factor != -1)
         return false;
       ConstantRange range = ranges.get(value);
-      int64_t first = range.getSignedMin().getSExtValue(), last = range.getSignedMax().getSExtValue();
+      int64_t first = range.getSignedMin().getSExtValue(),
+              last = range.getSignedMax().getSExtValue();
       low += factor > 0 ? first : -last;
       high += factor > 0 ? last : -first;
     }
@@ -92,12 +98,13 @@ private:
 
   bool rewrite(ICmpInst &test) {
     unsigned count = cast<FixedVectorType>(test.getType())->getNumElements();
-    SmallVector<Sum> sums;          // of different terms
-    SmallVector<unsigned> numbers;  // which of them an element is
+    SmallVector<Sum> sums;         // of different terms
+    SmallVector<unsigned> numbers; // which of them an element is
     SmallVector<Constant *> constants;
     Type *narrow = test.getOperand(0)->getType()->getScalarType();
     for (unsigned i = 0; i < count; ++i) {
-      Value *left = findScalarElement(test.getOperand(0), i), *right = findScalarElement(test.getOperand(1), i);
+      Value *left = findScalarElement(test.getOperand(0), i),
+            *right = findScalarElement(test.getOperand(1), i);
       if (!left || !right || isa<UndefValue>(left) || isa<UndefValue>(right))
         return false;
       if (test.isUnsigned() && !(ranges.isNonNegative(left) && ranges.isNonNegative(right)))
@@ -132,7 +139,8 @@ private:
     Value *left = PoisonValue::get(test.getOperand(0)->getType());
     for (unsigned i = 0; i < count; ++i)
       left = builder.CreateInsertElement(left, differences[numbers[i]], i);
-    test.replaceAllUsesWith(builder.CreateICmp(test.getSignedPredicate(), left, ConstantVector::get(constants)));
+    test.replaceAllUsesWith(
+        builder.CreateICmp(test.getSignedPredicate(), left, ConstantVector::get(constants)));
     test.eraseFromParent();
     return true;
   }
@@ -143,10 +151,12 @@ private:
 
 } // namespace
 
-PreservedAnalyses CompareWithConstantsPass::run(Function &function, FunctionAnalysisManager &analyses) {
+PreservedAnalyses CompareWithConstantsPass::run(Function &function,
+                                                FunctionAnalysisManager &analyses) {
   if (function.isDeclaration())
     return PreservedAnalyses::all();
-  Comparisons comparisons(function, analyses.getResult<ScalarEvolutionAnalysis>(function), analyses.getResult<LoopAnalysis>(function));
+  Comparisons comparisons(function, analyses.getResult<ScalarEvolutionAnalysis>(function),
+                          analyses.getResult<LoopAnalysis>(function));
   return comparisons.run() ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 

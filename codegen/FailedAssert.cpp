@@ -1,4 +1,5 @@
-// __assert_fail(message, file, line, function) that records its first call; several threads may call it at once.
+// __assert_fail(message, file, line, function) that records its first call; several threads may
+// call it at once.
 #include "codegen/FailedAssert.h"
 
 #include "llvm/IR/IRBuilder.h"
@@ -12,16 +13,18 @@ bool tile::recordAsserts(Module &module) {
   LLVMContext &context = module.getContext();
   Type *pointer = PointerType::getUnqual(context), *i32 = Type::getInt32Ty(context);
   auto *type = StructType::get(context, {pointer, pointer, i32});
-  auto *record = new GlobalVariable(module, type, /*isConstant=*/false, GlobalValue::ExternalLinkage, ConstantAggregateZero::get(type),
-                                    failedAssertName);
+  auto *record =
+      new GlobalVariable(module, type, /*isConstant=*/false, GlobalValue::ExternalLinkage,
+                         ConstantAggregateZero::get(type), failedAssertName);
   // Who finds no message is the first; the rest is read after the run alone.
   auto *first = BasicBlock::Create(context, "", fail);
   auto *wins = BasicBlock::Create(context, "", fail);
   auto *done = BasicBlock::Create(context, "", fail);
   IRBuilder<> b(first);
   Value *slot = b.CreateStructGEP(type, record, 0);
-  Value *exchange = b.CreateAtomicCmpXchg(slot, ConstantPointerNull::get(cast<PointerType>(pointer)), fail->getArg(0), MaybeAlign(),
-                                          AtomicOrdering::SequentiallyConsistent, AtomicOrdering::SequentiallyConsistent);
+  Value *exchange = b.CreateAtomicCmpXchg(
+      slot, ConstantPointerNull::get(cast<PointerType>(pointer)), fail->getArg(0), MaybeAlign(),
+      AtomicOrdering::SequentiallyConsistent, AtomicOrdering::SequentiallyConsistent);
   b.CreateCondBr(b.CreateExtractValue(exchange, 1), wins, done);
   b.SetInsertPoint(wins);
   b.CreateStore(fail->getArg(1), b.CreateStructGEP(type, record, 1));

@@ -1,4 +1,5 @@
-// Asserts of a kernel that runs in memory: instead of ending the process, the first to fail leaves a record.
+// Asserts of a kernel that runs in memory: instead of ending the process, the first to fail leaves
+// a record.
 #ifndef TILE_CODEGEN_FAILEDASSERT_H
 #define TILE_CODEGEN_FAILEDASSERT_H
 
@@ -16,8 +17,8 @@ struct FailedAssert {
 /// The global of that type that `recordAsserts` makes.
 inline constexpr llvm::StringLiteral failedAssertName = "tile_failed_assert";
 
-/// Defines C's `__assert_fail`, where `module` calls it, as a function that fills the record and returns. False where it
-/// does not: there is then no record.
+/// Defines C's `__assert_fail`, where `module` calls it, as a function that fills the record and
+/// returns. False where it does not: there is then no record.
 bool recordAsserts(llvm::Module &module);
 
 } // namespace tile

@@ -60,7 +60,8 @@ Error HostTarget::optimize(Module &module) {
   LLVMDiagnostics diagnostics(module.getContext());
   module.setTargetTriple(machine->getTargetTriple());
   module.setDataLayout(machine->createDataLayout());
-  // Without the processor on each function LLVM takes the oldest of its family, and vectorises for that.
+  // Without the processor on each function LLVM takes the oldest of its family, and vectorises for
+  // that.
   for (Function &function : module) {
     if (function.isDeclaration())
       continue;
@@ -91,7 +92,8 @@ HostCode::HostCode(std::unique_ptr<orc::LLJIT> jit) : jit(std::move(jit)) {}
 HostCode::HostCode(HostCode &&) = default;
 HostCode::~HostCode() = default;
 
-Expected<HostCode> HostCode::create(std::unique_ptr<Module> module, std::unique_ptr<LLVMContext> context,
+Expected<HostCode> HostCode::create(std::unique_ptr<Module> module,
+                                    std::unique_ptr<LLVMContext> context,
                                     const HostTarget &target) {
   Expected<std::unique_ptr<orc::LLJIT>> jit = orc::LLJITBuilder()
                                                   .setJITTargetMachineBuilder(target.getBuilder())
@@ -103,15 +105,18 @@ Expected<HostCode> HostCode::create(std::unique_ptr<Module> module, std::unique_
   orc::SymbolMap symbols;
   for (const Libcall &call : getLibcalls())
     symbols[(*jit)->mangleAndIntern(call.name)] = {orc::ExecutorAddr::fromPtr(call.address),
-                                                   JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+                                                   JITSymbolFlags::Exported |
+                                                       JITSymbolFlags::Callable};
   if (Error error = library.define(orc::absoluteSymbols(std::move(symbols))))
     return error;
-  auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess((*jit)->getDataLayout().getGlobalPrefix());
+  auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      (*jit)->getDataLayout().getGlobalPrefix());
   if (!process)
     return process.takeError();
   library.addGenerator(std::move(*process));
   bool asserts = recordAsserts(*module);
-  if (Error error = (*jit)->addIRModule(orc::ThreadSafeModule(std::move(module), std::move(context))))
+  if (Error error =
+          (*jit)->addIRModule(orc::ThreadSafeModule(std::move(module), std::move(context))))
     return error;
   HostCode code(std::move(*jit));
   if (asserts) {

@@ -18,13 +18,15 @@ class JITTargetMachineBuilder;
 
 namespace tile {
 
-/// A kernel on the CPU: runs programs begin to end - 1 of its grid. args[i] points to the i-th machine argument's value.
+/// A kernel on the CPU: runs programs begin to end - 1 of its grid. args[i] points to the i-th
+/// machine argument's value.
 using HostKernel = void (*)(const void *const *args, int64_t begin, int64_t end);
 
 /// LLVM's code generator for the processor that this runs on, or for all of a level of x86-64.
 class HostTarget {
 public:
-  /// `level` is 0 to 3; `cpu` is "x86-64-v3" or another that LLVM knows, empty for the processor at hand.
+  /// `level` is 0 to 3; `cpu` is "x86-64-v3" or another that LLVM knows, empty for the processor at
+  /// hand.
   static llvm::Expected<HostTarget> create(int level, llvm::StringRef cpu = "");
   HostTarget(HostTarget &&);
   ~HostTarget();
@@ -52,14 +54,17 @@ class HostCode {
 public:
   /// Takes an optimised module and the context that it lives in.
   static llvm::Expected<HostCode> create(std::unique_ptr<llvm::Module> module,
-                                         std::unique_ptr<llvm::LLVMContext> context, const HostTarget &target);
+                                         std::unique_ptr<llvm::LLVMContext> context,
+                                         const HostTarget &target);
   HostCode(HostCode &&);
   ~HostCode();
 
   /// The kernel of that symbol; compiles it at the first call.
   llvm::Expected<HostKernel> lookup(llvm::StringRef symbol);
   /// The first assert that failed in any kernel so far; null where none has.
-  const FailedAssert *getFailedAssert() const { return failed && failed->message ? failed : nullptr; }
+  const FailedAssert *getFailedAssert() const {
+    return failed && failed->message ? failed : nullptr;
+  }
 
 private:
   explicit HostCode(std::unique_ptr<llvm::orc::LLJIT> jit);

@@ -29,15 +29,19 @@ ConstantRange IndexRanges::get(Value *value, unsigned depth) {
 ConstantRange IndexRanges::computeRange(Instruction &instruction, unsigned depth) {
   unsigned width = instruction.getType()->getIntegerBitWidth();
   if (auto *operation = dyn_cast<BinaryOperator>(&instruction))
-    return get(operation->getOperand(0), depth).binaryOp(operation->getOpcode(), get(operation->getOperand(1), depth));
-  if (auto *cast = dyn_cast<CastInst>(&instruction); cast && cast->getSrcTy()->isIntegerTy() && !cast->getSrcTy()->isIntegerTy(1))
+    return get(operation->getOperand(0), depth)
+        .binaryOp(operation->getOpcode(), get(operation->getOperand(1), depth));
+  if (auto *cast = dyn_cast<CastInst>(&instruction);
+      cast && cast->getSrcTy()->isIntegerTy() && !cast->getSrcTy()->isIntegerTy(1))
     return get(cast->getOperand(0), depth).castOp(cast->getOpcode(), width);
   if (auto *phi = dyn_cast<PHINode>(&instruction))
     return getCounterRange(*phi, depth);
   if (auto *select = dyn_cast<SelectInst>(&instruction))
-    return get(select->getTrueValue(), depth).unionWith(get(select->getFalseValue(), depth), ConstantRange::Signed);
+    return get(select->getTrueValue(), depth)
+        .unionWith(get(select->getFalseValue(), depth), ConstantRange::Signed);
   if (auto *extreme = dyn_cast<MinMaxIntrinsic>(&instruction))
-    return ConstantRange::intrinsic(extreme->getIntrinsicID(), {get(extreme->getLHS(), depth), get(extreme->getRHS(), depth)});
+    return ConstantRange::intrinsic(extreme->getIntrinsicID(),
+                                    {get(extreme->getLHS(), depth), get(extreme->getRHS(), depth)});
   if (auto *call = dyn_cast<IntrinsicInst>(&instruction))
     switch (call->getIntrinsicID()) {
     case Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
@@ -58,7 +62,8 @@ ConstantRange IndexRanges::getCounterRange(PHINode &phi, unsigned depth) {
     return unknown;
   unsigned back = loop->contains(phi.getIncomingBlock(0)) ? 0 : 1;
   auto *next = dyn_cast<BinaryOperator>(phi.getIncomingValue(back));
-  if (!next || next->getOpcode() != Instruction::Add || next->getOperand(0) != &phi || loop->contains(phi.getIncomingBlock(1 - back)))
+  if (!next || next->getOpcode() != Instruction::Add || next->getOperand(0) != &phi ||
+      loop->contains(phi.getIncomingBlock(1 - back)))
     return unknown;
   // The test stands at the loop's end, of the next value, or at its beginning.
   bool ofNext = true;
@@ -69,8 +74,8 @@ ConstantRange IndexRanges::getCounterRange(PHINode &phi, unsigned depth) {
   }
   if (!bound)
     return unknown;
-  ConstantRange start = get(phi.getIncomingValue(1 - back), depth), step = get(next->getOperand(1), depth),
-                end = get(bound, depth);
+  ConstantRange start = get(phi.getIncomingValue(1 - back), depth),
+                step = get(next->getOperand(1), depth), end = get(bound, depth);
   // As long as nothing wraps around, no value is less than the first.
   APInt low = start.getSignedMin(), last = APIntOps::smax(start.getSignedMax(), end.getSignedMax());
   bool overflows = false;
@@ -82,10 +87,12 @@ ConstantRange IndexRanges::getCounterRange(PHINode &phi, unsigned depth) {
 
 Value *IndexRanges::getBoundWithin(Value &counter, BasicBlock &block, Loop &loop) {
   auto *branch = dyn_cast<BranchInst>(block.getTerminator());
-  auto *test = branch && branch->isConditional() ? dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
+  auto *test =
+      branch && branch->isConditional() ? dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
   if (!test || loop.contains(branch->getSuccessor(0)) == loop.contains(branch->getSuccessor(1)))
     return nullptr;
-  CmpInst::Predicate predicate = loop.contains(branch->getSuccessor(0)) ? test->getPredicate() : test->getInversePredicate();
+  CmpInst::Predicate predicate =
+      loop.contains(branch->getSuccessor(0)) ? test->getPredicate() : test->getInversePredicate();
   Value *bound = test->getOperand(1);
   if (bound == &counter) {
     predicate = CmpInst::getSwappedPredicate(predicate);
@@ -93,7 +100,8 @@ Value *IndexRanges::getBoundWithin(Value &counter, BasicBlock &block, Loop &loop
   } else if (test->getOperand(0) != &counter) {
     return nullptr;
   }
-  bool isLess = predicate == CmpInst::ICMP_SLT || (predicate == CmpInst::ICMP_ULT && isNonNegative(bound));
+  bool isLess =
+      predicate == CmpInst::ICMP_SLT || (predicate == CmpInst::ICMP_ULT && isNonNegative(bound));
   return isLess ? bound : nullptr;
 }
 

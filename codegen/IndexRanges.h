@@ -17,21 +17,26 @@ class Value;
 
 namespace tile {
 
-/// What integers may be, as signed numbers where the bounds of both kinds differ: from the ranges of arguments, which are contracts,
-/// of loops' counters, of the machine's registers, and what operations make of them.
+/// What integers may be, as signed numbers where the bounds of both kinds differ: from the ranges
+/// of arguments, which are contracts, of loops' counters, of the machine's registers, and what
+/// operations make of them.
 class IndexRanges {
 public:
-  IndexRanges(llvm::ScalarEvolution &evolution, llvm::LoopInfo &loops) : evolution(evolution), loops(loops) {}
+  IndexRanges(llvm::ScalarEvolution &evolution, llvm::LoopInfo &loops)
+      : evolution(evolution), loops(loops) {}
 
   llvm::ConstantRange get(llvm::Value *value, unsigned depth = 0);
   bool isNonNegative(llvm::Value *value) { return get(value).isAllNonNegative(); }
 
 private:
-  /// What an instruction makes of its operands' ranges: more than scalar evolution knows of quotients and of the machine.
+  /// What an instruction makes of its operands' ranges: more than scalar evolution knows of
+  /// quotients and of the machine.
   llvm::ConstantRange computeRange(llvm::Instruction &instruction, unsigned depth);
-  /// Bounds of what a loop counts up, by steps that are not negative, as long as it is less than a bound.
+  /// Bounds of what a loop counts up, by steps that are not negative, as long as it is less than a
+  /// bound.
   llvm::ConstantRange getCounterRange(llvm::PHINode &phi, unsigned depth);
-  /// The value that `counter` is less than, as signed numbers, wherever the loop goes on from `block`; null if there is none.
+  /// The value that `counter` is less than, as signed numbers, wherever the loop goes on from
+  /// `block`; null if there is none.
   llvm::Value *getBoundWithin(llvm::Value &counter, llvm::BasicBlock &block, llvm::Loop &loop);
 
   llvm::ScalarEvolution &evolution;

@@ -10,7 +10,8 @@ namespace tile {
 /// True for a value that is carried around a loop, or the sum of one and a constant.
 static bool isCounter(Value *value) {
   if (auto *sum = dyn_cast<BinaryOperator>(value))
-    if ((sum->getOpcode() == Instruction::Add || sum->getOpcode() == Instruction::Sub) && isa<Constant>(sum->getOperand(1)))
+    if ((sum->getOpcode() == Instruction::Add || sum->getOpcode() == Instruction::Sub) &&
+        isa<Constant>(sum->getOperand(1)))
       value = sum->getOperand(0);
   return isa<PHINode>(value);
 }
@@ -31,8 +32,10 @@ PreservedAnalyses KeepWrappingTestsPass::run(Function &function, FunctionAnalysi
         continue;
       APInt sign = APInt::getSignMask(value.getBitWidth());
       IRBuilder<> builder(test);
-      Value *flipped = builder.CreateXor(test->getOperand(0), ConstantInt::get(bound->getType(), sign));
-      test->replaceAllUsesWith(builder.CreateICmp(test->getSignedPredicate(), flipped, ConstantInt::get(bound->getType(), value ^ sign)));
+      Value *flipped =
+          builder.CreateXor(test->getOperand(0), ConstantInt::get(bound->getType(), sign));
+      test->replaceAllUsesWith(builder.CreateICmp(
+          test->getSignedPredicate(), flipped, ConstantInt::get(bound->getType(), value ^ sign)));
       test->eraseFromParent();
       changed = true;
     }

@@ -1,5 +1,6 @@
-// The conversions by integer arithmetic: exact, rounding to nearest even, keeping NaN. A 16-bit float travels in the low
-// bits of a float register, as the calling conventions of x86-64 and AArch64 have it, so that any C++ compiler can build this.
+// The conversions by integer arithmetic: exact, rounding to nearest even, keeping NaN. A 16-bit
+// float travels in the low bits of a float register, as the calling conventions of x86-64 and
+// AArch64 have it, so that any C++ compiler can build this.
 #include "codegen/Libcalls.h"
 #include <algorithm>
 #include <cmath>
@@ -20,7 +21,8 @@ static float floatOf(uint32_t bits) {
   return value;
 }
 
-/// `value` as the nearest number with `fractionBits` of fraction and `exponentBits` of exponent, ties to even.
+/// `value` as the nearest number with `fractionBits` of fraction and `exponentBits` of exponent,
+/// ties to even.
 static uint32_t roundTo(double value, int fractionBits, int exponentBits) {
   uint64_t bits;
   std::memcpy(&bits, &value, sizeof bits);
@@ -46,7 +48,8 @@ static uint32_t roundTo(double value, int fractionBits, int exponentBits) {
 }
 
 static float extendHalf(float carrier) {
-  uint32_t half = bitsOf(carrier) & 0xffff, sign = (half & 0x8000) << 16, exponent = (half >> 10) & 31, fraction = half & 1023;
+  uint32_t half = bitsOf(carrier) & 0xffff, sign = (half & 0x8000) << 16,
+           exponent = (half >> 10) & 31, fraction = half & 1023;
   if (exponent == 31)
     return floatOf(sign | 0x7f800000 | (fraction << 13) | (fraction ? 0x400000 : 0));
   if (exponent == 0) {

@@ -11,7 +11,8 @@ struct Libcall {
   void *address;
 };
 
-/// __extendhfsf2, __truncsfhf2, __truncdfhf2, __truncsfbf2, __truncdfbf2 as this compiler implements them.
+/// __extendhfsf2, __truncsfhf2, __truncdfhf2, __truncsfbf2, __truncdfbf2 as this compiler
+/// implements them.
 llvm::ArrayRef<Libcall> getLibcalls();
 
 } // namespace tile

@@ -1,4 +1,5 @@
-// Finds the loops that would grow too large as vectors, and marks them so that they stay as they are.
+// Finds the loops that would grow too large as vectors, and marks them so that they stay as they
+// are.
 #include "codegen/LimitVectorization.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -10,13 +11,16 @@ using namespace llvm;
 
 namespace tile {
 
-/// Whether the address moves on by one element in each iteration, or not at all: then lanes share one access.
+/// Whether the address moves on by one element in each iteration, or not at all: then lanes share
+/// one access.
 static bool isOfNeighbours(Value *address, uint64_t bytes, Loop &loop, ScalarEvolution &evolution) {
   const SCEV *place = evolution.getSCEV(address);
   if (evolution.isLoopInvariant(place, &loop))
     return true;
   auto *moving = dyn_cast<SCEVAddRecExpr>(place);
-  auto *step = moving && moving->getLoop() == &loop ? dyn_cast<SCEVConstant>(moving->getStepRecurrence(evolution)) : nullptr;
+  auto *step = moving && moving->getLoop() == &loop
+                   ? dyn_cast<SCEVConstant>(moving->getStepRecurrence(evolution))
+                   : nullptr;
   return step && step->getAPInt().abs() == bytes;
 }
 
@@ -29,14 +33,16 @@ static uint64_t countExpanded(Loop &loop, ScalarEvolution &evolution, const Data
       Value *address = getLoadStorePointerOperand(&instruction);
       if (!address)
         continue;
-      uint64_t bytes = std::max<uint64_t>(layout.getTypeStoreSize(getLoadStoreType(&instruction)), 1);
+      uint64_t bytes =
+          std::max<uint64_t>(layout.getTypeStoreSize(getLoadStoreType(&instruction)), 1);
       least = std::min(least, bytes);
       scattered += !isOfNeighbours(address, bytes, loop, evolution);
     }
   return scattered * (vectorBytes / least);
 }
 
-PreservedAnalyses LimitVectorizationPass::run(Function &function, FunctionAnalysisManager &analyses) {
+PreservedAnalyses LimitVectorizationPass::run(Function &function,
+                                              FunctionAnalysisManager &analyses) {
   constexpr uint64_t most = 256;
   auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
   for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder())

@@ -6,9 +6,10 @@
 
 namespace tile {
 
-/// Keeps the vectorizer from innermost loops of which it would make hundreds of accesses to single elements: an access that is
-/// not of neighbours is repeated for each lane, of bytes for 32 of them. A transposition of a tile of bools whose inner loop is
-/// unrolled would become a thousand stores, over which the passes behind it, which look at all pairs, take seconds.
+/// Keeps the vectorizer from innermost loops of which it would make hundreds of accesses to single
+/// elements: an access that is not of neighbours is repeated for each lane, of bytes for 32 of
+/// them. A transposition of a tile of bools whose inner loop is unrolled would become a thousand
+/// stores, over which the passes behind it, which look at all pairs, take seconds.
 struct LimitVectorizationPass : llvm::PassInfoMixin<LimitVectorizationPass> {
   llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
 };

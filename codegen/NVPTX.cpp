@@ -19,12 +19,12 @@ using namespace llvm;
 
 namespace tile {
 
-// The oldest PTX with everything used: 7.8 up to sm_87 (CUDA 11.8 reads it), 8.4 where products of 8-bit floats are
-// (CUDA 12.4), newer ones only where the GPU needs them.
-static const GPUArch archs[] = {{"sm_80", 78},   {"sm_86", 78},   {"sm_87", 78},   {"sm_89", 84},
-                                {"sm_90", 84},   {"sm_90a", 84},  {"sm_100", 86},  {"sm_100a", 86},
-                                {"sm_103", 88},  {"sm_103a", 88}, {"sm_120", 87},  {"sm_120a", 87},
-                                {"sm_121", 88},  {"sm_121a", 88}};
+// The oldest PTX with everything used: 7.8 up to sm_87 (CUDA 11.8 reads it), 8.4 where products of
+// 8-bit floats are (CUDA 12.4), newer ones only where the GPU needs them.
+static const GPUArch archs[] = {{"sm_80", 78},  {"sm_86", 78},   {"sm_87", 78},  {"sm_89", 84},
+                                {"sm_90", 84},  {"sm_90a", 84},  {"sm_100", 86}, {"sm_100a", 86},
+                                {"sm_103", 88}, {"sm_103a", 88}, {"sm_120", 87}, {"sm_120a", 87},
+                                {"sm_121", 88}, {"sm_121a", 88}};
 
 ArrayRef<GPUArch> getGPUArchs() { return archs; }
 
@@ -33,8 +33,9 @@ const GPUArch *findGPUArch(StringRef name) {
   return arch == std::end(archs) ? nullptr : arch;
 }
 
-/// Registers the backend once. Pointers to shared memory become 32 bits wide: half the registers for addresses. Loop
-/// strength reduction is left to ptxas: here it takes a third of the time and keeps more addresses alive.
+/// Registers the backend once. Pointers to shared memory become 32 bits wide: half the registers
+/// for addresses. Loop strength reduction is left to ptxas: here it takes a third of the time and
+/// keeps more addresses alive.
 static void initializeNVPTX() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -73,7 +74,7 @@ Error NVPTXTarget::optimize(Module &module) {
   module.setDataLayout(machine->createDataLayout());
   PipelineOptions options;
   options.level = level;
-  options.scalarizeBits = 32;  // what is left is one register: f32, or a pair of f16
+  options.scalarizeBits = 32; // what is left is one register: f32, or a pair of f16
   options.vectorizeLoops = false;
   options.kernels = true;
   runPipeline(module, *machine, options);
@@ -82,8 +83,8 @@ Error NVPTXTarget::optimize(Module &module) {
 
 namespace {
 
-/// Keeps the backend from straight-line strength reduction: half its time, growing faster than the code, for the same
-/// machine code after ptxas.
+/// Keeps the backend from straight-line strength reduction: half its time, growing faster than the
+/// code, for the same machine code after ptxas.
 struct BackendGate : OptPassGate {
   bool shouldRunPass(StringRef pass, StringRef) const override { return pass != "slsr"; }
   bool isEnabled() const override { return true; }
@@ -91,8 +92,9 @@ struct BackendGate : OptPassGate {
 
 } // namespace
 
-/// Gives each `.file "NAME"` a time and a size. Without them the assembler looks the source up and writes its time into the
-/// cubin's line table, so that the same source would not always give the same bytes.
+/// Gives each `.file "NAME"` a time and a size. Without them the assembler looks the source up and
+/// writes its time into the cubin's line table, so that the same source would not always give the
+/// same bytes.
 static std::string fixFileTimes(StringRef text) {
   std::string fixed;
   fixed.reserve(text.size() + 64);
@@ -116,7 +118,8 @@ Expected<std::string> NVPTXTarget::emitPTX(Module &module) {
   SmallString<0> text;
   raw_svector_ostream stream(text);
   legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::AssemblyFile, /*DisableVerify=*/true))
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::AssemblyFile,
+                                   /*DisableVerify=*/true))
     return makeError("LLVM's NVPTX backend cannot print PTX");
   passes.run(module);
   if (Error error = diagnostics.takeError())

@@ -12,7 +12,8 @@
 
 namespace tile {
 
-/// A GPU architecture that the compiler knows: its name as ptxas spells it, and the PTX version written for it, times 10.
+/// A GPU architecture that the compiler knows: its name as ptxas spells it, and the PTX version
+/// written for it, times 10.
 struct GPUArch {
   llvm::StringRef name;
   int ptxVersion;
@@ -30,14 +31,16 @@ public:
   /// `arch` is a name of getGPUArchs(), `level` 0 to 3. Fails on an unknown architecture.
   static llvm::Expected<NVPTXTarget> create(llvm::StringRef arch, int level);
 
-  /// Gives `module` this target's triple and data layout, splits wide vectors into registers and optimises.
+  /// Gives `module` this target's triple and data layout, splits wide vectors into registers and
+  /// optimises.
   llvm::Error optimize(llvm::Module &module);
 
   /// The PTX text of an optimised module.
   llvm::Expected<std::string> emitPTX(llvm::Module &module);
 
 private:
-  NVPTXTarget(std::unique_ptr<llvm::TargetMachine> machine, int level) : machine(std::move(machine)), level(level) {}
+  NVPTXTarget(std::unique_ptr<llvm::TargetMachine> machine, int level)
+      : machine(std::move(machine)), level(level) {}
   std::unique_ptr<llvm::TargetMachine> machine;
   int level;
 };

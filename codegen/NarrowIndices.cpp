@@ -17,7 +17,8 @@ namespace {
 class Narrower {
 public:
   Narrower(Function &function, ScalarEvolution &evolution, LoopInfo &loops)
-      : function(function), ranges(evolution, loops), narrow(Type::getInt32Ty(function.getContext())) {}
+      : function(function), ranges(evolution, loops),
+        narrow(Type::getInt32Ty(function.getContext())) {}
 
   bool run() {
     // Ranges first: they are asked of the function as it is.
@@ -41,7 +42,8 @@ public:
     for (Instruction *value : values)
       if (auto *phi = dyn_cast<PHINode>(value))
         for (unsigned i = 0; i < phi->getNumIncomingValues(); ++i)
-          cast<PHINode>(narrowed[phi])->addIncoming(get(phi->getIncomingValue(i)), phi->getIncomingBlock(i));
+          cast<PHINode>(narrowed[phi])
+              ->addIncoming(get(phi->getIncomingValue(i)), phi->getIncomingBlock(i));
     for (Instruction *test : tests)
       makeNarrowUse(*test);
     for (Instruction *value : values)
@@ -61,7 +63,9 @@ private:
 
   /// True for a 64-bit value that fits, of an operation that 32 bits of its operands decide.
   bool canNarrow(Instruction &instruction) {
-    auto operandsFit = [&] { return fits(instruction.getOperand(0)) && fits(instruction.getOperand(1)); };
+    auto operandsFit = [&] {
+      return fits(instruction.getOperand(0)) && fits(instruction.getOperand(1));
+    };
     switch (instruction.getOpcode()) {
     case Instruction::Add:
     case Instruction::Sub:
@@ -76,18 +80,21 @@ private:
       return fits(&instruction) && ranges.get(instruction.getOperand(1)).getUnsignedMax().ult(32);
     case Instruction::SExt:
     case Instruction::ZExt:
-      return !instruction.getOperand(0)->getType()->isIntegerTy(1) && instruction.getOperand(0)->getType()->getIntegerBitWidth() <= 32 &&
-             fits(&instruction);
+      return !instruction.getOperand(0)->getType()->isIntegerTy(1) &&
+             instruction.getOperand(0)->getType()->getIntegerBitWidth() <= 32 && fits(&instruction);
     case Instruction::AShr:
       return operandsFit() && ranges.get(instruction.getOperand(1)).getUnsignedMax().ult(32);
     case Instruction::LShr:
-      return operandsFit() && ranges.isNonNegative(instruction.getOperand(0)) && ranges.get(instruction.getOperand(1)).getUnsignedMax().ult(32);
+      return operandsFit() && ranges.isNonNegative(instruction.getOperand(0)) &&
+             ranges.get(instruction.getOperand(1)).getUnsignedMax().ult(32);
     case Instruction::UDiv:
     case Instruction::URem:
-      return operandsFit() && ranges.isNonNegative(instruction.getOperand(0)) && ranges.isNonNegative(instruction.getOperand(1));
+      return operandsFit() && ranges.isNonNegative(instruction.getOperand(0)) &&
+             ranges.isNonNegative(instruction.getOperand(1));
     case Instruction::SDiv:
     case Instruction::SRem: // -2^31 / -1 does not fit
-      return operandsFit() && fits(&instruction) && !ranges.get(instruction.getOperand(1)).contains(APInt::getAllOnes(64));
+      return operandsFit() && fits(&instruction) &&
+             !ranges.get(instruction.getOperand(1)).contains(APInt::getAllOnes(64));
     case Instruction::Call:
       return isa<MinMaxIntrinsic>(instruction) && operandsFit();
     default:
@@ -97,10 +104,14 @@ private:
 
   /// A comparison or a truncation of values that fit.
   bool isNarrowUse(Instruction &instruction) {
-    if (instruction.getNumOperands() == 0 || !instruction.getOperand(0)->getType()->isIntOrIntVectorTy(64))
+    if (instruction.getNumOperands() == 0 ||
+        !instruction.getOperand(0)->getType()->isIntOrIntVectorTy(64))
       return false;
-    if (instruction.getOperand(0)->getType()->isVectorTy()) // comparisons stay vectors: their results share registers
-      return isa<ICmpInst>(instruction) && elementsFit(instruction.getOperand(0)) && elementsFit(instruction.getOperand(1));
+    if (instruction.getOperand(0)
+            ->getType()
+            ->isVectorTy()) // comparisons stay vectors: their results share registers
+      return isa<ICmpInst>(instruction) && elementsFit(instruction.getOperand(0)) &&
+             elementsFit(instruction.getOperand(1));
     if (auto *test = dyn_cast<ICmpInst>(&instruction))
       return fits(test->getOperand(0)) && (fits(test->getOperand(1)) || isTestOfSign(*test));
     if (isa<TruncInst>(instruction) || isa<SIToFPInst>(instruction))
@@ -108,14 +119,17 @@ private:
     return false;
   }
 
-  /// True for an unsigned comparison of a value that fits with a constant that every negative number is above, and no other one.
+  /// True for an unsigned comparison of a value that fits with a constant that every negative
+  /// number is above, and no other one.
   static bool isTestOfSign(ICmpInst &test) {
     auto *constant = dyn_cast<ConstantInt>(test.getOperand(1));
     return constant && test.isUnsigned() && constant->getValue().uge(APInt::getOneBitSet(64, 31)) &&
            constant->getValue().ult(APInt::getSignedMinValue(32).sext(64));
   }
 
-  static unsigned countElements(Value *vector) { return cast<FixedVectorType>(vector->getType())->getNumElements(); }
+  static unsigned countElements(Value *vector) {
+    return cast<FixedVectorType>(vector->getType())->getNumElements();
+  }
 
   /// True for a vector made of scalars that fit.
   bool elementsFit(Value *vector) {
@@ -166,8 +180,10 @@ private:
     else if (auto *extreme = dyn_cast<MinMaxIntrinsic>(&instruction))
       result = makeExtreme(builder, *extreme);
     else
-      result = builder.CreateBinOp(cast<BinaryOperator>(instruction).getOpcode(), operand(0), operand(1));
-    if (auto *disjoint = dyn_cast<PossiblyDisjointInst>(&instruction); disjoint && disjoint->isDisjoint())
+      result = builder.CreateBinOp(cast<BinaryOperator>(instruction).getOpcode(), operand(0),
+                                   operand(1));
+    if (auto *disjoint = dyn_cast<PossiblyDisjointInst>(&instruction);
+        disjoint && disjoint->isDisjoint())
       if (auto *same = dyn_cast<PossiblyDisjointInst>(result))
         same->setIsDisjoint(true);
     narrowed[&instruction] = result;
@@ -192,9 +208,11 @@ private:
       return isVector ? getElements(value, builder) : get(value);
     };
     Value *first = operand(0), *result = nullptr;
-    if (auto *test = dyn_cast<ICmpInst>(&instruction); test && !isVector && !fits(test->getOperand(1)))
-      result = ICmpInst::isGT(test->getPredicate()) || ICmpInst::isGE(test->getPredicate()) ? builder.CreateICmpSLT(first, ConstantInt::get(narrow, 0))
-                                                                                         : builder.CreateICmpSGE(first, ConstantInt::get(narrow, 0));
+    if (auto *test = dyn_cast<ICmpInst>(&instruction);
+        test && !isVector && !fits(test->getOperand(1)))
+      result = ICmpInst::isGT(test->getPredicate()) || ICmpInst::isGE(test->getPredicate())
+                   ? builder.CreateICmpSLT(first, ConstantInt::get(narrow, 0))
+                   : builder.CreateICmpSGE(first, ConstantInt::get(narrow, 0));
     else if (test) // extension keeps both orders
       result = builder.CreateICmp(test->getPredicate(), first, operand(1));
     else if (isa<SIToFPInst>(instruction))
@@ -205,7 +223,8 @@ private:
     dead.push_back(&instruction);
   }
 
-  /// Extends a narrow value where something else uses it: once in each block, so that no register holds the upper half for long.
+  /// Extends a narrow value where something else uses it: once in each block, so that no register
+  /// holds the upper half for long.
   void extendForOthers(Instruction &value) {
     DenseMap<BasicBlock *, Value *> extended;
     bool unsign = ranges.isNonNegative(&value);
@@ -221,11 +240,13 @@ private:
         // Where the block begins, or right behind the value.
         Value *source = narrowed[&value];
         auto *definition = dyn_cast<Instruction>(source);
-        BasicBlock::iterator place = definition && definition->getParent() == block ? *definition->getInsertionPointAfterDef()
-                                                                                     : block->getFirstInsertionPt();
+        BasicBlock::iterator place = definition && definition->getParent() == block
+                                         ? *definition->getInsertionPointAfterDef()
+                                         : block->getFirstInsertionPt();
         IRBuilder<> builder(function.getContext());
         builder.SetInsertPoint(block, place);
-        extension = unsign ? builder.CreateZExt(source, value.getType(), "", /*IsNonNeg=*/true) : builder.CreateSExt(source, value.getType());
+        extension = unsign ? builder.CreateZExt(source, value.getType(), "", /*IsNonNeg=*/true)
+                           : builder.CreateSExt(source, value.getType());
       }
       use.set(extension);
     }
@@ -234,8 +255,8 @@ private:
   Function &function;
   IndexRanges ranges;
   Type *narrow;
-  DenseMap<Value *, Value *> narrowed;      // looked up only
-  SmallPtrSet<Value *, 32> fitting;         // looked up only
+  DenseMap<Value *, Value *> narrowed; // looked up only
+  SmallPtrSet<Value *, 32> fitting;    // looked up only
   SmallVector<Instruction *> dead;
 };
 
@@ -244,7 +265,9 @@ private:
 PreservedAnalyses NarrowIndicesPass::run(Function &function, FunctionAnalysisManager &analyses) {
   if (function.isDeclaration())
     return PreservedAnalyses::all();
-  bool changed = Narrower(function, analyses.getResult<ScalarEvolutionAnalysis>(function), analyses.getResult<LoopAnalysis>(function)).run();
+  bool changed = Narrower(function, analyses.getResult<ScalarEvolutionAnalysis>(function),
+                          analyses.getResult<LoopAnalysis>(function))
+                     .run();
   return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 

@@ -37,17 +37,21 @@ struct NvJitLink {
         function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, symbol));
         return function != nullptr;
       };
-      if (find(create, "nvJitLinkCreate") && find(destroy, "nvJitLinkDestroy") && find(addData, "nvJitLinkAddData") &&
-          find(complete, "nvJitLinkComplete") && find(getCubinSize, "nvJitLinkGetLinkedCubinSize") &&
-          find(getCubin, "nvJitLinkGetLinkedCubin") && find(getErrorLogSize, "nvJitLinkGetErrorLogSize") &&
-          find(getErrorLog, "nvJitLinkGetErrorLog") && find(getInfoLogSize, "nvJitLinkGetInfoLogSize") &&
+      if (find(create, "nvJitLinkCreate") && find(destroy, "nvJitLinkDestroy") &&
+          find(addData, "nvJitLinkAddData") && find(complete, "nvJitLinkComplete") &&
+          find(getCubinSize, "nvJitLinkGetLinkedCubinSize") &&
+          find(getCubin, "nvJitLinkGetLinkedCubin") &&
+          find(getErrorLogSize, "nvJitLinkGetErrorLogSize") &&
+          find(getErrorLog, "nvJitLinkGetErrorLog") &&
+          find(getInfoLogSize, "nvJitLinkGetInfoLogSize") &&
           find(getInfoLog, "nvJitLinkGetInfoLog"))
         return true;
     }
     return false;
   }
 
-  static std::string readLog(Handle handle, int (*getSize)(Handle, size_t *), int (*getLog)(Handle, char *)) {
+  static std::string readLog(Handle handle, int (*getSize)(Handle, size_t *),
+                             int (*getLog)(Handle, char *)) {
     size_t size = 0;
     if (!handle || getSize(handle, &size) != 0 || size == 0)
       return {};
@@ -88,7 +92,8 @@ Expected<Cubin> assembleWithNvJitLink(StringRef ptx, const AssembleOptions &opti
       library.complete(handle) != 0) {
     std::string log = NvJitLink::readLog(handle, library.getErrorLogSize, library.getErrorLog);
     StringRef first = StringRef(log).ltrim().split('\n').first.rtrim();
-    return makeError("nvJitLink refused the generated PTX: " + (first.empty() ? StringRef("no message") : first));
+    return makeError("nvJitLink refused the generated PTX: " +
+                     (first.empty() ? StringRef("no message") : first));
   }
   Cubin cubin;
   size_t size = 0;

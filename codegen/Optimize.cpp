@@ -62,7 +62,8 @@ static FunctionPassManager buildKernelPipeline() {
   passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
   passes.addPass(GVNPass());
   passes.addPass(InstCombinePass());
-  passes.addPass(SimplifyCFGPass(SimplifyCFGOptions().hoistCommonInsts(true).sinkCommonInsts(true)));
+  passes.addPass(
+      SimplifyCFGPass(SimplifyCFGOptions().hoistCommonInsts(true).sinkCommonInsts(true)));
   passes.addPass(NarrowIndicesPass());
   passes.addPass(CompareWithConstantsPass());
   passes.addPass(ADCEPass());
@@ -74,7 +75,8 @@ void runPipeline(Module &module, TargetMachine &machine, const PipelineOptions &
   PipelineTuningOptions tuning;
   tuning.LoopVectorization = options.vectorizeLoops;
   tuning.SLPVectorization = options.level >= 2;
-  tuning.ForgetAllSCEVInLoopUnroll = true; // else unrolling takes most of the time where a kernel has many loops
+  tuning.ForgetAllSCEVInLoopUnroll =
+      true; // else unrolling takes most of the time where a kernel has many loops
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;
@@ -86,8 +88,9 @@ void runPipeline(Module &module, TargetMachine &machine, const PipelineOptions &
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
 
-  builder.registerVectorizerStartEPCallback(
-      [](FunctionPassManager &manager, OptimizationLevel) { manager.addPass(LimitVectorizationPass()); });
+  builder.registerVectorizerStartEPCallback([](FunctionPassManager &manager, OptimizationLevel) {
+    manager.addPass(LimitVectorizationPass());
+  });
 
   ModulePassManager passes;
   if (options.scalarizeBits) {

@@ -26,11 +26,13 @@ namespace tile {
 char NoAssembler::ID = 0;
 
 void NoAssembler::log(raw_ostream &stream) const {
-  stream << "no ptxas found: install a CUDA toolkit or the Python package nvidia-cuda-nvcc, name the program with "
+  stream << "no ptxas found: install a CUDA toolkit or the Python package nvidia-cuda-nvcc, name "
+            "the program with "
             "--ptxas-path or TILE_PTXAS, or write PTX with -o NAME.ptx";
 }
 
-//===--- Finding ---------------------------------------------------------------------------------------------------===//
+//===--- Finding
+//---------------------------------------------------------------------------------------------------===//
 
 /// The program that pip's package nvidia-cuda-nvcc put below `venv`, or empty.
 static std::string findInEnvironment(StringRef venv) {
@@ -38,11 +40,13 @@ static std::string findInEnvironment(StringRef venv) {
   SmallVector<std::string> found;
   SmallString<128> libraries(venv);
   sys::path::append(libraries, "lib");
-  for (sys::fs::directory_iterator it(libraries, error), end; !error && it != end; it.increment(error)) {
+  for (sys::fs::directory_iterator it(libraries, error), end; !error && it != end;
+       it.increment(error)) {
     std::error_code inner;
     SmallString<128> packages(it->path());
     sys::path::append(packages, "site-packages", "nvidia");
-    for (sys::fs::directory_iterator package(packages, inner); !inner && package != end; package.increment(inner)) {
+    for (sys::fs::directory_iterator package(packages, inner); !inner && package != end;
+         package.increment(inner)) {
       SmallString<128> program(package->path());
       sys::path::append(program, "bin", "ptxas");
       if (sys::fs::can_execute(program))
@@ -54,12 +58,14 @@ static std::string findInEnvironment(StringRef venv) {
 
 Expected<std::string> findPtxas(StringRef explicitPath, StringRef executablePath) {
   const char *fromEnvironment = getenv("TILE_PTXAS");
-  StringRef asked = !explicitPath.empty() ? explicitPath : fromEnvironment ? StringRef(fromEnvironment) : StringRef();
+  StringRef asked = !explicitPath.empty() ? explicitPath
+                    : fromEnvironment     ? StringRef(fromEnvironment)
+                                          : StringRef();
   if (!asked.empty()) {
     if (sys::fs::can_execute(asked))
       return asked.str();
-    return makeError("'" + asked + "' (from " + (explicitPath.empty() ? "TILE_PTXAS" : "--ptxas-path") +
-                     ") is no program");
+    return makeError("'" + asked + "' (from " +
+                     (explicitPath.empty() ? "TILE_PTXAS" : "--ptxas-path") + ") is no program");
   }
   if (ErrorOr<std::string> program = sys::findProgramByName("ptxas"))
     return *program;
@@ -76,7 +82,8 @@ Expected<std::string> findPtxas(StringRef explicitPath, StringRef executablePath
   return std::string();
 }
 
-//===--- Running ---------------------------------------------------------------------------------------------------===//
+//===--- Running
+//---------------------------------------------------------------------------------------------------===//
 
 namespace {
 
@@ -131,9 +138,10 @@ private:
 
 } // namespace
 
-/// Runs `arguments` with standard output and error going to `log`. Returns the exit code, below 0 the signal that ended it, or an
-/// error if it did not run.
-static Expected<int> runProgram(const std::string &program, ArrayRef<std::string> arguments, MemoryFile &log) {
+/// Runs `arguments` with standard output and error going to `log`. Returns the exit code, below 0
+/// the signal that ended it, or an error if it did not run.
+static Expected<int> runProgram(const std::string &program, ArrayRef<std::string> arguments,
+                                MemoryFile &log) {
   SmallVector<char *> argv;
   for (const std::string &argument : arguments)
     argv.push_back(const_cast<char *>(argument.c_str()));
@@ -189,23 +197,29 @@ static std::string getFirstError(StringRef log) {
   for (StringRef line : lines)
     if (line.contains("error") || line.contains("fatal")) {
       size_t semicolon = line.find("; ");
-      return (line.contains("/proc/self/fd/") && semicolon != StringRef::npos ? line.substr(semicolon + 2) : line)
+      return (line.contains("/proc/self/fd/") && semicolon != StringRef::npos
+                  ? line.substr(semicolon + 2)
+                  : line)
           .trim()
           .str();
     }
   return lines.empty() ? "no message" : lines.front().trim().str();
 }
 
-/// ptxas itself crashes on some kernels at its highest levels; a lower one is tried then, with a warning.
-static Expected<Cubin> assembleWithPtxas(StringRef ptx, const std::string &program, const AssembleOptions &options) {
+/// ptxas itself crashes on some kernels at its highest levels; a lower one is tried then, with a
+/// warning.
+static Expected<Cubin> assembleWithPtxas(StringRef ptx, const std::string &program,
+                                         const AssembleOptions &options) {
   Cubin cubin;
   for (int level = std::clamp(options.level, 0, 3);; --level) {
     MemoryFile input("tile.ptx"), output("tile.cubin"), log("ptxas.log");
     if (!input.isOpen() || !output.isOpen() || !log.isOpen() || !input.write(ptx))
       return makeError(Twine("cannot make a file in memory for ptxas: ") + std::strerror(errno));
     std::string flag = "-O" + std::to_string(level);
-    Expected<int> code =
-        runProgram(program, {program, "-arch=" + options.arch, flag, "-v", input.getPath(), "-o", output.getPath()}, log);
+    Expected<int> code = runProgram(
+        program,
+        {program, "-arch=" + options.arch, flag, "-v", input.getPath(), "-o", output.getPath()},
+        log);
     if (!code)
       return code.takeError();
     if (*code < 0) {
@@ -231,7 +245,8 @@ Expected<Cubin> assemble(StringRef ptx, const AssembleOptions &options) {
   Expected<std::string> program = findPtxas(options.ptxasPath, options.executablePath);
   if (!program)
     return program.takeError();
-  return program->empty() ? assembleWithNvJitLink(ptx, options) : assembleWithPtxas(ptx, *program, options);
+  return program->empty() ? assembleWithNvJitLink(ptx, options)
+                          : assembleWithPtxas(ptx, *program, options);
 }
 
 } // namespace tile

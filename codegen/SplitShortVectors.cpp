@@ -10,7 +10,8 @@ namespace tile {
 
 static bool isShortVector(Type *type) {
   auto *vector = dyn_cast<FixedVectorType>(type);
-  return vector && vector->getElementType()->isIntegerTy() && vector->getScalarSizeInBits() <= 16 && vector->getScalarSizeInBits() > 1;
+  return vector && vector->getElementType()->isIntegerTy() && vector->getScalarSizeInBits() <= 16 &&
+         vector->getScalarSizeInBits() > 1;
 }
 
 PreservedAnalyses SplitShortVectorsPass::run(Function &function, FunctionAnalysisManager &) {
@@ -18,7 +19,8 @@ PreservedAnalyses SplitShortVectorsPass::run(Function &function, FunctionAnalysi
   for (Instruction &instruction : make_early_inc_range(instructions(function))) {
     auto *binary = dyn_cast<BinaryOperator>(&instruction);
     auto *extreme = dyn_cast<MinMaxIntrinsic>(&instruction);
-    bool isSum = binary && (binary->getOpcode() == Instruction::Add || binary->getOpcode() == Instruction::Sub);
+    bool isSum = binary && (binary->getOpcode() == Instruction::Add ||
+                            binary->getOpcode() == Instruction::Sub);
     if ((!isSum && !extreme) || !isShortVector(instruction.getType()))
       continue;
     IRBuilder<> builder(&instruction);
@@ -26,8 +28,9 @@ PreservedAnalyses SplitShortVectorsPass::run(Function &function, FunctionAnalysi
     for (unsigned i = 0; i < cast<FixedVectorType>(instruction.getType())->getNumElements(); ++i) {
       Value *left = builder.CreateExtractElement(instruction.getOperand(0), i);
       Value *right = builder.CreateExtractElement(instruction.getOperand(1), i);
-      Value *element = binary ? builder.CreateBinOp(binary->getOpcode(), left, right)
-                              : builder.CreateBinaryIntrinsic(extreme->getIntrinsicID(), left, right);
+      Value *element = binary
+                           ? builder.CreateBinOp(binary->getOpcode(), left, right)
+                           : builder.CreateBinaryIntrinsic(extreme->getIntrinsicID(), left, right);
       result = builder.CreateInsertElement(result, element, i);
     }
     instruction.replaceAllUsesWith(result);

@@ -6,8 +6,9 @@
 
 namespace tile {
 
-/// Of `add.s16x2 r, r, 65537` whose upper half nobody needs, ptxas (CUDA 13.0) adds 0 to the lower one. This splits sums and
-/// extremes of vectors of integers of 16 bits and less into those of their elements; what works on bits stays.
+/// Of `add.s16x2 r, r, 65537` whose upper half nobody needs, ptxas (CUDA 13.0) adds 0 to the lower
+/// one. This splits sums and extremes of vectors of integers of 16 bits and less into those of
+/// their elements; what works on bits stays.
 struct SplitShortVectorsPass : llvm::PassInfoMixin<SplitShortVectorsPass> {
   llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
   static bool isRequired() { return true; } // also without optimisation

@@ -18,10 +18,12 @@ namespace tile {
 /// Adds the interfaces that translate builtin, llvm and nvvm operations to LLVM IR.
 void registerTranslations(mlir::DialectRegistry &registry);
 
-/// Translates a module in the LLVM and NVVM dialects. Null if it holds anything else; MLIR diagnostics say what.
+/// Translates a module in the LLVM and NVVM dialects. Null if it holds anything else; MLIR
+/// diagnostics say what.
 std::unique_ptr<llvm::Module> translateToLLVM(mlir::ModuleOp module, llvm::LLVMContext &context);
 
-/// Collects the errors that LLVM reports while it lives, in place of LLVM's habit to print them and exit.
+/// Collects the errors that LLVM reports while it lives, in place of LLVM's habit to print them and
+/// exit.
 class LLVMDiagnostics {
 public:
   explicit LLVMDiagnostics(llvm::LLVMContext &context);

@@ -1,4 +1,5 @@
-// Names of the attributes that kernels, loops and accesses carry beyond those their definitions declare.
+// Names of the attributes that kernels, loops and accesses carry beyond those their definitions
+// declare.
 #ifndef TILE_DIALECT_ATTRIBUTENAMES_H
 #define TILE_DIALECT_ATTRIBUTENAMES_H
 
@@ -18,7 +19,8 @@ inline constexpr llvm::StringLiteral groupedName = "tile.grouped";
 inline constexpr llvm::StringLiteral consumersName = "tile.consumers";
 /// Blocks on a multiprocessor at once (i64).
 inline constexpr llvm::StringLiteral occupancyName = "tile.occupancy";
-/// Which of stages and consumers stand in a kernel's `with`, not in a configuration of `tune` (array of strings).
+/// Which of stages and consumers stand in a kernel's `with`, not in a configuration of `tune`
+/// (array of strings).
 inline constexpr llvm::StringLiteral askedName = "tile.asked";
 /// Registers a thread may use (i64).
 inline constexpr llvm::StringLiteral maxRegistersName = "tile.maxreg";
@@ -28,7 +30,8 @@ inline constexpr llvm::StringLiteral clusterName = "tile.cluster";
 inline constexpr llvm::StringLiteral persistentName = "tile.persistent";
 /// Freedom of floating-point arithmetic: strict, contract or fast (string).
 inline constexpr llvm::StringLiteral floatModeName = "tile.fp";
-/// Pairs of parameters whose memory may overlap although one is written (array of pairs of strings).
+/// Pairs of parameters whose memory may overlap although one is written (array of pairs of
+/// strings).
 inline constexpr llvm::StringLiteral mayAliasName = "tile.may_alias";
 /// A loop that is to merge with the loop around it (unit).
 inline constexpr llvm::StringLiteral flattenName = "tile.flatten";
@@ -64,22 +67,26 @@ inline constexpr llvm::StringLiteral nonNegativeName = "tile_gpu.non_negative";
 inline constexpr llvm::StringLiteral cacheName = "tile_gpu.cache";
 /// Of a tma_fetch: those with the same number fill one ring in turn (i64).
 inline constexpr llvm::StringLiteral ringName = "tile_gpu.ring";
-/// Of a kernel and its function: extent of the last axis of its grid, which are parts of a split loop (i64).
+/// Of a kernel and its function: extent of the last axis of its grid, which are parts of a split
+/// loop (i64).
 inline constexpr llvm::StringLiteral splitPartsName = "tile_gpu.split_parts";
-/// Of a kernel's function: bytes of scratch memory for each program, or for all where blocks take programs from a count, and the number
-/// of the argument that points to it (i64).
+/// Of a kernel's function: bytes of scratch memory for each program, or for all where blocks take
+/// programs from a count, and the number of the argument that points to it (i64).
 inline constexpr llvm::StringLiteral scratchBytesName = "tile_gpu.scratch_bytes";
 inline constexpr llvm::StringLiteral scratchArgumentName = "tile_gpu.scratch_argument";
 
 /// Of a kernel and its function: threads of the producer, behind those that compute (i64).
 inline constexpr llvm::StringLiteral producerThreadsName = "tile_gpu.producer_threads";
-/// Of warp_specialize: registers that a thread of the producer keeps, where they are fewer than usual.
+/// Of warp_specialize: registers that a thread of the producer keeps, where they are fewer than
+/// usual.
 inline constexpr llvm::StringLiteral producerRegistersName = "tile_gpu.producer_registers";
 /// Of ring_release: a fence stands between the ordinary loads from the slot and it (unit).
 inline constexpr llvm::StringLiteral fencedName = "tile_gpu.fenced";
-/// Of a store to shared memory in a loop that is short of registers: it computes its addresses each time (unit).
+/// Of a store to shared memory in a loop that is short of registers: it computes its addresses each
+/// time (unit).
 inline constexpr llvm::StringLiteral recomputesName = "tile_gpu.recomputes";
-/// Of a kernel and its function: blocks take several programs each, as many blocks as the machine holds (unit).
+/// Of a kernel and its function: blocks take several programs each, as many blocks as the machine
+/// holds (unit).
 inline constexpr llvm::StringLiteral persistentGridName = "tile_gpu.persistent";
 /// Of a kernel and its function: blocks take programs from a count in scratch memory (unit).
 inline constexpr llvm::StringLiteral takesProgramsName = "tile_gpu.takes_programs";

@@ -1,4 +1,5 @@
-// `tilec FILE -o NAME.c`: C that carries the code of one or more targets, its header, and the CPU's object file.
+// `tilec FILE -o NAME.c`: C that carries the code of one or more targets, its header, and the CPU's
+// object file.
 #include "codegen/CSource.h"
 #include "driver/Compile.h"
 #include "runtime/src/Image.h"
@@ -11,7 +12,8 @@ using namespace llvm;
 
 namespace tile {
 
-static bool write(ArrayRef<CBuild> builds, const Options &options, Session &session, std::map<std::string, std::string> &files) {
+static bool write(ArrayRef<CBuild> builds, const Options &options, Session &session,
+                  std::map<std::string, std::string> &files) {
   Expected<CSource> written = emitCSource(sys::path::stem(options.output), builds);
   if (!written)
     return session.failData(toString(written.takeError()));
@@ -36,8 +38,11 @@ bool writePackageAsC(const runtime::Package &package, const Options &options, Se
     for (const runtime::PackageModule &module : package.modules) {
       const std::string &target = module.manifest.target;
       if (target == "cpu")
-        return session.failData("C for the CPU is compiled from the source: tilec FILE.tile --target cpu -o NAME.c");
-      if (any_of(builds, [&](CBuild &known) { return known.target == target && known.isPTX == (kind == "ptx"); }))
+        return session.failData(
+            "C for the CPU is compiled from the source: tilec FILE.tile --target cpu -o NAME.c");
+      if (any_of(builds, [&](CBuild &known) {
+            return known.target == target && known.isPTX == (kind == "ptx");
+          }))
         continue;
       CBuild build{target, kind == "ptx", {}};
       bool isWhole = true, hasCubins = true;
@@ -62,10 +67,12 @@ bool writePackageAsC(const runtime::Package &package, const Options &options, Se
   return write(builds, options, session, files);
 }
 
-bool compileC(const Options &options, Session &session, const std::string &input, std::map<std::string, std::string> &files) {
+bool compileC(const Options &options, Session &session, const std::string &input,
+              std::map<std::string, std::string> &files) {
   if (!options.isCPU()) {
     runtime::Package package;
-    return buildPackage(options, session, input, package) && writePackageAsC(package, options, session, files);
+    return buildPackage(options, session, input, package) &&
+           writePackageAsC(package, options, session, files);
   }
   Compiler compiler(options, session, input);
   if (!compiler.run(Stage::Obj))

@@ -1,6 +1,6 @@
-// The compile cache. A call's key covers its source, its flags and the compiler. Under the key lies a list of the files that
-// the compilation read with their hashes; key and hashes together name the entry, a ZIP archive, whose checksums tell a damaged
-// one.
+// The compile cache. A call's key covers its source, its flags and the compiler. Under the key lies
+// a list of the files that the compilation read with their hashes; key and hashes together name the
+// entry, a ZIP archive, whose checksums tell a damaged one.
 #include "driver/Cache.h"
 #include "codegen/Assemble.h"
 #include "driver/Version.h"
@@ -11,8 +11,8 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
-#include "llvm/Support/xxhash.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
 #include "llvm/TargetParser/Host.h"
 #include <algorithm>
 #include <cstdlib>
@@ -25,7 +25,8 @@ namespace tile {
 static constexpr const char *layout = "tile-cache 1";
 
 static std::string hashOf(StringRef bytes) {
-  auto digest = SHA256::hash(ArrayRef(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()));
+  auto digest =
+      SHA256::hash(ArrayRef(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()));
   return toHex(digest, /*LowerCase=*/true);
 }
 
@@ -34,7 +35,8 @@ static std::optional<std::string> readAll(const Twine &path) {
   return buffer ? std::optional((*buffer)->getBuffer().str()) : std::nullopt;
 }
 
-/// What tells one build of a program from another: on this machine its path and time, between machines its content.
+/// What tells one build of a program from another: on this machine its path and time, between
+/// machines its content.
 static std::string identify(const std::string &program, bool byContent) {
   sys::fs::file_status status;
   if (program.empty() || sys::fs::status(program, status))
@@ -45,7 +47,8 @@ static std::string identify(const std::string &program, bool byContent) {
       return "none";
     StringRef bytes = (*file)->getBuffer();
     XXH128_hash_t hash = xxh3_128bits(arrayRefFromStringRef(bytes));
-    return std::to_string(bytes.size()) + " " + utohexstr(hash.high64, /*LowerCase=*/true) + utohexstr(hash.low64, /*LowerCase=*/true);
+    return std::to_string(bytes.size()) + " " + utohexstr(hash.high64, /*LowerCase=*/true) +
+           utohexstr(hash.low64, /*LowerCase=*/true);
   }
   return program + " " + std::to_string(status.getSize()) + " " +
          std::to_string(status.getLastModificationTime().time_since_epoch().count());
@@ -55,10 +58,13 @@ static std::string identify(const std::string &program, bool byContent) {
 static std::string describeFlags(const Options &options) {
   std::string text;
   raw_string_ostream stream(text);
-  stream << "-O" << options.level << " package=" << options.package << " emit=" << (options.emit ? int(*options.emit) : -1)
-         << " target=" << options.target << " targets=" << join(options.targets, ",") << " cpu=" << options.cpu
-         << " source=" << options.withSource << " kernel=" << options.kernel << " generic=" << options.generic << " debug=" << options.debug
-         << " c=" << (options.cSource ? sys::path::filename(options.output).str() : std::string()) << " config=" << options.config;
+  stream << "-O" << options.level << " package=" << options.package
+         << " emit=" << (options.emit ? int(*options.emit) : -1) << " target=" << options.target
+         << " targets=" << join(options.targets, ",") << " cpu=" << options.cpu
+         << " source=" << options.withSource << " kernel=" << options.kernel
+         << " generic=" << options.generic << " debug=" << options.debug
+         << " c=" << (options.cSource ? sys::path::filename(options.output).str() : std::string())
+         << " config=" << options.config;
   if (StringRef(options.config).ends_with(".json"))
     stream << " " << hashOf(readAll(options.config).value_or(""));
   for (const auto &[name, extent] : options.extents)
@@ -84,14 +90,16 @@ static std::string describeFlags(const Options &options) {
 }
 
 Cache::Cache(const Options &options, const std::string &input) : options(options) {
-  bool isPlain = (options.package || (options.emit && hasManifest(*options.emit))) && !options.stopAfter && !options.printABI &&
-                 options.dumpDirectory.empty() && !options.timeReport && input != "-" && options.output != "-";
+  bool isPlain = (options.package || (options.emit && hasManifest(*options.emit))) &&
+                 !options.stopAfter && !options.printABI && options.dumpDirectory.empty() &&
+                 !options.timeReport && input != "-" && options.output != "-";
   if ((options.cacheFolder.empty() && options.cacheCommand.empty()) || !isPlain)
     return;
   std::optional<std::string> source = readAll(input);
   if (!source)
     return;
-  bool hasFolder = !options.cacheFolder.empty() && !sys::fs::create_directories(options.cacheFolder);
+  bool hasFolder =
+      !options.cacheFolder.empty() && !sys::fs::create_directories(options.cacheFolder);
   files = CacheStore(hasFolder ? options.cacheFolder : "", options.cacheCommand);
   if (!files.isOn())
     return;
@@ -104,7 +112,8 @@ Cache::Cache(const Options &options, const std::string &input) : options(options
   parts["source"] = hashOf(*source);
   parts["path"] = input;
   parts["options"] = describeFlags(options);
-  parts["compiler"] = std::string(getCompilerVersion()) + " " + identify(options.executable, byContent);
+  parts["compiler"] =
+      std::string(getCompilerVersion()) + " " + identify(options.executable, byContent);
   parts["assembler"] = identify(assembler, byContent);
   parts["processor"] = options.isCPU() && !options.package ? sys::getHostCPUName().str() : "";
   parts["linker"] = linker ? linker : "";
@@ -187,7 +196,8 @@ void Cache::store(const std::map<std::string, std::string> &outputs, const Sourc
   evict();
 }
 
-//===--- Explanations ----------------------------------------------------------------------------------------------===//
+//===--- Explanations
+//----------------------------------------------------------------------------------------------===//
 
 /// What this call was made of, for the next one that misses.
 void Cache::rememberParts() const {
@@ -211,7 +221,8 @@ void Cache::explainMiss() {
   }
   std::string changed;
   for (const auto &[name, value] : parts) {
-    std::optional<StringRef> known = last->getAsObject() ? last->getAsObject()->getString(name) : std::nullopt;
+    std::optional<StringRef> known =
+        last->getAsObject() ? last->getAsObject()->getString(name) : std::nullopt;
     if (known && *known == value)
       continue;
     changed += (changed.empty() ? "" : "; ") + ("the " + name + " changed");
@@ -233,14 +244,17 @@ void Cache::evict() const {
   std::vector<File> all;
   uint64_t total = 0, limit = uint64_t(options.cacheMegabytes) << 20;
   std::error_code error;
-  for (sys::fs::directory_iterator it(files.getFolder(), error), end; !error && it != end; it.increment(error)) {
+  for (sys::fs::directory_iterator it(files.getFolder(), error), end; !error && it != end;
+       it.increment(error)) {
     sys::fs::file_status status;
     if (sys::fs::status(it->path(), status) || status.type() != sys::fs::file_type::regular_file)
       continue;
     all.push_back({it->path(), status.getSize(), status.getLastModificationTime()});
     total += status.getSize();
   }
-  std::sort(all.begin(), all.end(), [](const File &a, const File &b) { return std::tie(a.time, a.path) < std::tie(b.time, b.path); });
+  std::sort(all.begin(), all.end(), [](const File &a, const File &b) {
+    return std::tie(a.time, a.path) < std::tie(b.time, b.path);
+  });
   for (const File &file : all) {
     if (total <= limit)
       return;

@@ -1,5 +1,5 @@
-// The compile cache: what a call wrote, kept under what it depended on. Any number of processes may use one folder.
-// docs/Packages.md has what a cache command must do.
+// The compile cache: what a call wrote, kept under what it depended on. Any number of processes may
+// use one folder. docs/Packages.md has what a cache command must do.
 #ifndef TILE_DRIVER_CACHE_H
 #define TILE_DRIVER_CACHE_H
 
@@ -13,7 +13,8 @@ namespace tile {
 /// One compilation as the cache sees it. A cache that fails is no error: it only does not help.
 class Cache {
 public:
-  /// Nothing is cached where the options name neither a folder nor a command, or ask for more than files.
+  /// Nothing is cached where the options name neither a folder nor a command, or ask for more than
+  /// files.
   Cache(const Options &options, const std::string &input);
 
   bool isOn() const { return files.isOn() && !key.empty(); }
@@ -22,7 +23,8 @@ public:
   /// Did the result of find() come by the command?
   bool wasRemote() const { return files.wasRemote(); }
 
-  /// The files of an earlier call: name behind the output's path ("", ".json") to bytes. `sources` gets what was read.
+  /// The files of an earlier call: name behind the output's path ("", ".json") to bytes. `sources`
+  /// gets what was read.
   std::optional<std::map<std::string, std::string>> find(std::vector<std::string> &sources);
 
   /// Keeps what a call without any diagnostic wrote.

@@ -1,5 +1,5 @@
-// Files of the compile cache in a folder and behind a command. In the folder they appear under their names whole, by renaming, so
-// that neither a crash nor another process can be seen half-way.
+// Files of the compile cache in a folder and behind a command. In the folder they appear under
+// their names whole, by renaming, so that neither a crash nor another process can be seen half-way.
 #include "driver/CacheStore.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
@@ -76,7 +76,8 @@ void CacheStore::removeLocal(const std::string &name) const {
 
 void CacheStore::touch(const std::string &name) const {
   int descriptor;
-  if (folder.empty() || sys::fs::openFileForWrite(pathOf(name), descriptor, sys::fs::CD_OpenExisting, sys::fs::OF_Append))
+  if (folder.empty() || sys::fs::openFileForWrite(pathOf(name), descriptor,
+                                                  sys::fs::CD_OpenExisting, sys::fs::OF_Append))
     return;
   sys::fs::setLastAccessAndModificationTime(descriptor, std::chrono::system_clock::now());
   sys::fs::file_t file = sys::fs::convertFDToNativeFile(descriptor);
@@ -97,12 +98,14 @@ std::optional<int> CacheStore::call(StringRef verb, StringRef name, StringRef pa
   std::optional<StringRef> redirects[] = {StringRef(""), StringRef(""), StringRef("")};
   std::string reason;
   bool failed = false;
-  int code = sys::ExecuteAndWait(words.front(), arguments, std::nullopt, redirects, seconds, 0, &reason, &failed);
+  int code = sys::ExecuteAndWait(words.front(), arguments, std::nullopt, redirects, seconds, 0,
+                                 &reason, &failed);
   bool isMiss = verb == "get" && code == 1;
   if (code == 0 || (isMiss && !failed))
     return code;
-  problem = "'" + words.front() + " " + verb.str() + "' " +
-            (code > 0 && !failed ? "ended with exit code " + std::to_string(code) : "failed: " + reason);
+  problem =
+      "'" + words.front() + " " + verb.str() + "' " +
+      (code > 0 && !failed ? "ended with exit code " + std::to_string(code) : "failed: " + reason);
   return std::nullopt;
 }
 
@@ -128,7 +131,8 @@ void CacheStore::write(const std::string &name, StringRef bytes) {
   writeLocal(name, bytes);
   SmallString<128> temporary;
   int descriptor;
-  if (!hasCommand() || !problem.empty() || sys::fs::createTemporaryFile("tile-cache", "put", descriptor, temporary))
+  if (!hasCommand() || !problem.empty() ||
+      sys::fs::createTemporaryFile("tile-cache", "put", descriptor, temporary))
     return;
   scope_exit clean([&] { sys::fs::remove(temporary); });
   {

@@ -13,8 +13,9 @@ namespace tile {
 class CacheStore {
 public:
   CacheStore() = default;
-  /// `folder` and `command` may each be empty. The command is words, the first a program: `CMD get NAME FILE` writes FILE and exits
-  /// with 0, or exits with 1 where it has no such name; `CMD put NAME FILE` keeps a copy of FILE. It has a minute for each.
+  /// `folder` and `command` may each be empty. The command is words, the first a program: `CMD get
+  /// NAME FILE` writes FILE and exits with 0, or exits with 1 where it has no such name; `CMD put
+  /// NAME FILE` keeps a copy of FILE. It has a minute for each.
   CacheStore(std::string folder, const std::string &command);
 
   bool isOn() const { return !folder.empty() || hasCommand(); }

@@ -33,7 +33,8 @@ std::string takeMessages(const Running &child) {
 }
 
 /// Starts a program; fills `failure` where that fails.
-std::optional<Running> start(size_t index, const std::vector<std::string> &words, double timeout, ChildResult &failure) {
+std::optional<Running> start(size_t index, const std::vector<std::string> &words, double timeout,
+                             ChildResult &failure) {
   Running child;
   child.index = index;
   if (std::error_code error = sys::fs::createTemporaryFile("tilec", "err", child.messages)) {
@@ -43,12 +44,14 @@ std::optional<Running> start(size_t index, const std::vector<std::string> &words
   std::vector<StringRef> arguments(words.begin(), words.end());
   std::optional<StringRef> redirects[] = {StringRef(""), StringRef(""), StringRef(child.messages)};
   bool failed = false;
-  child.process = sys::ExecuteNoWait(words.front(), arguments, std::nullopt, redirects, 0, &failure.messages, &failed);
+  child.process = sys::ExecuteNoWait(words.front(), arguments, std::nullopt, redirects, 0,
+                                     &failure.messages, &failed);
   if (failed) {
     sys::fs::remove(child.messages);
     return std::nullopt;
   }
-  child.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout));
+  child.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                      std::chrono::duration<double>(timeout));
   return child;
 }
 
@@ -56,7 +59,8 @@ std::optional<Running> start(size_t index, const std::vector<std::string> &words
 std::optional<ChildResult> poll(Running &child) {
   ChildResult result;
   std::string error;
-  sys::ProcessInfo now = sys::Wait(child.process, /*SecondsToWait=*/0, &error, nullptr, /*Polling=*/true);
+  sys::ProcessInfo now =
+      sys::Wait(child.process, /*SecondsToWait=*/0, &error, nullptr, /*Polling=*/true);
   if (now.Pid == child.process.Pid) {
     result.end = now.ReturnCode >= 0 ? ChildResult::End::Exited : ChildResult::End::Crashed;
     result.code = now.ReturnCode;
@@ -76,7 +80,8 @@ std::optional<ChildResult> poll(Running &child) {
 
 } // namespace
 
-void runChildren(size_t count, unsigned jobs, double timeout, function_ref<std::vector<std::string>(size_t)> arguments,
+void runChildren(size_t count, unsigned jobs, double timeout,
+                 function_ref<std::vector<std::string>(size_t)> arguments,
                  function_ref<void(size_t, const ChildResult &)> done) {
   if (jobs == 0)
     jobs = std::max(1u, std::thread::hardware_concurrency());

@@ -18,9 +18,11 @@ struct ChildResult {
   bool isGood() const { return end == End::Exited && code == 0; }
 };
 
-/// Runs `count` programs, `jobs` at a time, each killed after `timeout` seconds. `arguments(i)` gives program i's command
-/// line, its path first; nothing if it is not to run. `done(i, result)` is called in the order of their ends, in this thread.
-void runChildren(size_t count, unsigned jobs, double timeout, llvm::function_ref<std::vector<std::string>(size_t)> arguments,
+/// Runs `count` programs, `jobs` at a time, each killed after `timeout` seconds. `arguments(i)`
+/// gives program i's command line, its path first; nothing if it is not to run. `done(i, result)`
+/// is called in the order of their ends, in this thread.
+void runChildren(size_t count, unsigned jobs, double timeout,
+                 llvm::function_ref<std::vector<std::string>(size_t)> arguments,
                  llvm::function_ref<void(size_t, const ChildResult &)> done);
 
 } // namespace tile

@@ -21,10 +21,12 @@ struct Difference {
 static double decode(runtime::Dtype dtype, const char *data, size_t size) {
   uint64_t bits = 0;
   std::memcpy(&bits, data, size);
-  return runtime::isIntegral(dtype) ? double(runtime::decodeInteger(bits, dtype).value_or(0)) : runtime::decodeFloat(bits, dtype);
+  return runtime::isIntegral(dtype) ? double(runtime::decodeInteger(bits, dtype).value_or(0))
+                                    : runtime::decodeFloat(bits, dtype);
 }
 
-std::string compareTensors(runtime::Dtype dtype, const char *data, const char *expected, size_t bytes, double tolerance) {
+std::string compareTensors(runtime::Dtype dtype, const char *data, const char *expected,
+                           size_t bytes, double tolerance) {
   constexpr size_t chunk = size_t(1) << 20; // bytes; a multiple of every element's size
   size_t size = (runtime::dtypeBits(dtype) + 7) / 8, chunks = (bytes + chunk - 1) / chunk;
   std::vector<Difference> parts(chunks);
@@ -33,7 +35,9 @@ std::string compareTensors(runtime::Dtype dtype, const char *data, const char *e
     runJobs(0, chunks, [&](size_t c) { work(c, c * chunk, std::min(bytes, (c + 1) * chunk)); });
   };
   // Mostly they are the same to the bit, and large.
-  forEach([&](size_t c, size_t begin, size_t end) { same[c] = std::memcmp(data + begin, expected + begin, end - begin) == 0; });
+  forEach([&](size_t c, size_t begin, size_t end) {
+    same[c] = std::memcmp(data + begin, expected + begin, end - begin) == 0;
+  });
   if (std::all_of(same.begin(), same.end(), [](char each) { return each != 0; }))
     return "";
   forEach([&](size_t c, size_t begin, size_t end) {
@@ -66,8 +70,9 @@ std::string compareTensors(runtime::Dtype dtype, const char *data, const char *e
   }
   if (!wrong)
     return "";
-  return "in " + std::to_string(wrong) + " of " + std::to_string(bytes / size) + " elements; the largest error is " +
-         llvm::formatv("{0:f6}", error).str() + ", allowed is " + llvm::formatv("{0:f6}", tolerance * largest).str();
+  return "in " + std::to_string(wrong) + " of " + std::to_string(bytes / size) +
+         " elements; the largest error is " + llvm::formatv("{0:f6}", error).str() +
+         ", allowed is " + llvm::formatv("{0:f6}", tolerance * largest).str();
 }
 
 } // namespace tile

@@ -1,6 +1,6 @@
-// Runs the stages of one compilation: source, AST, tile dialect, target dialects, LLVM, machine code.
+// Runs the stages of one compilation: source, AST, tile dialect, target dialects, LLVM, machine
+// code.
 #include "driver/Compile.h"
-#include "driver/ConfigChoice.h"
 #include "codegen/Assemble.h"
 #include "codegen/Host.h"
 #include "codegen/NVPTX.h"
@@ -8,6 +8,7 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "driver/ConfigChoice.h"
 #include "driver/Dialects.h"
 #include "driver/Output.h"
 #include "driver/PaddingWarnings.h"
@@ -39,7 +40,8 @@ static DialectRegistry makeRegistry() {
 
 Compiler::Compiler(const Options &options, Session &session, llvm::StringRef path)
     : options(options), session(session), path(path),
-      imports(session.getSources(), session.getDiagnostics(), options.includes, getLibrary()), context(makeRegistry(), MLIRContext::Threading::DISABLED) {
+      imports(session.getSources(), session.getDiagnostics(), options.includes, getLibrary()),
+      context(makeRegistry(), MLIRContext::Threading::DISABLED) {
   context.printOpOnDiagnostic(false);
   context.getDiagEngine().registerHandler([&session](mlir::Diagnostic &diagnostic) {
     session.report(diagnostic);
@@ -52,14 +54,17 @@ Compiler::~Compiler() = default;
 bool Compiler::run(Stage last) {
   printsLLVM = last == Stage::LLVM || !options.dumpDirectory.empty();
   using Step = std::pair<Stage, bool (Compiler::*)()>;
-  static const Step gpuSteps[] = {{Stage::Ast, &Compiler::parse},       {Stage::Tile, &Compiler::elaborate},
-                                  {Stage::TileOpt, &Compiler::optimize}, {Stage::GPU, &Compiler::lowerToGPU},
-                                  {Stage::LLVM, &Compiler::lowerToLLVM}, {Stage::LLVM, &Compiler::optimizeLLVM},
-                                  {Stage::PTX, &Compiler::emitPTX},      {Stage::Cubin, &Compiler::emitCubin}};
-  static const Step cpuSteps[] = {{Stage::Ast, &Compiler::parse},        {Stage::Tile, &Compiler::elaborate},
-                                  {Stage::TileOpt, &Compiler::optimize}, {Stage::LLVM, &Compiler::lowerToLLVM},
-                                  {Stage::LLVM, &Compiler::optimizeLLVM}, {Stage::Obj, &Compiler::emitObject}};
-  for (const auto &[stage, step] : options.isCPU() ? llvm::ArrayRef<Step>(cpuSteps) : llvm::ArrayRef<Step>(gpuSteps)) {
+  static const Step gpuSteps[] = {
+      {Stage::Ast, &Compiler::parse},        {Stage::Tile, &Compiler::elaborate},
+      {Stage::TileOpt, &Compiler::optimize}, {Stage::GPU, &Compiler::lowerToGPU},
+      {Stage::LLVM, &Compiler::lowerToLLVM}, {Stage::LLVM, &Compiler::optimizeLLVM},
+      {Stage::PTX, &Compiler::emitPTX},      {Stage::Cubin, &Compiler::emitCubin}};
+  static const Step cpuSteps[] = {
+      {Stage::Ast, &Compiler::parse},         {Stage::Tile, &Compiler::elaborate},
+      {Stage::TileOpt, &Compiler::optimize},  {Stage::LLVM, &Compiler::lowerToLLVM},
+      {Stage::LLVM, &Compiler::optimizeLLVM}, {Stage::Obj, &Compiler::emitObject}};
+  for (const auto &[stage, step] :
+       options.isCPU() ? llvm::ArrayRef<Step>(cpuSteps) : llvm::ArrayRef<Step>(gpuSteps)) {
     if (stage > last)
       break;
     if (!(this->*step)() || (step != &Compiler::lowerToLLVM && !dump(stage)))
@@ -68,7 +73,8 @@ bool Compiler::run(Stage last) {
   return true;
 }
 
-//===--- Source to tile dialect ------------------------------------------------------------------------------------===//
+//===--- Source to tile dialect
+//------------------------------------------------------------------------------------===//
 
 bool Compiler::parse() {
   Phase phase(options, "parse");
@@ -106,9 +112,12 @@ bool Compiler::elaborate() {
   request.dtypes = dtypes;
   request.shapes = shapes;
   request.debug = options.debug;
-  std::optional<Elaborated> result = tile::elaborate(*program, request, session.getDiagnostics(), context);
+  std::optional<Elaborated> result =
+      tile::elaborate(*program, request, session.getDiagnostics(), context);
   if (!result || session.getDiagnostics().hasErrors())
-    return session.getDiagnostics().hasErrors() ? false : session.failInternal("elaboration failed without a message");
+    return session.getDiagnostics().hasErrors()
+               ? false
+               : session.failInternal("elaboration failed without a message");
   module = std::move(result->module);
   manifest = std::move(result->manifest);
   choices = std::move(result->choices);
@@ -127,7 +136,8 @@ void Compiler::keepKernels(llvm::function_ref<bool(const runtime::Kernel &)> kee
       kernel.erase();
 }
 
-//===--- MLIR ------------------------------------------------------------------------------------------------------===//
+//===--- MLIR
+//------------------------------------------------------------------------------------------------------===//
 
 /// --debug-crash: the mistakes that the compiler may make, on purpose.
 static void failOnPurpose(StringRef how, ModuleOp module) {
@@ -144,14 +154,16 @@ static void failOnPurpose(StringRef how, ModuleOp module) {
 bool Compiler::runPasses(llvm::StringRef name, llvm::function_ref<void(OpPassManager &)> populate) {
   Phase phase(options, name);
   PassManager passes(&context);
-  passes.enableVerifier(false); // once at the end is enough to keep a wrong module from becoming wrong numbers
+  passes.enableVerifier(
+      false); // once at the end is enough to keep a wrong module from becoming wrong numbers
   populate(passes);
   if (!options.crash.empty())
     failOnPurpose(options.crash, *module);
   if (succeeded(passes.run(*module)) && succeeded(verify(*module)))
     return !session.getDiagnostics().hasErrors(); // -Werror
-  return session.getDiagnostics().hasErrors() ? false
-                                              : session.failInternal("a pass of '" + name + "' failed without a message");
+  return session.getDiagnostics().hasErrors()
+             ? false
+             : session.failInternal("a pass of '" + name + "' failed without a message");
 }
 
 // The pipelines with their options filled in, which MLIR does not let one copy.
@@ -184,8 +196,9 @@ bool Compiler::optimize() {
 }
 
 bool Compiler::lowerToGPU() {
-  return runPasses("layout passes",
-                   [&](OpPassManager &passes) { addGPUPasses(passes, options, populateTileGPUPipeline); });
+  return runPasses("layout passes", [&](OpPassManager &passes) {
+    addGPUPasses(passes, options, populateTileGPUPipeline);
+  });
 }
 
 bool Compiler::lowerToLLVM() {
@@ -195,11 +208,13 @@ bool Compiler::lowerToLLVM() {
     if (!target)
       return session.failInternal(target.takeError());
     host = std::make_unique<HostTarget>(std::move(*target));
-    done = runPasses("CPU passes",
-                     [&](OpPassManager &passes) { addCPUPasses(passes, options, host->getVectorBits()); });
+    done = runPasses("CPU passes", [&](OpPassManager &passes) {
+      addCPUPasses(passes, options, host->getVectorBits());
+    });
   } else {
-    done = runPasses("NVVM passes",
-                     [&](OpPassManager &passes) { addGPUPasses(passes, options, populateNVVMPipeline); });
+    done = runPasses("NVVM passes", [&](OpPassManager &passes) {
+      addGPUPasses(passes, options, populateNVVMPipeline);
+    });
   }
   if (!done)
     return false;
@@ -210,14 +225,17 @@ bool Compiler::lowerToLLVM() {
   llvmModule = translateToLLVM(*module, *llvmContext);
   if (llvmModule)
     return true;
-  return session.getDiagnostics().hasErrors() ? false : session.failInternal("no LLVM IR came out of the passes");
+  return session.getDiagnostics().hasErrors()
+             ? false
+             : session.failInternal("no LLVM IR came out of the passes");
 }
 
 /// Tensor maps are the last arguments of a kernel's function.
 static void fillTensorMaps(runtime::Kernel &kernel, ArrayAttr maps) {
   kernel.tensorMaps.clear();
-  llvm::erase_if(kernel.arguments,
-                 [](const runtime::Argument &argument) { return argument.kind == runtime::Argument::Kind::TensorMap; });
+  llvm::erase_if(kernel.arguments, [](const runtime::Argument &argument) {
+    return argument.kind == runtime::Argument::Kind::TensorMap;
+  });
   if (!maps)
     return;
   // A map names a parameter by its place among those of the ABI, which leaves out fixed scalars.
@@ -231,12 +249,13 @@ static void fillTensorMaps(runtime::Kernel &kernel, ArrayAttr maps) {
     entry.order.assign(map.getOrder().begin(), map.getOrder().end());
     entry.box.assign(map.getBox().begin(), map.getBox().end());
     entry.swizzle = unsigned(map.getSwizzle());
-    kernel.arguments.push_back({runtime::Argument::Kind::TensorMap, "", unsigned(kernel.tensorMaps.size() - 1)});
+    kernel.arguments.push_back(
+        {runtime::Argument::Kind::TensorMap, "", unsigned(kernel.tensorMaps.size() - 1)});
   }
 }
 
-/// The parts of a split loop are one more axis of the grid, and need memory to exchange their sums; blocks that take programs
-/// need a count.
+/// The parts of a split loop are one more axis of the grid, and need memory to exchange their sums;
+/// blocks that take programs need a count.
 static void fillScratch(runtime::Kernel &kernel, LLVM::LLVMFuncOp function) {
   auto bytes = function->getAttrOfType<IntegerAttr>(gpu::scratchBytesName);
   if (!bytes)
@@ -254,19 +273,22 @@ void Compiler::fillLaunch() {
     auto function = module->lookupSymbol<LLVM::LLVMFuncOp>(kernel.symbol);
     if (!function)
       continue;
-    if (auto threads = function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getReqntidAttrName()))
+    if (auto threads =
+            function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getReqntidAttrName()))
       kernel.launch.threads = threads[0];
     if (auto bytes = function->getAttrOfType<IntegerAttr>(gpu::sharedBytesName))
       kernel.launch.sharedBytes = bytes.getInt();
     kernel.launch.persistent = function->hasAttr(gpu::persistentGridName);
-    if (auto cluster = function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getClusterDimAttrName()))
+    if (auto cluster =
+            function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getClusterDimAttrName()))
       kernel.launch.cluster = cluster[0];
     fillScratch(kernel, function);
     fillTensorMaps(kernel, function->getAttrOfType<ArrayAttr>(gpu::tensorMapsName));
   }
 }
 
-//===--- LLVM ------------------------------------------------------------------------------------------------------===//
+//===--- LLVM
+//------------------------------------------------------------------------------------------------------===//
 
 bool Compiler::optimizeLLVM() {
   Phase phase(options, "LLVM passes");
@@ -306,7 +328,8 @@ bool Compiler::emitCubin() {
       session.getDiagnostics().report(diag::noAssembler, Range(), error.message());
     });
     if (rest)
-      session.getDiagnostics().report(diag::assemblerFailed, Range(), llvm::toString(std::move(rest)));
+      session.getDiagnostics().report(diag::assemblerFailed, Range(),
+                                      llvm::toString(std::move(rest)));
     return false;
   }
   for (const std::string &warning : cubin->warnings)
@@ -330,7 +353,8 @@ bool Compiler::emitObject() {
   return true;
 }
 
-//===--- Products --------------------------------------------------------------------------------------------------===//
+//===--- Products
+//--------------------------------------------------------------------------------------------------===//
 
 std::string Compiler::getProduct(Stage stage) {
   std::string text;
@@ -361,9 +385,11 @@ bool Compiler::dump(Stage stage) {
   if (options.dumpDirectory.empty())
     return true;
   if (std::error_code error = llvm::sys::fs::create_directories(options.dumpDirectory))
-    return session.failCall("cannot make the folder '" + options.dumpDirectory + "': " + error.message());
+    return session.failCall("cannot make the folder '" + options.dumpDirectory +
+                            "': " + error.message());
   llvm::SmallString<128> name(options.dumpDirectory);
-  llvm::sys::path::append(name, (path == "-" ? "stdin" : llvm::sys::path::stem(path)) + getEnding(stage));
+  llvm::sys::path::append(name,
+                          (path == "-" ? "stdin" : llvm::sys::path::stem(path)) + getEnding(stage));
   return writeFiles({{name.str().str(), getProduct(stage)}}, session);
 }
 
@@ -383,8 +409,10 @@ void printPipelines(const Options &options) {
     print("llvm", [&](OpPassManager &passes) { addCPUPasses(passes, options, bits); });
     return;
   }
-  print("gpu", [&](OpPassManager &passes) { addGPUPasses(passes, options, populateTileGPUPipeline); });
-  print("llvm", [&](OpPassManager &passes) { addGPUPasses(passes, options, populateNVVMPipeline); });
+  print("gpu",
+        [&](OpPassManager &passes) { addGPUPasses(passes, options, populateTileGPUPipeline); });
+  print("llvm",
+        [&](OpPassManager &passes) { addGPUPasses(passes, options, populateNVVMPipeline); });
 }
 
 } // namespace tile

@@ -7,10 +7,10 @@
 #include "frontend/Ast/Decl.h"
 #include "frontend/Lower/Elaborate.h"
 #include "frontend/Parse/Imports.h"
-#include "runtime/src/Manifest.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "runtime/src/Manifest.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include <map>
@@ -29,7 +29,8 @@ struct Package;
 class HostTarget;
 class NVPTXTarget;
 
-/// Compiles one file. Each step needs the one before it; a step that returns false has reported why.
+/// Compiles one file. Each step needs the one before it; a step that returns false has reported
+/// why.
 class Compiler {
 public:
   Compiler(const Options &options, Session &session, llvm::StringRef path);
@@ -52,11 +53,16 @@ public:
   /// What the last step made, as text or bytes.
   std::string getProduct(Stage stage);
 
-  /// Actual arguments of a run: the elaborator deduces compile-time parameters from them and makes one instance.
-  void setArguments(std::map<std::string, std::string> dtypes, std::map<std::string, std::vector<int64_t>> shapes);
+  /// Actual arguments of a run: the elaborator deduces compile-time parameters from them and makes
+  /// one instance.
+  void setArguments(std::map<std::string, std::string> dtypes,
+                    std::map<std::string, std::vector<int64_t>> shapes);
 
-  /// Extents by name that the kernel is to run with: a result of `tilec tune` has configurations by shape.
-  void setExtents(std::vector<std::pair<std::string, int64_t>> newExtents) { extents = std::move(newExtents); }
+  /// Extents by name that the kernel is to run with: a result of `tilec tune` has configurations by
+  /// shape.
+  void setExtents(std::vector<std::pair<std::string, int64_t>> newExtents) {
+    extents = std::move(newExtents);
+  }
 
   /// Drops the kernels for which `keep` is false.
   void keepKernels(llvm::function_ref<bool(const runtime::Kernel &)> keep);
@@ -73,7 +79,8 @@ public:
   std::unique_ptr<llvm::LLVMContext> takeLLVMContext() { return std::move(llvmContext); }
 
 private:
-  /// Runs a pipeline on the module with our diagnostics; `name` is for messages and the time report.
+  /// Runs a pipeline on the module with our diagnostics; `name` is for messages and the time
+  /// report.
   bool runPasses(llvm::StringRef name, llvm::function_ref<void(mlir::OpPassManager &)> populate);
   bool dump(Stage stage);
   void fillLaunch();
@@ -102,20 +109,25 @@ private:
 /// Compiles every input as the options say and writes the outputs. Returns the exit code.
 int compileAll(const Options &options, Session &session);
 
-/// The bytes of a package of the file for all targets; its sources and the diagnostics of its parts go to `session`.
-bool buildPackage(const Options &options, Session &session, const std::string &input, runtime::Package &package);
-bool compilePackage(const Options &options, Session &session, const std::string &input, std::string &bytes);
+/// The bytes of a package of the file for all targets; its sources and the diagnostics of its parts
+/// go to `session`.
+bool buildPackage(const Options &options, Session &session, const std::string &input,
+                  runtime::Package &package);
+bool compilePackage(const Options &options, Session &session, const std::string &input,
+                    std::string &bytes);
 
-/// `--repro`: runs the call once more and packs it with its outcome. Returns the exit code of the call.
+/// `--repro`: runs the call once more and packs it with its outcome. Returns the exit code of the
+/// call.
 int makeRepro(const Options &options, Session &session);
 
 /// `tilec inspect` and `tilec link`. They return the exit code.
 int inspectPackage(const Options &options, Session &session);
 int linkPackages(const Options &options, Session &session);
 
-/// Compiles `input` for all targets to C: the source as files[""], the header as files["=.h"], and the object that the source
-/// calls on the CPU as files["=.o"].
-bool compileC(const Options &options, Session &session, const std::string &input, std::map<std::string, std::string> &files);
+/// Compiles `input` for all targets to C: the source as files[""], the header as files["=.h"], and
+/// the object that the source calls on the CPU as files["=.o"].
+bool compileC(const Options &options, Session &session, const std::string &input,
+              std::map<std::string, std::string> &files);
 
 /// The same from a package.
 bool writePackageAsC(const runtime::Package &package, const Options &options, Session &session,
@@ -124,7 +136,8 @@ bool writePackageAsC(const runtime::Package &package, const Options &options, Se
 /// Prints the passes that would run for these options.
 void printPipelines(const Options &options);
 
-/// `tilec run`. Completes the options with what it finds out: the kernel, the device's target. Returns the exit code.
+/// `tilec run`. Completes the options with what it finds out: the kernel, the device's target.
+/// Returns the exit code.
 int runKernel(Options &options, Session &session);
 
 } // namespace tile

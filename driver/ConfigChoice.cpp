@@ -17,16 +17,18 @@ RateConfigs makeConfigRater(const std::string &target) {
       cost::Schedule schedule = cost::Schedule::of(kernel);
       for (const auto &[name, value] : config)
         schedule.set(name, value);
-      cost::CostEstimate estimate = cost::estimateCost(work, schedule, *cost::findTargetLimits(target));
+      cost::CostEstimate estimate =
+          cost::estimateCost(work, schedule, *cost::findTargetLimits(target));
       result.push_back({config, estimate.milliseconds, estimate.reason});
     }
     return result;
   };
 }
 
-std::vector<cost::CostEstimate> estimateConfigs(const ast::Program &program, const ast::KernelDecl &kernel,
-                                                const ElaborateOptions &options, const std::vector<TuneConfig> &configs,
-                                                const TuneShape &shape, const SourceManager &sources, mlir::MLIRContext &context) {
+std::vector<cost::CostEstimate>
+estimateConfigs(const ast::Program &program, const ast::KernelDecl &kernel,
+                const ElaborateOptions &options, const std::vector<TuneConfig> &configs,
+                const TuneShape &shape, const SourceManager &sources, mlir::MLIRContext &context) {
   std::vector<cost::CostEstimate> result;
   cost::Extents extents(shape.begin(), shape.end());
   for (const TuneConfig &config : configs) {

@@ -25,7 +25,8 @@ const char *const repeatingVariable = "TILE_REPEATING";
 
 namespace {
 
-/// The call that repeats this one, laid out before anything can go wrong: a signal handler must not allocate.
+/// The call that repeats this one, laid out before anything can go wrong: a signal handler must not
+/// allocate.
 struct Repeat {
   std::vector<std::string> words, variables;
   std::vector<char *> arguments, environment; // each ends in a null
@@ -43,16 +44,19 @@ void armRepeat(const Options &options) {
   bool readsFiles = true;
   for (const std::string &input : options.inputs)
     readsFiles = readsFiles && input != "-";
-  if (options.command != Options::Command::Compile || options.makesRepro || !readsFiles || std::getenv(repeatingVariable))
+  if (options.command != Options::Command::Compile || options.makesRepro || !readsFiles ||
+      std::getenv(repeatingVariable))
     return;
   Repeat &repeat = getRepeat();
   repeat.words = {options.executable};
-  repeat.words.insert(repeat.words.end(), options.reproArguments.begin(), options.reproArguments.end());
+  repeat.words.insert(repeat.words.end(), options.reproArguments.begin(),
+                      options.reproArguments.end());
   repeat.words.push_back("--repro=");
   for (char **variable = environ; *variable; ++variable)
     repeat.variables.push_back(*variable);
   repeat.variables.push_back(std::string(repeatingVariable) + "=1");
-  for (auto [from, to] : {std::pair(&repeat.words, &repeat.arguments), std::pair(&repeat.variables, &repeat.environment)}) {
+  for (auto [from, to] : {std::pair(&repeat.words, &repeat.arguments),
+                          std::pair(&repeat.variables, &repeat.environment)}) {
     for (std::string &text : *from)
       to->push_back(text.data());
     to->push_back(nullptr);
@@ -73,7 +77,8 @@ bool repeatCall() {
     _exit(exitInternal);
   }
   int status = 0;
-  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == exitDone;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+         WEXITSTATUS(status) == exitDone;
 }
 
 void reportCrash(const char *reason) {
@@ -88,7 +93,8 @@ void reportCrash(const char *reason) {
       return;
     print("tilec: that failed; please report it");
   }
-  print(" together with the source and the command line:\n  the same call with --repro FILE.zip packs both.\n");
+  print(" together with the source and the command line:\n  the same call with --repro FILE.zip "
+        "packs both.\n");
 }
 
 static void onSignal(int signal) {

@@ -1,4 +1,5 @@
-// Pieces of a run on a GPU: the device, arguments in its memory, a loaded kernel. For `tilec run` and the workers of `tilec tune`.
+// Pieces of a run on a GPU: the device, arguments in its memory, a loaded kernel. For `tilec run`
+// and the workers of `tilec tune`.
 #ifndef TILE_DRIVER_CUDARUN_H
 #define TILE_DRIVER_CUDARUN_H
 
@@ -8,14 +9,16 @@
 
 namespace tile {
 
-/// The runtime's error as ours: what is wrong with arguments is wrong data, the rest concerns the machine. Returns false.
+/// The runtime's error as ours: what is wrong with arguments is wrong data, the rest concerns the
+/// machine. Returns false.
 bool reportRuntimeError(Session &session, tile_error *error);
 bool reportRuntimeError(Session &session, const runtime::Error &error);
 
 /// Makes the primary context of device `ordinal` current. Null after an error.
 const runtime::CudaDriver *openCudaDevice(unsigned ordinal, Session &session);
 
-/// Tensors in the device's memory, each between guard bytes that nothing may write. They are freed with this object.
+/// Tensors in the device's memory, each between guard bytes that nothing may write. They are freed
+/// with this object.
 class CudaArguments {
 public:
   explicit CudaArguments(const runtime::CudaDriver &driver) : driver(driver) {}
@@ -23,7 +26,8 @@ public:
   CudaArguments &operator=(const CudaArguments &) = delete;
   ~CudaArguments();
 
-  /// Allocates and fills memory for every tensor. The host's buffers are then what outputs start from.
+  /// Allocates and fills memory for every tensor. The host's buffers are then what outputs start
+  /// from.
   runtime::Error upload(RunArguments &arguments);
   /// Gives the outputs what they started from.
   runtime::Error reset();
@@ -49,7 +53,8 @@ private:
 /// A module on the current device, and one of its kernels.
 class CudaKernel {
 public:
-  CudaKernel(const runtime::CudaDriver &driver, Session &session) : driver(driver), session(session) {}
+  CudaKernel(const runtime::CudaDriver &driver, Session &session)
+      : driver(driver), session(session) {}
   CudaKernel(const CudaKernel &) = delete;
   CudaKernel &operator=(const CudaKernel &) = delete;
   ~CudaKernel() { tile_module_free(module); }
@@ -57,9 +62,11 @@ public:
   bool load(llvm::StringRef image, const runtime::Manifest &manifest, const std::string &name);
   /// Launches on the default stream; checks the arguments.
   bool launch(const std::vector<tile_argument> &arguments);
-  /// Waits for everything. False, after reporting, where a kernel failed: the context is then of no use any more.
+  /// Waits for everything. False, after reporting, where a kernel failed: the context is then of no
+  /// use any more.
   bool wait();
-  bool time(const TimingLimits &limits, const std::vector<tile_argument> &arguments, Timing &timing);
+  bool time(const TimingLimits &limits, const std::vector<tile_argument> &arguments,
+            Timing &timing);
 
 private:
   const runtime::CudaDriver &driver;

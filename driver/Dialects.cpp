@@ -1,4 +1,5 @@
-// Registers dialects and the external models that bufferization, range analysis and translation look up.
+// Registers dialects and the external models that bufferization, range analysis and translation
+// look up.
 #include "driver/Dialects.h"
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
@@ -22,7 +23,8 @@ using namespace mlir;
 
 void tile::registerDialects(DialectRegistry &registry) {
   registry.insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect,
-                  cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
-                  memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect, tensor::TensorDialect, tile::TileDialect, tile::gpu::TileGPUDialect,
-                  ub::UBDialect, vector::VectorDialect>();
+                  cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect,
+                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, NVVM::NVVMDialect,
+                  scf::SCFDialect, tensor::TensorDialect, tile::TileDialect,
+                  tile::gpu::TileGPUDialect, ub::UBDialect, vector::VectorDialect>();
 }

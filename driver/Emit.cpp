@@ -11,7 +11,8 @@ using namespace llvm;
 
 namespace tile {
 
-/// Where the product of `input` goes: -o, else a file of this folder for bytes, else standard output.
+/// Where the product of `input` goes: -o, else a file of this folder for bytes, else standard
+/// output.
 static std::string getOutputPath(const Options &options, StringRef input) {
   if (!options.output.empty())
     return options.output;
@@ -22,9 +23,9 @@ static std::string getOutputPath(const Options &options, StringRef input) {
   return (input == "-" ? "stdin" : sys::path::stem(input)).str() + getEnding(*options.emit).str();
 }
 
-/// Compiles one input into the files that belong to its output, by what stands behind the output's path: "", ".json", or
-/// behind '=' in the place of its ending: "=.h". What is only
-/// looked at goes to standard output.
+/// Compiles one input into the files that belong to its output, by what stands behind the output's
+/// path: "", ".json", or behind '=' in the place of its ending: "=.h". What is only looked at goes
+/// to standard output.
 static bool compileOne(const Options &options, Session &session, const std::string &input,
                        std::map<std::string, std::string> &files) {
   if (options.package)
@@ -35,7 +36,8 @@ static bool compileOne(const Options &options, Session &session, const std::stri
   Stage last = options.stopAfter ? *options.stopAfter : options.emit ? *options.emit : Stage::Tile;
   if (!compiler.run(last))
     return false;
-  if (options.printABI && last >= Stage::Tile && !writeFiles({{"-", runtime::toJson(compiler.getManifest())}}, session))
+  if (options.printABI && last >= Stage::Tile &&
+      !writeFiles({{"-", runtime::toJson(compiler.getManifest())}}, session))
     return false;
   if (options.emit && !options.stopAfter) {
     files[""] = compiler.getProduct(*options.emit);
@@ -58,7 +60,11 @@ static bool emitOne(const Options &options, Session &session, const std::string 
     }
   if (options.explainCache)
     session.getStream() << "cache: " << input << ": "
-                        << (!cache.isOn() ? "off" : hit ? "hit " + cache.getKey() + (cache.wasRemote() ? " by the cache command" : "") : "miss: " + cache.getReason()) << "\n";
+                        << (!cache.isOn() ? "off"
+                            : hit         ? "hit " + cache.getKey() +
+                                                (cache.wasRemote() ? " by the cache command" : "")
+                                          : "miss: " + cache.getReason())
+                        << "\n";
   if (!hit) {
     if (!compileOne(options, session, input, files))
       return false;
@@ -67,9 +73,11 @@ static bool emitOne(const Options &options, Session &session, const std::string 
     if (cache.isOn() && !session.hasDiagnostics())
       cache.store(files, session.getSources());
     else if (options.explainCache && cache.isOn())
-      session.getStream() << "cache: " << input << ": not kept: the compiler had something to say\n";
+      session.getStream() << "cache: " << input
+                          << ": not kept: the compiler had something to say\n";
   }
-  if (!cache.getProblem().empty()) // after the decision to keep the result: this says nothing about it
+  if (!cache.getProblem()
+           .empty()) // after the decision to keep the result: this says nothing about it
     session.getDiagnostics().report(diag::cacheCommandFailed, Range(), cache.getProblem());
   if (session.getDiagnostics().hasErrors()) // -Werror
     return false;
@@ -78,10 +86,13 @@ static bool emitOne(const Options &options, Session &session, const std::string 
   std::string path = getOutputPath(options, input);
   std::vector<OutputFile> outputs;
   for (auto &[suffix, bytes] : files)
-    outputs.push_back({StringRef(suffix).starts_with("=") ? path.substr(0, path.rfind('.')) + suffix.substr(1) : path + suffix,
+    outputs.push_back({StringRef(suffix).starts_with("=")
+                           ? path.substr(0, path.rfind('.')) + suffix.substr(1)
+                           : path + suffix,
                        std::move(bytes)});
   if (options.depfile)
-    outputs.push_back({options.depfilePath.empty() ? path + ".d" : options.depfilePath, makeDepfile(path, read)});
+    outputs.push_back(
+        {options.depfilePath.empty() ? path + ".d" : options.depfilePath, makeDepfile(path, read)});
   return writeFiles(outputs, session);
 }
 
@@ -91,14 +102,16 @@ int compileAll(const Options &options, Session &session) {
     if (!options.emit && !options.stopAfter && !options.printABI && !options.package)
       return exitDone;
   }
-  // Each input has a session of its own, so that several can be compiled at once; what they say comes in their order.
+  // Each input has a session of its own, so that several can be compiled at once; what they say
+  // comes in their order.
   size_t count = options.inputs.size();
   if (count == 1) {
     if (!emitOne(options, session, options.inputs.front()) && session.getExitCode() == exitDone)
       session.failInternal("a step failed without a message");
     return session.getExitCode();
   }
-  bool toStandardOutput = options.printABI || (options.emit && getOutputPath(options, options.inputs.front()) == "-");
+  bool toStandardOutput =
+      options.printABI || (options.emit && getOutputPath(options, options.inputs.front()) == "-");
   std::vector<std::string> messages(count);
   std::vector<int> codes(count);
   runJobs(toStandardOutput ? 1 : options.jobs, count, [&](size_t i) {

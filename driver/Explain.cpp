@@ -10,7 +10,8 @@ using namespace llvm;
 
 namespace tile {
 
-//===--- Settings --------------------------------------------------------------------------------------------------===//
+//===--- Settings
+//--------------------------------------------------------------------------------------------------===//
 
 static bool names(ArrayRef<std::pair<std::string, std::string>> settings, StringRef name) {
   return any_of(settings, [&](const auto &setting) { return setting.first == name; });
@@ -18,20 +19,23 @@ static bool names(ArrayRef<std::pair<std::string, std::string>> settings, String
 
 /// Attributes of kernels as the language spells them, and as the IR does.
 static constexpr std::pair<StringLiteral, StringLiteral> attributeNames[] = {
-    {"warps", askedWarpsName},     {"stages", stagesName},       {"consumers", consumersName},
-    {"occupancy", occupancyName},  {"grouped", groupedName},     {"maxreg", maxRegistersName}};
+    {"warps", askedWarpsName},    {"stages", stagesName},   {"consumers", consumersName},
+    {"occupancy", occupancyName}, {"grouped", groupedName}, {"maxreg", maxRegistersName}};
 
 /// The names that the kernel's configuration of its own for this target may set.
 static bool isInSourceConfig(const ast::KernelDecl *decl, StringRef name) {
   auto *tune = decl ? decl->clause<ast::TuneClause>() : nullptr;
   return tune && any_of(tune->items, [&](const ast::TuneItem &item) {
-    return item.kind == ast::TuneItem::Kind::Config &&
-           any_of(item.settings, [&](const auto &setting) { return setting.name.text == name; });
-  });
+           return item.kind == ast::TuneItem::Kind::Config &&
+                  any_of(item.settings,
+                         [&](const auto &setting) { return setting.name.text == name; });
+         });
 }
 
-static std::vector<KernelSetting> listSettings(const Options &options, const TuneConfig &pinned, const runtime::Kernel &record,
-                                               KernelOp op, const ast::KernelDecl *decl, const ConfigChoice *choice) {
+static std::vector<KernelSetting> listSettings(const Options &options, const TuneConfig &pinned,
+                                               const runtime::Kernel &record, KernelOp op,
+                                               const ast::KernelDecl *decl,
+                                               const ConfigChoice *choice) {
   auto *with = decl ? decl->clause<ast::WithClause>() : nullptr;
   auto sourceOf = [&](StringRef name, bool isAttribute) -> std::string {
     if (names(options.defines, name))
@@ -42,7 +46,9 @@ static std::vector<KernelSetting> listSettings(const Options &options, const Tun
       return "model";
     if (!choice && isInSourceConfig(decl, name))
       return "source";
-    if (isAttribute && with && any_of(with->attributes, [&](const ast::Attribute &each) { return each.name.text == name; }))
+    if (isAttribute && with && any_of(with->attributes, [&](const ast::Attribute &each) {
+          return each.name.text == name;
+        }))
       return "source";
     return isAttribute ? "source" : "default";
   };
@@ -57,7 +63,8 @@ static std::vector<KernelSetting> listSettings(const Options &options, const Tun
   return result;
 }
 
-//===--- What PTX has ----------------------------------------------------------------------------------------------===//
+//===--- What PTX has
+//----------------------------------------------------------------------------------------------===//
 
 /// The text of one kernel of a PTX module.
 static StringRef findEntry(StringRef ptx, StringRef symbol) {
@@ -76,10 +83,12 @@ static InstructionCounts countInstructions(StringRef text) {
   return found;
 }
 
-//===--- The command -----------------------------------------------------------------------------------------------===//
+//===--- The command
+//-----------------------------------------------------------------------------------------------===//
 
 /// Elaborates and asks the model. False after an error.
-static bool ask(Compiler &compiler, const Options &options, Session &session, std::vector<Explanation> &all) {
+static bool ask(Compiler &compiler, const Options &options, Session &session,
+                std::vector<Explanation> &all) {
   if (!compiler.run(Stage::Tile))
     return false;
   TuneConfig pinned;
@@ -90,7 +99,8 @@ static bool ask(Compiler &compiler, const Options &options, Session &session, st
     auto op = compiler.getModule().lookupSymbol<KernelOp>(record.symbol);
     const ast::KernelDecl *decl = nullptr;
     for (const ast::DeclPtr &each : compiler.getProgram()->decls)
-      if (auto *kernel = dyn_cast<ast::KernelDecl>(each.get()); kernel && kernel->name.text == record.name)
+      if (auto *kernel = dyn_cast<ast::KernelDecl>(each.get());
+          kernel && kernel->name.text == record.name)
         decl = kernel;
     Explanation &found = all.emplace_back();
     found.symbol = record.symbol;
@@ -104,7 +114,8 @@ static bool ask(Compiler &compiler, const Options &options, Session &session, st
         known->second = extent;
     if (found.choice)
       found.extents = found.choice->extents;
-    found.settings = listSettings(options, pinned, record, op, decl, found.choice ? &*found.choice : nullptr);
+    found.settings =
+        listSettings(options, pinned, record, op, decl, found.choice ? &*found.choice : nullptr);
     found.estimate = cost::estimateCost(op, found.extents, options.target);
   }
   return true;
@@ -112,8 +123,11 @@ static bool ask(Compiler &compiler, const Options &options, Session &session, st
 
 /// A remark that names another version of the kernel is of that one; one that names none is of all.
 static bool isOf(const Diagnostic &remark, StringRef symbol, ArrayRef<Explanation> all) {
-  auto quotes = [&](StringRef name) { return StringRef(remark.message).contains(("'" + name + "'").str()); };
-  return quotes(symbol) || none_of(all, [&](const Explanation &each) { return quotes(each.symbol); });
+  auto quotes = [&](StringRef name) {
+    return StringRef(remark.message).contains(("'" + name + "'").str());
+  };
+  return quotes(symbol) ||
+         none_of(all, [&](const Explanation &each) { return quotes(each.symbol); });
 }
 
 /// Compiles, and adds what came out. False after an error.
@@ -155,10 +169,12 @@ int explainKernels(const Options &given, Session &session) {
       session.adopt(own.getExitCode());
       return session.getExitCode();
     }
-    (options.explainAsJson ? printExplanationsAsJson : printExplanations)(all, options.target, own.getSources(), outs());
+    (options.explainAsJson ? printExplanationsAsJson : printExplanations)(all, options.target,
+                                                                          own.getSources(), outs());
     return session.getExitCode();
   }
-  (options.explainAsJson ? printExplanationsAsJson : printExplanations)(all, options.target, session.getSources(), outs());
+  (options.explainAsJson ? printExplanationsAsJson
+                         : printExplanations)(all, options.target, session.getSources(), outs());
   return session.getExitCode();
 }
 
@@ -169,7 +185,8 @@ int printKernelSettings(const Options &options, Session &session) {
     return session.getExitCode();
   for (const Explanation &each : all)
     for (const KernelSetting &setting : each.settings)
-      outs() << left_justify(each.symbol + "." + setting.name, 40) << " " << left_justify(setting.value, 20) << setting.source << "\n";
+      outs() << left_justify(each.symbol + "." + setting.name, 40) << " "
+             << left_justify(setting.value, 20) << setting.source << "\n";
   return session.getExitCode();
 }
 

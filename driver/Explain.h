@@ -1,4 +1,5 @@
-// `tilec explain`: which configuration a kernel gets, what the cost model expects of it, and what the compiler made of it.
+// `tilec explain`: which configuration a kernel gets, what the cost model expects of it, and what
+// the compiler made of it.
 #ifndef TILE_DRIVER_EXPLAIN_H
 #define TILE_DRIVER_EXPLAIN_H
 
@@ -7,8 +8,8 @@
 
 namespace tile {
 
-/// The value of a compile-time parameter or attribute, and whose word it is: "command line", "--config", "model", "source",
-/// "default".
+/// The value of a compile-time parameter or attribute, and whose word it is: "command line",
+/// "--config", "model", "source", "default".
 struct KernelSetting {
   std::string name, value, source;
 };
@@ -25,21 +26,24 @@ struct Explanation {
   std::vector<KernelSetting> settings;
   std::optional<ConfigChoice> choice; ///< where the model had the word
   cost::CostEstimate estimate;
-  std::optional<runtime::LaunchInfo> compiled; ///< by the passes; its registers and spills only where `assembled`
+  std::optional<runtime::LaunchInfo>
+      compiled; ///< by the passes; its registers and spills only where `assembled`
   bool assembled = false;
   InstructionCounts instructions;
   std::vector<Diagnostic> remarks;
 };
 
 /// For people, and for tools (docs/CostModel.md has the keys).
-void printExplanations(llvm::ArrayRef<Explanation> all, const std::string &target, const SourceManager &sources, llvm::raw_ostream &stream);
-void printExplanationsAsJson(llvm::ArrayRef<Explanation> all, const std::string &target, const SourceManager &sources,
-                             llvm::raw_ostream &stream);
+void printExplanations(llvm::ArrayRef<Explanation> all, const std::string &target,
+                       const SourceManager &sources, llvm::raw_ostream &stream);
+void printExplanationsAsJson(llvm::ArrayRef<Explanation> all, const std::string &target,
+                             const SourceManager &sources, llvm::raw_ostream &stream);
 
 /// Runs the command. Returns the exit code.
 int explainKernels(const Options &options, Session &session);
 
-/// The part of --print-settings that is about kernels: each name that may be chosen, its value, and where that comes from.
+/// The part of --print-settings that is about kernels: each name that may be chosen, its value, and
+/// where that comes from.
 int printKernelSettings(const Options &options, Session &session);
 
 } // namespace tile

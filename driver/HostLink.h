@@ -8,8 +8,8 @@
 
 namespace tile {
 
-/// The bytes of a shared object with the functions of `object`. Uses the program TILE_LINKER, else cc, gcc, clang, or the
-/// linkers ld.lld and ld. Fails where there is none, or where it refuses.
+/// The bytes of a shared object with the functions of `object`. Uses the program TILE_LINKER, else
+/// cc, gcc, clang, or the linkers ld.lld and ld. Fails where there is none, or where it refuses.
 llvm::Expected<std::string> linkHostObject(llvm::StringRef object);
 
 } // namespace tile

@@ -12,8 +12,8 @@
 
 namespace tile {
 
-/// Calls `work` with 0 to count - 1, at most `jobs` at a time (0: one for each processor); waits for all. An exception of
-/// one ends this call after the others have come to their end.
+/// Calls `work` with 0 to count - 1, at most `jobs` at a time (0: one for each processor); waits
+/// for all. An exception of one ends this call after the others have come to their end.
 inline void runJobs(unsigned jobs, size_t count, llvm::function_ref<void(size_t)> work) {
   if (jobs == 0)
     jobs = std::max(1u, std::thread::hardware_concurrency());

@@ -11,17 +11,28 @@ std::string toJson(const MeasureRequest &request) {
   json::Object expected;
   for (const auto &[output, path] : request.expected)
     expected[output] = path;
-  return formatv("{0}", json::Value(json::Object{{"config", request.config}, {"shape", request.shape}, {"image", request.image},
-                                                 {"reference", request.reference}, {"reference_image", request.referenceImage},
-                                                 {"expected", std::move(expected)}, {"check", request.check},
-                                                 {"fewest", int64_t(request.limits.fewest)}, {"most", int64_t(request.limits.most)},
-                                                 {"enough", request.limits.enough}, {"give_up", request.limits.giveUp}})).str();
+  return formatv("{0}", json::Value(json::Object{{"config", request.config},
+                                                 {"shape", request.shape},
+                                                 {"image", request.image},
+                                                 {"reference", request.reference},
+                                                 {"reference_image", request.referenceImage},
+                                                 {"expected", std::move(expected)},
+                                                 {"check", request.check},
+                                                 {"fewest", int64_t(request.limits.fewest)},
+                                                 {"most", int64_t(request.limits.most)},
+                                                 {"enough", request.limits.enough},
+                                                 {"give_up", request.limits.giveUp}}))
+      .str();
 }
 
 std::string toJson(const MeasureReply &reply) {
-  return formatv("{0}", json::Value(json::Object{{"status", reply.status}, {"reason", json::fixUTF8(reply.reason)}, {"ms", reply.timing.median},
-                                                 {"best_ms", reply.timing.best}, {"batches", int64_t(reply.timing.batches)},
-                                                 {"ran", reply.ran}})).str();
+  return formatv("{0}", json::Value(json::Object{{"status", reply.status},
+                                                 {"reason", json::fixUTF8(reply.reason)},
+                                                 {"ms", reply.timing.median},
+                                                 {"best_ms", reply.timing.best},
+                                                 {"batches", int64_t(reply.timing.batches)},
+                                                 {"ran", reply.ran}}))
+      .str();
 }
 
 static std::optional<json::Object> parseLine(StringRef line) {
@@ -38,8 +49,11 @@ std::optional<MeasureRequest> parseMeasureRequest(StringRef line) {
   if (!object || !object->getString("shape"))
     return std::nullopt;
   MeasureRequest request;
-  for (auto [name, field] : {std::pair("config", &request.config), {"shape", &request.shape}, {"image", &request.image},
-                             {"reference", &request.reference}, {"reference_image", &request.referenceImage}})
+  for (auto [name, field] : {std::pair("config", &request.config),
+                             {"shape", &request.shape},
+                             {"image", &request.image},
+                             {"reference", &request.reference},
+                             {"reference_image", &request.referenceImage}})
     *field = object->getString(name).value_or("").str();
   if (const json::Object *expected = object->getObject("expected"))
     for (const auto &[output, path] : *expected)

@@ -1,4 +1,5 @@
-// Between `tilec tune` and its workers: what is to be measured, and what came of it. One line of JSON each.
+// Between `tilec tune` and its workers: what is to be measured, and what came of it. One line of
+// JSON each.
 #ifndef TILE_DRIVER_MEASURE_H
 #define TILE_DRIVER_MEASURE_H
 
@@ -15,8 +16,8 @@ namespace tile {
 struct MeasureRequest {
   std::string config, shape; ///< as toText() writes them
   std::string image;         ///< its binary, on a GPU
-  /// What results are compared with: those of this configuration, or .npy files by output where there are any. Without `check`
-  /// nothing is compared.
+  /// What results are compared with: those of this configuration, or .npy files by output where
+  /// there are any. Without `check` nothing is compared.
   std::string reference, referenceImage;
   std::vector<NameValue> expected;
   bool check = true;
@@ -24,7 +25,8 @@ struct MeasureRequest {
 };
 
 struct MeasureReply {
-  std::string status; ///< "prepared": the shape's data are there, another reply follows; "unprepared"; "ok", "slow", "wrong", "failed"
+  std::string status; ///< "prepared": the shape's data are there, another reply follows;
+                      ///< "unprepared"; "ok", "slow", "wrong", "failed"
   std::string reason; ///< why it is none of "prepared", "ok" and "slow"
   Timing timing;
   bool ran = false; ///< the kernel was started: what is wrong with it may have harmed the worker
@@ -35,7 +37,8 @@ std::string toJson(const MeasureReply &reply);
 std::optional<MeasureRequest> parseMeasureRequest(llvm::StringRef line);
 std::optional<MeasureReply> parseMeasureReply(llvm::StringRef line);
 
-/// `tilec tune --serve`: answers requests from the socket that is standard input until it is closed. Returns the exit code.
+/// `tilec tune --serve`: answers requests from the socket that is standard input until it is
+/// closed. Returns the exit code.
 int serveMeasurements(Options &options, Session &session);
 
 } // namespace tile

@@ -1,5 +1,5 @@
-// A worker of `tilec tune`: holds a device and the data of some shapes, and measures one candidate after another. What a candidate
-// does wrong may end this process; the search starts another.
+// A worker of `tilec tune`: holds a device and the data of some shapes, and measures one candidate
+// after another. What a candidate does wrong may end this process; the search starts another.
 #include "driver/Compare.h"
 #include "driver/CudaRun.h"
 #include "driver/Measure.h"
@@ -39,7 +39,8 @@ struct Attempt {
 
 /// The arguments of one shape, where they are run on, and the results expected.
 struct ShapeData {
-  ShapeData(const Options &options, RandomCache &cache) : attempt(options), arguments(attempt.options, attempt.session, &cache) {}
+  ShapeData(const Options &options, RandomCache &cache)
+      : attempt(options), arguments(attempt.options, attempt.session, &cache) {}
   Attempt attempt; ///< its options have the shape's extents
   RunArguments arguments;
   runtime::Manifest manifest; ///< of the reference: the arguments refer to its last kernel
@@ -50,7 +51,8 @@ struct ShapeData {
 
 class Worker {
 public:
-  Worker(const Options &options, const runtime::CudaDriver *driver) : options(options), driver(driver) {}
+  Worker(const Options &options, const runtime::CudaDriver *driver)
+      : options(options), driver(driver) {}
 
   MeasureReply answer(const MeasureRequest &request, function_ref<void()> prepared);
 
@@ -58,24 +60,29 @@ private:
   ShapeData *prepare(const MeasureRequest &request, std::string &reason);
   bool makeData(ShapeData &data, const MeasureRequest &request);
   bool expectFiles(ShapeData &data, const MeasureRequest &request);
-  bool runOnce(ShapeData &data, Attempt &attempt, const std::string &image, MeasureReply &reply, const TimingLimits *limits, bool check);
-  bool runHost(ShapeData &data, Attempt &attempt, MeasureReply &reply, const TimingLimits *limits, bool check);
-  bool runCuda(ShapeData &data, Attempt &attempt, const std::string &image, MeasureReply &reply, const TimingLimits *limits, bool check);
+  bool runOnce(ShapeData &data, Attempt &attempt, const std::string &image, MeasureReply &reply,
+               const TimingLimits *limits, bool check);
+  bool runHost(ShapeData &data, Attempt &attempt, MeasureReply &reply, const TimingLimits *limits,
+               bool check);
+  bool runCuda(ShapeData &data, Attempt &attempt, const std::string &image, MeasureReply &reply,
+               const TimingLimits *limits, bool check);
 
   const Options &options;
   const runtime::CudaDriver *driver; ///< null: on the CPU
   RandomCache cache;
-  std::string reference;             ///< what results are compared with, for messages
+  std::string reference; ///< what results are compared with, for messages
   std::deque<std::pair<std::string, std::unique_ptr<ShapeData>>> shapes; ///< the latest last
 };
 
 } // namespace
 
 static bool isOutput(const RunArgument &argument) {
-  return argument.param->kind == runtime::Param::Kind::Tensor && argument.param->access != runtime::Access::In;
+  return argument.param->kind == runtime::Param::Kind::Tensor &&
+         argument.param->access != runtime::Access::In;
 }
 
-//===--- Data of a shape -------------------------------------------------------------------------------------------===//
+//===--- Data of a shape
+//-------------------------------------------------------------------------------------------===//
 
 bool Worker::makeData(ShapeData &data, const MeasureRequest &request) {
   Options &own = data.attempt.options;
@@ -91,7 +98,8 @@ bool Worker::makeData(ShapeData &data, const MeasureRequest &request) {
   if (!kernel || !data.arguments.load(*kernel))
     return false;
   std::string image;
-  if (driver ? !readImage(request.referenceImage, session, image, data.manifest) : !elaborateForRun(compiler, own, data.arguments))
+  if (driver ? !readImage(request.referenceImage, session, image, data.manifest)
+             : !elaborateForRun(compiler, own, data.arguments))
     return false;
   if (!driver)
     data.manifest = compiler.getManifest();
@@ -143,7 +151,8 @@ ShapeData *Worker::prepare(const MeasureRequest &request, std::string &reason) {
       shapes.push_back(std::move(found));
       return shapes.back().second.get();
     }
-  // Shapes come in turn: some stay, so that going around all of them does not make the same data again and again.
+  // Shapes come in turn: some stay, so that going around all of them does not make the same data
+  // again and again.
   const size_t most = size_t(driver ? 16 : 1) << 30;
   auto kept = [&] {
     size_t sum = 0;
@@ -177,12 +186,15 @@ ShapeData *Worker::prepare(const MeasureRequest &request, std::string &reason) {
       reason = data->attempt.getReason();
     return nullptr;
   }
-  reference = !request.expected.empty() ? "the CPU's result" : request.reference.empty() ? "the default configuration's" : "that of " + request.reference;
+  reference = !request.expected.empty()   ? "the CPU's result"
+              : request.reference.empty() ? "the default configuration's"
+                                          : "that of " + request.reference;
   shapes.emplace_back(request.shape, std::move(data));
   return shapes.back().second.get();
 }
 
-//===--- One candidate ---------------------------------------------------------------------------------------------===//
+//===--- One candidate
+//---------------------------------------------------------------------------------------------===//
 
 /// The outputs, in the host's buffers, against those expected; empty where they agree.
 static std::string compareOutputs(ShapeData &data, double tolerance, const std::string &reference) {
@@ -190,20 +202,25 @@ static std::string compareOutputs(ShapeData &data, double tolerance, const std::
     const RunArgument &argument = data.arguments.getArguments()[i];
     if (!isOutput(argument) || data.expected[i].empty())
       continue;
-    std::string difference = compareTensors(argument.param->dtype, argument.buffer.getData(), data.expected[i].data(), data.expected[i].size(), tolerance);
+    std::string difference =
+        compareTensors(argument.param->dtype, argument.buffer.getData(), data.expected[i].data(),
+                       data.expected[i].size(), tolerance);
     if (!difference.empty())
       return "'" + argument.param->name + "' differs from " + reference + " " + difference;
   }
   return "";
 }
 
-bool Worker::runHost(ShapeData &data, Attempt &attempt, MeasureReply &reply, const TimingLimits *limits, bool check) {
+bool Worker::runHost(ShapeData &data, Attempt &attempt, MeasureReply &reply,
+                     const TimingLimits *limits, bool check) {
   for (size_t i = 0; i < data.initial.size(); ++i)
     if (!data.initial[i].empty())
-      std::copy(data.initial[i].begin(), data.initial[i].end(), data.arguments.getArguments()[i].buffer.getData());
+      std::copy(data.initial[i].begin(), data.initial[i].end(),
+                data.arguments.getArguments()[i].buffer.getData());
   Compiler compiler(attempt.options, attempt.session, attempt.options.inputs.front());
   HostProgram program;
-  if (!parseForRun(compiler, attempt.options, attempt.session) || !elaborateForRun(compiler, attempt.options, data.arguments))
+  if (!parseForRun(compiler, attempt.options, attempt.session) ||
+      !elaborateForRun(compiler, attempt.options, data.arguments))
     return false;
   if (compiler.getManifest().kernels.back().params.size() != data.arguments.getArguments().size())
     return attempt.session.failData("it has other parameters than the first configuration");
@@ -220,7 +237,8 @@ bool Worker::runHost(ShapeData &data, Attempt &attempt, MeasureReply &reply, con
   return !limits || program.time(*limits, options.threads, reply.timing);
 }
 
-bool Worker::runCuda(ShapeData &data, Attempt &attempt, const std::string &path, MeasureReply &reply, const TimingLimits *limits, bool check) {
+bool Worker::runCuda(ShapeData &data, Attempt &attempt, const std::string &path,
+                     MeasureReply &reply, const TimingLimits *limits, bool check) {
   std::string image;
   runtime::Manifest manifest;
   if (!readImage(path, attempt.session, image, manifest))
@@ -232,9 +250,12 @@ bool Worker::runCuda(ShapeData &data, Attempt &attempt, const std::string &path,
   CudaKernel kernel(*driver, attempt.session);
   if (!kernel.load(image, manifest, manifest.kernels.back().name))
     return false;
-  auto report = [&](const runtime::Error &error) { return error ? reportRuntimeError(attempt.session, error) : true; };
+  auto report = [&](const runtime::Error &error) {
+    return error ? reportRuntimeError(attempt.session, error) : true;
+  };
   reply.ran = true;
-  if (!report(data.onDevice->reset()) || !kernel.launch(described) || !kernel.wait() || !report(data.onDevice->checkGuards(reply.reason)))
+  if (!report(data.onDevice->reset()) || !kernel.launch(described) || !kernel.wait() ||
+      !report(data.onDevice->checkGuards(reply.reason)))
     return false;
   if (!reply.reason.empty())
     return false;
@@ -250,8 +271,10 @@ bool Worker::runCuda(ShapeData &data, Attempt &attempt, const std::string &path,
   return good;
 }
 
-bool Worker::runOnce(ShapeData &data, Attempt &attempt, const std::string &image, MeasureReply &reply, const TimingLimits *limits, bool check) {
-  return driver ? runCuda(data, attempt, image, reply, limits, check) : runHost(data, attempt, reply, limits, check);
+bool Worker::runOnce(ShapeData &data, Attempt &attempt, const std::string &image,
+                     MeasureReply &reply, const TimingLimits *limits, bool check) {
+  return driver ? runCuda(data, attempt, image, reply, limits, check)
+                : runHost(data, attempt, reply, limits, check);
 }
 
 MeasureReply Worker::answer(const MeasureRequest &request, function_ref<void()> prepared) {
@@ -265,13 +288,16 @@ MeasureReply Worker::answer(const MeasureRequest &request, function_ref<void()> 
   Attempt attempt(data->attempt.options);
   attempt.options.config = request.config;
   bool good = runOnce(*data, attempt, request.image, reply, &request.limits, request.check);
-  reply.status = good ? (reply.timing.slow ? "slow" : "ok") : reply.reason.empty() ? "failed" : "wrong";
+  reply.status = good                   ? (reply.timing.slow ? "slow" : "ok")
+                 : reply.reason.empty() ? "failed"
+                                        : "wrong";
   if (!good && reply.reason.empty())
     reply.reason = attempt.getReason();
   return reply;
 }
 
-//===--- The process -----------------------------------------------------------------------------------------------===//
+//===--- The process
+//-----------------------------------------------------------------------------------------------===//
 
 static bool sendLine(int socket, const std::string &text) {
   std::string line = text + "\n";

@@ -1,7 +1,7 @@
 // Parses the command line with the table of Options.td, and checks it.
-#include "driver/OptionsParser.h"
 #include "codegen/Assemble.h"
 #include "codegen/NVPTX.h"
+#include "driver/OptionsParser.h"
 #include "driver/Version.h"
 #include "frontend/Diag/Example.h"
 #include "frontend/Diag/Suggest.h"
@@ -12,8 +12,8 @@
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/Support/StringSaver.h"
@@ -46,7 +46,8 @@ public:
 
 } // namespace
 
-//===--- Pieces ----------------------------------------------------------------------------------------------------===//
+//===--- Pieces
+//----------------------------------------------------------------------------------------------------===//
 
 bool OptionsParser::checkSpelling() {
   for (const Arg *unknown : arguments.filtered(OPT_UNKNOWN)) {
@@ -61,14 +62,16 @@ bool OptionsParser::checkSpelling() {
 bool OptionsParser::parseNumber(OptionID id, StringRef name, uint64_t limit, uint64_t &value) {
   if (const Arg *argument = arguments.getLastArg(id))
     if (StringRef(argument->getValue()).getAsInteger(10, value) || value > limit)
-      return fail(name + " takes a number from 0 to " + Twine(limit) + ", found '" + argument->getValue() + "'");
+      return fail(name + " takes a number from 0 to " + Twine(limit) + ", found '" +
+                  argument->getValue() + "'");
   return true;
 }
 
 bool OptionsParser::parsePair(const Arg &argument, std::vector<NameValue> &pairs) {
   auto [name, value] = StringRef(argument.getValue()).split('=');
   if (name.empty() || !StringRef(argument.getValue()).contains('='))
-    return fail("expected NAME=VALUE after " + argument.getSpelling() + ", found '" + argument.getValue() + "'");
+    return fail("expected NAME=VALUE after " + argument.getSpelling() + ", found '" +
+                argument.getValue() + "'");
   for (const NameValue &pair : pairs)
     if (pair.first == name)
       return fail("'" + name + "' is given twice by " + argument.getSpelling());
@@ -85,7 +88,8 @@ bool OptionsParser::parseAttributes(Options &options) {
       StringRef name = item.trim().split('=').first, value = item.trim().split('=').second;
       bool hasValue = item.contains('=');
       if (name.empty() || (hasValue && value.empty()))
-        return fail("--with takes NAME=VALUE,..., as in warps=8,stages=3, found '" + Twine(argument->getValue()) + "'");
+        return fail("--with takes NAME=VALUE,..., as in warps=8,stages=3, found '" +
+                    Twine(argument->getValue()) + "'");
       if (any_of(options.attributes, [&](const NameValue &known) { return known.first == name; }))
         return fail("'" + name + "' is given twice by --with");
       options.attributes.emplace_back(name.str(), hasValue ? value.str() : "true");
@@ -100,8 +104,8 @@ bool OptionsParser::parseStage(OptionID id, StringRef option, std::optional<Stag
     return true;
   stage = findStage(argument->getValue());
   if (!stage)
-    return fail(option + " takes " + join(getStageNames().drop_back(), ", ") + " or " + getStageNames().back() +
-                ", found '" + argument->getValue() + "'");
+    return fail(option + " takes " + join(getStageNames().drop_back(), ", ") + " or " +
+                getStageNames().back() + ", found '" + argument->getValue() + "'");
   return true;
 }
 
@@ -123,7 +127,8 @@ bool OptionsParser::parseTarget(Options &options) {
   if (options.targets.empty())
     return fail("--target needs a name");
   options.target = options.targets.front();
-  if (options.targets.size() > 1 && !options.package && !options.cSource && options.command == Options::Command::Compile)
+  if (options.targets.size() > 1 && !options.package && !options.cSource &&
+      options.command == Options::Command::Compile)
     return fail("several targets need a package, -o NAME.tilepkg, or C, -o NAME.c");
   return true;
 }
@@ -137,7 +142,8 @@ bool OptionsParser::checkTarget(StringRef target) {
   names.push_back("cpu");
   std::string nearest = suggest(target, names);
   return fail("unknown target '" + target + "'; " +
-              (nearest.empty() ? "there are " + joinWords(names, "and") : "did you mean '" + nearest + "'?"));
+              (nearest.empty() ? "there are " + joinWords(names, "and")
+                               : "did you mean '" + nearest + "'?"));
 }
 
 bool OptionsParser::parseMessages(Options &options) {
@@ -147,9 +153,10 @@ bool OptionsParser::parseMessages(Options &options) {
     code.consume_front("no-");
     if (!argument->getOption().matches(OPT_Werror) && !findDiagnostic(code))
       return fail("no diagnostic is called '" + code + "', in " + argument->getAsString(arguments));
-    options.warnings.push_back(argument->getOption().matches(OPT_Werror)      ? "error"
-                               : argument->getOption().matches(OPT_Werror_eq) ? ("error=" + text).str()
-                                                                              : text.str());
+    options.warnings.push_back(argument->getOption().matches(OPT_Werror) ? "error"
+                               : argument->getOption().matches(OPT_Werror_eq)
+                                   ? ("error=" + text).str()
+                                   : text.str());
   }
   options.remarks = arguments.hasArg(OPT_remarks, OPT_remarks_eq);
   options.remarksRegex = arguments.getLastArgValue(OPT_remarks_eq).str();
@@ -169,14 +176,16 @@ bool OptionsParser::parseMessages(Options &options) {
   if (color != "auto" && color != "always" && color != "never")
     return fail("--color takes auto, always or never, found '" + color + "'");
   const char *noColor = getenv("NO_COLOR");
-  options.color = color == "always" || (color == "auto" && !(noColor && *noColor) && sys::Process::StandardErrHasColors());
+  options.color = color == "always" || (color == "auto" && !(noColor && *noColor) &&
+                                        sys::Process::StandardErrHasColors());
   return true;
 }
 
 /// `tilec inspect FILE` and `tilec link FILE... -o NAME.tilepkg`.
 bool OptionsParser::checkPackages(Options &options) {
   if (options.command == Options::Command::Inspect)
-    return options.inputs.size() == 1 || fail("tilec inspect takes one file, found " + Twine(options.inputs.size()));
+    return options.inputs.size() == 1 ||
+           fail("tilec inspect takes one file, found " + Twine(options.inputs.size()));
   if (options.output.empty())
     return fail("tilec link needs -o NAME.tilepkg or -o NAME.c");
   return true;
@@ -188,10 +197,12 @@ bool OptionsParser::checkCompile(Options &options) {
     return false;
   for (const std::string &input : options.inputs)
     if (input != "-" && sys::fs::equivalent(input, options.output))
-      return fail("-o names the input '" + input + "', which would be overwritten; name another file");
+      return fail("-o names the input '" + input +
+                  "', which would be overwritten; name another file");
   if (options.package) {
     if (options.inputs.size() > 1 && !options.output.empty())
-      return fail("-o names one file, but there are " + Twine(options.inputs.size()) + " inputs; join packages with tilec link");
+      return fail("-o names one file, but there are " + Twine(options.inputs.size()) +
+                  " inputs; join packages with tilec link");
     if (options.targets.empty())
       options.targets = {options.target};
     if (options.targets.size() > 1 && is_contained(options.inputs, "-"))
@@ -216,18 +227,23 @@ bool OptionsParser::checkCompile(Options &options) {
   if (!options.emit && !options.output.empty()) {
     options.emit = stageOfFile(options.output);
     if (!options.emit)
-      return fail("cannot tell from '" + options.output + "' what to write: end it in .cubin, .ptx, .c, .ll, .mlir or .o, or add --emit=KIND");
+      return fail(
+          "cannot tell from '" + options.output +
+          "' what to write: end it in .cubin, .ptx, .c, .ll, .mlir or .o, or add --emit=KIND");
   }
   if (!options.emit && !options.stopAfter && !options.printPipeline && !options.printABI)
-    return fail("nothing to write: name an output as in -o NAME.cubin, or a kind as in --emit=ptx; see tilec --help");
+    return fail("nothing to write: name an output as in -o NAME.cubin, or a kind as in --emit=ptx; "
+                "see tilec --help");
   if (options.inputs.size() > 1 && !options.output.empty())
     return fail("-o names one file, but there are " + Twine(options.inputs.size()) + " inputs");
   std::optional<Stage> last = options.stopAfter ? options.stopAfter : options.emit;
-  if (last && options.isCPU() && (*last == Stage::GPU || *last == Stage::PTX || *last == Stage::Cubin))
+  if (last && options.isCPU() &&
+      (*last == Stage::GPU || *last == Stage::PTX || *last == Stage::Cubin))
     return fail("target cpu has no stage '" + getStageName(*last) + "'");
   if (last == Stage::Obj && !options.isCPU())
     return fail("object files are for --target cpu, not for " + options.target);
-  if (options.depfile && options.depfilePath.empty() && (options.output.empty() || options.output == "-"))
+  if (options.depfile && options.depfilePath.empty() &&
+      (options.output.empty() || options.output == "-"))
     return fail("-MD needs -MF FILE where the output is not a file");
   return true;
 }
@@ -236,25 +252,29 @@ bool OptionsParser::parse(Options &options) {
   if (!checkSpelling())
     return false;
   options.inputs = arguments.getAllArgValues(OPT_INPUT);
-  static const std::pair<StringRef, Options::Command> commands[] = {{"run", Options::Command::Run},
-                                                                     {"tune", Options::Command::Tune},
-                                                                     {"explain", Options::Command::Explain},
-                                                                     {"inspect", Options::Command::Inspect},
-                                                                     {"link", Options::Command::Link}};
+  static const std::pair<StringRef, Options::Command> commands[] = {
+      {"run", Options::Command::Run},
+      {"tune", Options::Command::Tune},
+      {"explain", Options::Command::Explain},
+      {"inspect", Options::Command::Inspect},
+      {"link", Options::Command::Link}};
   const std::string word = options.inputs.empty() ? "" : options.inputs.front();
   for (const auto &[name, command] : commands)
     if (word == name)
       options.command = command;
   if (options.command != Options::Command::Compile) {
     options.inputs.erase(options.inputs.begin());
-  } else if (!options.inputs.empty() && word != "-" && !StringRef(word).contains('.') && !sys::fs::exists(word)) {
+  } else if (!options.inputs.empty() && word != "-" && !StringRef(word).contains('.') &&
+             !sys::fs::exists(word)) {
     std::string near = suggest(word, {"run", "tune", "explain", "inspect", "link"});
     return fail("'" + word + "' is no file, and " +
-                (near.empty() ? "no command; there are run, tune, explain, inspect and link" : "no command; did you mean '" + near + "'?"));
+                (near.empty() ? "no command; there are run, tune, explain, inspect and link"
+                              : "no command; did you mean '" + near + "'?"));
   }
   if (options.inputs.empty())
     return fail("no input file; see tilec --help");
-  bool takesOne = is_contained({Options::Command::Run, Options::Command::Tune, Options::Command::Explain}, options.command);
+  bool takesOne = is_contained(
+      {Options::Command::Run, Options::Command::Tune, Options::Command::Explain}, options.command);
   if (takesOne && options.inputs.size() > 1)
     return fail("tilec " + word + " takes one file, found " + Twine(options.inputs.size()));
 
@@ -262,9 +282,11 @@ bool OptionsParser::parse(Options &options) {
   uint64_t level = options.level;
   StringRef kind = arguments.getLastArgValue(OPT_emit);
   options.cSource = StringRef(options.output).ends_with(".c");
-  options.package = kind == "package" || (kind.empty() && StringRef(options.output).ends_with(".tilepkg"));
-  if ((!options.package && !parseStage(OPT_emit, "--emit", options.emit)) || !parseStage(OPT_stop_after, "--stop-after", options.stopAfter) ||
-      !parseTarget(options) || !parseNumber(OPT_O, "-O", 3, level) || !parseMessages(options) || !parseRun(options))
+  options.package =
+      kind == "package" || (kind.empty() && StringRef(options.output).ends_with(".tilepkg"));
+  if ((!options.package && !parseStage(OPT_emit, "--emit", options.emit)) ||
+      !parseStage(OPT_stop_after, "--stop-after", options.stopAfter) || !parseTarget(options) ||
+      !parseNumber(OPT_O, "-O", 3, level) || !parseMessages(options) || !parseRun(options))
     return false;
   options.level = level;
   options.depfile = arguments.hasArg(OPT_MD);
@@ -289,18 +311,22 @@ bool OptionsParser::parse(Options &options) {
   const char *cacheFolder = getenv("TILE_CACHE");
   options.cacheFolder = arguments.getLastArgValue(OPT_cache, cacheFolder ? cacheFolder : "").str();
   const char *cacheCommand = getenv("TILE_CACHE_COMMAND");
-  options.cacheCommand = arguments.getLastArgValue(OPT_cache_command, cacheCommand ? cacheCommand : "").str();
+  options.cacheCommand =
+      arguments.getLastArgValue(OPT_cache_command, cacheCommand ? cacheCommand : "").str();
   options.explainCache = arguments.hasArg(OPT_explain_cache);
   uint64_t megabytes = options.cacheMegabytes, jobs = options.jobs;
-  if (!parseNumber(OPT_cache_size, "--cache-size", 1 << 20, megabytes) || !parseNumber(OPT_j, "-j", 1024, jobs))
+  if (!parseNumber(OPT_cache_size, "--cache-size", 1 << 20, megabytes) ||
+      !parseNumber(OPT_j, "-j", 1024, jobs))
     return false;
   options.cacheMegabytes = unsigned(megabytes);
   options.jobs = unsigned(jobs);
   options.makesRepro = arguments.hasArg(OPT_repro);
   options.repro = arguments.getLastArgValue(OPT_repro).str();
   options.crash = arguments.getLastArgValue(OPT_debug_crash).str();
-  if (!options.crash.empty() && !is_contained({"memory", "fatal", "verifier", "exception"}, StringRef(options.crash)))
-    return fail("--debug-crash takes memory, fatal, verifier or exception, found '" + options.crash + "'");
+  if (!options.crash.empty() &&
+      !is_contained({"memory", "fatal", "verifier", "exception"}, StringRef(options.crash)))
+    return fail("--debug-crash takes memory, fatal, verifier or exception, found '" +
+                options.crash + "'");
   options.withSource = arguments.hasArg(OPT_with_source);
   options.extract = arguments.getLastArgValue(OPT_extract).str();
   options.printSettings = arguments.hasArg(OPT_print_settings);
@@ -314,16 +340,21 @@ bool OptionsParser::parse(Options &options) {
   }
   if (options.command == Options::Command::Compile)
     return checkCompile(options);
-  return options.command == Options::Command::Run || options.command == Options::Command::Tune || checkPackages(options);
+  return options.command == Options::Command::Run || options.command == Options::Command::Tune ||
+         checkPackages(options);
 }
 
-//===--- Settings --------------------------------------------------------------------------------------------------===//
+//===--- Settings
+//--------------------------------------------------------------------------------------------------===//
 
 void OptionsParser::printSettings(const Options &options, raw_ostream &stream) const {
-  auto print = [&](StringRef name, const Twine &value, std::initializer_list<OptionID> ids, const char *variable = nullptr) {
+  auto print = [&](StringRef name, const Twine &value, std::initializer_list<OptionID> ids,
+                   const char *variable = nullptr) {
     bool isGiven = any_of(ids, [&](OptionID id) { return arguments.hasArg(id); });
     const char *fromEnvironment = variable ? getenv(variable) : nullptr;
-    std::string source = isGiven ? "command line" : fromEnvironment && *fromEnvironment ? variable : "default";
+    std::string source = isGiven                               ? "command line"
+                         : fromEnvironment && *fromEnvironment ? variable
+                                                               : "default";
     stream << left_justify(name, 20) << left_justify(value.str(), 28) << source << "\n";
   };
   auto list = [](const auto &items, auto text) {
@@ -336,15 +367,26 @@ void OptionsParser::printSettings(const Options &options, raw_ostream &stream) c
   Expected<std::string> ptxas = findPtxas(options.ptxasPath, options.executable);
   std::string assembler = ptxas ? orNone(*ptxas) : toString(ptxas.takeError());
   const char *linker = getenv("TILE_LINKER");
-  print("target", options.targets.empty() ? options.target : join(options.targets, ","), {OPT_target});
+  print("target", options.targets.empty() ? options.target : join(options.targets, ","),
+        {OPT_target});
   print("level", Twine(options.level), {OPT_O});
-  print("defines", list(options.defines, [](const NameValue &each) { return each.first + "=" + each.second; }), {OPT_D});
-  print("shape", list(options.extents, [](const auto &each) { return each.first + "=" + std::to_string(each.second); }), {OPT_shape});
-  print("arguments", list(options.argItems, [](const ArgItem &each) { return each.text; }), {OPT_arg});
-  print("variants", list(options.variants, [](const VariantRequest &each) { return each.name; }), {OPT_variant, OPT_variants});
+  print("defines",
+        list(options.defines, [](const NameValue &each) { return each.first + "=" + each.second; }),
+        {OPT_D});
+  print("shape",
+        list(options.extents,
+             [](const auto &each) { return each.first + "=" + std::to_string(each.second); }),
+        {OPT_shape});
+  print("arguments", list(options.argItems, [](const ArgItem &each) { return each.text; }),
+        {OPT_arg});
+  print("variants", list(options.variants, [](const VariantRequest &each) { return each.name; }),
+        {OPT_variant, OPT_variants});
   print("generic", options.generic ? "true" : "false", {OPT_no_generic});
   // Attributes: --with, then --config, then the source's `with`, then `tune`.
-  print("attributes", list(options.attributes, [](const NameValue &each) { return each.first + "=" + each.second; }), {OPT_with});
+  print("attributes",
+        list(options.attributes,
+             [](const NameValue &each) { return each.first + "=" + each.second; }),
+        {OPT_with});
   print("config", orNone(options.config), {OPT_config});
   print("includes", list(options.includes, [](const std::string &each) { return each; }), {OPT_I});
   print("ptxas", assembler, {OPT_ptxas_path}, "TILE_PTXAS");
@@ -354,24 +396,34 @@ void OptionsParser::printSettings(const Options &options, raw_ostream &stream) c
   print("cache-size", Twine(options.cacheMegabytes), {OPT_cache_size});
   print("jobs", Twine(options.jobs), {OPT_j});
   print("remarks", options.remarks ? "true" : "false", {OPT_remarks, OPT_remarks_eq});
-  print("warnings", list(options.warnings, [](const std::string &each) { return each; }), {OPT_W, OPT_Werror, OPT_Werror_eq});
+  print("warnings", list(options.warnings, [](const std::string &each) { return each; }),
+        {OPT_W, OPT_Werror, OPT_Werror_eq});
   print("error-limit", Twine(options.errorLimit), {OPT_error_limit});
   print("diagnostics-format", options.json ? "json" : "text", {OPT_diagnostics_format});
   print("color", options.color ? "true" : "false", {OPT_color}, "NO_COLOR");
 }
 
-//===--- Help ------------------------------------------------------------------------------------------------------===//
+//===--- Help
+//------------------------------------------------------------------------------------------------------===//
 
 static void printHelp(const TilecTable &table) {
-  table.printHelp(outs(), "tilec FILE.tile -o OUT [option...]\n       tilec inspect FILE.tilepkg\n       tilec link A.tilepkg B.tilepkg -o C.tilepkg\n       tilec run FILE.tile --arg x=x.npy --out y=y.npy [option...]\n       tilec tune FILE.tile --shape M=4096,N=4096 [option...]\n       tilec explain FILE.tile [--shape M=16,N=8192] [option...]",
-                  "compiles kernels of the tile language");
+  table.printHelp(
+      outs(),
+      "tilec FILE.tile -o OUT [option...]\n       tilec inspect FILE.tilepkg\n       tilec link "
+      "A.tilepkg B.tilepkg -o C.tilepkg\n       tilec run FILE.tile --arg x=x.npy --out y=y.npy "
+      "[option...]\n       tilec tune FILE.tile --shape M=4096,N=4096 [option...]\n       tilec "
+      "explain FILE.tile [--shape M=16,N=8192] [option...]",
+      "compiles kernels of the tile language");
   outs() << "\nEXAMPLES:\n"
             "  tilec softmax.tile -D BLOCK=1024 --target sm_90a -o softmax.cubin\n"
-            "  tilec matmul.tile --target sm_80,sm_90a,cpu --variant decode:M=1..16:8,BM=16 -o matmul.tilepkg\n"
+            "  tilec matmul.tile --target sm_80,sm_90a,cpu --variant decode:M=1..16:8,BM=16 -o "
+            "matmul.tilepkg\n"
             "  tilec run softmax.tile -D BLOCK=1024 --arg x=x.npy --out y=y.npy --device cpu\n"
-            "  tilec tune matmul.tile -D T=f16 --shape M=4096,N=4096,K=4096 --device cuda -o matmul.json\n"
+            "  tilec tune matmul.tile -D T=f16 --shape M=4096,N=4096,K=4096 --device cuda -o "
+            "matmul.json\n"
             "  tilec explain matmul.tile -D T=f16 --shape M=16,N=8192,K=8192\n\n"
-            "Exit codes: 0 done, 1 the source or the data is wrong, 2 the call is wrong or a file cannot be read or written,\n"
+            "Exit codes: 0 done, 1 the source or the data is wrong, 2 the call is wrong or a file "
+            "cannot be read or written,\n"
             "70 an internal error. @FILE reads options from FILE.\n";
 }
 
@@ -382,7 +434,8 @@ static int explain(StringRef code) {
     return exitCall;
   }
   const DiagnosticInfo &info = diagnosticInfo(*id);
-  outs() << info.code << " (" << info.name << "): " << info.message << "\n\n" << info.explain << "\n";
+  outs() << info.code << " (" << info.name << "): " << info.message << "\n\n"
+         << info.explain << "\n";
   if (const DiagnosticExample *example = findExample(info.code))
     printExample(outs(), *example);
   return exitDone;
@@ -435,7 +488,8 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, int &exit
     parser.printSettings(options, outs());
     exitCode = exitDone;
     // Those of the kernels hang on the file, which may not be there.
-    if (!good || options.command != Options::Command::Compile || options.inputs.size() != 1 || !sys::fs::exists(options.inputs.front()))
+    if (!good || options.command != Options::Command::Compile || options.inputs.size() != 1 ||
+        !sys::fs::exists(options.inputs.front()))
       return std::nullopt;
     return options;
   }

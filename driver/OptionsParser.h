@@ -1,4 +1,5 @@
-// The parser of tilec's command line, for Options.cpp and the files beside it that parse one command's options.
+// The parser of tilec's command line, for Options.cpp and the files beside it that parse one
+// command's options.
 #ifndef TILE_DRIVER_OPTIONSPARSER_H
 #define TILE_DRIVER_OPTIONSPARSER_H
 
@@ -19,7 +20,8 @@ enum OptionID {
 /// Thrown away once the first mistake in the call is found; only Options*.cpp know it.
 class OptionsParser {
 public:
-  OptionsParser(const llvm::opt::OptTable &table, const llvm::opt::InputArgList &arguments) : table(table), arguments(arguments) {}
+  OptionsParser(const llvm::opt::OptTable &table, const llvm::opt::InputArgList &arguments)
+      : table(table), arguments(arguments) {}
 
   /// False once something is wrong; the message is then printed.
   bool parse(Options &options);
@@ -45,7 +47,8 @@ private:
   bool readVariants(const std::string &path, Options &options);
   bool parseTune(Options &options);
   bool parseDevices(llvm::StringRef text, Options &options);
-  bool parseExtents(llvm::StringRef option, llvm::StringRef text, std::vector<std::pair<std::string, int64_t>> &extents);
+  bool parseExtents(llvm::StringRef option, llvm::StringRef text,
+                    std::vector<std::pair<std::string, int64_t>> &extents);
   bool parseReal(OptionID id, llvm::StringRef name, double &value);
   bool checkCompile(Options &options);
   bool checkPackages(Options &options);

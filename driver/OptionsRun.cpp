@@ -11,7 +11,8 @@ using namespace llvm::opt;
 
 namespace tile {
 
-bool OptionsParser::parseExtents(StringRef option, StringRef text, std::vector<std::pair<std::string, int64_t>> &extents) {
+bool OptionsParser::parseExtents(StringRef option, StringRef text,
+                                 std::vector<std::pair<std::string, int64_t>> &extents) {
   SmallVector<StringRef> items;
   text.split(items, ',', -1, /*KeepEmpty=*/false);
   for (StringRef item : items) {
@@ -27,7 +28,8 @@ bool OptionsParser::parseExtents(StringRef option, StringRef text, std::vector<s
 bool OptionsParser::parseReal(OptionID id, StringRef name, double &value) {
   if (const Arg *argument = arguments.getLastArg(id))
     if (StringRef(argument->getValue()).getAsDouble(value) || !(value >= 0))
-      return fail(name + " takes a number that is not negative, found '" + argument->getValue() + "'");
+      return fail(name + " takes a number that is not negative, found '" + argument->getValue() +
+                  "'");
   return true;
 }
 
@@ -54,16 +56,20 @@ bool OptionsParser::parseTune(Options &options) {
   // A candidate that wants more than all memory would take others down with it.
   tune.memory = (uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE))) >> 20;
   uint64_t variants = 1, jobs = 0;
-  if (!parseReal(OPT_timeout, "--timeout", tune.timeout) || !parseReal(OPT_budget, "--budget", tune.budget) ||
-      !parseNumber(OPT_keep, "--keep", 64, variants) || !parseNumber(OPT_jobs, "--jobs", 1024, jobs) ||
+  if (!parseReal(OPT_timeout, "--timeout", tune.timeout) ||
+      !parseReal(OPT_budget, "--budget", tune.budget) ||
+      !parseNumber(OPT_keep, "--keep", 64, variants) ||
+      !parseNumber(OPT_jobs, "--jobs", 1024, jobs) ||
       !parseNumber(OPT_memory, "--memory", uint64_t(1) << 40, tune.memory))
     return false;
   tune.variants = std::max<uint64_t>(variants, 1);
   tune.jobs = jobs;
   if (const Arg *argument = arguments.getLastArg(OPT_shard)) {
     auto [index, count] = StringRef(argument->getValue()).split('/');
-    if (index.getAsInteger(10, tune.shard) || count.getAsInteger(10, tune.shards) || tune.shard >= tune.shards)
-      return fail("--shard takes I/N with I below N, as in 0/4, found '" + StringRef(argument->getValue()) + "'");
+    if (index.getAsInteger(10, tune.shard) || count.getAsInteger(10, tune.shards) ||
+        tune.shard >= tune.shards)
+      return fail("--shard takes I/N with I below N, as in 0/4, found '" +
+                  StringRef(argument->getValue()) + "'");
   }
   if (tune.shapes.empty() && !tune.precompile && !tune.serve)
     return fail("tilec tune needs shapes to tune for: add --shape, as in --shape M=4096,N=4096");
@@ -77,8 +83,9 @@ bool OptionsParser::parseDevices(StringRef text, Options &options) {
   for (StringRef name : names) {
     unsigned ordinal;
     bool isNumbered = name.consume_front("cuda:");
-    bool good = isNumbered ? !name.getAsInteger(10, ordinal) && !is_contained(options.ordinals, ordinal)
-                           : names.size() == 1 && (name == "cpu" || name == "cuda");
+    bool good = isNumbered
+                    ? !name.getAsInteger(10, ordinal) && !is_contained(options.ordinals, ordinal)
+                    : names.size() == 1 && (name == "cpu" || name == "cuda");
     if (!good)
       return fail("--device takes cpu, cuda or cuda:N, found '" + text + "'");
     if (isNumbered)
@@ -90,9 +97,11 @@ bool OptionsParser::parseDevices(StringRef text, Options &options) {
 }
 
 bool OptionsParser::parseRun(Options &options) {
-  bool isTune = options.command == Options::Command::Tune, isRun = options.command == Options::Command::Run || isTune;
+  bool isTune = options.command == Options::Command::Tune,
+       isRun = options.command == Options::Command::Run || isTune;
   auto groupOf = [](const Arg *argument) {
-    return argument->getOption().getGroup().isValid() ? argument->getOption().getGroup().getID() : 0u;
+    return argument->getOption().getGroup().isValid() ? argument->getOption().getGroup().getID()
+                                                      : 0u;
   };
   for (const Arg *argument : arguments) {
     if (!isRun && !argument->getOption().matches(OPT_arg) && groupOf(argument) == OPT_run_group)
@@ -107,14 +116,19 @@ bool OptionsParser::parseRun(Options &options) {
   if (!isRun)
     return true;
   if (const Arg *argument = arguments.getLastArg(OPT_o, OPT_emit); argument && !isTune)
-    return fail(argument->getSpelling() + " does not go with `tilec run`; outputs are written by --out NAME=FILE");
+    return fail(argument->getSpelling() +
+                " does not go with `tilec run`; outputs are written by --out NAME=FILE");
   for (const Arg *argument : arguments.filtered(OPT_arg))
     if (!parsePair(*argument, options.arguments))
       return false;
   for (const Arg *argument : arguments.filtered(OPT_out))
     if (!parsePair(*argument, options.outputs))
       return false;
-  if (!parseDevices(arguments.getLastArgValue(OPT_device, isTune && arguments.hasArg(OPT_target) && !options.isCPU() ? "cuda" : "cpu"), options))
+  if (!parseDevices(arguments.getLastArgValue(OPT_device, isTune && arguments.hasArg(OPT_target) &&
+                                                                  !options.isCPU()
+                                                              ? "cuda"
+                                                              : "cpu"),
+                    options))
     return false;
   if (options.device == "cpu" && arguments.hasArg(OPT_target) && !options.isCPU())
     return fail("--target " + options.target + " needs --device cuda");
@@ -133,7 +147,8 @@ bool OptionsParser::parseRun(Options &options) {
   for (const Arg *argument : arguments.filtered(OPT_expect))
     if (!parsePair(*argument, options.expected))
       return false;
-  if (!parseReal(OPT_tolerance, "--tolerance", options.tolerance) || !parseReal(OPT_give_up, "--give-up", options.giveUp))
+  if (!parseReal(OPT_tolerance, "--tolerance", options.tolerance) ||
+      !parseReal(OPT_give_up, "--give-up", options.giveUp))
     return false;
   options.image = arguments.getLastArgValue(OPT_image).str();
   options.measureFile = arguments.getLastArgValue(OPT_measure).str();
@@ -163,7 +178,8 @@ bool OptionsParser::parseArgItems(Options &options) {
         return false;
       continue;
     }
-    std::optional<VariantRequest> variant = parseVariant(argument->getValue(), options.variants.size() + 1, error);
+    std::optional<VariantRequest> variant =
+        parseVariant(argument->getValue(), options.variants.size() + 1, error);
     if (!variant)
       return fail("--variant: " + error);
     options.variants.push_back(std::move(*variant));
@@ -189,7 +205,8 @@ bool OptionsParser::readVariants(const std::string &path, Options &options) {
   const json::Object *top = parsed->getAsObject();
   const json::Array *list = top ? top->getArray("variants") : nullptr;
   if (!list)
-    return fail("'" + path + "': expected {\"variants\": [{\"name\": NAME, \"args\": [ITEM, ...]}, ...]}");
+    return fail("'" + path +
+                "': expected {\"variants\": [{\"name\": NAME, \"args\": [ITEM, ...]}, ...]}");
   for (const json::Value &entry : *list) {
     const json::Object *object = entry.getAsObject();
     std::optional<StringRef> name = object ? object->getString("name") : std::nullopt;
@@ -199,7 +216,8 @@ bool OptionsParser::readVariants(const std::string &path, Options &options) {
       text += (text.empty() ? "" : ",") + item.getAsString().value_or("").str();
     if (!name || !items)
       return fail("'" + path + "': a variant needs a \"name\" and \"args\", a list of strings");
-    std::optional<VariantRequest> variant = parseVariant((*name + ":" + text).str(), options.variants.size() + 1, error);
+    std::optional<VariantRequest> variant =
+        parseVariant((*name + ":" + text).str(), options.variants.size() + 1, error);
     if (!variant)
       return fail("'" + path + "': variant '" + *name + "': " + error);
     options.variants.push_back(std::move(*variant));

@@ -19,8 +19,10 @@ namespace {
 /// A file under its temporary name; removed at the end unless renamed.
 struct Pending {
   std::string temporary, path;
-  Pending(std::string temporary, std::string path) : temporary(std::move(temporary)), path(std::move(path)) {}
-  Pending(Pending &&other) noexcept : temporary(std::move(other.temporary)), path(std::move(other.path)) {
+  Pending(std::string temporary, std::string path)
+      : temporary(std::move(temporary)), path(std::move(path)) {}
+  Pending(Pending &&other) noexcept
+      : temporary(std::move(other.temporary)), path(std::move(other.path)) {
     other.temporary.clear();
   }
   ~Pending() {
@@ -57,7 +59,8 @@ static std::error_code writeDirectly(const OutputFile &file) {
 
 bool isFile(const std::string &path) {
   struct stat info;
-  return path != "-" && (stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
+  return path != "-" &&
+         (stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
 }
 
 bool writeFiles(const std::vector<OutputFile> &files, Session &session) {
@@ -72,7 +75,8 @@ bool writeFiles(const std::vector<OutputFile> &files, Session &session) {
       return fail(file, std::make_error_code(std::errc::is_a_directory));
     SmallString<128> temporary;
     int fd;
-    if (std::error_code error = sys::fs::createUniqueFile(file.path + ".%%%%%%%%.tmp", fd, temporary))
+    if (std::error_code error =
+            sys::fs::createUniqueFile(file.path + ".%%%%%%%%.tmp", fd, temporary))
       return fail(file, error);
     pending.emplace_back(temporary.str().str(), file.path);
     std::error_code error = writeAll(fd, file.bytes);
@@ -115,7 +119,8 @@ std::string makeDepfile(StringRef target, const std::vector<std::string> &source
   std::string text = escape(target) + ":";
   StringSet<> listed;
   for (const std::string &source : sources)
-    if (!StringRef(source).starts_with(libraryPrefix) && listed.insert(source).second) // the library is part of the compiler
+    if (!StringRef(source).starts_with(libraryPrefix) &&
+        listed.insert(source).second) // the library is part of the compiler
       text += " \\\n  " + escape(source);
   return text + "\n";
 }

@@ -13,8 +13,9 @@ struct OutputFile {
   std::string bytes;
 };
 
-/// Writes all files, or none: each goes to a temporary beside its place, and all are renamed at the end. What is no
-/// regular file (a pipe, /dev/null) is written directly. Returns false after reporting what cannot be written.
+/// Writes all files, or none: each goes to a temporary beside its place, and all are renamed at the
+/// end. What is no regular file (a pipe, /dev/null) is written directly. Returns false after
+/// reporting what cannot be written.
 bool writeFiles(const std::vector<OutputFile> &files, Session &session);
 
 /// False for standard output and for what exists and is no regular file.

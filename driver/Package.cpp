@@ -22,10 +22,12 @@ using namespace llvm;
 
 namespace tile {
 
-//===--- Building --------------------------------------------------------------------------------------------------===//
+//===--- Building
+//--------------------------------------------------------------------------------------------------===//
 
 /// Compiles for the CPU into a shared object.
-static bool addHostCode(Compiler &compiler, const Options &options, Session &session, runtime::PackageModule &module) {
+static bool addHostCode(Compiler &compiler, const Options &options, Session &session,
+                        runtime::PackageModule &module) {
   if (!compiler.run(Stage::Obj))
     return false;
   std::string library;
@@ -44,24 +46,31 @@ static bool addHostCode(Compiler &compiler, const Options &options, Session &ses
 }
 
 /// Compiles for a GPU into PTX, and into a cubin where there is an assembler.
-static bool addDeviceCode(Compiler &compiler, const Options &options, Session &session, runtime::PackageModule &module) {
+static bool addDeviceCode(Compiler &compiler, const Options &options, Session &session,
+                          runtime::PackageModule &module) {
   if (!options.ptxasPath.empty())
-    if (Expected<std::string> program = findPtxas(options.ptxasPath, options.executable); !program) {
-      session.getDiagnostics().report(diag::assemblerFailed, Range(), toString(program.takeError()));
+    if (Expected<std::string> program = findPtxas(options.ptxasPath, options.executable);
+        !program) {
+      session.getDiagnostics().report(diag::assemblerFailed, Range(),
+                                      toString(program.takeError()));
       return false;
     }
-  bool assembles = options.emit != Stage::PTX && hasAssembler(options.ptxasPath, options.executable);
+  bool assembles =
+      options.emit != Stage::PTX && hasAssembler(options.ptxasPath, options.executable);
   if (!compiler.run(assembles ? Stage::Cubin : Stage::PTX))
     return false;
   if (assembles)
-    module.files.push_back({"cubin", "code/" + options.target + ".cubin", compiler.getProduct(Stage::Cubin)});
+    module.files.push_back(
+        {"cubin", "code/" + options.target + ".cubin", compiler.getProduct(Stage::Cubin)});
   else if (options.emit != Stage::PTX)
     session.getDiagnostics().report(diag::onlyPTX, Range(), options.target);
-  module.files.push_back({"ptx", "code/" + options.target + ".ptx", compiler.getProduct(Stage::PTX)});
+  module.files.push_back(
+      {"ptx", "code/" + options.target + ".ptx", compiler.getProduct(Stage::PTX)});
   return !session.getDiagnostics().hasErrors();
 }
 
-/// A name for a file inside of a package: what stands before is dropped, so that packages do not depend on folders.
+/// A name for a file inside of a package: what stands before is dropped, so that packages do not
+/// depend on folders.
 static std::string plainName(StringRef path) {
   std::string name;
   for (char c : sys::path::filename(path))
@@ -72,7 +81,8 @@ static std::string plainName(StringRef path) {
 static void addSources(const SourceManager &sources, runtime::Package &package) {
   for (size_t i = 0; i < sources.size(); ++i) {
     std::string path = "source/" + plainName(sources.name(FileID(i)));
-    bool isNew = none_of(package.sources, [&](const runtime::PackageFile &file) { return file.path == path; });
+    bool isNew = none_of(package.sources,
+                         [&](const runtime::PackageFile &file) { return file.path == path; });
     if (isNew)
       package.sources.push_back({"", path, sources.text(FileID(i)).str()});
   }
@@ -92,7 +102,8 @@ struct TargetPart {
 
 } // namespace
 
-bool buildPackage(const Options &options, Session &session, const std::string &input, runtime::Package &package) {
+bool buildPackage(const Options &options, Session &session, const std::string &input,
+                  runtime::Package &package) {
   std::vector<std::unique_ptr<TargetPart>> parts;
   for (const std::string &target : options.targets) {
     auto part = std::make_unique<TargetPart>();
@@ -106,8 +117,9 @@ bool buildPackage(const Options &options, Session &session, const std::string &i
   runJobs(options.jobs, parts.size(), [&](size_t i) {
     TargetPart &part = *parts[i];
     Compiler compiler(part.options, *part.session, input);
-    part.good = part.options.isCPU() ? addHostCode(compiler, part.options, *part.session, part.module)
-                                     : addDeviceCode(compiler, part.options, *part.session, part.module);
+    part.good = part.options.isCPU()
+                    ? addHostCode(compiler, part.options, *part.session, part.module)
+                    : addDeviceCode(compiler, part.options, *part.session, part.module);
     part.module.manifest = std::move(compiler.getManifest());
   });
   package.compiler = getCompilerVersion();
@@ -134,7 +146,8 @@ bool buildPackage(const Options &options, Session &session, const std::string &i
   return true;
 }
 
-bool compilePackage(const Options &options, Session &session, const std::string &input, std::string &bytes) {
+bool compilePackage(const Options &options, Session &session, const std::string &input,
+                    std::string &bytes) {
   runtime::Package package;
   if (!buildPackage(options, session, input, package))
     return false;
@@ -143,7 +156,8 @@ bool compilePackage(const Options &options, Session &session, const std::string 
   return true;
 }
 
-//===--- Looking at packages ---------------------------------------------------------------------------------------===//
+//===--- Looking at packages
+//---------------------------------------------------------------------------------------===//
 
 /// Reads a package, or a binary with the manifest beside it as one.
 static bool readInput(const std::string &path, Session &session, runtime::Package &package) {
@@ -154,9 +168,11 @@ static bool readInput(const std::string &path, Session &session, runtime::Packag
   if (!runtime::isZip({bytes.data(), bytes.size()})) {
     auto manifest = MemoryBuffer::getFile(path + ".json");
     if (!manifest)
-      return session.failData("'" + path + "' is no package, and there is no manifest '" + path + ".json' beside it");
+      return session.failData("'" + path + "' is no package, and there is no manifest '" + path +
+                              ".json' beside it");
     std::string reason;
-    std::optional<runtime::Manifest> parsed = runtime::parseManifest((*manifest)->getBuffer().str(), reason);
+    std::optional<runtime::Manifest> parsed =
+        runtime::parseManifest((*manifest)->getBuffer().str(), reason);
     if (!parsed)
       return session.failData("'" + path + "': " + reason);
     runtime::PackageModule module;
@@ -199,8 +215,9 @@ static void printKernel(const runtime::Kernel &kernel) {
   }
   const runtime::LaunchInfo &launch = kernel.launch;
   if (launch.threads > 1)
-    outs() << "      " << launch.threads << " threads, " << launch.sharedBytes << " bytes of shared memory, "
-           << launch.registers << " registers" << (launch.persistent ? ", persistent" : "") << "\n";
+    outs() << "      " << launch.threads << " threads, " << launch.sharedBytes
+           << " bytes of shared memory, " << launch.registers << " registers"
+           << (launch.persistent ? ", persistent" : "") << "\n";
 }
 
 /// Writes the files below a folder; their paths have been checked when the package was read.
@@ -236,9 +253,11 @@ int inspectPackage(const Options &options, Session &session) {
   } else {
     outs() << "package by " << package.compiler << "\n";
     for (const runtime::PackageModule &module : package.modules) {
-      outs() << "  " << module.manifest.target << (module.cpu.empty() ? "" : " (" + module.cpu + ")") << ":";
+      outs() << "  " << module.manifest.target
+             << (module.cpu.empty() ? "" : " (" + module.cpu + ")") << ":";
       for (const runtime::PackageFile &file : module.files)
-        outs() << " " << file.path << " " << file.bytes.size() << " bytes crc " << runtime::crc32Text(file.bytes);
+        outs() << " " << file.path << " " << file.bytes.size() << " bytes crc "
+               << runtime::crc32Text(file.bytes);
       outs() << "\n";
       for (const runtime::Kernel &kernel : module.manifest.kernels)
         printKernel(kernel);

@@ -7,7 +7,8 @@ using namespace llvm;
 
 namespace tile {
 
-/// The access that starts at `begin`, up to its closing bracket on the same line; invalid where there is none.
+/// The access that starts at `begin`, up to its closing bracket on the same line; invalid where
+/// there is none.
 static Range findAccess(const SourceManager &sources, Range begin) {
   Range line = sources.lineRange(begin.file, sources.begin(begin).line);
   if (!line.isValid() || begin.begin > line.end)
@@ -26,14 +27,18 @@ static Range findAccess(const SourceManager &sources, Range begin) {
   return Range();
 }
 
-static void addPadFixIt(DiagnosticBuilder &report, const SourceManager &sources, Range access, StringRef neutral) {
+static void addPadFixIt(DiagnosticBuilder &report, const SourceManager &sources, Range access,
+                        StringRef neutral) {
   Range line = sources.lineRange(access.file, sources.begin(access).line);
-  StringRef before = sources.text(Range{access.file, line.begin, access.begin}), after = sources.text(Range{access.file, access.end, line.end});
+  StringRef before = sources.text(Range{access.file, line.begin, access.begin}),
+            after = sources.text(Range{access.file, access.end, line.end});
   std::string pad = ", pad: " + neutral.str();
   if (!before.rtrim().ends_with("load("))
-    report.fixIt(access, "load(" + sources.text(access).str() + pad + ")", "read what changes nothing instead");
+    report.fixIt(access, "load(" + sources.text(access).str() + pad + ")",
+                 "read what changes nothing instead");
   else if (after.ltrim().starts_with(")"))
-    report.fixIt(Range{access.file, access.end, access.end}, pad, "read what changes nothing instead");
+    report.fixIt(Range{access.file, access.end, access.end}, pad,
+                 "read what changes nothing instead");
 }
 
 void reportPadding(mlir::ModuleOp module, Session &session) {
@@ -41,19 +46,23 @@ void reportPadding(mlir::ModuleOp module, Session &session) {
   findPaddingReductions(module, [&](const PaddingFinding &finding) {
     LoadOp read = finding.load;
     mlir::Operation *from = read.getOperation();
-    Range place = session.getRange(finding.reduction->getLoc()), load = session.getRange(from->getLoc());
+    Range place = session.getRange(finding.reduction->getLoc()),
+          load = session.getRange(from->getLoc());
     if (!place.isValid() || !load.isValid())
       return;
     Range access = findAccess(sources, load);
-    DiagnosticBuilder report = session.getDiagnostics().report(diag::paddingReduced, place, finding.what, finding.found);
+    DiagnosticBuilder report =
+        session.getDiagnostics().report(diag::paddingReduced, place, finding.what, finding.found);
     report.note(access.isValid() ? access : load, "lanes of this load may not exist");
     bool alone = from->hasOneUse();
     if (finding.direct && access.isValid() && alone)
       addPadFixIt(report, sources, access, finding.neutral);
     else if (finding.direct && access.isValid())
-      report.note("load it for this with what changes nothing: load(" + sources.text(access).str() + ", pad: " + finding.neutral + ")");
+      report.note("load it for this with what changes nothing: load(" + sources.text(access).str() +
+                  ", pad: " + finding.neutral + ")");
     else
-      report.note("put what changes nothing in their place: where(inside(" + (access.isValid() ? sources.text(access).str() : std::string("x[...]")) +
+      report.note("put what changes nothing in their place: where(inside(" +
+                  (access.isValid() ? sources.text(access).str() : std::string("x[...]")) +
                   "), v, " + finding.neutral + ")");
   });
 }

@@ -8,7 +8,8 @@
 
 namespace tile {
 
-/// Warns where lanes that do not exist reach a reduction of the optimised `module` with a value that may change its result.
+/// Warns where lanes that do not exist reach a reduction of the optimised `module` with a value
+/// that may change its result.
 void reportPadding(mlir::ModuleOp module, Session &session);
 
 } // namespace tile

@@ -27,11 +27,14 @@ void Progress::step(const Twine &what) {
   if (terminal) {
     size_t full = width * done / total, columns = sys::Process::StandardErrColumns();
     std::string line;
-    raw_string_ostream(line) << name << " [" << std::string(full, '=') << std::string(width - full, ' ') << "] " << done << "/" << total << ", "
-                             << format("%.0f", left) << " s left: " << what;
-    errs() << "\r\033[K" << StringRef(line).take_front(columns > 1 ? columns - 1 : 79) << (done == total ? "\n" : "");
+    raw_string_ostream(line) << name << " [" << std::string(full, '=')
+                             << std::string(width - full, ' ') << "] " << done << "/" << total
+                             << ", " << format("%.0f", left) << " s left: " << what;
+    errs() << "\r\033[K" << StringRef(line).take_front(columns > 1 ? columns - 1 : 79)
+           << (done == total ? "\n" : "");
   } else {
-    errs() << name << " " << done << "/" << total << ", " << format("%.0f", left) << " s left: " << what << "\n";
+    errs() << name << " " << done << "/" << total << ", " << format("%.0f", left)
+           << " s left: " << what << "\n";
   }
   errs().flush();
 }

@@ -1,5 +1,5 @@
-// `--repro FILE.zip`: runs the call again as a child, and packs what someone else needs to repeat it. After an internal error the
-// compiler starts itself with `--repro=`.
+// `--repro FILE.zip`: runs the call again as a child, and packs what someone else needs to repeat
+// it. After an internal error the compiler starts itself with `--repro=`.
 #include "driver/Compile.h"
 #include "driver/Crash.h"
 #include "driver/Output.h"
@@ -25,16 +25,19 @@ static std::string readText(const Twine &path) {
 }
 
 /// Every file below a folder, by its path from there, in order.
-static void collect(const Twine &folder, const std::string &prefix, std::vector<runtime::ZipEntry> &entries) {
+static void collect(const Twine &folder, const std::string &prefix,
+                    std::vector<runtime::ZipEntry> &entries) {
   std::vector<runtime::ZipEntry> found;
   std::error_code error;
   for (sys::fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
     found.push_back({prefix + sys::path::filename(it->path()).str(), readText(it->path())});
-  std::sort(found.begin(), found.end(), [](const auto &a, const auto &b) { return a.path < b.path; });
+  std::sort(found.begin(), found.end(),
+            [](const auto &a, const auto &b) { return a.path < b.path; });
   entries.insert(entries.end(), found.begin(), found.end());
 }
 
-/// tile-repro-HASH.zip in the temporary folder: the same call of the same sources always gets the same name.
+/// tile-repro-HASH.zip in the temporary folder: the same call of the same sources always gets the
+/// same name.
 static std::string nameByContent(const std::vector<runtime::ZipEntry> &entries) {
   SHA256 hash;
   for (const runtime::ZipEntry &entry : entries)
@@ -44,7 +47,8 @@ static std::string nameByContent(const std::vector<runtime::ZipEntry> &entries) 
     }
   SmallString<128> path;
   sys::path::system_temp_directory(/*ErasedOnReboot=*/true, path);
-  sys::path::append(path, "tile-repro-" + toHex(hash.final(), /*LowerCase=*/true).substr(0, 12) + ".zip");
+  sys::path::append(path,
+                    "tile-repro-" + toHex(hash.final(), /*LowerCase=*/true).substr(0, 12) + ".zip");
   return path.str().str();
 }
 
@@ -70,7 +74,8 @@ int makeRepro(const Options &options, Session &session) {
   std::string problem;
   bool afterCrash = getenv(repeatingVariable); // its messages have been seen
   setenv(repeatingVariable, "1", /*overwrite=*/1);
-  int status = sys::ExecuteAndWait(options.executable, arguments, std::nullopt, redirects, 0, 0, &problem);
+  int status =
+      sys::ExecuteAndWait(options.executable, arguments, std::nullopt, redirects, 0, 0, &problem);
   std::string messages = readText(log);
   if (!afterCrash)
     errs() << messages << problem;
@@ -87,7 +92,8 @@ int makeRepro(const Options &options, Session &session) {
   // What could be imported: the other sources beside the inputs and in -I.
   std::vector<std::string> folders = options.includes;
   for (const std::string &input : options.inputs)
-    folders.push_back(sys::path::parent_path(input).empty() ? "." : sys::path::parent_path(input).str());
+    folders.push_back(sys::path::parent_path(input).empty() ? "."
+                                                            : sys::path::parent_path(input).str());
   std::vector<runtime::ZipEntry> others;
   for (const std::string &each : folders)
     collect(each, "import/", others);
@@ -103,7 +109,8 @@ int makeRepro(const Options &options, Session &session) {
   if (runtime::Error error = runtime::writeZip(entries, archive))
     session.failInternal(error.message);
   else if (writeFiles({{path, std::move(archive)}}, session))
-    errs() << "tilec: wrote '" << path << "'; look through it before you pass it on: it holds the sources\n";
+    errs() << "tilec: wrote '" << path
+           << "'; look through it before you pass it on: it holds the sources\n";
   if (afterCrash)
     return session.getExitCode();
   return status < 0 ? int(exitInternal) : std::max(status, session.getExitCode());

@@ -1,4 +1,5 @@
-// What estimates get wrong, learnt from measurements. Solved in the dual: there are few measurements and many terms.
+// What estimates get wrong, learnt from measurements. Solved in the dual: there are few
+// measurements and many terms.
 #include "driver/Residuals.h"
 #include <algorithm>
 #include <cmath>
@@ -6,9 +7,11 @@
 namespace tile {
 
 // How far each kind of term is expected to reach, in the logarithm of the time.
-static constexpr double shapeScale = 3, valueScale = 0.5, pairScale = 0.2, extentScale = 0.1, configScale = 0.15, noise = 0.02;
+static constexpr double shapeScale = 3, valueScale = 0.5, pairScale = 0.2, extentScale = 0.1,
+                        configScale = 0.15, noise = 0.02;
 
-Residuals::Residuals(const std::vector<std::vector<unsigned>> &features, const std::vector<std::vector<double>> &given)
+Residuals::Residuals(const std::vector<std::vector<unsigned>> &features,
+                     const std::vector<std::vector<double>> &given)
     : features(features), shapes(given) {
   size_t names = features.empty() ? 0 : features.front().size();
   for (size_t name = 0; name < names; ++name) {
@@ -49,7 +52,9 @@ std::vector<Residuals::Term> Residuals::terms(size_t config, size_t shape) const
   return result;
 }
 
-void Residuals::add(size_t config, size_t shape, double residual) { samples.push_back({config, shape, residual}); }
+void Residuals::add(size_t config, size_t shape, double residual) {
+  samples.push_back({config, shape, residual});
+}
 
 /// weights = A' (A A' + noise I)^-1 y, by Cholesky.
 void Residuals::fit() {

@@ -1,4 +1,5 @@
-// What estimates of configurations' times get wrong, learnt from measurements: a ridge regression on the logarithms.
+// What estimates of configurations' times get wrong, learnt from measurements: a ridge regression
+// on the logarithms.
 #ifndef TILE_DRIVER_RESIDUALS_H
 #define TILE_DRIVER_RESIDUALS_H
 
@@ -7,12 +8,13 @@
 
 namespace tile {
 
-/// Explains a residual by the shape, by each tuned value, alone, with another, and with the shape's extents, and by the whole
-/// configuration: the finer, the more it takes to be believed.
+/// Explains a residual by the shape, by each tuned value, alone, with another, and with the shape's
+/// extents, and by the whole configuration: the finer, the more it takes to be believed.
 class Residuals {
 public:
   /// `features[config][name]` numbers the value; `shapes[shape]` are logarithms of extents.
-  Residuals(const std::vector<std::vector<unsigned>> &features, const std::vector<std::vector<double>> &shapes);
+  Residuals(const std::vector<std::vector<unsigned>> &features,
+            const std::vector<std::vector<double>> &shapes);
 
   void add(size_t config, size_t shape, double residual);
   void fit();

@@ -1,4 +1,5 @@
-// `tilec run`: compiles one kernel for this machine, runs it on the given arguments and writes its outputs.
+// `tilec run`: compiles one kernel for this machine, runs it on the given arguments and writes its
+// outputs.
 #include "driver/Run.h"
 #include "codegen/NVPTX.h"
 #include "driver/RunCuda.h"
@@ -13,26 +14,32 @@ using namespace llvm;
 
 namespace tile {
 
-bool measure(const Options &options, Session &session, StringRef name, function_ref<bool(const TimingLimits &, Timing &)> time) {
+bool measure(const Options &options, Session &session, StringRef name,
+             function_ref<bool(const TimingLimits &, Timing &)> time) {
   TimingLimits limits;
   limits.giveUp = options.giveUp;
   Timing timing;
   if (!time(limits, timing))
     return false;
-  outs() << name << ": " << format("%.4g", timing.median) << " ms (median of " << timing.batches << " runs, best "
-         << format("%.4g", timing.best) << " ms)\n";
+  outs() << name << ": " << format("%.4g", timing.median) << " ms (median of " << timing.batches
+         << " runs, best " << format("%.4g", timing.best) << " ms)\n";
   if (options.measureFile.empty())
     return true;
-  json::Value record = json::Object{{"ms", timing.median}, {"best_ms", timing.best}, {"runs", int64_t(timing.batches)}, {"slow", timing.slow}};
+  json::Value record = json::Object{{"ms", timing.median},
+                                    {"best_ms", timing.best},
+                                    {"runs", int64_t(timing.batches)},
+                                    {"slow", timing.slow}};
   std::error_code error;
   raw_fd_ostream file(options.measureFile, error);
   if (!error)
     file << record << "\n";
-  return !error || session.failCall("cannot write '" + options.measureFile + "': " + error.message());
+  return !error ||
+         session.failCall("cannot write '" + options.measureFile + "': " + error.message());
 }
 
 /// The kernel to run: the one that --kernel names, or the only one.
-static const ast::KernelDecl *findKernel(const ast::Program &program, const Options &options, Session &session) {
+static const ast::KernelDecl *findKernel(const ast::Program &program, const Options &options,
+                                         Session &session) {
   std::vector<const ast::KernelDecl *> kernels;
   std::vector<std::string> names;
   for (const ast::DeclPtr &decl : program.decls)
@@ -47,23 +54,27 @@ static const ast::KernelDecl *findKernel(const ast::Program &program, const Opti
   else if (!options.kernel.empty())
     session.getDiagnostics().report(diag::unknownKernel, Range(), options.kernel);
   else if (kernels.size() > 1)
-    session.failCall("the file has the kernels " + joinWords(names, "and") + ": choose one with --kernel NAME");
+    session.failCall("the file has the kernels " + joinWords(names, "and") +
+                     ": choose one with --kernel NAME");
   else
     return kernels.front();
   return nullptr;
 }
 
-/// --random may also give compile-time parameters that are whole dimensions: they become definitions.
+/// --random may also give compile-time parameters that are whole dimensions: they become
+/// definitions.
 static void moveToDefines(const ast::KernelDecl &kernel, Options &options) {
   for (const ast::StaticParam &param : kernel.statics)
     for (const auto &[name, extent] : options.random)
-      if (name == param.name.text &&
-          none_of(options.defines, [&](const NameValue &define) { return define.first == param.name.text; }))
+      if (name == param.name.text && none_of(options.defines, [&](const NameValue &define) {
+            return define.first == param.name.text;
+          }))
         options.defines.emplace_back(name, std::to_string(extent));
 }
 
 const ast::KernelDecl *parseForRun(Compiler &compiler, Options &options, Session &session) {
-  const ast::KernelDecl *kernel = compiler.parse() ? findKernel(*compiler.getProgram(), options, session) : nullptr;
+  const ast::KernelDecl *kernel =
+      compiler.parse() ? findKernel(*compiler.getProgram(), options, session) : nullptr;
   if (kernel) {
     options.kernel = kernel->name.text;
     moveToDefines(*kernel, options);
@@ -78,25 +89,35 @@ bool elaborateForRun(Compiler &compiler, const Options &options, const RunArgume
     return false;
   // Of several instances the first that is generic, with its variants.
   const std::vector<runtime::Kernel> &kernels = compiler.getManifest().kernels;
-  auto first = llvm::find_if(kernels, [](const runtime::Kernel &each) { return each.facts.empty(); });
+  auto first =
+      llvm::find_if(kernels, [](const runtime::Kernel &each) { return each.facts.empty(); });
   auto constants = first->constants;
   compiler.keepKernels([&](const runtime::Kernel &each) { return each.constants == constants; });
   return true;
 }
 
-void HostProgram::run(unsigned threads) const { runtime::runPrograms(code, plan.pointers.data(), plan.programs, threads); }
-
-bool HostProgram::time(const TimingLimits &limits, unsigned threads, Timing &timing) const {
-  return timeKernel(limits, [&](unsigned count, double &milliseconds) {
-    auto begin = std::chrono::steady_clock::now();
-    for (unsigned i = 0; i < count; ++i)
-      run(threads);
-    milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count() / count;
-    return true;
-  }, timing);
+void HostProgram::run(unsigned threads) const {
+  runtime::runPrograms(code, plan.pointers.data(), plan.programs, threads);
 }
 
-bool makeHostProgram(Compiler &compiler, const RunArguments &arguments, const Options &options, Session &session, HostProgram &program) {
+bool HostProgram::time(const TimingLimits &limits, unsigned threads, Timing &timing) const {
+  return timeKernel(
+      limits,
+      [&](unsigned count, double &milliseconds) {
+        auto begin = std::chrono::steady_clock::now();
+        for (unsigned i = 0; i < count; ++i)
+          run(threads);
+        milliseconds =
+            std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+                .count() /
+            count;
+        return true;
+      },
+      timing);
+}
+
+bool makeHostProgram(Compiler &compiler, const RunArguments &arguments, const Options &options,
+                     Session &session, HostProgram &program) {
   std::vector<tile_argument> described = arguments.describe();
   std::unique_ptr<runtime::Validator> validator;
   for (const runtime::Kernel &candidate : compiler.getManifest().kernels) {
@@ -120,7 +141,8 @@ bool makeHostProgram(Compiler &compiler, const RunArguments &arguments, const Op
   if (!compiler.optimize() || !compiler.lowerToLLVM() || !compiler.optimizeLLVM())
     return false;
   Phase phase(options, "machine code");
-  Expected<HostCode> created = HostCode::create(compiler.takeLLVMModule(), compiler.takeLLVMContext(), compiler.getHost());
+  Expected<HostCode> created =
+      HostCode::create(compiler.takeLLVMModule(), compiler.takeLLVMContext(), compiler.getHost());
   if (!created)
     return session.failInternal(created.takeError());
   program.library.emplace(std::move(*created));
@@ -131,7 +153,8 @@ bool makeHostProgram(Compiler &compiler, const RunArguments &arguments, const Op
   return true;
 }
 
-static bool runOnHost(Compiler &compiler, RunArguments &arguments, const Options &options, Session &session) {
+static bool runOnHost(Compiler &compiler, RunArguments &arguments, const Options &options,
+                      Session &session) {
   // The arguments are made by the generic record, the last; the launch may choose a variant.
   const runtime::Kernel generic = compiler.getManifest().kernels.back();
   HostProgram program;
@@ -147,9 +170,10 @@ static bool runOnHost(Compiler &compiler, RunArguments &arguments, const Options
     return session.failAssert(failed->message, failed->file, failed->line);
   if (!arguments.writeOutputs())
     return false;
-  return !options.time || measure(options, session, program.name, [&](const TimingLimits &limits, Timing &timing) {
-    return program.time(limits, options.threads, timing);
-  });
+  return !options.time ||
+         measure(options, session, program.name, [&](const TimingLimits &limits, Timing &timing) {
+           return program.time(limits, options.threads, timing);
+         });
 }
 
 static bool runChecked(Options &options, Session &session) {

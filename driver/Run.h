@@ -9,8 +9,8 @@
 
 namespace tile {
 
-/// Parses, finds the kernel to run (the one that --kernel names, or the only one), and completes the options by its name and by
-/// extents that are compile-time parameters. Null after an error.
+/// Parses, finds the kernel to run (the one that --kernel names, or the only one), and completes
+/// the options by its name and by extents that are compile-time parameters. Null after an error.
 const ast::KernelDecl *parseForRun(Compiler &compiler, Options &options, Session &session);
 
 /// Elaborates one instance, with its variants, for arguments that have been loaded.
@@ -26,8 +26,10 @@ struct HostProgram {
   bool time(const TimingLimits &limits, unsigned threads, Timing &timing) const;
 };
 
-/// Chooses the variant for the arguments, which are bound, checks them, fills what is to be filled, and compiles.
-bool makeHostProgram(Compiler &compiler, const RunArguments &arguments, const Options &options, Session &session, HostProgram &program);
+/// Chooses the variant for the arguments, which are bound, checks them, fills what is to be filled,
+/// and compiles.
+bool makeHostProgram(Compiler &compiler, const RunArguments &arguments, const Options &options,
+                     Session &session, HostProgram &program);
 
 } // namespace tile
 

@@ -17,7 +17,8 @@ namespace tile {
 Buffer::Buffer(size_t size, size_t align) : bytes(size) {
   align = std::max<size_t>(align, 64);
   size = std::max<size_t>(size, 1) + align;
-  memory.reset(static_cast<char *>(std::calloc(size, 1))); // large memory is zero as it comes, and is not touched twice
+  memory.reset(static_cast<char *>(
+      std::calloc(size, 1))); // large memory is zero as it comes, and is not touched twice
   void *place = memory.get();
   if (place)
     data = static_cast<char *>(std::align(align, bytes, place, size));
@@ -30,10 +31,12 @@ static const std::string *find(const std::vector<NameValue> &pairs, StringRef na
   return nullptr;
 }
 
-//===--- Reading ---------------------------------------------------------------------------------------------------===//
+//===--- Reading
+//---------------------------------------------------------------------------------------------------===//
 
 /// The dtype that a parameter's declaration and -D leave no choice about.
-static std::optional<runtime::Dtype> getDeclaredDtype(const ast::Param &param, const Options &options) {
+static std::optional<runtime::Dtype> getDeclaredDtype(const ast::Param &param,
+                                                      const Options &options) {
   if (const std::string *bound = find(options.defines, param.type.name.text))
     return runtime::dtypeFromName(*bound);
   return runtime::dtypeFromName(param.type.name.text);
@@ -42,7 +45,8 @@ static std::optional<runtime::Dtype> getDeclaredDtype(const ast::Param &param, c
 /// Is `name` of the form ARRAY[NUMBER]?
 static bool isElement(StringRef name, StringRef array) {
   unsigned number;
-  return name.consume_front(array) && name.consume_front("[") && !name.consumeInteger(10, number) && name == "]";
+  return name.consume_front(array) && name.consume_front("[") && !name.consumeInteger(10, number) &&
+         name == "]";
 }
 
 bool RunArguments::load(const ast::KernelDecl &kernel) {
@@ -54,7 +58,8 @@ bool RunArguments::load(const ast::KernelDecl &kernel) {
       if (param.count ? isElement(name, param.name.text) : param.name.text == name)
         return &param;
       if (param.count && param.name.text == name) {
-        session.failCall("'" + name + "' is an array of tensors: name one of them, as in '" + name + "[0]=FILE'");
+        session.failCall("'" + name + "' is an array of tensors: name one of them, as in '" + name +
+                         "[0]=FILE'");
         return nullptr;
       }
     }
@@ -70,7 +75,8 @@ bool RunArguments::load(const ast::KernelDecl &kernel) {
     if (!param)
       return false;
     if (param->access != ast::Access::out && param->access != ast::Access::inout)
-      return session.failCall("'" + name + "' is no output of kernel '" + kernel.name.text + "', in --out " + name + "=" + file);
+      return session.failCall("'" + name + "' is no output of kernel '" + kernel.name.text +
+                              "', in --out " + name + "=" + file);
   }
   for (const auto &[name, value] : options.arguments) {
     const ast::Param *param = findParam(name);
@@ -85,8 +91,10 @@ bool RunArguments::load(const ast::KernelDecl &kernel) {
       if (error.code == TILE_ERROR_DTYPE)
         return session.failData("argument '" + name + "': " + error.message);
       // A file that opens but holds no array is wrong data; one that does not open is a wrong call.
-      bool opens = std::unique_ptr<FILE, int (*)(FILE *)>(std::fopen(value.c_str(), "rb"), std::fclose) != nullptr;
-      return opens ? session.failData("argument '" + name + "': " + error.message) : session.failCall(error.message);
+      bool opens = std::unique_ptr<FILE, int (*)(FILE *)>(std::fopen(value.c_str(), "rb"),
+                                                          std::fclose) != nullptr;
+      return opens ? session.failData("argument '" + name + "': " + error.message)
+                   : session.failCall(error.message);
     }
   }
   return true;
@@ -95,7 +103,8 @@ bool RunArguments::load(const ast::KernelDecl &kernel) {
 std::map<std::string, std::string> RunArguments::getDtypes() const {
   std::map<std::string, std::string> result;
   for (const auto &[name, array] : files) // NumPy has no bf16: its files hold the bits
-    result[name] = array.dtype == runtime::Dtype::U16 ? "bf16" : std::string(runtime::dtypeName(array.dtype));
+    result[name] =
+        array.dtype == runtime::Dtype::U16 ? "bf16" : std::string(runtime::dtypeName(array.dtype));
   return result;
 }
 
@@ -106,10 +115,12 @@ std::map<std::string, std::vector<int64_t>> RunArguments::getShapes() const {
   return result;
 }
 
-//===--- Binding ---------------------------------------------------------------------------------------------------===//
+//===--- Binding
+//---------------------------------------------------------------------------------------------------===//
 
 /// Gives values to the names that a tensor's extents bind: N, N + c, N - c, c * N.
-void RunArguments::bindDims(const std::vector<runtime::Expr> &dims, const std::vector<int64_t> &shape) {
+void RunArguments::bindDims(const std::vector<runtime::Expr> &dims,
+                            const std::vector<int64_t> &shape) {
   using Op = runtime::Expr::Op;
   for (size_t i = 0; i < dims.size() && i < shape.size(); ++i) {
     const runtime::Expr &dim = dims[i];
@@ -129,7 +140,8 @@ void RunArguments::bindDims(const std::vector<runtime::Expr> &dims, const std::v
       bindings.emplace(name.getName(), shape[i] - number.getInteger());
     else if (dim.getOp() == Op::Sub && nameFirst)
       bindings.emplace(name.getName(), shape[i] + number.getInteger());
-    else if (dim.getOp() == Op::Mul && number.getInteger() != 0 && shape[i] % number.getInteger() == 0)
+    else if (dim.getOp() == Op::Mul && number.getInteger() != 0 &&
+             shape[i] % number.getInteger() == 0)
       bindings.emplace(name.getName(), shape[i] / number.getInteger());
   }
 }
@@ -149,13 +161,15 @@ bool RunArguments::bindScalar(const runtime::Param &param, RunArgument &argument
   std::optional<runtime::Constant> value = param.defaultValue;
   if (given == values.end()) {
     if (!value)
-      return session.failCall("no value for '" + param.name + "': add --arg " + param.name + "=VALUE");
+      return session.failCall("no value for '" + param.name + "': add --arg " + param.name +
+                              "=VALUE");
     argument.isDefault = true;
   } else {
     value = parseScalar(given->second, param.dtype);
     if (!value)
-      return session.failCall("'" + given->second + "' is no " + std::string(runtime::dtypeName(param.dtype)) +
-                              ", in --arg " + param.name + "=" + given->second);
+      return session.failCall("'" + given->second + "' is no " +
+                              std::string(runtime::dtypeName(param.dtype)) + ", in --arg " +
+                              param.name + "=" + given->second);
   }
   std::string error;
   std::optional<uint64_t> bits = runtime::encode(*value, param.dtype, error);
@@ -168,7 +182,8 @@ bool RunArguments::bindScalar(const runtime::Param &param, RunArgument &argument
   return true;
 }
 
-/// Strides as declared; those left open are chosen so that the tensor is dense, the last dimension innermost.
+/// Strides as declared; those left open are chosen so that the tensor is dense, the last dimension
+/// innermost.
 bool RunArguments::chooseStrides(const runtime::Param &param, RunArgument &argument) {
   size_t rank = argument.shape.size();
   std::vector<std::optional<int64_t>> strides(rank);
@@ -185,7 +200,8 @@ bool RunArguments::chooseStrides(const runtime::Param &param, RunArgument &argum
           stride = std::max(stride, *strides[j] * std::max<int64_t>(argument.shape[j], 1));
       strides[i] = stride;
     }
-    if (param.strides && i < param.strides->size() && (*param.strides)[i] && (*param.strides)[i]->isName())
+    if (param.strides && i < param.strides->size() && (*param.strides)[i] &&
+        (*param.strides)[i]->isName())
       bindings.emplace((*param.strides)[i]->getName(), *strides[i]);
   }
   for (std::optional<int64_t> stride : strides)
@@ -204,7 +220,8 @@ static void copyStrided(char *strided, char *dense, const std::vector<int64_t> &
     int64_t offset = 0;
     for (size_t i = 0; i < shape.size(); ++i)
       offset += index[i] * strides[i];
-    std::memcpy(toStrided ? strided + offset * size : dense, toStrided ? dense : strided + offset * size, size);
+    std::memcpy(toStrided ? strided + offset * size : dense,
+                toStrided ? dense : strided + offset * size, size);
     for (size_t i = shape.size(); i-- > 0 && ++index[i] == shape[i];)
       index[i] = 0;
   }
@@ -243,7 +260,8 @@ bool RunArguments::makeTensor(const runtime::Param &param, RunArgument &argument
         return session.failCall("the size of '" + param.name + "' is unknown: " + error +
                                 (options.hasRandom ? "; give it by --random NAME=N" : ""));
       if (*extent < 0)
-        return session.failData("'" + param.name + "' would have the extent " + Twine(*extent) + " (" + dim.toString() + ")");
+        return session.failData("'" + param.name + "' would have the extent " + Twine(*extent) +
+                                " (" + dim.toString() + ")");
       argument.shape.push_back(*extent);
     }
   }
@@ -254,22 +272,28 @@ bool RunArguments::makeTensor(const runtime::Param &param, RunArgument &argument
     if (argument.shape[i] == 0)
       elements = 0;
     uint64_t reach = 0;
-    if (elements && (__builtin_mul_overflow(uint64_t(argument.shape[i] - 1), uint64_t(argument.strides[i]), &reach) ||
-                     __builtin_add_overflow(elements, reach, &elements) || elements > (uint64_t(1) << 44)))
+    if (elements &&
+        (__builtin_mul_overflow(uint64_t(argument.shape[i] - 1), uint64_t(argument.strides[i]),
+                                &reach) ||
+         __builtin_add_overflow(elements, reach, &elements) || elements > (uint64_t(1) << 44)))
       return session.failData("'" + param.name + "' would be larger than any memory");
   }
   bool pairs = runtime::dtypeBits(param.dtype) < 8;
-  size_t size = pairs ? 1 : runtime::dtypeBits(param.dtype) / 8, bytes = pairs ? (elements + 1) / 2 : elements * size;
+  size_t size = pairs ? 1 : runtime::dtypeBits(param.dtype) / 8,
+         bytes = pairs ? (elements + 1) / 2 : elements * size;
   argument.buffer = Buffer(bytes, param.align);
   if (!argument.buffer.getData())
-    return session.failData("not enough memory for '" + param.name + "' (" + Twine(bytes) + " bytes)");
+    return session.failData("not enough memory for '" + param.name + "' (" + Twine(bytes) +
+                            " bytes)");
   if (file == files.end()) {
     if (param.access != runtime::Access::Out)
       fillRandom(argument);
   } else if (isDense(argument)) {
-    std::memcpy(argument.buffer.getData(), file->second.data.data(), std::min<size_t>(file->second.data.size(), bytes));
+    std::memcpy(argument.buffer.getData(), file->second.data.data(),
+                std::min<size_t>(file->second.data.size(), bytes));
   } else {
-    copyStrided(argument.buffer.getData(), file->second.data.data(), pairs ? inBytes(argument.shape, false) : argument.shape,
+    copyStrided(argument.buffer.getData(), file->second.data.data(),
+                pairs ? inBytes(argument.shape, false) : argument.shape,
                 pairs ? inBytes(argument.strides, true) : argument.strides, size, true);
   }
   return true;
@@ -279,11 +303,17 @@ bool RunArguments::bind(const runtime::Kernel &kernel) {
   for (const auto &[name, extent] : options.random)
     bindings.emplace(name, extent);
   for (const auto &[name, file] : files)
-    if (name.find('[') != std::string::npos && none_of(kernel.params, [&, &name = name](const runtime::Param &param) { return param.name == name; }))
-      return session.failCall("'" + name + "' does not exist: the array has " +
-                              Twine(count_if(kernel.params, [&, &name = name](const runtime::Param &param) {
-                                return StringRef(param.name).starts_with(StringRef(name).split('[').first.str() + "[");
-                              })) + " tensors in this instance of the kernel");
+    if (name.find('[') != std::string::npos &&
+        none_of(kernel.params,
+                [&, &name = name](const runtime::Param &param) { return param.name == name; }))
+      return session.failCall(
+          "'" + name + "' does not exist: the array has " +
+          Twine(count_if(kernel.params,
+                         [&, &name = name](const runtime::Param &param) {
+                           return StringRef(param.name)
+                               .starts_with(StringRef(name).split('[').first.str() + "[");
+                         })) +
+          " tensors in this instance of the kernel");
   // Inputs first: the sizes of everything else follow from them.
   for (const runtime::Param &param : kernel.params)
     if (auto file = files.find(param.name); file != files.end())
@@ -294,7 +324,8 @@ bool RunArguments::bind(const runtime::Kernel &kernel) {
       const runtime::Param &param = kernel.params[i];
       arguments[i].param = &param;
       bool isScalar = param.kind == runtime::Param::Kind::Scalar;
-      if (isScalar == scalars && !(isScalar ? bindScalar(param, arguments[i]) : makeTensor(param, arguments[i])))
+      if (isScalar == scalars &&
+          !(isScalar ? bindScalar(param, arguments[i]) : makeTensor(param, arguments[i])))
         return false;
     }
   return true;
@@ -319,14 +350,16 @@ static void makeRandom(uint64_t seed, runtime::Dtype dtype, char *data, size_t c
   }
 }
 
-/// Normal numbers for floats, 0 to 9 for integers, any for those of 4 bits; the same for the same seed and name on every machine.
+/// Normal numbers for floats, 0 to 9 for integers, any for those of 4 bits; the same for the same
+/// seed and name on every machine.
 void RunArguments::fillRandom(RunArgument &argument) {
   const runtime::Param &param = *argument.param;
   uint64_t seed = options.seed * 0x9e3779b97f4a7c15ull;
   for (char c : param.name)
     seed = (seed ^ uint8_t(c)) * 0x100000001b3ull;
   size_t size = (runtime::dtypeBits(param.dtype) + 7) / 8;
-  // Long tensors repeat what they begin with, after a prime number of elements: no two rows are alike, and it takes no time.
+  // Long tensors repeat what they begin with, after a prime number of elements: no two rows are
+  // alike, and it takes no time.
   constexpr size_t period = 1048573;
   size_t bytes = argument.buffer.getBytes(), have = std::min(bytes / size, period) * size;
   char *data = argument.buffer.getData();
@@ -345,7 +378,8 @@ void RunArguments::fillRandom(RunArgument &argument) {
   }
 }
 
-//===--- Handing over ----------------------------------------------------------------------------------------------===//
+//===--- Handing over
+//----------------------------------------------------------------------------------------------===//
 
 std::vector<tile_argument> RunArguments::describe(ArrayRef<void *> addresses) const {
   std::vector<tile_argument> result;
@@ -372,16 +406,21 @@ std::vector<tile_argument> RunArguments::describe(ArrayRef<void *> addresses) co
 /// Element by element: within `tolerance` of the largest element expected, NaN with NaN.
 bool RunArguments::compareOutputs() {
   for (const auto &[name, path] : options.expected) {
-    auto found = find_if(arguments, [&, &name = name](const RunArgument &argument) { return argument.param->name == name; });
-    if (found == arguments.end() || found->param->access == runtime::Access::In || found->param->kind != runtime::Param::Kind::Tensor)
-      return session.failCall("'" + name + "' is no output of the kernel, in --expect " + name + "=" + path);
+    auto found = find_if(arguments, [&, &name = name](const RunArgument &argument) {
+      return argument.param->name == name;
+    });
+    if (found == arguments.end() || found->param->access == runtime::Access::In ||
+        found->param->kind != runtime::Param::Kind::Tensor)
+      return session.failCall("'" + name + "' is no output of the kernel, in --expect " + name +
+                              "=" + path);
     runtime::NpyArray expected;
     runtime::Dtype dtype = found->param->dtype;
     if (runtime::Error error = runtime::readNpy(path, dtype, expected))
       return session.failCall(error.message);
     if (expected.shape != found->shape || !isDense(*found))
       return session.failData("'" + name + "' and '" + path + "' have different shapes");
-    std::string difference = compareTensors(dtype, found->buffer.getData(), expected.data.data(), found->buffer.getBytes(), options.tolerance);
+    std::string difference = compareTensors(dtype, found->buffer.getData(), expected.data.data(),
+                                            found->buffer.getBytes(), options.tolerance);
     if (!difference.empty())
       return session.failData("'" + name + "' differs from '" + path + "' " + difference);
   }
@@ -402,10 +441,12 @@ bool RunArguments::writeOutputs() {
     const char *data = argument.buffer.getData();
     if (!isDense(argument)) {
       dense.resize(count);
-      copyStrided(argument.buffer.getData(), dense.data(), argument.shape, argument.strides, size, false);
+      copyStrided(argument.buffer.getData(), dense.data(), argument.shape, argument.strides, size,
+                  false);
       data = dense.data();
     }
-    if (runtime::Error error = runtime::writeNpy(*path, argument.param->dtype, argument.shape, data))
+    if (runtime::Error error =
+            runtime::writeNpy(*path, argument.param->dtype, argument.shape, data))
       return session.failCall(error.message);
   }
   return true;

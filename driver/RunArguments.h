@@ -18,7 +18,8 @@ namespace tile {
 class Buffer {
 public:
   Buffer() = default;
-  /// `bytes` bytes of zeros, aligned to `align`. Holds nothing (see getData) where there is not that much memory.
+  /// `bytes` bytes of zeros, aligned to `align`. Holds nothing (see getData) where there is not
+  /// that much memory.
   Buffer(size_t bytes, size_t align);
 
   char *getData() const { return data; }
@@ -48,7 +49,8 @@ using RandomCache = std::map<std::pair<uint64_t, runtime::Dtype>, std::vector<ch
 /// What --arg and --random give for one kernel.
 class RunArguments {
 public:
-  RunArguments(const Options &options, Session &session, RandomCache *cache = nullptr) : options(options), session(session), cache(cache) {}
+  RunArguments(const Options &options, Session &session, RandomCache *cache = nullptr)
+      : options(options), session(session), cache(cache) {}
 
   /// Checks the names of --arg and --out against the kernel's declaration and reads the .npy files.
   bool load(const ast::KernelDecl &kernel);
@@ -57,13 +59,14 @@ public:
   std::map<std::string, std::string> getDtypes() const;
   std::map<std::string, std::vector<int64_t>> getShapes() const;
 
-  /// Makes an argument of every parameter of the instance: sizes of outputs follow from the named dimensions.
+  /// Makes an argument of every parameter of the instance: sizes of outputs follow from the named
+  /// dimensions.
   bool bind(const runtime::Kernel &kernel);
 
   std::vector<RunArgument> &getArguments() { return arguments; }
 
-  /// The arguments as the runtime's C interface has them; they point into this object. `addresses`, where given,
-  /// replaces the tensors' host addresses, one for each parameter.
+  /// The arguments as the runtime's C interface has them; they point into this object. `addresses`,
+  /// where given, replaces the tensors' host addresses, one for each parameter.
   std::vector<tile_argument> describe(llvm::ArrayRef<void *> addresses = {}) const;
 
   /// Writes the files that --out names, and compares with those that --expect names.
@@ -86,7 +89,8 @@ private:
   std::vector<RunArgument> arguments;
 };
 
-/// Times a kernel by `time`; prints the median, and writes it to --measure's file. False as soon as `time` is.
+/// Times a kernel by `time`; prints the median, and writes it to --measure's file. False as soon as
+/// `time` is.
 bool measure(const Options &options, Session &session, llvm::StringRef name,
              llvm::function_ref<bool(const TimingLimits &, Timing &)> time);
 

@@ -16,24 +16,27 @@ bool chooseCudaTarget(Options &options, Session &session) {
     return reportRuntimeError(session, error);
   runtime::CUdevice device;
   int major = 0, minor = 0;
-  for (runtime::CUresult result : {driver->deviceGet(&device, options.ordinals.empty() ? 0 : int(options.ordinals.front())),
-                                   driver->deviceGetAttribute(&major, runtime::cuda::attributeComputeMajor, device),
-                                   driver->deviceGetAttribute(&minor, runtime::cuda::attributeComputeMinor, device)})
+  for (runtime::CUresult result :
+       {driver->deviceGet(&device, options.ordinals.empty() ? 0 : int(options.ordinals.front())),
+        driver->deviceGetAttribute(&major, runtime::cuda::attributeComputeMajor, device),
+        driver->deviceGetAttribute(&minor, runtime::cuda::attributeComputeMinor, device)})
     if ((error = driver->check(result, "asking for the device's architecture")))
       return reportRuntimeError(session, error);
   std::string name = "sm_" + std::to_string(major * 10 + minor);
   if (findGPUArch(name + "a"))
     name += "a";
   if (!findGPUArch(name))
-    return session.failCall("the device is an " + name + ", for which there is no target; see tilec --version");
+    return session.failCall("the device is an " + name +
+                            ", for which there is no target; see tilec --version");
   options.target = name;
   return true;
 }
 
 /// A cubin where this machine can assemble one, else PTX for the driver's own assembler.
-static bool makeImage(Compiler &compiler, const Options &options, Session &session, std::string &image) {
-  if (!compiler.optimize() || !compiler.lowerToGPU() || !compiler.lowerToLLVM() || !compiler.optimizeLLVM() ||
-      !compiler.emitPTX())
+static bool makeImage(Compiler &compiler, const Options &options, Session &session,
+                      std::string &image) {
+  if (!compiler.optimize() || !compiler.lowerToGPU() || !compiler.lowerToLLVM() ||
+      !compiler.optimizeLLVM() || !compiler.emitPTX())
     return false;
   if (!hasAssembler(options.ptxasPath, options.executable)) {
     image = compiler.getProduct(Stage::PTX);
@@ -45,8 +48,8 @@ static bool makeImage(Compiler &compiler, const Options &options, Session &sessi
   return true;
 }
 
-/// The manifest beside a binary. Its instances are those of its own compilation: the one that fits the arguments is taken by
-/// the runtime.
+/// The manifest beside a binary. Its instances are those of its own compilation: the one that fits
+/// the arguments is taken by the runtime.
 static std::optional<runtime::Manifest> readManifest(const std::string &path, Session &session) {
   auto file = MemoryBuffer::getFile(path);
   if (!file) {
@@ -54,14 +57,16 @@ static std::optional<runtime::Manifest> readManifest(const std::string &path, Se
     return std::nullopt;
   }
   std::string error;
-  std::optional<runtime::Manifest> manifest = runtime::parseManifest((*file)->getBuffer().str(), error);
+  std::optional<runtime::Manifest> manifest =
+      runtime::parseManifest((*file)->getBuffer().str(), error);
   if (manifest && !manifest->kernels.empty())
     return manifest;
   session.failCall("'" + path + "': " + (manifest ? "it describes no kernel" : error));
   return std::nullopt;
 }
 
-bool readImage(const std::string &path, Session &session, std::string &image, runtime::Manifest &manifest) {
+bool readImage(const std::string &path, Session &session, std::string &image,
+               runtime::Manifest &manifest) {
   auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)
     return session.failCall("cannot read '" + path + "': " + file.getError().message());
@@ -73,8 +78,10 @@ bool readImage(const std::string &path, Session &session, std::string &image, ru
   return true;
 }
 
-bool runOnCuda(Compiler &compiler, RunArguments &arguments, const Options &options, Session &session) {
-  const runtime::CudaDriver *driver = openCudaDevice(options.ordinals.empty() ? 0 : options.ordinals.front(), session);
+bool runOnCuda(Compiler &compiler, RunArguments &arguments, const Options &options,
+               Session &session) {
+  const runtime::CudaDriver *driver =
+      openCudaDevice(options.ordinals.empty() ? 0 : options.ordinals.front(), session);
   if (!driver)
     return false;
   std::string image;
@@ -90,13 +97,16 @@ bool runOnCuda(Compiler &compiler, RunArguments &arguments, const Options &optio
   std::vector<void *> addresses = onDevice.getAddresses();
   std::vector<tile_argument> described = arguments.describe(addresses);
   CudaKernel kernel(*driver, session);
-  if (!kernel.load(image, compiler.getManifest(), record.name) || !kernel.launch(described) || !kernel.wait())
+  if (!kernel.load(image, compiler.getManifest(), record.name) || !kernel.launch(described) ||
+      !kernel.wait())
     return false;
   if (runtime::Error error = onDevice.download(arguments))
     return reportRuntimeError(session, error);
-  return arguments.writeOutputs() && (!options.time || measure(options, session, record.name, [&](const TimingLimits &limits, Timing &timing) {
-    return kernel.time(limits, described, timing);
-  }));
+  return arguments.writeOutputs() &&
+         (!options.time ||
+          measure(options, session, record.name, [&](const TimingLimits &limits, Timing &timing) {
+            return kernel.time(limits, described, timing);
+          }));
 }
 
 } // namespace tile

@@ -11,10 +11,12 @@ namespace tile {
 bool chooseCudaTarget(Options &options, Session &session);
 
 /// Reads a binary and the manifest beside it.
-bool readImage(const std::string &path, Session &session, std::string &image, runtime::Manifest &manifest);
+bool readImage(const std::string &path, Session &session, std::string &image,
+               runtime::Manifest &manifest);
 
 /// Compiles what `compiler` has elaborated and runs it on the device.
-bool runOnCuda(Compiler &compiler, RunArguments &arguments, const Options &options, Session &session);
+bool runOnCuda(Compiler &compiler, RunArguments &arguments, const Options &options,
+               Session &session);
 
 } // namespace tile
 

@@ -35,7 +35,8 @@ Session::Session(const Options &options, raw_ostream &stream)
     render = JsonRenderer(sources, stream);
   else
     render = TextRenderer(sources, stream, options.color);
-  diagnostics.setConsumer([render = std::move(render), pattern = std::make_shared<Regex>(options.remarksRegex),
+  diagnostics.setConsumer([render = std::move(render),
+                           pattern = std::make_shared<Regex>(options.remarksRegex),
                            all = options.remarksRegex.empty()](const Diagnostic &diagnostic) {
     if (diagnostic.severity != Severity::remark || all || pattern->match(diagnostic.message))
       render(diagnostic);
@@ -75,7 +76,8 @@ bool Session::failAssert(StringRef message, StringRef path, unsigned line) {
 
 bool Session::failInternal(const Twine &message) {
   diagnostics.report(diag::internalError, Range(), message)
-      .note(Twine("this is a mistake of ") + getCompilerVersion() + "; please report it together with the source");
+      .note(Twine("this is a mistake of ") + getCompilerVersion() +
+            "; please report it together with the source");
   internal = true;
   return false;
 }
@@ -93,7 +95,8 @@ int Session::getExitCode() const {
   return internal ? exitInternal : code;
 }
 
-//===--- MLIR ------------------------------------------------------------------------------------------------------===//
+//===--- MLIR
+//------------------------------------------------------------------------------------------------------===//
 
 Range Session::getRange(mlir::Location location) const {
   if (auto place = mlir::dyn_cast<mlir::FileLineColRange>(location)) {
@@ -101,7 +104,8 @@ Range Session::getRange(mlir::Location location) const {
       FileID file = FileID(i);
       if (sources.name(file) != place.getFilename().getValue())
         continue;
-      Range first = sources.lineRange(file, place.getStartLine()), last = sources.lineRange(file, place.getEndLine());
+      Range first = sources.lineRange(file, place.getStartLine()),
+            last = sources.lineRange(file, place.getEndLine());
       if (!first.isValid() || !last.isValid())
         return Range();
       uint32_t begin = std::min(first.begin + std::max(place.getStartColumn(), 1u) - 1, first.end);
@@ -131,8 +135,10 @@ void Session::addNotes(DiagnosticBuilder &builder, mlir::Location location) cons
 
 /// A complaint about the shape of the IR itself: no source can be blamed for that.
 static bool isAboutIR(StringRef message) {
-  return (message.starts_with("'") && message.contains("' op ")) || message.starts_with("failed to legalize") ||
-         message.contains("unrealized_conversion_cast") || message.starts_with("cannot be converted to LLVM IR");
+  return (message.starts_with("'") && message.contains("' op ")) ||
+         message.starts_with("failed to legalize") ||
+         message.contains("unrealized_conversion_cast") ||
+         message.starts_with("cannot be converted to LLVM IR");
 }
 
 void Session::report(mlir::Diagnostic &diagnostic) {
@@ -166,7 +172,8 @@ void Session::report(mlir::Diagnostic &diagnostic) {
     builder.note(getRange(note.getLocation()), note.str());
 }
 
-//===--- Phases ----------------------------------------------------------------------------------------------------===//
+//===--- Phases
+//----------------------------------------------------------------------------------------------------===//
 
 Phase::Phase(const Options &options, StringRef name) : on(options.timeReport), name(name) {
   if (on)

@@ -25,7 +25,8 @@ public:
   SourceManager &getSources() { return sources; }
   DiagnosticEngine &getDiagnostics() { return diagnostics; }
 
-  /// Reports what the call got wrong, or a file that cannot be read or written: exit code 2. Returns false.
+  /// Reports what the call got wrong, or a file that cannot be read or written: exit code 2.
+  /// Returns false.
   bool failCall(const llvm::Twine &message);
   /// Reports wrong data: exit code 1. Returns false.
   bool failData(const llvm::Twine &message);

@@ -9,7 +9,8 @@ using namespace llvm;
 namespace tile {
 
 ArrayRef<StringRef> getStageNames() {
-  static const StringRef names[] = {"ast", "tile", "tile-opt", "gpu", "llvm", "ptx", "cubin", "obj"};
+  static const StringRef names[] = {"ast",  "tile", "tile-opt", "gpu",
+                                    "llvm", "ptx",  "cubin",    "obj"};
   return names;
 }
 

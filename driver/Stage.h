@@ -1,4 +1,5 @@
-// The stages of a compilation, in order. They are the kinds of --emit, the arguments of --stop-after and the names of dumps.
+// The stages of a compilation, in order. They are the kinds of --emit, the arguments of
+// --stop-after and the names of dumps.
 #ifndef TILE_DRIVER_STAGE_H
 #define TILE_DRIVER_STAGE_H
 

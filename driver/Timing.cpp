@@ -5,7 +5,8 @@
 
 namespace tile {
 
-bool timeKernel(const TimingLimits &limits, llvm::function_ref<bool(unsigned, double &)> run, Timing &timing) {
+bool timeKernel(const TimingLimits &limits, llvm::function_ref<bool(unsigned, double &)> run,
+                Timing &timing) {
   constexpr double batch = 1; // milliseconds
   std::vector<double> times;
   double sum = 0, time = 0;
@@ -15,7 +16,8 @@ bool timeKernel(const TimingLimits &limits, llvm::function_ref<bool(unsigned, do
   unsigned count = unsigned(std::clamp(batch / std::max(time, 1e-6), 1.0, 50.0));
   if (timing.slow)
     times.push_back(time);
-  while (!timing.slow && (times.size() < limits.fewest || (sum < limits.enough && times.size() < limits.most))) {
+  while (!timing.slow &&
+         (times.size() < limits.fewest || (sum < limits.enough && times.size() < limits.most))) {
     if (!run(count, time))
       return false;
     times.push_back(time);

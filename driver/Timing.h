@@ -11,7 +11,7 @@ namespace tile {
 struct TimingLimits {
   size_t fewest = 5, most = 100; ///< batches
   double enough = 300;           ///< milliseconds after which no batch is begun
-  double giveUp = 0;             ///< milliseconds from which a launch is too slow to be timed further; 0: none
+  double giveUp = 0; ///< milliseconds from which a launch is too slow to be timed further; 0: none
 };
 
 struct Timing {
@@ -20,8 +20,10 @@ struct Timing {
   bool slow = false; ///< given up
 };
 
-/// Calls `run(count, milliseconds)`, which runs the kernel `count` times and says how long one took. False as soon as it is.
-bool timeKernel(const TimingLimits &limits, llvm::function_ref<bool(unsigned count, double &milliseconds)> run, Timing &timing);
+/// Calls `run(count, milliseconds)`, which runs the kernel `count` times and says how long one
+/// took. False as soon as it is.
+bool timeKernel(const TimingLimits &limits,
+                llvm::function_ref<bool(unsigned count, double &milliseconds)> run, Timing &timing);
 
 } // namespace tile
 

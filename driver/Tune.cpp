@@ -1,4 +1,5 @@
-// `tilec tune`: measures the configurations of a kernel and keeps the best. docs/Tuning.md says how it searches.
+// `tilec tune`: measures the configurations of a kernel and keeps the best. docs/Tuning.md says how
+// it searches.
 #include "driver/Tune.h"
 #include "codegen/Assemble.h"
 #include "driver/Compile.h"
@@ -30,19 +31,24 @@ std::string Tuner::workPath(const Twine &name) const {
 }
 
 std::string Tuner::imagePath(size_t config) const {
-  std::string identity = allSources + '\0' + configs[config] + '\0' + options.target + '\0' + std::to_string(options.level) + '\0' + getCompilerVersion();
+  std::string identity = allSources + '\0' + configs[config] + '\0' + options.target + '\0' +
+                         std::to_string(options.level) + '\0' + getCompilerVersion();
   std::string path = workPath(utohexstr(xxh3_64bits(identity), /*LowerCase=*/true));
   // A machine without an assembler takes what one that has it made ahead.
-  bool isCubin = hasAssembler(options.ptxasPath, options.executable) || sys::fs::exists(path + ".cubin");
+  bool isCubin =
+      hasAssembler(options.ptxasPath, options.executable) || sys::fs::exists(path + ".cubin");
   return path + (isCubin ? ".cubin" : ".ptx");
 }
 
 std::string Tuner::referencePath(size_t shape, StringRef output) const {
-  return workPath("expected-" + utohexstr(xxh3_64bits(allSources + shapes[shape] + std::to_string(options.seed)), /*LowerCase=*/true) + "-" +
-                  output + ".npy");
+  return workPath("expected-" +
+                  utohexstr(xxh3_64bits(allSources + shapes[shape] + std::to_string(options.seed)),
+                            /*LowerCase=*/true) +
+                  "-" + output + ".npy");
 }
 
-//===--- Before measuring ------------------------------------------------------------------------------------------===//
+//===--- Before measuring
+//------------------------------------------------------------------------------------------===//
 
 bool Tuner::readSpace() {
   Compiler compiler(options, session, options.inputs.front());
@@ -50,11 +56,13 @@ bool Tuner::readSpace() {
     return false;
   std::vector<const ast::KernelDecl *> kernels;
   for (const ast::DeclPtr &decl : compiler.getProgram()->decls)
-    if (auto *each = dyn_cast<ast::KernelDecl>(decl.get()); each && (options.kernel.empty() || options.kernel == each->name.text))
+    if (auto *each = dyn_cast<ast::KernelDecl>(decl.get());
+        each && (options.kernel.empty() || options.kernel == each->name.text))
       kernels.push_back(each);
   if (kernels.size() != 1)
-    return session.failCall(kernels.empty() ? "the file has no such kernel: choose one with --kernel NAME"
-                                            : "the file has several kernels: choose one with --kernel NAME");
+    return session.failCall(kernels.empty()
+                                ? "the file has no such kernel: choose one with --kernel NAME"
+                                : "the file has several kernels: choose one with --kernel NAME");
   kernel = kernels.front()->name.text;
   options.kernel = kernel;
   for (const ast::Param &param : kernels.front()->params)
@@ -65,12 +73,14 @@ bool Tuner::readSpace() {
   request.defines.assign(options.defines.begin(), options.defines.end());
   request.target = options.target;
   mlir::MLIRContext context;
-  std::optional<TuneSpace> read = readTuneSpace(*compiler.getProgram(), *kernels.front(), request, session.getDiagnostics(), context);
+  std::optional<TuneSpace> read = readTuneSpace(*compiler.getProgram(), *kernels.front(), request,
+                                                session.getDiagnostics(), context);
   if (!read)
     return false;
   space = std::move(*read);
   if (space.configs.size() < 2)
-    return session.failCall("kernel '" + kernel + "' has nothing to choose: give it a `tune` clause with sets, as in " +
+    return session.failCall("kernel '" + kernel +
+                            "' has nothing to choose: give it a `tune` clause with sets, as in " +
                             "tune { BLOCK in {512, 1024, 2048}; warps in {4, 8}; }");
   if (!keepListed())
     return false;
@@ -87,11 +97,13 @@ bool Tuner::readSpace() {
     shapes.push_back(toText(shape));
   usable.assign(configs.size(), true);
   if (isOnGPU() && !tune.precompile && tune.logs.empty())
-    estimates = estimateSpace(*compiler.getProgram(), *kernels.front(), request, space.configs, tune.shapes, session.getSources());
+    estimates = estimateSpace(*compiler.getProgram(), *kernels.front(), request, space.configs,
+                              tune.shapes, session.getSources());
   return true;
 }
 
-/// Leaves out what no --config fits, but for the first configuration: what it computes is what others are compared with.
+/// Leaves out what no --config fits, but for the first configuration: what it computes is what
+/// others are compared with.
 bool Tuner::keepListed() {
   std::vector<TuneConfig> list;
   if (!readConfigList(tune.configs, session, list))
@@ -100,10 +112,15 @@ bool Tuner::keepListed() {
     return true;
   for (const TuneConfig &wanted : list)
     if (none_of(space.configs, [&](const TuneConfig &config) { return fits(config, wanted); }))
-      return session.failCall("--config " + toText(wanted) + ": no configuration of the `tune` clause of kernel '" + kernel +
-                              "' has these values; there are " + Twine(space.configs.size()) + ", the last is " + toText(space.configs.back()));
-  auto isUnlisted = [&](const TuneConfig &config) { return none_of(list, [&](const TuneConfig &wanted) { return fits(config, wanted); }); };
-  space.configs.erase(std::remove_if(space.configs.begin() + 1, space.configs.end(), isUnlisted), space.configs.end());
+      return session.failCall("--config " + toText(wanted) +
+                              ": no configuration of the `tune` clause of kernel '" + kernel +
+                              "' has these values; there are " + Twine(space.configs.size()) +
+                              ", the last is " + toText(space.configs.back()));
+  auto isUnlisted = [&](const TuneConfig &config) {
+    return none_of(list, [&](const TuneConfig &wanted) { return fits(config, wanted); });
+  };
+  space.configs.erase(std::remove_if(space.configs.begin() + 1, space.configs.end(), isUnlisted),
+                      space.configs.end());
   return true;
 }
 
@@ -122,7 +139,8 @@ bool Tuner::chooseDevices() {
   auto nameOf = [&](unsigned ordinal) {
     char name[256] = "";
     runtime::CUdevice device;
-    bool good = !driver->deviceGet(&device, int(ordinal)) && !driver->deviceGetName(name, sizeof name, device);
+    bool good = !driver->deviceGet(&device, int(ordinal)) &&
+                !driver->deviceGetName(name, sizeof name, device);
     return std::string(good ? name : "");
   };
   bool all = options.ordinals.empty();
@@ -131,19 +149,27 @@ bool Tuner::chooseDevices() {
       options.ordinals.push_back(i);
   for (unsigned ordinal : options.ordinals)
     if (ordinal >= unsigned(count) || nameOf(ordinal) != nameOf(options.ordinals.front()))
-      return session.failCall("there are " + Twine(count) + " devices, and those of one search must be alike: 'cuda:" + Twine(ordinal) + "' is not like '" +
-                              nameOf(options.ordinals.front()) + "'");
+      return session.failCall(
+          "there are " + Twine(count) + " devices, and those of one search must be alike: 'cuda:" +
+          Twine(ordinal) + "' is not like '" + nameOf(options.ordinals.front()) + "'");
   deviceName = nameOf(options.ordinals.front());
   return true;
 }
 
 bool Tuner::openLog() {
-  std::vector<NameValue> identity = {{"kernel", kernel}, {"source", allSources}, {"compiler", getCompilerVersion()}, {"target", options.target}};
+  std::vector<NameValue> identity = {{"kernel", kernel},
+                                     {"source", allSources},
+                                     {"compiler", getCompilerVersion()},
+                                     {"target", options.target}};
   // Without a GPU, logs are put together that were made on one.
   if (!isOnGPU() || deviceName != "cuda")
     identity.emplace_back("device", deviceName);
-  std::string stale, error, name = tune.shards > 1 ? ("log-" + Twine(tune.shard) + "-of-" + Twine(tune.shards) + ".jsonl").str() : "log.jsonl";
-  log = tune.logs.empty() ? TuneLog::open(workPath(name), identity, tune.force, stale, error) : TuneLog::inMemory(identity);
+  std::string stale, error,
+      name = tune.shards > 1
+                 ? ("log-" + Twine(tune.shard) + "-of-" + Twine(tune.shards) + ".jsonl").str()
+                 : "log.jsonl";
+  log = tune.logs.empty() ? TuneLog::open(workPath(name), identity, tune.force, stale, error)
+                          : TuneLog::inMemory(identity);
   if (!log)
     return session.failCall(error);
   if (!stale.empty())
@@ -155,7 +181,8 @@ bool Tuner::openLog() {
 }
 
 std::vector<std::string> Tuner::commonWords(StringRef config) const {
-  std::vector<std::string> words = {options.inputs.front(), "--kernel=" + kernel, "-O" + std::to_string(options.level)};
+  std::vector<std::string> words = {options.inputs.front(), "--kernel=" + kernel,
+                                    "-O" + std::to_string(options.level)};
   for (const NameValue &define : options.defines)
     words.push_back("-D" + define.first + "=" + define.second);
   for (const std::string &folder : options.includes)
@@ -186,7 +213,8 @@ bool Tuner::compile() {
   runChildren(
       missing.size(), tune.jobs, tune.timeout,
       [&](size_t i) {
-        std::vector<std::string> words = {options.executable}, common = commonWords(configs[missing[i]]);
+        std::vector<std::string> words = {options.executable},
+                                 common = commonWords(configs[missing[i]]);
         words.insert(words.end(), common.begin(), common.end());
         words.insert(words.end(), {"--target=" + options.target, "-o", partPath(missing[i])});
         if (!options.cacheFolder.empty())
@@ -195,26 +223,35 @@ bool Tuner::compile() {
       },
       [&](size_t i, const ChildResult &result) {
         std::string path = imagePath(missing[i]), part = partPath(missing[i]);
-        usable[missing[i]] = result.isGood() && !sys::fs::rename(part + ".json", path + ".json") && !sys::fs::rename(part, path);
-        progress.step((configs[missing[i]].empty() ? "defaults" : configs[missing[i]]) + (usable[missing[i]] ? "" : ": left out, " + getReason(result, tune.timeout)));
+        usable[missing[i]] = result.isGood() && !sys::fs::rename(part + ".json", path + ".json") &&
+                             !sys::fs::rename(part, path);
+        progress.step((configs[missing[i]].empty() ? "defaults" : configs[missing[i]]) +
+                      (usable[missing[i]] ? "" : ": left out, " + getReason(result, tune.timeout)));
       });
   return true;
 }
 
-//===--- The result ------------------------------------------------------------------------------------------------===//
+//===--- The result
+//------------------------------------------------------------------------------------------------===//
 
-/// Times by configuration and shape: those made with full care, or all. Where the best were compared in turns, nothing else is better
-/// than they: it was when it was measured, but perhaps the clocks were.
+/// Times by configuration and shape: those made with full care, or all. Where the best were
+/// compared in turns, nothing else is better than they: it was when it was measured, but perhaps
+/// the clocks were.
 std::vector<std::vector<double>> Tuner::readTimes(bool all) const {
   std::vector<std::vector<double>> times;
   for (size_t c = 0; c < configs.size(); ++c) {
-    std::vector<double> &row = times.emplace_back(shapes.size(), std::numeric_limits<double>::infinity());
+    std::vector<double> &row =
+        times.emplace_back(shapes.size(), std::numeric_limits<double>::infinity());
     for (size_t s = 0; s < shapes.size() && !hasFailed(c); ++s)
-      if (const Measurement *found = log->findBest(configs[c], shapes[s]); found && (all || found->effort >= fullEffort || found->status == "slow"))
+      if (const Measurement *found = log->findBest(configs[c], shapes[s]);
+          found && (all || found->effort >= fullEffort || found->status == "slow"))
         row[s] = found->mean;
   }
   for (size_t s = 0; s < shapes.size(); ++s) {
-    auto isCompared = [&](size_t c) { const Measurement *found = log->findBest(configs[c], shapes[s]); return found && found->effort > fullEffort; };
+    auto isCompared = [&](size_t c) {
+      const Measurement *found = log->findBest(configs[c], shapes[s]);
+      return found && found->effort > fullEffort;
+    };
     double best = std::numeric_limits<double>::infinity();
     for (size_t c = 0; c < configs.size(); ++c)
       best = isCompared(c) ? std::min(best, times[c][s]) : best;
@@ -240,8 +277,10 @@ bool Tuner::writeResult() {
   if (chosen.empty() && !writeFiles(files, session))
     return false;
   if (chosen.empty())
-    return session.failData("no configuration was measured at every shape" + Twine(isOverBudget() ? ": the budget is too small" : "; the log says why: ") +
-                            (isOverBudget() ? "" : workPath("log.jsonl")));
+    return session.failData(
+        "no configuration was measured at every shape" +
+        Twine(isOverBudget() ? ": the budget is too small" : "; the log says why: ") +
+        (isOverBudget() ? "" : workPath("log.jsonl")));
   TuneResult result;
   result.kernel = kernel;
   result.target = options.target;
@@ -269,8 +308,9 @@ bool Tuner::writeResult() {
   size_t failed = 0;
   for (const Measurement &each : log->getMeasurements())
     failed += !each.isTimed();
-  outs() << configs.size() << " configurations of " << space.combinations << " combinations, " << log->getMeasurements().size() << " measurements, "
-         << failed << " left out, " << format("%.0f s", secondsSinceStart()) << "\n";
+  outs() << configs.size() << " configurations of " << space.combinations << " combinations, "
+         << log->getMeasurements().size() << " measurements, " << failed << " left out, "
+         << format("%.0f s", secondsSinceStart()) << "\n";
   if (!options.output.empty())
     files.push_back({options.output, toJson(result)});
   return writeFiles(files, session);

@@ -15,25 +15,29 @@ struct Measurement {
   std::string reason;        ///< why it is not ok
   double milliseconds = 0;   ///< median; of "ok" and "slow"
   double mean = 0;           ///< the same; of a round, the geometric mean of it and those before
-  unsigned effort = 0;       ///< how carefully it was timed: 0 to fullEffort; above, the number of a round
-  double seconds = 0;        ///< that the measurement took, with all that belongs to it
+  unsigned effort =
+      0;              ///< how carefully it was timed: 0 to fullEffort; above, the number of a round
+  double seconds = 0; ///< that the measurement took, with all that belongs to it
   bool isTimed() const { return status == "ok" || status == "slow"; }
 };
 
-/// The log of a search: one line of JSON for each measurement, on disk as soon as it is made, so that a search that is cut off
-/// goes on where it was. One process at a time writes it.
+/// The log of a search: one line of JSON for each measurement, on disk as soon as it is made, so
+/// that a search that is cut off goes on where it was. One process at a time writes it.
 class TuneLog {
 public:
-  /// Reads what the file has. A log of another source, compiler, target or device is set aside as FILE.stale, with the reason
-  /// in `stale`. Nothing, with the reason in `error`, where the file cannot be used.
-  static std::optional<TuneLog> open(const std::string &path, const std::vector<NameValue> &identity, bool startOver,
+  /// Reads what the file has. A log of another source, compiler, target or device is set aside as
+  /// FILE.stale, with the reason in `stale`. Nothing, with the reason in `error`, where the file
+  /// cannot be used.
+  static std::optional<TuneLog> open(const std::string &path,
+                                     const std::vector<NameValue> &identity, bool startOver,
                                      std::string &stale, std::string &error);
   /// A log without a file.
   static TuneLog inMemory(const std::vector<NameValue> &identity);
   /// Reads a log of another shard.
   bool merge(const std::string &path, std::string &error);
 
-  /// The measurement of that effort; without one a failure, one that was too slow, or a more careful one. Null if there is none.
+  /// The measurement of that effort; without one a failure, one that was too slow, or a more
+  /// careful one. Null if there is none.
   const Measurement *find(llvm::StringRef config, llvm::StringRef shape, unsigned effort) const;
   /// The most careful measurement, or a failure.
   const Measurement *findBest(llvm::StringRef config, llvm::StringRef shape) const;
@@ -51,10 +55,12 @@ private:
   llvm::StringMap<std::vector<size_t>> index; ///< by configuration and shape, in the log's order
 };
 
-/// Chooses at most `variants` configurations: the best of every shape where these are not more, else so that the geometric mean over the
-/// shapes of the time lost is least, or the largest loss at one shape (`worst`). A time is infinite where nothing was measured. The first
-/// of them is the best on the whole. Empty where no choice has a time at every shape.
-std::vector<size_t> chooseVariants(const std::vector<std::vector<double>> &milliseconds, unsigned variants, bool worst = false);
+/// Chooses at most `variants` configurations: the best of every shape where these are not more,
+/// else so that the geometric mean over the shapes of the time lost is least, or the largest loss
+/// at one shape (`worst`). A time is infinite where nothing was measured. The first of them is the
+/// best on the whole. Empty where no choice has a time at every shape.
+std::vector<size_t> chooseVariants(const std::vector<std::vector<double>> &milliseconds,
+                                   unsigned variants, bool worst = false);
 
 /// Runs the command. Returns the exit code.
 int tuneKernel(Options &options, Session &session);

@@ -14,11 +14,17 @@ using namespace llvm;
 namespace tile {
 
 std::string toText(const TuneConfig &config) {
-  return join(map_range(config, [](const auto &setting) { return setting.first + "=" + setting.second; }), ",");
+  return join(
+      map_range(config, [](const auto &setting) { return setting.first + "=" + setting.second; }),
+      ",");
 }
 
 std::string toText(const TuneShape &shape) {
-  return join(map_range(shape, [](const auto &extent) { return extent.first + "=" + std::to_string(extent.second); }), ",");
+  return join(map_range(shape,
+                        [](const auto &extent) {
+                          return extent.first + "=" + std::to_string(extent.second);
+                        }),
+              ",");
 }
 
 std::optional<TuneConfig> parseConfig(StringRef text) {
@@ -48,7 +54,8 @@ std::optional<TuneShape> parseShape(StringRef text) {
   return shape;
 }
 
-//===--- JSON ------------------------------------------------------------------------------------------------------===//
+//===--- JSON
+//------------------------------------------------------------------------------------------------------===//
 
 static json::Value toValue(const TuneConfig &config) {
   json::Object object;
@@ -67,7 +74,9 @@ static json::Value toValue(const TuneShape &shape) {
 std::string toJson(const TuneResult &result) {
   json::Array entries;
   for (const TuneEntry &entry : result.entries) {
-    json::Object object{{"shape", toValue(entry.shape)}, {"config", toValue(entry.config)}, {"ms", entry.milliseconds}};
+    json::Object object{{"shape", toValue(entry.shape)},
+                        {"config", toValue(entry.config)},
+                        {"ms", entry.milliseconds}};
     json::Array others;
     for (const auto &[config, milliseconds] : entry.others)
       others.push_back(json::Object{{"config", toValue(config)}, {"ms", milliseconds}});
@@ -75,8 +84,9 @@ std::string toJson(const TuneResult &result) {
       object["others"] = std::move(others);
     entries.push_back(std::move(object));
   }
-  json::Value whole = json::Object{{"schema", TuneResult::schema}, {"kernel", result.kernel},  {"target", result.target},
-                                   {"compiler", result.compiler},  {"source", result.source}, {"best", toValue(result.best)},
+  json::Value whole = json::Object{{"schema", TuneResult::schema}, {"kernel", result.kernel},
+                                   {"target", result.target},      {"compiler", result.compiler},
+                                   {"source", result.source},      {"best", toValue(result.best)},
                                    {"entries", std::move(entries)}};
   return formatv("{0:2}", whole).str() + "\n";
 }
@@ -103,13 +113,17 @@ std::optional<TuneResult> parseTuneResult(StringRef text, std::string &error) {
   const json::Object *object = value->getAsObject();
   std::optional<int64_t> schema = object ? object->getInteger("schema") : std::nullopt;
   if (!schema || *schema != TuneResult::schema) {
-    error = schema ? "its schema is " + std::to_string(*schema) + ", this version reads " + std::to_string(TuneResult::schema)
+    error = schema ? "its schema is " + std::to_string(*schema) + ", this version reads " +
+                         std::to_string(TuneResult::schema)
                    : std::string("it is no result of `tilec tune`");
     return std::nullopt;
   }
   error = "a field is missing or has another type";
   TuneResult result;
-  for (auto [name, field] : {std::pair("kernel", &result.kernel), {"target", &result.target}, {"compiler", &result.compiler}, {"source", &result.source}}) {
+  for (auto [name, field] : {std::pair("kernel", &result.kernel),
+                             {"target", &result.target},
+                             {"compiler", &result.compiler},
+                             {"source", &result.source}}) {
     std::optional<StringRef> found = object->getString(name);
     if (!found)
       return std::nullopt;
@@ -144,7 +158,8 @@ std::optional<TuneResult> parseTuneResult(StringRef text, std::string &error) {
   return result;
 }
 
-//===--- Choosing --------------------------------------------------------------------------------------------------===//
+//===--- Choosing
+//--------------------------------------------------------------------------------------------------===//
 
 const TuneEntry *findNearest(const TuneResult &result, const TuneShape &shape) {
   const TuneEntry *nearest = nullptr;
@@ -153,10 +168,12 @@ const TuneEntry *findNearest(const TuneResult &result, const TuneShape &shape) {
     double distance = 0;
     bool known = true;
     for (const auto &[name, extent] : entry.shape) {
-      auto same = find_if(shape, [&, &name = name](const auto &other) { return other.first == name; });
+      auto same =
+          find_if(shape, [&, &name = name](const auto &other) { return other.first == name; });
       known &= same != shape.end();
       if (same != shape.end())
-        distance += std::abs(std::log2(double(std::max<int64_t>(extent, 1))) - std::log2(double(std::max<int64_t>(same->second, 1))));
+        distance += std::abs(std::log2(double(std::max<int64_t>(extent, 1))) -
+                             std::log2(double(std::max<int64_t>(same->second, 1))));
     }
     if (known && (!nearest || distance < least)) {
       nearest = &entry;
@@ -175,7 +192,8 @@ std::string hashTuned(StringRef source, StringRef kernel, const std::vector<Name
 
 TunedConfigs listConfigs(const TuneResult &result) {
   TunedConfigs tuned;
-  if (llvm::any_of(result.entries, [&](const TuneEntry &entry) { return entry.config == result.best; }))
+  if (llvm::any_of(result.entries,
+                   [&](const TuneEntry &entry) { return entry.config == result.best; }))
     tuned.configs.push_back(result.best);
   for (const TuneEntry &entry : result.entries) {
     auto known = llvm::find(tuned.configs, entry.config);
@@ -184,7 +202,8 @@ TunedConfigs listConfigs(const TuneResult &result) {
     tuned.shapes.emplace_back(entry.shape, known - tuned.configs.begin());
   }
   for (const TuneEntry &entry : result.entries) {
-    std::vector<double> &times = tuned.times.emplace_back(tuned.configs.size(), std::numeric_limits<double>::infinity());
+    std::vector<double> &times =
+        tuned.times.emplace_back(tuned.configs.size(), std::numeric_limits<double>::infinity());
     for (size_t c = 0; c < times.size(); ++c) {
       for (const auto &[config, milliseconds] : entry.others)
         if (config == tuned.configs[c] && milliseconds > 0)
@@ -212,15 +231,18 @@ static bool readConfigFile(StringRef path, Session &session, std::vector<TuneCon
   for (const json::Value &member : array ? *array : json::Array{nullptr}) {
     const json::Object *object = member.getAsObject();
     if (!object)
-      return session.failCall("'" + path + "': expected a list of configurations, as in [{\"BM\": 128, \"warps\": 8}]");
+      return session.failCall(
+          "'" + path + "': expected a list of configurations, as in [{\"BM\": 128, \"warps\": 8}]");
     TuneConfig &config = list.emplace_back();
     for (const auto &[name, setting] : *object)
-      config.emplace_back(name.str(), setting.getAsString() ? setting.getAsString()->str() : formatv("{0}", setting).str());
+      config.emplace_back(name.str(), setting.getAsString() ? setting.getAsString()->str()
+                                                            : formatv("{0}", setting).str());
   }
   return true;
 }
 
-bool readConfigList(const std::vector<std::string> &texts, Session &session, std::vector<TuneConfig> &list) {
+bool readConfigList(const std::vector<std::string> &texts, Session &session,
+                    std::vector<TuneConfig> &list) {
   for (StringRef text : texts) {
     if (text.ends_with(".json")) {
       if (!readConfigFile(text, session, list))
@@ -229,20 +251,24 @@ bool readConfigList(const std::vector<std::string> &texts, Session &session, std
     }
     std::optional<TuneConfig> parsed = parseConfig(text);
     if (!parsed)
-      return session.failCall("--config takes NAME=VALUE,... or a .json file with a list of configurations, found '" + text + "'");
+      return session.failCall(
+          "--config takes NAME=VALUE,... or a .json file with a list of configurations, found '" +
+          text + "'");
     list.push_back(std::move(*parsed));
   }
   return true;
 }
 
-bool readConfig(const Options &options, StringRef source, const TuneShape &shape, Session &session, TuneConfig &config,
-                TunedConfigs &tuned) {
+bool readConfig(const Options &options, StringRef source, const TuneShape &shape, Session &session,
+                TuneConfig &config, TunedConfigs &tuned) {
   if (options.config.empty())
     return true;
   if (!StringRef(options.config).ends_with(".json")) {
     std::optional<TuneConfig> parsed = parseConfig(options.config);
     if (!parsed)
-      return session.failCall("--config takes NAME=VALUE,... or a .json file of `tilec tune`, found '" + options.config + "'");
+      return session.failCall(
+          "--config takes NAME=VALUE,... or a .json file of `tilec tune`, found '" +
+          options.config + "'");
     config = std::move(*parsed);
     return true;
   }
@@ -254,7 +280,8 @@ bool readConfig(const Options &options, StringRef source, const TuneShape &shape
   if (!result)
     return session.failCall("'" + options.config + "' cannot be used: " + error);
   if (!options.kernel.empty() && result->kernel != options.kernel)
-    return session.failCall("'" + options.config + "' is of kernel '" + result->kernel + "', not of '" + options.kernel + "'");
+    return session.failCall("'" + options.config + "' is of kernel '" + result->kernel +
+                            "', not of '" + options.kernel + "'");
   if (options.targets.size() > 1 && result->target != options.target)
     return true; // it is for another part of the package
   std::string stale;

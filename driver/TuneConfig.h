@@ -29,7 +29,8 @@ struct TuneEntry {
   TuneShape shape;
   TuneConfig config;
   double milliseconds = 0;
-  std::vector<std::pair<TuneConfig, double>> others; ///< the result's other configurations, as far as they were measured here
+  std::vector<std::pair<TuneConfig, double>>
+      others; ///< the result's other configurations, as far as they were measured here
 };
 
 /// What `tilec tune` found: the file that --config reads. Format: docs/Tuning.md.
@@ -45,26 +46,30 @@ std::string toJson(const TuneResult &result);
 /// Nothing, with the reason in `error`, where the text is no such result.
 std::optional<TuneResult> parseTuneResult(llvm::StringRef text, std::string &error);
 
-/// The entry at the least distance to `shape`, in the logarithms of the extents; null if none has its names.
+/// The entry at the least distance to `shape`, in the logarithms of the extents; null if none has
+/// its names.
 const TuneEntry *findNearest(const TuneResult &result, const TuneShape &shape);
 
 /// Hash of a kernel's source and what binds it.
-std::string hashTuned(llvm::StringRef source, llvm::StringRef kernel, const std::vector<NameValue> &defines);
+std::string hashTuned(llvm::StringRef source, llvm::StringRef kernel,
+                      const std::vector<NameValue> &defines);
 
-/// The configurations of a result and where each was best, for a package that holds them all; nothing where there is but one.
+/// The configurations of a result and where each was best, for a package that holds them all;
+/// nothing where there is but one.
 TunedConfigs listConfigs(const TuneResult &result);
 
-/// What `tilec tune --config` lists: values of some names each, NAME=VALUE,... or a .json file with a list of objects. False after
-/// an error.
-bool readConfigList(const std::vector<std::string> &texts, Session &session, std::vector<TuneConfig> &list);
+/// What `tilec tune --config` lists: values of some names each, NAME=VALUE,... or a .json file with
+/// a list of objects. False after an error.
+bool readConfigList(const std::vector<std::string> &texts, Session &session,
+                    std::vector<TuneConfig> &list);
 
 /// Whether a configuration has all values of `wanted`.
 bool fits(const TuneConfig &config, const TuneConfig &wanted);
 
-/// What --config asks for: one configuration, for a launch of these extents, or for packages and C all that a result has. False after
-/// an error.
-bool readConfig(const Options &options, llvm::StringRef source, const TuneShape &shape, Session &session, TuneConfig &config,
-                TunedConfigs &tuned);
+/// What --config asks for: one configuration, for a launch of these extents, or for packages and C
+/// all that a result has. False after an error.
+bool readConfig(const Options &options, llvm::StringRef source, const TuneShape &shape,
+                Session &session, TuneConfig &config, TunedConfigs &tuned);
 
 } // namespace tile
 

@@ -9,9 +9,10 @@ using namespace llvm;
 
 namespace tile {
 
-std::vector<std::vector<double>> estimateSpace(const ast::Program &program, const ast::KernelDecl &kernel, const ElaborateOptions &options,
-                                               const std::vector<TuneConfig> &configs, const std::vector<TuneShape> &shapes,
-                                               const SourceManager &sources) {
+std::vector<std::vector<double>>
+estimateSpace(const ast::Program &program, const ast::KernelDecl &kernel,
+              const ElaborateOptions &options, const std::vector<TuneConfig> &configs,
+              const std::vector<TuneShape> &shapes, const SourceManager &sources) {
   RateConfigs rate = makeConfigRater(options.target);
   if (!rate)
     return {};
@@ -20,14 +21,16 @@ std::vector<std::vector<double>> estimateSpace(const ast::Program &program, cons
   for (size_t c = 0; c < configs.size(); ++c) {
     TuneConfig parameters;
     for (const auto &setting : configs[c])
-      if (any_of(kernel.statics, [&](const ast::StaticParam &param) { return param.name.text == setting.first; }))
+      if (any_of(kernel.statics,
+                 [&](const ast::StaticParam &param) { return param.name.text == setting.first; }))
         parameters.push_back(setting);
     groups[parameters].push_back(c);
   }
   std::vector<std::vector<size_t>> members;
   for (auto &[parameters, group] : groups)
     members.push_back(std::move(group));
-  std::vector<std::vector<double>> result(configs.size(), std::vector<double>(shapes.size(), std::numeric_limits<double>::infinity()));
+  std::vector<std::vector<double>> result(
+      configs.size(), std::vector<double>(shapes.size(), std::numeric_limits<double>::infinity()));
   runJobs(0, members.size(), [&](size_t g) {
     ElaborateOptions own = options;
     own.kernel = kernel.name.text;

@@ -58,7 +58,8 @@ static std::shared_ptr<int> takeLock(const std::string &path, std::string &error
   });
   if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
     return lock;
-  error = "another search is writing '" + path + "': wait for it, or give this one a folder of its own by --work";
+  error = "another search is writing '" + path +
+          "': wait for it, or give this one a folder of its own by --work";
   return nullptr;
 }
 
@@ -68,7 +69,8 @@ TuneLog TuneLog::inMemory(const std::vector<NameValue> &identity) {
   return log;
 }
 
-std::optional<TuneLog> TuneLog::open(const std::string &path, const std::vector<NameValue> &identity, bool startOver,
+std::optional<TuneLog> TuneLog::open(const std::string &path,
+                                     const std::vector<NameValue> &identity, bool startOver,
                                      std::string &stale, std::string &error) {
   TuneLog log;
   log.path = path;
@@ -129,7 +131,8 @@ void TuneLog::read(StringRef lines) {
       continue;
     }
     const json::Object *object = value->getAsObject();
-    if (!object || !object->getString("config") || !object->getString("shape") || !object->getString("status"))
+    if (!object || !object->getString("config") || !object->getString("shape") ||
+        !object->getString("status"))
       continue;
     Measurement measurement;
     measurement.config = object->getString("config")->str();
@@ -143,7 +146,9 @@ void TuneLog::read(StringRef lines) {
   }
 }
 
-static std::string keyOf(StringRef config, StringRef shape) { return (config + "\n" + shape).str(); }
+static std::string keyOf(StringRef config, StringRef shape) {
+  return (config + "\n" + shape).str();
+}
 
 const Measurement *TuneLog::find(StringRef config, StringRef shape, unsigned effort) const {
   auto found = index.find(keyOf(config, shape));
@@ -178,7 +183,8 @@ void TuneLog::keep(Measurement measurement) {
   if (measurement.effort > fullEffort && measurement.status == "ok") {
     double sum = std::log(measurement.milliseconds), count = 1;
     for (size_t i : same)
-      if (const Measurement &each = measurements[i]; each.effort > fullEffort && each.status == "ok") {
+      if (const Measurement &each = measurements[i];
+          each.effort > fullEffort && each.status == "ok") {
         sum += std::log(each.milliseconds);
         ++count;
       }
@@ -189,8 +195,11 @@ void TuneLog::keep(Measurement measurement) {
 }
 
 bool TuneLog::append(Measurement measurement, std::string &error) {
-  json::Object line{{"config", measurement.config}, {"shape", measurement.shape}, {"status", measurement.status},
-                    {"effort", measurement.effort}, {"seconds", std::round(measurement.seconds * 1e4) / 1e4}};
+  json::Object line{{"config", measurement.config},
+                    {"shape", measurement.shape},
+                    {"status", measurement.status},
+                    {"effort", measurement.effort},
+                    {"seconds", std::round(measurement.seconds * 1e4) / 1e4}};
   if (measurement.isTimed())
     line["ms"] = measurement.milliseconds;
   else
@@ -207,8 +216,10 @@ bool TuneLog::append(Measurement measurement, std::string &error) {
   return true;
 }
 
-std::vector<size_t> chooseVariants(const std::vector<std::vector<double>> &milliseconds, unsigned variants, bool worst) {
-  constexpr double none = std::numeric_limits<double>::infinity(), missing = 1e3; // what counts for a time that is not known
+std::vector<size_t> chooseVariants(const std::vector<std::vector<double>> &milliseconds,
+                                   unsigned variants, bool worst) {
+  constexpr double none = std::numeric_limits<double>::infinity(),
+                   missing = 1e3; // what counts for a time that is not known
   size_t shapes = milliseconds.empty() ? 0 : milliseconds.front().size();
   std::vector<double> best(shapes, none);
   for (const std::vector<double> &times : milliseconds)
@@ -216,7 +227,8 @@ std::vector<size_t> chooseVariants(const std::vector<std::vector<double>> &milli
       best[s] = std::min(best[s], times[s]);
   if (shapes == 0 || llvm::is_contained(best, none))
     return {};
-  // What is lost by a set of configurations: by the objective, and where that is the same, on the whole.
+  // What is lost by a set of configurations: by the objective, and where that is the same, on the
+  // whole.
   auto lossOf = [&](ArrayRef<size_t> chosen) {
     double sum = 0, most = 0;
     for (size_t s = 0; s < shapes; ++s) {

@@ -21,23 +21,28 @@ std::string getReason(const ChildResult &result, double timeout) {
       found = line.substr(line.find("error:") + 7);
   if (!found.empty())
     return found.str();
-  return result.end == ChildResult::End::Crashed ? "it crashed (" + StringRef(result.messages).trim().str() + ")"
-                                                 : "exit code " + std::to_string(result.code);
+  return result.end == ChildResult::End::Crashed
+             ? "it crashed (" + StringRef(result.messages).trim().str() + ")"
+             : "exit code " + std::to_string(result.code);
 }
 
-//===--- What is known ---------------------------------------------------------------------------------------------===//
+//===--- What is known
+//---------------------------------------------------------------------------------------------===//
 
 std::optional<Outcome> Tuner::outcomeOf(size_t config, size_t shape, unsigned effort) const {
   if (!usable[config])
     return Outcome{effort, true, 0};
   const Measurement *found = log->find(configs[config], shapes[shape], effort);
-  return found ? std::optional(Outcome{std::min(found->effort, effort), !found->isTimed(), found->mean}) : std::nullopt;
+  return found ? std::optional(
+                     Outcome{std::min(found->effort, effort), !found->isTimed(), found->mean})
+               : std::nullopt;
 }
 
 double Tuner::bestOf(size_t shape) const {
   double best = 0;
   for (size_t c = 0; c < configs.size(); ++c)
-    if (const Measurement *found = log->findBest(configs[c], shapes[shape]); found && found->isTimed() && (best == 0 || found->mean < best))
+    if (const Measurement *found = log->findBest(configs[c], shapes[shape]);
+        found && found->isTimed() && (best == 0 || found->mean < best))
       best = found->mean;
   return best;
 }
@@ -49,20 +54,26 @@ bool Tuner::hasFailed(size_t config) const {
   });
 }
 
-//===--- Workers ---------------------------------------------------------------------------------------------------===//
+//===--- Workers
+//---------------------------------------------------------------------------------------------------===//
 
 bool Tuner::startWorkers() {
   std::vector<std::string> words = {options.executable, "tune"}, common = commonWords("");
   words.insert(words.end(), common.begin(), common.end());
-  words.insert(words.end(), {"--serve", "--target=" + options.target, "--seed=" + std::to_string(options.seed),
-                             "--tolerance=" + std::to_string(options.tolerance), "--threads=" + std::to_string(options.threads),
-                             "--memory=" + std::to_string(isOnGPU() ? 0 : tune.memory)});
+  words.insert(words.end(),
+               {"--serve", "--target=" + options.target, "--seed=" + std::to_string(options.seed),
+                "--tolerance=" + std::to_string(options.tolerance),
+                "--threads=" + std::to_string(options.threads),
+                "--memory=" + std::to_string(isOnGPU() ? 0 : tune.memory)});
   for (const NameValue &argument : options.arguments)
     words.push_back("--arg=" + argument.first + "=" + argument.second);
   std::vector<std::vector<std::string>> commands;
   for (size_t i = 0; i < std::max<size_t>(1, isOnGPU() ? options.ordinals.size() : 1); ++i) {
     commands.push_back(words);
-    commands.back().push_back(isOnGPU() ? "--device=cuda:" + std::to_string(options.ordinals.empty() ? 0 : options.ordinals[i]) : "--device=cpu");
+    commands.back().push_back(
+        isOnGPU()
+            ? "--device=cuda:" + std::to_string(options.ordinals.empty() ? 0 : options.ordinals[i])
+            : "--device=cpu");
   }
   workers = std::make_unique<WorkerPool>(std::move(commands), std::max(tune.timeout, 120.0));
   return true;
@@ -71,7 +82,8 @@ bool Tuner::startWorkers() {
 std::vector<std::string> Tuner::referenceWords(size_t shape) const {
   std::vector<std::string> words = {options.executable, "run"}, common = commonWords(configs[0]);
   words.insert(words.end(), common.begin(), common.end());
-  words.insert(words.end(), {"--random=" + shapes[shape], "--seed=" + std::to_string(options.seed), "--device=cpu"});
+  words.insert(words.end(), {"--random=" + shapes[shape], "--seed=" + std::to_string(options.seed),
+                             "--device=cpu"});
   for (const NameValue &argument : options.arguments)
     words.push_back("--arg=" + argument.first + "=" + argument.second);
   for (const std::string &output : outputs)
@@ -85,25 +97,32 @@ bool Tuner::makeReferences() {
     return true;
   std::vector<size_t> missing;
   for (size_t s = 0; s < shapes.size(); ++s)
-    if (any_of(outputs, [&](const std::string &output) { return !sys::fs::exists(referencePath(s, output)); }))
+    if (any_of(outputs, [&](const std::string &output) {
+          return !sys::fs::exists(referencePath(s, output));
+        }))
       missing.push_back(s);
   progress.start("expected results", missing.size());
   std::string failure;
   runChildren(
-      missing.size(), 1, std::max(tune.timeout, 600.0), [&](size_t i) { return referenceWords(missing[i]); },
+      missing.size(), 1, std::max(tune.timeout, 600.0),
+      [&](size_t i) { return referenceWords(missing[i]); },
       [&](size_t i, const ChildResult &result) {
         if (!result.isGood() && failure.empty())
           failure = shapes[missing[i]] + ": " + getReason(result, tune.timeout);
         progress.step(shapes[missing[i]]);
       });
-  return failure.empty() || session.failData("the first configuration ('" + configs.front() + "') does not run, so there is nothing to compare "
-                                             "results with; " + failure);
+  return failure.empty() || session.failData("the first configuration ('" + configs.front() +
+                                             "') does not run, so there is nothing to compare "
+                                             "results with; " +
+                                             failure);
 }
 
-//===--- Measuring -------------------------------------------------------------------------------------------------===//
+//===--- Measuring
+//-------------------------------------------------------------------------------------------------===//
 
 MeasureJob Tuner::makeJob(const Trial &trial) const {
-  constexpr TimingLimits efforts[] = {{3, 8, 8, 0}, {5, 30, 50, 0}, {5, 100, 300, 0}, {3, 25, 25, 0}};
+  constexpr TimingLimits efforts[] = {
+      {3, 8, 8, 0}, {5, 30, 50, 0}, {5, 100, 300, 0}, {3, 25, 25, 0}};
   MeasureJob job;
   MeasureRequest &request = job.request;
   request.config = configs[trial.config];
@@ -124,13 +143,15 @@ MeasureJob Tuner::makeJob(const Trial &trial) const {
   request.limits.giveUp = trial.slack * best;
   // Of a binary that is there, only running it takes time.
   job.timeout = isOnGPU() && best > 0 ? std::min(tune.timeout, 5 + 2 * best) : tune.timeout;
-  // All of a shape on one device where there are shapes enough, and always what is compared in turns.
+  // All of a shape on one device where there are shapes enough, and always what is compared in
+  // turns.
   if (shapes.size() >= workers->size() || trial.effort > fullEffort)
     job.worker = int(trial.shape);
   return job;
 }
 
-void Tuner::record(const Trial &trial, const MeasureReply &reply, double seconds, std::string &error) {
+void Tuner::record(const Trial &trial, const MeasureReply &reply, double seconds,
+                   std::string &error) {
   Measurement measurement;
   measurement.config = configs[trial.config];
   measurement.shape = shapes[trial.shape];
@@ -140,10 +161,14 @@ void Tuner::record(const Trial &trial, const MeasureReply &reply, double seconds
   measurement.effort = trial.effort;
   measurement.seconds = seconds;
   double best = bestOf(trial.shape);
-  std::string what = shapes[trial.shape] + " " + (configs[trial.config].empty() ? "defaults" : configs[trial.config]);
+  std::string what = shapes[trial.shape] + " " +
+                     (configs[trial.config].empty() ? "defaults" : configs[trial.config]);
   if (measurement.isTimed())
-    raw_string_ostream(what) << ": " << format("%.4g ms", measurement.milliseconds) << (reply.status == "slow" ? ", too slow" : "")
-                             << format(" (best %.4g)", best > 0 ? std::min(best, measurement.milliseconds) : measurement.milliseconds);
+    raw_string_ostream(what) << ": " << format("%.4g ms", measurement.milliseconds)
+                             << (reply.status == "slow" ? ", too slow" : "")
+                             << format(" (best %.4g)",
+                                       best > 0 ? std::min(best, measurement.milliseconds)
+                                                : measurement.milliseconds);
   else
     what += ": left out, " + measurement.reason;
   log->append(std::move(measurement), error);
@@ -153,7 +178,8 @@ void Tuner::record(const Trial &trial, const MeasureReply &reply, double seconds
 bool Tuner::measure(ArrayRef<Trial> trials) {
   std::vector<Trial> missing;
   for (const Trial &trial : trials) {
-    if (usable[trial.config] && !log->find(configs[trial.config], shapes[trial.shape], trial.effort))
+    if (usable[trial.config] &&
+        !log->find(configs[trial.config], shapes[trial.shape], trial.effort))
       missing.push_back(trial);
   }
   std::string error, unprepared;
@@ -172,12 +198,14 @@ bool Tuner::measure(ArrayRef<Trial> trials) {
         if (reply.status == "unprepared")
           unprepared = shapes[missing[i].shape] + ": " + reply.reason;
         else
-          record(missing[i], reply, std::chrono::duration<double>(Clock::now() - begun[i]).count(), error);
+          record(missing[i], reply, std::chrono::duration<double>(Clock::now() - begun[i]).count(),
+                 error);
       });
   if (!error.empty())
     return session.failCall(error);
   if (!unprepared.empty())
-    return session.failData("the first configuration ('" + configs.front() + "') does not run, so there is nothing to compare results with; " +
+    return session.failData("the first configuration ('" + configs.front() +
+                            "') does not run, so there is nothing to compare results with; " +
                             unprepared);
   return !cut;
 }
@@ -189,7 +217,8 @@ SearchSpace Tuner::describeSpace() const {
     for (const auto &[name, value] : config)
       if (!is_contained(names, name))
         names.push_back(name);
-  std::vector<std::vector<std::string>> values(names.size(), {""}); // "": the configuration leaves it to the source
+  std::vector<std::vector<std::string>> values(
+      names.size(), {""}); // "": the configuration leaves it to the source
   for (const TuneConfig &config : space.configs) {
     std::vector<unsigned> &row = result.features.emplace_back(names.size(), 0);
     for (const auto &[name, value] : config) {
@@ -202,7 +231,8 @@ SearchSpace Tuner::describeSpace() const {
   for (const TuneShape &shape : tune.shapes) {
     std::vector<double> &row = result.shapes.emplace_back();
     for (const auto &[name, extent] : tune.shapes.front()) {
-      auto same = find_if(shape, [&, &name = name](const auto &other) { return other.first == name; });
+      auto same =
+          find_if(shape, [&, &name = name](const auto &other) { return other.first == name; });
       row.push_back(same == shape.end() ? 0 : std::log(double(std::max<int64_t>(same->second, 1))));
     }
   }
@@ -215,7 +245,8 @@ SearchSpace Tuner::describeSpace() const {
 
 bool Tuner::search() {
   if (!usable[0])
-    return session.failData("the first configuration ('" + configs.front() + "') does not compile, so there is nothing to compare results with");
+    return session.failData("the first configuration ('" + configs.front() +
+                            "') does not compile, so there is nothing to compare results with");
   startWorkers();
   SearchSpace described = describeSpace();
   SearchOptions chosen;
@@ -224,7 +255,9 @@ bool Tuner::search() {
   chosen.seed = options.seed;
   constexpr size_t few = 8;
   auto measureThem = [&](ArrayRef<Trial> trials) { return measure(trials); };
-  auto findThem = [&](size_t config, size_t shape, unsigned effort) { return outcomeOf(config, shape, effort); };
+  auto findThem = [&](size_t config, size_t shape, unsigned effort) {
+    return outcomeOf(config, shape, effort);
+  };
   Search search(described, chosen, measureThem, findThem);
   bool exhaustive = tune.exhaustive || described.configs.size() <= few;
   size_t missing = 0;
@@ -232,7 +265,8 @@ bool Tuner::search() {
     for (size_t config : described.configs)
       for (size_t shape = 0; shape < shapes.size(); ++shape)
         missing += !outcomeOf(config, shape, fullEffort);
-    size_t compared = llvm::count_if(log->getMeasurements(), [](const Measurement &each) { return each.effort > fullEffort; });
+    size_t compared = llvm::count_if(
+        log->getMeasurements(), [](const Measurement &each) { return each.effort > fullEffort; });
     missing += search.countComparisons() - std::min(compared, search.countComparisons());
   } else {
     missing = search.countTrials();

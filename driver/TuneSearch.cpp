@@ -14,7 +14,8 @@ namespace tile {
 
 static constexpr double none = std::numeric_limits<double>::infinity();
 
-Search::Search(const SearchSpace &space, const SearchOptions &options, function_ref<bool(ArrayRef<Trial>)> measure,
+Search::Search(const SearchSpace &space, const SearchOptions &options,
+               function_ref<bool(ArrayRef<Trial>)> measure,
                function_ref<std::optional<Outcome>(size_t, size_t, unsigned)> find)
     : space(space), options(options), measure(measure), find(find),
       known(space.features.size(), std::vector<std::optional<Outcome>>(space.shapes.size())) {}
@@ -39,11 +40,13 @@ bool Search::isUsable(size_t config) const {
   return true;
 }
 
-/// What was measured at a shape, from the best to the worst; those timed with more care stand before the others.
+/// What was measured at a shape, from the best to the worst; those timed with more care stand
+/// before the others.
 std::vector<size_t> Search::rankAt(size_t shape) const {
   std::vector<std::tuple<int, double, size_t>> scores;
   for (size_t config : space.configs)
-    if (const std::optional<Outcome> &outcome = known[config][shape]; outcome && !outcome->failed && isUsable(config))
+    if (const std::optional<Outcome> &outcome = known[config][shape];
+        outcome && !outcome->failed && isUsable(config))
       scores.push_back({-int(outcome->effort), outcome->milliseconds, config});
   llvm::sort(scores);
   std::vector<size_t> result;
@@ -52,13 +55,16 @@ std::vector<size_t> Search::rankAt(size_t shape) const {
   return result;
 }
 
-//===--- What to look at -------------------------------------------------------------------------------------------===//
+//===--- What to look at
+//-------------------------------------------------------------------------------------------===//
 
 size_t Search::firstLooks() const {
-  return std::min(space.configs.size(), std::max<size_t>(8, size_t(std::ceil(options.share * space.configs.size()))));
+  return std::min(space.configs.size(),
+                  std::max<size_t>(8, size_t(std::ceil(options.share * space.configs.size()))));
 }
 
-/// Milliseconds expected of every configuration at a shape: the estimate, corrected by what was measured so far.
+/// Milliseconds expected of every configuration at a shape: the estimate, corrected by what was
+/// measured so far.
 std::vector<double> Search::predict(size_t shape) const {
   Residuals residuals(space.features, space.shapes);
   for (size_t config : space.configs)
@@ -66,14 +72,17 @@ std::vector<double> Search::predict(size_t shape) const {
       const std::optional<Outcome> &outcome = known[config][s];
       double estimate = estimateOf(config, s);
       if (outcome && !outcome->failed && outcome->milliseconds > 0)
-        residuals.add(config, s, std::log(outcome->milliseconds) - (estimate > 0 && std::isfinite(estimate) ? std::log(estimate) : 0));
+        residuals.add(config, s,
+                      std::log(outcome->milliseconds) -
+                          (estimate > 0 && std::isfinite(estimate) ? std::log(estimate) : 0));
     }
   residuals.fit();
   std::vector<double> times(space.features.size(), none);
   for (size_t config : space.configs) {
     double estimate = estimateOf(config, shape);
     if (std::isfinite(estimate))
-      times[config] = std::exp(residuals.predict(config, shape) + (estimate > 0 ? std::log(estimate) : 0));
+      times[config] =
+          std::exp(residuals.predict(config, shape) + (estimate > 0 ? std::log(estimate) : 0));
   }
   return times;
 }
@@ -86,7 +95,8 @@ std::vector<size_t> Search::choose(size_t shape, size_t count) {
       fresh.push_back(config);
   count = std::min(count, fresh.size());
   std::mt19937_64 random(options.seed * 0x9e3779b97f4a7c15ull + shape * 1000003 + fresh.size());
-  for (size_t i = fresh.size(); i > 1; --i) // as std::shuffle, whose numbers are not the same everywhere
+  for (size_t i = fresh.size(); i > 1;
+       --i) // as std::shuffle, whose numbers are not the same everywhere
     std::swap(fresh[i - 1], fresh[random() % i]);
   size_t guided = options.guided ? count - size_t(options.randomShare * count) : 0;
   chosen.assign(fresh.begin() + guided, fresh.begin() + count);
@@ -100,7 +110,8 @@ std::vector<size_t> Search::choose(size_t shape, size_t count) {
   return chosen;
 }
 
-//===--- Halving ---------------------------------------------------------------------------------------------------===//
+//===--- Halving
+//---------------------------------------------------------------------------------------------------===//
 
 /// What takes longer than this many times the best is not timed further.
 static constexpr double slack = 1.5;
@@ -117,24 +128,28 @@ bool Search::compareBest(ArrayRef<size_t> shapes) {
     std::vector<size_t> ranked = rankAt(shape);
     ranked.resize(std::min(ranked.size(), mostCompared));
     double best = ranked.empty() ? 0 : known[ranked.front()][shape]->milliseconds;
-    llvm::erase_if(ranked, [&](size_t config) { return known[config][shape]->milliseconds > near * best; });
+    llvm::erase_if(ranked,
+                   [&](size_t config) { return known[config][shape]->milliseconds > near * best; });
     if (ranked.size() < 2)
       continue;
     for (unsigned round = 1; round <= rounds; ++round)
       for (size_t i = 0; i < ranked.size(); ++i)
-        trials.push_back({ranked[(i + round) % ranked.size()], shape, fullEffort + round, 2 * slack});
+        trials.push_back(
+            {ranked[(i + round) % ranked.size()], shape, fullEffort + round, 2 * slack});
   }
   return look(trials);
 }
 
-/// First looks in three steps, each guided by those before; then the better part for longer, and of that the better part in turns.
+/// First looks in three steps, each guided by those before; then the better part for longer, and of
+/// that the better part in turns.
 bool Search::searchShapes(ArrayRef<size_t> shapes) {
   size_t looks = firstLooks();
   std::vector<size_t> winners; // what won elsewhere, and what is used without tuning
   winners.push_back(space.configs.front());
   if (options.guided)
     for (size_t shape = 0; shape < space.shapes.size(); ++shape)
-      if (std::vector<size_t> ranked = rankAt(shape); !ranked.empty() && !is_contained(winners, ranked.front()) && winners.size() < looks / 2)
+      if (std::vector<size_t> ranked = rankAt(shape);
+          !ranked.empty() && !is_contained(winners, ranked.front()) && winners.size() < looks / 2)
         winners.push_back(ranked.front());
   std::vector<size_t> given(space.shapes.size());
   for (size_t step = 0; step < 3; ++step) {
@@ -144,7 +159,8 @@ bool Search::searchShapes(ArrayRef<size_t> shapes) {
       if (step == 0)
         chosen = winners;
       else
-        chosen = choose(shape, step == 1 ? (looks - std::min(looks, given[shape])) * 2 / 3 : looks - std::min(looks, given[shape]));
+        chosen = choose(shape, step == 1 ? (looks - std::min(looks, given[shape])) * 2 / 3
+                                         : looks - std::min(looks, given[shape]));
       given[shape] += chosen.size();
       for (size_t config : chosen)
         trials.push_back({config, shape, 0, slack});
@@ -162,12 +178,13 @@ bool Search::searchShapes(ArrayRef<size_t> shapes) {
   return look(trials) && compareBest(shapes);
 }
 
-/// Where fewer are kept than there are shapes, some must serve several: those that lose least, by what is measured or expected, are
-/// timed at every shape.
+/// Where fewer are kept than there are shapes, some must serve several: those that lose least, by
+/// what is measured or expected, are timed at every shape.
 bool Search::measureFinalists() {
   if (options.variants >= space.shapes.size())
     return true;
-  std::vector<std::vector<double>> loss(space.features.size(), std::vector<double>(space.shapes.size(), none));
+  std::vector<std::vector<double>> loss(space.features.size(),
+                                        std::vector<double>(space.shapes.size(), none));
   std::vector<std::pair<double, size_t>> scores;
   for (size_t shape = 0; shape < space.shapes.size(); ++shape) {
     std::vector<double> times = predict(shape);
@@ -182,7 +199,8 @@ bool Search::measureFinalists() {
   }
   std::vector<size_t> finalists;
   std::vector<double> reached(space.shapes.size(), none);
-  // Greedily: the one that helps most beside those before, then some more in case an expectation was wrong.
+  // Greedily: the one that helps most beside those before, then some more in case an expectation
+  // was wrong.
   for (size_t count = 2 * options.variants + 2; finalists.size() < count;) {
     if (finalists.size() == options.variants || finalists.size() == 2 * options.variants)
       reached.assign(space.shapes.size(), none);
@@ -241,9 +259,13 @@ bool Search::runExhaustive() {
 
 size_t Search::countTrials() const {
   size_t looks = firstLooks(), each = looks + countSeconds(looks);
-  return space.shapes.size() * (each + (options.variants < space.shapes.size() ? 2 * options.variants + 2 : 0)) + countComparisons();
+  return space.shapes.size() *
+             (each + (options.variants < space.shapes.size() ? 2 * options.variants + 2 : 0)) +
+         countComparisons();
 }
 
-size_t Search::countComparisons() const { return space.shapes.size() * rounds * std::min(mostCompared, space.configs.size()); }
+size_t Search::countComparisons() const {
+  return space.shapes.size() * rounds * std::min(mostCompared, space.configs.size());
+}
 
 } // namespace tile

@@ -12,7 +12,8 @@ namespace tile {
 
 class Tuner {
 public:
-  Tuner(Options &options, Session &session) : options(options), tune(options.tune), session(session) {}
+  Tuner(Options &options, Session &session)
+      : options(options), tune(options.tune), session(session) {}
 
   bool run();
 
@@ -38,10 +39,13 @@ private:
   void record(const Trial &trial, const MeasureReply &reply, double seconds, std::string &error);
   std::optional<Outcome> outcomeOf(size_t config, size_t shape, unsigned effort) const;
   double bestOf(size_t shape) const;
-  /// True if the configuration gave no time at some shape: it cannot be chosen, and may take long to fail again.
+  /// True if the configuration gave no time at some shape: it cannot be chosen, and may take long
+  /// to fail again.
   bool hasFailed(size_t config) const;
   bool isOverBudget() const { return tune.budget > 0 && secondsSinceStart() > tune.budget; }
-  double secondsSinceStart() const { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+  double secondsSinceStart() const {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  }
 
   std::vector<std::string> commonWords(llvm::StringRef config) const;
   std::vector<std::string> referenceWords(size_t shape) const;
@@ -58,12 +62,14 @@ private:
   Clock::time_point begin = Clock::now();
   Progress progress;
   std::string kernel, deviceName;
-  std::string source, allSources; ///< hashes of the file with its definitions, and of what it imports too
+  std::string source,
+      allSources; ///< hashes of the file with its definitions, and of what it imports too
   std::vector<std::string> outputs; ///< names of the tensors that the kernel writes
   TuneSpace space;
   std::vector<std::string> configs, shapes; ///< as text
   std::vector<bool> usable;                 ///< compiled
-  std::vector<std::vector<double>> estimates; ///< milliseconds by configuration and shape; empty: there are none
+  std::vector<std::vector<double>>
+      estimates; ///< milliseconds by configuration and shape; empty: there are none
   std::optional<TuneLog> log;
   std::unique_ptr<WorkerPool> workers;
 };

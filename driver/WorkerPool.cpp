@@ -1,4 +1,5 @@
-// Workers of `tilec tune`: processes that live on over many candidates, and are replaced when one of these takes them down.
+// Workers of `tilec tune`: processes that live on over many candidates, and are replaced when one
+// of these takes them down.
 #include "driver/WorkerPool.h"
 #include <cerrno>
 #include <csignal>
@@ -24,8 +25,8 @@ struct WorkerPool::Worker {
   std::vector<std::string> command;
   pid_t process = 0; ///< 0: none runs
   int socket = -1, messages = -1;
-  std::string pending;   ///< received, not yet a line
-  size_t completed = 0;  ///< candidates that this process has run
+  std::string pending;  ///< received, not yet a line
+  size_t completed = 0; ///< candidates that this process has run
   // The job at hand.
   std::optional<size_t> index;
   MeasureJob job;
@@ -34,10 +35,12 @@ struct WorkerPool::Worker {
 };
 
 static Clock::time_point after(double seconds) {
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  return Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-WorkerPool::WorkerPool(std::vector<std::vector<std::string>> commands, double prepareTimeout) : prepareTimeout(prepareTimeout) {
+WorkerPool::WorkerPool(std::vector<std::vector<std::string>> commands, double prepareTimeout)
+    : prepareTimeout(prepareTimeout) {
   for (std::vector<std::string> &command : commands) {
     workers.push_back(std::make_unique<Worker>());
     workers.back()->command = std::move(command);
@@ -49,7 +52,8 @@ WorkerPool::~WorkerPool() {
     stop(*worker);
 }
 
-//===--- One process -----------------------------------------------------------------------------------------------===//
+//===--- One process
+//-----------------------------------------------------------------------------------------------===//
 
 bool WorkerPool::start(Worker &worker, std::string &error) {
   int sockets[2];
@@ -116,10 +120,12 @@ static MeasureReply describeEnd(pid_t process, int messages) {
   bool crashed = line.consume_front("tilec: internal error: ");
   line.consume_front("tilec: error: ");
   line.consume_front("error: ");
-  reply.reason = WIFSIGNALED(status) ? "it crashed (" + std::string(strsignal(WTERMSIG(status))) + (line.empty() ? "" : ": " + line.str()) + ")"
+  reply.reason = WIFSIGNALED(status) ? "it crashed (" + std::string(strsignal(WTERMSIG(status))) +
+                                           (line.empty() ? "" : ": " + line.str()) + ")"
                  : crashed           ? "it crashed (" + line.str() + ")"
-                 : line.empty()      ? "the worker ended with exit code " + std::to_string(WEXITSTATUS(status))
-                                     : line.str();
+                 : line.empty()
+                     ? "the worker ended with exit code " + std::to_string(WEXITSTATUS(status))
+                     : line.str();
   return reply;
 }
 
@@ -150,7 +156,8 @@ std::optional<MeasureReply> WorkerPool::receive(Worker &worker) {
       worker.pending.append(bytes, n);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       for (size_t end; (end = worker.pending.find('\n')) != std::string::npos;) {
-        std::optional<MeasureReply> reply = parseMeasureReply(StringRef(worker.pending).take_front(end));
+        std::optional<MeasureReply> reply =
+            parseMeasureReply(StringRef(worker.pending).take_front(end));
         worker.pending.erase(0, end + 1);
         if (reply && reply->status != "prepared")
           return reply;
@@ -174,7 +181,8 @@ std::optional<MeasureReply> WorkerPool::receive(Worker &worker) {
   // What it still said before it ended counts.
   size_t end = worker.pending.find('\n');
   while (end != std::string::npos) {
-    std::optional<MeasureReply> reply = parseMeasureReply(StringRef(worker.pending).take_front(end));
+    std::optional<MeasureReply> reply =
+        parseMeasureReply(StringRef(worker.pending).take_front(end));
     worker.prepared |= reply && reply->status == "prepared";
     worker.pending.erase(0, end + 1);
     end = worker.pending.find('\n');
@@ -187,9 +195,11 @@ std::optional<MeasureReply> WorkerPool::receive(Worker &worker) {
   return ended;
 }
 
-//===--- All of them -----------------------------------------------------------------------------------------------===//
+//===--- All of them
+//-----------------------------------------------------------------------------------------------===//
 
-void WorkerPool::run(size_t count, function_ref<std::optional<MeasureJob>(size_t)> job, function_ref<void(size_t, const MeasureReply &)> done) {
+void WorkerPool::run(size_t count, function_ref<std::optional<MeasureJob>(size_t)> job,
+                     function_ref<void(size_t, const MeasureReply &)> done) {
   std::deque<std::pair<size_t, MeasureJob>> waiting; // of other workers
   size_t next = 0;
   auto fail = [&](Worker &worker, const std::string &reason) {
@@ -207,7 +217,9 @@ void WorkerPool::run(size_t count, function_ref<std::optional<MeasureJob>(size_t
     if (!begin(worker))
       fail(worker, "no worker can be started");
   };
-  auto isFor = [&](const MeasureJob &each, size_t w) { return each.worker < 0 || size_t(each.worker) % workers.size() == w; };
+  auto isFor = [&](const MeasureJob &each, size_t w) {
+    return each.worker < 0 || size_t(each.worker) % workers.size() == w;
+  };
   for (;;) {
     size_t busy = 0;
     for (size_t w = 0; w < workers.size(); ++w) {
@@ -243,7 +255,9 @@ void WorkerPool::run(size_t count, function_ref<std::optional<MeasureJob>(size_t
         sockets.push_back({worker->socket, POLLIN, 0});
         first = std::min(first, worker->deadline);
       }
-    int wait = int(std::chrono::duration_cast<std::chrono::milliseconds>(first - Clock::now()).count()) + 1;
+    int wait =
+        int(std::chrono::duration_cast<std::chrono::milliseconds>(first - Clock::now()).count()) +
+        1;
     ::poll(sockets.data(), sockets.size(), std::max(wait, 0));
     for (auto &each : workers) {
       Worker &worker = *each;

@@ -1,4 +1,5 @@
-// Workers of `tilec tune`: processes that live on over many candidates, and are replaced when one of these takes them down.
+// Workers of `tilec tune`: processes that live on over many candidates, and are replaced when one
+// of these takes them down.
 #ifndef TILE_DRIVER_WORKERPOOL_H
 #define TILE_DRIVER_WORKERPOOL_H
 
@@ -27,9 +28,10 @@ public:
 
   size_t size() const { return workers.size(); }
 
-  /// Does `count` jobs, one at a time on each worker. `job(i)` is asked when job i's turn has come: nothing if it is no longer
-  /// wanted. `done(i, reply)` is called in the order of their ends, in this thread. A reply's status may also be "timeout". What
-  /// goes wrong on a worker that has run other candidates is tried again on a new one: those may have harmed it.
+  /// Does `count` jobs, one at a time on each worker. `job(i)` is asked when job i's turn has come:
+  /// nothing if it is no longer wanted. `done(i, reply)` is called in the order of their ends, in
+  /// this thread. A reply's status may also be "timeout". What goes wrong on a worker that has run
+  /// other candidates is tried again on a new one: those may have harmed it.
   void run(size_t count, llvm::function_ref<std::optional<MeasureJob>(size_t)> job,
            llvm::function_ref<void(size_t, const MeasureReply &)> done);
 

@@ -1,4 +1,5 @@
-// tile-opt: runs passes and pipelines of the compiler on MLIR files, for tests and for looking inside.
+// tile-opt: runs passes and pipelines of the compiler on MLIR files, for tests and for looking
+// inside.
 #include "driver/Dialects.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -14,5 +15,6 @@ int main(int argc, char **argv) {
   mlir::arith::registerArithPasses();
   tile::registerTilePasses();
   tile::registerPipelines();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "the tile compiler's pass runner\n", registry));
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "the tile compiler's pass runner\n", registry));
 }

@@ -32,7 +32,8 @@ int main(int argc, char **argv) {
     if (std::optional<tile::Options> options = tile::parseOptions(argc, argv, code)) {
       tile::Session session(*options, llvm::errs());
       tile::armRepeat(*options);
-      code = options->makesRepro ? tile::makeRepro(*options, session) : runCommand(*options, session);
+      code =
+          options->makesRepro ? tile::makeRepro(*options, session) : runCommand(*options, session);
       if (code == tile::exitInternal)
         tile::repeatCall();
     }

@@ -19,7 +19,8 @@ using namespace mlir;
 namespace tile {
 
 static void addCleanup(OpPassManager &pm) {
-  // i32 to f32 to bf16 rounds twice, as the program says; these patterns would make one rounding of it.
+  // i32 to f32 to bf16 rounds twice, as the program says; these patterns would make one rounding of
+  // it.
   static const char *const unsound[] = {"TruncFSIToFPToSIToFP", "TruncFUIToFPToUIToFP"};
   SmallVector<std::string> disabled;
   for (const char *name : unsound) {
@@ -108,7 +109,8 @@ void populateNVVMPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUAllocateShared({options.target}));
   pm.addPass(createTileGPUInsertBarriers());
   pm.addPass(createConvertTileGPUToVector({options.target}));
-  // LLVM folds what is left faster than MLIR's canonicaliser would; repeated address arithmetic is cheap to drop here.
+  // LLVM folds what is left faster than MLIR's canonicaliser would; repeated address arithmetic is
+  // cheap to drop here.
   pm.addPass(createCSEPass());
   pm.addPass(createExpandFloat8({options.target}));
   pm.addPass(createExpandMath({"gpu"}));
@@ -127,15 +129,19 @@ void populateGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
 }
 
 void registerPipelines() {
-  PassPipelineRegistration<OptimizeOptions>("tile-optimize-pipeline", "Optimise the tile dialect for any target",
+  PassPipelineRegistration<OptimizeOptions>("tile-optimize-pipeline",
+                                            "Optimise the tile dialect for any target",
                                             populateOptimizePipeline);
-  PassPipelineRegistration<CPUOptions>("tile-cpu-pipeline", "Lower the tile dialect to LLVM for the host's processor",
+  PassPipelineRegistration<CPUOptions>("tile-cpu-pipeline",
+                                       "Lower the tile dialect to LLVM for the host's processor",
                                        populateCPUPipeline);
-  PassPipelineRegistration<GPUOptions>("tile-gpu-pipeline", "Lower the tile dialect to LLVM and NVVM",
-                                       populateGPUPipeline);
-  PassPipelineRegistration<GPUOptions>("tile-gpu-layout-pipeline", "Lower the tile dialect to tile_gpu with layouts",
+  PassPipelineRegistration<GPUOptions>(
+      "tile-gpu-pipeline", "Lower the tile dialect to LLVM and NVVM", populateGPUPipeline);
+  PassPipelineRegistration<GPUOptions>("tile-gpu-layout-pipeline",
+                                       "Lower the tile dialect to tile_gpu with layouts",
                                        populateTileGPUPipeline);
-  PassPipelineRegistration<GPUOptions>("tile-nvvm-pipeline", "Lower tile_gpu to LLVM and NVVM", populateNVVMPipeline);
+  PassPipelineRegistration<GPUOptions>("tile-nvvm-pipeline", "Lower tile_gpu to LLVM and NVVM",
+                                       populateNVVMPipeline);
 }
 
 } // namespace tile

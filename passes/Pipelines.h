@@ -13,28 +13,33 @@ namespace tile {
 
 /// Options of the target-independent pipeline.
 struct OptimizeOptions : mlir::PassPipelineOptions<OptimizeOptions> {
-  Option<int> level{*this, "level", llvm::cl::desc("Optimisation level, 0 to 3"), llvm::cl::init(2)};
+  Option<int> level{*this, "level", llvm::cl::desc("Optimisation level, 0 to 3"),
+                    llvm::cl::init(2)};
 };
 
 /// Options of the pipeline to LLVM for the host's processor.
 struct CPUOptions : mlir::PassPipelineOptions<CPUOptions> {
-  Option<int> vectorBits{*this, "vector-bits", llvm::cl::desc("Width of the target's vector registers in bits"),
+  Option<int> vectorBits{*this, "vector-bits",
+                         llvm::cl::desc("Width of the target's vector registers in bits"),
                          llvm::cl::init(256)};
 };
 
 /// Options of the pipeline to LLVM and NVVM.
 struct GPUOptions : mlir::PassPipelineOptions<GPUOptions> {
-  Option<std::string> target{*this, "target", llvm::cl::desc("The GPU, as in sm_90a"), llvm::cl::init("sm_90a")};
+  Option<std::string> target{*this, "target", llvm::cl::desc("The GPU, as in sm_90a"),
+                             llvm::cl::init("sm_90a")};
 };
 
-/// Passes from elaborated tile dialect to optimised tile dialect. `pm` is anchored on builtin.module.
+/// Passes from elaborated tile dialect to optimised tile dialect. `pm` is anchored on
+/// builtin.module.
 void populateOptimizePipeline(mlir::OpPassManager &pm, const OptimizeOptions &options);
 
-/// Passes from optimised tile dialect to the LLVM dialect, one function `void NAME(ptr args, i64 begin, i64 end)` for
-/// each kernel.
+/// Passes from optimised tile dialect to the LLVM dialect, one function `void NAME(ptr args, i64
+/// begin, i64 end)` for each kernel.
 void populateCPUPipeline(mlir::OpPassManager &pm, const CPUOptions &options);
 
-/// Passes from optimised tile dialect to the tile_gpu dialect with layouts assigned: the `gpu` stage.
+/// Passes from optimised tile dialect to the tile_gpu dialect with layouts assigned: the `gpu`
+/// stage.
 void populateTileGPUPipeline(mlir::OpPassManager &pm, const GPUOptions &options);
 
 /// Passes from the `gpu` stage to the LLVM and NVVM dialects.
@@ -43,8 +48,8 @@ void populateNVVMPipeline(mlir::OpPassManager &pm, const GPUOptions &options);
 /// Both GPU halves.
 void populateGPUPipeline(mlir::OpPassManager &pm, const GPUOptions &options);
 
-/// Makes the pipelines known by name: tile-optimize-pipeline, tile-cpu-pipeline, tile-gpu-pipeline, and the latter's
-/// halves tile-gpu-layout-pipeline and tile-nvvm-pipeline.
+/// Makes the pipelines known by name: tile-optimize-pipeline, tile-cpu-pipeline, tile-gpu-pipeline,
+/// and the latter's halves tile-gpu-layout-pipeline and tile-nvvm-pipeline.
 void registerPipelines();
 
 } // namespace tile

@@ -1,6 +1,8 @@
-/* The quick path of a launch from Python, for `tile.Kernel`: reads arguments and calls tile_kernel_launch without going through
- * Python code. Whatever it does not know (an array of another package, a number that does not fit, a name that is wrong) goes to
- * the method `_slowCall`, which knows everything. Limited API of Python 3.10, so that one build serves later versions. */
+/* The quick path of a launch from Python, for `tile.Kernel`: reads arguments and calls
+ * tile_kernel_launch without going through Python code. Whatever it does not know (an array of
+ * another package, a number that does not fit, a name that is wrong) goes to the method
+ * `_slowCall`, which knows everything. Limited API of Python 3.10, so that one build serves later
+ * versions. */
 #define Py_LIMITED_API 0x030A0000
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -10,8 +12,10 @@
 #include <string.h>
 
 typedef struct tile_error tile_error;
-typedef tile_error *(*LaunchFunction)(void *kernel, const tile_argument *arguments, size_t count, void *stream, uint32_t flags);
-typedef tile_error *(*PreparedFunction)(void *prepared, const uint64_t *values, size_t count, void *stream, uint32_t flags);
+typedef tile_error *(*LaunchFunction)(void *kernel, const tile_argument *arguments, size_t count,
+                                      void *stream, uint32_t flags);
+typedef tile_error *(*PreparedFunction)(void *prepared, const uint64_t *values, size_t count,
+                                        void *stream, uint32_t flags);
 
 enum { MAX_PARAMS = 32, MAX_RANK = 8, MAX_TYPES = 16 };
 
@@ -47,7 +51,8 @@ static int knownTypeCount;
 
 /* Of PyTorch, once a tensor of it has been seen: see `setTorch`. */
 static PyObject *torchTensor, *torchDtypes, *torchStream, *torchDevice;
-static PyObject *nameDataPtr, *nameShape, *nameStride, *nameDtype, *nameGetDevice, *nameStream, *nameCheck, *nameSlow, *nameFail, *nameAfterFirst;
+static PyObject *nameDataPtr, *nameShape, *nameStride, *nameDtype, *nameGetDevice, *nameStream,
+    *nameCheck, *nameSlow, *nameFail, *nameAfterFirst;
 
 static const KnownType *findType(PyTypeObject *type) {
   static const KnownType other = {NULL, KIND_OTHER, NULL};
@@ -62,14 +67,16 @@ static const KnownType *findType(PyTypeObject *type) {
   if (!capsule)
     PyErr_Clear();
   else if (PyCapsule_IsValid(capsule, "dlpack_exchange_api")) {
-    const DlExchange *exchange = (const DlExchange *)PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
+    const DlExchange *exchange =
+        (const DlExchange *)PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
     if (exchange->major == 1 && exchange->tensorFromObject && exchange->currentStream) {
       entry.kind = KIND_EXCHANGE;
       entry.exchange = exchange;
     }
   }
   Py_XDECREF(capsule);
-  if (entry.kind == KIND_OTHER && torchTensor && PyType_IsSubtype(type, (PyTypeObject *)torchTensor))
+  if (entry.kind == KIND_OTHER && torchTensor &&
+      PyType_IsSubtype(type, (PyTypeObject *)torchTensor))
     entry.kind = KIND_TORCH;
   if (entry.kind == KIND_OTHER) /* not remembered: PyTorch may be imported later */
     return &other;
@@ -78,14 +85,16 @@ static const KnownType *findType(PyTypeObject *type) {
   return &knownTypes[knownTypeCount++];
 }
 
-/* setTorch(Tensor, {dtype: code}, function from device to stream, function that gives the current device) */
+/* setTorch(Tensor, {dtype: code}, function from device to stream, function that gives the current
+ * device) */
 static PyObject *setTorch(PyObject *module, PyObject *args) {
   PyObject *tensor, *dtypes, *stream, *device;
   (void)module;
   if (!PyArg_ParseTuple(args, "OOOO", &tensor, &dtypes, &stream, &device))
     return NULL;
   Py_INCREF(tensor), Py_INCREF(dtypes), Py_INCREF(stream), Py_INCREF(device);
-  Py_XDECREF(torchTensor), Py_XDECREF(torchDtypes), Py_XDECREF(torchStream), Py_XDECREF(torchDevice);
+  Py_XDECREF(torchTensor), Py_XDECREF(torchDtypes), Py_XDECREF(torchStream),
+      Py_XDECREF(torchDevice);
   torchTensor = tensor, torchDtypes = dtypes, torchStream = stream, torchDevice = device;
   Py_RETURN_NONE;
 }
@@ -98,7 +107,8 @@ typedef struct {
 } Param;
 typedef struct {
   PyObject_HEAD LaunchFunction launch;
-  PreparedFunction launchPrepared; /* of a prepared call, whose `kernel` it is; only addresses are read of its tensors */
+  PreparedFunction launchPrepared; /* of a prepared call, whose `kernel` it is; only addresses are
+                                      read of its tensors */
   void *kernel;
   int paramCount, isQuick, hasLaunched;
   Param params[MAX_PARAMS];
@@ -121,18 +131,27 @@ static int dlpackDtype(const DlTensor *t) {
   if (log < 0 || t->lanes != 1)
     return -1;
   switch (t->code) {
-  case 0: return signedInts[log];
-  case 1: return unsignedInts[log];
-  case 2: return log == 1 ? TILE_F16 : log == 2 ? TILE_F32 : log == 3 ? TILE_F64 : -1;
-  case 4: return log == 1 ? TILE_BF16 : -1;
-  case 6: return log == 0 ? TILE_BOOL : -1;
-  case 10: return log == 0 ? TILE_F8E4M3 : -1;
-  case 12: return log == 0 ? TILE_F8E5M2 : -1;
-  default: return -1;
+  case 0:
+    return signedInts[log];
+  case 1:
+    return unsignedInts[log];
+  case 2:
+    return log == 1 ? TILE_F16 : log == 2 ? TILE_F32 : log == 3 ? TILE_F64 : -1;
+  case 4:
+    return log == 1 ? TILE_BF16 : -1;
+  case 6:
+    return log == 0 ? TILE_BOOL : -1;
+  case 10:
+    return log == 0 ? TILE_F8E4M3 : -1;
+  case 12:
+    return log == 0 ? TILE_F8E5M2 : -1;
+  default:
+    return -1;
   }
 }
 
-/* Extents and strides in elements where two of them share a byte, as for u4 in an array of bytes. */
+/* Extents and strides in elements where two of them share a byte, as for u4 in an array of bytes.
+ */
 static int asPairs(const Param *param, tile_argument *a, int64_t *shape, int64_t *strides) {
   int isPair = param->dtype == TILE_I4 || param->dtype == TILE_U4;
   if (!isPair || a->dtype == param->dtype)
@@ -146,7 +165,8 @@ static int asPairs(const Param *param, tile_argument *a, int64_t *shape, int64_t
   return 1;
 }
 
-static int readExchange(Call *call, int i, const Param *param, PyObject *value, const DlExchange *exchange) {
+static int readExchange(Call *call, int i, const Param *param, PyObject *value,
+                        const DlExchange *exchange) {
   tile_argument *a = &call->arguments[i];
   int64_t *shape = call->extents[i][0], *strides = call->extents[i][1], dense = 1;
   DlTensor t;
@@ -155,7 +175,8 @@ static int readExchange(Call *call, int i, const Param *param, PyObject *value, 
     PyErr_Clear(); /* the slow path says what is wrong */
     return 0;
   }
-  if ((t.deviceType != DL_CUDA && t.deviceType != DL_CUDA_MANAGED) || t.rank < 0 || t.rank > MAX_RANK)
+  if ((t.deviceType != DL_CUDA && t.deviceType != DL_CUDA_MANAGED) || t.rank < 0 ||
+      t.rank > MAX_RANK)
     return 0;
   a->kind = TILE_TENSOR;
   a->dtype = dlpackDtype(&t);
@@ -191,8 +212,8 @@ static int readLongs(PyObject *tuple, int64_t *numbers, int32_t *count) {
 static int readTorch(Call *call, int i, const Param *param, PyObject *value, int addressOnly) {
   tile_argument *a = &call->arguments[i];
   int64_t *shape = call->extents[i][0], *strides = call->extents[i][1];
-  PyObject *device = PyObject_CallMethodObjArgs(value, nameGetDevice, NULL), *address = NULL, *extents = NULL, *steps = NULL,
-           *dtype = NULL, *code;
+  PyObject *device = PyObject_CallMethodObjArgs(value, nameGetDevice, NULL), *address = NULL,
+           *extents = NULL, *steps = NULL, *dtype = NULL, *code;
   int32_t rank = 0, strideCount = 0;
   long ordinal = device ? PyLong_AsLong(device) : -1;
   int good = 0;
@@ -208,7 +229,8 @@ static int readTorch(Call *call, int i, const Param *param, PyObject *value, int
     steps = extents ? PyObject_CallMethodObjArgs(value, nameStride, NULL) : NULL;
     dtype = steps ? PyObject_GetAttr(value, nameDtype) : NULL;
     code = dtype ? PyDict_GetItemWithError(torchDtypes, dtype) : NULL;
-    if (code && readLongs(extents, shape, &rank) && readLongs(steps, strides, &strideCount) && rank == strideCount) {
+    if (code && readLongs(extents, shape, &rank) && readLongs(steps, strides, &strideCount) &&
+        rank == strideCount) {
       a->kind = TILE_TENSOR;
       a->dtype = (int32_t)PyLong_AsLong(code);
       a->data = PyLong_AsVoidPtr(address);
@@ -219,7 +241,8 @@ static int readTorch(Call *call, int i, const Param *param, PyObject *value, int
       good = asPairs(param, a, shape, strides);
     }
   }
-  Py_XDECREF(device), Py_XDECREF(address), Py_XDECREF(extents), Py_XDECREF(steps), Py_XDECREF(dtype);
+  Py_XDECREF(device), Py_XDECREF(address), Py_XDECREF(extents), Py_XDECREF(steps),
+      Py_XDECREF(dtype);
   if (PyErr_Occurred()) {
     PyErr_Clear(); /* the slow path meets it again, and says where */
     return 0;
@@ -228,7 +251,8 @@ static int readTorch(Call *call, int i, const Param *param, PyObject *value, int
 }
 
 static int readScalar(tile_argument *a, const Param *param, PyObject *value) {
-  int isFloat = PyFloat_CheckExact(value), isBool = PyBool_Check(value), isInt = PyLong_CheckExact(value);
+  int isFloat = PyFloat_CheckExact(value), isBool = PyBool_Check(value),
+      isInt = PyLong_CheckExact(value);
   a->kind = TILE_SCALAR;
   a->dtype = param->dtype;
   if (param->dtype == TILE_F32 || param->dtype == TILE_F64) {
@@ -249,11 +273,13 @@ static int readScalar(tile_argument *a, const Param *param, PyObject *value) {
     return isBool;
   }
   if (param->dtype >= TILE_I8 && param->dtype <= TILE_U64 && isInt) {
-    int overflow = 0, width = 8 << ((param->dtype - TILE_I8) % 4), isSigned = param->dtype <= TILE_I64;
+    int overflow = 0, width = 8 << ((param->dtype - TILE_I8) % 4),
+        isSigned = param->dtype <= TILE_I64;
     long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
     if (overflow || (!isSigned && number < 0))
       return 0;
-    if (width < 64 && (isSigned ? number >> (width - 1) != 0 && number >> (width - 1) != -1 : number >> width != 0))
+    if (width < 64 && (isSigned ? number >> (width - 1) != 0 && number >> (width - 1) != -1
+                                : number >> width != 0))
       return 0;
     a->bits = (uint64_t)number & (width < 64 ? (UINT64_C(1) << width) - 1 : ~UINT64_C(0));
     return 1;
@@ -269,7 +295,8 @@ static int readArgument(Launcher *self, Call *call, int i, PyObject *value) {
   known = findType(Py_TYPE(value));
   if (known->kind == KIND_EXCHANGE)
     return readExchange(call, i, param, value, known->exchange);
-  return known->kind == KIND_TORCH ? readTorch(call, i, param, value, self->launchPrepared != NULL) : 0;
+  return known->kind == KIND_TORCH ? readTorch(call, i, param, value, self->launchPrepared != NULL)
+                                   : 0;
 }
 
 /* The stream of a call, and whether its tensors' device is current. */
@@ -310,7 +337,8 @@ static int readStream(Call *call, PyObject *given, void **stream) {
 }
 
 /* Reads all arguments; `count` becomes their number without trailing defaults. */
-static int readCall(Launcher *self, PyObject *args, PyObject *named, Call *call, size_t *count, PyObject **stream, int *check) {
+static int readCall(Launcher *self, PyObject *args, PyObject *named, Call *call, size_t *count,
+                    PyObject **stream, int *check) {
   Py_ssize_t given = PyTuple_Size(args), used = 0;
   int state;
   if (!self->isQuick || given > self->paramCount)
@@ -349,12 +377,15 @@ static int readCall(Launcher *self, PyObject *args, PyObject *named, Call *call,
   return 1;
 }
 
-static tile_error *launch(const Launcher *self, const Call *call, size_t count, void *stream, uint32_t flags) {
+static tile_error *launch(const Launcher *self, const Call *call, size_t count, void *stream,
+                          uint32_t flags) {
   uint64_t values[MAX_PARAMS];
   if (!self->launchPrepared)
     return self->launch(self->kernel, call->arguments, count, stream, flags);
   for (size_t i = 0; i < count; ++i)
-    values[i] = call->arguments[i].kind == TILE_TENSOR ? (uint64_t)(uintptr_t)call->arguments[i].data : call->arguments[i].bits;
+    values[i] = call->arguments[i].kind == TILE_TENSOR
+                    ? (uint64_t)(uintptr_t)call->arguments[i].data
+                    : call->arguments[i].bits;
   return self->launchPrepared(self->kernel, count ? values : NULL, count, stream, flags);
 }
 
@@ -366,7 +397,8 @@ static PyObject *launcherCall(PyObject *object, PyObject *args, PyObject *named)
   size_t count = 0;
   int check = 1;
   Call call;
-  memset(call.arguments, 0, sizeof(tile_argument) * (size_t)(self->paramCount > 0 ? self->paramCount : 1));
+  memset(call.arguments, 0,
+         sizeof(tile_argument) * (size_t)(self->paramCount > 0 ? self->paramCount : 1));
   call.device = -1;
   call.exchange = NULL;
   int state = readCall(self, args, named, &call, &count, &stream, &check);
@@ -395,8 +427,9 @@ static PyObject *launcherCall(PyObject *object, PyObject *args, PyObject *named)
   return result;
 }
 
-/* bind(address of tile_kernel_launch, address of the kernel, ((name, is scalar, dtype, has default), ...) or None, is prepared):
- * if it is, addresses of tile_prepared_launch and of the prepared call */
+/* bind(address of tile_kernel_launch, address of the kernel, ((name, is scalar, dtype, has
+ * default), ...) or None, is prepared): if it is, addresses of tile_prepared_launch and of the
+ * prepared call */
 static PyObject *launcherBind(PyObject *object, PyObject *args) {
   Launcher *self = (Launcher *)object;
   unsigned long long launch, kernel;
@@ -413,7 +446,8 @@ static PyObject *launcherBind(PyObject *object, PyObject *args) {
   for (Py_ssize_t i = 0; i < PyTuple_Size(params); ++i) {
     Param *param = &self->params[i];
     PyObject *name;
-    if (!PyArg_ParseTuple(PyTuple_GetItem(params, i), "Oiii", &name, &param->isScalar, &param->dtype, &param->hasDefault))
+    if (!PyArg_ParseTuple(PyTuple_GetItem(params, i), "Oiii", &name, &param->isScalar,
+                          &param->dtype, &param->hasDefault))
       return NULL;
     Py_INCREF(name);
     Py_XDECREF(param->name);
@@ -440,26 +474,30 @@ static int launcherTraverse(PyObject *object, visitproc visit, void *arg) {
   return 0;
 }
 
-static PyMethodDef launcherMethods[] = {{"bind", launcherBind, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
+static PyMethodDef launcherMethods[] = {{"bind", launcherBind, METH_VARARGS, NULL},
+                                        {NULL, NULL, 0, NULL}};
 static PyType_Slot launcherSlots[] = {{Py_tp_call, (void *)launcherCall},
                                       {Py_tp_dealloc, (void *)launcherFree},
                                       {Py_tp_traverse, (void *)launcherTraverse},
                                       {Py_tp_methods, launcherMethods},
                                       {0, NULL}};
 static PyType_Spec launcherSpec = {"tile_native.Launcher", sizeof(Launcher), 0,
-                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, launcherSlots};
+                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                                   launcherSlots};
 
 static PyMethodDef methods[] = {{"setTorch", setTorch, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "tile_native", NULL, -1, methods, NULL, NULL, NULL, NULL};
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "tile_native", NULL, -1, methods, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit_tile_native(void) {
   static const struct {
     PyObject **name;
     const char *text;
-  } names[] = {{&nameDataPtr, "data_ptr"}, {&nameShape, "shape"},         {&nameStride, "stride"},
-               {&nameDtype, "dtype"},      {&nameGetDevice, "get_device"}, {&nameStream, "stream"},
-               {&nameCheck, "check"},      {&nameSlow, "_slowCall"},       {&nameFail, "_fail"},
-               {&nameAfterFirst, "_afterFirst"}};
+  } names[] = {{&nameDataPtr, "data_ptr"},     {&nameShape, "shape"},
+               {&nameStride, "stride"},        {&nameDtype, "dtype"},
+               {&nameGetDevice, "get_device"}, {&nameStream, "stream"},
+               {&nameCheck, "check"},          {&nameSlow, "_slowCall"},
+               {&nameFail, "_fail"},           {&nameAfterFirst, "_afterFirst"}};
   PyObject *module = PyModule_Create(&definition), *type;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
     if (!(*names[i].name = PyUnicode_InternFromString(names[i].text)))

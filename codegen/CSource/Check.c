@@ -1,9 +1,10 @@
-/* Part of generated C: what is known of each kernel, and the checks of a launch in the order that the language defines. The
- * compiler writes limits (TK_*) above this text and tables below it. */
+/* Part of generated C: what is known of each kernel, and the checks of a launch in the order that
+ * the language defines. The compiler writes limits (TK_*) above this text and tables below it. */
 
 typedef enum { TK_EXTENT, TK_PLUS, TK_TIMES, TK_STRIDE, TK_VALUE } tk_form;
 
-/* A named dimension, named stride or scalar, and where it gets its value: of a float the bits as a double. */
+/* A named dimension, named stride or scalar, and where it gets its value: of a float the bits as a
+ * double. */
 typedef struct {
   const char *name;
   int is_dim, is_float, form, param, axis;
@@ -44,7 +45,8 @@ typedef struct {
   int line;
 } tk_contract;
 
-/* Part of the condition under which a variant is chosen: an expression, or (param >= 0) the alignment of a tensor. */
+/* Part of the condition under which a variant is chosen: an expression, or (param >= 0) the
+ * alignment of a tensor. */
 typedef struct {
   int expr, param;
   unsigned align;
@@ -125,12 +127,14 @@ TK_UNUSED static tile_code tk_fail(const tk_kernel *k, tile_code code, int line)
   return code;
 }
 TK_UNUSED static const char *tk_dtype_name(int dtype) {
-  static const char *const names[] = {"bool", "i8",   "i16", "i32", "i64",    "u8",     "u16", "u32", "u64",
-                                      "f16",  "bf16", "f32", "f64", "f8e4m3", "f8e5m2", "i4",  "u4"};
+  static const char *const names[] = {"bool", "i8",     "i16",    "i32", "i64",  "u8",
+                                      "u16",  "u32",    "u64",    "f16", "bf16", "f32",
+                                      "f64",  "f8e4m3", "f8e5m2", "i4",  "u4"};
   return dtype >= 0 && dtype < 17 ? names[dtype] : NULL;
 }
 
-/* ---- Arithmetic of contracts: 64-bit, x / 0 is 0, x % 0 is x; *overflow is set where the result does not fit ---- */
+/* ---- Arithmetic of contracts: 64-bit, x / 0 is 0, x % 0 is x; *overflow is set where the result
+ * does not fit ---- */
 
 TK_UNUSED static int64_t tk_add(int64_t a, int64_t b, int *overflow) {
   int64_t r = 0;
@@ -172,8 +176,12 @@ TK_UNUSED static int64_t tk_float_bits(double value) {
   memcpy(&bits, &value, sizeof bits);
   return bits;
 }
-TK_UNUSED static double tk_fmin(double a, double b) { return a != a || b != b ? a + b : a < b ? a : b; }
-TK_UNUSED static double tk_fmax(double a, double b) { return a != a || b != b ? a + b : a > b ? a : b; }
+TK_UNUSED static double tk_fmin(double a, double b) {
+  return a != a || b != b ? a + b : a < b ? a : b;
+}
+TK_UNUSED static double tk_fmax(double a, double b) {
+  return a != a || b != b ? a + b : a > b ? a : b;
+}
 TK_UNUSED static int64_t tk_next_pow2(int64_t a, int *overflow) {
   if (a <= 1)
     return 1;
@@ -189,7 +197,8 @@ TK_UNUSED static int64_t tk_next_pow2(int64_t a, int *overflow) {
 /* " ('a', dimension 1)": where a value came from. */
 TK_UNUSED static void tk_origin(const tk_kernel *k, const tk_slot *s) {
   if (s->form != TK_VALUE)
-    tk_say(" ('%s', %s %d)", k->params[s->param].name, s->form == TK_STRIDE ? "stride" : "dimension", s->axis);
+    tk_say(" ('%s', %s %d)", k->params[s->param].name,
+           s->form == TK_STRIDE ? "stride" : "dimension", s->axis);
 }
 /* A float by the shortest text that reads back as the same, always with a point or an exponent. */
 TK_UNUSED static void tk_say_float(double value) {
@@ -214,7 +223,9 @@ TK_UNUSED static void tk_values_in(const tk_kernel *k, int expr, const tk_plan *
     tk_origin(k, s);
   }
 }
-TK_UNUSED static int tk_is_tensor(const tk_kernel *k, int i) { return k->params[i].kind == TILE_TENSOR; }
+TK_UNUSED static int tk_is_tensor(const tk_kernel *k, int i) {
+  return k->params[i].kind == TILE_TENSOR;
+}
 TK_UNUSED static int tk_is_empty(const tile_argument *a) {
   for (int32_t i = 0; i < a->rank; ++i)
     if (a->shape[i] == 0)
@@ -222,7 +233,8 @@ TK_UNUSED static int tk_is_empty(const tile_argument *a) {
   return 0;
 }
 
-TK_UNUSED static tile_code tk_dim_error(const tk_kernel *k, const tile_argument *a, const tk_plan *plan, int param, int axis) {
+TK_UNUSED static tile_code tk_dim_error(const tk_kernel *k, const tile_argument *a,
+                                        const tk_plan *plan, int param, int axis) {
   const tk_param *p = &k->params[param];
   const tk_axis *x = &p->axes[axis];
   const tk_expr *e = &k->exprs[x->extent];
@@ -232,7 +244,8 @@ TK_UNUSED static tile_code tk_dim_error(const tk_kernel *k, const tile_argument 
   if (found < 0) {
     tk_say("dimension %d of '%s' is %lld, expected 0 or more", axis, p->name, found);
   } else if (x->binds) {
-    tk_say("dimension %d of '%s' is %lld, expected the form %s of a whole number of 0 or more", axis, p->name, found, e->text);
+    tk_say("dimension %d of '%s' is %lld, expected the form %s of a whole number of 0 or more",
+           axis, p->name, found, e->text);
   } else if (e->is_integer) {
     tk_say("dimension %d of '%s' is %lld, expected %s", axis, p->name, found, e->text);
   } else {
@@ -249,7 +262,8 @@ TK_UNUSED static tile_code tk_dim_error(const tk_kernel *k, const tile_argument 
         tk_say("'%s' has %s = %lld %s %d", k->params[s->param].name, s->name, expected,
                s->form == TK_STRIDE ? "as stride" : "in dimension", s->axis);
     } else {
-      tk_say("dimension %d of '%s' is %lld, expected %s = %lld", axis, p->name, found, e->text, expected);
+      tk_say("dimension %d of '%s' is %lld, expected %s = %lld", axis, p->name, found, e->text,
+             expected);
       tk_values_in(k, x->extent, plan);
     }
   }
@@ -258,7 +272,8 @@ TK_UNUSED static tile_code tk_dim_error(const tk_kernel *k, const tile_argument 
 
 /* ---- The shape of the call ---- */
 
-TK_UNUSED static tile_code tk_check_call(const tk_kernel *k, const tile_argument *a, size_t count, int unchecked) {
+TK_UNUSED static tile_code tk_check_call(const tk_kernel *k, const tile_argument *a, size_t count,
+                                         int unchecked) {
   if (count && !a) {
     tk_about(k);
     tk_say("the array of arguments is null");
@@ -295,7 +310,8 @@ TK_UNUSED static tile_code tk_check_call(const tk_kernel *k, const tile_argument
     if (a[i].kind == TILE_DEFAULT && !tensor && p->has_default)
       continue;
     tk_about(k);
-    tk_say("'%s' expects a %s of %s, found ", p->name, tensor ? "tensor" : "scalar", tk_dtype_name(p->dtype));
+    tk_say("'%s' expects a %s of %s, found ", p->name, tensor ? "tensor" : "scalar",
+           tk_dtype_name(p->dtype));
     if (a[i].kind != p->kind)
       tk_say("%s", a[i].kind == TILE_TENSOR   ? "a tensor"
                    : a[i].kind == TILE_SCALAR ? "a scalar"
@@ -309,7 +325,8 @@ TK_UNUSED static tile_code tk_check_call(const tk_kernel *k, const tile_argument
   for (int i = 0; i < (int)count; ++i)
     if (tk_is_tensor(k, i) && a[i].rank != k->params[i].rank) {
       tk_about(k);
-      tk_say("'%s' expects rank %d, found rank %d", k->params[i].name, k->params[i].rank, (int)a[i].rank);
+      tk_say("'%s' expects rank %d, found rank %d", k->params[i].name, k->params[i].rank,
+             (int)a[i].rank);
       return tk_fail(k, TILE_ERROR_RANK, k->params[i].line);
     }
   return TILE_OK;
@@ -318,19 +335,28 @@ TK_UNUSED static tile_code tk_check_call(const tk_kernel *k, const tile_argument
 /* ---- Dimensions ---- */
 
 /* The bits of a scalar argument, given or default. */
-TK_UNUSED static uint64_t tk_scalar(const tk_kernel *k, const tile_argument *a, size_t count, int i) {
+TK_UNUSED static uint64_t tk_scalar(const tk_kernel *k, const tile_argument *a, size_t count,
+                                    int i) {
   return (size_t)i < count && a[i].kind != TILE_DEFAULT ? a[i].bits : k->params[i].default_bits;
 }
 TK_UNUSED static int64_t tk_decode(uint64_t bits, int dtype) {
   switch (dtype) {
-  case TILE_BOOL: return (bits & 255) != 0;
-  case TILE_I8: return (int8_t)bits;
-  case TILE_I16: return (int16_t)bits;
-  case TILE_I32: return (int32_t)bits;
-  case TILE_U8: return (uint8_t)bits;
-  case TILE_U16: return (uint16_t)bits;
-  case TILE_U32: return (uint32_t)bits;
-  default: return (int64_t)bits;
+  case TILE_BOOL:
+    return (bits & 255) != 0;
+  case TILE_I8:
+    return (int8_t)bits;
+  case TILE_I16:
+    return (int16_t)bits;
+  case TILE_I32:
+    return (int32_t)bits;
+  case TILE_U8:
+    return (uint8_t)bits;
+  case TILE_U16:
+    return (uint16_t)bits;
+  case TILE_U32:
+    return (uint32_t)bits;
+  default:
+    return (int64_t)bits;
   }
 }
 
@@ -348,17 +374,20 @@ TK_UNUSED static double tk_decode_float(uint64_t bits, int dtype) {
   exponent = bits >> 10 & 31;
   if (exponent == 0)
     return (double)(bits & 1023) * (bits >> 15 & 1 ? -1.0 : 1.0) / 16777216.0;
-  wide = (bits >> 15 & 1) << 63 | (exponent == 31 ? UINT64_C(2047) : exponent + 1008) << 52 | (bits & 1023) << 42;
+  wide = (bits >> 15 & 1) << 63 | (exponent == 31 ? UINT64_C(2047) : exponent + 1008) << 52 |
+         (bits & 1023) << 42;
   return tk_float((int64_t)wide);
 }
 
-TK_UNUSED static tile_code tk_bind(const tk_kernel *k, const tile_argument *a, size_t count, tk_plan *plan) {
+TK_UNUSED static tile_code tk_bind(const tk_kernel *k, const tile_argument *a, size_t count,
+                                   tk_plan *plan) {
   for (int i = 0; i < (int)count; ++i) {
     if (!tk_is_tensor(k, i))
       continue;
     uint64_t dense = 1; /* unsigned: a product too large for memory is refused later */
     for (int axis = a[i].rank - 1; axis >= 0; --axis) {
-      plan->strides[k->params[i].first_stride + axis] = a[i].strides ? a[i].strides[axis] : (int64_t)dense;
+      plan->strides[k->params[i].first_stride + axis] =
+          a[i].strides ? a[i].strides[axis] : (int64_t)dense;
       dense *= (uint64_t)a[i].shape[axis];
     }
     for (int axis = 0; axis < a[i].rank; ++axis)
@@ -413,7 +442,8 @@ TK_UNUSED static tile_code tk_bind(const tk_kernel *k, const tile_argument *a, s
   return TILE_OK;
 }
 
-TK_UNUSED static tile_code tk_check_dims(const tk_kernel *k, const tile_argument *a, size_t count, const tk_plan *plan) {
+TK_UNUSED static tile_code tk_check_dims(const tk_kernel *k, const tile_argument *a, size_t count,
+                                         const tk_plan *plan) {
   for (int i = 0; i < (int)count; ++i) {
     const tk_param *p = &k->params[i];
     if (!tk_is_tensor(k, i))
@@ -421,8 +451,8 @@ TK_UNUSED static tile_code tk_check_dims(const tk_kernel *k, const tile_argument
     /* Two elements of 4 bits share a byte, and no two rows do. */
     if (p->bits < 8 && p->rank > 0 && a[i].shape[p->rank - 1] % 2) {
       tk_about(k);
-      tk_say("'%s' has %lld elements of %s along its last dimension, expected an even number", p->name,
-             (long long)a[i].shape[p->rank - 1], tk_dtype_name(p->dtype));
+      tk_say("'%s' has %lld elements of %s along its last dimension, expected an even number",
+             p->name, (long long)a[i].shape[p->rank - 1], tk_dtype_name(p->dtype));
       return tk_fail(k, TILE_ERROR_DIM, p->line);
     }
     for (int axis = 0; axis < p->rank; ++axis) {

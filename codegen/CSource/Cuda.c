@@ -15,50 +15,61 @@ typedef struct {
 } tk_launch_config;
 
 /* X(result, name, symbol, parameters); those marked optional may be missing in older drivers. */
-#define TK_CUDA_FUNCTIONS(X)                                                                                                 \
-  X(init, "cuInit", (unsigned flags))                                                                                        \
-  X(getErrorName, "cuGetErrorName", (int error, const char **name))                                                          \
-  X(getErrorString, "cuGetErrorString", (int error, const char **text))                                                      \
-  X(deviceGetCount, "cuDeviceGetCount", (int *count))                                                                        \
-  X(deviceGet, "cuDeviceGet", (int *device, int ordinal))                                                                    \
-  X(deviceGetAttribute, "cuDeviceGetAttribute", (int *value, int attribute, int device))                                     \
-  X(primaryRetain, "cuDevicePrimaryCtxRetain", (void **context, int device))                                                 \
-  X(ctxGetCurrent, "cuCtxGetCurrent", (void **context))                                                                      \
-  X(ctxSetCurrent, "cuCtxSetCurrent", (void *context))                                                                       \
-  X(ctxPush, "cuCtxPushCurrent_v2", (void *context))                                                                         \
-  X(ctxPop, "cuCtxPopCurrent_v2", (void **context))                                                                          \
-  X(ctxGetDevice, "cuCtxGetDevice", (int *device))                                                                           \
-  X(moduleLoad, "cuModuleLoadDataEx", (void **module, const void *image, unsigned count, int *options, void **values))       \
-  X(moduleUnload, "cuModuleUnload", (void *module))                                                                          \
-  X(moduleGetFunction, "cuModuleGetFunction", (void **function, void *module, const char *name))                             \
-  X(funcGetAttribute, "cuFuncGetAttribute", (int *value, int attribute, void *function))                                     \
-  X(funcSetAttribute, "cuFuncSetAttribute", (void *function, int attribute, int value))                                      \
-  X(occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor", (int *blocks, void *function, int threads, size_t shared))     \
-  X(memAlloc, "cuMemAlloc_v2", (tk_device_pointer * address, size_t bytes))                                                  \
-  X(memFree, "cuMemFree_v2", (tk_device_pointer address))                                                                    \
-  X(memcpyHtoD, "cuMemcpyHtoD_v2", (tk_device_pointer to, const void *from, size_t bytes))                                   \
-  X(memsetD2D8, "cuMemsetD2D8Async",                                                                                         \
-    (tk_device_pointer to, size_t pitch, unsigned char value, size_t width, size_t height, void *stream))                    \
-  X(memsetD2D16, "cuMemsetD2D16Async",                                                                                       \
-    (tk_device_pointer to, size_t pitch, unsigned short value, size_t width, size_t height, void *stream))                   \
-  X(memsetD2D32, "cuMemsetD2D32Async",                                                                                       \
-    (tk_device_pointer to, size_t pitch, unsigned value, size_t width, size_t height, void *stream))                         \
-  X(memsetD8, "cuMemsetD8Async", (tk_device_pointer to, unsigned char value, size_t count, void *stream))                    \
-  X(memsetD16, "cuMemsetD16Async", (tk_device_pointer to, unsigned short value, size_t count, void *stream))                 \
-  X(memsetD32, "cuMemsetD32Async", (tk_device_pointer to, unsigned value, size_t count, void *stream))                       \
-  X(launchKernel, "cuLaunchKernel",                                                                                          \
-    (void *function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY, unsigned blockZ,      \
-     unsigned shared, void *stream, void **arguments, void **extra))
-#define TK_CUDA_OPTIONAL(X)                                                                                                  \
-  X(ctxGetId, "cuCtxGetId", (void *context, unsigned long long *id))                                                         \
-  X(pointerGetAttribute, "cuPointerGetAttribute", (void *value, int attribute, tk_device_pointer pointer))                   \
-  X(streamIsCapturing, "cuStreamIsCapturing", (void *stream, int *status))                                                   \
-  X(exchangeCaptureMode, "cuThreadExchangeStreamCaptureMode", (int *mode))                                                   \
-  X(launchKernelEx, "cuLaunchKernelEx",                                                                                      \
-    (const tk_launch_config *config, void *function, void **arguments, void **extra))                                        \
-  X(tensorMapEncodeTiled, "cuTensorMapEncodeTiled",                                                                          \
-    (void *map, int dtype, uint32_t rank, void *address, const uint64_t *extents, const uint64_t *strides,                   \
-     const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill))
+#define TK_CUDA_FUNCTIONS(X)                                                                       \
+  X(init, "cuInit", (unsigned flags))                                                              \
+  X(getErrorName, "cuGetErrorName", (int error, const char **name))                                \
+  X(getErrorString, "cuGetErrorString", (int error, const char **text))                            \
+  X(deviceGetCount, "cuDeviceGetCount", (int *count))                                              \
+  X(deviceGet, "cuDeviceGet", (int *device, int ordinal))                                          \
+  X(deviceGetAttribute, "cuDeviceGetAttribute", (int *value, int attribute, int device))           \
+  X(primaryRetain, "cuDevicePrimaryCtxRetain", (void **context, int device))                       \
+  X(ctxGetCurrent, "cuCtxGetCurrent", (void **context))                                            \
+  X(ctxSetCurrent, "cuCtxSetCurrent", (void *context))                                             \
+  X(ctxPush, "cuCtxPushCurrent_v2", (void *context))                                               \
+  X(ctxPop, "cuCtxPopCurrent_v2", (void **context))                                                \
+  X(ctxGetDevice, "cuCtxGetDevice", (int *device))                                                 \
+  X(moduleLoad, "cuModuleLoadDataEx",                                                              \
+    (void **module, const void *image, unsigned count, int *options, void **values))               \
+  X(moduleUnload, "cuModuleUnload", (void *module))                                                \
+  X(moduleGetFunction, "cuModuleGetFunction", (void **function, void *module, const char *name))   \
+  X(funcGetAttribute, "cuFuncGetAttribute", (int *value, int attribute, void *function))           \
+  X(funcSetAttribute, "cuFuncSetAttribute", (void *function, int attribute, int value))            \
+  X(occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                                      \
+    (int *blocks, void *function, int threads, size_t shared))                                     \
+  X(memAlloc, "cuMemAlloc_v2", (tk_device_pointer * address, size_t bytes))                        \
+  X(memFree, "cuMemFree_v2", (tk_device_pointer address))                                          \
+  X(memcpyHtoD, "cuMemcpyHtoD_v2", (tk_device_pointer to, const void *from, size_t bytes))         \
+  X(memsetD2D8, "cuMemsetD2D8Async",                                                               \
+    (tk_device_pointer to, size_t pitch, unsigned char value, size_t width, size_t height,         \
+     void *stream))                                                                                \
+  X(memsetD2D16, "cuMemsetD2D16Async",                                                             \
+    (tk_device_pointer to, size_t pitch, unsigned short value, size_t width, size_t height,        \
+     void *stream))                                                                                \
+  X(memsetD2D32, "cuMemsetD2D32Async",                                                             \
+    (tk_device_pointer to, size_t pitch, unsigned value, size_t width, size_t height,              \
+     void *stream))                                                                                \
+  X(memsetD8, "cuMemsetD8Async",                                                                   \
+    (tk_device_pointer to, unsigned char value, size_t count, void *stream))                       \
+  X(memsetD16, "cuMemsetD16Async",                                                                 \
+    (tk_device_pointer to, unsigned short value, size_t count, void *stream))                      \
+  X(memsetD32, "cuMemsetD32Async",                                                                 \
+    (tk_device_pointer to, unsigned value, size_t count, void *stream))                            \
+  X(launchKernel, "cuLaunchKernel",                                                                \
+    (void *function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,              \
+     unsigned blockY, unsigned blockZ, unsigned shared, void *stream, void **arguments,            \
+     void **extra))
+#define TK_CUDA_OPTIONAL(X)                                                                        \
+  X(ctxGetId, "cuCtxGetId", (void *context, unsigned long long *id))                               \
+  X(pointerGetAttribute, "cuPointerGetAttribute",                                                  \
+    (void *value, int attribute, tk_device_pointer pointer))                                       \
+  X(streamIsCapturing, "cuStreamIsCapturing", (void *stream, int *status))                         \
+  X(exchangeCaptureMode, "cuThreadExchangeStreamCaptureMode", (int *mode))                         \
+  X(launchKernelEx, "cuLaunchKernelEx",                                                            \
+    (const tk_launch_config *config, void *function, void **arguments, void **extra))              \
+  X(tensorMapEncodeTiled, "cuTensorMapEncodeTiled",                                                \
+    (void *map, int dtype, uint32_t rank, void *address, const uint64_t *extents,                  \
+     const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave,          \
+     int swizzle, int promotion, int fill))
 
 typedef struct {
 #define TK_MEMBER(name, symbol, parameters) int(*name) parameters;
@@ -68,10 +79,20 @@ typedef struct {
 } tk_driver;
 
 enum {
-  TK_SHARED_PER_BLOCK = 97, TK_MULTIPROCESSORS = 16, TK_MAJOR = 75, TK_MINOR = 76, /* of a device */
-  TK_STATIC_SHARED = 1, TK_DYNAMIC_SHARED = 8,                                     /* of a function */
-  TK_ERROR_LOG = 5, TK_ERROR_LOG_BYTES = 6, TK_CLUSTER = 4, TK_RELAXED = 2,
-  TK_MEMORY_TYPE = 2, TK_IS_MANAGED = 8, TK_ORDINAL = 9, TK_DEVICE_MEMORY = 2 /* of an address */
+  TK_SHARED_PER_BLOCK = 97,
+  TK_MULTIPROCESSORS = 16,
+  TK_MAJOR = 75,
+  TK_MINOR = 76, /* of a device */
+  TK_STATIC_SHARED = 1,
+  TK_DYNAMIC_SHARED = 8, /* of a function */
+  TK_ERROR_LOG = 5,
+  TK_ERROR_LOG_BYTES = 6,
+  TK_CLUSTER = 4,
+  TK_RELAXED = 2,
+  TK_MEMORY_TYPE = 2,
+  TK_IS_MANAGED = 8,
+  TK_ORDINAL = 9,
+  TK_DEVICE_MEMORY = 2 /* of an address */
 };
 
 static tk_driver tk_cuda;
@@ -106,18 +127,20 @@ static void tk_open_driver(void) {
   tk_driver_code = TILE_ERROR_DRIVER;
   if (!handle) {
     const char *reason = dlerror();
-    snprintf(tk_driver_text, sizeof tk_driver_text, "cannot load the CUDA driver: %s; install the NVIDIA driver",
+    snprintf(tk_driver_text, sizeof tk_driver_text,
+             "cannot load the CUDA driver: %s; install the NVIDIA driver",
              reason ? reason : library);
     return;
   }
-#define TK_LOAD(name, text, parameters)                                                                                      \
-  symbol = dlsym(handle, text);                                                                                              \
+#define TK_LOAD(name, text, parameters)                                                            \
+  symbol = dlsym(handle, text);                                                                    \
   memcpy(&tk_cuda.name, &symbol, sizeof symbol);
-#define TK_REQUIRE(name, text, parameters)                                                                                   \
-  TK_LOAD(name, text, parameters)                                                                                            \
-  if (!symbol) {                                                                                                             \
-    snprintf(tk_driver_text, sizeof tk_driver_text, "the CUDA driver '%s' lacks %s: it is too old", library, text);          \
-    return;                                                                                                                  \
+#define TK_REQUIRE(name, text, parameters)                                                         \
+  TK_LOAD(name, text, parameters)                                                                  \
+  if (!symbol) {                                                                                   \
+    snprintf(tk_driver_text, sizeof tk_driver_text,                                                \
+             "the CUDA driver '%s' lacks %s: it is too old", library, text);                       \
+    return;                                                                                        \
   }
   TK_CUDA_FUNCTIONS(TK_REQUIRE)
   TK_CUDA_OPTIONAL(TK_LOAD)
@@ -163,7 +186,8 @@ typedef struct {
   unsigned blocks; /* of a persistent kernel, that run at once */
 } tk_function;
 
-/* Memory in which an instance's programs exchange sums, on one stream; never moved, as graphs may keep it. */
+/* Memory in which an instance's programs exchange sums, on one stream; never moved, as graphs may
+ * keep it. */
 typedef struct tk_scratch {
   struct tk_scratch *next;
   int instance, captured;
@@ -237,7 +261,8 @@ static tile_code tk_load_unit(tk_context *entry, int unit) {
   values[0] = log;
   values[1] = (void *)(uintptr_t)sizeof log;
   log[0] = '\0';
-  result = tk_cuda.moduleLoad(&entry->modules[unit], entry->build->images[unit], 2, options, values);
+  result =
+      tk_cuda.moduleLoad(&entry->modules[unit], entry->build->images[unit], 2, options, values);
   if (!result)
     return TILE_OK;
   entry->modules[unit] = NULL;
@@ -310,7 +335,8 @@ static tile_code tk_loaded(const tk_build *builds, int count, tk_context **entry
 /* Makes an instance ready in a context. Called with the mutex held. */
 static tile_code tk_get_function(tk_context *entry, const tk_kernel *k, tk_function **result) {
   tk_function *known = &entry->functions[k->number];
-  int device = 0, fixed = 0, limit = 0, processors = 0, each = 0, dynamic = (int)k->shared_bytes, error;
+  int device = 0, fixed = 0, limit = 0, processors = 0, each = 0, dynamic = (int)k->shared_bytes,
+      error;
   void *handle = NULL;
   tile_code code;
   *result = known;
@@ -330,8 +356,8 @@ static tile_code tk_get_function(tk_context *entry, const tk_kernel *k, tk_funct
     error = error ? error : tk_cuda.funcGetAttribute(&fixed, TK_STATIC_SHARED, handle);
     if (!error && (int64_t)dynamic + fixed > limit) {
       tk_about(k);
-      tk_say("needs %lld bytes of shared memory for a block, the device has %d; use smaller tiles", (long long)dynamic + fixed,
-             limit);
+      tk_say("needs %lld bytes of shared memory for a block, the device has %d; use smaller tiles",
+             (long long)dynamic + fixed, limit);
       return TILE_ERROR_TARGET;
     }
     error = error ? error : tk_cuda.funcSetAttribute(handle, TK_DYNAMIC_SHARED, dynamic);

@@ -9,9 +9,10 @@ typedef struct {
 } tk_block;
 
 /* Calls `write` until every element of the filled tensors is covered. */
-TK_UNUSED static tile_code tk_fill_all(const tk_kernel *k, const tile_argument *a, size_t count, const tk_plan *plan,
-                                       tile_code (*write)(const tk_kernel *k, const tk_block *block, void *stream),
-                                       void *stream) {
+TK_UNUSED static tile_code
+tk_fill_all(const tk_kernel *k, const tile_argument *a, size_t count, const tk_plan *plan,
+            tile_code (*write)(const tk_kernel *k, const tk_block *block, void *stream),
+            void *stream) {
   for (int i = 0; i < (int)count; ++i) {
     const tk_param *p = &k->params[i];
     const int64_t *strides = plan->strides + p->first_stride;

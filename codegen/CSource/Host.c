@@ -1,5 +1,5 @@
-/* Part of generated C: running on this machine's processors. Follows Fill.c. The machine code is the object file beside this
- * one. */
+/* Part of generated C: running on this machine's processors. Follows Fill.c. The machine code is
+ * the object file beside this one. */
 
 static tile_code tk_fill_block(const tk_kernel *k, const tk_block *b, void *stream) {
   char *data = (char *)(uintptr_t)b->address;
@@ -7,7 +7,8 @@ static tile_code tk_fill_block(const tk_kernel *k, const tk_block *b, void *stre
   (void)stream;
   for (int64_t row = 0; row < b->rows; ++row)
     for (int64_t i = 0; i < b->width; ++i)
-      memcpy(data + row * b->pitch + i * b->cell_bytes, &b->value, (size_t)b->cell_bytes); /* little endian */
+      memcpy(data + row * b->pitch + i * b->cell_bytes, &b->value,
+             (size_t)b->cell_bytes); /* little endian */
   return TILE_OK;
 }
 
@@ -47,8 +48,10 @@ static tile_code tk_run(const tk_kernel *k, const tile_argument *a, size_t count
   work.k = k;
   work.arguments = pointers;
   work.count = plan->programs;
-  /* Small enough that a slow piece delays the end little, large enough that taking one costs nothing. */
-  work.piece = plan->programs / ((int64_t)wanted * 16) > 1 ? plan->programs / ((int64_t)wanted * 16) : 1;
+  /* Small enough that a slow piece delays the end little, large enough that taking one costs
+   * nothing. */
+  work.piece =
+      plan->programs / ((int64_t)wanted * 16) > 1 ? plan->programs / ((int64_t)wanted * 16) : 1;
   work.next = 0;
   while (started < wanted - 1 && started + 1 < plan->programs &&
          pthread_create(&threads[started], NULL, tk_work_on, &work) == 0)

@@ -1,4 +1,5 @@
-/* Part of generated C: tensor maps, scratch memory, fills and launches by the CUDA driver. Follows Cuda.c. */
+/* Part of generated C: tensor maps, scratch memory, fills and launches by the CUDA driver. Follows
+ * Cuda.c. */
 
 /* ---- Tensor maps ---- */
 
@@ -9,16 +10,27 @@ typedef struct {
 
 static int tk_map_dtype(int dtype) {
   switch (dtype) {
-  case TILE_I16: case TILE_U16: return 1;
-  case TILE_U32: return 2;
-  case TILE_I32: return 3;
-  case TILE_U64: return 4;
-  case TILE_I64: return 5;
-  case TILE_F16: return 6;
-  case TILE_F32: return 7;
-  case TILE_F64: return 8;
-  case TILE_BF16: return 9;
-  default: return 0;
+  case TILE_I16:
+  case TILE_U16:
+    return 1;
+  case TILE_U32:
+    return 2;
+  case TILE_I32:
+    return 3;
+  case TILE_U64:
+    return 4;
+  case TILE_I64:
+    return 5;
+  case TILE_F16:
+    return 6;
+  case TILE_F32:
+    return 7;
+  case TILE_F64:
+    return 8;
+  case TILE_BF16:
+    return 9;
+  default:
+    return 0;
   }
 }
 
@@ -32,17 +44,19 @@ enum { TK_KNOWN_MAPS = TK_MAPS > 0 ? 8 * TK_MAPS : 1 };
 static TK_THREAD tk_known_map tk_known_maps[TK_KNOWN_MAPS];
 static TK_THREAD unsigned tk_next_map;
 
-static tile_code tk_encode(const tk_kernel *k, const tk_map *m, const tile_argument *a, const tk_plan *plan,
-                           tk_device_pointer empty, tk_encoded *result) {
+static tile_code tk_encode(const tk_kernel *k, const tk_map *m, const tile_argument *a,
+                           const tk_plan *plan, tk_device_pointer empty, tk_encoded *result) {
   const tk_param *p = &k->params[m->param];
   const int64_t *steps = plan->strides + p->first_stride;
-  uint64_t address = (uint64_t)(uintptr_t)a[m->param].data, extents[5] = {0, 0, 0, 0, 0}, strides[5] = {0, 0, 0, 0, 0};
+  uint64_t address = (uint64_t)(uintptr_t)a[m->param].data, extents[5] = {0, 0, 0, 0, 0},
+           strides[5] = {0, 0, 0, 0, 0};
   uint32_t box[5], ones[5] = {1, 1, 1, 1, 1};
   unsigned cells = p->bits < 8 ? 8u / (unsigned)p->bits : 1u;
   int is_empty = 0, code;
   if (!tk_cuda.tensorMapEncodeTiled) {
     tk_about(k);
-    tk_say("the CUDA driver lacks cuTensorMapEncodeTiled: it is too old, install one for CUDA 12 or newer");
+    tk_say("the CUDA driver lacks cuTensorMapEncodeTiled: it is too old, install one for CUDA 12 "
+           "or newer");
     return TILE_ERROR_DRIVER;
   }
   for (int i = 0; i < m->rank; ++i) {
@@ -52,19 +66,24 @@ static tile_code tk_encode(const tk_kernel *k, const tk_map *m, const tile_argum
     is_empty |= extents[i] == 0;
   }
   extents[0] = (extents[0] + cells - 1) / cells;
-  if (is_empty) /* every position of an empty tensor reads as zero, and so does the first of these */
+  if (is_empty) /* every position of an empty tensor reads as zero, and so does the first of these
+                 */
     address = empty + (p->access == TILE_IN ? 0 : 16);
   for (int i = 0; i < m->rank; ++i) {
     if (is_empty)
       extents[i] = 1;
-    if (i > 0 && extents[i] == 1) { /* nothing steps along it, but the driver wants multiples of 16, below 2^40 */
-      tk_uint128 dense = (tk_uint128)extents[i - 1] * (i > 1 ? strides[i - 1] : (unsigned)(p->bits + 7) / 8);
+    if (i > 0 &&
+        extents[i] ==
+            1) { /* nothing steps along it, but the driver wants multiples of 16, below 2^40 */
+      tk_uint128 dense =
+          (tk_uint128)extents[i - 1] * (i > 1 ? strides[i - 1] : (unsigned)(p->bits + 7) / 8);
       uint64_t rounded = dense >> 39 ? 16 : ((uint64_t)dense + 15) / 16 * 16;
       strides[i] = rounded > 16 ? rounded : 16;
     }
   }
   for (int i = 2; i < m->rank && !is_empty; ++i)
-    if (m->order[i] == m->order[i - 1]) { /* copies end anywhere: the first of the two is as long as a box, the second begins one earlier */
+    if (m->order[i] == m->order[i - 1]) { /* copies end anywhere: the first of the two is as long as
+                                             a box, the second begins one earlier */
       extents[i - 1] = m->box[i - 1];
       extents[i] += m->box[i - 1];
       address -= m->box[i - 1] * strides[i];
@@ -72,14 +91,16 @@ static tile_code tk_encode(const tk_kernel *k, const tk_map *m, const tile_argum
   strides[0] = 0; /* not told to the driver */
   for (unsigned i = 0; i < TK_KNOWN_MAPS; ++i) {
     const tk_known_map *known = &tk_known_maps[i];
-    if (known->map == m && known->address == address && !memcmp(known->extents, extents, sizeof extents) &&
+    if (known->map == m && known->address == address &&
+        !memcmp(known->extents, extents, sizeof extents) &&
         !memcmp(known->strides, strides, sizeof strides)) {
       *result = known->encoded;
       return TILE_OK;
     }
   }
-  code = tk_cuda.tensorMapEncodeTiled(result, tk_map_dtype(p->dtype), (uint32_t)m->rank, (void *)(uintptr_t)address, extents,
-                                      strides + 1, box, ones, 0, m->swizzle == 128 ? 3 : (int)(m->swizzle / 32), 2, 0);
+  code = tk_cuda.tensorMapEncodeTiled(result, tk_map_dtype(p->dtype), (uint32_t)m->rank,
+                                      (void *)(uintptr_t)address, extents, strides + 1, box, ones,
+                                      0, m->swizzle == 128 ? 3 : (int)(m->swizzle / 32), 2, 0);
   if (code == 0) {
     tk_known_map *oldest = &tk_known_maps[tk_next_map++ % TK_KNOWN_MAPS];
     oldest->map = m;
@@ -102,9 +123,11 @@ static tile_code tk_encode(const tk_kernel *k, const tk_map *m, const tile_argum
 
 /* ---- Scratch memory ---- */
 
-/* Memory for the programs of one launch. The first 128 bytes of each program's are zero, and kernels leave them so; what is
- * made while a stream is captured is cleared by the graph itself. Called with the mutex held. */
-static tile_code tk_get_scratch(tk_context *entry, const tk_kernel *k, void *stream, size_t bytes, tk_device_pointer *memory) {
+/* Memory for the programs of one launch. The first 128 bytes of each program's are zero, and
+ * kernels leave them so; what is made while a stream is captured is cleared by the graph itself.
+ * Called with the mutex held. */
+static tile_code tk_get_scratch(tk_context *entry, const tk_kernel *k, void *stream, size_t bytes,
+                                tk_device_pointer *memory) {
   int per_thread = (uintptr_t)stream == 2, capturing = 0, mode = TK_RELAXED, error;
   pthread_t self = pthread_self();
   tk_scratch *found = NULL;
@@ -112,8 +135,9 @@ static tile_code tk_get_scratch(tk_context *entry, const tk_kernel *k, void *str
   if (tk_cuda.streamIsCapturing)
     tk_cuda.streamIsCapturing(stream, &capturing);
   for (tk_scratch *s = entry->scratch; s; s = s->next)
-    if (s->instance == k->number && s->stream == stream && (!per_thread || pthread_equal(s->thread, self)) &&
-        s->bytes >= bytes && (capturing || !s->captured) && (!found || found->captured))
+    if (s->instance == k->number && s->stream == stream &&
+        (!per_thread || pthread_equal(s->thread, self)) && s->bytes >= bytes &&
+        (capturing || !s->captured) && (!found || found->captured))
       found = s;
   if (!found) {
     found = (tk_scratch *)calloc(1, sizeof *found);
@@ -154,26 +178,32 @@ static tile_code tk_fill_block(const tk_kernel *k, const tk_block *b, void *stre
   int result;
   if (b->cell_bytes == 1)
     result = rows == 1 ? tk_cuda.memsetD8(b->address, (unsigned char)b->value, width, stream)
-                       : tk_cuda.memsetD2D8(b->address, pitch, (unsigned char)b->value, width, rows, stream);
+                       : tk_cuda.memsetD2D8(b->address, pitch, (unsigned char)b->value, width, rows,
+                                            stream);
   else if (b->cell_bytes == 2)
     result = rows == 1 ? tk_cuda.memsetD16(b->address, (unsigned short)b->value, width, stream)
-                       : tk_cuda.memsetD2D16(b->address, pitch, (unsigned short)b->value, width, rows, stream);
+                       : tk_cuda.memsetD2D16(b->address, pitch, (unsigned short)b->value, width,
+                                             rows, stream);
   else
     result = rows == 1 ? tk_cuda.memsetD32(b->address, b->value, width, stream)
                        : tk_cuda.memsetD2D32(b->address, pitch, b->value, width, rows, stream);
   return tk_refused(k, result, "cannot fill a tensor before the launch");
 }
 
-static tile_code tk_start(const tk_kernel *k, void *function, unsigned blocks, void *stream, void **arguments) {
+static tile_code tk_start(const tk_kernel *k, void *function, unsigned blocks, void *stream,
+                          void **arguments) {
   tk_launch_attribute cluster;
   tk_launch_config config;
   if (!tk_cuda.launchKernelEx) {
     if (k->cluster > 1) {
       tk_about(k);
-      tk_say("the CUDA driver lacks cuLaunchKernelEx, which clusters need: it is too old, install one for CUDA 12 or newer");
+      tk_say("the CUDA driver lacks cuLaunchKernelEx, which clusters need: it is too old, install "
+             "one for CUDA 12 or newer");
       return TILE_ERROR_DRIVER;
     }
-    return tk_refused(k, tk_cuda.launchKernel(function, blocks, 1, 1, k->threads, 1, 1, k->shared_bytes, stream, arguments, NULL),
+    return tk_refused(k,
+                      tk_cuda.launchKernel(function, blocks, 1, 1, k->threads, 1, 1,
+                                           k->shared_bytes, stream, arguments, NULL),
                       "cannot launch");
   }
   memset(&config, 0, sizeof config);
@@ -193,16 +223,18 @@ static tile_code tk_start(const tk_kernel *k, void *function, unsigned blocks, v
   return tk_refused(k, tk_cuda.launchKernelEx(&config, function, arguments, NULL), "cannot launch");
 }
 
-/* Blocks to launch: one for each program, or of a persistent kernel as many as run at once; whole clusters. */
+/* Blocks to launch: one for each program, or of a persistent kernel as many as run at once; whole
+ * clusters. */
 static unsigned tk_count_blocks(const tk_kernel *k, int64_t programs, unsigned resident) {
   unsigned cluster = k->cluster;
-  uint64_t blocks = ((uint64_t)programs + cluster - 1) / cluster * cluster, most = resident / cluster * cluster;
+  uint64_t blocks = ((uint64_t)programs + cluster - 1) / cluster * cluster,
+           most = resident / cluster * cluster;
   most = most > cluster ? most : cluster;
   return (unsigned)(k->persistent && blocks > most ? most : blocks);
 }
 
-/* Whether every tensor lies where the current context's device reaches it: in its memory, in managed memory, or in host memory
- * that the driver knows. */
+/* Whether every tensor lies where the current context's device reaches it: in its memory, in
+ * managed memory, or in host memory that the driver knows. */
 static tile_code tk_check_residency(const tk_kernel *k, const tile_argument *a, size_t count) {
   void *context = NULL;
   unsigned long long id = 0;
@@ -214,7 +246,9 @@ static tile_code tk_check_residency(const tk_kernel *k, const tile_argument *a, 
     return TILE_ERROR_DRIVER;
   }
   code = tk_current_context(&context, &id);
-  code = code ? code : tk_refused(NULL, tk_cuda.ctxGetDevice(&current), "cannot ask for the context's device");
+  code = code ? code
+              : tk_refused(NULL, tk_cuda.ctxGetDevice(&current),
+                           "cannot ask for the context's device");
   for (int i = 0; i < (int)count && !code; ++i) {
     tk_device_pointer address = (tk_device_pointer)(uintptr_t)a[i].data;
     unsigned type = 0, managed = 0;
@@ -235,15 +269,17 @@ static tile_code tk_check_residency(const tk_kernel *k, const tile_argument *a, 
       tk_say("memory of device %d", device);
     else
       tk_say("host memory that the driver does not know");
-    tk_say(", expected memory of device %d, on which the kernel runs; copy the tensor there", current);
+    tk_say(", expected memory of device %d, on which the kernel runs; copy the tensor there",
+           current);
     return tk_fail(k, TILE_ERROR_RESIDENCY, k->params[i].line);
   }
   return code;
 }
 
 /* Fills and launches what was planned. */
-static tile_code tk_run(const tk_build *builds, int build_count, const tk_kernel *k, const tile_argument *a, size_t count,
-                        tk_plan *plan, void *stream, int check_memory) {
+static tile_code tk_run(const tk_build *builds, int build_count, const tk_kernel *k,
+                        const tile_argument *a, size_t count, tk_plan *plan, void *stream,
+                        int check_memory) {
   tk_context *entry = NULL;
   tk_function *function = NULL;
   tk_encoded maps[TK_MAPS + 1];
@@ -265,7 +301,9 @@ static tile_code tk_run(const tk_build *builds, int build_count, const tk_kernel
   if (!code)
     code = tk_get_function(entry, k, &function);
   if (!code && k->scratch_bytes && !plan->empty)
-    code = tk_get_scratch(entry, k, stream, (size_t)k->scratch_bytes * (k->scratch_shared ? 1 : (size_t)plan->programs), &scratch);
+    code = tk_get_scratch(
+        entry, k, stream,
+        (size_t)k->scratch_bytes * (k->scratch_shared ? 1 : (size_t)plan->programs), &scratch);
   pthread_mutex_unlock(&tk_mutex);
   if (!code && has_fills)
     code = tk_fill_all(k, a, count, plan, tk_fill_block, stream);
@@ -278,9 +316,11 @@ static tile_code tk_run(const tk_build *builds, int build_count, const tk_kernel
   for (int i = 0; i < k->argument_count; ++i) {
     if (k->arguments[i].kind == TK_ARG_SCRATCH)
       plan->cells[i] = scratch;
-    pointers[i] = k->arguments[i].kind == TK_ARG_MAP ? (void *)&maps[k->arguments[i].index] : (void *)&plan->cells[i];
+    pointers[i] = k->arguments[i].kind == TK_ARG_MAP ? (void *)&maps[k->arguments[i].index]
+                                                     : (void *)&plan->cells[i];
   }
-  return tk_start(k, function->handle, tk_count_blocks(k, plan->programs, function->blocks), stream, pointers);
+  return tk_start(k, function->handle, tk_count_blocks(k, plan->programs, function->blocks), stream,
+                  pointers);
 }
 
 /* Loads into the current context, and makes all instances ready. */

@@ -1,4 +1,5 @@
-/* Part of generated C: contracts, strides, alignment, overlap, the grid; then the whole check. Follows Check.c. */
+/* Part of generated C: contracts, strides, alignment, overlap, the grid; then the whole check.
+ * Follows Check.c. */
 
 TK_UNUSED static tile_code tk_check_contracts(const tk_kernel *k, const tk_plan *plan) {
   for (int n = 0; n < k->slot_count; ++n) {
@@ -27,7 +28,8 @@ TK_UNUSED static tile_code tk_check_contracts(const tk_kernel *k, const tk_plan 
   for (int i = 0; i < k->fact_count; ++i) {
     const tk_fact *f = &k->facts[i];
     int overflow = 0;
-    if (f->param >= 0 || (k->eval(f->expr, plan->values, &overflow) && !overflow)) /* alignments are checked later */
+    if (f->param >= 0 ||
+        (k->eval(f->expr, plan->values, &overflow) && !overflow)) /* alignments are checked later */
       continue;
     tk_about(k);
     tk_say("the variant's condition '%s' does not hold", f->text);
@@ -76,9 +78,12 @@ typedef struct {
   int64_t stride, low, high;
 } tk_term;
 
-TK_UNUSED static tk_int128 tk_floor_div(tk_int128 a, tk_int128 b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
+TK_UNUSED static tk_int128 tk_floor_div(tk_int128 a, tk_int128 b) {
+  return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
 
-/* Whether `target` is a sum of the terms, sorted by falling stride. When the budget runs out the answer is yes. */
+/* Whether `target` is a sum of the terms, sorted by falling stride. When the budget runs out the
+ * answer is yes. */
 TK_UNUSED static int tk_reaches(const tk_term *terms, int count, tk_int128 target, int *budget) {
   tk_int128 rest_low = 0, rest_high = 0, low, high, limit;
   if (count == 0)
@@ -102,7 +107,8 @@ TK_UNUSED static int tk_reaches(const tk_term *terms, int count, tk_int128 targe
 }
 
 /* Adds to the terms, which stay sorted; equal strides are one term. */
-TK_UNUSED static int tk_add_term(tk_term *terms, int count, int64_t stride, int64_t low, int64_t high) {
+TK_UNUSED static int tk_add_term(tk_term *terms, int count, int64_t stride, int64_t low,
+                                 int64_t high) {
   int at = 0;
   if (stride == 0 || (low == 0 && high == 0)) /* an extent of 1 may have any stride */
     return count;
@@ -127,22 +133,27 @@ TK_UNUSED static int tk_overlaps(const tk_region *a, const tk_region *b) {
   int count = 0, budget = 4096, bytes_a = a->bits / 8, bytes_b = b->bits / 8;
   if (span_a == 0 || span_b == 0)
     return 0;
-  if (b->address >= a->address ? b->address - a->address >= span_a : a->address - b->address >= span_b)
+  if (b->address >= a->address ? b->address - a->address >= span_a
+                               : a->address - b->address >= span_b)
     return 0;
   if (span_a == UINT64_MAX || span_b == UINT64_MAX || a->bits % 8 || b->bits % 8)
     return 1;
-  /* An element of a at i and one of b at j meet if address(b) - address(a) = i*sa - j*sb + r, -|b| < r < |a| bytes. */
+  /* An element of a at i and one of b at j meet if address(b) - address(a) = i*sa - j*sb + r, -|b|
+   * < r < |a| bytes. */
   for (int i = 0; i < a->rank; ++i)
-    count = tk_add_term(terms, count, (int64_t)((uint64_t)a->strides[i] * (uint64_t)bytes_a), 0, a->shape[i] - 1);
+    count = tk_add_term(terms, count, (int64_t)((uint64_t)a->strides[i] * (uint64_t)bytes_a), 0,
+                        a->shape[i] - 1);
   for (int i = 0; i < b->rank; ++i)
-    count = tk_add_term(terms, count, (int64_t)((uint64_t)b->strides[i] * (uint64_t)bytes_b), 1 - b->shape[i], 0);
+    count = tk_add_term(terms, count, (int64_t)((uint64_t)b->strides[i] * (uint64_t)bytes_b),
+                        1 - b->shape[i], 0);
   count = tk_add_term(terms, count, 1, 1 - bytes_b, bytes_a - 1);
   return tk_reaches(terms, count, (tk_int128)b->address - (tk_int128)a->address, &budget);
 }
 
 /* ---- Strides, alignment, overlap ---- */
 
-TK_UNUSED static tk_region tk_region_of(const tk_kernel *k, const tile_argument *a, const tk_plan *plan, int i) {
+TK_UNUSED static tk_region tk_region_of(const tk_kernel *k, const tile_argument *a,
+                                        const tk_plan *plan, int i) {
   tk_region r;
   r.address = (uint64_t)(uintptr_t)a[i].data;
   r.bits = k->params[i].bits;
@@ -152,20 +163,21 @@ TK_UNUSED static tk_region tk_region_of(const tk_kernel *k, const tile_argument 
   return r;
 }
 
-TK_UNUSED TK_FORMAT(5, 6) static tile_code tk_stride_error(const tk_kernel *k, int param, int axis, int64_t found,
-                                                           const char *format, ...) {
+TK_UNUSED TK_FORMAT(5, 6) static tile_code tk_stride_error(const tk_kernel *k, int param, int axis,
+                                                           int64_t found, const char *format, ...) {
   char expected[128];
   va_list list;
   va_start(list, format);
   vsnprintf(expected, sizeof expected, format, list);
   va_end(list);
   tk_about(k);
-  tk_say("stride %d of '%s' is %lld, expected %s", axis, k->params[param].name, (long long)found, expected);
+  tk_say("stride %d of '%s' is %lld, expected %s", axis, k->params[param].name, (long long)found,
+         expected);
   return tk_fail(k, TILE_ERROR_STRIDE, k->params[param].line);
 }
 
-TK_UNUSED static tile_code tk_check_strides(const tk_kernel *k, const tile_argument *a, size_t count, const tk_plan *plan,
-                                            int only_filled) {
+TK_UNUSED static tile_code tk_check_strides(const tk_kernel *k, const tile_argument *a,
+                                            size_t count, const tk_plan *plan, int only_filled) {
   for (int i = 0; i < (int)count; ++i) {
     const tk_param *p = &k->params[i];
     const int64_t *strides = plan->strides + p->first_stride, *shape = a[i].shape;
@@ -176,7 +188,8 @@ TK_UNUSED static tile_code tk_check_strides(const tk_kernel *k, const tile_argum
       if (shape[axis] > 1) {
         int overflow = 0, wanted = p->axes[axis].stride;
         if (p->dense && strides[axis] != (int64_t)dense)
-          return tk_stride_error(k, i, axis, strides[axis], "%lld: the tensor is declared dense and row-major",
+          return tk_stride_error(k, i, axis, strides[axis],
+                                 "%lld: the tensor is declared dense and row-major",
                                  (long long)dense);
         if (wanted >= 0) {
           int64_t value = k->eval(wanted, plan->values, &overflow);
@@ -186,7 +199,8 @@ TK_UNUSED static tile_code tk_check_strides(const tk_kernel *k, const tile_argum
             return tk_stride_error(k, i, axis, strides[axis], "%lld", (long long)value);
         }
         if (p->bits < 8 && axis + 1 < p->rank && strides[axis] % 2)
-          return tk_stride_error(k, i, axis, strides[axis], "an even number: two elements share a byte");
+          return tk_stride_error(k, i, axis, strides[axis],
+                                 "an even number: two elements share a byte");
         if (strides[axis] < 0)
           return tk_stride_error(k, i, axis, strides[axis], "0 or more");
         if (strides[axis] == 0 && p->access != TILE_IN)
@@ -204,25 +218,27 @@ TK_UNUSED static tile_code tk_check_strides(const tk_kernel *k, const tile_argum
     if (span == UINT64_MAX || (a[i].bytes > 0 && span > (uint64_t)a[i].bytes)) {
       tk_about(k);
       if (span == UINT64_MAX)
-        tk_say("'%s' reaches over 2^63 or more bytes, but its memory has %lld", p->name, (long long)a[i].bytes);
-      else
-        tk_say("'%s' reaches over %llu bytes, but its memory has %lld", p->name, (unsigned long long)span,
+        tk_say("'%s' reaches over 2^63 or more bytes, but its memory has %lld", p->name,
                (long long)a[i].bytes);
+      else
+        tk_say("'%s' reaches over %llu bytes, but its memory has %lld", p->name,
+               (unsigned long long)span, (long long)a[i].bytes);
       return tk_fail(k, TILE_ERROR_DIM, p->line);
     }
   }
   return TILE_OK;
 }
 
-TK_UNUSED static tile_code tk_check_memory(const tk_kernel *k, const tile_argument *a, size_t count, const tk_plan *plan) {
+TK_UNUSED static tile_code tk_check_memory(const tk_kernel *k, const tile_argument *a, size_t count,
+                                           const tk_plan *plan) {
   for (int i = 0; i < (int)count; ++i) {
     const tk_param *p = &k->params[i];
     uint64_t address = (uint64_t)(uintptr_t)a[i].data;
     if (!tk_is_tensor(k, i) || p->align < 2 || address % p->align == 0 || tk_is_empty(&a[i]))
       continue;
     tk_about(k);
-    tk_say("'%s' is aligned to %llu bytes, expected %u; 'align(%s, n)' in the source lowers that", p->name,
-           (unsigned long long)(address & (~address + 1)), p->align, p->name);
+    tk_say("'%s' is aligned to %llu bytes, expected %u; 'align(%s, n)' in the source lowers that",
+           p->name, (unsigned long long)(address & (~address + 1)), p->align, p->name);
     return tk_fail(k, TILE_ERROR_ALIGNMENT, p->line);
   }
   for (int i = 0; i < (int)count; ++i)
@@ -238,7 +254,8 @@ TK_UNUSED static tile_code tk_check_memory(const tk_kernel *k, const tile_argume
         continue;
       int writer = k->params[j].access != TILE_IN ? j : i, other = writer == j ? i : j;
       tk_about(k);
-      tk_say("'%s' is written and overlaps '%s' in memory; pass separate memory, or permit it with 'alias(%s, %s)' in the "
+      tk_say("'%s' is written and overlaps '%s' in memory; pass separate memory, or permit it with "
+             "'alias(%s, %s)' in the "
              "source",
              k->params[writer].name, k->params[other].name, k->params[i].name, k->params[j].name);
       return tk_fail(k, TILE_ERROR_OVERLAP, k->params[writer].line);
@@ -261,7 +278,8 @@ TK_UNUSED static tile_code tk_check_programs(const tk_kernel *k, tk_plan *plan, 
   }
   tk_about(k);
   if (bad_axis >= 0) {
-    tk_say("grid axis %d, %s, is negative or overflows", bad_axis, k->exprs[k->grid[bad_axis]].text);
+    tk_say("grid axis %d, %s, is negative or overflows", bad_axis,
+           k->exprs[k->grid[bad_axis]].text);
     tk_values_in(k, k->grid[bad_axis], plan);
     return tk_fail(k, TILE_ERROR_GRID, k->line);
   }
@@ -276,18 +294,20 @@ TK_UNUSED static tile_code tk_check_programs(const tk_kernel *k, tk_plan *plan, 
   return tk_fail(k, TILE_ERROR_GRID, k->line);
 }
 
-TK_UNUSED static void tk_pack(const tk_kernel *k, const tile_argument *a, size_t count, tk_plan *plan) {
+TK_UNUSED static void tk_pack(const tk_kernel *k, const tile_argument *a, size_t count,
+                              tk_plan *plan) {
   for (int i = 0; i < k->argument_count; ++i) {
     const tk_argument *source = &k->arguments[i];
-    plan->cells[i] = source->kind == TK_ARG_DIM ? (uint64_t)plan->values[source->index]
-                     : source->kind != TK_ARG_PARAM ? 0
+    plan->cells[i] = source->kind == TK_ARG_DIM       ? (uint64_t)plan->values[source->index]
+                     : source->kind != TK_ARG_PARAM   ? 0
                      : tk_is_tensor(k, source->index) ? (uint64_t)(uintptr_t)a[source->index].data
                                                       : tk_scalar(k, a, count, source->index);
   }
 }
 
 /* Checks the arguments of a launch and plans it. */
-TK_UNUSED static tile_code tk_check(const tk_kernel *k, const tile_argument *a, size_t count, int unchecked, tk_plan *plan) {
+TK_UNUSED static tile_code tk_check(const tk_kernel *k, const tile_argument *a, size_t count,
+                                    int unchecked, tk_plan *plan) {
   int bad_axis = -1;
   tile_code code = tk_check_call(k, a, count, unchecked);
   if (!code)
@@ -323,7 +343,8 @@ TK_UNUSED static tile_code tk_check(const tk_kernel *k, const tile_argument *a, 
   return code;
 }
 
-/* How well arguments suit an instance: 0 not, 1 by count, kinds and dtypes, 2 by ranks and constant extents too. */
+/* How well arguments suit an instance: 0 not, 1 by count, kinds and dtypes, 2 by ranks and constant
+ * extents too. */
 TK_UNUSED static int tk_fits(const tk_kernel *k, const tile_argument *a, size_t count) {
   int fit = 2;
   if (count < (size_t)k->required || count > (size_t)k->param_count)
@@ -352,15 +373,17 @@ TK_UNUSED static int tk_fits(const tk_kernel *k, const tile_argument *a, size_t 
 }
 
 /* Whether a variant's conditions hold for arguments that fit. */
-TK_UNUSED static int tk_holds(const tk_kernel *k, const tile_argument *a, size_t count, tk_plan *plan) {
+TK_UNUSED static int tk_holds(const tk_kernel *k, const tile_argument *a, size_t count,
+                              tk_plan *plan) {
   if (k->fact_count && tk_bind(k, a, count, plan))
     return 0;
   for (int i = 0; i < k->fact_count; ++i) {
     const tk_fact *f = &k->facts[i];
     int overflow = 0;
-    if (f->param < 0 ? !k->eval(f->expr, plan->values, &overflow) || overflow
-                     : (size_t)f->param >= count ||
-                           ((uint64_t)(uintptr_t)a[f->param].data % f->align && !tk_is_empty(&a[f->param])))
+    if (f->param < 0
+            ? !k->eval(f->expr, plan->values, &overflow) || overflow
+            : (size_t)f->param >= count ||
+                  ((uint64_t)(uintptr_t)a[f->param].data % f->align && !tk_is_empty(&a[f->param])))
       return 0;
   }
   return 1;
@@ -373,9 +396,10 @@ TK_UNUSED static void tk_append(char *text, size_t *length, const char *more) {
   text[*length] = '\0';
 }
 
-/* Says which instances came nearest, each with what its own checks say. The later a check, the nearer the call. */
-TK_UNUSED static tile_code tk_miss(const tk_kernel *kernels, const int *members, int total, const tile_argument *a,
-                                   size_t count, tk_plan *plan) {
+/* Says which instances came nearest, each with what its own checks say. The later a check, the
+ * nearer the call. */
+TK_UNUSED static tile_code tk_miss(const tk_kernel *kernels, const int *members, int total,
+                                   const tile_argument *a, size_t count, tk_plan *plan) {
   enum { SHOWN = 4 };
   int codes[TK_INSTANCES];
   char text[sizeof tk_text];
@@ -396,7 +420,8 @@ TK_UNUSED static tile_code tk_miss(const tk_kernel *kernels, const int *members,
     tk_append(text, &length, k->variant[0] ? " variant " : "");
     tk_append(text, &length, k->variant);
     tk_append(text, &length, ": ");
-    tk_append(text, &length, strncmp(tk_text, name, strlen(name)) ? tk_text : tk_text + strlen(name) + 2);
+    tk_append(text, &length,
+              strncmp(tk_text, name, strlen(name)) ? tk_text : tk_text + strlen(name) + 2);
   }
   tk_clear();
   tk_say("%s: no variant takes (", name);
@@ -414,10 +439,11 @@ TK_UNUSED static tile_code tk_miss(const tk_kernel *kernels, const int *members,
   return TILE_ERROR_INSTANCE;
 }
 
-/* Of the `total` instances that `members` names, the first that fits and whose conditions hold; where only one comes into
- * question, that one, whose checks then say what is wrong. */
-TK_UNUSED static tile_code tk_select(const tk_kernel *kernels, const int *members, int total, const tile_argument *a,
-                                     size_t count, const tk_kernel **chosen, tk_plan *plan) {
+/* Of the `total` instances that `members` names, the first that fits and whose conditions hold;
+ * where only one comes into question, that one, whose checks then say what is wrong. */
+TK_UNUSED static tile_code tk_select(const tk_kernel *kernels, const int *members, int total,
+                                     const tile_argument *a, size_t count, const tk_kernel **chosen,
+                                     tk_plan *plan) {
   int near_ones = 0, right_count = 0;
   *chosen = &kernels[members[0]];
   if (total == 1 || (count && !a))
@@ -435,5 +461,6 @@ TK_UNUSED static tile_code tk_select(const tk_kernel *kernels, const int *member
   }
   if (near_ones > 1)
     *chosen = &kernels[members[0]];
-  return near_ones == 1 || right_count == 0 ? TILE_OK : tk_miss(kernels, members, total, a, count, plan);
+  return near_ones == 1 || right_count == 0 ? TILE_OK
+                                            : tk_miss(kernels, members, total, a, count, plan);
 }

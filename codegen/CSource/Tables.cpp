@@ -29,13 +29,18 @@ std::string quoteC(StringRef text) {
 
 std::string identifierC(StringRef name) {
   static const StringSet<> taken = {
-      "alignas", "alignof", "and", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char", "class",
-      "compl", "const", "continue", "decltype", "default", "delete", "do", "double", "else", "enum", "explicit", "export",
-      "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new",
-      "noexcept", "not", "nullptr", "operator", "or", "private", "protected", "public", "register", "restrict", "return",
-      "short", "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw", "true", "try", "typedef",
-      "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "while", "xor", "concept",
-      "requires", "constexpr", "static_assert", "thread_local", "unix", "linux", "NULL", "stream", "flags"};
+      "alignas", "alignof",   "and",       "asm",       "auto",          "bitand",       "bitor",
+      "bool",    "break",     "case",      "catch",     "char",          "class",        "compl",
+      "const",   "continue",  "decltype",  "default",   "delete",        "do",           "double",
+      "else",    "enum",      "explicit",  "export",    "extern",        "false",        "float",
+      "for",     "friend",    "goto",      "if",        "inline",        "int",          "long",
+      "mutable", "namespace", "new",       "noexcept",  "not",           "nullptr",      "operator",
+      "or",      "private",   "protected", "public",    "register",      "restrict",     "return",
+      "short",   "signed",    "sizeof",    "static",    "struct",        "switch",       "template",
+      "this",    "throw",     "true",      "try",       "typedef",       "typeid",       "typename",
+      "union",   "unsigned",  "using",     "virtual",   "void",          "volatile",     "while",
+      "xor",     "concept",   "requires",  "constexpr", "static_assert", "thread_local", "unix",
+      "linux",   "NULL",      "stream",    "flags"};
   if (taken.contains(name))
     return (name + "_").str();
   std::string identifier = name.str(); // one tensor of an array, xs[1], is xs_1
@@ -45,19 +50,23 @@ std::string identifierC(StringRef name) {
 }
 
 StringRef typeC(runtime::Dtype dtype) {
-  static constexpr StringRef names[] = {"tile_bool", "int8_t",   "int16_t",   "int32_t", "int64_t", "uint8_t",
-                                        "uint16_t",  "uint32_t", "uint64_t",  "tile_f16", "tile_bf16", "float",
-                                        "double",    "tile_f8",  "tile_f8",   "tile_i4x2", "tile_i4x2"};
+  static constexpr StringRef names[] = {"tile_bool", "int8_t",   "int16_t",  "int32_t",  "int64_t",
+                                        "uint8_t",   "uint16_t", "uint32_t", "uint64_t", "tile_f16",
+                                        "tile_bf16", "float",    "double",   "tile_f8",  "tile_f8",
+                                        "tile_i4x2", "tile_i4x2"};
   return names[size_t(dtype)];
 }
 
-std::string dtypeC(runtime::Dtype dtype) { return "TILE_" + StringRef(runtime::dtypeName(dtype)).upper(); }
+std::string dtypeC(runtime::Dtype dtype) {
+  return "TILE_" + StringRef(runtime::dtypeName(dtype)).upper();
+}
 
 /// A 64-bit literal.
 static std::string integerC(int64_t value) {
   if (value == INT64_MIN)
     return "INT64_MIN";
-  return value < 0 ? "-INT64_C(" + std::to_string(-value) + ")" : "INT64_C(" + std::to_string(value) + ")";
+  return value < 0 ? "-INT64_C(" + std::to_string(-value) + ")"
+                   : "INT64_C(" + std::to_string(value) + ")";
 }
 
 } // namespace tile
@@ -98,14 +107,16 @@ size_t CTables::addExpr(const Expr &expr) {
 size_t CTables::getSlot(const std::string &name) const {
   const Kernel &kernel = getKernel();
   for (size_t slot = 0; slot < validator->bindings.size(); ++slot)
-    if ((slot < kernel.dims.size() ? kernel.dims[slot].name : kernel.params[validator->bindings[slot].param].name) == name)
+    if ((slot < kernel.dims.size() ? kernel.dims[slot].name
+                                   : kernel.params[validator->bindings[slot].param].name) == name)
       return slot;
   return 0; // Validator::create has refused unknown names
 }
 
 bool CTables::isFloat(size_t slot) const {
   const Validator::Binding &binding = validator->bindings[slot];
-  return binding.form == Validator::Binding::Form::Scalar && !isIntegral(getKernel().params[binding.param].dtype);
+  return binding.form == Validator::Binding::Form::Scalar &&
+         !isIntegral(getKernel().params[binding.param].dtype);
 }
 
 /// Whether an expression's value is a float; a comparison's is not.
@@ -114,11 +125,12 @@ bool CTables::isFloat(const Expr &expr) const {
     return isFloat(getSlot(expr.getName()));
   if (expr.isFloat() || expr.getOperands().empty())
     return expr.isFloat();
-  return expr.getOp() < Expr::Op::Eq && any_of(expr.getOperands(), [&](const Expr &operand) { return isFloat(operand); });
+  return expr.getOp() < Expr::Op::Eq &&
+         any_of(expr.getOperands(), [&](const Expr &operand) { return isFloat(operand); });
 }
 
-/// The expression as C over the array `values`; operations that may overflow set *overflow. Floats are doubles, and an
-/// integer that meets one becomes one.
+/// The expression as C over the array `values`; operations that may overflow set *overflow. Floats
+/// are doubles, and an integer that meets one becomes one.
 std::string CTables::print(const Expr &expr) const {
   if (expr.isInteger())
     return integerC(expr.getInteger());
@@ -137,11 +149,15 @@ std::string CTables::print(const Expr &expr) const {
   std::string second = expr.getOperands().size() > 1 ? printOperand(expr.getOperands()[1]) : "";
   if (onFloats && expr.getOp() < Expr::Op::Eq) {
     if (expr.getOp() == Expr::Op::Min || expr.getOp() == Expr::Op::Max)
-      return std::string(expr.getOp() == Expr::Op::Min ? "tk_fmin(" : "tk_fmax(") + first + ", " + second + ")";
-    return second.empty() ? "(-" + first + ")" : "(" + first + " " + std::string(spelling(expr.getOp())) + " " + second + ")";
+      return std::string(expr.getOp() == Expr::Op::Min ? "tk_fmin(" : "tk_fmax(") + first + ", " +
+             second + ")";
+    return second.empty()
+               ? "(-" + first + ")"
+               : "(" + first + " " + std::string(spelling(expr.getOp())) + " " + second + ")";
   }
   auto call = [&](const char *function, bool overflows) {
-    return std::string(function) + "(" + first + (second.empty() ? "" : ", " + second) + (overflows ? ", overflow)" : ")");
+    return std::string(function) + "(" + first + (second.empty() ? "" : ", " + second) +
+           (overflows ? ", overflow)" : ")");
   };
   switch (expr.getOp()) {
   case Expr::Op::Integer:
@@ -212,15 +228,16 @@ void CTables::writeParams(raw_ostream &out) {
       int stride = -1;
       if (param.strides && (*param.strides)[axis])
         stride = int(addExpr(*(*param.strides)[axis]));
-      out << (axis ? ", " : "") << "{" << addExpr(param.dims[axis]) << ", " << int(tensor.axes[axis].binds) << ", " << stride
-          << "}";
+      out << (axis ? ", " : "") << "{" << addExpr(param.dims[axis]) << ", "
+          << int(tensor.axes[axis].binds) << ", " << stride << "}";
     }
     if (hasAxes)
       out << "};\n";
-    params << "    {" << quoteC(param.name) << ", " << (isTensor ? "TILE_TENSOR" : "TILE_SCALAR") << ", "
-           << dtypeC(param.dtype) << ", " << dtypeBits(param.dtype) << ", " << unsigned(param.access) << ", "
-           << param.dims.size() << ", " << param.align << ", " << param.line << ", " << int(tensor.dense) << ", "
-           << tensor.firstStride << ", " << int(param.defaultValue.has_value()) << ", UINT64_C(" << validator->defaults[i]
+    params << "    {" << quoteC(param.name) << ", " << (isTensor ? "TILE_TENSOR" : "TILE_SCALAR")
+           << ", " << dtypeC(param.dtype) << ", " << dtypeBits(param.dtype) << ", "
+           << unsigned(param.access) << ", " << param.dims.size() << ", " << param.align << ", "
+           << param.line << ", " << int(tensor.dense) << ", " << tensor.firstStride << ", "
+           << int(param.defaultValue.has_value()) << ", UINT64_C(" << validator->defaults[i]
            << "), " << int(tensor.fills) << ", UINT64_C(" << tensor.fillBits << "), ";
     if (hasAxes)
       params << "tk_axes_" << index << "_" << i << "},\n";
@@ -233,7 +250,8 @@ void CTables::writeParams(raw_ostream &out) {
 
 void CTables::writeSlots(raw_ostream &out) const {
   const Kernel &kernel = getKernel();
-  static constexpr StringRef forms[] = {"TK_EXTENT", "TK_PLUS", "TK_TIMES", "TK_STRIDE", "TK_VALUE"};
+  static constexpr StringRef forms[] = {"TK_EXTENT", "TK_PLUS", "TK_TIMES", "TK_STRIDE",
+                                        "TK_VALUE"};
   if (validator->bindings.empty())
     return;
   out << "static const tk_slot tk_slots_" << index << "[] = {\n";
@@ -256,9 +274,10 @@ void CTables::writeSlots(raw_ostream &out) const {
         contract = name + " in " + (param.min ? std::to_string(*param.min) : "") +
                    "..=" + (param.max ? std::to_string(*param.max) : "");
     }
-    out << "    {" << quoteC(name) << ", " << int(isDim) << ", " << int(isFloat(slot)) << ", " << forms[size_t(binding.form)] << ", " << binding.param
-        << ", " << binding.axis << ", " << integerC(binding.constant) << ", " << integerC(least) << ", " << integerC(most)
-        << ", " << integerC(multiple) << ", " << quoteC(contract) << ", " << line << "},\n";
+    out << "    {" << quoteC(name) << ", " << int(isDim) << ", " << int(isFloat(slot)) << ", "
+        << forms[size_t(binding.form)] << ", " << binding.param << ", " << binding.axis << ", "
+        << integerC(binding.constant) << ", " << integerC(least) << ", " << integerC(most) << ", "
+        << integerC(multiple) << ", " << quoteC(contract) << ", " << line << "},\n";
   }
   out << "};\n";
 }
@@ -270,9 +289,8 @@ void CTables::writeExprs(raw_ostream &out) const {
     std::vector<size_t> names;
     collect(exprs[i], names);
     if (!names.empty())
-      out << "static const int tk_names_" << index << "_" << i << "[] = {" << join(map_range(names, [](size_t n) {
-               return std::to_string(n);
-             }), ", ") << "};\n";
+      out << "static const int tk_names_" << index << "_" << i << "[] = {"
+          << join(map_range(names, [](size_t n) { return std::to_string(n); }), ", ") << "};\n";
     table << "    {" << quoteC(exprs[i].toString()) << ", " << int(exprs[i].isInteger()) << ", "
           << (exprs[i].isName() ? int(names.front()) : -1) << ", ";
     if (names.empty())
@@ -282,7 +300,8 @@ void CTables::writeExprs(raw_ostream &out) const {
   }
   if (!exprs.empty())
     out << "static const tk_expr tk_exprs_" << index << "[] = {\n" << table.str() << "};\n";
-  out << "static int64_t tk_eval_" << index << "(int expr, const int64_t *values, int *overflow) {\n"
+  out << "static int64_t tk_eval_" << index
+      << "(int expr, const int64_t *values, int *overflow) {\n"
       << "  (void)values;\n  (void)overflow;\n  switch (expr) {\n";
   for (size_t i = 0; i < exprs.size(); ++i)
     out << "  case " << i << ": return " << print(exprs[i]) << ";\n";
@@ -300,7 +319,8 @@ void CTables::writeTables(raw_ostream &out) {
     for (size_t i = 0; i < contracts.size(); ++i) {
       const Contract &contract = kernel.contracts[i];
       out << "    {" << contracts[i] << ", "
-          << quoteC(contract.text.empty() ? contract.condition.toString() : contract.text) << ", " << contract.line << "},\n";
+          << quoteC(contract.text.empty() ? contract.condition.toString() : contract.text) << ", "
+          << contract.line << "},\n";
     }
     out << "};\n";
   }
@@ -308,7 +328,8 @@ void CTables::writeTables(raw_ostream &out) {
     out << "static const tk_fact tk_facts_" << index << "[] = {\n";
     for (size_t i = 0; i < facts.size(); ++i) {
       const Fact &fact = kernel.facts[i];
-      out << "    {" << facts[i] << ", " << (fact.param.empty() ? -1 : int(validator->getParamIndex(fact.param))) << ", "
+      out << "    {" << facts[i] << ", "
+          << (fact.param.empty() ? -1 : int(validator->getParamIndex(fact.param))) << ", "
           << fact.align << ", " << quoteC(fact.text) << ", " << fact.line << "},\n";
     }
     out << "};\n";
@@ -317,10 +338,12 @@ void CTables::writeTables(raw_ostream &out) {
     out << "static const int tk_grid_" << index << "[] = {"
         << join(map_range(grid, [](size_t n) { return std::to_string(n); }), ", ") << "};\n";
   if (!kernel.arguments.empty()) {
-    static constexpr StringRef kinds[] = {"TK_ARG_PARAM", "TK_ARG_DIM", "TK_ARG_MAP", "TK_ARG_SCRATCH"};
+    static constexpr StringRef kinds[] = {"TK_ARG_PARAM", "TK_ARG_DIM", "TK_ARG_MAP",
+                                          "TK_ARG_SCRATCH"};
     out << "static const tk_argument tk_arguments_" << index << "[] = {";
     for (size_t i = 0; i < kernel.arguments.size(); ++i)
-      out << (i ? ", " : "") << "{" << kinds[size_t(validator->sources[i].kind)] << ", " << validator->sources[i].index << "}";
+      out << (i ? ", " : "") << "{" << kinds[size_t(validator->sources[i].kind)] << ", "
+          << validator->sources[i].index << "}";
     out << "};\n";
   }
   if (!kernel.tensorMaps.empty()) {
@@ -328,16 +351,20 @@ void CTables::writeTables(raw_ostream &out) {
     for (const TensorMap &map : kernel.tensorMaps) {
       auto list = [](std::vector<unsigned> numbers) {
         numbers.resize(5);
-        return "{" + join(map_range(numbers, [](unsigned n) { return std::to_string(n); }), ", ") + "}";
+        return "{" + join(map_range(numbers, [](unsigned n) { return std::to_string(n); }), ", ") +
+               "}";
       };
-      out << "    {" << validator->getParamIndex(map.param) << ", " << map.order.size() << ", " << list(map.order) << ", "
-          << list(map.box) << ", " << map.swizzle << "},\n";
+      out << "    {" << validator->getParamIndex(map.param) << ", " << map.order.size() << ", "
+          << list(map.order) << ", " << list(map.box) << ", " << map.swizzle << "},\n";
     }
     out << "};\n";
   }
   if (!kernel.aliases.empty())
     out << "static const unsigned char tk_alias_" << index << "[] = {"
-        << join(map_range(validator->mayAlias, [](bool may) { return std::string(may ? "1" : "0"); }), ", ") << "};\n";
+        << join(map_range(validator->mayAlias,
+                          [](bool may) { return std::string(may ? "1" : "0"); }),
+                ", ")
+        << "};\n";
 }
 
 void CTables::writeRecord(raw_ostream &out, size_t number, size_t unit, bool isHost) const {
@@ -345,19 +372,23 @@ void CTables::writeRecord(raw_ostream &out, size_t number, size_t unit, bool isH
   auto table = [&](const char *name, bool exists) {
     return exists ? "tk_" + std::string(name) + "_" + std::to_string(index) : std::string("NULL");
   };
-  out << "    {" << quoteC(kernel.name) << ", " << quoteC(kernel.symbol) << ", " << quoteC(validator->getSignature()) << ", "
-      << quoteC(kernel.file) << ", " << quoteC(getVariant()) << ", " << kernel.line << ", " << number << ", " << unit
-      << ",\n     " << kernel.params.size() << ", "
-      << validator->required << ", " << table("params", !kernel.params.empty()) << ", " << validator->bindings.size() << ", "
-      << table("slots", !validator->bindings.empty()) << ", " << table("exprs", !exprs.empty()) << ", "
-      << table("eval", true) << ", " << contracts.size() << ", " << table("contracts", !contracts.empty()) << ", "
-      << facts.size() << ", " << table("facts", !facts.empty()) << ", "
-      << grid.size() << ", " << table("grid", !grid.empty()) << ",\n     " << kernel.arguments.size() << ", "
+  out << "    {" << quoteC(kernel.name) << ", " << quoteC(kernel.symbol) << ", "
+      << quoteC(validator->getSignature()) << ", " << quoteC(kernel.file) << ", "
+      << quoteC(getVariant()) << ", " << kernel.line << ", " << number << ", " << unit << ",\n     "
+      << kernel.params.size() << ", " << validator->required << ", "
+      << table("params", !kernel.params.empty()) << ", " << validator->bindings.size() << ", "
+      << table("slots", !validator->bindings.empty()) << ", " << table("exprs", !exprs.empty())
+      << ", " << table("eval", true) << ", " << contracts.size() << ", "
+      << table("contracts", !contracts.empty()) << ", " << facts.size() << ", "
+      << table("facts", !facts.empty()) << ", " << grid.size() << ", "
+      << table("grid", !grid.empty()) << ",\n     " << kernel.arguments.size() << ", "
       << table("arguments", !kernel.arguments.empty()) << ", " << kernel.tensorMaps.size() << ", "
-      << table("maps", !kernel.tensorMaps.empty()) << ", " << table("alias", !kernel.aliases.empty()) << ", "
-      << kernel.launch.threads << ", " << kernel.launch.sharedBytes << ", " << kernel.launch.scratchBytes << ", "
-      << kernel.launch.cluster << ", " << int(kernel.launch.persistent) << ", " << int(kernel.launch.scratchShared) << ", "
-      << (isHost ? kernel.symbol : std::string("NULL")) << "},\n";
+      << table("maps", !kernel.tensorMaps.empty()) << ", "
+      << table("alias", !kernel.aliases.empty()) << ", " << kernel.launch.threads << ", "
+      << kernel.launch.sharedBytes << ", " << kernel.launch.scratchBytes << ", "
+      << kernel.launch.cluster << ", " << int(kernel.launch.persistent) << ", "
+      << int(kernel.launch.scratchShared) << ", " << (isHost ? kernel.symbol : std::string("NULL"))
+      << "},\n";
 }
 
 //===- Typed functions
@@ -372,7 +403,8 @@ std::string CTables::getParameters() const {
       list.push_back((typeC(param.dtype) + " " + name).str());
       continue;
     }
-    list.push_back(((param.access == Access::In ? "const " : "") + typeC(param.dtype) + " *" + name).str());
+    list.push_back(
+        ((param.access == Access::In ? "const " : "") + typeC(param.dtype) + " *" + name).str());
     if (param.strides)
       list.push_back("const int64_t *" + name + "_strides");
   }
@@ -402,7 +434,8 @@ void CTables::writeArguments(raw_ostream &out) {
     out << "  memset(tk_values, 0, sizeof tk_values);\n";
   for (size_t slot = 0; usesValues && slot < validator->bindings.size(); ++slot) {
     const Validator::Binding &binding = validator->bindings[slot];
-    std::string name = slot < kernel.dims.size() ? kernel.dims[slot].name : kernel.params[binding.param].name;
+    std::string name =
+        slot < kernel.dims.size() ? kernel.dims[slot].name : kernel.params[binding.param].name;
     if (binding.form != Validator::Binding::Form::Stride && !isFloat(slot))
       out << "  tk_values[" << slot << "] = (int64_t)" << identifierC(name) << ";\n";
   }
@@ -413,20 +446,23 @@ void CTables::writeArguments(raw_ostream &out) {
     out << "  " << at << "kind = " << (isTensor ? "TILE_TENSOR" : "TILE_SCALAR") << ";\n  " << at
         << "dtype = " << dtypeC(param.dtype) << ";\n";
     if (!isTensor) {
-      out << "  memcpy(&" << at << "bits, &" << name << ", sizeof " << name << "); /* little endian */\n";
+      out << "  memcpy(&" << at << "bits, &" << name << ", sizeof " << name
+          << "); /* little endian */\n";
       continue;
     }
     for (size_t axis = 0; axis < param.dims.size(); ++axis)
-      out << "  tk_shape_" << i << "[" << axis << "] = tk_eval_" << index << "(" << addExpr(param.dims[axis]) << ", "
-          << (usesValues ? "tk_values" : "NULL") << ", &tk_overflow);\n";
-    out << "  " << at << "data = (void *)" << name << ";\n  " << at << "rank = " << param.dims.size() << ";\n";
+      out << "  tk_shape_" << i << "[" << axis << "] = tk_eval_" << index << "("
+          << addExpr(param.dims[axis]) << ", " << (usesValues ? "tk_values" : "NULL")
+          << ", &tk_overflow);\n";
+    out << "  " << at << "data = (void *)" << name << ";\n  " << at
+        << "rank = " << param.dims.size() << ";\n";
     if (!param.dims.empty())
       out << "  " << at << "shape = tk_shape_" << i << ";\n";
     if (param.strides)
       out << "  " << at << "strides = " << name << "_strides;\n";
   }
-  out << "  if (tk_overflow) {\n    tk_clear();\n    tk_say(\"%s: an extent overflows 64 bits\", " << quoteC(kernel.name)
-      << ");\n    return TILE_ERROR_DIM;\n  }\n";
+  out << "  if (tk_overflow) {\n    tk_clear();\n    tk_say(\"%s: an extent overflows 64 bits\", "
+      << quoteC(kernel.name) << ");\n    return TILE_ERROR_DIM;\n  }\n";
 }
 
 std::vector<std::string> CTables::getContracts() const {

@@ -14,7 +14,8 @@ namespace tile {
 
 /// A string literal, quotes included.
 std::string quoteC(llvm::StringRef text);
-/// `name` as an identifier of C and C++: keywords, and the words that launches use, get an underscore; xs[1] is xs_1.
+/// `name` as an identifier of C and C++: keywords, and the words that launches use, get an
+/// underscore; xs[1] is xs_1.
 std::string identifierC(llvm::StringRef name);
 /// The C type of an element: "float", "tile_f16".
 llvm::StringRef typeC(runtime::Dtype dtype);
@@ -43,8 +44,8 @@ public:
   void raise(CLimits &limits) const;
   /// Everything but the record itself.
   void writeTables(llvm::raw_ostream &out);
-  /// The initialiser of the instance's tk_kernel; `number` is its place in the build, `unit` that of its
-  /// binary.
+  /// The initialiser of the instance's tk_kernel; `number` is its place in the build, `unit` that
+  /// of its binary.
   void writeRecord(llvm::raw_ostream &out, size_t number, size_t unit, bool isHost) const;
 
   /// The typed function's parameters: "const float *x, int64_t N, void *stream, uint32_t flags".

@@ -1,4 +1,5 @@
-// Follows a loop-carried value from the loop's end to its beginning through operations that accumulate.
+// Follows a loop-carried value from the loop's end to its beginning through operations that
+// accumulate.
 #include "dialect/Tile/Accumulation.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,7 +17,8 @@ static std::optional<ReduceKind> getKind(Operation *op) {
   return std::nullopt;
 }
 
-/// Is there nothing but accumulations of one kind between `from` and `to`, each used by the next alone?
+/// Is there nothing but accumulations of one kind between `from` and `to`, each used by the next
+/// alone?
 static bool leads(Value from, Value to, std::optional<ReduceKind> &kind, unsigned &budget) {
   if (from == to)
     return true;

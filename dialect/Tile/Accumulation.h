@@ -7,8 +7,9 @@
 
 namespace tile {
 
-/// How the loop combines its carried value `index` with what each trip brings: by a sum (`dot` into it is one), minimum or
-/// maximum, such that trips may be shared among several accumulators. None if anything else happens to it.
+/// How the loop combines its carried value `index` with what each trip brings: by a sum (`dot` into
+/// it is one), minimum or maximum, such that trips may be shared among several accumulators. None
+/// if anything else happens to it.
 std::optional<ReduceKind> getAccumulation(mlir::scf::ForOp loop, unsigned index);
 
 } // namespace tile

@@ -43,7 +43,8 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
 
 LogicalResult ReshapeOp::verify() {
   RankedTensorType source = getSource().getType(), result = getType();
-  if (source.getNumElements() != result.getNumElements() || source.getElementType() != result.getElementType())
+  if (source.getNumElements() != result.getNumElements() ||
+      source.getElementType() != result.getElementType())
     return emitOpError() << "cannot reshape " << source << " to " << result;
   return success();
 }
@@ -62,7 +63,8 @@ LogicalResult PermuteOp::verify() {
   RankedTensorType source = getSource().getType(), result = getType();
   if (failed(verifyPermutationOf(*this, getPermutation(), source.getRank())))
     return failure();
-  bool valid = result.getRank() == source.getRank() && result.getElementType() == source.getElementType();
+  bool valid =
+      result.getRank() == source.getRank() && result.getElementType() == source.getElementType();
   for (int64_t d = 0; valid && d < result.getRank(); ++d)
     valid = result.getDimSize(d) == source.getDimSize(getPermutation()[d]);
   if (!valid)
@@ -80,35 +82,43 @@ OpFoldResult PermuteOp::fold(FoldAdaptor adaptor) {
 }
 
 /// Checks shapes and axis of a reduction whose elements have type `element`.
-static LogicalResult verifyReduction(Operation *op, RankedTensorType source, std::optional<int64_t> axis, Type result, Type element) {
+static LogicalResult verifyReduction(Operation *op, RankedTensorType source,
+                                     std::optional<int64_t> axis, Type result, Type element) {
   if (!axis) {
     if (result != element)
-      return op->emitOpError() << "over all axes makes the scalar " << element << ", found " << result;
+      return op->emitOpError() << "over all axes makes the scalar " << element << ", found "
+                               << result;
     return success();
   }
   if (*axis < 0 || *axis >= source.getRank())
-    return op->emitOpError() << "axis " << *axis << " is not one of the tile's " << source.getRank();
+    return op->emitOpError() << "axis " << *axis << " is not one of the tile's "
+                             << source.getRank();
   SmallVector<int64_t> shape(source.getShape());
   shape.erase(shape.begin() + *axis);
   Type expected = shape.empty() ? element : Type(RankedTensorType::get(shape, element));
   // A layout may be attached later: compare shapes and elements only.
   auto tensor = dyn_cast<RankedTensorType>(result);
-  bool valid = shape.empty() ? result == expected : tensor && tensor.getShape() == ArrayRef<int64_t>(shape) && tensor.getElementType() == element;
+  bool valid = shape.empty() ? result == expected
+                             : tensor && tensor.getShape() == ArrayRef<int64_t>(shape) &&
+                                   tensor.getElementType() == element;
   if (!valid)
-    return op->emitOpError() << "along axis " << *axis << " of " << source << " makes " << expected << ", found " << result;
+    return op->emitOpError() << "along axis " << *axis << " of " << source << " makes " << expected
+                             << ", found " << result;
   return success();
 }
 
 LogicalResult ReduceOp::verify() {
   Type element = getSource().getType().getElementType();
-  bool bitwise = getKind() == ReduceKind::And || getKind() == ReduceKind::Or || getKind() == ReduceKind::MaxUnsigned || getKind() == ReduceKind::MinUnsigned;
+  bool bitwise = getKind() == ReduceKind::And || getKind() == ReduceKind::Or ||
+                 getKind() == ReduceKind::MaxUnsigned || getKind() == ReduceKind::MinUnsigned;
   if (bitwise && isa<FloatType>(element))
     return emitOpError() << stringifyReduceKind(getKind()) << " needs integers, found " << element;
   return verifyReduction(*this, getSource().getType(), getAxis(), getType(), element);
 }
 
 LogicalResult ArgReduceOp::verify() {
-  return verifyReduction(*this, getSource().getType(), getAxis(), getType(), IndexType::get(getContext()));
+  return verifyReduction(*this, getSource().getType(), getAxis(), getType(),
+                         IndexType::get(getContext()));
 }
 
 /// Same shape and elements; layouts may differ.
@@ -119,15 +129,18 @@ static bool isSameTile(Type a, Type b) {
 
 LogicalResult ScanOp::verify() {
   if (getSources().empty() || getSources().size() != getNumResults())
-    return emitOpError() << "takes one or more tiles and makes as many, found " << getSources().size() << " and " << getNumResults();
+    return emitOpError() << "takes one or more tiles and makes as many, found "
+                         << getSources().size() << " and " << getNumResults();
   auto first = cast<RankedTensorType>(getSources()[0].getType());
   if (int64_t(getAxis()) < 0 || int64_t(getAxis()) >= first.getRank())
     return emitOpError() << "axis " << getAxis() << " is not one of the tile's " << first.getRank();
   for (auto [source, result] : llvm::zip(getSources(), getResults())) {
     if (!isSameTile(source.getType(), result.getType()))
-      return emitOpError() << "of " << source.getType() << " makes the same type, found " << result.getType();
+      return emitOpError() << "of " << source.getType() << " makes the same type, found "
+                           << result.getType();
     if (cast<RankedTensorType>(source.getType()).getShape() != first.getShape())
-      return emitOpError() << "needs tiles of one shape, found " << first << " and " << source.getType();
+      return emitOpError() << "needs tiles of one shape, found " << first << " and "
+                           << source.getType();
   }
   return success();
 }
@@ -135,57 +148,71 @@ LogicalResult ScanOp::verify() {
 /// Checks the function of a scan or reduction of `sources`.
 static LogicalResult verifyCombiner(Operation *op, Block &block, ValueRange sources) {
   size_t tiles = sources.size();
-  auto elementOf = [&](size_t i) { return cast<RankedTensorType>(sources[i % tiles].getType()).getElementType(); };
+  auto elementOf = [&](size_t i) {
+    return cast<RankedTensorType>(sources[i % tiles].getType()).getElementType();
+  };
   bool valid = block.getNumArguments() == 2 * tiles;
   for (size_t i = 0; valid && i < 2 * tiles; ++i)
     valid = block.getArgument(i).getType() == elementOf(i);
   if (!valid)
-    return op->emitOpError() << "combines " << tiles << " left and " << tiles << " right scalars of the tiles' element types";
+    return op->emitOpError() << "combines " << tiles << " left and " << tiles
+                             << " right scalars of the tiles' element types";
   auto yield = dyn_cast<ScanYieldOp>(block.back());
   valid = yield && yield.getValues().size() == tiles;
   for (size_t i = 0; valid && i < tiles; ++i)
     valid = yield.getValues()[i].getType() == elementOf(i);
   if (!valid)
-    return op->emitOpError() << "ends in tile.scan_yield of " << tiles << " scalars of the tiles' element types";
+    return op->emitOpError() << "ends in tile.scan_yield of " << tiles
+                             << " scalars of the tiles' element types";
   for (Operation &inner : block.without_terminator())
     if (!ScanOp::isCombinable(&inner))
       return inner.emitOpError() << "is not element-wise, so it cannot stand in a scan";
   return success();
 }
 
-LogicalResult ScanOp::verifyRegions() { return verifyCombiner(*this, getCombiner().front(), getSources()); }
+LogicalResult ScanOp::verifyRegions() {
+  return verifyCombiner(*this, getCombiner().front(), getSources());
+}
 
 bool ScanOp::isCombinable(Operation *op) {
-  bool scalars = llvm::none_of(op->getOperandTypes(), llvm::IsaPred<ShapedType>) && llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
-  return scalars && op->getNumResults() == 1 && (isa<arith::ConstantOp>(op) || OpTrait::hasElementwiseMappableTraits(op));
+  bool scalars = llvm::none_of(op->getOperandTypes(), llvm::IsaPred<ShapedType>) &&
+                 llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
+  return scalars && op->getNumResults() == 1 &&
+         (isa<arith::ConstantOp>(op) || OpTrait::hasElementwiseMappableTraits(op));
 }
 
 LogicalResult ReduceByOp::verify() {
   if (getSources().empty() || getSources().size() != getNumResults())
-    return emitOpError() << "takes one or more tiles and makes as many results, found " << getSources().size() << " and " << getNumResults();
+    return emitOpError() << "takes one or more tiles and makes as many results, found "
+                         << getSources().size() << " and " << getNumResults();
   auto first = cast<RankedTensorType>(getSources()[0].getType());
   for (auto [source, result] : llvm::zip(getSources(), getResults())) {
     auto type = cast<RankedTensorType>(source.getType());
     if (type.getShape() != first.getShape())
       return emitOpError() << "needs tiles of one shape, found " << first << " and " << type;
-    if (failed(verifyReduction(*this, type, int64_t(getAxis()), result.getType(), type.getElementType())))
+    if (failed(verifyReduction(*this, type, int64_t(getAxis()), result.getType(),
+                               type.getElementType())))
       return failure();
   }
   return success();
 }
 
-LogicalResult ReduceByOp::verifyRegions() { return verifyCombiner(*this, getCombiner().front(), getSources()); }
+LogicalResult ReduceByOp::verifyRegions() {
+  return verifyCombiner(*this, getCombiner().front(), getSources());
+}
 
 LogicalResult SortOp::verify() {
   if (!isSameTile(getSource().getType(), getType()))
-    return emitOpError() << "of " << getSource().getType() << " makes the same type, found " << getType();
+    return emitOpError() << "of " << getSource().getType() << " makes the same type, found "
+                         << getType();
   auto type = cast<RankedTensorType>(getType());
   int64_t rank = type.getRank(), axis = getAxis();
   if (axis < 0 || axis >= rank)
     return emitOpError() << "axis " << axis << " is not one of the tile's " << rank;
   int64_t extent = type.getDimSize(axis), first = getFirst().value_or(extent);
   if (first < 1 || first > extent)
-    return emitOpError() << "orders 1 to " << extent << " elements along axis " << axis << ", found " << first;
+    return emitOpError() << "orders 1 to " << extent << " elements along axis " << axis
+                         << ", found " << first;
   return success();
 }
 
@@ -203,20 +230,25 @@ LogicalResult TakeOp::verify() {
     return emitOpError() << "axis " << axis << " is not one of the tile's " << rank;
   auto result = dyn_cast<RankedTensorType>(getType());
   auto position = dyn_cast<RankedTensorType>(getPosition().getType());
-  ArrayRef<int64_t> from = source.getShape(), shape = result ? result.getShape() : ArrayRef<int64_t>();
+  ArrayRef<int64_t> from = source.getShape(),
+                    shape = result ? result.getShape() : ArrayRef<int64_t>();
   int64_t added = int64_t(shape.size()) - (rank - 1); // dimensions that the positions bring
-  bool valid = getElementTypeOrSelf(getType()) == source.getElementType() && (position ? added >= 1 : added == 0);
-  valid = valid && shape.take_front(axis) == from.take_front(axis) && shape.take_back(rank - 1 - axis) == from.take_back(rank - 1 - axis);
+  bool valid = getElementTypeOrSelf(getType()) == source.getElementType() &&
+               (position ? added >= 1 : added == 0);
+  valid = valid && shape.take_front(axis) == from.take_front(axis) &&
+          shape.take_back(rank - 1 - axis) == from.take_back(rank - 1 - axis);
   if (position)
     valid = valid && position.getShape() == shape;
   if (!valid)
-    return emitOpError() << "cannot take from " << source << " along axis " << axis << " at " << getPosition().getType() << " to make " << getType();
+    return emitOpError() << "cannot take from " << source << " along axis " << axis << " at "
+                         << getPosition().getType() << " to make " << getType();
   return success();
 }
 
 LogicalResult PrintOp::verify() {
   if (getPosition() > getValues().size())
-    return emitOpError() << "has " << getValues().size() << " values, so no position " << getPosition();
+    return emitOpError() << "has " << getValues().size() << " values, so no position "
+                         << getPosition();
   for (Value value : getValues()) {
     auto tile = dyn_cast<RankedTensorType>(value.getType());
     Type element = getElementTypeOrSelf(value.getType());
@@ -234,7 +266,8 @@ LogicalResult DotOp::verify() {
   bool valid = rank >= 2 && a.getRank() == rank && b.getRank() == rank;
   for (int64_t d = 0; valid && d < rank - 2; ++d)
     valid = a.getDimSize(d) == c.getDimSize(d) && b.getDimSize(d) == c.getDimSize(d);
-  valid = valid && a.getDimSize(rank - 2) == c.getDimSize(rank - 2) && b.getDimSize(rank - 1) == c.getDimSize(rank - 1) &&
+  valid = valid && a.getDimSize(rank - 2) == c.getDimSize(rank - 2) &&
+          b.getDimSize(rank - 1) == c.getDimSize(rank - 1) &&
           a.getDimSize(rank - 1) == b.getDimSize(rank - 2);
   if (!valid)
     return emitOpError() << "cannot multiply " << a << " by " << b << " into " << c;

@@ -38,26 +38,30 @@ void TileDialect::initialize() {
 }
 
 /// Folders return attributes; this makes them operations again.
-Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
+                                            Location loc) {
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
-LogicalResult DimAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name, int64_t min, int64_t max,
-                              int64_t opt, int64_t multipleOf) {
+LogicalResult DimAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name,
+                              int64_t min, int64_t max, int64_t opt, int64_t multipleOf) {
   if (min > max)
-    return emitError() << "dimension '" << name << "' has minimum " << min << " above maximum " << max;
+    return emitError() << "dimension '" << name << "' has minimum " << min << " above maximum "
+                       << max;
   if (opt < min || opt > max)
-    return emitError() << "dimension '" << name << "' has opt " << opt << " outside " << min << ".." << max;
+    return emitError() << "dimension '" << name << "' has opt " << opt << " outside " << min << ".."
+                       << max;
   if (multipleOf < 1)
-    return emitError() << "dimension '" << name << "' needs a positive multiple_of, found " << multipleOf;
+    return emitError() << "dimension '" << name << "' needs a positive multiple_of, found "
+                       << multipleOf;
   return success();
 }
 
 Type ViewType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type elementType;
-  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/true) || parser.parseType(elementType) ||
-      parser.parseGreater())
+  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/true) ||
+      parser.parseType(elementType) || parser.parseGreater())
     return {};
   return get(parser.getContext(), shape, elementType);
 }

@@ -24,9 +24,9 @@
 namespace tile {
 /// Shape of a tile's type; empty for a scalar's.
 llvm::SmallVector<int64_t> getShapeOf(mlir::Type type);
-/// For each of an access's `sizes` the dimension of its tile of rank `rank` along which the range lies, -1 where there is
-/// no range: dropped dimensions have none, those with index tiles share the tile's dimensions that are left, which stand
-/// where the first of them stands.
+/// For each of an access's `sizes` the dimension of its tile of rank `rank` along which the range
+/// lies, -1 where there is no range: dropped dimensions have none, those with index tiles share the
+/// tile's dimensions that are left, which stand where the first of them stands.
 llvm::SmallVector<int64_t> mapRangesToTile(llvm::ArrayRef<int64_t> sizes, int64_t rank);
 } // namespace tile
 

@@ -1,4 +1,5 @@
-// Verifiers, folders and ranges of kernels, dimensions and program numbers; all operation definitions are emitted here.
+// Verifiers, folders and ranges of kernels, dimensions and program numbers; all operation
+// definitions are emitted here.
 #include "dialect/Tile/TileDialect.h"
 
 #include "mlir/IR/Builders.h"
@@ -26,8 +27,8 @@ static LogicalResult verifyArguments(KernelOp kernel, Block &block, StringRef wh
     bool isScalar = kernel.getParam(i).getAccess() == Access::Scalar;
     if (isScalar == isa<PointerType>(argument.getType()))
       return kernel.emitOpError() << "parameter '" << kernel.getParam(i).getName() << "' is a "
-                                  << (isScalar ? "scalar" : "tensor") << " but its argument has type "
-                                  << argument.getType();
+                                  << (isScalar ? "scalar" : "tensor")
+                                  << " but its argument has type " << argument.getType();
   }
   return success();
 }
@@ -43,7 +44,8 @@ LogicalResult KernelOp::verifyRegions() {
   llvm::StringSet<> names;
   for (Attribute attr : getDims())
     if (!names.insert(cast<DimAttr>(attr).getName()).second)
-      return emitOpError() << "dimension '" << cast<DimAttr>(attr).getName() << "' is declared twice";
+      return emitOpError() << "dimension '" << cast<DimAttr>(attr).getName()
+                           << "' is declared twice";
   WalkResult result = walk([&](DimOp op) {
     if (getDimNamed(op.getDim().getName()) == op.getDim())
       return WalkResult::advance();
@@ -60,20 +62,24 @@ OpFoldResult DimOp::fold(FoldAdaptor) {
 }
 
 void DimOp::inferResultRanges(ArrayRef<ConstantIntRanges>, SetIntRangeFn setRange) {
-  setRange(getResult(), ConstantIntRanges::fromSigned(APInt(64, getDim().getMin(), true), APInt(64, getDim().getMax(), true)));
+  setRange(getResult(), ConstantIntRanges::fromSigned(APInt(64, getDim().getMin(), true),
+                                                      APInt(64, getDim().getMax(), true)));
 }
 
 LogicalResult ProgramIdOp::verify() {
   auto kernel = (*this)->getParentOfType<KernelOp>();
   if (!kernel)
     return emitOpError("must be inside a tile.kernel");
-  Operation *terminator = kernel.getGrid().front().empty() ? nullptr : &kernel.getGrid().front().back();
+  Operation *terminator =
+      kernel.getGrid().front().empty() ? nullptr : &kernel.getGrid().front().back();
   if (int64_t axis = getAxis(); terminator && (axis < 0 || axis >= terminator->getNumOperands()))
-    return emitOpError() << "axis " << axis << " is not one of the grid's " << terminator->getNumOperands() << " axes";
+    return emitOpError() << "axis " << axis << " is not one of the grid's "
+                         << terminator->getNumOperands() << " axes";
   return success();
 }
 
 void ProgramIdOp::inferResultRanges(ArrayRef<ConstantIntRanges>, SetIntRangeFn setRange) {
   // A launch has fewer than 2^31 programs.
-  setRange(getResult(), ConstantIntRanges::fromSigned(APInt(64, 0), APInt(64, (int64_t(1) << 31) - 2)));
+  setRange(getResult(),
+           ConstantIntRanges::fromSigned(APInt(64, 0), APInt(64, (int64_t(1) << 31) - 2)));
 }

@@ -13,28 +13,33 @@ LogicalResult ViewOp::verify() {
   if (view.getElementType() != held && !isBytes)
     return emitOpError() << "makes a view of " << view.getElementType() << " from a pointer to "
                          << getBase().getType().getElementType();
-  if ((int64_t)getExtents().size() != view.getRank() || (int64_t)getStrides().size() != view.getRank())
-    return emitOpError() << "needs " << view.getRank() << " extents and strides, found " << getExtents().size()
-                         << " and " << getStrides().size();
+  if ((int64_t)getExtents().size() != view.getRank() ||
+      (int64_t)getStrides().size() != view.getRank())
+    return emitOpError() << "needs " << view.getRank() << " extents and strides, found "
+                         << getExtents().size() << " and " << getStrides().size();
   return success();
 }
 
 LogicalResult SubviewOp::verify() {
   ViewType source = getSource().getType(), result = getType();
   if ((int64_t)getKinds().size() != source.getRank())
-    return emitOpError() << "needs one kind for each of " << source.getRank() << " dimensions, found " << getKinds().size();
+    return emitOpError() << "needs one kind for each of " << source.getRank()
+                         << " dimensions, found " << getKinds().size();
   unsigned counts[3] = {0, 0, 0};
   for (int32_t kind : getKinds()) {
     if (kind < 0 || kind > 2)
       return emitOpError() << "kind must be 0 (index), 1 (all) or 2 (slice), found " << kind;
     ++counts[kind];
   }
-  if (getIndices().size() != counts[0] || getLows().size() != counts[2] || getHighs().size() != counts[2])
-    return emitOpError() << "needs " << counts[0] << " indices and " << counts[2] << " lows and highs, found "
-                         << getIndices().size() << ", " << getLows().size() << " and " << getHighs().size();
-  if (result.getRank() != int64_t(counts[1] + counts[2]) || result.getElementType() != source.getElementType())
-    return emitOpError() << "must make a view of rank " << counts[1] + counts[2] << " of " << source.getElementType()
-                         << ", found " << result;
+  if (getIndices().size() != counts[0] || getLows().size() != counts[2] ||
+      getHighs().size() != counts[2])
+    return emitOpError() << "needs " << counts[0] << " indices and " << counts[2]
+                         << " lows and highs, found " << getIndices().size() << ", "
+                         << getLows().size() << " and " << getHighs().size();
+  if (result.getRank() != int64_t(counts[1] + counts[2]) ||
+      result.getElementType() != source.getElementType())
+    return emitOpError() << "must make a view of rank " << counts[1] + counts[2] << " of "
+                         << source.getElementType() << ", found " << result;
   return success();
 }
 
@@ -105,17 +110,22 @@ static SmallVector<int64_t> shapeOfRanges(ArrayRef<int64_t> sizes) {
   return llvm::to_vector(llvm::make_filter_range(sizes, [](int64_t size) { return size != -1; }));
 }
 
-/// The checks that every access shares; `tile` is the type moved, `element` that of the view (or i1 for tile.inside).
+/// The checks that every access shares; `tile` is the type moved, `element` that of the view (or i1
+/// for tile.inside).
 template <typename Op> static LogicalResult verifyAccess(Op op, Type tile, Type element) {
   ViewType view = op.getView().getType();
   size_t rank = view.getRank();
-  if (op.getStarts().size() != rank || op.getSizes().size() != rank || op.getSteps().size() != rank ||
-      op.getHasEnd().size() != rank || op.getInBounds().size() != rank)
-    return op.emitOpError() << "needs one start, size, step, has_end and in_bounds for each of the view's " << rank << " dimensions";
+  if (op.getStarts().size() != rank || op.getSizes().size() != rank ||
+      op.getSteps().size() != rank || op.getHasEnd().size() != rank ||
+      op.getInBounds().size() != rank)
+    return op.emitOpError()
+           << "needs one start, size, step, has_end and in_bounds for each of the view's " << rank
+           << " dimensions";
   if (op.getEnds().size() != size_t(llvm::count(op.getHasEnd(), true)))
     return op.emitOpError() << "needs as many ends as has_end says, found " << op.getEnds().size();
   if (getElementTypeOrSelf(tile) != element)
-    return op.emitOpError() << "moves elements of type " << element << ", found " << getElementTypeOrSelf(tile);
+    return op.emitOpError() << "moves elements of type " << element << ", found "
+                            << getElementTypeOrSelf(tile);
   return success();
 }
 
@@ -128,7 +138,8 @@ template <typename Op> static LogicalResult verifyRanges(Op op, Type tile, Type 
     if (tensor.getShape() != ArrayRef<int64_t>(shape) || shape.empty())
       return op.emitOpError() << "accesses a tile of shape [" << shape << "], found " << tile;
   } else if (!shape.empty()) {
-    return op.emitOpError() << "accesses a tile of shape [" << shape << "], found the scalar " << tile;
+    return op.emitOpError() << "accesses a tile of shape [" << shape << "], found the scalar "
+                            << tile;
   }
   return success();
 }
@@ -139,17 +150,21 @@ static LogicalResult verifyMask(Operation *op, Value mask, Type tile) {
     return success();
   if (!getElementTypeOrSelf(mask.getType()).isInteger(1))
     return op->emitOpError() << "needs a mask of i1, found " << mask.getType();
-  auto maskTile = dyn_cast<RankedTensorType>(mask.getType()), tensor = dyn_cast<RankedTensorType>(tile);
+  auto maskTile = dyn_cast<RankedTensorType>(mask.getType()),
+       tensor = dyn_cast<RankedTensorType>(tile);
   if (bool(maskTile) != bool(tensor) || (tensor && maskTile.getShape() != tensor.getShape()))
-    return op->emitOpError() << "needs a mask of the tile's shape, found " << mask.getType() << " for " << tile;
+    return op->emitOpError() << "needs a mask of the tile's shape, found " << mask.getType()
+                             << " for " << tile;
   return success();
 }
 
 LogicalResult LoadOp::verify() {
-  if (failed(verifyRanges(*this, getType(), getView().getType().getElementType())) || failed(verifyMask(*this, getMask(), getType())))
+  if (failed(verifyRanges(*this, getType(), getView().getType().getElementType())) ||
+      failed(verifyMask(*this, getMask(), getType())))
     return failure();
   if (getPad().getType() != getView().getType().getElementType())
-    return emitOpError() << "needs a pad of type " << getView().getType().getElementType() << ", found " << getPad().getType();
+    return emitOpError() << "needs a pad of type " << getView().getType().getElementType()
+                         << ", found " << getPad().getType();
   return success();
 }
 
@@ -159,7 +174,9 @@ LogicalResult StoreOp::verify() {
   return verifyMask(*this, getMask(), getValue().getType());
 }
 
-LogicalResult InsideOp::verify() { return verifyRanges(*this, getType(), IntegerType::get(getContext(), 1)); }
+LogicalResult InsideOp::verify() {
+  return verifyRanges(*this, getType(), IntegerType::get(getContext(), 1));
+}
 
 /// As verifyAccess, with a tile of positions for each dimension that says so.
 template <typename Op> static LogicalResult verifyIndexed(Op op, Type tile, Type element) {
@@ -167,20 +184,24 @@ template <typename Op> static LogicalResult verifyIndexed(Op op, Type tile, Type
     return failure();
   auto indexed = llvm::count(op.getSizes(), -2);
   if (int64_t(op.getPositions().size()) != indexed)
-    return op.emitOpError() << "needs " << indexed << " tiles of positions, found " << op.getPositions().size();
+    return op.emitOpError() << "needs " << indexed << " tiles of positions, found "
+                            << op.getPositions().size();
   SmallVector<int64_t> shape = op.getTileShape(), dims = op.getTileDims();
   int64_t ranges = llvm::count_if(dims, [](int64_t dim) { return dim >= 0; });
   if (int64_t(shape.size()) < ranges || (!indexed && int64_t(shape.size()) != ranges))
     return op.emitOpError() << "has " << ranges << " ranges, found " << tile;
   for (auto [d, dim] : llvm::enumerate(dims)) {
     if (dim >= 0 && shape[dim] != op.getSizes()[d])
-      return op.emitOpError() << "dimension " << dim << " has " << op.getSizes()[d] << " positions, found " << tile;
+      return op.emitOpError() << "dimension " << dim << " has " << op.getSizes()[d]
+                              << " positions, found " << tile;
     if (op.isIndexed(d) && (op.getHasEnd()[d] || op.getInBounds()[d] || op.getSteps()[d] != 1))
-      return op.emitOpError() << "dimension " << d << " is given by a tile and has no end, step or proof";
+      return op.emitOpError() << "dimension " << d
+                              << " is given by a tile and has no end, step or proof";
   }
   for (Value position : op.getPositions())
     if (getShapeOf(position.getType()) != shape)
-      return op.emitOpError() << "needs positions of the tile's shape, found " << position.getType() << " for " << tile;
+      return op.emitOpError() << "needs positions of the tile's shape, found " << position.getType()
+                              << " for " << tile;
   return success();
 }
 
@@ -193,7 +214,9 @@ LogicalResult GatherOp::verify() {
   return success();
 }
 
-LogicalResult ScatterOp::verify() { return verifyIndexed(*this, getValue().getType(), getView().getType().getElementType()); }
+LogicalResult ScatterOp::verify() {
+  return verifyIndexed(*this, getValue().getType(), getView().getType().getElementType());
+}
 
 LogicalResult AtomicOp::verify() {
   Type element = getView().getType().getElementType();
@@ -203,7 +226,8 @@ LogicalResult AtomicOp::verify() {
   if (bool(getExpected()) != compares)
     return emitOpError() << (compares ? "needs" : "does not take") << " an expected value";
   if (compares && getExpected().getType() != getType())
-    return emitOpError() << "needs an expected value of type " << getType() << ", found " << getExpected().getType();
+    return emitOpError() << "needs an expected value of type " << getType() << ", found "
+                         << getExpected().getType();
   unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
   unsigned least = 8;
   bool takesFloats = false;
@@ -223,7 +247,8 @@ LogicalResult AtomicOp::verify() {
     break;
   }
   if (bits < least || (isFloat && !takesFloats))
-    return emitOpError() << stringifyAtomicKind(getKind()) << " is not for elements of type " << element;
+    return emitOpError() << stringifyAtomicKind(getKind()) << " is not for elements of type "
+                         << element;
   return success();
 }
 

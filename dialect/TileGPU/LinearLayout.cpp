@@ -63,14 +63,15 @@ private:
 };
 
 /// The bits 2^from, 2^(from+1), ... below `extent` of dimension `dim`.
-void appendBits(SmallVectorImpl<Coord> &bases, unsigned rank, unsigned dim, int64_t from, int64_t extent) {
+void appendBits(SmallVectorImpl<Coord> &bases, unsigned rank, unsigned dim, int64_t from,
+                int64_t extent) {
   for (int64_t bit = from; bit < extent; bit *= 2)
     bases.push_back(unit(rank, dim, bit));
 }
 
 /// `count` (a power of two) bits from 2^from up along `dim`; zero bases once `extent` is reached.
-void appendClippedBits(SmallVectorImpl<Coord> &bases, unsigned rank, unsigned dim, int64_t from, int64_t extent,
-                       unsigned count) {
+void appendClippedBits(SmallVectorImpl<Coord> &bases, unsigned rank, unsigned dim, int64_t from,
+                       int64_t extent, unsigned count) {
   for (unsigned i = 0; i < log2Exact(count); ++i, from *= 2)
     bases.push_back(from < extent ? unit(rank, dim, from) : Coord(rank, 0));
 }
@@ -80,8 +81,8 @@ int64_t columnsPerWarp(int64_t n, unsigned warpsN) { return std::max<int64_t>(n 
 
 } // namespace
 
-LinearLayout::LinearLayout(ArrayRef<int64_t> shape, ArrayRef<Coord> registers, ArrayRef<Coord> lanes,
-                           ArrayRef<Coord> warps)
+LinearLayout::LinearLayout(ArrayRef<int64_t> shape, ArrayRef<Coord> registers,
+                           ArrayRef<Coord> lanes, ArrayRef<Coord> warps)
     : shape(shape.begin(), shape.end()) {
   ArrayRef<Coord> given[numInDims] = {registers, lanes, warps};
   for (unsigned in = 0; in < numInDims; ++in)
@@ -134,14 +135,15 @@ bool LinearLayout::isInjective() const {
 }
 
 bool LinearLayout::operator==(const LinearLayout &other) const {
-  return shape == other.shape && std::equal(std::begin(bases), std::end(bases), std::begin(other.bases));
+  return shape == other.shape &&
+         std::equal(std::begin(bases), std::end(bases), std::begin(other.bases));
 }
 
 //===--- Families of layouts
 //----------------------------------------------------------------------------------------===//
 
-LinearLayout LinearLayout::blocked(ArrayRef<int64_t> shape, ArrayRef<unsigned> order, unsigned vector,
-                                   unsigned numWarps, unsigned numLanes) {
+LinearLayout LinearLayout::blocked(ArrayRef<int64_t> shape, ArrayRef<unsigned> order,
+                                   unsigned vector, unsigned numWarps, unsigned numLanes) {
   assert(order.size() == shape.size() && "an order names every dimension once");
   SmallVector<Coord> given[numInDims];
   unsigned rank = shape.size();
@@ -162,9 +164,10 @@ LinearLayout LinearLayout::blocked(ArrayRef<int64_t> shape, ArrayRef<unsigned> o
   return LinearLayout(shape, given[0], given[1], given[2]);
 }
 
-LinearLayout LinearLayout::blockedRows(ArrayRef<int64_t> shape, ArrayRef<unsigned> order, unsigned vector,
-                                       unsigned numWarps) {
-  // As if there were one warp; then warps take the bits of registers beyond the vector, from the slowest dimension on.
+LinearLayout LinearLayout::blockedRows(ArrayRef<int64_t> shape, ArrayRef<unsigned> order,
+                                       unsigned vector, unsigned numWarps) {
+  // As if there were one warp; then warps take the bits of registers beyond the vector, from the
+  // slowest dimension on.
   LinearLayout one = blocked(shape, order, vector, 1);
   ArrayRef<Coord> registers = one.getBases(InDim::Register);
   unsigned held = shape.empty() ? 0 : std::min(log2Exact(vector), log2Exact(shape[order[0]]));
@@ -184,7 +187,8 @@ LinearLayout LinearLayout::blockedRows(ArrayRef<int64_t> shape, ArrayRef<unsigne
 
 LinearLayout LinearLayout::mmaAccumulator(int64_t m, int64_t n, unsigned warpsM, unsigned warpsN) {
   assert(m >= 16 && n >= 8 && "an accumulator has at least one 16x8 fragment");
-  SmallVector<Coord> registers = {{0, 1}, {8, 0}}, lanes = {{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}}, warps;
+  SmallVector<Coord> registers = {{0, 1}, {8, 0}}, lanes = {{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}},
+                     warps;
   int64_t columns = columnsPerWarp(n, warpsN);
   appendBits(registers, 2, 1, 8, columns);
   appendBits(registers, 2, 0, 16 * int64_t(warpsM), m);
@@ -193,14 +197,16 @@ LinearLayout LinearLayout::mmaAccumulator(int64_t m, int64_t n, unsigned warpsM,
   return LinearLayout({m, n}, registers, lanes, warps);
 }
 
-LinearLayout LinearLayout::mmaOperand(unsigned operand, int64_t rows, int64_t columns, unsigned bits, unsigned warpsM,
-                                      unsigned warpsN) {
+LinearLayout LinearLayout::mmaOperand(unsigned operand, int64_t rows, int64_t columns,
+                                      unsigned bits, unsigned warpsM, unsigned warpsN) {
   assert((bits == 8 || bits == 16 || bits == 32) && "operands have 8, 16 or 32 bits");
   bool isA = operand == 0;
   unsigned kDim = isA ? 1 : 0, otherDim = isA ? 0 : 1; // otherDim: M of A, N of B
   int64_t extents[2] = {rows, columns};
-  int64_t packed = 32 / bits, step = 8 * packed; // elements in one 32-bit register, and in 32 bytes of K
-  assert(extents[kDim] >= step && extents[otherDim] >= (isA ? 16 : 8) && "an operand has at least one fragment");
+  int64_t packed = 32 / bits,
+          step = 8 * packed; // elements in one 32-bit register, and in 32 bytes of K
+  assert(extents[kDim] >= step && extents[otherDim] >= (isA ? 16 : 8) &&
+         "an operand has at least one fragment");
 
   SmallVector<Coord> registers, lanes, warps;
   appendBits(registers, 2, kDim, 1, packed);
@@ -228,10 +234,11 @@ LinearLayout LinearLayout::mmaOperand(unsigned operand, int64_t rows, int64_t co
 //===--- Layouts of derived tensors
 //---------------------------------------------------------------------------------===//
 
-/// Maps every basis of `layout` by `map` (linear over F2) into `shape`; registers whose image is zero are dropped if
-/// asked.
+/// Maps every basis of `layout` by `map` (linear over F2) into `shape`; registers whose image is
+/// zero are dropped if asked.
 template <typename Map>
-static LinearLayout mapBases(const LinearLayout &layout, ArrayRef<int64_t> shape, bool dropZeroRegisters, Map map) {
+static LinearLayout mapBases(const LinearLayout &layout, ArrayRef<int64_t> shape,
+                             bool dropZeroRegisters, Map map) {
   SmallVector<Coord> mapped[numInDims];
   for (unsigned in = 0; in < numInDims; ++in)
     for (const Coord &basis : layout.getBases(InDim(in))) {
@@ -266,7 +273,8 @@ LinearLayout LinearLayout::withBatches(ArrayRef<int64_t> leading) const {
   for (size_t i = 0; i < leading.size(); ++i)
     lifted = lifted.insertUnitDim(0);
   SmallVector<int64_t> extents(lifted.shape.begin(), lifted.shape.end());
-  SmallVector<Coord> registers(lifted.bases[unsigned(InDim::Register)].begin(), lifted.bases[unsigned(InDim::Register)].end());
+  SmallVector<Coord> registers(lifted.bases[unsigned(InDim::Register)].begin(),
+                               lifted.bases[unsigned(InDim::Register)].end());
   for (size_t d = leading.size(); d-- > 0;) {
     extents[d] = leading[d];
     for (int64_t bit = 1; bit < leading[d]; bit *= 2) {
@@ -274,7 +282,8 @@ LinearLayout LinearLayout::withBatches(ArrayRef<int64_t> leading) const {
       registers.back()[d] = bit;
     }
   }
-  return LinearLayout(extents, registers, lifted.getBases(InDim::Lane), lifted.getBases(InDim::Warp));
+  return LinearLayout(extents, registers, lifted.getBases(InDim::Lane),
+                      lifted.getBases(InDim::Warp));
 }
 
 LinearLayout LinearLayout::broadcastSource(ArrayRef<int64_t> source) const {
@@ -302,7 +311,8 @@ LinearLayout LinearLayout::splitElements() const {
 }
 
 LinearLayout LinearLayout::joinElements() const {
-  assert(!getBases(InDim::Register).empty() && getBases(InDim::Register)[0] == unit(getRank(), getRank() - 1, 1) &&
+  assert(!getBases(InDim::Register).empty() &&
+         getBases(InDim::Register)[0] == unit(getRank(), getRank() - 1, 1) &&
          "neighbours are in neighbouring registers");
   LinearLayout source = *this;
   auto &registers = source.bases[unsigned(InDim::Register)];
@@ -311,7 +321,8 @@ LinearLayout LinearLayout::joinElements() const {
     coord.back() /= 2;
     return coord;
   };
-  return mapBases(source, shrink(Coord(shape.begin(), shape.end())), /*dropZeroRegisters=*/false, shrink);
+  return mapBases(source, shrink(Coord(shape.begin(), shape.end())), /*dropZeroRegisters=*/false,
+                  shrink);
 }
 
 LinearLayout LinearLayout::reshape(ArrayRef<int64_t> to) const {
@@ -327,7 +338,8 @@ LinearLayout LinearLayout::permute(ArrayRef<int64_t> permutation) const {
       result.push_back(coord[dim]);
     return result;
   };
-  return mapBases(*this, reorder(Coord(shape.begin(), shape.end())), /*dropZeroRegisters=*/false, reorder);
+  return mapBases(*this, reorder(Coord(shape.begin(), shape.end())), /*dropZeroRegisters=*/false,
+                  reorder);
 }
 
 //===--- Queries
@@ -339,7 +351,8 @@ unsigned LinearLayout::getContiguousRegisters(unsigned dim) const {
   unsigned count = 0;
   while (count < registers.size() && registers[count] == unit(getRank(), dim, int64_t(1) << count))
     ++count;
-  // Bits of other inputs below the run would break it: neighbours would no longer be in ascending order.
+  // Bits of other inputs below the run would break it: neighbours would no longer be in ascending
+  // order.
   for (unsigned in = 0; in < numInDims; ++in)
     for (unsigned bit = in == unsigned(InDim::Register) ? count : 0; bit < bases[in].size(); ++bit)
       if (int64_t x = bases[in][bit][dim])
@@ -347,7 +360,8 @@ unsigned LinearLayout::getContiguousRegisters(unsigned dim) const {
   return 1u << count;
 }
 
-std::optional<SmallVector<unsigned>> LinearLayout::getRegisterSources(const LinearLayout &target) const {
+std::optional<SmallVector<unsigned>>
+LinearLayout::getRegisterSources(const LinearLayout &target) const {
   if (shape != target.shape || bases[1] != target.bases[1] || bases[2] != target.bases[2])
     return std::nullopt;
   // With equal lanes and warps the registers of thread 0 decide for all threads.

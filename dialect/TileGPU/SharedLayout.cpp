@@ -1,4 +1,5 @@
-// Offsets in shared memory, vector accesses and matrix loads, all derived from images of single bits.
+// Offsets in shared memory, vector accesses and matrix loads, all derived from images of single
+// bits.
 #include "dialect/TileGPU/SharedLayout.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -9,13 +10,15 @@ using namespace llvm;
 
 namespace tile::gpu {
 
-SharedLayout::SharedLayout(ArrayRef<int64_t> shape, ArrayRef<int64_t> order, unsigned elementBytes, unsigned swizzle)
-    : shape(shape.begin(), shape.end()), order(order.begin(), order.end()), elementBytes(elementBytes),
-      panelBytes(swizzle), chunkMask(swizzle ? swizzle / 16 - 1 : 0) {
+SharedLayout::SharedLayout(ArrayRef<int64_t> shape, ArrayRef<int64_t> order, unsigned elementBytes,
+                           unsigned swizzle)
+    : shape(shape.begin(), shape.end()), order(order.begin(), order.end()),
+      elementBytes(elementBytes), panelBytes(swizzle), chunkMask(swizzle ? swizzle / 16 - 1 : 0) {
   assert(order.size() == shape.size() && "an order names every dimension once");
 }
 
-SharedLayout SharedLayout::scratch(ArrayRef<int64_t> shape, unsigned fastest, unsigned elementBytes, unsigned granule) {
+SharedLayout SharedLayout::scratch(ArrayRef<int64_t> shape, unsigned fastest, unsigned elementBytes,
+                                   unsigned granule) {
   SmallVector<int64_t> order;
   if (!shape.empty())
     order.push_back(fastest);
@@ -62,7 +65,8 @@ uint32_t SharedLayout::getOffset(ArrayRef<int64_t> coord) const {
     return row * shape[order[0]] * elementBytes + x;
   uint64_t before = 0; // bytes of the blocks above
   if (blockRows) {
-    before = row / blockRows * blockRows * std::max<uint64_t>(shape[order[0]] * elementBytes, panelBytes);
+    before = row / blockRows * blockRows *
+             std::max<uint64_t>(shape[order[0]] * elementBytes, panelBytes);
     row %= blockRows;
     rows = blockRows;
   }
@@ -73,12 +77,14 @@ uint32_t SharedLayout::getOffset(ArrayRef<int64_t> coord) const {
 //===--- Accesses
 //---------------------------------------------------------------------------------------------------===//
 
-SharedAccess::SharedAccess(const LinearLayout &layout, const SharedLayout &shared, unsigned maxBytes) {
+SharedAccess::SharedAccess(const LinearLayout &layout, const SharedLayout &shared,
+                           unsigned maxBytes) {
   for (unsigned in = 0; in < numInDims; ++in)
     for (const Coord &basis : layout.getBases(InDim(in)))
       images[in].push_back(shared.getOffset(basis));
 
-  // Register bits whose images are 1, 2, 4, ... elements, as long as nothing else moves within such a group.
+  // Register bits whose images are 1, 2, 4, ... elements, as long as nothing else moves within such
+  // a group.
   ArrayRef<uint32_t> registers = images[unsigned(InDim::Register)];
   for (unsigned bytes = shared.getElementBytes(); bytes < maxBytes; bytes *= 2) {
     auto found = llvm::find(registers, bytes);
@@ -143,7 +149,8 @@ SmallVector<SmallVector<unsigned>> SharedAccess::getAccesses(bool distinct) cons
 static unsigned countConflicts(const LinearLayout &layout, const SharedLayout &shared) {
   constexpr unsigned bankBytes = 4, banks = 32, warpLanes = 32;
   SharedAccess access(layout, shared);
-  unsigned bytes = access.getVectorSize() * shared.getElementBytes(), lanes = std::min(warpLanes, banks * bankBytes / bytes);
+  unsigned bytes = access.getVectorSize() * shared.getElementBytes(),
+           lanes = std::min(warpLanes, banks * bankBytes / bytes);
   ArrayRef<uint32_t> images = access.getImages(InDim::Lane);
   SmallVector<SmallVector<uint32_t>> words(banks);
   unsigned most = 1;
@@ -163,8 +170,10 @@ static unsigned countConflicts(const LinearLayout &layout, const SharedLayout &s
 
 std::optional<LaneSwap> findLaneSwap(const LinearLayout &layout, const SharedLayout &shared) {
   std::optional<LaneSwap> best;
-  unsigned fewest = countConflicts(layout, shared), size = SharedAccess(layout, shared).getVectorSize();
-  ArrayRef<Coord> registers = layout.getBases(InDim::Register), lanes = layout.getBases(InDim::Lane);
+  unsigned fewest = countConflicts(layout, shared),
+           size = SharedAccess(layout, shared).getVectorSize();
+  ArrayRef<Coord> registers = layout.getBases(InDim::Register),
+                  lanes = layout.getBases(InDim::Lane);
   for (unsigned lane = 0; lane < lanes.size(); ++lane)
     for (unsigned reg = 0; reg < registers.size(); ++reg) {
       SmallVector<Coord> moved(lanes);
@@ -182,13 +191,13 @@ std::optional<LaneSwap> findLaneSwap(const LinearLayout &layout, const SharedLay
   return best;
 }
 
-// An 8x8 matrix is 8 rows of 16 bytes, row r at the address that lane r (of matrix 0; 8 + r of matrix 1, ...) gives.
-// Lane l receives bytes 4 (l mod 4) to 4 (l mod 4) + 3 of row l / 4; transposed, in units of 2 bytes, column l / 4 of
-// rows 2 (l mod 4) and 2 (l mod 4) + 1.
+// An 8x8 matrix is 8 rows of 16 bytes, row r at the address that lane r (of matrix 0; 8 + r of
+// matrix 1, ...) gives. Lane l receives bytes 4 (l mod 4) to 4 (l mod 4) + 3 of row l / 4;
+// transposed, in units of 2 bytes, column l / 4 of rows 2 (l mod 4) and 2 (l mod 4) + 1.
 std::optional<MatrixLoads> getMatrixLoads(const LinearLayout &layout, const SharedLayout &shared) {
   SharedAccess access(layout, shared, 4);
-  ArrayRef<uint32_t> registers = access.getImages(InDim::Register), lanes = access.getImages(InDim::Lane),
-                     warps = access.getImages(InDim::Warp);
+  ArrayRef<uint32_t> registers = access.getImages(InDim::Register),
+                     lanes = access.getImages(InDim::Lane), warps = access.getImages(InDim::Warp);
   if (lanes.size() != 5)
     return std::nullopt;
 
@@ -196,21 +205,25 @@ std::optional<MatrixLoads> getMatrixLoads(const LinearLayout &layout, const Shar
   SmallVector<unsigned> packed;    // the register bits within a result of 4 bytes
   SmallVector<uint32_t> rowImages; // bits 0 to 2 of a row's number
   unsigned elementBytes = shared.getElementBytes();
-  auto findImage = [&](uint32_t image) { return unsigned(llvm::find(registers, image) - registers.begin()); };
+  auto findImage = [&](uint32_t image) {
+    return unsigned(llvm::find(registers, image) - registers.begin());
+  };
 
   if (lanes[0] == 4 && lanes[1] == 8) {
     result.transposed = false;
     for (unsigned bytes = elementBytes; bytes < 4; bytes *= 2)
       packed.push_back(findImage(bytes));
     rowImages.assign({lanes[2], lanes[3], lanes[4]});
-  } else if (elementBytes == 2 && lanes[2] == 2 && lanes[3] == 4 && lanes[4] == 8 && !registers.empty()) {
+  } else if (elementBytes == 2 && lanes[2] == 2 && lanes[3] == 4 && lanes[4] == 8 &&
+             !registers.empty()) {
     result.transposed = true;
     packed.push_back(0);
     rowImages.assign({registers[0], lanes[0], lanes[1]});
   } else {
     return std::nullopt;
   }
-  if (elementBytes > 4 || llvm::any_of(packed, [&](unsigned bit) { return bit >= registers.size(); }))
+  if (elementBytes > 4 ||
+      llvm::any_of(packed, [&](unsigned bit) { return bit >= registers.size(); }))
     return std::nullopt;
 
   // The rest must move whole rows of 16 bytes.
@@ -244,7 +257,8 @@ std::optional<MatrixLoads> getMatrixLoads(const LinearLayout &layout, const Shar
     load.offset = access.getOffset(first);
     for (unsigned matrix = 0; matrix < result.matrices; ++matrix)
       for (unsigned element = 0; element < 1u << packed.size(); ++element)
-        load.registers.push_back(first | deposit(matrix, freeBits.take_front(matrixBits)) | deposit(element, packed));
+        load.registers.push_back(first | deposit(matrix, freeBits.take_front(matrixBits)) |
+                                 deposit(element, packed));
     result.loads.push_back(load);
   }
   return result;

@@ -1,4 +1,5 @@
-// How a tile lies in shared memory: element coordinates to byte offsets, and what a thread's accesses become. No MLIR.
+// How a tile lies in shared memory: element coordinates to byte offsets, and what a thread's
+// accesses become. No MLIR.
 #ifndef TILE_DIALECT_TILEGPU_SHAREDLAYOUT_H
 #define TILE_DIALECT_TILEGPU_SHAREDLAYOUT_H
 
@@ -6,18 +7,22 @@
 
 namespace tile::gpu {
 
-/// A tile in shared memory, cut along its fastest dimension into panels that follow each other. Byte offsets are linear
-/// over F2 in the bits of the coordinates.
+/// A tile in shared memory, cut along its fastest dimension into panels that follow each other.
+/// Byte offsets are linear over F2 in the bits of the coordinates.
 class SharedLayout {
 public:
-  /// As `#tile_gpu.shared`: `order[0]` is the fastest dimension, `swizzle` 0, 32, 64 or 128 bytes as TMA and wgmma have
-  /// it.
-  SharedLayout(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> order, unsigned elementBytes, unsigned swizzle);
-  /// Scratch memory where accesses of up to `granule` bytes along `fastest` spread over the banks, in rows and columns.
-  static SharedLayout scratch(llvm::ArrayRef<int64_t> shape, unsigned fastest, unsigned elementBytes, unsigned granule);
-  /// Row-major memory for copies of `blockRows` rows each: blocks of rows follow each other, each cut into panels.
-  static SharedLayout staging(llvm::ArrayRef<int64_t> shape, unsigned elementBytes, unsigned swizzle,
-                              int64_t blockRows);
+  /// As `#tile_gpu.shared`: `order[0]` is the fastest dimension, `swizzle` 0, 32, 64 or 128 bytes
+  /// as TMA and wgmma have it.
+  SharedLayout(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> order, unsigned elementBytes,
+               unsigned swizzle);
+  /// Scratch memory where accesses of up to `granule` bytes along `fastest` spread over the banks,
+  /// in rows and columns.
+  static SharedLayout scratch(llvm::ArrayRef<int64_t> shape, unsigned fastest,
+                              unsigned elementBytes, unsigned granule);
+  /// Row-major memory for copies of `blockRows` rows each: blocks of rows follow each other, each
+  /// cut into panels.
+  static SharedLayout staging(llvm::ArrayRef<int64_t> shape, unsigned elementBytes,
+                              unsigned swizzle, int64_t blockRows);
 
   llvm::ArrayRef<int64_t> getShape() const { return shape; }
   llvm::ArrayRef<int64_t> getOrder() const { return order; }
@@ -53,8 +58,8 @@ public:
   llvm::SmallVector<uint32_t> getThreadImages() const;
   /// Elements of one access, a power of two.
   unsigned getVectorSize() const { return 1u << vectorBits.size(); }
-  /// For each access: the registers in ascending order of address. With `distinct`, registers that hold duplicates of
-  /// others are left out; a store needs each value once.
+  /// For each access: the registers in ascending order of address. With `distinct`, registers that
+  /// hold duplicates of others are left out; a store needs each value once.
   llvm::SmallVector<llvm::SmallVector<unsigned>> getAccesses(bool distinct) const;
   uint32_t getOffset(unsigned reg) const;
 
@@ -63,21 +68,25 @@ private:
   llvm::SmallVector<unsigned> vectorBits; // the register bits that count an access's elements
 };
 
-/// An exchange between the registers of one thread that lets its warp's accesses spread over the banks of shared memory: in
-/// lanes with bit `laneBit` of their number, each register's value changes place with that whose number differs in `registerBit`.
+/// An exchange between the registers of one thread that lets its warp's accesses spread over the
+/// banks of shared memory: in lanes with bit `laneBit` of their number, each register's value
+/// changes place with that whose number differs in `registerBit`.
 struct LaneSwap {
   unsigned laneBit, registerBit;
   LinearLayout layout; ///< where the values are then
 };
 
-/// The exchange that saves most of the passes that an access takes; none if there is nothing to save.
+/// The exchange that saves most of the passes that an access takes; none if there is nothing to
+/// save.
 std::optional<LaneSwap> findLaneSwap(const LinearLayout &layout, const SharedLayout &shared);
 
-/// How one ldmatrix instruction after the other fills the registers of a layout, or stmatrix stores them.
+/// How one ldmatrix instruction after the other fills the registers of a layout, or stmatrix stores
+/// them.
 struct MatrixLoads {
   bool transposed;
-  unsigned matrices;                         // 1, 2 or 4 in one instruction
-  llvm::SmallVector<uint32_t> addressImages; // of the thread's bits: lanes address rows, warps as ever
+  unsigned matrices; // 1, 2 or 4 in one instruction
+  llvm::SmallVector<uint32_t>
+      addressImages; // of the thread's bits: lanes address rows, warps as ever
   struct Load {
     uint32_t offset;                       // XORed into the row's address
     llvm::SmallVector<unsigned> registers; // of the elements of results 0, 1, ... in order
@@ -85,8 +94,8 @@ struct MatrixLoads {
   llvm::SmallVector<Load> loads;
 };
 
-/// The ldmatrix instructions that load `layout` from `shared` (stmatrix: that store it there); none if rows of 16 bytes
-/// are not what its lanes hold.
+/// The ldmatrix instructions that load `layout` from `shared` (stmatrix: that store it there); none
+/// if rows of 16 bytes are not what its lanes hold.
 std::optional<MatrixLoads> getMatrixLoads(const LinearLayout &layout, const SharedLayout &shared);
 
 } // namespace tile::gpu

@@ -33,8 +33,9 @@ static void span(SmallVectorImpl<int64_t> &numbers, int64_t image) {
     numbers.push_back(numbers[i] ^ image);
 }
 
-std::optional<StorePlan> StorePlan::get(const LinearLayout &layout, int64_t columns, int64_t blockRows, int64_t blockColumns,
-                                        bool ordered, bool byWarp) {
+std::optional<StorePlan> StorePlan::get(const LinearLayout &layout, int64_t columns,
+                                        int64_t blockRows, int64_t blockColumns, bool ordered,
+                                        bool byWarp) {
   StorePlan plan;
   unsigned groupWarpBits = byWarp ? 0 : warpgroupBits;
   plan.groupWarps = 1 << groupWarpBits;
@@ -45,7 +46,8 @@ std::optional<StorePlan> StorePlan::get(const LinearLayout &layout, int64_t colu
     if (registers[bit][1] < columns) {
       kept.push_back(registers[bit]);
       keptBits.push_back(bit);
-    } else if (registers[bit][0] || registers[bit][1] % columns || registers[bit][1] & (registers[bit][1] - 1)) {
+    } else if (registers[bit][0] || registers[bit][1] % columns ||
+               registers[bit][1] & (registers[bit][1] - 1)) {
       return std::nullopt;
     }
   }
@@ -59,7 +61,8 @@ std::optional<StorePlan> StorePlan::get(const LinearLayout &layout, int64_t colu
     for (const Coord &basis : layout.getBases(dim))
       if (basis[1] >= columns)
         return std::nullopt;
-  plan.chunk = LinearLayout({layout.getShape()[0], columns}, kept, layout.getBases(InDim::Lane), layout.getBases(InDim::Warp));
+  plan.chunk = LinearLayout({layout.getShape()[0], columns}, kept, layout.getBases(InDim::Lane),
+                            layout.getBases(InDim::Warp));
   auto deposit = [](unsigned value, ArrayRef<unsigned> bits) {
     int64_t number = 0;
     for (auto [position, bit] : enumerate(bits))
@@ -72,7 +75,8 @@ std::optional<StorePlan> StorePlan::get(const LinearLayout &layout, int64_t colu
       list.push_back(deposit(chunk, chunkBits) | deposit(reg, keptBits));
   }
 
-  // Blocks of the first warpgroup; a further one has its own if its bits lead out of their rows, or of their columns.
+  // Blocks of the first warpgroup; a further one has its own if its bits lead out of their rows, or
+  // of their columns.
   plan.rows.push_back(0);
   plan.columns.push_back(0);
   ArrayRef<Coord> warps = layout.getBases(InDim::Warp);
@@ -83,11 +87,13 @@ std::optional<StorePlan> StorePlan::get(const LinearLayout &layout, int64_t colu
   for_each(kept, spanBlock);
   for_each(layout.getBases(InDim::Lane), spanBlock);
   for_each(warps.take_front(groupWarpBits), spanBlock);
-  plan.isPrivate = !ordered && warps.size() > groupWarpBits && (byWarp || warps.size() <= groupWarpBits + mostWarpgroupBits);
+  plan.isPrivate = !ordered && warps.size() > groupWarpBits &&
+                   (byWarp || warps.size() <= groupWarpBits + mostWarpgroupBits);
   SmallVector<int64_t> allRows = plan.rows, allColumns = plan.columns;
   for (const Coord &basis : warps.drop_front(std::min<size_t>(groupWarpBits, warps.size()))) {
     bool ownRows = basis[1] == 0 && basis[0] % blockRows == 0 && !is_contained(allRows, basis[0]);
-    bool ownColumns = basis[0] == 0 && basis[1] % blockColumns == 0 && !is_contained(allColumns, basis[1]);
+    bool ownColumns =
+        basis[0] == 0 && basis[1] % blockColumns == 0 && !is_contained(allColumns, basis[1]);
     plan.isPrivate &= ownRows || ownColumns;
     plan.rowImages.push_back(basis[0]);
     plan.columnImages.push_back(basis[1]);

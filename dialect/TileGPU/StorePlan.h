@@ -6,24 +6,30 @@
 
 namespace tile::gpu {
 
-/// Which threads work together, which blocks of rows are theirs, and which registers hold each chunk of columns.
+/// Which threads work together, which blocks of rows are theirs, and which registers hold each
+/// chunk of columns.
 struct StorePlan {
   LinearLayout chunk; ///< of one chunk's tile, in the registers that hold it
   llvm::SmallVector<llvm::SmallVector<int64_t>> registers;
-  bool isPrivate = false;                  ///< each group of `groupWarps` warps has blocks of its own, and needs no other
-  unsigned groupWarps = 4;                 ///< warps of a group: a warpgroup's, or one
-  llvm::SmallVector<int64_t> rows, columns; ///< of a chunk: where the blocks of the first group of threads start
+  bool isPrivate =
+      false; ///< each group of `groupWarps` warps has blocks of its own, and needs no other
+  unsigned groupWarps = 4; ///< warps of a group: a warpgroup's, or one
+  llvm::SmallVector<int64_t> rows,
+      columns; ///< of a chunk: where the blocks of the first group of threads start
   /// What the bits of the group's number add to that, by XOR.
   llvm::SmallVector<uint32_t> rowImages, columnImages;
 
-  /// The plan for a tile [M, N] of layout `layout`, `columns` at once, in copies of `blockRows` rows and `blockColumns`
-  /// columns. With `ordered`, one thread issues all copies; with `byWarp`, warps are groups where the blocks allow it. None if
-  /// threads, not registers alone, count the chunks.
-  static std::optional<StorePlan> get(const LinearLayout &layout, int64_t columns, int64_t blockRows, int64_t blockColumns,
-                                      bool ordered, bool byWarp = false);
+  /// The plan for a tile [M, N] of layout `layout`, `columns` at once, in copies of `blockRows`
+  /// rows and `blockColumns` columns. With `ordered`, one thread issues all copies; with `byWarp`,
+  /// warps are groups where the blocks allow it. None if threads, not registers alone, count the
+  /// chunks.
+  static std::optional<StorePlan> get(const LinearLayout &layout, int64_t columns,
+                                      int64_t blockRows, int64_t blockColumns, bool ordered,
+                                      bool byWarp = false);
 };
 
-/// The most rows of one copy, so that each belongs to one warpgroup, or, with `byWarp`, to one warp, where the layout allows it.
+/// The most rows of one copy, so that each belongs to one warpgroup, or, with `byWarp`, to one
+/// warp, where the layout allows it.
 int64_t getBlockRows(const LinearLayout &layout, bool byWarp = false);
 
 } // namespace tile::gpu

@@ -35,7 +35,8 @@ void TileGPUDialect::initialize() {
       >();
 }
 
-//===-- Attributes and types --------------------------------------------------------------------------------------===//
+//===-- Attributes and types
+//--------------------------------------------------------------------------------------===//
 
 static SmallVector<Coord> unflatten(ArrayRef<int64_t> flat, size_t rank) {
   SmallVector<Coord> bases;
@@ -46,7 +47,8 @@ static SmallVector<Coord> unflatten(ArrayRef<int64_t> flat, size_t rank) {
 
 LinearLayout LinearAttr::getLayout() const {
   size_t rank = getShape().size();
-  return LinearLayout(getShape(), unflatten(getRegisters(), rank), unflatten(getLanes(), rank), unflatten(getWarps(), rank));
+  return LinearLayout(getShape(), unflatten(getRegisters(), rank), unflatten(getLanes(), rank),
+                      unflatten(getWarps(), rank));
 }
 
 LinearAttr LinearAttr::get(MLIRContext *context, const LinearLayout &layout) {
@@ -81,14 +83,15 @@ void LinearAttr::print(AsmPrinter &printer) const {
 }
 
 static ParseResult parseNumbers(AsmParser &parser, SmallVectorImpl<int64_t> &numbers) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
-                                        [&] { return parser.parseInteger(numbers.emplace_back()); });
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Square, [&] { return parser.parseInteger(numbers.emplace_back()); });
 }
 
 Attribute LinearAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> shape, flat[numInDims];
   SMLoc location = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseKeyword("shape") || parser.parseEqual() || parseNumbers(parser, shape))
+  if (parser.parseLess() || parser.parseKeyword("shape") || parser.parseEqual() ||
+      parseNumbers(parser, shape))
     return {};
   const char *names[] = {"register", "lane", "warp"};
   for (unsigned d = 0; d < numInDims; ++d) {
@@ -110,7 +113,8 @@ Attribute LinearAttr::parse(AsmParser &parser, Type) {
   return get(parser.getContext(), shape, flat[0], flat[1], flat[2]);
 }
 
-LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> order, int64_t swizzle) {
+LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<int64_t> order, int64_t swizzle) {
   if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128)
     return emitError() << "swizzle must be 0, 32, 64 or 128 bytes, found " << swizzle;
   return success();
@@ -120,8 +124,9 @@ Type MemDescType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type elementType;
   SharedAttr layout;
-  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(elementType) ||
-      parser.parseComma() || parser.parseAttribute(layout) || parser.parseGreater())
+  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+      parser.parseType(elementType) || parser.parseComma() || parser.parseAttribute(layout) ||
+      parser.parseGreater())
     return {};
   return get(parser.getContext(), shape, elementType, layout);
 }
@@ -133,13 +138,17 @@ void MemDescType::print(AsmPrinter &printer) const {
   printer << getElementType() << ", " << getLayout() << ">";
 }
 
-LinearLayout tile::gpu::getLayout(RankedTensorType type) { return cast<LinearAttr>(type.getEncoding()).getLayout(); }
-
-RankedTensorType tile::gpu::withLayout(RankedTensorType type, const LinearLayout &layout) {
-  return RankedTensorType::get(type.getShape(), type.getElementType(), LinearAttr::get(type.getContext(), layout));
+LinearLayout tile::gpu::getLayout(RankedTensorType type) {
+  return cast<LinearAttr>(type.getEncoding()).getLayout();
 }
 
-//===-- Operations ------------------------------------------------------------------------------------------------===//
+RankedTensorType tile::gpu::withLayout(RankedTensorType type, const LinearLayout &layout) {
+  return RankedTensorType::get(type.getShape(), type.getElementType(),
+                               LinearAttr::get(type.getContext(), layout));
+}
+
+//===-- Operations
+//------------------------------------------------------------------------------------------------===//
 
 LogicalResult ConvertLayoutOp::verify() {
   RankedTensorType source = getSource().getType(), result = getType();
@@ -160,29 +169,36 @@ OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
 
 static LogicalResult verifySameTile(Operation *op, RankedTensorType tile, MemDescType memory) {
   if (tile.getShape() != memory.getShape() || tile.getElementType() != memory.getElementType())
-    return op->emitOpError() << "needs the same shape and element type on both sides, found " << tile << " and " << memory;
+    return op->emitOpError() << "needs the same shape and element type on both sides, found "
+                             << tile << " and " << memory;
   return success();
 }
 
-LogicalResult LocalAllocOp::verify() { return verifySameTile(*this, getSource().getType(), getType()); }
+LogicalResult LocalAllocOp::verify() {
+  return verifySameTile(*this, getSource().getType(), getType());
+}
 
 LogicalResult UnpackOp::verify() {
   RankedTensorType source = getSource().getType(), result = getType();
   SmallVector<int64_t> shape(source.getShape());
   if (!shape.empty())
     shape.back() *= 2;
-  if (shape.empty() || !source.getElementType().isInteger(8) || !result.getElementType().isInteger(4) ||
-      result.getShape() != ArrayRef<int64_t>(shape))
-    return emitOpError() << "makes two elements of i4 of each i8 along the last dimension, found " << source << " to " << result;
+  if (shape.empty() || !source.getElementType().isInteger(8) ||
+      !result.getElementType().isInteger(4) || result.getShape() != ArrayRef<int64_t>(shape))
+    return emitOpError() << "makes two elements of i4 of each i8 along the last dimension, found "
+                         << source << " to " << result;
   return success();
 }
 
-LogicalResult LocalLoadOp::verify() { return verifySameTile(*this, getType(), getSource().getType()); }
+LogicalResult LocalLoadOp::verify() {
+  return verifySameTile(*this, getType(), getSource().getType());
+}
 
 LogicalResult MemDescPermuteOp::verify() {
   MemDescType source = getSource().getType(), result = getType();
   size_t rank = source.getShape().size();
-  bool valid = getPermutation().size() == rank && result.getShape().size() == rank && source.getElementType() == result.getElementType();
+  bool valid = getPermutation().size() == rank && result.getShape().size() == rank &&
+               source.getElementType() == result.getElementType();
   for (size_t d = 0; valid && d < rank; ++d)
     valid = getPermutation()[d] >= 0 && getPermutation()[d] < int64_t(rank) &&
             result.getShape()[d] == source.getShape()[getPermutation()[d]];
@@ -193,37 +209,44 @@ LogicalResult MemDescPermuteOp::verify() {
 
 LogicalResult PartArriveOp::verify() {
   if (getSums().empty() || getParts() < 2)
-    return emitOpError() << "needs one or more sums of two or more parts, found " << getSums().size() << " of " << getParts();
+    return emitOpError() << "needs one or more sums of two or more parts, found "
+                         << getSums().size() << " of " << getParts();
   return success();
 }
 
 LogicalResult PartCombineOp::verify() {
-  if (!llvm::equal(getSums().getTypes(), getTotals().getTypes()) || getKinds().size() != getSums().size())
-    return emitOpError() << "makes a total of the same type, and takes a kind, for each of its " << getSums().size() << " sums";
+  if (!llvm::equal(getSums().getTypes(), getTotals().getTypes()) ||
+      getKinds().size() != getSums().size())
+    return emitOpError() << "makes a total of the same type, and takes a kind, for each of its "
+                         << getSums().size() << " sums";
   return success();
 }
 
 /// [.., M, K] x [.., K, N] + [.., M, N] with equal leading dimensions.
-static LogicalResult verifyProduct(Operation *op, ArrayRef<int64_t> a, ArrayRef<int64_t> b, ArrayRef<int64_t> c) {
+static LogicalResult verifyProduct(Operation *op, ArrayRef<int64_t> a, ArrayRef<int64_t> b,
+                                   ArrayRef<int64_t> c) {
   size_t rank = c.size();
-  if (rank >= 2 && a.size() == rank && b.size() == rank && a.drop_back() == c.drop_back() && b.back() == c.back() &&
-      a.back() == b[rank - 2] && b.drop_back(2) == c.drop_back(2))
+  if (rank >= 2 && a.size() == rank && b.size() == rank && a.drop_back() == c.drop_back() &&
+      b.back() == c.back() && a.back() == b[rank - 2] && b.drop_back(2) == c.drop_back(2))
     return success();
   return op->emitOpError() << "cannot multiply [" << a << "] by [" << b << "] into [" << c << "]";
 }
 
 LogicalResult MmaOp::verify() {
-  return verifyProduct(*this, getA().getType().getShape(), getB().getType().getShape(), getAcc().getType().getShape());
+  return verifyProduct(*this, getA().getType().getShape(), getB().getType().getShape(),
+                       getAcc().getType().getShape());
 }
 
 LogicalResult FmaDotOp::verify() {
-  return verifyProduct(*this, getA().getType().getShape(), getB().getType().getShape(), getAcc().getType().getShape());
+  return verifyProduct(*this, getA().getType().getShape(), getB().getType().getShape(),
+                       getAcc().getType().getShape());
 }
 
 LogicalResult WgmmaOp::verify() {
   auto tile = dyn_cast<RankedTensorType>(getA().getType());
-  return verifyProduct(*this, tile ? tile.getShape() : cast<MemDescType>(getA().getType()).getShape(), getB().getType().getShape(),
-                       getAcc().getType().getShape());
+  return verifyProduct(*this,
+                       tile ? tile.getShape() : cast<MemDescType>(getA().getType()).getShape(),
+                       getB().getType().getShape(), getAcc().getType().getShape());
 }
 
 /// One coordinate for each dimension of the map behind `descriptor`, where that is known.
@@ -231,12 +254,17 @@ static LogicalResult verifyCoordinates(Operation *op, Value descriptor, size_t c
   auto source = descriptor.getDefiningOp<DescriptorOp>();
   if (!source || source.getMap().getOrder().size() == coordinates)
     return success();
-  return op->emitOpError() << "needs " << source.getMap().getOrder().size() << " coordinates, found " << coordinates;
+  return op->emitOpError() << "needs " << source.getMap().getOrder().size()
+                           << " coordinates, found " << coordinates;
 }
 
-LogicalResult TmaFetchOp::verify() { return verifyCoordinates(*this, getDescriptor(), getCoordinates().size()); }
+LogicalResult TmaFetchOp::verify() {
+  return verifyCoordinates(*this, getDescriptor(), getCoordinates().size());
+}
 
-LogicalResult TmaLoadOp::verify() { return verifyCoordinates(*this, getDescriptor(), getCoordinates().size()); }
+LogicalResult TmaLoadOp::verify() {
+  return verifyCoordinates(*this, getDescriptor(), getCoordinates().size());
+}
 
 LogicalResult ClearFromOp::verify() {
   if (getDim() >= getMemory().getType().getShape().size())
@@ -244,4 +272,6 @@ LogicalResult ClearFromOp::verify() {
   return success();
 }
 
-LogicalResult TmaStoreOp::verify() { return verifyCoordinates(*this, getDescriptor(), getCoordinates().size()); }
+LogicalResult TmaStoreOp::verify() {
+  return verifyCoordinates(*this, getDescriptor(), getCoordinates().size());
+}

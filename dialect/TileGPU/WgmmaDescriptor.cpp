@@ -20,9 +20,10 @@ bool WgmmaDescriptor::isLegal() const {
 uint64_t WgmmaDescriptor::getBits() const {
   uint64_t swizzle = shared.getSwizzle();
   uint64_t mode = swizzle == 128 ? 1 : swizzle == 64 ? 2 : swizzle == 32 ? 3 : 0;
-  // In bytes. K fastest: 8 rows of M or N follow each other in `stride`; `leading` is not used, a k-step lies within a
-  // panel. M or N fastest: 8 rows of K follow each other in `stride`, the panels of M or N in `leading`. Without swizzle
-  // the names change places: here there is one panel, whose groups of 8 rows are `leading` apart.
+  // In bytes. K fastest: 8 rows of M or N follow each other in `stride`; `leading` is not used, a
+  // k-step lies within a panel. M or N fastest: 8 rows of K follow each other in `stride`, the
+  // panels of M or N in `leading`. Without swizzle the names change places: here there is one
+  // panel, whose groups of 8 rows are `leading` apart.
   uint64_t leading, stride;
   if (kMajor) {
     leading = 16;
@@ -42,9 +43,10 @@ uint32_t WgmmaDescriptor::getOffset(int64_t row, int64_t k) const {
   coord[kDim] = k;
   coord[1 - kDim] = row;
   uint32_t offset = shared.getOffset(coord);
-  // In a row of the swizzled pattern that is not moved; the hardware applies the pattern to what it adds to this.
-  assert((kMajor || row * shared.getElementBytes() % std::max(shared.getSwizzle(), 16u) == 0) && row % 8 == 0 && offset % 16 == 0 &&
-         "parts begin where the swizzle's pattern begins");
+  // In a row of the swizzled pattern that is not moved; the hardware applies the pattern to what it
+  // adds to this.
+  assert((kMajor || row * shared.getElementBytes() % std::max(shared.getSwizzle(), 16u) == 0) &&
+         row % 8 == 0 && offset % 16 == 0 && "parts begin where the swizzle's pattern begins");
   return offset;
 }
 

@@ -82,9 +82,9 @@ struct Param : Node {
 
 /// One contract of `where` or `specialize`: a condition, or `value in set opt hint`.
 struct Contract : Node {
-  ExprPtr value;               // the condition, or what is in the set
+  ExprPtr value; // the condition, or what is in the set
   std::optional<ValueSet> set;
-  ExprPtr hint;                // `opt`; may be null
+  ExprPtr hint; // `opt`; may be null
 };
 
 /// Base of a kernel's clauses.
@@ -160,12 +160,12 @@ struct TuneClause : Clause {
 struct KernelDecl : Decl {
   std::vector<StaticParam> statics;
   std::vector<Param> params;
-  std::vector<ClausePtr> clauses; // in source order; the parser sees to it that only `specialize` repeats
+  std::vector<ClausePtr>
+      clauses; // in source order; the parser sees to it that only `specialize` repeats
   Block body;
 
   /// The only clause of a kind, or null: clause<GridClause>().
-  template <typename T>
-  const T *clause() const {
+  template <typename T> const T *clause() const {
     for (const ClausePtr &c : clauses)
       if (auto *found = llvm::dyn_cast<T>(c.get()))
         return found;

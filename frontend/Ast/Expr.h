@@ -20,7 +20,8 @@ struct IntLiteral : Expr {
   static bool classof(const Expr *e) { return e->kind == Kind::IntLiteral; }
 };
 
-/// `1.5`, `1e-5`: rounded to double, with its text (without `_`) for those who round once to another type.
+/// `1.5`, `1e-5`: rounded to double, with its text (without `_`) for those who round once to
+/// another type.
 struct FloatLiteral : Expr {
   double value = 0;
   std::string text;
@@ -66,7 +67,24 @@ struct UnaryExpr : Expr {
 };
 
 enum class BinaryOp {
-  logicalOr, logicalAnd, eq, ne, lt, le, gt, ge, bitOr, bitXor, bitAnd, shl, shr, add, sub, mul, div, rem
+  logicalOr,
+  logicalAnd,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  bitOr,
+  bitXor,
+  bitAnd,
+  shl,
+  shr,
+  add,
+  sub,
+  mul,
+  div,
+  rem
 };
 
 /// Infix operators, left-associative; `&&` and `||` do not short-circuit.
@@ -98,7 +116,8 @@ struct Subscript : Node {
   ExprPtr lo, hi; // slice
 };
 
-/// `base[...]`: access, sub-view, tile subscript, element of a tuple or array, or a function's compile-time arguments.
+/// `base[...]`: access, sub-view, tile subscript, element of a tuple or array, or a function's
+/// compile-time arguments.
 struct SubscriptExpr : Expr {
   ExprPtr base;
   std::vector<Subscript> subscripts; // empty for x[]
@@ -116,7 +135,8 @@ struct Argument : Node {
 
 /// `callee(arguments)`. Positional arguments come before named ones; the parser checks that.
 struct CallExpr : Expr {
-  ExprPtr callee; // a NameExpr, a MemberExpr (import behind a name), or a SubscriptExpr (compile-time arguments)
+  ExprPtr callee; // a NameExpr, a MemberExpr (import behind a name), or a SubscriptExpr
+                  // (compile-time arguments)
   std::vector<Argument> arguments;
   Range parenRange; // from '(' to ')'
 

@@ -19,14 +19,27 @@ struct Ident : Node {
   std::string text;
 };
 
-/// Base of all expressions. Parentheses leave no node, but belong to the range of what they enclose.
+/// Base of all expressions. Parentheses leave no node, but belong to the range of what they
+/// enclose.
 struct Expr : Node {
   enum class Kind {
-    IntLiteral, FloatLiteral, StringLiteral, BoolLiteral, Name,
-    Unary, Binary, Cast, Subscript, Call, Member, Tuple, List
+    IntLiteral,
+    FloatLiteral,
+    StringLiteral,
+    BoolLiteral,
+    Name,
+    Unary,
+    Binary,
+    Cast,
+    Subscript,
+    Call,
+    Member,
+    Tuple,
+    List
   };
   const Kind kind;
-  unsigned depth = 1; // height of this tree; the parser bounds it, so recursion over an Expr is safe
+  unsigned depth =
+      1; // height of this tree; the parser bounds it, so recursion over an Expr is safe
 
   virtual ~Expr() = default;
 

@@ -72,7 +72,8 @@ Printer::Level Printer::node(Range range, llvm::StringRef role, const llvm::Twin
   os.indent(2 * depth);
   if (!role.empty())
     os << role << ": ";
-  os << text << " <" << begin.line << ":" << begin.column << "-" << end.line << ":" << end.column << ">\n";
+  os << text << " <" << begin.line << ":" << begin.column << "-" << end.line << ":" << end.column
+     << ">\n";
   return Level(depth);
 }
 
@@ -83,8 +84,9 @@ void Printer::doc(llvm::StringRef text) {
 
 void Printer::decl(const Decl &decl) {
   if (auto *import = llvm::dyn_cast<ImportDecl>(&decl)) {
-    Level level = node(decl.range, "", "Import " + quoted(import->path) +
-                                           (import->hasAlias() ? " as " + import->name.text : std::string()));
+    Level level = node(decl.range, "",
+                       "Import " + quoted(import->path) +
+                           (import->hasAlias() ? " as " + import->name.text : std::string()));
     doc(decl.doc);
   } else if (auto *constant = llvm::dyn_cast<ConstDecl>(&decl)) {
     Level level = node(decl.range, "", "Const " + decl.name.text);
@@ -188,7 +190,9 @@ void Printer::clause(const Clause &clause) {
 
 void Printer::tuneItem(const TuneItem &item) {
   static const char *const words[] = {"Candidates", "Where", "Key", "Config"};
-  Level level = node(item.range, "", words[size_t(item.kind)] + (item.name ? " " + item.name->text : std::string()));
+  Level level =
+      node(item.range, "",
+           words[size_t(item.kind)] + (item.name ? " " + item.name->text : std::string()));
   if (item.set)
     set(*item.set);
   expr(item.condition);
@@ -222,7 +226,8 @@ void Printer::stmt(const Stmt &stmt) {
     Level level = node(stmt.range, "", "ExprStmt");
     expr(call->value);
   } else if (auto *assign = llvm::dyn_cast<AssignStmt>(&stmt)) {
-    Level level = node(stmt.range, "", "Assign " + (assign->op ? spelling(*assign->op) : llvm::StringRef()) + "=");
+    Level level = node(stmt.range, "",
+                       "Assign " + (assign->op ? spelling(*assign->op) : llvm::StringRef()) + "=");
     expr(assign->target, "target");
     expr(assign->value, "value");
   } else if (auto *branch = llvm::dyn_cast<IfStmt>(&stmt)) {
@@ -233,7 +238,8 @@ void Printer::stmt(const Stmt &stmt) {
       block(*branch->elseBlock, "else");
   } else if (auto *loop = llvm::dyn_cast<ForStmt>(&stmt)) {
     llvm::StringRef bounds = loop->over ? "" : loop->inclusive ? " ..=" : " ..";
-    Level level = node(stmt.range, "", (loop->isConst ? "ConstFor " : "For ") + loop->variable.text + bounds);
+    Level level =
+        node(stmt.range, "", (loop->isConst ? "ConstFor " : "For ") + loop->variable.text + bounds);
     expr(loop->over, "over");
     expr(loop->lo, "lo");
     expr(loop->hi, "hi");
@@ -318,7 +324,8 @@ void Printer::expr(const ExprPtr &entry, llvm::StringRef role) {
   case Expr::Kind::Cast: {
     auto &cast = llvm::cast<CastExpr>(e);
     Level level =
-        node(e.range, role, "Cast " + cast.target.text + (cast.member ? "." + cast.member->text : std::string()));
+        node(e.range, role,
+             "Cast " + cast.target.text + (cast.member ? "." + cast.member->text : std::string()));
     expr(cast.operand);
     return;
   }

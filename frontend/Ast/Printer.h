@@ -8,8 +8,8 @@
 
 namespace tile::ast {
 
-/// One line for each node: its kind, its names and literals, its place as <line:column-line:column> with the end
-/// exclusive. The output depends on the source text alone.
+/// One line for each node: its kind, its names and literals, its place as <line:column-line:column>
+/// with the end exclusive. The output depends on the source text alone.
 void print(const Program &program, const SourceManager &sources, llvm::raw_ostream &os);
 
 } // namespace tile::ast

@@ -55,7 +55,8 @@ struct ExprStmt : Stmt {
   static bool classof(const Stmt *s) { return s->kind == Kind::Expression; }
 };
 
-/// `target = value;` or `target += value;`. The target is a NameExpr, a TupleExpr of them, or a SubscriptExpr (a store).
+/// `target = value;` or `target += value;`. The target is a NameExpr, a TupleExpr of them, or a
+/// SubscriptExpr (a store).
 struct AssignStmt : Stmt {
   ExprPtr target;
   std::optional<BinaryOp> op; // of `+=` and the like

@@ -15,19 +15,19 @@ struct Stride : Node {
 
 /// `f32`, `T[M, K]`, `f32[]`, `T[M, K; *, 1]`.
 struct TypeSpec : Node {
-  Ident name;                    // a dtype or a compile-time parameter
-  bool hasShape = false;         // brackets present: f32 is a scalar, f32[] a tensor of rank 0
+  Ident name;            // a dtype or a compile-time parameter
+  bool hasShape = false; // brackets present: f32 is a scalar, f32[] a tensor of rank 0
   std::vector<ExprPtr> dims;
-  std::vector<Stride> strides;   // empty: dense, row-major
+  std::vector<Stride> strides; // empty: dense, row-major
 };
 
 /// What stands behind `in`: `{a, b, c}`, `lo..hi`, `lo..=hi step s`.
 struct ValueSet : Node {
   enum Kind { list, interval };
   Kind kind = list;
-  std::vector<ExprPtr> values;   // list
-  ExprPtr lo, hi, step;          // interval; step may be null
-  bool inclusive = false;        // `..=`
+  std::vector<ExprPtr> values; // list
+  ExprPtr lo, hi, step;        // interval; step may be null
+  bool inclusive = false;      // `..=`
 };
 
 } // namespace tile::ast

@@ -1,4 +1,5 @@
-// The diagnostics engine: catalogue look-up, message templates, options, duplicates and the error limit.
+// The diagnostics engine: catalogue look-up, message templates, options, duplicates and the error
+// limit.
 #include "frontend/Diag/Engine.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -8,7 +9,8 @@
 using namespace tile;
 
 static const DiagnosticInfo catalogue[] = {
-#define DIAG(severity, code, name, message, explain) {Severity::severity, #code, #name, message, explain},
+#define DIAG(severity, code, name, message, explain)                                               \
+  {Severity::severity, #code, #name, message, explain},
 #include "frontend/Diag/Diagnostics.def"
 };
 
@@ -16,7 +18,8 @@ const DiagnosticInfo &tile::diagnosticInfo(diag::ID id) { return catalogue[id]; 
 
 std::optional<diag::ID> tile::findDiagnostic(llvm::StringRef codeOrName) {
   for (size_t i = 0; i < std::size(catalogue); ++i)
-    if (codeOrName.equals_insensitive(catalogue[i].code) || codeOrName.equals_insensitive(catalogue[i].name))
+    if (codeOrName.equals_insensitive(catalogue[i].code) ||
+        codeOrName.equals_insensitive(catalogue[i].name))
       return diag::ID(i);
   return std::nullopt;
 }
@@ -31,8 +34,8 @@ static std::string fill(llvm::StringRef message, const std::vector<std::string> 
       break;
     size_t index;
     llvm::StringRef digits = rest.take_while(llvm::isDigit);
-    if (!digits.empty() && rest.drop_front(digits.size()).starts_with("}") && !digits.getAsInteger(10, index) &&
-        index < args.size()) {
+    if (!digits.empty() && rest.drop_front(digits.size()).starts_with("}") &&
+        !digits.getAsInteger(10, index) && index < args.size()) {
       out += args[index];
       message = rest.drop_front(digits.size() + 1);
     } else {
@@ -58,7 +61,8 @@ DiagnosticBuilder &DiagnosticBuilder::secondary(Range range, const llvm::Twine &
   return *this;
 }
 
-DiagnosticBuilder &DiagnosticBuilder::fixIt(Range range, const llvm::Twine &replacement, const llvm::Twine &text) {
+DiagnosticBuilder &DiagnosticBuilder::fixIt(Range range, const llvm::Twine &replacement,
+                                            const llvm::Twine &text) {
   diagnostic.fixIts.push_back({range, replacement.str(), text.str()});
   return *this;
 }
@@ -68,7 +72,8 @@ DiagnosticBuilder DiagnosticEngine::start(diag::ID id, Range range, std::vector<
   Severity severity = info.severity;
   if (severity == Severity::warning && (warningsAsErrors || asErrors.count(id)))
     severity = Severity::error;
-  return DiagnosticBuilder(*this, Diagnostic{id, severity, range, fill(info.message, args), {}, {}, {}});
+  return DiagnosticBuilder(*this,
+                           Diagnostic{id, severity, range, fill(info.message, args), {}, {}, {}});
 }
 
 void DiagnosticEngine::finish(Diagnostic diagnostic) {
@@ -77,8 +82,9 @@ void DiagnosticEngine::finish(Diagnostic diagnostic) {
     return;
   if (kind == Severity::remark && !remarks)
     return;
-  if (!seen.insert({diagnostic.id, uint32_t(diagnostic.range.file), diagnostic.range.begin, diagnostic.range.end,
-                    diagnostic.message}).second)
+  if (!seen.insert({diagnostic.id, uint32_t(diagnostic.range.file), diagnostic.range.begin,
+                    diagnostic.range.end, diagnostic.message})
+           .second)
     return;
   if (diagnostic.severity == Severity::error) {
     if (errorLimit && errorCount >= errorLimit) {

@@ -1,4 +1,5 @@
-// Diagnostics: what the compiler has to say about a program, collected, counted and passed to a renderer.
+// Diagnostics: what the compiler has to say about a program, collected, counted and passed to a
+// renderer.
 #ifndef TILE_FRONTEND_DIAG_ENGINE_H
 #define TILE_FRONTEND_DIAG_ENGINE_H
 
@@ -15,7 +16,8 @@
 namespace tile {
 
 namespace diag {
-/// One enumerator for each entry of Diagnostics.def: `diag::expectedToken` is the entry of that name.
+/// One enumerator for each entry of Diagnostics.def: `diag::expectedToken` is the entry of that
+/// name.
 enum ID : uint16_t {
 #define DIAG(severity, code, name, message, explain) name,
 #include "frontend/Diag/Diagnostics.def"
@@ -37,7 +39,8 @@ struct DiagnosticInfo {
 /// The catalogue's entry for an ID.
 const DiagnosticInfo &diagnosticInfo(diag::ID id);
 
-/// The entry with this code or name, if any (case matters in neither); for --explain and -W options.
+/// The entry with this code or name, if any (case matters in neither); for --explain and -W
+/// options.
 std::optional<diag::ID> findDiagnostic(llvm::StringRef codeOrName);
 
 /// A finished diagnostic, ready to be rendered.

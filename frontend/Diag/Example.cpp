@@ -1,4 +1,5 @@
-// The table of examples, made by cmake/EmbedExamples.cmake from frontend/Diag/Examples, and how --explain shows one.
+// The table of examples, made by cmake/EmbedExamples.cmake from frontend/Diag/Examples, and how
+// --explain shows one.
 #include "frontend/Diag/Example.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,5 @@
-// Examples of the diagnostics: a wrong program for each code, what the compiler says about it, and the rules that it breaks.
+// Examples of the diagnostics: a wrong program for each code, what the compiler says about it, and
+// the rules that it breaks.
 #ifndef TILE_FRONTEND_DIAG_EXAMPLE_H
 #define TILE_FRONTEND_DIAG_EXAMPLE_H
 
@@ -6,11 +7,12 @@
 
 namespace tile {
 
-/// One folder entry of frontend/Diag/Examples: CODE.tile and CODE.txt, built into the program. A test runs every one.
+/// One folder entry of frontend/Diag/Examples: CODE.tile and CODE.txt, built into the program. A
+/// test runs every one.
 struct DiagnosticExample {
   const char *code;   // E0101
   const char *source; // CODE.tile; empty where there is none
-  const char *text;   // CODE.txt: "Rules: …", "Call: …", then what the call writes to standard error
+  const char *text; // CODE.txt: "Rules: …", "Call: …", then what the call writes to standard error
 };
 
 /// The example for a code such as "E0101", or null.

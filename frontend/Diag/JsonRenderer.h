@@ -8,9 +8,9 @@
 
 namespace tile {
 
-/// A consumer for DiagnosticEngine. Each object has `severity code name message`, `place` (null where there is none),
-/// and arrays `labels notes fixIts`. A place is {file, begin, end} with {line, column, offset} each; lines and
-/// columns count from 1, columns and offsets in bytes.
+/// A consumer for DiagnosticEngine. Each object has `severity code name message`, `place` (null
+/// where there is none), and arrays `labels notes fixIts`. A place is {file, begin, end} with
+/// {line, column, offset} each; lines and columns count from 1, columns and offsets in bytes.
 class JsonRenderer {
 public:
   JsonRenderer(const SourceManager &sources, llvm::raw_ostream &os) : sources(&sources), os(&os) {}

@@ -7,7 +7,8 @@
 
 using namespace tile;
 
-/// Edit distance in thirds: a letter inserted, deleted, replaced or swapped with its neighbour is 3, its case 1.
+/// Edit distance in thirds: a letter inserted, deleted, replaced or swapped with its neighbour is
+/// 3, its case 1.
 static unsigned distance(llvm::StringRef a, llvm::StringRef b) {
   std::vector<std::vector<unsigned>> cost(a.size() + 1, std::vector<unsigned>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i)
@@ -26,7 +27,8 @@ static unsigned distance(llvm::StringRef a, llvm::StringRef b) {
 }
 
 std::string tile::suggest(llvm::StringRef word, const std::vector<std::string> &candidates) {
-  constexpr size_t longest = 128; // nobody misspells longer names by a letter, and the table is quadratic
+  constexpr size_t longest =
+      128; // nobody misspells longer names by a letter, and the table is quadratic
   if (word.size() > longest)
     return {};
   unsigned allowed = std::max(3u, unsigned(word.size()));

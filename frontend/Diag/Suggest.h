@@ -9,8 +9,9 @@
 
 namespace tile {
 
-/// The closest of `candidates` to `word`, by edit distance with swaps, case counting less than a letter; empty when
-/// none is close (about one edit for three letters). Of equally close ones the first.
+/// The closest of `candidates` to `word`, by edit distance with swaps, case counting less than a
+/// letter; empty when none is close (about one edit for three letters). Of equally close ones the
+/// first.
 std::string suggest(llvm::StringRef word, const std::vector<std::string> &candidates);
 
 } // namespace tile

@@ -23,8 +23,8 @@ void TextRenderer::plain() {
     *os << "\x1b[0m";
 }
 
-void TextRenderer::head(Range range, llvm::StringRef severity, raw_ostream::Colors shade, llvm::StringRef message,
-                        llvm::StringRef code) {
+void TextRenderer::head(Range range, llvm::StringRef severity, raw_ostream::Colors shade,
+                        llvm::StringRef message, llvm::StringRef code) {
   if (range.isValid()) {
     if (color)
       *os << "\x1b[1m";
@@ -40,7 +40,8 @@ void TextRenderer::head(Range range, llvm::StringRef severity, raw_ostream::Colo
   *os << '\n';
 }
 
-/// What a byte range of a source line looks like on the page: tabs become blanks, control characters '?'.
+/// What a byte range of a source line looks like on the page: tabs become blanks, control
+/// characters '?'.
 static std::string printable(llvm::StringRef text) {
   std::string out;
   for (unsigned char c : text)
@@ -87,7 +88,8 @@ void TextRenderer::line(Range source, unsigned number, unsigned width,
       uint32_t from = source.begin + shift;
       return std::min<uint32_t>(offset > from ? offset - from : 0, text.size());
     };
-    uint32_t begin = clip(underline->range.begin), end = std::max(begin, clip(underline->range.end));
+    uint32_t begin = clip(underline->range.begin),
+             end = std::max(begin, clip(underline->range.end));
     unsigned from = unsigned(lead.size()) + columns(text.take_front(begin));
     unsigned count = std::max(1u, columns(text.slice(begin, end)));
     if (signs.size() < from + count)
@@ -109,7 +111,8 @@ void TextRenderer::line(Range source, unsigned number, unsigned width,
   *os << '\n';
 }
 
-/// All underlined lines of one file, in order of line; of a range of several lines the first is shown.
+/// All underlined lines of one file, in order of line; of a range of several lines the first is
+/// shown.
 void TextRenderer::snippet(FileID file, std::vector<Underline> underlines) {
   std::map<unsigned, std::vector<const Underline *>> lines;
   for (Underline &underline : underlines)
@@ -182,7 +185,8 @@ std::string tile::summary(const DiagnosticEngine &diagnostics) {
   auto count = [](unsigned n, const char *what) {
     return n == 0 ? std::string() : std::to_string(n) + " " + what + (n == 1 ? "" : "s");
   };
-  std::string errors = count(diagnostics.errors(), "error"), warnings = count(diagnostics.warnings(), "warning");
+  std::string errors = count(diagnostics.errors(), "error"),
+              warnings = count(diagnostics.warnings(), "warning");
   std::string out = errors + (errors.empty() || warnings.empty() ? "" : " and ") + warnings;
   if (diagnostics.limitReached())
     out += "; there are more, the error limit is reached";

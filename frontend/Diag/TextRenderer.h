@@ -27,10 +27,11 @@ private:
     std::string label;
   };
 
-  void head(Range range, llvm::StringRef severity, llvm::raw_ostream::Colors shade, llvm::StringRef message,
-            llvm::StringRef code);
+  void head(Range range, llvm::StringRef severity, llvm::raw_ostream::Colors shade,
+            llvm::StringRef message, llvm::StringRef code);
   void snippet(FileID file, std::vector<Underline> underlines);
-  void line(Range source, unsigned number, unsigned width, const std::vector<const Underline *> &underlines);
+  void line(Range source, unsigned number, unsigned width,
+            const std::vector<const Underline *> &underlines);
   void fixIt(const Diagnostic::FixIt &fix);
   void paint(llvm::raw_ostream::Colors shade, bool bold = true);
   void plain();
@@ -40,7 +41,8 @@ private:
   bool color;
 };
 
-/// "3 errors and 1 warning", with a remark if the error limit cut the list; empty when there is nothing to say.
+/// "3 errors and 1 warning", with a remark if the error limit cut the list; empty when there is
+/// nothing to say.
 std::string summary(const DiagnosticEngine &diagnostics);
 
 } // namespace tile

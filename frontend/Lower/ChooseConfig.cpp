@@ -1,4 +1,5 @@
-// Chooses the configuration of one version of a kernel: every candidate of `tune` is elaborated on the side and rated.
+// Chooses the configuration of one version of a kernel: every candidate of `tune` is elaborated on
+// the side and rated.
 #include "frontend/Lower/ChooseConfig.h"
 
 #include <algorithm>
@@ -15,10 +16,12 @@ constexpr size_t mostElaborations = 256;
 
 class Chooser {
 public:
-  Chooser(const Modules &modules, const ast::KernelDecl &kernel, const ElaborateOptions &options, const SourceManager &sources,
-          MLIRContext *context, const Instance &instance, const Variant &variant)
+  Chooser(const Modules &modules, const ast::KernelDecl &kernel, const ElaborateOptions &options,
+          const SourceManager &sources, MLIRContext *context, const Instance &instance,
+          const Variant &variant)
       : modules(modules), kernel(kernel), options(options), quiet(sources),
-        module(ModuleOp::create(UnknownLoc::get(context))), symbol(instance.symbol), variant(variant) {}
+        module(ModuleOp::create(UnknownLoc::get(context))), symbol(instance.symbol),
+        variant(variant) {}
 
   std::optional<ConfigChoice> run(const Instance &instance);
 
@@ -26,7 +29,8 @@ private:
   /// Emits the version under a configuration; null if it cannot be.
   KernelOp elaborate(const TuneConfig &config, runtime::Kernel &record);
   bool readExtents();
-  /// The part of a configuration that decides what is emitted; the rest are attributes of the kernel.
+  /// The part of a configuration that decides what is emitted; the rest are attributes of the
+  /// kernel.
   TuneConfig getParameters(const TuneConfig &config) const;
 
   const Modules &modules;
@@ -42,10 +46,12 @@ private:
 KernelOp Chooser::elaborate(const TuneConfig &config, runtime::Kernel &record) {
   ElaborateOptions own = options;
   own.config.insert(own.config.end(), config.begin(), config.end());
-  for (const Instance &instance : Elaborator(modules, kernel, own, quiet, *module).chooseInstances()) {
+  for (const Instance &instance :
+       Elaborator(modules, kernel, own, quiet, *module).chooseInstances()) {
     if (instance.symbol != symbol)
       continue;
-    if (!Elaborator(modules, kernel, own, quiet, *module).elaborateInstance(instance, variant, record))
+    if (!Elaborator(modules, kernel, own, quiet, *module)
+             .elaborateInstance(instance, variant, record))
       return {};
     auto kernels = module->getOps<KernelOp>();
     KernelOp last;
@@ -56,7 +62,8 @@ KernelOp Chooser::elaborate(const TuneConfig &config, runtime::Kernel &record) {
   return {};
 }
 
-/// The extents to choose for: what is asked for, of a variant only where its facts allow it, else `opt`.
+/// The extents to choose for: what is asked for, of a variant only where its facts allow it, else
+/// `opt`.
 bool Chooser::readExtents() {
   runtime::Kernel record;
   if (!elaborate({}, record))
@@ -74,7 +81,9 @@ bool Chooser::readExtents() {
 TuneConfig Chooser::getParameters(const TuneConfig &config) const {
   TuneConfig result;
   for (const auto &setting : config)
-    if (llvm::any_of(kernel.statics, [&](const ast::StaticParam &param) { return param.name.text == setting.first; }))
+    if (llvm::any_of(kernel.statics, [&](const ast::StaticParam &param) {
+          return param.name.text == setting.first;
+        }))
       result.push_back(setting);
   return result;
 }
@@ -83,11 +92,13 @@ std::optional<ConfigChoice> Chooser::run(const Instance &instance) {
   // What arguments bind is known of this version, so that conditions may use it.
   auto deduced = Elaborator(modules, kernel, options, quiet, *module).listDeduced(instance);
   options.defines.insert(options.defines.end(), deduced.begin(), deduced.end());
-  std::optional<TuneSpace> space = Elaborator(modules, kernel, options, quiet, *module).readTuneSpace();
+  std::optional<TuneSpace> space =
+      Elaborator(modules, kernel, options, quiet, *module).readTuneSpace();
   if (!space || space->configs.size() < 2 || !readExtents())
     return std::nullopt;
 
-  // Configurations that emit the same are rated together. The first is what the source has without a choice: nothing.
+  // Configurations that emit the same are rated together. The first is what the source has without
+  // a choice: nothing.
   std::map<TuneConfig, std::vector<TuneConfig>> groups;
   for (const TuneConfig &config : llvm::drop_begin(space->configs))
     groups[getParameters(config)].push_back(config);
@@ -111,21 +122,27 @@ std::optional<ConfigChoice> Chooser::run(const Instance &instance) {
   std::map<TuneConfig, size_t> order;
   for (const TuneConfig &config : space->configs)
     order.emplace(config, order.size());
-  std::sort(choice.rated.begin(), choice.rated.end(), [&](const RatedConfig &a, const RatedConfig &b) {
-    return std::make_tuple(a.milliseconds, order[a.config]) < std::make_tuple(b.milliseconds, order[b.config]);
-  });
-  if (choice.rated.empty() || !(choice.rated.front().milliseconds < std::numeric_limits<double>::infinity()))
+  std::sort(choice.rated.begin(), choice.rated.end(),
+            [&](const RatedConfig &a, const RatedConfig &b) {
+              return std::make_tuple(a.milliseconds, order[a.config]) <
+                     std::make_tuple(b.milliseconds, order[b.config]);
+            });
+  if (choice.rated.empty() ||
+      !(choice.rated.front().milliseconds < std::numeric_limits<double>::infinity()))
     return std::nullopt;
   return choice;
 }
 
 } // namespace
 
-std::optional<ConfigChoice> tile::chooseConfig(const Modules &modules, const ast::KernelDecl &kernel, const ElaborateOptions &options,
-                                               tile::DiagnosticEngine &diagnostics, MLIRContext *context, const Instance &instance,
-                                               const Variant &variant) {
+std::optional<ConfigChoice>
+tile::chooseConfig(const Modules &modules, const ast::KernelDecl &kernel,
+                   const ElaborateOptions &options, tile::DiagnosticEngine &diagnostics,
+                   MLIRContext *context, const Instance &instance, const Variant &variant) {
   OwningOpRef<ModuleOp> scratch = ModuleOp::create(UnknownLoc::get(context));
-  if (!options.rate || !kernel.clause<ast::TuneClause>() || Elaborator(modules, kernel, options, diagnostics, *scratch).hasConfig())
+  if (!options.rate || !kernel.clause<ast::TuneClause>() ||
+      Elaborator(modules, kernel, options, diagnostics, *scratch).hasConfig())
     return std::nullopt;
-  return Chooser(modules, kernel, options, diagnostics.sources(), context, instance, variant).run(instance);
+  return Chooser(modules, kernel, options, diagnostics.sources(), context, instance, variant)
+      .run(instance);
 }

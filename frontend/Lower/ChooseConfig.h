@@ -6,12 +6,14 @@
 
 namespace tile {
 
-/// Elaborates what the `tune` clause of `kernel` allows, on the side, and has it rated. None where there is nothing to choose,
-/// where nothing rates, or where the source has a configuration for the target; then the parameters' defaults hold. What is
-/// wrong with a candidate is no error: it only cannot be chosen.
-std::optional<ConfigChoice> chooseConfig(const Modules &modules, const ast::KernelDecl &kernel, const ElaborateOptions &options,
-                                         DiagnosticEngine &diagnostics, mlir::MLIRContext *context, const Instance &instance,
-                                         const Variant &variant);
+/// Elaborates what the `tune` clause of `kernel` allows, on the side, and has it rated. None where
+/// there is nothing to choose, where nothing rates, or where the source has a configuration for the
+/// target; then the parameters' defaults hold. What is wrong with a candidate is no error: it only
+/// cannot be chosen.
+std::optional<ConfigChoice> chooseConfig(const Modules &modules, const ast::KernelDecl &kernel,
+                                         const ElaborateOptions &options,
+                                         DiagnosticEngine &diagnostics, mlir::MLIRContext *context,
+                                         const Instance &instance, const Variant &variant);
 
 } // namespace tile
 

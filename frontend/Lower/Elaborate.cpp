@@ -1,11 +1,12 @@
-// The entry of elaboration: which kernels, which instances, and what applies to the file as a whole.
+// The entry of elaboration: which kernels, which instances, and what applies to the file as a
+// whole.
 #include "frontend/Lower/Elaborate.h"
+#include "frontend/Diag/Suggest.h"
 #include "frontend/Lower/ChooseConfig.h"
 #include "frontend/Lower/Elaborator.h"
-#include "frontend/Diag/Suggest.h"
 #include "frontend/Sema/MatchItems.h"
-#include "frontend/Sema/Words.h"
 #include "frontend/Sema/UnusedNames.h"
+#include "frontend/Sema/Words.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -16,13 +17,14 @@ using namespace mlir;
 using namespace tile;
 
 /// Every -D must name a compile-time parameter of some chosen kernel.
-static void checkDefines(const std::vector<const ast::KernelDecl *> &kernels, const ElaborateOptions &options,
-                         tile::DiagnosticEngine &diagnostics) {
+static void checkDefines(const std::vector<const ast::KernelDecl *> &kernels,
+                         const ElaborateOptions &options, tile::DiagnosticEngine &diagnostics) {
   std::vector<std::string> known;
   for (const ast::KernelDecl *kernel : kernels)
     for (const ast::StaticParam &param : kernel->statics)
       known.push_back(param.name.text);
-  auto check = [&](const std::pair<std::string, std::string> &define, const std::vector<std::string> &known) {
+  auto check = [&](const std::pair<std::string, std::string> &define,
+                   const std::vector<std::string> &known) {
     if (llvm::is_contained(known, define.first))
       return;
     DiagnosticBuilder report = diagnostics.report(diag::unknownDefine, tile::Range(), define.first);
@@ -34,7 +36,8 @@ static void checkDefines(const std::vector<const ast::KernelDecl *> &kernels, co
   };
   for (const auto &define : options.defines)
     check(define, known);
-  known.insert(known.end(), {"warps", "stages", "grouped", "consumers", "occupancy", "maxreg", "persistent"});
+  known.insert(known.end(),
+               {"warps", "stages", "grouped", "consumers", "occupancy", "maxreg", "persistent"});
   for (const auto &setting : options.config)
     check(setting, known);
   for (const TuneConfig &config : options.tuned.configs)
@@ -43,7 +46,8 @@ static void checkDefines(const std::vector<const ast::KernelDecl *> &kernels, co
   for (const auto &[name, value] : options.attributes) {
     if (llvm::is_contained(getKernelAttributeNames(), name))
       continue;
-    DiagnosticBuilder report = diagnostics.report(diag::unknownAttribute, tile::Range(), "kernel", name);
+    DiagnosticBuilder report =
+        diagnostics.report(diag::unknownAttribute, tile::Range(), "kernel", name);
     if (std::string near = suggest(name, getKernelAttributeNames()); !near.empty())
       report.note("did you mean '" + near + "'?");
     else if (llvm::is_contained(known, name))
@@ -53,15 +57,18 @@ static void checkDefines(const std::vector<const ast::KernelDecl *> &kernels, co
   }
 }
 
-/// Adds the record of one version of an instance, under a symbol of its own, unless the command line rules it out. False after an error.
-static bool addVersion(Modules &modules, const ast::KernelDecl &kernel, const ElaborateOptions &options,
-                       tile::DiagnosticEngine &diagnostics, const Instance &instance, const Variant &variant,
-                       Elaborated &result, std::vector<runtime::Kernel> &records) {
+/// Adds the record of one version of an instance, under a symbol of its own, unless the command
+/// line rules it out. False after an error.
+static bool addVersion(Modules &modules, const ast::KernelDecl &kernel,
+                       const ElaborateOptions &options, tile::DiagnosticEngine &diagnostics,
+                       const Instance &instance, const Variant &variant, Elaborated &result,
+                       std::vector<runtime::Kernel> &records) {
   ModuleOp module = *result.module;
   runtime::Kernel record;
   ElaborateOptions own = options;
   Instance chosen = instance;
-  std::optional<ConfigChoice> choice = chooseConfig(modules, kernel, options, diagnostics, module.getContext(), instance, variant);
+  std::optional<ConfigChoice> choice =
+      chooseConfig(modules, kernel, options, diagnostics, module.getContext(), instance, variant);
   if (choice) {
     const TuneConfig &config = choice->rated.front().config;
     own.config.insert(own.config.end(), config.begin(), config.end());
@@ -80,8 +87,10 @@ static bool addVersion(Modules &modules, const ast::KernelDecl &kernel, const El
   return true;
 }
 
-/// Does a record without facts take calls that a generic one is for: are their dtypes and constant dimensions the same?
-static bool hidesGeneric(const runtime::Kernel &record, const std::vector<runtime::Kernel> &generic) {
+/// Does a record without facts take calls that a generic one is for: are their dtypes and constant
+/// dimensions the same?
+static bool hidesGeneric(const runtime::Kernel &record,
+                         const std::vector<runtime::Kernel> &generic) {
   return llvm::any_of(generic, [&](const runtime::Kernel &other) {
     return record.params.size() == other.params.size() &&
            llvm::all_of(llvm::zip(record.params, other.params), [](const auto &pair) {
@@ -91,9 +100,11 @@ static bool hidesGeneric(const runtime::Kernel &record, const std::vector<runtim
   });
 }
 
-/// All instances of one kernel: variants of the command line, those of the source, the generic ones.
-static bool elaborateKernel(Modules &modules, const ast::KernelDecl &kernel, const ElaborateOptions &options,
-                            tile::DiagnosticEngine &diagnostics, std::map<std::string, bool> &used, Elaborated &result) {
+/// All instances of one kernel: variants of the command line, those of the source, the generic
+/// ones.
+static bool elaborateKernel(Modules &modules, const ast::KernelDecl &kernel,
+                            const ElaborateOptions &options, tile::DiagnosticEngine &diagnostics,
+                            std::map<std::string, bool> &used, Elaborated &result) {
   MatchedItems common;
   if (!matchItems(kernel, options.arguments, diagnostics, common, used))
     return false;
@@ -105,7 +116,8 @@ static bool elaborateKernel(Modules &modules, const ast::KernelDecl &kernel, con
   size_t configs = std::max<size_t>(1, chosen.tuned.configs.size());
   if (!chosen.tuned.configs.empty())
     chosen.config = chosen.tuned.configs.front();
-  std::vector<Instance> instances = Elaborator(modules, kernel, chosen, diagnostics, *result.module).chooseInstances();
+  std::vector<Instance> instances =
+      Elaborator(modules, kernel, chosen, diagnostics, *result.module).chooseInstances();
   for (size_t i = 0; i < configs; ++i) {
     ElaborateOptions own = chosen;
     Variant plain;
@@ -113,12 +125,16 @@ static bool elaborateKernel(Modules &modules, const ast::KernelDecl &kernel, con
       plain.tuned = (i + 1) % configs;
       own.config = chosen.tuned.configs[*plain.tuned];
     }
-    for (const Instance &instance : configs > 1 ? Elaborator(modules, kernel, own, diagnostics, *result.module).chooseInstances() : instances) {
-      // The generic one first: a kernel must type-check without its variants' facts. Instances mostly repeat each other's
-      // errors: one is enough.
+    for (const Instance &instance :
+         configs > 1
+             ? Elaborator(modules, kernel, own, diagnostics, *result.module).chooseInstances()
+             : instances) {
+      // The generic one first: a kernel must type-check without its variants' facts. Instances
+      // mostly repeat each other's errors: one is enough.
       if (!addVersion(modules, kernel, own, diagnostics, instance, plain, result, generic))
         return false;
-      for (Variant variant : Elaborator(modules, kernel, own, diagnostics, *result.module).listVariants()) {
+      for (Variant variant :
+           Elaborator(modules, kernel, own, diagnostics, *result.module).listVariants()) {
         variant.tuned = plain.tuned;
         if (!addVersion(modules, kernel, own, diagnostics, instance, variant, result, specialized))
           return false;
@@ -136,7 +152,8 @@ static bool elaborateKernel(Modules &modules, const ast::KernelDecl &kernel, con
     Variant variant;
     variant.name = request.name;
     variant.items = matched.facts;
-    std::vector<Instance> versions = Elaborator(modules, kernel, own, diagnostics, *result.module).chooseInstances();
+    std::vector<Instance> versions =
+        Elaborator(modules, kernel, own, diagnostics, *result.module).chooseInstances();
     for (const Instance &instance : versions)
       if (!addVersion(modules, kernel, own, diagnostics, instance, variant, result, requested))
         return false;
@@ -147,7 +164,8 @@ static bool elaborateKernel(Modules &modules, const ast::KernelDecl &kernel, con
     for (const runtime::Kernel &record : requested)
       if (record.facts.empty() && hidesGeneric(record, generic)) {
         diagnostics.report(diag::badArgument, tile::Range(), record.variant,
-                           "the variant holds for every call, so that the generic one would never run; say when it is meant, "
+                           "the variant holds for every call, so that the generic one would never "
+                           "run; say when it is meant, "
                            "as in M=1..16, or add --no-generic");
         return false;
       }
@@ -164,7 +182,8 @@ static bool elaborateKernel(Modules &modules, const ast::KernelDecl &kernel, con
 }
 
 /// Every name of --arg and --variant must be one of some chosen kernel.
-static void reportUnknownItems(const std::vector<const ast::KernelDecl *> &kernels, const std::map<std::string, bool> &used,
+static void reportUnknownItems(const std::vector<const ast::KernelDecl *> &kernels,
+                               const std::map<std::string, bool> &used,
                                tile::DiagnosticEngine &diagnostics) {
   std::vector<std::string> known;
   for (const ast::KernelDecl *kernel : kernels)
@@ -173,7 +192,8 @@ static void reportUnknownItems(const std::vector<const ast::KernelDecl *> &kerne
   for (const auto &[name, isKnown] : used) {
     if (isKnown)
       continue;
-    DiagnosticBuilder report = diagnostics.report(diag::badArgument, tile::Range(), name, "no kernel declares '" + name + "'");
+    DiagnosticBuilder report = diagnostics.report(diag::badArgument, tile::Range(), name,
+                                                  "no kernel declares '" + name + "'");
     std::string near = suggest(name, known);
     if (!near.empty())
       report.note("did you mean '" + near + "'?");
@@ -182,9 +202,12 @@ static void reportUnknownItems(const std::vector<const ast::KernelDecl *> &kerne
   }
 }
 
-std::optional<Elaborated> tile::elaborate(const ast::Program &program, const ElaborateOptions &options,
-                                          tile::DiagnosticEngine &diagnostics, MLIRContext &context) {
-  context.loadDialect<TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
+std::optional<Elaborated> tile::elaborate(const ast::Program &program,
+                                          const ElaborateOptions &options,
+                                          tile::DiagnosticEngine &diagnostics,
+                                          MLIRContext &context) {
+  context.loadDialect<TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                      tensor::TensorDialect>();
   unsigned errors = diagnostics.errors();
   Modules modules(program, diagnostics);
   std::vector<const ast::KernelDecl *> kernels;
@@ -198,7 +221,8 @@ std::optional<Elaborated> tile::elaborate(const ast::Program &program, const Ela
   if (names.empty()) {
     diagnostics.report(diag::noKernel, program.range);
   } else if (kernels.empty()) {
-    DiagnosticBuilder report = diagnostics.report(diag::unknownKernel, tile::Range(), options.kernel);
+    DiagnosticBuilder report =
+        diagnostics.report(diag::unknownKernel, tile::Range(), options.kernel);
     report.note("it has '" + llvm::join(names, "', '") + "'");
   }
   if (diagnostics.errors() == errors)
@@ -221,9 +245,13 @@ std::optional<Elaborated> tile::elaborate(const ast::Program &program, const Ela
   return result;
 }
 
-std::optional<TuneSpace> tile::readTuneSpace(const ast::Program &program, const ast::KernelDecl &kernel, const ElaborateOptions &options,
-                                             tile::DiagnosticEngine &diagnostics, MLIRContext &context) {
-  context.loadDialect<TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
+std::optional<TuneSpace> tile::readTuneSpace(const ast::Program &program,
+                                             const ast::KernelDecl &kernel,
+                                             const ElaborateOptions &options,
+                                             tile::DiagnosticEngine &diagnostics,
+                                             MLIRContext &context) {
+  context.loadDialect<TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                      tensor::TensorDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
   Modules modules(program, diagnostics);
   return Elaborator(modules, kernel, options, diagnostics, *module).readTuneSpace();

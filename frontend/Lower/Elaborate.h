@@ -1,4 +1,5 @@
-// Elaboration: from the AST to the tile dialect and to the manifest's record, one walk for each instance of a kernel.
+// Elaboration: from the AST to the tile dialect and to the manifest's record, one walk for each
+// instance of a kernel.
 #ifndef TILE_FRONTEND_LOWER_ELABORATE_H
 #define TILE_FRONTEND_LOWER_ELABORATE_H
 
@@ -22,7 +23,8 @@ using TuneConfig = std::vector<std::pair<std::string, std::string>>;
 
 /// What a kernel's `tune` clause offers.
 struct TuneSpace {
-  /// The source's preferred configuration for the target first (empty: the defaults), then all that the conditions allow.
+  /// The source's preferred configuration for the target first (empty: the defaults), then all that
+  /// the conditions allow.
   std::vector<TuneConfig> configs;
   /// Members of the product of the sets, before the conditions.
   size_t combinations = 0;
@@ -48,34 +50,40 @@ struct RatedConfig {
   std::string reason;      ///< why it cannot
 };
 
-/// Rates configurations that differ in attributes of kernels only: `kernel` has been elaborated for the first of them. Extents
-/// are those to choose for, by the name of the dimension. One rating for each, in their order.
-using RateConfigs = std::function<std::vector<RatedConfig>(KernelOp kernel, const std::map<std::string, int64_t> &extents,
-                                                           llvm::ArrayRef<TuneConfig> configs)>;
+/// Rates configurations that differ in attributes of kernels only: `kernel` has been elaborated for
+/// the first of them. Extents are those to choose for, by the name of the dimension. One rating for
+/// each, in their order.
+using RateConfigs = std::function<std::vector<RatedConfig>(
+    KernelOp kernel, const std::map<std::string, int64_t> &extents,
+    llvm::ArrayRef<TuneConfig> configs)>;
 
 /// How the configuration of one version of a kernel was found.
 struct ConfigChoice {
-  std::string symbol;                      ///< of the version
-  std::map<std::string, int64_t> extents;  ///< that it was chosen for
-  std::vector<RatedConfig> rated;          ///< all that there is to choose from, the best first; the first was taken
+  std::string symbol;                     ///< of the version
+  std::map<std::string, int64_t> extents; ///< that it was chosen for
+  std::vector<RatedConfig>
+      rated; ///< all that there is to choose from, the best first; the first was taken
 };
 
 /// What is to be compiled, apart from the program.
 struct ElaborateOptions {
   /// -D NAME=VALUE in order. VALUE may list several values ("64,128"): one instance for each.
   std::vector<std::pair<std::string, std::string>> defines;
-  /// Pinned values of compile-time parameters and kernel attributes: they come before what the source prefers, after -D.
+  /// Pinned values of compile-time parameters and kernel attributes: they come before what the
+  /// source prefers, after -D.
   TuneConfig config;
   /// Makes a version of each instance for each of several configurations, in place of `config`.
   TunedConfigs tuned;
-  /// Kernel attributes of the command line: they come before all others, in the order warps=8, fp=fast.
+  /// Kernel attributes of the command line: they come before all others, in the order warps=8,
+  /// fp=fast.
   TuneConfig attributes;
   /// Compile only this kernel; empty: all of the file.
   std::string kernel;
   /// "cpu", "sm_80", "sm_90a": chooses among the configurations of `tune`.
   std::string target = "cpu";
-  /// Where given, it chooses what `tune` leaves open and neither -D, `config` nor the source's own configuration fixes, for
-  /// these extents; dimensions that are left out have the `opt` of their contract.
+  /// Where given, it chooses what `tune` leaves open and neither -D, `config` nor the source's own
+  /// configuration fixes, for these extents; dimensions that are left out have the `opt` of their
+  /// contract.
   RateConfigs rate;
   std::vector<std::pair<std::string, int64_t>> extents;
   /// What --arg says, for every variant.
@@ -83,8 +91,9 @@ struct ElaborateOptions {
   /// What --variant asks for, in order; `generic` is false where only variants are wanted.
   std::vector<VariantRequest> variants;
   bool generic = true;
-  /// Parameter name -> dtype and shape of the actual argument. Where given, compile-time parameters that are a tensor's
-  /// dtype or a whole dimension are deduced from them, and one instance is made instead of one for each value.
+  /// Parameter name -> dtype and shape of the actual argument. Where given, compile-time parameters
+  /// that are a tensor's dtype or a whole dimension are deduced from them, and one instance is made
+  /// instead of one for each value.
   std::map<std::string, std::string> dtypes;
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Debug build: `print` and `assert` do something.
@@ -93,18 +102,21 @@ struct ElaborateOptions {
 
 struct Elaborated {
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  /// One record for each `tile.kernel` of the module, in the order in which dispatch tries them; `compiler`, `target` and `launch` are left to fill.
+  /// One record for each `tile.kernel` of the module, in the order in which dispatch tries them;
+  /// `compiler`, `target` and `launch` are left to fill.
   runtime::Manifest manifest;
   /// Of the versions whose configuration `rate` has chosen, in no order that means anything.
   std::vector<ConfigChoice> choices;
 };
 
-/// Elaborates `program`. Loads the dialects it needs into `context`. None if any error was reported to `diagnostics`.
+/// Elaborates `program`. Loads the dialects it needs into `context`. None if any error was reported
+/// to `diagnostics`.
 std::optional<Elaborated> elaborate(const ast::Program &program, const ElaborateOptions &options,
                                     DiagnosticEngine &diagnostics, mlir::MLIRContext &context);
 
 /// The configurations of `kernel`, one of the program's. None if any error was reported.
-std::optional<TuneSpace> readTuneSpace(const ast::Program &program, const ast::KernelDecl &kernel, const ElaborateOptions &options,
+std::optional<TuneSpace> readTuneSpace(const ast::Program &program, const ast::KernelDecl &kernel,
+                                       const ElaborateOptions &options,
                                        DiagnosticEngine &diagnostics, mlir::MLIRContext &context);
 
 } // namespace tile

@@ -9,11 +9,12 @@
 using namespace mlir;
 using namespace tile;
 
-Elaborator::Elaborator(const Modules &modules, const ast::KernelDecl &kernel, const ElaborateOptions &options,
-                       DiagnosticEngine &diagnostics, ModuleOp module)
-    : modules(modules), kernel(kernel), options(options), diagnostics(diagnostics), sources(diagnostics.sources()),
-      module(module), context(module.getContext()), builder(context), scratch(std::make_unique<Block>()),
-      scope(&modules.getMain()) {
+Elaborator::Elaborator(const Modules &modules, const ast::KernelDecl &kernel,
+                       const ElaborateOptions &options, DiagnosticEngine &diagnostics,
+                       ModuleOp module)
+    : modules(modules), kernel(kernel), options(options), diagnostics(diagnostics),
+      sources(diagnostics.sources()), module(module), context(module.getContext()),
+      builder(context), scratch(std::make_unique<Block>()), scope(&modules.getMain()) {
   frames.push_back({Scope()});
   entry = scratch.get();
   builder.setInsertionPointToEnd(entry);
@@ -95,7 +96,8 @@ SemValue Elaborator::evalName(StringRef name, Range range) {
     return local->value;
   if (frames.size() == 1) {
     if (auto gone = dropped.find(name.str()); gone != dropped.end()) {
-      error(diag::droppedParameter, range, name).note(gone->second, "it is passed only where this condition holds");
+      error(diag::droppedParameter, range, name)
+          .note(gone->second, "it is passed only where this condition holds");
       return SemValue::error();
     }
   }
@@ -114,9 +116,12 @@ SemValue Elaborator::evalName(StringRef name, Range range) {
     value.builtin = builtin;
     return SemValue::of(std::move(value));
   }
-  // Parameters become locals of the body; before that, in the declaration, only integral scalars have a meaning.
+  // Parameters become locals of the body; before that, in the declaration, only integral scalars
+  // have a meaning.
   if (auto param = params.find(name.str()); param != params.end() && frames.size() == 1) {
-    error(diag::notLaunchable, range, (param->second->access == ast::Access::none ? "the scalar '" : "the tensor '") + name.str() + "'")
+    error(diag::notLaunchable, range,
+          (param->second->access == ast::Access::none ? "the scalar '" : "the tensor '") +
+              name.str() + "'")
         .note(param->second->name.range, "declared here");
     return SemValue::error();
   }
@@ -180,7 +185,8 @@ SemValue Elaborator::evalTarget(const ast::MemberExpr &expr) {
     return SemValue::ofString(isGPU ? "gpu" : "cpu");
   if (expr.member.text == "arch")
     return SemValue::ofInt(capability);
-  DiagnosticBuilder report = error(diag::unknownMember, expr.member.range, "'target'", expr.member.text);
+  DiagnosticBuilder report =
+      error(diag::unknownMember, expr.member.range, "'target'", expr.member.text);
   addSuggestion(report, expr.member.range, expr.member.text, {"kind", "arch"});
   report.note("its members are kind (\"cpu\" or \"gpu\") and arch (90 for sm_90a, 0 for the CPU)");
   return SemValue::error();
@@ -191,7 +197,8 @@ SemValue Elaborator::evalConstant(const ast::ConstDecl &decl) {
   if (auto known = constants.find(&decl); known != constants.end())
     return known->second;
   if (!constantsInProgress.insert(&decl).second) {
-    error(diag::constantArithmetic, decl.name.range, "the constant '" + name + "' is defined in terms of itself");
+    error(diag::constantArithmetic, decl.name.range,
+          "the constant '" + name + "' is defined in terms of itself");
     return SemValue::error();
   }
   // A constant sees constants and functions, no locals.
@@ -204,8 +211,8 @@ SemValue Elaborator::evalConstant(const ast::ConstDecl &decl) {
     value = convertToDeclared(value, *decl.type, decl.value->range);
   else if (value.kind == SemValue::Kind::List)
     value = listToTile(value, std::nullopt, decl.value->range);
-  // A declared dtype makes an SSA value, which must not be kept: it lives in one region only. All that a constant sees is
-  // constant, so whatever it computes is.
+  // A declared dtype makes an SSA value, which must not be kept: it lives in one region only. All
+  // that a constant sees is constant, so whatever it computes is.
   bool isData = value.isData();
   if (!value.isError() && !value.isConstant() && !isData) {
     error(diag::notConstant, decl.value->range, "the constant '" + name + "'", describe(value));
@@ -224,8 +231,9 @@ SemValue Elaborator::convertToDeclared(SemValue value, const ast::TypeSpec &type
   if (value.isError())
     return value;
   const std::string &name = type.name.text;
-  bool isKind = !findLocal(name) && (name == "int" || name == "float" || name == "string" || name == "dtype" || name == "fn" ||
-                                     (name == "bool" && value.isConstant()));
+  bool isKind = !findLocal(name) &&
+                (name == "int" || name == "float" || name == "string" || name == "dtype" ||
+                 name == "fn" || (name == "bool" && value.isConstant()));
   if (isKind && !type.hasShape) {
     bool matches = name == "int"      ? value.isInt()
                    : name == "float"  ? value.isInt() || value.isFloatNumber()
@@ -235,7 +243,8 @@ SemValue Elaborator::convertToDeclared(SemValue value, const ast::TypeSpec &type
                                       : value.isFunction();
     if (matches)
       return name == "float" ? SemValue::ofFloat(toDouble(value.number)) : value;
-    error(diag::wrongOperand, range, "the declared kind " + name, "a compile-time " + name, describe(value));
+    error(diag::wrongOperand, range, "the declared kind " + name, "a compile-time " + name,
+          describe(value));
     return SemValue::error();
   }
   std::optional<DType> dtype = resolveDtype(type.name);
@@ -245,8 +254,10 @@ SemValue Elaborator::convertToDeclared(SemValue value, const ast::TypeSpec &type
     value = listToTile(value, dtype, range);
   if (value.isError())
     return value;
-  if (value.isData() && value.dtype != *dtype && !(*dtype == DType::Index && widensToIndex(value.dtype))) {
-    error(diag::dtypeMismatch, range, "the declaration", dtypeSpelling(*dtype), dtypeSpelling(value.dtype))
+  if (value.isData() && value.dtype != *dtype &&
+      !(*dtype == DType::Index && widensToIndex(value.dtype))) {
+    error(diag::dtypeMismatch, range, "the declaration", dtypeSpelling(*dtype),
+          dtypeSpelling(value.dtype))
         .note(type.range, "declared here")
         .note("convert the value with `as " + dtypeSpelling(*dtype) + "`");
     return SemValue::error();
@@ -266,7 +277,8 @@ SemValue Elaborator::convertToDeclared(SemValue value, const ast::TypeSpec &type
   if (isNumber && checkShape(shape, type.range))
     return SemValue::ofData(emitBroadcast(converted, shape, loc(range)), *dtype);
   if (result.shape() != ArrayRef<int64_t>(shape)) {
-    error(diag::shapeMismatch, range, describeShape(shape), describeShape(result.shape())).note(type.range, "declared here");
+    error(diag::shapeMismatch, range, describeShape(shape), describeShape(result.shape()))
+        .note(type.range, "declared here");
     return SemValue::error();
   }
   return result;

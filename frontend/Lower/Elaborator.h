@@ -1,6 +1,6 @@
 // The walk over one kernel's AST. Internal to the elaborator; the interface is Elaborate.h.
-// Its methods are defined by concern: Sema/{BindParameters,Signature,Contracts,Attributes}.cpp for what stands before the
-// body, Lower/Lower*.cpp for the body.
+// Its methods are defined by concern: Sema/{BindParameters,Signature,Contracts,Attributes}.cpp for
+// what stands before the body, Lower/Lower*.cpp for the body.
 #ifndef TILE_FRONTEND_LOWER_ELABORATOR_H
 #define TILE_FRONTEND_LOWER_ELABORATOR_H
 
@@ -22,7 +22,8 @@ struct Instance {
   std::string symbol;
 };
 
-/// One version of an instance: its facts hold beyond the kernel's own contracts, and dispatch looks at them first.
+/// One version of an instance: its facts hold beyond the kernel's own contracts, and dispatch looks
+/// at them first.
 struct Variant {
   /// From the command line.
   std::string name;
@@ -43,14 +44,15 @@ struct Arg {
   std::string name; // of a named argument
 };
 
-/// An access x[...] that has been checked: what tile.load, tile.store, tile.inside and those with index tiles share.
+/// An access x[...] that has been checked: what tile.load, tile.store, tile.inside and those with
+/// index tiles share.
 struct AccessSpec {
   const ViewValue *view = nullptr;
   std::shared_ptr<const ViewValue> keepAlive;
   llvm::SmallVector<mlir::Value> starts, ends;
   llvm::SmallVector<int64_t> sizes, steps;
   llvm::SmallVector<bool> hasEnd, inBounds;
-  llvm::SmallVector<int64_t> shape; // of the tile; empty for one element
+  llvm::SmallVector<int64_t> shape;         // of the tile; empty for one element
   llvm::SmallVector<mlir::Value> positions; // index tiles of this shape, for each size of -2
   Range range;
 };
@@ -77,7 +79,8 @@ public:
   std::vector<Variant> listVariants() const;
 
 private:
-  // --- names -------------------------------------------------------------------------------------------------------
+  // --- names
+  // -------------------------------------------------------------------------------------------------------
   struct Binding {
     SemValue value;
     bool isVar = false;
@@ -101,20 +104,23 @@ private:
   const Module *findImport(const ast::Expr &expr);
   /// `n.NAME` of such a module; reports a name that it does not declare.
   SemValue evalImported(const Module &imported, const ast::MemberExpr &expr);
-  /// A function by its name, perhaps behind an import's: "gelu", "act.gelu". None if there is no such function.
+  /// A function by its name, perhaps behind an import's: "gelu", "act.gelu". None if there is no
+  /// such function.
   std::optional<FunctionValue> findFunction(llvm::StringRef name);
   /// `target.kind` and `target.arch`.
   SemValue evalTarget(const ast::MemberExpr &expr);
   std::vector<std::string> visibleNames() const;
 
-  // --- diagnostics and locations -----------------------------------------------------------------------------------
+  // --- diagnostics and locations
+  // -----------------------------------------------------------------------------------
   /// Starts a diagnostic with a note for each call around.
   template <typename... Args>
   DiagnosticBuilder error(diag::ID id, Range range, const Args &...args) {
     ++reported;
     DiagnosticBuilder report = diagnostics.report(id, range, args...);
     constexpr ptrdiff_t shownCalls = 8;
-    for (auto call = calls.rbegin(); call != calls.rend() && call - calls.rbegin() < shownCalls; ++call)
+    for (auto call = calls.rbegin(); call != calls.rend() && call - calls.rbegin() < shownCalls;
+         ++call)
       report.note(call->call, "in this call of '" + call->function->name.text + "'");
     return report;
   }
@@ -127,7 +133,8 @@ private:
                                    const std::vector<std::string> &candidates);
   mlir::Location loc(Range range);
 
-  // --- compile-time parameters, signature, contracts, attributes ---------------------------------------------------
+  // --- compile-time parameters, signature, contracts, attributes
+  // ---------------------------------------------------
   void bindFrom(size_t index, Instance &partial, std::vector<Instance> &out);
   std::optional<std::vector<SemValue>> candidatesFor(const ast::StaticParam &param, bool &suffixed);
   std::optional<SemValue> parseDefine(const ast::StaticParam &param, llvm::StringRef text);
@@ -140,7 +147,8 @@ private:
   const ast::TuneItem *chooseConfig();
   std::optional<TuneConfig> readPreferred();
   const std::string *findRequested(llvm::StringRef name) const;
-  void applyRequested(llvm::SmallVectorImpl<mlir::NamedAttribute> &out, std::set<std::string> &seen);
+  void applyRequested(llvm::SmallVectorImpl<mlir::NamedAttribute> &out,
+                      std::set<std::string> &seen);
   void declareConfig(const std::vector<std::pair<const ast::TuneItem *, SemValue>> &values);
   /// What --config pins `name` to; null if it does not.
   const std::string *findPinned(llvm::StringRef name) const;
@@ -157,8 +165,8 @@ private:
   bool readContract(const ast::Contract &contract, runtime::Kernel &record);
   bool readRange(const ast::Contract &contract, const std::string &name, runtime::Kernel &record);
   bool readCall(const ast::Contract &contract, const ast::CallExpr &call, runtime::Kernel &record);
-  // Facts of variants and of the command line (Sema/Variants.cpp). `isDispatched`: the launcher chooses by them; else they
-  // are contracts.
+  // Facts of variants and of the command line (Sema/Variants.cpp). `isDispatched`: the launcher
+  // chooses by them; else they are contracts.
   struct FactSource {
     std::string text;
     Range range; // invalid on the command line
@@ -167,35 +175,45 @@ private:
   bool applyItem(const ArgItem &item, bool isDispatched, runtime::Kernel &record);
   bool applyVariant(const Variant &variant, runtime::Kernel &record);
   bool applyTuned(size_t choice, runtime::Kernel &record);
-  bool applySpecialize(const ast::Contract &contract, size_t choice, runtime::Kernel &record, std::string &name);
-  bool narrow(const std::string &name, int64_t min, int64_t max, std::optional<int64_t> opt, const FactSource &source,
+  bool applySpecialize(const ast::Contract &contract, size_t choice, runtime::Kernel &record,
+                       std::string &name);
+  bool narrow(const std::string &name, int64_t min, int64_t max, std::optional<int64_t> opt,
+              const FactSource &source, runtime::Kernel &record);
+  bool fix(const std::string &name, int64_t value, const FactSource &source,
+           runtime::Kernel &record);
+  bool divide(const std::string &name, int64_t divisor, const FactSource &source,
               runtime::Kernel &record);
-  bool fix(const std::string &name, int64_t value, const FactSource &source, runtime::Kernel &record);
-  bool divide(const std::string &name, int64_t divisor, const FactSource &source, runtime::Kernel &record);
-  bool raiseAlignment(const std::string &name, int64_t bytes, const FactSource &source, runtime::Kernel &record);
+  bool raiseAlignment(const std::string &name, int64_t bytes, const FactSource &source,
+                      runtime::Kernel &record);
   void addCondition(runtime::Expr condition, const FactSource &source, runtime::Kernel &record);
   bool failFact(const FactSource &source, const llvm::Twine &message, Range second = Range());
   bool conflict(const FactSource &source, const llvm::Twine &message, Range second);
   bool readGrid(runtime::Kernel &record);
   bool readKernelAttributes(llvm::SmallVectorImpl<mlir::NamedAttribute> &out);
   bool checkTune();
-  bool readLoopAttributes(const std::vector<ast::Attribute> &attributes, llvm::SmallVectorImpl<mlir::NamedAttribute> &out);
-  std::optional<int64_t> attributeInt(const ast::Attribute &attribute, size_t index, int64_t min, int64_t max);
-  /// Does the expression use a dimension, stride or scalar parameter, whose value is known at launch only?
+  bool readLoopAttributes(const std::vector<ast::Attribute> &attributes,
+                          llvm::SmallVectorImpl<mlir::NamedAttribute> &out);
+  std::optional<int64_t> attributeInt(const ast::Attribute &attribute, size_t index, int64_t min,
+                                      int64_t max);
+  /// Does the expression use a dimension, stride or scalar parameter, whose value is known at
+  /// launch only?
   bool usesLaunchNames(const ast::Expr &expr) const;
-  /// Does it use a parameter that this instance does not have, or a dimension that only such a parameter binds?
+  /// Does it use a parameter that this instance does not have, or a dimension that only such a
+  /// parameter binds?
   bool usesDropped(const ast::Expr &expr) const;
   /// An expression as the launcher computes it; constant parts become integers.
   std::optional<runtime::Expr> toLaunchExpr(const ast::Expr &expr, bool isCondition = false);
   /// The same of any dtype, which `dtype` receives: none for what is known at compile time.
   std::optional<runtime::Expr> toLaunchExpr(const ast::Expr &expr, std::optional<DType> &dtype);
-  std::optional<runtime::Expr> toLaunchBinary(const ast::BinaryExpr &expr, std::optional<DType> &dtype);
+  std::optional<runtime::Expr> toLaunchBinary(const ast::BinaryExpr &expr,
+                                              std::optional<DType> &dtype);
   /// Reports operands of a contract that do not mix; else their common dtype is in `a`.
-  bool unifyLaunch(std::optional<DType> &a, runtime::Expr &x, Range aRange, std::optional<DType> b, runtime::Expr &y, Range bRange,
-                   llvm::StringRef what, Range range);
+  bool unifyLaunch(std::optional<DType> &a, runtime::Expr &x, Range aRange, std::optional<DType> b,
+                   runtime::Expr &y, Range bRange, llvm::StringRef what, Range range);
   std::optional<runtime::Constant> toConstant(const SemValue &value, DType dtype, Range range);
 
-  // --- emission ----------------------------------------------------------------------------------------------------
+  // --- emission
+  // ----------------------------------------------------------------------------------------------------
   mlir::Value constant(mlir::TypedAttr value, mlir::Location location);
   mlir::Value constantIndex(int64_t value, mlir::Location location);
   mlir::Value constantLike(mlir::Type type, double value, mlir::Location location);
@@ -209,31 +227,38 @@ private:
   SemValue emitView(const runtime::Param &param, const ast::Param &decl, mlir::Value pointer);
 
   // Operands of one emission have one dtype, `dtype`.
-  mlir::Value emitDivision(mlir::Value a, mlir::Value b, DType dtype, bool remainder, mlir::Location location);
+  mlir::Value emitDivision(mlir::Value a, mlir::Value b, DType dtype, bool remainder,
+                           mlir::Location location);
   mlir::Value emitCeilDivision(mlir::Value a, mlir::Value b, DType dtype, mlir::Location location);
   mlir::Value emitMulHigh(mlir::Value a, mlir::Value b, DType dtype, mlir::Location location);
   mlir::Value emitNextPow2(mlir::Value x, DType dtype, mlir::Location location);
-  mlir::Value emitMinMax(bool isMax, mlir::Value a, mlir::Value b, DType dtype, mlir::Location location);
+  mlir::Value emitMinMax(bool isMax, mlir::Value a, mlir::Value b, DType dtype,
+                         mlir::Location location);
   mlir::Value emitSaturatingCast(mlir::Value x, DType to, mlir::Location location);
   mlir::Value emitCast(mlir::Value x, DType from, DType to, mlir::Location location);
-  mlir::Value emitShift(ast::BinaryOp op, mlir::Value a, mlir::Value b, DType dtype, mlir::Location location);
-  mlir::Value emitBinary(ast::BinaryOp op, mlir::Value a, mlir::Value b, DType dtype, mlir::Location location);
+  mlir::Value emitShift(ast::BinaryOp op, mlir::Value a, mlir::Value b, DType dtype,
+                        mlir::Location location);
+  mlir::Value emitBinary(ast::BinaryOp op, mlir::Value a, mlir::Value b, DType dtype,
+                         mlir::Location location);
   mlir::Value emitBroadcast(mlir::Value x, llvm::ArrayRef<int64_t> shape, mlir::Location location);
   mlir::Value emitReshape(mlir::Value x, llvm::ArrayRef<int64_t> shape, mlir::Location location);
 
-  // --- expressions -------------------------------------------------------------------------------------------------
+  // --- expressions
+  // -------------------------------------------------------------------------------------------------
   SemValue eval(const ast::Expr &expr);
   SemValue evalUnary(const ast::UnaryExpr &expr);
   SemValue evalBinary(const ast::BinaryExpr &expr);
   SemValue binary(ast::BinaryOp op, SemValue a, SemValue b, Range aRange, Range bRange, Range range,
                   Range opRange = Range());
-  SemValue shiftRange(ast::BinaryOp op, const SemValue &a, const SemValue &b, Range bRange, Range range);
+  SemValue shiftRange(ast::BinaryOp op, const SemValue &a, const SemValue &b, Range bRange,
+                      Range range);
   SemValue evalCast(const ast::CastExpr &expr);
   SemValue castTo(const SemValue &value, DType to, Range range);
   SemValue evalMember(const ast::MemberExpr &expr);
   SemValue evalSubscript(const ast::SubscriptExpr &expr);
 
-  /// A compile-time number at a dtype, or a value that has it already; integers widen to index. Null after an error.
+  /// A compile-time number at a dtype, or a value that has it already; integers widen to index.
+  /// Null after an error.
   mlir::Value toDtype(const SemValue &value, DType dtype, Range range);
   /// A value as SSA: numbers without a dtype become index, f32 or bool. An error after an error.
   SemValue toData(const SemValue &value, Range range);
@@ -252,43 +277,56 @@ private:
   std::optional<llvm::SmallVector<int64_t>> evalShape(const Arg &arg);
   std::optional<llvm::SmallVector<int64_t>> evalPermutation(const Arg &arg, int64_t rank);
   bool checkShape(llvm::ArrayRef<int64_t> shape, Range range);
-  /// A list of numbers, perhaps nested, as a constant tile. Without `dtype` floats are f32, ints index. An error after one.
+  /// A list of numbers, perhaps nested, as a constant tile. Without `dtype` floats are f32, ints
+  /// index. An error after one.
   SemValue listToTile(const SemValue &list, std::optional<DType> dtype, Range range);
-  /// Makes constant tiles of the lists among operands, at the dtype of the first operand that has one. False after an error.
+  /// Makes constant tiles of the lists among operands, at the dtype of the first operand that has
+  /// one. False after an error.
   bool listsToTiles(llvm::MutableArrayRef<Arg> args);
-  /// `tile` at positions, an i32 or index scalar or tile, clamped; null where `tile` is no constant tile of rank 1.
+  /// `tile` at positions, an i32 or index scalar or tile, clamped; null where `tile` is no constant
+  /// tile of rank 1.
   mlir::Value emitTableLookup(const SemValue &tile, mlir::Value position, mlir::Location location);
-  /// One element of a constant tile at compile-time positions; void where `tile` is none or a position is not constant.
+  /// One element of a constant tile at compile-time positions; void where `tile` is none or a
+  /// position is not constant.
   SemValue evalTableElement(const SemValue &tile, const ast::SubscriptExpr &expr);
   /// A value at a declared type `f32`, `int`, `f32[BM, BN]`.
   SemValue convertToDeclared(SemValue value, const ast::TypeSpec &type, Range range);
 
-  // --- accesses ----------------------------------------------------------------------------------------------------
+  // --- accesses
+  // ----------------------------------------------------------------------------------------------------
   SemValue evalView(const SemValue &base, const ast::SubscriptExpr &expr);
   SemValue evalSubview(const SemValue &base, const ast::SubscriptExpr &expr);
   SemValue evalTileSubscript(const SemValue &base, const ast::SubscriptExpr &expr);
   SemValue evalTupleElement(const SemValue &base, const ast::SubscriptExpr &expr);
   /// `takesTiles`: subscripts may be tiles of positions.
-  std::optional<AccessSpec> makeAccess(const SemValue &base, const ast::SubscriptExpr &expr, bool takesTiles = false);
+  std::optional<AccessSpec> makeAccess(const SemValue &base, const ast::SubscriptExpr &expr,
+                                       bool takesTiles = false);
   /// The access that a call such as load(x[...]) takes first.
-  std::optional<AccessSpec> evalAccessArgument(const ast::Expr &expr, llvm::StringRef function, bool takesTiles = false);
-  /// Brings tiles of positions to the shape of the access; their joint shape goes to dimension `at`.
+  std::optional<AccessSpec> evalAccessArgument(const ast::Expr &expr, llvm::StringRef function,
+                                               bool takesTiles = false);
+  /// Brings tiles of positions to the shape of the access; their joint shape goes to dimension
+  /// `at`.
   bool joinPositions(AccessSpec &access, llvm::MutableArrayRef<Arg> tiles, size_t at);
   static bool isFullAccess(const ViewValue &view, const ast::SubscriptExpr &expr);
-  SemValue emitLoad(const AccessSpec &access, mlir::Value pad, mlir::Value mask, mlir::StringAttr cache);
-  bool emitStore(const AccessSpec &access, const Arg &value, mlir::Value mask, mlir::StringAttr cache);
+  SemValue emitLoad(const AccessSpec &access, mlir::Value pad, mlir::Value mask,
+                    mlir::StringAttr cache);
+  bool emitStore(const AccessSpec &access, const Arg &value, mlir::Value mask,
+                 mlir::StringAttr cache);
   /// What is to be written through an access, at its dtype and shape. Null after an error.
   mlir::Value valueToStore(const AccessSpec &access, const Arg &value);
   /// False, after an error, if the parameter may not be written.
   bool checkWritable(const AccessSpec &access);
-  SemValue emitAtomic(const Builtin &builtin, const AccessSpec &access, llvm::ArrayRef<Arg> args, mlir::Value mask);
+  SemValue emitAtomic(const Builtin &builtin, const AccessSpec &access, llvm::ArrayRef<Arg> args,
+                      mlir::Value mask);
   mlir::Type accessType(const AccessSpec &access, DType dtype);
   mlir::Value toPosition(const SemValue &value, mlir::Location location);
 
-  // --- calls -------------------------------------------------------------------------------------------------------
+  // --- calls
+  // -------------------------------------------------------------------------------------------------------
   SemValue evalCall(const ast::CallExpr &expr);
   SemValue callFunction(const FunctionValue &function, std::vector<Arg> args, Range range);
-  SemValue callBuiltin(const Builtin &builtin, const ast::CallExpr *expr, std::vector<Arg> args, Range range);
+  SemValue callBuiltin(const Builtin &builtin, const ast::CallExpr *expr, std::vector<Arg> args,
+                       Range range);
   bool checkBuiltinArguments(const Builtin &builtin, const std::vector<Arg> &args, Range range);
   SemValue callAccessForm(const Builtin &builtin, const ast::CallExpr &expr);
   SemValue callUnary(const Builtin &builtin, std::vector<Arg> &args, Range range);
@@ -298,11 +336,12 @@ private:
   SemValue callReduce(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callShape(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callScan(const Builtin &builtin, std::vector<Arg> &args, Range range);
-  /// The region of a scan or reduction of tiles of one shape; `combine` gets the left and then the right scalars. False
-  /// after an error, which names `what`.
-  bool emitCombiner(mlir::Region &region, llvm::StringRef what, llvm::ArrayRef<SemValue> tiles, Range range,
-                    llvm::function_ref<SemValue(llvm::ArrayRef<SemValue>)> combine);
-  SemValue emitScan(llvm::ArrayRef<SemValue> tiles, int64_t axis, bool reverse, llvm::StringRef what, Range range,
+  /// The region of a scan or reduction of tiles of one shape; `combine` gets the left and then the
+  /// right scalars. False after an error, which names `what`.
+  bool emitCombiner(mlir::Region &region, llvm::StringRef what, llvm::ArrayRef<SemValue> tiles,
+                    Range range, llvm::function_ref<SemValue(llvm::ArrayRef<SemValue>)> combine);
+  SemValue emitScan(llvm::ArrayRef<SemValue> tiles, int64_t axis, bool reverse,
+                    llvm::StringRef what, Range range,
                     llvm::function_ref<SemValue(llvm::ArrayRef<SemValue>)> combine);
   SemValue emitReduceBy(llvm::ArrayRef<SemValue> tiles, int64_t axis, bool keep, Range range,
                         llvm::function_ref<SemValue(llvm::ArrayRef<SemValue>)> combine);
@@ -314,14 +353,18 @@ private:
   SemValue callSort(std::vector<Arg> &args, Range range);
   SemValue callTopk(std::vector<Arg> &args, Range range);
   SemValue callHistogram(std::vector<Arg> &args, Range range);
-  /// Integers of 8, 16, 32 or 64 bits whose signed order is the order wanted of `tile`: NaN last, 0.0 and -0.0 equal.
+  /// Integers of 8, 16, 32 or 64 bits whose signed order is the order wanted of `tile`: NaN last,
+  /// 0.0 and -0.0 equal.
   mlir::Value emitSortKeys(const SemValue &tile, bool descending, mlir::Location location);
-  /// For integer keys in any order, the positions along `axis` of the first `count` in ascending order, ties by position.
-  mlir::Value emitSortedPositions(mlir::Value keys, int64_t axis, int64_t count, mlir::Location location);
+  /// For integer keys in any order, the positions along `axis` of the first `count` in ascending
+  /// order, ties by position.
+  mlir::Value emitSortedPositions(mlir::Value keys, int64_t axis, int64_t count,
+                                  mlir::Location location);
   /// The same for i32 or i64 keys that leave room for a position above them.
   mlir::Value emitPacked(mlir::Value keys, int64_t axis, int64_t count, mlir::Location location);
   /// Elements of `tile` along `axis` at `positions`, a tile of its rank.
-  mlir::Value emitTakeAlong(mlir::Value tile, mlir::Value positions, int64_t axis, mlir::Location location);
+  mlir::Value emitTakeAlong(mlir::Value tile, mlir::Value positions, int64_t axis,
+                            mlir::Location location);
   /// 0, 1, 2, ... along `axis` of a tile of that shape, i32.
   mlir::Value emitPositions(llvm::ArrayRef<int64_t> shape, int64_t axis, mlir::Location location);
   SemValue callTake(std::vector<Arg> &args, Range range);
@@ -332,7 +375,8 @@ private:
   mlir::Value emitNormal(mlir::Value seed, mlir::Value position, mlir::Location location);
   SemValue emitRandInt(mlir::Value bits, llvm::MutableArrayRef<Arg> bounds, Range range);
   /// The `axis:` among `args`; a tile of rank 1 needs none.
-  std::optional<int64_t> evalAxis(const std::vector<Arg> &args, const SemValue &tile, Range tileRange);
+  std::optional<int64_t> evalAxis(const std::vector<Arg> &args, const SemValue &tile,
+                                  Range tileRange);
   SemValue callRange(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callOther(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callDot(std::vector<Arg> &args, Range range);
@@ -342,7 +386,8 @@ private:
   SemValue callPtx(std::vector<Arg> &args, Range range);
   SemValue permuted(const SemValue &value, llvm::ArrayRef<int64_t> permutation, Range range);
 
-  // --- statements --------------------------------------------------------------------------------------------------
+  // --- statements
+  // --------------------------------------------------------------------------------------------------
   /// Walks a block in a new scope. `isKernelBody`: `if … { return; }` may end the program.
   void lowerBlock(const ast::Block &block, bool isKernelBody = false);
   void lowerStatements(llvm::ArrayRef<ast::StmtPtr> statements, bool isKernelBody);
@@ -356,7 +401,8 @@ private:
   void lowerConstBlocks(const ast::ForStmt &stmt);
   bool lowerConstTrip(const ast::ForStmt &stmt, SemValue variable);
   /// Checks that programs can share the trips of `loop`, which carries `vars`.
-  void checkSplit(const ast::ForStmt &stmt, mlir::Operation *loop, int64_t parts, llvm::ArrayRef<Binding *> vars);
+  void checkSplit(const ast::ForStmt &stmt, mlir::Operation *loop, int64_t parts,
+                  llvm::ArrayRef<Binding *> vars);
   void lowerWhile(const ast::WhileStmt &stmt);
   /// `if cond { …; return; }` followed by `rest`: the rest runs where the condition is false.
   void lowerGuard(const ast::IfStmt &stmt, llvm::ArrayRef<ast::StmtPtr> rest);
@@ -372,7 +418,8 @@ private:
   mlir::ModuleOp module;
   mlir::MLIRContext *context;
   mlir::OpBuilder builder;
-  /// Takes what is emitted while nothing may be: expressions before the body, which must be constant.
+  /// Takes what is emitted while nothing may be: expressions before the body, which must be
+  /// constant.
   std::unique_ptr<mlir::Block> scratch;
 
   /// Errors found so far, those included that the engine drops as duplicates or beyond its limit.
@@ -392,23 +439,26 @@ private:
     DType dtype = DType::Index;
   };
   std::map<std::string, LaunchName> launchNames;
-  std::vector<std::string> dimOrder;                 // dimensions and strides in the order of the ABI
-  std::map<std::string, Range> dropped;              // parameters whose condition is false, and names only they bind
-  std::map<std::string, const ast::Param *> params;  // the others
+  std::vector<std::string> dimOrder; // dimensions and strides in the order of the ABI
+  std::map<std::string, Range>
+      dropped; // parameters whose condition is false, and names only they bind
+  std::map<std::string, const ast::Param *> params; // the others
   std::vector<runtime::Expr> gridExprs;
   std::set<std::string> rangedNames;
   bool impossible = false;
-  std::map<std::string, int64_t> fixed;              // dimensions, strides and scalars that are constants here
+  std::map<std::string, int64_t> fixed; // dimensions, strides and scalars that are constants here
   const ast::TuneItem *config = nullptr;
   bool configChosen = false;
 
   // The region at hand.
   std::map<std::string, mlir::Value> launchValues;
   mlir::Block *entry = nullptr;
-  /// The statement at hand stands directly in the kernel's body, or in a function called from there.
+  /// The statement at hand stands directly in the kernel's body, or in a function called from
+  /// there.
   bool standsInKernel = false;
   Range splitLoop; // the split loop that the kernel has
-  std::map<std::pair<const void *, const void *>, mlir::Value> constantCache; // by attribute and type; looked up only
+  std::map<std::pair<const void *, const void *>, mlir::Value>
+      constantCache; // by attribute and type; looked up only
 };
 
 } // namespace tile

@@ -22,9 +22,11 @@ SemValue Elaborator::evalSubscript(const ast::SubscriptExpr &expr) {
     return evalTupleElement(base, expr);
   case SemValue::Kind::Function: {
     FunctionValue function = *base.function;
-    if (!function.decl || function.decl->statics.size() < function.statics.size() + expr.subscripts.size()) {
+    if (!function.decl ||
+        function.decl->statics.size() < function.statics.size() + expr.subscripts.size()) {
       error(diag::argumentCount, expr.bracketRange, function.name(),
-            (function.decl ? std::to_string(function.decl->statics.size()) : std::string("no")) + " compile-time arguments",
+            (function.decl ? std::to_string(function.decl->statics.size()) : std::string("no")) +
+                " compile-time arguments",
             expr.subscripts.size());
       return SemValue::error();
     }
@@ -37,7 +39,8 @@ SemValue Elaborator::evalSubscript(const ast::SubscriptExpr &expr) {
       if (value.isError())
         return value;
       if (!value.isConstant()) {
-        error(diag::notConstant, subscript.range, "an argument in square brackets", describe(value));
+        error(diag::notConstant, subscript.range, "an argument in square brackets",
+              describe(value));
         return SemValue::error();
       }
       function.statics.push_back(std::move(value));
@@ -45,28 +48,32 @@ SemValue Elaborator::evalSubscript(const ast::SubscriptExpr &expr) {
     return SemValue::of(std::move(function));
   }
   default:
-    error(diag::wrongOperand, expr.base->range, "a subscript", "a tensor, tile, tuple or function", describe(base));
+    error(diag::wrongOperand, expr.base->range, "a subscript", "a tensor, tile, tuple or function",
+          describe(base));
     return SemValue::error();
   }
 }
 
 SemValue Elaborator::evalTupleElement(const SemValue &base, const ast::SubscriptExpr &expr) {
   if (expr.subscripts.size() != 1 || expr.subscripts[0].kind != ast::Subscript::index) {
-    error(diag::wrongOperand, expr.bracketRange, "a tuple", "one compile-time integer", "another subscript");
+    error(diag::wrongOperand, expr.bracketRange, "a tuple", "one compile-time integer",
+          "another subscript");
     return SemValue::error();
   }
   std::optional<int64_t> index = evalInt(*expr.subscripts[0].value, "the position in a tuple");
   if (!index)
     return SemValue::error();
   if (*index < 0 || *index >= int64_t(base.elements->size())) {
-    error(diag::badPosition, expr.bracketRange, *index, "the " + std::to_string(base.elements->size()) + " elements of the tuple");
+    error(diag::badPosition, expr.bracketRange, *index,
+          "the " + std::to_string(base.elements->size()) + " elements of the tuple");
     return SemValue::error();
   }
   return (*base.elements)[*index];
 }
 
 bool Elaborator::isFullAccess(const ViewValue &view, const ast::SubscriptExpr &expr) {
-  return expr.subscripts.size() == view.shape.size() && llvm::all_of(expr.subscripts, [](const ast::Subscript &subscript) {
+  return expr.subscripts.size() == view.shape.size() &&
+         llvm::all_of(expr.subscripts, [](const ast::Subscript &subscript) {
            return subscript.kind != ast::Subscript::slice;
          });
 }
@@ -74,7 +81,9 @@ bool Elaborator::isFullAccess(const ViewValue &view, const ast::SubscriptExpr &e
 SemValue Elaborator::evalView(const SemValue &base, const ast::SubscriptExpr &expr) {
   const ViewValue &view = *base.view;
   if (expr.subscripts.size() > view.shape.size()) {
-    error(diag::subscriptCount, expr.bracketRange, describe(base), std::to_string(view.shape.size()) + (view.shape.size() == 1 ? " subscript" : " subscripts"),
+    error(diag::subscriptCount, expr.bracketRange, describe(base),
+          std::to_string(view.shape.size()) +
+              (view.shape.size() == 1 ? " subscript" : " subscripts"),
           expr.subscripts.size());
     return SemValue::error();
   }
@@ -109,22 +118,26 @@ SemValue Elaborator::evalSubview(const SemValue &base, const ast::SubscriptExpr 
       return SemValue::error();
     }
     if (subscript->kind == ast::Subscript::slice) {
-      mlir::Value low = toIndex(eval(*subscript->lo), subscript->lo->range, "the start of a window");
+      mlir::Value low =
+          toIndex(eval(*subscript->lo), subscript->lo->range, "the start of a window");
       mlir::Value high = toIndex(eval(*subscript->hi), subscript->hi->range, "the end of a window");
       if (!low || !high)
         return SemValue::error();
       kinds.push_back(int32_t(SubscriptKind::Slice));
       lows.push_back(low);
       highs.push_back(high);
-      // Clamped at run time, so neither its extent nor a limit other than the parent's extent is known.
+      // Clamped at run time, so neither its extent nor a limit other than the parent's extent is
+      // known.
       part.shape.push_back(ShapedType::kDynamic);
       part.limits.push_back({});
       continue;
     }
     SemValue index = eval(*subscript->value);
     if (index.isRange()) {
-      error(diag::wrongOperand, subscript->range, "a sub-view", "integers, ':' and lo..hi", describe(index))
-          .note("an access with ranges needs one subscript for each of the " + Twine(view.shape.size()) + " dimensions");
+      error(diag::wrongOperand, subscript->range, "a sub-view", "integers, ':' and lo..hi",
+            describe(index))
+          .note("an access with ranges needs one subscript for each of the " +
+                Twine(view.shape.size()) + " dimensions");
       return SemValue::error();
     }
     mlir::Value position = toIndex(index, subscript->range, "a sub-view's subscript");
@@ -133,12 +146,14 @@ SemValue Elaborator::evalSubview(const SemValue &base, const ast::SubscriptExpr 
     kinds.push_back(int32_t(SubscriptKind::Index));
     indices.push_back(position);
   }
-  // An index out of bounds empties the view: the type must not promise static extents, although ':' still means them.
+  // An index out of bounds empties the view: the type must not promise static extents, although ':'
+  // still means them.
   SmallVector<int64_t> typeShape(part.shape.begin(), part.shape.end());
   if (!indices.empty())
     typeShape.assign(part.shape.size(), ShapedType::kDynamic);
   auto type = ViewType::get(context, typeShape, toType(view.dtype, context));
-  part.ssa = SubviewOp::create(builder, location, type, view.ssa, indices, lows, highs, builder.getDenseI32ArrayAttr(kinds));
+  part.ssa = SubviewOp::create(builder, location, type, view.ssa, indices, lows, highs,
+                               builder.getDenseI32ArrayAttr(kinds));
   return SemValue::of(std::move(part));
 }
 
@@ -149,8 +164,9 @@ static bool sameValue(mlir::Value a, mlir::Value b, int depth = 6) {
   if (!a || !b || depth == 0)
     return false;
   Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
-  if (!x || !y || x->getName() != y->getName() || x->getNumOperands() != y->getNumOperands() || x->getNumRegions() ||
-      x->getNumResults() != 1 || x->getAttrDictionary() != y->getAttrDictionary() || !isMemoryEffectFree(x) ||
+  if (!x || !y || x->getName() != y->getName() || x->getNumOperands() != y->getNumOperands() ||
+      x->getNumRegions() || x->getNumResults() != 1 ||
+      x->getAttrDictionary() != y->getAttrDictionary() || !isMemoryEffectFree(x) ||
       x->getPropertiesAsAttribute() != y->getPropertiesAsAttribute())
     return false;
   for (auto [p, q] : llvm::zip(x->getOperands(), y->getOperands()))
@@ -159,7 +175,8 @@ static bool sameValue(mlir::Value a, mlir::Value b, int depth = 6) {
   return true;
 }
 
-std::optional<AccessSpec> Elaborator::makeAccess(const SemValue &base, const ast::SubscriptExpr &expr, bool takesTiles) {
+std::optional<AccessSpec> Elaborator::makeAccess(const SemValue &base,
+                                                 const ast::SubscriptExpr &expr, bool takesTiles) {
   AccessSpec access;
   SmallVector<Arg> tiles;
   size_t jointAt = 0;
@@ -171,14 +188,16 @@ std::optional<AccessSpec> Elaborator::makeAccess(const SemValue &base, const ast
   for (auto [d, subscript] : llvm::enumerate(expr.subscripts)) {
     access.inBounds.push_back(false);
     if (subscript.kind == ast::Subscript::newAxis) {
-      error(diag::wrongOperand, subscript.range, "an access", "an integer, an index range or ':'", "None")
+      error(diag::wrongOperand, subscript.range, "an access", "an integer, an index range or ':'",
+            "None")
           .note("load first, then add a dimension: x[m][:, None]");
       return std::nullopt;
     }
     if (subscript.kind == ast::Subscript::all) {
       if (ShapedType::isDynamic(view.shape[d])) {
         error(diag::colonNeedsExtent, subscript.range)
-            .note("take a part with `block(i, B)`, or go through all of it with `for n in blocks(N, B)`");
+            .note("take a part with `block(i, B)`, or go through all of it with `for n in "
+                  "blocks(N, B)`");
         return std::nullopt;
       }
       access.starts.push_back(constantIndex(0, location));
@@ -215,7 +234,8 @@ std::optional<AccessSpec> Elaborator::makeAccess(const SemValue &base, const ast
               .secondary(expr.base->range, describe(base))
               .note("read with `gather(x[...])`, write with `scatter(x[...], v)`");
         else
-          error(diag::wrongOperand, subscript.range, "an access", "an integer, an index range or ':'", describe(value));
+          error(diag::wrongOperand, subscript.range, "an access",
+                "an integer, an index range or ':'", describe(value));
         return std::nullopt;
       }
       if (tiles.empty())
@@ -240,7 +260,8 @@ std::optional<AccessSpec> Elaborator::makeAccess(const SemValue &base, const ast
   return access;
 }
 
-std::optional<AccessSpec> Elaborator::evalAccessArgument(const ast::Expr &expr, StringRef function, bool takesTiles) {
+std::optional<AccessSpec> Elaborator::evalAccessArgument(const ast::Expr &expr, StringRef function,
+                                                         bool takesTiles) {
   auto *subscript = dyn_cast<ast::SubscriptExpr>(&expr);
   SemValue base = subscript ? eval(*subscript->base) : SemValue();
   if (subscript && base.isError())
@@ -255,7 +276,8 @@ std::optional<AccessSpec> Elaborator::evalAccessArgument(const ast::Expr &expr, 
             std::to_string(base.view->shape.size()) + " subscripts", subscript->subscripts.size());
     else
       error(diag::needsAccess, expr.range, function)
-          .note("the tensor has " + Twine(base.view->shape.size()) + " dimensions; this makes a sub-view");
+          .note("the tensor has " + Twine(base.view->shape.size()) +
+                " dimensions; this makes a sub-view");
     return std::nullopt;
   }
   return makeAccess(base, *subscript, takesTiles);
@@ -266,42 +288,50 @@ Type Elaborator::accessType(const AccessSpec &access, DType dtype) {
   return access.shape.empty() ? element : RankedTensorType::get(access.shape, element);
 }
 
-SemValue Elaborator::emitLoad(const AccessSpec &access, mlir::Value pad, mlir::Value mask, StringAttr cache) {
+SemValue Elaborator::emitLoad(const AccessSpec &access, mlir::Value pad, mlir::Value mask,
+                              StringAttr cache) {
   const ViewValue &view = *access.view;
   if (view.param && view.param->access == ast::Access::out) {
-    error(diag::readsOut, access.range, view.param->name.text).note(view.param->name.range, "declared here");
+    error(diag::readsOut, access.range, view.param->name.text)
+        .note(view.param->name.range, "declared here");
     return SemValue::error();
   }
   Location location = loc(access.range);
   if (!pad)
     pad = constantLike(toType(view.dtype, context), 0, location);
   if (!access.positions.empty())
-    return SemValue::ofData(GatherOp::create(builder, location, accessType(access, view.dtype), view.ssa, access.starts,
-                                             access.ends, builder.getDenseI64ArrayAttr(access.sizes),
-                                             builder.getDenseI64ArrayAttr(access.steps),
-                                             builder.getDenseBoolArrayAttr(access.hasEnd),
-                                             builder.getDenseBoolArrayAttr(access.inBounds), access.positions, pad, mask, cache),
-                            view.dtype);
-  return SemValue::ofData(LoadOp::create(builder, location, accessType(access, view.dtype), view.ssa, access.starts,
-                                         access.ends, builder.getDenseI64ArrayAttr(access.sizes),
-                                         builder.getDenseI64ArrayAttr(access.steps), builder.getDenseBoolArrayAttr(access.hasEnd),
-                                         builder.getDenseBoolArrayAttr(access.inBounds), pad, mask, cache),
-                          view.dtype);
+    return SemValue::ofData(
+        GatherOp::create(
+            builder, location, accessType(access, view.dtype), view.ssa, access.starts, access.ends,
+            builder.getDenseI64ArrayAttr(access.sizes), builder.getDenseI64ArrayAttr(access.steps),
+            builder.getDenseBoolArrayAttr(access.hasEnd),
+            builder.getDenseBoolArrayAttr(access.inBounds), access.positions, pad, mask, cache),
+        view.dtype);
+  return SemValue::ofData(
+      LoadOp::create(builder, location, accessType(access, view.dtype), view.ssa, access.starts,
+                     access.ends, builder.getDenseI64ArrayAttr(access.sizes),
+                     builder.getDenseI64ArrayAttr(access.steps),
+                     builder.getDenseBoolArrayAttr(access.hasEnd),
+                     builder.getDenseBoolArrayAttr(access.inBounds), pad, mask, cache),
+      view.dtype);
 }
 
 bool Elaborator::checkWritable(const AccessSpec &access) {
   const ViewValue &view = *access.view;
   if (!view.param || view.param->access != ast::Access::in)
     return true;
-  error(diag::writesIn, access.range, view.param->name.text).note(view.param->name.range, "declared here");
+  error(diag::writesIn, access.range, view.param->name.text)
+      .note(view.param->name.range, "declared here");
   return false;
 }
 
 mlir::Value Elaborator::valueToStore(const AccessSpec &access, const Arg &value) {
   const ViewValue &view = *access.view;
   auto mismatch = [&]() -> mlir::Value {
-    std::string target = dtypeSpelling(view.dtype).str() + (access.shape.empty() ? "" : describeShape(access.shape));
-    DiagnosticBuilder report = error(diag::storeMismatch, value.range, describe(value.value), target);
+    std::string target =
+        dtypeSpelling(view.dtype).str() + (access.shape.empty() ? "" : describeShape(access.shape));
+    DiagnosticBuilder report =
+        error(diag::storeMismatch, value.range, describe(value.value), target);
     report.secondary(access.range, "this is " + target);
     if (value.value.isData() && value.value.dtype != view.dtype)
       report.note("convert the value with `as " + dtypeSpelling(view.dtype) + "`");
@@ -321,7 +351,8 @@ mlir::Value Elaborator::valueToStore(const AccessSpec &access, const Arg &value)
   return fits ? emitBroadcast(stored, access.shape, loc(access.range)) : mismatch();
 }
 
-bool Elaborator::emitStore(const AccessSpec &access, const Arg &value, mlir::Value mask, StringAttr cache) {
+bool Elaborator::emitStore(const AccessSpec &access, const Arg &value, mlir::Value mask,
+                           StringAttr cache) {
   if (value.value.isError() || !checkWritable(access))
     return false;
   mlir::Value stored = valueToStore(access, value);
@@ -329,21 +360,26 @@ bool Elaborator::emitStore(const AccessSpec &access, const Arg &value, mlir::Val
     return false;
   Location location = loc(access.range);
   mlir::Value view = access.view->ssa;
-  auto sizes = builder.getDenseI64ArrayAttr(access.sizes), steps = builder.getDenseI64ArrayAttr(access.steps);
-  auto hasEnd = builder.getDenseBoolArrayAttr(access.hasEnd), inBounds = builder.getDenseBoolArrayAttr(access.inBounds);
+  auto sizes = builder.getDenseI64ArrayAttr(access.sizes),
+       steps = builder.getDenseI64ArrayAttr(access.steps);
+  auto hasEnd = builder.getDenseBoolArrayAttr(access.hasEnd),
+       inBounds = builder.getDenseBoolArrayAttr(access.inBounds);
   if (access.positions.empty())
-    StoreOp::create(builder, location, stored, view, access.starts, access.ends, sizes, steps, hasEnd, inBounds, mask, cache);
+    StoreOp::create(builder, location, stored, view, access.starts, access.ends, sizes, steps,
+                    hasEnd, inBounds, mask, cache);
   else
-    ScatterOp::create(builder, location, stored, view, access.starts, access.ends, sizes, steps, hasEnd, inBounds,
-                      access.positions, mask, cache);
+    ScatterOp::create(builder, location, stored, view, access.starts, access.ends, sizes, steps,
+                      hasEnd, inBounds, access.positions, mask, cache);
   return true;
 }
 
 SemValue Elaborator::evalTileSubscript(const SemValue &base, const ast::SubscriptExpr &expr) {
   ArrayRef<int64_t> shape = base.shape();
-  size_t used = llvm::count_if(expr.subscripts, [](const ast::Subscript &s) { return s.kind != ast::Subscript::newAxis; });
+  size_t used = llvm::count_if(
+      expr.subscripts, [](const ast::Subscript &s) { return s.kind != ast::Subscript::newAxis; });
   if (used > shape.size()) {
-    error(diag::subscriptCount, expr.bracketRange, describe(base), std::to_string(shape.size()) + " subscripts", used);
+    error(diag::subscriptCount, expr.bracketRange, describe(base),
+          std::to_string(shape.size()) + " subscripts", used);
     return SemValue::error();
   }
   // First cut (only where something is cut), then insert or drop dimensions of extent 1.
@@ -371,14 +407,16 @@ SemValue Elaborator::evalTileSubscript(const SemValue &base, const ast::Subscrip
       low = *index;
       high = low + 1;
     } else if (subscript.kind == ast::Subscript::slice) {
-      std::optional<int64_t> lo = evalInt(*subscript.lo, "a tile's slice"), hi = evalInt(*subscript.hi, "a tile's slice");
+      std::optional<int64_t> lo = evalInt(*subscript.lo, "a tile's slice"),
+                             hi = evalInt(*subscript.hi, "a tile's slice");
       if (!lo || !hi)
         return SemValue::error();
       low = *lo;
       high = *hi;
     }
     if (low < 0 || high > extent || low >= high) {
-      error(diag::badPosition, subscript.range, std::to_string(low) + (keeps ? ".." + std::to_string(high) : ""),
+      error(diag::badPosition, subscript.range,
+            std::to_string(low) + (keeps ? ".." + std::to_string(high) : ""),
             "0.." + std::to_string(extent))
           .secondary(expr.base->range, describe(base));
       return SemValue::error();
@@ -403,7 +441,8 @@ SemValue Elaborator::evalTileSubscript(const SemValue &base, const ast::Subscrip
       sizeAttrs.push_back(builder.getIndexAttr(size));
       strideAttrs.push_back(builder.getIndexAttr(1));
     }
-    part = builder.createOrFold<tensor::ExtractSliceOp>(location, part, offsetAttrs, sizeAttrs, strideAttrs);
+    part = builder.createOrFold<tensor::ExtractSliceOp>(location, part, offsetAttrs, sizeAttrs,
+                                                        strideAttrs);
   }
   if (!checkShape(result, expr.range))
     return SemValue::error();

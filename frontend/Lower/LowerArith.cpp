@@ -1,4 +1,5 @@
-// Emission of arithmetic with the language's semantics: total division, saturating casts, shifts past the width.
+// Emission of arithmetic with the language's semantics: total division, saturating casts, shifts
+// past the width.
 #include "frontend/Lower/Elaborator.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -12,7 +13,8 @@ using namespace tile;
 using ast::BinaryOp;
 
 mlir::Value Elaborator::constant(TypedAttr value, Location location) {
-  mlir::Value &cached = constantCache[{mlir::Attribute(value).getAsOpaquePointer(), value.getType().getAsOpaquePointer()}];
+  mlir::Value &cached = constantCache[{mlir::Attribute(value).getAsOpaquePointer(),
+                                       value.getType().getAsOpaquePointer()}];
   if (!cached) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(entry);
@@ -32,8 +34,10 @@ mlir::Value Elaborator::constantLike(Type type, double value, Location location)
   if (auto floatType = dyn_cast<FloatType>(element))
     attr = FloatAttr::get(floatType, value);
   else
-    attr = IntegerAttr::get(element, element.isIndex() ? APInt(64, int64_t(value), true)
-                                                       : APInt(64, int64_t(value), true).trunc(element.getIntOrFloatBitWidth()));
+    attr = IntegerAttr::get(
+        element, element.isIndex()
+                     ? APInt(64, int64_t(value), true)
+                     : APInt(64, int64_t(value), true).trunc(element.getIntOrFloatBitWidth()));
   if (auto tensor = dyn_cast<RankedTensorType>(type))
     return arith::ConstantOp::create(builder, location, DenseElementsAttr::get(tensor, attr));
   return constant(attr, location);
@@ -48,7 +52,9 @@ static mlir::Value integerLike(OpBuilder &builder, Type type, APInt value, Locat
 }
 
 mlir::Value Elaborator::signBitLike(Type type, Location location) {
-  return integerLike(builder, type, APInt::getSignMask(getElementTypeOrSelf(type).getIntOrFloatBitWidth()), location);
+  return integerLike(builder, type,
+                     APInt::getSignMask(getElementTypeOrSelf(type).getIntOrFloatBitWidth()),
+                     location);
 }
 
 static Type withElement(Type type, Type element) {
@@ -57,9 +63,11 @@ static Type withElement(Type type, Type element) {
   return element;
 }
 
-/// A range that `value` is sure to lie in, where that is easy to see: enough to leave out guards of divisions.
+/// A range that `value` is sure to lie in, where that is easy to see: enough to leave out guards of
+/// divisions.
 static std::pair<int64_t, int64_t> easyRange(mlir::Value value, int depth = 8) {
-  constexpr int64_t lowest = std::numeric_limits<int64_t>::min(), highest = std::numeric_limits<int64_t>::max();
+  constexpr int64_t lowest = std::numeric_limits<int64_t>::min(),
+                    highest = std::numeric_limits<int64_t>::max();
   std::pair<int64_t, int64_t> any{lowest, highest};
   Operation *op = value.getDefiningOp();
   if (!op || depth == 0)
@@ -90,7 +98,8 @@ static std::pair<int64_t, int64_t> easyRange(mlir::Value value, int depth = 8) {
   if (isa<arith::AddIOp>(op) && aLow > -small && aHigh < small && bLow > -small && bHigh < small)
     return {aLow + bLow, aHigh + bHigh};
   int64_t product;
-  if (isa<arith::MulIOp>(op) && aLow >= 0 && bLow >= 0 && !__builtin_mul_overflow(aHigh, bHigh, &product))
+  if (isa<arith::MulIOp>(op) && aLow >= 0 && bLow >= 0 &&
+      !__builtin_mul_overflow(aHigh, bHigh, &product))
     return {aLow * bLow, product};
   if (isa<arith::DivSIOp>(op) && aLow >= 0 && bLow > 0)
     return {aLow / bHigh, aHigh / bLow};
@@ -99,7 +108,8 @@ static std::pair<int64_t, int64_t> easyRange(mlir::Value value, int depth = 8) {
   return any;
 }
 
-mlir::Value Elaborator::emitDivision(mlir::Value a, mlir::Value b, DType dtype, bool remainder, Location location) {
+mlir::Value Elaborator::emitDivision(mlir::Value a, mlir::Value b, DType dtype, bool remainder,
+                                     Location location) {
   Type type = a.getType();
   bool hasSign = !isUnsigned(dtype);
   auto divide = [&](mlir::Value divisor) -> mlir::Value {
@@ -112,14 +122,18 @@ mlir::Value Elaborator::emitDivision(mlir::Value a, mlir::Value b, DType dtype, 
   auto [low, high] = easyRange(b);
   bool mayBeZero = low <= 0 && high >= 0;
   // lowest / -1 overflows: the machine's division may trap.
-  bool mayBeMinusOne = hasSign && low <= -1 && high >= -1 && easyRange(a).first == std::numeric_limits<int64_t>::min();
+  bool mayBeMinusOne = hasSign && low <= -1 && high >= -1 &&
+                       easyRange(a).first == std::numeric_limits<int64_t>::min();
   if (!mayBeZero && !mayBeMinusOne)
     return divide(b);
-  mlir::Value zero = constantLike(type, 0, location), one = constantLike(type, 1, location), isZero, isMinusOne, unsafe;
+  mlir::Value zero = constantLike(type, 0, location), one = constantLike(type, 1, location), isZero,
+              isMinusOne, unsafe;
   if (mayBeZero)
-    unsafe = isZero = builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::eq, b, zero);
+    unsafe = isZero =
+        builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::eq, b, zero);
   if (mayBeMinusOne) {
-    isMinusOne = builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::eq, b, constantLike(type, -1, location));
+    isMinusOne = builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::eq, b,
+                                                     constantLike(type, -1, location));
     unsafe = unsafe ? builder.createOrFold<arith::OrIOp>(location, isZero, isMinusOne) : isMinusOne;
   }
   mlir::Value safe = builder.createOrFold<arith::SelectOp>(location, unsafe, one, b);
@@ -133,61 +147,74 @@ mlir::Value Elaborator::emitDivision(mlir::Value a, mlir::Value b, DType dtype, 
   return result;
 }
 
-mlir::Value Elaborator::emitCeilDivision(mlir::Value a, mlir::Value b, DType dtype, Location location) {
+mlir::Value Elaborator::emitCeilDivision(mlir::Value a, mlir::Value b, DType dtype,
+                                         Location location) {
   if (easyRange(b).first > 0 && dtype == DType::Index)
     return builder.createOrFold<arith::CeilDivSIOp>(location, a, b);
-  // The quotient rounded up is the truncated one, plus one where a remainder of the divisor's sign is left.
-  mlir::Value quotient = emitDivision(a, b, dtype, false, location), rest = emitDivision(a, b, dtype, true, location);
+  // The quotient rounded up is the truncated one, plus one where a remainder of the divisor's sign
+  // is left.
+  mlir::Value quotient = emitDivision(a, b, dtype, false, location),
+              rest = emitDivision(a, b, dtype, true, location);
   mlir::Value zero = constantLike(a.getType(), 0, location);
   auto compare = [&](arith::CmpIPredicate predicate, mlir::Value x) {
     return builder.createOrFold<arith::CmpIOp>(location, predicate, x, zero);
   };
   mlir::Value up = compare(arith::CmpIPredicate::ne, rest);
   if (!isUnsigned(dtype)) {
-    mlir::Value sameSign = builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::eq,
-                                                               compare(arith::CmpIPredicate::slt, a),
-                                                               compare(arith::CmpIPredicate::slt, b));
+    mlir::Value sameSign = builder.createOrFold<arith::CmpIOp>(
+        location, arith::CmpIPredicate::eq, compare(arith::CmpIPredicate::slt, a),
+        compare(arith::CmpIPredicate::slt, b));
     up = builder.createOrFold<arith::AndIOp>(location, up, sameSign);
   }
   // x / 0 is 0, rounded up or not.
   up = builder.createOrFold<arith::AndIOp>(location, up, compare(arith::CmpIPredicate::ne, b));
-  mlir::Value plusOne = builder.createOrFold<arith::AddIOp>(location, quotient, constantLike(a.getType(), 1, location));
+  mlir::Value plusOne = builder.createOrFold<arith::AddIOp>(location, quotient,
+                                                            constantLike(a.getType(), 1, location));
   return builder.createOrFold<arith::SelectOp>(location, up, plusOne, quotient);
 }
 
 mlir::Value Elaborator::emitNextPow2(mlir::Value x, DType dtype, Location location) {
   if (dtype == DType::Index)
-    return emitCast(emitNextPow2(emitCast(x, dtype, DType::I64, location), DType::I64, location), DType::I64, dtype, location);
+    return emitCast(emitNextPow2(emitCast(x, dtype, DType::I64, location), DType::I64, location),
+                    DType::I64, dtype, location);
   Type type = x.getType();
   mlir::Value one = constantLike(type, 1, location);
   mlir::Value below = builder.createOrFold<arith::SubIOp>(location, x, one);
   mlir::Value zeros = builder.createOrFold<math::CountLeadingZerosOp>(location, below);
-  mlir::Value bits = builder.createOrFold<arith::SubIOp>(location, constantLike(type, bitWidth(dtype), location), zeros);
+  mlir::Value bits = builder.createOrFold<arith::SubIOp>(
+      location, constantLike(type, bitWidth(dtype), location), zeros);
   mlir::Value power = emitShift(BinaryOp::shl, one, bits, dtype, location);
   mlir::Value small = emitBinary(BinaryOp::le, x, one, dtype, location);
   return builder.createOrFold<arith::SelectOp>(location, small, one, power);
 }
 
-mlir::Value Elaborator::emitMinMax(bool isMax, mlir::Value a, mlir::Value b, DType dtype, Location location) {
+mlir::Value Elaborator::emitMinMax(bool isMax, mlir::Value a, mlir::Value b, DType dtype,
+                                   Location location) {
   if (isFloat(dtype))
-    return isMax ? builder.createOrFold<arith::MaximumFOp>(location, a, b) : builder.createOrFold<arith::MinimumFOp>(location, a, b);
+    return isMax ? builder.createOrFold<arith::MaximumFOp>(location, a, b)
+                 : builder.createOrFold<arith::MinimumFOp>(location, a, b);
   if (isUnsigned(dtype))
-    return isMax ? builder.createOrFold<arith::MaxUIOp>(location, a, b) : builder.createOrFold<arith::MinUIOp>(location, a, b);
-  return isMax ? builder.createOrFold<arith::MaxSIOp>(location, a, b) : builder.createOrFold<arith::MinSIOp>(location, a, b);
+    return isMax ? builder.createOrFold<arith::MaxUIOp>(location, a, b)
+                 : builder.createOrFold<arith::MinUIOp>(location, a, b);
+  return isMax ? builder.createOrFold<arith::MaxSIOp>(location, a, b)
+               : builder.createOrFold<arith::MinSIOp>(location, a, b);
 }
 
-mlir::Value Elaborator::emitShift(BinaryOp op, mlir::Value a, mlir::Value b, DType dtype, Location location) {
+mlir::Value Elaborator::emitShift(BinaryOp op, mlir::Value a, mlir::Value b, DType dtype,
+                                  Location location) {
   Type type = a.getType();
   int64_t width = bitWidth(dtype);
   auto [low, high] = easyRange(b);
   bool inRange = low >= 0 && high < width, isLeft = op == BinaryOp::shl;
   if (isLeft || isUnsigned(dtype)) {
     auto shift = [&](mlir::Value by) -> mlir::Value {
-      return isLeft ? builder.createOrFold<arith::ShLIOp>(location, a, by) : builder.createOrFold<arith::ShRUIOp>(location, a, by);
+      return isLeft ? builder.createOrFold<arith::ShLIOp>(location, a, by)
+                    : builder.createOrFold<arith::ShRUIOp>(location, a, by);
     };
     if (inRange)
       return shift(b);
-    mlir::Value fits = builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::ult, b, constantLike(type, width, location));
+    mlir::Value fits = builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::ult, b,
+                                                           constantLike(type, width, location));
     mlir::Value zero = constantLike(type, 0, location);
     mlir::Value safe = builder.createOrFold<arith::SelectOp>(location, fits, b, zero);
     return builder.createOrFold<arith::SelectOp>(location, fits, shift(safe), zero);
@@ -202,35 +229,48 @@ mlir::Value Elaborator::emitSaturatingCast(mlir::Value x, DType to, Location loc
   Type target = withElement(x.getType(), toType(to, context));
   unsigned width = bitWidth(to);
   bool hasSign = !isUnsigned(to);
-  double limit = std::ldexp(1.0, int(width) - hasSign); // becomes inf where the float type does not reach it
+  double limit =
+      std::ldexp(1.0, int(width) - hasSign); // becomes inf where the float type does not reach it
   auto compare = [&](arith::CmpFPredicate predicate, mlir::Value a, mlir::Value b) {
     return builder.createOrFold<arith::CmpFOp>(location, predicate, a, b);
   };
   mlir::Value isNan = compare(arith::CmpFPredicate::UNO, x, x);
-  mlir::Value tooHigh = compare(arith::CmpFPredicate::OGE, x, constantLike(x.getType(), limit, location));
-  mlir::Value tooLow = compare(arith::CmpFPredicate::OLE, x, constantLike(x.getType(), hasSign ? -limit : 0, location));
-  mlir::Value unsafe = builder.createOrFold<arith::OrIOp>(location, isNan, builder.createOrFold<arith::OrIOp>(location, tooHigh, tooLow));
-  mlir::Value safe = builder.createOrFold<arith::SelectOp>(location, unsafe, constantLike(x.getType(), 0, location), x);
+  mlir::Value tooHigh =
+      compare(arith::CmpFPredicate::OGE, x, constantLike(x.getType(), limit, location));
+  mlir::Value tooLow = compare(arith::CmpFPredicate::OLE, x,
+                               constantLike(x.getType(), hasSign ? -limit : 0, location));
+  mlir::Value unsafe = builder.createOrFold<arith::OrIOp>(
+      location, isNan, builder.createOrFold<arith::OrIOp>(location, tooHigh, tooLow));
+  mlir::Value safe = builder.createOrFold<arith::SelectOp>(
+      location, unsafe, constantLike(x.getType(), 0, location), x);
   mlir::Value result = hasSign ? builder.createOrFold<arith::FPToSIOp>(location, target, safe)
                                : builder.createOrFold<arith::FPToUIOp>(location, target, safe);
   APInt highest = hasSign ? APInt::getSignedMaxValue(width) : APInt::getMaxValue(width);
-  result = builder.createOrFold<arith::SelectOp>(location, tooHigh, integerLike(builder, target, highest, location), result);
+  result = builder.createOrFold<arith::SelectOp>(
+      location, tooHigh, integerLike(builder, target, highest, location), result);
   if (!hasSign) // 0 already
     return result;
-  return builder.createOrFold<arith::SelectOp>(location, tooLow, integerLike(builder, target, APInt::getSignedMinValue(width), location), result);
+  return builder.createOrFold<arith::SelectOp>(
+      location, tooLow, integerLike(builder, target, APInt::getSignedMinValue(width), location),
+      result);
 }
 
-/// `as`: any dtype to any other but bool, i4 and u4. `arith.truncf` to an 8-bit float saturates to finite.
+/// `as`: any dtype to any other but bool, i4 and u4. `arith.truncf` to an 8-bit float saturates to
+/// finite.
 mlir::Value Elaborator::emitCast(mlir::Value x, DType from, DType to, Location location) {
   if (from == to)
     return x;
   Type target = withElement(x.getType(), toType(to, context));
-  auto through = [&](DType middle) { return emitCast(emitCast(x, from, middle, location), middle, to, location); };
+  auto through = [&](DType middle) {
+    return emitCast(emitCast(x, from, middle, location), middle, to, location);
+  };
   if (isFloat(from) && isFloat(to)) {
-    if (bitWidth(from) == bitWidth(to)) // f16 and bf16, and 8-bit floats, meet in f32, which holds both exactly
+    if (bitWidth(from) ==
+        bitWidth(to)) // f16 and bf16, and 8-bit floats, meet in f32, which holds both exactly
       return through(DType::F32);
-    return bitWidth(from) < bitWidth(to) ? builder.createOrFold<arith::ExtFOp>(location, target, x)
-                                         : builder.createOrFold<arith::TruncFOp>(location, target, x);
+    return bitWidth(from) < bitWidth(to)
+               ? builder.createOrFold<arith::ExtFOp>(location, target, x)
+               : builder.createOrFold<arith::TruncFOp>(location, target, x);
   }
   // An integer that f32 does not hold is beyond every 8-bit float: rounding twice is rounding once.
   if (isFloat8(from) || isFloat8(to))
@@ -241,7 +281,8 @@ mlir::Value Elaborator::emitCast(mlir::Value x, DType from, DType to, Location l
   if (isFloat(to)) {
     if (from == DType::Index)
       return through(DType::I64);
-    return hasSign ? builder.createOrFold<arith::SIToFPOp>(location, target, x) : builder.createOrFold<arith::UIToFPOp>(location, target, x);
+    return hasSign ? builder.createOrFold<arith::SIToFPOp>(location, target, x)
+                   : builder.createOrFold<arith::UIToFPOp>(location, target, x);
   }
   if (from == DType::Index || to == DType::Index)
     return hasSign ? builder.createOrFold<arith::IndexCastOp>(location, target, x)
@@ -250,26 +291,33 @@ mlir::Value Elaborator::emitCast(mlir::Value x, DType from, DType to, Location l
     return x;
   if (bitWidth(from) > bitWidth(to))
     return builder.createOrFold<arith::TruncIOp>(location, target, x);
-  return hasSign ? builder.createOrFold<arith::ExtSIOp>(location, target, x) : builder.createOrFold<arith::ExtUIOp>(location, target, x);
+  return hasSign ? builder.createOrFold<arith::ExtSIOp>(location, target, x)
+                 : builder.createOrFold<arith::ExtUIOp>(location, target, x);
 }
 
 /// An operator on SSA values of one type; the caller has checked that the dtype has it.
-mlir::Value Elaborator::emitBinary(BinaryOp op, mlir::Value a, mlir::Value b, DType dtype, Location location) {
+mlir::Value Elaborator::emitBinary(BinaryOp op, mlir::Value a, mlir::Value b, DType dtype,
+                                   Location location) {
   bool floats = isFloat(dtype), hasSign = !isUnsigned(dtype);
   using I = arith::CmpIPredicate;
   auto compare = [&](arith::CmpFPredicate onFloats, I onSigned, I onUnsigned) -> mlir::Value {
     return floats ? builder.createOrFold<arith::CmpFOp>(location, onFloats, a, b)
-                  : builder.createOrFold<arith::CmpIOp>(location, hasSign ? onSigned : onUnsigned, a, b);
+                  : builder.createOrFold<arith::CmpIOp>(location, hasSign ? onSigned : onUnsigned,
+                                                        a, b);
   };
   switch (op) {
   case BinaryOp::add:
-    return floats ? builder.createOrFold<arith::AddFOp>(location, a, b) : builder.createOrFold<arith::AddIOp>(location, a, b);
+    return floats ? builder.createOrFold<arith::AddFOp>(location, a, b)
+                  : builder.createOrFold<arith::AddIOp>(location, a, b);
   case BinaryOp::sub:
-    return floats ? builder.createOrFold<arith::SubFOp>(location, a, b) : builder.createOrFold<arith::SubIOp>(location, a, b);
+    return floats ? builder.createOrFold<arith::SubFOp>(location, a, b)
+                  : builder.createOrFold<arith::SubIOp>(location, a, b);
   case BinaryOp::mul:
-    return floats ? builder.createOrFold<arith::MulFOp>(location, a, b) : builder.createOrFold<arith::MulIOp>(location, a, b);
+    return floats ? builder.createOrFold<arith::MulFOp>(location, a, b)
+                  : builder.createOrFold<arith::MulIOp>(location, a, b);
   case BinaryOp::div:
-    return floats ? builder.createOrFold<arith::DivFOp>(location, a, b) : emitDivision(a, b, dtype, false, location);
+    return floats ? builder.createOrFold<arith::DivFOp>(location, a, b)
+                  : emitDivision(a, b, dtype, false, location);
   case BinaryOp::rem:
     return emitDivision(a, b, dtype, true, location);
   case BinaryOp::shl:

@@ -12,7 +12,8 @@ static std::string countText(unsigned low, unsigned high) {
     return "at least " + countText(low, low);
   if (low == high)
     return std::to_string(low) + (low == 1 ? " argument" : " arguments");
-  return std::to_string(low) + (high == low + 1 ? " or " : " to ") + std::to_string(high) + " arguments";
+  return std::to_string(low) + (high == low + 1 ? " or " : " to ") + std::to_string(high) +
+         " arguments";
 }
 
 SemValue Elaborator::evalCall(const ast::CallExpr &expr) {
@@ -29,7 +30,8 @@ SemValue Elaborator::evalCall(const ast::CallExpr &expr) {
   std::vector<Arg> args;
   bool failed = false;
   for (const ast::Argument &argument : expr.arguments) {
-    args.push_back({eval(*argument.value), argument.value->range, argument.name ? argument.name->text : ""});
+    args.push_back(
+        {eval(*argument.value), argument.value->range, argument.name ? argument.name->text : ""});
     failed = failed || args.back().value.isError();
   }
   if (failed)
@@ -38,7 +40,8 @@ SemValue Elaborator::evalCall(const ast::CallExpr &expr) {
                        : callBuiltin(*function.builtin, &expr, std::move(args), expr.range);
 }
 
-SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg> args, Range range) {
+SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg> args,
+                                  Range range) {
   const ast::FnDecl &decl = *function.decl;
   for (const CallSite &call : calls)
     if (call.function == &decl) {
@@ -49,8 +52,9 @@ SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg
   if (calls.size() >= maxDepth || ++inlinedCalls > maxInlined) {
     // Said once: the calls that follow are silent.
     if (calls.size() >= maxDepth || inlinedCalls == maxInlined + 1)
-      error(diag::tooManyCalls, range, calls.size() >= maxDepth ? "calls are nested more than 100 deep"
-                                                                : "more than 10000 calls are inlined into one kernel");
+      error(diag::tooManyCalls, range,
+            calls.size() >= maxDepth ? "calls are nested more than 100 deep"
+                                     : "more than 10000 calls are inlined into one kernel");
     return SemValue::error();
   }
   // Arguments by position, then by name.
@@ -60,13 +64,15 @@ SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg
   for (size_t i = 0; countsMatch && i < args.size(); ++i) {
     size_t slot = i;
     if (!args[i].name.empty()) {
-      auto found = llvm::find_if(decl.params, [&](const ast::FnParam &param) { return param.name.text == args[i].name; });
+      auto found = llvm::find_if(
+          decl.params, [&](const ast::FnParam &param) { return param.name.text == args[i].name; });
       slot = found - decl.params.begin();
       if (found == decl.params.end() || slot < positional || chosen[slot]) {
         std::vector<std::string> names;
         for (const ast::FnParam &param : decl.params)
           names.push_back(param.name.text);
-        DiagnosticBuilder report = error(diag::unknownArgument, args[i].range, decl.name.text, args[i].name);
+        DiagnosticBuilder report =
+            error(diag::unknownArgument, args[i].range, decl.name.text, args[i].name);
         report.note(decl.name.range, "it takes " + joinWords(names, "and"));
         return SemValue::error();
       }
@@ -74,7 +80,8 @@ SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg
     chosen[slot] = &args[i];
   }
   if (!countsMatch) {
-    error(diag::argumentCount, range, decl.name.text, countText(decl.params.size(), decl.params.size()), args.size())
+    error(diag::argumentCount, range, decl.name.text,
+          countText(decl.params.size(), decl.params.size()), args.size())
         .note(decl.name.range, "defined here");
     return SemValue::error();
   }
@@ -91,7 +98,8 @@ SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg
     else if (param.defaultValue)
       value = eval(*param.defaultValue);
     else
-      error(diag::noValue, range, param.name.text, decl.name.text).note(param.range, "declared here");
+      error(diag::noValue, range, param.name.text, decl.name.text)
+          .note(param.range, "declared here");
     valid = valid && !value.isError() && checkKind(param, value, range);
     if (valid && param.set && !isInSet(value, *param.set, range))
       valid = false;
@@ -126,7 +134,8 @@ SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg
   return result;
 }
 
-bool Elaborator::checkBuiltinArguments(const Builtin &builtin, const std::vector<Arg> &args, Range range) {
+bool Elaborator::checkBuiltinArguments(const Builtin &builtin, const std::vector<Arg> &args,
+                                       Range range) {
   unsigned positional = 0;
   std::set<std::string> seen;
   for (const Arg &arg : args) {
@@ -145,11 +154,13 @@ bool Elaborator::checkBuiltinArguments(const Builtin &builtin, const std::vector
   }
   if (positional >= builtin.minArgs && positional <= builtin.maxArgs)
     return true;
-  error(diag::argumentCount, range, builtin.name, countText(builtin.minArgs, builtin.maxArgs), positional);
+  error(diag::argumentCount, range, builtin.name, countText(builtin.minArgs, builtin.maxArgs),
+        positional);
   return false;
 }
 
-SemValue Elaborator::callBuiltin(const Builtin &builtin, const ast::CallExpr *expr, std::vector<Arg> args, Range range) {
+SemValue Elaborator::callBuiltin(const Builtin &builtin, const ast::CallExpr *expr,
+                                 std::vector<Arg> args, Range range) {
   if (!checkBuiltinArguments(builtin, args, range))
     return SemValue::error();
   bool takesTiles = builtin.family <= Builtin::Family::MinMax;
@@ -167,7 +178,8 @@ SemValue Elaborator::callBuiltin(const Builtin &builtin, const ast::CallExpr *ex
   case Builtin::Family::MinMax: {
     bool elementWise = args.size() >= 2 && args[1].name.empty();
     if (elementWise && args.size() > 2) {
-      error(diag::argumentCount, range, builtin.name, "2 arguments, or 1 with axis: and keep:", args.size());
+      error(diag::argumentCount, range, builtin.name,
+            "2 arguments, or 1 with axis: and keep:", args.size());
       return SemValue::error();
     }
     return elementWise ? callBinary(builtin, args, range) : callReduce(builtin, args, range);
@@ -197,8 +209,8 @@ SemValue Elaborator::callBuiltin(const Builtin &builtin, const ast::CallExpr *ex
   return later(range, "the built-in '" + Twine(builtin.name) + "'");
 }
 
-/// load(x[…], pad:, mask:, cache:), store(x[…], v, mask:, cache:), inside(x[…]), gather and scatter, which are load and
-/// store with tiles of positions, and the atomics.
+/// load(x[…], pad:, mask:, cache:), store(x[…], v, mask:, cache:), inside(x[…]), gather and
+/// scatter, which are load and store with tiles of positions, and the atomics.
 SemValue Elaborator::callAccessForm(const Builtin &builtin, const ast::CallExpr &expr) {
   if (expr.arguments.empty() || expr.arguments[0].name) {
     error(diag::needsAccess, expr.range, builtin.name);
@@ -206,14 +218,15 @@ SemValue Elaborator::callAccessForm(const Builtin &builtin, const ast::CallExpr 
   }
   StringRef name = builtin.name;
   bool isAtomic = name.starts_with("atomic_");
-  std::optional<AccessSpec> access =
-      evalAccessArgument(*expr.arguments[0].value, name, isAtomic || name == "gather" || name == "scatter");
+  std::optional<AccessSpec> access = evalAccessArgument(
+      *expr.arguments[0].value, name, isAtomic || name == "gather" || name == "scatter");
   if (!access)
     return SemValue::error();
   std::vector<Arg> args = {{SemValue::ofVoid(), expr.arguments[0].value->range, ""}};
   for (size_t i = 1; i < expr.arguments.size(); ++i) {
     const ast::Argument &argument = expr.arguments[i];
-    args.push_back({eval(*argument.value), argument.value->range, argument.name ? argument.name->text : ""});
+    args.push_back(
+        {eval(*argument.value), argument.value->range, argument.name ? argument.name->text : ""});
     if (args.back().value.isError())
       return SemValue::error();
   }
@@ -231,27 +244,32 @@ SemValue Elaborator::callAccessForm(const Builtin &builtin, const ast::CallExpr 
       if (!pad)
         return SemValue::error();
     } else if (arg.name == "mask") {
-      bool isBool = arg.value.isBoolNumber() || (arg.value.isData() && arg.value.dtype == DType::Bool);
+      bool isBool =
+          arg.value.isBoolNumber() || (arg.value.isData() && arg.value.dtype == DType::Bool);
       if (!isBool) {
         error(diag::wrongOperand, arg.range, "mask:", "a bool tile", describe(arg.value));
         return SemValue::error();
       }
       mask = toDtype(arg.value, DType::Bool, arg.range);
       Type wanted = accessType(*access, DType::Bool);
-      Arg pair[] = {{SemValue::ofData(constantLike(wanted, 1, loc(arg.range)), DType::Bool), access->range, ""},
+      Arg pair[] = {{SemValue::ofData(constantLike(wanted, 1, loc(arg.range)), DType::Bool),
+                     access->range, ""},
                     {SemValue::ofData(mask, DType::Bool), arg.range, ""}};
       if (!unifyShapes(pair, arg.range))
         return SemValue::error();
       mask = pair[1].value.ssa;
       if (mask.getType() != wanted) {
-        error(diag::shapeMismatch, arg.range, describeShape(access->shape), describeShape(pair[1].value.shape()))
+        error(diag::shapeMismatch, arg.range, describeShape(access->shape),
+              describeShape(pair[1].value.shape()))
             .secondary(access->range, "the access has the shape " + describeShape(access->shape));
         return SemValue::error();
       }
     } else if (arg.name == "cache") {
       const std::string &word = arg.value.text;
-      if (arg.value.kind != SemValue::Kind::String || (word != "default" && word != "keep" && word != "stream")) {
-        error(diag::wrongOperand, arg.range, "cache:", "\"default\", \"keep\" or \"stream\"", describe(arg.value));
+      if (arg.value.kind != SemValue::Kind::String ||
+          (word != "default" && word != "keep" && word != "stream")) {
+        error(diag::wrongOperand, arg.range, "cache:", "\"default\", \"keep\" or \"stream\"",
+              describe(arg.value));
         return SemValue::error();
       }
       if (word != "default")
@@ -264,8 +282,10 @@ SemValue Elaborator::callAccessForm(const Builtin &builtin, const ast::CallExpr 
     return emitLoad(*access, pad, mask, cache);
   if (name == "store" || name == "scatter")
     return emitStore(*access, args[1], mask, cache) ? SemValue::ofVoid() : SemValue::error();
-  return SemValue::ofData(InsideOp::create(builder, loc(expr.range), accessType(*access, DType::Bool), access->view->ssa,
-                                           access->starts, access->ends, builder.getDenseI64ArrayAttr(access->sizes),
+  return SemValue::ofData(InsideOp::create(builder, loc(expr.range),
+                                           accessType(*access, DType::Bool), access->view->ssa,
+                                           access->starts, access->ends,
+                                           builder.getDenseI64ArrayAttr(access->sizes),
                                            builder.getDenseI64ArrayAttr(access->steps),
                                            builder.getDenseBoolArrayAttr(access->hasEnd),
                                            builder.getDenseBoolArrayAttr(access->inBounds)),

@@ -11,7 +11,8 @@ SemValue Elaborator::callDebug(const Builtin &builtin, std::vector<Arg> &args, R
   return name == "assert" ? callAssert(args, range) : callPtx(args, range);
 }
 
-// --- print ---------------------------------------------------------------------------------------------------------
+// --- print
+// ---------------------------------------------------------------------------------------------------------
 
 /// `text` as C's printf prints it.
 static std::string escapeFormat(StringRef text) {
@@ -41,11 +42,14 @@ SemValue Elaborator::callPrint(std::vector<Arg> &args, Range range) {
     } else if (arg.value.isNumber()) {
       text += escapeFormat(toText(arg.value.number));
     } else if (arg.value.isData()) {
-      DType dtype = arg.value.dtype, wide = isFloat(dtype) ? (dtype == DType::F64 ? dtype : DType::F32) : DType::I64;
+      DType dtype = arg.value.dtype,
+            wide = isFloat(dtype) ? (dtype == DType::F64 ? dtype : DType::F32) : DType::I64;
       text += formatOf(dtype);
-      values.push_back({SemValue::ofData(emitCast(arg.value.ssa, dtype, wide, location), wide), arg.range, ""});
+      values.push_back(
+          {SemValue::ofData(emitCast(arg.value.ssa, dtype, wide, location), wide), arg.range, ""});
     } else {
-      error(diag::wrongOperand, arg.range, "'print'", "strings, numbers and tiles", describe(arg.value));
+      error(diag::wrongOperand, arg.range, "'print'", "strings, numbers and tiles",
+            describe(arg.value));
       return SemValue::error();
     }
   }
@@ -59,7 +63,8 @@ SemValue Elaborator::callPrint(std::vector<Arg> &args, Range range) {
   if (!options.debug)
     return SemValue::ofVoid();
   SmallVector<mlir::Value> operands;
-  std::string place = escapeFormat(sources.name(range.file)) + ":" + std::to_string(sources.begin(range).line) + ":";
+  std::string place = escapeFormat(sources.name(range.file)) + ":" +
+                      std::to_string(sources.begin(range).line) + ":";
   if (auto *grid = kernel.clause<ast::GridClause>())
     for (const ast::GridAxis &axis : grid->axes)
       for (const Scope &scope : frames.front())
@@ -85,16 +90,19 @@ SemValue Elaborator::callPrint(std::vector<Arg> &args, Range range) {
   return SemValue::ofVoid();
 }
 
-// --- assert --------------------------------------------------------------------------------------------------------
+// --- assert
+// --------------------------------------------------------------------------------------------------------
 
 SemValue Elaborator::callAssert(std::vector<Arg> &args, Range range) {
   const SemValue &condition = args[0].value;
   if (!condition.isBoolNumber() && !(condition.isData() && condition.dtype == DType::Bool)) {
-    error(diag::wrongOperand, args[0].range, "the condition of 'assert'", "a bool scalar or tile", describe(condition));
+    error(diag::wrongOperand, args[0].range, "the condition of 'assert'", "a bool scalar or tile",
+          describe(condition));
     return SemValue::error();
   }
   if (args.size() > 1 && args[1].value.kind != SemValue::Kind::String) {
-    error(diag::wrongOperand, args[1].range, "the message of 'assert'", "a string", describe(args[1].value));
+    error(diag::wrongOperand, args[1].range, "the message of 'assert'", "a string",
+          describe(args[1].value));
     return SemValue::error();
   }
   if (!options.debug)
@@ -107,13 +115,16 @@ SemValue Elaborator::callAssert(std::vector<Arg> &args, Range range) {
   }
   if (holds.isError())
     return holds;
-  AssertOp::create(builder, loc(range), holds.ssa, message, sources.name(range.file), int64_t(sources.begin(range).line));
+  AssertOp::create(builder, loc(range), holds.ssa, message, sources.name(range.file),
+                   int64_t(sources.begin(range).line));
   return SemValue::ofVoid();
 }
 
-// --- ptx -----------------------------------------------------------------------------------------------------------
+// --- ptx
+// -----------------------------------------------------------------------------------------------------------
 
-/// Checks that `code` names the result $0 and each of `operands` operands; the complaint, or nothing.
+/// Checks that `code` names the result $0 and each of `operands` operands; the complaint, or
+/// nothing.
 static std::string checkTemplate(StringRef code, size_t operands) {
   std::vector<bool> named(operands + 1, false);
   for (size_t i = 0; i < code.size(); ++i) {
@@ -123,40 +134,50 @@ static std::string checkTemplate(StringRef code, size_t operands) {
       ++i;
       continue;
     }
-    StringRef digits = code.drop_front(i + 1).take_while([](char c) { return c >= '0' && c <= '9'; });
+    StringRef digits =
+        code.drop_front(i + 1).take_while([](char c) { return c >= '0' && c <= '9'; });
     size_t number = 0;
     if (digits.empty())
       return "'$' is followed by the number of an operand; write $$ for the sign itself";
     if (digits.getAsInteger(10, number) || number > operands)
       return "the PTX names $" + digits.str() + ", but " +
-             (operands == 0   ? std::string("there are no operands: $0 is the result")
-              : operands == 1 ? std::string("there is one operand: $0 is the result, $1 the operand")
-                              : "there are " + std::to_string(operands) + " operands: $0 is the result, $1 to $" + std::to_string(operands) + " are the operands");
+             (operands == 0 ? std::string("there are no operands: $0 is the result")
+              : operands == 1
+                  ? std::string("there is one operand: $0 is the result, $1 the operand")
+                  : "there are " + std::to_string(operands) +
+                        " operands: $0 is the result, $1 to $" + std::to_string(operands) +
+                        " are the operands");
     named[number] = true;
     i += digits.size();
   }
   for (size_t i = 0; i <= operands; ++i)
     if (!named[i])
-      return "the PTX never names $" + std::to_string(i) + (i ? ", one of its operands" : ", its result");
+      return "the PTX never names $" + std::to_string(i) +
+             (i ? ", one of its operands" : ", its result");
   return "";
 }
 
 /// PTX has registers of 16, 32 and 64 bits for these.
-static bool hasRegister(DType dtype) { return dtype == DType::Index || (dtype != DType::Bool && bitWidth(dtype) >= 16); }
+static bool hasRegister(DType dtype) {
+  return dtype == DType::Index || (dtype != DType::Bool && bitWidth(dtype) >= 16);
+}
 
 SemValue Elaborator::callPtx(std::vector<Arg> &args, Range range) {
   if (!args[0].value.isDtype()) {
-    error(diag::wrongOperand, args[0].range, "the first argument of 'ptx'", "a dtype", describe(args[0].value));
+    error(diag::wrongOperand, args[0].range, "the first argument of 'ptx'", "a dtype",
+          describe(args[0].value));
     return SemValue::error();
   }
   if (args[1].value.kind != SemValue::Kind::String) {
-    error(diag::wrongOperand, args[1].range, "the second argument of 'ptx'", "a string", describe(args[1].value));
+    error(diag::wrongOperand, args[1].range, "the second argument of 'ptx'", "a string",
+          describe(args[1].value));
     return SemValue::error();
   }
   DType dtype = args[0].value.dtype;
   const char *registers = "a dtype of 16, 32 or 64 bits, which PTX has registers for";
   if (!hasRegister(dtype)) {
-    error(diag::wrongOperand, args[0].range, "the result of 'ptx'", registers, dtypeSpelling(dtype));
+    error(diag::wrongOperand, args[0].range, "the result of 'ptx'", registers,
+          dtypeSpelling(dtype));
     return SemValue::error();
   }
   std::vector<Arg> operands;
@@ -167,7 +188,8 @@ SemValue Elaborator::callPtx(std::vector<Arg> &args, Range range) {
       continue;
     }
     if (!arg.value.isNumeric() || (arg.value.isData() && !hasRegister(arg.value.dtype))) {
-      error(diag::wrongOperand, arg.range, "an operand of 'ptx'", arg.value.isNumeric() ? registers : "a number or tile", describe(arg.value));
+      error(diag::wrongOperand, arg.range, "an operand of 'ptx'",
+            arg.value.isNumeric() ? registers : "a number or tile", describe(arg.value));
       return SemValue::error();
     }
     operands.push_back({toData(arg.value, arg.range), arg.range, ""});
@@ -202,5 +224,6 @@ SemValue Elaborator::callPtx(std::vector<Arg> &args, Range range) {
     type = RankedTensorType::get(shape, type);
   mlir::Value result = PtxOp::create(builder, loc(range), type, code, inputs);
   // Without operands it is the same everywhere.
-  return SemValue::ofData(inputs.empty() ? emitBroadcast(result, shape, loc(range)) : result, dtype);
+  return SemValue::ofData(inputs.empty() ? emitBroadcast(result, shape, loc(range)) : result,
+                          dtype);
 }

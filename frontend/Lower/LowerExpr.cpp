@@ -14,7 +14,8 @@ SemValue Elaborator::eval(const ast::Expr &expr) {
   case ast::Expr::Kind::IntLiteral: {
     uint64_t value = cast<ast::IntLiteral>(expr).value;
     if (value > uint64_t(std::numeric_limits<int64_t>::max())) {
-      error(diag::constantArithmetic, expr.range, "the integer " + std::to_string(value) + " does not fit in 64 bits with a sign");
+      error(diag::constantArithmetic, expr.range,
+            "the integer " + std::to_string(value) + " does not fit in 64 bits with a sign");
       return SemValue::error();
     }
     return SemValue::ofInt(int64_t(value));
@@ -43,12 +44,14 @@ SemValue Elaborator::eval(const ast::Expr &expr) {
   case ast::Expr::Kind::List: {
     bool isTuple = expr.kind == ast::Expr::Kind::Tuple;
     std::vector<SemValue> elements;
-    for (const ast::ExprPtr &element : isTuple ? cast<ast::TupleExpr>(expr).elements : cast<ast::ListExpr>(expr).elements) {
+    for (const ast::ExprPtr &element :
+         isTuple ? cast<ast::TupleExpr>(expr).elements : cast<ast::ListExpr>(expr).elements) {
       elements.push_back(eval(*element));
       if (elements.back().isError())
         return SemValue::error();
     }
-    return SemValue::ofTuple(std::move(elements), isTuple ? SemValue::Kind::Tuple : SemValue::Kind::List);
+    return SemValue::ofTuple(std::move(elements),
+                             isTuple ? SemValue::Kind::Tuple : SemValue::Kind::List);
   }
   }
   return SemValue::error();
@@ -79,28 +82,36 @@ SemValue Elaborator::evalUnary(const ast::UnaryExpr &expr) {
                                               : isInteger(operand.dtype);
   if (!valid) {
     error(diag::wrongOperand, expr.operand->range, what,
-          expr.op == UnaryOp::logicalNot ? "bool" : expr.op == UnaryOp::neg ? "numbers" : "integers", describe(operand));
+          expr.op == UnaryOp::logicalNot ? "bool"
+          : expr.op == UnaryOp::neg      ? "numbers"
+                                         : "integers",
+          describe(operand));
     return SemValue::error();
   }
   mlir::Value result;
   if (expr.op == UnaryOp::logicalNot)
-    result = builder.createOrFold<arith::XOrIOp>(location, x, constantLike(x.getType(), 1, location));
+    result =
+        builder.createOrFold<arith::XOrIOp>(location, x, constantLike(x.getType(), 1, location));
   else if (expr.op == UnaryOp::bitNot)
-    result = builder.createOrFold<arith::XOrIOp>(location, x, constantLike(x.getType(), -1, location));
+    result =
+        builder.createOrFold<arith::XOrIOp>(location, x, constantLike(x.getType(), -1, location));
   else if (isFloat(operand.dtype))
     result = builder.createOrFold<arith::NegFOp>(location, x);
   else
-    result = builder.createOrFold<arith::SubIOp>(location, constantLike(x.getType(), 0, location), x);
+    result =
+        builder.createOrFold<arith::SubIOp>(location, constantLike(x.getType(), 0, location), x);
   return SemValue::ofData(result, operand.dtype);
 }
 
 SemValue Elaborator::evalBinary(const ast::BinaryExpr &expr) {
   SemValue a = eval(*expr.lhs), b = eval(*expr.rhs);
-  return binary(expr.op, std::move(a), std::move(b), expr.lhs->range, expr.rhs->range, expr.range, expr.opRange);
+  return binary(expr.op, std::move(a), std::move(b), expr.lhs->range, expr.rhs->range, expr.range,
+                expr.opRange);
 }
 
 /// `r + c` and `r - c`: start and end move together.
-SemValue Elaborator::shiftRange(BinaryOp op, const SemValue &a, const SemValue &b, Range bRange, Range range) {
+SemValue Elaborator::shiftRange(BinaryOp op, const SemValue &a, const SemValue &b, Range bRange,
+                                Range range) {
   const RangeValue &old = *a.range;
   if ((op != BinaryOp::add && op != BinaryOp::sub) || b.isRange()) {
     error(diag::wrongOperand, range, "an index range", "'+' or '-' with an integer",
@@ -121,7 +132,8 @@ SemValue Elaborator::shiftRange(BinaryOp op, const SemValue &a, const SemValue &
   return SemValue::of(std::move(moved));
 }
 
-SemValue Elaborator::binary(BinaryOp op, SemValue a, SemValue b, Range aRange, Range bRange, Range range, Range opRange) {
+SemValue Elaborator::binary(BinaryOp op, SemValue a, SemValue b, Range aRange, Range bRange,
+                            Range range, Range opRange) {
   // A mismatch is shown at the operator, so that the operands' own underlines stay visible.
   Range mismatch = opRange.isValid() ? opRange : range;
   if (a.isError() || b.isError())
@@ -135,17 +147,20 @@ SemValue Elaborator::binary(BinaryOp op, SemValue a, SemValue b, Range aRange, R
   }
   // Strings, dtypes and functions compare at compile time.
   bool isEquality = op == BinaryOp::eq || op == BinaryOp::ne;
-  if (isEquality && a.kind == b.kind && a.isConstant() && !a.isTuple() && a.kind != SemValue::Kind::List) {
+  if (isEquality && a.kind == b.kind && a.isConstant() && !a.isTuple() &&
+      a.kind != SemValue::Kind::List) {
     bool equal = a.kind == SemValue::Kind::String  ? a.text == b.text
                  : a.kind == SemValue::Kind::DType ? a.dtype == b.dtype
-                                                   : a.function->decl == b.function->decl && a.function->builtin == b.function->builtin;
+                                                   : a.function->decl == b.function->decl &&
+                                                         a.function->builtin == b.function->builtin;
     return SemValue::ofBool(equal == (op == BinaryOp::eq));
   }
   if (a.isRange())
     return shiftRange(op, a, b, bRange, range);
   if (b.isRange() && op == BinaryOp::add)
     return shiftRange(op, b, a, aRange, range);
-  if (Arg pair[] = {{a, aRange, ""}, {b, bRange, ""}}; a.kind == SemValue::Kind::List || b.kind == SemValue::Kind::List) {
+  if (Arg pair[] = {{a, aRange, ""}, {b, bRange, ""}};
+      a.kind == SemValue::Kind::List || b.kind == SemValue::Kind::List) {
     if (!listsToTiles(pair))
       return SemValue::error();
     a = pair[0].value;
@@ -154,7 +169,8 @@ SemValue Elaborator::binary(BinaryOp op, SemValue a, SemValue b, Range aRange, R
   std::string what = "'" + ast::spelling(op).str() + "'";
   for (auto [value, where] : {std::pair(&a, aRange), std::pair(&b, bRange)})
     if (!value->isNumeric()) {
-      DiagnosticBuilder report = error(diag::wrongOperand, where, what, "numbers or tiles", describe(*value));
+      DiagnosticBuilder report =
+          error(diag::wrongOperand, where, what, "numbers or tiles", describe(*value));
       if (value->isView())
         report.note("a view is loaded by an access with one subscript for each dimension");
       return SemValue::error();
@@ -205,7 +221,8 @@ bool Elaborator::refuseStorage(DType dtype, Range range, const Twine &what) {
   return true;
 }
 
-// --- dtypes and shapes of operands ---------------------------------------------------------------------------------
+// --- dtypes and shapes of operands
+// ---------------------------------------------------------------------------------
 
 /// `value` rounded once to the nearest even of `type`; 8-bit floats saturate to finite.
 static llvm::APFloat roundTo(llvm::APFloat value, FloatType type) {
@@ -224,7 +241,8 @@ mlir::Value Elaborator::toDtype(const SemValue &value, DType dtype, Range range)
       return value.ssa;
     if (dtype == DType::Index && widensToIndex(value.dtype))
       return emitCast(value.ssa, value.dtype, dtype, loc(range));
-    DiagnosticBuilder report = error(diag::dtypeMismatch, range, "this", dtypeSpelling(dtype), describe(value));
+    DiagnosticBuilder report =
+        error(diag::dtypeMismatch, range, "this", dtypeSpelling(dtype), describe(value));
     report.note("convert it with `as " + dtypeSpelling(dtype) + "`");
     return {};
   }
@@ -233,7 +251,8 @@ mlir::Value Elaborator::toDtype(const SemValue &value, DType dtype, Range range)
     return tile.isError() ? mlir::Value() : tile.ssa;
   }
   if (!value.isNumber()) {
-    error(diag::wrongOperand, range, "this", "a number or tile of " + dtypeSpelling(dtype).str(), describe(value));
+    error(diag::wrongOperand, range, "this", "a number or tile of " + dtypeSpelling(dtype).str(),
+          describe(value));
     return {};
   }
   Location location = loc(range);
@@ -244,17 +263,21 @@ mlir::Value Elaborator::toDtype(const SemValue &value, DType dtype, Range range)
   } else if (auto *integer = std::get_if<int64_t>(&value.number)) {
     if (auto floatType = dyn_cast<FloatType>(type)) {
       llvm::APFloat converted(floatType.getFloatSemantics());
-      if (converted.convertFromAPInt(llvm::APInt(64, uint64_t(*integer), true), true, llvm::APFloat::rmNearestTiesToEven) ==
-          llvm::APFloat::opOK)
+      if (converted.convertFromAPInt(llvm::APInt(64, uint64_t(*integer), true), true,
+                                     llvm::APFloat::rmNearestTiesToEven) == llvm::APFloat::opOK)
         return constant(FloatAttr::get(floatType, converted), location);
     } else if (isInteger(dtype) || isNibble(dtype)) {
       unsigned bits = bitWidth(dtype);
-      bool fits = isUnsigned(dtype) ? *integer >= 0 && llvm::isUIntN(bits, uint64_t(*integer)) : llvm::isIntN(bits, *integer);
+      bool fits = isUnsigned(dtype) ? *integer >= 0 && llvm::isUIntN(bits, uint64_t(*integer))
+                                    : llvm::isIntN(bits, *integer);
       if (fits)
-        return constant(IntegerAttr::get(type, APInt(64, uint64_t(*integer), true).trunc(bits)), location);
+        return constant(IntegerAttr::get(type, APInt(64, uint64_t(*integer), true).trunc(bits)),
+                        location);
     }
   } else if (auto floatType = dyn_cast<FloatType>(type)) {
-    return constant(FloatAttr::get(floatType, roundTo(llvm::APFloat(std::get<double>(value.number)), floatType)), location);
+    return constant(FloatAttr::get(floatType, roundTo(llvm::APFloat(std::get<double>(value.number)),
+                                                      floatType)),
+                    location);
   }
   error(diag::valueDoesNotFit, range, describe(value), dtypeSpelling(dtype));
   return {};
@@ -276,7 +299,8 @@ mlir::Value Elaborator::toIndex(const SemValue &value, Range range, const Twine 
   bool valid = value.isInt() || (value.isData() && value.rank() == 0 && widensToIndex(value.dtype));
   if (valid)
     return toDtype(value, DType::Index, range);
-  DiagnosticBuilder report = error(diag::wrongOperand, range, what.str(), "an integer scalar", describe(value));
+  DiagnosticBuilder report =
+      error(diag::wrongOperand, range, what.str(), "an integer scalar", describe(value));
   if (value.isData() && value.dtype == DType::U64)
     report.note("u64 does not widen to index, which has a sign: convert it with `as index`");
   return {};
@@ -298,9 +322,13 @@ bool Elaborator::unifyDtypes(MutableArrayRef<Arg> args, const Twine &what, Range
                   (chosen->value.dtype == DType::Index || arg.value.dtype == DType::Index);
     if (chosen && !widens) {
       DType a = chosen->value.dtype, b = arg.value.dtype;
-      DiagnosticBuilder report = error(diag::dtypeMismatch, range, what.str(), dtypeSpelling(a), dtypeSpelling(b));
-      report.secondary(chosen->range, describe(chosen->value)).secondary(arg.range, describe(arg.value));
-      DType better = isFloat(a) != isFloat(b) ? (isFloat(a) ? a : b) : bitWidth(a) >= bitWidth(b) ? a : b;
+      DiagnosticBuilder report =
+          error(diag::dtypeMismatch, range, what.str(), dtypeSpelling(a), dtypeSpelling(b));
+      report.secondary(chosen->range, describe(chosen->value))
+          .secondary(arg.range, describe(arg.value));
+      DType better = isFloat(a) != isFloat(b)     ? (isFloat(a) ? a : b)
+                     : bitWidth(a) >= bitWidth(b) ? a
+                                                  : b;
       report.note("convert one of them with `as " + dtypeSpelling(better) + "`");
       return false;
     }
@@ -351,9 +379,11 @@ bool Elaborator::unifyShapes(MutableArrayRef<Arg> args, Range range) {
         break;
       }
     }
-    DiagnosticBuilder report = error(diag::shapeMismatch, range, describeShape(args[other].value.shape()),
-                                     describeShape(args[i].value.shape()));
-    report.secondary(args[other].range, describe(args[other].value)).secondary(args[i].range, describe(args[i].value));
+    DiagnosticBuilder report =
+        error(diag::shapeMismatch, range, describeShape(args[other].value.shape()),
+              describeShape(args[i].value.shape()));
+    report.secondary(args[other].range, describe(args[other].value))
+        .secondary(args[i].range, describe(args[i].value));
     // A column against a matrix, as in x[m, n] * s[m].
     const Arg &longer = args[other].value.rank() >= args[i].value.rank() ? args[other] : args[i];
     const Arg &shorter = &longer == &args[i] ? args[other] : args[i];
@@ -361,13 +391,16 @@ bool Elaborator::unifyShapes(MutableArrayRef<Arg> args, Range range) {
     column.push_back(1);
     if (shorter.value.rank() < longer.value.rank() && joinShapes(joined, column))
       report.note("shapes are aligned at the right: make the shorter one a column with `" +
-                  (sources.text(shorter.range).size() <= 20 ? sources.text(shorter.range).str() : std::string("x")) + "[:, None]`");
+                  (sources.text(shorter.range).size() <= 20 ? sources.text(shorter.range).str()
+                                                            : std::string("x")) +
+                  "[:, None]`");
     return false;
   }
   if (!checkShape(shape, range))
     return false;
   for (Arg &arg : args)
-    arg.value = SemValue::ofData(emitBroadcast(arg.value.ssa, shape, loc(arg.range)), arg.value.dtype);
+    arg.value =
+        SemValue::ofData(emitBroadcast(arg.value.ssa, shape, loc(arg.range)), arg.value.dtype);
   return true;
 }
 
@@ -378,7 +411,8 @@ bool Elaborator::checkShape(ArrayRef<int64_t> shape, Range range) {
       error(diag::emptyTile, range, extent);
       return false;
     }
-    elements = extent > (int64_t(1) << 20) ? (int64_t(1) << 21) : std::min(elements * extent, int64_t(1) << 21);
+    elements = extent > (int64_t(1) << 20) ? (int64_t(1) << 21)
+                                           : std::min(elements * extent, int64_t(1) << 21);
   }
   if (elements <= int64_t(1) << 20)
     return true;
@@ -386,7 +420,8 @@ bool Elaborator::checkShape(ArrayRef<int64_t> shape, Range range) {
   return false;
 }
 
-// --- compile-time values -------------------------------------------------------------------------------------------
+// --- compile-time values
+// -------------------------------------------------------------------------------------------
 
 std::optional<int64_t> Elaborator::constInt(const SemValue &value, Range range, const Twine &what) {
   if (value.isInt())
@@ -398,7 +433,8 @@ std::optional<int64_t> Elaborator::constInt(const SemValue &value, Range range, 
   else {
     DiagnosticBuilder report = error(diag::notConstant, range, what.str(), describe(value));
     if (value.isData())
-      report.note("a dimension is known at launch, a compile-time parameter such as [B: int = 64] when the kernel is compiled");
+      report.note("a dimension is known at launch, a compile-time parameter such as [B: int = 64] "
+                  "when the kernel is compiled");
   }
   return std::nullopt;
 }
@@ -418,14 +454,16 @@ std::optional<bool> Elaborator::evalConstBool(const ast::Expr &expr, const Twine
   return std::nullopt;
 }
 
-// --- casts and members ---------------------------------------------------------------------------------------------
+// --- casts and members
+// ---------------------------------------------------------------------------------------------
 
 std::optional<DType> Elaborator::resolveDtype(const ast::Ident &name) {
   if (Binding *local = findLocal(name.text)) {
     if (local->value.isDtype())
       return local->value.dtype;
     if (!local->value.isError())
-      error(diag::unknownDtype, name.range, name.text).note(local->declared, "'" + name.text + "' is " + describe(local->value));
+      error(diag::unknownDtype, name.range, name.text)
+          .note(local->declared, "'" + name.text + "' is " + describe(local->value));
     return std::nullopt;
   }
   if (std::optional<DType> dtype = findDtype(name.text))
@@ -462,21 +500,27 @@ SemValue Elaborator::castTo(const SemValue &value, DType to, Range range) {
     return tile.isError() ? tile : castTo(tile, to, range);
   }
   if (value.isNumber()) {
-    // A number converts as a value of its own kind: rounded, truncated and saturated like any other.
+    // A number converts as a value of its own kind: rounded, truncated and saturated like any
+    // other.
     Location location = loc(range);
     if (value.isBoolNumber() || (value.isInt() && isInteger(to))) {
       int64_t integer = value.isInt() ? value.getInt() : value.getBool();
       if (value.isBoolNumber() && to == DType::Bool)
-        return SemValue::ofData(constant(builder.getIntegerAttr(toType(to, context), integer), location), to);
+        return SemValue::ofData(
+            constant(builder.getIntegerAttr(toType(to, context), integer), location), to);
       if (isInteger(to))
-        return SemValue::ofData(constant(
-            IntegerAttr::get(toType(to, context), APInt(64, uint64_t(integer), true).trunc(bitWidth(to))), location), to);
+        return SemValue::ofData(
+            constant(IntegerAttr::get(toType(to, context),
+                                      APInt(64, uint64_t(integer), true).trunc(bitWidth(to))),
+                     location),
+            to);
     }
     if (auto type = dyn_cast<FloatType>(toType(to, context))) {
       // Every 64-bit integer is exact in 128 bits.
       llvm::APFloat exact(llvm::APFloat::IEEEquad());
       int64_t integer = value.isInt() ? value.getInt() : value.isBoolNumber() ? value.getBool() : 0;
-      exact.convertFromAPInt(APInt(64, uint64_t(integer), true), true, llvm::APFloat::rmNearestTiesToEven);
+      exact.convertFromAPInt(APInt(64, uint64_t(integer), true), true,
+                             llvm::APFloat::rmNearestTiesToEven);
       if (value.isFloatNumber())
         exact = llvm::APFloat(std::get<double>(value.number));
       return SemValue::ofData(constant(FloatAttr::get(type, roundTo(exact, type)), location), to);
@@ -488,7 +532,8 @@ SemValue Elaborator::castTo(const SemValue &value, DType to, Range range) {
       llvm::APFloat number(std::get<double>(value.number));
       if (!number.isNaN())
         number.convertToInteger(integer, llvm::APFloat::rmTowardZero, &exact); // saturates
-      return SemValue::ofData(constant(IntegerAttr::get(toType(to, context), llvm::APInt(integer)), location), to);
+      return SemValue::ofData(
+          constant(IntegerAttr::get(toType(to, context), llvm::APInt(integer)), location), to);
     }
   }
   bool refused = to == DType::Bool || isNibble(to);
@@ -497,7 +542,8 @@ SemValue Elaborator::castTo(const SemValue &value, DType to, Range range) {
     if (value.isNumeric() && to == DType::Bool)
       report.note("compare instead: `x != 0`");
     else if (value.isNumeric())
-      report.note(dtypeSpelling(to) + " is only loaded and converted from, as tensors of it are `in` only");
+      report.note(dtypeSpelling(to) +
+                  " is only loaded and converted from, as tensors of it are `in` only");
     return SemValue::error();
   }
   return SemValue::ofData(emitCast(value.ssa, value.dtype, to, loc(range)), to);
@@ -506,7 +552,8 @@ SemValue Elaborator::castTo(const SemValue &value, DType to, Range range) {
 SemValue Elaborator::evalMember(const ast::MemberExpr &expr) {
   if (const Module *imported = findImport(*expr.base))
     return evalImported(*imported, expr);
-  if (auto *name = dyn_cast<ast::NameExpr>(expr.base.get()); name && name->text == "target" && !findLocal("target") && !scope->names.count("target"))
+  if (auto *name = dyn_cast<ast::NameExpr>(expr.base.get());
+      name && name->text == "target" && !findLocal("target") && !scope->names.count("target"))
     return evalTarget(expr);
   SemValue base = eval(*expr.base);
   const std::string &member = expr.member.text;
@@ -534,8 +581,10 @@ SemValue Elaborator::evalMember(const ast::MemberExpr &expr) {
       for (int64_t i = 0; i < rank; ++i) {
         int64_t extent = base.isView() ? base.view->shape[i] : base.shape()[i];
         if (ShapedType::isDynamic(extent))
-          extents.push_back(SemValue::ofData(builder.createOrFold<ExtentOp>(location, builder.getIndexType(), base.ssa, builder.getI64IntegerAttr(i)),
-                                             DType::Index));
+          extents.push_back(SemValue::ofData(
+              builder.createOrFold<ExtentOp>(location, builder.getIndexType(), base.ssa,
+                                             builder.getI64IntegerAttr(i)),
+              DType::Index));
         else
           extents.push_back(SemValue::ofInt(extent));
       }
@@ -549,8 +598,9 @@ SemValue Elaborator::evalMember(const ast::MemberExpr &expr) {
     if (member == "size")
       return SemValue::ofInt(range.size);
     if (member == "end") {
-      SemValue last = binary(BinaryOp::add, range.start, SemValue::ofInt((range.size - 1) * range.step + 1), expr.range,
-                             expr.range, expr.range);
+      SemValue last =
+          binary(BinaryOp::add, range.start, SemValue::ofInt((range.size - 1) * range.step + 1),
+                 expr.range, expr.range, expr.range);
       if (!range.end)
         return last;
       std::vector<Arg> args = {{last, expr.range, ""}, {*range.end, expr.range, ""}};

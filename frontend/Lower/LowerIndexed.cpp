@@ -11,11 +11,13 @@ bool Elaborator::joinPositions(AccessSpec &access, MutableArrayRef<Arg> tiles, s
     return true;
   for (Arg &tile : tiles) {
     if (tile.value.dtype == DType::U64) {
-      error(diag::wrongOperand, tile.range, "an access", "a tile of integers that widen to index", describe(tile.value))
+      error(diag::wrongOperand, tile.range, "an access", "a tile of integers that widen to index",
+            describe(tile.value))
           .note("u64 does not widen to index, which has a sign: convert it with `as index`");
       return false;
     }
-    tile.value = SemValue::ofData(emitCast(tile.value.ssa, tile.value.dtype, DType::Index, loc(tile.range)), DType::Index);
+    tile.value = SemValue::ofData(
+        emitCast(tile.value.ssa, tile.value.dtype, DType::Index, loc(tile.range)), DType::Index);
   }
   if (tiles.size() > 1 && !unifyShapes(tiles, access.range))
     return false;
@@ -28,13 +30,15 @@ bool Elaborator::joinPositions(AccessSpec &access, MutableArrayRef<Arg> tiles, s
   if (!checkShape(access.shape, access.range))
     return false;
   for (const Arg &tile : tiles)
-    access.positions.push_back(emitBroadcast(emitReshape(tile.value.ssa, unit, location), access.shape, location));
+    access.positions.push_back(
+        emitBroadcast(emitReshape(tile.value.ssa, unit, location), access.shape, location));
   return true;
 }
 
 /// The word of a named argument, one of `words`; nothing if it is another.
 template <typename Word>
-static std::optional<Word> wordOf(const SemValue &value, std::initializer_list<std::pair<const char *, Word>> words) {
+static std::optional<Word> wordOf(const SemValue &value,
+                                  std::initializer_list<std::pair<const char *, Word>> words) {
   if (value.kind != SemValue::Kind::String)
     return std::nullopt;
   for (auto [text, word] : words)
@@ -43,25 +47,28 @@ static std::optional<Word> wordOf(const SemValue &value, std::initializer_list<s
   return std::nullopt;
 }
 
-SemValue Elaborator::emitAtomic(const Builtin &builtin, const AccessSpec &access, ArrayRef<Arg> args, mlir::Value mask) {
+SemValue Elaborator::emitAtomic(const Builtin &builtin, const AccessSpec &access,
+                                ArrayRef<Arg> args, mlir::Value mask) {
   const ViewValue &view = *access.view;
   StringRef name = builtin.name;
   if (!checkWritable(access))
     return SemValue::error();
   if (view.param && view.param->access == ast::Access::out && !view.param->defaultValue) {
-    error(diag::atomicUnfilled, access.range, view.param->name.text).note(view.param->name.range, "declared here");
+    error(diag::atomicUnfilled, access.range, view.param->name.text)
+        .note(view.param->name.range, "declared here");
     return SemValue::error();
   }
   bool isUnsignedInt = isUnsigned(view.dtype);
-  AtomicKind kind = llvm::StringSwitch<AtomicKind>(name)
-                        .Case("atomic_add", AtomicKind::Add)
-                        .Case("atomic_max", isUnsignedInt ? AtomicKind::MaxUnsigned : AtomicKind::Max)
-                        .Case("atomic_min", isUnsignedInt ? AtomicKind::MinUnsigned : AtomicKind::Min)
-                        .Case("atomic_and", AtomicKind::And)
-                        .Case("atomic_or", AtomicKind::Or)
-                        .Case("atomic_xor", AtomicKind::Xor)
-                        .Case("atomic_xchg", AtomicKind::Exchange)
-                        .Default(AtomicKind::CompareExchange);
+  AtomicKind kind =
+      llvm::StringSwitch<AtomicKind>(name)
+          .Case("atomic_add", AtomicKind::Add)
+          .Case("atomic_max", isUnsignedInt ? AtomicKind::MaxUnsigned : AtomicKind::Max)
+          .Case("atomic_min", isUnsignedInt ? AtomicKind::MinUnsigned : AtomicKind::Min)
+          .Case("atomic_and", AtomicKind::And)
+          .Case("atomic_or", AtomicKind::Or)
+          .Case("atomic_xor", AtomicKind::Xor)
+          .Case("atomic_xchg", AtomicKind::Exchange)
+          .Default(AtomicKind::CompareExchange);
   bool adds = kind == AtomicKind::Add, extreme = name == "atomic_max" || name == "atomic_min";
   bool isNumber = isInteger(view.dtype) || (isFloat(view.dtype) && !isStorage(view.dtype));
   bool takes = adds      ? isNumber && bitWidth(view.dtype) >= 16
@@ -69,7 +76,10 @@ SemValue Elaborator::emitAtomic(const Builtin &builtin, const AccessSpec &access
                          : isInteger(view.dtype);
   if (!takes) {
     error(diag::atomicDtype, access.range, name,
-          adds ? "numbers of 16 bits or more" : extreme ? "numbers of 32 bits or more" : "integers", dtypeSpelling(view.dtype));
+          adds      ? "numbers of 16 bits or more"
+          : extreme ? "numbers of 32 bits or more"
+                    : "integers",
+          dtypeSpelling(view.dtype));
     return SemValue::error();
   }
   MemoryOrder order = MemoryOrder::Relaxed;
@@ -77,17 +87,23 @@ SemValue Elaborator::emitAtomic(const Builtin &builtin, const AccessSpec &access
   SmallVector<const Arg *> values;
   for (const Arg &arg : args.drop_front()) {
     if (arg.name == "order") {
-      auto word = wordOf<MemoryOrder>(arg.value, {{"relaxed", MemoryOrder::Relaxed}, {"acquire", MemoryOrder::Acquire},
-                                                  {"release", MemoryOrder::Release}, {"acq_rel", MemoryOrder::AcqRel}});
+      auto word = wordOf<MemoryOrder>(arg.value, {{"relaxed", MemoryOrder::Relaxed},
+                                                  {"acquire", MemoryOrder::Acquire},
+                                                  {"release", MemoryOrder::Release},
+                                                  {"acq_rel", MemoryOrder::AcqRel}});
       if (!word) {
-        error(diag::wrongOperand, arg.range, "order:", "\"relaxed\", \"acquire\", \"release\" or \"acq_rel\"", describe(arg.value));
+        error(diag::wrongOperand, arg.range,
+              "order:", "\"relaxed\", \"acquire\", \"release\" or \"acq_rel\"",
+              describe(arg.value));
         return SemValue::error();
       }
       order = *word;
     } else if (arg.name == "scope") {
-      auto word = wordOf<MemoryScope>(arg.value, {{"gpu", MemoryScope::GPU}, {"system", MemoryScope::System}});
+      auto word = wordOf<MemoryScope>(arg.value,
+                                      {{"gpu", MemoryScope::GPU}, {"system", MemoryScope::System}});
       if (!word) {
-        error(diag::wrongOperand, arg.range, "scope:", "\"gpu\" or \"system\"", describe(arg.value));
+        error(diag::wrongOperand, arg.range, "scope:", "\"gpu\" or \"system\"",
+              describe(arg.value));
         return SemValue::error();
       }
       scope = *word;
@@ -100,9 +116,11 @@ SemValue Elaborator::emitAtomic(const Builtin &builtin, const AccessSpec &access
     expected = valueToStore(access, *values.front());
   if (!value || (values.size() == 2 && !expected))
     return SemValue::error();
-  return SemValue::ofData(AtomicOp::create(builder, loc(access.range), accessType(access, view.dtype), kind, order, scope, value,
-                                           view.ssa, access.starts, access.ends, builder.getDenseI64ArrayAttr(access.sizes),
-                                           builder.getDenseI64ArrayAttr(access.steps), builder.getDenseBoolArrayAttr(access.hasEnd),
-                                           builder.getDenseBoolArrayAttr(access.inBounds), access.positions, expected, mask),
-                          view.dtype);
+  return SemValue::ofData(
+      AtomicOp::create(
+          builder, loc(access.range), accessType(access, view.dtype), kind, order, scope, value,
+          view.ssa, access.starts, access.ends, builder.getDenseI64ArrayAttr(access.sizes),
+          builder.getDenseI64ArrayAttr(access.steps), builder.getDenseBoolArrayAttr(access.hasEnd),
+          builder.getDenseBoolArrayAttr(access.inBounds), access.positions, expected, mask),
+      view.dtype);
 }

@@ -17,15 +17,18 @@ static const Arg *named(const std::vector<Arg> &args, StringRef name) {
 mlir::Value Elaborator::emitPositions(ArrayRef<int64_t> shape, int64_t axis, Location location) {
   mlir::Value zero = constantIndex(0, location);
   auto line = RankedTensorType::get({shape[axis]}, builder.getIndexType());
-  mlir::Value positions = IotaOp::create(builder, location, line, zero, builder.getI64IntegerAttr(1));
+  mlir::Value positions =
+      IotaOp::create(builder, location, line, zero, builder.getI64IntegerAttr(1));
   positions = emitCast(positions, DType::Index, DType::I32, location);
   SmallVector<int64_t> lined(shape.size(), 1);
   lined[axis] = shape[axis];
   return emitBroadcast(emitReshape(positions, lined, location), shape, location);
 }
 
-mlir::Value Elaborator::emitTakeAlong(mlir::Value tile, mlir::Value positions, int64_t axis, Location location) {
-  auto type = cast<RankedTensorType>(positions.getType()).clone(getElementTypeOrSelf(tile.getType()));
+mlir::Value Elaborator::emitTakeAlong(mlir::Value tile, mlir::Value positions, int64_t axis,
+                                      Location location) {
+  auto type =
+      cast<RankedTensorType>(positions.getType()).clone(getElementTypeOrSelf(tile.getType()));
   return TakeOp::create(builder, location, type, tile, positions, axis);
 }
 
@@ -33,14 +36,16 @@ SemValue Elaborator::callConcat(bool isStack, std::vector<Arg> &args, Range rang
   std::string what = isStack ? "'stack'" : "'concat'";
   const SemValue &list = args[0].value;
   if (list.kind != SemValue::Kind::List && !list.isTuple()) {
-    error(diag::wrongOperand, args[0].range, what, "a list of tiles such as [a, b]", describe(list));
+    error(diag::wrongOperand, args[0].range, what, "a list of tiles such as [a, b]",
+          describe(list));
     return SemValue::error();
   }
   std::vector<Arg> tiles;
   for (const SemValue &each : *list.elements) {
     bool valid = each.isNumeric() && (isStack || each.rank() > 0);
     if (!valid) {
-      error(diag::wrongOperand, args[0].range, what, isStack ? "a list of scalars or tiles" : "a list of tiles", describe(each));
+      error(diag::wrongOperand, args[0].range, what,
+            isStack ? "a list of scalars or tiles" : "a list of tiles", describe(each));
       return SemValue::error();
     }
     tiles.push_back({each, args[0].range, ""});
@@ -55,13 +60,15 @@ SemValue Elaborator::callConcat(bool isStack, std::vector<Arg> &args, Range rang
     if (!value)
       return SemValue::error();
     if (*value < -rank || *value >= rank) {
-      error(diag::badAxis, given->range, *value, "the " + std::to_string(rank) + " axes of the result")
+      error(diag::badAxis, given->range, *value,
+            "the " + std::to_string(rank) + " axes of the result")
           .secondary(args[0].range, describe(first));
       return SemValue::error();
     }
     axis = *value < 0 ? *value + rank : *value;
   } else if (rank != 1) {
-    error(diag::notConstant, args[0].range, "axis:", "none for " + describe(first)).note("name the axis: axis: 0");
+    error(diag::notConstant, args[0].range, "axis:", "none for " + describe(first))
+        .note("name the axis: axis: 0");
     return SemValue::error();
   }
   SmallVector<int64_t> shape(first.shape());
@@ -79,9 +86,11 @@ SemValue Elaborator::callConcat(bool isStack, std::vector<Arg> &args, Range rang
     for (int64_t d = 0; fits && d < rank; ++d)
       fits = d == axis || part[d] == shape[d];
     if (!fits) {
-      error(diag::shapeMismatch, args[0].range, describeShape(first.shape()), describeShape(tile.value.shape()))
+      error(diag::shapeMismatch, args[0].range, describeShape(first.shape()),
+            describeShape(tile.value.shape()))
           .note(isStack ? "stack takes tiles of one shape"
-                        : "concat takes tiles whose extents are equal but for those along axis " + std::to_string(axis));
+                        : "concat takes tiles whose extents are equal but for those along axis " +
+                              std::to_string(axis));
       return SemValue::error();
     }
     shape[axis] += part[axis];

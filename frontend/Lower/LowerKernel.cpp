@@ -1,7 +1,6 @@
 // One instance of a kernel: the tile.kernel operation, its grid and the entry of its body.
-#include "frontend/Lower/Elaborator.h"
 #include "dialect/AttributeNames.h"
-
+#include "frontend/Lower/Elaborator.h"
 
 #include <algorithm>
 
@@ -64,14 +63,17 @@ void Elaborator::emitLaunchValues(Block &block, const runtime::Kernel &record, K
       launchValues[dim.name] = constantIndex(known->second, loc(where));
       continue;
     }
-    launchValues[dim.name] = DimOp::create(builder, loc(where), builder.getIndexType(), dimAttr(context, dim));
+    launchValues[dim.name] =
+        DimOp::create(builder, loc(where), builder.getIndexType(), dimAttr(context, dim));
   }
   unsigned i = 0;
   for (const runtime::Param &param : record.params) {
     if (auto known = fixed.find(param.name); known != fixed.end())
-      launchValues[param.name] = constantIndex(known->second, loc(launchNames[param.name].declared));
+      launchValues[param.name] =
+          constantIndex(known->second, loc(launchNames[param.name].declared));
     else if (mlir::Value argument = block.getArgument(i++); launchNames.count(param.name))
-      launchValues[param.name] = emitCast(argument, fromRuntime(param.dtype), DType::Index, loc(launchNames[param.name].declared));
+      launchValues[param.name] = emitCast(argument, fromRuntime(param.dtype), DType::Index,
+                                          loc(launchNames[param.name].declared));
   }
 }
 
@@ -92,7 +94,8 @@ void Elaborator::emitGrid(KernelOp op, const runtime::Kernel &record) {
   eraseUnused(op.getGrid().front());
 }
 
-SemValue Elaborator::emitView(const runtime::Param &param, const ast::Param &decl, mlir::Value pointer) {
+SemValue Elaborator::emitView(const runtime::Param &param, const ast::Param &decl,
+                              mlir::Value pointer) {
   Location location = loc(decl.range);
   ViewValue view;
   view.dtype = fromRuntime(param.dtype);
@@ -123,7 +126,8 @@ void Elaborator::emitBody(KernelOp op, const runtime::Kernel &record) {
   Block &block = op.getBody().front();
   emitLaunchValues(block, record, op);
   for (const std::string &name : dimOrder)
-    frames.front().front()[name] = {SemValue::ofData(launchValues[name], DType::Index), false, launchNames[name].declared};
+    frames.front().front()[name] = {SemValue::ofData(launchValues[name], DType::Index), false,
+                                    launchNames[name].declared};
   std::map<std::string, std::vector<SemValue>> arrays;
   unsigned i = 0;
   for (const runtime::Param &param : record.params) {
@@ -132,8 +136,10 @@ void Elaborator::emitBody(KernelOp op, const runtime::Kernel &record) {
     SemValue value;
     // What is fixed keeps its dtype, so that the kernel type-checks with it as without.
     if (fixed.count(param.name))
-      value = SemValue::ofData(emitCast(launchValues[param.name], DType::Index, dtype, loc(decl.range)), dtype);
-    else if (mlir::Value argument = block.getArgument(i++); param.kind == runtime::Param::Kind::Tensor)
+      value = SemValue::ofData(
+          emitCast(launchValues[param.name], DType::Index, dtype, loc(decl.range)), dtype);
+    else if (mlir::Value argument = block.getArgument(i++);
+             param.kind == runtime::Param::Kind::Tensor)
       value = emitView(param, decl, argument);
     else
       value = SemValue::ofData(argument, dtype);
@@ -146,12 +152,14 @@ void Elaborator::emitBody(KernelOp op, const runtime::Kernel &record) {
   }
   if (auto *grid = kernel.clause<ast::GridClause>())
     for (auto [i, axis] : llvm::enumerate(grid->axes)) {
-      mlir::Value id = ProgramIdOp::create(builder, loc(axis.range), builder.getIndexType(), builder.getI64IntegerAttr(i));
+      mlir::Value id = ProgramIdOp::create(builder, loc(axis.range), builder.getIndexType(),
+                                           builder.getI64IntegerAttr(i));
       declare(axis.name, SemValue::ofData(id, DType::Index));
     }
   splitLoop = Range();
   lowerBlock(kernel.body, /*isKernelBody=*/true);
-  ReturnOp::create(builder, loc(kernel.body.range.isValid() ? kernel.body.range : kernel.name.range));
+  ReturnOp::create(builder,
+                   loc(kernel.body.range.isValid() ? kernel.body.range : kernel.name.range));
   eraseUnused(block);
 }
 
@@ -170,7 +178,8 @@ static void setFastMath(KernelOp op, StringRef mode) {
   });
 }
 
-bool Elaborator::elaborateInstance(const Instance &instance, const Variant &variant, runtime::Kernel &record) {
+bool Elaborator::elaborateInstance(const Instance &instance, const Variant &variant,
+                                   runtime::Kernel &record) {
   unsigned errors = reported;
   (void)chooseConfig();
   for (auto [param, value] : llvm::zip(kernel.statics, instance.values))
@@ -238,8 +247,9 @@ bool Elaborator::elaborateInstance(const Instance &instance, const Variant &vari
   }
 
   builder.setInsertionPointToEnd(module.getBody());
-  auto op = KernelOp::create(builder, loc(kernel.name.range), record.symbol, builder.getArrayAttr(paramAttrs),
-                             builder.getArrayAttr(dimAttrs), builder.getArrayAttr(constexprs));
+  auto op = KernelOp::create(builder, loc(kernel.name.range), record.symbol,
+                             builder.getArrayAttr(paramAttrs), builder.getArrayAttr(dimAttrs),
+                             builder.getArrayAttr(constexprs));
   for (NamedAttribute attribute : attributes)
     op->setAttr(attribute.getName(), attribute.getValue());
   if (!record.aliases.empty()) {

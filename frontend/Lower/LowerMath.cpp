@@ -11,7 +11,8 @@ using namespace tile;
 using ast::BinaryOp;
 
 /// Folds a call whose arguments are all numbers.
-static std::optional<SemValue> foldNumbers(StringRef name, const std::vector<Arg> &args, std::string &why) {
+static std::optional<SemValue> foldNumbers(StringRef name, const std::vector<Arg> &args,
+                                           std::string &why) {
   std::vector<Number> numbers;
   for (const Arg &arg : args) {
     if (!arg.value.isNumber())
@@ -30,7 +31,8 @@ SemValue Elaborator::callUnary(const Builtin &builtin, std::vector<Arg> &args, R
     return *folded;
   Arg &arg = args[0];
   if (!arg.value.isNumeric()) {
-    error(diag::wrongOperand, arg.range, ("'" + name + "'").str(), "a number or tile", describe(arg.value));
+    error(diag::wrongOperand, arg.range, ("'" + name + "'").str(), "a number or tile",
+          describe(arg.value));
     return SemValue::error();
   }
   if (arg.value.isInt())
@@ -46,37 +48,57 @@ SemValue Elaborator::callUnary(const Builtin &builtin, std::vector<Arg> &args, R
   }
   Location location = loc(range);
   auto compare = [&](arith::CmpFPredicate predicate, mlir::Value a, mlir::Value b) {
-    return SemValue::ofData(builder.createOrFold<arith::CmpFOp>(location, predicate, a, b), DType::Bool);
+    return SemValue::ofData(builder.createOrFold<arith::CmpFOp>(location, predicate, a, b),
+                            DType::Bool);
   };
   if (name == "isnan")
     return compare(arith::CmpFPredicate::UNO, x, x);
   if (name == "isinf" || name == "isfinite") {
     mlir::Value magnitude = builder.createOrFold<math::AbsFOp>(location, x);
-    mlir::Value infinity = constantLike(x.getType(), std::numeric_limits<double>::infinity(), location);
-    return compare(name == "isinf" ? arith::CmpFPredicate::OEQ : arith::CmpFPredicate::OLT, magnitude, infinity);
+    mlir::Value infinity =
+        constantLike(x.getType(), std::numeric_limits<double>::infinity(), location);
+    return compare(name == "isinf" ? arith::CmpFPredicate::OEQ : arith::CmpFPredicate::OLT,
+                   magnitude, infinity);
   }
   if (name == "sigmoid") {
     // 16-bit floats are computed in f32 and rounded once.
     bool isSmall = bitWidth(dtype) == 16;
     mlir::Value wide = isSmall ? emitCast(x, dtype, DType::F32, location) : x;
     mlir::Value one = constantLike(wide.getType(), 1, location);
-    mlir::Value power = builder.createOrFold<math::ExpOp>(location, builder.createOrFold<arith::NegFOp>(location, wide));
-    mlir::Value result =
-        builder.createOrFold<arith::DivFOp>(location, one, builder.createOrFold<arith::AddFOp>(location, one, power));
-    return SemValue::ofData(isSmall ? emitCast(result, DType::F32, dtype, location) : result, dtype);
+    mlir::Value power = builder.createOrFold<math::ExpOp>(
+        location, builder.createOrFold<arith::NegFOp>(location, wide));
+    mlir::Value result = builder.createOrFold<arith::DivFOp>(
+        location, one, builder.createOrFold<arith::AddFOp>(location, one, power));
+    return SemValue::ofData(isSmall ? emitCast(result, DType::F32, dtype, location) : result,
+                            dtype);
   }
   using Emit = mlir::Value (*)(OpBuilder &, Location, mlir::Value);
-#define TILE_MATH(Op) [](OpBuilder &b, Location l, mlir::Value v) -> mlir::Value { return b.createOrFold<math::Op>(l, v); }
+#define TILE_MATH(Op)                                                                              \
+  [](OpBuilder &b, Location l, mlir::Value v) -> mlir::Value {                                     \
+    return b.createOrFold<math::Op>(l, v);                                                         \
+  }
   Emit emit = llvm::StringSwitch<Emit>(name)
-                  .Case("exp", TILE_MATH(ExpOp)).Case("exp2", TILE_MATH(Exp2Op)).Case("expm1", TILE_MATH(ExpM1Op))
-                  .Case("log", TILE_MATH(LogOp)).Case("log2", TILE_MATH(Log2Op)).Case("log1p", TILE_MATH(Log1pOp))
-                  .Case("sqrt", TILE_MATH(SqrtOp)).Case("rsqrt", TILE_MATH(RsqrtOp)).Case("sin", TILE_MATH(SinOp))
-                  .Case("cos", TILE_MATH(CosOp)).Case("tan", TILE_MATH(TanOp)).Case("tanh", TILE_MATH(TanhOp))
-                  .Case("erf", TILE_MATH(ErfOp)).Case("floor", TILE_MATH(FloorOp)).Case("ceil", TILE_MATH(CeilOp))
-                  .Case("round", TILE_MATH(RoundEvenOp)).Case("trunc", TILE_MATH(TruncOp))
+                  .Case("exp", TILE_MATH(ExpOp))
+                  .Case("exp2", TILE_MATH(Exp2Op))
+                  .Case("expm1", TILE_MATH(ExpM1Op))
+                  .Case("log", TILE_MATH(LogOp))
+                  .Case("log2", TILE_MATH(Log2Op))
+                  .Case("log1p", TILE_MATH(Log1pOp))
+                  .Case("sqrt", TILE_MATH(SqrtOp))
+                  .Case("rsqrt", TILE_MATH(RsqrtOp))
+                  .Case("sin", TILE_MATH(SinOp))
+                  .Case("cos", TILE_MATH(CosOp))
+                  .Case("tan", TILE_MATH(TanOp))
+                  .Case("tanh", TILE_MATH(TanhOp))
+                  .Case("erf", TILE_MATH(ErfOp))
+                  .Case("floor", TILE_MATH(FloorOp))
+                  .Case("ceil", TILE_MATH(CeilOp))
+                  .Case("round", TILE_MATH(RoundEvenOp))
+                  .Case("trunc", TILE_MATH(TruncOp))
                   .Default(nullptr);
 #undef TILE_MATH
-  return emit ? SemValue::ofData(emit(builder, location, x), dtype) : later(range, "the built-in '" + name + "'");
+  return emit ? SemValue::ofData(emit(builder, location, x), dtype)
+              : later(range, "the built-in '" + name + "'");
 }
 
 SemValue Elaborator::callBinary(const Builtin &builtin, std::vector<Arg> &args, Range range) {
@@ -99,8 +121,9 @@ SemValue Elaborator::callBinary(const Builtin &builtin, std::vector<Arg> &args, 
     return SemValue::error();
   bool floats = isFloat(dtype);
   const char *needs = name == "pow" ? (floats ? nullptr : "floats")
-                      : name == "mulhi" || name == "cdiv" ? (isInteger(dtype) ? nullptr : "integers")
-                                                          : (dtype != DType::Bool ? nullptr : "numbers");
+                      : name == "mulhi" || name == "cdiv"
+                          ? (isInteger(dtype) ? nullptr : "integers")
+                          : (dtype != DType::Bool ? nullptr : "numbers");
   if (needs) {
     error(diag::wrongOperand, range, ("'" + name + "'").str(), needs, dtypeSpelling(dtype));
     return SemValue::error();
@@ -111,8 +134,11 @@ SemValue Elaborator::callBinary(const Builtin &builtin, std::vector<Arg> &args, 
   Location location = loc(range);
   mlir::Value result;
   if ((name == "minnum" || name == "maxnum") && floats) {
-    // arith.minnumf leaves the sign of a zero open, so that it differs between a loop's vector part and its rest.
-    auto isNan = [&](mlir::Value x) { return builder.createOrFold<arith::CmpFOp>(location, arith::CmpFPredicate::UNO, x, x); };
+    // arith.minnumf leaves the sign of a zero open, so that it differs between a loop's vector part
+    // and its rest.
+    auto isNan = [&](mlir::Value x) {
+      return builder.createOrFold<arith::CmpFOp>(location, arith::CmpFPredicate::UNO, x, x);
+    };
     result = emitMinMax(name == "maxnum", a, b, dtype, location);
     result = builder.createOrFold<arith::SelectOp>(location, isNan(b), a, result);
     result = builder.createOrFold<arith::SelectOp>(location, isNan(a), b, result);
@@ -127,11 +153,13 @@ SemValue Elaborator::callBinary(const Builtin &builtin, std::vector<Arg> &args, 
   return SemValue::ofData(result, dtype);
 }
 
-/// The upper half of a product. In operations of one result each: tiles of operations with several have no layout on GPUs.
-/// 64 bits by the halves of the factors, as in H. S. Warren, Hacker's Delight, 8-2.
+/// The upper half of a product. In operations of one result each: tiles of operations with several
+/// have no layout on GPUs. 64 bits by the halves of the factors, as in H. S. Warren, Hacker's
+/// Delight, 8-2.
 mlir::Value Elaborator::emitMulHigh(mlir::Value a, mlir::Value b, DType dtype, Location location) {
   if (dtype == DType::Index)
-    return emitCast(emitMulHigh(emitCast(a, dtype, DType::I64, location), emitCast(b, dtype, DType::I64, location), DType::I64, location),
+    return emitCast(emitMulHigh(emitCast(a, dtype, DType::I64, location),
+                                emitCast(b, dtype, DType::I64, location), DType::I64, location),
                     DType::I64, dtype, location);
   mlir::Type type = a.getType(), element = getElementTypeOrSelf(type);
   unsigned width = element.getIntOrFloatBitWidth();
@@ -141,21 +169,31 @@ mlir::Value Elaborator::emitMulHigh(mlir::Value a, mlir::Value b, DType dtype, L
       attr = DenseElementsAttr::get(tensor, mlir::Attribute(attr));
     return constant(attr, location);
   };
-  auto add = [&](mlir::Value x, mlir::Value y) { return builder.createOrFold<arith::AddIOp>(location, x, y); };
-  auto multiply = [&](mlir::Value x, mlir::Value y) { return builder.createOrFold<arith::MulIOp>(location, x, y); };
+  auto add = [&](mlir::Value x, mlir::Value y) {
+    return builder.createOrFold<arith::AddIOp>(location, x, y);
+  };
+  auto multiply = [&](mlir::Value x, mlir::Value y) {
+    return builder.createOrFold<arith::MulIOp>(location, x, y);
+  };
   if (width < 64) {
     mlir::Type wide = builder.getIntegerType(2 * width);
     if (auto tensor = dyn_cast<RankedTensorType>(type))
       wide = tensor.clone(wide);
     auto extend = [&](mlir::Value x) -> mlir::Value {
-      return isUnsigned(dtype) ? builder.createOrFold<arith::ExtUIOp>(location, wide, x) : builder.createOrFold<arith::ExtSIOp>(location, wide, x);
+      return isUnsigned(dtype) ? builder.createOrFold<arith::ExtUIOp>(location, wide, x)
+                               : builder.createOrFold<arith::ExtSIOp>(location, wide, x);
     };
     mlir::Value product = multiply(extend(a), extend(b));
-    return builder.createOrFold<arith::TruncIOp>(location, type, builder.createOrFold<arith::ShRUIOp>(location, product, constantOf(wide, width)));
+    return builder.createOrFold<arith::TruncIOp>(
+        location, type,
+        builder.createOrFold<arith::ShRUIOp>(location, product, constantOf(wide, width)));
   }
-  mlir::Value half = constantOf(type, 32), mask = constantOf(type, 0xffffffff), zero = constantOf(type, 0);
+  mlir::Value half = constantOf(type, 32), mask = constantOf(type, 0xffffffff),
+              zero = constantOf(type, 0);
   auto low = [&](mlir::Value x) { return builder.createOrFold<arith::AndIOp>(location, x, mask); };
-  auto high = [&](mlir::Value x) { return builder.createOrFold<arith::ShRUIOp>(location, x, half); };
+  auto high = [&](mlir::Value x) {
+    return builder.createOrFold<arith::ShRUIOp>(location, x, half);
+  };
   mlir::Value carry = add(multiply(high(a), low(b)), high(multiply(low(a), low(b))));
   mlir::Value middle = add(multiply(low(a), high(b)), low(carry));
   mlir::Value result = add(add(multiply(high(a), high(b)), high(carry)), high(middle));
@@ -163,7 +201,8 @@ mlir::Value Elaborator::emitMulHigh(mlir::Value a, mlir::Value b, DType dtype, L
     return result;
   // A negative factor counts as 2^64 more than it is.
   for (auto [x, y] : {std::pair(a, b), std::pair(b, a)}) {
-    mlir::Value isNegative = builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::slt, x, zero);
+    mlir::Value isNegative =
+        builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::slt, x, zero);
     mlir::Value excess = builder.createOrFold<arith::SelectOp>(location, isNegative, y, zero);
     result = builder.createOrFold<arith::SubIOp>(location, result, excess);
   }
@@ -203,21 +242,27 @@ SemValue Elaborator::callElement(const Builtin &builtin, std::vector<Arg> &args,
       return args[0].value;
     if (floats)
       return SemValue::ofData(builder.createOrFold<math::AbsFOp>(location, x), dtype);
-    mlir::Value negative = builder.createOrFold<arith::SubIOp>(location, constantLike(type, 0, location), x);
-    return SemValue::ofData(builder.createOrFold<arith::MaxSIOp>(location, x, negative), dtype); // the lowest stays itself
+    mlir::Value negative =
+        builder.createOrFold<arith::SubIOp>(location, constantLike(type, 0, location), x);
+    return SemValue::ofData(builder.createOrFold<arith::MaxSIOp>(location, x, negative),
+                            dtype); // the lowest stays itself
   }
   if (name == "sign") {
     if (!floats && !integers)
       return needs("numbers");
-    mlir::Value zero = constantLike(type, 0, location), one = constantLike(type, 1, location), minus = constantLike(type, -1, location);
+    mlir::Value zero = constantLike(type, 0, location), one = constantLike(type, 1, location),
+                minus = constantLike(type, -1, location);
     if (integers) {
-      mlir::Value raised = isUnsigned(dtype) ? x : builder.createOrFold<arith::MaxSIOp>(location, x, minus);
+      mlir::Value raised =
+          isUnsigned(dtype) ? x : builder.createOrFold<arith::MaxSIOp>(location, x, minus);
       return SemValue::ofData(emitMinMax(/*isMax=*/false, raised, one, dtype, location), dtype);
     }
     mlir::Value positive = emitBinary(BinaryOp::gt, x, zero, dtype, location),
                 negative = emitBinary(BinaryOp::lt, x, zero, dtype, location);
-    mlir::Value inner = builder.createOrFold<arith::SelectOp>(location, negative, minus, x); // zeros and NaN stay
-    return SemValue::ofData(builder.createOrFold<arith::SelectOp>(location, positive, one, inner), dtype);
+    mlir::Value inner =
+        builder.createOrFold<arith::SelectOp>(location, negative, minus, x); // zeros and NaN stay
+    return SemValue::ofData(builder.createOrFold<arith::SelectOp>(location, positive, one, inner),
+                            dtype);
   }
   if (name == "clamp") {
     if (!floats && !integers)
@@ -230,7 +275,9 @@ SemValue Elaborator::callElement(const Builtin &builtin, std::vector<Arg> &args,
   if (name == "fma") {
     if (!floats)
       return needs("floats");
-    return SemValue::ofData(builder.createOrFold<math::FmaOp>(location, x, args[1].value.ssa, args[2].value.ssa), dtype);
+    return SemValue::ofData(
+        builder.createOrFold<math::FmaOp>(location, x, args[1].value.ssa, args[2].value.ssa),
+        dtype);
   }
   if (!integers)
     return needs("integers");
@@ -241,14 +288,16 @@ SemValue Elaborator::callElement(const Builtin &builtin, std::vector<Arg> &args,
     x = emitCast(x, dtype, DType::I64, location);
   mlir::Value counted = name == "clz" ? builder.createOrFold<math::CountLeadingZerosOp>(location, x)
                                       : builder.createOrFold<math::CtPopOp>(location, x);
-  return SemValue::ofData(isIndex ? emitCast(counted, DType::I64, dtype, location) : counted, dtype);
+  return SemValue::ofData(isIndex ? emitCast(counted, DType::I64, dtype, location) : counted,
+                          dtype);
 }
 
 SemValue Elaborator::callWhere(std::vector<Arg> &args, Range range) {
   SemValue &condition = args[0].value;
   bool isBool = condition.isBoolNumber() || (condition.isData() && condition.dtype == DType::Bool);
   if (!isBool) {
-    error(diag::wrongOperand, args[0].range, "the condition of 'where'", "a bool", describe(condition));
+    error(diag::wrongOperand, args[0].range, "the condition of 'where'", "a bool",
+          describe(condition));
     return SemValue::error();
   }
   // All at compile time: the result stays a number.
@@ -262,7 +311,7 @@ SemValue Elaborator::callWhere(std::vector<Arg> &args, Range range) {
     return SemValue::error();
   if (known)
     return args[taken ? 1 : 2].value;
-  return SemValue::ofData(
-      builder.createOrFold<arith::SelectOp>(loc(range), condition.ssa, args[1].value.ssa, args[2].value.ssa),
-      args[1].value.dtype);
+  return SemValue::ofData(builder.createOrFold<arith::SelectOp>(
+                              loc(range), condition.ssa, args[1].value.ssa, args[2].value.ssa),
+                          args[1].value.dtype);
 }

@@ -1,7 +1,8 @@
 // Built-ins that order and count elements: sort, topk, histogram.
 //
-// Elements become integers whose signed order is the one wanted, packed above their positions into distinct integers, which
-// any network sorts stably; what is wanted is then read at the positions that come out.
+// Elements become integers whose signed order is the one wanted, packed above their positions into
+// distinct integers, which any network sorts stably; what is wanted is then read at the positions
+// that come out.
 #include "frontend/Lower/Elaborator.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -12,11 +13,14 @@ using namespace tile;
 
 /// A tile of one integer.
 static mlir::Value filled(OpBuilder &builder, Type type, APInt value, Location location) {
-  auto attr = DenseElementsAttr::get(cast<RankedTensorType>(type), Attribute(IntegerAttr::get(getElementTypeOrSelf(type), value)));
+  auto attr = DenseElementsAttr::get(
+      cast<RankedTensorType>(type), Attribute(IntegerAttr::get(getElementTypeOrSelf(type), value)));
   return arith::ConstantOp::create(builder, location, attr);
 }
 static mlir::Value filled(OpBuilder &builder, Type type, uint64_t value, Location location) {
-  return filled(builder, type, APInt(getElementTypeOrSelf(type).getIntOrFloatBitWidth(), value, /*isSigned=*/false, /*implicitTrunc=*/true),
+  return filled(builder, type,
+                APInt(getElementTypeOrSelf(type).getIntOrFloatBitWidth(), value, /*isSigned=*/false,
+                      /*implicitTrunc=*/true),
                 location);
 }
 
@@ -28,12 +32,15 @@ mlir::Value Elaborator::emitSortKeys(const SemValue &tile, bool descending, Loca
                        : dtype == DType::Index ? emitCast(tile.ssa, dtype, DType::I64, location)
                                                : tile.ssa;
     if (isUnsigned(dtype)) // with the top bit flipped, signed order is unsigned order
-      keys = builder.createOrFold<arith::XOrIOp>(location, keys, signBitLike(keys.getType(), location));
+      keys = builder.createOrFold<arith::XOrIOp>(location, keys,
+                                                 signBitLike(keys.getType(), location));
     if (descending) // ~x: unlike -x it does not overflow
-      keys = builder.createOrFold<arith::XOrIOp>(location, keys, filled(builder, keys.getType(), ~uint64_t(0), location));
+      keys = builder.createOrFold<arith::XOrIOp>(
+          location, keys, filled(builder, keys.getType(), ~uint64_t(0), location));
     return keys;
   }
-  // Sign and magnitude of the bits as a number; both zeros are 0. Integers alone, so that no flag of floats matters.
+  // Sign and magnitude of the bits as a number; both zeros are 0. Integers alone, so that no flag
+  // of floats matters.
   unsigned bits = bitWidth(dtype);
   Type integers = type.clone(builder.getIntegerType(bits));
   mlir::Value raw = builder.createOrFold<arith::BitcastOp>(location, integers, tile.ssa);
@@ -41,16 +48,21 @@ mlir::Value Elaborator::emitSortKeys(const SemValue &tile, bool descending, Loca
   mlir::Value largest = filled(builder, integers, APInt::getSignedMaxValue(bits), location);
   mlir::Value magnitude = builder.createOrFold<arith::AndIOp>(location, raw, largest);
   mlir::Value negated = builder.createOrFold<arith::SubIOp>(location, zero, magnitude);
-  mlir::Value isNegative = builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::slt, raw, zero);
-  mlir::Value keys = descending ? builder.createOrFold<arith::SelectOp>(location, isNegative, magnitude, negated)
-                                : builder.createOrFold<arith::SelectOp>(location, isNegative, negated, magnitude);
-  APInt infinity = llvm::APFloat::getInf(cast<FloatType>(type.getElementType()).getFloatSemantics()).bitcastToAPInt();
-  mlir::Value isNaN = builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::sgt, magnitude,
-                                                          filled(builder, integers, infinity, location));
+  mlir::Value isNegative =
+      builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::slt, raw, zero);
+  mlir::Value keys =
+      descending ? builder.createOrFold<arith::SelectOp>(location, isNegative, magnitude, negated)
+                 : builder.createOrFold<arith::SelectOp>(location, isNegative, negated, magnitude);
+  APInt infinity = llvm::APFloat::getInf(cast<FloatType>(type.getElementType()).getFloatSemantics())
+                       .bitcastToAPInt();
+  mlir::Value isNaN =
+      builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::sgt, magnitude,
+                                          filled(builder, integers, infinity, location));
   return builder.createOrFold<arith::SelectOp>(location, isNaN, largest, keys);
 }
 
-mlir::Value Elaborator::emitSortedPositions(mlir::Value keys, int64_t axis, int64_t count, Location location) {
+mlir::Value Elaborator::emitSortedPositions(mlir::Value keys, int64_t axis, int64_t count,
+                                            Location location) {
   auto type = cast<RankedTensorType>(keys.getType());
   SmallVector<int64_t> shape(type.getShape());
   int64_t extent = shape[axis];
@@ -58,11 +70,13 @@ mlir::Value Elaborator::emitSortedPositions(mlir::Value keys, int64_t axis, int6
   if (extent == 1)
     return filled(builder, type.clone(builder.getI32Type()), 0, location);
   if (bits == 64) { // by the lower half, then stably by the upper one
-    mlir::Value mask = filled(builder, type, 0xffffffff, location), half = filled(builder, type, 32, location);
+    mlir::Value mask = filled(builder, type, 0xffffffff, location),
+                half = filled(builder, type, 32, location);
     mlir::Value low = builder.createOrFold<arith::AndIOp>(location, keys, mask);
     mlir::Value first = emitPacked(low, axis, extent, location);
     mlir::Value high = builder.createOrFold<arith::ShRSIOp>(location, keys, half);
-    mlir::Value second = emitPacked(emitTakeAlong(high, first, axis, location), axis, count, location);
+    mlir::Value second =
+        emitPacked(emitTakeAlong(high, first, axis, location), axis, count, location);
     return emitTakeAlong(first, second, axis, location);
   }
   Type wide = type.clone(builder.getIntegerType(bits + positionBits <= 32 ? 32 : 64));
@@ -71,7 +85,8 @@ mlir::Value Elaborator::emitSortedPositions(mlir::Value keys, int64_t axis, int6
   return emitPacked(keys, axis, count, location);
 }
 
-mlir::Value Elaborator::emitPacked(mlir::Value keys, int64_t axis, int64_t count, Location location) {
+mlir::Value Elaborator::emitPacked(mlir::Value keys, int64_t axis, int64_t count,
+                                   Location location) {
   auto type = cast<RankedTensorType>(keys.getType());
   SmallVector<int64_t> shape(type.getShape());
   int64_t extent = shape[axis];
@@ -79,11 +94,14 @@ mlir::Value Elaborator::emitPacked(mlir::Value keys, int64_t axis, int64_t count
   mlir::Value positions = emitPositions(shape, axis, location);
   if (positions.getType() != type)
     positions = builder.createOrFold<arith::ExtUIOp>(location, type, positions);
-  mlir::Value packed = builder.createOrFold<arith::ShLIOp>(location, keys, filled(builder, type, positionBits, location));
+  mlir::Value packed = builder.createOrFold<arith::ShLIOp>(
+      location, keys, filled(builder, type, positionBits, location));
   packed = builder.createOrFold<arith::OrIOp>(location, packed, positions);
-  packed = SortOp::create(builder, location, type, packed, axis, count < extent ? builder.getI64IntegerAttr(count) : IntegerAttr());
+  packed = SortOp::create(builder, location, type, packed, axis,
+                          count < extent ? builder.getI64IntegerAttr(count) : IntegerAttr());
   if (count < extent) {
-    SmallVector<OpFoldResult> offsets(shape.size(), builder.getIndexAttr(0)), steps(shape.size(), builder.getIndexAttr(1)), sizes;
+    SmallVector<OpFoldResult> offsets(shape.size(), builder.getIndexAttr(0)),
+        steps(shape.size(), builder.getIndexAttr(1)), sizes;
     shape[axis] = count;
     for (int64_t size : shape)
       sizes.push_back(builder.getIndexAttr(size));
@@ -92,7 +110,9 @@ mlir::Value Elaborator::emitPacked(mlir::Value keys, int64_t axis, int64_t count
   mlir::Value mask = filled(builder, packed.getType(), (uint64_t(1) << positionBits) - 1, location);
   packed = builder.createOrFold<arith::AndIOp>(location, packed, mask);
   Type narrow = cast<RankedTensorType>(packed.getType()).clone(builder.getI32Type());
-  return packed.getType() == narrow ? packed : builder.createOrFold<arith::TruncIOp>(location, narrow, packed);
+  return packed.getType() == narrow
+             ? packed
+             : builder.createOrFold<arith::TruncIOp>(location, narrow, packed);
 }
 
 /// The argument of that name, or null.
@@ -121,7 +141,8 @@ SemValue Elaborator::callSort(std::vector<Arg> &args, Range range) {
     tiles.push_back({operand.value, operand.range, ""});
   for (const Arg &tile : tiles)
     if (!tile.value.isData()) {
-      error(diag::wrongOperand, tile.range, "'sort'", "a tile or a tuple of tiles", describe(tile.value));
+      error(diag::wrongOperand, tile.range, "'sort'", "a tile or a tuple of tiles",
+            describe(tile.value));
       return SemValue::error();
     }
   if (refuseStorage(tiles[0].value.dtype, operand.range, "'sort'") || !unifyShapes(tiles, range))
@@ -139,7 +160,8 @@ SemValue Elaborator::callSort(std::vector<Arg> &args, Range range) {
   mlir::Value positions = emitSortedPositions(keys, *axis, first.shape()[*axis], location);
   std::vector<SemValue> results;
   for (const Arg &tile : tiles)
-    results.push_back(SemValue::ofData(emitTakeAlong(tile.value.ssa, positions, *axis, location), tile.value.dtype));
+    results.push_back(SemValue::ofData(emitTakeAlong(tile.value.ssa, positions, *axis, location),
+                                       tile.value.dtype));
   return results.size() == 1 ? results[0] : SemValue::ofTuple(std::move(results));
 }
 
@@ -152,22 +174,27 @@ SemValue Elaborator::callTopk(std::vector<Arg> &args, Range range) {
   if (refuseStorage(source.dtype, args[0].range, "'topk'"))
     return SemValue::error();
   // Rows, unless another axis is named.
-  std::optional<int64_t> axis = named(args, "axis") ? evalAxis(args, source, args[0].range) : std::optional(source.rank() - 1);
-  std::optional<int64_t> count = axis ? constInt(args[1].value, args[1].range, "the count of 'topk'") : std::nullopt;
+  std::optional<int64_t> axis = named(args, "axis") ? evalAxis(args, source, args[0].range)
+                                                    : std::optional(source.rank() - 1);
+  std::optional<int64_t> count =
+      axis ? constInt(args[1].value, args[1].range, "the count of 'topk'") : std::nullopt;
   if (!count)
     return SemValue::error();
   int64_t extent = source.shape()[*axis];
   if (*count < 1 || *count > extent) {
-    error(diag::wrongOperand, args[1].range, "the count of 'topk'", "1 to " + std::to_string(extent) + ", the extent of axis " + std::to_string(*axis),
+    error(diag::wrongOperand, args[1].range, "the count of 'topk'",
+          "1 to " + std::to_string(extent) + ", the extent of axis " + std::to_string(*axis),
           std::to_string(*count))
         .secondary(args[0].range, describe(source));
     return SemValue::error();
   }
   Location location = loc(range);
-  mlir::Value positions = emitSortedPositions(emitSortKeys(source, /*descending=*/true, location), *axis, *count, location);
+  mlir::Value positions = emitSortedPositions(emitSortKeys(source, /*descending=*/true, location),
+                                              *axis, *count, location);
   mlir::Value values = emitTakeAlong(source.ssa, positions, *axis, location);
-  return SemValue::ofTuple({SemValue::ofData(values, source.dtype),
-                            SemValue::ofData(emitCast(positions, DType::I32, DType::Index, location), DType::Index)});
+  return SemValue::ofTuple(
+      {SemValue::ofData(values, source.dtype),
+       SemValue::ofData(emitCast(positions, DType::I32, DType::Index, location), DType::Index)});
 }
 
 SemValue Elaborator::callHistogram(std::vector<Arg> &args, Range range) {
@@ -182,24 +209,28 @@ SemValue Elaborator::callHistogram(std::vector<Arg> &args, Range range) {
   Location location = loc(range);
   // As i32, where what is no bin stays none: of wider integers these become -1.
   DType dtype = source.dtype;
-  mlir::Value x = emitReshape(source.ssa, source.rank() ? source.shape() : ArrayRef<int64_t>{1}, location);
+  mlir::Value x =
+      emitReshape(source.ssa, source.rank() ? source.shape() : ArrayRef<int64_t>{1}, location);
   if (bitWidth(dtype) > 32) {
     x = emitCast(x, dtype, DType::I64, location);
     mlir::Value none = filled(builder, x.getType(), APInt::getAllOnes(64), location);
-    mlir::Value isBin = builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::ult, x,
-                                                            filled(builder, x.getType(), uint64_t(*count), location));
+    mlir::Value isBin = builder.createOrFold<arith::CmpIOp>(
+        location, arith::CmpIPredicate::ult, x,
+        filled(builder, x.getType(), uint64_t(*count), location));
     x = builder.createOrFold<arith::SelectOp>(location, isBin, x, none);
     dtype = DType::I64;
   }
   x = emitCast(x, dtype, DType::I32, location);
   if (const Arg *given = named(args, "mask")) {
-    bool isBool = given->value.isBoolNumber() || (given->value.isData() && given->value.dtype == DType::Bool);
+    bool isBool =
+        given->value.isBoolNumber() || (given->value.isData() && given->value.dtype == DType::Bool);
     if (!isBool) {
       error(diag::wrongOperand, given->range, "mask:", "a bool tile", describe(given->value));
       return SemValue::error();
     }
     mlir::Value mask = toDtype(given->value, DType::Bool, given->range);
-    Arg pair[] = {{SemValue::ofData(x, DType::I32), args[0].range, ""}, {SemValue::ofData(mask, DType::Bool), given->range, ""}};
+    Arg pair[] = {{SemValue::ofData(x, DType::I32), args[0].range, ""},
+                  {SemValue::ofData(mask, DType::Bool), given->range, ""}};
     if (!unifyShapes(pair, given->range))
       return SemValue::error();
     x = pair[0].value.ssa;
@@ -212,5 +243,7 @@ SemValue Elaborator::callHistogram(std::vector<Arg> &args, Range range) {
 
 SemValue Elaborator::callOrder(const Builtin &builtin, std::vector<Arg> &args, Range range) {
   StringRef name = builtin.name;
-  return name == "sort" ? callSort(args, range) : name == "topk" ? callTopk(args, range) : callHistogram(args, range);
+  return name == "sort"   ? callSort(args, range)
+         : name == "topk" ? callTopk(args, range)
+                          : callHistogram(args, range);
 }

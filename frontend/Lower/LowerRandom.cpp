@@ -1,4 +1,5 @@
-// Random numbers: words of a counter-based generator at positions, and the distributions made from them.
+// Random numbers: words of a counter-based generator at positions, and the distributions made from
+// them.
 #include "frontend/Lower/Elaborator.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -13,23 +14,27 @@ static Type withElement(Type like, Type element) {
 }
 
 mlir::Value Elaborator::emitRandomBits(mlir::Value seed, mlir::Value position, Location location) {
-  return RandomBitsOp::create(builder, location, withElement(position.getType(), builder.getI32Type()), seed, position);
+  return RandomBitsOp::create(
+      builder, location, withElement(position.getType(), builder.getI32Type()), seed, position);
 }
 
 /// The upper 24 bits as a multiple of 2^-24: every value is exact, and 1 is none of them.
 mlir::Value Elaborator::emitUniform(mlir::Value bits, Location location) {
   Type floats = withElement(bits.getType(), builder.getF32Type());
-  mlir::Value upper = arith::ShRUIOp::create(builder, location, bits, constantLike(bits.getType(), 8, location));
+  mlir::Value upper =
+      arith::ShRUIOp::create(builder, location, bits, constantLike(bits.getType(), 8, location));
   mlir::Value number = arith::SIToFPOp::create(builder, location, floats, upper);
   return arith::MulFOp::create(builder, location, number, constantLike(floats, 0x1p-24, location));
 }
 
-/// Box and Muller's method on the pair of words that position p belongs to: the even one gives the radius
-/// sqrt(-2 ln u), the odd one the angle; even positions take the cosine, odd ones the sine. Absolute error below 2e-6.
+/// Box and Muller's method on the pair of words that position p belongs to: the even one gives the
+/// radius sqrt(-2 ln u), the odd one the angle; even positions take the cosine, odd ones the sine.
+/// Absolute error below 2e-6.
 mlir::Value Elaborator::emitNormal(mlir::Value seed, mlir::Value position, Location location) {
   mlir::Value one = constantLike(position.getType(), 1, location);
   mlir::Value own = emitRandomBits(seed, position, location);
-  mlir::Value other = emitRandomBits(seed, arith::XOrIOp::create(builder, location, position, one), location);
+  mlir::Value other =
+      emitRandomBits(seed, arith::XOrIOp::create(builder, location, position, one), location);
   mlir::Value low = arith::AndIOp::create(builder, location, position, one);
   mlir::Value isEven = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, low, one);
   mlir::Value radiusBits = arith::SelectOp::create(builder, location, isEven, own, other);
@@ -41,23 +46,29 @@ mlir::Value Elaborator::emitNormal(mlir::Value seed, mlir::Value position, Locat
   // u = (word + 1/2) / 2^32, in (0, 1].
   mlir::Value u = arith::UIToFPOp::create(builder, location, floats, radiusBits);
   u = math::FmaOp::create(builder, location, u, number(0x1p-32), number(0x1p-33));
-  mlir::Value radius = arith::MulFOp::create(builder, location, math::LogOp::create(builder, location, u), number(-2.0));
+  mlir::Value radius = arith::MulFOp::create(
+      builder, location, math::LogOp::create(builder, location, u), number(-2.0));
   radius = math::SqrtOp::create(builder, location, radius);
 
-  // The angle is word * 2 pi / 2^32: a quarter turn makes a cosine a sine, and sin(pi - x) = sin(x) brings it to the
-  // right half, all in integers that wrap around.
+  // The angle is word * 2 pi / 2^32: a quarter turn makes a cosine a sine, and sin(pi - x) = sin(x)
+  // brings it to the right half, all in integers that wrap around.
   mlir::Value quarter = arith::AddIOp::create(builder, location, angleBits, word(0x40000000));
   mlir::Value angle = arith::SelectOp::create(builder, location, isEven, quarter, angleBits);
   mlir::Value doubled = arith::ShLIOp::create(builder, location, angle, word(1));
   mlir::Value differ = arith::XOrIOp::create(builder, location, angle, doubled);
-  mlir::Value isLeft = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, differ, word(0));
+  mlir::Value isLeft =
+      arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, differ, word(0));
   mlir::Value mirrored = arith::SubIOp::create(builder, location, word(INT32_MIN), angle);
   angle = arith::SelectOp::create(builder, location, isLeft, mirrored, angle);
   mlir::Value t = arith::SIToFPOp::create(builder, location, floats, angle);
-  t = arith::MulFOp::create(builder, location, t, number(0x1p-31)); // in halves of a turn: [-1/2, 1/2]
-  // sin(pi t) / t as a polynomial in t^2, least squares on Chebyshev nodes of [0, 1/4]; error 1.8e-7.
-  static const double coefficients[] = {0.07765766233205795, -0.598291277885437, 2.550077438354492, -5.167710304260254, 3.1415927410125732};
-  mlir::Value square = arith::MulFOp::create(builder, location, t, t), sine = number(coefficients[0]);
+  t = arith::MulFOp::create(builder, location, t,
+                            number(0x1p-31)); // in halves of a turn: [-1/2, 1/2]
+  // sin(pi t) / t as a polynomial in t^2, least squares on Chebyshev nodes of [0, 1/4];
+  // error 1.8e-7.
+  static const double coefficients[] = {0.07765766233205795, -0.598291277885437, 2.550077438354492,
+                                        -5.167710304260254, 3.1415927410125732};
+  mlir::Value square = arith::MulFOp::create(builder, location, t, t),
+              sine = number(coefficients[0]);
   for (double coefficient : llvm::drop_begin(coefficients))
     sine = math::FmaOp::create(builder, location, sine, square, number(coefficient));
   sine = arith::MulFOp::create(builder, location, sine, t);
@@ -79,14 +90,17 @@ SemValue Elaborator::emitRandInt(mlir::Value bits, MutableArrayRef<Arg> bounds, 
     return SemValue::error();
   mlir::Value low = operands[1].value.ssa, high = operands[2].value.ssa;
   // Both bounds as 64 bits, where neither the distance nor its product with 32 bits is lost.
-  mlir::Value wideLow = emitCast(low, dtype, DType::I64, location), wideHigh = emitCast(high, dtype, DType::I64, location);
+  mlir::Value wideLow = emitCast(low, dtype, DType::I64, location),
+              wideHigh = emitCast(high, dtype, DType::I64, location);
   mlir::Value width = arith::SubIOp::create(builder, location, wideHigh, wideLow);
   auto predicate = isUnsigned(dtype) ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::sgt;
   mlir::Value isOpen = arith::CmpIOp::create(builder, location, predicate, wideHigh, wideLow);
-  width = arith::SelectOp::create(builder, location, isOpen, width, constantLike(width.getType(), 0, location));
+  width = arith::SelectOp::create(builder, location, isOpen, width,
+                                  constantLike(width.getType(), 0, location));
   mlir::Value offset = emitCast(operands[0].value.ssa, DType::U32, DType::I64, location);
   offset = arith::MulIOp::create(builder, location, offset, width);
-  offset = arith::ShRUIOp::create(builder, location, offset, constantLike(width.getType(), 32, location));
+  offset = arith::ShRUIOp::create(builder, location, offset,
+                                  constantLike(width.getType(), 32, location));
   mlir::Value result = arith::AddIOp::create(builder, location, wideLow, offset);
   return SemValue::ofData(emitCast(result, DType::I64, dtype, location), dtype);
 }
@@ -95,20 +109,26 @@ SemValue Elaborator::callRandom(const Builtin &builtin, std::vector<Arg> &args, 
   StringRef name = builtin.name;
   Location location = loc(range);
   Arg &seedArg = args[0], &positionArg = args[1];
-  auto isInt = [](const SemValue &value) { return value.isInt() || (value.isData() && isInteger(value.dtype)); };
+  auto isInt = [](const SemValue &value) {
+    return value.isInt() || (value.isData() && isInteger(value.dtype));
+  };
   if (!isInt(seedArg.value) || seedArg.value.rank() != 0) {
-    error(diag::wrongOperand, seedArg.range, ("the seed of '" + name + "'").str(), "an integer scalar", describe(seedArg.value));
+    error(diag::wrongOperand, seedArg.range, ("the seed of '" + name + "'").str(),
+          "an integer scalar", describe(seedArg.value));
     return SemValue::error();
   }
   if (!isInt(positionArg.value)) {
-    DiagnosticBuilder report = error(diag::wrongOperand, positionArg.range, ("the positions of '" + name + "'").str(),
-                                     "an integer, or a tile of integers", describe(positionArg.value));
+    DiagnosticBuilder report =
+        error(diag::wrongOperand, positionArg.range, ("the positions of '" + name + "'").str(),
+              "an integer, or a tile of integers", describe(positionArg.value));
     if (positionArg.value.isRange())
       report.note("iota(r) makes a tile of an index range's positions");
     return SemValue::error();
   }
   auto wide = [&](Arg &arg) -> mlir::Value {
-    SemValue value = arg.value.isInt() ? SemValue::ofData(toDtype(arg.value, DType::I64, arg.range), DType::I64) : arg.value;
+    SemValue value = arg.value.isInt()
+                         ? SemValue::ofData(toDtype(arg.value, DType::I64, arg.range), DType::I64)
+                         : arg.value;
     return value.ssa ? emitCast(value.ssa, value.dtype, DType::I64, location) : mlir::Value();
   };
   mlir::Value seed = wide(seedArg), position = wide(positionArg);

@@ -1,4 +1,5 @@
-// Built-ins along an axis of a tile: scans and reductions with any associative function, and reading at positions of the run.
+// Built-ins along an axis of a tile: scans and reductions with any associative function, and
+// reading at positions of the run.
 #include "frontend/Lower/Elaborator.h"
 
 using namespace mlir;
@@ -12,20 +13,23 @@ static const Arg *named(const std::vector<Arg> &args, StringRef name) {
   return nullptr;
 }
 
-std::optional<int64_t> Elaborator::evalAxis(const std::vector<Arg> &args, const SemValue &tile, Range tileRange) {
+std::optional<int64_t> Elaborator::evalAxis(const std::vector<Arg> &args, const SemValue &tile,
+                                            Range tileRange) {
   int64_t rank = tile.rank();
   const Arg *given = named(args, "axis");
   if (!given) {
     if (rank == 1)
       return 0;
-    error(diag::notConstant, tileRange, "axis:", "none for " + describe(tile)).note("name the axis: axis: 0");
+    error(diag::notConstant, tileRange, "axis:", "none for " + describe(tile))
+        .note("name the axis: axis: 0");
     return std::nullopt;
   }
   std::optional<int64_t> axis = constInt(given->value, given->range, "axis:");
   if (!axis)
     return std::nullopt;
   if (*axis < -rank || *axis >= rank) {
-    error(diag::badAxis, given->range, *axis, "the " + std::to_string(rank) + " axes of " + describe(tile))
+    error(diag::badAxis, given->range, *axis,
+          "the " + std::to_string(rank) + " axes of " + describe(tile))
         .secondary(tileRange, describe(tile));
     return std::nullopt;
   }
@@ -39,7 +43,8 @@ bool Elaborator::emitCombiner(Region &region, StringRef what, ArrayRef<SemValue>
   for (size_t i = 0; i < 2 * tiles.size(); ++i)
     arguments.push_back(getElementTypeOrSelf(tiles[i % tiles.size()].ssa.getType()));
   OpBuilder::InsertionGuard guard(builder);
-  Block *block = builder.createBlock(&region, {}, arguments, SmallVector<Location>(arguments.size(), location));
+  Block *block = builder.createBlock(&region, {}, arguments,
+                                     SmallVector<Location>(arguments.size(), location));
   SmallVector<SemValue> scalars;
   for (auto [i, argument] : llvm::enumerate(block->getArguments()))
     scalars.push_back(SemValue::ofData(argument, tiles[i % tiles.size()].dtype));
@@ -52,13 +57,17 @@ bool Elaborator::emitCombiner(Region &region, StringRef what, ArrayRef<SemValue>
     results.assign(result.elements->begin(), result.elements->end());
   if (results.size() != tiles.size()) {
     error(diag::wrongOperand, range, function,
-          tiles.size() == 1 ? "one result" : std::to_string(tiles.size()) + " results, as many as tiles", describe(result));
+          tiles.size() == 1 ? "one result"
+                            : std::to_string(tiles.size()) + " results, as many as tiles",
+          describe(result));
     return false;
   }
   SmallVector<mlir::Value> yielded;
   for (auto [each, tile] : llvm::zip(results, tiles)) {
     if (!each.isNumeric() || each.rank() != 0 || (each.isData() && each.dtype != tile.dtype)) {
-      error(diag::wrongOperand, range, function, "the tile's dtype " + dtypeSpelling(tile.dtype).str() + " as its result", describe(each));
+      error(diag::wrongOperand, range, function,
+            "the tile's dtype " + dtypeSpelling(tile.dtype).str() + " as its result",
+            describe(each));
       return false;
     }
     yielded.push_back(toDtype(each, tile.dtype, range));
@@ -84,8 +93,8 @@ static SemValue resultsOf(Operation *op, ArrayRef<SemValue> tiles) {
   return results.size() == 1 ? results[0] : SemValue::ofTuple(std::move(results));
 }
 
-SemValue Elaborator::emitScan(ArrayRef<SemValue> tiles, int64_t axis, bool reverse, StringRef what, Range range,
-                              function_ref<SemValue(ArrayRef<SemValue>)> combine) {
+SemValue Elaborator::emitScan(ArrayRef<SemValue> tiles, int64_t axis, bool reverse, StringRef what,
+                              Range range, function_ref<SemValue(ArrayRef<SemValue>)> combine) {
   SmallVector<mlir::Value> sources;
   SmallVector<Type> types;
   for (const SemValue &tile : tiles) {
@@ -145,8 +154,8 @@ SemValue Elaborator::callScan(const Builtin &builtin, std::vector<Arg> &args, Ra
     tiles.push_back({operand.value, operand.range, ""});
   for (Arg &tile : tiles) {
     if (!tile.value.isData()) {
-      error(diag::wrongOperand, tile.range, ("'" + name + "'").str(), isUser ? "a tile or a tuple of tiles" : "a tile",
-            describe(tile.value));
+      error(diag::wrongOperand, tile.range, ("'" + name + "'").str(),
+            isUser ? "a tile or a tuple of tiles" : "a tile", describe(tile.value));
       return SemValue::error();
     }
     if (refuseStorage(tile.value.dtype, tile.range, "'" + name + "'"))
@@ -166,7 +175,8 @@ SemValue Elaborator::callScan(const Builtin &builtin, std::vector<Arg> &args, Ra
   if (!isUser) {
     DType dtype = first.dtype;
     if (dtype == DType::Bool) {
-      error(diag::wrongOperand, operand.range, ("'" + name + "'").str(), "numbers", describe(first));
+      error(diag::wrongOperand, operand.range, ("'" + name + "'").str(), "numbers",
+            describe(first));
       return SemValue::error();
     }
     if (isInteger(dtype) && bitWidth(dtype) < 32) {
@@ -181,11 +191,14 @@ SemValue Elaborator::callScan(const Builtin &builtin, std::vector<Arg> &args, Ra
     SemValue result = emitScan(source, *axis, reverse, name, range, [&](ArrayRef<SemValue> x) {
       return SemValue::ofData(emitBinary(op, x[0].ssa, x[1].ssa, wide, loc(range)), wide);
     });
-    return result.isError() ? result : SemValue::ofData(emitCast(result.ssa, wide, dtype, loc(range)), dtype);
+    return result.isError()
+               ? result
+               : SemValue::ofData(emitCast(result.ssa, wide, dtype, loc(range)), dtype);
   }
 
   if (!args[0].value.isFunction()) {
-    error(diag::wrongOperand, args[0].range, ("'" + name + "'").str(), "a function of two operands", describe(args[0].value));
+    error(diag::wrongOperand, args[0].range, ("'" + name + "'").str(), "a function of two operands",
+          describe(args[0].value));
     return SemValue::error();
   }
   const FunctionValue &function = *args[0].value.function;
@@ -211,7 +224,8 @@ SemValue Elaborator::callTake(std::vector<Arg> &args, Range range) {
     return SemValue::error();
   for (size_t i = 0; i < 2; ++i) {
     const SemValue &value = args[i].value;
-    bool valid = i == 0 ? value.isData() && value.rank() > 0 : value.isInt() || (value.isData() && widensToIndex(value.dtype));
+    bool valid = i == 0 ? value.isData() && value.rank() > 0
+                        : value.isInt() || (value.isData() && widensToIndex(value.dtype));
     if (!valid) {
       error(diag::wrongOperand, args[i].range, i == 0 ? "'take'" : "the position of 'take'",
             i == 0 ? "a tile" : "an integer, or a tile of integers", describe(value));
@@ -224,14 +238,17 @@ SemValue Elaborator::callTake(std::vector<Arg> &args, Range range) {
     return SemValue::error();
   // A tile of positions is i32 where that holds its dtype.
   SemValue &at = args[1].value;
-  bool isNarrow = at.isData() && at.rank() > 0 && bitWidth(at.dtype) <= (isUnsigned(at.dtype) ? 16 : 32);
-  mlir::Value position = at.isInt() ? toIndex(at, args[1].range, "the position of 'take'")
-                                    : emitCast(at.ssa, at.dtype, isNarrow ? DType::I32 : DType::Index, location);
+  bool isNarrow =
+      at.isData() && at.rank() > 0 && bitWidth(at.dtype) <= (isUnsigned(at.dtype) ? 16 : 32);
+  mlir::Value position =
+      at.isInt() ? toIndex(at, args[1].range, "the position of 'take'")
+                 : emitCast(at.ssa, at.dtype, isNarrow ? DType::I32 : DType::Index, location);
   if (!position)
     return SemValue::error();
   if (mlir::Value found = emitTableLookup(source, position, location))
     return SemValue::ofData(found, source.dtype);
-  SmallVector<int64_t> shape(source.shape().take_front(*axis)), inner(at.shape()), rest(source.shape().drop_front(*axis + 1));
+  SmallVector<int64_t> shape(source.shape().take_front(*axis)), inner(at.shape()),
+      rest(source.shape().drop_front(*axis + 1));
   shape.append(inner);
   shape.append(rest);
   if (!checkShape(shape, range))
@@ -242,5 +259,6 @@ SemValue Elaborator::callTake(std::vector<Arg> &args, Range range) {
   }
   Type element = getElementTypeOrSelf(source.ssa.getType());
   Type type = shape.empty() ? element : Type(RankedTensorType::get(shape, element));
-  return SemValue::ofData(TakeOp::create(builder, location, type, source.ssa, position, *axis), source.dtype);
+  return SemValue::ofData(TakeOp::create(builder, location, type, source.ssa, position, *axis),
+                          source.dtype);
 }

@@ -1,13 +1,14 @@
 // What a loop with split(n) must be for several programs to share its trips.
-#include "frontend/Lower/Elaborator.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/Accumulation.h"
+#include "frontend/Lower/Elaborator.h"
 
 using namespace mlir;
 using namespace tile;
 
 /// Calls `visit` on every assignment of the block, in order.
-static void forEachAssignment(const ast::Block &block, function_ref<void(const ast::AssignStmt &)> visit) {
+static void forEachAssignment(const ast::Block &block,
+                              function_ref<void(const ast::AssignStmt &)> visit) {
   for (const ast::StmtPtr &stmt : block.statements) {
     if (auto *assign = dyn_cast<ast::AssignStmt>(stmt.get())) {
       visit(*assign);
@@ -25,7 +26,8 @@ static void forEachAssignment(const ast::Block &block, function_ref<void(const a
 
 static bool assigns(const ast::Expr &target, StringRef name) {
   if (auto *tuple = dyn_cast<ast::TupleExpr>(&target))
-    return llvm::any_of(tuple->elements, [&](const ast::ExprPtr &element) { return assigns(*element, name); });
+    return llvm::any_of(tuple->elements,
+                        [&](const ast::ExprPtr &element) { return assigns(*element, name); });
   auto *variable = dyn_cast<ast::NameExpr>(&target);
   return variable && variable->text == name;
 }
@@ -35,19 +37,23 @@ static bool isShared(Operation *store) {
   auto kernel = store->getParentOfType<KernelOp>();
   if (kernel->hasAttr(mayAliasName) || isa<AtomicOp>(store))
     return true;
-  mlir::Value view = isa<StoreOp>(store) ? cast<StoreOp>(store).getView() : cast<ScatterOp>(store).getView();
+  mlir::Value view =
+      isa<StoreOp>(store) ? cast<StoreOp>(store).getView() : cast<ScatterOp>(store).getView();
   while (Operation *def = view.getDefiningOp()) {
     if (auto whole = dyn_cast<ViewOp>(def))
-      return kernel.getParam(cast<BlockArgument>(whole.getBase()).getArgNumber()).getAccess() != Access::Out;
+      return kernel.getParam(cast<BlockArgument>(whole.getBase()).getArgNumber()).getAccess() !=
+             Access::Out;
     view = def->getOperand(0);
   }
   return true;
 }
 
-void Elaborator::checkSplit(const ast::ForStmt &stmt, Operation *op, int64_t parts, ArrayRef<Binding *> vars) {
+void Elaborator::checkSplit(const ast::ForStmt &stmt, Operation *op, int64_t parts,
+                            ArrayRef<Binding *> vars) {
   auto loop = cast<scf::ForOp>(op);
   if (splitLoop.isValid()) {
-    error(diag::splitPlace, stmt.range, parts, "must be the only one of its kernel").note(splitLoop, "this is another one");
+    error(diag::splitPlace, stmt.range, parts, "must be the only one of its kernel")
+        .note(splitLoop, "this is another one");
     return;
   }
   splitLoop = stmt.range;
@@ -69,7 +75,8 @@ void Elaborator::checkSplit(const ast::ForStmt &stmt, Operation *op, int64_t par
         .note("store behind the loop what it has added up");
   }
   if (storesBefore)
-    error(diag::splitPlace, stmt.range, parts, "cannot follow a store to memory that the kernel also reads");
+    error(diag::splitPlace, stmt.range, parts,
+          "cannot follow a store to memory that the kernel also reads");
   for (auto [i, var] : llvm::enumerate(vars)) {
     if (getAccumulation(loop, i) || loop.getYieldedValues()[i] == loop.getRegionIterArg(i))
       continue;
@@ -85,6 +92,7 @@ void Elaborator::checkSplit(const ast::ForStmt &stmt, Operation *op, int64_t par
     });
     error(diag::splitCarried, where, name, parts)
         .note(var->declared, "'" + name + "' is declared here")
-        .note("change it by +, min, max or dot(..., " + name + ") alone, outside any `if`, and read it after the loop");
+        .note("change it by +, min, max or dot(..., " + name +
+              ") alone, outside any `if`, and read it after the loop");
   }
 }

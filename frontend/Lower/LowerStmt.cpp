@@ -1,6 +1,6 @@
 // Statements: declarations, assignments, stores, conditionals and loops.
-#include "frontend/Lower/Elaborator.h"
 #include "dialect/AttributeNames.h"
+#include "frontend/Lower/Elaborator.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -21,7 +21,8 @@ static bool endsInReturn(const ast::Block &block) {
 void Elaborator::lowerStatements(ArrayRef<ast::StmtPtr> statements, bool isKernelBody) {
   for (size_t i = 0; i < statements.size(); ++i) {
     const ast::Stmt &stmt = *statements[i];
-    if (auto *guard = dyn_cast<ast::IfStmt>(&stmt); guard && isKernelBody && endsInReturn(guard->thenBlock)) {
+    if (auto *guard = dyn_cast<ast::IfStmt>(&stmt);
+        guard && isKernelBody && endsInReturn(guard->thenBlock)) {
       lowerGuard(*guard, statements.drop_front(i + 1));
       return;
     }
@@ -46,13 +47,15 @@ void Elaborator::lowerStatement(const ast::Stmt &stmt) {
   case ast::Stmt::Kind::While:
     return lowerWhile(cast<ast::WhileStmt>(stmt));
   case ast::Stmt::Kind::Return:
-    error(diag::badReturn, stmt.range, calls.empty() ? "`return` may only end an `if` that stands directly in the kernel's body"
-                                                     : "`return` must be the last statement of a function");
+    error(diag::badReturn, stmt.range,
+          calls.empty() ? "`return` may only end an `if` that stands directly in the kernel's body"
+                        : "`return` must be the last statement of a function");
     return;
   }
 }
 
-// --- declarations and assignments ----------------------------------------------------------------------------------
+// --- declarations and assignments
+// ----------------------------------------------------------------------------------
 
 void Elaborator::lowerLet(const ast::LetStmt &stmt) {
   SemValue value = eval(*stmt.value);
@@ -76,7 +79,8 @@ void Elaborator::lowerLet(const ast::LetStmt &stmt) {
       each = listToTile(each, std::nullopt, stmt.value->range);
     if (stmt.isVar && !each.isError()) {
       if (!each.isNumeric()) {
-        error(diag::wrongOperand, stmt.value->range, "a `var`", "a number or tile", describe(each)).note("use `let` instead");
+        error(diag::wrongOperand, stmt.value->range, "a `var`", "a number or tile", describe(each))
+            .note("use `let` instead");
         each = SemValue::error();
       } else {
         each = toData(each, stmt.value->range);
@@ -93,14 +97,16 @@ void Elaborator::assignName(const ast::Expr &target, SemValue value, Range range
   Binding *variable = findLocal(name);
   if (!variable) {
     if (scope->names.count(name))
-      error(diag::notAVariable, target.range, name).note(scope->names.at(name)->name.range, "defined here");
+      error(diag::notAVariable, target.range, name)
+          .note(scope->names.at(name)->name.range, "defined here");
     else if (!evalName(name, target.range).isError())
       error(diag::notAVariable, target.range, name);
     return;
   }
   if (!variable->isVar) {
     if (!variable->value.isError())
-      error(diag::notAVariable, target.range, name).note(variable->declared, "declared here, not as a `var`");
+      error(diag::notAVariable, target.range, name)
+          .note(variable->declared, "declared here, not as a `var`");
     return;
   }
   // After an error the variable keeps its value, so that what follows is still checked.
@@ -110,12 +116,14 @@ void Elaborator::assignName(const ast::Expr &target, SemValue value, Range range
   if (value.isError() || old.isError())
     return;
   auto mismatch = [&] {
-    DiagnosticBuilder report = error(diag::variableType, range, name, describe(old), describe(value));
+    DiagnosticBuilder report =
+        error(diag::variableType, range, name, describe(old), describe(value));
     report.note(variable->declared, "'" + name + "' is declared here");
     if (value.isData() && value.dtype != old.dtype)
       report.note("convert the value with `as " + dtypeSpelling(old.dtype) + "`");
     else if (value.isData() && old.isData() && old.rank() == 0 && value.rank() > 0)
-      report.note("begin it as a tile: `full(" + dtypeSpelling(old.dtype) + ", " + describeShape(value.shape()) + ", ...)`");
+      report.note("begin it as a tile: `full(" + dtypeSpelling(old.dtype) + ", " +
+                  describeShape(value.shape()) + ", ...)`");
   };
   bool indexFits = value.isData() && old.dtype == DType::Index && widensToIndex(value.dtype);
   if (!value.isNumeric() || (value.isData() && value.dtype != old.dtype && !indexFits) ||
@@ -140,7 +148,8 @@ void Elaborator::lowerAssign(const ast::AssignStmt &stmt) {
       return;
     }
     if (stmt.op) {
-      error(diag::wrongOperand, stmt.opRange, ("'" + ast::spelling(*stmt.op) + "='").str(), "a `var`", "an access")
+      error(diag::wrongOperand, stmt.opRange, ("'" + ast::spelling(*stmt.op) + "='").str(),
+            "a `var`", "an access")
           .note("write x[...] = x[...] " + ast::spelling(*stmt.op) + " v for a read and a write");
       return;
     }
@@ -150,7 +159,8 @@ void Elaborator::lowerAssign(const ast::AssignStmt &stmt) {
       spec = makeAccess(base, *access);
     } else {
       error(diag::needsAccess, access->range, "=")
-          .note("the tensor has " + Twine(base.view->shape.size()) + " dimensions; a store needs a subscript for each");
+          .note("the tensor has " + Twine(base.view->shape.size()) +
+                " dimensions; a store needs a subscript for each");
     }
     if (spec)
       emitStore(*spec, value, {}, {});
@@ -159,10 +169,12 @@ void Elaborator::lowerAssign(const ast::AssignStmt &stmt) {
   SemValue value = eval(*stmt.value);
   if (auto *tuple = dyn_cast<ast::TupleExpr>(stmt.target.get())) {
     if (stmt.op) {
-      error(diag::wrongOperand, stmt.opRange, ("'" + ast::spelling(*stmt.op) + "='").str(), "one `var`", "a tuple");
+      error(diag::wrongOperand, stmt.opRange, ("'" + ast::spelling(*stmt.op) + "='").str(),
+            "one `var`", "a tuple");
       return;
     }
-    if (!value.isError() && (!value.isTuple() || value.elements->size() != tuple->elements.size())) {
+    if (!value.isError() &&
+        (!value.isTuple() || value.elements->size() != tuple->elements.size())) {
       error(diag::patternCount, stmt.target->range, tuple->elements.size(), describe(value))
           .secondary(stmt.value->range, "this is " + describe(value));
       return;
@@ -172,11 +184,13 @@ void Elaborator::lowerAssign(const ast::AssignStmt &stmt) {
     return;
   }
   if (stmt.op && !value.isError())
-    value = binary(*stmt.op, eval(*stmt.target), value, stmt.target->range, stmt.value->range, stmt.range, stmt.opRange);
+    value = binary(*stmt.op, eval(*stmt.target), value, stmt.target->range, stmt.value->range,
+                   stmt.range, stmt.opRange);
   assignName(*stmt.target, value, stmt.op ? stmt.range : stmt.value->range);
 }
 
-// --- which variables a region assigns ------------------------------------------------------------------------------
+// --- which variables a region assigns
+// ------------------------------------------------------------------------------
 
 namespace {
 /// Collects the names that statements assign and do not declare themselves.
@@ -236,18 +250,22 @@ std::vector<Elaborator::Binding *> Elaborator::assignedVars(ArrayRef<const ast::
   return vars;
 }
 
-// --- conditionals --------------------------------------------------------------------------------------------------
+// --- conditionals
+// --------------------------------------------------------------------------------------------------
 
 mlir::Value Elaborator::evalCondition(const ast::Expr &expr, const Twine &what) {
   SemValue value = eval(expr);
   if (value.isError())
     return {};
-  bool isBool = value.isBoolNumber() || (value.isData() && value.dtype == DType::Bool && value.rank() == 0);
+  bool isBool =
+      value.isBoolNumber() || (value.isData() && value.dtype == DType::Bool && value.rank() == 0);
   if (isBool)
     return toDtype(value, DType::Bool, expr.range);
-  DiagnosticBuilder report = error(diag::wrongOperand, expr.range, what.str(), "a bool scalar", describe(value));
+  DiagnosticBuilder report =
+      error(diag::wrongOperand, expr.range, what.str(), "a bool scalar", describe(value));
   if (value.isData() && value.dtype == DType::Bool)
-    report.note("reduce the tile with any(x) or all(x), or select element by element with where(c, a, b)");
+    report.note(
+        "reduce the tile with any(x) or all(x), or select element by element with where(c, a, b)");
   return {};
 }
 
@@ -277,7 +295,8 @@ void Elaborator::lowerIf(const ast::IfStmt &stmt) {
     types.push_back(var->value.ssa.getType());
   }
   bool hasElse = stmt.elseBlock || !vars.empty();
-  auto op = scf::IfOp::create(builder, location, types, condition, /*addThenBlock=*/true, /*addElseBlock=*/hasElse);
+  auto op = scf::IfOp::create(builder, location, types, condition, /*addThenBlock=*/true,
+                              /*addElseBlock=*/hasElse);
   auto branch = [&](Region &region, const ast::Block *block) {
     OpBuilder::InsertionGuard guard(builder);
     Block *body = &region.front();
@@ -339,7 +358,8 @@ void Elaborator::lowerGuard(const ast::IfStmt &stmt, ArrayRef<ast::StmtPtr> rest
   lowerStatements(rest, true);
 }
 
-// --- loops ---------------------------------------------------------------------------------------------------------
+// --- loops
+// ---------------------------------------------------------------------------------------------------------
 
 /// Trips that `const for` writes out at most.
 static constexpr int64_t maxConstTrips = 4096;
@@ -349,7 +369,8 @@ void Elaborator::lowerConstFor(const ast::ForStmt &stmt) {
     lowerConstBlocks(stmt);
     return;
   }
-  std::optional<int64_t> lo = evalInt(*stmt.lo, "the start of `const for`"), hi = evalInt(*stmt.hi, "the end of `const for`");
+  std::optional<int64_t> lo = evalInt(*stmt.lo, "the start of `const for`"),
+                         hi = evalInt(*stmt.hi, "the end of `const for`");
   std::optional<int64_t> step = 1;
   if (stmt.step)
     step = evalInt(*stmt.step, "the step of `const for`");
@@ -358,7 +379,8 @@ void Elaborator::lowerConstFor(const ast::ForStmt &stmt) {
   int64_t end = *hi + (stmt.inclusive ? 1 : 0), trips = 0;
   for (int64_t i = *lo; *step > 0 && i < end; i += *step) {
     if (++trips > maxConstTrips) {
-      error(diag::constantArithmetic, stmt.range, "`const for` is limited to " + std::to_string(maxConstTrips) + " trips");
+      error(diag::constantArithmetic, stmt.range,
+            "`const for` is limited to " + std::to_string(maxConstTrips) + " trips");
       return;
     }
     if (!lowerConstTrip(stmt, SemValue::ofInt(i)))
@@ -372,25 +394,31 @@ void Elaborator::lowerConstBlocks(const ast::ForStmt &stmt) {
   if (callee.isError())
     return;
   if (!callee.isFunction() || !callee.function->builtin || callee.function->name() != "blocks") {
-    error(diag::wrongOperand, stmt.over->range, "`const for`", "lo..hi or blocks(hi, B)", "another expression");
+    error(diag::wrongOperand, stmt.over->range, "`const for`", "lo..hi or blocks(hi, B)",
+          "another expression");
     return;
   }
   std::vector<Arg> args;
   for (const ast::Argument &argument : call->arguments) {
-    args.push_back({eval(*argument.value), argument.value->range, argument.name ? argument.name->text : ""});
+    args.push_back(
+        {eval(*argument.value), argument.value->range, argument.name ? argument.name->text : ""});
     if (args.back().value.isError())
       return;
   }
   if (!checkBuiltinArguments(*callee.function->builtin, args, call->range))
     return;
-  std::optional<int64_t> size = constInt(args.back().value, args.back().range, "the size of a block");
+  std::optional<int64_t> size =
+      constInt(args.back().value, args.back().range, "the size of a block");
   const Arg &last = args[args.size() - 2];
-  std::optional<int64_t> lo = args.size() == 3 ? constInt(args[0].value, args[0].range, "the start of `const for`") : 0,
+  std::optional<int64_t> lo = args.size() == 3 ? constInt(args[0].value, args[0].range,
+                                                          "the start of `const for`")
+                                               : 0,
                          hi = constInt(last.value, last.range, "the end of `const for`");
   if (!size || !lo || !hi || !checkShape({*size}, args.back().range))
     return;
   if ((*hi - *lo) / *size > maxConstTrips) {
-    error(diag::constantArithmetic, stmt.range, "`const for` is limited to " + std::to_string(maxConstTrips) + " trips");
+    error(diag::constantArithmetic, stmt.range,
+          "`const for` is limited to " + std::to_string(maxConstTrips) + " trips");
     return;
   }
   for (int64_t start = *lo; start < *hi; start += *size) {
@@ -427,24 +455,29 @@ void Elaborator::lowerFor(const ast::ForStmt &stmt) {
     SemValue callee = call ? eval(*call->callee) : SemValue::ofVoid();
     if (callee.isError())
       return;
-    bool isBlocks = callee.isFunction() && callee.function->builtin && callee.function->name() == "blocks";
+    bool isBlocks =
+        callee.isFunction() && callee.function->builtin && callee.function->name() == "blocks";
     if (!isBlocks) {
-      error(diag::wrongOperand, stmt.over->range, "`for`", "lo..hi or blocks(hi, B)", "another expression");
+      error(diag::wrongOperand, stmt.over->range, "`for`", "lo..hi or blocks(hi, B)",
+            "another expression");
       return;
     }
     std::vector<Arg> args;
     for (const ast::Argument &argument : call->arguments) {
-      args.push_back({eval(*argument.value), argument.value->range, argument.name ? argument.name->text : ""});
+      args.push_back(
+          {eval(*argument.value), argument.value->range, argument.name ? argument.name->text : ""});
       valid = valid && !args.back().value.isError();
     }
     if (!valid || !checkBuiltinArguments(*callee.function->builtin, args, call->range))
       return;
-    std::optional<int64_t> block = constInt(args.back().value, args.back().range, "the size of a block");
+    std::optional<int64_t> block =
+        constInt(args.back().value, args.back().range, "the size of a block");
     if (!block || !checkShape({*block}, args.back().range))
       return;
     size = *block;
     const Arg &last = args[args.size() - 2];
-    lo = args.size() == 3 ? toIndex(args[0].value, args[0].range, "the start of 'blocks'") : constantIndex(0, location);
+    lo = args.size() == 3 ? toIndex(args[0].value, args[0].range, "the start of 'blocks'")
+                          : constantIndex(0, location);
     hi = toIndex(last.value, last.range, "the end of 'blocks'");
     step = constantIndex(size, location);
     if (hi)
@@ -462,7 +495,8 @@ void Elaborator::lowerFor(const ast::ForStmt &stmt) {
         step = constantIndex(1, location);
       } else if (!stepValue.isInt()) {
         mlir::Value one = constantIndex(1, location);
-        mlir::Value runs = builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::sge, step, one);
+        mlir::Value runs =
+            builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::sge, step, one);
         hi = builder.createOrFold<arith::SelectOp>(location, runs, hi, lo);
         step = builder.createOrFold<arith::MaxSIOp>(location, step, one);
       }
@@ -507,7 +541,8 @@ void Elaborator::lowerFor(const ast::ForStmt &stmt) {
     if (maySplit)
       checkSplit(stmt, loop, parts.getInt(), vars);
     else
-      error(diag::splitPlace, stmt.range, parts.getInt(), "must stand directly in the kernel's body");
+      error(diag::splitPlace, stmt.range, parts.getInt(),
+            "must stand directly in the kernel's body");
   }
   for (auto [var, result] : llvm::zip(vars, loop.getResults()))
     var->value = SemValue::ofData(result, var->value.dtype);
@@ -519,9 +554,11 @@ void Elaborator::lowerWhile(const ast::WhileStmt &stmt) {
     return;
   for (const ast::Attribute &attribute : stmt.attributes)
     if (attribute.name.text == "split")
-      error(diag::badAttribute, attribute.range, "split", "shares the trips of a `for`; those of a `while` are not known beforehand");
+      error(diag::badAttribute, attribute.range, "split",
+            "shares the trips of a `for`; those of a `while` are not known beforehand");
     else
-      diagnostics.report(diag::uselessAttribute, attribute.range, attribute.name.text, "the trips of a `while` are not known beforehand");
+      diagnostics.report(diag::uselessAttribute, attribute.range, attribute.name.text,
+                         "the trips of a `while` are not known beforehand");
   std::vector<Binding *> vars = assignedVars({&stmt.body});
   SmallVector<mlir::Value> initial;
   SmallVector<Type> types;

@@ -33,7 +33,8 @@ static void flatten(const SemValue &list, SmallVectorImpl<SemValue> &out) {
 SemValue Elaborator::listToTile(const SemValue &list, std::optional<DType> dtype, Range range) {
   SmallVector<int64_t> shape;
   if (!listShape(list, shape)) {
-    error(diag::wrongOperand, range, "a constant tile", "numbers in lists of equal length", describe(list));
+    error(diag::wrongOperand, range, "a constant tile", "numbers in lists of equal length",
+          describe(list));
     return SemValue::error();
   }
   if (!checkShape(shape, range))
@@ -41,15 +42,18 @@ SemValue Elaborator::listToTile(const SemValue &list, std::optional<DType> dtype
   SmallVector<SemValue> numbers;
   flatten(list, numbers);
   if (!dtype) {
-    const SemValue *typed = llvm::find_if(numbers, [](const SemValue &each) { return each.isData(); });
-    bool anyFloat = llvm::any_of(numbers, [](const SemValue &each) { return each.isFloatNumber(); });
-    dtype = typed != numbers.end()        ? typed->dtype
-            : anyFloat                    ? DType::F32
+    const SemValue *typed =
+        llvm::find_if(numbers, [](const SemValue &each) { return each.isData(); });
+    bool anyFloat =
+        llvm::any_of(numbers, [](const SemValue &each) { return each.isFloatNumber(); });
+    dtype = typed != numbers.end()           ? typed->dtype
+            : anyFloat                       ? DType::F32
             : numbers.front().isBoolNumber() ? DType::Bool
-                                          : DType::Index;
+                                             : DType::Index;
   }
   if (isStorage(*dtype)) {
-    error(diag::wrongOperand, range, "a constant tile", "a dtype that computes", dtypeSpelling(*dtype));
+    error(diag::wrongOperand, range, "a constant tile", "a dtype that computes",
+          dtypeSpelling(*dtype));
     return SemValue::error();
   }
   SmallVector<Attribute> elements;
@@ -66,19 +70,24 @@ SemValue Elaborator::listToTile(const SemValue &list, std::optional<DType> dtype
   }
   Location location = loc(range);
   Type element = toType(*dtype, context);
-  auto table = DenseElementsAttr::get(RankedTensorType::get({int64_t(elements.size())}, element), elements);
+  auto table =
+      DenseElementsAttr::get(RankedTensorType::get({int64_t(elements.size())}, element), elements);
   auto type = RankedTensorType::get(shape, element);
   if (table.isSplat())
-    return SemValue::ofData(constant(DenseElementsAttr::get(type, table.getSplatValue<Attribute>()), location), *dtype);
+    return SemValue::ofData(
+        constant(DenseElementsAttr::get(type, table.getSplatValue<Attribute>()), location), *dtype);
   auto line = RankedTensorType::get({int64_t(elements.size())}, builder.getIndexType());
-  mlir::Value position = IotaOp::create(builder, location, line, constantIndex(0, location), builder.getI64IntegerAttr(1));
+  mlir::Value position = IotaOp::create(builder, location, line, constantIndex(0, location),
+                                        builder.getI64IntegerAttr(1));
   mlir::Value tile = LookupOp::create(builder, location, table.getType(), position, table);
   return SemValue::ofData(emitReshape(tile, shape, location), *dtype);
 }
 
 bool Elaborator::listsToTiles(MutableArrayRef<Arg> args) {
   const Arg *typed = llvm::find_if(args, [](const Arg &arg) { return arg.value.isData(); });
-  std::optional<DType> dtype = typed != args.end() && !isStorage(typed->value.dtype) ? std::optional(typed->value.dtype) : std::nullopt;
+  std::optional<DType> dtype = typed != args.end() && !isStorage(typed->value.dtype)
+                                   ? std::optional(typed->value.dtype)
+                                   : std::nullopt;
   for (Arg &arg : args)
     if (arg.value.kind == SemValue::Kind::List) {
       arg.value = listToTile(arg.value, dtype, arg.range);
@@ -95,11 +104,13 @@ static DenseElementsAttr getTable(mlir::Value tile) {
   auto lookup = tile.getDefiningOp<LookupOp>();
   auto iota = lookup ? lookup.getPosition().getDefiningOp<IotaOp>() : IotaOp();
   bool whole = iota && iota.getStep() == 1 && matchPattern(iota.getStart(), m_Zero()) &&
-               iota.getType() == RankedTensorType::get(lookup.getTable().getShapedType().getShape(), iota.getType().getElementType());
+               iota.getType() == RankedTensorType::get(lookup.getTable().getShapedType().getShape(),
+                                                       iota.getType().getElementType());
   return whole ? cast<DenseElementsAttr>(lookup.getTable()) : DenseElementsAttr();
 }
 
-mlir::Value Elaborator::emitTableLookup(const SemValue &tile, mlir::Value position, Location location) {
+mlir::Value Elaborator::emitTableLookup(const SemValue &tile, mlir::Value position,
+                                        Location location) {
   DenseElementsAttr table = tile.rank() == 1 ? getTable(tile.ssa) : DenseElementsAttr();
   if (!table)
     return {};
@@ -125,5 +136,6 @@ SemValue Elaborator::evalTableElement(const SemValue &tile, const ast::Subscript
       return SemValue::ofVoid();
     number = number * extent + at.getInt();
   }
-  return SemValue::ofData(constant(cast<TypedAttr>(table.getValues<Attribute>()[number]), loc(expr.range)), tile.dtype);
+  return SemValue::ofData(
+      constant(cast<TypedAttr>(table.getValues<Attribute>()[number]), loc(expr.range)), tile.dtype);
 }

@@ -35,7 +35,8 @@ std::optional<SmallVector<int64_t>> Elaborator::evalShape(const Arg &arg) {
 std::optional<SmallVector<int64_t>> Elaborator::evalPermutation(const Arg &arg, int64_t rank) {
   SmallVector<int64_t> order;
   SmallVector<bool> seen(rank, false);
-  bool valid = arg.value.kind == SemValue::Kind::List && int64_t(arg.value.elements->size()) == rank;
+  bool valid =
+      arg.value.kind == SemValue::Kind::List && int64_t(arg.value.elements->size()) == rank;
   for (size_t i = 0; valid && i < arg.value.elements->size(); ++i) {
     const SemValue &element = (*arg.value.elements)[i];
     int64_t d = element.isInt() ? element.getInt() : -1;
@@ -47,7 +48,8 @@ std::optional<SmallVector<int64_t>> Elaborator::evalPermutation(const Arg &arg, 
   }
   if (valid)
     return order;
-  error(diag::wrongOperand, arg.range, "'permute'", "a list of the axes 0.." + std::to_string(rank) + ", each once", describe(arg.value));
+  error(diag::wrongOperand, arg.range, "'permute'",
+        "a list of the axes 0.." + std::to_string(rank) + ", each once", describe(arg.value));
   return std::nullopt;
 }
 
@@ -62,14 +64,17 @@ SemValue Elaborator::permuted(const SemValue &value, ArrayRef<int64_t> order, Ra
       part.limits[i] = value.view->limits[d];
       shape.push_back(source.getShape()[d]);
     }
-    part.ssa = PermuteViewOp::create(builder, location, ViewType::get(context, shape, source.getElementType()), value.ssa,
-                                     builder.getDenseI64ArrayAttr(order));
+    part.ssa = PermuteViewOp::create(builder, location,
+                                     ViewType::get(context, shape, source.getElementType()),
+                                     value.ssa, builder.getDenseI64ArrayAttr(order));
     return SemValue::of(std::move(part));
   }
   for (int64_t d : order)
     shape.push_back(value.shape()[d]);
   auto type = RankedTensorType::get(shape, toType(value.dtype, context));
-  return SemValue::ofData(builder.createOrFold<PermuteOp>(location, type, value.ssa, builder.getDenseI64ArrayAttr(order)), value.dtype);
+  return SemValue::ofData(builder.createOrFold<PermuteOp>(location, type, value.ssa,
+                                                          builder.getDenseI64ArrayAttr(order)),
+                          value.dtype);
 }
 
 SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, Range range) {
@@ -77,7 +82,8 @@ SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, R
   Location location = loc(range);
   if (name == "zeros" || name == "full") {
     if (!args[0].value.isDtype()) {
-      error(diag::wrongOperand, args[0].range, ("the first argument of '" + name + "'").str(), "a dtype", describe(args[0].value));
+      error(diag::wrongOperand, args[0].range, ("the first argument of '" + name + "'").str(),
+            "a dtype", describe(args[0].value));
       return SemValue::error();
     }
     std::optional<SmallVector<int64_t>> shape = evalShape(args[1]);
@@ -85,13 +91,16 @@ SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, R
       return SemValue::error();
     DType dtype = args[0].value.dtype;
     if (name == "zeros")
-      return SemValue::ofData(constantLike(RankedTensorType::get(*shape, toType(dtype, context)), 0, location), dtype);
+      return SemValue::ofData(
+          constantLike(RankedTensorType::get(*shape, toType(dtype, context)), 0, location), dtype);
     if (args[2].value.rank() != 0) {
-      error(diag::wrongOperand, args[2].range, "the value of 'full'", "a scalar", describe(args[2].value));
+      error(diag::wrongOperand, args[2].range, "the value of 'full'", "a scalar",
+            describe(args[2].value));
       return SemValue::error();
     }
     mlir::Value value = toDtype(args[2].value, dtype, args[2].range);
-    return value ? SemValue::ofData(emitBroadcast(value, *shape, location), dtype) : SemValue::error();
+    return value ? SemValue::ofData(emitBroadcast(value, *shape, location), dtype)
+                 : SemValue::error();
   }
   if (name == "iota") {
     mlir::Value start = constantIndex(0, location);
@@ -108,14 +117,17 @@ SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, R
       size = *count;
     }
     auto type = RankedTensorType::get({size}, builder.getIndexType());
-    return SemValue::ofData(IotaOp::create(builder, location, type, start, builder.getI64IntegerAttr(step)), DType::Index);
+    return SemValue::ofData(
+        IotaOp::create(builder, location, type, start, builder.getI64IntegerAttr(step)),
+        DType::Index);
   }
   if (name == "permute" && args[0].value.isView()) {
     auto order = evalPermutation(args[1], args[0].value.view->shape.size());
     return order ? permuted(args[0].value, *order, range) : SemValue::error();
   }
   if (!args[0].value.isNumeric()) {
-    error(diag::wrongOperand, args[0].range, ("'" + name + "'").str(), "a tile", describe(args[0].value));
+    error(diag::wrongOperand, args[0].range, ("'" + name + "'").str(), "a tile",
+          describe(args[0].value));
     return SemValue::error();
   }
   SemValue value = toData(args[0].value, args[0].range);
@@ -138,12 +150,16 @@ SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, R
     };
     if (product(*shape) != product(value.shape())) {
       error(diag::shapeMismatch, range, describeShape(value.shape()), describeShape(*shape))
-          .note("reshape keeps the number of elements: " + Twine(product(value.shape())) + " against " + Twine(product(*shape)));
+          .note("reshape keeps the number of elements: " + Twine(product(value.shape())) +
+                " against " + Twine(product(*shape)));
       return SemValue::error();
     }
     return SemValue::ofData(emitReshape(x, *shape, location), value.dtype);
   }
-  Arg pair[] = {{SemValue::ofData(constantLike(RankedTensorType::get(*shape, getElementTypeOrSelf(x.getType())), 0, location), value.dtype),
+  Arg pair[] = {{SemValue::ofData(
+                     constantLike(RankedTensorType::get(*shape, getElementTypeOrSelf(x.getType())),
+                                  0, location),
+                     value.dtype),
                  args[1].range, ""},
                 {value, args[0].range, ""}};
   if (!unifyShapes(pair, range))
@@ -175,7 +191,8 @@ SemValue Elaborator::callReduce(const Builtin &builtin, std::vector<Arg> &args, 
     if (!axis)
       return SemValue::error();
     if (*axis < -rank || *axis >= rank) {
-      error(diag::badAxis, given->range, *axis, "the " + std::to_string(rank) + " axes of " + describe(source))
+      error(diag::badAxis, given->range, *axis,
+            "the " + std::to_string(rank) + " axes of " + describe(source))
           .secondary(arg.range, describe(source));
       return SemValue::error();
     }
@@ -191,8 +208,8 @@ SemValue Elaborator::callReduce(const Builtin &builtin, std::vector<Arg> &args, 
   Location location = loc(range);
   bool wantsBool = name == "any" || name == "all" || name == "count";
   if (wantsBool != (dtype == DType::Bool)) {
-    DiagnosticBuilder report =
-        error(diag::wrongOperand, arg.range, ("'" + name + "'").str(), wantsBool ? "bools" : "numbers", describe(source));
+    DiagnosticBuilder report = error(diag::wrongOperand, arg.range, ("'" + name + "'").str(),
+                                     wantsBool ? "bools" : "numbers", describe(source));
     if (!wantsBool)
       report.note("count(x) counts what is true");
     return SemValue::error();
@@ -225,12 +242,16 @@ SemValue Elaborator::callReduce(const Builtin &builtin, std::vector<Arg> &args, 
       x = builder.createOrFold<arith::XOrIOp>(location, x, signBitLike(x.getType(), location));
     bool noSign = isUnsigned(dtype);
     if (isArg) {
-      result = ArgReduceOp::create(builder, location, type, name == "argmax" ? ArgReduceKind::ArgMax : ArgReduceKind::ArgMin, x, axisAttr);
+      result = ArgReduceOp::create(builder, location, type,
+                                   name == "argmax" ? ArgReduceKind::ArgMax : ArgReduceKind::ArgMin,
+                                   x, axisAttr);
     } else {
       ReduceKind kind = llvm::StringSwitch<ReduceKind>(name)
-                            .Cases({"sum", "count"}, ReduceKind::Sum).Case("prod", ReduceKind::Prod)
+                            .Cases({"sum", "count"}, ReduceKind::Sum)
+                            .Case("prod", ReduceKind::Prod)
                             .Case("max", noSign ? ReduceKind::MaxUnsigned : ReduceKind::Max)
-                            .Case("min", noSign ? ReduceKind::MinUnsigned : ReduceKind::Min).Case("all", ReduceKind::And)
+                            .Case("min", noSign ? ReduceKind::MinUnsigned : ReduceKind::Min)
+                            .Case("all", ReduceKind::And)
                             .Default(ReduceKind::Or);
       result = ReduceOp::create(builder, location, type, kind, x, axisAttr);
     }
@@ -253,7 +274,8 @@ SemValue Elaborator::callRange(const Builtin &builtin, std::vector<Arg> &args, R
     error(diag::wrongOperand, range, "'blocks'", "to stand behind `in` of a `for`", "another use");
     return SemValue::error();
   }
-  std::optional<int64_t> size = constInt(args[1].value, args[1].range, "the size of an index range");
+  std::optional<int64_t> size =
+      constInt(args[1].value, args[1].range, "the size of an index range");
   if (!size || !checkShape({*size}, args[1].range))
     return SemValue::error();
   RangeValue result;
@@ -266,7 +288,8 @@ SemValue Elaborator::callRange(const Builtin &builtin, std::vector<Arg> &args, R
         return SemValue::error();
       args[0].value = SemValue::ofData(number, DType::Index);
     }
-    result.start = binary(ast::BinaryOp::mul, args[0].value, start, args[0].range, args[1].range, range);
+    result.start =
+        binary(ast::BinaryOp::mul, args[0].value, start, args[0].range, args[1].range, range);
     return result.start.isError() ? SemValue::error() : SemValue::of(std::move(result));
   }
   auto position = [&](const Arg &arg, StringRef what) {
@@ -298,14 +321,16 @@ SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
   if (const Arg *given = named(args, "precision")) {
     std::optional<DotPrecision> found = symbolizeDotPrecision(given->value.text);
     if (given->value.kind != SemValue::Kind::String || !found) {
-      error(diag::wrongOperand, given->range, "precision:", "\"full\", \"fast\", \"tf32\" or \"tf32x3\"", describe(given->value));
+      error(diag::wrongOperand, given->range,
+            "precision:", "\"full\", \"fast\", \"tf32\" or \"tf32x3\"", describe(given->value));
       return SemValue::error();
     }
     precision = *found;
   }
   for (size_t i = 0; i < 2; ++i)
     if (!args[i].value.isData() || args[i].value.rank() < 2) {
-      error(diag::wrongOperand, args[i].range, "'dot'", "tiles of two or more dimensions", describe(args[i].value));
+      error(diag::wrongOperand, args[i].range, "'dot'", "tiles of two or more dimensions",
+            describe(args[i].value));
       return SemValue::error();
     }
   const SemValue &a = args[0].value, &b = args[1].value;
@@ -316,7 +341,8 @@ SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
   bool mixes = isFloat8(a.dtype) && isFloat8(b.dtype);
   if (a.dtype != b.dtype && !mixes) {
     error(diag::dtypeMismatch, name, "'dot'", dtypeSpelling(a.dtype), dtypeSpelling(b.dtype))
-        .secondary(args[0].range, describe(a)).secondary(args[1].range, describe(b));
+        .secondary(args[0].range, describe(a))
+        .secondary(args[1].range, describe(b));
     return SemValue::error();
   }
   DType widest;
@@ -336,7 +362,8 @@ SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
     widest = DType::I32;
     break;
   default:
-    error(diag::wrongOperand, range, "'dot'", "f16, bf16, f32, f64, f8e4m3, f8e5m2, i8 or u8", dtypeSpelling(a.dtype));
+    error(diag::wrongOperand, range, "'dot'", "f16, bf16, f32, f64, f8e4m3, f8e5m2, i8 or u8",
+          dtypeSpelling(a.dtype));
     return SemValue::error();
   }
   int64_t rank = a.rank();
@@ -361,14 +388,17 @@ SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
   mlir::Value acc;
   if (args.size() > 2 && args[2].name.empty()) {
     const SemValue &given = args[2].value;
-    bool dtypeFits = given.isData() && (given.dtype == widest || (a.dtype == DType::F16 && given.dtype == DType::F16));
+    bool dtypeFits = given.isData() && (given.dtype == widest ||
+                                        (a.dtype == DType::F16 && given.dtype == DType::F16));
     if (!dtypeFits) {
-      error(diag::wrongOperand, args[2].range, "the accumulator of 'dot'", "a tile of " + dtypeSpelling(widest).str(), describe(given));
+      error(diag::wrongOperand, args[2].range, "the accumulator of 'dot'",
+            "a tile of " + dtypeSpelling(widest).str(), describe(given));
       return SemValue::error();
     }
     if (given.shape() != ArrayRef<int64_t>(shape)) {
       error(diag::shapeMismatch, args[2].range, describeShape(shape), describeShape(given.shape()))
-          .secondary(args[0].range, describe(a)).secondary(args[1].range, describe(b))
+          .secondary(args[0].range, describe(a))
+          .secondary(args[1].range, describe(b))
           .note("the product has the shape " + describeShape(shape));
       return SemValue::error();
     }
@@ -385,8 +415,10 @@ SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
     right = emitReshape(right, y.take_back(2), location);
     acc = emitReshape(acc, ArrayRef(shape).take_back(2), location);
   }
-  mlir::Value product = DotOp::create(builder, location, acc.getType(), left, right, acc, precision, isUnsigned(a.dtype));
-  return SemValue::ofData(isOne ? emitReshape(product, shape, location) : product, isHalf ? DType::F16 : widest);
+  mlir::Value product = DotOp::create(builder, location, acc.getType(), left, right, acc, precision,
+                                      isUnsigned(a.dtype));
+  return SemValue::ofData(isOne ? emitReshape(product, shape, location) : product,
+                          isHalf ? DType::F16 : widest);
 }
 
 SemValue Elaborator::callOther(const Builtin &builtin, std::vector<Arg> &args, Range range) {
@@ -398,7 +430,8 @@ SemValue Elaborator::callOther(const Builtin &builtin, std::vector<Arg> &args, R
   Location location = loc(range);
   if (name == "static_assert") {
     if (!args[0].value.isBoolNumber()) {
-      error(diag::notConstant, args[0].range, "the condition of 'static_assert'", describe(args[0].value));
+      error(diag::notConstant, args[0].range, "the condition of 'static_assert'",
+            describe(args[0].value));
       return SemValue::error();
     }
     if (args[0].value.getBool())
@@ -409,7 +442,8 @@ SemValue Elaborator::callOther(const Builtin &builtin, std::vector<Arg> &args, R
   }
   if (name == "lowest" || name == "highest") {
     if (!args[0].value.isDtype()) {
-      error(diag::wrongOperand, args[0].range, ("'" + name + "'").str(), "a dtype", describe(args[0].value));
+      error(diag::wrongOperand, args[0].range, ("'" + name + "'").str(), "a dtype",
+            describe(args[0].value));
       return SemValue::error();
     }
     DType dtype = args[0].value.dtype;
@@ -422,29 +456,35 @@ SemValue Elaborator::callOther(const Builtin &builtin, std::vector<Arg> &args, R
     TypedAttr value;
     unsigned bits = bitWidth(dtype);
     if (auto floatType = dyn_cast<FloatType>(type))
-      value = FloatAttr::get(floatType, llvm::APFloat::getLargest(floatType.getFloatSemantics(), low));
+      value =
+          FloatAttr::get(floatType, llvm::APFloat::getLargest(floatType.getFloatSemantics(), low));
     else if (dtype == DType::Bool || isUnsigned(dtype))
       value = IntegerAttr::get(type, low ? APInt::getMinValue(bits) : APInt::getMaxValue(bits));
     else
-      value = IntegerAttr::get(type, low ? APInt::getSignedMinValue(bits) : APInt::getSignedMaxValue(bits));
+      value = IntegerAttr::get(type, low ? APInt::getSignedMinValue(bits)
+                                         : APInt::getSignedMaxValue(bits));
     return SemValue::ofData(constant(value, location), dtype);
   }
   // bitcast(x, T)
   if (!args[1].value.isDtype()) {
-    error(diag::wrongOperand, args[1].range, "the second argument of 'bitcast'", "a dtype", describe(args[1].value));
+    error(diag::wrongOperand, args[1].range, "the second argument of 'bitcast'", "a dtype",
+          describe(args[1].value));
     return SemValue::error();
   }
   DType to = args[1].value.dtype;
   const SemValue &x = args[0].value;
-  bool valid = x.isData() && bitWidth(x.dtype) == bitWidth(to) && x.dtype != DType::Bool && x.dtype != DType::Index &&
-               to != DType::Index;
+  bool valid = x.isData() && bitWidth(x.dtype) == bitWidth(to) && x.dtype != DType::Bool &&
+               x.dtype != DType::Index && to != DType::Index;
   if (!valid) {
-    error(diag::badCast, range, describe(x), dtypeSpelling(to)).note("bitcast keeps the bits: both dtypes must have as many");
+    error(diag::badCast, range, describe(x), dtypeSpelling(to))
+        .note("bitcast keeps the bits: both dtypes must have as many");
     return SemValue::error();
   }
   Type element = toType(to, context);
   Type type = x.rank() ? Type(RankedTensorType::get(x.shape(), element)) : element;
   // u8 and i8 are one type.
-  mlir::Value bits = type == x.ssa.getType() ? x.ssa : builder.createOrFold<arith::BitcastOp>(location, type, x.ssa);
+  mlir::Value bits = type == x.ssa.getType()
+                         ? x.ssa
+                         : builder.createOrFold<arith::BitcastOp>(location, type, x.ssa);
   return SemValue::ofData(bits, to);
 }

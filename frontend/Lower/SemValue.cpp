@@ -94,7 +94,8 @@ llvm::ArrayRef<int64_t> SemValue::shape() const {
 std::string tile::describeShape(llvm::ArrayRef<int64_t> shape) {
   std::string text = "[";
   for (auto [i, extent] : llvm::enumerate(shape))
-    text += (i ? ", " : "") + (ShapedType::isDynamic(extent) ? std::string("?") : std::to_string(extent));
+    text += (i ? ", " : "") +
+            (ShapedType::isDynamic(extent) ? std::string("?") : std::to_string(extent));
   return text + "]";
 }
 
@@ -105,7 +106,10 @@ std::string tile::describe(const SemValue &value) {
   case SemValue::Kind::Void:
     return "no value";
   case SemValue::Kind::Number:
-    return (value.isInt() ? "the int " : value.isBoolNumber() ? "the bool " : "the float ") + toText(value.number);
+    return (value.isInt()          ? "the int "
+            : value.isBoolNumber() ? "the bool "
+                                   : "the float ") +
+           toText(value.number);
   case SemValue::Kind::String:
     return "the string \"" + value.text + "\"";
   case SemValue::Kind::DType:

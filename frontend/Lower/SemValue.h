@@ -1,4 +1,5 @@
-// What an expression evaluates to while a kernel is elaborated: compile-time values, SSA tiles, ranges, views, tuples.
+// What an expression evaluates to while a kernel is elaborated: compile-time values, SSA tiles,
+// ranges, views, tuples.
 #ifndef TILE_FRONTEND_LOWER_SEMVALUE_H
 #define TILE_FRONTEND_LOWER_SEMVALUE_H
 
@@ -16,7 +17,8 @@ namespace tile {
 
 struct SemValue;
 
-/// An index range: `size` positions from `start`, `step` apart; those at or past `end` do not exist.
+/// An index range: `size` positions from `start`, `step` apart; those at or past `end` do not
+/// exist.
 struct RangeValue;
 /// A tensor parameter or a part of one.
 struct ViewValue;
@@ -33,7 +35,10 @@ struct SemValue {
     DType,    // a dtype
     Function, // a function or built-in
     Data,     // an SSA scalar or tile
-    Range, View, Tuple, List
+    Range,
+    View,
+    Tuple,
+    List
   };
 
   Kind kind = Kind::Error;
@@ -97,7 +102,8 @@ struct ViewValue {
   const ast::Param *param = nullptr;
   /// For each dimension its extent where that is static, else ShapedType::kDynamic.
   std::vector<int64_t> shape;
-  /// For each dimension a value that its extent never exceeds (the parent's extent), an index scalar.
+  /// For each dimension a value that its extent never exceeds (the parent's extent), an index
+  /// scalar.
   std::vector<mlir::Value> limits;
 };
 
@@ -108,7 +114,8 @@ struct FunctionValue {
   std::string name() const { return decl ? decl->name.text : builtin->name; }
 };
 
-/// "f32[128, 64]", "f32 scalar", "compile-time int 5", "index range of 64": how messages name a value's type.
+/// "f32[128, 64]", "f32 scalar", "compile-time int 5", "index range of 64": how messages name a
+/// value's type.
 std::string describe(const SemValue &value);
 /// "[128, 64]".
 std::string describeShape(llvm::ArrayRef<int64_t> shape);

@@ -1,4 +1,5 @@
-// From ANTLR's parse tree to the AST. One file for each kind of construct: AstBuilder{Decl,Stmt,Expr}.cpp, Literals.cpp.
+// From ANTLR's parse tree to the AST. One file for each kind of construct:
+// AstBuilder{Decl,Stmt,Expr}.cpp, Literals.cpp.
 #ifndef TILE_FRONTEND_PARSE_ASTBUILDER_H
 #define TILE_FRONTEND_PARSE_ASTBUILDER_H
 
@@ -11,8 +12,9 @@
 
 namespace tile {
 
-/// Walks the tree of a parse without errors, so that every mandatory child is there. Reports what the grammar leaves
-/// open (malformed literals, duplicate clauses, statements without effect, too high expressions).
+/// Walks the tree of a parse without errors, so that every mandatory child is there. Reports what
+/// the grammar leaves open (malformed literals, duplicate clauses, statements without effect, too
+/// high expressions).
 class AstBuilder {
 public:
   AstBuilder(FileID file, antlr4::CommonTokenStream &tokens, DiagnosticEngine &diagnostics)
@@ -21,8 +23,7 @@ public:
   std::unique_ptr<ast::Program> build(TileParser::ProgramContext *context);
 
 private:
-  template <typename T>
-  using Ptrs = std::vector<T *>;
+  template <typename T> using Ptrs = std::vector<T *>;
 
   // Places and names.
   Range range(const antlr4::Token *token) const;
@@ -62,7 +63,9 @@ private:
 
   // Expressions. `optional` gives null for null.
   ast::ExprPtr expr(antlr4::ParserRuleContext *context);
-  ast::ExprPtr optional(antlr4::ParserRuleContext *context) { return context ? expr(context) : nullptr; }
+  ast::ExprPtr optional(antlr4::ParserRuleContext *context) {
+    return context ? expr(context) : nullptr;
+  }
   std::vector<ast::ExprPtr> exprs(const Ptrs<TileParser::ExprContext> &contexts);
   ast::ExprPtr chain(antlr4::ParserRuleContext *context);
   ast::ExprPtr cast(TileParser::CastContext *context);

@@ -26,7 +26,8 @@ Ident AstBuilder::ident(antlr4::tree::TerminalNode *node) const {
 /// The `///` lines directly before a construct, without slashes and one blank, joined by '\n'.
 std::string AstBuilder::docBefore(const antlr4::ParserRuleContext *context) {
   std::string out;
-  for (antlr4::Token *comment : tokens.getHiddenTokensToLeft(context->start->getTokenIndex(), TileLexer::DOC)) {
+  for (antlr4::Token *comment :
+       tokens.getHiddenTokensToLeft(context->start->getTokenIndex(), TileLexer::DOC)) {
     docs.insert(comment->getTokenIndex());
     llvm::StringRef line = text(range(comment)).drop_front(3);
     line.consume_front(" ");
@@ -40,7 +41,8 @@ std::string AstBuilder::docBefore(const antlr4::ParserRuleContext *context) {
 void AstBuilder::reportStrayDocs() {
   for (antlr4::Token *token : tokens.getTokens())
     if (token->getChannel() == TileLexer::DOC && !docs.count(token->getTokenIndex()))
-      diagnostics.report(diag::strayDoc, range(token)).fixIt({file, range(token).begin, range(token).begin + 1}, "", "write '//'");
+      diagnostics.report(diag::strayDoc, range(token))
+          .fixIt({file, range(token).begin, range(token).begin + 1}, "", "write '//'");
 }
 
 std::unique_ptr<Program> AstBuilder::build(TileParser::ProgramContext *context) {
@@ -113,7 +115,8 @@ DeclPtr AstBuilder::kernelDecl(TileParser::KernelDeclContext *context) {
       if (earlier->kind == next->kind && next->kind != Clause::Kind::Specialize) {
         Range word = range(entry->start);
         diagnostics.report(diag::duplicateClause, word, text(word))
-            .note({file, earlier->range.begin, earlier->range.begin + word.size()}, "the first one is here");
+            .note({file, earlier->range.begin, earlier->range.begin + word.size()},
+                  "the first one is here");
         break;
       }
     out->clauses.push_back(std::move(next));
@@ -226,7 +229,8 @@ ClausePtr AstBuilder::clause(TileParser::ClauseContext *context) {
     out = std::move(clause);
   } else {
     auto clause = std::make_unique<TuneClause>();
-    for (TileParser::TuneItemContext *item : static_cast<TileParser::TuneClauseContext *>(context)->tuneItem())
+    for (TileParser::TuneItemContext *item :
+         static_cast<TileParser::TuneClauseContext *>(context)->tuneItem())
       clause->items.push_back(tuneItem(item));
     out = std::move(clause);
   }

@@ -9,29 +9,47 @@ using namespace tile::ast;
 
 static BinaryOp binaryOp(size_t token) {
   switch (token) {
-  case TileParser::OR_OR: return BinaryOp::logicalOr;
-  case TileParser::AND_AND: return BinaryOp::logicalAnd;
-  case TileParser::EQUAL_EQUAL: return BinaryOp::eq;
-  case TileParser::NOT_EQUAL: return BinaryOp::ne;
-  case TileParser::LESS: return BinaryOp::lt;
-  case TileParser::LESS_EQUAL: return BinaryOp::le;
-  case TileParser::GREATER: return BinaryOp::gt;
-  case TileParser::GREATER_EQUAL: return BinaryOp::ge;
-  case TileParser::PIPE: return BinaryOp::bitOr;
-  case TileParser::CARET: return BinaryOp::bitXor;
-  case TileParser::AMP: return BinaryOp::bitAnd;
-  case TileParser::SHIFT_LEFT: return BinaryOp::shl;
-  case TileParser::SHIFT_RIGHT: return BinaryOp::shr;
-  case TileParser::PLUS: return BinaryOp::add;
-  case TileParser::MINUS: return BinaryOp::sub;
-  case TileParser::STAR: return BinaryOp::mul;
-  case TileParser::SLASH: return BinaryOp::div;
-  default: return BinaryOp::rem;
+  case TileParser::OR_OR:
+    return BinaryOp::logicalOr;
+  case TileParser::AND_AND:
+    return BinaryOp::logicalAnd;
+  case TileParser::EQUAL_EQUAL:
+    return BinaryOp::eq;
+  case TileParser::NOT_EQUAL:
+    return BinaryOp::ne;
+  case TileParser::LESS:
+    return BinaryOp::lt;
+  case TileParser::LESS_EQUAL:
+    return BinaryOp::le;
+  case TileParser::GREATER:
+    return BinaryOp::gt;
+  case TileParser::GREATER_EQUAL:
+    return BinaryOp::ge;
+  case TileParser::PIPE:
+    return BinaryOp::bitOr;
+  case TileParser::CARET:
+    return BinaryOp::bitXor;
+  case TileParser::AMP:
+    return BinaryOp::bitAnd;
+  case TileParser::SHIFT_LEFT:
+    return BinaryOp::shl;
+  case TileParser::SHIFT_RIGHT:
+    return BinaryOp::shr;
+  case TileParser::PLUS:
+    return BinaryOp::add;
+  case TileParser::MINUS:
+    return BinaryOp::sub;
+  case TileParser::STAR:
+    return BinaryOp::mul;
+  case TileParser::SLASH:
+    return BinaryOp::div;
+  default:
+    return BinaryOp::rem;
   }
 }
 
-/// Any rule from `expr` down to `primary`. Rules that only pass through are skipped, so that the builder recurses
-/// once for each level of the AST, not for each level of precedence.
+/// Any rule from `expr` down to `primary`. Rules that only pass through are skipped, so that the
+/// builder recurses once for each level of the AST, not for each level of precedence.
 ExprPtr AstBuilder::expr(antlr4::ParserRuleContext *context) {
   for (;;) {
     switch (context->getRuleIndex()) {
@@ -65,7 +83,8 @@ std::vector<ExprPtr> AstBuilder::exprs(const Ptrs<TileParser::ExprContext> &cont
   return out;
 }
 
-/// Sets the height of a node whose highest child is `below`; too high a tree is cut down to its newest node's leaf.
+/// Sets the height of a node whose highest child is `below`; too high a tree is cut down to its
+/// newest node's leaf.
 ExprPtr AstBuilder::limitDepth(ExprPtr node, unsigned below) {
   node->depth = below + 1;
   if (node->depth <= maxExprDepth)
@@ -79,11 +98,14 @@ ExprPtr AstBuilder::limitDepth(ExprPtr node, unsigned below) {
 
 /// operand (operator operand)*, left-associative.
 ExprPtr AstBuilder::chain(antlr4::ParserRuleContext *context) {
-  auto operand = [&](size_t i) { return expr(static_cast<antlr4::ParserRuleContext *>(context->children[i])); };
+  auto operand = [&](size_t i) {
+    return expr(static_cast<antlr4::ParserRuleContext *>(context->children[i]));
+  };
   ExprPtr left = operand(0);
   Range whole = range(context);
   for (size_t i = 1; i + 1 < context->children.size(); i += 2) {
-    antlr4::Token *op = static_cast<antlr4::tree::TerminalNode *>(context->children[i])->getSymbol();
+    antlr4::Token *op =
+        static_cast<antlr4::tree::TerminalNode *>(context->children[i])->getSymbol();
     auto node = std::make_unique<BinaryExpr>();
     node->op = binaryOp(op->getType());
     node->opRange = range(op);
@@ -116,7 +138,9 @@ ExprPtr AstBuilder::cast(TileParser::CastContext *context) {
 
 ExprPtr AstBuilder::unary(TileParser::UnaryContext *context) {
   auto node = std::make_unique<UnaryExpr>();
-  node->op = context->MINUS() ? UnaryOp::neg : context->NOT() ? UnaryOp::logicalNot : UnaryOp::bitNot;
+  node->op = context->MINUS() ? UnaryOp::neg
+             : context->NOT() ? UnaryOp::logicalNot
+                              : UnaryOp::bitNot;
   node->opRange = range(context->start);
   node->range = range(context);
   node->operand = expr(context->unary());

@@ -51,17 +51,28 @@ StmtPtr AstBuilder::letStatement(TileParser::LetStatementContext *context) {
 
 static std::optional<BinaryOp> assignedOp(size_t token) {
   switch (token) {
-  case TileParser::PLUS_EQUAL: return BinaryOp::add;
-  case TileParser::MINUS_EQUAL: return BinaryOp::sub;
-  case TileParser::STAR_EQUAL: return BinaryOp::mul;
-  case TileParser::SLASH_EQUAL: return BinaryOp::div;
-  case TileParser::PERCENT_EQUAL: return BinaryOp::rem;
-  case TileParser::AMP_EQUAL: return BinaryOp::bitAnd;
-  case TileParser::PIPE_EQUAL: return BinaryOp::bitOr;
-  case TileParser::CARET_EQUAL: return BinaryOp::bitXor;
-  case TileParser::SHIFT_LEFT_EQUAL: return BinaryOp::shl;
-  case TileParser::SHIFT_RIGHT_EQUAL: return BinaryOp::shr;
-  default: return std::nullopt;
+  case TileParser::PLUS_EQUAL:
+    return BinaryOp::add;
+  case TileParser::MINUS_EQUAL:
+    return BinaryOp::sub;
+  case TileParser::STAR_EQUAL:
+    return BinaryOp::mul;
+  case TileParser::SLASH_EQUAL:
+    return BinaryOp::div;
+  case TileParser::PERCENT_EQUAL:
+    return BinaryOp::rem;
+  case TileParser::AMP_EQUAL:
+    return BinaryOp::bitAnd;
+  case TileParser::PIPE_EQUAL:
+    return BinaryOp::bitOr;
+  case TileParser::CARET_EQUAL:
+    return BinaryOp::bitXor;
+  case TileParser::SHIFT_LEFT_EQUAL:
+    return BinaryOp::shl;
+  case TileParser::SHIFT_RIGHT_EQUAL:
+    return BinaryOp::shr;
+  default:
+    return std::nullopt;
   }
 }
 
@@ -72,7 +83,8 @@ void AstBuilder::checkTarget(const Expr &target) {
     good = true;
     for (const ExprPtr &element : tuple->elements)
       if (!llvm::isa<NameExpr>(*element)) {
-        diagnostics.report(diag::invalidTarget, element->range).note("a tuple on the left side consists of names");
+        diagnostics.report(diag::invalidTarget, element->range)
+            .note("a tuple on the left side consists of names");
         return;
       }
   }

@@ -48,14 +48,16 @@ std::optional<ImportLoader::Place> ImportLoader::find(llvm::StringRef name, File
   auto inFolder = [&](llvm::StringRef folder) -> std::optional<Place> {
     llvm::SmallString<256> full(folder);
     path::append(full, name);
-    return fs::is_regular_file(full) ? std::optional(Place{full.str().str(), nullptr}) : std::nullopt;
+    return fs::is_regular_file(full) ? std::optional(Place{full.str().str(), nullptr})
+                                     : std::nullopt;
   };
   auto inLibrary = [&](llvm::StringRef folder) -> std::optional<Place> {
     llvm::SmallString<128> full(folder);
     path::append(full, path::Style::posix, name);
     path::remove_dots(full, /*remove_dot_dot=*/true, path::Style::posix);
     const LibraryFile *file = findInLibrary(full);
-    return file ? std::optional(Place{(llvm::Twine(libraryPrefix) + full).str(), file}) : std::nullopt;
+    return file ? std::optional(Place{(llvm::Twine(libraryPrefix) + full).str(), file})
+                : std::nullopt;
   };
   if (path::is_absolute(name))
     return inFolder("");
@@ -93,10 +95,12 @@ bool ImportLoader::loadImport(ast::ImportDecl &import) {
     return false;
   }
   std::string error;
-  std::optional<FileID> file = place->file ? std::optional(sources.addText(place->path, place->file->text))
-                                           : sources.addFile(place->path, error);
+  std::optional<FileID> file = place->file
+                                   ? std::optional(sources.addText(place->path, place->file->text))
+                                   : sources.addFile(place->path, error);
   if (!file) {
-    diagnostics.report(diag::importNotFound, import.pathRange, import.path).note("'" + place->path + "' cannot be read: " + error);
+    diagnostics.report(diag::importNotFound, import.pathRange, import.path)
+        .note("'" + place->path + "' cannot be read: " + error);
     return false;
   }
   std::unique_ptr<ast::Program> program = parseFile(sources, *file, diagnostics);
@@ -114,8 +118,11 @@ bool ImportLoader::loadImport(ast::ImportDecl &import) {
 }
 
 void ImportLoader::reportMissing(const ast::ImportDecl &import) {
-  DiagnosticBuilder report = diagnostics.report(diag::importNotFound, import.pathRange, import.path);
-  auto offer = [&](const std::string &name) { report.fixIt(import.pathRange, "\"" + name + "\"", "did you mean \"" + name + "\"?"); };
+  DiagnosticBuilder report =
+      diagnostics.report(diag::importNotFound, import.pathRange, import.path);
+  auto offer = [&](const std::string &name) {
+    report.fixIt(import.pathRange, "\"" + name + "\"", "did you mean \"" + name + "\"?");
+  };
   if (find(import.path + ".tile", import.pathRange.file))
     return offer(import.path + ".tile");
   std::vector<std::string> names;

@@ -19,16 +19,17 @@ struct LibraryFile {
 /// Diagnostics call a file of the library by this prefix and its name.
 constexpr llvm::StringLiteral libraryPrefix = "<tile>/";
 
-/// Loads imports and owns the programs that they lead to. Each file is read once, however many import it.
+/// Loads imports and owns the programs that they lead to. Each file is read once, however many
+/// import it.
 class ImportLoader {
 public:
   /// `folders` are those of -I. Both arrays must outlive the loader.
-  ImportLoader(SourceManager &sources, DiagnosticEngine &diagnostics, llvm::ArrayRef<std::string> folders,
-               llvm::ArrayRef<LibraryFile> library)
+  ImportLoader(SourceManager &sources, DiagnosticEngine &diagnostics,
+               llvm::ArrayRef<std::string> folders, llvm::ArrayRef<LibraryFile> library)
       : sources(sources), diagnostics(diagnostics), folders(folders), library(library) {}
 
-  /// Sets `program` of every import that can be reached from `main`. False after an error: a file that is nowhere or does
-  /// not parse, or a cycle.
+  /// Sets `program` of every import that can be reached from `main`. False after an error: a file
+  /// that is nowhere or does not parse, or a cycle.
   bool load(ast::Program &main);
 
 private:
@@ -55,7 +56,8 @@ private:
   llvm::ArrayRef<std::string> folders;
   llvm::ArrayRef<LibraryFile> library;
   std::vector<Open> open;
-  std::map<std::string, std::unique_ptr<ast::Program>> programs; // by real path; null for one with errors
+  std::map<std::string, std::unique_ptr<ast::Program>>
+      programs; // by real path; null for one with errors
 };
 
 } // namespace tile

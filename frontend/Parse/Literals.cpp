@@ -82,7 +82,8 @@ std::string AstBuilder::unescape(Range place) {
     size_t known = letters.find(escape);
     if (known != llvm::StringRef::npos) {
       out += meanings[known];
-    } else if (escape == 'x' && i + 2 < body.size() && llvm::isHexDigit(body[i + 1]) && llvm::isHexDigit(body[i + 2])) {
+    } else if (escape == 'x' && i + 2 < body.size() && llvm::isHexDigit(body[i + 1]) &&
+               llvm::isHexDigit(body[i + 2])) {
       out += char(llvm::hexFromNibbles(body[i + 1], body[i + 2]));
       i += 2;
     } else {

@@ -10,8 +10,8 @@
 
 using namespace tile;
 
-/// SLL prediction is fast and decides every correct program; only where it stumbles the full LL parser runs, whose
-/// errors are reported. Returns null after too many of them.
+/// SLL prediction is fast and decides every correct program; only where it stumbles the full LL
+/// parser runs, whose errors are reported. Returns null after too many of them.
 static TileParser::ProgramContext *parse(TileParser &parser, antlr4::CommonTokenStream &tokens,
                                          antlr4::ANTLRErrorListener &errors) {
   auto *simulator = parser.getInterpreter<antlr4::atn::ParserATNSimulator>();
@@ -55,9 +55,11 @@ std::unique_ptr<ast::Program> tile::parseFile(const SourceManager &sources, File
     if (errors.any())
       return nullptr;
     std::unique_ptr<ast::Program> program = AstBuilder(file, tokens, diagnostics).build(tree);
-    return diagnostics.errors() == errorsBefore && !diagnostics.limitReached() ? std::move(program) : nullptr;
+    return diagnostics.errors() == errorsBefore && !diagnostics.limitReached() ? std::move(program)
+                                                                               : nullptr;
   } catch (const std::exception &) {
-    // Nothing above throws for any input that is known; should ANTLR's runtime do so, it is an error, not an end.
+    // Nothing above throws for any input that is known; should ANTLR's runtime do so, it is an
+    // error, not an end.
     diagnostics.report(diag::parserFailed, {file, 0, 0});
     return nullptr;
   }

@@ -7,10 +7,13 @@
 
 namespace tile {
 
-/// Parses one file. Reports every error to `diagnostics` and then returns null; never throws, never prints.
-std::unique_ptr<ast::Program> parseFile(const SourceManager &sources, FileID file, DiagnosticEngine &diagnostics);
+/// Parses one file. Reports every error to `diagnostics` and then returns null; never throws, never
+/// prints.
+std::unique_ptr<ast::Program> parseFile(const SourceManager &sources, FileID file,
+                                        DiagnosticEngine &diagnostics);
 
-/// Brackets, blocks and prefix operators may be nested this deep, and expression trees may be this high.
+/// Brackets, blocks and prefix operators may be nested this deep, and expression trees may be this
+/// high.
 constexpr unsigned maxNesting = 200;
 constexpr unsigned maxExprDepth = 1000;
 

@@ -15,7 +15,8 @@ class Mistake {
 public:
   Mistake(FileID file, DiagnosticEngine &diagnostics, antlr4::Parser &parser, const Token *found);
 
-  /// Returns whether the parser goes on as if nothing had happened, so that the next error is one of its own.
+  /// Returns whether the parser goes on as if nothing had happened, so that the next error is one
+  /// of its own.
   bool report();
 
 private:
@@ -29,7 +30,9 @@ private:
 
   bool expects(size_t type) const { return expected.contains(type); }
   bool expectsExpr() const { return expects(TileParser::INT) && expects(TileParser::LPAREN); }
-  bool expectsName() const { return expects(TileParser::ID) && expects(TileParser::WHERE) && !expectsExpr(); }
+  bool expectsName() const {
+    return expects(TileParser::ID) && expects(TileParser::WHERE) && !expectsExpr();
+  }
   bool expectsStatement() const { return expects(TileParser::LET); }
   bool expectsDecl() const { return expects(TileParser::KERNEL); }
   bool expectsClause() const { return expects(TileParser::GRID) && expects(TileParser::WITH); }
@@ -46,7 +49,9 @@ private:
   bool comparesBefore() const;
 
   Range range(const Token *token) const { return tokenRange(file, token); }
-  llvm::StringRef text(const Token *token) const { return diagnostics.sources().text(range(token)); }
+  llvm::StringRef text(const Token *token) const {
+    return diagnostics.sources().text(range(token));
+  }
   std::string describe(const Token *token) const;
   std::string describeExpected() const;
   std::string place() const;
@@ -61,11 +66,13 @@ private:
 };
 } // namespace
 
-Mistake::Mistake(FileID file, DiagnosticEngine &diagnostics, antlr4::Parser &parser, const Token *found)
-    : file(file), diagnostics(diagnostics), tokens(*parser.getTokenStream()), vocabulary(parser.getVocabulary()),
-      expected(parser.getExpectedTokens()), found(found) {
+Mistake::Mistake(FileID file, DiagnosticEngine &diagnostics, antlr4::Parser &parser,
+                 const Token *found)
+    : file(file), diagnostics(diagnostics), tokens(*parser.getTokenStream()),
+      vocabulary(parser.getVocabulary()), expected(parser.getExpectedTokens()), found(found) {
   const antlr4::ParserRuleContext *context = parser.getContext();
-  if (context->getRuleIndex() == TileParser::RuleBlock && expected.size() == 1 && context->parent) // the '{' is missing
+  if (context->getRuleIndex() == TileParser::RuleBlock && expected.size() == 1 &&
+      context->parent) // the '{' is missing
     context = static_cast<const antlr4::ParserRuleContext *>(context->parent);
   rule = context->getRuleIndex();
   previous = before(found);
@@ -91,7 +98,8 @@ const Token *Mistake::openBracket() const {
   for (const Token *token = previous; token; token = before(token)) {
     if (isOneOf(token, {TileParser::RPAREN, TileParser::RBRACKET, TileParser::RBRACE}))
       ++closed;
-    else if (isOneOf(token, {TileParser::LPAREN, TileParser::LBRACKET, TileParser::LBRACE}) && closed-- == 0)
+    else if (isOneOf(token, {TileParser::LPAREN, TileParser::LBRACKET, TileParser::LBRACE}) &&
+             closed-- == 0)
       return token;
   }
   return nullptr;
@@ -107,8 +115,8 @@ bool Mistake::comparesBefore() const {
       return false;
     else if (isOneOf(token, {TileParser::SEMI, TileParser::LBRACE, TileParser::RBRACE}))
       return false;
-    else if (closed == 0 && isOneOf(token, {TileParser::COMMA, TileParser::EQUAL, TileParser::AND_AND,
-                                            TileParser::OR_OR}))
+    else if (closed == 0 && isOneOf(token, {TileParser::COMMA, TileParser::EQUAL,
+                                            TileParser::AND_AND, TileParser::OR_OR}))
       return false;
     else if (closed == 0 && token->getType() >= TileParser::EQUAL_EQUAL &&
              token->getType() <= TileParser::GREATER_EQUAL)
@@ -136,7 +144,8 @@ std::string Mistake::describe(const Token *token) const {
 /// The set of acceptable tokens in words: groups first, what is left token by token.
 std::string Mistake::describeExpected() const {
   std::vector<std::string> parts;
-  bool expr = expectsExpr(), statement = expectsStatement(), decl = expectsDecl(), clause = expectsClause();
+  bool expr = expectsExpr(), statement = expectsStatement(), decl = expectsDecl(),
+       clause = expectsClause();
   if (decl)
     parts.push_back("a declaration (import, const, fn or kernel)");
   if (statement)
@@ -149,16 +158,20 @@ std::string Mistake::describeExpected() const {
     parts.push_back("a clause (where, specialize, grid, with or tune)");
   else if (expects(TileParser::ID))
     parts.push_back(rule == TileParser::RuleStaticKind || rule == TileParser::RuleStaticParam
-                        ? "int, bool, float, string, dtype or fn" : "a type");
+                        ? "int, bool, float, string, dtype or fn"
+                        : "a type");
   for (ssize_t type : expected.toList()) {
     bool word = type == TileParser::ID || (type >= TileParser::WHERE && type <= TileParser::INOUT);
-    bool literal = type == TileParser::INT || type == TileParser::FLOAT || type == TileParser::STRING ||
-                   type == TileParser::TRUE || type == TileParser::FALSE;
+    bool literal = type == TileParser::INT || type == TileParser::FLOAT ||
+                   type == TileParser::STRING || type == TileParser::TRUE ||
+                   type == TileParser::FALSE;
     bool assign = type >= TileParser::EQUAL && type <= TileParser::SHIFT_RIGHT_EQUAL;
-    bool prefix = type == TileParser::MINUS || type == TileParser::NOT || type == TileParser::TILDE ||
-                  type == TileParser::LPAREN || type == TileParser::LBRACKET;
+    bool prefix = type == TileParser::MINUS || type == TileParser::NOT ||
+                  type == TileParser::TILDE || type == TileParser::LPAREN ||
+                  type == TileParser::LBRACKET;
     bool keyword = type >= TileParser::KERNEL && type <= TileParser::NONE;
-    if ((word && (expr || clause || expects(TileParser::ID))) || (literal && expr) || (prefix && expr))
+    if ((word && (expr || clause || expects(TileParser::ID))) || (literal && expr) ||
+        (prefix && expr))
       continue;
     if (((decl || statement) && keyword) || (clause && type == TileParser::WITH))
       continue;
@@ -179,15 +192,24 @@ std::string Mistake::describeExpected() const {
 /// What the parser was in the middle of, for "expected ';' after …" and "the body of …".
 std::string Mistake::place() const {
   switch (rule) {
-  case TileParser::RuleImportDecl: return "the import";
-  case TileParser::RuleConstDecl: return "the constant";
-  case TileParser::RuleFnDecl: return "the function";
-  case TileParser::RuleKernelDecl: return "the kernel";
-  case TileParser::RuleIfStmt: return "`if`";
-  case TileParser::RuleTuneItem: return "the item";
-  case TileParser::RuleSetting: return "the setting";
-  case TileParser::RuleStatement: return expects(TileParser::SEMI) ? "the statement" : "the loop";
-  default: return "it";
+  case TileParser::RuleImportDecl:
+    return "the import";
+  case TileParser::RuleConstDecl:
+    return "the constant";
+  case TileParser::RuleFnDecl:
+    return "the function";
+  case TileParser::RuleKernelDecl:
+    return "the kernel";
+  case TileParser::RuleIfStmt:
+    return "`if`";
+  case TileParser::RuleTuneItem:
+    return "the item";
+  case TileParser::RuleSetting:
+    return "the setting";
+  case TileParser::RuleStatement:
+    return expects(TileParser::SEMI) ? "the statement" : "the loop";
+  default:
+    return "it";
   }
 }
 
@@ -199,7 +221,8 @@ bool Mistake::reportUnclosed() {
         .note(range(found), "the file ends here, where " + describeExpected() + " could stand");
     return true;
   }
-  if (expectsExpr() && isOneOf(found, {TileParser::RPAREN}) && isOneOf(previous, {TileParser::LPAREN})) {
+  if (expectsExpr() && isOneOf(found, {TileParser::RPAREN}) &&
+      isOneOf(previous, {TileParser::LPAREN})) {
     diagnostics.report(diag::emptyTuple, range(previous).join(range(found)));
     return true;
   }
@@ -214,30 +237,39 @@ bool Mistake::reportOperator() {
     if (type == TileParser::DOT_DOT_EQUAL && rule == TileParser::RuleSuffix)
       report.note("a slice does not include its end: write `lo..hi + 1`");
     else
-      report.note("ranges stand after `in`, and `lo..hi` in subscripts; for a range of positions write "
-                  "`block(i, B)` or `at(start, B)`");
+      report.note(
+          "ranges stand after `in`, and `lo..hi` in subscripts; for a range of positions write "
+          "`block(i, B)` or `at(start, B)`");
     return true;
   }
-  if (type == TileParser::LESS && (rule == TileParser::RuleKernelDecl || rule == TileParser::RuleFnDecl)) {
+  if (type == TileParser::LESS &&
+      (rule == TileParser::RuleKernelDecl || rule == TileParser::RuleFnDecl)) {
     diagnostics.report(diag::angleGenerics, range(found)).note("write `name[N: int](...)`");
     return true;
   }
-  if (type == TileParser::LPAREN && expectsExpr() == false && isOneOf(previous, {TileParser::GREATER})) {
+  if (type == TileParser::LPAREN && expectsExpr() == false &&
+      isOneOf(previous, {TileParser::GREATER})) {
     diagnostics.report(diag::angleGenerics, range(previous)).note("write `name[3](x)`");
     return true;
   }
-  if (type >= TileParser::EQUAL_EQUAL && type <= TileParser::GREATER_EQUAL && !expectsExpr() && comparesBefore()) {
+  if (type >= TileParser::EQUAL_EQUAL && type <= TileParser::GREATER_EQUAL && !expectsExpr() &&
+      comparesBefore()) {
     if (type == TileParser::GREATER && isOneOf(after(found), {TileParser::LPAREN}))
       diagnostics.report(diag::angleGenerics, range(found)).note("write `name[3](x)`");
     else
-      diagnostics.report(diag::chainedComparison, range(found)).note("join two comparisons with '&&'");
+      diagnostics.report(diag::chainedComparison, range(found))
+          .note("join two comparisons with '&&'");
     return true;
   }
   const Token *first = type == TileParser::PLUS ? previous : previous ? before(previous) : nullptr;
-  const Token *second = type == TileParser::PLUS ? found : previous; // `x++` stops at the second sign, `x--` behind it
+  const Token *second = type == TileParser::PLUS
+                            ? found
+                            : previous; // `x++` stops at the second sign, `x--` behind it
   for (size_t sign : {TileParser::PLUS, TileParser::MINUS})
-    if (expectsExpr() && isOneOf(first, {sign}) && isOneOf(second, {sign}) && adjacent(first, second)) {
-      diagnostics.report(diag::noIncrement, range(first).join(range(second)), text(first).str() + text(second).str());
+    if (expectsExpr() && isOneOf(first, {sign}) && isOneOf(second, {sign}) &&
+        adjacent(first, second)) {
+      diagnostics.report(diag::noIncrement, range(first).join(range(second)),
+                         text(first).str() + text(second).str());
       return true;
     }
   return false;
@@ -246,14 +278,16 @@ bool Mistake::reportOperator() {
 /// `1.` and `.5`.
 bool Mistake::reportNumber() {
   const Token *next = found->getType() == Token::EOF ? nullptr : after(found);
-  if (isOneOf(found, {TileParser::DOT}) && expectsExpr() && isOneOf(next, {TileParser::INT}) && adjacent(found, next)) {
+  if (isOneOf(found, {TileParser::DOT}) && expectsExpr() && isOneOf(next, {TileParser::INT}) &&
+      adjacent(found, next)) {
     Range whole = range(found).join(range(next));
     diagnostics.report(diag::malformedNumber, whole, diagnostics.sources().text(whole))
         .fixIt(range(found).atBegin(), "0", "a point needs a digit on both sides");
     return true;
   }
   const Token *first = previous ? before(previous) : nullptr;
-  if (isOneOf(previous, {TileParser::DOT}) && isOneOf(first, {TileParser::INT}) && adjacent(first, previous)) {
+  if (isOneOf(previous, {TileParser::DOT}) && isOneOf(first, {TileParser::INT}) &&
+      adjacent(first, previous)) {
     Range whole = range(first).join(range(previous));
     diagnostics.report(diag::malformedNumber, whole, diagnostics.sources().text(whole))
         .fixIt(whole.atEnd(), "0", "a point needs a digit on both sides");
@@ -265,7 +299,8 @@ bool Mistake::reportNumber() {
 /// `=` where only a value can stand.
 void Mistake::reportAssignment() {
   if (rule == TileParser::RuleArguments && isOneOf(previous, {TileParser::ID})) {
-    diagnostics.report(diag::namedArgument, range(found)).fixIt(range(found), ":", "name an argument with ':'");
+    diagnostics.report(diag::namedArgument, range(found))
+        .fixIt(range(found), ":", "name an argument with ':'");
     return;
   }
   auto report = diagnostics.report(diag::assignmentInExpression, range(found));
@@ -275,19 +310,23 @@ void Mistake::reportAssignment() {
 
 /// Missing and superfluous ';' and ',', missing '{', misplaced '='.
 bool Mistake::reportSeparator() {
-  bool assigns = found->getType() >= TileParser::EQUAL && found->getType() <= TileParser::SHIFT_RIGHT_EQUAL;
+  bool assigns =
+      found->getType() >= TileParser::EQUAL && found->getType() <= TileParser::SHIFT_RIGHT_EQUAL;
   if (assigns && !expectsName() && !expectsExpr() && !expects(TileParser::ID)) {
     reportAssignment();
     return true;
   }
   if (expects(TileParser::SEMI) && !expectsExpr() && previous &&
-      (found->getLine() > previous->getLine() || isOneOf(found, {TileParser::RBRACE, Token::EOF}))) {
+      (found->getLine() > previous->getLine() ||
+       isOneOf(found, {TileParser::RBRACE, Token::EOF}))) {
     Range end = range(previous).atEnd();
-    diagnostics.report(diag::missingSemicolon, end, place(), describe(found)).fixIt(end, ";", "add ';'");
+    diagnostics.report(diag::missingSemicolon, end, place(), describe(found))
+        .fixIt(end, ";", "add ';'");
     return true;
   }
   if (expects(TileParser::LBRACE) && expected.size() == 1) {
-    auto report = diagnostics.report(diag::bodyWithoutBraces, range(found), place(), describe(found));
+    auto report =
+        diagnostics.report(diag::bodyWithoutBraces, range(found), place(), describe(found));
     if (rule == TileParser::RuleFnDecl && isOneOf(found, {TileParser::MINUS, TileParser::COLON}))
       report.note("a function's result type follows from what it returns");
     return true;
@@ -309,21 +348,25 @@ bool Mistake::reportSeparator() {
 
 /// Keywords as names.
 bool Mistake::reportName() {
-  if (!expectsName() || found->getType() < TileParser::KERNEL || found->getType() > TileParser::NONE)
+  if (!expectsName() || found->getType() < TileParser::KERNEL ||
+      found->getType() > TileParser::NONE)
     return false;
   auto report = diagnostics.report(diag::keywordAsName, range(found), text(found));
-  if (isOneOf(found, {TileParser::IN}) && (rule == TileParser::RuleParam || rule == TileParser::RuleKernelDecl))
+  if (isOneOf(found, {TileParser::IN}) &&
+      (rule == TileParser::RuleParam || rule == TileParser::RuleKernelDecl))
     report.note("write `name: in T[...]`");
   return true;
 }
 
 void Mistake::reportExpected() {
   if (isOneOf(previous, {TileParser::CONST}) && rule == TileParser::RuleStatement) {
-    diagnostics.report(diag::expectedToken, range(found), "'if' or 'for' after `const`", describe(found))
+    diagnostics
+        .report(diag::expectedToken, range(found), "'if' or 'for' after `const`", describe(found))
         .note("`const` declares only at the top of a file; in a body use `let`");
     return;
   }
-  auto report = diagnostics.report(diag::expectedToken, range(found), describeExpected(), describe(found));
+  auto report =
+      diagnostics.report(diag::expectedToken, range(found), describeExpected(), describe(found));
   llvm::StringRef hint = llvm::StringSwitch<llvm::StringRef>(text(found))
                              .Case("and", "write '&&'")
                              .Case("or", "write '||'")
@@ -333,10 +376,11 @@ void Mistake::reportExpected() {
     report.note(hint);
   if (previous && (text(previous) == "elif" || text(previous) == "elseif"))
     report.note(range(previous), "write `else if`");
-  if (expectsStatement() && isOneOf(found, {TileParser::FN, TileParser::KERNEL, TileParser::IMPORT}))
+  if (expectsStatement() &&
+      isOneOf(found, {TileParser::FN, TileParser::KERNEL, TileParser::IMPORT}))
     report.note("declarations stand at the top of a file; is a '}' missing above?");
-  if (rule == TileParser::RuleStatement && expects(TileParser::EQUAL) && !expects(TileParser::SEMI) &&
-      isOneOf(found, {TileParser::SEMI}))
+  if (rule == TileParser::RuleStatement && expects(TileParser::EQUAL) &&
+      !expects(TileParser::SEMI) && isOneOf(found, {TileParser::SEMI}))
     report.note("every variable starts with a value");
   if (expects(TileParser::RPAREN) || expects(TileParser::RBRACKET))
     if (const Token *open = openBracket())
@@ -345,22 +389,25 @@ void Mistake::reportExpected() {
 
 bool Mistake::report() {
   unsigned before = diagnostics.errors();
-  if (!reportUnclosed() && !reportNumber() && !reportOperator() && !reportSeparator() && !reportName())
+  if (!reportUnclosed() && !reportNumber() && !reportOperator() && !reportSeparator() &&
+      !reportName())
     reportExpected();
   return diagnostics.errors() > before && diagnostics.all().back().id == diag::missingSemicolon;
 }
 
-void SyntaxErrors::syntaxError(antlr4::Recognizer *recognizer, Token *offending, size_t, size_t, const std::string &,
-                               std::exception_ptr) {
-  constexpr unsigned enough = 1000; // raw errors: this is not a program, stop searching for its pieces
+void SyntaxErrors::syntaxError(antlr4::Recognizer *recognizer, Token *offending, size_t, size_t,
+                               const std::string &, std::exception_ptr) {
+  constexpr unsigned enough =
+      1000; // raw errors: this is not a program, stop searching for its pieces
   if (++count > enough || diagnostics.limitReached())
     throw antlr4::ParseCancellationException();
-  // What the parser says while it finds its feet again is seldom true; behind a ';' it is again, but not
-  // of braces: their count is wrong from the first error on.
+  // What the parser says while it finds its feet again is seldom true; behind a ';' it is again,
+  // but not of braces: their count is wrong from the first error on.
   auto &parser = *static_cast<antlr4::Parser *>(recognizer);
   bool brace = offending->getType() == TileParser::RBRACE || offending->getType() == Token::EOF;
   bool outside = parser.getContext()->getRuleIndex() == TileParser::RuleProgram;
-  bool follows = recovering && (brace || outside || offending->getTokenIndex() <= lastIndex + 3 || offending->getLine() == lastLine);
+  bool follows = recovering && (brace || outside || offending->getTokenIndex() <= lastIndex + 3 ||
+                                offending->getLine() == lastLine);
   for (size_t i = lastIndex; follows && !brace && i < offending->getTokenIndex(); ++i)
     follows = parser.getTokenStream()->get(i)->getType() != TileParser::SEMI;
   lastIndex = offending->getTokenIndex();

@@ -44,7 +44,8 @@ static std::string describeUnknown(llvm::StringRef text) {
 
 static void reportUnknown(llvm::StringRef text, Range range, DiagnosticEngine &diagnostics) {
   if (text == "?") {
-    diagnostics.report(diag::noTernary, range).note("write `where(condition, a, b)` to select a value");
+    diagnostics.report(diag::noTernary, range)
+        .note("write `where(condition, a, b)` to select a value");
     return;
   }
   auto report = diagnostics.report(diag::unknownCharacter, range, describeUnknown(text));
@@ -52,19 +53,22 @@ static void reportUnknown(llvm::StringRef text, Range range, DiagnosticEngine &d
     report.note("strings stand in double quotes");
   else if (text == "#")
     report.note("a comment begins with '//'");
-  else if (text == "\xE2\x88\x92" || text == "\xE2\x80\x93") // the minus sign and the en dash of typeset text
+  else if (text == "\xE2\x88\x92" ||
+           text == "\xE2\x80\x93") // the minus sign and the en dash of typeset text
     report.fixIt(range, "-", "use '-'");
 }
 
 static void reportReserved(llvm::StringRef word, Range range, DiagnosticEngine &diagnostics) {
   auto report = diagnostics.report(diag::reservedWord, range, word);
   if (word == "break" || word == "continue")
-    report.note("loops have no early exit: guard the rest of the body with `if`, or use `while` with a condition");
+    report.note("loops have no early exit: guard the rest of the body with `if`, or use `while` "
+                "with a condition");
   else
     report.note("choose another name");
 }
 
-bool tile::checkTokens(const std::vector<antlr4::Token *> &tokens, FileID file, DiagnosticEngine &diagnostics) {
+bool tile::checkTokens(const std::vector<antlr4::Token *> &tokens, FileID file,
+                       DiagnosticEngine &diagnostics) {
   bool good = true;
   for (const antlr4::Token *token : tokens) {
     Range range = tokenRange(file, token);
@@ -100,11 +104,24 @@ bool tile::checkTokens(const std::vector<antlr4::Token *> &tokens, FileID file, 
 /// Whether an operand may end in this token, so that a '-' after it is infix.
 static bool endsOperand(size_t type) {
   switch (type) {
-  case TileLexer::INT: case TileLexer::FLOAT: case TileLexer::STRING: case TileLexer::ID:
-  case TileLexer::TRUE: case TileLexer::FALSE: case TileLexer::RPAREN: case TileLexer::RBRACKET:
-  case TileLexer::WHERE: case TileLexer::SPECIALIZE: case TileLexer::GRID: case TileLexer::TUNE:
-  case TileLexer::KEY: case TileLexer::CONFIG: case TileLexer::OPT: case TileLexer::STEP:
-  case TileLexer::OUT: case TileLexer::INOUT:
+  case TileLexer::INT:
+  case TileLexer::FLOAT:
+  case TileLexer::STRING:
+  case TileLexer::ID:
+  case TileLexer::TRUE:
+  case TileLexer::FALSE:
+  case TileLexer::RPAREN:
+  case TileLexer::RBRACKET:
+  case TileLexer::WHERE:
+  case TileLexer::SPECIALIZE:
+  case TileLexer::GRID:
+  case TileLexer::TUNE:
+  case TileLexer::KEY:
+  case TileLexer::CONFIG:
+  case TileLexer::OPT:
+  case TileLexer::STEP:
+  case TileLexer::OUT:
+  case TileLexer::INOUT:
     return true;
   default:
     return false;
@@ -119,7 +136,8 @@ struct Open {
 };
 } // namespace
 
-bool tile::checkNesting(const std::vector<antlr4::Token *> &tokens, FileID file, DiagnosticEngine &diagnostics) {
+bool tile::checkNesting(const std::vector<antlr4::Token *> &tokens, FileID file,
+                        DiagnosticEngine &diagnostics) {
   std::vector<Open> open = {{0}};
   unsigned depth = 0, prefixes = 0;
   size_t previous = antlr4::Token::INVALID_TYPE;
@@ -132,11 +150,15 @@ bool tile::checkNesting(const std::vector<antlr4::Token *> &tokens, FileID file,
     bool prefix = type == TileLexer::NOT || type == TileLexer::TILDE ||
                   (type == TileLexer::MINUS && !endsOperand(previous));
     switch (type) {
-    case TileLexer::LPAREN: case TileLexer::LBRACKET: case TileLexer::LBRACE:
+    case TileLexer::LPAREN:
+    case TileLexer::LBRACKET:
+    case TileLexer::LBRACE:
       depth += 1 + prefixes;
       open.push_back({prefixes});
       break;
-    case TileLexer::RPAREN: case TileLexer::RBRACKET: case TileLexer::RBRACE:
+    case TileLexer::RPAREN:
+    case TileLexer::RBRACKET:
+    case TileLexer::RBRACE:
       if (open.size() > 1) {
         depth -= 1 + open.back().prefixes + open.back().elses;
         open.pop_back();

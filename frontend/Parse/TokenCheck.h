@@ -17,13 +17,15 @@ std::string abbreviated(llvm::StringRef text);
 /// Reports the first byte of `file` that is not UTF-8. Returns whether all are.
 bool checkUtf8(const SourceManager &sources, FileID file, DiagnosticEngine &diagnostics);
 
-/// Reports unknown characters, malformed numbers, unclosed strings and comments, and reserved words. Returns whether there were
-/// none; if not, parsing would only repeat the complaints.
-bool checkTokens(const std::vector<antlr4::Token *> &tokens, FileID file, DiagnosticEngine &diagnostics);
+/// Reports unknown characters, malformed numbers, unclosed strings and comments, and reserved
+/// words. Returns whether there were none; if not, parsing would only repeat the complaints.
+bool checkTokens(const std::vector<antlr4::Token *> &tokens, FileID file,
+                 DiagnosticEngine &diagnostics);
 
-/// Reports the first place that is nested deeper than maxNesting, counting brackets, prefix operators and `else if`:
-/// all that makes the parser recurse. Returns whether there was none.
-bool checkNesting(const std::vector<antlr4::Token *> &tokens, FileID file, DiagnosticEngine &diagnostics);
+/// Reports the first place that is nested deeper than maxNesting, counting brackets, prefix
+/// operators and `else if`: all that makes the parser recurse. Returns whether there was none.
+bool checkNesting(const std::vector<antlr4::Token *> &tokens, FileID file,
+                  DiagnosticEngine &diagnostics);
 
 } // namespace tile
 

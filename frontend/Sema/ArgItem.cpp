@@ -9,7 +9,8 @@ using namespace llvm;
 namespace tile {
 
 static bool isName(StringRef text) {
-  return !text.empty() && (isAlpha(text[0]) || text[0] == '_') && all_of(text, [](char c) { return isAlnum(c) || c == '_'; });
+  return !text.empty() && (isAlpha(text[0]) || text[0] == '_') &&
+         all_of(text, [](char c) { return isAlnum(c) || c == '_'; });
 }
 
 std::vector<StringRef> splitItems(StringRef text) {
@@ -44,12 +45,13 @@ static bool parseRange(StringRef value, ArgItem &item, std::string &error) {
     return false;
   }
   if (item.min > item.max) {
-    error = "the range is empty: " + std::to_string(item.min) + " is above " + std::to_string(item.max);
+    error =
+        "the range is empty: " + std::to_string(item.min) + " is above " + std::to_string(item.max);
     return false;
   }
   if (item.opt && (*item.opt < item.min || *item.opt > item.max)) {
-    error = "the size to tune for, " + std::to_string(*item.opt) + ", is outside of " + std::to_string(item.min) + ".." +
-            std::to_string(item.max);
+    error = "the size to tune for, " + std::to_string(*item.opt) + ", is outside of " +
+            std::to_string(item.min) + ".." + std::to_string(item.max);
     return false;
   }
   return true;
@@ -65,8 +67,9 @@ std::optional<ArgItem> parseArgItem(StringRef text, std::string &error) {
     bytes = bytes.trim();
     item.kind = ArgItem::Kind::Align;
     item.name = name.trim().str();
-    if (!isName(item.name) || !bytes.consume_front("=") || bytes.trim().getAsInteger(0, item.number) || item.number < 1 ||
-        item.number > 4096 || (item.number & (item.number - 1))) {
+    if (!isName(item.name) || !bytes.consume_front("=") ||
+        bytes.trim().getAsInteger(0, item.number) || item.number < 1 || item.number > 4096 ||
+        (item.number & (item.number - 1))) {
       error = "expected align(TENSOR)=BYTES, a power of two up to 4096, found '" + item.text + "'";
       return std::nullopt;
     }
@@ -76,7 +79,8 @@ std::optional<ArgItem> parseArgItem(StringRef text, std::string &error) {
     auto [name, number] = text.split('%');
     item.kind = ArgItem::Kind::Multiple;
     item.name = name.trim().str();
-    if (!isName(item.name) || number.trim().getAsInteger(0, item.number) || item.number < 1 || item.number > (1 << 30)) {
+    if (!isName(item.name) || number.trim().getAsInteger(0, item.number) || item.number < 1 ||
+        item.number > (1 << 30)) {
       error = "expected NAME%DIVISOR, found '" + item.text + "'";
       return std::nullopt;
     }
@@ -86,7 +90,8 @@ std::optional<ArgItem> parseArgItem(StringRef text, std::string &error) {
   value = value.trim();
   item.name = name.trim().str();
   if (!isName(item.name) || value.empty()) {
-    error = "expected NAME=VALUE, NAME=MIN..MAX:OPT, NAME%DIVISOR, align(TENSOR)=BYTES or TENSOR=DTYPE[DIM,...], found '" +
+    error = "expected NAME=VALUE, NAME=MIN..MAX:OPT, NAME%DIVISOR, align(TENSOR)=BYTES or "
+            "TENSOR=DTYPE[DIM,...], found '" +
             item.text + "'";
     return std::nullopt;
   }

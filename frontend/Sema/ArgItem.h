@@ -1,4 +1,5 @@
-// What a command line says of a kernel's arguments: items of --arg and --variant, before they are matched to a kernel.
+// What a command line says of a kernel's arguments: items of --arg and --variant, before they are
+// matched to a kernel.
 #ifndef TILE_FRONTEND_SEMA_ARGITEM_H
 #define TILE_FRONTEND_SEMA_ARGITEM_H
 
@@ -41,7 +42,8 @@ struct VariantRequest {
   std::vector<ArgItem> items;
 };
 
-/// Reads one variant; its name is "v" and `number` where it has none. None, with the reason in `error`.
+/// Reads one variant; its name is "v" and `number` where it has none. None, with the reason in
+/// `error`.
 std::optional<VariantRequest> parseVariant(llvm::StringRef text, size_t number, std::string &error);
 
 /// A name without what symbols cannot hold: "M=1..16" gives "M_1_16".

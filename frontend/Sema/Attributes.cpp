@@ -1,11 +1,12 @@
 // Attributes of kernels and loops, and the `tune` clause.
-#include "frontend/Lower/Elaborator.h"
 #include "dialect/AttributeNames.h"
+#include "frontend/Lower/Elaborator.h"
 
 using namespace mlir;
 using namespace tile;
 
-std::optional<int64_t> Elaborator::attributeInt(const ast::Attribute &attribute, size_t index, int64_t min, int64_t max) {
+std::optional<int64_t> Elaborator::attributeInt(const ast::Attribute &attribute, size_t index,
+                                                int64_t min, int64_t max) {
   const std::string &name = attribute.name.text;
   if (index >= attribute.arguments.size() || attribute.arguments[index].name) {
     error(diag::badAttribute, attribute.range, name, "takes an integer: " + name + "(4)");
@@ -15,7 +16,8 @@ std::optional<int64_t> Elaborator::attributeInt(const ast::Attribute &attribute,
   std::optional<int64_t> value = evalInt(expr, "the argument of '" + name + "'");
   if (value && (*value < min || *value > max)) {
     error(diag::badAttribute, expr.range, name,
-          "must be in " + std::to_string(min) + "..=" + std::to_string(max) + ", found " + std::to_string(*value));
+          "must be in " + std::to_string(min) + "..=" + std::to_string(max) + ", found " +
+              std::to_string(*value));
     return std::nullopt;
   }
   return value;
@@ -27,16 +29,20 @@ static const struct IntAttribute {
   StringRef irName;
   int64_t min, max;
   bool powerOfTwo;
-} kernelIntegers[] = {{"warps", askedWarpsName, 1, 32, true},     {"stages", stagesName, 1, 8, false},
-                      {"grouped", groupedName, 1, 1024, false},  {"consumers", consumersName, 1, 4, true},
-                      {"occupancy", occupancyName, 1, 32, false}, {"maxreg", maxRegistersName, 16, 255, false}};
+} kernelIntegers[] = {
+    {"warps", askedWarpsName, 1, 32, true},     {"stages", stagesName, 1, 8, false},
+    {"grouped", groupedName, 1, 1024, false},   {"consumers", consumersName, 1, 4, true},
+    {"occupancy", occupancyName, 1, 32, false}, {"maxreg", maxRegistersName, 16, 255, false}};
 
 const std::vector<std::string> &tile::getKernelAttributeNames() {
-  static const std::vector<std::string> names = {"warps", "stages", "persistent", "grouped", "cluster", "consumers", "occupancy", "maxreg", "fp"};
+  static const std::vector<std::string> names = {"warps",     "stages",  "persistent",
+                                                 "grouped",   "cluster", "consumers",
+                                                 "occupancy", "maxreg",  "fp"};
   return names;
 }
 
-/// What the command line says about an attribute: --with, else --config; null where it says nothing.
+/// What the command line says about an attribute: --with, else --config; null where it says
+/// nothing.
 const std::string *Elaborator::findRequested(StringRef name) const {
   for (const auto &[given, value] : options.attributes)
     if (given == name)
@@ -44,9 +50,12 @@ const std::string *Elaborator::findRequested(StringRef name) const {
   return findPinned(name);
 }
 
-/// Puts what the command line says in the place of what the source says. `seen` gets what --with asks for.
+/// Puts what the command line says in the place of what the source says. `seen` gets what --with
+/// asks for.
 void Elaborator::applyRequested(SmallVectorImpl<NamedAttribute> &out, std::set<std::string> &seen) {
-  auto drop = [&](StringRef irName) { llvm::erase_if(out, [&](const NamedAttribute &known) { return known.getName() == irName; }); };
+  auto drop = [&](StringRef irName) {
+    llvm::erase_if(out, [&](const NamedAttribute &known) { return known.getName() == irName; });
+  };
   auto replace = [&](StringRef irName, Attribute value) {
     drop(irName);
     if (value)
@@ -56,22 +65,26 @@ void Elaborator::applyRequested(SmallVectorImpl<NamedAttribute> &out, std::set<s
   for (const auto &[name, value] : options.attributes)
     asked.insert(name);
   // Each stands instead of the other.
-  for (auto [name, other, irName] : {std::tuple("warps", "consumers", StringRef(consumersName)), std::tuple("consumers", "warps", StringRef(askedWarpsName))})
+  for (auto [name, other, irName] : {std::tuple("warps", "consumers", StringRef(consumersName)),
+                                     std::tuple("consumers", "warps", StringRef(askedWarpsName))})
     if (asked.count(name) && !asked.count(other)) {
       drop(irName);
       seen.erase(other);
     }
   seen.insert(asked.begin(), asked.end());
   auto wrong = [&](StringRef name, const std::string &value, StringRef expected) {
-    error(diag::badAttribute, kernel.name.range, name, "cannot be '" + value + "', as the " +
-                                                           (asked.count(name.str()) ? "command line" : "configuration") + " asks" + expected.str());
+    error(diag::badAttribute, kernel.name.range, name,
+          "cannot be '" + value + "', as the " +
+              (asked.count(name.str()) ? "command line" : "configuration") + " asks" +
+              expected.str());
   };
   for (const IntAttribute &entry : kernelIntegers) {
     const std::string *text = findRequested(entry.name);
     int64_t value;
     if (!text)
       continue;
-    if (StringRef(*text).getAsInteger(10, value) || value < entry.min || value > entry.max || (entry.powerOfTwo && (value & (value - 1))))
+    if (StringRef(*text).getAsInteger(10, value) || value < entry.min || value > entry.max ||
+        (entry.powerOfTwo && (value & (value - 1))))
       wrong(entry.name, *text, "");
     else
       replace(entry.irName, builder.getI64IntegerAttr(value));
@@ -100,13 +113,17 @@ void Elaborator::applyRequested(SmallVectorImpl<NamedAttribute> &out, std::set<s
 bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
   unsigned errors = reported;
   std::set<std::string> seen;
-  auto add = [&](StringRef name, Attribute value) { out.push_back(builder.getNamedAttr(name, value)); };
+  auto add = [&](StringRef name, Attribute value) {
+    out.push_back(builder.getNamedAttr(name, value));
+  };
   const std::vector<std::string> &names = getKernelAttributeNames();
   auto *with = kernel.clause<ast::WithClause>();
-  for (const ast::Attribute &attribute : with ? ArrayRef<ast::Attribute>(with->attributes) : ArrayRef<ast::Attribute>()) {
+  for (const ast::Attribute &attribute :
+       with ? ArrayRef<ast::Attribute>(with->attributes) : ArrayRef<ast::Attribute>()) {
     const std::string &name = attribute.name.text;
     if (!llvm::is_contained(names, name)) {
-      DiagnosticBuilder report = error(diag::unknownAttribute, attribute.name.range, "kernel", name);
+      DiagnosticBuilder report =
+          error(diag::unknownAttribute, attribute.name.range, "kernel", name);
       addSuggestion(report, attribute.name.range, name, names);
       continue;
     }
@@ -116,16 +133,20 @@ bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
     }
     size_t maxArgs = name == "persistent" ? 0 : name == "cluster" ? 2 : 1;
     if (attribute.arguments.size() > maxArgs) {
-      error(diag::badAttribute, attribute.range, name, maxArgs ? "has too many arguments" : "takes no arguments");
+      error(diag::badAttribute, attribute.range, name,
+            maxArgs ? "has too many arguments" : "takes no arguments");
       continue;
     }
     if (name == "persistent") {
       add(persistentName, builder.getUnitAttr());
     } else if (name == "fp") {
-      SemValue word = attribute.arguments.empty() ? SemValue::ofVoid() : eval(*attribute.arguments[0].value);
-      bool valid = word.kind == SemValue::Kind::String && (word.text == "strict" || word.text == "contract" || word.text == "fast");
+      SemValue word =
+          attribute.arguments.empty() ? SemValue::ofVoid() : eval(*attribute.arguments[0].value);
+      bool valid = word.kind == SemValue::Kind::String &&
+                   (word.text == "strict" || word.text == "contract" || word.text == "fast");
       if (!valid && !word.isError())
-        error(diag::badAttribute, attribute.range, name, "takes \"strict\", \"contract\" or \"fast\"");
+        error(diag::badAttribute, attribute.range, name,
+              "takes \"strict\", \"contract\" or \"fast\"");
       add(floatModeName, builder.getStringAttr(word.text));
     } else if (name == "cluster") {
       std::optional<int64_t> x = attributeInt(attribute, 0, 1, 16), y = 1;
@@ -138,7 +159,8 @@ bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
         if (name == entry.name)
           if (std::optional<int64_t> value = attributeInt(attribute, 0, entry.min, entry.max)) {
             if (entry.powerOfTwo && (*value & (*value - 1)))
-              error(diag::badAttribute, attribute.range, name, "must be a power of two, found " + std::to_string(*value));
+              error(diag::badAttribute, attribute.range, name,
+                    "must be a power of two, found " + std::to_string(*value));
             add(entry.irName, builder.getI64IntegerAttr(*value));
           }
     }
@@ -146,7 +168,9 @@ bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
   applyRequested(out, seen);
   Range place = with ? with->range : kernel.name.range;
   if (seen.count("warps") && seen.count("consumers"))
-    error(diag::badAttribute, place, "consumers", "stands instead of 'warps': it means four warps for each consumer, and one more that loads");
+    error(diag::badAttribute, place, "consumers",
+          "stands instead of 'warps': it means four warps for each consumer, and one more that "
+          "loads");
   if (!seen.empty() && reported == errors) {
     SmallVector<StringRef> asked;
     for (StringRef name : {"consumers", "stages"})
@@ -156,21 +180,28 @@ bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
       add(askedName, builder.getStrArrayAttr(asked));
     auto *grid = kernel.clause<ast::GridClause>();
     if (seen.count("grouped") && (!grid || grid->axes.size() < 2))
-      diagnostics.report(diag::uselessAttribute, place, "grouped", "it walks the last two axes of a grid in bands, and this grid has " +
-                                                                            std::string(grid && !grid->axes.empty() ? "one" : "none"));
+      diagnostics.report(diag::uselessAttribute, place, "grouped",
+                         "it walks the last two axes of a grid in bands, and this grid has " +
+                             std::string(grid && !grid->axes.empty() ? "one" : "none"));
   }
-  for (const ast::TuneItem::Setting &setting : config ? ArrayRef<ast::TuneItem::Setting>(config->settings) : ArrayRef<ast::TuneItem::Setting>())
+  for (const ast::TuneItem::Setting &setting :
+       config ? ArrayRef<ast::TuneItem::Setting>(config->settings)
+              : ArrayRef<ast::TuneItem::Setting>())
     for (const IntAttribute &entry : kernelIntegers)
       if (setting.name.text == entry.name && !seen.count(entry.name) && !findRequested(entry.name))
-        if (std::optional<int64_t> value = evalInt(*setting.value, "the value of '" + setting.name.text + "'")) {
-          if (*value < entry.min || *value > entry.max || (entry.powerOfTwo && (*value & (*value - 1))))
-            error(diag::badAttribute, setting.value->range, setting.name.text, "cannot be " + std::to_string(*value));
+        if (std::optional<int64_t> value =
+                evalInt(*setting.value, "the value of '" + setting.name.text + "'")) {
+          if (*value < entry.min || *value > entry.max ||
+              (entry.powerOfTwo && (*value & (*value - 1))))
+            error(diag::badAttribute, setting.value->range, setting.name.text,
+                  "cannot be " + std::to_string(*value));
           add(entry.irName, builder.getI64IntegerAttr(*value));
         }
   return reported == errors;
 }
 
-bool Elaborator::readLoopAttributes(const std::vector<ast::Attribute> &attributes, SmallVectorImpl<NamedAttribute> &out) {
+bool Elaborator::readLoopAttributes(const std::vector<ast::Attribute> &attributes,
+                                    SmallVectorImpl<NamedAttribute> &out) {
   unsigned errors = reported;
   static const std::vector<std::string> names = {"stages", "unroll", "split", "flatten"};
   for (const ast::Attribute &attribute : attributes) {
@@ -182,7 +213,8 @@ bool Elaborator::readLoopAttributes(const std::vector<ast::Attribute> &attribute
       if (!attribute.arguments.empty())
         error(diag::badAttribute, attribute.range, name, "takes no arguments");
       out.push_back(builder.getNamedAttr(flattenName, builder.getUnitAttr()));
-    } else if (std::optional<int64_t> value = attributeInt(attribute, 0, 1, name == "stages" ? 8 : 1024)) {
+    } else if (std::optional<int64_t> value =
+                   attributeInt(attribute, 0, 1, name == "stages" ? 8 : 1024)) {
       StringRef irName = name == "stages" ? stagesName : name == "unroll" ? unrollName : splitName;
       if (name != "split" || *value > 1)
         out.push_back(builder.getNamedAttr(irName, builder.getI64IntegerAttr(*value)));
@@ -197,14 +229,16 @@ bool Elaborator::checkTune() {
   if (!tune)
     return true;
   unsigned errors = reported;
-  std::vector<std::string> names = {"warps", "stages", "grouped", "consumers", "occupancy", "maxreg", "persistent", "cluster"};
+  std::vector<std::string> names = {"warps",     "stages", "grouped",    "consumers",
+                                    "occupancy", "maxreg", "persistent", "cluster"};
   for (const ast::StaticParam &param : kernel.statics)
     names.push_back(param.name.text);
   auto checkName = [&](const ast::Ident &name) {
     if (llvm::is_contained(names, name.text))
       return;
-    DiagnosticBuilder report = error(diag::badTune, name.range,
-                                     "'" + name.text + "' is neither a compile-time parameter nor an attribute of the kernel");
+    DiagnosticBuilder report = error(
+        diag::badTune, name.range,
+        "'" + name.text + "' is neither a compile-time parameter nor an attribute of the kernel");
     addSuggestion(report, name.range, name.text, names);
   };
   auto *with = kernel.clause<ast::WithClause>();
@@ -214,7 +248,8 @@ bool Elaborator::checkTune() {
       if (with)
         for (const ast::Attribute &attribute : with->attributes)
           if (attribute.name.text == item.name->text)
-            error(diag::badTune, item.name->range, "'" + item.name->text + "' is tuned, so `with` must not fix it")
+            error(diag::badTune, item.name->range,
+                  "'" + item.name->text + "' is tuned, so `with` must not fix it")
                 .note(attribute.range, "fixed here");
     }
     if (item.kind == ast::TuneItem::Kind::Config)

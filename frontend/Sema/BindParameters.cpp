@@ -1,6 +1,7 @@
-// Compile-time parameters: values from -D, the arguments, `config` and defaults; one instance for each choice.
-#include "frontend/Lower/Elaborator.h"
+// Compile-time parameters: values from -D, the arguments, `config` and defaults; one instance for
+// each choice.
 #include "frontend/Diag/Suggest.h"
+#include "frontend/Lower/Elaborator.h"
 
 using namespace mlir;
 using namespace tile;
@@ -25,10 +26,10 @@ static bool equal(const SemValue &a, const SemValue &b) {
 
 /// As in a symbol's name: "f16", "64", "m1" for -1.
 static std::string symbolText(const SemValue &value) {
-  std::string text = value.isNumber()                               ? toText(value.number)
-                     : value.isDtype()                              ? dtypeSpelling(value.dtype).str()
+  std::string text = value.isNumber()                         ? toText(value.number)
+                     : value.isDtype()                        ? dtypeSpelling(value.dtype).str()
                      : value.kind == SemValue::Kind::Function ? value.function->name()
-                                                                    : value.text;
+                                                              : value.text;
   for (char &c : text)
     if (c == '-')
       c = 'm';
@@ -48,11 +49,14 @@ static const char *kindText(StringRef kind) {
 
 bool Elaborator::checkKind(const ast::StaticParam &param, SemValue &value, Range range) {
   const std::string &kind = param.type.text;
-  bool known = kind == "int" || kind == "bool" || kind == "float" || kind == "string" || kind == "dtype" || kind == "fn";
+  bool known = kind == "int" || kind == "bool" || kind == "float" || kind == "string" ||
+               kind == "dtype" || kind == "fn";
   if (!known) {
-    DiagnosticBuilder report = error(diag::badParameter, param.type.range,
-                                     "a compile-time parameter is of kind int, bool, float, string, dtype or fn, not " + kind);
-    addSuggestion(report, param.type.range, kind, {"int", "bool", "float", "string", "dtype", "fn"});
+    DiagnosticBuilder report = error(
+        diag::badParameter, param.type.range,
+        "a compile-time parameter is of kind int, bool, float, string, dtype or fn, not " + kind);
+    addSuggestion(report, param.type.range, kind,
+                  {"int", "bool", "float", "string", "dtype", "fn"});
     return false;
   }
   if (value.isError())
@@ -87,14 +91,16 @@ std::optional<std::vector<SemValue>> Elaborator::evalSet(const ast::ValueSet &se
     }
     return values;
   }
-  std::optional<int64_t> lo = evalInt(*set.lo, "the start of a set"), hi = evalInt(*set.hi, "the end of a set"), step = 1;
+  std::optional<int64_t> lo = evalInt(*set.lo, "the start of a set"),
+                         hi = evalInt(*set.hi, "the end of a set"), step = 1;
   if (set.step)
     step = evalInt(*set.step, "the step of a set");
   if (!lo || !hi || !step)
     return std::nullopt;
   int64_t end = *hi + (set.inclusive ? 1 : 0);
   if (*step < 1 || *lo >= end || (end - *lo) / *step > 1024) {
-    error(diag::badSet, set.range, "a set of values needs a positive step and between 1 and 1024 members");
+    error(diag::badSet, set.range,
+          "a set of values needs a positive step and between 1 and 1024 members");
     return std::nullopt;
   }
   for (int64_t value = *lo; value < end; value += *step)
@@ -105,7 +111,8 @@ std::optional<std::vector<SemValue>> Elaborator::evalSet(const ast::ValueSet &se
 bool Elaborator::isInSet(const SemValue &value, const ast::ValueSet &set, Range range) {
   bool found = false;
   if (set.kind == ast::ValueSet::interval && value.isNumber()) {
-    SemValue lo = eval(*set.lo), hi = eval(*set.hi), step = set.step ? eval(*set.step) : SemValue::ofInt(1);
+    SemValue lo = eval(*set.lo), hi = eval(*set.hi),
+             step = set.step ? eval(*set.step) : SemValue::ofInt(1);
     if (!lo.isNumber() || !hi.isNumber() || !step.isNumber())
       return false;
     double x = toDouble(value.number), low = toDouble(lo.number), high = toDouble(hi.number);
@@ -119,7 +126,8 @@ bool Elaborator::isInSet(const SemValue &value, const ast::ValueSet &set, Range 
     found = llvm::any_of(*values, [&](const SemValue &each) { return equal(each, value); });
   }
   if (!found)
-    error(diag::notInSet, range.isValid() ? range : set.range, describe(value), sources.text(set.range))
+    error(diag::notInSet, range.isValid() ? range : set.range, describe(value),
+          sources.text(set.range))
         .note(set.range, "the allowed values");
   return found;
 }
@@ -208,7 +216,8 @@ const ast::TuneItem *Elaborator::chooseConfig() {
   for (const ast::TuneItem &item : tune->items) {
     if (item.kind != ast::TuneItem::Kind::Config)
       continue;
-    unsigned wanted = item.name ? capability(item.name->text) : 0, have = capability(options.target);
+    unsigned wanted = item.name ? capability(item.name->text) : 0,
+             have = capability(options.target);
     if (!item.name || item.name->text == options.target || (wanted && have >= wanted)) {
       config = &item;
       break;
@@ -224,7 +233,8 @@ const std::string *Elaborator::findPinned(StringRef name) const {
   return nullptr;
 }
 
-std::optional<std::vector<SemValue>> Elaborator::candidatesFor(const ast::StaticParam &param, bool &suffixed) {
+std::optional<std::vector<SemValue>> Elaborator::candidatesFor(const ast::StaticParam &param,
+                                                               bool &suffixed) {
   bool fromDtype;
   bool deducible = isDeducible(param, fromDtype);
   suffixed = deducible && !param.defaultValue;
@@ -241,9 +251,11 @@ std::optional<std::vector<SemValue>> Elaborator::candidatesFor(const ast::Static
     for (StringRef part : parts) {
       std::optional<SemValue> value = parseDefine(param, part);
       if (!value) {
-        DiagnosticBuilder report = error(diag::badDefine, param.range, part.trim(), param.name.text, kindText(param.type.text));
+        DiagnosticBuilder report = error(diag::badDefine, param.range, part.trim(), param.name.text,
+                                         kindText(param.type.text));
         if (param.type.text == "fn" || param.type.text == "dtype") {
-          std::string near = suggest(part.trim(), param.type.text == "fn" ? visibleNames() : dtypeSpellings());
+          std::string near =
+              suggest(part.trim(), param.type.text == "fn" ? visibleNames() : dtypeSpellings());
           if (!near.empty())
             report.note("did you mean '" + near + "'?");
         }
@@ -252,7 +264,8 @@ std::optional<std::vector<SemValue>> Elaborator::candidatesFor(const ast::Static
       values.push_back(*value);
     }
     suffixed = suffixed || values.size() > 1;
-  } else if (std::optional<SemValue> actual = deducible && suffixed ? deduce(param) : std::nullopt) {
+  } else if (std::optional<SemValue> actual =
+                 deducible && suffixed ? deduce(param) : std::nullopt) {
     values = {*actual};
   } else {
     const ast::Expr *preset = nullptr;
@@ -271,7 +284,8 @@ std::optional<std::vector<SemValue>> Elaborator::candidatesFor(const ast::Static
       values = *members;
     } else {
       error(diag::noValue, param.range, param.name.text, kernel.name.text)
-          .note("give it one with -D " + param.name.text + "=..., or a default: `" + param.name.text + ": " + param.type.text + " = ...`");
+          .note("give it one with -D " + param.name.text + "=..., or a default: `" +
+                param.name.text + ": " + param.type.text + " = ...`");
       return std::nullopt;
     }
   }

@@ -171,11 +171,13 @@ std::optional<Number> tile::foldUnary(UnaryOp op, Number a, std::string &error) 
     return -std::get<double>(a);
   }
   error = ("'" + ast::spelling(op) + "' is not defined on " +
-           (std::holds_alternative<int64_t>(a) ? "integers" : "floats")).str();
+           (std::holds_alternative<int64_t>(a) ? "integers" : "floats"))
+              .str();
   return std::nullopt;
 }
 
-static std::optional<Number> foldIntCall(llvm::StringRef name, llvm::ArrayRef<int64_t> args, std::string &error) {
+static std::optional<Number> foldIntCall(llvm::StringRef name, llvm::ArrayRef<int64_t> args,
+                                         std::string &error) {
   if (args.size() == 2) {
     int64_t a = args[0], b = args[1];
     if (name == "min" || name == "minnum")
@@ -207,7 +209,8 @@ static std::optional<Number> foldIntCall(llvm::StringRef name, llvm::ArrayRef<in
   return std::nullopt;
 }
 
-std::optional<Number> tile::foldCall(llvm::StringRef name, const std::vector<Number> &args, std::string &error) {
+std::optional<Number> tile::foldCall(llvm::StringRef name, const std::vector<Number> &args,
+                                     std::string &error) {
   bool allInts = !args.empty();
   for (const Number &arg : args) {
     if (std::holds_alternative<bool>(arg))
@@ -237,11 +240,12 @@ std::optional<Number> tile::foldCall(llvm::StringRef name, const std::vector<Num
   static const struct {
     const char *name;
     double (*function)(double);
-  } functions[] = {{"exp", std::exp},     {"exp2", std::exp2},   {"expm1", std::expm1}, {"log", std::log},
-                   {"log2", std::log2},   {"log1p", std::log1p}, {"sqrt", std::sqrt},   {"sin", std::sin},
-                   {"cos", std::cos},     {"tan", std::tan},     {"tanh", std::tanh},   {"erf", std::erf},
-                   {"abs", std::fabs},    {"floor", std::floor}, {"ceil", std::ceil},   {"trunc", std::trunc},
-                   {"round", std::nearbyint}};
+  } functions[] = {{"exp", std::exp},     {"exp2", std::exp2},      {"expm1", std::expm1},
+                   {"log", std::log},     {"log2", std::log2},      {"log1p", std::log1p},
+                   {"sqrt", std::sqrt},   {"sin", std::sin},        {"cos", std::cos},
+                   {"tan", std::tan},     {"tanh", std::tanh},      {"erf", std::erf},
+                   {"abs", std::fabs},    {"floor", std::floor},    {"ceil", std::ceil},
+                   {"trunc", std::trunc}, {"round", std::nearbyint}};
   for (const auto &entry : functions)
     if (name == entry.name)
       return entry.function(toDouble(args[0]));

@@ -13,13 +13,15 @@ namespace tile {
 /// A compile-time bool, integer or float.
 using Number = std::variant<bool, int64_t, double>;
 
-/// `a op b`. An int that meets a float becomes one. None, with the reason in `error`: an operation that the kinds do not
-/// have, overflow, division by zero.
+/// `a op b`. An int that meets a float becomes one. None, with the reason in `error`: an operation
+/// that the kinds do not have, overflow, division by zero.
 std::optional<Number> foldBinary(ast::BinaryOp op, Number a, Number b, std::string &error);
 std::optional<Number> foldUnary(ast::UnaryOp op, Number a, std::string &error);
 
-/// A built-in function of numbers (min, cdiv, exp, ...) by name. None with an empty `error`: not foldable here.
-std::optional<Number> foldCall(llvm::StringRef name, const std::vector<Number> &args, std::string &error);
+/// A built-in function of numbers (min, cdiv, exp, ...) by name. None with an empty `error`: not
+/// foldable here.
+std::optional<Number> foldCall(llvm::StringRef name, const std::vector<Number> &args,
+                               std::string &error);
 
 /// "42", "1.5", "true".
 std::string toText(const Number &number);

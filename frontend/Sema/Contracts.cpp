@@ -1,4 +1,5 @@
-// Contracts: ranges become facts about dimensions, conditions are checked at compile time or at launch.
+// Contracts: ranges become facts about dimensions, conditions are checked at compile time or at
+// launch.
 #include "frontend/Lower/Elaborator.h"
 
 #include <numeric>
@@ -20,12 +21,15 @@ bool Elaborator::readContracts(runtime::Kernel &record) {
   return reported == errors;
 }
 
-bool Elaborator::readCall(const ast::Contract &contract, const ast::CallExpr &call, runtime::Kernel &record) {
+bool Elaborator::readCall(const ast::Contract &contract, const ast::CallExpr &call,
+                          runtime::Kernel &record) {
   const std::string &name = cast<ast::NameExpr>(*call.callee).text;
-  // A tensor, one of an array `xs[1]`, or all of an array. Empty for what is dropped, and after an error.
+  // A tensor, one of an array `xs[1]`, or all of an array. Empty for what is dropped, and after an
+  // error.
   auto tensorArguments = [&](size_t index) {
     std::vector<runtime::Param *> found;
-    const ast::Expr *argument = index < call.arguments.size() ? call.arguments[index].value.get() : nullptr;
+    const ast::Expr *argument =
+        index < call.arguments.size() ? call.arguments[index].value.get() : nullptr;
     std::string text;
     if (auto *name = dyn_cast_or_null<ast::NameExpr>(argument))
       text = name->text;
@@ -33,11 +37,13 @@ bool Elaborator::readCall(const ast::Contract &contract, const ast::CallExpr &ca
       text = sources.text(element->range).str();
     llvm::erase_if(text, [](char c) { return c == ' '; });
     for (runtime::Param &param : record.params)
-      if (param.kind == runtime::Param::Kind::Tensor && (param.name == text || declOf(param).name.text == text))
+      if (param.kind == runtime::Param::Kind::Tensor &&
+          (param.name == text || declOf(param).name.text == text))
         found.push_back(&param);
     if (!found.empty() || dropped.count(text)) // says nothing in this instance
       return found;
-    error(diag::notLaunchable, index < call.arguments.size() ? call.arguments[index].value->range : call.range,
+    error(diag::notLaunchable,
+          index < call.arguments.size() ? call.arguments[index].value->range : call.range,
           "'" + name + "' takes the name of a tensor parameter first; what is written here");
     return found;
   };
@@ -70,7 +76,8 @@ bool Elaborator::readCall(const ast::Contract &contract, const ast::CallExpr &ca
 }
 
 /// `NAME in lo..=hi opt v` for a dimension, stride or scalar: its range. Other sets are conditions.
-bool Elaborator::readRange(const ast::Contract &contract, const std::string &name, runtime::Kernel &record) {
+bool Elaborator::readRange(const ast::Contract &contract, const std::string &name,
+                           runtime::Kernel &record) {
   const ast::ValueSet &set = *contract.set;
   auto bound = [&](const ast::Expr &expr) -> std::optional<int64_t> {
     return evalInt(expr, "a bound of a range");
@@ -93,15 +100,18 @@ bool Elaborator::readRange(const ast::Contract &contract, const std::string &nam
     LaunchExpr condition;
     for (auto [i, value] : llvm::enumerate(*values)) {
       if (!value.isInt()) {
-        error(diag::badSet, set.range, "the set of '" + name + "' must hold integers, found " + describe(value));
+        error(diag::badSet, set.range,
+              "the set of '" + name + "' must hold integers, found " + describe(value));
         return false;
       }
       min = i ? std::min(min, value.getInt()) : value.getInt();
       max = i ? std::max(max, value.getInt()) : value.getInt();
-      LaunchExpr equals = LaunchExpr::make(LaunchOp::Eq, LaunchExpr::makeName(name), LaunchExpr(value.getInt()));
+      LaunchExpr equals =
+          LaunchExpr::make(LaunchOp::Eq, LaunchExpr::makeName(name), LaunchExpr(value.getInt()));
       condition = i ? LaunchExpr::make(LaunchOp::Or, condition, equals) : equals;
     }
-    record.contracts.push_back({condition, sources.text(contract.range).str(), sources.begin(contract.range).line});
+    record.contracts.push_back(
+        {condition, sources.text(contract.range).str(), sources.begin(contract.range).line});
   }
   std::optional<int64_t> hint;
   if (contract.hint) {
@@ -109,14 +119,16 @@ bool Elaborator::readRange(const ast::Contract &contract, const std::string &nam
     if (!hint)
       return false;
     if (*hint < min || *hint > max) {
-      error(diag::optOutside, contract.hint->range, *hint, min, max, name).note(set.range, "the range");
+      error(diag::optOutside, contract.hint->range, *hint, min, max, name)
+          .note(set.range, "the range");
       return false;
     }
   }
   if (!rangedNames.insert(name).second) {
     DiagnosticBuilder report = error(diag::duplicateRange, contract.range, name);
     for (const ast::Contract &earlier : kernel.clause<ast::WhereClause>()->contracts)
-      if (auto *first = dyn_cast<ast::NameExpr>(earlier.value.get()); first && first->text == name && earlier.set) {
+      if (auto *first = dyn_cast<ast::NameExpr>(earlier.value.get());
+          first && first->text == name && earlier.set) {
         report.note(earlier.range, "the first one is here");
         break;
       }
@@ -124,7 +136,8 @@ bool Elaborator::readRange(const ast::Contract &contract, const std::string &nam
   }
   bool isExtent = launchNames[name].kind != LaunchName::Scalar;
   if (isExtent && min < 0) {
-    error(diag::badParameter, set.range, "a dimension or stride is never negative: its range must start at 0 or later");
+    error(diag::badParameter, set.range,
+          "a dimension or stride is never negative: its range must start at 0 or later");
     return false;
   }
   if (set.step) {
@@ -135,9 +148,12 @@ bool Elaborator::readRange(const ast::Contract &contract, const std::string &nam
       error(diag::badSet, set.step->range, "the step of a range must be positive");
       return false;
     }
-    LaunchExpr offset = LaunchExpr::make(LaunchOp::Sub, LaunchExpr::makeName(name), LaunchExpr(min));
-    LaunchExpr condition = LaunchExpr::make(LaunchOp::Eq, LaunchExpr::make(LaunchOp::Rem, offset, LaunchExpr(*step)), LaunchExpr(0));
-    record.contracts.push_back({condition, sources.text(contract.range).str(), sources.begin(contract.range).line});
+    LaunchExpr offset =
+        LaunchExpr::make(LaunchOp::Sub, LaunchExpr::makeName(name), LaunchExpr(min));
+    LaunchExpr condition = LaunchExpr::make(
+        LaunchOp::Eq, LaunchExpr::make(LaunchOp::Rem, offset, LaunchExpr(*step)), LaunchExpr(0));
+    record.contracts.push_back(
+        {condition, sources.text(contract.range).str(), sources.begin(contract.range).line});
   }
   unsigned line = sources.begin(contract.range).line;
   for (runtime::Dim &dim : record.dims)
@@ -160,10 +176,12 @@ bool Elaborator::readRange(const ast::Contract &contract, const std::string &nam
 
 /// `X % c == 0` for a dimension or stride X: the pair of both.
 static std::optional<std::pair<std::string, int64_t>> divisibility(const LaunchExpr &condition) {
-  if (condition.getOp() != LaunchOp::Eq || !condition.getOperands()[1].isInteger() || condition.getOperands()[1].getInteger() != 0)
+  if (condition.getOp() != LaunchOp::Eq || !condition.getOperands()[1].isInteger() ||
+      condition.getOperands()[1].getInteger() != 0)
     return std::nullopt;
   const LaunchExpr &rem = condition.getOperands()[0];
-  if (rem.getOp() != LaunchOp::Rem || !rem.getOperands()[0].isName() || !rem.getOperands()[1].isInteger())
+  if (rem.getOp() != LaunchOp::Rem || !rem.getOperands()[0].isName() ||
+      !rem.getOperands()[1].isInteger())
     return std::nullopt;
   return std::pair(rem.getOperands()[0].getName(), rem.getOperands()[1].getInteger());
 }
@@ -176,13 +194,19 @@ bool Elaborator::readContract(const ast::Contract &contract, runtime::Kernel &re
   auto *name = dyn_cast<ast::NameExpr>(contract.value.get());
   if (usesDropped(*contract.value)) // says nothing in this instance
     return true;
-  bool isFloatName = name && launchNames.count(name->text) && isFloat(launchNames[name->text].dtype);
+  bool isFloatName =
+      name && launchNames.count(name->text) && isFloat(launchNames[name->text].dtype);
   if (contract.hint && !(name && launchNames.count(name->text) && !isFloatName)) {
-    error(diag::notLaunchable, contract.hint->range, "`opt` belongs to the range of a dimension; here it");
+    error(diag::notLaunchable, contract.hint->range,
+          "`opt` belongs to the range of a dimension; here it");
     return false;
   }
-  bool constantSet = contract.set && llvm::none_of(contract.set->values, [&](const ast::ExprPtr &value) { return usesLaunchNames(*value); }) &&
-                     !(contract.set->lo && usesLaunchNames(*contract.set->lo)) && !(contract.set->hi && usesLaunchNames(*contract.set->hi));
+  bool constantSet =
+      contract.set &&
+      llvm::none_of(contract.set->values,
+                    [&](const ast::ExprPtr &value) { return usesLaunchNames(*value); }) &&
+      !(contract.set->lo && usesLaunchNames(*contract.set->lo)) &&
+      !(contract.set->hi && usesLaunchNames(*contract.set->hi));
   if (contract.set && name && launchNames.count(name->text) && constantSet && !isFloatName)
     return readRange(contract, name->text, record);
   std::string text = sources.text(contract.range).str();
@@ -203,13 +227,15 @@ bool Elaborator::readContract(const ast::Contract &contract, runtime::Kernel &re
     std::string bound;
     for (const ast::StaticParam &param : kernel.statics)
       if (Binding *local = findLocal(param.name.text); local && local->value.isNumber())
-        bound += (bound.empty() ? "" : ", ") + param.name.text + " = " + toText(local->value.number);
+        bound +=
+            (bound.empty() ? "" : ", ") + param.name.text + " = " + toText(local->value.number);
     error(diag::contractFails, contract.range, bound.empty() ? "any values" : bound);
     return false;
   }
   std::optional<tile::DType> dtype;
-  std::optional<LaunchExpr> condition =
-      contract.set ? toLaunchExpr(*contract.value, dtype) : toLaunchExpr(*contract.value, /*isCondition=*/true);
+  std::optional<LaunchExpr> condition = contract.set
+                                            ? toLaunchExpr(*contract.value, dtype)
+                                            : toLaunchExpr(*contract.value, /*isCondition=*/true);
   if (!condition)
     return false;
   if (contract.set) {
@@ -218,18 +244,23 @@ bool Elaborator::readContract(const ast::Contract &contract, runtime::Kernel &re
     auto member = [&](const ast::Expr &expr) -> std::optional<LaunchExpr> {
       std::optional<tile::DType> other, common = dtype;
       std::optional<LaunchExpr> bound = toLaunchExpr(expr, other);
-      return bound && unifyLaunch(common, value, contract.value->range, other, *bound, expr.range, "in", expr.range) ? bound : std::nullopt;
+      return bound && unifyLaunch(common, value, contract.value->range, other, *bound, expr.range,
+                                  "in", expr.range)
+                 ? bound
+                 : std::nullopt;
     };
     if (set.kind == ast::ValueSet::interval) {
       std::optional<LaunchExpr> lo = member(*set.lo), hi = member(*set.hi);
       if (!lo || !hi)
         return false;
       if (set.step) {
-        error(diag::badSet, set.step->range, "a step belongs to the range of one dimension or integral scalar");
+        error(diag::badSet, set.step->range,
+              "a step belongs to the range of one dimension or integral scalar");
         return false;
       }
-      condition = LaunchExpr::make(LaunchOp::And, LaunchExpr::make(LaunchOp::Le, *lo, value),
-                                   LaunchExpr::make(set.inclusive ? LaunchOp::Le : LaunchOp::Lt, value, *hi));
+      condition = LaunchExpr::make(
+          LaunchOp::And, LaunchExpr::make(LaunchOp::Le, *lo, value),
+          LaunchExpr::make(set.inclusive ? LaunchOp::Le : LaunchOp::Lt, value, *hi));
     } else {
       for (auto [i, element] : llvm::enumerate(set.values)) {
         std::optional<LaunchExpr> each = member(*element);

@@ -12,9 +12,29 @@
 
 namespace tile {
 
-/// What elements can be. `Index` is a 64-bit signed integer for positions and extents; it cannot be stored.
-/// Signedness is known here alone: MLIR's integers have none, so that operations are chosen by dtype, never by type.
-enum class DType : uint8_t { Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, F8E4M3, F8E5M2, I4, U4, Index };
+/// What elements can be. `Index` is a 64-bit signed integer for positions and extents; it cannot be
+/// stored. Signedness is known here alone: MLIR's integers have none, so that operations are chosen
+/// by dtype, never by type.
+enum class DType : uint8_t {
+  Bool,
+  I8,
+  I16,
+  I32,
+  I64,
+  U8,
+  U16,
+  U32,
+  U64,
+  F16,
+  BF16,
+  F32,
+  F64,
+  F8E4M3,
+  F8E5M2,
+  I4,
+  U4,
+  Index
+};
 
 /// The language's spelling: "bool", "f16", "index".
 llvm::StringRef dtypeSpelling(DType dtype);

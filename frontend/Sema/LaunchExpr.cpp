@@ -1,4 +1,5 @@
-// Expressions that the launcher computes: dimensions, grid extents and contracts, with their dtypes.
+// Expressions that the launcher computes: dimensions, grid extents and contracts, with their
+// dtypes.
 #include "frontend/Lower/Elaborator.h"
 
 #include <cmath>
@@ -29,12 +30,16 @@ std::optional<LaunchExpr> Elaborator::toLaunchExpr(const ast::Expr &expr, bool i
   return result;
 }
 
-bool Elaborator::unifyLaunch(std::optional<tile::DType> &a, LaunchExpr &x, Range aRange, std::optional<tile::DType> b, LaunchExpr &y,
-                             Range bRange, StringRef what, Range range) {
+bool Elaborator::unifyLaunch(std::optional<tile::DType> &a, LaunchExpr &x, Range aRange,
+                             std::optional<tile::DType> b, LaunchExpr &y, Range bRange,
+                             StringRef what, Range range) {
   // Integers of every dtype are computed in 64 bits, and what is known at compile time adapts.
-  auto family = [](std::optional<tile::DType> dtype) { return dtype && isInteger(*dtype) ? std::optional(tile::DType::Index) : dtype; };
+  auto family = [](std::optional<tile::DType> dtype) {
+    return dtype && isInteger(*dtype) ? std::optional(tile::DType::Index) : dtype;
+  };
   std::optional<tile::DType> left = family(a), right = family(b);
-  auto adapts = [](std::optional<tile::DType> from, LaunchExpr &value, std::optional<tile::DType> to) {
+  auto adapts = [](std::optional<tile::DType> from, LaunchExpr &value,
+                   std::optional<tile::DType> to) {
     if (from)
       return from == to;
     if (value.isFloat())
@@ -49,17 +54,36 @@ bool Elaborator::unifyLaunch(std::optional<tile::DType> &a, LaunchExpr &x, Range
     return true;
   }
   auto spell = [](std::optional<tile::DType> dtype, const LaunchExpr &value) {
-    return dtype ? dtypeSpelling(*dtype).str() : value.isFloat() ? std::string("a float") : std::string("an integer");
+    return dtype             ? dtypeSpelling(*dtype).str()
+           : value.isFloat() ? std::string("a float")
+                             : std::string("an integer");
   };
   error(diag::dtypeMismatch, range, "'" + what.str() + "'", spell(a, x), spell(b, y))
-      .secondary(aRange, spell(a, x)).secondary(bRange, spell(b, y));
+      .secondary(aRange, spell(a, x))
+      .secondary(bRange, spell(b, y));
   return false;
 }
 
-std::optional<LaunchExpr> Elaborator::toLaunchBinary(const ast::BinaryExpr &expr, std::optional<tile::DType> &dtype) {
-  static const std::optional<LaunchOp> table[] = {LaunchOp::Or, LaunchOp::And, LaunchOp::Eq, LaunchOp::Ne, LaunchOp::Lt, LaunchOp::Le,
-                                                  LaunchOp::Gt, LaunchOp::Ge, {}, {}, {}, {}, {},
-                                                  LaunchOp::Add, LaunchOp::Sub, LaunchOp::Mul, LaunchOp::Div, LaunchOp::Rem};
+std::optional<LaunchExpr> Elaborator::toLaunchBinary(const ast::BinaryExpr &expr,
+                                                     std::optional<tile::DType> &dtype) {
+  static const std::optional<LaunchOp> table[] = {LaunchOp::Or,
+                                                  LaunchOp::And,
+                                                  LaunchOp::Eq,
+                                                  LaunchOp::Ne,
+                                                  LaunchOp::Lt,
+                                                  LaunchOp::Le,
+                                                  LaunchOp::Gt,
+                                                  LaunchOp::Ge,
+                                                  {},
+                                                  {},
+                                                  {},
+                                                  {},
+                                                  {},
+                                                  LaunchOp::Add,
+                                                  LaunchOp::Sub,
+                                                  LaunchOp::Mul,
+                                                  LaunchOp::Div,
+                                                  LaunchOp::Rem};
   StringRef sign = ast::spelling(expr.op);
   std::optional<LaunchOp> op = table[size_t(expr.op)];
   if (!op) {
@@ -67,24 +91,29 @@ std::optional<LaunchExpr> Elaborator::toLaunchBinary(const ast::BinaryExpr &expr
     return std::nullopt;
   }
   std::optional<tile::DType> left, right;
-  std::optional<LaunchExpr> lhs = toLaunchExpr(*expr.lhs, left), rhs = toLaunchExpr(*expr.rhs, right);
-  if (!lhs || !rhs || !unifyLaunch(left, *lhs, expr.lhs->range, right, *rhs, expr.rhs->range, sign, expr.opRange))
+  std::optional<LaunchExpr> lhs = toLaunchExpr(*expr.lhs, left),
+                            rhs = toLaunchExpr(*expr.rhs, right);
+  if (!lhs || !rhs ||
+      !unifyLaunch(left, *lhs, expr.lhs->range, right, *rhs, expr.rhs->range, sign, expr.opRange))
     return std::nullopt;
-  bool isLogical = *op == LaunchOp::Or || *op == LaunchOp::And, isEquality = *op == LaunchOp::Eq || *op == LaunchOp::Ne;
+  bool isLogical = *op == LaunchOp::Or || *op == LaunchOp::And,
+       isEquality = *op == LaunchOp::Eq || *op == LaunchOp::Ne;
   bool isComparison = isEquality || (*op >= LaunchOp::Lt && *op <= LaunchOp::Ge);
   bool isBool = left == tile::DType::Bool, isFloating = left && isFloat(*left);
-  const char *needs = isLogical ? (isBool ? nullptr : "bools")
+  const char *needs = isLogical              ? (isBool ? nullptr : "bools")
                       : *op == LaunchOp::Rem ? (isBool || isFloating ? "integers" : nullptr)
                                              : (isBool && !isEquality ? "numbers" : nullptr);
   if (needs) {
-    error(diag::wrongOperand, expr.range, ("'" + sign + "'").str(), needs, left ? dtypeSpelling(*left) : "numbers");
+    error(diag::wrongOperand, expr.range, ("'" + sign + "'").str(), needs,
+          left ? dtypeSpelling(*left) : "numbers");
     return std::nullopt;
   }
   dtype = isLogical || isComparison ? std::optional(tile::DType::Bool) : left;
   return LaunchExpr::make(*op, *lhs, *rhs);
 }
 
-std::optional<LaunchExpr> Elaborator::toLaunchExpr(const ast::Expr &expr, std::optional<tile::DType> &dtype) {
+std::optional<LaunchExpr> Elaborator::toLaunchExpr(const ast::Expr &expr,
+                                                   std::optional<tile::DType> &dtype) {
   dtype = std::nullopt;
   auto refuse = [&](const Twine &what) -> std::optional<LaunchExpr> {
     error(diag::notLaunchable, expr.range, what.str());
@@ -112,11 +141,13 @@ std::optional<LaunchExpr> Elaborator::toLaunchExpr(const ast::Expr &expr, std::o
     std::optional<LaunchExpr> operand = toLaunchExpr(*unary->operand, dtype);
     bool isNot = unary->op == ast::UnaryOp::logicalNot, isBool = dtype == tile::DType::Bool;
     if (operand && isNot != isBool) {
-      error(diag::wrongOperand, unary->operand->range, ("'" + ast::spelling(unary->op) + "'").str(), isNot ? "a bool" : "a number",
-            dtype ? dtypeSpelling(*dtype) : "a number");
+      error(diag::wrongOperand, unary->operand->range, ("'" + ast::spelling(unary->op) + "'").str(),
+            isNot ? "a bool" : "a number", dtype ? dtypeSpelling(*dtype) : "a number");
       return std::nullopt;
     }
-    return operand ? std::optional(LaunchExpr::make(isNot ? LaunchOp::Not : LaunchOp::Neg, *operand)) : std::nullopt;
+    return operand
+               ? std::optional(LaunchExpr::make(isNot ? LaunchOp::Not : LaunchOp::Neg, *operand))
+               : std::nullopt;
   }
   if (auto *binary = dyn_cast<ast::BinaryExpr>(&expr))
     return toLaunchBinary(*binary, dtype);
@@ -134,7 +165,8 @@ std::optional<LaunchExpr> Elaborator::toLaunchExpr(const ast::Expr &expr, std::o
     return refuse("a call of '" + name + "'");
   size_t count = *op == LaunchOp::NextPow2 ? 1 : 2;
   if (call->arguments.size() != count) {
-    error(diag::argumentCount, expr.range, name, std::to_string(count) + " arguments", call->arguments.size());
+    error(diag::argumentCount, expr.range, name, std::to_string(count) + " arguments",
+          call->arguments.size());
     return std::nullopt;
   }
   std::vector<LaunchExpr> operands;
@@ -145,13 +177,14 @@ std::optional<LaunchExpr> Elaborator::toLaunchExpr(const ast::Expr &expr, std::o
       return std::nullopt;
     operands.push_back(*operand);
   }
-  if (count == 2 && !unifyLaunch(dtypes[0], operands[0], call->arguments[0].value->range, dtypes[1], operands[1],
-                                 call->arguments[1].value->range, name, expr.range))
+  if (count == 2 && !unifyLaunch(dtypes[0], operands[0], call->arguments[0].value->range, dtypes[1],
+                                 operands[1], call->arguments[1].value->range, name, expr.range))
     return std::nullopt;
   dtype = dtypes[0];
   bool takesFloats = *op == LaunchOp::Min || *op == LaunchOp::Max;
   if (dtype == tile::DType::Bool || (dtype && isFloat(*dtype) && !takesFloats)) {
-    error(diag::wrongOperand, expr.range, ("'" + name + "'").str(), takesFloats ? "numbers" : "integers", dtypeSpelling(*dtype));
+    error(diag::wrongOperand, expr.range, ("'" + name + "'").str(),
+          takesFloats ? "numbers" : "integers", dtypeSpelling(*dtype));
     return std::nullopt;
   }
   return LaunchExpr::make(*op, std::move(operands));

@@ -37,7 +37,8 @@ struct Names {
       collect(*binary->rhs, out);
     }
   }
-  /// Dimensions and strides, with what tensors' shapes use of constants: harmless, those are never fixed.
+  /// Dimensions and strides, with what tensors' shapes use of constants: harmless, those are never
+  /// fixed.
   std::vector<std::string> sizes() const {
     std::vector<std::string> names;
     for (const ast::Param &param : kernel.params) {
@@ -59,13 +60,15 @@ public:
 
   /// True where the item's name is one of this kernel.
   bool knows(const ArgItem &item) const {
-    return names.findStatic(item.name) || names.findParam(item.name) || is_contained(sizes, item.name);
+    return names.findStatic(item.name) || names.findParam(item.name) ||
+           is_contained(sizes, item.name);
   }
   bool match(const ArgItem &item);
 
 private:
   bool fail(const ArgItem &item, const Twine &message, Range where = Range()) {
-    DiagnosticBuilder report = diagnostics.report(diag::badArgument, Range(), item.text, message.str());
+    DiagnosticBuilder report =
+        diagnostics.report(diag::badArgument, Range(), item.text, message.str());
     if (where.isValid())
       report.note(where, "declared here");
     return false;
@@ -73,7 +76,8 @@ private:
   bool define(const ArgItem &item, const std::string &name, const std::string &value);
   bool fix(const ArgItem &item, const std::string &name, const std::string &value);
   bool matchTensor(const ArgItem &item, const ast::Param &param);
-  bool matchDim(const ArgItem &item, const ast::Expr &declared, const std::string &given, Range where);
+  bool matchDim(const ArgItem &item, const ast::Expr &declared, const std::string &given,
+                Range where);
 
   Names names;
   std::vector<std::string> sizes;
@@ -105,22 +109,29 @@ bool Matcher::fix(const ArgItem &item, const std::string &name, const std::strin
   return true;
 }
 
-bool Matcher::matchDim(const ArgItem &item, const ast::Expr &declared, const std::string &given, Range where) {
+bool Matcher::matchDim(const ArgItem &item, const ast::Expr &declared, const std::string &given,
+                       Range where) {
   auto *name = dyn_cast<ast::NameExpr>(&declared);
   int64_t number, other;
   bool isNumber = !StringRef(given).getAsInteger(0, number);
   if (given == "*" || (name && name->text == given))
     return true;
   if (name && isNumber)
-    return names.findStatic(name->text) ? define(item, name->text, given) : fix(item, name->text, given);
+    return names.findStatic(name->text) ? define(item, name->text, given)
+                                        : fix(item, name->text, given);
   auto *literal = dyn_cast<ast::IntLiteral>(&declared);
   if (literal && isNumber) {
     other = int64_t(literal->value);
     return other == number || fail(item, "the extent is declared as " + Twine(other), where);
   }
   if (isNumber)
-    return fail(item, "an extent that is computed cannot be fixed here; fix the names in it", where);
-  return name ? fail(item, "expected " + name->text + ", a number or * for an extent, found '" + given + "'", where) : true;
+    return fail(item, "an extent that is computed cannot be fixed here; fix the names in it",
+                where);
+  return name ? fail(item,
+                     "expected " + name->text + ", a number or * for an extent, found '" + given +
+                         "'",
+                     where)
+              : true;
 }
 
 bool Matcher::matchTensor(const ArgItem &item, const ast::Param &param) {
@@ -134,7 +145,9 @@ bool Matcher::matchTensor(const ArgItem &item, const ast::Param &param) {
     return fail(item, "'" + item.name + "' is declared as " + declared, param.type.range);
   }
   if (item.dims.size() != param.type.dims.size())
-    return fail(item, "'" + item.name + "' has rank " + Twine(param.type.dims.size()) + ", found " + Twine(item.dims.size()) + " extents",
+    return fail(item,
+                "'" + item.name + "' has rank " + Twine(param.type.dims.size()) + ", found " +
+                    Twine(item.dims.size()) + " extents",
                 param.type.range);
   for (size_t i = 0; i < item.dims.size(); ++i)
     if (!matchDim(item, *param.type.dims[i], item.dims[i], param.type.range))
@@ -147,21 +160,28 @@ bool Matcher::match(const ArgItem &item) {
   const ast::Param *param = names.findParam(item.name);
   if (compileTime) {
     if (item.kind != ArgItem::Kind::Value)
-      return fail(item, "'" + item.name + "' is a compile-time parameter, which takes one value: " + item.name + "=VALUE",
+      return fail(item,
+                  "'" + item.name + "' is a compile-time parameter, which takes one value: " +
+                      item.name + "=VALUE",
                   compileTime->range);
     return define(item, item.name, item.value);
   }
   bool isTensor = param && param->access != ast::Access::none;
   if (isTensor != (item.kind == ArgItem::Kind::Align || item.kind == ArgItem::Kind::Tensor))
-    return fail(item, isTensor ? "'" + item.name + "' is a tensor; expected " + item.name + "=DTYPE[DIM,...] or align(" + item.name + ")=BYTES"
-                               : "'" + item.name + "' is no tensor", param ? param->range : Range());
+    return fail(item,
+                isTensor ? "'" + item.name + "' is a tensor; expected " + item.name +
+                               "=DTYPE[DIM,...] or align(" + item.name + ")=BYTES"
+                         : "'" + item.name + "' is no tensor",
+                param ? param->range : Range());
   if (item.kind == ArgItem::Kind::Tensor)
     return matchTensor(item, *param);
   if (param && !isTensor) {
     std::optional<DType> dtype = findDtype(param->type.name.text);
     if (dtype && !isInteger(*dtype))
-      return fail(item, "'" + item.name + "' is a scalar of " + param->type.name.text +
-                            "; only integers can be bounded or fixed outside of the source", param->range);
+      return fail(item,
+                  "'" + item.name + "' is a scalar of " + param->type.name.text +
+                      "; only integers can be bounded or fixed outside of the source",
+                  param->range);
   }
   if (item.kind == ArgItem::Kind::Value)
     return fix(item, item.name, item.value);
@@ -169,8 +189,9 @@ bool Matcher::match(const ArgItem &item) {
   return true;
 }
 
-bool matchItems(const ast::KernelDecl &kernel, const std::vector<ArgItem> &items, DiagnosticEngine &diagnostics,
-                MatchedItems &matched, std::map<std::string, bool> &used) {
+bool matchItems(const ast::KernelDecl &kernel, const std::vector<ArgItem> &items,
+                DiagnosticEngine &diagnostics, MatchedItems &matched,
+                std::map<std::string, bool> &used) {
   Matcher matcher(kernel, diagnostics, matched);
   std::map<std::string, const ArgItem *> ranged;
   bool good = true;
@@ -181,7 +202,8 @@ bool matchItems(const ast::KernelDecl &kernel, const std::vector<ArgItem> &items
     known = true;
     bool isRange = item.kind == ArgItem::Kind::Range || item.kind == ArgItem::Kind::Value;
     if (isRange && !ranged.emplace(item.name, &item).second) {
-      diagnostics.report(diag::badArgument, Range(), item.text, "'" + item.name + "' is given already, by " + ranged[item.name]->text);
+      diagnostics.report(diag::badArgument, Range(), item.text,
+                         "'" + item.name + "' is given already, by " + ranged[item.name]->text);
       good = false;
       continue;
     }

@@ -18,10 +18,11 @@ struct MatchedItems {
   std::vector<ArgItem> facts;
 };
 
-/// Reports what contradicts the kernel; an item whose name no chosen kernel declares is left to the caller, which finds it
-/// missing in `used`. False after an error.
-bool matchItems(const ast::KernelDecl &kernel, const std::vector<ArgItem> &items, DiagnosticEngine &diagnostics,
-                MatchedItems &matched, std::map<std::string, bool> &used);
+/// Reports what contradicts the kernel; an item whose name no chosen kernel declares is left to the
+/// caller, which finds it missing in `used`. False after an error.
+bool matchItems(const ast::KernelDecl &kernel, const std::vector<ArgItem> &items,
+                DiagnosticEngine &diagnostics, MatchedItems &matched,
+                std::map<std::string, bool> &used);
 
 /// The names that items may use: compile-time parameters, dimensions, strides, parameters.
 std::vector<std::string> itemNames(const ast::KernelDecl &kernel);

@@ -4,11 +4,14 @@
 using namespace tile;
 
 /// Kernels are not imported, and what `as` names is visible in its own file only.
-static bool isExported(const ast::Decl &decl) { return llvm::isa<ast::ConstDecl, ast::FnDecl>(decl); }
+static bool isExported(const ast::Decl &decl) {
+  return llvm::isa<ast::ConstDecl, ast::FnDecl>(decl);
+}
 
 const ast::Decl *Module::findDeclared(llvm::StringRef name) const {
   auto found = names.find(name.str());
-  bool own = found != names.end() && isExported(*found->second) && found->second->range.file == program->range.file;
+  bool own = found != names.end() && isExported(*found->second) &&
+             found->second->range.file == program->range.file;
   return own ? found->second : nullptr;
 }
 
@@ -20,7 +23,8 @@ std::vector<std::string> Module::declaredNames() const {
   return result;
 }
 
-Modules::Modules(const ast::Program &main, DiagnosticEngine &diagnostics) : mainFile(main.range.file) {
+Modules::Modules(const ast::Program &main, DiagnosticEngine &diagnostics)
+    : mainFile(main.range.file) {
   add(main, diagnostics);
 }
 
@@ -38,7 +42,8 @@ void Modules::add(const ast::Program &program, DiagnosticEngine &diagnostics) {
       continue;
     auto [earlier, fresh] = taken.emplace(name, decl->name.range);
     if (!fresh)
-      diagnostics.report(diag::redefinition, decl->name.range, name).note(earlier->second, "first defined here");
+      diagnostics.report(diag::redefinition, decl->name.range, name)
+          .note(earlier->second, "first defined here");
     else if (!llvm::isa<ast::KernelDecl>(*decl))
       module.names.emplace(name, decl.get());
   }

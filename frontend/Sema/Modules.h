@@ -12,7 +12,8 @@ namespace tile {
 /// One file.
 struct Module {
   const ast::Program *program = nullptr;
-  /// Its constants and functions, those of files that it imports, and the names behind `as` (an ImportDecl each).
+  /// Its constants and functions, those of files that it imports, and the names behind `as` (an
+  /// ImportDecl each).
   std::map<std::string, const ast::Decl *> names;
 
   /// A constant or function that the file itself declares, or null: what `n.NAME` finds.
@@ -24,7 +25,8 @@ struct Module {
 /// The main program's module and those of all files that it imports, directly or not.
 class Modules {
 public:
-  /// Reports names that are defined twice in one file, and those that an import brings although they are taken.
+  /// Reports names that are defined twice in one file, and those that an import brings although
+  /// they are taken.
   Modules(const ast::Program &main, DiagnosticEngine &diagnostics);
 
   const Module &getMain() const { return modules.at(mainFile); }

@@ -1,4 +1,5 @@
-// The signature of one instance: parameters, named dimensions, strides, grid, and expressions that the launcher computes.
+// The signature of one instance: parameters, named dimensions, strides, grid, and expressions that
+// the launcher computes.
 #include "frontend/Lower/Elaborator.h"
 
 using namespace mlir;
@@ -25,16 +26,19 @@ static void collectNames(const ast::Expr &expr, std::vector<const ast::NameExpr 
 bool Elaborator::usesLaunchNames(const ast::Expr &expr) const {
   std::vector<const ast::NameExpr *> names;
   collectNames(expr, names);
-  return llvm::any_of(names, [&](const ast::NameExpr *name) { return launchNames.count(name->text) != 0; });
+  return llvm::any_of(
+      names, [&](const ast::NameExpr *name) { return launchNames.count(name->text) != 0; });
 }
 
 bool Elaborator::usesDropped(const ast::Expr &expr) const {
   std::vector<const ast::NameExpr *> names;
   collectNames(expr, names);
-  return llvm::any_of(names, [&](const ast::NameExpr *name) { return dropped.count(name->text) != 0; });
+  return llvm::any_of(names,
+                      [&](const ast::NameExpr *name) { return dropped.count(name->text) != 0; });
 }
 
-std::optional<runtime::Constant> Elaborator::toConstant(const SemValue &value, tile::DType dtype, Range range) {
+std::optional<runtime::Constant> Elaborator::toConstant(const SemValue &value, tile::DType dtype,
+                                                        Range range) {
   if (!value.isNumber() && !value.isData()) {
     error(diag::wrongOperand, range, "a default", "a number", describe(value));
     return std::nullopt;
@@ -54,22 +58,28 @@ std::optional<runtime::Constant> Elaborator::toConstant(const SemValue &value, t
   auto integer = cast<IntegerAttr>(constant.getValue());
   if (dtype == tile::DType::Bool)
     return runtime::Constant(!integer.getValue().isZero());
-  return runtime::Constant(isUnsigned(dtype) ? int64_t(integer.getValue().getZExtValue()) : integer.getValue().getSExtValue());
+  return runtime::Constant(isUnsigned(dtype) ? int64_t(integer.getValue().getZExtValue())
+                                             : integer.getValue().getSExtValue());
 }
 
-/// The name that a dimension of the form `name + c`, `name - c` or `c * name` binds; null for other forms.
-static const ast::NameExpr *boundByForm(const ast::Expr &expr, llvm::function_ref<bool(const ast::NameExpr &)> isFree) {
+/// The name that a dimension of the form `name + c`, `name - c` or `c * name` binds; null for other
+/// forms.
+static const ast::NameExpr *boundByForm(const ast::Expr &expr,
+                                        llvm::function_ref<bool(const ast::NameExpr &)> isFree) {
   auto *binary = dyn_cast<ast::BinaryExpr>(&expr);
   if (!binary)
     return nullptr;
-  auto *left = dyn_cast<ast::NameExpr>(binary->lhs.get()), *right = dyn_cast<ast::NameExpr>(binary->rhs.get());
+  auto *left = dyn_cast<ast::NameExpr>(binary->lhs.get()),
+       *right = dyn_cast<ast::NameExpr>(binary->rhs.get());
   bool leftFree = left && isFree(*left), rightFree = right && isFree(*right);
   std::vector<const ast::NameExpr *> names;
   collectNames(leftFree ? *binary->rhs : *binary->lhs, names);
-  bool restConstant = llvm::none_of(names, [&](const ast::NameExpr *name) { return isFree(*name); });
+  bool restConstant =
+      llvm::none_of(names, [&](const ast::NameExpr *name) { return isFree(*name); });
   if (!restConstant)
     return nullptr;
-  if (leftFree && (binary->op == ast::BinaryOp::add || binary->op == ast::BinaryOp::sub || binary->op == ast::BinaryOp::mul))
+  if (leftFree && (binary->op == ast::BinaryOp::add || binary->op == ast::BinaryOp::sub ||
+                   binary->op == ast::BinaryOp::mul))
     return left;
   if (rightFree && (binary->op == ast::BinaryOp::add || binary->op == ast::BinaryOp::mul))
     return right;
@@ -98,7 +108,8 @@ void Elaborator::collectDimensions() {
   for (const ast::Param &param : kernel.params)
     if (param.access != ast::Access::none && params.count(param.name.text))
       for (const ast::Stride &stride : param.type.strides)
-        if (auto *name = stride.value ? dyn_cast<ast::NameExpr>(stride.value.get()) : nullptr; name && isFree(*name))
+        if (auto *name = stride.value ? dyn_cast<ast::NameExpr>(stride.value.get()) : nullptr;
+            name && isFree(*name))
           add(*name, LaunchName::Stride);
 }
 
@@ -107,7 +118,8 @@ std::optional<int64_t> Elaborator::readCount(const ast::Param &param) {
   std::optional<int64_t> count = evalInt(*param.count, "the length of an array of tensors");
   if (count && (*count < 1 || *count > maxCount)) {
     error(diag::badParameter, param.count->range,
-          "an array holds 1 to " + std::to_string(maxCount) + " tensors, found " + std::to_string(*count));
+          "an array holds 1 to " + std::to_string(maxCount) + " tensors, found " +
+              std::to_string(*count));
     return std::nullopt;
   }
   return count;
@@ -127,11 +139,14 @@ bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
   }
   if (isNibble(*dtype) && param.access != ast::Access::in) {
     error(diag::badParameter, param.type.range,
-          "a tensor of " + dtypeSpelling(*dtype).str() + " can only be `in`: two elements share a byte; use i8 or u8");
+          "a tensor of " + dtypeSpelling(*dtype).str() +
+              " can only be `in`: two elements share a byte; use i8 or u8");
     return false;
   }
   if (isNibble(*dtype) && param.type.dims.empty()) {
-    error(diag::badParameter, param.type.range, "a tensor of " + dtypeSpelling(*dtype).str() + " has a dimension along which pairs share bytes");
+    error(diag::badParameter, param.type.range,
+          "a tensor of " + dtypeSpelling(*dtype).str() +
+              " has a dimension along which pairs share bytes");
     return false;
   }
   out.kind = runtime::Param::Kind::Tensor;
@@ -141,7 +156,8 @@ bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
                                                   : runtime::Access::InOut;
   if (!param.type.hasShape) {
     error(diag::badParameter, param.type.range,
-          "a tensor parameter has dimensions: " + param.type.name.text + "[M, N], or " + param.type.name.text + "[] for one element");
+          "a tensor parameter has dimensions: " + param.type.name.text + "[M, N], or " +
+              param.type.name.text + "[] for one element");
     return false;
   }
   if (param.type.dims.size() > 5) {
@@ -153,17 +169,20 @@ bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
     std::vector<const ast::NameExpr *> names;
     collectNames(*dim, names);
     for (const ast::NameExpr *name : names)
-      if (!findLocal(name->text) && !launchNames.count(name->text) && !scope->names.count(name->text)) {
+      if (!findLocal(name->text) && !launchNames.count(name->text) &&
+          !scope->names.count(name->text)) {
         error(diag::unboundDimension, name->range, name->text)
-            .note("a dimension of a tensor binds it where it is `" + name->text + "`, `" + name->text + " + c`, `" + name->text +
-                  " - c` or `c * " + name->text + "`; or declare a scalar parameter `" + name->text + ": i64`");
+            .note("a dimension of a tensor binds it where it is `" + name->text + "`, `" +
+                  name->text + " + c`, `" + name->text + " - c` or `c * " + name->text +
+                  "`; or declare a scalar parameter `" + name->text + ": i64`");
         return false;
       }
     std::optional<LaunchExpr> extent = toLaunchExpr(*dim);
     if (!extent)
       return false;
     if (extent->isInteger() && extent->getInteger() < 0) {
-      error(diag::badParameter, dim->range, "an extent cannot be negative, found " + std::to_string(extent->getInteger()));
+      error(diag::badParameter, dim->range,
+            "an extent cannot be negative, found " + std::to_string(extent->getInteger()));
       return false;
     }
     out.dims.push_back(*extent);
@@ -182,7 +201,9 @@ bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
       std::optional<LaunchExpr> value = toLaunchExpr(*stride.value);
       if (!value)
         return false;
-      bool isBad = value->isInteger() && (value->getInteger() < 0 || (value->getInteger() == 0 && param.access != ast::Access::in));
+      bool isBad =
+          value->isInteger() && (value->getInteger() < 0 ||
+                                 (value->getInteger() == 0 && param.access != ast::Access::in));
       if (isBad) {
         error(diag::badParameter, stride.range, "strides are positive, or 0 on an `in` tensor");
         return false;
@@ -192,13 +213,15 @@ bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
     const std::optional<LaunchExpr> &last = out.strides->back();
     if (isNibble(*dtype) && !(last && last->isInteger() && last->getInteger() == 1)) {
       error(diag::badParameter, param.type.strides.back().range,
-            "the last stride of a tensor of " + dtypeSpelling(*dtype).str() + " is 1: neighbours along it share a byte");
+            "the last stride of a tensor of " + dtypeSpelling(*dtype).str() +
+                " is 1: neighbours along it share a byte");
       return false;
     }
   }
   if (param.defaultValue) {
     if (param.access == ast::Access::in) {
-      error(diag::badParameter, param.defaultValue->range, "only `out` and `inout` tensors can be filled before the launch");
+      error(diag::badParameter, param.defaultValue->range,
+            "only `out` and `inout` tensors can be filled before the launch");
       return false;
     }
     SemValue value = eval(*param.defaultValue);
@@ -214,7 +237,8 @@ bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
 bool Elaborator::readScalar(const ast::Param &param, runtime::Param &out) {
   out.kind = runtime::Param::Kind::Scalar;
   if (param.type.hasShape || param.count) {
-    error(diag::badParameter, param.type.range, "a tensor parameter says how it is used: `in`, `out` or `inout` before its type")
+    error(diag::badParameter, param.type.range,
+          "a tensor parameter says how it is used: `in`, `out` or `inout` before its type")
         .fixIt(param.type.range.atBegin(), "in ", "insert `in`");
     return false;
   }
@@ -222,13 +246,14 @@ bool Elaborator::readScalar(const ast::Param &param, runtime::Param &out) {
   if (!dtype)
     return false;
   if (*dtype == tile::DType::Index) {
-    error(diag::badParameter, param.type.range, "a scalar parameter cannot be index; use i64 or i32, which widen to it");
+    error(diag::badParameter, param.type.range,
+          "a scalar parameter cannot be index; use i64 or i32, which widen to it");
     return false;
   }
   if (isStorage(*dtype)) {
     error(diag::badParameter, param.type.range,
-          "a scalar parameter cannot be " + dtypeSpelling(*dtype).str() + ", which only tensors hold; use " +
-              (isFloat8(*dtype) ? "f32" : "i32"));
+          "a scalar parameter cannot be " + dtypeSpelling(*dtype).str() +
+              ", which only tensors hold; use " + (isFloat8(*dtype) ? "f32" : "i32"));
     return false;
   }
   out.dtype = toRuntime(*dtype);
@@ -251,7 +276,8 @@ bool Elaborator::readSignature(runtime::Kernel &record) {
     auto [earlier, isNew] = declared.emplace(param.name.text, param.name.range);
     if (!isNew || findLocal(param.name.text)) {
       DiagnosticBuilder report = error(diag::redefinition, param.name.range, param.name.text);
-      report.note(isNew ? findLocal(param.name.text)->declared : earlier->second, "first defined here");
+      report.note(isNew ? findLocal(param.name.text)->declared : earlier->second,
+                  "first defined here");
       continue;
     }
     if (param.condition) {
@@ -261,13 +287,16 @@ bool Elaborator::readSignature(runtime::Kernel &record) {
       if (!*exists) {
         dropped[param.name.text] = param.condition->range;
         for (const ast::ExprPtr &dim : param.type.dims)
-          if (auto *name = dyn_cast<ast::NameExpr>(dim.get()); name && !findLocal(name->text) && !scope->names.count(name->text))
-            dropped.emplace(name->text, param.condition->range); // unless another parameter binds it
+          if (auto *name = dyn_cast<ast::NameExpr>(dim.get());
+              name && !findLocal(name->text) && !scope->names.count(name->text))
+            dropped.emplace(name->text,
+                            param.condition->range); // unless another parameter binds it
         continue;
       }
     }
     if (auto global = scope->names.find(param.name.text); global != scope->names.end()) {
-      error(diag::redefinition, param.name.range, param.name.text).note(global->second->name.range, "first defined here");
+      error(diag::redefinition, param.name.range, param.name.text)
+          .note(global->second->name.range, "first defined here");
       continue;
     }
     params[param.name.text] = &param;
@@ -276,9 +305,12 @@ bool Elaborator::readSignature(runtime::Kernel &record) {
     return false;
   // Scalars may stand in contracts, integral ones in dimensions and grid too.
   for (const ast::Param &param : kernel.params)
-    if (param.access == ast::Access::none && params.count(param.name.text) && !param.type.hasShape) {
+    if (param.access == ast::Access::none && params.count(param.name.text) &&
+        !param.type.hasShape) {
       Binding *kind = findLocal(param.type.name.text);
-      std::optional<tile::DType> dtype = kind && kind->value.isDtype() ? std::optional(kind->value.dtype) : findDtype(param.type.name.text);
+      std::optional<tile::DType> dtype = kind && kind->value.isDtype()
+                                             ? std::optional(kind->value.dtype)
+                                             : findDtype(param.type.name.text);
       if (dtype && !isStorage(*dtype) && *dtype != tile::DType::Index)
         launchNames[param.name.text] = {LaunchName::Scalar, param.name.range, *dtype};
     }
@@ -286,8 +318,10 @@ bool Elaborator::readSignature(runtime::Kernel &record) {
   for (const auto &[name, launch] : launchNames)
     dropped.erase(name);
   for (const auto &[name, launch] : launchNames)
-    if (auto clash = declared.find(name); clash != declared.end() && launch.kind != LaunchName::Scalar)
-      error(diag::redefinition, launch.declared, name).note(clash->second, "this parameter has the same name");
+    if (auto clash = declared.find(name);
+        clash != declared.end() && launch.kind != LaunchName::Scalar)
+      error(diag::redefinition, launch.declared, name)
+          .note(clash->second, "this parameter has the same name");
   for (const ast::Param &param : kernel.params) {
     if (!params.count(param.name.text))
       continue;
@@ -344,7 +378,8 @@ bool Elaborator::readGrid(runtime::Kernel &record) {
       collectNames(*axis.extent, names);
       bool unknown = false;
       for (const ast::NameExpr *name : names)
-        if (!unknown && !launchNames.count(name->text) && evalName(name->text, name->range).isError())
+        if (!unknown && !launchNames.count(name->text) &&
+            evalName(name->text, name->range).isError())
           unknown = true; // reported
       if (unknown)
         continue;

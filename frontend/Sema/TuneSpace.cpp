@@ -1,4 +1,5 @@
-// The configurations that a `tune` clause spans: every combination of its sets that its conditions let through.
+// The configurations that a `tune` clause spans: every combination of its sets that its conditions
+// let through.
 #include "frontend/Lower/Elaborator.h"
 
 using namespace mlir;
@@ -6,7 +7,9 @@ using namespace tile;
 
 /// Attributes of kernels that may be tuned, beside compile-time parameters.
 static bool isTunableAttribute(StringRef name) {
-  return llvm::is_contained({"warps", "stages", "grouped", "consumers", "occupancy", "maxreg", "persistent", "cluster"}, name);
+  return llvm::is_contained(
+      {"warps", "stages", "grouped", "consumers", "occupancy", "maxreg", "persistent", "cluster"},
+      name);
 }
 
 /// As -D and --config spell it.
@@ -28,7 +31,8 @@ static std::optional<std::string> spell(const SemValue &value) {
 std::optional<TuneConfig> Elaborator::readPreferred() {
   const ast::TuneItem *chosen = chooseConfig();
   TuneConfig result;
-  for (const ast::TuneItem::Setting &setting : chosen ? ArrayRef(chosen->settings) : ArrayRef<ast::TuneItem::Setting>()) {
+  for (const ast::TuneItem::Setting &setting :
+       chosen ? ArrayRef(chosen->settings) : ArrayRef<ast::TuneItem::Setting>()) {
     std::optional<std::string> text = spell(eval(*setting.value));
     if (!text)
       return std::nullopt;
@@ -47,9 +51,11 @@ std::vector<std::pair<std::string, std::string>> Elaborator::listDeduced(const I
   return result;
 }
 
-/// Declares what a configuration binds, in the order of the parameters: defaults may use earlier ones. Parameters that only
-/// the arguments of a launch bind stay unknown; a condition on them cannot be asked here.
-void Elaborator::declareConfig(const std::vector<std::pair<const ast::TuneItem *, SemValue>> &values) {
+/// Declares what a configuration binds, in the order of the parameters: defaults may use earlier
+/// ones. Parameters that only the arguments of a launch bind stay unknown; a condition on them
+/// cannot be asked here.
+void Elaborator::declareConfig(
+    const std::vector<std::pair<const ast::TuneItem *, SemValue>> &values) {
   auto find = [&](StringRef name) -> const SemValue * {
     for (const auto &[item, value] : values)
       if (item->name->text == name)
@@ -91,14 +97,17 @@ std::optional<TuneSpace> Elaborator::readTuneSpace() {
     if (item.kind != ast::TuneItem::Kind::Candidates)
       continue;
     // What -D or --config binds is no longer to be chosen.
-    if (findPinned(item.name->text) || llvm::any_of(options.defines, [&](const auto &define) { return define.first == item.name->text; }))
+    if (findPinned(item.name->text) || llvm::any_of(options.defines, [&](const auto &define) {
+          return define.first == item.name->text;
+        }))
       continue;
     std::optional<std::vector<SemValue>> members = evalSet(*item.set, item.set->range);
     if (!members)
       return std::nullopt;
     for (const SemValue &member : *members)
       if (!spell(member))
-        error(diag::badTune, item.set->range, "'" + item.name->text + "' has a value that cannot be tuned, " + describe(member));
+        error(diag::badTune, item.set->range,
+              "'" + item.name->text + "' has a value that cannot be tuned, " + describe(member));
     sets.push_back(&item);
     choices.push_back(std::move(*members));
   }
@@ -111,7 +120,8 @@ std::optional<TuneSpace> Elaborator::readTuneSpace() {
   };
   // What the source prefers comes first: it is what users get who do not tune.
   llvm::erase_if(*preferred, [&](const auto &setting) {
-    return llvm::any_of(options.defines, [&](const auto &define) { return define.first == setting.first; });
+    return llvm::any_of(options.defines,
+                        [&](const auto &define) { return define.first == setting.first; });
   });
   add(*preferred);
   if (sets.empty())
@@ -127,7 +137,8 @@ std::optional<TuneSpace> Elaborator::readTuneSpace() {
     declareConfig(values);
     bool allowed = reported == errors;
     for (const ast::TuneItem *condition : conditions) {
-      std::optional<bool> holds = allowed ? evalConstBool(*condition->condition, "a condition of `tune`") : std::nullopt;
+      std::optional<bool> holds =
+          allowed ? evalConstBool(*condition->condition, "a condition of `tune`") : std::nullopt;
       allowed = holds.value_or(false);
     }
     frames.back().pop_back();

@@ -36,7 +36,8 @@ static double entropyOf(ArrayRef<TunedPoint> points) {
 
 /// Both positive or not, the number in the middle that belongs to the lower side.
 static int64_t middleOf(int64_t low, int64_t high) {
-  double middle = low > 0 ? std::sqrt(double(low) * double(high)) : low + (double(high) - double(low)) / 2;
+  double middle =
+      low > 0 ? std::sqrt(double(low) * double(high)) : low + (double(high) - double(low)) / 2;
   return std::clamp<int64_t>(int64_t(middle), low, high - 1);
 }
 
@@ -54,8 +55,10 @@ static std::optional<Split> chooseSplit(ArrayRef<TunedPoint> points) {
       for (const TunedPoint &point : points)
         sides[point.key[axis] > split.bound].push_back(point);
       split.entropy = entropyOf(sides[0]) + entropyOf(sides[1]);
-      split.gap = std::log2(double(std::max<int64_t>(values[i + 1], 1))) - std::log2(double(std::max<int64_t>(values[i], 1)));
-      bool isBetter = !best || split.entropy < best->entropy - 1e-9 || (split.entropy < best->entropy + 1e-9 && split.gap > best->gap + 1e-9);
+      split.gap = std::log2(double(std::max<int64_t>(values[i + 1], 1))) -
+                  std::log2(double(std::max<int64_t>(values[i], 1)));
+      bool isBetter = !best || split.entropy < best->entropy - 1e-9 ||
+                      (split.entropy < best->entropy + 1e-9 && split.gap > best->gap + 1e-9);
       if (isBetter)
         best = split;
     }
@@ -64,9 +67,11 @@ static std::optional<Split> chooseSplit(ArrayRef<TunedPoint> points) {
 }
 
 /// Adds the conditions of the leaves under `path`.
-static void divide(ArrayRef<LaunchExpr> keys, ArrayRef<TunedPoint> points, std::optional<LaunchExpr> path,
+static void divide(ArrayRef<LaunchExpr> keys, ArrayRef<TunedPoint> points,
+                   std::optional<LaunchExpr> path,
                    std::vector<std::optional<LaunchExpr>> &conditions) {
-  bool isLeaf = llvm::all_of(points, [&](const TunedPoint &point) { return point.choice == points.front().choice; });
+  bool isLeaf = llvm::all_of(
+      points, [&](const TunedPoint &point) { return point.choice == points.front().choice; });
   std::optional<Split> split = isLeaf ? std::nullopt : chooseSplit(points);
   if (!split) {
     std::optional<LaunchExpr> &condition = conditions[points.front().choice];
@@ -79,18 +84,21 @@ static void divide(ArrayRef<LaunchExpr> keys, ArrayRef<TunedPoint> points, std::
     for (const TunedPoint &point : points)
       if ((point.key[split->axis] > split->bound) == upper)
         side.push_back(point);
-    LaunchExpr test = LaunchExpr::make(upper ? LaunchOp::Gt : LaunchOp::Le, keys[split->axis], LaunchExpr(split->bound));
+    LaunchExpr test = LaunchExpr::make(upper ? LaunchOp::Gt : LaunchOp::Le, keys[split->axis],
+                                       LaunchExpr(split->bound));
     divide(keys, side, path ? LaunchExpr::make(LaunchOp::And, *path, test) : test, conditions);
   }
 }
 
-void tile::agreeOnKeys(std::vector<TunedPoint> &points, const std::vector<std::vector<double>> &times, size_t choices) {
+void tile::agreeOnKeys(std::vector<TunedPoint> &points,
+                       const std::vector<std::vector<double>> &times, size_t choices) {
   constexpr double unknown = 2;
   auto lossOf = [&](size_t point, size_t choice) { // over what was best there
     size_t own = points[point].choice;
     if (choice == own)
       return 1.0;
-    bool isKnown = point < times.size() && std::isfinite(times[point][own]) && std::isfinite(times[point][choice]);
+    bool isKnown = point < times.size() && std::isfinite(times[point][own]) &&
+                   std::isfinite(times[point][choice]);
     return isKnown ? times[point][choice] / times[point][own] : unknown;
   };
   std::map<std::vector<int64_t>, std::vector<size_t>> groups;
@@ -115,7 +123,8 @@ void tile::agreeOnKeys(std::vector<TunedPoint> &points, const std::vector<std::v
   }
 }
 
-std::vector<LaunchExpr> tile::divideKeys(const std::vector<LaunchExpr> &keys, const std::vector<TunedPoint> &points, size_t choices) {
+std::vector<LaunchExpr> tile::divideKeys(const std::vector<LaunchExpr> &keys,
+                                         const std::vector<TunedPoint> &points, size_t choices) {
   std::vector<std::optional<LaunchExpr>> conditions(choices);
   if (!points.empty())
     divide(keys, points, std::nullopt, conditions);

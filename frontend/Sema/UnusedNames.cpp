@@ -1,5 +1,5 @@
-// One walk over each body, with the scopes of its blocks. It works on the text, not on an instance, since a name may be read
-// under a `const if` that this instance does not take.
+// One walk over each body, with the scopes of its blocks. It works on the text, not on an instance,
+// since a name may be read under a `const if` that this instance does not take.
 #include "frontend/Sema/UnusedNames.h"
 #include "frontend/Ast/Stmt.h"
 
@@ -90,7 +90,8 @@ private:
       read(attribute.arguments);
   }
 
-  /// What is assigned to is not read, but for what stands in its subscripts and the left side of `+=` to another value.
+  /// What is assigned to is not read, but for what stands in its subscripts and the left side of
+  /// `+=` to another value.
   void readTarget(const Expr &target) {
     if (auto *tuple = llvm::dyn_cast<TupleExpr>(&target)) {
       for (const ExprPtr &element : tuple->elements)
@@ -107,7 +108,8 @@ private:
     for (const Local &local : scopes.back()) {
       if (local.isRead)
         continue;
-      DiagnosticBuilder report = diagnostics.report(diag::neverRead, local.name.range, local.name.text);
+      DiagnosticBuilder report =
+          diagnostics.report(diag::neverRead, local.name.range, local.name.text);
       if (local.mayDiscard)
         report.fixIt(local.name.range, "_", "write '_' for what the pattern drops");
     }

@@ -7,8 +7,8 @@
 
 namespace tile {
 
-/// Reports each `let` and `var` of `program` that no expression names, whatever compile-time branch it stands in. What is only
-/// assigned to counts as not read.
+/// Reports each `let` and `var` of `program` that no expression names, whatever compile-time branch
+/// it stands in. What is only assigned to counts as not read.
 void reportUnusedNames(const ast::Program &program, DiagnosticEngine &diagnostics);
 
 } // namespace tile

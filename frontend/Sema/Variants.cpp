@@ -1,5 +1,6 @@
-// Variants: what `specialize` clauses and the command line say beyond a kernel's contracts becomes facts of one version.
-// What is fixed stays in the manifest as a dimension with one value; the kernel sees a constant, the ABI nothing.
+// Variants: what `specialize` clauses and the command line say beyond a kernel's contracts becomes
+// facts of one version. What is fixed stays in the manifest as a dimension with one value; the
+// kernel sees a constant, the ABI nothing.
 #include "frontend/Lower/Elaborator.h"
 #include "frontend/Sema/MatchItems.h"
 #include "frontend/Sema/TuneTable.h"
@@ -14,14 +15,16 @@ using LaunchExpr = runtime::Expr;
 using LaunchOp = runtime::Expr::Op;
 
 bool Elaborator::failFact(const FactSource &source, const Twine &message, Range second) {
-  DiagnosticBuilder report = source.range.isValid() ? error(diag::badSpecialize, source.range, message.str())
-                                                    : error(diag::badArgument, Range(), source.text, message.str());
+  DiagnosticBuilder report = source.range.isValid()
+                                 ? error(diag::badSpecialize, source.range, message.str())
+                                 : error(diag::badArgument, Range(), source.text, message.str());
   if (second.isValid())
     report.note(second, "declared here");
   return false;
 }
 
-/// The fact contradicts what holds already. Where --arg said that, a variant of the source is left out instead.
+/// The fact contradicts what holds already. Where --arg said that, a variant of the source is left
+/// out instead.
 bool Elaborator::conflict(const FactSource &source, const Twine &message, Range second) {
   if (!source.range.isValid() || options.arguments.empty())
     return failFact(source, message, second);
@@ -30,7 +33,8 @@ bool Elaborator::conflict(const FactSource &source, const Twine &message, Range 
 }
 
 /// Makes a condition one that dispatch looks at, or one of the kernel's contracts.
-void Elaborator::addCondition(LaunchExpr condition, const FactSource &source, runtime::Kernel &record) {
+void Elaborator::addCondition(LaunchExpr condition, const FactSource &source,
+                              runtime::Kernel &record) {
   unsigned line = source.range.isValid() ? sources.begin(source.range).line : 0;
   if (source.isDispatched) {
     runtime::Fact fact;
@@ -51,16 +55,21 @@ static LaunchExpr between(const std::string &name, int64_t min, int64_t max) {
                           LaunchExpr::make(LaunchOp::Le, value, LaunchExpr(max)));
 }
 
-bool Elaborator::narrow(const std::string &name, int64_t min, int64_t max, std::optional<int64_t> opt,
-                        const FactSource &source, runtime::Kernel &record) {
+bool Elaborator::narrow(const std::string &name, int64_t min, int64_t max,
+                        std::optional<int64_t> opt, const FactSource &source,
+                        runtime::Kernel &record) {
   unsigned line = source.range.isValid() ? sources.begin(source.range).line : 0;
   auto apply = [&](int64_t low, int64_t high) {
     if (std::max(low, min) <= std::min(high, max))
       return true;
     std::string range = " in its range " + std::to_string(low) + "..=" + std::to_string(high);
     if (min == max)
-      return conflict(source, "'" + name + "' cannot be " + std::to_string(min) + ", which is not" + range, launchNames[name].declared);
-    return conflict(source, "no value of '" + name + "' is in " + Twine(min) + "..=" + Twine(max) + " and" + range,
+      return conflict(source,
+                      "'" + name + "' cannot be " + std::to_string(min) + ", which is not" + range,
+                      launchNames[name].declared);
+    return conflict(source,
+                    "no value of '" + name + "' is in " + Twine(min) + "..=" + Twine(max) + " and" +
+                        range,
                     launchNames[name].declared);
   };
   for (runtime::Dim &dim : record.dims)
@@ -78,7 +87,8 @@ bool Elaborator::narrow(const std::string &name, int64_t min, int64_t max, std::
       if (dim.opt)
         dim.opt = std::clamp(*dim.opt, dim.min, dim.max);
       if (min == max && min % dim.multipleOf)
-        return conflict(source, "'" + name + "' is a multiple of " + Twine(dim.multipleOf), launchNames[name].declared);
+        return conflict(source, "'" + name + "' is a multiple of " + Twine(dim.multipleOf),
+                        launchNames[name].declared);
     }
   for (runtime::Param &param : record.params)
     if (param.name == name) {
@@ -96,26 +106,34 @@ bool Elaborator::narrow(const std::string &name, int64_t min, int64_t max, std::
   return true;
 }
 
-bool Elaborator::fix(const std::string &name, int64_t value, const FactSource &source, runtime::Kernel &record) {
+bool Elaborator::fix(const std::string &name, int64_t value, const FactSource &source,
+                     runtime::Kernel &record) {
   if (auto known = fixed.find(name); known != fixed.end() && known->second != value)
-    return conflict(source, "'" + name + "' is fixed to " + Twine(known->second) + " already", Range());
+    return conflict(source, "'" + name + "' is fixed to " + Twine(known->second) + " already",
+                    Range());
   for (const runtime::Param &param : record.params)
     if (param.name == name && param.dtype == runtime::Dtype::Bool)
-      return failFact(source, "'" + name + "' is of dtype bool; make it a compile-time parameter to fix it");
+      return failFact(source, "'" + name +
+                                  "' is of dtype bool; make it a compile-time parameter to fix it");
   if (!narrow(name, value, value, value, source, record))
     return false;
   fixed[name] = value;
   return true;
 }
 
-bool Elaborator::divide(const std::string &name, int64_t divisor, const FactSource &source, runtime::Kernel &record) {
-  LaunchExpr remainder = LaunchExpr::make(LaunchOp::Rem, LaunchExpr::makeName(name), LaunchExpr(divisor));
+bool Elaborator::divide(const std::string &name, int64_t divisor, const FactSource &source,
+                        runtime::Kernel &record) {
+  LaunchExpr remainder =
+      LaunchExpr::make(LaunchOp::Rem, LaunchExpr::makeName(name), LaunchExpr(divisor));
   addCondition(LaunchExpr::make(LaunchOp::Eq, remainder, LaunchExpr(0)), source, record);
   for (runtime::Dim &dim : record.dims)
     if (dim.name == name && dim.multipleOf <= (int64_t(1) << 40) / divisor)
       dim.multipleOf = std::lcm(dim.multipleOf, divisor);
   if (auto known = fixed.find(name); known != fixed.end() && known->second % divisor)
-    return conflict(source, "'" + name + "' is fixed to " + Twine(known->second) + ", which is no multiple of " + Twine(divisor), Range());
+    return conflict(source,
+                    "'" + name + "' is fixed to " + Twine(known->second) +
+                        ", which is no multiple of " + Twine(divisor),
+                    Range());
   return true;
 }
 
@@ -125,7 +143,9 @@ bool Elaborator::raiseAlignment(const std::string &name, int64_t bytes, const Fa
     if (param.name != name || param.kind != runtime::Param::Kind::Tensor)
       continue;
     if (source.isDispatched && bytes <= int64_t(param.align))
-      return conflict(source, "'" + name + "' is aligned to " + Twine(param.align) + " bytes in every variant", params[name]->range);
+      return conflict(
+          source, "'" + name + "' is aligned to " + Twine(param.align) + " bytes in every variant",
+          params[name]->range);
     param.align = unsigned(bytes);
     if (source.isDispatched) {
       runtime::Fact fact;
@@ -148,7 +168,8 @@ bool Elaborator::applyItem(const ArgItem &item, bool isDispatched, runtime::Kern
   FactSource source = {item.text, Range(), isDispatched};
   if (item.kind == ArgItem::Kind::Align)
     return raiseAlignment(item.name, item.number, source, record);
-  if (!launchNames.count(item.name)) // of another kernel, or of a parameter that this instance does not have
+  if (!launchNames.count(
+          item.name)) // of another kernel, or of a parameter that this instance does not have
     return true;
   switch (item.kind) {
   case ArgItem::Kind::Range:
@@ -175,7 +196,9 @@ std::vector<Variant> Elaborator::listVariants() const {
     // Every combination of listed values, the last contract's fastest.
     std::vector<size_t> counts, choice(clause->contracts.size(), 0);
     for (const ast::Contract &contract : clause->contracts)
-      counts.push_back(contract.set && contract.set->kind == ast::ValueSet::list ? contract.set->values.size() : 1);
+      counts.push_back(contract.set && contract.set->kind == ast::ValueSet::list
+                           ? contract.set->values.size()
+                           : 1);
     while (true) {
       Variant variant;
       variant.clause = clause;
@@ -192,17 +215,22 @@ std::vector<Variant> Elaborator::listVariants() const {
 }
 
 /// Adds one contract of a clause as a fact, and what it says to the variant's name.
-bool Elaborator::applySpecialize(const ast::Contract &contract, size_t choice, runtime::Kernel &record,
-                                 std::string &name) {
+bool Elaborator::applySpecialize(const ast::Contract &contract, size_t choice,
+                                 runtime::Kernel &record, std::string &name) {
   FactSource source = {sources.text(contract.range).str(), contract.range, true};
   auto addName = [&](const Twine &text) { name += (name.empty() ? "" : ",") + text.str(); };
   auto *subject = dyn_cast<ast::NameExpr>(contract.value.get());
   if (auto *call = dyn_cast<ast::CallExpr>(contract.value.get()))
-    if (auto *callee = dyn_cast<ast::NameExpr>(call->callee.get()); callee && (callee->text == "align" || callee->text == "alias")) {
+    if (auto *callee = dyn_cast<ast::NameExpr>(call->callee.get());
+        callee && (callee->text == "align" || callee->text == "alias")) {
       if (callee->text == "alias")
-        return failFact(source, "whether memory overlaps is no condition of a variant; put `alias` into `where`");
+        return failFact(
+            source,
+            "whether memory overlaps is no condition of a variant; put `alias` into `where`");
       // Checked as in `where`, then added as a fact.
-      auto *tensor = call->arguments.empty() ? nullptr : dyn_cast<ast::NameExpr>(call->arguments[0].value.get());
+      auto *tensor = call->arguments.empty()
+                         ? nullptr
+                         : dyn_cast<ast::NameExpr>(call->arguments[0].value.get());
       runtime::Kernel probe;
       probe.params = record.params;
       if (!readCall(contract, *call, probe))
@@ -219,19 +247,22 @@ bool Elaborator::applySpecialize(const ast::Contract &contract, size_t choice, r
   if (subject && launchNames.count(subject->text) && contract.set) {
     const ast::ValueSet &set = *contract.set;
     if (set.kind == ast::ValueSet::list) {
-      std::optional<int64_t> value = evalInt(*set.values[choice], "a value that a variant is made for");
+      std::optional<int64_t> value =
+          evalInt(*set.values[choice], "a value that a variant is made for");
       if (!value)
         return false;
       source.text = subject->text + " == " + std::to_string(*value);
       addName(subject->text + "=" + Twine(*value));
       return fix(subject->text, *value, source, record);
     }
-    std::optional<int64_t> lo = evalInt(*set.lo, "a bound of a range"), hi = evalInt(*set.hi, "a bound of a range");
+    std::optional<int64_t> lo = evalInt(*set.lo, "a bound of a range"),
+                           hi = evalInt(*set.hi, "a bound of a range");
     if (!lo || !hi)
       return false;
     int64_t max = *hi - (set.inclusive ? 0 : 1);
     if (set.step)
-      return failFact(source, "the range of a variant has no step; write a condition such as " + subject->text + " % 8 == 0 instead");
+      return failFact(source, "the range of a variant has no step; write a condition such as " +
+                                  subject->text + " % 8 == 0 instead");
     if (*lo > max) {
       error(diag::emptyRange, set.range, *lo, max, subject->text);
       return false;
@@ -240,8 +271,10 @@ bool Elaborator::applySpecialize(const ast::Contract &contract, size_t choice, r
     return narrow(subject->text, *lo, max, std::nullopt, source, record);
   }
   if (!usesLaunchNames(*contract.value))
-    return failFact(source, "a variant is chosen at launch: its condition is over dimensions, strides, integral scalars or align(…)");
-  // Any other condition: read as a contract, then moved to the facts, unless it says nothing in this instance.
+    return failFact(source, "a variant is chosen at launch: its condition is over dimensions, "
+                            "strides, integral scalars or align(…)");
+  // Any other condition: read as a contract, then moved to the facts, unless it says nothing in
+  // this instance.
   size_t before = record.contracts.size();
   if (!readContract(contract, record))
     return false;
@@ -272,8 +305,8 @@ bool Elaborator::applyVariant(const Variant &variant, runtime::Kernel &record) {
 // Tuned configurations
 //===----------------------------------------------------------------------------------------------------------------===//
 
-/// Makes the values of the key for which a configuration is to be taken a fact: of all but the first, which is for what is left. The
-/// kernel learns nothing from it.
+/// Makes the values of the key for which a configuration is to be taken a fact: of all but the
+/// first, which is for what is left. The kernel learns nothing from it.
 bool Elaborator::applyTuned(size_t choice, runtime::Kernel &record) {
   std::vector<LaunchExpr> keys;
   auto *tune = kernel.clause<ast::TuneClause>();
@@ -289,7 +322,9 @@ bool Elaborator::applyTuned(size_t choice, runtime::Kernel &record) {
       keys.push_back(std::move(*expr));
     }
   if (keys.empty()) // without a key, the extents themselves
-    for (const auto &[name, extent] : options.tuned.shapes.empty() ? std::vector<std::pair<std::string, int64_t>>() : options.tuned.shapes.front().first)
+    for (const auto &[name, extent] : options.tuned.shapes.empty()
+                                          ? std::vector<std::pair<std::string, int64_t>>()
+                                          : options.tuned.shapes.front().first)
       if (launchNames.count(name))
         keys.push_back(LaunchExpr::makeName(name));
   std::vector<TunedPoint> points;
@@ -300,8 +335,9 @@ bool Elaborator::applyTuned(size_t choice, runtime::Kernel &record) {
       std::string reason;
       std::optional<int64_t> value = key.evaluate(bindings, reason);
       if (!value) {
-        error(diag::badTune, place, "the tuned result has a shape without a value for `" + key.toString() + "` (" + reason +
-                                        "): tune again, with all that the key uses in --shape");
+        error(diag::badTune, place,
+              "the tuned result has a shape without a value for `" + key.toString() + "` (" +
+                  reason + "): tune again, with all that the key uses in --shape");
         return false;
       }
       point.key.push_back(*value);

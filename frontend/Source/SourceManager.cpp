@@ -49,7 +49,9 @@ llvm::StringRef SourceManager::text(FileID file) const {
   return found ? found->buffer->getBuffer() : llvm::StringRef();
 }
 
-llvm::StringRef SourceManager::text(Range range) const { return text(range.file).slice(range.begin, range.end); }
+llvm::StringRef SourceManager::text(Range range) const {
+  return text(range.file).slice(range.begin, range.end);
+}
 
 LineColumn SourceManager::lineColumn(FileID file, uint32_t offset) const {
   const File *found = find(file);
@@ -66,7 +68,8 @@ Range SourceManager::lineRange(FileID file, unsigned line) const {
     return {};
   llvm::StringRef text = found->buffer->getBuffer();
   uint32_t begin = found->lineStarts[line - 1];
-  uint32_t end = line < found->lineStarts.size() ? found->lineStarts[line] - 1 : uint32_t(text.size());
+  uint32_t end =
+      line < found->lineStarts.size() ? found->lineStarts[line] - 1 : uint32_t(text.size());
   if (end > begin && text[end - 1] == '\r')
     --end;
   return {file, begin, end};

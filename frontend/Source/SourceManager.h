@@ -1,4 +1,5 @@
-// Source text: the files of one compilation, byte ranges in them, and the way from an offset to line and column.
+// Source text: the files of one compilation, byte ranges in them, and the way from an offset to
+// line and column.
 #ifndef TILE_FRONTEND_SOURCE_SOURCEMANAGER_H
 #define TILE_FRONTEND_SOURCE_SOURCEMANAGER_H
 
@@ -13,7 +14,8 @@
 
 namespace tile {
 
-/// Names a file of a SourceManager, in the order of adding. `none` stands for "no place in any file".
+/// Names a file of a SourceManager, in the order of adding. `none` stands for "no place in any
+/// file".
 enum class FileID : uint32_t { none = ~0u };
 
 /// A half-open range of bytes [begin, end) of one file.
@@ -29,7 +31,8 @@ struct Range {
   Range atBegin() const { return {file, begin, begin}; }
   Range atEnd() const { return {file, end, end}; }
 
-  /// The smallest range that covers both. An invalid one adds nothing; of two files, this one's wins.
+  /// The smallest range that covers both. An invalid one adds nothing; of two files, this one's
+  /// wins.
   Range join(Range other) const {
     if (!isValid())
       return other;
@@ -50,10 +53,12 @@ struct LineColumn {
   unsigned column = 1;
 };
 
-/// Owns the text of all files of a compilation. Texts never move, so StringRefs into them stay valid.
+/// Owns the text of all files of a compilation. Texts never move, so StringRefs into them stay
+/// valid.
 class SourceManager {
 public:
-  /// Files beyond this size are refused: what is larger is not source text, and no input may exhaust memory.
+  /// Files beyond this size are refused: what is larger is not source text, and no input may
+  /// exhaust memory.
   static constexpr uint64_t maxFileSize = uint64_t(4) << 20;
 
   /// Reads `path` (`-` is standard input). On failure returns nothing and says why in `error`.
@@ -76,7 +81,8 @@ public:
   /// The range of line number `line` (from 1) without its line break; empty past the last line.
   Range lineRange(FileID file, unsigned line) const;
 
-  /// `file:line:col` of a range's start, `file` alone where the offset is unknown, empty for an invalid range.
+  /// `file:line:col` of a range's start, `file` alone where the offset is unknown, empty for an
+  /// invalid range.
   std::string describe(Range range) const;
 
   size_t size() const { return files.size(); }

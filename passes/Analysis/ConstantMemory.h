@@ -9,8 +9,8 @@ namespace tile {
 /// The parameter that `view` is part of; null if it is not seen to be part of one.
 ViewOp getRootView(mlir::Value view);
 
-/// True if no store of this launch can change what the load reads: of an `in` tensor, in a kernel whose parameters may not
-/// overlap.
+/// True if no store of this launch can change what the load reads: of an `in` tensor, in a kernel
+/// whose parameters may not overlap.
 bool readsConstantMemory(LoadOp load);
 
 } // namespace tile

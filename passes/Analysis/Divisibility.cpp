@@ -1,4 +1,5 @@
-// The divisibility lattice (numbers ordered by division, joined by the greatest common divisor) and its transfer functions.
+// The divisibility lattice (numbers ordered by division, joined by the greatest common divisor) and
+// its transfer functions.
 #include "passes/Analysis/Divisibility.h"
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/Analysis/DataFlow/SparseAnalysis.h"
@@ -16,7 +17,8 @@ namespace tile {
 
 namespace {
 
-/// A known divisor; 0 stands for the value 0. Nothing at all is known of an uninitialised one: no value reached it yet.
+/// A known divisor; 0 stands for the value 0. Nothing at all is known of an uninitialised one: no
+/// value reached it yet.
 struct Divisor {
   std::optional<int64_t> number;
 
@@ -51,9 +53,12 @@ int64_t multiply(int64_t a, int64_t b) {
 /// The largest power of two that divides n; for 0, the largest there is.
 int64_t powerOfTwoIn(int64_t n) { return n ? n & -n : int64_t(1) << 62; }
 
-/// The divisor of a quotient by a positive constant: exact only where the constant divides the dividend.
+/// The divisor of a quotient by a positive constant: exact only where the constant divides the
+/// dividend.
 int64_t divide(int64_t dividend, std::optional<int64_t> constant) {
-  return constant && *constant > 0 && dividend % *constant == 0 ? (dividend ? dividend / *constant : 0) : 1;
+  return constant && *constant > 0 && dividend % *constant == 0
+             ? (dividend ? dividend / *constant : 0)
+             : 1;
 }
 
 class DivisorPropagation : public dataflow::SparseForwardDataFlowAnalysis<DivisorLattice> {
@@ -74,14 +79,17 @@ public:
     return success();
   }
 
-  void visitNonControlFlowArguments(Operation *op, const RegionSuccessor &successor, ArrayRef<DivisorLattice *> arguments,
+  void visitNonControlFlowArguments(Operation *op, const RegionSuccessor &successor,
+                                    ArrayRef<DivisorLattice *> arguments,
                                     unsigned firstIndex) override {
     auto loop = dyn_cast<scf::ForOp>(op);
     if (!loop)
       return setAllToEntryStates(arguments);
     // An induction variable is lower + i * step.
-    auto lower = getLatticeElementFor(getProgramPointBefore(loop.getBody()), loop.getLowerBound())->getValue();
-    auto step = getLatticeElementFor(getProgramPointBefore(loop.getBody()), loop.getStep())->getValue();
+    auto lower = getLatticeElementFor(getProgramPointBefore(loop.getBody()), loop.getLowerBound())
+                     ->getValue();
+    auto step =
+        getLatticeElementFor(getProgramPointBefore(loop.getBody()), loop.getStep())->getValue();
     if (lower.number && step.number)
       propagateIfChanged(arguments[0], arguments[0]->join(Divisor::join(lower, step)));
   }
@@ -91,21 +99,23 @@ public:
   }
 
 private:
-  /// Of integers that wrap around at their width, or whose sign is read as a digit, only powers of two divide the result still.
-  template <typename Operands>
-  int64_t transfer(Operation *op, Operands in) {
+  /// Of integers that wrap around at their width, or whose sign is read as a digit, only powers of
+  /// two divide the result still.
+  template <typename Operands> int64_t transfer(Operation *op, Operands in) {
     int64_t divisor = transferExact(op, in);
-    bool isIndex = op->getNumResults() == 1 && getElementTypeOrSelf(op->getResult(0).getType()).isIndex();
+    bool isIndex =
+        op->getNumResults() == 1 && getElementTypeOrSelf(op->getResult(0).getType()).isIndex();
     bool mayWrap = !isIndex && isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::ShLIOp>(op);
-    bool dropsSign = isa<arith::ExtUIOp, arith::IndexCastUIOp>(op) ||
-                     (!isIndex && isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp, arith::ShRUIOp>(op));
+    bool dropsSign =
+        isa<arith::ExtUIOp, arith::IndexCastUIOp>(op) ||
+        (!isIndex && isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp, arith::ShRUIOp>(op));
     return (mayWrap || dropsSign) && divisor ? powerOfTwoIn(divisor) : divisor;
   }
 
-  template <typename Operands>
-  int64_t transferExact(Operation *op, Operands in) {
+  template <typename Operands> int64_t transferExact(Operation *op, Operands in) {
     std::optional<int64_t> constant; // the right operand's value
-    if (APInt number; op->getNumOperands() == 2 && matchPattern(op->getOperand(1), m_ConstantInt(&number)))
+    if (APInt number;
+        op->getNumOperands() == 2 && matchPattern(op->getOperand(1), m_ConstantInt(&number)))
       constant = magnitude(number);
     return llvm::TypeSwitch<Operation *, int64_t>(op)
         .Case([&](arith::ConstantOp op) {
@@ -113,20 +123,25 @@ private:
           return attr ? magnitude(attr.getValue()).value_or(1) : 1;
         })
         .Case([&](DimOp op) {
-          return op.getDim().getMin() == op.getDim().getMax() ? std::abs(op.getDim().getMin()) : op.getDim().getMultipleOf();
+          return op.getDim().getMin() == op.getDim().getMax() ? std::abs(op.getDim().getMin())
+                                                              : op.getDim().getMultipleOf();
         })
-        .template Case<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp, arith::RemSIOp,
-              arith::RemUIOp>([&](Operation *) { return std::gcd(in(0), in(1)); })
+        .template Case<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp,
+                       arith::MaxUIOp, arith::RemSIOp, arith::RemUIOp>(
+            [&](Operation *) { return std::gcd(in(0), in(1)); })
         .Case([&](arith::MulIOp) { return multiply(in(0), in(1)); })
-        .template Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(
-            [&](Operation *) { return divide(in(0), constant); })
-        .Case([&](arith::ShLIOp) { return constant && *constant < 62 ? multiply(in(0), int64_t(1) << *constant) : 1; })
+        .template Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp, arith::CeilDivSIOp,
+                       arith::CeilDivUIOp>([&](Operation *) { return divide(in(0), constant); })
+        .Case([&](arith::ShLIOp) {
+          return constant && *constant < 62 ? multiply(in(0), int64_t(1) << *constant) : 1;
+        })
         .template Case<arith::ShRSIOp, arith::ShRUIOp>([&](Operation *) {
           return constant && *constant < 62 ? divide(in(0), int64_t(1) << *constant) : 1;
         })
         .Case([&](arith::AndIOp) { return std::max(powerOfTwoIn(in(0)), powerOfTwoIn(in(1))); })
         .Case([&](arith::SelectOp) { return std::gcd(in(1), in(2)); })
-        .template Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp>([&](Operation *) { return in(0); })
+        .template Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp>(
+            [&](Operation *) { return in(0); })
         .Case([&](arith::TruncIOp op) {
           unsigned width = getElementTypeOrSelf(op.getType()).getIntOrFloatBitWidth();
           return in(0) ? std::gcd(in(0), int64_t(1) << std::min(width, 62u)) : 0;

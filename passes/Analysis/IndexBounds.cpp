@@ -1,4 +1,5 @@
-// Proof by substitution: each symbol of an expression is replaced by a bound in terms of earlier ones, till dimensions remain.
+// Proof by substitution: each symbol of an expression is replaced by a bound in terms of earlier
+// ones, till dimensions remain.
 #include "passes/Analysis/IndexBounds.h"
 #include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
 #include "mlir/Analysis/DataFlow/Utils.h"
@@ -43,7 +44,8 @@ static std::optional<int64_t> constantOf(Value value) {
 
 IndexBounds::IndexBounds(KernelOp kernel, const DivisibilityAnalysis &divisibility)
     : kernel(kernel), divisibility(divisibility) {
-  // Dimensions come first: they are what proofs end in. Then values in program order, the grid's before the body's.
+  // Dimensions come first: they are what proofs end in. Then values in program order, the grid's
+  // before the body's.
   unsigned order = 0;
   for (Attribute attr : kernel.getDims())
     dimOrders[cast<DimAttr>(attr).getName().str()] = order++;
@@ -64,7 +66,8 @@ void IndexBounds::suppose(StringRef name, int64_t number) {
 
 int64_t IndexBounds::getDivisor(Value value) {
   int64_t divisor = divisibility.getDivisor(value);
-  if (auto dim = value.getDefiningOp<DimOp>(); dim && dim.getDim().getName() == supposedName && divisor != 0)
+  if (auto dim = value.getDefiningOp<DimOp>();
+      dim && dim.getDim().getName() == supposedName && divisor != 0)
     return std::lcm(divisor, supposedNumber);
   return divisor;
 }
@@ -93,8 +96,8 @@ Linear IndexBounds::linear(Value value) {
       if (auto amount = constantOf(shift.getRhs()); amount && *amount >= 0 && *amount < 31)
         return linear(shift.getLhs()) * Number(int64_t(1) << *amount);
     // An exact division is a multiplication.
-    if (isa_and_nonnull<arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(
-            value.getDefiningOp())) {
+    if (isa_and_nonnull<arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
+                        arith::FloorDivSIOp>(value.getDefiningOp())) {
       auto divisor = constantOf(value.getDefiningOp()->getOperand(1));
       Value dividend = value.getDefiningOp()->getOperand(0);
       if (divisor && *divisor > 0 && getDivisor(dividend) % *divisor == 0)
@@ -105,7 +108,8 @@ Linear IndexBounds::linear(Value value) {
 }
 
 /// Bounds of dividend / divisor: exactly so if rounded toward zero and never negative.
-SmallVector<Linear> IndexBounds::boundsOfQuotient(Value dividend, int64_t divisor, bool roundsUp, bool upper) {
+SmallVector<Linear> IndexBounds::boundsOfQuotient(Value dividend, int64_t divisor, bool roundsUp,
+                                                  bool upper) {
   Linear exact = linear(dividend) * Number(1, divisor);
   Linear slack = Linear(divisor - 1) * Number(1, divisor);
   if (upper)
@@ -120,7 +124,8 @@ SmallVector<Linear> IndexBounds::lastBefore(Value limit, Value lower, int64_t st
   return {linear(limit) - Linear(1)};
 }
 
-/// The bound that MLIR's range analysis finds. It runs when first asked: most proofs need no more than the kernel's structure.
+/// The bound that MLIR's range analysis finds. It runs when first asked: most proofs need no more
+/// than the kernel's structure.
 std::optional<int64_t> IndexBounds::rangeBound(Value value, bool upper) {
   if (!ranges) {
     ranges = std::make_unique<DataFlowSolver>();
@@ -170,12 +175,14 @@ SmallVector<Linear> IndexBounds::boundsOf(Linear::Symbol symbol, bool upper) {
   } else if (isa_and_nonnull<arith::DivSIOp, arith::CeilDivSIOp, arith::FloorDivSIOp>(op)) {
     auto divisor = constantOf(op->getOperand(1));
     bool flooring = isa<arith::FloorDivSIOp>(op), roundsUp = isa<arith::CeilDivSIOp>(op);
-    if (divisor && *divisor > 0 && (flooring || roundsUp || isNonNegative(linear(op->getOperand(0)))))
+    if (divisor && *divisor > 0 &&
+        (flooring || roundsUp || isNonNegative(linear(op->getOperand(0)))))
       bounds = boundsOfQuotient(op->getOperand(0), *divisor, roundsUp, upper);
   } else if (isa_and_nonnull<arith::RemSIOp>(op)) {
     auto divisor = constantOf(op->getOperand(1));
     if (divisor && *divisor > 0 && isNonNegative(linear(op->getOperand(0))))
-      bounds = upper ? SmallVector<Linear>{Linear(*divisor - 1), linear(op->getOperand(0))} : SmallVector<Linear>{Linear(0)};
+      bounds = upper ? SmallVector<Linear>{Linear(*divisor - 1), linear(op->getOperand(0))}
+                     : SmallVector<Linear>{Linear(0)};
   }
   if (bounds.empty())
     if (auto bound = rangeBound(value, upper))
@@ -183,7 +190,8 @@ SmallVector<Linear> IndexBounds::boundsOf(Linear::Symbol symbol, bool upper) {
   return bounds;
 }
 
-/// Whether expression > 0, replacing symbols from the latest back. `budget` bounds the alternatives tried.
+/// Whether expression > 0, replacing symbols from the latest back. `budget` bounds the alternatives
+/// tried.
 bool IndexBounds::isPositive(Linear expression, unsigned budget) {
   if (expression.terms.empty())
     return expression.constant > Number(0);
@@ -198,7 +206,9 @@ bool IndexBounds::isPositive(Linear expression, unsigned budget) {
   return false;
 }
 
-bool IndexBounds::isNonNegative(const Linear &expression) { return isPositive(expression + Linear(1), 8); }
+bool IndexBounds::isNonNegative(const Linear &expression) {
+  return isPositive(expression + Linear(1), 8);
+}
 
 std::optional<Linear> IndexBounds::extent(Value view, unsigned dim) {
   int64_t known = cast<ViewType>(view.getType()).getShape()[dim];
@@ -229,13 +239,15 @@ std::optional<Linear> IndexBounds::extent(Value view, unsigned dim) {
     Linear low = linear(subview.getLows()[slice]), high = linear(subview.getHighs()[slice]);
     ++slice;
     // Unclamped only if 0 <= low <= high <= extent.
-    if (kept++ == dim && whole && isNonNegative(low) && isNonNegative(high - low) && isNonNegative(*whole - high))
+    if (kept++ == dim && whole && isNonNegative(low) && isNonNegative(high - low) &&
+        isNonNegative(*whole - high))
       result = high - low;
   }
   return result;
 }
 
-bool IndexBounds::isInBounds(Value view, unsigned dim, Value start, int64_t size, int64_t step, Value end) {
+bool IndexBounds::isInBounds(Value view, unsigned dim, Value start, int64_t size, int64_t step,
+                             Value end) {
   if (size == 0)
     return true;
   std::optional<Linear> limit = extent(view, dim);

@@ -1,4 +1,5 @@
-// The padding lint: abstract values of clipped lanes, through element-wise work, loops and products.
+// The padding lint: abstract values of clipped lanes, through element-wise work, loops and
+// products.
 #include "passes/Analysis/PaddingLint.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,13 +21,14 @@ namespace {
 /// What the lanes hold that do not exist along one dimension.
 struct Lanes {
   enum Kind { Exist, Constant, Unknown } kind = Exist; // Exist: there are none, or they do no harm
-  double value = 0;                                     // of Constant
+  double value = 0;                                    // of Constant
   Operation *load = nullptr;
   bool direct = false; // still the load's padding, moved or converted
 
   bool operator==(const Lanes &other) const {
     bool sameValue = value == other.value || (std::isnan(value) && std::isnan(other.value));
-    return kind == other.kind && (kind != Constant || sameValue) && direct == other.direct && load == other.load;
+    return kind == other.kind && (kind != Constant || sameValue) && direct == other.direct &&
+           load == other.load;
   }
 };
 using State = SmallVector<Lanes, 4>; // one for each dimension
@@ -50,39 +52,58 @@ std::optional<double> getUniform(Value value) {
   if (auto number = dyn_cast<FloatAttr>(attr))
     return number.getValueAsDouble();
   if (auto number = dyn_cast<IntegerAttr>(attr))
-    return number.getType().isInteger(1) ? double(!number.getValue().isZero()) : double(number.getValue().getSExtValue());
+    return number.getType().isInteger(1) ? double(!number.getValue().isZero())
+                                         : double(number.getValue().getSExtValue());
   return std::nullopt;
 }
 
 bool compare(arith::CmpFPredicate predicate, double a, double b) {
   bool unordered = std::isnan(a) || std::isnan(b);
   switch (predicate) {
-  case arith::CmpFPredicate::OEQ: return a == b;
-  case arith::CmpFPredicate::OGT: return a > b;
-  case arith::CmpFPredicate::OGE: return a >= b;
-  case arith::CmpFPredicate::OLT: return a < b;
-  case arith::CmpFPredicate::OLE: return a <= b;
-  case arith::CmpFPredicate::UNE: return a != b;
-  case arith::CmpFPredicate::UNO: return unordered;
-  default: return false;
+  case arith::CmpFPredicate::OEQ:
+    return a == b;
+  case arith::CmpFPredicate::OGT:
+    return a > b;
+  case arith::CmpFPredicate::OGE:
+    return a >= b;
+  case arith::CmpFPredicate::OLT:
+    return a < b;
+  case arith::CmpFPredicate::OLE:
+    return a <= b;
+  case arith::CmpFPredicate::UNE:
+    return a != b;
+  case arith::CmpFPredicate::UNO:
+    return unordered;
+  default:
+    return false;
   }
 }
 
 bool compare(arith::CmpIPredicate predicate, double a, double b) {
   switch (predicate) {
-  case arith::CmpIPredicate::eq: return a == b;
-  case arith::CmpIPredicate::ne: return a != b;
-  case arith::CmpIPredicate::slt: case arith::CmpIPredicate::ult: return a < b;
-  case arith::CmpIPredicate::sle: case arith::CmpIPredicate::ule: return a <= b;
-  case arith::CmpIPredicate::sgt: case arith::CmpIPredicate::ugt: return a > b;
-  default: return a >= b;
+  case arith::CmpIPredicate::eq:
+    return a == b;
+  case arith::CmpIPredicate::ne:
+    return a != b;
+  case arith::CmpIPredicate::slt:
+  case arith::CmpIPredicate::ult:
+    return a < b;
+  case arith::CmpIPredicate::sle:
+  case arith::CmpIPredicate::ule:
+    return a <= b;
+  case arith::CmpIPredicate::sgt:
+  case arith::CmpIPredicate::ugt:
+    return a > b;
+  default:
+    return a >= b;
   }
 }
 
 /// Moves or converts without changing a number that it can hold.
 bool isConversion(Operation *op) {
-  return isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::IndexCastOp, arith::IndexCastUIOp, arith::SIToFPOp,
-             arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp>(op);
+  return isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
+             arith::IndexCastOp, arith::IndexCastUIOp, arith::SIToFPOp, arith::UIToFPOp,
+             arith::FPToSIOp, arith::FPToUIOp>(op);
 }
 
 /// The operation on constants; none if unknown.
@@ -95,34 +116,62 @@ std::optional<double> fold(Operation *op, ArrayRef<double> x) {
     return compare(cmp.getPredicate(), x[0], x[1]);
   if (auto cmp = dyn_cast<arith::CmpIOp>(op))
     return compare(cmp.getPredicate(), x[0], x[1]);
-  if (isa<arith::AddFOp, arith::AddIOp>(op)) return x[0] + x[1];
-  if (isa<arith::SubFOp, arith::SubIOp>(op)) return x[0] - x[1];
-  if (isa<arith::MulFOp, arith::MulIOp>(op)) return x[0] * x[1];
-  if (isa<arith::DivFOp>(op)) return x[0] / x[1];
-  if (isa<arith::MaximumFOp, arith::MaxNumFOp, arith::MaxSIOp>(op)) return std::max(x[0], x[1]);
-  if (isa<arith::MinimumFOp, arith::MinNumFOp, arith::MinSIOp>(op)) return std::min(x[0], x[1]);
-  if (isa<arith::AndIOp>(op) && getElementTypeOrSelf(op->getResult(0)).isInteger(1)) return x[0] && x[1];
-  if (isa<arith::OrIOp>(op) && getElementTypeOrSelf(op->getResult(0)).isInteger(1)) return x[0] || x[1];
-  if (isa<arith::XOrIOp>(op) && getElementTypeOrSelf(op->getResult(0)).isInteger(1)) return (x[0] != 0) != (x[1] != 0);
-  if (isa<arith::NegFOp>(op)) return -x[0];
-  if (isa<math::ExpOp>(op)) return std::exp(x[0]);
-  if (isa<math::Exp2Op>(op)) return std::exp2(x[0]);
-  if (isa<math::ExpM1Op>(op)) return std::expm1(x[0]);
-  if (isa<math::LogOp>(op)) return std::log(x[0]);
-  if (isa<math::Log2Op>(op)) return std::log2(x[0]);
-  if (isa<math::Log1pOp>(op)) return std::log1p(x[0]);
-  if (isa<math::SqrtOp>(op)) return std::sqrt(x[0]);
-  if (isa<math::AbsFOp, math::AbsIOp>(op)) return std::fabs(x[0]);
-  if (isa<math::TanhOp>(op)) return std::tanh(x[0]);
-  if (isa<math::ErfOp>(op)) return std::erf(x[0]);
-  if (isa<math::SinOp>(op)) return std::sin(x[0]);
-  if (isa<math::CosOp>(op)) return std::cos(x[0]);
-  if (isa<math::TanOp>(op)) return std::tan(x[0]);
-  if (isa<math::FloorOp>(op)) return std::floor(x[0]);
-  if (isa<math::CeilOp>(op)) return std::ceil(x[0]);
-  if (isa<math::TruncOp>(op)) return std::trunc(x[0]);
-  if (isa<math::RoundEvenOp>(op)) return std::nearbyint(x[0]);
-  if (isa<math::FmaOp>(op)) return x[0] * x[1] + x[2];
+  if (isa<arith::AddFOp, arith::AddIOp>(op))
+    return x[0] + x[1];
+  if (isa<arith::SubFOp, arith::SubIOp>(op))
+    return x[0] - x[1];
+  if (isa<arith::MulFOp, arith::MulIOp>(op))
+    return x[0] * x[1];
+  if (isa<arith::DivFOp>(op))
+    return x[0] / x[1];
+  if (isa<arith::MaximumFOp, arith::MaxNumFOp, arith::MaxSIOp>(op))
+    return std::max(x[0], x[1]);
+  if (isa<arith::MinimumFOp, arith::MinNumFOp, arith::MinSIOp>(op))
+    return std::min(x[0], x[1]);
+  if (isa<arith::AndIOp>(op) && getElementTypeOrSelf(op->getResult(0)).isInteger(1))
+    return x[0] && x[1];
+  if (isa<arith::OrIOp>(op) && getElementTypeOrSelf(op->getResult(0)).isInteger(1))
+    return x[0] || x[1];
+  if (isa<arith::XOrIOp>(op) && getElementTypeOrSelf(op->getResult(0)).isInteger(1))
+    return (x[0] != 0) != (x[1] != 0);
+  if (isa<arith::NegFOp>(op))
+    return -x[0];
+  if (isa<math::ExpOp>(op))
+    return std::exp(x[0]);
+  if (isa<math::Exp2Op>(op))
+    return std::exp2(x[0]);
+  if (isa<math::ExpM1Op>(op))
+    return std::expm1(x[0]);
+  if (isa<math::LogOp>(op))
+    return std::log(x[0]);
+  if (isa<math::Log2Op>(op))
+    return std::log2(x[0]);
+  if (isa<math::Log1pOp>(op))
+    return std::log1p(x[0]);
+  if (isa<math::SqrtOp>(op))
+    return std::sqrt(x[0]);
+  if (isa<math::AbsFOp, math::AbsIOp>(op))
+    return std::fabs(x[0]);
+  if (isa<math::TanhOp>(op))
+    return std::tanh(x[0]);
+  if (isa<math::ErfOp>(op))
+    return std::erf(x[0]);
+  if (isa<math::SinOp>(op))
+    return std::sin(x[0]);
+  if (isa<math::CosOp>(op))
+    return std::cos(x[0]);
+  if (isa<math::TanOp>(op))
+    return std::tan(x[0]);
+  if (isa<math::FloorOp>(op))
+    return std::floor(x[0]);
+  if (isa<math::CeilOp>(op))
+    return std::ceil(x[0]);
+  if (isa<math::TruncOp>(op))
+    return std::trunc(x[0]);
+  if (isa<math::RoundEvenOp>(op))
+    return std::nearbyint(x[0]);
+  if (isa<math::FmaOp>(op))
+    return x[0] * x[1] + x[2];
   return std::nullopt;
 }
 
@@ -187,7 +236,8 @@ private:
         if (!region.empty())
           visit(region.front());
       for (unsigned i = 0; i < branch.getNumResults(); ++i)
-        set(branch.getResult(i), join(branch.thenYield().getOperand(i), branch.elseYield().getOperand(i)));
+        set(branch.getResult(i),
+            join(branch.thenYield().getOperand(i), branch.elseYield().getOperand(i)));
       return;
     }
     if (auto loop = dyn_cast<scf::WhileOp>(op)) {
@@ -216,7 +266,8 @@ private:
     if (op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType()))
       return;
     if (isa<BroadcastOp, ReshapeOp>(op))
-      return set(op->getResult(0), regroup(op->getOperand(0), cast<RankedTensorType>(op->getResult(0).getType())));
+      return set(op->getResult(0),
+                 regroup(op->getOperand(0), cast<RankedTensorType>(op->getResult(0).getType())));
     if (auto permute = dyn_cast<PermuteOp>(op)) {
       State source = get(permute.getSource()), state;
       for (int64_t d : permute.getPermutation())
@@ -227,7 +278,8 @@ private:
       visitElementwise(op);
   }
 
-  // --- where padding comes from ------------------------------------------------------------------------------------
+  // --- where padding comes from
+  // ------------------------------------------------------------------------------------
 
   void visitLoad(LoadOp load) {
     if (!isa<RankedTensorType>(load.getType()))
@@ -264,7 +316,8 @@ private:
     set(inside.getResult(), state);
   }
 
-  // --- how it moves ------------------------------------------------------------------------------------------------
+  // --- how it moves
+  // ------------------------------------------------------------------------------------------------
 
   static Lanes join(const Lanes &a, const Lanes &b) {
     if (a.kind == Lanes::Exist || b.kind == Lanes::Exist)
@@ -283,7 +336,8 @@ private:
     return result;
   }
 
-  /// Through a broadcast or reshape: runs of dimensions that hold the same elements share what is said of any of them.
+  /// Through a broadcast or reshape: runs of dimensions that hold the same elements share what is
+  /// said of any of them.
   State regroup(Value source, RankedTensorType type) {
     State from = get(source), to(type.getRank());
     auto sourceType = cast<RankedTensorType>(source.getType());
@@ -367,7 +421,9 @@ private:
     if (auto select = dyn_cast<arith::SelectOp>(op)) {
       if (x[0].kind == Operand::Constant) {
         const Operand &taken = x[0].value != 0 ? x[1] : x[2];
-        return taken.kind == Operand::Constant ? constant(taken.value) : taken.kind == Operand::Real ? Lanes() : unknown;
+        return taken.kind == Operand::Constant ? constant(taken.value)
+               : taken.kind == Operand::Real   ? Lanes()
+                                               : unknown;
       }
       // A constant branch is there to take the place of what does not count.
       if (std::optional<double> c = getUniform(select.getFalseValue()))
@@ -402,7 +458,8 @@ private:
           return constant(x[i].value);
     // What changes nothing leaves an accumulator's lanes as they are.
     for (unsigned i : {0, 1})
-      if (op->getNumOperands() == 2 && isCarried(op->getOperand(i)) && x[i].kind == Operand::Real && isNeutral(op, x[1 - i]))
+      if (op->getNumOperands() == 2 && isCarried(op->getOperand(i)) && x[i].kind == Operand::Real &&
+          isNeutral(op, x[1 - i]))
         return Lanes();
     if (isa<math::FmaOp>(op) && (x[0].is(0) || x[1].is(0)) && isCarried(op->getOperand(2)))
       return Lanes();
@@ -414,7 +471,8 @@ private:
     if (auto argument = dyn_cast<BlockArgument>(value))
       return isa<scf::ForOp>(argument.getOwner()->getParentOp());
     auto product = value.getDefiningOp<arith::MulFOp>();
-    return product && depth < 4 && (isCarried(product.getLhs(), depth + 1) || isCarried(product.getRhs(), depth + 1));
+    return product && depth < 4 &&
+           (isCarried(product.getLhs(), depth + 1) || isCarried(product.getRhs(), depth + 1));
   }
 
   static bool isNeutral(Operation *op, const Operand &x) {
@@ -429,14 +487,17 @@ private:
   }
 
   void visitLoop(scf::ForOp loop) {
-    for (auto [init, argument, yielded] : llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getYieldedValues()))
+    for (auto [init, argument, yielded] :
+         llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getYieldedValues()))
       set(argument, join(init, yielded));
     visit(*loop.getBody());
-    for (auto [argument, yielded, result] : llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues(), loop.getResults()))
+    for (auto [argument, yielded, result] :
+         llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues(), loop.getResults()))
       set(result, join(argument, yielded));
   }
 
-  // --- where it matters --------------------------------------------------------------------------------------------
+  // --- where it matters
+  // --------------------------------------------------------------------------------------------
 
   void complain(Operation *op, const Lanes &lanes, StringRef what, StringRef neutral) {
     if (!speaks || !lanes.load)
@@ -453,7 +514,8 @@ private:
     auto load = cast<LoadOp>(lanes.load);
     std::string text = neutral.str();
     if (neutral.starts_with("the "))
-      text = (neutral == "the lowest" ? "lowest(i" : "highest(i") + std::to_string(getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth()) + ")";
+      text = (neutral == "the lowest" ? "lowest(i" : "highest(i") +
+             std::to_string(getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth()) + ")";
     report({op, load, what.str(), found, text, lanes.direct});
   }
 
@@ -484,8 +546,14 @@ private:
   void visitReduce(ReduceOp reduce) {
     static const struct {
       const char *what, *onFloats, *onIntegers;
-    } names[] = {{"the sum", "0", "0"}, {"the product", "1", "1"}, {"the maximum", "-inf", "the lowest"}, {"the minimum", "inf", "the highest"},
-                 {"'all'", "", "true"}, {"'any'", "", "false"}, {"the maximum", "", "0"}, {"the minimum", "", "the highest"}};
+    } names[] = {{"the sum", "0", "0"},
+                 {"the product", "1", "1"},
+                 {"the maximum", "-inf", "the lowest"},
+                 {"the minimum", "inf", "the highest"},
+                 {"'all'", "", "true"},
+                 {"'any'", "", "false"},
+                 {"the maximum", "", "0"},
+                 {"the minimum", "", "the highest"}};
     const auto &name = names[unsigned(reduce.getKind())];
     State state = get(reduce.getSource()), left;
     bool isFloat = isa<FloatType>(reduce.getSource().getType().getElementType());
@@ -493,7 +561,8 @@ private:
     for (auto [d, lanes] : llvm::enumerate(state)) {
       if (reduce.getAxis() && *reduce.getAxis() != d) {
         // Along other dimensions whole lines of padding are reduced.
-        bool keeps = lanes.kind != Lanes::Constant || reduce.getKind() != ReduceKind::Sum || lanes.value == 0;
+        bool keeps = lanes.kind != Lanes::Constant || reduce.getKind() != ReduceKind::Sum ||
+                     lanes.value == 0;
         left.push_back(lanes);
         left.back().direct = false;
         if (!keeps)
@@ -513,15 +582,18 @@ private:
     for (auto [d, lanes] : llvm::enumerate(get(reduce.getSource())))
       if ((!reduce.getAxis() || *reduce.getAxis() == d) &&
           !isHarmless(isMax ? ReduceKind::Max : ReduceKind::Min, lanes, reduce.getSource()))
-        return complain(reduce, lanes, isMax ? "the position of the maximum" : "the position of the minimum",
-                        isFloat ? (isMax ? "-inf" : "inf") : (isMax ? "the lowest" : "the highest"));
+        return complain(
+            reduce, lanes, isMax ? "the position of the maximum" : "the position of the minimum",
+            isFloat ? (isMax ? "-inf" : "inf") : (isMax ? "the lowest" : "the highest"));
   }
 
   void visitDot(DotOp dot) {
     State a = get(dot.getA()), b = get(dot.getB()), acc = get(dot.getAcc()), result(acc.size());
     size_t rank = result.size();
     Lanes left = a[rank - 1], right = b[rank - 2]; // along K
-    auto isZero = [](const Lanes &lanes) { return lanes.kind == Lanes::Constant && lanes.value == 0; };
+    auto isZero = [](const Lanes &lanes) {
+      return lanes.kind == Lanes::Constant && lanes.value == 0;
+    };
     bool padded = left.kind != Lanes::Exist || right.kind != Lanes::Exist;
     if (padded && !isZero(left) && !isZero(right))
       complain(dot, left.load ? left : right, "the sum of 'dot'", "0");
@@ -529,7 +601,8 @@ private:
       Lanes lanes = d + 2 < rank ? join(a[d], b[d]) : d + 2 == rank ? a[d] : b[d];
       if (lanes.kind == Lanes::Exist)
         continue;
-      bool staysZero = isZero(lanes) && (isZero(acc[d]) || getUniform(dot.getAcc()) == 0.0 || isCarried(dot.getAcc()));
+      bool staysZero = isZero(lanes) && (isZero(acc[d]) || getUniform(dot.getAcc()) == 0.0 ||
+                                         isCarried(dot.getAcc()));
       lanes.kind = staysZero ? Lanes::Constant : Lanes::Unknown;
       lanes.direct = false;
       result[d] = lanes;
@@ -544,7 +617,8 @@ private:
 
 } // namespace
 
-void tile::findPaddingReductions(ModuleOp module, function_ref<void(const PaddingFinding &)> report) {
+void tile::findPaddingReductions(ModuleOp module,
+                                 function_ref<void(const PaddingFinding &)> report) {
   for (KernelOp kernel : module.getOps<KernelOp>())
     Linter(report).run(kernel);
 }

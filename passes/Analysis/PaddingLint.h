@@ -21,11 +21,14 @@ struct PaddingFinding {
   bool direct;                // the load's padding itself is reduced, so that `pad:` settles it
 };
 
-/// Calls `report` for each finding, in program order. Which lanes may not exist is as the accesses' `in_bounds` say.
+/// Calls `report` for each finding, in program order. Which lanes may not exist is as the accesses'
+/// `in_bounds` say.
 ///
-/// For each dimension of a tile it follows what lanes hold that a load has clipped: nothing known, or one constant. It errs on
-/// the side of silence: what a comparison or a `where` with a constant branch decides counts as taken care of.
-void findPaddingReductions(mlir::ModuleOp module, llvm::function_ref<void(const PaddingFinding &)> report);
+/// For each dimension of a tile it follows what lanes hold that a load has clipped: nothing known,
+/// or one constant. It errs on the side of silence: what a comparison or a `where` with a constant
+/// branch decides counts as taken care of.
+void findPaddingReductions(mlir::ModuleOp module,
+                           llvm::function_ref<void(const PaddingFinding &)> report);
 
 } // namespace tile
 

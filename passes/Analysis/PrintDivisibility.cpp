@@ -1,4 +1,5 @@
-// test-print-divisibility: what DivisibilityAnalysis found, as remarks, for tests and for looking inside.
+// test-print-divisibility: what DivisibilityAnalysis found, as remarks, for tests and for looking
+// inside.
 #include "passes/Analysis/Divisibility.h"
 #include "passes/Passes.h"
 
@@ -18,7 +19,8 @@ struct PrintDivisibility : impl::PrintDivisibilityBase<PrintDivisibility> {
       for (Region &region : op->getRegions())
         for (BlockArgument argument : region.getArguments())
           if (argument.getType().isIntOrIndex())
-            op->emitRemark() << "argument " << argument.getArgNumber() << ": divisor " << divisibility.getDivisor(argument);
+            op->emitRemark() << "argument " << argument.getArgNumber() << ": divisor "
+                             << divisibility.getDivisor(argument);
       for (Value result : op->getResults())
         if (result.getType().isIntOrIndex())
           op->emitRemark() << "divisor " << divisibility.getDivisor(result);

@@ -1,5 +1,6 @@
-// tile-cpu-expand-bf16: bf16 arithmetic as f32 arithmetic that is rounded, by integer code, after every operation.
-// Left to LLVM each rounding is a call on processors without bf16 instructions; and truncf next to extf would be folded.
+// tile-cpu-expand-bf16: bf16 arithmetic as f32 arithmetic that is rounded, by integer code, after
+// every operation. Left to LLVM each rounding is a call on processors without bf16 instructions;
+// and truncf next to extf would be folded.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -19,17 +20,21 @@ static bool isBF16(Value value) { return getElementTypeOrSelf(value.getType()).i
 
 /// bf16 to f32: the same bits at the top.
 static Value widen(OpBuilder &b, Location loc, Value value) {
-  Type i16 = withElement(value.getType(), b.getI16Type()), i32 = withElement(value.getType(), b.getI32Type());
+  Type i16 = withElement(value.getType(), b.getI16Type()),
+       i32 = withElement(value.getType(), b.getI32Type());
   Value bits = arith::ExtUIOp::create(b, loc, i32, arith::BitcastOp::create(b, loc, i16, value));
   bits = arith::ShLIOp::create(b, loc, bits, integerLike(b, loc, i32, 16));
   return arith::BitcastOp::create(b, loc, withElement(value.getType(), b.getF32Type()), bits);
 }
 
-/// f32 to bf16, to nearest even: half of the last place is added, less one where the kept part is even. NaN stays NaN.
+/// f32 to bf16, to nearest even: half of the last place is added, less one where the kept part is
+/// even. NaN stays NaN.
 static Value round(OpBuilder &b, Location loc, Value value) {
-  Type i32 = withElement(value.getType(), b.getI32Type()), i16 = withElement(value.getType(), b.getI16Type());
+  Type i32 = withElement(value.getType(), b.getI32Type()),
+       i16 = withElement(value.getType(), b.getI16Type());
   Value bits = arith::BitcastOp::create(b, loc, i32, value), sixteen = integerLike(b, loc, i32, 16);
-  Value odd = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, bits, sixteen), integerLike(b, loc, i32, 1));
+  Value odd = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, bits, sixteen),
+                                    integerLike(b, loc, i32, 1));
   Value half = arith::AddIOp::create(b, loc, odd, integerLike(b, loc, i32, 0x7fff));
   Value rounded = arith::AddIOp::create(b, loc, bits, half);
   Value quiet = arith::OrIOp::create(b, loc, bits, integerLike(b, loc, i32, 0x400000));
@@ -85,8 +90,8 @@ struct CPUExpandBF16 : tile::impl::CPUExpandBF16Base<CPUExpandBF16> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
-      if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) || op->getNumResults() != 1 ||
-          isa<arith::ConstantOp, arith::SelectOp, arith::BitcastOp>(op))
+      if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
+          op->getNumResults() != 1 || isa<arith::ConstantOp, arith::SelectOp, arith::BitcastOp>(op))
         return;
       if (isBF16(op->getResult(0)) || llvm::any_of(op->getOperands(), isBF16))
         ops.push_back(op);

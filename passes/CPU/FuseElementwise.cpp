@@ -1,4 +1,5 @@
-// tile-cpu-fuse-elementwise: element-wise operations on tiles become linalg.generic, and chains of them one loop nest.
+// tile-cpu-fuse-elementwise: element-wise operations on tiles become linalg.generic, and chains of
+// them one loop nest.
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -15,29 +16,33 @@ namespace tile {
 #include "passes/Passes.h.inc"
 } // namespace tile
 
-/// True for a producer that costs no more to compute again than to read back: a constant, a position, a broadcast.
+/// True for a producer that costs no more to compute again than to read back: a constant, a
+/// position, a broadcast.
 static bool isCheap(linalg::GenericOp producer) {
   unsigned cost = 0;
   for (Operation &op : producer.getBody()->without_terminator()) {
-    if (isa<math::MathDialect>(op.getDialect()) || isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp>(op))
+    if (isa<math::MathDialect>(op.getDialect()) ||
+        isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp>(op))
       return false;
     ++cost;
   }
   return cost == 0 || (producer.getNumDpsInputs() == 0 && cost <= 4);
 }
 
-/// Fuse where nothing is computed twice that is worth keeping, and never into a loop that would repeat it.
+/// Fuse where nothing is computed twice that is worth keeping, and never into a loop that would
+/// repeat it.
 static bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   if (!producer)
     return false;
-  if (isCheap(producer) && (producer.getNumDpsInputs() == 0 || producer->getBlock() == operand->getOwner()->getBlock()))
+  if (isCheap(producer) &&
+      (producer.getNumDpsInputs() == 0 || producer->getBlock() == operand->getOwner()->getBlock()))
     return true;
   return producer->hasOneUse() && producer->getBlock() == operand->getOwner()->getBlock();
 }
 
-/// Lets an element-wise operation write over an operand of its own shape, a loop-carried one by preference.
-/// Bufferization falls back to fresh scratch where the operand is read again.
+/// Lets an element-wise operation write over an operand of its own shape, a loop-carried one by
+/// preference. Bufferization falls back to fresh scratch where the operand is read again.
 static void reuseOperand(linalg::GenericOp op) {
   if (op.getNumParallelLoops() != op.getNumLoops() || op.getNumDpsInits() != 1)
     return;
@@ -45,7 +50,8 @@ static void reuseOperand(linalg::GenericOp op) {
   if (!init->get().getDefiningOp<tensor::EmptyOp>())
     return;
   for (OpOperand *input : op.getDpsInputOperands()) {
-    if (input->get().getType() != init->get().getType() || !op.getMatchingIndexingMap(input).isIdentity())
+    if (input->get().getType() != init->get().getType() ||
+        !op.getMatchingIndexingMap(input).isIdentity())
       continue;
     auto carried = dyn_cast<BlockArgument>(input->get());
     if (carried && carried.getOwner() == op->getBlock()) {
@@ -56,7 +62,8 @@ static void reuseOperand(linalg::GenericOp op) {
 }
 
 namespace {
-/// Tiles whose elements are all one constant become generated ones: as constants they would fill the binary.
+/// Tiles whose elements are all one constant become generated ones: as constants they would fill
+/// the binary.
 struct SplatConstant : OpRewritePattern<arith::ConstantOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::ConstantOp op, PatternRewriter &rewriter) const override {
@@ -65,7 +72,8 @@ struct SplatConstant : OpRewritePattern<arith::ConstantOp> {
     if (!splat || !type)
       return failure();
     Location loc = op.getLoc();
-    Value scalar = arith::ConstantOp::create(rewriter, loc, cast<TypedAttr>(splat.getSplatValue<Attribute>()));
+    Value scalar =
+        arith::ConstantOp::create(rewriter, loc, cast<TypedAttr>(splat.getSplatValue<Attribute>()));
     Value empty = tensor::EmptyOp::create(rewriter, loc, type.getShape(), type.getElementType());
     rewriter.replaceOpWithNewOp<linalg::FillOp>(op, scalar, empty);
     return success();

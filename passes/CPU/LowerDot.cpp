@@ -1,4 +1,5 @@
-// tile-cpu-lower-dot: matrix products of scratch tiles as loops around a block that stays in vector registers.
+// tile-cpu-lower-dot: matrix products of scratch tiles as loops around a block that stays in vector
+// registers.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -24,8 +25,12 @@ struct DotEmitter {
   Value batch;
 
   Value index(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
-  Value offset(Value base, int64_t by) { return by ? arith::AddIOp::create(b, loc, base, index(by)).getResult() : base; }
-  SmallVector<Value> at(Value i, Value j) { return batch ? SmallVector<Value>{batch, i, j} : SmallVector<Value>{i, j}; }
+  Value offset(Value base, int64_t by) {
+    return by ? arith::AddIOp::create(b, loc, base, index(by)).getResult() : base;
+  }
+  SmallVector<Value> at(Value i, Value j) {
+    return batch ? SmallVector<Value>{batch, i, j} : SmallVector<Value>{i, j};
+  }
 
   Value multiplyAdd(Value x, Value y, Value z) {
     if (isa<FloatType>(element)) {
@@ -67,8 +72,9 @@ struct DotEmitter {
         SmallVector<Value> right;
         int64_t first = 0;
         for (auto [c, type] : llvm::zip(column, types)) {
-          right.push_back(packed ? vector::LoadOp::create(b, loc, type, packed, ValueRange{k, index(first)})
-                                 : vector::LoadOp::create(b, loc, type, rhs, at(k, c)));
+          right.push_back(
+              packed ? vector::LoadOp::create(b, loc, type, packed, ValueRange{k, index(first)})
+                     : vector::LoadOp::create(b, loc, type, rhs, at(k, c)));
           first += type.getNumElements();
         }
         unsigned next = 0;
@@ -86,7 +92,8 @@ struct DotEmitter {
     unsigned next = 0;
     for (Value r : row) {
       for (auto [c, type] : llvm::zip(column, types)) {
-        Value before = vector::LoadOp::create(b, loc, type, acc, at(r, c)), sum = loop.getResult(next++);
+        Value before = vector::LoadOp::create(b, loc, type, acc, at(r, c)),
+              sum = loop.getResult(next++);
         sum = isa<FloatType>(element) ? arith::AddFOp::create(b, loc, before, sum).getResult()
                                       : arith::AddIOp::create(b, loc, before, sum).getResult();
         vector::StoreOp::create(b, loc, sum, acc, at(r, c));
@@ -94,18 +101,24 @@ struct DotEmitter {
     }
   }
 
-  /// Asks for this block's share of the memory where a loop over the depth will read next: the operands one depth
-  /// further on. Where the guess is wrong nothing is read. Scratch is near already.
+  /// Asks for this block's share of the memory where a loop over the depth will read next: the
+  /// operands one depth further on. Where the guess is wrong nothing is read. Scratch is near
+  /// already.
   void prefetchNext(Value i, Value j, int64_t height, int64_t width) {
     int64_t line = std::max<int64_t>(1, 512 / element.getIntOrFloatBitWidth());
     auto prefetch = [&](Value memory, Value r, Value c) {
-      memref::PrefetchOp::create(b, loc, memory, at(r, c), /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
+      memref::PrefetchOp::create(b, loc, memory, at(r, c), /*isWrite=*/false, /*localityHint=*/2,
+                                 /*isDataCache=*/true);
     };
-    // Positions along the depth that fall to `part` of the `whole`, which starts at `position`, by `step`.
-    auto share = [&](Value position, int64_t part, int64_t whole, int64_t step, function_ref<void(Value)> body) {
-      Value first = arith::DivUIOp::create(b, loc, arith::MulIOp::create(b, loc, position, index(depth)), index(whole));
+    // Positions along the depth that fall to `part` of the `whole`, which starts at `position`, by
+    // `step`.
+    auto share = [&](Value position, int64_t part, int64_t whole, int64_t step,
+                     function_ref<void(Value)> body) {
+      Value first = arith::DivUIOp::create(
+          b, loc, arith::MulIOp::create(b, loc, position, index(depth)), index(whole));
       first = arith::AddIOp::create(b, loc, first, index(depth));
-      Value last = arith::AddIOp::create(b, loc, first, index(llvm::divideCeil(depth * part, whole)));
+      Value last =
+          arith::AddIOp::create(b, loc, first, index(llvm::divideCeil(depth * part, whole)));
       auto loop = scf::ForOp::create(b, loc, first, last, index(step));
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
@@ -136,8 +149,8 @@ struct DotEmitter {
       body(index(whole), size - whole);
   }
 
-  /// Copies the columns at `j` of the right operand side by side: as they lie, their rows may fall on few cache sets,
-  /// and every block of rows reads them again.
+  /// Copies the columns at `j` of the right operand side by side: as they lie, their rows may fall
+  /// on few cache sets, and every block of rows reads them again.
   Value pack(Value j, ArrayRef<int64_t> widths) {
     int64_t width = 0;
     for (int64_t w : widths)
@@ -149,7 +162,8 @@ struct DotEmitter {
     Value k = loop.getInductionVar();
     int64_t first = 0;
     for (int64_t w : widths) {
-      Value vector = vector::LoadOp::create(b, loc, VectorType::get(w, element), rhs, at(k, offset(j, first)));
+      Value vector =
+          vector::LoadOp::create(b, loc, VectorType::get(w, element), rhs, at(k, offset(j, first)));
       vector::StoreOp::create(b, loc, vector, packed, ValueRange{k, index(first)});
       first += w;
     }
@@ -162,7 +176,8 @@ struct DotEmitter {
       if (width % lanes)
         widths.push_back(width % lanes);
       Value packed = rows > blockRows ? pack(j, widths) : Value();
-      blocks(rows, blockRows, [&](Value i, int64_t height) { block(i, j, height, widths, packed); });
+      blocks(rows, blockRows,
+             [&](Value i, int64_t height) { block(i, j, height, widths, packed); });
     });
   }
 };
@@ -190,14 +205,24 @@ struct CPULowerDot : tile::impl::CPULowerDotBase<CPULowerDot> {
     OpBuilder b(op);
     ArrayRef<int64_t> shape = accType.getShape();
     unsigned rank = shape.size();
-    DotEmitter emitter{b, op.getLoc(), lhs, rhs, acc, shape[rank - 2], shape[rank - 1], lhsType.getShape().back(),
-                       accType.getElementType(), {}};
+    DotEmitter emitter{b,
+                       op.getLoc(),
+                       lhs,
+                       rhs,
+                       acc,
+                       shape[rank - 2],
+                       shape[rank - 1],
+                       lhsType.getShape().back(),
+                       accType.getElementType(),
+                       {}};
     if (rank == 3) {
-      auto loop = scf::ForOp::create(b, op.getLoc(), emitter.index(0), emitter.index(shape[0]), emitter.index(1));
+      auto loop = scf::ForOp::create(b, op.getLoc(), emitter.index(0), emitter.index(shape[0]),
+                                     emitter.index(1));
       b.setInsertionPointToStart(loop.getBody());
       emitter.batch = loop.getInductionVar();
     }
-    // Accumulators in half the registers or less leave room for the operands: 8 by 2 of 32 registers, 4 by 2 of 16.
+    // Accumulators in half the registers or less leave room for the operands: 8 by 2 of 32
+    // registers, 4 by 2 of 16.
     int64_t lanes = std::max<int64_t>(1, vectorBits / accType.getElementTypeBitWidth());
     emitter.emit(vectorBits >= 512 ? 8 : 4, 2, lanes);
     op->erase();

@@ -27,7 +27,8 @@ struct CPULowerToLLVM : tile::impl::CPULowerToLLVMBase<CPULowerToLLVM> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     LowerToLLVMOptions options(context);
-    // malloc would be called with room to align in, and the pointer arithmetic hides from LLVM that buffers are apart.
+    // malloc would be called with room to align in, and the pointer arithmetic hides from LLVM that
+    // buffers are apart.
     options.allocLowering = LowerToLLVMOptions::AllocLowering::AlignedAlloc;
     LLVMTypeConverter converter(context, options);
     RewritePatternSet patterns(context);

@@ -1,4 +1,5 @@
-// tile-cpu-place-scratch: every buffer of a kernel gets one place for the whole call, outside all loops.
+// tile-cpu-place-scratch: every buffer of a kernel gets one place for the whole call, outside all
+// loops.
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -18,14 +19,17 @@ static constexpr int64_t stackBytes = 1024;
 
 static Value allocate(OpBuilder &b, Location loc, Type type) {
   auto memref = cast<MemRefType>(type);
-  return memref::AllocOp::create(b, loc, MemRefType::get(memref.getShape(), memref.getElementType()));
+  return memref::AllocOp::create(b, loc,
+                                 MemRefType::get(memref.getShape(), memref.getElementType()));
 }
 
 static Value castTo(OpBuilder &b, Location loc, Value buffer, Type type) {
-  return buffer.getType() == type ? buffer : memref::CastOp::create(b, loc, type, buffer).getResult();
+  return buffer.getType() == type ? buffer
+                                  : memref::CastOp::create(b, loc, type, buffer).getResult();
 }
 
-/// True if `buffer` is part of memory allocated in `loop`, hence of no buffer that the loop carries.
+/// True if `buffer` is part of memory allocated in `loop`, hence of no buffer that the loop
+/// carries.
 static bool isAllocatedIn(Value buffer, Operation *loop) {
   while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
     buffer = view.getViewSource();
@@ -33,10 +37,11 @@ static bool isAllocatedIn(Value buffer, Operation *loop) {
   return alloc && loop->isProperAncestor(alloc);
 }
 
-/// Gives each buffer that `loop` carries memory of its own: the initial value is copied in before the loop, the value
-/// of each iteration at its end. No buffer then outlives an iteration under another name.
-static void carryInPlace(Operation *loop, MutableOperandRange inits, ValueRange carried, Operation *yield,
-                         SmallVectorImpl<Value> &homes) {
+/// Gives each buffer that `loop` carries memory of its own: the initial value is copied in before
+/// the loop, the value of each iteration at its end. No buffer then outlives an iteration under
+/// another name.
+static void carryInPlace(Operation *loop, MutableOperandRange inits, ValueRange carried,
+                         Operation *yield, SmallVectorImpl<Value> &homes) {
   OpBuilder b(loop);
   Location loc = loop->getLoc();
   SmallVector<unsigned> moved;
@@ -50,7 +55,8 @@ static void carryInPlace(Operation *loop, MutableOperandRange inits, ValueRange 
     }
     homes.push_back(home);
   }
-  // What may be another carried buffer goes through a temporary: a swap must not overwrite what it has yet to read.
+  // What may be another carried buffer goes through a temporary: a swap must not overwrite what it
+  // has yet to read.
   b.setInsertionPoint(yield);
   SmallVector<std::pair<Value, Value>> copies;
   for (unsigned i : moved) {
@@ -68,7 +74,8 @@ static void carryInPlace(Operation *loop, MutableOperandRange inits, ValueRange 
 
 static void carryInPlace(scf::ForOp loop) {
   SmallVector<Value> homes;
-  carryInPlace(loop, loop.getInitArgsMutable(), loop.getRegionIterArgs(), loop.getBody()->getTerminator(), homes);
+  carryInPlace(loop, loop.getInitArgsMutable(), loop.getRegionIterArgs(),
+               loop.getBody()->getTerminator(), homes);
   OpBuilder b(loop);
   b.setInsertionPointAfter(loop);
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
@@ -77,7 +84,8 @@ static void carryInPlace(scf::ForOp loop) {
       continue;
     // The carried value stands unused from here on; canonicalisation drops it.
     yield.setOperand(i, loop.getInits()[i]);
-    loop.getResult(i).replaceAllUsesWith(castTo(b, loop.getLoc(), home, loop.getResult(i).getType()));
+    loop.getResult(i).replaceAllUsesWith(
+        castTo(b, loop.getLoc(), home, loop.getResult(i).getType()));
   }
 }
 
@@ -112,7 +120,8 @@ static LogicalResult place(func::FuncOp function) {
       return op.emitOpError("expected scratch of static shape, found ") << type;
     b.setInsertionPointToStart(&entry);
     Type element = type.getElementType();
-    int64_t bytes = type.getNumElements() * (element.isIndex() ? 8 : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
+    int64_t bytes = type.getNumElements() *
+                    (element.isIndex() ? 8 : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
     IntegerAttr alignment = b.getI64IntegerAttr(64);
     Value buffer;
     if (bytes <= stackBytes) {

@@ -1,4 +1,5 @@
-// tile-cpu-store-bool-as-byte: scratch of i1 and i4 becomes scratch of i8, which LLVM can load and store by vectors.
+// tile-cpu-store-bool-as-byte: scratch of i1 and i4 becomes scratch of i8, which LLVM can load and
+// store by vectors.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -35,7 +36,8 @@ struct CPUStoreBoolAsByte : tile::impl::CPUStoreBoolAsByteBase<CPUStoreBoolAsByt
     for (Operation *op : accesses) {
       OpBuilder b(op);
       if (auto store = dyn_cast<memref::StoreOp>(op)) {
-        store.getValueMutable().assign(arith::ExtUIOp::create(b, op->getLoc(), byte, store.getValue()));
+        store.getValueMutable().assign(
+            arith::ExtUIOp::create(b, op->getLoc(), byte, store.getValue()));
         continue;
       }
       Type type = op->getResult(0).getType();
@@ -49,7 +51,8 @@ struct CPUStoreBoolAsByte : tile::impl::CPUStoreBoolAsByteBase<CPUStoreBoolAsByt
       }
       Value zero = arith::ConstantIntOp::create(b, op->getLoc(), 0, 8);
       op->replaceAllUsesWith(
-          arith::CmpIOp::create(b, op->getLoc(), arith::CmpIPredicate::ne, value, zero)->getResults());
+          arith::CmpIOp::create(b, op->getLoc(), arith::CmpIPredicate::ne, value, zero)
+              ->getResults());
       op->erase();
     }
   }

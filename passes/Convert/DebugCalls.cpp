@@ -17,20 +17,23 @@ Value tile::addressOfText(OpBuilder &builder, Operation *op, StringRef text) {
     if (!other.getSymName().starts_with(prefix))
       continue;
     ++count;
-    if (auto value = dyn_cast_or_null<StringAttr>(other.getValueOrNull()); value && value.getValue() == bytes)
+    if (auto value = dyn_cast_or_null<StringAttr>(other.getValueOrNull());
+        value && value.getValue() == bytes)
       global = other;
   }
   if (!global) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(module.getBody());
     auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size());
-    global = LLVM::GlobalOp::create(builder, op->getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Internal, (Twine(prefix) + Twine(count)).str(),
+    global = LLVM::GlobalOp::create(builder, op->getLoc(), type, /*isConstant=*/true,
+                                    LLVM::Linkage::Internal, (Twine(prefix) + Twine(count)).str(),
                                     builder.getStringAttr(bytes));
   }
   return LLVM::AddressOfOp::create(builder, op->getLoc(), global);
 }
 
-void tile::callFunction(OpBuilder &builder, Operation *op, StringRef name, Type result, ValueRange arguments, std::optional<unsigned> fixed) {
+void tile::callFunction(OpBuilder &builder, Operation *op, StringRef name, Type result,
+                        ValueRange arguments, std::optional<unsigned> fixed) {
   auto module = op->getParentOfType<ModuleOp>();
   auto types = llvm::to_vector(arguments.take_front(fixed.value_or(arguments.size())).getTypes());
   Type returned = result ? result : LLVM::LLVMVoidType::get(builder.getContext());

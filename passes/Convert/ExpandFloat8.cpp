@@ -1,5 +1,6 @@
-// tile-expand-float8: 8-bit floats become bytes, conversions from and to them arithmetic on bits or pairs of GPU
-// instructions. Both directions round once: every 8-bit float is exact in f16, bf16 and f32.
+// tile-expand-float8: 8-bit floats become bytes, conversions from and to them arithmetic on bits or
+// pairs of GPU instructions. Both directions round once: every 8-bit float is exact in f16, bf16
+// and f32.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -19,7 +20,9 @@ namespace tile {
 
 using namespace tile;
 
-static bool isFloat8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(getElementTypeOrSelf(type)); }
+static bool isFloat8(Type type) {
+  return isa<Float8E4M3FNType, Float8E5M2Type>(getElementTypeOrSelf(type));
+}
 
 namespace {
 /// What the bits of a format mean.
@@ -40,7 +43,8 @@ struct Bits {
   Location loc;
   Type like; // of any element
 
-  Type i8 = withElement(like, b.getI8Type()), i32 = withElement(like, b.getI32Type()), f32 = withElement(like, b.getF32Type());
+  Type i8 = withElement(like, b.getI8Type()), i32 = withElement(like, b.getI32Type()),
+       f32 = withElement(like, b.getF32Type());
 
   Value number(int64_t value) { return integerLike(b, loc, i32, int32_t(value)); }
   Value real(double value) {
@@ -56,7 +60,9 @@ struct Bits {
   Value left(Value x, int by) { return arith::ShLIOp::create(b, loc, x, number(by)); }
   Value right(Value x, int by) { return arith::ShRUIOp::create(b, loc, x, number(by)); }
   Value select(Value c, Value x, Value y) { return arith::SelectOp::create(b, loc, c, x, y); }
-  Value compare(arith::CmpIPredicate how, Value x, int64_t y) { return arith::CmpIOp::create(b, loc, how, x, number(y)); }
+  Value compare(arith::CmpIPredicate how, Value x, int64_t y) {
+    return arith::CmpIOp::create(b, loc, how, x, number(y));
+  }
   Value asFloat(Value x) { return arith::BitcastOp::create(b, loc, f32, x); }
   Value asInteger(Value x) { return arith::BitcastOp::create(b, loc, i32, x); }
 };
@@ -70,10 +76,13 @@ static Value widen(OpBuilder &b, Location loc, Value bytes, Format format) {
   int shift = place - format.mantissa();
   Value bits = x.add(x.left(magnitude, shift), x.number(int64_t(127 - format.bias()) << place));
   if (format.e4m3)
-    bits = x.select(x.compare(arith::CmpIPredicate::eq, magnitude, 0x7f), x.number(0x7fc00000), bits);
+    bits =
+        x.select(x.compare(arith::CmpIPredicate::eq, magnitude, 0x7f), x.number(0x7fc00000), bits);
   else // the top exponent holds infinity and NaN here as there
-    bits = x.select(x.compare(arith::CmpIPredicate::uge, magnitude, 0x7c), x.add(bits, x.number(int64_t(127 - 15) << place)), bits);
-  // A subnormal has no hidden one: read with one, at the exponent of the smallest normal number, and take it off again.
+    bits = x.select(x.compare(arith::CmpIPredicate::uge, magnitude, 0x7c),
+                    x.add(bits, x.number(int64_t(127 - 15) << place)), bits);
+  // A subnormal has no hidden one: read with one, at the exponent of the smallest normal number,
+  // and take it off again.
   Value tiny = x.asFloat(x.add(bits, x.number(int64_t(1) << place)));
   Value subnormal = arith::SubFOp::create(b, loc, tiny, x.real(std::ldexp(1.0, 1 - format.bias())));
   Value isSubnormal = x.compare(arith::CmpIPredicate::ult, magnitude, 1 << format.mantissa());
@@ -87,27 +96,37 @@ static Value round(OpBuilder &b, Location loc, Value value, Format format) {
   constexpr int place = 23;
   int shift = place - format.mantissa(), smallest = 1 - format.bias();
   Value bits = x.asInteger(value), magnitude = x.mask(bits, 0x7fffffff);
-  // Half of the last place is added, less one where the kept part is even; a carry into the exponent is right.
+  // Half of the last place is added, less one where the kept part is even; a carry into the
+  // exponent is right.
   Value odd = x.mask(x.right(magnitude, shift), 1);
   Value rounded = x.right(x.add(x.add(magnitude, odd), x.number((1 << (shift - 1)) - 1)), shift);
   Value normal = x.sub(rounded, x.number(int64_t(127 - format.bias()) << format.mantissa()));
-  // Below the smallest normal number places are all alike: adding 1.0 of the fitting size rounds to them.
+  // Below the smallest normal number places are all alike: adding 1.0 of the fitting size rounds to
+  // them.
   double unit = std::ldexp(1.0, smallest - format.mantissa() + place);
   Value sum = arith::AddFOp::create(b, loc, x.asFloat(magnitude), x.real(unit));
   Value subnormal = x.sub(x.asInteger(sum), x.asInteger(x.real(unit)));
-  Value code = x.select(x.compare(arith::CmpIPredicate::ult, magnitude, int64_t(127 + smallest) << place), subnormal, normal);
+  Value code =
+      x.select(x.compare(arith::CmpIPredicate::ult, magnitude, int64_t(127 + smallest) << place),
+               subnormal, normal);
   code = arith::MinUIOp::create(b, loc, code, x.number(format.largest()));
-  code = x.select(x.compare(arith::CmpIPredicate::ugt, magnitude, 0x7f800000), x.number(format.nan()), code);
-  return arith::TruncIOp::create(b, loc, x.i8, x.either(code, x.right(x.mask(bits, 0x80000000), 24)));
+  code = x.select(x.compare(arith::CmpIPredicate::ugt, magnitude, 0x7f800000),
+                  x.number(format.nan()), code);
+  return arith::TruncIOp::create(b, loc, x.i8,
+                                 x.either(code, x.right(x.mask(bits, 0x80000000), 24)));
 }
 
-/// Calls `body` on each pair of `vector`'s elements and joins what it returns as elements of `element`.
-static Value forPairs(OpBuilder &b, Location loc, Value vector, Type element, function_ref<Value(Value, Value)> body) {
+/// Calls `body` on each pair of `vector`'s elements and joins what it returns as elements of
+/// `element`.
+static Value forPairs(OpBuilder &b, Location loc, Value vector, Type element,
+                      function_ref<Value(Value, Value)> body) {
   auto type = cast<VectorType>(vector.getType());
   SmallVector<Value> elements;
   for (int64_t i = 0, count = type.getNumElements(); i < count; i += 2) {
     Value first = vector::ExtractOp::create(b, loc, vector, ArrayRef<int64_t>{i});
-    Value second = i + 1 < count ? Value(vector::ExtractOp::create(b, loc, vector, ArrayRef<int64_t>{i + 1})) : first;
+    Value second = i + 1 < count
+                       ? Value(vector::ExtractOp::create(b, loc, vector, ArrayRef<int64_t>{i + 1}))
+                       : first;
     Value pair = body(first, second);
     for (int64_t j = 0; j < std::min<int64_t>(2, count - i); ++j)
       elements.push_back(vector::ExtractOp::create(b, loc, pair, ArrayRef<int64_t>{j}));
@@ -119,7 +138,8 @@ static Value forPairs(OpBuilder &b, Location loc, Value vector, Type element, fu
 static Value widenPairs(OpBuilder &b, Location loc, Value bytes, Type format) {
   auto f16x2 = VectorType::get(2, b.getF16Type());
   return forPairs(b, loc, bytes, b.getF16Type(), [&](Value first, Value second) -> Value {
-    Value pair = vector::FromElementsOp::create(b, loc, VectorType::get(2, b.getI8Type()), ValueRange{first, second});
+    Value pair = vector::FromElementsOp::create(b, loc, VectorType::get(2, b.getI8Type()),
+                                                ValueRange{first, second});
     return NVVM::ConvertF8x2ToF16x2Op::create(b, loc, f16x2, pair, /*relu=*/false, format);
   });
 }
@@ -129,8 +149,9 @@ static Value roundPairs(OpBuilder &b, Location loc, Value value, Type format) {
   auto pairType = VectorType::get(2, b.getI8Type());
   return forPairs(b, loc, value, b.getI8Type(), [&](Value first, Value second) -> Value {
     // The first operand becomes the upper byte.
-    return NVVM::ConvertF32x2ToF8x2Op::create(b, loc, pairType, second, first, NVVM::FPRoundingMode::RN,
-                                              NVVM::SaturationMode::SATFINITE, /*relu=*/false, format);
+    return NVVM::ConvertF32x2ToF8x2Op::create(
+        b, loc, pairType, second, first, NVVM::FPRoundingMode::RN, NVVM::SaturationMode::SATFINITE,
+        /*relu=*/false, format);
   });
 }
 
@@ -138,8 +159,10 @@ static Value roundPairs(OpBuilder &b, Location loc, Value value, Type format) {
 static Value toF32(OpBuilder &b, Operation *op) {
   Location loc = op->getLoc();
   Value value = op->getOperand(0);
-  Type element = getElementTypeOrSelf(value.getType()), f32 = withElement(value.getType(), b.getF32Type());
-  // An integer that f32 does not hold exactly is beyond every 8-bit float. Canonicalisation makes these of longer chains.
+  Type element = getElementTypeOrSelf(value.getType()),
+       f32 = withElement(value.getType(), b.getF32Type());
+  // An integer that f32 does not hold exactly is beyond every 8-bit float. Canonicalisation makes
+  // these of longer chains.
   if (isa<arith::SIToFPOp>(op))
     return arith::SIToFPOp::create(b, loc, f32, value);
   if (isa<arith::UIToFPOp>(op))
@@ -155,10 +178,13 @@ static Value toF32(OpBuilder &b, Operation *op) {
 static Value fromExact(OpBuilder &b, Location loc, Value value, Type type) {
   if (value.getType() == type)
     return value;
-  unsigned have = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth(), want = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  unsigned have = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth(),
+           want = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
   if (have == want) // f16 to bf16
-    return fromExact(b, loc, arith::ExtFOp::create(b, loc, withElement(type, b.getF32Type()), value), type);
-  return have < want ? Value(arith::ExtFOp::create(b, loc, type, value)) : Value(arith::TruncFOp::create(b, loc, type, value));
+    return fromExact(b, loc,
+                     arith::ExtFOp::create(b, loc, withElement(type, b.getF32Type()), value), type);
+  return have < want ? Value(arith::ExtFOp::create(b, loc, type, value))
+                     : Value(arith::TruncFOp::create(b, loc, type, value));
 }
 
 static Type toBytes(Type type) {
@@ -182,7 +208,8 @@ struct ExpandFloat8 : tile::impl::ExpandFloat8Base<ExpandFloat8> {
   void runOnOperation() override {
     unsigned capability = 0;
     StringRef arch = target;
-    hasInstructions = arch.consume_front("sm_") && !arch.consumeInteger(10, capability) && capability >= 89;
+    hasInstructions =
+        arch.consume_front("sm_") && !arch.consumeInteger(10, capability) && capability >= 89;
     SmallVector<Cast> casts;
     SmallVector<Operation *> integers;
     getOperation()->walk([&](Operation *op) {
@@ -192,9 +219,11 @@ struct ExpandFloat8 : tile::impl::ExpandFloat8Base<ExpandFloat8> {
         integers.push_back(op);
       if (auto constant = dyn_cast<arith::ConstantOp>(op); constant && isFloat8(constant.getType()))
         constant.setValueAttr(toBytes(constant.getValue()));
-      if (!isa<arith::ExtFOp, arith::TruncFOp, arith::BitcastOp, arith::SIToFPOp, arith::UIToFPOp>(op))
+      if (!isa<arith::ExtFOp, arith::TruncFOp, arith::BitcastOp, arith::SIToFPOp, arith::UIToFPOp>(
+              op))
         return;
-      Type from = getElementTypeOrSelf(op->getOperand(0).getType()), to = getElementTypeOrSelf(op->getResult(0).getType());
+      Type from = getElementTypeOrSelf(op->getOperand(0).getType()),
+           to = getElementTypeOrSelf(op->getResult(0).getType());
       if (isFloat8(from) || isFloat8(to))
         casts.push_back({op, isFloat8(from) ? from : to});
     });
@@ -210,8 +239,10 @@ struct ExpandFloat8 : tile::impl::ExpandFloat8Base<ExpandFloat8> {
     // Before sm_90 there is no instruction for these; LLVM would round to f32 in between.
     for (Operation *op : integers) {
       OpBuilder b(op);
-      Value wide = integerToF32(b, op->getLoc(), op->getOperand(0), /*hasSign=*/isa<arith::SIToFPOp>(op));
-      op->getResult(0).replaceAllUsesWith(arith::TruncFOp::create(b, op->getLoc(), op->getResult(0).getType(), wide));
+      Value wide =
+          integerToF32(b, op->getLoc(), op->getOperand(0), /*hasSign=*/isa<arith::SIToFPOp>(op));
+      op->getResult(0).replaceAllUsesWith(
+          arith::TruncFOp::create(b, op->getLoc(), op->getResult(0).getType(), wide));
       op->erase();
     }
   }
@@ -229,11 +260,13 @@ private:
     Value source = op->getOperand(0), result = op->getResult(0), replacement = source;
     bool instructions = hasInstructions && isa<VectorType>(source.getType());
     if (isa<arith::ExtFOp>(op)) {
-      Value exact = instructions ? widenPairs(b, loc, source, format) : widen(b, loc, source, Format(format));
+      Value exact =
+          instructions ? widenPairs(b, loc, source, format) : widen(b, loc, source, Format(format));
       replacement = fromExact(b, loc, exact, result.getType());
     } else if (!isa<arith::BitcastOp>(op)) {
       Value value = toF32(b, op);
-      replacement = instructions ? roundPairs(b, loc, value, format) : round(b, loc, value, Format(format));
+      replacement =
+          instructions ? roundPairs(b, loc, value, format) : round(b, loc, value, Format(format));
     }
     result.replaceAllUsesWith(replacement);
     op->erase();

@@ -1,4 +1,5 @@
-// tile-expand-math: puts arithmetic in place of math operations that no target has, so that nothing calls libm.
+// tile-expand-math: puts arithmetic in place of math operations that no target has, so that nothing
+// calls libm.
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -17,22 +18,24 @@ using namespace math;
 
 /// Exact in the wider type and rounded back without harm: 16-bit floats go through f32.
 static bool isRounding(Operation *op) {
-  return isa<mlir::math::SqrtOp, mlir::math::FloorOp, mlir::math::CeilOp, mlir::math::RoundEvenOp, mlir::math::RoundOp,
-             mlir::math::TruncOp>(op);
+  return isa<mlir::math::SqrtOp, mlir::math::FloorOp, mlir::math::CeilOp, mlir::math::RoundEvenOp,
+             mlir::math::RoundOp, mlir::math::TruncOp>(op);
 }
 
 /// Operations that both targets have themselves.
 static bool isNative(Operation *op) {
   return isRounding(op) ||
-         isa<mlir::math::AbsFOp, mlir::math::AbsIOp, mlir::math::CopySignOp, mlir::math::FmaOp, mlir::math::IsNaNOp,
-             mlir::math::IsInfOp, mlir::math::IsFiniteOp, mlir::math::IsNormalOp, mlir::math::CountLeadingZerosOp,
+         isa<mlir::math::AbsFOp, mlir::math::AbsIOp, mlir::math::CopySignOp, mlir::math::FmaOp,
+             mlir::math::IsNaNOp, mlir::math::IsInfOp, mlir::math::IsFiniteOp,
+             mlir::math::IsNormalOp, mlir::math::CountLeadingZerosOp,
              mlir::math::CountTrailingZerosOp, mlir::math::CtPopOp>(op);
 }
 
 static bool isExpandable(Operation *op) {
-  return isa<mlir::math::ExpOp, mlir::math::Exp2Op, mlir::math::ExpM1Op, mlir::math::LogOp, mlir::math::Log2Op,
-             mlir::math::Log1pOp, mlir::math::SinOp, mlir::math::CosOp, mlir::math::TanOp, mlir::math::TanhOp,
-             mlir::math::ErfOp, mlir::math::PowFOp, mlir::math::RsqrtOp>(op);
+  return isa<mlir::math::ExpOp, mlir::math::Exp2Op, mlir::math::ExpM1Op, mlir::math::LogOp,
+             mlir::math::Log2Op, mlir::math::Log1pOp, mlir::math::SinOp, mlir::math::CosOp,
+             mlir::math::TanOp, mlir::math::TanhOp, mlir::math::ErfOp, mlir::math::PowFOp,
+             mlir::math::RsqrtOp>(op);
 }
 
 /// x^2 is exact to the last rounding as a product.
@@ -88,11 +91,13 @@ static LogicalResult rewrite(Operation *op, bool gpu) {
   for (Value operand : op->getOperands()) {
     Number number(builder, operand);
     if (narrow)
-      number = number.make(arith::ExtFOp::create(builder, number.withElement(builder.getF32Type()), operand));
+      number = number.make(
+          arith::ExtFOp::create(builder, number.withElement(builder.getF32Type()), operand));
     operands.push_back(number);
   }
   auto flags = cast<arith::ArithFastMathInterface>(op).getFastMathFlagsAttr().getValue();
-  Value result = expand(op, operands, {gpu, bitEnumContainsAll(flags, arith::FastMathFlags::afn)}).get();
+  Value result =
+      expand(op, operands, {gpu, bitEnumContainsAll(flags, arith::FastMathFlags::afn)}).get();
   if (narrow)
     result = arith::TruncFOp::create(builder, type, result);
   op->replaceAllUsesWith(ValueRange{result});
@@ -106,7 +111,8 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
 
   void runOnOperation() override {
     if (target != "cpu" && target != "gpu") {
-      emitError(getOperation()->getLoc()) << "expected target 'cpu' or 'gpu', found '" << target << "'";
+      emitError(getOperation()->getLoc())
+          << "expected target 'cpu' or 'gpu', found '" << target << "'";
       return signalPassFailure();
     }
     SmallVector<Operation *> work;
@@ -116,11 +122,13 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
     });
     bool failed = false;
     for (Operation *op : work) {
-      bool narrowNative = isRounding(op) && isSixteenBits(getElementTypeOrSelf(op->getResult(0).getType()));
+      bool narrowNative =
+          isRounding(op) && isSixteenBits(getElementTypeOrSelf(op->getResult(0).getType()));
       if (isExpandable(op) || narrowNative) {
         failed |= rewrite(op, target == "gpu").failed();
       } else if (!isNative(op)) {
-        op->emitOpError() << "has no expansion and no instruction on the targets; compose it from the functions that "
+        op->emitOpError() << "has no expansion and no instruction on the targets; compose it from "
+                             "the functions that "
                              "the language lists";
         failed = true;
       }

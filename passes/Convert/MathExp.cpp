@@ -8,14 +8,15 @@ using namespace mlir;
 
 namespace tile::math {
 
-/// `afn` on an f32 intrinsic selects the approximate instruction on NVPTX; LLVM splits vectors at the very end.
-template <typename Intrinsic>
-static Number approximate(Number x) {
+/// `afn` on an f32 intrinsic selects the approximate instruction on NVPTX; LLVM splits vectors at
+/// the very end.
+template <typename Intrinsic> static Number approximate(Number x) {
   return x.make(Intrinsic::create(x.at(), x.get().getType(), x.get(), LLVM::FastmathFlags::afn));
 }
 
 Rounded roundToInteger(Number x) {
-  // Adding 1.5 * 2^fraction pushes the fraction out of the significand and leaves the integer in its low bits.
+  // Adding 1.5 * 2^fraction pushes the fraction out of the significand and leaves the integer in
+  // its low bits.
   Number magic = x.constant(x.getWidth() == 32 ? 0x1.8p23 : 0x1.8p52);
   Number shifted = x + magic;
   return {shifted - magic, toBits(shifted) - toBits(magic)};
@@ -53,23 +54,26 @@ static Number expM1Polynomial(Number r) {
   return fma(r * r, tail, r);
 }
 
-/// exp of f32 by ex2.approx: x log2(e) = n + r with n an integer of [-126, 126] and |r| <= 1/2 (more beyond where n ends), so
-/// that the instruction sees no argument whose power it would have to scale; then 2^n is put together from bits, and one
-/// product rounds subnormal results. fma.sat keeps n in its range; NaN comes back in through r.
+/// exp of f32 by ex2.approx: x log2(e) = n + r with n an integer of [-126, 126] and |r| <= 1/2
+/// (more beyond where n ends), so that the instruction sees no argument whose power it would have
+/// to scale; then 2^n is put together from bits, and one product rounds subnormal results. fma.sat
+/// keeps n in its range; NaN comes back in through r.
 static Number exponentialByExp2(Number x) {
   static constexpr StringLiteral code =
       "{ .reg .f32 s, t, n, r, e; .reg .b32 i;\n"
       "fma.rn.sat.f32 s, $1, 0f3BBB989D, 0f3F000000;\n" // x log2(e) / 252 + 1/2
-      "fma.rn.f32 t, s, 0f437C0000, 0f4B400001;\n"      // 1.5 * 2^23 + 1 + 252 s, rounded: n + 127 in the low bits
-      "sub.f32 n, 0f4B40007F, t;\n"                     // -n
+      "fma.rn.f32 t, s, 0f437C0000, 0f4B400001;\n" // 1.5 * 2^23 + 1 + 252 s, rounded: n + 127 in
+                                                   // the low bits
+      "sub.f32 n, 0f4B40007F, t;\n"                // -n
       "fma.rn.f32 r, $1, 0f3FB8AA3B, n;\n"
-      "fma.rn.f32 r, $1, 0f32A57060, r;\n"              // what log2(e) loses in f32
+      "fma.rn.f32 r, $1, 0f32A57060, r;\n" // what log2(e) loses in f32
       "ex2.approx.ftz.f32 e, r;\n"
       "mov.b32 i, t; shl.b32 i, i, 23; mov.b32 t, i;\n"
       "mul.f32 $0, e, t; }";
   ImplicitLocOpBuilder &b = x.at();
   auto one = [&](Value element) -> Value {
-    return LLVM::InlineAsmOp::create(b, b.getF32Type(), element, code, "=f,f", /*has_side_effects=*/false, /*is_align_stack=*/false,
+    return LLVM::InlineAsmOp::create(b, b.getF32Type(), element, code, "=f,f",
+                                     /*has_side_effects=*/false, /*is_align_stack=*/false,
                                      LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
         .getResult(0);
   };
@@ -88,7 +92,8 @@ Number exponential(Number x, Number tail, Machine machine) {
     return exponentialByExp2(x);
   Reduced reduced = reduceByLog2(single ? clamp(x, -104.0, 89.0) : clamp(x, -746.0, 710.0));
   Number rest = tail.get() ? reduced.rest + tail : reduced.rest;
-  Number mantissa = single && machine.gpu ? approximate<LLVM::Exp2Op>(rest * log2eParts32[0]) : expM1Polynomial(rest) + 1.0;
+  Number mantissa = single && machine.gpu ? approximate<LLVM::Exp2Op>(rest * log2eParts32[0])
+                                          : expM1Polynomial(rest) + 1.0;
   return scale(mantissa, reduced.n);
 }
 
@@ -128,7 +133,8 @@ Number expandTanh(Number x, Machine machine) {
   return copySign(t / (t + 2.0), x);
 }
 
-/// erf by tanh.approx; the polynomial's own error is 6e-5 of the result. Beyond |x| = 3 tanh is 1 already, and NaN stays.
+/// erf by tanh.approx; the polynomial's own error is 6e-5 of the result. Beyond |x| = 3 tanh is 1
+/// already, and NaN stays.
 static Number fastErf(Number x) {
   Number square = x * x;
   Number held = x.make(arith::MinimumFOp::create(x.at(), square.get(), x.like(9.0).get()));
@@ -152,7 +158,8 @@ Number expandRsqrt(Number x, Machine machine) {
   if (x.getWidth() != 32 || !machine.gpu)
     return 1.0 / squareRoot(x);
   // NVPTX turns this pair into rsqrt.approx, which is right to 2 ulp over the whole range.
-  auto flags = arith::FastMathFlags::afn | arith::FastMathFlags::contract | arith::FastMathFlags::arcp;
+  auto flags =
+      arith::FastMathFlags::afn | arith::FastMathFlags::contract | arith::FastMathFlags::arcp;
   auto root = mlir::math::SqrtOp::create(x.at(), x.get(), flags);
   return x.make(arith::DivFOp::create(x.at(), x.constant(1.0).get(), root.getResult(), flags));
 }

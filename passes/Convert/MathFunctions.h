@@ -1,4 +1,5 @@
-// The approximations of elementary functions that tile-expand-math puts in place of math operations.
+// The approximations of elementary functions that tile-expand-math puts in place of math
+// operations.
 #ifndef TILE_PASSES_CONVERT_MATHFUNCTIONS_H
 #define TILE_PASSES_CONVERT_MATHFUNCTIONS_H
 
@@ -12,7 +13,8 @@ struct Machine {
   bool fast = false; ///< they may stand alone, though less accurate (fastmath afn)
 };
 
-// Each takes f32 or f64, scalars or vectors, and returns the same type. Errors and special cases: docs/Math.md.
+// Each takes f32 or f64, scalars or vectors, and returns the same type. Errors and special cases:
+// docs/Math.md.
 Number expandExp(Number x, Machine machine);
 Number expandExp2(Number x, Machine machine);
 Number expandExpM1(Number x);
@@ -31,13 +33,14 @@ Number expandRsqrt(Number x, Machine machine);
 
 /// The layout of a float type.
 struct Format {
-  explicit Format(Number x) : fraction(x.getWidth() == 32 ? 23 : 52), bias(x.getWidth() == 32 ? 127 : 1023) {}
+  explicit Format(Number x)
+      : fraction(x.getWidth() == 32 ? 23 : 52), bias(x.getWidth() == 32 ? 127 : 1023) {}
   int fraction; ///< bits of the significand after the point
   int bias;     ///< of the exponent
 };
 
-/// The nearest integer to x (ties to even) as float and as integer of x's width; |x| < 2^(fraction - 1).
-/// For NaN and beyond the bound the integer is arbitrary, but never undefined.
+/// The nearest integer to x (ties to even) as float and as integer of x's width; |x| < 2^(fraction
+/// - 1). For NaN and beyond the bound the integer is arbitrary, but never undefined.
 struct Rounded {
   Number number, integer;
 };
@@ -46,13 +49,15 @@ Rounded roundToInteger(Number x);
 /// 2^n as a float of the type of `like`; n within the range of normal exponents.
 Number powerOfTwo(Number n, Number like);
 
-/// x * 2^n, rounded once, also where the result is subnormal or overflows; |n| is at most twice the exponent's range.
+/// x * 2^n, rounded once, also where the result is subnormal or overflows; |n| is at most twice the
+/// exponent's range.
 Number scale(Number x, Number n);
 
 /// exp(x + tail) for a tail below x's precision (null: none). Overflows and underflows as exp does.
 Number exponential(Number x, Number tail, Machine machine);
 
-/// x = 2^exponent * (1 + fraction) with 1 + fraction in [sqrt(1/2), sqrt(2)); x is positive and finite, or the parts are arbitrary.
+/// x = 2^exponent * (1 + fraction) with 1 + fraction in [sqrt(1/2), sqrt(2)); x is positive and
+/// finite, or the parts are arbitrary.
 struct Decomposed {
   Number exponent; ///< integer
   Number fraction; ///< float, exact

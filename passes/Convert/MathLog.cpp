@@ -35,7 +35,9 @@ Number logTail(Number f) {
 }
 
 /// Exponents fit 32 bits, and more processors convert those.
-static Number exponentToFloat(Number exponent, Number like) { return toFloat(resize(exponent, 32), like); }
+static Number exponentToFloat(Number exponent, Number like) {
+  return toFloat(resize(exponent, 32), like);
+}
 
 /// log of 2^exponent * (1 + fraction).
 static Number logOf(Decomposed parts) {
@@ -58,21 +60,24 @@ Number expandLog2(Number x) {
   bool single = x.getWidth() == 32;
   Decomposed parts = decompose(x);
   Number f = parts.fraction;
-  double high = single ? log2eParts32[0] : log2eParts64[0], low = single ? log2eParts32[1] : log2eParts64[1];
+  double high = single ? log2eParts32[0] : log2eParts64[0],
+         low = single ? log2eParts32[1] : log2eParts64[1];
   Number log2 = fma(f, high, fma(logTail(f), high, f * low));
   return withDomain(x, 0.0, log2 + exponentToFloat(parts.exponent, x));
 }
 
 Number expandLog1P(Number x) {
   Decomposed parts = decompose(x + 1.0);
-  // What 1 + x loses by rounding is recovered by scaling first: f = x 2^-e + (2^-e - 1). Where x is huge nothing is lost.
+  // What 1 + x loses by rounding is recovered by scaling first: f = x 2^-e + (2^-e - 1). Where x is
+  // huge nothing is lost.
   Number factor = powerOfTwo(parts.exponent.like(0) - parts.exponent, x);
   parts.fraction = select(greater(x, 0x1p60), parts.fraction, fma(x, factor, factor - 1.0));
   Number result = select(equal(x, 0.0), x, logOf(parts)); // -0 stays -0
   return withDomain(x, -1.0, result);
 }
 
-//===--- pow -------------------------------------------------------------------------------------------------------===//
+//===--- pow
+//-------------------------------------------------------------------------------------------------------===//
 
 namespace {
 /// The unevaluated sum of two floats, the second below the first's precision.
@@ -144,7 +149,8 @@ Number expandPow(Number x, Number y) {
   Number magnitude = absolute(x);
   Number result = x.getWidth() == 32 ? powMagnitude32(magnitude, y) : powMagnitude64(magnitude, y);
 
-  // 0 and infinity to a power: infinite if 0^negative or infinity^positive, else 0. 1 to any power is 1.
+  // 0 and infinity to a power: infinite if 0^negative or infinity^positive, else 0. 1 to any power
+  // is 1.
   Number zero = equal(magnitude, 0.0);
   Number extreme = zero | equal(magnitude, infinity);
   Number toInfinity = zero ^ greater(y, 0.0);

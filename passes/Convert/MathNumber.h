@@ -1,4 +1,5 @@
-// A small arithmetic language over SSA values, so that approximations read like formulas. Scalars and 1-D vectors alike.
+// A small arithmetic language over SSA values, so that approximations read like formulas. Scalars
+// and 1-D vectors alike.
 #ifndef TILE_PASSES_CONVERT_MATHNUMBER_H
 #define TILE_PASSES_CONVERT_MATHNUMBER_H
 
@@ -10,11 +11,13 @@
 
 namespace tile::math {
 
-/// A value (float, integer or i1; scalar or vector) with the place where operations on it are built.
+/// A value (float, integer or i1; scalar or vector) with the place where operations on it are
+/// built.
 class Number {
 public:
   Number() = default;
-  Number(mlir::ImplicitLocOpBuilder &builder, mlir::Value value) : builder(&builder), value(value) {}
+  Number(mlir::ImplicitLocOpBuilder &builder, mlir::Value value)
+      : builder(&builder), value(value) {}
 
   mlir::Value get() const { return value; }
   mlir::ImplicitLocOpBuilder &at() const { return *builder; }
@@ -41,13 +44,14 @@ public:
   /// An integer constant of this value's type, taken modulo its width.
   Number integer(uint64_t number) const {
     auto type = llvm::cast<mlir::IntegerType>(getElementType());
-    return constant(builder->getIntegerAttr(type, llvm::APInt(64, number).zextOrTrunc(type.getWidth())));
+    return constant(
+        builder->getIntegerAttr(type, llvm::APInt(64, number).zextOrTrunc(type.getWidth())));
   }
   /// A constant of this value's type, whichever it is.
-  template <typename T>
-  Number like(T number) const {
+  template <typename T> Number like(T number) const {
     static_assert(std::is_arithmetic_v<T>);
-    return isFloat() ? constant(static_cast<double>(number)) : integer(static_cast<uint64_t>(static_cast<int64_t>(number)));
+    return isFloat() ? constant(static_cast<double>(number))
+                     : integer(static_cast<uint64_t>(static_cast<int64_t>(number)));
   }
 
 private:
@@ -61,28 +65,46 @@ private:
   mlir::Value value;
 };
 
-template <typename FloatOp, typename IntOp>
-Number combine(Number a, Number b) {
+template <typename FloatOp, typename IntOp> Number combine(Number a, Number b) {
   if (a.isFloat())
     return a.make(FloatOp::create(a.at(), a.get(), b.get()));
   return a.make(IntOp::create(a.at(), a.get(), b.get()));
 }
-inline Number operator+(Number a, Number b) { return combine<mlir::arith::AddFOp, mlir::arith::AddIOp>(a, b); }
-inline Number operator-(Number a, Number b) { return combine<mlir::arith::SubFOp, mlir::arith::SubIOp>(a, b); }
-inline Number operator*(Number a, Number b) { return combine<mlir::arith::MulFOp, mlir::arith::MulIOp>(a, b); }
-inline Number operator/(Number a, Number b) { return a.make(mlir::arith::DivFOp::create(a.at(), a.get(), b.get())); }
+inline Number operator+(Number a, Number b) {
+  return combine<mlir::arith::AddFOp, mlir::arith::AddIOp>(a, b);
+}
+inline Number operator-(Number a, Number b) {
+  return combine<mlir::arith::SubFOp, mlir::arith::SubIOp>(a, b);
+}
+inline Number operator*(Number a, Number b) {
+  return combine<mlir::arith::MulFOp, mlir::arith::MulIOp>(a, b);
+}
+inline Number operator/(Number a, Number b) {
+  return a.make(mlir::arith::DivFOp::create(a.at(), a.get(), b.get()));
+}
 inline Number operator-(Number a) { return a.make(mlir::arith::NegFOp::create(a.at(), a.get())); }
-inline Number operator&(Number a, Number b) { return a.make(mlir::arith::AndIOp::create(a.at(), a.get(), b.get())); }
-inline Number operator|(Number a, Number b) { return a.make(mlir::arith::OrIOp::create(a.at(), a.get(), b.get())); }
-inline Number operator^(Number a, Number b) { return a.make(mlir::arith::XOrIOp::create(a.at(), a.get(), b.get())); }
-inline Number shiftLeft(Number a, Number b) { return a.make(mlir::arith::ShLIOp::create(a.at(), a.get(), b.get())); }
+inline Number operator&(Number a, Number b) {
+  return a.make(mlir::arith::AndIOp::create(a.at(), a.get(), b.get()));
+}
+inline Number operator|(Number a, Number b) {
+  return a.make(mlir::arith::OrIOp::create(a.at(), a.get(), b.get()));
+}
+inline Number operator^(Number a, Number b) {
+  return a.make(mlir::arith::XOrIOp::create(a.at(), a.get(), b.get()));
+}
+inline Number shiftLeft(Number a, Number b) {
+  return a.make(mlir::arith::ShLIOp::create(a.at(), a.get(), b.get()));
+}
 /// Shifts in zeros.
-inline Number shiftRight(Number a, Number b) { return a.make(mlir::arith::ShRUIOp::create(a.at(), a.get(), b.get())); }
+inline Number shiftRight(Number a, Number b) {
+  return a.make(mlir::arith::ShRUIOp::create(a.at(), a.get(), b.get()));
+}
 /// Shifts in copies of the sign.
-inline Number shiftRightSigned(Number a, Number b) { return a.make(mlir::arith::ShRSIOp::create(a.at(), a.get(), b.get())); }
+inline Number shiftRightSigned(Number a, Number b) {
+  return a.make(mlir::arith::ShRSIOp::create(a.at(), a.get(), b.get()));
+}
 
-template <typename T>
-using IfArithmetic = std::enable_if_t<std::is_arithmetic_v<T>, Number>;
+template <typename T> using IfArithmetic = std::enable_if_t<std::is_arithmetic_v<T>, Number>;
 template <typename T> IfArithmetic<T> operator+(Number a, T b) { return a + a.like(b); }
 template <typename T> IfArithmetic<T> operator-(Number a, T b) { return a - a.like(b); }
 template <typename T> IfArithmetic<T> operator*(Number a, T b) { return a * a.like(b); }
@@ -91,7 +113,9 @@ template <typename T> IfArithmetic<T> operator/(T a, Number b) { return b.like(a
 template <typename T> IfArithmetic<T> operator&(Number a, T b) { return a & a.like(b); }
 template <typename T> IfArithmetic<T> shiftLeft(Number a, T b) { return shiftLeft(a, a.like(b)); }
 template <typename T> IfArithmetic<T> shiftRight(Number a, T b) { return shiftRight(a, a.like(b)); }
-template <typename T> IfArithmetic<T> shiftRightSigned(Number a, T b) { return shiftRightSigned(a, a.like(b)); }
+template <typename T> IfArithmetic<T> shiftRightSigned(Number a, T b) {
+  return shiftRightSigned(a, a.like(b));
+}
 
 inline Number compare(mlir::arith::CmpFPredicate predicate, Number a, Number b) {
   return a.make(mlir::arith::CmpFOp::create(a.at(), predicate, a.get(), b.get()));
@@ -100,8 +124,12 @@ inline Number compare(mlir::arith::CmpIPredicate predicate, Number a, Number b) 
   return a.make(mlir::arith::CmpIOp::create(a.at(), predicate, a.get(), b.get()));
 }
 // Ordered: false if either is NaN.
-template <typename T> IfArithmetic<T> less(Number a, T b) { return compare(mlir::arith::CmpFPredicate::OLT, a, a.like(b)); }
-template <typename T> IfArithmetic<T> greater(Number a, T b) { return compare(mlir::arith::CmpFPredicate::OGT, a, a.like(b)); }
+template <typename T> IfArithmetic<T> less(Number a, T b) {
+  return compare(mlir::arith::CmpFPredicate::OLT, a, a.like(b));
+}
+template <typename T> IfArithmetic<T> greater(Number a, T b) {
+  return compare(mlir::arith::CmpFPredicate::OGT, a, a.like(b));
+}
 template <typename T> IfArithmetic<T> equal(Number a, T b) {
   return a.isFloat() ? compare(mlir::arith::CmpFPredicate::OEQ, a, a.like(b))
                      : compare(mlir::arith::CmpIPredicate::eq, a, a.like(b));
@@ -111,7 +139,9 @@ inline Number isNaN(Number a) { return compare(mlir::arith::CmpFPredicate::UNO, 
 inline Number select(Number condition, Number a, Number b) {
   return a.make(mlir::arith::SelectOp::create(a.at(), condition.get(), a.get(), b.get()));
 }
-template <typename T> IfArithmetic<T> select(Number condition, Number a, T b) { return select(condition, a, a.like(b)); }
+template <typename T> IfArithmetic<T> select(Number condition, Number a, T b) {
+  return select(condition, a, a.like(b));
+}
 /// `a` held within [low, high]; NaN stays NaN.
 inline Number clamp(Number a, double low, double high) {
   Number raised = select(less(a, low), a.like(low), a);
@@ -126,7 +156,8 @@ template <typename T> IfArithmetic<T> fma(Number a, T b, Number c) { return fma(
 inline Number absolute(Number a) { return a.make(mlir::math::AbsFOp::create(a.at(), a.get())); }
 inline Number squareRoot(Number a) { return a.make(mlir::math::SqrtOp::create(a.at(), a.get())); }
 inline Number copySign(Number magnitude, Number sign) {
-  return magnitude.make(mlir::math::CopySignOp::create(magnitude.at(), magnitude.get(), sign.get()));
+  return magnitude.make(
+      mlir::math::CopySignOp::create(magnitude.at(), magnitude.get(), sign.get()));
 }
 
 /// The bits of a float as an integer of the same width.
@@ -140,7 +171,8 @@ inline Number fromBits(Number bits, Number like) {
 }
 /// Converts a signed integer to the float type of `like`, rounding once.
 inline Number toFloat(Number integer, Number like) {
-  return integer.make(mlir::arith::SIToFPOp::create(integer.at(), like.get().getType(), integer.get()));
+  return integer.make(
+      mlir::arith::SIToFPOp::create(integer.at(), like.get().getType(), integer.get()));
 }
 /// Changes the width of an integer; wider ones get zeros.
 inline Number resize(Number integer, unsigned width) {
@@ -153,8 +185,7 @@ inline Number resize(Number integer, unsigned width) {
 }
 
 /// sum coefficients[i] x^i by Horner's rule.
-template <size_t N>
-Number polynomial(Number x, const double (&coefficients)[N]) {
+template <size_t N> Number polynomial(Number x, const double (&coefficients)[N]) {
   Number sum = x.like(coefficients[N - 1]);
   for (size_t i = N - 1; i-- > 0;)
     sum = fma(sum, x, x.like(coefficients[i]));

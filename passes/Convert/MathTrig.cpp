@@ -15,7 +15,8 @@ struct Reduced {
 };
 } // namespace
 
-/// Subtracts a multiple of pi/2 in three parts (Cody and Waite): right while the multiple is below 2^(fraction - 5).
+/// Subtracts a multiple of pi/2 in three parts (Cody and Waite): right while the multiple is below
+/// 2^(fraction - 5).
 static Reduced reduceModerate(Number x) {
   bool single = x.getWidth() == 32;
   Rounded n = roundToInteger(x * 0x1.45f306dc9c883p-1);
@@ -25,7 +26,8 @@ static Reduced reduceModerate(Number x) {
   return {rest, n.integer};
 }
 
-/// Four consecutive words of `words`, the first of them at `index`: a tree of selects, one level for each bit of the index.
+/// Four consecutive words of `words`, the first of them at `index`: a tree of selects, one level
+/// for each bit of the index.
 static SmallVector<Number> selectWords(SmallVector<Number> words, Number index) {
   unsigned bit = llvm::PowerOf2Ceil(words.size() - 3) / 2;
   for (; bit > 0; bit /= 2) {
@@ -39,18 +41,23 @@ static SmallVector<Number> selectWords(SmallVector<Number> words, Number index) 
   return words;
 }
 
-/// Multiplies |x| = m 2^e by those bits of 2/pi that matter modulo 4 (Payne and Hanek): any x from 2^10 up.
+/// Multiplies |x| = m 2^e by those bits of 2/pi that matter modulo 4 (Payne and Hanek): any x from
+/// 2^10 up.
 static Reduced reduceLarge(Number x) {
   Format format(x);
   unsigned width = x.getWidth();
   Number bits = toBits(absolute(x));
-  Number significand = (bits & ((int64_t(1) << format.fraction) - 1)) | bits.like(int64_t(1) << format.fraction);
-  // The window starts at the bit of 2/pi whose product with 2^e weighs 2. One word of zeros stands before the point.
-  Number position = shiftRight(bits, format.fraction) + (int(width) - 2 - format.bias - format.fraction);
+  Number significand =
+      (bits & ((int64_t(1) << format.fraction) - 1)) | bits.like(int64_t(1) << format.fraction);
+  // The window starts at the bit of 2/pi whose product with 2^e weighs 2. One word of zeros stands
+  // before the point.
+  Number position =
+      shiftRight(bits, format.fraction) + (int(width) - 2 - format.bias - format.fraction);
   unsigned wordBits = width == 32 ? 5 : 6;
   SmallVector<Number> table = {bits.like(0)};
   for (unsigned i = 0; i < (width == 32 ? 7u : 19u); ++i)
-    table.push_back(bits.integer(width == 32 ? (twoOverPi[i / 2] >> (i % 2 ? 0 : 32)) & 0xffffffff : twoOverPi[i]));
+    table.push_back(bits.integer(width == 32 ? (twoOverPi[i / 2] >> (i % 2 ? 0 : 32)) & 0xffffffff
+                                             : twoOverPi[i]));
   SmallVector<Number> words = selectWords(table, shiftRight(position, wordBits));
   Number shift = position & int(width - 1);
   Number complement = int(width - 1) - shift;
@@ -58,10 +65,12 @@ static Reduced reduceLarge(Number x) {
   for (int i = 0; i < 3; ++i)
     window[i] = shiftLeft(words[i], shift) | shiftRight(shiftRight(words[i + 1], 1), complement);
 
-  Number fraction, low; // x * 2/pi modulo 4 as fixed point: 2 bits before the point, 62 after it; then 64 more in `low`
+  Number fraction, low; // x * 2/pi modulo 4 as fixed point: 2 bits before the point, 62 after it;
+                        // then 64 more in `low`
   if (width == 32) {
     Number m = resize(significand, 64);
-    fraction = shiftLeft(m * resize(window[0], 64), 32) + m * resize(window[1], 64) + shiftRight(m * resize(window[2], 64), 32);
+    fraction = shiftLeft(m * resize(window[0], 64), 32) + m * resize(window[1], 64) +
+               shiftRight(m * resize(window[2], 64), 32);
   } else {
     auto multiply = [&](Number a, Number b) {
       auto op = arith::MulUIExtendedOp::create(a.at(), a.get(), b.get());
@@ -88,8 +97,7 @@ static Reduced reduceLarge(Number x) {
   }
   quadrant = resize(quadrant, width);
   Number negative = less(x, 0.0);
-  return {select(negative, -rest, rest),
-          select(negative, quadrant.like(0) - quadrant, quadrant)};
+  return {select(negative, -rest, rest), select(negative, quadrant.like(0) - quadrant, quadrant)};
 }
 
 static Reduced reduce(Number x) {
@@ -98,7 +106,8 @@ static Reduced reduce(Number x) {
   // Infinity and NaN take the moderate path, which gives NaN.
   Number isLarge = greater(magnitude, x.getWidth() == 32 ? 65536.0 : 0x1p30) &
                    less(magnitude, std::numeric_limits<double>::infinity());
-  return {select(isLarge, large.rest, moderate.rest), select(isLarge, large.quadrant, moderate.quadrant)};
+  return {select(isLarge, large.rest, moderate.rest),
+          select(isLarge, large.quadrant, moderate.quadrant)};
 }
 
 static Number sinPolynomial(Number r) {
@@ -124,8 +133,7 @@ static Number sinOf(Reduced reduced) {
 /// Where sin(x) and tan(x) round to x; keeps subnormals and -0 as they are.
 static Number isTiny(Number x) { return less(absolute(x), x.getWidth() == 32 ? 0x1p-13 : 0x1p-28); }
 
-template <typename Intrinsic>
-static Number approximate(Number x) {
+template <typename Intrinsic> static Number approximate(Number x) {
   return x.make(Intrinsic::create(x.at(), x.get().getType(), x.get(), LLVM::FastmathFlags::afn));
 }
 

@@ -1,5 +1,6 @@
 // Philox4x32-10: ten rounds of multiplication and exclusive or on four words of 32 bits.
-// Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC'11), section 3.3.
+// Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC'11),
+// section 3.3.
 #include "passes/Convert/Philox.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,10 +14,13 @@ namespace {
 /// Arithmetic on the words of one block, each a scalar or a vector.
 class Philox {
 public:
-  Philox(OpBuilder &b, Location loc, Type like) : b(b), loc(loc), wide(like), narrow(withBits(like, 32)) {}
+  Philox(OpBuilder &b, Location loc, Type like)
+      : b(b), loc(loc), wide(like), narrow(withBits(like, 32)) {}
 
   Value word(Value block, int64_t shift) {
-    return arith::TruncIOp::create(b, loc, narrow, shift ? arith::ShRUIOp::create(b, loc, block, number(wide, shift)).getResult() : block);
+    return arith::TruncIOp::create(
+        b, loc, narrow,
+        shift ? arith::ShRUIOp::create(b, loc, block, number(wide, shift)).getResult() : block);
   }
 
   void round(Value (&c)[4], Value k0, Value k1) {
@@ -29,7 +33,9 @@ public:
     c[2] = mixed2;
   }
 
-  Value add(Value a, uint32_t value) { return arith::AddIOp::create(b, loc, a, number(narrow, int32_t(value))); }
+  Value add(Value a, uint32_t value) {
+    return arith::AddIOp::create(b, loc, a, number(narrow, int32_t(value)));
+  }
   Value zero() { return number(narrow, 0); }
 
   /// words[position % 4].
@@ -44,7 +50,9 @@ public:
     return arith::SelectOp::create(b, loc, upper, high, low);
   }
 
-  Value shiftRight(Value value, int64_t by) { return arith::ShRUIOp::create(b, loc, value, number(wide, by)); }
+  Value shiftRight(Value value, int64_t by) {
+    return arith::ShRUIOp::create(b, loc, value, number(wide, by));
+  }
 
 private:
   static Type withBits(Type like, unsigned bits) {
@@ -60,7 +68,8 @@ private:
   }
   /// The whole product of a word and a constant.
   Value multiply(Value a, uint32_t factor) {
-    return arith::MulIOp::create(b, loc, arith::ExtUIOp::create(b, loc, wide, a), number(wide, factor));
+    return arith::MulIOp::create(b, loc, arith::ExtUIOp::create(b, loc, wide, a),
+                                 number(wide, factor));
   }
   Value exclusiveOr(Value x, Value y) { return arith::XOrIOp::create(b, loc, x, y); }
 
@@ -74,7 +83,8 @@ private:
 Value tile::expandPhilox(OpBuilder &builder, Location loc, Value seed, Value position) {
   Philox philox(builder, loc, position.getType());
   Value counter = philox.shiftRight(position, 2);
-  Value words[4] = {philox.word(counter, 0), philox.word(counter, 32), philox.zero(), philox.zero()};
+  Value words[4] = {philox.word(counter, 0), philox.word(counter, 32), philox.zero(),
+                    philox.zero()};
   Value k0 = philox.word(seed, 0), k1 = philox.word(seed, 32);
   constexpr int rounds = 10;
   for (int i = 0; i < rounds; ++i) {

@@ -6,9 +6,10 @@
 
 namespace tile {
 
-/// Word `position` % 4 of Philox4x32-10's block at the counter `position` / 4 under the key `seed`. Both are i64 scalars or
-/// vectors of one shape; the result is i32 of that shape.
-mlir::Value expandPhilox(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value seed, mlir::Value position);
+/// Word `position` % 4 of Philox4x32-10's block at the counter `position` / 4 under the key `seed`.
+/// Both are i64 scalars or vectors of one shape; the result is i32 of that shape.
+mlir::Value expandPhilox(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value seed,
+                         mlir::Value position);
 
 } // namespace tile
 

@@ -36,17 +36,22 @@ TypedAttr tile::getIdentity(Builder &b, ReduceKind kind, Type type) {
   }
 }
 
-Value tile::combine(OpBuilder &b, Location loc, ReduceKind kind, Value x, Value y, arith::FastMathFlags flags) {
+Value tile::combine(OpBuilder &b, Location loc, ReduceKind kind, Value x, Value y,
+                    arith::FastMathFlags flags) {
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(x.getType()));
   switch (kind) {
   case ReduceKind::Sum:
-    return isFloat ? Value(arith::AddFOp::create(b, loc, x, y, flags)) : Value(arith::AddIOp::create(b, loc, x, y));
+    return isFloat ? Value(arith::AddFOp::create(b, loc, x, y, flags))
+                   : Value(arith::AddIOp::create(b, loc, x, y));
   case ReduceKind::Prod:
-    return isFloat ? Value(arith::MulFOp::create(b, loc, x, y, flags)) : Value(arith::MulIOp::create(b, loc, x, y));
+    return isFloat ? Value(arith::MulFOp::create(b, loc, x, y, flags))
+                   : Value(arith::MulIOp::create(b, loc, x, y));
   case ReduceKind::Max:
-    return isFloat ? Value(arith::MaximumFOp::create(b, loc, x, y)) : Value(arith::MaxSIOp::create(b, loc, x, y));
+    return isFloat ? Value(arith::MaximumFOp::create(b, loc, x, y))
+                   : Value(arith::MaxSIOp::create(b, loc, x, y));
   case ReduceKind::Min:
-    return isFloat ? Value(arith::MinimumFOp::create(b, loc, x, y)) : Value(arith::MinSIOp::create(b, loc, x, y));
+    return isFloat ? Value(arith::MinimumFOp::create(b, loc, x, y))
+                   : Value(arith::MinSIOp::create(b, loc, x, y));
   case ReduceKind::And:
     return arith::AndIOp::create(b, loc, x, y);
   case ReduceKind::Or:
@@ -60,7 +65,8 @@ Value tile::combine(OpBuilder &b, Location loc, ReduceKind kind, Value x, Value 
 }
 
 std::optional<ReduceKind> tile::getReduceKind(Operation *op) {
-  bool onArguments = op->getNumOperands() == 2 && llvm::all_of(op->getOperands(), llvm::IsaPred<BlockArgument>) &&
+  bool onArguments = op->getNumOperands() == 2 &&
+                     llvm::all_of(op->getOperands(), llvm::IsaPred<BlockArgument>) &&
                      op->getOperand(0) != op->getOperand(1);
   if (!onArguments)
     return std::nullopt;

@@ -8,11 +8,14 @@
 
 namespace tile {
 
-/// The element of type `type` that changes nothing when it is combined; for the maximum of floats that is -inf.
+/// The element of type `type` that changes nothing when it is combined; for the maximum of floats
+/// that is -inf.
 mlir::TypedAttr getIdentity(mlir::Builder &builder, ReduceKind kind, mlir::Type type);
 
-/// `x` and `y` combined, which are scalars or vectors of one type. `flags` are those of sums and products of floats.
-mlir::Value combine(mlir::OpBuilder &builder, mlir::Location loc, ReduceKind kind, mlir::Value x, mlir::Value y,
+/// `x` and `y` combined, which are scalars or vectors of one type. `flags` are those of sums and
+/// products of floats.
+mlir::Value combine(mlir::OpBuilder &builder, mlir::Location loc, ReduceKind kind, mlir::Value x,
+                    mlir::Value y,
                     mlir::arith::FastMathFlags flags = mlir::arith::FastMathFlags::none);
 
 /// The kind whose combiner is this operation on two different block arguments, if there is one.

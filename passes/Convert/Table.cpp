@@ -17,10 +17,12 @@ static DenseElementsAttr getStored(DenseElementsAttr table) {
   Type element = table.getElementType(), stored = tile::getTableElement(element);
   if (stored == element)
     return table;
-  return table.mapValues(stored, [&](const APInt &value) { return value.zext(stored.getIntOrFloatBitWidth()); });
+  return table.mapValues(
+      stored, [&](const APInt &value) { return value.zext(stored.getIntOrFloatBitWidth()); });
 }
 
-Value tile::getTableAddress(OpBuilder &b, Location loc, ModuleOp module, DenseElementsAttr table, unsigned addressSpace) {
+Value tile::getTableAddress(OpBuilder &b, Location loc, ModuleOp module, DenseElementsAttr table,
+                            unsigned addressSpace) {
   DenseElementsAttr stored = getStored(table);
   unsigned count = 0;
   LLVM::GlobalOp found;
@@ -35,21 +37,29 @@ Value tile::getTableAddress(OpBuilder &b, Location loc, ModuleOp module, DenseEl
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
     auto type = LLVM::LLVMArrayType::get(stored.getElementType(), stored.getNumElements());
-    found = LLVM::GlobalOp::create(b, module.getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Internal,
-                                   "tile_table_" + std::to_string(count), stored, /*alignment=*/16, addressSpace);
+    found = LLVM::GlobalOp::create(b, module.getLoc(), type, /*isConstant=*/true,
+                                   LLVM::Linkage::Internal, "tile_table_" + std::to_string(count),
+                                   stored, /*alignment=*/16, addressSpace);
   }
-  return LLVM::AddressOfOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext(), addressSpace), found.getSymName());
+  return LLVM::AddressOfOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext(), addressSpace),
+                                   found.getSymName());
 }
 
-Value tile::readTable(OpBuilder &b, Location loc, Value address, Value position, DenseElementsAttr table) {
-  Type type = position.getType(), element = table.getElementType(), stored = getTableElement(element);
-  auto limit = [&](int64_t value) -> Value { return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value)); };
+Value tile::readTable(OpBuilder &b, Location loc, Value address, Value position,
+                      DenseElementsAttr table) {
+  Type type = position.getType(), element = table.getElementType(),
+       stored = getTableElement(element);
+  auto limit = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
+  };
   position = arith::MaxSIOp::create(b, loc, position, limit(0));
   position = arith::MinSIOp::create(b, loc, position, limit(table.getNumElements() - 1));
   if (type.isIndex())
     position = arith::IndexCastOp::create(b, loc, b.getI64Type(), position);
-  Value pointer = LLVM::GEPOp::create(b, loc, address.getType(), stored, address, ArrayRef<LLVM::GEPArg>{position});
-  Value value = LLVM::LoadOp::create(b, loc, stored, pointer, /*alignment=*/0, /*isVolatile=*/false, /*isNonTemporal=*/false,
+  Value pointer = LLVM::GEPOp::create(b, loc, address.getType(), stored, address,
+                                      ArrayRef<LLVM::GEPArg>{position});
+  Value value = LLVM::LoadOp::create(b, loc, stored, pointer, /*alignment=*/0, /*isVolatile=*/false,
+                                     /*isNonTemporal=*/false,
                                      /*isInvariant=*/true);
   if (element.isIndex())
     return arith::IndexCastOp::create(b, loc, element, value);

@@ -1,5 +1,5 @@
-// convert-tile-to-linalg: a tile.kernel becomes a function that runs a range of programs, its tiles linalg on tensors,
-// its loads and stores clipped copies.
+// convert-tile-to-linalg: a tile.kernel becomes a function that runs a range of programs, its tiles
+// linalg on tensors, its loads and stores clipped copies.
 #include "passes/Convert/TileToLinalg.h"
 #include "dialect/AttributeNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,7 +27,8 @@ using namespace tile;
 /// Reads the pointer to machine argument `i`'s value.
 static Value argumentAddress(OpBuilder &b, Location loc, Value args, unsigned i) {
   Type ptr = args.getType();
-  Value slot = LLVM::GEPOp::create(b, loc, ptr, ptr, args, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+  Value slot =
+      LLVM::GEPOp::create(b, loc, ptr, ptr, args, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
   return LLVM::LoadOp::create(b, loc, ptr, slot);
 }
 
@@ -45,7 +46,8 @@ static Value readScalar(OpBuilder &b, Location loc, Value address, Type type) {
   return LLVM::LoadOp::create(b, loc, type, address);
 }
 
-/// Makes a memref<T> of a bare pointer, by the descriptor that the conversion to LLVM gives such a memref.
+/// Makes a memref<T> of a bare pointer, by the descriptor that the conversion to LLVM gives such a
+/// memref.
 static Value memrefOfPointer(OpBuilder &b, Location loc, Value pointer, Type element) {
   auto ptr = LLVM::LLVMPointerType::get(b.getContext());
   auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), {ptr, ptr, b.getI64Type()});
@@ -54,11 +56,13 @@ static Value memrefOfPointer(OpBuilder &b, Location loc, Value pointer, Type ele
   descriptor = LLVM::InsertValueOp::create(b, loc, descriptor, pointer, ArrayRef<int64_t>{1});
   Value zero = LLVM::ConstantOp::create(b, loc, b.getI64Type(), b.getI64IntegerAttr(0));
   descriptor = LLVM::InsertValueOp::create(b, loc, descriptor, zero, ArrayRef<int64_t>{2});
-  return UnrealizedConversionCastOp::create(b, loc, MemRefType::get({}, element), descriptor).getResult(0);
+  return UnrealizedConversionCastOp::create(b, loc, MemRefType::get({}, element), descriptor)
+      .getResult(0);
 }
 
 /// Splits the program number into positions along the axes, the last axis fastest.
-static void decompose(OpBuilder &b, Location loc, Value program, ArrayRef<Value> extents, SmallVectorImpl<Value> &ids) {
+static void decompose(OpBuilder &b, Location loc, Value program, ArrayRef<Value> extents,
+                      SmallVectorImpl<Value> &ids) {
   ids.assign(extents.size(), Value());
   for (unsigned axis = extents.size(); axis-- > 0;) {
     if (axis == 0) {
@@ -88,8 +92,8 @@ static LogicalResult lowerOps(Operation *root, OpBuilder &b, KernelLowering &low
 }
 
 /// Computes the grid's extents where `b` stands.
-static FailureOr<SmallVector<Value>> lowerGrid(KernelOp kernel, ArrayRef<Value> params, OpBuilder &b,
-                                               KernelLowering &lowering) {
+static FailureOr<SmallVector<Value>> lowerGrid(KernelOp kernel, ArrayRef<Value> params,
+                                               OpBuilder &b, KernelLowering &lowering) {
   IRMapping mapping;
   for (auto [arg, value] : llvm::zip(kernel.getGrid().getArguments(), params))
     if (value)
@@ -113,7 +117,8 @@ static LogicalResult lowerKernel(KernelOp kernel) {
   Location loc = kernel.getLoc();
   OpBuilder b(kernel);
   Type ptr = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
-  auto function = func::FuncOp::create(b, loc, kernel.getSymName(), b.getFunctionType({ptr, i64, i64}, {}));
+  auto function =
+      func::FuncOp::create(b, loc, kernel.getSymName(), b.getFunctionType({ptr, i64, i64}, {}));
   Block *entry = function.addEntryBlock();
   b.setInsertionPointToStart(entry);
   KernelLowering lowering(b);
@@ -127,10 +132,12 @@ static LogicalResult lowerKernel(KernelOp kernel) {
     if (auto pointer = dyn_cast<PointerType>(arg.getType())) {
       Value value = LLVM::LoadOp::create(b, loc, ptr, address);
       // Integers of 4 bits are read out of their bytes.
-      Type element = pointer.getElementType().isInteger(4) ? b.getI8Type() : pointer.getElementType();
+      Type element =
+          pointer.getElementType().isInteger(4) ? b.getI8Type() : pointer.getElementType();
       lowering.bases[arg] = memrefOfPointer(b, loc, value, element);
       lowering.pointers[lowering.bases[arg]] = value;
-      if (kernel.getParam(arg.getArgNumber()).getAccess() == Access::In && !kernel->hasAttr(mayAliasName))
+      if (kernel.getParam(arg.getArgNumber()).getAccess() == Access::In &&
+          !kernel->hasAttr(mayAliasName))
         lowering.readOnly.insert(arg);
       params.push_back({});
     } else {
@@ -183,12 +190,14 @@ LogicalResult KernelLowering::lower(Operation *op) {
   }
   if (auto id = dyn_cast<ProgramIdOp>(op)) {
     if (id.getAxis() >= programIds.size())
-      return id.emitOpError("has axis ") << id.getAxis() << ", but the grid has " << programIds.size() << " axes";
+      return id.emitOpError("has axis ")
+             << id.getAxis() << ", but the grid has " << programIds.size() << " axes";
     id.getResult().replaceAllUsesWith(programIds[id.getAxis()]);
     return success();
   }
   if (auto extent = dyn_cast<ExtentOp>(op)) {
-    extent.getResult().replaceAllUsesWith(views.find(extent.getSource())->second.extents[extent.getDim()]);
+    extent.getResult().replaceAllUsesWith(
+        views.find(extent.getSource())->second.extents[extent.getDim()]);
     return success();
   }
   if (auto view = dyn_cast<ViewOp>(op))
@@ -224,23 +233,26 @@ LogicalResult KernelLowering::lower(Operation *op) {
   if (isa<ScanYieldOp>(op)) // goes with its scan or reduction
     return success();
   Location loc = op->getLoc();
-  Value result = TypeSwitch<Operation *, Value>(op)
-                     .Case([&](IotaOp op) { return lowerIota(op); })
-                     .Case([&](BroadcastOp op) { return lowerBroadcast(op); })
-                     .Case([&](ReshapeOp op) { return reshape(loc, op.getSource(), op.getResult().getType().getShape()); })
-                     .Case([&](PermuteOp op) { return lowerPermute(op); })
-                     .Case([&](ReduceOp op) { return lowerReduce(op); })
-                     .Case([&](ArgReduceOp op) { return lowerArgReduce(op); })
-                     .Case([&](DotOp op) { return lowerDot(op); })
-                     .Case([&](TakeOp op) { return lowerTake(op); })
-                     .Case([&](SortOp op) { return lowerSort(op); })
-                     .Case([&](HistogramOp op) { return lowerHistogram(op); })
-                     .Case([&](LookupOp op) { return lowerLookup(op); })
-                     .Case([&](RandomBitsOp op) { return lowerRandomBits(op); })
-                     .Case([&](tensor::SplatOp op) {
-                       return splat(loc, op.getInput(), cast<RankedTensorType>(op.getResult().getType()));
-                     })
-                     .Default([](Operation *) { return Value(); });
+  Value result =
+      TypeSwitch<Operation *, Value>(op)
+          .Case([&](IotaOp op) { return lowerIota(op); })
+          .Case([&](BroadcastOp op) { return lowerBroadcast(op); })
+          .Case([&](ReshapeOp op) {
+            return reshape(loc, op.getSource(), op.getResult().getType().getShape());
+          })
+          .Case([&](PermuteOp op) { return lowerPermute(op); })
+          .Case([&](ReduceOp op) { return lowerReduce(op); })
+          .Case([&](ArgReduceOp op) { return lowerArgReduce(op); })
+          .Case([&](DotOp op) { return lowerDot(op); })
+          .Case([&](TakeOp op) { return lowerTake(op); })
+          .Case([&](SortOp op) { return lowerSort(op); })
+          .Case([&](HistogramOp op) { return lowerHistogram(op); })
+          .Case([&](LookupOp op) { return lowerLookup(op); })
+          .Case([&](RandomBitsOp op) { return lowerRandomBits(op); })
+          .Case([&](tensor::SplatOp op) {
+            return splat(loc, op.getInput(), cast<RankedTensorType>(op.getResult().getType()));
+          })
+          .Default([](Operation *) { return Value(); });
   if (!result)
     return op->emitOpError("is not supported on the CPU");
   if (auto broadcast = dyn_cast<BroadcastOp>(op))

@@ -1,4 +1,5 @@
-// What the files of convert-tile-to-linalg share: one kernel's state while its operations are lowered.
+// What the files of convert-tile-to-linalg share: one kernel's state while its operations are
+// lowered.
 #ifndef TILE_PASSES_CONVERT_TILETOLINALG_H
 #define TILE_PASSES_CONVERT_TILETOLINALG_H
 
@@ -10,20 +11,22 @@
 
 namespace tile {
 
-/// A view while it is lowered: where its first element is, relative to the parameter, and how to step from there.
+/// A view while it is lowered: where its first element is, relative to the parameter, and how to
+/// step from there.
 struct LoweredView {
-  mlir::Value base;                          // memref<T>: the parameter's first element
-  mlir::Value offset;                        // index, in elements
-  mlir::Value valid;                         // i1, or null where the view cannot have been emptied by an index
-  llvm::SmallVector<mlir::Value> extents;    // index
-  llvm::SmallVector<mlir::Value> strides;    // index, in elements
-  bool readOnly = false;                     // of a parameter that nothing writes during a launch
+  mlir::Value base;   // memref<T>: the parameter's first element
+  mlir::Value offset; // index, in elements
+  mlir::Value valid;  // i1, or null where the view cannot have been emptied by an index
+  llvm::SmallVector<mlir::Value> extents; // index
+  llvm::SmallVector<mlir::Value> strides; // index, in elements
+  bool readOnly = false;                  // of a parameter that nothing writes during a launch
 };
 
-/// An access while it is lowered: of `size` lanes of each kept dimension those in [low, low + count) exist.
+/// An access while it is lowered: of `size` lanes of each kept dimension those in [low, low +
+/// count) exist.
 struct LoweredAccess {
-  mlir::Value base, offset;                  // as in a view; offset is that of the first lane that exists
-  mlir::Value inside;                        // i1 of a rank-0 access: the element exists; null where it always does
+  mlir::Value base, offset; // as in a view; offset is that of the first lane that exists
+  mlir::Value inside;       // i1 of a rank-0 access: the element exists; null where it always does
   llvm::SmallVector<int64_t> size;
   llvm::SmallVector<mlir::Value> low, count; // index
   llvm::SmallVector<mlir::Value> stride;     // index, in elements, from lane to lane
@@ -31,8 +34,8 @@ struct LoweredAccess {
   bool readOnly = false;                     // as in the view
 };
 
-/// Lowers the operations of one kernel's body in place. Each method leaves the operation without uses, or fails after a
-/// diagnostic.
+/// Lowers the operations of one kernel's body in place. Each method leaves the operation without
+/// uses, or fails after a diagnostic.
 class KernelLowering {
 public:
   KernelLowering(mlir::OpBuilder &builder) : b(builder) {}
@@ -74,9 +77,12 @@ private:
   mlir::LogicalResult lowerScatter(ScatterOp op);
   mlir::LogicalResult lowerAtomic(AtomicOp op);
   template <typename AccessOp>
-  mlir::LogicalResult forEachElement(AccessOp op, llvm::function_ref<void(const LoweredAccess &, llvm::ArrayRef<mlir::Value>)> body);
+  mlir::LogicalResult
+  forEachElement(AccessOp op,
+                 llvm::function_ref<void(const LoweredAccess &, llvm::ArrayRef<mlir::Value>)> body);
   mlir::Value extract(mlir::Location loc, mlir::Value tile, llvm::ArrayRef<mlir::Value> position);
-  mlir::Value updateAtomically(AtomicOp op, mlir::Value address, mlir::Value value, mlir::Value expected);
+  mlir::Value updateAtomically(AtomicOp op, mlir::Value address, mlir::Value value,
+                               mlir::Value expected);
 
   // TileToLinalgCompute.cpp
   mlir::Value lowerIota(IotaOp op);
@@ -104,11 +110,13 @@ private:
 
   mlir::Value index(mlir::Location loc, int64_t value);
   /// A tile whose element at a position `body` computes from the position.
-  mlir::Value generate(mlir::Location loc, mlir::RankedTensorType type,
-                       llvm::function_ref<mlir::Value(mlir::OpBuilder &, llvm::ArrayRef<mlir::Value>)> body);
+  mlir::Value
+  generate(mlir::Location loc, mlir::RankedTensorType type,
+           llvm::function_ref<mlir::Value(mlir::OpBuilder &, llvm::ArrayRef<mlir::Value>)> body);
   mlir::Value splat(mlir::Location loc, mlir::Value scalar, mlir::RankedTensorType type);
   mlir::Value reshape(mlir::Location loc, mlir::Value tile, llvm::ArrayRef<int64_t> shape);
-  mlir::Value extend(mlir::Location loc, mlir::Value tile, mlir::Type element, bool isUnsigned = false);
+  mlir::Value extend(mlir::Location loc, mlir::Value tile, mlir::Type element,
+                     bool isUnsigned = false);
 
   mlir::OpBuilder &b;
   llvm::DenseMap<mlir::Value, LoweredView> views;

@@ -15,7 +15,8 @@ Value KernelLowering::generate(Location loc, RankedTensorType type,
   Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
   SmallVector<AffineMap> maps{b.getMultiDimIdentityMap(type.getRank())};
   SmallVector<IteratorType> iterators(type.getRank(), IteratorType::parallel);
-  return linalg::GenericOp::create(b, loc, TypeRange(type), ValueRange(), ValueRange(empty), maps, iterators,
+  return linalg::GenericOp::create(b, loc, TypeRange(type), ValueRange(), ValueRange(empty), maps,
+                                   iterators,
                                    [&](OpBuilder &b, Location loc, ValueRange) {
                                      SmallVector<Value> position;
                                      for (int64_t d = 0; d < type.getRank(); ++d)
@@ -32,18 +33,21 @@ Value KernelLowering::splat(Location loc, Value scalar, RankedTensorType type) {
 Value KernelLowering::lowerIota(IotaOp op) {
   Location loc = op.getLoc();
   Value step = index(loc, op.getStep());
-  return generate(loc, cast<RankedTensorType>(op.getResult().getType()), [&](OpBuilder &b, ArrayRef<Value> position) {
-    Value distance = b.createOrFold<arith::MulIOp>(loc, position[0], step);
-    return b.createOrFold<arith::AddIOp>(loc, op.getStart(), distance);
-  });
+  return generate(loc, cast<RankedTensorType>(op.getResult().getType()),
+                  [&](OpBuilder &b, ArrayRef<Value> position) {
+                    Value distance = b.createOrFold<arith::MulIOp>(loc, position[0], step);
+                    return b.createOrFold<arith::AddIOp>(loc, op.getStart(), distance);
+                  });
 }
 
 /// A tile whose element at a position is that of `source` where `map` says.
-static Value readThrough(OpBuilder &b, Location loc, Value source, AffineMap map, RankedTensorType type) {
+static Value readThrough(OpBuilder &b, Location loc, Value source, AffineMap map,
+                         RankedTensorType type) {
   Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
   SmallVector<AffineMap> maps{map, b.getMultiDimIdentityMap(type.getRank())};
   SmallVector<IteratorType> iterators(type.getRank(), IteratorType::parallel);
-  return linalg::GenericOp::create(b, loc, TypeRange(type), ValueRange(source), ValueRange(empty), maps, iterators,
+  return linalg::GenericOp::create(b, loc, TypeRange(type), ValueRange(source), ValueRange(empty),
+                                   maps, iterators,
                                    [](OpBuilder &b, Location loc, ValueRange args) {
                                      linalg::YieldOp::create(b, loc, args[0]);
                                    })
@@ -51,7 +55,8 @@ static Value readThrough(OpBuilder &b, Location loc, Value source, AffineMap map
 }
 
 Value KernelLowering::lowerBroadcast(BroadcastOp op) {
-  auto source = cast<RankedTensorType>(op.getSource().getType()), result = cast<RankedTensorType>(op.getResult().getType());
+  auto source = cast<RankedTensorType>(op.getSource().getType()),
+       result = cast<RankedTensorType>(op.getResult().getType());
   int64_t added = result.getRank() - source.getRank();
   SmallVector<AffineExpr> position;
   SmallVector<int64_t> kept;
@@ -61,9 +66,11 @@ Value KernelLowering::lowerBroadcast(BroadcastOp op) {
     kept.push_back(source.getDimSize(d));
     position.push_back(b.getAffineDimExpr(d + added));
   }
-  // Without the dimensions that are repeated the map is a projected permutation, which fuses everywhere.
+  // Without the dimensions that are repeated the map is a projected permutation, which fuses
+  // everywhere.
   Value tile = reshape(op.getLoc(), op.getSource(), kept);
-  return readThrough(b, op.getLoc(), tile, AffineMap::get(result.getRank(), 0, position, b.getContext()), result);
+  return readThrough(b, op.getLoc(), tile,
+                     AffineMap::get(result.getRank(), 0, position, b.getContext()), result);
 }
 
 Value KernelLowering::lowerPermute(PermuteOp op) {
@@ -71,12 +78,14 @@ Value KernelLowering::lowerPermute(PermuteOp op) {
   SmallVector<AffineExpr> position(result.getRank());
   for (auto [i, d] : llvm::enumerate(op.getPermutation()))
     position[d] = b.getAffineDimExpr(i);
-  return readThrough(b, op.getLoc(), op.getSource(), AffineMap::get(result.getRank(), 0, position, b.getContext()),
-                     result);
+  return readThrough(b, op.getLoc(), op.getSource(),
+                     AffineMap::get(result.getRank(), 0, position, b.getContext()), result);
 }
 
-/// Which dimensions of the finer shape make up each of the coarser one, if the coarser only merges neighbours.
-static std::optional<SmallVector<ReassociationIndices>> grouping(ArrayRef<int64_t> fine, ArrayRef<int64_t> coarse) {
+/// Which dimensions of the finer shape make up each of the coarser one, if the coarser only merges
+/// neighbours.
+static std::optional<SmallVector<ReassociationIndices>> grouping(ArrayRef<int64_t> fine,
+                                                                 ArrayRef<int64_t> coarse) {
   SmallVector<ReassociationIndices> groups;
   unsigned d = 0;
   for (int64_t size : coarse) {
@@ -108,7 +117,8 @@ Value KernelLowering::reshape(Location loc, Value tile, ArrayRef<int64_t> shape)
   if (source == result)
     return tile;
   if (source.getRank() >= result.getRank())
-    if (auto groups = grouping(source.getShape(), shape); groups && source.getRank() > result.getRank())
+    if (auto groups = grouping(source.getShape(), shape);
+        groups && source.getRank() > result.getRank())
       return tensor::CollapseShapeOp::create(b, loc, result, tile, *groups);
   if (source.getRank() < result.getRank())
     if (auto groups = grouping(shape, source.getShape()))
@@ -117,14 +127,16 @@ Value KernelLowering::reshape(Location loc, Value tile, ArrayRef<int64_t> shape)
   return reshape(loc, flat, shape);
 }
 
-/// The loops of a reduction: over the source in its own order, to the source's position without the reduced ones.
+/// The loops of a reduction: over the source in its own order, to the source's position without the
+/// reduced ones.
 struct ReductionLoops {
   SmallVector<AffineMap> maps;
   SmallVector<IteratorType> iterators;
   SmallVector<int64_t> shape;
 };
 
-static ReductionLoops reductionLoops(OpBuilder &b, RankedTensorType source, std::optional<int64_t> axis, unsigned results) {
+static ReductionLoops reductionLoops(OpBuilder &b, RankedTensorType source,
+                                     std::optional<int64_t> axis, unsigned results) {
   ReductionLoops loops;
   SmallVector<AffineExpr> kept;
   for (int64_t d = 0; d < source.getRank(); ++d) {
@@ -142,7 +154,8 @@ static ReductionLoops reductionLoops(OpBuilder &b, RankedTensorType source, std:
 
 static Value filled(OpBuilder &b, Location loc, ArrayRef<int64_t> shape, TypedAttr value) {
   Value empty = tensor::EmptyOp::create(b, loc, shape, value.getType());
-  return linalg::FillOp::create(b, loc, arith::ConstantOp::create(b, loc, value).getResult(), empty).getResult(0);
+  return linalg::FillOp::create(b, loc, arith::ConstantOp::create(b, loc, value).getResult(), empty)
+      .getResult(0);
 }
 
 Value KernelLowering::lowerReduce(ReduceOp op) {
@@ -151,13 +164,16 @@ Value KernelLowering::lowerReduce(ReduceOp op) {
   std::optional<int64_t> axis = op.getAxis();
   ReductionLoops loops = reductionLoops(b, source, axis, 1);
   Value init = filled(b, loc, loops.shape, getIdentity(b, op.getKind(), source.getElementType()));
-  Value result = linalg::GenericOp::create(b, loc, TypeRange(init.getType()), ValueRange(op.getSource()), ValueRange(init),
-                                           loops.maps, loops.iterators,
-                                           [&](OpBuilder &b, Location loc, ValueRange args) {
-                                             // Only here may operands be regrouped: it is what lets LLVM vectorise the reduction.
-                                             auto regroup = arith::FastMathFlags::reassoc;
-                                             linalg::YieldOp::create(b, loc, combine(b, loc, op.getKind(), args[1], args[0], regroup));
-                                           })
+  Value result = linalg::GenericOp::create(
+                     b, loc, TypeRange(init.getType()), ValueRange(op.getSource()),
+                     ValueRange(init), loops.maps, loops.iterators,
+                     [&](OpBuilder &b, Location loc, ValueRange args) {
+                       // Only here may operands be regrouped: it is what lets LLVM vectorise the
+                       // reduction.
+                       auto regroup = arith::FastMathFlags::reassoc;
+                       linalg::YieldOp::create(
+                           b, loc, combine(b, loc, op.getKind(), args[1], args[0], regroup));
+                     })
                      .getResult(0);
   if (isa<RankedTensorType>(op.getResult().getType()))
     return result;
@@ -175,26 +191,32 @@ Value KernelLowering::lowerArgReduce(ArgReduceOp op) {
   auto source = cast<RankedTensorType>(tile.getType());
   bool largest = op.getKind() == ArgReduceKind::ArgMax;
   ReductionLoops loops = reductionLoops(b, source, axis, 2);
-  // Every comparison with the identity is false for equal values, so position 0 stands unless something beats it.
-  Value best = filled(b, loc, loops.shape, getIdentity(b, largest ? ReduceKind::Max : ReduceKind::Min, source.getElementType()));
+  // Every comparison with the identity is false for equal values, so position 0 stands unless
+  // something beats it.
+  Value best =
+      filled(b, loc, loops.shape,
+             getIdentity(b, largest ? ReduceKind::Max : ReduceKind::Min, source.getElementType()));
   Value at = filled(b, loc, loops.shape, b.getIndexAttr(0));
   auto body = [&](OpBuilder &b, Location loc, ValueRange args) {
     Value x = args[0], y = args[1], better;
     if (isa<FloatType>(x.getType())) {
-      better = arith::CmpFOp::create(b, loc, largest ? arith::CmpFPredicate::UGT : arith::CmpFPredicate::ULT, x, y);
+      better = arith::CmpFOp::create(
+          b, loc, largest ? arith::CmpFPredicate::UGT : arith::CmpFPredicate::ULT, x, y);
       Value number = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ORD, y, y);
       better = arith::AndIOp::create(b, loc, better, number);
     } else {
-      better = arith::CmpIOp::create(b, loc, largest ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt, x, y);
+      better = arith::CmpIOp::create(
+          b, loc, largest ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt, x, y);
     }
     Value position = linalg::IndexOp::create(b, loc, *axis);
     Value value = arith::SelectOp::create(b, loc, better, x, y);
     position = arith::SelectOp::create(b, loc, better, position, args[2]);
     linalg::YieldOp::create(b, loc, ValueRange{value, position});
   };
-  Value result = linalg::GenericOp::create(b, loc, TypeRange{best.getType(), at.getType()}, ValueRange(tile),
-                                           ValueRange{best, at}, loops.maps, loops.iterators, body)
-                     .getResult(1);
+  Value result =
+      linalg::GenericOp::create(b, loc, TypeRange{best.getType(), at.getType()}, ValueRange(tile),
+                                ValueRange{best, at}, loops.maps, loops.iterators, body)
+          .getResult(1);
   if (isa<RankedTensorType>(op.getResult().getType()))
     return result;
   return tensor::ExtractOp::create(b, loc, result, ValueRange());
@@ -214,14 +236,15 @@ Value KernelLowering::extend(Location loc, Value tile, Type element, bool isUnsi
 }
 
 Value KernelLowering::lowerDot(DotOp op) {
-  // Operands are widened first and once: the product's loops then see one type. Half accumulators are kept in f32 and
-  // rounded at the end.
+  // Operands are widened first and once: the product's loops then see one type. Half accumulators
+  // are kept in f32 and rounded at the end.
   Location loc = op.getLoc();
   auto result = cast<RankedTensorType>(op.getAcc().getType());
   Type element = result.getElementType();
   Type wide = element.isF16() || element.isBF16() ? b.getF32Type() : element;
   bool isUnsigned = op.getIsUnsigned();
-  Value x = extend(loc, op.getA(), wide, isUnsigned), y = extend(loc, op.getB(), wide, isUnsigned), acc = extend(loc, op.getAcc(), wide);
+  Value x = extend(loc, op.getA(), wide, isUnsigned), y = extend(loc, op.getB(), wide, isUnsigned),
+        acc = extend(loc, op.getAcc(), wide);
   auto flatten = [&](Value tile) {
     ArrayRef<int64_t> shape = cast<RankedTensorType>(tile.getType()).getShape();
     int64_t batches = ShapedType::getNumElements(shape.drop_back(2));
@@ -232,7 +255,9 @@ Value KernelLowering::lowerDot(DotOp op) {
     product = linalg::MatmulOp::create(b, loc, acc.getType(), ValueRange{x, y}, acc).getResult(0);
   } else {
     Value into = flatten(acc);
-    product = linalg::BatchMatmulOp::create(b, loc, into.getType(), ValueRange{flatten(x), flatten(y)}, into).getResult(0);
+    product = linalg::BatchMatmulOp::create(b, loc, into.getType(),
+                                            ValueRange{flatten(x), flatten(y)}, into)
+                  .getResult(0);
     product = reshape(loc, product, result.getShape());
   }
   if (wide != element)

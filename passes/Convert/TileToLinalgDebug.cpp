@@ -1,4 +1,5 @@
-// convert-tile-to-linalg, debug builds: tile.print by dprintf, tile.assert by __assert_fail, both of C's library.
+// convert-tile-to-linalg, debug builds: tile.print by dprintf, tile.assert by __assert_fail, both
+// of C's library.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -43,8 +44,10 @@ void KernelLowering::lowerAssert(AssertOp op) {
   Value fails = arith::XOrIOp::create(b, loc, op.getCondition(), yes);
   auto branch = scf::IfOp::create(b, loc, fails, /*withElseRegion=*/false);
   b.setInsertionPointToStart(branch.thenBlock());
-  Value line = LLVM::ConstantOp::create(b, loc, b.getI32Type(), b.getI32IntegerAttr(int32_t(op.getLine())));
+  Value line =
+      LLVM::ConstantOp::create(b, loc, b.getI32Type(), b.getI32IntegerAttr(int32_t(op.getLine())));
   StringRef kernel = op->getParentOfType<func::FuncOp>().getName();
   callFunction(b, op, "__assert_fail", Type(),
-               {addressOfText(b, op, op.getMessage()), addressOfText(b, op, op.getFile()), line, addressOfText(b, op, kernel)});
+               {addressOfText(b, op, op.getMessage()), addressOfText(b, op, op.getFile()), line,
+                addressOfText(b, op, kernel)});
 }

@@ -1,5 +1,5 @@
-// convert-tile-to-linalg, accesses element by element: gather, scatter and atomics as loops over the elements that exist,
-// at their place in program order.
+// convert-tile-to-linalg, accesses element by element: gather, scatter and atomics as loops over
+// the elements that exist, at their place in program order.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -14,8 +14,8 @@ using namespace mlir;
 using namespace tile;
 using arith::CmpIPredicate;
 
-/// One element of a tile, read behind broadcasts and reshapes that add or drop dimensions of extent 1: the large tiles
-/// that these make of positions are then never built.
+/// One element of a tile, read behind broadcasts and reshapes that add or drop dimensions of extent
+/// 1: the large tiles that these make of positions are then never built.
 Value KernelLowering::extract(Location loc, Value tile, ArrayRef<Value> position) {
   if (Value source = broadcasts.lookup(tile)) {
     auto shape = cast<RankedTensorType>(source.getType()).getShape();
@@ -26,7 +26,8 @@ Value KernelLowering::extract(Location loc, Value tile, ArrayRef<Value> position
     return extract(loc, source, at);
   }
   if (Value source = reshapes.lookup(tile)) {
-    auto from = cast<RankedTensorType>(source.getType()).getShape(), to = cast<RankedTensorType>(tile.getType()).getShape();
+    auto from = cast<RankedTensorType>(source.getType()).getShape(),
+         to = cast<RankedTensorType>(tile.getType()).getShape();
     auto isLong = [](int64_t extent) { return extent != 1; };
     if (llvm::equal(llvm::make_filter_range(from, isLong), llvm::make_filter_range(to, isLong))) {
       SmallVector<Value> at;
@@ -40,14 +41,17 @@ Value KernelLowering::extract(Location loc, Value tile, ArrayRef<Value> position
     }
   }
   if (auto cast = tile.getDefiningOp<arith::IndexCastOp>())
-    return arith::IndexCastOp::create(b, loc, b.getIndexType(), extract(loc, cast.getIn(), position));
+    return arith::IndexCastOp::create(b, loc, b.getIndexType(),
+                                      extract(loc, cast.getIn(), position));
   return tensor::ExtractOp::create(b, loc, tile, position);
 }
 
-/// Emits loops over the elements of an access; `body` is emitted for one that exists, given its place and its position in
-/// the tile.
+/// Emits loops over the elements of an access; `body` is emitted for one that exists, given its
+/// place and its position in the tile.
 template <typename AccessOp>
-LogicalResult KernelLowering::forEachElement(AccessOp op, function_ref<void(const LoweredAccess &, ArrayRef<Value>)> body) {
+LogicalResult
+KernelLowering::forEachElement(AccessOp op,
+                               function_ref<void(const LoweredAccess &, ArrayRef<Value>)> body) {
   Location loc = op.getLoc();
   FailureOr<LoweredAccess> access = lowerAccess(op);
   if (failed(access))
@@ -55,7 +59,9 @@ LogicalResult KernelLowering::forEachElement(AccessOp op, function_ref<void(cons
   const LoweredView view = views.find(op.getView())->second;
   OpBuilder::InsertionGuard guard(b);
   Value zero = index(loc, 0), one = index(loc, 1), exists = access->inside;
-  auto both = [&](Value x, Value y) { return x && y ? Value(arith::AndIOp::create(b, loc, x, y)) : x ? x : y; };
+  auto both = [&](Value x, Value y) {
+    return x && y ? Value(arith::AndIOp::create(b, loc, x, y)) : x ? x : y;
+  };
 
   LoweredAccess element;
   element.base = access->base;
@@ -69,7 +75,8 @@ LogicalResult KernelLowering::forEachElement(AccessOp op, function_ref<void(cons
   unsigned range = 0;
   for (auto [dim, extent] : llvm::enumerate(shape)) {
     bool isRange = llvm::is_contained(dims, int64_t(dim));
-    auto loop = scf::ForOp::create(b, loc, zero, isRange ? access->count[range] : index(loc, extent), one);
+    auto loop =
+        scf::ForOp::create(b, loc, zero, isRange ? access->count[range] : index(loc, extent), one);
     b.setInsertionPointToStart(loop.getBody());
     Value lane = loop.getInductionVar();
     if (isRange) {
@@ -83,20 +90,23 @@ LogicalResult KernelLowering::forEachElement(AccessOp op, function_ref<void(cons
     if (op.isIndexed(d)) {
       Value position = extract(loc, op.getPositions()[next++], lanes);
       // Unsigned: what is negative is beyond every extent.
-      exists = both(exists, arith::CmpIOp::create(b, loc, CmpIPredicate::ult, position, view.extents[d]));
+      exists = both(exists,
+                    arith::CmpIOp::create(b, loc, CmpIPredicate::ult, position, view.extents[d]));
       move(position, view.strides[d]);
     }
   if (Value mask = op.getMask())
     exists = both(exists, lanes.empty() ? mask : extract(loc, mask, lanes));
   if (exists)
-    b.setInsertionPointToStart(scf::IfOp::create(b, loc, exists, /*withElseRegion=*/false).thenBlock());
+    b.setInsertionPointToStart(
+        scf::IfOp::create(b, loc, exists, /*withElseRegion=*/false).thenBlock());
   body(element, lanes);
   return success();
 }
 
 /// Scratch for a tile, full of `value`.
 static Value makeScratch(OpBuilder &b, Location loc, RankedTensorType type, Value value) {
-  Value scratch = memref::AllocOp::create(b, loc, MemRefType::get(type.getShape(), type.getElementType()));
+  Value scratch =
+      memref::AllocOp::create(b, loc, MemRefType::get(type.getShape(), type.getElementType()));
   linalg::FillOp::create(b, loc, value, scratch);
   return scratch;
 }
@@ -106,19 +116,22 @@ LogicalResult KernelLowering::lowerGather(GatherOp op) {
   RankedTensorType type = op.getType();
   Value scratch = makeScratch(b, loc, type, op.getPad());
   if (failed(forEachElement(op, [&](const LoweredAccess &element, ArrayRef<Value> lanes) {
-        Value read = type.getElementType().isInteger(4) ? readNibble(loc, element.base, element.offset)
-                                                        : Value(memref::LoadOp::create(b, loc, memrefOf(loc, element)));
+        Value read = type.getElementType().isInteger(4)
+                         ? readNibble(loc, element.base, element.offset)
+                         : Value(memref::LoadOp::create(b, loc, memrefOf(loc, element)));
         memref::StoreOp::create(b, loc, read, scratch, lanes);
       })))
     return failure();
-  op.getResult().replaceAllUsesWith(bufferization::ToTensorOp::create(b, loc, type, scratch, /*restrict=*/true, /*writable=*/true));
+  op.getResult().replaceAllUsesWith(bufferization::ToTensorOp::create(
+      b, loc, type, scratch, /*restrict=*/true, /*writable=*/true));
   return success();
 }
 
 LogicalResult KernelLowering::lowerScatter(ScatterOp op) {
   Location loc = op.getLoc();
   return forEachElement(op, [&](const LoweredAccess &element, ArrayRef<Value> lanes) {
-    memref::StoreOp::create(b, loc, extract(loc, op.getValue(), lanes), memrefOf(loc, element), ValueRange());
+    memref::StoreOp::create(b, loc, extract(loc, op.getValue(), lanes), memrefOf(loc, element),
+                            ValueRange());
   });
 }
 
@@ -166,22 +179,27 @@ static LLVM::AtomicBinOp getBinOp(AtomicKind kind) {
 Value KernelLowering::updateAtomically(AtomicOp op, Value address, Value value, Value expected) {
   Location loc = op.getLoc();
   LLVM::AtomicOrdering order = getOrdering(op.getOrder());
-  LLVM::AtomicOrdering failure = op.isAcquire() ? LLVM::AtomicOrdering::acquire : LLVM::AtomicOrdering::monotonic;
+  LLVM::AtomicOrdering failure =
+      op.isAcquire() ? LLVM::AtomicOrdering::acquire : LLVM::AtomicOrdering::monotonic;
   auto compareExchange = [&](Value expected, Value value) -> Value {
     return LLVM::AtomicCmpXchgOp::create(b, loc, address, expected, value, order, failure);
   };
   if (expected)
-    return LLVM::ExtractValueOp::create(b, loc, compareExchange(expected, value), ArrayRef<int64_t>{0});
+    return LLVM::ExtractValueOp::create(b, loc, compareExchange(expected, value),
+                                        ArrayRef<int64_t>{0});
   auto type = dyn_cast<FloatType>(value.getType());
   if (!type)
     return LLVM::AtomicRMWOp::create(b, loc, getBinOp(op.getKind()), address, value, order);
 
   // Floats by comparing their bits, so that the arithmetic is that of every other operation.
-  ReduceKind kind = op.getKind() == AtomicKind::Add ? ReduceKind::Sum : op.getKind() == AtomicKind::Max ? ReduceKind::Max : ReduceKind::Min;
+  ReduceKind kind = op.getKind() == AtomicKind::Add   ? ReduceKind::Sum
+                    : op.getKind() == AtomicKind::Max ? ReduceKind::Max
+                                                      : ReduceKind::Min;
   Type bits = b.getIntegerType(type.getWidth());
-  Value first = LLVM::LoadOp::create(b, loc, bits, address, /*alignment=*/type.getWidth() / 8, /*isVolatile=*/false,
-                                     /*isNonTemporal=*/false, /*isInvariant=*/false, /*isInvariantGroup=*/false,
-                                     LLVM::AtomicOrdering::monotonic);
+  Value first = LLVM::LoadOp::create(b, loc, bits, address, /*alignment=*/type.getWidth() / 8,
+                                     /*isVolatile=*/false,
+                                     /*isNonTemporal=*/false, /*isInvariant=*/false,
+                                     /*isInvariantGroup=*/false, LLVM::AtomicOrdering::monotonic);
   auto loop = scf::WhileOp::create(b, loc, TypeRange{bits}, ValueRange{first});
   OpBuilder::InsertionGuard guard(b);
   Block *before = b.createBlock(&loop.getBefore(), {}, {bits}, {loc});
@@ -208,11 +226,14 @@ LogicalResult KernelLowering::lowerAtomic(AtomicOp op) {
   if (!op.getResult().use_empty())
     scratch = makeScratch(b, loc, type, arith::ConstantOp::create(b, loc, b.getZeroAttr(element)));
   if (failed(forEachElement(op, [&](const LoweredAccess &place, ArrayRef<Value> lanes) {
-        auto read = [&](Value value) { return !value || !tile ? value : extract(loc, value, lanes); };
+        auto read = [&](Value value) {
+          return !value || !tile ? value : extract(loc, value, lanes);
+        };
         Value value = read(op.getValue()), expected = read(op.getExpected());
         Value offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), place.offset);
         Value pointer = pointers.lookup(place.base);
-        Value address = LLVM::GEPOp::create(b, loc, pointer.getType(), element, pointer, ArrayRef<LLVM::GEPArg>{offset});
+        Value address = LLVM::GEPOp::create(b, loc, pointer.getType(), element, pointer,
+                                            ArrayRef<LLVM::GEPArg>{offset});
         Value old = updateAtomically(op, address, value, expected);
         if (scratch)
           memref::StoreOp::create(b, loc, old, scratch, lanes);
@@ -220,7 +241,8 @@ LogicalResult KernelLowering::lowerAtomic(AtomicOp op) {
     return failure();
   if (!scratch)
     return success();
-  Value result = tile ? Value(bufferization::ToTensorOp::create(b, loc, type, scratch, /*restrict=*/true, /*writable=*/true))
+  Value result = tile ? Value(bufferization::ToTensorOp::create(
+                            b, loc, type, scratch, /*restrict=*/true, /*writable=*/true))
                       : Value(memref::LoadOp::create(b, loc, scratch));
   op.getResult().replaceAllUsesWith(result);
   return success();

@@ -1,5 +1,6 @@
-// convert-tile-to-linalg, views and accesses: a load copies what exists into scratch at its place in program order, a
-// store copies what exists out of it. No element that does not exist is ever addressed.
+// convert-tile-to-linalg, views and accesses: a load copies what exists into scratch at its place
+// in program order, a store copies what exists out of it. No element that does not exist is ever
+// addressed.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -19,10 +20,13 @@ static Value andOf(OpBuilder &b, Location loc, Value x, Value y) {
   return b.createOrFold<arith::AndIOp>(loc, x, y);
 }
 
-Value KernelLowering::index(Location loc, int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
+Value KernelLowering::index(Location loc, int64_t value) {
+  return arith::ConstantIndexOp::create(b, loc, value);
+}
 
 void KernelLowering::lowerView(ViewOp op) {
-  LoweredView view{bases.lookup(op.getBase()), index(op.getLoc(), 0), {}, {}, {}, readOnly.contains(op.getBase())};
+  LoweredView view{bases.lookup(op.getBase()),     index(op.getLoc(), 0), {}, {}, {},
+                   readOnly.contains(op.getBase())};
   auto type = cast<ViewType>(op.getResult().getType());
   for (auto [extent, size] : llvm::zip(op.getExtents(), type.getShape()))
     view.extents.push_back(ShapedType::isDynamic(size) ? extent : index(op.getLoc(), size));
@@ -45,7 +49,8 @@ void KernelLowering::lowerSubview(SubviewOp op) {
     switch (op.getKind(d)) {
     case SubscriptKind::Index: {
       Value position = op.getIndices()[nextIndex++];
-      exists = andOf(b, loc, exists, b.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::ult, position, extent));
+      exists = andOf(b, loc, exists,
+                     b.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::ult, position, extent));
       advance(position, d);
       break;
     }
@@ -56,8 +61,10 @@ void KernelLowering::lowerSubview(SubviewOp op) {
     case SubscriptKind::Slice: {
       Value low = op.getLows()[nextWindow], high = op.getHighs()[nextWindow];
       ++nextWindow;
-      low = b.createOrFold<arith::MinSIOp>(loc, b.createOrFold<arith::MaxSIOp>(loc, low, zero), extent);
-      high = b.createOrFold<arith::MinSIOp>(loc, b.createOrFold<arith::MaxSIOp>(loc, high, low), extent);
+      low = b.createOrFold<arith::MinSIOp>(loc, b.createOrFold<arith::MaxSIOp>(loc, low, zero),
+                                           extent);
+      high = b.createOrFold<arith::MinSIOp>(loc, b.createOrFold<arith::MaxSIOp>(loc, high, low),
+                                            extent);
       view.extents.push_back(b.createOrFold<arith::SubIOp>(loc, high, low));
       view.strides.push_back(source.strides[d]);
       advance(low, d);
@@ -99,12 +106,15 @@ template <typename AccessOp> FailureOr<LoweredAccess> KernelLowering::lowerAcces
     Value start = op.getStarts()[d], limit = view.extents[d];
     bool inBounds = op.getInBounds()[d];
     if (Value end = op.getEnd(d)) // not below zero: its distance to a start must not wrap around
-      limit = b.createOrFold<arith::MaxSIOp>(loc, b.createOrFold<arith::MinSIOp>(loc, limit, end), zero);
+      limit = b.createOrFold<arith::MaxSIOp>(loc, b.createOrFold<arith::MinSIOp>(loc, limit, end),
+                                             zero);
     Value first = start;
     if (op.isDropped(d)) {
       if (!inBounds) {
-        access.inside = andOf(b, loc, access.inside, b.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::sge, start, zero));
-        access.inside = andOf(b, loc, access.inside, b.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::slt, start, limit));
+        access.inside = andOf(b, loc, access.inside,
+                              b.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::sge, start, zero));
+        access.inside = andOf(b, loc, access.inside,
+                              b.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::slt, start, limit));
       }
     } else {
       int64_t size = op.getSizes()[d], step = op.getSteps()[d];
@@ -112,8 +122,10 @@ template <typename AccessOp> FailureOr<LoweredAccess> KernelLowering::lowerAcces
         return op.emitOpError("expected a positive step, found ") << step;
       Value lanes = index(loc, size), stepValue = index(loc, step), low = zero, count = lanes;
       if (!inBounds) {
-        // Lanes [low, high) exist: 0 <= start + lane * step < limit. Nothing wraps into bounds, whatever the start.
-        Value before = b.createOrFold<arith::MaxSIOp>(loc, b.createOrFold<arith::SubIOp>(loc, zero, start), zero);
+        // Lanes [low, high) exist: 0 <= start + lane * step < limit. Nothing wraps into bounds,
+        // whatever the start.
+        Value before = b.createOrFold<arith::MaxSIOp>(
+            loc, b.createOrFold<arith::SubIOp>(loc, zero, start), zero);
         Value after = b.createOrFold<arith::SubIOp>(loc, limit, start);
         if (step != 1) {
           before = b.createOrFold<arith::CeilDivSIOp>(loc, before, stepValue);
@@ -121,9 +133,11 @@ template <typename AccessOp> FailureOr<LoweredAccess> KernelLowering::lowerAcces
         }
         low = b.createOrFold<arith::MinSIOp>(loc, before, lanes);
         Value high = b.createOrFold<arith::MinSIOp>(loc, after, lanes);
-        count = b.createOrFold<arith::MaxSIOp>(loc, b.createOrFold<arith::SubIOp>(loc, high, low), zero);
+        count = b.createOrFold<arith::MaxSIOp>(loc, b.createOrFold<arith::SubIOp>(loc, high, low),
+                                               zero);
         access.clipped = true;
-        first = b.createOrFold<arith::AddIOp>(loc, start, b.createOrFold<arith::MulIOp>(loc, low, stepValue));
+        first = b.createOrFold<arith::AddIOp>(loc, start,
+                                              b.createOrFold<arith::MulIOp>(loc, low, stepValue));
       }
       access.size.push_back(size);
       access.low.push_back(low);
@@ -145,15 +159,18 @@ template FailureOr<LoweredAccess> KernelLowering::lowerAccess(GatherOp);
 template FailureOr<LoweredAccess> KernelLowering::lowerAccess(ScatterOp);
 template FailureOr<LoweredAccess> KernelLowering::lowerAccess(AtomicOp);
 
-static Value reinterpret(OpBuilder &b, Location loc, const LoweredAccess &access, ArrayRef<OpFoldResult> sizes) {
+static Value reinterpret(OpBuilder &b, Location loc, const LoweredAccess &access,
+                         ArrayRef<OpFoldResult> sizes) {
   SmallVector<OpFoldResult> strides;
   for (Value stride : access.stride)
     strides.push_back(getAsOpFoldResult(stride));
   auto [staticSizes, dynamicSizes] = decomposeMixedValues(sizes);
   auto [staticStrides, dynamicStrides] = decomposeMixedValues(strides);
   auto layout = StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, staticStrides);
-  auto type = MemRefType::get(staticSizes, cast<MemRefType>(access.base.getType()).getElementType(), layout);
-  return memref::ReinterpretCastOp::create(b, loc, type, access.base, OpFoldResult(access.offset), sizes, strides);
+  auto type = MemRefType::get(staticSizes, cast<MemRefType>(access.base.getType()).getElementType(),
+                              layout);
+  return memref::ReinterpretCastOp::create(b, loc, type, access.base, OpFoldResult(access.offset),
+                                           sizes, strides);
 }
 
 /// The lanes that exist, as memory: rank and order as in the tile.
@@ -164,7 +181,8 @@ Value KernelLowering::memrefOf(Location loc, const LoweredAccess &access) {
   return reinterpret(b, loc, access, sizes);
 }
 
-/// All lanes as memory, for where all of them exist. Only the last dimension's stride is in the type.
+/// All lanes as memory, for where all of them exist. Only the last dimension's stride is in the
+/// type.
 Value KernelLowering::wholeMemrefOf(Location loc, const LoweredAccess &access) {
   SmallVector<OpFoldResult> sizes;
   for (int64_t size : access.size)
@@ -194,7 +212,8 @@ void KernelLowering::copyLanes(Location loc, const LoweredAccess &access, Value 
   Value target = scratch;
   if (access.clipped) {
     SmallVector<OpFoldResult> ones(access.size.size(), b.getIndexAttr(1));
-    target = memref::SubViewOp::create(b, loc, scratch, foldAll(access.low), foldAll(access.count), ones);
+    target = memref::SubViewOp::create(b, loc, scratch, foldAll(access.low), foldAll(access.count),
+                                       ones);
   }
   linalg::CopyOp::create(b, loc, memrefOf(loc, access), target);
 }
@@ -215,14 +234,17 @@ Value KernelLowering::readCopy(Location loc, const LoweredAccess &access, Value 
 /// The i4 at `position` of the bytes at `base`: the low half of a byte comes first.
 Value KernelLowering::readNibble(Location loc, Value base, Value position) {
   Value one = index(loc, 1), at = b.createOrFold<arith::ShRSIOp>(loc, position, one);
-  auto type = MemRefType::get({}, b.getI8Type(), StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {}));
-  Value place = memref::ReinterpretCastOp::create(b, loc, type, base, OpFoldResult(at), ArrayRef<OpFoldResult>{},
-                                                  ArrayRef<OpFoldResult>{});
+  auto type = MemRefType::get({}, b.getI8Type(),
+                              StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {}));
+  Value place = memref::ReinterpretCastOp::create(
+      b, loc, type, base, OpFoldResult(at), ArrayRef<OpFoldResult>{}, ArrayRef<OpFoldResult>{});
   Value byte = memref::LoadOp::create(b, loc, place);
   Value half = b.createOrFold<arith::AndIOp>(loc, position, one);
-  Value shift = b.createOrFold<arith::ShLIOp>(loc, b.createOrFold<arith::IndexCastOp>(loc, b.getI8Type(), half),
-                                              arith::ConstantIntOp::create(b, loc, 2, 8));
-  return arith::TruncIOp::create(b, loc, b.getIntegerType(4), arith::ShRUIOp::create(b, loc, byte, shift));
+  Value shift = b.createOrFold<arith::ShLIOp>(
+      loc, b.createOrFold<arith::IndexCastOp>(loc, b.getI8Type(), half),
+      arith::ConstantIntOp::create(b, loc, 2, 8));
+  return arith::TruncIOp::create(b, loc, b.getIntegerType(4),
+                                 arith::ShRUIOp::create(b, loc, byte, shift));
 }
 
 /// As readCopy, of a tensor in which two elements share a byte.
@@ -242,7 +264,8 @@ Value KernelLowering::readNibbles(Location loc, const LoweredAccess &access, Val
     b.setInsertionPointToStart(loop.getBody());
     Value lane = loop.getInductionVar();
     lanes.push_back(b.createOrFold<arith::AddIOp>(loc, low, lane));
-    position = b.createOrFold<arith::AddIOp>(loc, position, b.createOrFold<arith::MulIOp>(loc, lane, stride));
+    position = b.createOrFold<arith::AddIOp>(loc, position,
+                                             b.createOrFold<arith::MulIOp>(loc, lane, stride));
   }
   memref::StoreOp::create(b, loc, readNibble(loc, access.base, position), scratch, lanes);
   return scratch;
@@ -302,12 +325,15 @@ LogicalResult KernelLowering::lowerLoad(LoadOp op) {
     return success();
   }
 
-  // What nothing writes during the launch need not be copied where all of it exists, unless its rows are scattered.
+  // What nothing writes during the launch need not be copied where all of it exists, unless its
+  // rows are scattered.
   bool inPlace = access->readOnly && isConstantIntValue(access->stride.back(), 1) && !nibbles;
   Value source = nibbles   ? readNibbles(loc, *access, op.getPad())
-                 : inPlace ? readInPlace(loc, *access, op.getPad()) : readCopy(loc, *access, op.getPad());
+                 : inPlace ? readInPlace(loc, *access, op.getPad())
+                           : readCopy(loc, *access, op.getPad());
   auto type = cast<RankedTensorType>(op.getResult().getType());
-  Value tile = bufferization::ToTensorOp::create(b, loc, type, source, /*restrict=*/true, /*writable=*/!inPlace);
+  Value tile = bufferization::ToTensorOp::create(b, loc, type, source, /*restrict=*/true,
+                                                 /*writable=*/!inPlace);
   if (Value mask = op.getMask())
     tile = arith::SelectOp::create(b, loc, mask, tile, splat(loc, op.getPad(), type));
   op.getResult().replaceAllUsesWith(tile);
@@ -333,9 +359,11 @@ LogicalResult KernelLowering::lowerStore(StoreOp op) {
     Value source = op.getValue();
     if (access->clipped) {
       SmallVector<OpFoldResult> ones(access->size.size(), b.getIndexAttr(1));
-      source = tensor::ExtractSliceOp::create(b, loc, source, foldAll(access->low), foldAll(access->count), ones);
+      source = tensor::ExtractSliceOp::create(b, loc, source, foldAll(access->low),
+                                              foldAll(access->count), ones);
     }
-    bufferization::MaterializeInDestinationOp::create(b, loc, Type(), source, memrefOf(loc, *access),
+    bufferization::MaterializeInDestinationOp::create(b, loc, Type(), source,
+                                                      memrefOf(loc, *access),
                                                       /*restrict=*/true, /*writable=*/true);
     return success();
   }
@@ -365,19 +393,24 @@ LogicalResult KernelLowering::lowerInside(InsideOp op) {
   if (failed(access))
     return failure();
   if (access->size.empty()) {
-    Value inside = access->inside ? access->inside : arith::ConstantIntOp::create(b, loc, 1, 1).getResult();
+    Value inside =
+        access->inside ? access->inside : arith::ConstantIntOp::create(b, loc, 1, 1).getResult();
     op.getResult().replaceAllUsesWith(inside);
     return success();
   }
   // No dimension may be skipped: one that is empty empties the tile.
-  Value tile = generate(loc, cast<RankedTensorType>(op.getResult().getType()), [&](OpBuilder &b, ArrayRef<Value> lane) {
-    Value inside;
-    for (auto [position, low, count] : llvm::zip(lane, access->low, access->count)) {
-      Value distance = b.createOrFold<arith::SubIOp>(loc, position, low);
-      inside = andOf(b, loc, inside, arith::CmpIOp::create(b, loc, CmpIPredicate::ult, distance, count));
-    }
-    return inside;
-  });
+  Value tile =
+      generate(loc, cast<RankedTensorType>(op.getResult().getType()),
+               [&](OpBuilder &b, ArrayRef<Value> lane) {
+                 Value inside;
+                 for (auto [position, low, count] : llvm::zip(lane, access->low, access->count)) {
+                   Value distance = b.createOrFold<arith::SubIOp>(loc, position, low);
+                   inside =
+                       andOf(b, loc, inside,
+                             arith::CmpIOp::create(b, loc, CmpIPredicate::ult, distance, count));
+                 }
+                 return inside;
+               });
   op.getResult().replaceAllUsesWith(tile);
   return success();
 }

@@ -1,5 +1,5 @@
-// convert-tile-to-linalg, along an axis: scans as loops that update a tile in place, reductions by a function as loops over
-// scalars, take as reads at computed positions.
+// convert-tile-to-linalg, along an axis: scans as loops that update a tile in place, reductions by
+// a function as loops over scalars, take as reads at computed positions.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -19,38 +19,42 @@ SmallVector<Value> KernelLowering::lowerScan(ScanOp op) {
   SmallVector<Value> position(rank);
 
   // One loop for each dimension, around the update of one element by its neighbour along the axis.
-  std::function<SmallVector<Value>(OpBuilder &, int64_t, ValueRange)> nest = [&](OpBuilder &b, int64_t dim, ValueRange carried) {
-    if (dim == rank) {
-      SmallVector<Value> neighbour(position), here(position);
-      if (op.getReverse()) {
-        Value last = arith::ConstantIndexOp::create(b, loc, type.getDimSize(axis) - 1);
-        here[axis] = arith::SubIOp::create(b, loc, last, position[axis]);
-        neighbour[axis] = arith::AddIOp::create(b, loc, here[axis], one);
-      } else {
-        neighbour[axis] = arith::SubIOp::create(b, loc, position[axis], one);
-      }
-      IRMapping mapping;
-      for (unsigned i = 0; i < tiles; ++i) {
-        Value done = tensor::ExtractOp::create(b, loc, carried[i], neighbour);
-        Value next = tensor::ExtractOp::create(b, loc, carried[i], here);
-        mapping.map(combiner.getArgument(i), op.getReverse() ? next : done);
-        mapping.map(combiner.getArgument(tiles + i), op.getReverse() ? done : next);
-      }
-      for (Operation &inner : combiner.without_terminator())
-        b.clone(inner, mapping);
-      SmallVector<Value> results;
-      for (auto [i, value] : llvm::enumerate(combiner.getTerminator()->getOperands()))
-        results.push_back(tensor::InsertOp::create(b, loc, mapping.lookupOrDefault(value), carried[i], here));
-      return results;
-    }
-    Value end = dim == axis ? extent : Value(arith::ConstantIndexOp::create(b, loc, type.getDimSize(dim)));
-    auto loop = scf::ForOp::create(b, loc, dim == axis ? one : zero, end, one, carried,
-                                   [&](OpBuilder &b, Location loc, Value at, ValueRange inner) {
-                                     position[dim] = at;
-                                     scf::YieldOp::create(b, loc, nest(b, dim + 1, inner));
-                                   });
-    return SmallVector<Value>(loop.getResults());
-  };
+  std::function<SmallVector<Value>(OpBuilder &, int64_t, ValueRange)> nest =
+      [&](OpBuilder &b, int64_t dim, ValueRange carried) {
+        if (dim == rank) {
+          SmallVector<Value> neighbour(position), here(position);
+          if (op.getReverse()) {
+            Value last = arith::ConstantIndexOp::create(b, loc, type.getDimSize(axis) - 1);
+            here[axis] = arith::SubIOp::create(b, loc, last, position[axis]);
+            neighbour[axis] = arith::AddIOp::create(b, loc, here[axis], one);
+          } else {
+            neighbour[axis] = arith::SubIOp::create(b, loc, position[axis], one);
+          }
+          IRMapping mapping;
+          for (unsigned i = 0; i < tiles; ++i) {
+            Value done = tensor::ExtractOp::create(b, loc, carried[i], neighbour);
+            Value next = tensor::ExtractOp::create(b, loc, carried[i], here);
+            mapping.map(combiner.getArgument(i), op.getReverse() ? next : done);
+            mapping.map(combiner.getArgument(tiles + i), op.getReverse() ? done : next);
+          }
+          for (Operation &inner : combiner.without_terminator())
+            b.clone(inner, mapping);
+          SmallVector<Value> results;
+          for (auto [i, value] : llvm::enumerate(combiner.getTerminator()->getOperands()))
+            results.push_back(
+                tensor::InsertOp::create(b, loc, mapping.lookupOrDefault(value), carried[i], here));
+          return results;
+        }
+        Value end = dim == axis
+                        ? extent
+                        : Value(arith::ConstantIndexOp::create(b, loc, type.getDimSize(dim)));
+        auto loop = scf::ForOp::create(b, loc, dim == axis ? one : zero, end, one, carried,
+                                       [&](OpBuilder &b, Location loc, Value at, ValueRange inner) {
+                                         position[dim] = at;
+                                         scf::YieldOp::create(b, loc, nest(b, dim + 1, inner));
+                                       });
+        return SmallVector<Value>(loop.getResults());
+      };
   return nest(b, 0, op.getSources());
 }
 
@@ -72,39 +76,45 @@ SmallVector<Value> KernelLowering::lowerReduceBy(ReduceByOp op) {
   };
   /// What one line along the axis comes to: scalars carried by a loop.
   auto reduceLine = [&](OpBuilder &b) {
-    auto loop = scf::ForOp::create(b, loc, one, extent, one, readAt(b, zero), [&](OpBuilder &b, Location loc, Value at, ValueRange left) {
-      IRMapping mapping;
-      for (auto [i, value] : llvm::enumerate(llvm::concat<const Value>(SmallVector<Value>(left), readAt(b, at))))
-        mapping.map(combiner.getArgument(i), value);
-      for (Operation &inner : combiner.without_terminator())
-        b.clone(inner, mapping);
-      scf::YieldOp::create(b, loc, llvm::map_to_vector(combiner.getTerminator()->getOperands(), [&](Value value) {
-                             return mapping.lookupOrDefault(value);
-                           }));
-    });
+    auto loop = scf::ForOp::create(
+        b, loc, one, extent, one, readAt(b, zero),
+        [&](OpBuilder &b, Location loc, Value at, ValueRange left) {
+          IRMapping mapping;
+          for (auto [i, value] :
+               llvm::enumerate(llvm::concat<const Value>(SmallVector<Value>(left), readAt(b, at))))
+            mapping.map(combiner.getArgument(i), value);
+          for (Operation &inner : combiner.without_terminator())
+            b.clone(inner, mapping);
+          scf::YieldOp::create(
+              b, loc,
+              llvm::map_to_vector(combiner.getTerminator()->getOperands(),
+                                  [&](Value value) { return mapping.lookupOrDefault(value); }));
+        });
     return SmallVector<Value>(loop.getResults());
   };
   if (rank == 1)
     return reduceLine(b);
 
   // One loop for each dimension that is kept.
-  std::function<SmallVector<Value>(OpBuilder &, int64_t, ValueRange)> nest = [&](OpBuilder &b, int64_t dim, ValueRange carried) {
-    if (dim == axis)
-      return nest(b, dim + 1, carried);
-    if (dim == rank) {
-      SmallVector<Value> results, here(position);
-      here.erase(here.begin() + axis);
-      for (auto [i, value] : llvm::enumerate(reduceLine(b)))
-        results.push_back(tensor::InsertOp::create(b, loc, value, carried[i], here));
-      return results;
-    }
-    Value end = arith::ConstantIndexOp::create(b, loc, type.getDimSize(dim));
-    auto loop = scf::ForOp::create(b, loc, zero, end, one, carried, [&](OpBuilder &b, Location loc, Value at, ValueRange inner) {
-      position[dim] = at;
-      scf::YieldOp::create(b, loc, nest(b, dim + 1, inner));
-    });
-    return SmallVector<Value>(loop.getResults());
-  };
+  std::function<SmallVector<Value>(OpBuilder &, int64_t, ValueRange)> nest =
+      [&](OpBuilder &b, int64_t dim, ValueRange carried) {
+        if (dim == axis)
+          return nest(b, dim + 1, carried);
+        if (dim == rank) {
+          SmallVector<Value> results, here(position);
+          here.erase(here.begin() + axis);
+          for (auto [i, value] : llvm::enumerate(reduceLine(b)))
+            results.push_back(tensor::InsertOp::create(b, loc, value, carried[i], here));
+          return results;
+        }
+        Value end = arith::ConstantIndexOp::create(b, loc, type.getDimSize(dim));
+        auto loop = scf::ForOp::create(b, loc, zero, end, one, carried,
+                                       [&](OpBuilder &b, Location loc, Value at, ValueRange inner) {
+                                         position[dim] = at;
+                                         scf::YieldOp::create(b, loc, nest(b, dim + 1, inner));
+                                       });
+        return SmallVector<Value>(loop.getResults());
+      };
   SmallVector<Value> empty;
   for (unsigned i = 0; i < tiles; ++i) {
     auto result = cast<RankedTensorType>(op.getResult(i).getType());
@@ -131,7 +141,9 @@ Value KernelLowering::lowerTake(TakeOp op) {
   int64_t added = result.getRank() - (source.getRank() - 1);
   return generate(loc, result, [&](OpBuilder &b, ArrayRef<Value> position) -> Value {
     SmallVector<Value> from(position.take_front(axis));
-    from.push_back(scalarPosition ? at : clamped(b, tensor::ExtractOp::create(b, loc, op.getPosition(), position)));
+    from.push_back(scalarPosition
+                       ? at
+                       : clamped(b, tensor::ExtractOp::create(b, loc, op.getPosition(), position)));
     llvm::append_range(from, position.drop_front(axis + added));
     return tensor::ExtractOp::create(b, loc, op.getSource(), from);
   });

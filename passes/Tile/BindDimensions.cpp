@@ -1,4 +1,5 @@
-// tile-bind-dimensions: makes named dimensions constants, so that a kernel is compiled for those sizes alone.
+// tile-bind-dimensions: makes named dimensions constants, so that a kernel is compiled for those
+// sizes alone.
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/Passes.h"
@@ -14,12 +15,14 @@ namespace tile {
 using Bindings = llvm::MapVector<StringRef, int64_t>;
 
 /// Reads "NAME=number" options; an error at `where` for anything else.
-static LogicalResult parseBindings(Location where, ArrayRef<std::string> options, Bindings &bindings) {
+static LogicalResult parseBindings(Location where, ArrayRef<std::string> options,
+                                   Bindings &bindings) {
   for (StringRef option : options) {
     auto [name, number] = option.split('=');
     int64_t value;
     if (name.empty() || number.getAsInteger(10, value))
-      return emitError(where) << "expected NAME=number for a dimension to bind, found '" << option << "'";
+      return emitError(where) << "expected NAME=number for a dimension to bind, found '" << option
+                              << "'";
     if (!bindings.insert({name, value}).second)
       return emitError(where) << "dimension '" << name << "' is bound twice";
   }
@@ -29,16 +32,18 @@ static LogicalResult parseBindings(Location where, ArrayRef<std::string> options
 /// Whether `value` keeps the contract of `dim`; an error at the kernel if not.
 static LogicalResult checkContract(KernelOp kernel, DimAttr dim, int64_t value) {
   if (value < dim.getMin() || value > dim.getMax())
-    return kernel.emitOpError() << "expects dimension '" << dim.getName() << "' in " << dim.getMin() << "..=" << dim.getMax()
-                                << ", found it bound to " << value;
+    return kernel.emitOpError() << "expects dimension '" << dim.getName() << "' in " << dim.getMin()
+                                << "..=" << dim.getMax() << ", found it bound to " << value;
   if (dim.getMultipleOf() > 0 && value % dim.getMultipleOf() != 0)
-    return kernel.emitOpError() << "expects dimension '" << dim.getName() << "' to be a multiple of " << dim.getMultipleOf()
+    return kernel.emitOpError() << "expects dimension '" << dim.getName()
+                                << "' to be a multiple of " << dim.getMultipleOf()
                                 << ", found it bound to " << value;
   return success();
 }
 
 /// Binds those dimensions of the kernel that `bindings` names, and notes their names in `found`.
-static LogicalResult bindKernel(KernelOp kernel, const Bindings &bindings, llvm::StringSet<> &found) {
+static LogicalResult bindKernel(KernelOp kernel, const Bindings &bindings,
+                                llvm::StringSet<> &found) {
   SmallVector<Attribute> free;
   for (Attribute attr : kernel.getDims()) {
     auto dim = cast<DimAttr>(attr);
@@ -56,7 +61,8 @@ static LogicalResult bindKernel(KernelOp kernel, const Bindings &bindings, llvm:
     if (binding == bindings.end())
       return;
     OpBuilder builder(op);
-    op.replaceAllUsesWith(arith::ConstantIndexOp::create(builder, op.getLoc(), binding->second).getResult());
+    op.replaceAllUsesWith(
+        arith::ConstantIndexOp::create(builder, op.getLoc(), binding->second).getResult());
     op.erase();
   });
   kernel.setDimsAttr(ArrayAttr::get(kernel.getContext(), free));

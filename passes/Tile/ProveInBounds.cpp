@@ -1,4 +1,5 @@
-// tile-prove-in-bounds: marks the dimensions of accesses whose every position exists, so that they need no mask.
+// tile-prove-in-bounds: marks the dimensions of accesses whose every position exists, so that they
+// need no mask.
 #include "dialect/Tile/TileDialect.h"
 #include "passes/Analysis/Divisibility.h"
 #include "passes/Analysis/IndexBounds.h"
@@ -10,7 +11,8 @@ namespace tile {
 #define GEN_PASS_DEF_PROVEINBOUNDS
 #include "passes/Passes.h.inc"
 
-/// The dimension of which a multiple of the access's size would prove dimension `dim` in bounds; empty if none would.
+/// The dimension of which a multiple of the access's size would prove dimension `dim` in bounds;
+/// empty if none would.
 template <typename Access>
 static StringRef helpfulContract(Access access, unsigned dim, IndexBounds &bounds) {
   int64_t size = access.getSizes()[dim];
@@ -28,23 +30,24 @@ static StringRef helpfulContract(Access access, unsigned dim, IndexBounds &bound
   return helpful;
 }
 
-template <typename Access>
-static void remark(Access access, unsigned dim, IndexBounds &bounds) {
-  auto diagnostic = access->emitRemark() << "masked access: dimension " << dim << " of the view may be clipped";
+template <typename Access> static void remark(Access access, unsigned dim, IndexBounds &bounds) {
+  auto diagnostic = access->emitRemark()
+                    << "masked access: dimension " << dim << " of the view may be clipped";
   if (StringRef name = helpfulContract(access, dim, bounds); !name.empty())
-    diagnostic << "; '" << name << " % " << access.getSizes()[dim] << " == 0' would remove the mask";
+    diagnostic << "; '" << name << " % " << access.getSizes()[dim]
+               << " == 0' would remove the mask";
   diagnostic << " [R0301]";
 }
 
 /// Sets in_bounds where it can be proven; whether anything is left to mask goes to the remarks.
-template <typename Access>
-static void prove(Access access, IndexBounds &bounds, bool remarks) {
+template <typename Access> static void prove(Access access, IndexBounds &bounds, bool remarks) {
   SmallVector<bool> proven(access.getInBounds());
   for (unsigned dim = 0; dim < proven.size(); ++dim) {
     if (access.isIndexed(dim)) // positions of the run
       continue;
     proven[dim] = proven[dim] || bounds.isInBounds(access, dim);
-    if (!proven[dim] && remarks && !access.isDropped(dim)) // a single position costs one comparison, not a mask
+    if (!proven[dim] && remarks &&
+        !access.isDropped(dim)) // a single position costs one comparison, not a mask
       remark(access, dim, bounds);
   }
   access.setInBounds(proven);

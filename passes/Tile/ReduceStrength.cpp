@@ -1,4 +1,5 @@
-// tile-reduce-strength: cheaper float arithmetic where one operand is the same along a row, as far as fp(...) permits.
+// tile-reduce-strength: cheaper float arithmetic where one operand is the same along a row, as far
+// as fp(...) permits.
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -13,7 +14,8 @@ namespace tile {
 #define GEN_PASS_DEF_REDUCESTRENGTH
 #include "passes/Passes.h.inc"
 
-/// What a tile repeats: the scalar of a splat, the smaller tile of a broadcast. Null if it repeats nothing.
+/// What a tile repeats: the scalar of a splat, the smaller tile of a broadcast. Null if it repeats
+/// nothing.
 static Value getRepeated(Value tile) {
   if (auto splat = tile.getDefiningOp<tensor::SplatOp>())
     return splat.getInput();
@@ -40,7 +42,8 @@ static Value constantLike(OpBuilder &b, Location loc, Type type, const llvm::APF
 static Value constantLike(OpBuilder &b, Location loc, Type type, double number) {
   llvm::APFloat exact(number);
   bool inexact;
-  exact.convert(cast<FloatType>(getElementTypeOrSelf(type)).getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &inexact);
+  exact.convert(cast<FloatType>(getElementTypeOrSelf(type)).getFloatSemantics(),
+                llvm::APFloat::rmNearestTiesToEven, &inexact);
   return constantLike(b, loc, type, exact);
 }
 
@@ -49,7 +52,8 @@ static LogicalResult shareReciprocal(arith::DivFOp op, PatternRewriter &rewriter
   using Flags = arith::FastMathFlags;
   Value divisor = getRepeated(op.getRhs());
   Type element = getElementTypeOrSelf(op.getType());
-  if (!divisor || !bitEnumContainsAll(op.getFastmath(), Flags::arcp) || !(element.isF32() || element.isF64()))
+  if (!divisor || !bitEnumContainsAll(op.getFastmath(), Flags::arcp) ||
+      !(element.isF32() || element.isF64()))
     return failure();
   Location loc = op.getLoc();
   Value one = constantLike(rewriter, loc, divisor.getType(), 1.0);
@@ -59,7 +63,8 @@ static LogicalResult shareReciprocal(arith::DivFOp op, PatternRewriter &rewriter
   return success();
 }
 
-/// exp(x - t) with t the same along a row: exp2(x log2(e) - t log2(e)), where the first product and the difference fuse.
+/// exp(x - t) with t the same along a row: exp2(x log2(e) - t log2(e)), where the first product and
+/// the difference fuse.
 static LogicalResult foldScaleOfExp(mlir::math::ExpOp op, PatternRewriter &rewriter) {
   using Flags = arith::FastMathFlags;
   auto difference = op.getOperand().getDefiningOp<arith::SubFOp>();
@@ -73,17 +78,22 @@ static LogicalResult foldScaleOfExp(mlir::math::ExpOp op, PatternRewriter &rewri
   Location loc = op.getLoc();
   constexpr double log2e = 1.4426950408889634;
   const llvm::fltSemantics &format = llvm::APFloat::IEEEsingle();
-  // A finite shift stays finite: lowest(f32) is what running maxima start from, and then -inf minus it is -inf. The lower
-  // bound also keeps the factor from being taken out of the difference again.
+  // A finite shift stays finite: lowest(f32) is what running maxima start from, and then -inf minus
+  // it is -inf. The lower bound also keeps the factor from being taken out of the difference again.
   Type small = shift.getType();
-  Value product = arith::MulFOp::create(rewriter, loc, shift, constantLike(rewriter, loc, small, log2e));
-  Value lowest = constantLike(rewriter, loc, small, llvm::APFloat::getLargest(format, /*Negative=*/true));
+  Value product =
+      arith::MulFOp::create(rewriter, loc, shift, constantLike(rewriter, loc, small, log2e));
+  Value lowest =
+      constantLike(rewriter, loc, small, llvm::APFloat::getLargest(format, /*Negative=*/true));
   Value finite = arith::MaximumFOp::create(rewriter, loc, product, lowest);
-  Value infinity = constantLike(rewriter, loc, small, llvm::APFloat::getInf(format, /*Negative=*/true));
-  Value isInfinite = arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OEQ, shift, infinity);
+  Value infinity =
+      constantLike(rewriter, loc, small, llvm::APFloat::getInf(format, /*Negative=*/true));
+  Value isInfinite =
+      arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OEQ, shift, infinity);
   Value bounded = arith::SelectOp::create(rewriter, loc, isInfinite, shift, finite);
   Value repeated = repeatLike(rewriter, loc, difference.getRhs(), bounded);
-  Value scaled = arith::MulFOp::create(rewriter, loc, difference.getLhs(), constantLike(rewriter, loc, type, log2e), Flags::contract);
+  Value scaled = arith::MulFOp::create(rewriter, loc, difference.getLhs(),
+                                       constantLike(rewriter, loc, type, log2e), Flags::contract);
   Value exponent = arith::SubFOp::create(rewriter, loc, scaled, repeated, Flags::contract);
   rewriter.replaceOpWithNewOp<mlir::math::Exp2Op>(op, exponent, op.getFastmathAttr());
   return success();

@@ -55,7 +55,8 @@ static LogicalResult mergePermutes(PermuteOp op, PatternRewriter &rewriter) {
   if (identity)
     rewriter.replaceOp(op, inner.getSource());
   else
-    rewriter.replaceOpWithNewOp<PermuteOp>(op, op.getType(), inner.getSource(), rewriter.getDenseI64ArrayAttr(composed));
+    rewriter.replaceOpWithNewOp<PermuteOp>(op, op.getType(), inner.getSource(),
+                                           rewriter.getDenseI64ArrayAttr(composed));
   return success();
 }
 
@@ -80,8 +81,7 @@ static LogicalResult mergeBroadcasts(BroadcastOp op, PatternRewriter &rewriter) 
 }
 
 /// Moving equal elements about gives a splat of another shape.
-template <typename Op>
-static LogicalResult moveSplat(Op op, PatternRewriter &rewriter) {
+template <typename Op> static LogicalResult moveSplat(Op op, PatternRewriter &rewriter) {
   Value scalar = splatOf(op.getSource());
   if (!scalar)
     return failure();
@@ -99,8 +99,7 @@ static LogicalResult foldInside(InsideOp op, PatternRewriter &rewriter) {
 }
 
 /// A load that nothing passes is padding; a mask that passes everything is none.
-template <typename Op>
-static LogicalResult simplifyLoad(Op op, PatternRewriter &rewriter) {
+template <typename Op> static LogicalResult simplifyLoad(Op op, PatternRewriter &rewriter) {
   std::optional<bool> mask = constantBool(op.getMask());
   if (!mask)
     return failure();
@@ -111,8 +110,7 @@ static LogicalResult simplifyLoad(Op op, PatternRewriter &rewriter) {
   return success();
 }
 
-template <typename Op>
-static LogicalResult simplifyStore(Op op, PatternRewriter &rewriter) {
+template <typename Op> static LogicalResult simplifyStore(Op op, PatternRewriter &rewriter) {
   std::optional<bool> mask = constantBool(op.getMask());
   if (!mask)
     return failure();
@@ -126,13 +124,15 @@ static LogicalResult simplifyStore(Op op, PatternRewriter &rewriter) {
 /// An atomic that touches nothing gives zeros.
 static LogicalResult simplifyAtomic(AtomicOp op, PatternRewriter &rewriter) {
   std::optional<bool> mask = constantBool(op.getMask());
-  if (!mask || (!*mask && op.getOrder() != MemoryOrder::Relaxed)) // one that orders stays: it still does
+  if (!mask ||
+      (!*mask && op.getOrder() != MemoryOrder::Relaxed)) // one that orders stays: it still does
     return failure();
   if (*mask) {
     rewriter.modifyOpInPlace(op, [&] { op.getMaskMutable().clear(); });
     return success();
   }
-  Value zero = arith::ConstantOp::create(rewriter, op.getLoc(), rewriter.getZeroAttr(getElementTypeOrSelf(op.getType())));
+  Value zero = arith::ConstantOp::create(rewriter, op.getLoc(),
+                                         rewriter.getZeroAttr(getElementTypeOrSelf(op.getType())));
   rewriter.replaceOp(op, fill(rewriter, op.getLoc(), op.getType(), zero));
   return success();
 }

@@ -1,4 +1,5 @@
-// tile-gpu-allocate-shared: finds a place in shared memory for everything that needs one, by lifetime.
+// tile-gpu-allocate-shared: finds a place in shared memory for everything that needs one, by
+// lifetime.
 #include "passes/Passes.h"
 #include "passes/TileGPU/SharedMemory.h"
 
@@ -17,8 +18,8 @@ using namespace tile::gpu;
 
 namespace {
 
-/// An operation's shared memory and when it is needed: from operation number `start` to `end`, both included, in the
-/// order of the program's text.
+/// An operation's shared memory and when it is needed: from operation number `start` to `end`, both
+/// included, in the order of the program's text.
 struct Request {
   Operation *op;
   SharedNeed need;
@@ -30,13 +31,15 @@ struct Request {
 
 } // namespace
 
-/// Collects the last operation at which `memory` may be read: uses in loops below the definition count to the loop's
-/// end.
-static LogicalResult extendOverUses(Value memory, Block *home, const DenseMap<Operation *, unsigned> &lastInside,
+/// Collects the last operation at which `memory` may be read: uses in loops below the definition
+/// count to the loop's end.
+static LogicalResult extendOverUses(Value memory, Block *home,
+                                    const DenseMap<Operation *, unsigned> &lastInside,
                                     unsigned &end) {
   for (Operation *user : memory.getUsers()) {
     if (user->hasTrait<OpTrait::IsTerminator>() || user->getNumRegions())
-      return user->emitOpError("takes a tile of shared memory through control flow, which is not supported");
+      return user->emitOpError(
+          "takes a tile of shared memory through control flow, which is not supported");
     Operation *inHome = getCompletion(user, home);
     end = std::max(end, lastInside.lookup(inHome));
     if (auto permute = dyn_cast<MemDescPermuteOp>(user))
@@ -48,7 +51,8 @@ static LogicalResult extendOverUses(Value memory, Block *home, const DenseMap<Op
 
 /// Every operation of the kernel that needs shared memory, with its lifetime.
 static FailureOr<SmallVector<Request>> collectRequests(KernelOp kernel) {
-  DenseMap<Operation *, unsigned> first, lastInside; // numbers of an operation and of the last one nested in it
+  DenseMap<Operation *, unsigned> first,
+      lastInside; // numbers of an operation and of the last one nested in it
   unsigned count = 0;
   kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { first[op] = count++; });
   kernel.getBody().walk<WalkOrder::PostOrder>([&](Operation *op) {
@@ -100,11 +104,13 @@ static int64_t place(MutableArrayRef<Request> requests) {
         continue;
       if (offset + request->need.bytes <= other->offset)
         break;
-      offset = std::max<int64_t>(offset, llvm::alignTo(other->offset + other->need.bytes, request->need.alignment));
+      offset = std::max<int64_t>(
+          offset, llvm::alignTo(other->offset + other->need.bytes, request->need.alignment));
     }
     request->offset = offset;
     total = std::max(total, offset + request->need.bytes);
-    placed.insert(llvm::upper_bound(placed, request, [](Request *a, Request *b) { return a->offset < b->offset; }),
+    placed.insert(llvm::upper_bound(placed, request,
+                                    [](Request *a, Request *b) { return a->offset < b->offset; }),
                   request);
   }
   return total;
@@ -113,9 +119,11 @@ static int64_t place(MutableArrayRef<Request> requests) {
 /// Scratch of at most this many bytes is a reduction's few words.
 static constexpr int64_t smallScratch = 512;
 
-/// Gives each small scratch bytes of its own for the whole kernel, so that one reduction need not wait, at a barrier more,
-/// until the block is done with the one before. Returns the bytes taken in all, or nothing if that is too much.
-static std::optional<int64_t> placeApart(SmallVector<Request> requests, int64_t limit, SmallVector<int64_t> &offsets) {
+/// Gives each small scratch bytes of its own for the whole kernel, so that one reduction need not
+/// wait, at a barrier more, until the block is done with the one before. Returns the bytes taken in
+/// all, or nothing if that is too much.
+static std::optional<int64_t> placeApart(SmallVector<Request> requests, int64_t limit,
+                                         SmallVector<int64_t> &offsets) {
   int64_t small = 0;
   for (Request &request : requests)
     if (request.need.use == SharedUse::ScratchBlock && request.need.bytes <= smallScratch) {
@@ -131,13 +139,15 @@ static std::optional<int64_t> placeApart(SmallVector<Request> requests, int64_t 
   return total;
 }
 
-/// What a request holds, for a message: the shape and element type of its tile; null for a ring, which holds several.
+/// What a request holds, for a message: the shape and element type of its tile; null for a ring,
+/// which holds several.
 static RankedTensorType getTile(Operation *op) {
-  return op->getNumOperands() ? dyn_cast<RankedTensorType>(op->getOperand(0).getType()) : RankedTensorType();
+  return op->getNumOperands() ? dyn_cast<RankedTensorType>(op->getOperand(0).getType())
+                              : RankedTensorType();
 }
 
-static LogicalResult reportTooLarge(KernelOp kernel, MutableArrayRef<Request> requests, int64_t total, int64_t limit,
-                                    StringRef target) {
+static LogicalResult reportTooLarge(KernelOp kernel, MutableArrayRef<Request> requests,
+                                    int64_t total, int64_t limit, StringRef target) {
   auto error = kernel.emitError() << "kernel '" << kernel.getSymName() << "' needs " << total
                                   << " bytes of shared memory, " << target << " has " << limit
                                   << " for a block; make its tiles smaller, the largest first";
@@ -162,7 +172,8 @@ struct AllocateShared : tile::impl::TileGPUAllocateSharedBase<AllocateShared> {
   void runOnOperation() override {
     int64_t limit = getSharedLimit(target);
     if (!limit) {
-      getOperation().emitError() << "expected a GPU from sm_75 to sm_121 as the target, found '" << target << "'";
+      getOperation().emitError() << "expected a GPU from sm_75 to sm_121 as the target, found '"
+                                 << target << "'";
       return signalPassFailure();
     }
     for (KernelOp kernel : getOperation().getOps<KernelOp>())

@@ -1,6 +1,8 @@
-// tile-gpu-apply-loop-attributes: unrolls the loops that ask for it, and says which attributes of the source have no effect.
+// tile-gpu-apply-loop-attributes: unrolls the loops that ask for it, and says which attributes of
+// the source have no effect.
 //
-// Runs when loads are pipelined, or not, for good: what the source asks and nothing took up is reported with the reason.
+// Runs when loads are pipelined, or not, for good: what the source asks and nothing took up is
+// reported with the reason.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Passes.h"
@@ -20,7 +22,11 @@ using namespace tile::gpu;
 
 /// True if loads inside `op` come through a ring, which a producer warp fills ahead.
 static bool isPipelined(Operation *op) {
-  return op->walk([](Operation *inner) { return isa<RingWaitOp>(inner) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+  return op
+      ->walk([](Operation *inner) {
+        return isa<RingWaitOp>(inner) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 /// A loop that only fetches for one of the consumers, which has the same attributes.
@@ -31,7 +37,8 @@ static bool isOfProducer(scf::ForOp loop) {
 
 namespace {
 
-struct TileGPUApplyLoopAttributes : tile::impl::TileGPUApplyLoopAttributesBase<TileGPUApplyLoopAttributes> {
+struct TileGPUApplyLoopAttributes
+    : tile::impl::TileGPUApplyLoopAttributesBase<TileGPUApplyLoopAttributes> {
   using Base::Base;
 
   void runOnOperation() override {
@@ -60,7 +67,8 @@ private:
   }
 
   std::string whyNotPipelined() const {
-    return canPipeline() ? "no load here is copied by TMA, so that nothing runs ahead of the arithmetic (--remarks says why)"
+    return canPipeline() ? "no load here is copied by TMA, so that nothing runs ahead of the "
+                           "arithmetic (--remarks says why)"
                          : target + " does not copy tiles ahead in a warp of its own; sm_90a does";
   }
 
@@ -70,7 +78,8 @@ private:
       return;
     bool pipelined = isPipelined(kernel);
     for (StringRef name : asked.getAsValueRange<StringAttr>()) {
-      auto value = kernel->getAttrOfType<IntegerAttr>(name == "stages" ? stagesName : consumersName);
+      auto value =
+          kernel->getAttrOfType<IntegerAttr>(name == "stages" ? stagesName : consumersName);
       if ((name == "stages" || name == "consumers") && !pipelined)
         report(kernel, name + "(" + Twine(value.getInt()) + ")", whyNotPipelined());
     }
@@ -83,7 +92,8 @@ private:
     if (!loop->hasAttr(flattenName))
       return;
     if (pipelined)
-      loop.emitRemark() << "flatten changes nothing: the producer warp runs ahead from the last trip of this loop into the next of the "
+      loop.emitRemark() << "flatten changes nothing: the producer warp runs ahead from the last "
+                           "trip of this loop into the next of the "
                            "one around it";
     else
       report(loop, "flatten", whyNotPipelined());
@@ -93,14 +103,19 @@ private:
     if (factor < 2)
       return;
     if (isPipelined(loop)) {
-      loop.emitWarning() << "unroll(" << factor << ") has no effect: the loads of this loop are pipelined, one trip after the other";
+      loop.emitWarning()
+          << "unroll(" << factor
+          << ") has no effect: the loads of this loop are pipelined, one trip after the other";
       return;
     }
     loop->removeAttr(unrollName);
     std::optional<APInt> trips = loop.getStaticTripCount();
     bool whole = trips && trips->getSExtValue() <= factor;
-    if (failed(whole ? loopUnrollFull(loop) : LogicalResult(success(succeeded(loopUnrollByFactor(loop, uint64_t(factor)))))))
-      loop.emitWarning() << "unroll(" << factor << ") has no effect: the loop cannot be written out";
+    if (failed(whole
+                   ? loopUnrollFull(loop)
+                   : LogicalResult(success(succeeded(loopUnrollByFactor(loop, uint64_t(factor)))))))
+      loop.emitWarning() << "unroll(" << factor
+                         << ") has no effect: the loop cannot be written out";
   }
 };
 

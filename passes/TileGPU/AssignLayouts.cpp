@@ -29,8 +29,9 @@ static LogicalResult checkSupported(KernelOp kernel) {
         continue;
       for (int64_t extent : type.getShape())
         if (!llvm::isPowerOf2_64(extent)) {
-          op->emitError() << "tile extent " << extent << " is not a power of two; found a tile of shape ["
-                          << type.getShape() << "]";
+          op->emitError() << "tile extent " << extent
+                          << " is not a power of two; found a tile of shape [" << type.getShape()
+                          << "]";
           return WalkResult::interrupt();
         }
     }
@@ -48,7 +49,8 @@ namespace {
 /// Rewrites one kernel in place once layouts are known.
 class Assigner {
 public:
-  Assigner(KernelOp kernel, const LayoutInference &inference) : kernel(kernel), inference(inference), builder(kernel) {}
+  Assigner(KernelOp kernel, const LayoutInference &inference)
+      : kernel(kernel), inference(inference), builder(kernel) {}
 
   void run() {
     kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
@@ -72,7 +74,8 @@ private:
 
   /// True for an operation whose tile result takes any layout: it is cloned for its users.
   bool isFree(Operation *op) const {
-    return op->getNumResults() == 1 && isTile(op->getResult(0)) && isRepeatable(op) && !layouts.count(op->getResult(0));
+    return op->getNumResults() == 1 && isTile(op->getResult(0)) && isRepeatable(op) &&
+           !layouts.count(op->getResult(0));
   }
 
   void setLayout(Value value) {
@@ -116,13 +119,18 @@ private:
     Location loc = op->getLoc();
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
       auto elements = cast<DenseElementsAttr>(constant.getValue());
-      return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(wanted, elements.getSplatValue<Attribute>()));
+      return arith::ConstantOp::create(
+          builder, loc, DenseElementsAttr::get(wanted, elements.getSplatValue<Attribute>()));
     }
     IRMapping mapping;
     if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-      mapping.map(broadcast.getSource(), get(broadcast.getSource(), layout.broadcastSource(broadcast.getSource().getType().getShape())));
+      mapping.map(broadcast.getSource(),
+                  get(broadcast.getSource(),
+                      layout.broadcastSource(broadcast.getSource().getType().getShape())));
     } else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
-      mapping.map(reshape.getSource(), get(reshape.getSource(), layout.reshape(reshape.getSource().getType().getShape())));
+      mapping.map(
+          reshape.getSource(),
+          get(reshape.getSource(), layout.reshape(reshape.getSource().getType().getShape())));
     } else if (auto permute = dyn_cast<PermuteOp>(op)) {
       SmallVector<int64_t> inverse(permute.getPermutation().size());
       for (auto [i, d] : llvm::enumerate(permute.getPermutation()))
@@ -152,11 +160,13 @@ private:
         convertOperand(terminator->getOpOperand(first + i), layoutOf(target));
   }
 
-  /// A dot operand in shared memory: written where the tile is defined, transposed by reading it so. Its fastest
-  /// dimension is that of the registers, or `fastest`.
+  /// A dot operand in shared memory: written where the tile is defined, transposed by reading it
+  /// so. Its fastest dimension is that of the registers, or `fastest`.
   Value stage(Value value, std::optional<unsigned> fastest = std::nullopt) {
     if (auto permute = value.getDefiningOp<PermuteOp>()) {
-      Value source = stage(permute.getSource(), fastest ? std::optional<unsigned>(permute.getPermutation()[*fastest]) : std::nullopt);
+      Value source = stage(permute.getSource(),
+                           fastest ? std::optional<unsigned>(permute.getPermutation()[*fastest])
+                                   : std::nullopt);
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointAfterValue(source);
       auto type = cast<MemDescType>(source.getType());
@@ -169,17 +179,21 @@ private:
         order.push_back(inverse[d]);
       auto layout = SharedAttr::get(builder.getContext(), order, type.getLayout().getSwizzle());
       auto result = MemDescType::get(builder.getContext(), shape, type.getElementType(), layout);
-      return MemDescPermuteOp::create(builder, value.getLoc(), result, source, permute.getPermutation());
+      return MemDescPermuteOp::create(builder, value.getLoc(), result, source,
+                                      permute.getPermutation());
     }
     auto original = cast<RankedTensorType>(value.getType());
-    Value tile = get(value, original.getEncoding() ? layoutOf(value) : inference.getDefault(original));
+    Value tile =
+        get(value, original.getEncoding() ? layoutOf(value) : inference.getDefault(original));
     auto type = cast<RankedTensorType>(tile.getType());
     LinearLayout layout = layoutOf(tile);
     SmallVector<int64_t> order;
     for (unsigned d = type.getRank(); d-- > 0;)
       order.push_back(d);
     for (unsigned d = 0; d < order.size(); ++d)
-      if (fastest ? order[d] == *fastest : layout.getContiguousRegisters(order[d]) > layout.getContiguousRegisters(order[0]))
+      if (fastest
+              ? order[d] == *fastest
+              : layout.getContiguousRegisters(order[d]) > layout.getContiguousRegisters(order[0]))
         std::swap(order[0], order[d]);
     Value &cached = staged[{tile, order.empty() ? 0 : order[0]}];
     if (cached)
@@ -193,7 +207,8 @@ private:
     return cached = LocalAllocOp::create(builder, value.getLoc(), result, tile);
   }
 
-  /// A dot operand as fragments: from registers if each thread has its own already, else through shared memory.
+  /// A dot operand as fragments: from registers if each thread has its own already, else through
+  /// shared memory.
   Value fragment(Value value, const LinearLayout &layout, OpBuilder &at) {
     auto type = cast<RankedTensorType>(value.getType());
     if (type.getEncoding() && layoutOf(value).getRegisterSources(layout))
@@ -207,28 +222,36 @@ private:
     int64_t m = shape[leading.size()], n = shape.back(), k = dot.getA().getType().getShape().back();
     unsigned bits = getElementBits(dot.getA().getType().getElementType());
     auto [warpsM, warpsN] = chooseWarps(dot, inference.getShape());
-    Value a = fragment(dot.getA(), LinearLayout::mmaOperand(0, m, k, bits, warpsM, warpsN).withBatches(leading), builder);
-    Value b = fragment(dot.getB(), LinearLayout::mmaOperand(1, k, n, bits, warpsM, warpsN).withBatches(leading), builder);
+    Value a = fragment(dot.getA(),
+                       LinearLayout::mmaOperand(0, m, k, bits, warpsM, warpsN).withBatches(leading),
+                       builder);
+    Value b = fragment(dot.getB(),
+                       LinearLayout::mmaOperand(1, k, n, bits, warpsM, warpsN).withBatches(leading),
+                       builder);
     builder.setInsertionPoint(dot);
     // What addUp does with one product is done with each 128 terms of K inside.
-    IntegerAttr promote = k > 128 && isPromoted(dot) ? builder.getI64IntegerAttr(128) : IntegerAttr();
+    IntegerAttr promote =
+        k > 128 && isPromoted(dot) ? builder.getI64IntegerAttr(128) : IntegerAttr();
     auto create = [&](Value to) -> Value {
-      return MmaOp::create(builder, dot.getLoc(), acc.getType(), a, b, to, dot.getIsUnsigned(), promote);
+      return MmaOp::create(builder, dot.getLoc(), acc.getType(), a, b, to, dot.getIsUnsigned(),
+                           promote);
     };
     return promote ? create(acc) : addUp(dot, acc, create);
   }
 
-  /// A product by `create`, which adds to an accumulator. Tensor cores keep fewer than 24 bits of sums of 8-bit floats: in
-  /// full precision these are added to the accumulator in f32.
+  /// A product by `create`, which adds to an accumulator. Tensor cores keep fewer than 24 bits of
+  /// sums of 8-bit floats: in full precision these are added to the accumulator in f32.
   static bool isPromoted(DotOp dot) {
     Type element = dot.getA().getType().getElementType();
-    return getElementBits(element) == 8 && dot.getPrecision() == DotPrecision::Full && isa<FloatType>(element);
+    return getElementBits(element) == 8 && dot.getPrecision() == DotPrecision::Full &&
+           isa<FloatType>(element);
   }
   Value addUp(DotOp dot, Value acc, function_ref<Value(Value)> create) {
     if (!isPromoted(dot))
       return create(acc);
     auto type = cast<RankedTensorType>(acc.getType());
-    Value zero = arith::ConstantOp::create(builder, dot.getLoc(), cast<TypedAttr>(builder.getZeroAttr(type)));
+    Value zero = arith::ConstantOp::create(builder, dot.getLoc(),
+                                           cast<TypedAttr>(builder.getZeroAttr(type)));
     return arith::AddFOp::create(builder, dot.getLoc(), acc, create(zero));
   }
 
@@ -240,18 +263,22 @@ private:
       order.push_back(1 - d);
     auto layout = SharedAttr::get(builder.getContext(), order, type.getLayout().getSwizzle());
     auto result = MemDescType::get(builder.getContext(), shape, type.getElementType(), layout);
-    return MemDescPermuteOp::create(builder, memory.getLoc(), result, memory, ArrayRef<int64_t>{1, 0});
+    return MemDescPermuteOp::create(builder, memory.getLoc(), result, memory,
+                                    ArrayRef<int64_t>{1, 0});
   }
 
   /// A tile in registers with its two dimensions exchanged; nothing moves.
   static Value transposeTile(OpBuilder &builder, Value tile) {
     auto type = cast<RankedTensorType>(tile.getType());
-    auto result = RankedTensorType::get({type.getDimSize(1), type.getDimSize(0)}, type.getElementType());
+    auto result =
+        RankedTensorType::get({type.getDimSize(1), type.getDimSize(0)}, type.getElementType());
     LinearLayout layout = getLayout(type).permute({1, 0});
     DenseElementsAttr constant;
     if (matchPattern(tile, m_Constant(&constant)) && constant.isSplat())
-      return arith::ConstantOp::create(builder, tile.getLoc(), constant.resizeSplat(withLayout(result, layout)));
-    return PermuteOp::create(builder, tile.getLoc(), withLayout(result, layout), tile, ArrayRef<int64_t>{1, 0});
+      return arith::ConstantOp::create(builder, tile.getLoc(),
+                                       constant.resizeSplat(withLayout(result, layout)));
+    return PermuteOp::create(builder, tile.getLoc(), withLayout(result, layout), tile,
+                             ArrayRef<int64_t>{1, 0});
   }
 
   Value createWgmma(DotOp dot, Value acc) {
@@ -259,11 +286,14 @@ private:
     unsigned bits = getElementBits(typeA.getElementType());
     bool swapped = isSwapped(dot), inRegisters = false;
     // Only 16-bit elements can be transposed on their way from shared memory.
-    auto fastest = [&](unsigned kDim) { return bits == 16 ? std::nullopt : std::optional<unsigned>(kDim); };
+    auto fastest = [&](unsigned kDim) {
+      return bits == 16 ? std::nullopt : std::optional<unsigned>(kDim);
+    };
     Value a, b;
     if (!swapped && typeA.getEncoding()) {
       auto [warpsM, warpsN] = chooseWarps(dot, inference.getShape());
-      LinearLayout operand = LinearLayout::mmaOperand(0, typeA.getDimSize(0), typeA.getDimSize(1), bits, warpsM, warpsN);
+      LinearLayout operand = LinearLayout::mmaOperand(0, typeA.getDimSize(0), typeA.getDimSize(1),
+                                                      bits, warpsM, warpsN);
       inRegisters = layoutOf(dot.getA()).getRegisterSources(operand).has_value();
       if (inRegisters)
         a = get(dot.getA(), operand);
@@ -280,7 +310,8 @@ private:
     auto create = [&](Value to) -> Value {
       if (swapped)
         to = transposeTile(builder, to);
-      Value product = WgmmaOp::create(builder, dot.getLoc(), to.getType(), a, b, to, /*async=*/false, dot.getIsUnsigned());
+      Value product = WgmmaOp::create(builder, dot.getLoc(), to.getType(), a, b, to,
+                                      /*async=*/false, dot.getIsUnsigned());
       return swapped ? transposeTile(builder, product) : product;
     };
     return addUp(dot, acc, create);
@@ -290,11 +321,14 @@ private:
   void rewriteUnpack(UnpackOp unpack, const LinearLayout &layout) {
     OpOperand &source = unpack->getOpOperand(0);
     auto load = source.get().getDefiningOp<LoadOp>();
-    if (!inference.getShape().hasWgmma || !load || !load->hasOneUse() || !load->getParentOfType<scf::ForOp>())
+    if (!inference.getShape().hasWgmma || !load || !load->hasOneUse() ||
+        !load->getParentOfType<scf::ForOp>())
       return convertOperand(source, layout);
     Value memory = stage(source.get());
     builder.setInsertionPoint(unpack);
-    source.set(LocalLoadOp::create(builder, unpack.getLoc(), withLayout(cast<RankedTensorType>(load.getType()), layout), memory));
+    source.set(LocalLoadOp::create(builder, unpack.getLoc(),
+                                   withLayout(cast<RankedTensorType>(load.getType()), layout),
+                                   memory));
   }
 
   /// What is left of the layout that is gone through may not be the one that users were promised.
@@ -328,7 +362,8 @@ private:
     case DotKind::Fma:
       Value a = stage(dot.getA()), b = stage(dot.getB());
       builder.setInsertionPoint(dot);
-      result = FmaDotOp::create(builder, dot.getLoc(), acc.getType(), a, b, acc, dot.getIsUnsigned());
+      result =
+          FmaDotOp::create(builder, dot.getLoc(), acc.getType(), a, b, acc, dot.getIsUnsigned());
     }
     dot.getResult().replaceAllUsesWith(result);
     layouts.insert({result, layoutOf(result)});
@@ -341,8 +376,8 @@ private:
       return;
     LinearLayout layout = inference.getAccessLayout(store, type);
     unsigned fastest = getAccessOrder(store)[0];
-    // A layout with as many neighbours in a thread stores as well, and a line of few elements to a thread is sooner stored one
-    // by one than exchanged between warps: keep it.
+    // A layout with as many neighbours in a thread stores as well, and a line of few elements to a
+    // thread is sooner stored one by one than exchanged between warps: keep it.
     constexpr unsigned fewRegisters = 4;
     if (type.getEncoding()) {
       LinearLayout present = layoutOf(store.getValue());
@@ -383,12 +418,14 @@ private:
     if (isa<ReduceOp, ArgReduceOp>(op)) {
       Value source = op->getOperand(0);
       auto type = cast<RankedTensorType>(source.getType());
-      return convertOperand(op->getOpOperand(0), type.getEncoding() ? layoutOf(source) : inference.getDefault(type));
+      return convertOperand(op->getOpOperand(0),
+                            type.getEncoding() ? layoutOf(source) : inference.getDefault(type));
     }
     if (auto print = dyn_cast<PrintOp>(op)) { // its tiles in one layout
       std::optional<LinearLayout> layout;
       for (Value value : print.getValues())
-        if (auto type = dyn_cast<RankedTensorType>(value.getType()); type && type.getEncoding() && !layout)
+        if (auto type = dyn_cast<RankedTensorType>(value.getType());
+            type && type.getEncoding() && !layout)
           layout = layoutOf(value);
       for (OpOperand &operand : op->getOpOperands())
         if (auto type = dyn_cast<RankedTensorType>(operand.get().getType()))
@@ -398,7 +435,8 @@ private:
     if (isa<PartArriveOp, PartCombineOp>(op)) { // as the sums are held
       for (OpOperand &operand : op->getOpOperands())
         if (auto type = dyn_cast<RankedTensorType>(operand.get().getType()))
-          convertOperand(operand, type.getEncoding() ? layoutOf(operand.get()) : inference.getDefault(type));
+          convertOperand(operand,
+                         type.getEncoding() ? layoutOf(operand.get()) : inference.getDefault(type));
       return;
     }
     if (isa<ScanOp>(op)) {
@@ -410,11 +448,13 @@ private:
       return rewriteReduceBy(reduce);
     if (isa<HistogramOp>(op)) {
       auto type = cast<RankedTensorType>(op->getOperand(0).getType());
-      return convertOperand(op->getOpOperand(0), type.getEncoding() ? layoutOf(op->getOperand(0)) : inference.getDefault(type));
+      return convertOperand(op->getOpOperand(0), type.getEncoding() ? layoutOf(op->getOperand(0))
+                                                                    : inference.getDefault(type));
     }
     if (auto take = dyn_cast<TakeOp>(op)) {
       RankedTensorType type = take.getSource().getType();
-      convertOperand(take.getSourceMutable(), type.getEncoding() ? layoutOf(take.getSource()) : inference.getDefault(type));
+      convertOperand(take.getSourceMutable(),
+                     type.getEncoding() ? layoutOf(take.getSource()) : inference.getDefault(type));
       if (isTile(take.getResult()))
         convertOperand(take.getPositionMutable(), layoutOf(take.getResult()));
       return;
@@ -440,9 +480,10 @@ private:
   const LayoutInference &inference;
   OpBuilder builder;
   SmallVector<Operation *> ops;
-  DenseMap<Value, LinearLayout> layouts;             // looked up only
-  DenseMap<std::pair<Value, Type>, Value> copies;    // looked up only
-  DenseMap<std::pair<Value, int64_t>, Value> staged; // by tile and fastest dimension; looked up only
+  DenseMap<Value, LinearLayout> layouts;          // looked up only
+  DenseMap<std::pair<Value, Type>, Value> copies; // looked up only
+  DenseMap<std::pair<Value, int64_t>, Value>
+      staged; // by tile and fastest dimension; looked up only
 };
 
 struct TileGPUAssignLayouts : tile::impl::TileGPUAssignLayoutsBase<TileGPUAssignLayouts> {
@@ -465,10 +506,10 @@ struct TileGPUAssignLayouts : tile::impl::TileGPUAssignLayoutsBase<TileGPUAssign
   static void remarkSlowDots(KernelOp kernel, const KernelShape &shape) {
     kernel.getBody().walk([&](DotOp dot) {
       if (std::string reason = explainNoWgmma(dot, shape); !reason.empty())
-        dot->emitRemark() << "dot by mma.sync or scalar code instead of wgmma: " << reason << " [R0401]";
+        dot->emitRemark() << "dot by mma.sync or scalar code instead of wgmma: " << reason
+                          << " [R0401]";
     });
   }
-
 };
 
 } // namespace

@@ -1,4 +1,5 @@
-// tile-gpu-defer-reductions: what a loop reduces block by block is reduced in each thread, and across threads after the loop.
+// tile-gpu-defer-reductions: what a loop reduces block by block is reduced in each thread, and
+// across threads after the loop.
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/TileDialect.h"
 
@@ -23,15 +24,15 @@ using Flags = arith::FastMathFlags;
 
 namespace {
 
-/// A running maximum `m' = max(m, max(x))`, or a sum: `s' = s + sum(x)`, or one that follows a maximum:
-/// `s' = s exp(m - m') + sum(exp(x - m'))`.
+/// A running maximum `m' = max(m, max(x))`, or a sum: `s' = s + sum(x)`, or one that follows a
+/// maximum: `s' = s exp(m - m') + sum(exp(x - m'))`.
 struct Carried {
-  unsigned index = 0;            // among the loop's values
+  unsigned index = 0; // among the loop's values
   bool isMax = false;
-  int follows = -1;              // index of the maximum that a sum is relative to
-  Operation *update = nullptr;   // makes the value that is yielded
+  int follows = -1;            // index of the maximum that a sum is relative to
+  Operation *update = nullptr; // makes the value that is yielded
   ReduceOp reduce;
-  Value tile;                    // x
+  Value tile; // x
   // Of a sum that follows a maximum:
   arith::MulFOp scaled;
   mlir::math::ExpOp factor, power;
@@ -57,7 +58,8 @@ struct Plan {
 /// A reduction of a line of f32 of the kind asked for, with one use.
 static ReduceOp asReduction(Value value, ReduceKind kind) {
   auto reduce = value.getDefiningOp<ReduceOp>();
-  if (!reduce || reduce.getKind() != kind || !reduce.getType().isF32() || reduce.getSource().getType().getRank() != 1 || !reduce->hasOneUse())
+  if (!reduce || reduce.getKind() != kind || !reduce.getType().isF32() ||
+      reduce.getSource().getType().getRank() != 1 || !reduce->hasOneUse())
     return {};
   return reduce;
 }
@@ -79,7 +81,8 @@ static std::optional<Carried> matchMax(scf::ForOp loop, unsigned index) {
   Value argument = loop.getRegionIterArg(index);
   auto update = loop.getYieldedValues()[index].getDefiningOp<arith::MaximumFOp>();
   FloatAttr start;
-  if (!update || !matchPattern(loop.getInitArgs()[index], m_Constant(&start)) || !start.getValue().isFinite())
+  if (!update || !matchPattern(loop.getInitArgs()[index], m_Constant(&start)) ||
+      !start.getValue().isFinite())
     return std::nullopt;
   Value other = getOther(update, argument);
   ReduceOp reduce = other ? asReduction(other, ReduceKind::Max) : ReduceOp();
@@ -117,17 +120,20 @@ static std::optional<Carried> matchSum(scf::ForOp loop, unsigned index, Plan &pl
   Value factor = getOther(carried.scaled, argument);
   carried.factor = factor ? factor.getDefiningOp<mlir::math::ExpOp>() : mlir::math::ExpOp();
   carried.power = carried.tile.getDefiningOp<mlir::math::ExpOp>();
-  if (!carried.factor || !carried.power || !carried.factor->hasOneUse() || !carried.power->hasOneUse() || !mayRegroup(carried.power))
+  if (!carried.factor || !carried.power || !carried.factor->hasOneUse() ||
+      !carried.power->hasOneUse() || !mayRegroup(carried.power))
     return std::nullopt;
   carried.change = carried.factor.getOperand().getDefiningOp<arith::SubFOp>();
   carried.difference = carried.power.getOperand().getDefiningOp<arith::SubFOp>();
-  if (!carried.change || !carried.difference || !carried.change->hasOneUse() || !carried.difference->hasOneUse())
+  if (!carried.change || !carried.difference || !carried.change->hasOneUse() ||
+      !carried.difference->hasOneUse())
     return std::nullopt;
   carried.splat = carried.difference.getRhs().getDefiningOp<tensor::SplatOp>();
   if (!carried.splat || !carried.splat->hasOneUse())
     return std::nullopt;
   for (Carried &max : plan.carried)
-    if (max.isMax && carried.change.getLhs() == loop.getRegionIterArg(max.index) && carried.change.getRhs() == max.update->getResult(0) &&
+    if (max.isMax && carried.change.getLhs() == loop.getRegionIterArg(max.index) &&
+        carried.change.getRhs() == max.update->getResult(0) &&
         carried.splat.getInput() == max.update->getResult(0))
       carried.follows = max.index;
   if (carried.follows < 0)
@@ -136,7 +142,8 @@ static std::optional<Carried> matchSum(scf::ForOp loop, unsigned index, Plan &pl
   return carried;
 }
 
-/// Threads of the kernel: what it asks for, or as many as layouts will take, 16 elements of a block to each.
+/// Threads of the kernel: what it asks for, or as many as layouts will take, 16 elements of a block
+/// to each.
 static int64_t countLanes(KernelOp kernel, int64_t block) {
   if (auto asked = kernel->getAttrOfType<IntegerAttr>(askedWarpsName))
     return 32 * asked.getInt();
@@ -169,23 +176,29 @@ static std::optional<Plan> makePlan(KernelOp kernel, scf::ForOp loop) {
     if (auto sum = matchSum(loop, i, plan))
       plan.carried.push_back(*sum);
   for (Carried &c : plan.carried)
-    for (Operation *op : {c.update, c.reduce.getOperation(), c.scaled.getOperation(), c.factor.getOperation(), c.power.getOperation(),
-                          c.change.getOperation(), c.difference.getOperation(), c.splat.getOperation()})
+    for (Operation *op : {c.update, c.reduce.getOperation(), c.scaled.getOperation(),
+                          c.factor.getOperation(), c.power.getOperation(), c.change.getOperation(),
+                          c.difference.getOperation(), c.splat.getOperation()})
       if (op)
         plan.replaced.insert(op);
   // Nothing else may see a value before the loop's end.
   auto isPrivate = [&](Value value) {
-    return llvm::all_of(value.getUsers(), [&](Operation *user) { return plan.replaced.contains(user) || user == loop.getBody()->getTerminator(); });
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      return plan.replaced.contains(user) || user == loop.getBody()->getTerminator();
+    });
   };
   bool sums = false;
   for (Carried &c : plan.carried) {
     Value next = c.update->getResult(0);
-    if (!isPrivate(loop.getRegionIterArg(c.index)) || !isPrivate(next) || llvm::count(loop.getYieldedValues(), next) != 1 ||
+    if (!isPrivate(loop.getRegionIterArg(c.index)) || !isPrivate(next) ||
+        llvm::count(loop.getYieldedValues(), next) != 1 ||
         llvm::is_contained(loop.getYieldedValues(), loop.getRegionIterArg(c.index)))
       return std::nullopt;
     sums |= !c.isMax;
-    int64_t block = cast<RankedTensorType>(c.tile.getType()).getDimSize(0), lanes = countLanes(kernel, block);
-    if (!llvm::isPowerOf2_64(block) || !llvm::isPowerOf2_64(lanes) || block < lanes * getVector(c.tile) || (plan.lanes && plan.lanes != lanes))
+    int64_t block = cast<RankedTensorType>(c.tile.getType()).getDimSize(0),
+            lanes = countLanes(kernel, block);
+    if (!llvm::isPowerOf2_64(block) || !llvm::isPowerOf2_64(lanes) ||
+        block < lanes * getVector(c.tile) || (plan.lanes && plan.lanes != lanes))
       return std::nullopt;
     plan.lanes = lanes;
   }
@@ -206,10 +219,12 @@ public:
     lineType = RankedTensorType::get({plan.lanes}, b.getF32Type());
     SmallVector<Value> inits(loop.getInitArgs());
     for (Carried &c : plan.carried) {
-      Value start = c.isMax ? inits[c.index] : Value(arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0.0)));
+      Value start = c.isMax ? inits[c.index]
+                            : Value(arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0.0)));
       inits[c.index] = tensor::SplatOp::create(b, loc, lineType, start);
     }
-    auto made = scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
+    auto made = scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(),
+                                   loop.getStep(), inits);
     made->setAttrs(loop->getAttrs());
     mapping.map(loop.getInductionVar(), made.getInductionVar());
     mapping.map(loop.getRegionIterArgs(), made.getRegionIterArgs());
@@ -224,7 +239,8 @@ public:
           update(c);
     }
     scf::YieldOp::create(b, loop.getBody()->getTerminator()->getLoc(),
-                         llvm::map_to_vector(loop.getYieldedValues(), [&](Value v) { return mapping.lookupOrDefault(v); }));
+                         llvm::map_to_vector(loop.getYieldedValues(),
+                                             [&](Value v) { return mapping.lookupOrDefault(v); }));
     b.setInsertionPointAfter(made);
     SmallVector<Value> results(made.getResults());
     for (Carried &c : plan.carried) // maxima come first
@@ -241,9 +257,11 @@ private:
     Value narrow = widened ? mapping.lookupOrDefault(widened.getIn()) : mapped;
     auto type = cast<RankedTensorType>(narrow.getType());
     int64_t vector = getVector(tile), turns = type.getDimSize(0) / (plan.lanes * vector);
-    Value dealt = ReshapeOp::create(b, loc, RankedTensorType::get({turns, plan.lanes, vector}, type.getElementType()), narrow);
+    Value dealt = ReshapeOp::create(
+        b, loc, RankedTensorType::get({turns, plan.lanes, vector}, type.getElementType()), narrow);
     if (widened)
-      dealt = arith::ExtFOp::create(b, loc, cast<RankedTensorType>(dealt.getType()).clone(b.getF32Type()), dealt);
+      dealt = arith::ExtFOp::create(
+          b, loc, cast<RankedTensorType>(dealt.getType()).clone(b.getF32Type()), dealt);
     return dealt;
   }
 
@@ -266,12 +284,14 @@ private:
         Value change = arith::SubFOp::create(b, loc, before, top, flags(c.change));
         Value factor = mlir::math::ExpOp::create(b, loc, change, flags(c.factor));
         old = arith::MulFOp::create(b, loc, old, factor, flags(c.scaled));
-        Value column = ReshapeOp::create(b, loc, RankedTensorType::get({plan.lanes, 1}, b.getF32Type()), top);
+        Value column =
+            ReshapeOp::create(b, loc, RankedTensorType::get({plan.lanes, 1}, b.getF32Type()), top);
         Value tops = BroadcastOp::create(b, loc, dealt.getType(), column);
         Value difference = arith::SubFOp::create(b, loc, dealt, tops, flags(c.difference));
         dealt = mlir::math::ExpOp::create(b, loc, difference, flags(c.power));
       }
-      next = arith::AddFOp::create(b, loc, old, reduce(dealt, ReduceKind::Sum), cast<arith::AddFOp>(c.update).getFastmathAttr());
+      next = arith::AddFOp::create(b, loc, old, reduce(dealt, ReduceKind::Sum),
+                                   cast<arith::AddFOp>(c.update).getFastmathAttr());
     }
     mapping.map(c.update->getResult(0), next);
   }
@@ -279,7 +299,9 @@ private:
   /// One value of all threads', with the one that the loop began with.
   Value join(Carried &c, scf::ForOp made, ArrayRef<Value> results) {
     Value line = made.getResult(c.index), start = plan.loop.getInitArgs()[c.index];
-    auto reduceLine = [&](Value v, ReduceKind kind) { return ReduceOp::create(b, loc, b.getF32Type(), kind, v, IntegerAttr()); };
+    auto reduceLine = [&](Value v, ReduceKind kind) {
+      return ReduceOp::create(b, loc, b.getF32Type(), kind, v, IntegerAttr());
+    };
     if (c.isMax)
       return reduceLine(line, ReduceKind::Max);
     if (c.follows >= 0) {
@@ -292,7 +314,8 @@ private:
       line = rescale(line, tops, tensor::SplatOp::create(b, loc, lineType, top));
       start = rescale(start, plan.loop.getInitArgs()[c.follows], top);
     }
-    return arith::AddFOp::create(b, loc, start, reduceLine(line, ReduceKind::Sum), cast<arith::AddFOp>(c.update).getFastmathAttr());
+    return arith::AddFOp::create(b, loc, start, reduceLine(line, ReduceKind::Sum),
+                                 cast<arith::AddFOp>(c.update).getFastmathAttr());
   }
 
   Plan &plan;

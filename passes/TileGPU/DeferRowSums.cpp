@@ -1,5 +1,5 @@
-// tile-gpu-defer-row-sums: what a loop sums up of rows that several lanes share is summed in each lane, and across them after the
-// loop. Without it each iteration waits for shuffles.
+// tile-gpu-defer-row-sums: what a loop sums up of rows that several lanes share is summed in each
+// lane, and across them after the loop. Without it each iteration waits for shuffles.
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 
@@ -22,8 +22,8 @@ using Flags = arith::FastMathFlags;
 
 namespace {
 
-/// A loop's `s = s * f + sum(x)` or `s = s + sum(x)`, and how the axis of the sum is taken apart: [outer, lanes, inner], where only
-/// the middle one is spread over lanes.
+/// A loop's `s = s * f + sum(x)` or `s = s + sum(x)`, and how the axis of the sum is taken apart:
+/// [outer, lanes, inner], where only the middle one is spread over lanes.
 struct RowSum {
   scf::ForOp loop;
   unsigned index = 0; ///< of s, among the loop's values
@@ -40,7 +40,8 @@ bool mayRegroup(arith::ArithFastMathInterface op) {
   return bitEnumContainsAll(op.getFastMathFlagsAttr().getValue(), Flags::reassoc);
 }
 
-/// Takes the axis of the sum apart; false if no lanes share a row, or not as neighbouring bits of the position.
+/// Takes the axis of the sum apart; false if no lanes share a row, or not as neighbouring bits of
+/// the position.
 bool splitAxis(RowSum &sum) {
   RankedTensorType type = sum.reduce.getSource().getType();
   LinearLayout layout = getLayout(type);
@@ -50,7 +51,8 @@ bool splitAxis(RowSum &sum) {
     if (!bit)
       continue;
     // A lane's bit moves along the axis alone, by one bit of the position that nothing else moves.
-    if (!llvm::isPowerOf2_64(bit) || (lanes & bit) || llvm::count_if(basis, [](int64_t c) { return c != 0; }) != 1)
+    if (!llvm::isPowerOf2_64(bit) || (lanes & bit) ||
+        llvm::count_if(basis, [](int64_t c) { return c != 0; }) != 1)
       return false;
     lanes |= bit;
   }
@@ -76,7 +78,8 @@ std::optional<RowSum> match(scf::ForOp loop, unsigned index) {
   BlockArgument argument = loop.getRegionIterArg(index);
   sum.update = loop.getYieldedValues()[index].getDefiningOp<arith::AddFOp>();
   if (!sum.update || !mayRegroup(sum.update) || !sum.update->hasOneUse() || !argument.hasOneUse() ||
-      sum.update->getBlock() != loop.getBody() || !matchPattern(loop.getInitArgs()[index], m_AnyZeroFloat()))
+      sum.update->getBlock() != loop.getBody() ||
+      !matchPattern(loop.getInitArgs()[index], m_AnyZeroFloat()))
     return std::nullopt;
   Value rest;
   for (unsigned i : {0, 1}) {
@@ -85,13 +88,15 @@ std::optional<RowSum> match(scf::ForOp loop, unsigned index) {
     if (sum.reduce)
       break;
   }
-  if (!sum.reduce || sum.reduce.getKind() != ReduceKind::Sum || !sum.reduce.getAxis() || !sum.reduce->hasOneUse() ||
-      sum.reduce->getBlock() != loop.getBody() || !isa<RankedTensorType>(sum.reduce.getType()))
+  if (!sum.reduce || sum.reduce.getKind() != ReduceKind::Sum || !sum.reduce.getAxis() ||
+      !sum.reduce->hasOneUse() || sum.reduce->getBlock() != loop.getBody() ||
+      !isa<RankedTensorType>(sum.reduce.getType()))
     return std::nullopt;
   sum.axis = *sum.reduce.getAxis();
   if (rest != argument) {
     sum.scaled = rest.getDefiningOp<arith::MulFOp>();
-    if (!sum.scaled || !mayRegroup(sum.scaled) || !sum.scaled->hasOneUse() || sum.scaled->getBlock() != loop.getBody())
+    if (!sum.scaled || !mayRegroup(sum.scaled) || !sum.scaled->hasOneUse() ||
+        sum.scaled->getBlock() != loop.getBody())
       return std::nullopt;
     sum.factor = sum.scaled.getLhs() == argument;
     if (sum.scaled->getOperand(1 - sum.factor) != argument)
@@ -100,10 +105,12 @@ std::optional<RowSum> match(scf::ForOp loop, unsigned index) {
   if (!splitAxis(sum))
     return std::nullopt;
   // Both ways between a number a row and one for each lane of a row move nothing between threads.
-  LinearLayout partial = sum.layout.dropDim(sum.axis + 2).dropDim(sum.axis), row = getLayout(cast<RankedTensorType>(argument.getType()));
+  LinearLayout partial = sum.layout.dropDim(sum.axis + 2).dropDim(sum.axis),
+               row = getLayout(cast<RankedTensorType>(argument.getType()));
   SmallVector<int64_t> column(cast<RankedTensorType>(argument.getType()).getShape());
   column.insert(column.begin() + sum.axis, 1);
-  if (partial.dropDim(sum.axis) != row || partial.broadcastSource(column) != row.insertUnitDim(sum.axis))
+  if (partial.dropDim(sum.axis) != row ||
+      partial.broadcastSource(column) != row.insertUnitDim(sum.axis))
     return std::nullopt;
   return sum;
 }
@@ -113,9 +120,12 @@ scf::ForOp defer(RowSum &sum) {
   OpBuilder b(sum.loop);
   Location loc = sum.update.getLoc();
   Type element = sum.reduce.getSource().getType().getElementType();
-  auto typeOf = [&](const LinearLayout &layout) { return withLayout(RankedTensorType::get(layout.getShape(), element), layout); };
+  auto typeOf = [&](const LinearLayout &layout) {
+    return withLayout(RankedTensorType::get(layout.getShape(), element), layout);
+  };
   auto add = [&](Value tile, const LinearLayout &layout, unsigned axis) -> Value {
-    return ReduceOp::create(b, loc, typeOf(layout.dropDim(axis)), ReduceKind::Sum, tile, b.getI64IntegerAttr(axis));
+    return ReduceOp::create(b, loc, typeOf(layout.dropDim(axis)), ReduceKind::Sum, tile,
+                            b.getI64IntegerAttr(axis));
   };
   LinearLayout folded = sum.layout.dropDim(sum.axis + 2), partial = folded.dropDim(sum.axis);
   RankedTensorType type = typeOf(partial);
@@ -123,26 +133,31 @@ scf::ForOp defer(RowSum &sum) {
   // The body is the old one's but for the sum.
   SmallVector<Value> inits(sum.loop.getInitArgs());
   inits[sum.index] = arith::ConstantOp::create(b, loc, cast<TypedAttr>(b.getZeroAttr(type)));
-  auto loop = scf::ForOp::create(b, sum.loop.getLoc(), sum.loop.getLowerBound(), sum.loop.getUpperBound(), sum.loop.getStep(), inits);
+  auto loop = scf::ForOp::create(b, sum.loop.getLoc(), sum.loop.getLowerBound(),
+                                 sum.loop.getUpperBound(), sum.loop.getStep(), inits);
   loop->setAttrs(sum.loop->getAttrs());
   if (!loop.getBody()->empty())
     loop.getBody()->back().erase();
   BlockArgument argument = loop.getRegionIterArg(sum.index);
   Value old = sum.loop.getRegionIterArg(sum.index);
-  loop.getBody()->getOperations().splice(loop.getBody()->end(), sum.loop.getBody()->getOperations());
+  loop.getBody()->getOperations().splice(loop.getBody()->end(),
+                                         sum.loop.getBody()->getOperations());
   sum.loop.getInductionVar().replaceAllUsesWith(loop.getInductionVar());
   for (auto [from, to] : llvm::zip(sum.loop.getRegionIterArgs(), loop.getRegionIterArgs()))
     if (from != old)
       from.replaceAllUsesWith(to);
 
   b.setInsertionPoint(sum.update);
-  Value tile = ReshapeOp::create(b, loc, typeOf(sum.layout), sum.reduce.getSource()), before = argument;
+  Value tile = ReshapeOp::create(b, loc, typeOf(sum.layout), sum.reduce.getSource()),
+        before = argument;
   tile = add(add(tile, sum.layout, sum.axis + 2), folded, sum.axis);
   if (sum.scaled) {
     SmallVector<int64_t> column(partial.getShape());
     column[sum.axis] = 1;
-    Value factor = ReshapeOp::create(b, loc, typeOf(partial.broadcastSource(column)), sum.scaled->getOperand(sum.factor));
-    before = arith::MulFOp::create(b, loc, argument, BroadcastOp::create(b, loc, type, factor), sum.scaled.getFastmathAttr());
+    Value factor = ReshapeOp::create(b, loc, typeOf(partial.broadcastSource(column)),
+                                     sum.scaled->getOperand(sum.factor));
+    before = arith::MulFOp::create(b, loc, argument, BroadcastOp::create(b, loc, type, factor),
+                                   sum.scaled.getFastmathAttr());
   }
   Value next = arith::AddFOp::create(b, loc, before, tile, sum.update.getFastmathAttr());
   loop.getBody()->getTerminator()->setOperand(sum.index, next);

@@ -1,4 +1,5 @@
-// Chooses the instructions for dots by target, element types and extents, and the number of warps that suits them.
+// Chooses the instructions for dots by target, element types and extents, and the number of warps
+// that suits them.
 #include "passes/TileGPU/DotSelection.h"
 
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -62,18 +63,20 @@ static std::string explainByTypes(DotOp dot) {
   Type a = dot.getA().getType().getElementType();
   int64_t step = 256 / getElementBits(a);
   if (dot.getType().getRank() != 2)
-    return "expected a product without batches, found one of rank " + std::to_string(dot.getType().getRank()) + "; use a grid axis for the batch";
+    return "expected a product without batches, found one of rank " +
+           std::to_string(dot.getType().getRank()) + "; use a grid axis for the batch";
   if (m < 64)
-    return "expected M of at least 64, or of at least 8 where N is 64, found " + std::to_string(m) + " by " + std::to_string(n);
+    return "expected M of at least 64, or of at least 8 where N is 64, found " + std::to_string(m) +
+           " by " + std::to_string(n);
   if (n < 8)
     return "expected N of at least 8, found " + std::to_string(n);
   if (k < step)
     return "expected K of at least " + std::to_string(step) + ", found " + std::to_string(k);
   if (isFloat8(a) && dot.getPrecision() == DotPrecision::Full && k > 128)
-    return "expected K of at most 128 for 8-bit floats added in full precision, found " + std::to_string(k);
+    return "expected K of at most 128 for 8-bit floats added in full precision, found " +
+           std::to_string(k);
   return "";
 }
-
 
 std::string tile::gpu::explainNoWgmma(DotOp dot, const KernelShape &shape) {
   if (!shape.hasWgmma || !haveTensorCores(dot, shape.capability))
@@ -93,9 +96,11 @@ DotKind tile::gpu::chooseDotKind(DotOp dot, const KernelShape &shape) {
   return fits ? DotKind::Mma : DotKind::Fma;
 }
 
-//===--- Warps -----------------------------------------------------------------------------------------------------===//
+//===--- Warps
+//-----------------------------------------------------------------------------------------------------===//
 
-/// Warpgroups go along M, 64 rows each; those that find no more rows share columns, 64 at least; others hold duplicates.
+/// Warpgroups go along M, 64 rows each; those that find no more rows share columns, 64 at least;
+/// others hold duplicates.
 static std::pair<unsigned, unsigned> chooseWgmmaWarps(int64_t m, int64_t n, unsigned numWarps) {
   unsigned warpsM = std::min<int64_t>(numWarps, m / 16), warpsN = 1;
   while (warpsM * warpsN < numWarps && n / (2 * warpsN) >= 64)
@@ -104,7 +109,8 @@ static std::pair<unsigned, unsigned> chooseWgmmaWarps(int64_t m, int64_t n, unsi
 }
 
 /// Warps for mma.sync: 16 rows and 8 columns each at least.
-static std::pair<unsigned, unsigned> chooseMmaWarps(int64_t m, int64_t n, const KernelShape &shape) {
+static std::pair<unsigned, unsigned> chooseMmaWarps(int64_t m, int64_t n,
+                                                    const KernelShape &shape) {
   unsigned warpsM = 1, warpsN = 1;
   while (warpsM * warpsN < shape.numWarps) {
     bool roomM = int64_t(warpsM) * 16 < m, roomN = int64_t(warpsN) * 8 < n;
@@ -129,7 +135,8 @@ std::pair<unsigned, unsigned> tile::gpu::chooseWarps(DotOp dot, const KernelShap
   return chooseMmaWarps(m, n, shape);
 }
 
-/// Two warpgroups where there are rows for them; more while a thread's part of the largest accumulator is above 128.
+/// Two warpgroups where there are rows for them; more while a thread's part of the largest
+/// accumulator is above 128.
 static unsigned countWgmmaWarps(ArrayRef<Extents> dots) {
   unsigned numWarps = 4;
   for (auto [m, n, k] : dots) {
@@ -182,13 +189,15 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, StringRef target) {
   });
   if (auto asked = kernel->getAttrOfType<IntegerAttr>(askedWarpsName))
     shape.numWarps = asked.getInt();
-  else if (auto consumers = kernel->getAttrOfType<IntegerAttr>(consumersName); consumers && shape.hasWgmma)
+  else if (auto consumers = kernel->getAttrOfType<IntegerAttr>(consumersName);
+           consumers && shape.hasWgmma)
     shape.numWarps = 4 * consumers.getInt();
   else if (!wgmma.empty())
     shape.numWarps = countWgmmaWarps(wgmma);
   else if (dotElements)
     shape.numWarps = std::clamp<int64_t>(dotElements / (32 * 128), 4, 8);
-  else if (reduces && !loops) // few warps wait for each other least; the 32 elements of a thread are all on their way at once
+  else if (reduces && !loops) // few warps wait for each other least; the 32 elements of a thread
+                              // are all on their way at once
     shape.numWarps = std::clamp<int64_t>(largest / (32 * 32), 1, 32);
   else
     shape.numWarps = std::clamp<int64_t>(largest / (32 * 16), 4, 16);

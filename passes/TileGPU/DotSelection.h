@@ -9,31 +9,36 @@ namespace tile::gpu {
 /// What a kernel's tiles have in common, and what its target can do.
 struct KernelShape {
   unsigned numWarps = 4;
-  unsigned vector = 4;       ///< neighbours that a thread holds in blocked layouts: 16 bytes of the narrowest element
-  bool rowsInWarps = false;  ///< a dot's result is reduced along rows: all warps go along M
-  bool reducesLast = false;  ///< no dots, and tiles are reduced along their last dimension alone: whole rows in a warp
-  unsigned capability = 80;  ///< the target's compute capability, as in sm_80
-  bool hasWgmma = false;     ///< the target is sm_90a
+  unsigned vector =
+      4; ///< neighbours that a thread holds in blocked layouts: 16 bytes of the narrowest element
+  bool rowsInWarps = false; ///< a dot's result is reduced along rows: all warps go along M
+  bool reducesLast = false; ///< no dots, and tiles are reduced along their last dimension alone:
+                            ///< whole rows in a warp
+  unsigned capability = 80; ///< the target's compute capability, as in sm_80
+  bool hasWgmma = false;    ///< the target is sm_90a
 };
 
 /// Bits that an element takes in memory; two integers of 4 bits share a byte.
 unsigned getElementBits(mlir::Type type);
 
-/// Vector width, warps and target of a kernel: warps as it asks for, else what gives each thread a moderate share of the
-/// largest tile.
+/// Vector width, warps and target of a kernel: warps as it asks for, else what gives each thread a
+/// moderate share of the largest tile.
 KernelShape chooseShape(KernelOp kernel, llvm::StringRef target);
 
 /// How a dot is computed.
 enum class DotKind { Wgmma, Mma, Fma };
 DotKind chooseDotKind(DotOp dot, const KernelShape &shape);
 
-/// Why a dot cannot be computed by wgmma, to follow "because"; empty if it can, or if the target has none.
+/// Why a dot cannot be computed by wgmma, to follow "because"; empty if it can, or if the target
+/// has none.
 std::string explainNoWgmma(DotOp dot, const KernelShape &shape);
 
-/// True if a dot for wgmma has too few rows and is computed transposed: the product of b's transpose and a's.
+/// True if a dot for wgmma has too few rows and is computed transposed: the product of b's
+/// transpose and a's.
 bool isSwapped(DotOp dot);
 
-/// Warps along M and N for a dot's result; for that of the transposed product where the dot is swapped.
+/// Warps along M and N for a dot's result; for that of the transposed product where the dot is
+/// swapped.
 std::pair<unsigned, unsigned> chooseWarps(DotOp dot, const KernelShape &shape);
 
 } // namespace tile::gpu

@@ -1,7 +1,8 @@
-// tile-gpu-expand-shapes: slices and concatenations of tiles become takes and selections, which have layouts.
+// tile-gpu-expand-shapes: slices and concatenations of tiles become takes and selections, which
+// have layouts.
 //
-// Nothing moves where a dimension is one of few equal powers of two and a thread holds all of them, as with pairs and halves;
-// elsewhere what is wanted is read at computed positions.
+// Nothing moves where a dimension is one of few equal powers of two and a thread holds all of them,
+// as with pairs and halves; elsewhere what is wanted is read at computed positions.
 #include "dialect/Tile/TileDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,7 +19,8 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-/// As many parts as may be selected from by comparing each one's position; more are cheaper through shared memory.
+/// As many parts as may be selected from by comparing each one's position; more are cheaper through
+/// shared memory.
 static constexpr int64_t maxParts = 8;
 
 namespace {
@@ -38,13 +40,16 @@ public:
   }
   Value filled(ArrayRef<int64_t> shape, int64_t value) {
     auto type = RankedTensorType::get(shape, b.getI32Type());
-    return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, Attribute(b.getI32IntegerAttr(value))));
+    return arith::ConstantOp::create(
+        b, loc, DenseElementsAttr::get(type, Attribute(b.getI32IntegerAttr(value))));
   }
   /// 0, 1, 2, ... along `axis` of a tile of that shape, i32.
   Value positions(ArrayRef<int64_t> shape, int64_t axis) {
     Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-    Value line = IotaOp::create(b, loc, RankedTensorType::get({shape[axis]}, b.getIndexType()), zero, b.getI64IntegerAttr(1));
-    line = arith::IndexCastOp::create(b, loc, RankedTensorType::get({shape[axis]}, b.getI32Type()), line);
+    Value line = IotaOp::create(b, loc, RankedTensorType::get({shape[axis]}, b.getIndexType()),
+                                zero, b.getI64IntegerAttr(1));
+    line = arith::IndexCastOp::create(b, loc, RankedTensorType::get({shape[axis]}, b.getI32Type()),
+                                      line);
     SmallVector<int64_t> lined(shape.size(), 1);
     lined[axis] = shape[axis];
     return broadcast(reshape(line, lined), shape);
@@ -60,7 +65,8 @@ public:
     Type result = shape.empty() ? type.getElementType() : Type(type.clone(shape));
     return TakeOp::create(b, loc, result, tile, position, axis);
   }
-  /// `size` elements along `axis` from `offset` on, as many as the result has; those outside repeat the last or first.
+  /// `size` elements along `axis` from `offset` on, as many as the result has; those outside repeat
+  /// the last or first.
   Value takeFrom(Value tile, int64_t offset, int64_t size, int64_t axis) {
     auto type = cast<RankedTensorType>(tile.getType());
     SmallVector<int64_t> shape(type.getShape());
@@ -77,11 +83,16 @@ public:
     Value isHere = compare(arith::CmpIPredicate::eq, positions(shape, axis), position);
     shape.erase(shape.begin() + axis);
     Type flag = b.getI1Type(), element = type.getElementType();
-    auto typed = [&](Type each) { return shape.empty() ? each : Type(RankedTensorType::get(shape, each)); };
-    auto op = ReduceByOp::create(b, loc, TypeRange{typed(element), typed(flag)}, ValueRange{tile, isHere}, axis);
+    auto typed = [&](Type each) {
+      return shape.empty() ? each : Type(RankedTensorType::get(shape, each));
+    };
+    auto op = ReduceByOp::create(b, loc, TypeRange{typed(element), typed(flag)},
+                                 ValueRange{tile, isHere}, axis);
     OpBuilder::InsertionGuard guard(b);
-    Block *block = b.createBlock(&op.getCombiner(), {}, {element, flag, element, flag}, SmallVector<Location>(4, loc));
-    Value chosen = arith::SelectOp::create(b, loc, block->getArgument(1), block->getArgument(0), block->getArgument(2));
+    Block *block = b.createBlock(&op.getCombiner(), {}, {element, flag, element, flag},
+                                 SmallVector<Location>(4, loc));
+    Value chosen = arith::SelectOp::create(b, loc, block->getArgument(1), block->getArgument(0),
+                                           block->getArgument(2));
     Value any = arith::OrIOp::create(b, loc, block->getArgument(1), block->getArgument(3));
     ScanYieldOp::create(b, loc, ValueRange{chosen, any});
     return op.getResult(0);
@@ -101,7 +112,8 @@ static bool isSelectable(Type element) {
 static LogicalResult expand(tensor::ExtractSliceOp slice) {
   auto type = cast<RankedTensorType>(slice.getSource().getType());
   ArrayRef<int64_t> offsets = slice.getStaticOffsets(), sizes = slice.getStaticSizes();
-  bool isStatic = !ShapedType::isDynamicShape(offsets) && !ShapedType::isDynamicShape(sizes) && slice.hasUnitStride();
+  bool isStatic = !ShapedType::isDynamicShape(offsets) && !ShapedType::isDynamicShape(sizes) &&
+                  slice.hasUnitStride();
   if (!isStatic)
     return slice.emitError("internal: a slice of a tile at positions of the run");
   Shapes shapes(slice);
@@ -120,8 +132,11 @@ static LogicalResult expand(tensor::ExtractSliceOp slice) {
     } else if (size == 1) {
       Value position = arith::ConstantIndexOp::create(shapes.b, shapes.loc, offset);
       Value one = shapes.takeOne(part, position, d);
-      part = isa<RankedTensorType>(one.getType()) ? shapes.reshape(one, shape)
-                                                  : tensor::SplatOp::create(shapes.b, shapes.loc, RankedTensorType::get(shape, type.getElementType()), one);
+      part =
+          isa<RankedTensorType>(one.getType())
+              ? shapes.reshape(one, shape)
+              : tensor::SplatOp::create(shapes.b, shapes.loc,
+                                        RankedTensorType::get(shape, type.getElementType()), one);
     } else {
       part = shapes.takeFrom(part, offset, size, d);
     }
@@ -137,7 +152,8 @@ static void expand(tensor::ExtractOp extract) {
   Value part = extract.getTensor();
   auto type = cast<RankedTensorType>(part.getType());
   if (type.getNumElements() == 1) // every thread has it
-    part = ReduceOp::create(shapes.b, shapes.loc, type.getElementType(), ReduceKind::Sum, part, IntegerAttr());
+    part = ReduceOp::create(shapes.b, shapes.loc, type.getElementType(), ReduceKind::Sum, part,
+                            IntegerAttr());
   else
     for (Value position : extract.getIndices())
       part = shapes.takeOne(part, position, 0);
@@ -151,8 +167,8 @@ static void expand(tensor::ConcatOp concat) {
   SmallVector<int64_t> shape(cast<RankedTensorType>(concat.getType()).getShape()), extents;
   for (Value input : concat.getInputs())
     extents.push_back(cast<RankedTensorType>(input.getType()).getDimSize(axis));
-  bool areEqual = llvm::all_equal(extents) && llvm::isPowerOf2_64(extents[0]) && count <= maxParts &&
-                  (extents[0] == 1 || llvm::isPowerOf2_64(count));
+  bool areEqual = llvm::all_equal(extents) && llvm::isPowerOf2_64(extents[0]) &&
+                  count <= maxParts && (extents[0] == 1 || llvm::isPowerOf2_64(count));
   Value result;
   if (areEqual) {
     SmallVector<int64_t> one(shape), many(shape);
@@ -163,7 +179,10 @@ static void expand(tensor::ConcatOp concat) {
     Value at = shapes.positions(many, axis);
     for (auto [i, input] : llvm::enumerate(concat.getInputs())) {
       Value part = shapes.broadcast(shapes.reshape(input, one), many);
-      result = i ? Value(arith::SelectOp::create(shapes.b, shapes.loc, shapes.compare(arith::CmpIPredicate::sge, at, i), part, result)) : part;
+      result = i ? Value(arith::SelectOp::create(shapes.b, shapes.loc,
+                                                 shapes.compare(arith::CmpIPredicate::sge, at, i),
+                                                 part, result))
+                 : part;
     }
     result = shapes.reshape(result, shape);
   } else {
@@ -171,7 +190,10 @@ static void expand(tensor::ConcatOp concat) {
     int64_t offset = 0;
     for (auto [input, extent] : llvm::zip(concat.getInputs(), extents)) {
       Value part = shapes.takeFrom(input, -offset, shape[axis], axis);
-      result = offset ? Value(arith::SelectOp::create(shapes.b, shapes.loc, shapes.compare(arith::CmpIPredicate::sge, at, offset), part, result)) : part;
+      result = offset ? Value(arith::SelectOp::create(
+                            shapes.b, shapes.loc,
+                            shapes.compare(arith::CmpIPredicate::sge, at, offset), part, result))
+                      : part;
       offset += extent;
     }
   }
@@ -184,7 +206,8 @@ struct TileGPUExpandShapes : tile::impl::TileGPUExpandShapesBase<TileGPUExpandSh
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      bool isTile = op->getParentOfType<KernelOp>() && isa<tensor::ExtractSliceOp, tensor::ExtractOp, tensor::ConcatOp>(op);
+      bool isTile = op->getParentOfType<KernelOp>() &&
+                    isa<tensor::ExtractSliceOp, tensor::ExtractOp, tensor::ConcatOp>(op);
       if (isTile)
         ops.push_back(op);
     });

@@ -1,7 +1,8 @@
 // tile-gpu-guard-masks: skips masks of positions where all of a tile passes them.
 //
-// A comparison of positions is true for the whole tile if it holds for the extremes of both sides, which are scalars. Where
-// that is so at run time, the branch leaves out the mask, the positions it is made from and the selection.
+// A comparison of positions is true for the whole tile if it holds for the extremes of both sides,
+// which are scalars. Where that is so at run time, the branch leaves out the mask, the positions it
+// is made from and the selection.
 #include "dialect/TileGPU/TileGPUDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -91,7 +92,8 @@ private:
       return Range{all, all};
     }
     if (auto iota = dyn_cast<IotaOp>(op)) {
-      Value last = arith::AddIOp::create(builder, loc, iota.getStart(), constant((type.getNumElements() - 1) * iota.getStep()));
+      Value last = arith::AddIOp::create(builder, loc, iota.getStart(),
+                                         constant((type.getNumElements() - 1) * iota.getStep()));
       return iota.getStep() >= 0 ? Range{iota.getStart(), last} : Range{last, iota.getStart()};
     }
     if (!isa<arith::AddIOp, arith::SubIOp>(op))
@@ -101,15 +103,18 @@ private:
     if (!b)
       return std::nullopt;
     if (isa<arith::AddIOp>(op))
-      return Range{arith::AddIOp::create(builder, loc, a->low, b->low), arith::AddIOp::create(builder, loc, a->high, b->high)};
-    return Range{arith::SubIOp::create(builder, loc, a->low, b->high), arith::SubIOp::create(builder, loc, a->high, b->low)};
+      return Range{arith::AddIOp::create(builder, loc, a->low, b->low),
+                   arith::AddIOp::create(builder, loc, a->high, b->high)};
+    return Range{arith::SubIOp::create(builder, loc, a->low, b->high),
+                 arith::SubIOp::create(builder, loc, a->high, b->low)};
   }
 
   /// Every position of every dimension exists.
   Value isInside(InsideOp inside) {
     Value all = arith::ConstantIntOp::create(builder, loc, 1, 1);
     auto require = [&](arith::CmpIPredicate predicate, Value a, Value b) {
-      all = arith::AndIOp::create(builder, loc, all, arith::CmpIOp::create(builder, loc, predicate, a, b));
+      all = arith::AndIOp::create(builder, loc, all,
+                                  arith::CmpIOp::create(builder, loc, predicate, a, b));
     };
     for (unsigned d = 0; d < inside.getSizes().size(); ++d) {
       if (inside.getInBounds()[d])
@@ -118,7 +123,8 @@ private:
       int64_t reach = (size - 1) * inside.getSteps()[d];
       if (reach < 0)
         return {};
-      Value start = inside.getStarts()[d], last = arith::AddIOp::create(builder, loc, start, constant(reach));
+      Value start = inside.getStarts()[d],
+            last = arith::AddIOp::create(builder, loc, start, constant(reach));
       Value extent = ExtentOp::create(builder, loc, builder.getIndexType(), inside.getView(), d);
       require(arith::CmpIPredicate::sge, start, constant(0));
       require(arith::CmpIPredicate::slt, last, extent);
@@ -141,8 +147,8 @@ Value copyMask(OpBuilder &builder, Value value, IRMapping &mapping, Block *home)
   if (Value known = mapping.lookupOrNull(value))
     return known;
   Operation *op = value.getDefiningOp();
-  if (!isa<RankedTensorType>(value.getType()) || !op || op->getBlock() != home || op->getNumRegions() ||
-      !isMemoryEffectFree(op) || op->getNumResults() != 1)
+  if (!isa<RankedTensorType>(value.getType()) || !op || op->getBlock() != home ||
+      op->getNumRegions() || !isMemoryEffectFree(op) || op->getNumResults() != 1)
     return value;
   for (Value operand : op->getOperands())
     mapping.map(operand, copyMask(builder, operand, mapping, home));
@@ -160,13 +166,15 @@ void guard(arith::SelectOp select) {
   Value all = Bounds(builder, loc).getAllTrue(select.getCondition());
   if (!all || matchPattern(all, m_Constant()))
     return;
-  auto branch = scf::IfOp::create(builder, loc, TypeRange{type}, all, /*addThenBlock=*/true, /*addElseBlock=*/true);
+  auto branch = scf::IfOp::create(builder, loc, TypeRange{type}, all, /*addThenBlock=*/true,
+                                  /*addElseBlock=*/true);
   builder.setInsertionPointToEnd(&branch.getThenRegion().front());
   scf::YieldOp::create(builder, loc, select.getTrueValue());
   builder.setInsertionPointToEnd(&branch.getElseRegion().front());
   IRMapping mapping;
   Value mask = copyMask(builder, select.getCondition(), mapping, select->getBlock());
-  Value masked = arith::SelectOp::create(builder, loc, mask, select.getTrueValue(), select.getFalseValue());
+  Value masked =
+      arith::SelectOp::create(builder, loc, mask, select.getTrueValue(), select.getFalseValue());
   scf::YieldOp::create(builder, loc, masked);
   select.replaceAllUsesWith(branch.getResult(0));
   select.erase();

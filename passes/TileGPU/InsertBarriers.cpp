@@ -1,4 +1,5 @@
-// tile-gpu-insert-barriers: orders accesses to the same bytes of shared memory by different threads.
+// tile-gpu-insert-barriers: orders accesses to the same bytes of shared memory by different
+// threads.
 #include "passes/TileGPU/SharedMemory.h"
 
 #include "mlir/IR/Builders.h"
@@ -28,11 +29,14 @@ struct Pending {
     reads.insert(other.reads.begin(), other.reads.end());
     writes.insert(other.writes.begin(), other.writes.end());
   }
-  bool operator==(const Pending &other) const { return reads == other.reads && writes == other.writes; }
+  bool operator==(const Pending &other) const {
+    return reads == other.reads && writes == other.writes;
+  }
 
   /// True if the accesses `next` must wait for these.
   bool conflictsWith(const Pending &next) const {
-    return overlap(writes, next.reads) || overlap(writes, next.writes) || overlap(reads, next.writes);
+    return overlap(writes, next.reads) || overlap(writes, next.writes) ||
+           overlap(reads, next.writes);
   }
 
 private:
@@ -45,7 +49,8 @@ private:
   }
 };
 
-/// What an operation does: accesses from its start to a barrier of its own, and what is left pending at its end.
+/// What an operation does: accesses from its start to a barrier of its own, and what is left
+/// pending at its end.
 struct Effects {
   Pending before, after;
   bool synchronizes = false; // all that came before is done at its end
@@ -54,7 +59,8 @@ struct Effects {
 /// Adds what `op` reads of tiles in shared memory.
 void addReads(Operation *op, Pending &accesses) {
   for (Value operand : op->getOperands()) {
-    LocalAllocOp owner = isa<MemDescType>(operand.getType()) ? getSharedOwner(operand) : LocalAllocOp();
+    LocalAllocOp owner =
+        isa<MemDescType>(operand.getType()) ? getSharedOwner(operand) : LocalAllocOp();
     if (std::optional<int64_t> offset = owner ? getSharedOffset(owner) : std::nullopt)
       accesses.reads.insert({*offset, *offset + getSharedNeed(owner).bytes});
   }
@@ -70,7 +76,8 @@ Effects getEffects(Operation *op) {
     addReads(op, effects.before);
   // A product that was left in flight has read its operands only now.
   if (auto wait = dyn_cast<WgmmaWaitOp>(op))
-    for (auto product = wait.getValue().getDefiningOp<WgmmaOp>(); product; product = product.getAcc().getDefiningOp<WgmmaOp>())
+    for (auto product = wait.getValue().getDefiningOp<WgmmaOp>(); product;
+         product = product.getAcc().getDefiningOp<WgmmaOp>())
       addReads(product, effects.before);
   SharedNeed need = getSharedNeed(op);
   if (std::optional<int64_t> offset = getSharedOffset(op)) {
@@ -91,7 +98,8 @@ Effects getEffects(Operation *op) {
 
 class Inserter {
 public:
-  /// Inserts barriers in a block that is entered with `pending`, and leaves in it what is pending at the end.
+  /// Inserts barriers in a block that is entered with `pending`, and leaves in it what is pending
+  /// at the end.
   void visitBlock(Block &block, Pending &pending) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
       // The region of a scan or reduction is its function, which runs in the middle of it.
@@ -113,7 +121,8 @@ public:
 
 private:
   void visitRegions(Operation &op, Pending &pending) {
-    // Regions that may follow each other, themselves included: visited until what is pending at the end adds nothing.
+    // Regions that may follow each other, themselves included: visited until what is pending at the
+    // end adds nothing.
     if (isa<LoopLikeOpInterface>(op)) {
       Pending entry = pending, before;
       do {

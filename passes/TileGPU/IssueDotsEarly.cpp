@@ -1,11 +1,14 @@
-// tile-gpu-issue-dots-early: in loops of three products and more, leaves each in flight until its result is needed.
+// tile-gpu-issue-dots-early: in loops of three products and more, leaves each in flight until its
+// result is needed.
 //
-// A product is issued as soon as its operands are there: those that need no other product of the iteration come first, the
-// loads and reads of fetched vectors before them; the others keep their order, and what does not feed them steps behind them. So
-// arithmetic on one product's result runs under the next product. Gradients of attention have five products in a loop:
+// A product is issued as soon as its operands are there: those that need no other product of the
+// iteration come first, the loads and reads of fetched vectors before them; the others keep their
+// order, and what does not feed them steps behind them. So arithmetic on one product's result runs
+// under the next product. Gradients of attention have five products in a loop:
 //
-//   read statistics; s = q·k in flight; dp = do·v in flight; wait for s; p = f(s); dv += p·do in flight; wait for dp; ds = g(p, dp);
-//   dq = ds·k in flight; dk += ds·q in flight; wait for dq; add dq to memory; wait for the rest
+//   read statistics; s = q·k in flight; dp = do·v in flight; wait for s; p = f(s); dv += p·do in
+//   flight; wait for dp; ds = g(p, dp); dq = ds·k in flight; dk += ds·q in flight; wait for dq; add
+//   dq to memory; wait for the rest
 //
 // Source: FlashAttention-3, arXiv 2407.08608, whose backward pass has this order.
 #include "dialect/TileGPU/TileGPUDialect.h"
@@ -32,11 +35,14 @@ using OpSet = llvm::SmallSetVector<Operation *, 32>;
 /// Fewer are left to tile-gpu-overlap-dots, or have nothing to run beside.
 constexpr size_t fewestProducts = 3;
 
-/// Registers of a thread that vectors read before the products may take. They are there when the products have left few free.
+/// Registers of a thread that vectors read before the products may take. They are there when the
+/// products have left few free.
 constexpr int64_t mostRegistersOfVectors = 32;
 
 /// True for a vector that was fetched beside the operands.
-bool isFetchedVector(LocalLoadOp read) { return read.getType().getRank() == 1 && read.getSource().getDefiningOp<TmaFetchOp>(); }
+bool isFetchedVector(LocalLoadOp read) {
+  return read.getType().getRank() == 1 && read.getSource().getDefiningOp<TmaFetchOp>();
+}
 
 /// True for what may change its place among operations that it neither feeds nor needs.
 bool isMovable(Operation *op) {
@@ -80,7 +86,8 @@ public:
   }
 
 private:
-  /// Adds to `slice` all operations of the body that `op` needs; false if one may not be moved or is a product.
+  /// Adds to `slice` all operations of the body that `op` needs; false if one may not be moved or
+  /// is a product.
   bool collect(Operation *op, OpSet &slice) {
     bool movable = true;
     op->walk([&](Operation *inner) {
@@ -95,8 +102,9 @@ private:
     return movable;
   }
 
-  /// Loads first, then the products that need no other, each behind what it needs. Fetched vectors count as loads: products whose
-  /// operands lie in shared memory leave ordinary accesses little of its bandwidth, so a read behind them takes as long as they.
+  /// Loads first, then the products that need no other, each behind what it needs. Fetched vectors
+  /// count as loads: products whose operands lie in shared memory leave ordinary accesses little of
+  /// its bandwidth, so a read behind them takes as long as they.
   void issueIndependent() {
     OpSet before, first;
     int64_t registers = 0;
@@ -132,7 +140,8 @@ private:
     for (size_t i = 1; i < products.size(); ++i) {
       Operation *last = products[i - 1];
       for (Value operand : products[i]->getOperands())
-        if (Operation *def = operand.getDefiningOp(); def && def->getBlock() == &body && last->isBeforeInBlock(def))
+        if (Operation *def = operand.getDefiningOp();
+            def && def->getBlock() == &body && last->isBeforeInBlock(def))
           last = def;
       products[i]->moveAfter(last);
     }
@@ -141,26 +150,30 @@ private:
   /// Marks the products and waits for each before the first use of its result.
   void leaveInFlight() {
     OpBuilder builder(body.getParentOp());
-    DenseMap<Operation *, SmallVector<WgmmaOp>> needed; // by the first operation that uses the result
+    DenseMap<Operation *, SmallVector<WgmmaOp>>
+        needed; // by the first operation that uses the result
     for (WgmmaOp product : products) {
       product.setAsync(true);
       Operation *first = body.getTerminator();
       for (Operation *user : product->getUsers())
-        if (Operation *here = body.findAncestorOpInBlock(*user); here && here->isBeforeInBlock(first))
+        if (Operation *here = body.findAncestorOpInBlock(*user);
+            here && here->isBeforeInBlock(first))
           first = here;
       needed[first].push_back(product);
     }
     for (Operation &op : llvm::make_early_inc_range(body))
       if (needed.contains(&op))
         readBefore(&op);
-    SmallVector<WgmmaOp> flying; // oldest first: products end in the order in which they were issued
+    SmallVector<WgmmaOp>
+        flying; // oldest first: products end in the order in which they were issued
     for (Operation &op : llvm::make_early_inc_range(body)) {
       builder.setInsertionPoint(&op);
       for (WgmmaOp product : needed.lookup(&op)) {
         auto *at = llvm::find(flying, product);
         if (at != flying.end())
           flying.erase(flying.begin(), std::next(at));
-        auto wait = WgmmaWaitOp::create(builder, product.getLoc(), product.getType(), product.getResult(), flying.size());
+        auto wait = WgmmaWaitOp::create(builder, product.getLoc(), product.getType(),
+                                        product.getResult(), flying.size());
         product.getResult().replaceAllUsesExcept(wait, wait);
       }
       if (auto product = dyn_cast<WgmmaOp>(&op))
@@ -168,7 +181,8 @@ private:
     }
   }
 
-  /// Moves reads of fetched tiles that follow `wait`, where a product is waited for, before it: they need not wait.
+  /// Moves reads of fetched tiles that follow `wait`, where a product is waited for, before it:
+  /// they need not wait.
   void readBefore(Operation *wait) {
     SmallVector<LocalLoadOp> reads;
     for (Operation *op = wait; op && !isa<WgmmaOp>(op); op = op->getNextNode())

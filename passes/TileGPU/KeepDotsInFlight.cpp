@@ -1,8 +1,9 @@
 // tile-gpu-keep-dots-in-flight: a loop's product runs on while the next iteration's is issued.
 //
-// A warpgroup that waits for its product before it asks for the next leaves the tensor cores idle from the end of the one to the
-// start of the other: the wait's own latency, the release of the slot, the wait for the next slot. With one product in flight the
-// one before is done when the wait returns, and its slot goes back one iteration late. Only where one warpgroup computes: of two,
+// A warpgroup that waits for its product before it asks for the next leaves the tensor cores idle
+// from the end of the one to the start of the other: the wait's own latency, the release of the
+// slot, the wait for the next slot. With one product in flight the one before is done when the wait
+// returns, and its slot goes back one iteration late. Only where one warpgroup computes: of two,
 // one multiplies while the other waits.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
@@ -31,8 +32,8 @@ struct Candidate {
   SmallVector<RingReleaseOp> releases; ///< of the slots that the product reads
 };
 
-/// Adds the release, in the loop's body, of the slot that `memory` lies in; false if the memory is not a slot's, or if the next
-/// slot would be filled only after that release.
+/// Adds the release, in the loop's body, of the slot that `memory` lies in; false if the memory is
+/// not a slot's, or if the next slot would be filled only after that release.
 bool addRelease(Value memory, Candidate &found) {
   while (auto permute = memory.getDefiningOp<MemDescPermuteOp>())
     memory = permute.getSource();
@@ -48,7 +49,8 @@ bool addRelease(Value memory, Candidate &found) {
   for (Operation *user : wait.getRing().getUsers()) {
     if (!body->findAncestorOpInBlock(*user) || user == wait)
       continue;
-    if (release || user->getBlock() != body || !isa<RingReleaseOp>(user) || user->isBeforeInBlock(found.product))
+    if (release || user->getBlock() != body || !isa<RingReleaseOp>(user) ||
+        user->isBeforeInBlock(found.product))
       return false;
     release = cast<RingReleaseOp>(user);
   }
@@ -69,15 +71,16 @@ std::optional<Candidate> match(scf::ForOp loop) {
   found.product = products[0];
   // Nothing but the next iteration's product may touch the accumulator.
   auto variable = dyn_cast<BlockArgument>(found.product.getAcc());
-  if (!variable || variable.getOwner() != loop.getBody() || !variable.hasOneUse() || !found.product->hasOneUse() ||
-      !isa<scf::YieldOp>(*found.product->user_begin()))
+  if (!variable || variable.getOwner() != loop.getBody() || !variable.hasOneUse() ||
+      !found.product->hasOneUse() || !isa<scf::YieldOp>(*found.product->user_begin()))
     return std::nullopt;
   found.carried = found.product->use_begin()->getOperandNumber();
   if (variable != loop.getRegionIterArg(found.carried))
     return std::nullopt;
   // Registers of an operand, or memory of the loop's own, would be written for the next product.
-  if (!isa<MemDescType>(found.product.getA().getType()) || !addRelease(found.product.getA(), found) ||
-      !addRelease(found.product.getB(), found) || found.releases.empty())
+  if (!isa<MemDescType>(found.product.getA().getType()) ||
+      !addRelease(found.product.getA(), found) || !addRelease(found.product.getB(), found) ||
+      found.releases.empty())
     return std::nullopt;
   return found;
 }
@@ -89,18 +92,21 @@ void rewrite(const Candidate &found) {
   product.setAsync(true);
   OpBuilder builder(loop.getBody()->getTerminator());
   builder.setInsertionPointAfter(product);
-  auto wait = WgmmaWaitOp::create(builder, loc, product.getType(), product.getResult(), /*pending=*/1);
+  auto wait =
+      WgmmaWaitOp::create(builder, loc, product.getType(), product.getResult(), /*pending=*/1);
   product.getResult().replaceAllUsesExcept(wait.getResult(), wait);
 
   builder.setInsertionPointAfter(loop);
   Value sum = loop.getResult(found.carried);
   auto last = WgmmaWaitOp::create(builder, loc, product.getType(), sum, /*pending=*/0);
   sum.replaceAllUsesExcept(last.getResult(), last);
-  Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
+  Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, loop.getLowerBound(),
+                                     loop.getUpperBound());
   auto behind = scf::IfOp::create(builder, loc, some, /*withElseRegion=*/false);
   for (RingReleaseOp release : found.releases) {
     builder.setInsertionPoint(release);
-    Value isSecond = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, loop.getInductionVar(), loop.getLowerBound());
+    Value isSecond = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                           loop.getInductionVar(), loop.getLowerBound());
     auto before = scf::IfOp::create(builder, loc, isSecond, /*withElseRegion=*/false);
     builder.setInsertionPoint(behind.thenYield());
     builder.clone(*release);

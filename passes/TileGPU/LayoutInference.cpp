@@ -1,4 +1,5 @@
-// Decides in which layout each tile of a kernel lives in registers: a fixed point over the kernel's body.
+// Decides in which layout each tile of a kernel lives in registers: a fixed point over the kernel's
+// body.
 #include "passes/TileGPU/LayoutInference.h"
 #include "passes/TileGPU/ScanPlan.h"
 
@@ -11,7 +12,8 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
-//===-- Accesses --------------------------------------------------------------------------------------------------===//
+//===-- Accesses
+//--------------------------------------------------------------------------------------------------===//
 
 /// True if the view's elements are neighbours along `dim`.
 static bool isContiguous(Value view, unsigned dim) {
@@ -51,7 +53,8 @@ template LinearLayout LayoutInference::getAccessLayout(LoadOp, RankedTensorType)
 template LinearLayout LayoutInference::getAccessLayout(StoreOp, RankedTensorType) const;
 template LinearLayout LayoutInference::getAccessLayout(ScatterOp, RankedTensorType) const;
 
-//===-- Repeatable operations -------------------------------------------------------------------------------------===//
+//===-- Repeatable operations
+//-------------------------------------------------------------------------------------===//
 
 /// True if the value is only used, perhaps after element-wise work, by broadcasts to a larger tile.
 static bool feedsOnlyBroadcasts(Value value, unsigned depth = 0) {
@@ -71,16 +74,20 @@ bool tile::gpu::isRepeatable(Operation *op) {
   if (!op)
     return false;
   if (auto load = dyn_cast<LoadOp>(op))
-    return isa<RankedTensorType>(load.getType()) && !load.getMask() && feedsOnlyBroadcasts(load.getResult());
-  return isa<arith::ConstantOp, tensor::SplatOp, IotaOp, InsideOp, BroadcastOp, ReshapeOp, PermuteOp>(op) ||
+    return isa<RankedTensorType>(load.getType()) && !load.getMask() &&
+           feedsOnlyBroadcasts(load.getResult());
+  return isa<arith::ConstantOp, tensor::SplatOp, IotaOp, InsideOp, BroadcastOp, ReshapeOp,
+             PermuteOp>(op) ||
          OpTrait::hasElementwiseMappableTraits(op);
 }
 
-//===-- Inference -------------------------------------------------------------------------------------------------===//
+//===-- Inference
+//-------------------------------------------------------------------------------------------------===//
 
-LinearLayout LayoutInference::getDefault(ArrayRef<int64_t> extents, ArrayRef<unsigned> order) const {
-  // Fewer rows than warps: what is reduced meets in several warps anyway. Threads then hold all rows of few columns, and what the
-  // rows share, as weights, once.
+LinearLayout LayoutInference::getDefault(ArrayRef<int64_t> extents,
+                                         ArrayRef<unsigned> order) const {
+  // Fewer rows than warps: what is reduced meets in several warps anyway. Threads then hold all
+  // rows of few columns, and what the rows share, as weights, once.
   auto hasRows = [&] {
     int64_t rows = 1;
     for (int64_t extent : extents.drop_back())
@@ -105,15 +112,18 @@ LinearLayout LayoutInference::getDotLayout(DotOp dot) const {
     return getDefault(type);
   auto [warpsM, warpsN] = chooseWarps(dot, shape);
   if (chooseDotKind(dot, shape) == DotKind::Wgmma && isSwapped(dot))
-    return LinearLayout::mmaAccumulator(type.getDimSize(1), type.getDimSize(0), warpsM, warpsN).permute({1, 0});
+    return LinearLayout::mmaAccumulator(type.getDimSize(1), type.getDimSize(0), warpsM, warpsN)
+        .permute({1, 0});
   ArrayRef<int64_t> shape = type.getShape(), leading = shape.drop_back(2);
-  return LinearLayout::mmaAccumulator(shape[leading.size()], shape.back(), warpsM, warpsN).withBatches(leading);
+  return LinearLayout::mmaAccumulator(shape[leading.size()], shape.back(), warpsM, warpsN)
+      .withBatches(leading);
 }
 
 LinearLayout LayoutInference::getReduceByLayout(ReduceByOp reduce) const {
   Value source = reduce.getSources()[0];
   LinearLayout layout = getLayoutOrDefault(source);
-  return planScan(layout, reduce.getAxis()) ? layout : getDefault(cast<RankedTensorType>(source.getType()));
+  return planScan(layout, reduce.getAxis()) ? layout
+                                            : getDefault(cast<RankedTensorType>(source.getType()));
 }
 
 std::optional<LinearLayout> LayoutInference::getAnchor(Value value) const {
@@ -157,7 +167,8 @@ bool LayoutInference::visitRegions(Operation *op) {
   };
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     for (auto [init, argument, yielded, result] :
-         llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getYieldedValues(), loop.getResults())) {
+         llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getYieldedValues(),
+                   loop.getResults())) {
       // The value before the loop is converted once; inside, what is yielded decides.
       if (!isTile(argument))
         continue;
@@ -174,12 +185,14 @@ bool LayoutInference::visitRegions(Operation *op) {
     }
   } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
     for (auto [init, before, after, yielded] :
-         llvm::zip(loop.getInits(), loop.getBeforeArguments(), loop.getAfterArguments(), loop.getYieldedValues())) {
+         llvm::zip(loop.getInits(), loop.getBeforeArguments(), loop.getAfterArguments(),
+                   loop.getYieldedValues())) {
       (void)after;
       if (isTile(before))
         changed |= anchorLike(before, yielded), changed |= anchorLike(before, init);
     }
-    for (auto [passed, after, result] : llvm::zip(loop.getConditionOp().getArgs(), loop.getAfterArguments(), loop.getResults()))
+    for (auto [passed, after, result] :
+         llvm::zip(loop.getConditionOp().getArgs(), loop.getAfterArguments(), loop.getResults()))
       if (isTile(after))
         join(after, passed), join(result, after);
   }
@@ -192,7 +205,8 @@ bool LayoutInference::visit(Operation *op) {
   if (auto combine = dyn_cast<PartCombineOp>(op)) {
     bool changed = false;
     for (auto [sum, total] : llvm::zip(combine.getSums(), combine.getTotals()))
-      if (auto type = cast<RankedTensorType>(sum.getType()); !getAnchor(sum) && type.getNumElements() == 1)
+      if (auto type = cast<RankedTensorType>(sum.getType());
+          !getAnchor(sum) && type.getNumElements() == 1)
         changed |= anchor(total, getDefault(type), 1);
       else
         changed |= anchorLike(total, sum);
@@ -229,12 +243,15 @@ bool LayoutInference::visit(Operation *op) {
   if (auto gather = dyn_cast<GatherOp>(op))
     return anchor(result, getAccessLayout(gather, type), 1);
   if (auto atomic = dyn_cast<AtomicOp>(op)) {
-    // Neighbours in neighbouring lanes: each instruction then touches as few sectors of memory as can be. What tensor cores
-    // have computed stays where it is.
+    // Neighbours in neighbouring lanes: each instruction then touches as few sectors of memory as
+    // can be. What tensor cores have computed stays where it is.
     auto it = anchors.find(atomic.getValue());
     if (it != anchors.end() && it->second.priority > 1)
       return anchor(result, it->second.layout, it->second.priority);
-    return anchor(result, LinearLayout::blocked(type.getShape(), getAccessOrder(atomic), /*vector=*/1, shape.numWarps), 1);
+    return anchor(result,
+                  LinearLayout::blocked(type.getShape(), getAccessOrder(atomic), /*vector=*/1,
+                                        shape.numWarps),
+                  1);
   }
   if (isa<ReduceOp, ArgReduceOp>(op)) {
     Value source = op->getOperand(0);
@@ -257,7 +274,8 @@ bool LayoutInference::visit(Operation *op) {
     return false;
   if (auto unpack = dyn_cast<UnpackOp>(op)) {
     auto it = anchors.find(unpack.getSource());
-    return it != anchors.end() && anchor(result, it->second.layout.splitElements(), it->second.priority);
+    return it != anchors.end() &&
+           anchor(result, it->second.layout.splitElements(), it->second.priority);
   }
   if (isa<ReshapeOp, PermuteOp>(op)) {
     auto it = anchors.find(op->getOperand(0));
@@ -267,8 +285,9 @@ bool LayoutInference::visit(Operation *op) {
     if (isa<ReshapeOp>(op) && feedsOnlyBroadcasts(result))
       return false;
     Anchor source = it->second;
-    LinearLayout layout = isa<ReshapeOp>(op) ? source.layout.reshape(type.getShape())
-                                             : source.layout.permute(cast<PermuteOp>(op).getPermutation());
+    LinearLayout layout = isa<ReshapeOp>(op)
+                              ? source.layout.reshape(type.getShape())
+                              : source.layout.permute(cast<PermuteOp>(op).getPermutation());
     return anchor(result, layout, source.priority);
   }
   bool changed = false;
@@ -279,7 +298,8 @@ bool LayoutInference::visit(Operation *op) {
   return changed;
 }
 
-LayoutInference::LayoutInference(KernelOp kernel, const KernelShape &kernelShape) : shape(kernelShape) {
+LayoutInference::LayoutInference(KernelOp kernel, const KernelShape &kernelShape)
+    : shape(kernelShape) {
   auto iterate = [&] {
     bool changed = true;
     while (changed) {

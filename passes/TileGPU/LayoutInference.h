@@ -2,19 +2,21 @@
 #ifndef TILE_PASSES_TILEGPU_LAYOUTINFERENCE_H
 #define TILE_PASSES_TILEGPU_LAYOUTINFERENCE_H
 
-#include "passes/TileGPU/DotSelection.h"
 #include "mlir/IR/Value.h"
+#include "passes/TileGPU/DotSelection.h"
 #include "llvm/ADT/DenseMap.h"
 #include <optional>
 
 namespace tile::gpu {
 
-/// True if the operation can be repeated in any layout that its users ask for: constants, positions, masks, broadcasts,
-/// and element-wise work on nothing else. Loads too where they only feed broadcasts.
+/// True if the operation can be repeated in any layout that its users ask for: constants,
+/// positions, masks, broadcasts, and element-wise work on nothing else. Loads too where they only
+/// feed broadcasts.
 bool isRepeatable(mlir::Operation *op);
 
-/// Layouts of all tile values of one kernel: *anchored* ones have a layout of their own, the others take the one that each
-/// user asks for. Anchors are loads, dots, reductions and what depends on them; tensor-core layouts win over blocked ones.
+/// Layouts of all tile values of one kernel: *anchored* ones have a layout of their own, the others
+/// take the one that each user asks for. Anchors are loads, dots, reductions and what depends on
+/// them; tensor-core layouts win over blocked ones.
 class LayoutInference {
 public:
   LayoutInference(KernelOp kernel, const KernelShape &shape);
@@ -31,7 +33,8 @@ public:
   LinearLayout getReduceByLayout(ReduceByOp reduce) const;
   const KernelShape &getShape() const { return shape; }
   /// The blocked layout that suits a load or store: the dimension with stride 1 is the fastest.
-  template <typename AccessOp> LinearLayout getAccessLayout(AccessOp access, mlir::RankedTensorType type) const;
+  template <typename AccessOp>
+  LinearLayout getAccessLayout(AccessOp access, mlir::RankedTensorType type) const;
 
 private:
   struct Anchor {

@@ -1,5 +1,6 @@
-// tile-gpu-load-nibbles-as-bytes: tiles of 4-bit integers are loaded as the bytes that hold them, so that everything that
-// moves tiles (wide accesses, TMA) moves these too, and unpacked in registers.
+// tile-gpu-load-nibbles-as-bytes: tiles of 4-bit integers are loaded as the bytes that hold them,
+// so that everything that moves tiles (wide accesses, TMA) moves these too, and unpacked in
+// registers.
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/Divisibility.h"
 
@@ -19,7 +20,8 @@ using namespace tile::gpu;
 
 namespace {
 
-struct TileGPULoadNibblesAsBytes : tile::impl::TileGPULoadNibblesAsBytesBase<TileGPULoadNibblesAsBytes> {
+struct TileGPULoadNibblesAsBytes
+    : tile::impl::TileGPULoadNibblesAsBytesBase<TileGPULoadNibblesAsBytes> {
   void runOnOperation() override {
     SmallVector<LoadOp> loads;
     getOperation().walk([&](LoadOp load) {
@@ -42,7 +44,8 @@ struct TileGPULoadNibblesAsBytes : tile::impl::TileGPULoadNibblesAsBytesBase<Til
   }
 
 private:
-  /// Loads of nibbles pad with 0: another padding is put in afterwards, where an element does not exist or is masked.
+  /// Loads of nibbles pad with 0: another padding is put in afterwards, where an element does not
+  /// exist or is masked.
   static void selectPadding(LoadOp load) {
     if (matchPattern(load.getPad(), m_Zero()))
       return;
@@ -51,11 +54,13 @@ private:
     Value pad = load.getPad();
     auto tile = dyn_cast<RankedTensorType>(load.getType());
     Type flags = tile ? Type(tile.clone(b.getI1Type())) : b.getI1Type();
-    Value exists = InsideOp::create(b, loc, flags, load.getView(), load.getStarts(), load.getEnds(), load.getSizesAttr(), load.getStepsAttr(),
-                                    load.getHasEndAttr(), load.getInBoundsAttr());
+    Value exists = InsideOp::create(b, loc, flags, load.getView(), load.getStarts(), load.getEnds(),
+                                    load.getSizesAttr(), load.getStepsAttr(), load.getHasEndAttr(),
+                                    load.getInBoundsAttr());
     if (load.getMask())
       exists = arith::AndIOp::create(b, loc, exists, load.getMask());
-    load.getPadMutable().assign(arith::ConstantOp::create(b, loc, b.getIntegerAttr(b.getIntegerType(4), 0)));
+    load.getPadMutable().assign(
+        arith::ConstantOp::create(b, loc, b.getIntegerAttr(b.getIntegerType(4), 0)));
     b.setInsertionPointAfter(load);
     Value other = tile ? Value(tensor::SplatOp::create(b, loc, tile, pad)) : pad;
     auto select = arith::SelectOp::create(b, loc, exists, load.getResult(), other);
@@ -69,7 +74,8 @@ private:
       return false;
     unsigned last = view.getType().getRank() - 1;
     auto isEven = [&](Value value) { return divisibility.getDivisor(value) % 2 == 0; };
-    if (load.isDropped(last) || load.getSteps()[last] != 1 || load.getSizes()[last] % 2 || !matchPattern(view.getStrides()[last], m_One()))
+    if (load.isDropped(last) || load.getSteps()[last] != 1 || load.getSizes()[last] % 2 ||
+        !matchPattern(view.getStrides()[last], m_One()))
       return false;
     Value end = load.getEnd(last);
     return isEven(load.getStarts()[last]) && (!end || isEven(end));
@@ -79,7 +85,8 @@ private:
     return b.createOrFold<arith::DivSIOp>(loc, value, arith::ConstantIndexOp::create(b, loc, 2));
   }
 
-  /// The view's bytes. The launcher has checked that its last extent and its other strides are even.
+  /// The view's bytes. The launcher has checked that its last extent and its other strides are
+  /// even.
   Value getBytes(ViewOp view) {
     Value &cached = bytes[view];
     if (cached)
@@ -113,8 +120,9 @@ private:
       ends.back() = half(b, loc, ends.back());
     // Padding of i4 is 0.
     Value pad = arith::ConstantIntOp::create(b, loc, 0, 8);
-    Value tile = LoadOp::create(b, loc, RankedTensorType::get(shape, b.getI8Type()), view, starts, ends,
-                                b.getDenseI64ArrayAttr(sizes), load.getStepsAttr(), load.getHasEndAttr(), load.getInBoundsAttr(), pad,
+    Value tile = LoadOp::create(b, loc, RankedTensorType::get(shape, b.getI8Type()), view, starts,
+                                ends, b.getDenseI64ArrayAttr(sizes), load.getStepsAttr(),
+                                load.getHasEndAttr(), load.getInBoundsAttr(), pad,
                                 /*mask=*/Value(), load.getCacheAttr());
     Value unpacked = UnpackOp::create(b, loc, type, tile);
     load.getResult().replaceAllUsesWith(unpacked);

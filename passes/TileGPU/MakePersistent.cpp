@@ -1,4 +1,5 @@
-// tile-gpu-make-persistent: blocks that take several programs each, so that one program's loads run under another's end.
+// tile-gpu-make-persistent: blocks that take several programs each, so that one program's loads run
+// under another's end.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/ConstantMemory.h"
@@ -40,17 +41,21 @@ static void makePersistent(KernelOp kernel) {
   Value last;
   if (kernel->hasAttr(blocksOfClusterName)) {
     clusterAxis = getClusterAxis(kernel);
-    Value one = arith::ConstantIndexOp::create(builder, loc, 1), two = arith::ConstantIndexOp::create(builder, loc, 2);
+    Value one = arith::ConstantIndexOp::create(builder, loc, 1),
+          two = arith::ConstantIndexOp::create(builder, loc, 2);
     last = arith::SubIOp::create(builder, loc, extents[clusterAxis], one);
     Value pairs = arith::CeilDivSIOp::create(builder, loc, extents[clusterAxis], two);
     extents[clusterAxis] = arith::MulIOp::create(builder, loc, pairs, two);
   }
-  Value zero = arith::ConstantIndexOp::create(builder, loc, 0), total = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0),
+        total = arith::ConstantIndexOp::create(builder, loc, 1);
   for (Value extent : extents) // a negative extent counts as none
-    total = arith::MulIOp::create(builder, loc, total, arith::MaxSIOp::create(builder, loc, extent, zero));
+    total = arith::MulIOp::create(builder, loc, total,
+                                  arith::MaxSIOp::create(builder, loc, extent, zero));
   // More than a grid has are never launched. So the numbers of programs are known to fit 32 bits.
   constexpr int64_t mostPrograms = std::numeric_limits<int32_t>::max();
-  total = arith::MinSIOp::create(builder, loc, total, arith::ConstantIndexOp::create(builder, loc, mostPrograms));
+  total = arith::MinSIOp::create(builder, loc, total,
+                                 arith::ConstantIndexOp::create(builder, loc, mostPrograms));
   auto block = BlockIdOp::create(builder, loc, builder.getIndexType(), builder.getIndexType());
   auto loop = scf::ForOp::create(builder, loc, block.getBlock(), total, block.getBlocks());
   builder.setInsertionPointToStart(loop.getBody());

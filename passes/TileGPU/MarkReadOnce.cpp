@@ -1,7 +1,8 @@
-// tile-gpu-mark-read-once: which fetches bring bytes that nobody in the launch reads again, but for one neighbour.
+// tile-gpu-mark-read-once: which fetches bring bytes that nobody in the launch reads again, but for
+// one neighbour.
 //
-// Such bytes, as the weights of a product of few rows, go through the second-level cache and out of it; marked so, they leave it to what
-// is read again.
+// Such bytes, as the weights of a product of few rows, go through the second-level cache and out of
+// it; marked so, they leave it to what is read again.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/TileGPU/ProgramGrid.h"
@@ -26,12 +27,14 @@ static bool isInvariant(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return isa<KernelOp>(argument.getOwner()->getParentOp());
   Operation *op = value.getDefiningOp();
-  return !isa<ProgramIdOp>(op) && op->getNumRegions() == 0 && isMemoryEffectFree(op) && llvm::all_of(op->getOperands(), isInvariant);
+  return !isa<ProgramIdOp>(op) && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+         llvm::all_of(op->getOperands(), isInvariant);
 }
 
 namespace {
 
-/// Which axes of the grid and which loops move a position, as far as it is a sum of multiples of them.
+/// Which axes of the grid and which loops move a position, as far as it is a sum of multiples of
+/// them.
 struct Movers {
   DenseSet<uint64_t> axes; // looked up only
   DenseSet<Value> loops;   // their counters; looked up only
@@ -60,14 +63,17 @@ struct Movers {
       return add(op->getOperand(0)) && add(op->getOperand(1));
     // Clamped to what a copy takes: beyond that nothing exists.
     if (isa<arith::MulIOp, arith::MinSIOp, arith::MaxSIOp>(op))
-      return isInvariant(op->getOperand(0)) ? add(op->getOperand(1)) : isInvariant(op->getOperand(1)) && add(op->getOperand(0));
+      return isInvariant(op->getOperand(0))
+                 ? add(op->getOperand(1))
+                 : isInvariant(op->getOperand(1)) && add(op->getOperand(0));
     return isa<arith::IndexCastOp>(op) && add(op->getOperand(0));
   }
 };
 
 class Marker {
 public:
-  explicit Marker(KernelOp kernel) : kernel(kernel), builder(OpBuilder::atBlockBegin(&kernel.getBody().front())) {}
+  explicit Marker(KernelOp kernel)
+      : kernel(kernel), builder(OpBuilder::atBlockBegin(&kernel.getBody().front())) {}
 
   void mark(TmaFetchOp fetch) {
     // What a program fetches once is little beside what its loops do.
@@ -76,7 +82,8 @@ public:
     Movers movers;
     if (!llvm::all_of(fetch.getCoordinates(), [&](Value at) { return movers.add(at); }))
       return;
-    for (Operation *parent = fetch->getParentOp(); parent != kernel; parent = parent->getParentOp()) {
+    for (Operation *parent = fetch->getParentOp(); parent != kernel;
+         parent = parent->getParentOp()) {
       auto loop = dyn_cast<scf::ForOp>(parent);
       if (loop ? !movers.loops.contains(loop.getInductionVar()) : !isa<scf::IfOp>(parent))
         return;
@@ -95,7 +102,8 @@ public:
   }
 
 private:
-  /// As many programs read the same at about the same time: two rows of tiles are neighbours, in bands or on a grid that runs at once.
+  /// As many programs read the same at about the same time: two rows of tiles are neighbours, in
+  /// bands or on a grid that runs at once.
   static constexpr int64_t together = 2;
 
   /// The number of programs along `axis`.

@@ -27,7 +27,8 @@ public:
     // Values before their users, but for what loops carry: repeated until nothing is added.
     for (bool changed = true; changed;) {
       changed = false;
-      kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { changed |= visit(op, axis); });
+      kernel.getBody().walk<WalkOrder::PreOrder>(
+          [&](Operation *op) { changed |= visit(op, axis); });
     }
   }
 
@@ -35,12 +36,14 @@ public:
 
   /// True if the loops and branches around `op` go the same way in both programs.
   bool isUniform(Operation *op) const {
-    for (Operation *parent = op->getParentOp(); !isa<KernelOp>(parent); parent = parent->getParentOp()) {
+    for (Operation *parent = op->getParentOp(); !isa<KernelOp>(parent);
+         parent = parent->getParentOp()) {
       auto loop = dyn_cast<scf::ForOp>(parent);
       auto branch = dyn_cast<scf::IfOp>(parent);
       if (!loop && !branch)
         return false;
-      if (loop && (varies(loop.getLowerBound()) || varies(loop.getUpperBound()) || varies(loop.getStep())))
+      if (loop &&
+          (varies(loop.getLowerBound()) || varies(loop.getUpperBound()) || varies(loop.getStep())))
         return false;
       if (branch && varies(branch.getCondition()))
         return false;
@@ -56,23 +59,27 @@ private:
     auto id = dyn_cast<ProgramIdOp>(op);
     bool varying = id && id.getAxis() == axis;
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      bool bounds = varies(loop.getLowerBound()) || varies(loop.getUpperBound()) || varies(loop.getStep());
+      bool bounds =
+          varies(loop.getLowerBound()) || varies(loop.getUpperBound()) || varies(loop.getStep());
       if (bounds)
         changed |= mark(loop.getInductionVar());
       for (auto [init, argument, yielded, result] :
-           llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getYieldedValues(), loop.getResults()))
+           llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getYieldedValues(),
+                     loop.getResults()))
         if (bounds || varies(init) || varies(yielded))
           changed |= mark(argument), changed |= mark(result);
       return changed;
     }
     if (auto branch = dyn_cast<scf::IfOp>(op)) {
       for (unsigned i = 0; i < branch.getNumResults(); ++i)
-        if (varies(branch.getCondition()) || varies(branch.thenYield().getOperand(i)) || varies(branch.elseYield().getOperand(i)))
+        if (varies(branch.getCondition()) || varies(branch.thenYield().getOperand(i)) ||
+            varies(branch.elseYield().getOperand(i)))
           changed |= mark(branch.getResult(i));
       return changed;
     }
     // Of other operations with regions nothing is known; that of a scan is its function.
-    varying |= (op->getNumRegions() > 0 && !isa<ScanOp, ReduceByOp>(op)) || llvm::any_of(op->getOperands(), [&](Value operand) { return varies(operand); });
+    varying |= (op->getNumRegions() > 0 && !isa<ScanOp, ReduceByOp>(op)) ||
+               llvm::any_of(op->getOperands(), [&](Value operand) { return varies(operand); });
     if (varying)
       for (Value result : op->getResults())
         changed |= mark(result);
@@ -85,7 +92,8 @@ private:
   DenseSet<Value> values; // looked up only
 };
 
-/// The map of a fetch that two blocks share: half of a box that is all of the tile. None if it cannot be halved.
+/// The map of a fetch that two blocks share: half of a box that is all of the tile. None if it
+/// cannot be halved.
 std::optional<TensorMapAttr> getHalfMap(TmaFetchOp fetch, TensorMapAttr map) {
   int64_t boxElements = 1;
   for (int64_t extent : map.getBox())
@@ -100,7 +108,8 @@ std::optional<TensorMapAttr> getHalfMap(TmaFetchOp fetch, TensorMapAttr map) {
   for (size_t i = box.size(); i-- > 1;)
     if (box[i] % 16 == 0) {
       box[i] /= 2;
-      return TensorMapAttr::get(map.getContext(), map.getParam(), map.getOrder(), box, map.getSwizzle());
+      return TensorMapAttr::get(map.getContext(), map.getParam(), map.getOrder(), box,
+                                map.getSwizzle());
     }
   return std::nullopt;
 }
@@ -121,7 +130,8 @@ StringRef getObstacle(KernelOp kernel, ArrayRef<int64_t> asked) {
       return "programs that read what they write cannot run twice";
   bool repeatable = true;
   kernel.getBody().walk([&](Operation *op) {
-    repeatable &= isa<LoadOp, StoreOp, GatherOp>(op) || !isa<TileDialect>(op->getDialect()) || isMemoryEffectFree(op);
+    repeatable &= isa<LoadOp, StoreOp, GatherOp>(op) || !isa<TileDialect>(op->getDialect()) ||
+                  isMemoryEffectFree(op);
   });
   return repeatable ? "" : "programs that synchronise with others cannot run twice";
 }
@@ -143,20 +153,23 @@ struct TileGPUMulticast : tile::impl::TileGPUMulticastBase<TileGPUMulticast> {
     kernel.getBody().walk([&](TmaFetchOp fetch) {
       auto descriptor = fetch.getDescriptor().getDefiningOp<DescriptorOp>();
       if (!descriptor || !variance.isUniform(fetch) ||
-          llvm::any_of(fetch.getCoordinates(), [&](Value coordinate) { return variance.varies(coordinate); }))
+          llvm::any_of(fetch.getCoordinates(),
+                       [&](Value coordinate) { return variance.varies(coordinate); }))
         return;
       std::optional<TensorMapAttr> map = getHalfMap(fetch, descriptor.getMap());
       if (!map)
         return;
       OpBuilder builder(fetch);
-      fetch.getDescriptorMutable().set(DescriptorOp::create(builder, fetch.getLoc(), descriptor.getType(), *map));
+      fetch.getDescriptorMutable().set(
+          DescriptorOp::create(builder, fetch.getLoc(), descriptor.getType(), *map));
       fetch.setMulticast(true);
       shared = true;
     });
     if (shared)
       kernel->setAttr(blocksOfClusterName, Builder(kernel).getI64IntegerAttr(2));
     else
-      kernel.emitRemark() << "clusters are not used: no load by TMA is the same for neighbouring programs [R0405]";
+      kernel.emitRemark()
+          << "clusters are not used: no load by TMA is the same for neighbouring programs [R0405]";
   }
 };
 

@@ -1,4 +1,5 @@
-// tile-gpu-narrow-reductions: maxima and minima of 16-bit floats are taken before they are widened, two in one instruction.
+// tile-gpu-narrow-reductions: maxima and minima of 16-bit floats are taken before they are widened,
+// two in one instruction.
 #include "dialect/Tile/TileDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,7 +20,8 @@ struct TileGPUNarrowReductions : tile::impl::TileGPUNarrowReductionsBase<TileGPU
   void runOnOperation() override {
     getOperation().walk([](ReduceOp reduce) {
       auto reshape = reduce.getSource().getDefiningOp<ReshapeOp>();
-      auto widened = (reshape ? reshape.getSource() : reduce.getSource()).getDefiningOp<arith::ExtFOp>();
+      auto widened =
+          (reshape ? reshape.getSource() : reduce.getSource()).getDefiningOp<arith::ExtFOp>();
       if (!widened || (reduce.getKind() != ReduceKind::Max && reduce.getKind() != ReduceKind::Min))
         return;
       auto narrow = cast<RankedTensorType>(widened.getIn().getType());
@@ -32,12 +34,14 @@ struct TileGPUNarrowReductions : tile::impl::TileGPUNarrowReductionsBase<TileGPU
         result = tile.clone(narrow.getElementType());
       Value source = widened.getIn();
       if (reshape)
-        source = ReshapeOp::create(b, reshape.getLoc(), reshape.getType().clone(narrow.getElementType()), source);
+        source = ReshapeOp::create(b, reshape.getLoc(),
+                                   reshape.getType().clone(narrow.getElementType()), source);
       IRMapping mapping;
       mapping.map(reduce.getSource(), source);
       Operation *small = b.clone(*reduce, mapping);
       small->getResult(0).setType(result);
-      reduce.replaceAllUsesWith(arith::ExtFOp::create(b, reduce.getLoc(), wide, small->getResult(0)).getResult());
+      reduce.replaceAllUsesWith(
+          arith::ExtFOp::create(b, reduce.getLoc(), wide, small->getResult(0)).getResult());
       reduce.erase();
     });
   }

@@ -1,15 +1,18 @@
-// tile-gpu-overlap-dots: in loops of two dependent products, runs one iteration's first beside the other's second.
+// tile-gpu-overlap-dots: in loops of two dependent products, runs one iteration's first beside the
+// other's second.
 //
 // The loop of iterations n with s = first(n); p = f(s); acc = second(p, b(n), g(acc)) becomes
 //
 //   s = first(0); p = f(s)
-//   for n from 1: s = first(n) in flight; acc = second(p, b(n-1), g(acc)) in flight; wait for s; f(s) but for what ends in
+//   for n from 1: s = first(n) in flight; acc = second(p, b(n-1), g(acc)) in flight; wait for s;
+//   f(s) but for what ends in
 //                 p; wait for acc; p
 //   acc = second(p, b(last), g(acc))
 //
-// so that f and g, which tensor cores have no part in, run under a product. g stands at the iteration's end instead where one
-// warpgroup is alone (its second product would wait for g, and nothing else keep the tensor cores busy), and where what g needs
-// of its iteration is too much to keep. Source: FlashAttention-3, arXiv 2407.08608.
+// so that f and g, which tensor cores have no part in, run under a product. g stands at the
+// iteration's end instead where one warpgroup is alone (its second product would wait for g, and
+// nothing else keep the tensor cores busy), and where what g needs of its iteration is too much to
+// keep. Source: FlashAttention-3, arXiv 2407.08608.
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
@@ -38,17 +41,18 @@ using OpSet = llvm::SmallSetVector<Operation *, 16>;
 struct Candidate {
   scf::ForOp loop;
   WgmmaOp first, second;
-  unsigned carried = 0; ///< the loop's variable that the second product is added to
-  OpSet scaling;        ///< what happens to that variable before it is added to
+  unsigned carried = 0;       ///< the loop's variable that the second product is added to
+  OpSet scaling;              ///< what happens to that variable before it is added to
   SmallVector<Value> factors; ///< what of its iteration that needs, if it is left to the next
   bool scalesLate = false;    ///< if it is
-  OpSet late;           ///< what ends in the second product's a: placed after both products
-  TmaFetchOp fetch;     ///< the second product's b
-  SmallVector<Operation *> path; ///< from the fetch to the product, in order: clearing, permutations
+  OpSet late;                 ///< what ends in the second product's a: placed after both products
+  TmaFetchOp fetch;           ///< the second product's b
+  SmallVector<Operation *>
+      path; ///< from the fetch to the product, in order: clearing, permutations
 };
 
-/// The fetch in `block` that `memory` comes from by clearing and permutations alone, none of which anything else reads; null
-/// if there is none.
+/// The fetch in `block` that `memory` comes from by clearing and permutations alone, none of which
+/// anything else reads; null if there is none.
 TmaFetchOp findFetch(Value memory, Block *block, SmallVectorImpl<Operation *> &path) {
   while (auto permute = memory.getDefiningOp<MemDescPermuteOp>()) {
     if (!permute->hasOneUse() || permute->getBlock() != block)
@@ -74,7 +78,8 @@ TmaFetchOp findFetch(Value memory, Block *block, SmallVectorImpl<Operation *> &p
   return fetch;
 }
 
-/// True if the product may be left in flight beside another: its operands stay as they are meanwhile.
+/// True if the product may be left in flight beside another: its operands stay as they are
+/// meanwhile.
 bool hasLastingOperands(WgmmaOp product, scf::ForOp loop) {
   for (Value operand : product->getOperands()) {
     if (loop.isDefinedOutsideOfLoop(operand))
@@ -86,7 +91,8 @@ bool hasLastingOperands(WgmmaOp product, scf::ForOp loop) {
   return true;
 }
 
-/// Collects what in the loop's body depends on `value`; false if that is more than pure operations that end in `end`'s acc.
+/// Collects what in the loop's body depends on `value`; false if that is more than pure operations
+/// that end in `end`'s acc.
 bool collectScaling(Value value, WgmmaOp end, OpSet &scaling) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
@@ -122,22 +128,27 @@ bool dependsOn(Operation *op, Operation *source, DenseSet<Operation *> &seen) {
   return found;
 }
 
-/// Decides whether the scaling is left to the next iteration. What it needs of its own is then kept in registers.
+/// Decides whether the scaling is left to the next iteration. What it needs of its own is then kept
+/// in registers.
 void chooseScaling(Candidate &found) {
   constexpr unsigned maxRegisters = 16;
   constexpr int64_t warpsOfOne = 4; // of one warpgroup
   Block *body = found.loop.getBody();
   BlockArgument variable = found.loop.getRegionIterArg(found.carried);
   OpSet renaming; // changes shape alone, for the scaling alone: repeated rather than kept
-  auto isForScaling = [&](Operation *user) { return found.scaling.contains(user) || renaming.contains(user); };
+  auto isForScaling = [&](Operation *user) {
+    return found.scaling.contains(user) || renaming.contains(user);
+  };
   unsigned registers = 0;
   SmallVector<Operation *> pending(found.scaling.begin(), found.scaling.end());
   while (!pending.empty()) {
     for (Value operand : pending.pop_back_val()->getOperands()) {
       Operation *def = operand.getDefiningOp();
-      if (found.loop.isDefinedOutsideOfLoop(operand) || operand == variable || (def && found.scaling.contains(def)))
+      if (found.loop.isDefinedOutsideOfLoop(operand) || operand == variable ||
+          (def && found.scaling.contains(def)))
         continue;
-      if (isa_and_nonnull<BroadcastOp, ReshapeOp>(def) && def->getBlock() == body && llvm::all_of(def->getUsers(), isForScaling)) {
+      if (isa_and_nonnull<BroadcastOp, ReshapeOp>(def) && def->getBlock() == body &&
+          llvm::all_of(def->getUsers(), isForScaling)) {
         if (renaming.insert(def))
           pending.push_back(def);
       } else if (!llvm::is_contained(found.factors, operand)) {
@@ -160,14 +171,15 @@ std::optional<Candidate> match(scf::ForOp loop) {
   found.loop = loop;
   SmallVector<WgmmaOp> products;
   loop.getBody()->walk([&](WgmmaOp product) { products.push_back(product); });
-  if (products.size() != 2 || products[0]->getBlock() != loop.getBody() || products[1]->getBlock() != loop.getBody() ||
-      products[0].getAsync() || products[1].getAsync())
+  if (products.size() != 2 || products[0]->getBlock() != loop.getBody() ||
+      products[1]->getBlock() != loop.getBody() || products[0].getAsync() || products[1].getAsync())
     return std::nullopt;
   found.first = products[0];
   found.second = products[1];
   Operation *a = found.second.getA().getDefiningOp();
   DenseSet<Operation *> seen;
-  if (!isa<RankedTensorType>(found.second.getA().getType()) || !a || !dependsOn(a, found.first, seen))
+  if (!isa<RankedTensorType>(found.second.getA().getType()) || !a ||
+      !dependsOn(a, found.first, seen))
     return std::nullopt;
 
   // The second product is carried to the next iteration, and only that.
@@ -176,7 +188,8 @@ std::optional<Candidate> match(scf::ForOp loop) {
   found.carried = found.second->use_begin()->getOperandNumber();
   BlockArgument variable = loop.getRegionIterArg(found.carried);
   if (!collectScaling(variable, found.second, found.scaling) ||
-      (variable != found.second.getAcc() && !found.scaling.contains(found.second.getAcc().getDefiningOp())))
+      (variable != found.second.getAcc() &&
+       !found.scaling.contains(found.second.getAcc().getDefiningOp())))
     return std::nullopt;
 
   found.fetch = findFetch(found.second.getB(), loop.getBody(), found.path);
@@ -188,8 +201,8 @@ std::optional<Candidate> match(scf::ForOp loop) {
         return std::nullopt;
 
   // The last steps to a make a second copy of it: better once the first copy's product is done.
-  while (a && a->getBlock() == loop.getBody() && a->hasOneUse() && !a->getNumRegions() && a->getNumOperands() == 1 &&
-         isa<arith::TruncFOp, ConvertLayoutOp>(a)) {
+  while (a && a->getBlock() == loop.getBody() && a->hasOneUse() && !a->getNumRegions() &&
+         a->getNumOperands() == 1 && isa<arith::TruncFOp, ConvertLayoutOp>(a)) {
     found.late.insert(a);
     a = a->getOperand(0).getDefiningOp();
   }
@@ -200,13 +213,16 @@ std::optional<Candidate> match(scf::ForOp loop) {
 /// Writes the turned loop behind the old one.
 class Turner {
 public:
-  Turner(Candidate &candidate, int64_t &rings) : c(candidate), loop(candidate.loop), builder(loop), rings(rings) {}
+  Turner(Candidate &candidate, int64_t &rings)
+      : c(candidate), loop(candidate.loop), builder(loop), rings(rings) {}
 
   void run() {
     Location loc = loop.getLoc();
     numberFetches();
-    Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
-    auto branch = scf::IfOp::create(builder, loc, loop.getResultTypes(), some, /*addThenBlock=*/true, /*addElseBlock=*/true);
+    Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                       loop.getLowerBound(), loop.getUpperBound());
+    auto branch = scf::IfOp::create(builder, loc, loop.getResultTypes(), some,
+                                    /*addThenBlock=*/true, /*addElseBlock=*/true);
     builder.setInsertionPointToEnd(&branch.getElseRegion().front());
     scf::YieldOp::create(builder, loc, loop.getInitArgs());
     builder.setInsertionPointToEnd(&branch.getThenRegion().front());
@@ -218,7 +234,8 @@ public:
 private:
   /// Copies of a fetch before, in and behind the loop fill one ring.
   void numberFetches() {
-    loop.getBody()->walk([&](TmaFetchOp fetch) { fetch->setAttr(ringName, builder.getI64IntegerAttr(rings++)); });
+    loop.getBody()->walk(
+        [&](TmaFetchOp fetch) { fetch->setAttr(ringName, builder.getI64IntegerAttr(rings++)); });
   }
 
   /// True for what is not at its place in the turned loop.
@@ -227,7 +244,8 @@ private:
            llvm::is_contained(c.path, op);
   }
 
-  /// What of the loop's numbers the fetch of the second product's b needs: its coordinates, and where clearing begins.
+  /// What of the loop's numbers the fetch of the second product's b needs: its coordinates, and
+  /// where clearing begins.
   SmallVector<Value> getMovedNumbers() {
     SmallVector<Value> used(c.fetch.getCoordinates()), moved;
     for (Operation *op : c.path)
@@ -245,8 +263,8 @@ private:
         builder.clone(op, mapping);
   }
 
-  /// What one iteration leaves to the next: the loop's variables (of the accumulator what the second product is added to, or
-  /// will be once it is scaled), a, numbers for b, factors.
+  /// What one iteration leaves to the next: the loop's variables (of the accumulator what the
+  /// second product is added to, or will be once it is scaled), a, numbers for b, factors.
   SmallVector<Value> getState(IRMapping &mapping) {
     SmallVector<Value> state;
     Value sum = c.scalesLate ? Value(loop.getRegionIterArg(c.carried)) : c.second.getAcc();
@@ -266,7 +284,8 @@ private:
     Value descriptor = c.fetch.getDescriptor();
     if (!loop.isDefinedOutsideOfLoop(descriptor))
       builder.clone(*descriptor.getDefiningOp(), mapping);
-    for (auto [old, value] : llvm::zip_first(getMovedNumbers(), state.drop_front(loop.getNumRegionIterArgs() + 1)))
+    for (auto [old, value] :
+         llvm::zip_first(getMovedNumbers(), state.drop_front(loop.getNumRegionIterArgs() + 1)))
       mapping.map(old, value);
     builder.clone(*c.fetch, mapping);
     for (Operation *op : c.path)
@@ -283,12 +302,15 @@ private:
       for (auto [old, factor] : llvm::zip(c.factors, state.take_back(c.factors.size()))) {
         // Behind the first product, not before the branch that the scaling after the loop shares.
         bool isTile = isa<RankedTensorType>(factor.getType());
-        mapping.map(old, async && isTile ? HoldOp::create(builder, c.second.getLoc(), factor.getType(), factor) : factor);
+        mapping.map(old, async && isTile
+                             ? HoldOp::create(builder, c.second.getLoc(), factor.getType(), factor)
+                             : factor);
       }
       clone(c.scaling, mapping);
       sum = mapping.lookupOrDefault(c.second.getAcc());
     }
-    return WgmmaOp::create(builder, c.second.getLoc(), c.second.getType(), state[loop.getNumRegionIterArgs()], b, sum, async,
+    return WgmmaOp::create(builder, c.second.getLoc(), c.second.getType(),
+                           state[loop.getNumRegionIterArgs()], b, sum, async,
                            c.second.getIsUnsigned());
   }
 
@@ -307,7 +329,8 @@ private:
     SmallVector<Value> state = getState(mapping);
 
     Value second = arith::AddIOp::create(builder, loc, loop.getLowerBound(), loop.getStep());
-    auto turned = scf::ForOp::create(builder, loc, second, loop.getUpperBound(), loop.getStep(), state);
+    auto turned =
+        scf::ForOp::create(builder, loc, second, loop.getUpperBound(), loop.getStep(), state);
     turned->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
     builder.setInsertionPointToStart(turned.getBody());
     runIteration(turned);
@@ -325,7 +348,8 @@ private:
     IRMapping mapping;
     mapping.map(loop.getInductionVar(), turned.getInductionVar());
     mapping.map(loop.getRegionIterArgs(), state.take_front(variables));
-    // Clearing waits for all consumers, so it may not stand between products that these issue in turns.
+    // Clearing waits for all consumers, so it may not stand between products that these issue in
+    // turns.
     Value b = fetch(state);
     WgmmaOp acc;
     for (Operation &op : loop.getBody()->without_terminator()) {
@@ -347,7 +371,8 @@ private:
   }
 
   Value wait(WgmmaOp product, int64_t pending) {
-    return WgmmaWaitOp::create(builder, product.getLoc(), product.getType(), product.getResult(), pending);
+    return WgmmaWaitOp::create(builder, product.getLoc(), product.getType(), product.getResult(),
+                               pending);
   }
 
   Candidate &c;

@@ -1,8 +1,9 @@
 // tile-gpu-pad-extents: rounds the extents of tiles up to powers of two, which layouts need.
 //
-// Positions past an extent read as padding and are never stored, because accesses get an end. Element-wise work on them is
-// idle. Where they could be seen, in reductions and along K of a dot, they are replaced by what changes nothing; functions of
-// which nothing is known get a flag beside their operands that says which exist.
+// Positions past an extent read as padding and are never stored, because accesses get an end.
+// Element-wise work on them is idle. Where they could be seen, in reductions and along K of a dot,
+// they are replaced by what changes nothing; functions of which nothing is known get a flag beside
+// their operands that says which exist.
 #include "passes/Convert/Reduction.h"
 
 #include "mlir/IR/Builders.h"
@@ -29,32 +30,36 @@ static Type padType(Type type) {
 }
 
 /// Which positions of a tile of type `type` are below `extent` along `axis`.
-static Value insideAxis(OpBuilder &b, Location loc, RankedTensorType type, unsigned axis, int64_t extent) {
+static Value insideAxis(OpBuilder &b, Location loc, RankedTensorType type, unsigned axis,
+                        int64_t extent) {
   int64_t padded = type.getDimSize(axis);
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   auto line = RankedTensorType::get({padded}, b.getIndexType());
   Value positions = IotaOp::create(b, loc, line, zero, b.getI64IntegerAttr(1));
-  Value limit = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(line, b.getIndexAttr(extent)));
+  Value limit =
+      arith::ConstantOp::create(b, loc, DenseElementsAttr::get(line, b.getIndexAttr(extent)));
   Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, positions, limit);
   SmallVector<int64_t> shape(type.getRank(), 1);
   shape[axis] = padded;
   if (type.getRank() > 1) {
     inside = ReshapeOp::create(b, loc, RankedTensorType::get(shape, b.getI1Type()), inside);
-    inside = BroadcastOp::create(b, loc, RankedTensorType::get(type.getShape(), b.getI1Type()), inside);
+    inside =
+        BroadcastOp::create(b, loc, RankedTensorType::get(type.getShape(), b.getI1Type()), inside);
   }
   return inside;
 }
 
 /// `tile` with `identity` in place of positions at or past `extent` along `axis`.
-static Value maskAxis(OpBuilder &b, Location loc, Value tile, unsigned axis, int64_t extent, TypedAttr identity) {
+static Value maskAxis(OpBuilder &b, Location loc, Value tile, unsigned axis, int64_t extent,
+                      TypedAttr identity) {
   auto type = cast<RankedTensorType>(tile.getType());
   Value inside = insideAxis(b, loc, type, axis, extent);
   Value fill = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, Attribute(identity)));
   return arith::SelectOp::create(b, loc, inside, tile, fill);
 }
 
-/// A scan or reduction by a function once more, with a flag beside its tiles: operands past `extent` along `axis` leave the
-/// others as they are.
+/// A scan or reduction by a function once more, with a flag beside its tiles: operands past
+/// `extent` along `axis` leave the others as they are.
 template <typename Op> static void guardAxis(Op op, int64_t extent) {
   OpBuilder b(op);
   Location loc = op.getLoc();
@@ -64,7 +69,8 @@ template <typename Op> static void guardAxis(Op op, int64_t extent) {
   auto type = cast<RankedTensorType>(sources[0].getType());
   sources.push_back(insideAxis(b, loc, type, op.getAxis(), extent));
   auto first = dyn_cast<RankedTensorType>(types[0]);
-  types.push_back(first ? Type(RankedTensorType::get(first.getShape(), b.getI1Type())) : Type(b.getI1Type()));
+  types.push_back(first ? Type(RankedTensorType::get(first.getShape(), b.getI1Type()))
+                        : Type(b.getI1Type()));
   Op guarded;
   if constexpr (std::is_same_v<Op, ScanOp>)
     guarded = ScanOp::create(b, loc, types, sources, op.getAxis(), op.getReverse());
@@ -73,7 +79,8 @@ template <typename Op> static void guardAxis(Op op, int64_t extent) {
   Region &region = guarded.getCombiner();
   region.takeBody(op.getCombiner());
   Block &body = region.front();
-  Value leftExists = body.insertArgument(tiles, b.getI1Type(), loc), rightExists = body.addArgument(b.getI1Type(), loc);
+  Value leftExists = body.insertArgument(tiles, b.getI1Type(), loc),
+        rightExists = body.addArgument(b.getI1Type(), loc);
   auto yield = cast<ScanYieldOp>(body.getTerminator());
   b.setInsertionPoint(yield);
   SmallVector<Value> values;
@@ -88,7 +95,8 @@ template <typename Op> static void guardAxis(Op op, int64_t extent) {
   op->erase();
 }
 
-/// The number of dimension sizes to the right of each, multiplied: what a step along it means in row-major order.
+/// The number of dimension sizes to the right of each, multiplied: what a step along it means in
+/// row-major order.
 static SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
   SmallVector<int64_t> strides(shape.size(), 1);
   for (size_t d = shape.size(); d-- > 1;)
@@ -96,8 +104,10 @@ static SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-/// Row-major positions, which are at most 2^20, under other extents: of `from` become those of `to`.
-static Value renumber(OpBuilder &b, Location loc, Value number, ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+/// Row-major positions, which are at most 2^20, under other extents: of `from` become those of
+/// `to`.
+static Value renumber(OpBuilder &b, Location loc, Value number, ArrayRef<int64_t> from,
+                      ArrayRef<int64_t> to) {
   auto constant = [&](int64_t value) -> Value {
     Attribute attr = b.getIntegerAttr(getElementTypeOrSelf(number.getType()), value);
     if (auto type = dyn_cast<RankedTensorType>(number.getType()))
@@ -121,11 +131,12 @@ static Value renumber(OpBuilder &b, Location loc, Value number, ArrayRef<int64_t
   return result ? result : constant(0);
 }
 
-/// True if rounding up leaves row-major neighbours neighbours: dimensions correspond in groups of as many elements, in which
-/// all but the first are powers of two.
+/// True if rounding up leaves row-major neighbours neighbours: dimensions correspond in groups of
+/// as many elements, in which all but the first are powers of two.
 static bool reshapesInPlace(ArrayRef<int64_t> source, ArrayRef<int64_t> result) {
   auto drop = [](ArrayRef<int64_t> shape) {
-    return llvm::to_vector(llvm::make_filter_range(shape, [](int64_t extent) { return extent != 1; }));
+    return llvm::to_vector(
+        llvm::make_filter_range(shape, [](int64_t extent) { return extent != 1; }));
   };
   SmallVector<int64_t> from = drop(source), to = drop(result);
   size_t i = 0, j = 0;
@@ -138,15 +149,17 @@ static bool reshapesInPlace(ArrayRef<int64_t> source, ArrayRef<int64_t> result) 
       else
         right *= to[j++];
     auto isPower = [](int64_t extent) { return llvm::isPowerOf2_64(extent); };
-    bool inPlace = llvm::all_of(ArrayRef<int64_t>(from).slice(firstFrom + 1, i - firstFrom - 1), isPower) &&
-                   llvm::all_of(ArrayRef<int64_t>(to).slice(firstTo + 1, j - firstTo - 1), isPower);
+    bool inPlace =
+        llvm::all_of(ArrayRef<int64_t>(from).slice(firstFrom + 1, i - firstFrom - 1), isPower) &&
+        llvm::all_of(ArrayRef<int64_t>(to).slice(firstTo + 1, j - firstTo - 1), isPower);
     if (!inPlace)
       return false;
   }
   return true;
 }
 
-/// A reshape by reading each element of the result where the source has it. `source` and `result`: the extents before rounding.
+/// A reshape by reading each element of the result where the source has it. `source` and `result`:
+/// the extents before rounding.
 static void reshapeByTake(ReshapeOp op, ArrayRef<int64_t> source, ArrayRef<int64_t> result) {
   OpBuilder b(op);
   Location loc = op.getLoc();
@@ -158,8 +171,10 @@ static void reshapeByTake(ReshapeOp op, ArrayRef<int64_t> source, ArrayRef<int64
   auto positions = RankedTensorType::get(type.getShape(), b.getI32Type());
   Value zero = arith::ConstantIndexOp::create(b, loc, 0), number;
   for (int64_t d = 0; d < type.getRank(); ++d) {
-    Value at = IotaOp::create(b, loc, RankedTensorType::get({type.getDimSize(d)}, b.getIndexType()), zero, b.getI64IntegerAttr(strides[d]));
-    at = arith::IndexCastOp::create(b, loc, RankedTensorType::get({type.getDimSize(d)}, b.getI32Type()), at);
+    Value at = IotaOp::create(b, loc, RankedTensorType::get({type.getDimSize(d)}, b.getIndexType()),
+                              zero, b.getI64IntegerAttr(strides[d]));
+    at = arith::IndexCastOp::create(
+        b, loc, RankedTensorType::get({type.getDimSize(d)}, b.getI32Type()), at);
     SmallVector<int64_t> shape(type.getRank(), 1);
     shape[d] = type.getDimSize(d);
     if (type.getRank() > 1)
@@ -184,7 +199,8 @@ struct TileGPUPadExtents : tile::impl::TileGPUPadExtentsBase<TileGPUPadExtents> 
       if (!op->getParentOfType<KernelOp>())
         return;
       ops.push_back(op);
-      needed |= llvm::any_of(op->getResultTypes(), isOdd) || llvm::any_of(op->getOperandTypes(), isOdd);
+      needed |=
+          llvm::any_of(op->getResultTypes(), isOdd) || llvm::any_of(op->getOperandTypes(), isOdd);
     });
     if (!needed)
       return;
@@ -204,11 +220,13 @@ struct TileGPUPadExtents : tile::impl::TileGPUPadExtentsBase<TileGPUPadExtents> 
     });
     for (auto &[operand, axis, extent, identity] : masks) {
       OpBuilder b(operand->getOwner());
-      operand->set(maskAxis(b, operand->getOwner()->getLoc(), operand->get(), axis, extent, identity));
+      operand->set(
+          maskAxis(b, operand->getOwner()->getLoc(), operand->get(), axis, extent, identity));
     }
     masks.clear();
     for (auto &[op, axis, extent] : joints)
-      TypeSwitch<Operation *>(op).Case<GatherOp, ScatterOp, AtomicOp>([&, axis = axis, extent = extent](auto access) { maskJoint(access, axis, extent); });
+      TypeSwitch<Operation *>(op).Case<GatherOp, ScatterOp, AtomicOp>(
+          [&, axis = axis, extent = extent](auto access) { maskJoint(access, axis, extent); });
     joints.clear();
     for (auto &[op, extent] : guards)
       if (auto scan = dyn_cast<ScanOp>(op))
@@ -221,10 +239,12 @@ struct TileGPUPadExtents : tile::impl::TileGPUPadExtentsBase<TileGPUPadExtents> 
     reshapes.clear();
     for (auto &[op, shape] : positions) {
       // What the position is used for now, before its own renumbering uses it.
-      SmallVector<OpOperand *> uses = llvm::map_to_vector(op.getResult().getUses(), [](OpOperand &use) { return &use; });
+      SmallVector<OpOperand *> uses =
+          llvm::map_to_vector(op.getResult().getUses(), [](OpOperand &use) { return &use; });
       OpBuilder b(op);
       b.setInsertionPointAfter(op);
-      Value real = renumber(b, op.getLoc(), op.getResult(), op.getSource().getType().getShape(), shape);
+      Value real =
+          renumber(b, op.getLoc(), op.getResult(), op.getSource().getType().getShape(), shape);
       for (OpOperand *use : uses)
         use->set(real);
     }
@@ -243,9 +263,11 @@ private:
     SmallVector<int64_t> source, result; // extents before they are rounded
   };
   SmallVector<Mask> masks;
-  SmallVector<std::pair<Operation *, int64_t>> guards; // by functions of which nothing is known, and the extent of the axis
+  SmallVector<std::pair<Operation *, int64_t>>
+      guards; // by functions of which nothing is known, and the extent of the axis
   SmallVector<Reshape> reshapes;
-  SmallVector<std::pair<ArgReduceOp, SmallVector<int64_t>>> positions; // over all axes, and the extents
+  SmallVector<std::pair<ArgReduceOp, SmallVector<int64_t>>>
+      positions; // over all axes, and the extents
 
   /// Dimensions given by tiles of positions, of which those past an extent are not positions.
   struct Joint {
@@ -267,7 +289,10 @@ private:
     OpBuilder b(op);
     Location loc = op->getLoc();
     auto type = RankedTensorType::get(op.getTileShape(), b.getI1Type());
-    Value mask = op.getMask() ? op.getMask() : arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, true)).getResult();
+    Value mask =
+        op.getMask()
+            ? op.getMask()
+            : arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, true)).getResult();
     op.getMaskMutable().assign(maskAxis(b, loc, mask, axis, extent, b.getBoolAttr(false)));
   }
 
@@ -306,13 +331,15 @@ private:
         positions.push_back({reduce, SmallVector<int64_t>(type.getShape())});
       for (unsigned d = 0; d < type.getRank(); ++d)
         if (!reduce.getAxis() || *reduce.getAxis() == d)
-          mask(reduce->getOpOperand(0), d, reduce.getKind() == ArgReduceKind::ArgMax ? ReduceKind::Max : ReduceKind::Min);
+          mask(reduce->getOpOperand(0), d,
+               reduce.getKind() == ArgReduceKind::ArgMax ? ReduceKind::Max : ReduceKind::Min);
       return success();
     }
     if (auto scan = dyn_cast<ScanOp>(op))
       return adjust(scan), success();
     if (auto reduce = dyn_cast<ReduceByOp>(op)) {
-      int64_t extent = cast<RankedTensorType>(reduce.getSources()[0].getType()).getDimSize(reduce.getAxis());
+      int64_t extent =
+          cast<RankedTensorType>(reduce.getSources()[0].getType()).getDimSize(reduce.getAxis());
       if (roundUp(extent) != extent)
         guards.push_back({op, extent});
       return success();
@@ -334,22 +361,28 @@ private:
     }
     if (auto reshape = dyn_cast<ReshapeOp>(op)) {
       RankedTensorType source = reshape.getSource().getType(), result = reshape.getType();
-      if ((padType(source) != source || padType(result) != result) && !reshapesInPlace(source.getShape(), result.getShape()))
-        reshapes.push_back({reshape, SmallVector<int64_t>(source.getShape()), SmallVector<int64_t>(result.getShape())});
+      if ((padType(source) != source || padType(result) != result) &&
+          !reshapesInPlace(source.getShape(), result.getShape()))
+        reshapes.push_back({reshape, SmallVector<int64_t>(source.getShape()),
+                            SmallVector<int64_t>(result.getShape())});
     }
     if (auto constant = dyn_cast<arith::ConstantOp>(op))
-      if (padType(constant.getType()) != constant.getType() && !isa<SplatElementsAttr>(constant.getValue()))
-        return op->emitError("constant tiles whose extents are not powers of two are not supported on GPU targets so far");
+      if (padType(constant.getType()) != constant.getType() &&
+          !isa<SplatElementsAttr>(constant.getValue()))
+        return op->emitError("constant tiles whose extents are not powers of two are not supported "
+                             "on GPU targets so far");
     return success();
   }
 
   /// What is padded comes last, so only a reversed scan meets it.
   void adjust(ScanOp scan) {
-    int64_t extent = cast<RankedTensorType>(scan.getSources()[0].getType()).getDimSize(scan.getAxis());
+    int64_t extent =
+        cast<RankedTensorType>(scan.getSources()[0].getType()).getDimSize(scan.getAxis());
     if (!scan.getReverse() || roundUp(extent) == extent)
       return;
     Block &body = scan.getCombiner().front();
-    auto kind = scan.getSources().size() == 1 && llvm::hasSingleElement(body.without_terminator()) &&
+    auto kind = scan.getSources().size() == 1 &&
+                        llvm::hasSingleElement(body.without_terminator()) &&
                         body.back().getOperand(0) == body.front().getResult(0)
                     ? getReduceKind(&body.front())
                     : std::nullopt;
@@ -367,9 +400,12 @@ private:
     OpBuilder b(take);
     Type type = take.getPosition().getType();
     Attribute last = b.getIntegerAttr(getElementTypeOrSelf(type), extent - 1);
-    TypedAttr limit = isa<RankedTensorType>(type) ? TypedAttr(DenseElementsAttr::get(cast<RankedTensorType>(type), last)) : cast<TypedAttr>(last);
+    TypedAttr limit = isa<RankedTensorType>(type)
+                          ? TypedAttr(DenseElementsAttr::get(cast<RankedTensorType>(type), last))
+                          : cast<TypedAttr>(last);
     Value constant = arith::ConstantOp::create(b, take.getLoc(), limit);
-    take.getPositionMutable().assign(arith::MinSIOp::create(b, take.getLoc(), take.getPosition(), constant));
+    take.getPositionMutable().assign(
+        arith::MinSIOp::create(b, take.getLoc(), take.getPosition(), constant));
   }
 
   /// Gives every dimension that grows an end where it ended before.

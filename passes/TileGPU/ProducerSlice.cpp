@@ -1,7 +1,7 @@
 // A backward slice over structured control flow, cloned.
+#include "passes/TileGPU/ProducerSlice.h"
 #include "dialect/AttributeNames.h"
 #include "passes/Analysis/ConstantMemory.h"
-#include "passes/TileGPU/ProducerSlice.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
@@ -26,7 +26,8 @@ public:
   void requireAt(Operation *op) {
     if (!ops.insert(op).second)
       return;
-    for (Operation *parent = op->getParentOp(); parent && root.findAncestorOpInBlock(*parent); parent = parent->getParentOp()) {
+    for (Operation *parent = op->getParentOp(); parent && root.findAncestorOpInBlock(*parent);
+         parent = parent->getParentOp()) {
       if (!ops.insert(parent).second)
         break;
       requireBounds(parent);
@@ -92,9 +93,11 @@ private:
     require(loop.getYieldedValues()[number]);
   }
 
-  /// True if one thread may compute it again: arithmetic on scalars, and loads of what nothing writes.
+  /// True if one thread may compute it again: arithmetic on scalars, and loads of what nothing
+  /// writes.
   bool isCloned(Operation *op) {
-    if (op->getNumRegions() || !llvm::all_of(op->getOperandTypes(), isScalarOrView) || !llvm::all_of(op->getResultTypes(), isScalarOrView))
+    if (op->getNumRegions() || !llvm::all_of(op->getOperandTypes(), isScalarOrView) ||
+        !llvm::all_of(op->getResultTypes(), isScalarOrView))
       return false;
     if (isMemoryEffectFree(op))
       return true;
@@ -127,7 +130,8 @@ public:
       } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
         if (failed(cloneBranch(branch, builder)))
           return failure();
-      } else if (llvm::any_of(op.getResults(), [&](Value result) { return slice.isSent(result); })) {
+      } else if (llvm::any_of(op.getResults(),
+                              [&](Value result) { return slice.isSent(result); })) {
         if (failed(receive(op, builder)))
           return failure();
       } else {
@@ -138,7 +142,8 @@ public:
   }
 
 private:
-  /// The last fetch of a ring's slot takes the slot and fills it: by then all coordinates are known.
+  /// The last fetch of a ring's slot takes the slot and fills it: by then all coordinates are
+  /// known.
   void cloneFetch(TmaFetchOp fetch, OpBuilder &builder) {
     const RingFetches &ring = *owners.lookup(fetch);
     if (ring.fetches.back() != fetch)
@@ -147,15 +152,17 @@ private:
     for (TmaFetchOp one : ring.fetches)
       types.push_back(one.getType());
     Location loc = fetch.getLoc();
-    auto slot = RingAcquireOp::create(builder, loc, types, MBarrierType::get(builder.getContext()), ring.ring);
+    auto slot = RingAcquireOp::create(builder, loc, types, MBarrierType::get(builder.getContext()),
+                                      ring.ring);
     for (auto [one, tile] : llvm::zip(ring.fetches, slot.getTiles())) {
       SmallVector<Value> coordinates;
       for (Value coordinate : TmaFetchOp(one).getCoordinates())
         coordinates.push_back(mapping.lookupOrDefault(coordinate));
       Value descriptor = mapping.lookupOrDefault(Value(TmaFetchOp(one).getDescriptor()));
       Value once = TmaFetchOp(one).getOnce();
-      auto copy = TmaLoadOp::create(builder, TmaFetchOp(one).getLoc(), descriptor, coordinates, tile, slot.getBarrier(),
-                                    once ? mapping.lookupOrDefault(once) : Value(), TmaFetchOp(one).getMulticast());
+      auto copy = TmaLoadOp::create(
+          builder, TmaFetchOp(one).getLoc(), descriptor, coordinates, tile, slot.getBarrier(),
+          once ? mapping.lookupOrDefault(once) : Value(), TmaFetchOp(one).getMulticast());
       if (Attribute cache = TmaFetchOp(one)->getAttr(cacheName))
         copy->setAttr(cacheName, cache);
     }
@@ -169,8 +176,10 @@ private:
         kept.push_back(i);
         inits.push_back(mapping.lookupOrDefault(loop.getInitArgs()[i]));
       }
-    auto copy = scf::ForOp::create(builder, loop.getLoc(), mapping.lookupOrDefault(loop.getLowerBound()),
-                                   mapping.lookupOrDefault(loop.getUpperBound()), mapping.lookupOrDefault(loop.getStep()), inits);
+    auto copy =
+        scf::ForOp::create(builder, loop.getLoc(), mapping.lookupOrDefault(loop.getLowerBound()),
+                           mapping.lookupOrDefault(loop.getUpperBound()),
+                           mapping.lookupOrDefault(loop.getStep()), inits);
     mapping.map(loop.getInductionVar(), copy.getInductionVar());
     for (auto [i, old] : llvm::enumerate(kept)) {
       mapping.map(loop.getRegionIterArg(old), copy.getRegionIterArg(i));
@@ -198,8 +207,10 @@ private:
         types.push_back(branch.getResult(i).getType());
       }
     bool hasElse = !branch.getElseRegion().empty();
-    auto copy = scf::IfOp::create(builder, branch.getLoc(), types, mapping.lookupOrDefault(branch.getCondition()), /*addThenBlock=*/true,
-                                  /*addElseBlock=*/hasElse);
+    auto copy =
+        scf::IfOp::create(builder, branch.getLoc(), types,
+                          mapping.lookupOrDefault(branch.getCondition()), /*addThenBlock=*/true,
+                          /*addElseBlock=*/hasElse);
     for (auto [i, old] : llvm::enumerate(kept))
       mapping.map(branch.getResult(old), copy.getResult(i));
     auto fill = [&](Region &from, Region &to) {
@@ -227,12 +238,14 @@ private:
         continue;
       Type type = result.getType();
       if (!type.isIntOrIndexOrFloat())
-        return op.emitError("internal: expected a copy's coordinates to be scalars, found ") << type;
+        return op.emitError("internal: expected a copy's coordinates to be scalars, found ")
+               << type;
       Operation *split = builder.getInsertionBlock()->getParentOp();
       while (!isa<WarpSpecializeOp>(split))
         split = split->getParentOp();
       OpBuilder before(split);
-      Value ring = RingOp::create(before, op.getLoc(), RingType::get(builder.getContext(), 2, {}), /*per_warp=*/false,
+      Value ring = RingOp::create(before, op.getLoc(), RingType::get(builder.getContext(), 2, {}),
+                                  /*per_warp=*/false,
                                   /*clustered=*/false);
       OpBuilder sender(op.getContext());
       sender.setInsertionPointAfter(&op);
@@ -249,7 +262,8 @@ private:
 
 } // namespace
 
-LogicalResult tile::gpu::buildProducer(Block &consumer, Block &producer, ArrayRef<RingFetches> rings) {
+LogicalResult tile::gpu::buildProducer(Block &consumer, Block &producer,
+                                       ArrayRef<RingFetches> rings) {
   Slice slice(consumer);
   for (const RingFetches &ring : rings)
     for (TmaFetchOp fetch : ring.fetches) {

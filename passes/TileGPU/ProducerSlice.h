@@ -1,4 +1,5 @@
-// The producer's half of a warp-specialised kernel: fetches, and what their coordinates and control flow need.
+// The producer's half of a warp-specialised kernel: fetches, and what their coordinates and control
+// flow need.
 #ifndef TILE_PASSES_TILEGPU_PRODUCERSLICE_H
 #define TILE_PASSES_TILEGPU_PRODUCERSLICE_H
 
@@ -12,11 +13,12 @@ struct RingFetches {
   llvm::SmallVector<TmaFetchOp> fetches;
 };
 
-/// Fills `producer` with copies of the loops, branches and arithmetic of `consumer` that the fetches of `rings` need, and
-/// with `ring_acquire` and `tma_load` where the fetches stand. A scalar that comes from tiles is computed by the consumers
-/// alone: they send it (`scalar_send`), the producer receives it. Fails, with an error, where a tile itself would be
-/// needed.
-mlir::LogicalResult buildProducer(mlir::Block &consumer, mlir::Block &producer, llvm::ArrayRef<RingFetches> rings);
+/// Fills `producer` with copies of the loops, branches and arithmetic of `consumer` that the
+/// fetches of `rings` need, and with `ring_acquire` and `tma_load` where the fetches stand. A
+/// scalar that comes from tiles is computed by the consumers alone: they send it (`scalar_send`),
+/// the producer receives it. Fails, with an error, where a tile itself would be needed.
+mlir::LogicalResult buildProducer(mlir::Block &consumer, mlir::Block &producer,
+                                  llvm::ArrayRef<RingFetches> rings);
 
 } // namespace tile::gpu
 

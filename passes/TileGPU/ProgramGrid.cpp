@@ -8,7 +8,8 @@
 using namespace mlir;
 using namespace tile;
 
-SmallVector<Value> tile::gpu::cloneGridExtents(OpBuilder &b, KernelOp kernel, ValueRange arguments) {
+SmallVector<Value> tile::gpu::cloneGridExtents(OpBuilder &b, KernelOp kernel,
+                                               ValueRange arguments) {
   IRMapping mapping;
   mapping.map(kernel.getGrid().front().getArguments(), arguments);
   for (Operation &op : kernel.getGrid().front().without_terminator())
@@ -25,7 +26,8 @@ unsigned tile::gpu::getClusterAxis(KernelOp kernel) {
   return kernel.getNumAxes() - (inBands ? 2 : 1);
 }
 
-SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value program, ValueRange extents) {
+SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value program,
+                                           ValueRange extents) {
   Location loc = kernel.getLoc();
   int64_t group = 1;
   if (auto attr = kernel->getAttrOfType<IntegerAttr>(groupedName))
@@ -48,10 +50,13 @@ SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value 
     rest = last > 2 ? Value(arith::DivUIOp::create(b, loc, rest, plane)) : rest;
     Value groupSize = arith::ConstantIndexOp::create(b, loc, group);
     Value perBand = arith::MulIOp::create(b, loc, groupSize, columns);
-    Value band = arith::DivUIOp::create(b, loc, inPlane, perBand), inBand = arith::RemUIOp::create(b, loc, inPlane, perBand);
+    Value band = arith::DivUIOp::create(b, loc, inPlane, perBand),
+          inBand = arith::RemUIOp::create(b, loc, inPlane, perBand);
     Value first = arith::MulIOp::create(b, loc, band, groupSize);
-    Value height = arith::MinUIOp::create(b, loc, arith::SubIOp::create(b, loc, rows, first), groupSize);
-    axes[last - 2] = arith::AddIOp::create(b, loc, first, arith::RemUIOp::create(b, loc, inBand, height));
+    Value height =
+        arith::MinUIOp::create(b, loc, arith::SubIOp::create(b, loc, rows, first), groupSize);
+    axes[last - 2] =
+        arith::AddIOp::create(b, loc, first, arith::RemUIOp::create(b, loc, inBand, height));
     axes[last - 1] = arith::DivUIOp::create(b, loc, inBand, height);
     last -= 2;
   }

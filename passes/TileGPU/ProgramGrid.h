@@ -7,17 +7,20 @@
 
 namespace tile::gpu {
 
-/// Clones what the grid region computes to where `builder` stands: the number of programs along each axis, slowest
-/// first. `arguments` are the kernel's parameters there.
-llvm::SmallVector<mlir::Value> cloneGridExtents(mlir::OpBuilder &builder, KernelOp kernel, mlir::ValueRange arguments);
+/// Clones what the grid region computes to where `builder` stands: the number of programs along
+/// each axis, slowest first. `arguments` are the kernel's parameters there.
+llvm::SmallVector<mlir::Value> cloneGridExtents(mlir::OpBuilder &builder, KernelOp kernel,
+                                                mlir::ValueRange arguments);
 
-/// The grid axis along which the blocks of a cluster lie: in which programs with neighbouring numbers differ.
+/// The grid axis along which the blocks of a cluster lie: in which programs with neighbouring
+/// numbers differ.
 unsigned getClusterAxis(KernelOp kernel);
 
-/// Positions along each axis of program `program`, the last axis fastest. Where the kernel asks for grouping, the last
-/// two axes are walked in bands along the first of the two. Positions are marked as not negative.
-llvm::SmallVector<mlir::Value> splitProgram(mlir::OpBuilder &builder, KernelOp kernel, mlir::Value program,
-                                            mlir::ValueRange extents);
+/// Positions along each axis of program `program`, the last axis fastest. Where the kernel asks for
+/// grouping, the last two axes are walked in bands along the first of the two. Positions are marked
+/// as not negative.
+llvm::SmallVector<mlir::Value> splitProgram(mlir::OpBuilder &builder, KernelOp kernel,
+                                            mlir::Value program, mlir::ValueRange extents);
 
 } // namespace tile::gpu
 

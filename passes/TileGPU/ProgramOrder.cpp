@@ -47,27 +47,34 @@ struct Uses {
     auto first = dyn_cast<AtomicOp>(accesses.front());
     return first && llvm::all_of(accesses, [&](Operation *op) {
              auto atomic = dyn_cast<AtomicOp>(op);
-             return atomic && atomic.getKind() == first.getKind() && atomic.getResult().use_empty() &&
-                    atomic.getKind() != AtomicKind::Exchange && atomic.getKind() != AtomicKind::CompareExchange;
+             return atomic && atomic.getKind() == first.getKind() &&
+                    atomic.getResult().use_empty() && atomic.getKind() != AtomicKind::Exchange &&
+                    atomic.getKind() != AtomicKind::CompareExchange;
            });
   }
 
   /// Only one access, once.
-  bool isSingle() const { return accesses.size() == 1 && !accesses.front()->getParentOfType<LoopLikeOpInterface>(); }
+  bool isSingle() const {
+    return accesses.size() == 1 && !accesses.front()->getParentOfType<LoopLikeOpInterface>();
+  }
 };
 
-/// Which plain stores to one tensor must come after others because they may write the same elements, by other threads.
+/// Which plain stores to one tensor must come after others because they may write the same
+/// elements, by other threads.
 class StoreOrder {
 public:
   explicit StoreOrder(KernelOp kernel) : divisibility(kernel), bounds(kernel, divisibility) {}
 
-  /// True if `later` may write what `earlier` has written: in the same iteration of all loops around both, or in a later one.
+  /// True if `later` may write what `earlier` has written: in the same iteration of all loops
+  /// around both, or in a later one.
   bool mustFollow(StoreOp later, StoreOp earlier) {
     if (isScalar(later) && isScalar(earlier)) // one thread makes both
       return false;
-    if (later.getOperation() != earlier.getOperation() && comesBefore(earlier, later) && !isApart(earlier, later))
+    if (later.getOperation() != earlier.getOperation() && comesBefore(earlier, later) &&
+        !isApart(earlier, later))
       return true;
-    for (Operation *loop = later->getParentOfType<LoopLikeOpInterface>(); loop; loop = loop->getParentOfType<LoopLikeOpInterface>())
+    for (Operation *loop = later->getParentOfType<LoopLikeOpInterface>(); loop;
+         loop = loop->getParentOfType<LoopLikeOpInterface>())
       if (loop->isAncestor(earlier) && !isApartBetweenIterations(earlier, later, loop))
         return true;
     return false;
@@ -76,7 +83,8 @@ public:
 private:
   static bool isScalar(StoreOp store) { return !isa<RankedTensorType>(store.getValue().getType()); }
 
-  /// Whether both may happen in this order in one iteration of what is around both; not so in two branches.
+  /// Whether both may happen in this order in one iteration of what is around both; not so in two
+  /// branches.
   static bool comesBefore(StoreOp earlier, StoreOp later) {
     Operation *a = earlier, *b = later;
     while (a->getBlock() != b->getBlock()) {
@@ -96,22 +104,28 @@ private:
     if (earlier.getView() != later.getView())
       return false;
     for (unsigned dim = 0; dim < later.getStarts().size(); ++dim)
-      for (const auto &distances : {getDistances(earlier, later, dim), getDistances(later, earlier, dim)})
-        if (llvm::any_of(distances, [&](const Linear &distance) { return bounds.isNonNegative(distance); }))
+      for (const auto &distances :
+           {getDistances(earlier, later, dim), getDistances(later, earlier, dim)})
+        if (llvm::any_of(distances,
+                         [&](const Linear &distance) { return bounds.isNonNegative(distance); }))
           return true;
     return false;
   }
 
-  /// The same where `later` is in a later iteration of `around` than `earlier`, and in the same of the loops around that.
+  /// The same where `later` is in a later iteration of `around` than `earlier`, and in the same of
+  /// the loops around that.
   bool isApartBetweenIterations(StoreOp earlier, StoreOp later, Operation *around) {
     auto loop = dyn_cast<scf::ForOp>(around);
     if (!loop || earlier.getView() != later.getView() || isInside(around, earlier.getView()))
       return false;
     int64_t step = std::max<int64_t>(getConstantIntValue(loop.getStep()).value_or(1), 1);
     for (unsigned dim = 0; dim < later.getStarts().size(); ++dim) {
-      // What grows with the loop's variable, and with nothing else in the loop, is a step further in each iteration.
+      // What grows with the loop's variable, and with nothing else in the loop, is a step further
+      // in each iteration.
       Linear start = bounds.linear(later.getStarts()[dim]);
-      auto growth = llvm::find_if(start.terms, [&](const auto &term) { return term.first.value == loop.getInductionVar(); });
+      auto growth = llvm::find_if(start.terms, [&](const auto &term) {
+        return term.first.value == loop.getInductionVar();
+      });
       if (growth == start.terms.end())
         continue;
       Linear::Number factor = growth->second;
@@ -119,7 +133,8 @@ private:
       start.terms.erase(growth);
       if (dependsOn(start, around))
         continue;
-      for (Linear &distance : grows ? getDistances(earlier, later, dim) : getDistances(later, earlier, dim)) {
+      for (Linear &distance :
+           grows ? getDistances(earlier, later, dim) : getDistances(later, earlier, dim)) {
         distance += Linear(step) * (grows ? factor : factor * Linear::Number(-1));
         if (!dependsOn(distance, around) && bounds.isNonNegative(distance))
           return true;
@@ -128,7 +143,8 @@ private:
     return false;
   }
 
-  /// How far `behind` starts behind the last position of `store` along a dimension, and behind its end: 0 is next to it.
+  /// How far `behind` starts behind the last position of `store` along a dimension, and behind its
+  /// end: 0 is next to it.
   SmallVector<Linear, 2> getDistances(StoreOp store, StoreOp behind, unsigned dim) {
     int64_t size = store.getSizes()[dim];
     Linear start = bounds.linear(behind.getStarts()[dim]);
@@ -140,7 +156,8 @@ private:
   }
 
   static bool dependsOn(const Linear &expression, Operation *around) {
-    return llvm::any_of(expression.terms, [&](const auto &term) { return isInside(around, term.first.value); });
+    return llvm::any_of(expression.terms,
+                        [&](const auto &term) { return isInside(around, term.first.value); });
   }
 
   static bool isInside(Operation *around, Value value) {
@@ -158,7 +175,9 @@ static void orderStores(KernelOp kernel, ArrayRef<Operation *> stores) {
   StoreOrder order(kernel);
   SmallVector<Operation *> behind;
   for (Operation *later : stores)
-    if (llvm::any_of(stores, [&](Operation *earlier) { return order.mustFollow(cast<StoreOp>(later), cast<StoreOp>(earlier)); }))
+    if (llvm::any_of(stores, [&](Operation *earlier) {
+          return order.mustFollow(cast<StoreOp>(later), cast<StoreOp>(earlier));
+        }))
       behind.push_back(later);
   for (Operation *store : behind) {
     OpBuilder builder(store);

@@ -6,9 +6,10 @@
 
 namespace tile::gpu {
 
-/// Inserts barriers between accesses of a kernel that program order orders and that other threads may make: of tensors that
-/// it both reads and writes, of those that it changes by atomics or scatters, and of those that it stores to where one store may
-/// meet what another has written. See docs/Memory.md.
+/// Inserts barriers between accesses of a kernel that program order orders and that other threads
+/// may make: of tensors that it both reads and writes, of those that it changes by atomics or
+/// scatters, and of those that it stores to where one store may meet what another has written. See
+/// docs/Memory.md.
 void orderAccesses(KernelOp kernel);
 
 } // namespace tile::gpu

@@ -13,19 +13,21 @@ using namespace tile;
 
 /// True if both accesses name the same positions, views apart.
 template <typename A, typename B> static bool areAtSamePlace(A a, B b) {
-  return a.getStarts() == b.getStarts() && a.getEnds() == b.getEnds() && a.getSizes() == b.getSizes() &&
-         a.getSteps() == b.getSteps() && a.getHasEnd() == b.getHasEnd();
+  return a.getStarts() == b.getStarts() && a.getEnds() == b.getEnds() &&
+         a.getSizes() == b.getSizes() && a.getSteps() == b.getSteps() &&
+         a.getHasEnd() == b.getHasEnd();
 }
 
-/// True if nobody can tell what `value`, a function of what `load` loaded, is where the load finds no element: element-wise
-/// work on it is stored where the same positions do not exist either.
+/// True if nobody can tell what `value`, a function of what `load` loaded, is where the load finds
+/// no element: element-wise work on it is stored where the same positions do not exist either.
 static bool hidesPadding(LoadOp load, Value value, unsigned depth = 0) {
   if (depth > 32)
     return false;
   return llvm::all_of(value.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
     if (auto store = dyn_cast<StoreOp>(user)) {
-      auto from = load.getView().getDefiningOp<ViewOp>(), to = store.getView().getDefiningOp<ViewOp>();
+      auto from = load.getView().getDefiningOp<ViewOp>(),
+           to = store.getView().getDefiningOp<ViewOp>();
       if (use.get() != store.getValue() || !from || !to || !areAtSamePlace(load, store))
         return false;
       for (unsigned d = 0; d < load.getSizes().size(); ++d)
@@ -52,7 +54,8 @@ struct TileGPUReuseLoads : tile::impl::TileGPUReuseLoadsBase<TileGPUReuseLoads> 
       if (load.getMask() || !readsConstantMemory(load))
         continue;
       LoadOp *same = llvm::find_if(earlier, [&](LoadOp other) {
-        return other.getView() == load.getView() && other.getType() == load.getType() && areAtSamePlace(other, load) &&
+        return other.getView() == load.getView() && other.getType() == load.getType() &&
+               areAtSamePlace(other, load) &&
                (other.getPad() == load.getPad() || hidesPadding(load, load.getResult()));
       });
       if (same == earlier.end()) {

@@ -7,7 +7,8 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
-std::optional<SmallVector<ScanStep>> tile::gpu::planScan(const LinearLayout &layout, unsigned axis) {
+std::optional<SmallVector<ScanStep>> tile::gpu::planScan(const LinearLayout &layout,
+                                                         unsigned axis) {
   unsigned axisBits = llvm::Log2_64(layout.getShape()[axis]);
   SmallVector<std::optional<std::pair<InDim, unsigned>>> holders(axisBits);
   for (InDim dim : {InDim::Register, InDim::Lane, InDim::Warp})

@@ -1,4 +1,5 @@
-// How a scan goes through a layout: the bits of the axis from the lowest, each between registers, lanes or warps.
+// How a scan goes through a layout: the bits of the axis from the lowest, each between registers,
+// lanes or warps.
 #ifndef TILE_PASSES_TILEGPU_SCANPLAN_H
 #define TILE_PASSES_TILEGPU_SCANPLAN_H
 
@@ -6,14 +7,17 @@
 
 namespace tile::gpu {
 
-/// Joins blocks of neighbours along the axis: two for a register or lane bit, 2^n for n warp bits in a row.
+/// Joins blocks of neighbours along the axis: two for a register or lane bit, 2^n for n warp bits
+/// in a row.
 struct ScanStep {
   InDim dim;
-  llvm::SmallVector<unsigned> bits; ///< of the register's, lane's or warp's number, in the order of the axis
-  unsigned registers;               ///< different totals that a thread holds before the step
+  llvm::SmallVector<unsigned>
+      bits;           ///< of the register's, lane's or warp's number, in the order of the axis
+  unsigned registers; ///< different totals that a thread holds before the step
 };
 
-/// The steps of a scan along `axis`; none if the layout mixes dimensions or holds only a part of the axis.
+/// The steps of a scan along `axis`; none if the layout mixes dimensions or holds only a part of
+/// the axis.
 std::optional<llvm::SmallVector<ScanStep>> planScan(const LinearLayout &layout, unsigned axis);
 
 /// Shared memory that the steps between warps need, for elements of `elementBytes` in all.

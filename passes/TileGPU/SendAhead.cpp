@@ -1,4 +1,5 @@
-// tile-gpu-send-ahead: consumers tell the producer of the next program's coordinates before they work on this one.
+// tile-gpu-send-ahead: consumers tell the producer of the next program's coordinates before they
+// work on this one.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/ConstantMemory.h"
@@ -21,8 +22,8 @@ using namespace tile::gpu;
 
 namespace {
 
-/// What of one trip of the loop over programs its sends depend on: operations that are copied as they are, and branches
-/// around sends, of which only such operations are.
+/// What of one trip of the loop over programs its sends depend on: operations that are copied as
+/// they are, and branches around sends, of which only such operations are.
 class SendSlice {
 public:
   explicit SendSlice(scf::ForOp loop) : loop(loop) {}
@@ -33,7 +34,8 @@ public:
       return false;
     loop.getBody()->walk([&](ScalarSendOp send) { sends.push_back(send); });
     for (ScalarSendOp send : sends) {
-      for (Operation *parent = send->getParentOp(); parent != loop; parent = parent->getParentOp()) {
+      for (Operation *parent = send->getParentOp(); parent != loop;
+           parent = parent->getParentOp()) {
         auto branch = dyn_cast<scf::IfOp>(parent);
         if (!branch)
           return false; // a loop in a program: the producer has others to fetch for meanwhile
@@ -46,7 +48,8 @@ public:
     return !sends.empty();
   }
 
-  /// Copies the slice to `builder` for the program of `mapping`. Returns the values sent, zeros where a branch is not taken.
+  /// Copies the slice to `builder` for the program of `mapping`. Returns the values sent, zeros
+  /// where a branch is not taken.
   SmallVector<Value> clone(OpBuilder &builder, IRMapping &mapping) {
     DenseMap<Operation *, Value> sent; // looked up only
     cloneBlock(*loop.getBody(), builder, mapping, sent);
@@ -84,7 +87,8 @@ private:
     return isMemoryEffectFree(op);
   }
 
-  void cloneBlock(Block &source, OpBuilder &builder, IRMapping &mapping, DenseMap<Operation *, Value> &sent) {
+  void cloneBlock(Block &source, OpBuilder &builder, IRMapping &mapping,
+                  DenseMap<Operation *, Value> &sent) {
     for (Operation &op : source.without_terminator()) {
       if (branches.contains(&op)) {
         cloneBranch(cast<scf::IfOp>(op), builder, mapping, sent);
@@ -97,15 +101,18 @@ private:
     }
   }
 
-  void cloneBranch(scf::IfOp branch, OpBuilder &builder, IRMapping &mapping, DenseMap<Operation *, Value> &sent) {
+  void cloneBranch(scf::IfOp branch, OpBuilder &builder, IRMapping &mapping,
+                   DenseMap<Operation *, Value> &sent) {
     SmallVector<ScalarSendOp> inside;
     branch.walk([&](ScalarSendOp send) { inside.push_back(send); });
     SmallVector<Type> types;
     for (ScalarSendOp send : inside)
       types.push_back(send.getValue().getType());
-    auto copy = scf::IfOp::create(builder, branch.getLoc(), types, mapping.lookupOrDefault(branch.getCondition()),
+    auto copy = scf::IfOp::create(builder, branch.getLoc(), types,
+                                  mapping.lookupOrDefault(branch.getCondition()),
                                   /*addThenBlock=*/true, /*addElseBlock=*/true);
-    for (auto [from, to] : {std::pair(&branch.getThenRegion(), copy.thenBlock()), {&branch.getElseRegion(), copy.elseBlock()}}) {
+    for (auto [from, to] : {std::pair(&branch.getThenRegion(), copy.thenBlock()),
+                            {&branch.getElseRegion(), copy.elseBlock()}}) {
       if (!to->empty())
         to->clear();
       OpBuilder inner = OpBuilder::atBlockEnd(to);
@@ -115,7 +122,9 @@ private:
       SmallVector<Value> yields;
       for (auto [send, type] : llvm::zip(inside, types)) {
         Value value = sentHere.lookup(send);
-        yields.push_back(value ? value : arith::ConstantOp::create(inner, branch.getLoc(), inner.getZeroAttr(type)));
+        yields.push_back(
+            value ? value
+                  : arith::ConstantOp::create(inner, branch.getLoc(), inner.getZeroAttr(type)));
       }
       scf::YieldOp::create(inner, branch.getLoc(), yields);
     }
@@ -129,13 +138,16 @@ private:
 };
 
 /// `slice` for program `program`, if there is such a one; the values sent, or zeros.
-SmallVector<Value> cloneIfInside(SendSlice &slice, scf::ForOp loop, Value program, OpBuilder &builder) {
+SmallVector<Value> cloneIfInside(SendSlice &slice, scf::ForOp loop, Value program,
+                                 OpBuilder &builder) {
   Location loc = loop.getLoc();
   SmallVector<Type> types;
   for (ScalarSendOp send : slice.getSends())
     types.push_back(send.getValue().getType());
-  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, program, loop.getUpperBound());
-  auto branch = scf::IfOp::create(builder, loc, types, exists, /*addThenBlock=*/true, /*addElseBlock=*/true);
+  Value exists =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, program, loop.getUpperBound());
+  auto branch =
+      scf::IfOp::create(builder, loc, types, exists, /*addThenBlock=*/true, /*addElseBlock=*/true);
   branch.thenBlock()->clear();
   branch.elseBlock()->clear();
   OpBuilder inner = OpBuilder::atBlockEnd(branch.thenBlock());
@@ -158,10 +170,12 @@ void sendAhead(scf::ForOp loop) {
   Location loc = loop.getLoc();
   OpBuilder builder(loop);
   SmallVector<Value> first = cloneIfInside(slice, loop, loop.getLowerBound(), builder);
-  auto ahead = scf::ForOp::create(builder, loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), first);
+  auto ahead = scf::ForOp::create(builder, loc, loop.getLowerBound(), loop.getUpperBound(),
+                                  loop.getStep(), first);
   builder.setInsertionPointToStart(ahead.getBody());
   Value next = arith::AddIOp::create(builder, loc, ahead.getInductionVar(), loop.getStep());
-  // The copy stands before its original, whose values it takes from the block that is still the old loop's.
+  // The copy stands before its original, whose values it takes from the block that is still the old
+  // loop's.
   SmallVector<Value> sent = cloneIfInside(slice, loop, next, builder);
   SmallVector<Operation *> computed;
   for (auto [send, value] : llvm::zip(slice.getSends(), ahead.getRegionIterArgs())) {
@@ -186,7 +200,8 @@ struct TileGPUSendAhead : tile::impl::TileGPUSendAheadBase<TileGPUSendAhead> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
       kernel.getBody().walk([](WarpSpecializeOp split) {
-        for (auto loop : llvm::make_early_inc_range(split.getConsumer().front().getOps<scf::ForOp>()))
+        for (auto loop :
+             llvm::make_early_inc_range(split.getConsumer().front().getOps<scf::ForOp>()))
           if (loop->getParentOfType<KernelOp>()->hasAttr(persistentGridName))
             sendAhead(loop);
       });

@@ -27,8 +27,8 @@ unsigned getSharedElementBytes(Type elementType) {
 }
 
 SharedLayout getSharedLayout(MemDescType type) {
-  return SharedLayout(type.getShape(), type.getLayout().getOrder(), getSharedElementBytes(type.getElementType()),
-                      type.getLayout().getSwizzle());
+  return SharedLayout(type.getShape(), type.getLayout().getOrder(),
+                      getSharedElementBytes(type.getElementType()), type.getLayout().getSwizzle());
 }
 
 RingLayout::RingLayout(RingType type) : stages(type.getStages()) {
@@ -43,7 +43,8 @@ RingLayout::RingLayout(RingType type) : stages(type.getStages()) {
 
 /// The registers and lanes of one warp as a layout of its own: they span what a warp holds.
 static bool spans(const LinearLayout &layout, ArrayRef<Coord> wanted) {
-  SmallVector<Coord> registers(layout.getBases(InDim::Register)), lanes(layout.getBases(InDim::Lane));
+  SmallVector<Coord> registers(layout.getBases(InDim::Register)),
+      lanes(layout.getBases(InDim::Lane));
   unsigned before = LinearLayout(layout.getShape(), registers, lanes, {}).getDimension();
   registers.append(wanted.begin(), wanted.end());
   return LinearLayout(layout.getShape(), registers, lanes, {}).getDimension() == before;
@@ -65,12 +66,15 @@ Exchange getExchange(const LinearLayout &source, const LinearLayout &target) {
   return spans(source, wanted) ? Exchange::Warp : Exchange::Block;
 }
 
-SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout &target, Type elementType) {
+SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout &target,
+                                  Type elementType) {
   // The fastest dimension is that which makes for the fewest accesses.
-  unsigned elementBytes = getSharedElementBytes(elementType), best = 0, granule = elementBytes, fewest = ~0u;
+  unsigned elementBytes = getSharedElementBytes(elementType), best = 0, granule = elementBytes,
+           fewest = ~0u;
   for (unsigned dim = source.getRank(); dim-- > 0;) {
     SharedLayout trial = SharedLayout::scratch(source.getShape(), dim, elementBytes, 16);
-    unsigned store = SharedAccess(source, trial).getVectorSize(), load = SharedAccess(target, trial).getVectorSize();
+    unsigned store = SharedAccess(source, trial).getVectorSize(),
+             load = SharedAccess(target, trial).getVectorSize();
     unsigned accesses = source.getNumRegisters() / store + target.getNumRegisters() / load;
     if (accesses < fewest) {
       fewest = accesses;
@@ -83,12 +87,14 @@ SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout
 
 SharedLayout getTakeScratch(RankedTensorType source) {
   auto order = llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, source.getRank())));
-  return SharedLayout(source.getShape(), order, getSharedElementBytes(source.getElementType()), /*swizzle=*/0);
+  return SharedLayout(source.getShape(), order, getSharedElementBytes(source.getElementType()),
+                      /*swizzle=*/0);
 }
 
-/// Scratch of a reduction whose state has elements of these sizes: where warps hold different parts along the axes, each
-/// leaves what its lanes have come to, once where lanes hold the same.
-static int64_t getReductionBytes(RankedTensorType source, std::optional<int64_t> axis, ArrayRef<int64_t> elementBytes) {
+/// Scratch of a reduction whose state has elements of these sizes: where warps hold different parts
+/// along the axes, each leaves what its lanes have come to, once where lanes hold the same.
+static int64_t getReductionBytes(RankedTensorType source, std::optional<int64_t> axis,
+                                 ArrayRef<int64_t> elementBytes) {
   LinearLayout layout = getLayout(source);
   auto isAlong = [&](const Coord &basis) {
     bool along = false, others = false;
@@ -97,7 +103,9 @@ static int64_t getReductionBytes(RankedTensorType source, std::optional<int64_t>
         (!axis || *axis == d ? along : others) = true;
     return along && !others;
   };
-  auto isZero = [](const Coord &basis) { return llvm::all_of(basis, [](int64_t at) { return at == 0; }); };
+  auto isZero = [](const Coord &basis) {
+    return llvm::all_of(basis, [](int64_t at) { return at == 0; });
+  };
   if (llvm::none_of(layout.getBases(InDim::Warp), isAlong))
     return 0;
   int64_t elements = layout.getNumWarps(), bytes = 0;
@@ -113,7 +121,8 @@ static int64_t getReductionBytes(RankedTensorType source, std::optional<int64_t>
 SmallVector<unsigned> getDistinctRegisters(const LinearLayout &layout) {
   SmallVector<unsigned> distinct;
   for (unsigned r = 0; r < layout.getNumRegisters(); ++r)
-    if (llvm::none_of(distinct, [&](unsigned s) { return layout.apply(s, 0, 0) == layout.apply(r, 0, 0); }))
+    if (llvm::none_of(distinct,
+                      [&](unsigned s) { return layout.apply(s, 0, 0) == layout.apply(r, 0, 0); }))
       distinct.push_back(r);
   return distinct;
 }
@@ -131,7 +140,8 @@ int64_t getAtomicBytes(AtomicOp op) {
   layout.getDuplicateMasks(lanes, warps);
   if (!lanes && !warps)
     return 0;
-  return int64_t(getDistinctRegisters(layout).size()) * 32 * layout.getNumWarps() * getSharedElementBytes(tile.getElementType());
+  return int64_t(getDistinctRegisters(layout).size()) * 32 * layout.getNumWarps() *
+         getSharedElementBytes(tile.getElementType());
 }
 
 TensorMapAttr getTensorMap(Value descriptor) {
@@ -139,9 +149,12 @@ TensorMapAttr getTensorMap(Value descriptor) {
   return op ? op.getMap() : TensorMapAttr();
 }
 
-bool cutsRows(TensorMapAttr map) { return map.getOrder().size() > 2 && map.getOrder()[1] == map.getOrder()[2]; }
+bool cutsRows(TensorMapAttr map) {
+  return map.getOrder().size() > 2 && map.getOrder()[1] == map.getOrder()[2];
+}
 
-std::optional<SmallVector<int64_t>> matchTensorMap(TensorMapAttr map, ArrayRef<int64_t> shape, ArrayRef<int64_t> order) {
+std::optional<SmallVector<int64_t>> matchTensorMap(TensorMapAttr map, ArrayRef<int64_t> shape,
+                                                   ArrayRef<int64_t> order) {
   if (shape.empty() || map.getBox().empty() || shape[order[0]] % map.getBox()[0])
     return std::nullopt;
   SmallVector<int64_t> dims(map.getBox().size(), -1);
@@ -170,7 +183,8 @@ SharedLayout getStagingLayout(TmaStoreOp store, int64_t columns) {
     if (extent > 1)
       rows = extent;
   return SharedLayout::staging({type.getDimSize(0), columns},
-                               getSharedElementBytes(type.getElementType()), map ? map.getSwizzle() : 0, rows);
+                               getSharedElementBytes(type.getElementType()),
+                               map ? map.getSwizzle() : 0, rows);
 }
 
 SharedNeed getSharedNeed(Operation *op) {
@@ -182,27 +196,33 @@ SharedNeed getSharedNeed(Operation *op) {
     return {SharedUse::Allocates, layout.getBytes(), layout.getAlignment()};
   }
   if (auto ring = dyn_cast<RingOp>(op))
-    return {SharedUse::Persistent, RingLayout(ring.getType()).getBytes(), ring.getType().getTiles().empty() ? 16u : 1024u};
+    return {SharedUse::Persistent, RingLayout(ring.getType()).getBytes(),
+            ring.getType().getTiles().empty() ? 16u : 1024u};
   if (auto store = dyn_cast<TmaStoreOp>(op))
     return {SharedUse::Persistent, getStagingLayout(store, store.getColumns()).getBytes(), 1024};
   if (auto convert = dyn_cast<ConvertLayoutOp>(op)) {
-    LinearLayout source = getLayout(convert.getSource().getType()), target = getLayout(convert.getType());
+    LinearLayout source = getLayout(convert.getSource().getType()),
+                 target = getLayout(convert.getType());
     Exchange exchange = getExchange(source, target);
     if (exchange == Exchange::Registers)
       return {};
     SharedUse use = exchange == Exchange::Warp ? SharedUse::ScratchWarp : SharedUse::ScratchBlock;
-    return {use, getConversionScratch(source, target, convert.getType().getElementType()).getBytes(), 128};
+    return {use,
+            getConversionScratch(source, target, convert.getType().getElementType()).getBytes(),
+            128};
   }
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
     RankedTensorType type = reduce.getSource().getType();
     return type.getEncoding()
-               ? scratch(getReductionBytes(type, reduce.getAxis(), {getSharedElementBytes(type.getElementType())}))
+               ? scratch(getReductionBytes(type, reduce.getAxis(),
+                                           {getSharedElementBytes(type.getElementType())}))
                : SharedNeed();
   }
   if (auto reduce = dyn_cast<ArgReduceOp>(op)) { // values and 32-bit positions
     RankedTensorType type = reduce.getSource().getType();
     return type.getEncoding()
-               ? scratch(getReductionBytes(type, reduce.getAxis(), {getSharedElementBytes(type.getElementType()), 4}))
+               ? scratch(getReductionBytes(type, reduce.getAxis(),
+                                           {getSharedElementBytes(type.getElementType()), 4}))
                : SharedNeed();
   }
   if (auto scan = dyn_cast<ScanOp>(op)) {
@@ -210,7 +230,8 @@ SharedNeed getSharedNeed(Operation *op) {
     int64_t bytes = 0;
     for (Value source : scan.getSources())
       bytes += getSharedElementBytes(getElementTypeOrSelf(source.getType()));
-    return type.getEncoding() ? scratch(getScanBytes(getLayout(type), scan.getAxis(), bytes)) : SharedNeed();
+    return type.getEncoding() ? scratch(getScanBytes(getLayout(type), scan.getAxis(), bytes))
+                              : SharedNeed();
   }
   if (auto atomic = dyn_cast<AtomicOp>(op))
     return scratch(getAtomicBytes(atomic));
@@ -219,10 +240,14 @@ SharedNeed getSharedNeed(Operation *op) {
     int64_t bytes = 0;
     for (Value source : reduce.getSources())
       bytes += getSharedElementBytes(getElementTypeOrSelf(source.getType()));
-    return type.getEncoding() ? scratch(getScanBytes(getLayout(type), reduce.getAxis(), bytes)) : SharedNeed();
+    return type.getEncoding() ? scratch(getScanBytes(getLayout(type), reduce.getAxis(), bytes))
+                              : SharedNeed();
   }
   if (isa<SortOp, HistogramOp>(op))
-    return scratch(getTakeScratch(cast<RankedTensorType>((isa<SortOp>(op) ? op->getOperand(0) : op->getResult(0)).getType())).getBytes());
+    return scratch(
+        getTakeScratch(cast<RankedTensorType>(
+                           (isa<SortOp>(op) ? op->getOperand(0) : op->getResult(0)).getType()))
+            .getBytes());
   if (isa<PartArriveOp>(op)) // who is last
     return scratch(16);
   if (auto take = dyn_cast<TakeOp>(op))
@@ -256,7 +281,8 @@ Operation *getCompletion(Operation *user, Block *block) {
     return here;
   Operation *last = here;
   for (Operation *next : product.getResult().getUsers()) {
-    Operation *end = isa<WgmmaOp>(next) ? getCompletion(next, block) : block->findAncestorOpInBlock(*next);
+    Operation *end =
+        isa<WgmmaOp>(next) ? getCompletion(next, block) : block->findAncestorOpInBlock(*next);
     if (end && last->isBeforeInBlock(end))
       last = end;
   }

@@ -1,4 +1,5 @@
-// Which operations use shared memory, how much, and where: what allocation, barriers and lowering agree on.
+// Which operations use shared memory, how much, and where: what allocation, barriers and lowering
+// agree on.
 #ifndef TILE_PASSES_TILEGPU_SHAREDMEMORY_H
 #define TILE_PASSES_TILEGPU_SHAREDMEMORY_H
 
@@ -15,8 +16,8 @@ unsigned getSharedElementBytes(mlir::Type elementType);
 /// How the tile of a memory descriptor lies.
 SharedLayout getSharedLayout(MemDescType type);
 
-/// Where the parts of a ring lie, in bytes from its start: the slots of each tile, then full barriers, empty barriers, and,
-/// where there are no tiles, a scalar for each slot.
+/// Where the parts of a ring lie, in bytes from its start: the slots of each tile, then full
+/// barriers, empty barriers, and, where there are no tiles, a scalar for each slot.
 class RingLayout {
 public:
   explicit RingLayout(RingType type);
@@ -44,27 +45,29 @@ enum class Exchange {
 Exchange getExchange(const LinearLayout &source, const LinearLayout &target);
 
 /// The scratch memory through which a conversion goes.
-SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout &target, mlir::Type elementType);
+SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout &target,
+                                  mlir::Type elementType);
 
 /// The scratch memory from which a take reads: the tile row by row.
 SharedLayout getTakeScratch(mlir::RankedTensorType source);
 
 /// The first register of each element that a thread holds.
 llvm::SmallVector<unsigned> getDistinctRegisters(const LinearLayout &layout);
-/// What an atomic needs to hand the values that one thread found to those that hold the same elements: a slot for each
-/// distinct register of each thread; 0 where every thread finds its own.
+/// What an atomic needs to hand the values that one thread found to those that hold the same
+/// elements: a slot for each distinct register of each thread; 0 where every thread finds its own.
 int64_t getAtomicBytes(AtomicOp op);
 
-/// Where a store leaves `columns` columns of its tile for the hardware to copy: blocks of as many rows as a copy has.
+/// Where a store leaves `columns` columns of its tile for the hardware to copy: blocks of as many
+/// rows as a copy has.
 SharedLayout getStagingLayout(TmaStoreOp store, int64_t columns);
 /// The map behind a descriptor; null if that is not known.
 TensorMapAttr getTensorMap(mlir::Value descriptor);
 /// True if the map lists its second dimension twice, so that copies of it can end anywhere.
 bool cutsRows(TensorMapAttr map);
-/// The dimension of a tile for each of the map's dimensions, -1 where the tile has none, fastest first: `order` is the
-/// tile's. None if tile and map do not fit each other.
-std::optional<llvm::SmallVector<int64_t>> matchTensorMap(TensorMapAttr map, llvm::ArrayRef<int64_t> shape,
-                                                         llvm::ArrayRef<int64_t> order);
+/// The dimension of a tile for each of the map's dimensions, -1 where the tile has none, fastest
+/// first: `order` is the tile's. None if tile and map do not fit each other.
+std::optional<llvm::SmallVector<int64_t>>
+matchTensorMap(TensorMapAttr map, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> order);
 
 /// How an operation uses the shared memory that it owns.
 enum class SharedUse {
@@ -74,7 +77,8 @@ enum class SharedUse {
   ScratchBlock, ///< writes, waits for the block, reads
   ScratchWarp,  ///< writes, waits for the warp alone, reads
 };
-/// What `op` does with shared memory of its own, and how much it needs: `bytes`, aligned to `alignment`.
+/// What `op` does with shared memory of its own, and how much it needs: `bytes`, aligned to
+/// `alignment`.
 struct SharedNeed {
   SharedUse use = SharedUse::None;
   int64_t bytes = 0;
@@ -85,15 +89,15 @@ SharedNeed getSharedNeed(mlir::Operation *op);
 /// The offset that allocation has given `op`.
 std::optional<int64_t> getSharedOffset(mlir::Operation *op);
 
-/// The operation that allocated the memory of a `!tile_gpu.memdesc`; null if it is not a local_alloc or a permutation
-/// of one.
+/// The operation that allocated the memory of a `!tile_gpu.memdesc`; null if it is not a
+/// local_alloc or a permutation of one.
 LocalAllocOp getSharedOwner(mlir::Value memory);
 
 /// True if a product by wgmma has the tile, or a permutation of it, as an operand.
 bool isReadByWgmma(mlir::Value memory);
 
-/// The operation in `block` that ends the reading of shared memory by `user`: itself or what it is nested in, or the wait
-/// for a product left in flight.
+/// The operation in `block` that ends the reading of shared memory by `user`: itself or what it is
+/// nested in, or the wait for a product left in flight.
 mlir::Operation *getCompletion(mlir::Operation *user, mlir::Block *block);
 
 } // namespace tile::gpu

@@ -1,8 +1,9 @@
 // tile-gpu-skip-scaling: leaves out products of a large tile and factors that are all 1.
 //
-// A factor that is selected from 1 and something else is expected to be 1 as a rule, as that of an online softmax whose maximum
-// is moved only when it has grown a lot. Each warp looks at its own factors and skips the product where all are 1: x * 1 is x.
-// After the passes that move products between wgmma, which see plain arithmetic. Source: FlashAttention-4's lazy rescaling.
+// A factor that is selected from 1 and something else is expected to be 1 as a rule, as that of an
+// online softmax whose maximum is moved only when it has grown a lot. Each warp looks at its own
+// factors and skips the product where all are 1: x * 1 is x. After the passes that move products
+// between wgmma, which see plain arithmetic. Source: FlashAttention-4's lazy rescaling.
 #include "dialect/TileGPU/TileGPUDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -22,8 +23,8 @@ using namespace tile::gpu;
 
 namespace {
 
-/// Fewer registers a thread are multiplied faster than the branch lets the rest of the loop be scheduled: 32 of them (attention of
-/// 64 columns) cost 6 percent on an H200.
+/// Fewer registers a thread are multiplied faster than the branch lets the rest of the loop be
+/// scheduled: 32 of them (attention of 64 columns) cost 6 percent on an H200.
 constexpr unsigned minRegisters = 64;
 /// Factors are looked at only if there are this many times as many elements.
 constexpr unsigned minRatio = 8;
@@ -45,7 +46,8 @@ bool isSelectionOfOne(Value value, DenseSet<Value> &seen) {
     return false;
   if (auto select = value.getDefiningOp<arith::SelectOp>())
     return isa<RankedTensorType>(select.getCondition().getType()) &&
-           (matchPattern(strip(select.getTrueValue()), m_OneFloat()) || matchPattern(strip(select.getFalseValue()), m_OneFloat()));
+           (matchPattern(strip(select.getTrueValue()), m_OneFloat()) ||
+            matchPattern(strip(select.getFalseValue()), m_OneFloat()));
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
     OpOperand *yielded = loop ? loop.getTiedLoopYieldedValue(argument) : nullptr;
@@ -72,15 +74,19 @@ void skip(arith::MulFOp product) {
     Value factors = getFactors(product->getOperand(i));
     auto factorType = dyn_cast<RankedTensorType>(factors.getType());
     DenseSet<Value> seen;
-    if (!factorType || getLayout(factorType).getNumRegisters() * minRatio > getLayout(type).getNumRegisters() ||
+    if (!factorType ||
+        getLayout(factorType).getNumRegisters() * minRatio > getLayout(type).getNumRegisters() ||
         !isSelectionOfOne(factors, seen))
       continue;
     OpBuilder builder(product);
     Location loc = product.getLoc();
-    Value one = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(factorType, builder.getFloatAttr(factorType.getElementType(), 1.0)));
+    Value one = arith::ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(factorType, builder.getFloatAttr(factorType.getElementType(), 1.0)));
     Value isOne = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, factors, one);
     Value all = WarpAllOp::create(builder, loc, builder.getI1Type(), isOne);
-    auto branch = scf::IfOp::create(builder, loc, TypeRange{type}, all, /*addThenBlock=*/true, /*addElseBlock=*/true);
+    auto branch = scf::IfOp::create(builder, loc, TypeRange{type}, all, /*addThenBlock=*/true,
+                                    /*addElseBlock=*/true);
     builder.setInsertionPointToEnd(&branch.getThenRegion().front());
     scf::YieldOp::create(builder, loc, product->getOperand(1 - i));
     builder.setInsertionPointToEnd(&branch.getElseRegion().front());

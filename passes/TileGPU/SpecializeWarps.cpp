@@ -1,4 +1,5 @@
-// tile-gpu-specialize-warps: takes a kernel apart into a producer that copies tiles and consumers that compute with them.
+// tile-gpu-specialize-warps: takes a kernel apart into a producer that copies tiles and consumers
+// that compute with them.
 #include "dialect/AttributeNames.h"
 #include "passes/Passes.h"
 #include "passes/TileGPU/ProducerSlice.h"
@@ -22,7 +23,8 @@ namespace {
 /// More stages than this hide no more latency.
 constexpr int64_t maxStages = 8;
 
-/// Products of one block that take more registers of a thread than this need all there are: the producer gets by with few.
+/// Products of one block that take more registers of a thread than this need all there are: the
+/// producer gets by with few.
 constexpr int64_t manyRegisters = 192, fewRegisters = 24;
 
 /// Fetches of one block that one operation waits for.
@@ -32,7 +34,7 @@ struct Group {
   Operation *lastUser = nullptr; ///< after it nothing reads the tiles
   bool perWarp = false;          ///< read by ordinary loads too: each warp gives the slot back
   bool inLoop = false;
-  int64_t asked = 0;             ///< stages that the source asks for; 0: none
+  int64_t asked = 0; ///< stages that the source asks for; 0: none
   Value ring;
 
   int64_t getSlotBytes() const {
@@ -44,7 +46,8 @@ struct Group {
 };
 
 /// Collects who reads `memory`, through permutations.
-void collectUsers(Value memory, SmallVectorImpl<Operation *> &users, SmallVectorImpl<MemDescPermuteOp> &permutes) {
+void collectUsers(Value memory, SmallVectorImpl<Operation *> &users,
+                  SmallVectorImpl<MemDescPermuteOp> &permutes) {
   for (Operation *user : memory.getUsers()) {
     if (auto permute = dyn_cast<MemDescPermuteOp>(user)) {
       permutes.push_back(permute);
@@ -114,7 +117,8 @@ private:
         group = &groups.emplace_back();
         group->firstUser = first;
         group->lastUser = last;
-        for (Operation *parent = fetch->getParentOp(); parent != kernel; parent = parent->getParentOp()) {
+        for (Operation *parent = fetch->getParentOp(); parent != kernel;
+             parent = parent->getParentOp()) {
           group->inLoop |= isa<scf::ForOp>(parent);
           if (auto stages = parent->getAttrOfType<IntegerAttr>(stagesName); stages && !group->asked)
             group->asked = stages.getInt();
@@ -132,7 +136,8 @@ private:
   /// Vectors that are read right before a product come with its operands: one wait for both.
   void joinVectors() {
     for (size_t i = 0; i < groups.size();) {
-      bool vectors = isa<LocalLoadOp>(groups[i].firstUser) && llvm::all_of(groups[i].fetches, isVector);
+      bool vectors =
+          isa<LocalLoadOp>(groups[i].firstUser) && llvm::all_of(groups[i].fetches, isVector);
       Group *next = vectors ? findNeighbour(groups[i]) : nullptr;
       if (!next) {
         ++i;
@@ -152,15 +157,20 @@ private:
   }
 
   /// True for a fetch whose ring is not its own alone.
-  static bool isNumbered(TmaFetchOp fetch) { return fetch->hasAttr(ringName) || fetch.getMulticast(); }
-  static bool isVector(TmaFetchOp fetch) { return fetch.getType().getShape().size() == 1 && !isNumbered(fetch); }
+  static bool isNumbered(TmaFetchOp fetch) {
+    return fetch->hasAttr(ringName) || fetch.getMulticast();
+  }
+  static bool isVector(TmaFetchOp fetch) {
+    return fetch.getType().getShape().size() == 1 && !isNumbered(fetch);
+  }
 
-  /// The group of the same block that is first used next, by a product or another such vector's read, if only reads of fetched tiles
-  /// stand before that.
+  /// The group of the same block that is first used next, by a product or another such vector's
+  /// read, if only reads of fetched tiles stand before that.
   Group *findNeighbour(const Group &group) {
     for (Operation *op = group.firstUser->getNextNode(); op; op = op->getNextNode()) {
       for (Group &other : groups)
-        if (other.firstUser == op && other.fetches[0]->getBlock() == op->getBlock() && llvm::none_of(other.fetches, isNumbered))
+        if (other.firstUser == op && other.fetches[0]->getBlock() == op->getBlock() &&
+            llvm::none_of(other.fetches, isNumbered))
           return isa<WgmmaOp>(op) || llvm::all_of(other.fetches, isVector) ? &other : nullptr;
       if (!isMemoryEffectFree(op) && !isa<LocalLoadOp, TmaFetchOp>(op))
         return nullptr;
@@ -172,7 +182,8 @@ private:
   static bool isInInnerLoop(TmaFetchOp fetch) {
     unsigned loops = 0;
     bool persistent = fetch->getParentOfType<KernelOp>()->hasAttr(persistentGridName);
-    for (Operation *parent = fetch->getParentOp(); !isa<KernelOp>(parent); parent = parent->getParentOp())
+    for (Operation *parent = fetch->getParentOp(); !isa<KernelOp>(parent);
+         parent = parent->getParentOp())
       loops += isa<scf::ForOp>(parent);
     return loops > unsigned(persistent);
   }
@@ -212,13 +223,15 @@ private:
                                 << "; make its tiles smaller, the largest first";
     }
     if (explicitly && fitting < asked)
-      kernel.emitRemark() << "stages(" << asked << ") does not fit into shared memory: a stage takes " << repeated
+      kernel.emitRemark() << "stages(" << asked
+                          << ") does not fit into shared memory: a stage takes " << repeated
                           << " bytes, there is room for " << fitting << " [R0404]";
     else if (repeated && fitting < 2)
       kernel.emitRemark() << "loads are not overlapped with computation: two stages of " << repeated
                           << " bytes do not fit into shared memory; make the tiles smaller [R0404]";
     int64_t stages = std::min(asked, fitting);
-    // What each program of a persistent kernel fetches once is fetched for the next one meanwhile, where that costs no stage.
+    // What each program of a persistent kernel fetches once is fetched for the next one meanwhile,
+    // where that costs no stage.
     int64_t spare = room - stages * repeated, outer = 0;
     for (Group &group : groups)
       if (findOwner(group) == &group && !isInInnerLoop(group.fetches.front()))
@@ -235,16 +248,20 @@ private:
       SmallVector<MemDescType> tiles;
       for (TmaFetchOp fetch : group.fetches)
         tiles.push_back(fetch.getType());
-      auto type = RingType::get(builder.getContext(), isInInnerLoop(group.fetches.front()) ? stages : outerStages, tiles);
-      bool clustered = llvm::any_of(group.fetches, [](TmaFetchOp fetch) { return fetch.getMulticast(); });
-      group.ring = RingOp::create(builder, group.fetches.front().getLoc(), type, group.perWarp, clustered);
+      auto type = RingType::get(builder.getContext(),
+                                isInInnerLoop(group.fetches.front()) ? stages : outerStages, tiles);
+      bool clustered =
+          llvm::any_of(group.fetches, [](TmaFetchOp fetch) { return fetch.getMulticast(); });
+      group.ring =
+          RingOp::create(builder, group.fetches.front().getLoc(), type, group.perWarp, clustered);
     }
     for (Group &group : groups)
       group.ring = findOwner(group)->ring;
     return success();
   }
 
-  /// The group whose ring `group` uses: of those with its numbers the one in the innermost loop, or itself.
+  /// The group whose ring `group` uses: of those with its numbers the one in the innermost loop, or
+  /// itself.
   Group *findOwner(Group &group) {
     Group *owner = &group;
     for (Group &other : groups) {
@@ -267,7 +284,8 @@ private:
     kernel.getBody().walk([&](Block *block) {
       int64_t words = 0;
       for (auto product : block->getOps<WgmmaOp>())
-        words += getLayout(product.getType()).getNumRegisters() * product.getType().getElementTypeBitWidth() / 32;
+        words += getLayout(product.getType()).getNumRegisters() *
+                 product.getType().getElementTypeBitWidth() / 32;
       most = std::max(most, words);
     });
     return most > manyRegisters;
@@ -278,7 +296,8 @@ private:
     if (isa<RingOp, BlockIdOp>(op))
       return true;
     return isMemoryEffectFree(&op) && op.getNumRegions() == 0 &&
-           llvm::none_of(op.getResultTypes(), [](Type type) { return isa<RankedTensorType, MemDescType>(type); });
+           llvm::none_of(op.getResultTypes(),
+                         [](Type type) { return isa<RankedTensorType, MemDescType>(type); });
   }
 
   /// Moves the body into the consumers' region, but for what both sides share.
@@ -319,7 +338,8 @@ private:
         after = permute;
       }
       for (Operation *user : users)
-        if (Operation *here = fetch->getBlock()->findAncestorOpInBlock(*user); !isa<WgmmaOp>(user) && read->isBeforeInBlock(here))
+        if (Operation *here = fetch->getBlock()->findAncestorOpInBlock(*user);
+            !isa<WgmmaOp>(user) && read->isBeforeInBlock(here))
           read = here;
       fetch.getResult().replaceAllUsesWith(tile);
     }
@@ -331,8 +351,8 @@ private:
       fetch.erase();
   }
 
-  /// True if what stands between the last ordinary load from a slot and its release fences the one from the copy that follows the
-  /// other anyway.
+  /// True if what stands between the last ordinary load from a slot and its release fences the one
+  /// from the copy that follows the other anyway.
   static bool isFenced(Operation *read, Operation *release) {
     for (Operation *op = read->getNextNode(); op && op != release; op = op->getNextNode())
       if (auto alloc = dyn_cast<LocalAllocOp>(op); alloc && isReadByWgmma(alloc.getResult()))
@@ -349,7 +369,8 @@ private:
 struct TileGPUSpecializeWarps : tile::impl::TileGPUSpecializeWarpsBase<TileGPUSpecializeWarps> {
   using Base::Base;
 
-  /// Bytes for one block, of as many as the kernel asks for on a multiprocessor; each has some for the system.
+  /// Bytes for one block, of as many as the kernel asks for on a multiprocessor; each has some for
+  /// the system.
   int64_t getLimit(KernelOp kernel) {
     constexpr int64_t systemBytes = 1024;
     int64_t limit = getSharedLimit(target), blocks = 1;

@@ -1,8 +1,10 @@
-// tile-gpu-split-loops: shares the trips of a loop among several programs, whose sums the last to arrive adds up.
+// tile-gpu-split-loops: shares the trips of a loop among several programs, whose sums the last to
+// arrive adds up.
 //
-// The grid gets one more axis, the fastest: the parts. Each part makes its share of the trips, starting from what changes
-// nothing (part 0: from the loop's own start), and leaves its sums in scratch memory. The last part of a tile to arrive
-// combines them in the order of the parts and does what follows the loop. See docs/Split.md.
+// The grid gets one more axis, the fastest: the parts. Each part makes its share of the trips,
+// starting from what changes nothing (part 0: from the loop's own start), and leaves its sums in
+// scratch memory. The last part of a tile to arrive combines them in the order of the parts and
+// does what follows the loop. See docs/Split.md.
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/Accumulation.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
@@ -27,7 +29,8 @@ using namespace tile::gpu;
 static bool endsTheKernel(scf::ForOp loop) {
   Operation *op = loop->getParentOp();
   for (; !isa<KernelOp>(op); op = op->getParentOp())
-    if (!isa<scf::IfOp>(op) || op->getNumResults() || !op->getNextNode()->hasTrait<OpTrait::IsTerminator>())
+    if (!isa<scf::IfOp>(op) || op->getNumResults() ||
+        !op->getNextNode()->hasTrait<OpTrait::IsTerminator>())
       return false;
   return true;
 }
@@ -57,12 +60,15 @@ public:
       : kernel(kernel), loop(loop), parts(parts), kinds(kinds), b(loop), loc(loop.getLoc()) {}
 
   void run() {
-    SmallVector<Value> extents = cloneGridExtents(b, kernel, kernel.getBody().front().getArguments());
+    SmallVector<Value> extents =
+        cloneGridExtents(b, kernel, kernel.getBody().front().getArguments());
     Type index = b.getIndexType();
     Value tile = constant(0);
     for (auto [axis, extent] : llvm::enumerate(extents)) {
       Value id = ProgramIdOp::create(b, loc, index, b.getI64IntegerAttr(axis));
-      tile = axis ? Value(arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, tile, extent), id)) : id;
+      tile = axis ? Value(arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, tile, extent),
+                                                id))
+                  : id;
     }
     Value part = ProgramIdOp::create(b, loc, index, b.getI64IntegerAttr(extents.size()));
     Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, part, constant(0));
@@ -80,7 +86,8 @@ private:
   void addAxis() {
     auto yield = cast<YieldOp>(kernel.getGrid().front().getTerminator());
     OpBuilder grid(yield);
-    yield.getExtentsMutable().append(arith::ConstantIndexOp::create(grid, yield.getLoc(), parts).getResult());
+    yield.getExtentsMutable().append(
+        arith::ConstantIndexOp::create(grid, yield.getLoc(), parts).getResult());
   }
 
   /// What is stored before the loop is stored by part 0 alone.
@@ -93,14 +100,16 @@ private:
     for (Operation *op = loop; !isa<KernelOp>(op); op = op->getParentOp()) {
       for (Operation &before : llvm::make_range(op->getBlock()->begin(), op->getIterator()))
         before.walk(collect);
-      if (auto branch = dyn_cast<scf::IfOp>(op->getParentOp())) // the branch of a guard that ends the program
+      if (auto branch =
+              dyn_cast<scf::IfOp>(op->getParentOp())) // the branch of a guard that ends the program
         for (Region &region : branch->getRegions())
           if (&region != op->getParentRegion())
             region.walk(collect);
     }
     for (Operation *store : stores) {
       OpBuilder at(store);
-      Value part = ProgramIdOp::create(at, loc, at.getIndexType(), at.getI64IntegerAttr(kernel.getNumAxes() - 1));
+      Value part = ProgramIdOp::create(at, loc, at.getIndexType(),
+                                       at.getI64IntegerAttr(kernel.getNumAxes() - 1));
       Value zero = arith::ConstantIndexOp::create(at, loc, 0);
       Value first = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::eq, part, zero);
       auto only = scf::IfOp::create(at, store->getLoc(), first, /*withElseRegion=*/false);
@@ -111,7 +120,8 @@ private:
   /// Part p of n makes the trips p * trips / n to (p + 1) * trips / n.
   void shareTrips(Value part) {
     Value lo = loop.getLowerBound(), step = loop.getStep(), n = constant(parts);
-    Value trips = arith::CeilDivSIOp::create(b, loc, arith::SubIOp::create(b, loc, loop.getUpperBound(), lo), step);
+    Value trips = arith::CeilDivSIOp::create(
+        b, loc, arith::SubIOp::create(b, loc, loop.getUpperBound(), lo), step);
     trips = arith::MaxSIOp::create(b, loc, trips, constant(0));
     auto bound = [&](Value p) -> Value {
       Value trip = arith::DivUIOp::create(b, loc, arith::MulIOp::create(b, loc, p, trips), n);
@@ -136,31 +146,39 @@ private:
   void finishInLast(Value tile, Value part) {
     b.setInsertionPointAfter(loop);
     SmallVector<Operation *> rest;
-    for (Operation *op = loop->getNextNode(); !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode())
+    for (Operation *op = loop->getNextNode(); !op->hasTrait<OpTrait::IsTerminator>();
+         op = op->getNextNode())
       rest.push_back(op);
     // Scalars travel as tiles of one element.
     SmallVector<Value> partials;
     SmallVector<Type> types;
     for (Value result : loop.getResults()) {
       if (!isa<RankedTensorType>(result.getType()))
-        result = tensor::SplatOp::create(b, loc, RankedTensorType::get({1}, result.getType()), result);
+        result =
+            tensor::SplatOp::create(b, loc, RankedTensorType::get({1}, result.getType()), result);
       partials.push_back(result);
       types.push_back(result.getType());
     }
-    SmallVector<int32_t> kindNumbers = llvm::map_to_vector(kinds, [](ReduceKind kind) { return int32_t(kind); });
+    SmallVector<int32_t> kindNumbers =
+        llvm::map_to_vector(kinds, [](ReduceKind kind) { return int32_t(kind); });
     Value isLast = PartArriveOp::create(b, loc, b.getI1Type(), partials, tile, part, parts);
     auto last = scf::IfOp::create(b, loc, isLast, /*withElseRegion=*/false);
     b.setInsertionPointToStart(last.thenBlock());
-    auto totals = PartCombineOp::create(b, loc, types, partials, tile, parts, b.getDenseI32ArrayAttr(kindNumbers));
+    auto totals = PartCombineOp::create(b, loc, types, partials, tile, parts,
+                                        b.getDenseI32ArrayAttr(kindNumbers));
     SmallVector<Value> values;
     for (auto [total, result] : llvm::zip(totals.getResults(), loop.getResults()))
-      values.push_back(total.getType() == result.getType()
-                           ? Value(total)
-                           : ReduceOp::create(b, loc, result.getType(), ReduceKind::Max, total, IntegerAttr()));
+      values.push_back(
+          total.getType() == result.getType()
+              ? Value(total)
+              : ReduceOp::create(b, loc, result.getType(), ReduceKind::Max, total, IntegerAttr()));
     for (Operation *op : rest)
       op->moveBefore(last.thenBlock()->getTerminator());
     for (auto [value, result] : llvm::zip(values, loop.getResults()))
-      result.replaceUsesWithIf(value, [&](OpOperand &use) { return last.getThenRegion().isAncestor(use.getOwner()->getParentRegion()) && use.getOwner() != totals; });
+      result.replaceUsesWithIf(value, [&](OpOperand &use) {
+        return last.getThenRegion().isAncestor(use.getOwner()->getParentRegion()) &&
+               use.getOwner() != totals;
+      });
   }
 
   KernelOp kernel;
@@ -189,8 +207,11 @@ struct TileGPUSplitLoops : tile::impl::TileGPUSplitLoopsBase<TileGPUSplitLoops> 
         if (parts < 2 || loop.getNumResults() == 0)
           continue;
         // What the front end let through, earlier passes may have changed.
-        if (kinds.size() != loop.getNumRegionIterArgs() || !endsTheKernel(loop) || kernel->hasAttr(splitPartsName)) {
-          loop.emitWarning("split(") << parts << ") has no effect: the loop no longer only accumulates into what it carries";
+        if (kinds.size() != loop.getNumRegionIterArgs() || !endsTheKernel(loop) ||
+            kernel->hasAttr(splitPartsName)) {
+          loop.emitWarning("split(")
+              << parts
+              << ") has no effect: the loop no longer only accumulates into what it carries";
           continue;
         }
         Splitter(kernel, loop, parts, kinds).run();

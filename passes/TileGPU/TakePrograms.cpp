@@ -1,9 +1,9 @@
-// tile-gpu-take-programs: blocks of a persistent kernel take the next program when they are done with one, if programs differ in
-// length.
+// tile-gpu-take-programs: blocks of a persistent kernel take the next program when they are done
+// with one, if programs differ in length.
 //
-// Shares that are dealt out beforehand would not be equal: block b would always meet programs of the same kind, as causal
-// attention's, whose rows end at their diagonal. So the producer takes programs from a count in scratch memory, and tells the
-// consumers, who are at the one before.
+// Shares that are dealt out beforehand would not be equal: block b would always meet programs of
+// the same kind, as causal attention's, whose rows end at their diagonal. So the producer takes
+// programs from a count in scratch memory, and tells the consumers, who are at the one before.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 
@@ -23,7 +23,8 @@ using namespace tile::gpu;
 
 namespace {
 
-/// The loop over programs in one side's block: from the block's number on. Null if there is none, or not only one.
+/// The loop over programs in one side's block: from the block's number on. Null if there is none,
+/// or not only one.
 scf::ForOp findLoop(Block &block) {
   scf::ForOp found;
   for (auto loop : block.getOps<scf::ForOp>()) {
@@ -45,7 +46,8 @@ bool varies(Value value, scf::ForOp loop, DenseSet<Value> &seen) {
   if (!op) // the program's number, or what an inner loop carries
     return true;
   return op->getNumRegions() || !op->getNumOperands() ||
-         llvm::any_of(op->getOperands(), [&](Value operand) { return varies(operand, loop, seen); });
+         llvm::any_of(op->getOperands(),
+                      [&](Value operand) { return varies(operand, loop, seen); });
 }
 
 /// True if a loop in the programs makes more trips in some than in others.
@@ -66,7 +68,8 @@ void rewrite(scf::ForOp loop, llvm::function_ref<Value(OpBuilder &)> getNext) {
   auto taking = scf::WhileOp::create(
       builder, loc, TypeRange{builder.getIndexType()}, ValueRange{loop.getLowerBound()},
       [&](OpBuilder &b, Location at, ValueRange program) {
-        Value exists = arith::CmpIOp::create(b, at, arith::CmpIPredicate::slt, program[0], loop.getUpperBound());
+        Value exists = arith::CmpIOp::create(b, at, arith::CmpIPredicate::slt, program[0],
+                                             loop.getUpperBound());
         scf::ConditionOp::create(b, at, exists, program);
       },
       [&](OpBuilder &b, Location at, ValueRange) { scf::YieldOp::create(b, at, getNext(b)); });
@@ -81,18 +84,27 @@ struct TileGPUTakePrograms : tile::impl::TileGPUTakeProgramsBase<TileGPUTakeProg
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       // Blocks of a cluster go on together, parts of a split have their own use of scratch memory.
-      if (!kernel->hasAttr(persistentGridName) || kernel->hasAttr(blocksOfClusterName) || kernel->hasAttr(splitPartsName))
+      if (!kernel->hasAttr(persistentGridName) || kernel->hasAttr(blocksOfClusterName) ||
+          kernel->hasAttr(splitPartsName))
         continue;
       kernel.getBody().walk([&](WarpSpecializeOp split) {
-        scf::ForOp consumer = findLoop(split.getConsumer().front()), producer = findLoop(split.getProducer().front());
-        if (!consumer || !producer || consumer.getNumRegionIterArgs() || producer.getNumRegionIterArgs() || !isUneven(consumer))
+        scf::ForOp consumer = findLoop(split.getConsumer().front()),
+                   producer = findLoop(split.getProducer().front());
+        if (!consumer || !producer || consumer.getNumRegionIterArgs() ||
+            producer.getNumRegionIterArgs() || !isUneven(consumer))
           return;
         OpBuilder builder(split);
-        Value ring = RingOp::create(builder, split.getLoc(), RingType::get(&getContext(), 1, {}), /*per_warp=*/true,
+        Value ring = RingOp::create(builder, split.getLoc(), RingType::get(&getContext(), 1, {}),
+                                    /*per_warp=*/true,
                                     /*clustered=*/false);
         Value total = producer.getUpperBound();
-        rewrite(producer, [&](OpBuilder &b) { return ProgramTakeOp::create(b, split.getLoc(), b.getIndexType(), ring, total).getResult(); });
-        rewrite(consumer, [&](OpBuilder &b) { return ProgramReceiveOp::create(b, split.getLoc(), b.getIndexType(), ring).getResult(); });
+        rewrite(producer, [&](OpBuilder &b) {
+          return ProgramTakeOp::create(b, split.getLoc(), b.getIndexType(), ring, total)
+              .getResult();
+        });
+        rewrite(consumer, [&](OpBuilder &b) {
+          return ProgramReceiveOp::create(b, split.getLoc(), b.getIndexType(), ring).getResult();
+        });
         kernel->setAttr(takesProgramsName, builder.getUnitAttr());
       });
     }

@@ -17,7 +17,8 @@ using namespace tile::gpu;
 
 namespace {
 
-/// Encloses the products that `block` leaves in flight in a turn; false if there are not several that are issued together.
+/// Encloses the products that `block` leaves in flight in a turn; false if there are not several
+/// that are issued together.
 bool enclose(Block &block) {
   SmallVector<WgmmaOp> products;
   for (auto product : block.getOps<WgmmaOp>())

@@ -10,15 +10,18 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
-/// Coordinates are 32 bits wide; a tensor has at most 2^30 positions along a dimension, so those beyond are all alike.
+/// Coordinates are 32 bits wide; a tensor has at most 2^30 positions along a dimension, so those
+/// beyond are all alike.
 static constexpr int64_t farthest = int64_t(1) << 30;
 /// What TMA wants addresses and strides to be multiples of.
 static constexpr int64_t granule = 16;
 
 /// The nearest number from `low` to what no tensor reaches.
 static Value clamp(OpBuilder &builder, Location loc, Value value, int64_t low) {
-  value = arith::MinSIOp::create(builder, loc, value, arith::ConstantIndexOp::create(builder, loc, farthest));
-  return arith::MaxSIOp::create(builder, loc, value, arith::ConstantIndexOp::create(builder, loc, low));
+  value = arith::MinSIOp::create(builder, loc, value,
+                                 arith::ConstantIndexOp::create(builder, loc, farthest));
+  return arith::MaxSIOp::create(builder, loc, value,
+                                arith::ConstantIndexOp::create(builder, loc, low));
 }
 
 Value TensorAccess::makeCoordinate(OpBuilder &builder, Location loc, unsigned dim) const {
@@ -48,9 +51,11 @@ namespace {
 
 class Analyzer {
 public:
-  Analyzer(IndexBounds &bounds, const DivisibilityAnalysis &divisibility) : bounds(bounds), divisibility(divisibility) {}
+  Analyzer(IndexBounds &bounds, const DivisibilityAnalysis &divisibility)
+      : bounds(bounds), divisibility(divisibility) {}
 
-  template <typename AccessOp> TensorAccess run(AccessOp access, Type elementType, ArrayRef<int64_t> tileOrder) {
+  template <typename AccessOp>
+  TensorAccess run(AccessOp access, Type elementType, ArrayRef<int64_t> tileOrder) {
     int64_t tileDim = 0;
     for (unsigned d = 0; d < access.getSizes().size(); ++d) {
       Part part;
@@ -83,13 +88,15 @@ private:
     SmallVector<std::optional<Linear>> limits; // for each end: positions before it
   };
 
-  /// True if the end cuts off nothing but what lies behind the end of `view` along dimension `d`. Of several, of which the first
-  /// counts, each has to.
+  /// True if the end cuts off nothing but what lies behind the end of `view` along dimension `d`.
+  /// Of several, of which the first counts, each has to.
   bool cutsNothing(const Part &part, Value end, Value view, unsigned d) {
     if (auto least = end.getDefiningOp<arith::MinSIOp>())
-      return cutsNothing(part, least.getLhs(), view, d) && cutsNothing(part, least.getRhs(), view, d);
+      return cutsNothing(part, least.getLhs(), view, d) &&
+             cutsNothing(part, least.getRhs(), view, d);
     Linear position = bounds.linear(end);
-    if (std::optional<Linear> extent = bounds.extent(view, d); extent && bounds.isNonNegative(position - *extent))
+    if (std::optional<Linear> extent = bounds.extent(view, d);
+        extent && bounds.isNonNegative(position - *extent))
       return true;
     if (!part.first)
       return false;
@@ -105,7 +112,8 @@ private:
       return;
     Linear position = bounds.linear(end);
     part.dim.ends.push_back({end, unsigned(part.dim.starts.size())});
-    part.limits.push_back(part.first ? std::optional<Linear>(position - *part.first) : std::nullopt);
+    part.limits.push_back(part.first ? std::optional<Linear>(position - *part.first)
+                                     : std::nullopt);
   }
 
   TensorAccess fail(std::string problem) {
@@ -189,7 +197,8 @@ private:
     unsigned rank = parts.size();
     result.param = cast<BlockArgument>(view.getBase()).getArgNumber();
     int64_t bytes = getSharedElementBytes(elementType);
-    if (elementType.isInteger(1) || elementType.isIndex() || elementType.getIntOrFloatBitWidth() < 8) {
+    if (elementType.isInteger(1) || elementType.isIndex() ||
+        elementType.getIntOrFloatBitWidth() < 8) {
       fail("its element type is not one of whole bytes");
       return;
     }
@@ -230,10 +239,10 @@ private:
       return "";
     std::string helpful = divisor == 0 ? "" : findHelpful(stride);
     if (helpful.empty())
-      return "stride " + std::to_string(dim) + " of " + quoteParam() + " is not known to be a multiple of " +
-             std::to_string(wanted) + " elements (16 bytes)";
-    return "'" + helpful + " % " + std::to_string(wanted) + " == 0' would make the rows of " + quoteParam() +
-           " multiples of 16 bytes";
+      return "stride " + std::to_string(dim) + " of " + quoteParam() +
+             " is not known to be a multiple of " + std::to_string(wanted) + " elements (16 bytes)";
+    return "'" + helpful + " % " + std::to_string(wanted) + " == 0' would make the rows of " +
+           quoteParam() + " multiples of 16 bytes";
   }
 
   /// A dimension among the factors of a stride.
@@ -254,7 +263,8 @@ private:
     SmallVector<std::pair<Value, unsigned>> ends;
     for (auto [end, limit] : llvm::zip(dim.ends, part.limits)) {
       // What lies behind the tensor's own end is padding anyway.
-      bool beyond = limit && part.first && extent && bounds.isNonNegative(*limit + *part.first - *extent);
+      bool beyond =
+          limit && part.first && extent && bounds.isNonNegative(*limit + *part.first - *extent);
       bool behindTile = limit && bounds.isNonNegative(*limit - Linear(part.size));
       if (!beyond && !behindTile)
         ends.push_back(end);
@@ -275,19 +285,24 @@ private:
 
 TensorAccess tile::gpu::analyzeAccess(LoadOp load, ArrayRef<int64_t> tileOrder, IndexBounds &bounds,
                                       const DivisibilityAnalysis &divisibility) {
-  TensorAccess access = Analyzer(bounds, divisibility).run(load, getElementTypeOrSelf(load.getType()), tileOrder);
+  TensorAccess access =
+      Analyzer(bounds, divisibility).run(load, getElementTypeOrSelf(load.getType()), tileOrder);
   if (access.problem.empty() && !load.allInBounds() && !matchPattern(load.getPad(), m_Zero()) &&
       !matchPattern(load.getPad(), m_PosZeroFloat()))
     access.problem = "its padding is not 0";
   return access;
 }
 
-TensorAccess tile::gpu::analyzeAccess(StoreOp store, ArrayRef<int64_t> tileOrder, IndexBounds &bounds,
+TensorAccess tile::gpu::analyzeAccess(StoreOp store, ArrayRef<int64_t> tileOrder,
+                                      IndexBounds &bounds,
                                       const DivisibilityAnalysis &divisibility) {
-  return Analyzer(bounds, divisibility).run(store, getElementTypeOrSelf(store.getValue().getType()), tileOrder);
+  return Analyzer(bounds, divisibility)
+      .run(store, getElementTypeOrSelf(store.getValue().getType()), tileOrder);
 }
 
-TensorAccess tile::gpu::analyzeAccess(AtomicOp atomic, ArrayRef<int64_t> tileOrder, IndexBounds &bounds,
+TensorAccess tile::gpu::analyzeAccess(AtomicOp atomic, ArrayRef<int64_t> tileOrder,
+                                      IndexBounds &bounds,
                                       const DivisibilityAnalysis &divisibility) {
-  return Analyzer(bounds, divisibility).run(atomic, getElementTypeOrSelf(atomic.getType()), tileOrder);
+  return Analyzer(bounds, divisibility)
+      .run(atomic, getElementTypeOrSelf(atomic.getType()), tileOrder);
 }

@@ -1,4 +1,5 @@
-// A tile's access seen from the tensor behind its views: whether TMA can make it, and at which coordinates.
+// A tile's access seen from the tensor behind its views: whether TMA can make it, and at which
+// coordinates.
 #ifndef TILE_PASSES_TILEGPU_TENSORACCESS_H
 #define TILE_PASSES_TILEGPU_TENSORACCESS_H
 
@@ -14,8 +15,8 @@ struct TensorDim {
   /// The first position is the sum of these, of which those marked count as 0 if negative.
   llvm::SmallVector<std::pair<mlir::Value, bool>> starts;
   bool clamped = false; ///< the sum may leave what 32 bits hold
-  /// Ends that cut off positions which the tensor has: each counted from the sum of the first `second` of
-  /// `starts`; those of the access itself have 1.
+  /// Ends that cut off positions which the tensor has: each counted from the sum of the first
+  /// `second` of `starts`; those of the access itself have 1.
   llvm::SmallVector<std::pair<mlir::Value, unsigned>> ends;
 };
 
@@ -24,8 +25,9 @@ struct TensorAccess {
   ViewOp view;
   unsigned param = 0;
   llvm::SmallVector<TensorDim> dims;
-  llvm::SmallVector<unsigned> order; ///< the tensor's dimensions, the fastest first, as a map lists them
-  std::string problem;               ///< empty if it can be
+  llvm::SmallVector<unsigned>
+      order;           ///< the tensor's dimensions, the fastest first, as a map lists them
+  std::string problem; ///< empty if it can be
 
   /// True if ends cut off positions that the tensor has.
   bool hasEnds() const {
@@ -37,8 +39,8 @@ struct TensorAccess {
   mlir::Value makeLimit(mlir::OpBuilder &builder, mlir::Location loc, unsigned dim) const;
 };
 
-/// Follows the views of a load or store up to the tensor. `tileOrder` lists the tile's dimensions as they lie in shared
-/// memory, the fastest first.
+/// Follows the views of a load or store up to the tensor. `tileOrder` lists the tile's dimensions
+/// as they lie in shared memory, the fastest first.
 TensorAccess analyzeAccess(LoadOp load, llvm::ArrayRef<int64_t> tileOrder, IndexBounds &bounds,
                            const DivisibilityAnalysis &divisibility);
 TensorAccess analyzeAccess(StoreOp store, llvm::ArrayRef<int64_t> tileOrder, IndexBounds &bounds,

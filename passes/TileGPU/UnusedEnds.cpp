@@ -15,7 +15,8 @@ class Follower {
 public:
   Follower(Value start, Value end) : start(start), end(end) {}
 
-  /// True if all uses of `value`, a tile in registers or shared memory, keep what lies behind the end along `dim` apart.
+  /// True if all uses of `value`, a tile in registers or shared memory, keep what lies behind the
+  /// end along `dim` apart.
   bool follow(Value value, int64_t dim) {
     if (!visited.insert({value, dim}).second)
       return true;
@@ -26,12 +27,15 @@ private:
   bool followUse(OpOperand &use, int64_t dim) {
     Operation *user = use.getOwner();
     if (auto permute = dyn_cast<MemDescPermuteOp>(user))
-      return follow(permute.getResult(), llvm::find(permute.getPermutation(), dim) - permute.getPermutation().begin());
+      return follow(permute.getResult(),
+                    llvm::find(permute.getPermutation(), dim) - permute.getPermutation().begin());
     if (auto permute = dyn_cast<PermuteOp>(user))
-      return follow(permute.getResult(), llvm::find(permute.getPermutation(), dim) - permute.getPermutation().begin());
+      return follow(permute.getResult(),
+                    llvm::find(permute.getPermutation(), dim) - permute.getPermutation().begin());
     // Rows of a and columns of b are rows and columns of the product; along K they would all mix.
     if (isa<WgmmaOp, MmaOp, FmaDotOp>(user)) {
-      int64_t number = use.getOperandNumber(), rank = cast<RankedTensorType>(user->getResult(0).getType()).getRank();
+      int64_t number = use.getOperandNumber(),
+              rank = cast<RankedTensorType>(user->getResult(0).getType()).getRank();
       return (number == 2 || dim != rank - 1 - number) && follow(user->getResult(0), dim);
     }
     if (isa<LocalLoadOp, ConvertLayoutOp, WgmmaWaitOp>(user))

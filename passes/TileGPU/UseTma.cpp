@@ -1,8 +1,9 @@
-// tile-gpu-use-tma: loads of tiles into shared memory and stores of products by the tensor memory accelerator.
+// tile-gpu-use-tma: loads of tiles into shared memory and stores of products by the tensor memory
+// accelerator.
 #include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/StorePlan.h"
 #include "passes/Passes.h"
 #include "passes/TileGPU/SharedMemory.h"
-#include "dialect/TileGPU/StorePlan.h"
 #include "passes/TileGPU/TensorAccess.h"
 #include "passes/TileGPU/UnusedEnds.h"
 
@@ -47,12 +48,14 @@ struct Store {
   bool cuts = false; ///< the map lets copies end at any row
 };
 
-/// The map of an access whose tile has these extents and lies so in shared memory; null if copies cannot make it up.
-TensorMapAttr makeMap(MLIRContext *context, const TensorAccess &access, ArrayRef<int64_t> shape, int64_t swizzle,
-                      int64_t elementBytes) {
+/// The map of an access whose tile has these extents and lies so in shared memory; null if copies
+/// cannot make it up.
+TensorMapAttr makeMap(MLIRContext *context, const TensorAccess &access, ArrayRef<int64_t> shape,
+                      int64_t swizzle, int64_t elementBytes) {
   SmallVector<int64_t> order(access.order.begin(), access.order.end()), box;
   bool full = true; // what follows is slower than all there is of a copy
-  // Tiles wider than the swizzle lie in panels side by side, whose pattern repeats every 8 rows: each starts at a multiple.
+  // Tiles wider than the swizzle lie in panels side by side, whose pattern repeats every 8 rows:
+  // each starts at a multiple.
   if (swizzle && !access.order.empty()) {
     int64_t fastest = access.dims[access.order[0]].tileDim, rows = 1;
     for (auto [d, extent] : llvm::enumerate(shape))
@@ -98,19 +101,27 @@ bool feedsProduct(Value memory) {
 class Kernel {
 public:
   Kernel(KernelOp kernel, const DivisibilityAnalysis &divisibility, int64_t limit, bool remarks)
-      : kernel(kernel), divisibility(divisibility), bounds(kernel, divisibility), limit(limit), remarks(remarks),
-        builder(kernel) {}
+      : kernel(kernel), divisibility(divisibility), bounds(kernel, divisibility), limit(limit),
+        remarks(remarks), builder(kernel) {}
 
   void run() {
-    bool hasWgmma = kernel.getBody().walk([](WgmmaOp) { return WalkResult::interrupt(); }).wasInterrupted();
-    hasProduct = kernel.getBody().walk([](Operation *op) {
-      return isa<WgmmaOp, MmaOp, FmaDotOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
-    }).wasInterrupted();
+    bool hasWgmma =
+        kernel.getBody().walk([](WgmmaOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    hasProduct = kernel.getBody()
+                     .walk([](Operation *op) {
+                       return isa<WgmmaOp, MmaOp, FmaDotOp>(op) ? WalkResult::interrupt()
+                                                                : WalkResult::advance();
+                     })
+                     .wasInterrupted();
     if (hasWgmma)
       stageVectors();
     kernel.getBody().walk([&](LoadOp load) { collect(load); });
     // What a release hands on has been written by ordinary stores.
-    bool releases = kernel.getBody().walk([](AtomicOp op) { return op.isRelease() ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+    bool releases = kernel.getBody()
+                        .walk([](AtomicOp op) {
+                          return op.isRelease() ? WalkResult::interrupt() : WalkResult::advance();
+                        })
+                        .wasInterrupted();
     if (hasWgmma && !releases) {
       kernel.getBody().walk([&](AtomicOp atomic) { collect(atomic); });
       kernel.getBody().walk([&](StoreOp store) { collect(store); });
@@ -133,9 +144,11 @@ private:
     auto alloc = dyn_cast<LocalAllocOp>(*load->user_begin());
     if (!alloc)
       return;
-    // Nibbles that no product uses are not used twice: more threads that load into registers hide more latency than a producer.
+    // Nibbles that no product uses are not used twice: more threads that load into registers hide
+    // more latency than a producer.
     if (!hasProduct && !alloc->use_empty() && llvm::all_of(alloc->getUsers(), [](Operation *user) {
-          return isa<LocalLoadOp>(user) && !user->use_empty() && llvm::all_of(user->getUsers(), llvm::IsaPred<UnpackOp>);
+          return isa<LocalLoadOp>(user) && !user->use_empty() &&
+                 llvm::all_of(user->getUsers(), llvm::IsaPred<UnpackOp>);
         }))
       return;
     MemDescType type = alloc.getType();
@@ -150,7 +163,8 @@ private:
       else if (!isInPlainControlFlow(load))
         access.problem = "it stands in a loop that ends by a condition";
       else if (!map)
-        access.problem = "its rows have fewer than 16 bytes, or its tile has fewer than 8 rows or too many dimensions above 256";
+        access.problem = "its rows have fewer than 16 bytes, or its tile has fewer than 8 rows or "
+                         "too many dimensions above 256";
     }
     if (access.problem.empty())
       dropUnusedEnds(access, alloc.getResult());
@@ -162,13 +176,15 @@ private:
 
   /// True if a loop's body loads operands of products too.
   static bool isBesideOperands(LoadOp load) {
-    return isa<scf::ForOp>(load->getParentOp()) && llvm::any_of(load->getBlock()->getOps<LocalAllocOp>(), [](LocalAllocOp alloc) {
-      return alloc.getSource().getDefiningOp<LoadOp>() && feedsProduct(alloc.getResult());
-    });
+    return isa<scf::ForOp>(load->getParentOp()) &&
+           llvm::any_of(load->getBlock()->getOps<LocalAllocOp>(), [](LocalAllocOp alloc) {
+             return alloc.getSource().getDefiningOp<LoadOp>() && feedsProduct(alloc.getResult());
+           });
   }
 
-  /// Vectors that go with the operands of a loop's products, as the statistics of their rows: copied with them, they are there
-  /// when they are needed. Those that cannot be copied are loaded as before.
+  /// Vectors that go with the operands of a loop's products, as the statistics of their rows:
+  /// copied with them, they are there when they are needed. Those that cannot be copied are loaded
+  /// as before.
   void stageVectors() {
     SmallVector<LoadOp> vectors;
     kernel.getBody().walk([&](LoadOp load) {
@@ -181,14 +197,16 @@ private:
       auto type = cast<RankedTensorType>(load.getType());
       builder.setInsertionPointAfter(load);
       auto layout = SharedAttr::get(builder.getContext(), ArrayRef<int64_t>{0}, /*swizzle=*/0);
-      auto memory = MemDescType::get(builder.getContext(), type.getShape(), type.getElementType(), layout);
+      auto memory =
+          MemDescType::get(builder.getContext(), type.getShape(), type.getElementType(), layout);
       auto alloc = LocalAllocOp::create(builder, load.getLoc(), memory, load.getResult());
       auto read = LocalLoadOp::create(builder, load.getLoc(), type, alloc.getResult());
       load.getResult().replaceAllUsesExcept(read.getResult(), alloc);
     }
   }
 
-  /// A tile that was put into shared memory only for TMA stays in registers where that does not fetch it.
+  /// A tile that was put into shared memory only for TMA stays in registers where that does not
+  /// fetch it.
   void forwardUnfetched() {
     SmallVector<LocalLoadOp> reads;
     kernel.getBody().walk([&](LocalLoadOp read) {
@@ -213,16 +231,19 @@ private:
   }
 
   void collect(StoreOp store) {
-    if (std::optional<Store> found = match(store, store.getValue()); found && kernel.getParam(found->access.param).getAccess() == Access::Out)
+    if (std::optional<Store> found = match(store, store.getValue());
+        found && kernel.getParam(found->access.param).getAccess() == Access::Out)
       stores.push_back(std::move(*found));
   }
 
   /// Sums in f32 whose old values nobody wants.
   void collect(AtomicOp atomic) {
-    if (atomic.getKind() != AtomicKind::Add || atomic.getOrder() != MemoryOrder::Relaxed || atomic.getScope() != MemoryScope::GPU ||
-        !atomic.getResult().use_empty() || !atomic.getPositions().empty() || !getElementTypeOrSelf(atomic.getType()).isF32())
+    if (atomic.getKind() != AtomicKind::Add || atomic.getOrder() != MemoryOrder::Relaxed ||
+        atomic.getScope() != MemoryScope::GPU || !atomic.getResult().use_empty() ||
+        !atomic.getPositions().empty() || !getElementTypeOrSelf(atomic.getType()).isF32())
       return;
-    if (std::optional<Store> found = match(atomic, atomic.getValue()); found && !found->access.hasEnds())
+    if (std::optional<Store> found = match(atomic, atomic.getValue());
+        found && !found->access.hasEnds())
       stores.push_back(std::move(*found));
   }
 
@@ -241,13 +262,18 @@ private:
     if (!access.problem.empty() || kernel->hasAttr(mayAliasName) || countAccesses(access.view) != 1)
       return std::nullopt;
     int64_t swizzle = rowBytes >= 128 ? 128 : rowBytes >= 64 ? 64 : 32;
-    // What is added, in a loop perhaps, is staged by each warp alone; a result's copies are rather few and large.
-    int64_t blockRows = getBlockRows(getLayout(cast<RankedTensorType>(value.getType())), /*byWarp=*/isa<AtomicOp>(store));
-    TensorMapAttr map = makeMap(kernel.getContext(), access, {blockRows, type.getDimSize(1)}, swizzle, elementBytes);
+    // What is added, in a loop perhaps, is staged by each warp alone; a result's copies are rather
+    // few and large.
+    int64_t blockRows = getBlockRows(getLayout(cast<RankedTensorType>(value.getType())),
+                                     /*byWarp=*/isa<AtomicOp>(store));
+    TensorMapAttr map = makeMap(kernel.getContext(), access, {blockRows, type.getDimSize(1)},
+                                swizzle, elementBytes);
     if (!map)
       return std::nullopt;
-    bool cuts = access.hasEnds() && isCutInRows(access) && map.getBox()[1] > 1 && map.getOrder().size() < 5;
-    // A tile that is cut otherwise goes out by ordinary stores, which nothing would keep in order with copies.
+    bool cuts =
+        access.hasEnds() && isCutInRows(access) && map.getBox()[1] > 1 && map.getOrder().size() < 5;
+    // A tile that is cut otherwise goes out by ordinary stores, which nothing would keep in order
+    // with copies.
     if (access.hasEnds() && isOrdered(store) && !(cuts && startsInside(access)))
       return std::nullopt;
     if (cuts) {
@@ -261,7 +287,8 @@ private:
 
   /// True if all ends are of the tile's rows.
   static bool isCutInRows(const TensorAccess &access) {
-    return llvm::all_of(access.dims, [](const TensorDim &dim) { return dim.ends.empty() || dim.tileDim == 0; });
+    return llvm::all_of(access.dims,
+                        [](const TensorDim &dim) { return dim.ends.empty() || dim.tileDim == 0; });
   }
 
   /// The tensor's dimension along the tile's rows.
@@ -269,9 +296,10 @@ private:
 
   /// True if no row lies before the tensor.
   bool startsInside(const TensorAccess &access) {
-    return llvm::all_of(access.dims[getRowDim(access)].starts, [&](const std::pair<Value, bool> &start) {
-      return start.second || bounds.isNonNegative(bounds.linear(start.first));
-    });
+    return llvm::all_of(access.dims[getRowDim(access)].starts,
+                        [&](const std::pair<Value, bool> &start) {
+                          return start.second || bounds.isNonNegative(bounds.linear(start.first));
+                        });
   }
 
   /// Accesses to the parameter behind `view`, by whichever view.
@@ -294,7 +322,8 @@ private:
   /// Sums may be added in any order.
   static bool isOrdered(Operation *store) { return isa<StoreOp>(store) && inLoop(store); }
   static bool inLoop(Operation *op) {
-    for (Operation *parent = op->getParentOp(); !isa<KernelOp>(parent); parent = parent->getParentOp())
+    for (Operation *parent = op->getParentOp(); !isa<KernelOp>(parent);
+         parent = parent->getParentOp())
       if (isa<LoopLikeOpInterface>(parent))
         return true;
     return false;
@@ -309,7 +338,8 @@ private:
     return cast<StoreOp>(store.store).getValue();
   }
 
-  /// Bytes of shared memory that the stores may take: what two stages of the loads and everything else leave.
+  /// Bytes of shared memory that the stores may take: what two stages of the loads and everything
+  /// else leave.
   int64_t getRoom() {
     int64_t taken = 0, scratch = 0, stages = 2;
     llvm::SmallPtrSet<Operation *, 4> dropped;
@@ -335,12 +365,15 @@ private:
   static std::optional<int64_t> getStagingBytes(const Store &store, int64_t columns) {
     auto type = cast<RankedTensorType>(store.value.getType());
     LinearLayout layout = getLayout(type);
-    if (columns > type.getDimSize(1) || !StorePlan::get(layout, columns, getBlockRows(layout, isa<AtomicOp>(store.store)), store.map.getBox()[0], isOrdered(store.store)))
+    if (columns > type.getDimSize(1) ||
+        !StorePlan::get(layout, columns, getBlockRows(layout, isa<AtomicOp>(store.store)),
+                        store.map.getBox()[0], isOrdered(store.store)))
       return std::nullopt;
     return type.getDimSize(0) * columns * getSharedElementBytes(type.getElementType());
   }
 
-  /// As many columns at once for each store as shared memory allows; drops stores for which there is none.
+  /// As many columns at once for each store as shared memory allows; drops stores for which there
+  /// is none.
   void chooseColumns() {
     bool both = llvm::any_of(stores, [](Store &store) { return isa<AtomicOp>(store.store); }) &&
                 llvm::any_of(stores, [](Store &store) { return isa<StoreOp>(store.store); });
@@ -360,7 +393,8 @@ private:
     for (bool grown = true; grown;) {
       grown = false;
       for (Store &store : stores) {
-        std::optional<int64_t> now = getStagingBytes(store, store.columns), more = getStagingBytes(store, store.columns * 2);
+        std::optional<int64_t> now = getStagingBytes(store, store.columns),
+                               more = getStagingBytes(store, store.columns * 2);
         if (!more || *more - *now > room)
           continue;
         room -= *more - *now;
@@ -390,7 +424,8 @@ private:
     Location loc = fetch.load.getLoc();
     builder.setInsertionPoint(fetch.load);
     SmallVector<Value> coordinates = makeCoordinates(fetch.access, loc);
-    auto copy = TmaFetchOp::create(builder, loc, fetch.alloc.getType(), getDescriptor(fetch.map, loc), coordinates, /*once=*/Value());
+    auto copy = TmaFetchOp::create(builder, loc, fetch.alloc.getType(),
+                                   getDescriptor(fetch.map, loc), coordinates, /*once=*/Value());
     if (StringAttr cache = fetch.load.getCacheAttr())
       copy->setAttr(cacheName, cache);
     for (auto [d, dim] : llvm::enumerate(fetch.access.dims)) {
@@ -398,8 +433,10 @@ private:
       if (!limit)
         continue;
       if (dim.tileDim < 0) { // its one position decides for the whole tile
-        Value one = arith::ConstantIndexOp::create(builder, loc, 1), none = arith::ConstantIndexOp::create(builder, loc, 0);
-        Value all = arith::ConstantIndexOp::create(builder, loc, fetch.alloc.getType().getShape()[0]);
+        Value one = arith::ConstantIndexOp::create(builder, loc, 1),
+              none = arith::ConstantIndexOp::create(builder, loc, 0);
+        Value all =
+            arith::ConstantIndexOp::create(builder, loc, fetch.alloc.getType().getShape()[0]);
         Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, limit, one);
         limit = arith::SelectOp::create(builder, loc, exists, all, none);
       }
@@ -421,8 +458,8 @@ private:
     SmallVector<Value> coordinates = makeCoordinates(store.access, loc);
     if (store.cuts)
       coordinates.insert(coordinates.begin() + 1, makeRowCount(store, coordinates[1]));
-    auto copy = TmaStoreOp::create(builder, loc, store.value, getDescriptor(store.map, loc), coordinates, store.columns, ordered,
-                                   isa<AtomicOp>(store.store));
+    auto copy = TmaStoreOp::create(builder, loc, store.value, getDescriptor(store.map, loc),
+                                   coordinates, store.columns, ordered, isa<AtomicOp>(store.store));
     if (auto cache = store.store->getAttrOfType<StringAttr>("cache"))
       copy->setAttr(cacheName, cache);
     if (!branches)
@@ -436,40 +473,46 @@ private:
     return store.access.hasEnds() && !(store.cuts && startsInside(store.access));
   }
 
-  /// How many rows of a tile whose first is at `start`, from 0 on, lie before its ends and in the tensor.
+  /// How many rows of a tile whose first is at `start`, from 0 on, lie before its ends and in the
+  /// tensor.
   Value makeRowCount(const Store &store, Value start) {
     Location loc = store.store->getLoc();
     unsigned dim = getRowDim(store.access);
     ViewOp view = store.access.view;
     Value extent = view.getExtents()[dim], zero = arith::ConstantIndexOp::create(builder, loc, 0);
-    Value all = arith::ConstantIndexOp::create(builder, loc, cast<RankedTensorType>(store.value.getType()).getDimSize(0));
+    Value all = arith::ConstantIndexOp::create(
+        builder, loc, cast<RankedTensorType>(store.value.getType()).getDimSize(0));
     Value count = arith::MinSIOp::create(builder, loc, store.access.makeLimit(builder, loc, dim),
                                          arith::SubIOp::create(builder, loc, extent, start));
-    return arith::MaxSIOp::create(builder, loc, arith::MinSIOp::create(builder, loc, count, all), zero);
+    return arith::MaxSIOp::create(builder, loc, arith::MinSIOp::create(builder, loc, count, all),
+                                  zero);
   }
 
-  /// Leaves the store to tiles that copies cannot store, and the builder where it is for the others: those that no end cuts, or, where
-  /// copies end at any row, those that begin in the tensor.
+  /// Leaves the store to tiles that copies cannot store, and the builder where it is for the
+  /// others: those that no end cuts, or, where copies end at any row, those that begin in the
+  /// tensor.
   void branchOnEnds(Store &store, ConvertLayoutOp convert) {
     Location loc = store.store->getLoc();
     Value whole;
     if (store.cuts)
-      whole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
-                                    store.access.makeCoordinate(builder, loc, getRowDim(store.access)),
-                                    arith::ConstantIndexOp::create(builder, loc, 0));
+      whole =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
+                                store.access.makeCoordinate(builder, loc, getRowDim(store.access)),
+                                arith::ConstantIndexOp::create(builder, loc, 0));
     for (auto [d, dim] : llvm::enumerate(store.access.dims)) {
       Value limit = store.cuts ? Value() : store.access.makeLimit(builder, loc, d);
       if (!limit)
         continue;
       auto type = cast<RankedTensorType>(store.value.getType());
-      Value size = arith::ConstantIndexOp::create(builder, loc, dim.tileDim < 0 ? 1 : type.getDimSize(dim.tileDim));
+      Value size = arith::ConstantIndexOp::create(
+          builder, loc, dim.tileDim < 0 ? 1 : type.getDimSize(dim.tileDim));
       Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, limit, size);
       whole = whole ? arith::AndIOp::create(builder, loc, whole, inside).getResult() : inside;
     }
     auto branch = scf::IfOp::create(builder, loc, whole, /*withElseRegion=*/true);
     store.store->moveBefore(branch.elseBlock(), branch.elseBlock()->begin());
-    // Out of the product's registers as they are: a conversion would want the whole tile's shared memory, a stage or two of
-    // the loads, for the few tiles that are cut.
+    // Out of the product's registers as they are: a conversion would want the whole tile's shared
+    // memory, a stage or two of the loads, for the few tiles that are cut.
     if (convert)
       cast<StoreOp>(store.store).getValueMutable().assign(convert.getSource());
     builder.setInsertionPointToStart(branch.thenBlock());

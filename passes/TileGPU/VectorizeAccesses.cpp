@@ -19,10 +19,13 @@ using namespace tile::gpu;
 
 namespace {
 
-/// The greatest power of two known to divide a value, at most 2^30: vectors need no more, and products cannot overflow.
+/// The greatest power of two known to divide a value, at most 2^30: vectors need no more, and
+/// products cannot overflow.
 struct PowersOfTwo {
   const DivisibilityAnalysis &divisibility;
-  int64_t operator()(Value value) const { return std::gcd(divisibility.getDivisor(value), int64_t(1) << 30); }
+  int64_t operator()(Value value) const {
+    return std::gcd(divisibility.getDivisor(value), int64_t(1) << 30);
+  }
 };
 
 /// Divisors of a view's parts, in elements.
@@ -72,7 +75,8 @@ ViewFacts getFacts(Value value, const PowersOfTwo &getDivisor) {
     } else {
       int64_t extent = source.extents[d];
       if (sub.getKind(d) == SubscriptKind::Slice) {
-        int64_t low = std::gcd(getDivisor(sub.getLows()[slice]), extent), high = std::gcd(getDivisor(sub.getHighs()[slice]), extent);
+        int64_t low = std::gcd(getDivisor(sub.getLows()[slice]), extent),
+                high = std::gcd(getDivisor(sub.getHighs()[slice]), extent);
         ++slice;
         offset = low;
         extent = std::gcd(low, high);
@@ -87,7 +91,8 @@ ViewFacts getFacts(Value value, const PowersOfTwo &getDivisor) {
   return facts;
 }
 
-struct TileGPUVectorizeAccesses : tile::impl::TileGPUVectorizeAccessesBase<TileGPUVectorizeAccesses> {
+struct TileGPUVectorizeAccesses
+    : tile::impl::TileGPUVectorizeAccessesBase<TileGPUVectorizeAccesses> {
   void runOnOperation() override {
     Builder builder(&getContext());
     PowersOfTwo getDivisor{getAnalysis<DivisibilityAnalysis>()};
@@ -110,11 +115,13 @@ struct TileGPUVectorizeAccesses : tile::impl::TileGPUVectorizeAccessesBase<TileG
     });
   }
 
-  /// Memory that a store of this kernel may reach is not read past the coherent caches. Nor is what is loaded ahead of a barrier
-  /// for use behind it: ptxas moves read-only loads to their use, where the program would wait for them.
-  template <typename Op> static void markReadOnly(Op load, const PowersOfTwo &getDivisor, Builder &builder) {
-    if (getFacts(load.getView(), getDivisor).access == Access::In && !load->template getParentOfType<KernelOp>()->hasAttr(mayAliasName) &&
-        !isAhead(load))
+  /// Memory that a store of this kernel may reach is not read past the coherent caches. Nor is what
+  /// is loaded ahead of a barrier for use behind it: ptxas moves read-only loads to their use,
+  /// where the program would wait for them.
+  template <typename Op>
+  static void markReadOnly(Op load, const PowersOfTwo &getDivisor, Builder &builder) {
+    if (getFacts(load.getView(), getDivisor).access == Access::In &&
+        !load->template getParentOfType<KernelOp>()->hasAttr(mayAliasName) && !isAhead(load))
       load->setAttr(readOnlyName, builder.getUnitAttr());
   }
 
@@ -154,7 +161,8 @@ struct TileGPUVectorizeAccesses : tile::impl::TileGPUVectorizeAccessesBase<TileG
   }
 
   /// The widest piece that registers, alignment and bounds allow.
-  template <typename Op> static void annotate(Op op, Type moved, const PowersOfTwo &getDivisor, Builder &builder) {
+  template <typename Op>
+  static void annotate(Op op, Type moved, const PowersOfTwo &getDivisor, Builder &builder) {
     auto tile = dyn_cast<RankedTensorType>(moved);
     if (!tile)
       return;

@@ -1,6 +1,7 @@
-// tile-gpu-version-rows: kernels that go over each row several times, block by block, get a version for rows of one block.
-#include "dialect/Tile/TileDialect.h"
+// tile-gpu-version-rows: kernels that go over each row several times, block by block, get a version
+// for rows of one block.
 #include "dialect/AttributeNames.h"
+#include "dialect/Tile/TileDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -26,7 +27,7 @@ namespace {
 /// Loops over blocks of the same dimension, from 0, that stand in the kernel's body.
 struct RowLoops {
   SmallVector<scf::ForOp> loops;
-  DimOp dim;        // their upper bound
+  DimOp dim;         // their upper bound
   int64_t block = 0; // their step
 
   bool contains(Operation *op) const { return llvm::is_contained(loops, op); }
@@ -41,7 +42,8 @@ static std::optional<int64_t> constantOf(Value value) {
   return number.getSExtValue();
 }
 
-/// The views that a loop loads from. Nothing if it holds another loop or a dot: then it is no pass over a row.
+/// The views that a loop loads from. Nothing if it holds another loop or a dot: then it is no pass
+/// over a row.
 static std::optional<llvm::SetVector<Value>> getViewsLoaded(scf::ForOp loop) {
   llvm::SetVector<Value> views;
   WalkResult result = loop.getBody()->walk([&](Operation *op) {
@@ -95,7 +97,8 @@ static int64_t getVector(KernelOp kernel) {
   return 128 / narrowest;
 }
 
-/// Whether rows of a block stay in registers, with the warps that the kernel asks for or as many as it may get.
+/// Whether rows of a block stay in registers, with the warps that the kernel asks for or as many as
+/// it may get.
 static bool fits(KernelOp kernel, const RowLoops &rows) {
   int64_t warps = 16, largest = rows.block;
   if (auto asked = kernel->getAttrOfType<IntegerAttr>(askedWarpsName))
@@ -107,7 +110,8 @@ static bool fits(KernelOp kernel, const RowLoops &rows) {
   return largest <= maxElementsOfThread * 32 * warps;
 }
 
-/// Clones what `ops` depend on and what depends on `mapping` itself, from the kernel's body before them.
+/// Clones what `ops` depend on and what depends on `mapping` itself, from the kernel's body before
+/// them.
 static void cloneDependents(Block &body, Operation *end, OpBuilder &b, IRMapping &mapping) {
   for (Operation &op : body) {
     if (&op == end)
@@ -134,7 +138,9 @@ static void version(KernelOp kernel, const RowLoops &rows) {
   Operation *first = rows.loops.front();
   Location loc = first->getLoc();
   OpBuilder b(first);
-  auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, loc, value); };
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
   DimOp dimOp = rows.dim;
   Value dim = dimOp.getResult();
   DimAttr facts = dimOp.getDim();
@@ -183,7 +189,8 @@ struct TileGPUVersionRows : tile::impl::TileGPUVersionRowsBase<TileGPUVersionRow
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<KernelOp>())
       // The parts of a split loop count themselves in one place.
-      if (auto rows = findRowLoops(kernel); rows && !kernel->hasAttr(tile::gpu::splitPartsName) && fits(kernel, *rows))
+      if (auto rows = findRowLoops(kernel);
+          rows && !kernel->hasAttr(tile::gpu::splitPartsName) && fits(kernel, *rows))
         version(kernel, *rows);
   }
 };

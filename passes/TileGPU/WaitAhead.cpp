@@ -1,8 +1,10 @@
-// tile-gpu-wait-ahead: where two warpgroups take turns, waits for the next iteration's tile before the wait for the last product.
+// tile-gpu-wait-ahead: where two warpgroups take turns, waits for the next iteration's tile before
+// the wait for the last product.
 //
-// ptxas moves the wait for a product up through what does not depend on it: in attention before the exponentials that are to run
-// beneath the product, since the registers of its a become free there. What it does not cross is a branch. The wait for a tile
-// that starts the next iteration is one; it stands behind the exponentials just as well, and costs nothing there.
+// ptxas moves the wait for a product up through what does not depend on it: in attention before the
+// exponentials that are to run beneath the product, since the registers of its a become free there.
+// What it does not cross is a branch. The wait for a tile that starts the next iteration is one; it
+// stands behind the exponentials just as well, and costs nothing there.
 #include "dialect/TileGPU/TileGPUDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,11 +28,14 @@ struct Candidate {
   WgmmaWaitOp last; ///< the wait for its last product
 };
 
-/// True for arithmetic on a large tile. Between the products, in the warpgroup's turn, it costs more than the wait's place gains.
+/// True for arithmetic on a large tile. Between the products, in the warpgroup's turn, it costs
+/// more than the wait's place gains.
 bool computesMuch(Operation &op) {
   constexpr unsigned many = 32;
-  auto type = op.getNumResults() == 1 ? dyn_cast<RankedTensorType>(op.getResult(0).getType()) : RankedTensorType();
-  return type && OpTrait::hasElementwiseMappableTraits(&op) && getLayout(type).getNumRegisters() >= many;
+  auto type = op.getNumResults() == 1 ? dyn_cast<RankedTensorType>(op.getResult(0).getType())
+                                      : RankedTensorType();
+  return type && OpTrait::hasElementwiseMappableTraits(&op) &&
+         getLayout(type).getNumRegisters() >= many;
 }
 
 std::optional<Candidate> match(scf::ForOp loop) {
@@ -55,8 +60,8 @@ std::optional<Candidate> match(scf::ForOp loop) {
   }
   if (!turns || !found.tile || products != 2 || waits != 2 || found.last.getPending() != 0)
     return std::nullopt;
-  // A slot that is held meanwhile may not be the only one: the producer could not go on to the tile. The ring of the tile
-  // moves on once an iteration.
+  // A slot that is held meanwhile may not be the only one: the producer could not go on to the
+  // tile. The ring of the tile moves on once an iteration.
   bool safe = true;
   loop.getBody()->walk([&](RingWaitOp wait) {
     safe &= wait.getRing().getType().getStages() >= 2 && wait->getBlock() == loop.getBody() &&
@@ -67,13 +72,15 @@ std::optional<Candidate> match(scf::ForOp loop) {
   return found;
 }
 
-/// Keeps what is computed before `last` and needed behind it before that: optimisers move arithmetic to its users.
+/// Keeps what is computed before `last` and needed behind it before that: optimisers move
+/// arithmetic to its users.
 void hold(WgmmaWaitOp last) {
   SmallVector<OpOperand *> behind;
   for (Operation *op = last->getNextNode(); op; op = op->getNextNode())
     for (OpOperand &operand : op->getOpOperands())
       if (Operation *def = operand.get().getDefiningOp();
-          def && def->getBlock() == last->getBlock() && def->isBeforeInBlock(last) && isa<RankedTensorType>(operand.get().getType()))
+          def && def->getBlock() == last->getBlock() && def->isBeforeInBlock(last) &&
+          isa<RankedTensorType>(operand.get().getType()))
         behind.push_back(&operand);
   OpBuilder builder(last);
   DenseMap<Value, Value> held; // looked up only
@@ -104,7 +111,8 @@ struct TileGPUWaitAhead : tile::impl::TileGPUWaitAheadBase<TileGPUWaitAhead> {
       peek(builder, found->tile, loop.getLowerBound(), loop.getUpperBound());
       hold(found->last);
       builder.setInsertionPoint(found->last);
-      Value next = arith::AddIOp::create(builder, loop.getLoc(), loop.getInductionVar(), loop.getStep());
+      Value next =
+          arith::AddIOp::create(builder, loop.getLoc(), loop.getInductionVar(), loop.getStep());
       peek(builder, found->tile, next, loop.getUpperBound());
       found->tile.setFull(true);
     });

@@ -18,8 +18,8 @@ tile_error &tile::runtime::outOfMemory() {
   return error;
 }
 
-static_assert(int(Dtype::Bool) == TILE_BOOL && int(Dtype::F16) == TILE_F16 && int(Dtype::F64) == TILE_F64 &&
-                  int(Dtype::U4) == TILE_U4,
+static_assert(int(Dtype::Bool) == TILE_BOOL && int(Dtype::F16) == TILE_F16 &&
+                  int(Dtype::F64) == TILE_F64 && int(Dtype::U4) == TILE_U4,
               "tile_dtype follows Dtype");
 static_assert(int(Access::InOut) == TILE_INOUT, "tile_access follows Access");
 
@@ -29,7 +29,9 @@ static Error unknownFlags(uint32_t flags) {
 }
 
 static Error readFile(const std::string &path, std::string &bytes) {
-  auto failed = [&] { return Error(TILE_ERROR_IO, "cannot read '" + path + "': " + std::strerror(errno)); };
+  auto failed = [&] {
+    return Error(TILE_ERROR_IO, "cannot read '" + path + "': " + std::strerror(errno));
+  };
   std::FILE *file = std::fopen(path.c_str(), "rb");
   if (!file)
     return failed();
@@ -48,7 +50,9 @@ extern "C" {
 //------------------------------------------------------------------------------------------------------===//
 
 tile_code tile_error_code(const tile_error *error) { return error ? error->error.code : TILE_OK; }
-const char *tile_error_message(const tile_error *error) { return error ? error->error.message.c_str() : ""; }
+const char *tile_error_message(const tile_error *error) {
+  return error ? error->error.message.c_str() : "";
+}
 void tile_error_free(tile_error *error) {
   if (error != &outOfMemory())
     delete error;
@@ -58,7 +62,8 @@ void tile_error_free(tile_error *error) {
 //-----------------------------------------------------------------------------------------------------===//
 
 /// A package, for a kind of device.
-static Error loadPackage(const std::string &bytes, const std::string &name, int32_t device, tile_module **module) {
+static Error loadPackage(const std::string &bytes, const std::string &name, int32_t device,
+                         tile_module **module) {
   Package package;
   if (Error error = readPackage(bytes, name, package))
     return error;
@@ -81,12 +86,15 @@ tile_error *tile_module_load_device(const char *path, int32_t device, tile_modul
     if (Error error = readFile(path, image))
       return error;
     constexpr std::string_view ending = ".tilepkg";
-    bool isNamed = name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
+    bool isNamed = name.size() > ending.size() &&
+                   name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
     if (isZip(image) || isNamed)
       return loadPackage(image, name, device, module);
     if (device == TILE_DEVICE_CPU)
-      return Error(TILE_ERROR_TARGET, "'" + name + "' is no package, and only packages hold code for the CPU; build one with "
-                                                   "tilec --target cpu -o NAME.tilepkg");
+      return Error(TILE_ERROR_TARGET,
+                   "'" + name +
+                       "' is no package, and only packages hold code for the CPU; build one with "
+                       "tilec --target cpu -o NAME.tilepkg");
     if (Error error = readFile(name + ".json", manifest)) {
       error.message += "; the manifest stands beside the binary, where tilec wrote it";
       return error;
@@ -98,26 +106,29 @@ tile_error *tile_module_load_device(const char *path, int32_t device, tile_modul
   });
 }
 
-tile_error *tile_module_load_memory(const void *image, size_t image_size, const char *manifest, size_t manifest_size,
-                                    tile_module **module) {
+tile_error *tile_module_load_memory(const void *image, size_t image_size, const char *manifest,
+                                    size_t manifest_size, tile_module **module) {
   return guard([&]() -> Error {
     if (!image || !manifest || !module)
       return nullCall(!image ? "image" : !manifest ? "manifest" : "module");
     *module = nullptr;
     std::unique_ptr<tile_module> created;
-    Error error = tile_module::create(std::string(static_cast<const char *>(image), image_size),
-                                      std::string(manifest, manifest_size), "module in memory", created);
+    Error error =
+        tile_module::create(std::string(static_cast<const char *>(image), image_size),
+                            std::string(manifest, manifest_size), "module in memory", created);
     *module = created.release();
     return error;
   });
 }
 
-tile_error *tile_module_load_package(const void *bytes, size_t size, int32_t device, tile_module **module) {
+tile_error *tile_module_load_package(const void *bytes, size_t size, int32_t device,
+                                     tile_module **module) {
   return guard([&]() -> Error {
     if (!bytes || !module)
       return nullCall(bytes ? "module" : "bytes");
     *module = nullptr;
-    return loadPackage(std::string(static_cast<const char *>(bytes), size), "package in memory", device, module);
+    return loadPackage(std::string(static_cast<const char *>(bytes), size), "package in memory",
+                       device, module);
   });
 }
 
@@ -125,7 +136,8 @@ int32_t tile_module_device(const tile_module *module) {
   return module && module->isHost() ? TILE_DEVICE_CPU : TILE_DEVICE_CUDA;
 }
 
-const void *tile_module_code(const tile_module *module, const char *target, const char *kind, size_t *size) {
+const void *tile_module_code(const tile_module *module, const char *target, const char *kind,
+                             size_t *size) {
   const std::string *code = module && target && kind ? module->getCode(target, kind) : nullptr;
   if (size)
     *size = code ? code->size() : 0;
@@ -136,11 +148,17 @@ tile_error *tile_module_prepare(tile_module *module) {
   return guard([&] { return module ? module->prepare() : nullCall("module"); });
 }
 
-const char *tile_module_warning(const tile_module *module, size_t index) { return module ? module->getWarning(index) : nullptr; }
+const char *tile_module_warning(const tile_module *module, size_t index) {
+  return module ? module->getWarning(index) : nullptr;
+}
 void tile_module_free(tile_module *module) { delete module; }
 
-const char *tile_module_target(const tile_module *module) { return module ? module->getTarget().c_str() : ""; }
-size_t tile_module_kernel_count(const tile_module *module) { return module ? module->getKernelCount() : 0; }
+const char *tile_module_target(const tile_module *module) {
+  return module ? module->getTarget().c_str() : "";
+}
+size_t tile_module_kernel_count(const tile_module *module) {
+  return module ? module->getKernelCount() : 0;
+}
 tile_kernel *tile_module_kernel_at(tile_module *module, size_t index) {
   return module && index < module->getKernelCount() ? module->getKernel(index) : nullptr;
 }
@@ -157,8 +175,8 @@ tile_error *tile_module_kernel(tile_module *module, const char *name, tile_kerne
 //===- Launching
 //---------------------------------------------------------------------------------------------------===//
 
-tile_error *tile_kernel_launch(tile_kernel *kernel, const tile_argument *arguments, size_t count, void *stream,
-                               uint32_t flags) {
+tile_error *tile_kernel_launch(tile_kernel *kernel, const tile_argument *arguments, size_t count,
+                               void *stream, uint32_t flags) {
   return guard([&]() -> Error {
     if (!kernel)
       return nullCall("kernel");
@@ -168,7 +186,8 @@ tile_error *tile_kernel_launch(tile_kernel *kernel, const tile_argument *argumen
   });
 }
 
-tile_error *tile_kernel_prepare(tile_kernel *kernel, const tile_argument *arguments, size_t count, tile_prepared **prepared) {
+tile_error *tile_kernel_prepare(tile_kernel *kernel, const tile_argument *arguments, size_t count,
+                                tile_prepared **prepared) {
   return guard([&]() -> Error {
     if (!kernel || !prepared || (count && !arguments))
       return nullCall(!kernel ? "kernel" : !prepared ? "prepared" : "arguments");
@@ -183,8 +202,8 @@ tile_error *tile_kernel_prepare(tile_kernel *kernel, const tile_argument *argume
   });
 }
 
-tile_error *tile_prepared_launch(const tile_prepared *prepared, const uint64_t *values, size_t count, void *stream,
-                                 uint32_t flags) {
+tile_error *tile_prepared_launch(const tile_prepared *prepared, const uint64_t *values,
+                                 size_t count, void *stream, uint32_t flags) {
   return guard([&]() -> Error {
     if (!prepared || (count && !values))
       return nullCall(prepared ? "values" : "prepared");
@@ -202,7 +221,9 @@ tile_error *tile_prepared_pin(tile_prepared *prepared, const char *variant) {
   });
 }
 
-const tile_instance *tile_prepared_instance(const tile_prepared *prepared) { return prepared ? prepared->instance : nullptr; }
+const tile_instance *tile_prepared_instance(const tile_prepared *prepared) {
+  return prepared ? prepared->instance : nullptr;
+}
 void tile_prepared_free(tile_prepared *prepared) { delete prepared; }
 
 tile_error *tile_kernel_plan(tile_kernel *kernel, const tile_argument *arguments, size_t count,
@@ -237,7 +258,9 @@ const char *tile_kernel_name(const tile_kernel *kernel) {
 const char *tile_kernel_doc(const tile_kernel *kernel) {
   return kernel ? kernel->instances.front()->getKernel().doc.c_str() : "";
 }
-size_t tile_kernel_instance_count(const tile_kernel *kernel) { return kernel ? kernel->instances.size() : 0; }
+size_t tile_kernel_instance_count(const tile_kernel *kernel) {
+  return kernel ? kernel->instances.size() : 0;
+}
 const tile_instance *tile_kernel_instance(const tile_kernel *kernel, size_t index) {
   return kernel && index < kernel->instances.size() ? kernel->instances[index] : nullptr;
 }
@@ -252,7 +275,9 @@ size_t tile_instance_condition_count(const tile_instance *instance) {
   return instance ? instance->getKernel().facts.size() : 0;
 }
 const char *tile_instance_condition(const tile_instance *instance, size_t index) {
-  return index < tile_instance_condition_count(instance) ? instance->getKernel().facts[index].text.c_str() : nullptr;
+  return index < tile_instance_condition_count(instance)
+             ? instance->getKernel().facts[index].text.c_str()
+             : nullptr;
 }
 const char *tile_instance_signature(const tile_instance *instance) {
   return instance ? instance->validator->getSignature().c_str() : "";
@@ -266,8 +291,9 @@ int tile_instance_param(const tile_instance *instance, size_t index, tile_param_
     return 0;
   const Param &param = instance->getKernel().params[index];
   bool tensor = param.kind == Param::Kind::Tensor;
-  *info = {param.name.c_str(),      tensor ? TILE_TENSOR : TILE_SCALAR, int32_t(param.dtype),
-           int32_t(param.access),   int32_t(param.dims.size()),         param.defaultValue.has_value(),
+  *info = {param.name.c_str(),         tensor ? TILE_TENSOR : TILE_SCALAR,
+           int32_t(param.dtype),       int32_t(param.access),
+           int32_t(param.dims.size()), param.defaultValue.has_value(),
            tensor ? param.align : 0};
   return 1;
 }
@@ -310,7 +336,8 @@ int32_t tile_dtype_from_name(const char *name) {
 tile_error *tile_scalar_bits(int32_t dtype, double value, uint64_t *bits) {
   return guard([&]() -> Error {
     if (!bits || !tile_dtype_name(dtype))
-      return bits ? Error(TILE_ERROR_DTYPE, "unknown dtype " + std::to_string(dtype)) : nullCall("bits");
+      return bits ? Error(TILE_ERROR_DTYPE, "unknown dtype " + std::to_string(dtype))
+                  : nullCall("bits");
     std::string reason;
     std::optional<uint64_t> encoded = encode(Constant(value), Dtype(dtype), reason);
     if (!encoded)

@@ -11,16 +11,17 @@ Error CudaDriver::load(const char *library, CudaDriver &driver) {
   void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char *reason = dlerror();
-    return Error(TILE_ERROR_DRIVER, std::string("cannot load the CUDA driver: ") + (reason ? reason : library) +
+    return Error(TILE_ERROR_DRIVER, std::string("cannot load the CUDA driver: ") +
+                                        (reason ? reason : library) +
                                         "; install the NVIDIA driver, or run on the CPU");
   }
-#define TILE_CUDA_LOAD(member, symbol, parameters)                                                                     \
+#define TILE_CUDA_LOAD(member, symbol, parameters)                                                 \
   driver.member = reinterpret_cast<CUresult(*) parameters>(dlsym(handle, symbol));
-#define TILE_CUDA_REQUIRE(member, symbol, parameters)                                                                  \
-  TILE_CUDA_LOAD(member, symbol, parameters)                                                                           \
-  if (!driver.member)                                                                                                  \
-    return Error(TILE_ERROR_DRIVER,                                                                                    \
-                 std::string("the CUDA driver '") + library + "' lacks " + symbol + ": it is too old");
+#define TILE_CUDA_REQUIRE(member, symbol, parameters)                                              \
+  TILE_CUDA_LOAD(member, symbol, parameters)                                                       \
+  if (!driver.member)                                                                              \
+    return Error(TILE_ERROR_DRIVER, std::string("the CUDA driver '") + library + "' lacks " +      \
+                                        symbol + ": it is too old");
   TILE_CUDA_FUNCTIONS(TILE_CUDA_REQUIRE)
   TILE_CUDA_OPTIONAL_FUNCTIONS(TILE_CUDA_LOAD)
 #undef TILE_CUDA_LOAD
@@ -63,11 +64,13 @@ Error CudaDriver::check(CUresult result, const char *what) const {
   const char *name = nullptr, *text = nullptr;
   getErrorName(result, &name);
   getErrorString(result, &text);
-  std::string message = std::string(what) + ": " + (name ? name : "CUDA error " + std::to_string(result));
+  std::string message =
+      std::string(what) + ": " + (name ? name : "CUDA error " + std::to_string(result));
   if (text)
     message += std::string(" (") + text + ")";
   if (result == cuda::errorAssert)
-    message += "; an assert of the kernel failed: its message and source line stand on standard error";
+    message +=
+        "; an assert of the kernel failed: its message and source line stand on standard error";
   return Error(TILE_ERROR_CUDA, message);
 }
 
@@ -82,7 +85,8 @@ Error CudaDriver::currentContext(CUcontext &context) const {
   CUdevice device = 0;
   if (Error error = check(deviceGet(&device, 0), "cannot open device 0"))
     return error;
-  if (Error error = check(primaryRetain(&context, device), "cannot open the primary context of device 0"))
+  if (Error error =
+          check(primaryRetain(&context, device), "cannot open the primary context of device 0"))
     return error;
   return check(ctxSetCurrent(context), "cannot make a context current");
 }

@@ -1,4 +1,5 @@
-// Choice of the instance that a call runs: the first that fits and whose facts hold, or why there is none.
+// Choice of the instance that a call runs: the first that fits and whose facts hold, or why there
+// is none.
 #include "runtime/src/Module.h"
 
 #include <algorithm>
@@ -27,8 +28,10 @@ static std::string describeArguments(const tile_argument *arguments, size_t coun
   return text;
 }
 
-/// Lists the instances that came nearest, each with what its own checks say. The later a check, the nearer the call.
-static Error describeMiss(const tile_kernel &kernel, const std::vector<const tile_instance *> &instances,
+/// Lists the instances that came nearest, each with what its own checks say. The later a check, the
+/// nearer the call.
+static Error describeMiss(const tile_kernel &kernel,
+                          const std::vector<const tile_instance *> &instances,
                           const tile_argument *arguments, size_t count) {
   constexpr size_t shown = 4;
   struct Miss {
@@ -43,7 +46,8 @@ static Error describeMiss(const tile_kernel &kernel, const std::vector<const til
   std::sort(misses.begin(), misses.end(), [](const Miss &a, const Miss &b) {
     return a.error.code != b.error.code ? a.error.code > b.error.code : a.order < b.order;
   });
-  std::string message = kernel.name + ": no variant takes (" + describeArguments(arguments, count) + ")";
+  std::string message =
+      kernel.name + ": no variant takes (" + describeArguments(arguments, count) + ")";
   for (size_t i = 0; i < std::min(misses.size(), shown); ++i) {
     const Kernel &record = misses[i].instance->getKernel();
     std::string reason = misses[i].error.message, prefix = record.name + ": ";
@@ -57,8 +61,9 @@ static Error describeMiss(const tile_kernel &kernel, const std::vector<const til
   return Error(TILE_ERROR_INSTANCE, message);
 }
 
-Error tile_kernel::select(const std::vector<const tile_instance *> &instances, const tile_argument *arguments,
-                          size_t count, const tile_instance *&instance) const {
+Error tile_kernel::select(const std::vector<const tile_instance *> &instances,
+                          const tile_argument *arguments, size_t count,
+                          const tile_instance *&instance) const {
   instance = instances.front();
   if (instances.size() == 1)
     return {};
@@ -78,7 +83,8 @@ Error tile_kernel::select(const std::vector<const tile_instance *> &instances, c
     if (fit != Validator::Fit::No && candidate->getKernel().facts.empty() && ++near == 1)
       generic = candidate;
   }
-  // Where the dtypes leave one instance, or no count is right, an instance's own checks say best what is wrong.
+  // Where the dtypes leave one instance, or no count is right, an instance's own checks say best
+  // what is wrong.
   if (near == 1)
     instance = generic;
   if (near == 1 || rightCount == 0)

@@ -48,10 +48,12 @@ uint64_t encodeFloat(double value, Dtype dtype) {
   uint64_t sign = uint64_t(std::signbit(value)) << (format->exponent + format->mantissa);
   uint64_t top = (uint64_t(1) << format->exponent) - 1;
   uint64_t infinity = top << format->mantissa;
-  uint64_t largest = format->hasInfinity ? infinity - 1 : (infinity | ((uint64_t(1) << format->mantissa) - 2));
+  uint64_t largest =
+      format->hasInfinity ? infinity - 1 : (infinity | ((uint64_t(1) << format->mantissa) - 2));
   bool saturates = dtypeBits(dtype) == 8;
   if (std::isnan(value))
-    return sign | (format->hasInfinity ? infinity | (uint64_t(1) << (format->mantissa - 1)) : largest + 1);
+    return sign |
+           (format->hasInfinity ? infinity | (uint64_t(1) << (format->mantissa - 1)) : largest + 1);
   double magnitude = std::fabs(value);
   if (std::isinf(value))
     return sign | (saturates ? largest : infinity);
@@ -61,7 +63,8 @@ uint64_t encodeFloat(double value, Dtype dtype) {
   int exponent = std::max(std::ilogb(magnitude), 1 - bias);
   // In units of the last place this is exact, so that nearbyint rounds once, to even.
   double units = std::nearbyint(std::ldexp(magnitude, format->mantissa - exponent));
-  // A carry into the exponent, and the step from subnormal to normal, are plain additions on the bits.
+  // A carry into the exponent, and the step from subnormal to normal, are plain additions on the
+  // bits.
   uint64_t bits = (uint64_t(exponent + bias - 1) << format->mantissa) + uint64_t(units);
   if (bits > largest)
     bits = saturates ? largest : infinity;
@@ -89,13 +92,15 @@ double decodeFloat(uint64_t bits, Dtype dtype) {
   uint64_t top = (uint64_t(1) << format->exponent) - 1;
   double value;
   if (exponent == top && format->hasInfinity)
-    value = mantissa ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+    value = mantissa ? std::numeric_limits<double>::quiet_NaN()
+                     : std::numeric_limits<double>::infinity();
   else if (exponent == top && mantissa == (uint64_t(1) << format->mantissa) - 1)
     value = std::numeric_limits<double>::quiet_NaN();
   else if (exponent == 0)
     value = std::ldexp(double(mantissa), 1 - bias - format->mantissa);
   else
-    value = std::ldexp(double(mantissa | (uint64_t(1) << format->mantissa)), int(exponent) - bias - format->mantissa);
+    value = std::ldexp(double(mantissa | (uint64_t(1) << format->mantissa)),
+                       int(exponent) - bias - format->mantissa);
   return (bits >> (format->exponent + format->mantissa)) & 1 ? -value : value;
 }
 
@@ -117,7 +122,8 @@ std::optional<uint64_t> encode(const Constant &value, Dtype dtype, std::string &
 
   bool isSigned = dtype == Dtype::I4 || (dtype >= Dtype::I8 && dtype <= Dtype::I64);
   unsigned width = dtype == Dtype::Bool ? 1 : dtypeBits(dtype);
-  double low = isSigned ? -std::ldexp(1.0, int(width) - 1) : 0, end = std::ldexp(1.0, int(width) - isSigned);
+  double low = isSigned ? -std::ldexp(1.0, int(width) - 1) : 0,
+         end = std::ldexp(1.0, int(width) - isSigned);
   if (!(number >= low && number < end) || number != std::floor(number)) {
     // The end of the 64-bit range rounds up as a double; an exact integer still fits there.
     bool exact = std::holds_alternative<int64_t>(value) && width == 64 && number >= low;

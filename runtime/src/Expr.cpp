@@ -24,7 +24,9 @@ constexpr std::array<Spelled, 19> operators = {{
     {Op::Not, "!", 1},
 }};
 
-bool isCall(Op op) { return op == Op::CeilDiv || op == Op::Min || op == Op::Max || op == Op::NextPow2; }
+bool isCall(Op op) {
+  return op == Op::CeilDiv || op == Op::Min || op == Op::Max || op == Op::NextPow2;
+}
 } // namespace
 
 Expr Expr::makeName(std::string name) {
@@ -49,7 +51,8 @@ Expr Expr::make(Op op, std::vector<Expr> operands) {
 }
 
 bool Expr::operator==(const Expr &other) const {
-  return op == other.op && integer == other.integer && number == other.number && name == other.name && operands == other.operands;
+  return op == other.op && integer == other.integer && number == other.number &&
+         name == other.name && operands == other.operands;
 }
 
 std::string_view spelling(Expr::Op op) {
@@ -228,7 +231,8 @@ std::string Expr::toString() const {
     return text + ")";
   }
   auto operand = [](const Expr &e) {
-    bool atom = e.isName() || (e.isInteger() && e.integer >= 0) || (e.isFloat() && e.number >= 0) || isCall(e.op);
+    bool atom = e.isName() || (e.isInteger() && e.integer >= 0) || (e.isFloat() && e.number >= 0) ||
+                isCall(e.op);
     return atom ? e.toString() : "(" + e.toString() + ")";
   };
   if (operands.size() == 1)

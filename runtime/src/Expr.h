@@ -1,5 +1,5 @@
-// Expressions over named dimensions, strides and scalar parameters: dims, grid extents and contracts of a kernel. All are
-// integers, but for contracts over float scalars.
+// Expressions over named dimensions, strides and scalar parameters: dims, grid extents and
+// contracts of a kernel. All are integers, but for contracts over float scalars.
 #pragma once
 
 #include <cstdint>
@@ -66,8 +66,9 @@ public:
   bool operator==(const Expr &other) const;
   bool operator!=(const Expr &other) const { return !(*this == other); }
 
-  /// The value under `bindings`, in 64-bit signed arithmetic; conditions give 0 or 1, `x / 0` is 0 and `x % 0` is x.
-  /// None, with the reason in `error`, when a name has no value, an operation overflows or there are floats.
+  /// The value under `bindings`, in 64-bit signed arithmetic; conditions give 0 or 1, `x / 0` is 0
+  /// and `x % 0` is x. None, with the reason in `error`, when a name has no value, an operation
+  /// overflows or there are floats.
   std::optional<int64_t> evaluate(const Bindings &bindings, std::string &error) const;
 
   /// Source-like text, fully parenthesised below the top: "((M + 1) % 8) == 0".
@@ -87,8 +88,8 @@ std::string_view spelling(Expr::Op op);
 std::optional<Expr::Op> operatorFromSpelling(std::string_view text, size_t operandCount);
 /// `op` on one or two integers (`b` is ignored for one); None on overflow.
 std::optional<int64_t> apply(Expr::Op op, int64_t a, int64_t b);
-/// The same on floats, given and returned as their 64 bits; conditions give the integers 0 and 1. None for an operator that
-/// floats do not have.
+/// The same on floats, given and returned as their 64 bits; conditions give the integers 0 and 1.
+/// None for an operator that floats do not have.
 std::optional<int64_t> applyFloat(Expr::Op op, int64_t a, int64_t b);
 /// The bits of a float, and back.
 int64_t floatBits(double value);

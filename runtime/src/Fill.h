@@ -24,7 +24,8 @@ struct Fill {
 Fill makeFill(void *data, uint64_t bits, unsigned elementBytes, unsigned rank, const int64_t *shape,
               const int64_t *strides);
 
-/// `rows` times `width` cells of `cellBytes` (1, 2 or 4), rows `pitchBytes` apart, each cell set to `value`.
+/// `rows` times `width` cells of `cellBytes` (1, 2 or 4), rows `pitchBytes` apart, each cell set to
+/// `value`.
 struct FillBlock {
   char *data;
   uint32_t value;
@@ -32,8 +33,8 @@ struct FillBlock {
   int64_t pitchBytes, width, rows;
 };
 
-/// Calls `write(FillBlock) -> Error` until everything is covered or it fails. 8-byte elements whose halves differ
-/// are TILE_ERROR_FILL.
+/// Calls `write(FillBlock) -> Error` until everything is covered or it fails. 8-byte elements whose
+/// halves differ are TILE_ERROR_FILL.
 template <typename Write> Error forEachBlock(const Fill &fill, Write write) {
   unsigned cellBytes = fill.elementBytes;
   int64_t cells = 1;
@@ -43,7 +44,8 @@ template <typename Write> Error forEachBlock(const Fill &fill, Write write) {
     cellBytes = 4;
     cells = 2;
   }
-  // The innermost dimension is a row if it is dense; the one outside it counts rows; loops run over the rest.
+  // The innermost dimension is a row if it is dense; the one outside it counts rows; loops run over
+  // the rest.
   unsigned inner = fill.rank;
   int64_t width = 1, rows = 1, pitch = fill.elementBytes;
   if (inner > 0 && fill.strides[inner - 1] == 1)
@@ -59,8 +61,8 @@ template <typename Write> Error forEachBlock(const Fill &fill, Write write) {
     int64_t offset = 0;
     for (unsigned i = 0; i < inner; ++i)
       offset += index[i] * fill.strides[i];
-    if (Error error = write(FillBlock{static_cast<char *>(fill.data) + offset * fill.elementBytes, uint32_t(fill.bits),
-                                      cellBytes, pitch, width * cells, rows}))
+    if (Error error = write(FillBlock{static_cast<char *>(fill.data) + offset * fill.elementBytes,
+                                      uint32_t(fill.bits), cellBytes, pitch, width * cells, rows}))
       return error;
     unsigned axis = inner;
     while (axis > 0 && ++index[axis - 1] == fill.shape[axis - 1])

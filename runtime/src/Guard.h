@@ -37,6 +37,8 @@ template <typename Body> tile_error *guard(Body body) {
   }
 }
 
-inline Error nullCall(const char *what) { return Error(TILE_ERROR_CALL, std::string(what) + " is null"); }
+inline Error nullCall(const char *what) {
+  return Error(TILE_ERROR_CALL, std::string(what) + " is null");
+}
 
 } // namespace tile::runtime

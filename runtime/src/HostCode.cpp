@@ -15,7 +15,8 @@
 
 namespace tile::runtime {
 
-/// A file without a name, or a temporary one where the kernel has no such thing. -1 with errno on failure.
+/// A file without a name, or a temporary one where the kernel has no such thing. -1 with errno on
+/// failure.
 static int makeFile() {
   int file = memfd_create("tile-package", MFD_CLOEXEC);
   if (file >= 0)
@@ -40,18 +41,21 @@ static bool writeAll(int file, const std::string &bytes) {
   return true;
 }
 
-Error HostLibrary::open(const std::string &bytes, const std::string &name, std::unique_ptr<HostLibrary> &result) {
+Error HostLibrary::open(const std::string &bytes, const std::string &name,
+                        std::unique_ptr<HostLibrary> &result) {
   std::unique_ptr<HostLibrary> library(new HostLibrary);
   library->file = makeFile();
   if (library->file < 0 || !writeAll(library->file, bytes))
-    return Error(TILE_ERROR_IO, "'" + name + "': cannot put its code for the CPU into memory: " + std::strerror(errno));
-  // The loader knows libraries by their path, so that the file stays open: its number is then not given again.
+    return Error(TILE_ERROR_IO, "'" + name + "': cannot put its code for the CPU into memory: " +
+                                    std::strerror(errno));
+  // The loader knows libraries by their path, so that the file stays open: its number is then not
+  // given again.
   std::string path = "/proc/self/fd/" + std::to_string(library->file);
   library->handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library->handle) {
     const char *reason = dlerror();
-    return Error(TILE_ERROR_BINARY,
-                 "'" + name + "': its code for the CPU cannot be loaded: " + (reason ? reason : "unknown reason"));
+    return Error(TILE_ERROR_BINARY, "'" + name + "': its code for the CPU cannot be loaded: " +
+                                        (reason ? reason : "unknown reason"));
   }
   result = std::move(library);
   return {};
@@ -79,13 +83,15 @@ bool hasCpuLevel(const std::string &level) {
 #endif
 }
 
-void runPrograms(HostFunction kernel, const void *const *arguments, int64_t count, unsigned threads) {
+void runPrograms(HostFunction kernel, const void *const *arguments, int64_t count,
+                 unsigned threads) {
   if (threads == 0)
     threads = std::max(1u, std::thread::hardware_concurrency());
   threads = unsigned(std::min<int64_t>(threads, count));
   if (threads <= 1)
     return kernel(arguments, 0, count);
-  // Small enough pieces that a slow one delays the end little, large enough that taking one costs nothing.
+  // Small enough pieces that a slow one delays the end little, large enough that taking one costs
+  // nothing.
   int64_t piece = std::max<int64_t>(1, count / (int64_t(threads) * 16));
   std::atomic<int64_t> next{0};
   auto work = [&] {

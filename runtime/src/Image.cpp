@@ -9,26 +9,30 @@ namespace tile::runtime {
 static Error checkElf(const std::string &image, const std::string &name) {
   auto truncated = [&](const char *what) {
     return Error(TILE_ERROR_BINARY, "'" + name + "' is truncated or corrupt: its " + what +
-                                        " reach past the end of its " + std::to_string(image.size()) +
-                                        " bytes; compile it again");
+                                        " reach past the end of its " +
+                                        std::to_string(image.size()) + " bytes; compile it again");
   };
-  auto inside = [&](uint64_t offset, uint64_t size) { return offset <= image.size() && size <= image.size() - offset; };
+  auto inside = [&](uint64_t offset, uint64_t size) {
+    return offset <= image.size() && size <= image.size() - offset;
+  };
   Elf64_Ehdr header;
   if (!inside(0, sizeof header))
     return truncated("headers");
   std::memcpy(&header, image.data(), sizeof header);
   constexpr uint16_t machineCuda = 190;
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != machineCuda)
-    return Error(TILE_ERROR_BINARY, "'" + name +
-                                        "' is an ELF file but no 64-bit CUDA binary; a shared object for the CPU "
-                                        "cannot be loaded here, run it with 'tilec run --device cpu'");
+    return Error(TILE_ERROR_BINARY,
+                 "'" + name +
+                     "' is an ELF file but no 64-bit CUDA binary; a shared object for the CPU "
+                     "cannot be loaded here, run it with 'tilec run --device cpu'");
   if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum == 0 ||
       !inside(header.e_shoff, uint64_t(header.e_shnum) * sizeof(Elf64_Shdr)))
     return truncated("section headers");
   for (unsigned i = 0; i < header.e_shnum; ++i) {
     Elf64_Shdr section;
     std::memcpy(&section, image.data() + header.e_shoff + i * sizeof section, sizeof section);
-    if (section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL && !inside(section.sh_offset, section.sh_size))
+    if (section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL &&
+        !inside(section.sh_offset, section.sh_size))
       return truncated("sections");
   }
   if (header.e_phnum && (header.e_phentsize != sizeof(Elf64_Phdr) ||

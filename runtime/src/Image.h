@@ -1,4 +1,5 @@
-// What a device binary is, and whether it is whole, before the driver sees it: the driver is told no size.
+// What a device binary is, and whether it is whole, before the driver sees it: the driver is told
+// no size.
 #pragma once
 
 #include "runtime/src/Error.h"
@@ -9,7 +10,8 @@ namespace tile::runtime {
 
 enum class ImageKind : uint8_t { Cubin, Ptx };
 
-/// Tells cubin from PTX and checks that every part of a cubin lies within the file. `name` stands in messages.
+/// Tells cubin from PTX and checks that every part of a cubin lies within the file. `name` stands
+/// in messages.
 Error inspectImage(const std::string &image, const std::string &name, ImageKind &kind);
 
 /// "sm_90a" as 9, 0, 'a'; false for another spelling.

@@ -1,5 +1,6 @@
-// Launching: the variant, the checks, then fills, tensor maps, scratch memory and the driver's own call. A launch of a function
-// that is loaded allocates nothing and takes no lock, but for scratch memory and tensor maps.
+// Launching: the variant, the checks, then fills, tensor maps, scratch memory and the driver's own
+// call. A launch of a function that is loaded allocates nothing and takes no lock, but for scratch
+// memory and tensor maps.
 #include "runtime/src/Module.h"
 #include "runtime/src/Residency.h"
 
@@ -29,7 +30,8 @@ static Error fillDevice(const CudaDriver &driver, const Fill &fill, CUstream str
   });
 }
 
-/// Blocks to launch: one for each program, or of a persistent kernel as many as run at once; whole clusters.
+/// Blocks to launch: one for each program, or of a persistent kernel as many as run at once; whole
+/// clusters.
 static unsigned countBlocks(const LaunchInfo &info, int64_t programs, unsigned resident) {
   unsigned cluster = info.cluster;
   uint64_t blocks = (uint64_t(programs) + cluster - 1) / cluster * cluster;
@@ -38,26 +40,33 @@ static unsigned countBlocks(const LaunchInfo &info, int64_t programs, unsigned r
   return unsigned(blocks);
 }
 
-static Error launchKernel(const CudaDriver &driver, const Kernel &kernel, CUfunction function, unsigned blocks,
-                          CUstream stream, void **arguments) {
+static Error launchKernel(const CudaDriver &driver, const Kernel &kernel, CUfunction function,
+                          unsigned blocks, CUstream stream, void **arguments) {
   const LaunchInfo &info = kernel.launch;
   CUresult result;
   if (info.cluster > 1) {
     if (!driver.launchKernelEx)
-      return Error(TILE_ERROR_DRIVER, kernel.name + ": the CUDA driver lacks cuLaunchKernelEx, which clusters need: it is "
-                                                    "too old, install one for CUDA 12 or newer");
+      return Error(TILE_ERROR_DRIVER,
+                   kernel.name +
+                       ": the CUDA driver lacks cuLaunchKernelEx, which clusters need: it is "
+                       "too old, install one for CUDA 12 or newer");
     CUlaunchAttribute attribute = {cuda::launchClusterDimension, 0, {info.cluster, 1, 1}};
-    CUlaunchConfig config = {{blocks, 1, 1}, {info.threads, 1, 1}, info.sharedBytes, stream, &attribute, 1};
+    CUlaunchConfig config = {{blocks, 1, 1}, {info.threads, 1, 1}, info.sharedBytes,
+                             stream,         &attribute,           1};
     result = driver.launchKernelEx(&config, function, arguments, nullptr);
   } else {
-    result = driver.launchKernel(function, blocks, 1, 1, info.threads, 1, 1, info.sharedBytes, stream, arguments, nullptr);
+    result = driver.launchKernel(function, blocks, 1, 1, info.threads, 1, 1, info.sharedBytes,
+                                 stream, arguments, nullptr);
   }
-  return result == cuda::success ? Error() : driver.check(result, (kernel.name + ": cannot launch").c_str());
+  return result == cuda::success ? Error()
+                                 : driver.check(result, (kernel.name + ": cannot launch").c_str());
 }
 
-/// What follows the checks. `plan` is filled for these arguments; its pointers to tensor maps and scratch memory are set here.
-Error tile_module::execute(const tile_kernel &kernel, const tile_instance &instance, const tile_argument *arguments,
-                           size_t count, Plan &plan, void *stream, uint32_t flags, Place place) {
+/// What follows the checks. `plan` is filled for these arguments; its pointers to tensor maps and
+/// scratch memory are set here.
+Error tile_module::execute(const tile_kernel &kernel, const tile_instance &instance,
+                           const tile_argument *arguments, size_t count, Plan &plan, void *stream,
+                           uint32_t flags, Place place) {
   const Kernel &info = instance.getKernel();
   if (plan.empty && plan.fills.empty())
     return {};
@@ -68,7 +77,8 @@ Error tile_module::execute(const tile_kernel &kernel, const tile_instance &insta
     for (const Fill &fill : plan.fills)
       fillHost(fill);
     if (!plan.empty)
-      runPrograms(units[instance.unit].functions[instance.index], plan.pointers.data(), plan.programs, 0);
+      runPrograms(units[instance.unit].functions[instance.index], plan.pointers.data(),
+                  plan.programs, 0);
     return {};
   }
   if (!place.entry)
@@ -94,7 +104,8 @@ Error tile_module::execute(const tile_kernel &kernel, const tile_instance &insta
   if (!info.tensorMaps.empty()) {
     // Its memory stays, so that a launch allocates nothing.
     thread_local std::vector<EncodedMap> maps;
-    if (Error problem = instance.tensorMaps->get(driver, *instance.validator, arguments, plan, function.empty, maps))
+    if (Error problem = instance.tensorMaps->get(driver, *instance.validator, arguments, plan,
+                                                 function.empty, maps))
       return problem;
     for (size_t i = 0; i < info.arguments.size(); ++i)
       if (info.arguments[i].kind == Argument::Kind::TensorMap)
@@ -102,7 +113,8 @@ Error tile_module::execute(const tile_kernel &kernel, const tile_instance &insta
   }
   if (info.launch.scratchBytes) {
     CUdeviceptr memory = 0;
-    size_t bytes = size_t(info.launch.scratchBytes) * (info.launch.scratchShared ? 1 : size_t(plan.programs));
+    size_t bytes =
+        size_t(info.launch.scratchBytes) * (info.launch.scratchShared ? 1 : size_t(plan.programs));
     if (Error problem = getScratch(driver, *place.entry, instance, cuStream, bytes, memory))
       return problem;
     for (size_t i = 0; i < info.arguments.size(); ++i)
@@ -111,12 +123,13 @@ Error tile_module::execute(const tile_kernel &kernel, const tile_instance &insta
         plan.pointers[i] = &plan.cells[i];
       }
   }
-  return launchKernel(driver, info, handle, countBlocks(info.launch, plan.programs, function.blocks), cuStream,
+  return launchKernel(driver, info, handle,
+                      countBlocks(info.launch, plan.programs, function.blocks), cuStream,
                       plan.pointers.data());
 }
 
-Error tile_module::launch(const tile_kernel &kernel, const tile_argument *arguments, size_t count, void *stream,
-                          uint32_t flags) {
+Error tile_module::launch(const tile_kernel &kernel, const tile_argument *arguments, size_t count,
+                          void *stream, uint32_t flags) {
   Place place;
   const std::vector<const tile_instance *> *list = nullptr;
   if (Error error = candidates(kernel, place, list))
@@ -126,7 +139,8 @@ Error tile_module::launch(const tile_kernel &kernel, const tile_argument *argume
     return error;
   // Its buffers stay, so that a launch allocates nothing.
   thread_local Plan plan;
-  if (Error error = instance->validator->check(arguments, count, plan, flags & TILE_LAUNCH_UNCHECKED))
+  if (Error error =
+          instance->validator->check(arguments, count, plan, flags & TILE_LAUNCH_UNCHECKED))
     return error;
   return execute(kernel, *instance, arguments, count, plan, stream, flags, place);
 }

@@ -27,8 +27,8 @@ bool mayOverlap(const Kernel &a, const Kernel &b) {
     const Param &p = a.params[i], &q = b.params[i];
     if (p.kind != q.kind || p.dtype != q.dtype || p.dims.size() != q.dims.size())
       return false;
-    if (p.kind == Param::Kind::Scalar &&
-        (p.min.value_or(INT64_MIN) > q.max.value_or(INT64_MAX) || q.min.value_or(INT64_MIN) > p.max.value_or(INT64_MAX)))
+    if (p.kind == Param::Kind::Scalar && (p.min.value_or(INT64_MIN) > q.max.value_or(INT64_MAX) ||
+                                          q.min.value_or(INT64_MIN) > p.max.value_or(INT64_MAX)))
       return false;
     for (size_t axis = 0; axis < p.dims.size(); ++axis) {
       auto [low, high] = rangeOf(a, p.dims[axis]);
@@ -40,8 +40,8 @@ bool mayOverlap(const Kernel &a, const Kernel &b) {
   return true;
 }
 
-static Error compare(const Kernel &a, const Kernel &b, const std::string &target, const std::string &nameA,
-                     const std::string &nameB) {
+static Error compare(const Kernel &a, const Kernel &b, const std::string &target,
+                     const std::string &nameA, const std::string &nameB) {
   auto names = [](const Kernel &kernel) {
     std::vector<std::string> list;
     for (const Param &param : kernel.params)
@@ -51,21 +51,26 @@ static Error compare(const Kernel &a, const Kernel &b, const std::string &target
   if (a.name != b.name)
     return {};
   if (names(a) != names(b))
-    return Error(TILE_ERROR_INSTANCE, "'" + nameA + "' and '" + nameB + "' have different kernels of the name '" + a.name +
-                                          "': " + describe(a) + " and " + describe(b) + "; rename one");
+    return Error(TILE_ERROR_INSTANCE,
+                 "'" + nameA + "' and '" + nameB + "' have different kernels of the name '" +
+                     a.name + "': " + describe(a) + " and " + describe(b) + "; rename one");
   if (a.facts.empty() != b.facts.empty() || !mayOverlap(a, b))
     return {};
   auto variant = [](const Kernel &kernel) {
-    return kernel.variant.empty() ? std::string("its generic variant") : "the variant " + kernel.variant;
+    return kernel.variant.empty() ? std::string("its generic variant")
+                                  : "the variant " + kernel.variant;
   };
-  return Error(TILE_ERROR_INSTANCE, "for " + target + " a call of '" + a.name + "' could mean " + variant(a) + " of '" + nameA +
-                                        "' or " + variant(b) + " of '" + nameB +
-                                        "'; give them ranges that do not overlap, or build one of the two with --no-generic");
+  return Error(
+      TILE_ERROR_INSTANCE,
+      "for " + target + " a call of '" + a.name + "' could mean " + variant(a) + " of '" + nameA +
+          "' or " + variant(b) + " of '" + nameB +
+          "'; give them ranges that do not overlap, or build one of the two with --no-generic");
 }
 
 /// The same code under the same description.
 static bool equal(const PackageModule &a, const PackageModule &b) {
-  if (a.cpu != b.cpu || a.files.size() != b.files.size() || toJson(a.manifest) != toJson(b.manifest))
+  if (a.cpu != b.cpu || a.files.size() != b.files.size() ||
+      toJson(a.manifest) != toJson(b.manifest))
     return false;
   for (size_t i = 0; i < a.files.size(); ++i)
     if (a.files[i].kind != b.files[i].kind || a.files[i].bytes != b.files[i].bytes)
@@ -84,7 +89,8 @@ static std::string freePath(const std::string &path, std::set<std::string> &take
   return candidate;
 }
 
-Error linkPackages(const std::vector<Package> &packages, const std::vector<std::string> &names, Package &joined) {
+Error linkPackages(const std::vector<Package> &packages, const std::vector<std::string> &names,
+                   Package &joined) {
   std::vector<size_t> origins; // of each joined module
   std::set<std::string> taken;
   for (size_t i = 0; i < packages.size(); ++i) {
@@ -97,7 +103,8 @@ Error linkPackages(const std::vector<Package> &packages, const std::vector<std::
           continue;
         for (const Kernel &a : joined.modules[other].manifest.kernels)
           for (const Kernel &b : module.manifest.kernels)
-            if (Error error = compare(a, b, module.manifest.target, names[origins[other]], names[i]))
+            if (Error error =
+                    compare(a, b, module.manifest.target, names[origins[other]], names[i]))
               return error;
       }
       joined.modules.push_back(std::move(module));

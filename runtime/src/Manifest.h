@@ -1,4 +1,5 @@
-// What the launcher knows about a binary: the compiler fills this model, JSON carries it (see runtime/Manifest.md).
+// What the launcher knows about a binary: the compiler fills this model, JSON carries it (see
+// runtime/Manifest.md).
 #pragma once
 
 #include "runtime/src/Expr.h"
@@ -13,7 +14,25 @@
 
 namespace tile::runtime {
 
-enum class Dtype : uint8_t { Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, F8E4M3, F8E5M2, I4, U4 };
+enum class Dtype : uint8_t {
+  Bool,
+  I8,
+  I16,
+  I32,
+  I64,
+  U8,
+  U16,
+  U32,
+  U64,
+  F16,
+  BF16,
+  F32,
+  F64,
+  F8E4M3,
+  F8E5M2,
+  I4,
+  U4
+};
 
 /// The language's spelling: "bool", "i8", ..., "bf16", "f8e4m3".
 std::string_view dtypeName(Dtype dtype);
@@ -55,7 +74,8 @@ struct Param {
   unsigned align = 16;
   /// One expression for each dimension; their number is the rank.
   std::vector<Expr> dims;
-  /// None: dense and row-major. Else one for each dimension, in elements; an empty entry stands for any stride (`*`).
+  /// None: dense and row-major. Else one for each dimension, in elements; an empty entry stands for
+  /// any stride (`*`).
   std::optional<std::vector<std::optional<Expr>>> strides;
   /// What the launcher writes to every element before the kernel starts.
   std::optional<Constant> fill;
@@ -75,7 +95,8 @@ struct Contract {
   unsigned line = 0;
 };
 
-/// Part of the condition under which a variant takes a call; the kernel's other contracts are checked after that.
+/// Part of the condition under which a variant takes a call; the kernel's other contracts are
+/// checked after that.
 struct Fact {
   /// Over dimensions, strides and integral scalars; not looked at where `param` is given.
   Expr condition = 1;
@@ -89,15 +110,16 @@ struct Fact {
 /// How a kernel's copies by TMA see a tensor parameter; the launcher encodes it for the driver.
 struct TensorMap {
   std::string param;
-  /// The tensor's dimensions, the fastest (stride 1) first, and the extents of one copy in that order, in elements. A dimension that is
-  /// listed twice in a row is cut: the first of the two has as many positions as the box, the second begins a box before the tensor.
+  /// The tensor's dimensions, the fastest (stride 1) first, and the extents of one copy in that
+  /// order, in elements. A dimension that is listed twice in a row is cut: the first of the two has
+  /// as many positions as the box, the second begins a box before the tensor.
   std::vector<unsigned> order, box;
   /// 0, 32, 64 or 128 bytes.
   unsigned swizzle = 0;
 };
 
-/// One machine argument. A parameter passes a pointer or the scalar's value, a dimension a 64-bit integer, a tensor map
-/// its 128 bytes; scratch is a pointer to memory that the launcher keeps.
+/// One machine argument. A parameter passes a pointer or the scalar's value, a dimension a 64-bit
+/// integer, a tensor map its 128 bytes; scratch is a pointer to memory that the launcher keeps.
 struct Argument {
   enum class Kind : uint8_t { Param, Dim, TensorMap, Scratch };
   Kind kind = Kind::Param;
@@ -135,8 +157,8 @@ struct Kernel {
   std::vector<Dim> dims;
   std::vector<Param> params;
   std::vector<Contract> contracts;
-  /// Of a variant: its name ("decode", "N=1024"), and what must hold for it to be chosen. The variants of a kernel stand
-  /// in the order in which they are tried, one without facts last.
+  /// Of a variant: its name ("decode", "N=1024"), and what must hold for it to be chosen. The
+  /// variants of a kernel stand in the order in which they are tried, one without facts last.
   std::string variant;
   std::vector<Fact> facts;
   /// Number of programs along each axis, slowest axis first. Empty: one program.
@@ -155,14 +177,15 @@ struct Manifest {
   std::vector<Kernel> kernels;
 };
 
-/// The newest version of the format that is read. Written is the lowest that says all there is: 2 where a kernel has
-/// facts, which a reader of version 1 would not look at before it chooses.
+/// The newest version of the format that is read. Written is the lowest that says all there is: 2
+/// where a kernel has facts, which a reader of version 1 would not look at before it chooses.
 constexpr int manifestVersion = 2;
 
 /// JSON in a fixed order of keys: equal manifests give equal bytes. Ends in a newline.
 std::string toJson(const Manifest &manifest);
-/// Reads what `toJson` writes. None, with what is wrong and where in `error`, if the text is no JSON, of another format
-/// or a newer version, misses a key, or refers to a name that it does not declare.
+/// Reads what `toJson` writes. None, with what is wrong and where in `error`, if the text is no
+/// JSON, of another format or a newer version, misses a key, or refers to a name that it does not
+/// declare.
 std::optional<Manifest> parseManifest(std::string_view json, std::string &error);
 
 /// "f16", "128", "true", as in messages and in the manifest's `constants`.

@@ -87,7 +87,10 @@ static Json write(const Param &param) {
 }
 
 static Json write(const Kernel &kernel) {
-  Json json = {{"name", kernel.name}, {"symbol", kernel.symbol}, {"file", kernel.file}, {"line", kernel.line}};
+  Json json = {{"name", kernel.name},
+               {"symbol", kernel.symbol},
+               {"file", kernel.file},
+               {"line", kernel.line}};
   if (!kernel.doc.empty())
     json["doc"] = kernel.doc;
   json["constants"] = Json::object();
@@ -100,8 +103,9 @@ static Json write(const Kernel &kernel) {
   for (const Param &param : kernel.params)
     json["params"].push_back(write(param));
   for (const Contract &contract : kernel.contracts)
-    json["contracts"].push_back(
-        {{"condition", write(contract.condition)}, {"text", contract.text}, {"line", contract.line}});
+    json["contracts"].push_back({{"condition", write(contract.condition)},
+                                 {"text", contract.text},
+                                 {"line", contract.line}});
   if (!kernel.variant.empty())
     json["variant"] = kernel.variant;
   if (!kernel.facts.empty())
@@ -122,7 +126,8 @@ static Json write(const Kernel &kernel) {
     else if (argument.kind == Argument::Kind::Scratch)
       json["arguments"].push_back({{"scratch", true}});
     else
-      json["arguments"].push_back({{argument.kind == Argument::Kind::Param ? "param" : "dim", argument.name}});
+      json["arguments"].push_back(
+          {{argument.kind == Argument::Kind::Param ? "param" : "dim", argument.name}});
   if (!kernel.tensorMaps.empty())
     json["tensor_maps"] = Json::array();
   for (const TensorMap &map : kernel.tensorMaps)
@@ -166,8 +171,8 @@ std::string toJson(const Manifest &manifest) {
 
 namespace {
 
-/// Reads values out of one JSON document; the first problem is kept, with the path to it, and everything after reads as
-/// empty.
+/// Reads values out of one JSON document; the first problem is kept, with the path to it, and
+/// everything after reads as empty.
 class Reader {
 public:
   explicit Reader(std::string &error) : error(error) {}
@@ -177,7 +182,9 @@ public:
 private:
   /// Adds one step to the path that errors name.
   struct Step {
-    Step(Reader &reader, const std::string &text) : reader(reader), length(reader.path.size()) { reader.path += text; }
+    Step(Reader &reader, const std::string &text) : reader(reader), length(reader.path.size()) {
+      reader.path += text;
+    }
     ~Step() { reader.path.resize(length); }
     Reader &reader;
     size_t length;
@@ -210,28 +217,33 @@ private:
     return {};
   }
 
-  std::optional<int64_t> readInteger(const Json &json, const char *key, bool required, int64_t min, int64_t max) {
+  std::optional<int64_t> readInteger(const Json &json, const char *key, bool required, int64_t min,
+                                     int64_t max) {
     const Json *value = find(json, key, required);
     if (!value)
       return std::nullopt;
     Step step(*this, std::string(".") + key);
-    if (!value->is_number_integer() || (value->is_number_unsigned() && value->get<uint64_t>() > uint64_t(INT64_MAX))) {
+    if (!value->is_number_integer() ||
+        (value->is_number_unsigned() && value->get<uint64_t>() > uint64_t(INT64_MAX))) {
       fail(std::string("expected an integer of 64 bits, found ") + value->dump().substr(0, 40));
       return std::nullopt;
     }
     int64_t integer = value->get<int64_t>();
     if (integer >= min && integer <= max)
       return integer;
-    fail("expected a number from " + std::to_string(min) + " to " + std::to_string(max) + ", found " +
-         std::to_string(integer));
+    fail("expected a number from " + std::to_string(min) + " to " + std::to_string(max) +
+         ", found " + std::to_string(integer));
     return std::nullopt;
   }
-  unsigned readUnsigned(const Json &json, const char *key, bool required = true, unsigned otherwise = 0) {
-    return unsigned(readInteger(json, key, required, 0, std::numeric_limits<unsigned>::max()).value_or(otherwise));
+  unsigned readUnsigned(const Json &json, const char *key, bool required = true,
+                        unsigned otherwise = 0) {
+    return unsigned(readInteger(json, key, required, 0, std::numeric_limits<unsigned>::max())
+                        .value_or(otherwise));
   }
 
   /// Calls `each` on every element of the array `key`, with the element's path in place.
-  template <typename Each> void readList(const Json &json, const char *key, bool required, Each each) {
+  template <typename Each>
+  void readList(const Json &json, const char *key, bool required, Each each) {
     const Json *list = find(json, key, required);
     if (!list)
       return;
@@ -262,7 +274,8 @@ private:
 };
 
 Expr Reader::readExpr(const Json &json, unsigned depth) {
-  if (json.is_number_integer() && !(json.is_number_unsigned() && json.get<uint64_t>() > uint64_t(INT64_MAX)))
+  if (json.is_number_integer() &&
+      !(json.is_number_unsigned() && json.get<uint64_t>() > uint64_t(INT64_MAX)))
     return Expr(json.get<int64_t>());
   if (json.is_number_float())
     return Expr::makeFloat(json.get<double>());
@@ -280,7 +293,8 @@ Expr Reader::readExpr(const Json &json, unsigned depth) {
   }
   std::optional<Expr::Op> op = operatorFromSpelling(json[0].get<std::string>(), json.size() - 1);
   if (!op) {
-    fail("no operator '" + json[0].get<std::string>() + "' with " + std::to_string(json.size() - 1) + " operands");
+    fail("no operator '" + json[0].get<std::string>() + "' with " +
+         std::to_string(json.size() - 1) + " operands");
     return {};
   }
   std::vector<Expr> operands;
@@ -304,7 +318,8 @@ Constant Reader::readConstant(const Json &json) {
   }
   std::string text = json.get<std::string>();
   if (text == "inf" || text == "-inf")
-    return text == "inf" ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
+    return text == "inf" ? std::numeric_limits<double>::infinity()
+                         : -std::numeric_limits<double>::infinity();
   if (text == "nan")
     return std::numeric_limits<double>::quiet_NaN();
   return text;
@@ -370,8 +385,8 @@ Param Reader::readParam(const Json &json) {
         param.strides->push_back(readExpr(stride));
     });
     if (!bad && param.strides->size() != param.dims.size())
-      fail("expected " + std::to_string(param.dims.size()) + " strides, one for each dimension, found " +
-           std::to_string(param.strides->size()));
+      fail("expected " + std::to_string(param.dims.size()) +
+           " strides, one for each dimension, found " + std::to_string(param.strides->size()));
   }
   if (const Json *value = find(json, "fill", false)) {
     Step step(*this, ".fill");
@@ -386,17 +401,21 @@ Argument Reader::readArgument(const Json &json) {
   if (json.is_object() && json.contains("scratch"))
     return {Argument::Kind::Scratch, "", 0};
   bool isDim = json.is_object() && json.contains("dim");
-  return {isDim ? Argument::Kind::Dim : Argument::Kind::Param, readString(json, isDim ? "dim" : "param")};
+  return {isDim ? Argument::Kind::Dim : Argument::Kind::Param,
+          readString(json, isDim ? "dim" : "param")};
 }
 
 TensorMap Reader::readTensorMap(const Json &json) {
   TensorMap map;
   map.param = readString(json, "param");
-  auto readNumbers = [&](const char *key, std::vector<unsigned> &numbers, unsigned least, unsigned most) {
+  auto readNumbers = [&](const char *key, std::vector<unsigned> &numbers, unsigned least,
+                         unsigned most) {
     readList(json, key, true, [&](const Json &number) {
-      bool valid = number.is_number_unsigned() && number.get<uint64_t>() >= least && number.get<uint64_t>() <= most;
+      bool valid = number.is_number_unsigned() && number.get<uint64_t>() >= least &&
+                   number.get<uint64_t>() <= most;
       if (!valid)
-        return fail("expected a number from " + std::to_string(least) + " to " + std::to_string(most));
+        return fail("expected a number from " + std::to_string(least) + " to " +
+                    std::to_string(most));
       numbers.push_back(number.get<unsigned>());
     });
   };
@@ -441,7 +460,8 @@ Kernel Reader::readKernel(const Json &json) {
       }
   }
   readList(json, "dims", true, [&](const Json &dim) { kernel.dims.push_back(readDim(dim)); });
-  readList(json, "params", true, [&](const Json &param) { kernel.params.push_back(readParam(param)); });
+  readList(json, "params", true,
+           [&](const Json &param) { kernel.params.push_back(readParam(param)); });
   readList(json, "contracts", false, [&](const Json &contract) {
     Contract read;
     if (const Json *condition = find(contract, "condition", true))
@@ -451,11 +471,14 @@ Kernel Reader::readKernel(const Json &json) {
     kernel.contracts.push_back(std::move(read));
   });
   kernel.variant = readString(json, "variant", false);
-  readList(json, "specialize", false, [&](const Json &fact) { kernel.facts.push_back(readFact(fact)); });
-  readList(json, "grid", true, [&](const Json &extent) { kernel.grid.push_back(readExpr(extent)); });
+  readList(json, "specialize", false,
+           [&](const Json &fact) { kernel.facts.push_back(readFact(fact)); });
+  readList(json, "grid", true,
+           [&](const Json &extent) { kernel.grid.push_back(readExpr(extent)); });
   readList(json, "arguments", true,
            [&](const Json &argument) { kernel.arguments.push_back(readArgument(argument)); });
-  readList(json, "tensor_maps", false, [&](const Json &map) { kernel.tensorMaps.push_back(readTensorMap(map)); });
+  readList(json, "tensor_maps", false,
+           [&](const Json &map) { kernel.tensorMaps.push_back(readTensorMap(map)); });
   readList(json, "aliases", false, [&](const Json &pair) {
     if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_string())
       return fail("expected two names of parameters");
@@ -467,7 +490,8 @@ Kernel Reader::readKernel(const Json &json) {
     kernel.launch.sharedBytes = readUnsigned(*launch, "shared_bytes", false);
     kernel.launch.registers = readUnsigned(*launch, "registers", false);
     kernel.launch.spillBytes = readUnsigned(*launch, "spill_bytes", false);
-    for (auto [key, value] : {std::pair("persistent", &kernel.launch.persistent), {"scratch_shared", &kernel.launch.scratchShared}})
+    for (auto [key, value] : {std::pair("persistent", &kernel.launch.persistent),
+                              {"scratch_shared", &kernel.launch.scratchShared}})
       if (const Json *flag = find(*launch, key, false)) {
         if (!flag->is_boolean())
           fail(std::string("expected true or false for '") + key + "'");
@@ -495,15 +519,18 @@ void Reader::checkNames(const Expr &expr, const std::set<std::string> &known) {
 
 void Reader::checkTensorMaps(const Kernel &kernel) {
   for (const TensorMap &map : kernel.tensorMaps) {
-    auto param = std::find_if(kernel.params.begin(), kernel.params.end(), [&](const Param &p) { return p.name == map.param; });
+    auto param = std::find_if(kernel.params.begin(), kernel.params.end(),
+                              [&](const Param &p) { return p.name == map.param; });
     if (param == kernel.params.end() || param->kind != Param::Kind::Tensor)
       return fail("tensor map of '" + map.param + "', which is no tensor parameter of the kernel");
     std::set<unsigned> dims(map.order.begin(), map.order.end());
     std::vector<unsigned> order = map.order; // without what is listed again, behind the fastest
     order.erase(std::unique(order.begin() + !order.empty(), order.end()), order.end());
-    if (order.empty() || dims.size() != order.size() || order.size() != param->dims.size() || map.order.size() > 5 ||
-        map.box.size() != map.order.size() || *dims.rbegin() >= order.size())
-      return fail("tensor map of '" + map.param + "': expected an order of its " + std::to_string(param->dims.size()) +
+    if (order.empty() || dims.size() != order.size() || order.size() != param->dims.size() ||
+        map.order.size() > 5 || map.box.size() != map.order.size() ||
+        *dims.rbegin() >= order.size())
+      return fail("tensor map of '" + map.param + "': expected an order of its " +
+                  std::to_string(param->dims.size()) +
                   " dimensions, from 1 to 5, and as many extents of the box");
   }
   for (const Argument &argument : kernel.arguments)
@@ -545,7 +572,8 @@ void Reader::checkNames(const Kernel &kernel) {
     if (argument.kind != Argument::Kind::TensorMap && argument.kind != Argument::Kind::Scratch &&
         !(argument.kind == Argument::Kind::Param ? params : dims).count(argument.name))
       return fail("argument '" + argument.name + "' is no " +
-                  (argument.kind == Argument::Kind::Param ? "parameter" : "dimension") + " of the kernel");
+                  (argument.kind == Argument::Kind::Param ? "parameter" : "dimension") +
+                  " of the kernel");
   for (const auto &[first, second] : kernel.aliases)
     for (const std::string &name : {first, second})
       if (!params.count(name))
@@ -560,10 +588,12 @@ Manifest Reader::readManifest(const Json &json) {
   int64_t version = readInteger(json, "version", true, 1, INT32_MAX).value_or(1);
   if (!bad && version > manifestVersion)
     fail("version " + std::to_string(version) + " is newer than this runtime reads (" +
-         std::to_string(manifestVersion) + "): update the runtime, or compile again with the tilec that came with it");
+         std::to_string(manifestVersion) +
+         "): update the runtime, or compile again with the tilec that came with it");
   manifest.compiler = readString(json, "compiler", false);
   manifest.target = readString(json, "target");
-  readList(json, "kernels", true, [&](const Json &kernel) { manifest.kernels.push_back(readKernel(kernel)); });
+  readList(json, "kernels", true,
+           [&](const Json &kernel) { manifest.kernels.push_back(readKernel(kernel)); });
   return manifest;
 }
 
@@ -586,7 +616,8 @@ std::optional<Manifest> parseManifest(std::string_view json, std::string &error)
     }
     return manifest;
   } catch (const Json::parse_error &problem) {
-    error = "manifest: not valid JSON at byte " + std::to_string(problem.byte) + " of " + std::to_string(json.size());
+    error = "manifest: not valid JSON at byte " + std::to_string(problem.byte) + " of " +
+            std::to_string(json.size());
   } catch (const std::exception &problem) {
     error = std::string("manifest: ") + problem.what();
   }

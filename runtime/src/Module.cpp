@@ -9,8 +9,8 @@ using namespace tile::runtime;
 //===- Loading
 //-----------------------------------------------------------------------------------------------------===//
 
-void tile_module::addToKernel(std::vector<std::unique_ptr<tile_kernel>> &list, const std::string &wanted,
-                              const tile_instance *instance) {
+void tile_module::addToKernel(std::vector<std::unique_ptr<tile_kernel>> &list,
+                              const std::string &wanted, const tile_instance *instance) {
   for (auto &known : list)
     if (known->name == wanted) {
       known->all.push_back(instance);
@@ -38,7 +38,8 @@ Error tile_module::add(Manifest manifest, Unit unit) {
     const Kernel &known = instance->getKernel();
     for (const auto &other : unit.instances)
       if (other->getKernel().symbol == known.symbol)
-        return Error(TILE_ERROR_MANIFEST, "'" + name + "': the symbol '" + known.symbol + "' is listed twice");
+        return Error(TILE_ERROR_MANIFEST,
+                     "'" + name + "': the symbol '" + known.symbol + "' is listed twice");
     addToKernel(kernels, known.name, instance.get());
     addToKernel(symbols, known.symbol, instance.get());
     if (!known.variant.empty())
@@ -54,7 +55,9 @@ Error tile_module::add(Manifest manifest, Unit unit) {
 void tile_module::finish() {
   for (auto *list : {&kernels, &symbols, &variants})
     for (auto &kernel : *list) {
-      auto isGeneric = [](const tile_instance *instance) { return instance->getKernel().facts.empty(); };
+      auto isGeneric = [](const tile_instance *instance) {
+        return instance->getKernel().facts.empty();
+      };
       std::vector<const tile_instance *> ordered;
       for (bool generic : {false, true})
         for (const tile_instance *instance : kernel->all)
@@ -77,10 +80,10 @@ Error tile_module::create(std::string image, const std::string &manifest, std::s
   int major = 0, minor = 0;
   char suffix = 0;
   if (!parseTarget(parsed->target, major, minor, suffix))
-    return Error(TILE_ERROR_TARGET,
-                 "'" + name + "' is compiled for '" + parsed->target +
-                     "', which this runtime cannot load by itself; expected a CUDA target such as sm_90a, or a package "
-                     "(tilec -o NAME.tilepkg --target cpu)");
+    return Error(TILE_ERROR_TARGET, "'" + name + "' is compiled for '" + parsed->target +
+                                        "', which this runtime cannot load by itself; expected a "
+                                        "CUDA target such as sm_90a, or a package "
+                                        "(tilec -o NAME.tilepkg --target cpu)");
   std::unique_ptr<tile_module> module(new tile_module);
   ImageKind kind;
   if (Error error = inspectImage(image, name, kind))
@@ -97,7 +100,8 @@ Error tile_module::create(std::string image, const std::string &manifest, std::s
 }
 
 /// Whether the CPU's code of a package is to be used. `device` is a tile_device.
-static Error chooseDevice(const Package &package, const std::string &name, int32_t device, bool &onHost) {
+static Error chooseDevice(const Package &package, const std::string &name, int32_t device,
+                          bool &onHost) {
   bool hasCpu = false, hasGpu = false;
   std::string targets;
   for (const PackageModule &module : package.modules) {
@@ -105,17 +109,21 @@ static Error chooseDevice(const Package &package, const std::string &name, int32
     targets += (targets.empty() ? "" : ", ") + module.manifest.target;
   }
   Error none;
-  onHost = device == TILE_DEVICE_CPU || (device == TILE_DEVICE_AUTO && hasCpu && (!hasGpu || !CudaDriver::get(none)));
+  onHost = device == TILE_DEVICE_CPU ||
+           (device == TILE_DEVICE_AUTO && hasCpu && (!hasGpu || !CudaDriver::get(none)));
   if (device != TILE_DEVICE_AUTO && device != TILE_DEVICE_CUDA && device != TILE_DEVICE_CPU)
-    return Error(TILE_ERROR_CALL, "unknown device " + std::to_string(device) + ", expected a tile_device");
+    return Error(TILE_ERROR_CALL,
+                 "unknown device " + std::to_string(device) + ", expected a tile_device");
   if (onHost ? hasCpu : hasGpu)
     return {};
-  return Error(TILE_ERROR_TARGET, "'" + name + "' has no code for " + (onHost ? "the CPU" : "CUDA devices") +
-                                      ", only for " + targets + "; build it with --target " +
+  return Error(TILE_ERROR_TARGET, "'" + name + "' has no code for " +
+                                      (onHost ? "the CPU" : "CUDA devices") + ", only for " +
+                                      targets + "; build it with --target " +
                                       (onHost ? "cpu" : "sm_80 or another") + " too");
 }
 
-Error tile_module::create(Package package, std::string name, int32_t device, std::unique_ptr<tile_module> &result) {
+Error tile_module::create(Package package, std::string name, int32_t device,
+                          std::unique_ptr<tile_module> &result) {
   std::unique_ptr<tile_module> module(new tile_module);
   if (Error error = chooseDevice(package, name, device, module->onHost))
     return error;
@@ -129,17 +137,21 @@ Error tile_module::create(Package package, std::string name, int32_t device, std
     int major = 0, minor = 0;
     char suffix = 0;
     if (!module->onHost && !parseTarget(unit.target, major, minor, suffix))
-      return Error(TILE_ERROR_TARGET, "'" + module->name + "' has code for '" + unit.target +
-                                          "', which is no target; expected cpu, or one such as sm_90a");
+      return Error(TILE_ERROR_TARGET,
+                   "'" + module->name + "' has code for '" + unit.target +
+                       "', which is no target; expected cpu, or one such as sm_90a");
     for (PackageFile &file : entry.files) {
       ImageKind kind;
       if (file.kind != "so") {
         if (Error error = inspectImage(file.bytes, module->name + "/" + file.path, kind))
           return error;
         if ((kind == ImageKind::Cubin) != (file.kind == "cubin"))
-          return Error(TILE_ERROR_BINARY, "'" + module->name + "': '" + file.path + "' is no " + file.kind);
+          return Error(TILE_ERROR_BINARY,
+                       "'" + module->name + "': '" + file.path + "' is no " + file.kind);
       }
-      (file.kind == "cubin" ? unit.cubin : file.kind == "ptx" ? unit.ptx : unit.so) = std::move(file.bytes);
+      (file.kind == "cubin" ? unit.cubin
+       : file.kind == "ptx" ? unit.ptx
+                            : unit.so) = std::move(file.bytes);
     }
     if (Error error = module->add(std::move(entry.manifest), std::move(unit)))
       return error;
@@ -163,7 +175,8 @@ Error tile_module::openHost(Unit &unit, const std::string &cpu) {
   for (const auto &instance : unit.instances) {
     unit.functions.push_back(unit.library->find(instance->getKernel().symbol));
     if (!unit.functions.back())
-      return Error(TILE_ERROR_BINARY, "'" + name + "' has no function '" + instance->getKernel().symbol +
+      return Error(TILE_ERROR_BINARY, "'" + name + "' has no function '" +
+                                          instance->getKernel().symbol +
                                           "' for the CPU, which its manifest lists");
   }
   return {};
@@ -179,7 +192,8 @@ tile_module::~tile_module() {
     if (driver->ctxPush(entry->context) != cuda::success)
       continue;
     unsigned long long id = entry->id;
-    if (!driver->ctxGetId || (driver->ctxGetId(entry->context, &id) == cuda::success && id == entry->id)) {
+    if (!driver->ctxGetId ||
+        (driver->ctxGetId(entry->context, &id) == cuda::success && id == entry->id)) {
       for (CUmodule module : entry->modules)
         if (module)
           driver->moduleUnload(module);
@@ -203,15 +217,15 @@ Error tile_module::find(const std::string &wanted, tile_kernel *&kernel) {
   std::string names;
   for (auto &known : kernels)
     names += (names.empty() ? "" : ", ") + known->name;
-  return Error(TILE_ERROR_KERNEL,
-               "'" + name + "' has no kernel '" + wanted + "'; it has " + (names.empty() ? "none" : names));
+  return Error(TILE_ERROR_KERNEL, "'" + name + "' has no kernel '" + wanted + "'; it has " +
+                                      (names.empty() ? "none" : names));
 }
 
 const std::string *tile_module::getCode(const std::string &target, const std::string &kind) const {
   for (const Unit &unit : units)
     if (unit.target == target)
-      for (const auto &[known, bytes] : {std::pair("cubin", &unit.cubin), std::pair("ptx", &unit.ptx),
-                                         std::pair("so", &unit.so)})
+      for (const auto &[known, bytes] : {std::pair("cubin", &unit.cubin),
+                                         std::pair("ptx", &unit.ptx), std::pair("so", &unit.so)})
         if (kind == known && !bytes->empty())
           return bytes;
   return nullptr;
@@ -229,7 +243,8 @@ std::string tile_module::listTargets() const {
   return targets;
 }
 
-/// How well code suits a device: a cubin better than PTX, then the newer target. -1 where it does not run there.
+/// How well code suits a device: a cubin better than PTX, then the newer target. -1 where it does
+/// not run there.
 static int rankOn(const std::string &target, bool hasCubin, bool hasPtx, int major, int minor) {
   int targetMajor = 0, targetMinor = 0;
   char suffix = 0;
@@ -240,7 +255,8 @@ static int rankOn(const std::string &target, bool hasCubin, bool hasPtx, int maj
   return hasPtx && runsOn(ImageKind::Ptx, target, major, minor) ? rank : -1;
 }
 
-/// What each kernel uses on a device. Called with the mutex held; the result stays as long as the module.
+/// What each kernel uses on a device. Called with the mutex held; the result stays as long as the
+/// module.
 const tile_module::Choice &tile_module::choose(int major, int minor) {
   for (const auto &known : choices)
     if (known->major == major && known->minor == minor)
@@ -269,7 +285,8 @@ const tile_module::Choice &tile_module::choose(int major, int minor) {
 /// The memory that stands for tensors without elements.
 static Error makeEmpty(const CudaDriver &driver, CUdeviceptr &address) {
   static constexpr uint64_t zeros[4] = {};
-  if (Error error = driver.check(driver.memAlloc(&address, sizeof zeros), "memory for empty tensors"))
+  if (Error error =
+          driver.check(driver.memAlloc(&address, sizeof zeros), "memory for empty tensors"))
     return error;
   return driver.check(driver.memcpyHtoD(address, zeros, sizeof zeros), "memory for empty tensors");
 }
@@ -278,13 +295,16 @@ static Error makeEmpty(const CudaDriver &driver, CUdeviceptr &address) {
 Error tile_module::load(const CudaDriver &driver, Loaded &entry) {
   CUdevice device = 0;
   int major = 0, minor = 0;
-  if (Error error = driver.check(driver.ctxGetDevice(&device), "cannot ask for the context's device"))
+  if (Error error =
+          driver.check(driver.ctxGetDevice(&device), "cannot ask for the context's device"))
     return error;
-  if (Error error = driver.check(driver.deviceGetAttribute(&major, cuda::attributeComputeMajor, device),
-                                 "cannot ask for the compute capability"))
+  if (Error error =
+          driver.check(driver.deviceGetAttribute(&major, cuda::attributeComputeMajor, device),
+                       "cannot ask for the compute capability"))
     return error;
-  if (Error error = driver.check(driver.deviceGetAttribute(&minor, cuda::attributeComputeMinor, device),
-                                 "cannot ask for the compute capability"))
+  if (Error error =
+          driver.check(driver.deviceGetAttribute(&minor, cuda::attributeComputeMinor, device),
+                       "cannot ask for the compute capability"))
     return error;
   entry.choice = &choose(major, minor);
   entry.modules.resize(units.size());
@@ -300,15 +320,18 @@ Error tile_module::loadUnit(const CudaDriver &driver, Loaded &entry, size_t numb
   bool isPtx = unit.cubin.empty() || !runsOn(ImageKind::Cubin, unit.target, major, minor);
   const std::string &code = isPtx ? unit.ptx : unit.cubin;
   if (code.empty() || !runsOn(isPtx ? ImageKind::Ptx : ImageKind::Cubin, unit.target, major, minor))
-    return Error(TILE_ERROR_TARGET, "'" + name + "' is compiled for " + listTargets() + ", but the device is sm_" +
-                                        std::to_string(major) + std::to_string(minor) +
+    return Error(TILE_ERROR_TARGET, "'" + name + "' is compiled for " + listTargets() +
+                                        ", but the device is sm_" + std::to_string(major) +
+                                        std::to_string(minor) +
                                         "; compile it with --target for that");
   std::array<char, 4096> log{};
   int options[] = {cuda::jitErrorLog, cuda::jitErrorLogBytes};
   void *values[] = {log.data(), reinterpret_cast<void *>(uintptr_t(log.size()))};
-  std::string what = "'" + name + "' cannot be loaded, the " + (isPtx ? "PTX" : "cubin") + " is refused";
+  std::string what =
+      "'" + name + "' cannot be loaded, the " + (isPtx ? "PTX" : "cubin") + " is refused";
   CUmodule module = nullptr;
-  if (Error error = driver.check(driver.moduleLoadDataEx(&module, code.c_str(), 2, options, values), what.c_str())) {
+  if (Error error = driver.check(driver.moduleLoadDataEx(&module, code.c_str(), 2, options, values),
+                                 what.c_str())) {
     log.back() = '\0';
     std::string text = log.data();
     while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
@@ -328,7 +351,8 @@ Error tile_module::loadUnit(const CudaDriver &driver, Loaded &entry, size_t numb
 }
 
 /// The entry of a context that has none yet. Called with the mutex held.
-Error tile_module::enter(const CudaDriver &driver, CUcontext context, unsigned long long id, Loaded *&entry) {
+Error tile_module::enter(const CudaDriver &driver, CUcontext context, unsigned long long id,
+                         Loaded *&entry) {
   auto fresh = std::make_unique<Loaded>();
   fresh->context = context;
   fresh->id = id;
@@ -340,7 +364,8 @@ Error tile_module::enter(const CudaDriver &driver, CUcontext context, unsigned l
   return {};
 }
 
-/// The driver and the entry of the current context. Takes the lock only where there is no entry yet.
+/// The driver and the entry of the current context. Takes the lock only where there is no entry
+/// yet.
 Error tile_module::locate(Place &place) {
   Error error;
   if (!place.driver)
@@ -370,9 +395,10 @@ Error tile_module::locate(Place &place) {
   return enter(driver, context, id, place.entry);
 }
 
-/// The instances to choose from. With one target that needs no device, so that arguments are checked before there is one;
-/// else `place` is found.
-Error tile_module::candidates(const tile_kernel &kernel, Place &place, const std::vector<const tile_instance *> *&list) {
+/// The instances to choose from. With one target that needs no device, so that arguments are
+/// checked before there is one; else `place` is found.
+Error tile_module::candidates(const tile_kernel &kernel, Place &place,
+                              const std::vector<const tile_instance *> *&list) {
   list = &kernel.all;
   if (oneTarget || onHost)
     return {};
@@ -388,13 +414,16 @@ Error tile_module::candidates(const tile_kernel &kernel, Place &place, const std
   list = &choice.byKernel[kernel.index];
   if (!list->empty())
     return {};
-  return Error(TILE_ERROR_TARGET, kernel.name + ": '" + name + "' has it for none of the targets that run on the device, sm_" +
-                                      std::to_string(choice.major) + std::to_string(choice.minor) + "; there are " +
-                                      listTargets());
+  return Error(TILE_ERROR_TARGET,
+               kernel.name + ": '" + name +
+                   "' has it for none of the targets that run on the device, sm_" +
+                   std::to_string(choice.major) + std::to_string(choice.minor) + "; there are " +
+                   listTargets());
 }
 
 /// Sets the instance's function in an entry, unless that has happened. Called with the mutex held.
-Error tile_module::loadFunction(const CudaDriver &driver, Loaded &entry, const tile_instance &instance) {
+Error tile_module::loadFunction(const CudaDriver &driver, Loaded &entry,
+                                const tile_instance &instance) {
   Function &result = entry.functions[instance.number];
   if (result.handle.load(std::memory_order_relaxed))
     return {};
@@ -404,36 +433,45 @@ Error tile_module::loadFunction(const CudaDriver &driver, Loaded &entry, const t
   result.empty = entry.empty;
   CUfunction handle = nullptr;
   const Kernel &kernel = instance.getKernel();
-  if (driver.moduleGetFunction(&handle, entry.modules[instance.unit], kernel.symbol.c_str()) != cuda::success)
-    return Error(TILE_ERROR_BINARY, "'" + name + "' has no function '" + kernel.symbol +
-                                        "', which its manifest lists: binary and manifest do not belong together");
+  if (driver.moduleGetFunction(&handle, entry.modules[instance.unit], kernel.symbol.c_str()) !=
+      cuda::success)
+    return Error(TILE_ERROR_BINARY,
+                 "'" + name + "' has no function '" + kernel.symbol +
+                     "', which its manifest lists: binary and manifest do not belong together");
   // More than 48 KB must be asked for, and static shared memory counts too.
   int dynamic = int(kernel.launch.sharedBytes), fixed = 0, limit = 0;
   CUdevice device = 0;
-  if (Error error = driver.check(driver.ctxGetDevice(&device), "cannot ask for the context's device"))
+  if (Error error =
+          driver.check(driver.ctxGetDevice(&device), "cannot ask for the context's device"))
     return error;
   if (dynamic > 0) {
-    if (Error error = driver.check(driver.deviceGetAttribute(&limit, cuda::attributeMaxSharedPerBlockOptin, device),
-                                   "cannot ask for the shared memory of a block"))
+    if (Error error = driver.check(
+            driver.deviceGetAttribute(&limit, cuda::attributeMaxSharedPerBlockOptin, device),
+            "cannot ask for the shared memory of a block"))
       return error;
-    if (Error error = driver.check(driver.funcGetAttribute(&fixed, cuda::functionSharedBytes, handle),
-                                   "cannot ask for the kernel's shared memory"))
+    if (Error error =
+            driver.check(driver.funcGetAttribute(&fixed, cuda::functionSharedBytes, handle),
+                         "cannot ask for the kernel's shared memory"))
       return error;
     if (int64_t(dynamic) + fixed > limit)
-      return Error(TILE_ERROR_TARGET, kernel.name + ": needs " + std::to_string(int64_t(dynamic) + fixed) +
+      return Error(TILE_ERROR_TARGET, kernel.name + ": needs " +
+                                          std::to_string(int64_t(dynamic) + fixed) +
                                           " bytes of shared memory for a block, the device has " +
                                           std::to_string(limit) + "; use smaller tiles");
-    if (Error error = driver.check(driver.funcSetAttribute(handle, cuda::functionMaxDynamicShared, dynamic),
-                                   "cannot ask for more shared memory"))
+    if (Error error =
+            driver.check(driver.funcSetAttribute(handle, cuda::functionMaxDynamicShared, dynamic),
+                         "cannot ask for more shared memory"))
       return error;
   }
   if (kernel.launch.persistent) {
     int processors = 0, perProcessor = 0;
-    if (Error error = driver.check(driver.deviceGetAttribute(&processors, cuda::attributeMultiprocessors, device),
-                                   "cannot ask for the number of multiprocessors"))
+    if (Error error = driver.check(
+            driver.deviceGetAttribute(&processors, cuda::attributeMultiprocessors, device),
+            "cannot ask for the number of multiprocessors"))
       return error;
-    if (Error error = driver.check(driver.occupancy(&perProcessor, handle, int(kernel.launch.threads), dynamic),
-                                   "cannot ask for the blocks of a multiprocessor"))
+    if (Error error = driver.check(
+            driver.occupancy(&perProcessor, handle, int(kernel.launch.threads), dynamic),
+            "cannot ask for the blocks of a multiprocessor"))
       return error;
     result.blocks = unsigned(std::max(processors * perProcessor, 1));
   }
@@ -441,8 +479,9 @@ Error tile_module::loadFunction(const CudaDriver &driver, Loaded &entry, const t
   return {};
 }
 
-Error tile_module::getScratch(const CudaDriver &driver, Loaded &entry, const tile_instance &instance, CUstream stream,
-                              size_t bytes, CUdeviceptr &memory) {
+Error tile_module::getScratch(const CudaDriver &driver, Loaded &entry,
+                              const tile_instance &instance, CUstream stream, size_t bytes,
+                              CUdeviceptr &memory) {
   std::lock_guard<std::mutex> lock(mutex);
   const std::string &kernel = instance.getKernel().name;
   bool perThread = uintptr_t(stream) == cuda::streamPerThread;
@@ -453,8 +492,8 @@ Error tile_module::getScratch(const CudaDriver &driver, Loaded &entry, const til
   // One whose counts are zero; in a capture one will do that the graph itself clears.
   const Scratch *found = nullptr;
   for (const Scratch &known : entry.scratch)
-    if (known.instance == &instance && known.stream == stream && known.thread == thread && known.bytes >= bytes &&
-        (capturing || !known.captured) && (!found || found->captured))
+    if (known.instance == &instance && known.stream == stream && known.thread == thread &&
+        known.bytes >= bytes && (capturing || !known.captured) && (!found || found->captured))
       found = &known;
   if (found)
     memory = found->memory;
@@ -465,7 +504,8 @@ Error tile_module::getScratch(const CudaDriver &driver, Loaded &entry, const til
     int mode = cuda::captureRelaxed;
     if (driver.exchangeCaptureMode)
       driver.exchangeCaptureMode(&mode);
-    Error error = driver.check(driver.memAlloc(&memory, bytes), (kernel + ": cannot allocate scratch memory").c_str());
+    Error error = driver.check(driver.memAlloc(&memory, bytes),
+                               (kernel + ": cannot allocate scratch memory").c_str());
     if (driver.exchangeCaptureMode)
       driver.exchangeCaptureMode(&mode);
     if (error)
@@ -473,8 +513,9 @@ Error tile_module::getScratch(const CudaDriver &driver, Loaded &entry, const til
     entry.scratch.push_back({&instance, stream, thread, memory, bytes, capturing != 0});
   }
   size_t each = instance.getKernel().launch.scratchBytes;
-  return driver.check(driver.memsetD2D8(memory, each, 0, std::min<size_t>(each, 128), bytes / each, stream),
-                      (kernel + ": cannot clear scratch memory").c_str());
+  return driver.check(
+      driver.memsetD2D8(memory, each, 0, std::min<size_t>(each, 128), bytes / each, stream),
+      (kernel + ": cannot clear scratch memory").c_str());
 }
 
 Error tile_module::prepare() {
@@ -486,7 +527,8 @@ Error tile_module::prepare() {
   std::lock_guard<std::mutex> lock(mutex);
   // Every kernel's instances for this device.
   for (auto &kernel : kernels)
-    for (const tile_instance *instance : oneTarget ? kernel->all : place.entry->choice->byKernel[kernel->index])
+    for (const tile_instance *instance :
+         oneTarget ? kernel->all : place.entry->choice->byKernel[kernel->index])
       if (Error error = loadFunction(*place.driver, *place.entry, *instance))
         return error;
   return {};
@@ -495,7 +537,8 @@ Error tile_module::prepare() {
 //===- Warnings
 //----------------------------------------------------------------------------------------------------------===//
 
-/// Says once that the driver compiles PTX where a cubin would have fitted the device. Called with the mutex held.
+/// Says once that the driver compiles PTX where a cubin would have fitted the device. Called with
+/// the mutex held.
 void tile_module::warnOfPtx(const Choice &choice) {
   if (!warnings.empty())
     return;
@@ -507,14 +550,18 @@ void tile_module::warnOfPtx(const Choice &choice) {
     for (const auto &list : choice.byKernel)
       for (const tile_instance *instance : list)
         isUsed |= &units[instance->unit] == &unit;
-    bool isCubin = !unit.cubin.empty() && runsOn(ImageKind::Cubin, unit.target, choice.major, choice.minor);
-    bool isPtx = !isCubin && !unit.ptx.empty() && runsOn(ImageKind::Ptx, unit.target, choice.major, choice.minor);
+    bool isCubin =
+        !unit.cubin.empty() && runsOn(ImageKind::Cubin, unit.target, choice.major, choice.minor);
+    bool isPtx = !isCubin && !unit.ptx.empty() &&
+                 runsOn(ImageKind::Ptx, unit.target, choice.major, choice.minor);
     // Who loads a file of PTX for this very device has chosen that.
     if (!isUsed || !isPtx || (!isPackage && !isOlder))
       continue;
     std::string device = std::to_string(choice.major) + std::to_string(choice.minor);
-    warnings.push_back("'" + name + "' has no cubin for the device, sm_" + device + ": the driver compiles its PTX for " +
-                       unit.target + " when it is loaded, and what only newer targets have goes unused; compile it with --target " +
+    warnings.push_back("'" + name + "' has no cubin for the device, sm_" + device +
+                       ": the driver compiles its PTX for " + unit.target +
+                       " when it is loaded, and what only newer targets have goes unused; compile "
+                       "it with --target " +
                        "sm_" + device + (choice.major >= 9 ? "a" : "") + " too");
     return;
   }

@@ -1,4 +1,5 @@
-// A loaded binary or package with its manifest: kernels, their instances, and the functions in each CUDA context.
+// A loaded binary or package with its manifest: kernels, their instances, and the functions in each
+// CUDA context.
 #pragma once
 
 #include "runtime/src/CudaDriver.h"
@@ -19,7 +20,8 @@
 /// One instance of a kernel (opaque in the C interface).
 struct tile_instance {
   std::unique_ptr<tile::runtime::Validator> validator;
-  std::unique_ptr<tile::runtime::TensorMapCache> tensorMaps = std::make_unique<tile::runtime::TensorMapCache>();
+  std::unique_ptr<tile::runtime::TensorMapCache> tensorMaps =
+      std::make_unique<tile::runtime::TensorMapCache>();
   size_t unit = 0, index = 0; // which unit of the module, and where in it
   size_t number = 0;          // among all of the module: functions are kept in this order
 
@@ -35,13 +37,15 @@ struct tile_kernel {
 
   /// What questions are about: the instances for the first target.
   std::vector<const tile_instance *> instances;
-  /// Of `instances` the first instance that fits the arguments and whose facts hold. Where only one comes into question,
-  /// that one, whose checks then say what is wrong. Defined in Dispatch.cpp.
-  tile::runtime::Error select(const std::vector<const tile_instance *> &instances, const tile_argument *arguments,
-                              size_t count, const tile_instance *&instance) const;
+  /// Of `instances` the first instance that fits the arguments and whose facts hold. Where only one
+  /// comes into question, that one, whose checks then say what is wrong. Defined in Dispatch.cpp.
+  tile::runtime::Error select(const std::vector<const tile_instance *> &instances,
+                              const tile_argument *arguments, size_t count,
+                              const tile_instance *&instance) const;
 };
 
-/// A call whose variant is chosen and whose shapes are checked (opaque in the C interface). Launches do not change it.
+/// A call whose variant is chosen and whose shapes are checked (opaque in the C interface).
+/// Launches do not change it.
 struct tile_prepared {
   const tile_kernel *kernel = nullptr;
   const tile_instance *instance = nullptr;
@@ -57,16 +61,17 @@ struct tile_prepared {
   /// Chooses among `instances` and checks; changes nothing where that fails.
   tile::runtime::Error choose(const std::vector<const tile_instance *> &instances);
   /// With other addresses and scalars: see tile_prepared_launch.
-  tile::runtime::Error launch(const uint64_t *values, size_t count, void *stream, uint32_t flags) const;
+  tile::runtime::Error launch(const uint64_t *values, size_t count, void *stream,
+                              uint32_t flags) const;
 };
 
 struct tile_module {
   /// Takes over a binary and its manifest. `name` stands in messages.
-  static tile::runtime::Error create(std::string image, const std::string &manifest, std::string name,
-                                     std::unique_ptr<tile_module> &module);
+  static tile::runtime::Error create(std::string image, const std::string &manifest,
+                                     std::string name, std::unique_ptr<tile_module> &module);
   /// Takes over a package, for one kind of device (a tile_device).
-  static tile::runtime::Error create(tile::runtime::Package package, std::string name, int32_t device,
-                                     std::unique_ptr<tile_module> &module);
+  static tile::runtime::Error create(tile::runtime::Package package, std::string name,
+                                     int32_t device, std::unique_ptr<tile_module> &module);
   ~tile_module();
 
   /// Of the first unit.
@@ -80,12 +85,16 @@ struct tile_module {
   const std::string *getCode(const std::string &target, const std::string &kind) const;
   /// Loads into the current context unless that has happened.
   tile::runtime::Error prepare();
-  /// Checks, fills and launches: in the current context, or on the CPU. `flags` are those of the C interface.
-  tile::runtime::Error launch(const tile_kernel &kernel, const tile_argument *arguments, size_t count, void *stream,
-                              uint32_t flags);
-  /// Chooses and checks once for many launches. With a variant's name that one, or the generic one for "".
-  tile::runtime::Error prepare(const tile_kernel &kernel, const char *variant, tile_prepared &prepared);
-  /// What callers should know although nothing has failed; null past the end. Texts stay as long as the module.
+  /// Checks, fills and launches: in the current context, or on the CPU. `flags` are those of the C
+  /// interface.
+  tile::runtime::Error launch(const tile_kernel &kernel, const tile_argument *arguments,
+                              size_t count, void *stream, uint32_t flags);
+  /// Chooses and checks once for many launches. With a variant's name that one, or the generic one
+  /// for "".
+  tile::runtime::Error prepare(const tile_kernel &kernel, const char *variant,
+                               tile_prepared &prepared);
+  /// What callers should know although nothing has failed; null past the end. Texts stay as long as
+  /// the module.
   const char *getWarning(size_t index) const;
 
 private:
@@ -120,7 +129,8 @@ private:
     size_t bytes;
     bool captured; // made while the stream was captured: only graphs clear its counts
   };
-  /// The units in one context. Launches read the first three and the functions that are set; the rest is guarded by `mutex`.
+  /// The units in one context. Launches read the first three and the functions that are set; the
+  /// rest is guarded by `mutex`.
   struct Loaded {
     tile::runtime::CUcontext context = nullptr;
     unsigned long long id = 0; // tells a new context from a destroyed one at the same address
@@ -145,20 +155,27 @@ private:
   tile::runtime::Error openHost(Unit &unit, const std::string &cpu);
   const Choice &choose(int major, int minor);
   std::string listTargets() const;
-  tile::runtime::Error candidates(const tile_kernel &kernel, Place &place, const std::vector<const tile_instance *> *&list);
+  tile::runtime::Error candidates(const tile_kernel &kernel, Place &place,
+                                  const std::vector<const tile_instance *> *&list);
   tile::runtime::Error locate(Place &place);
-  tile::runtime::Error enter(const tile::runtime::CudaDriver &driver, tile::runtime::CUcontext context, unsigned long long id,
+  tile::runtime::Error enter(const tile::runtime::CudaDriver &driver,
+                             tile::runtime::CUcontext context, unsigned long long id,
                              Loaded *&entry);
   tile::runtime::Error load(const tile::runtime::CudaDriver &driver, Loaded &entry);
   void warnOfPtx(const Choice &choice);
-  tile::runtime::Error loadUnit(const tile::runtime::CudaDriver &driver, Loaded &entry, size_t number);
-  tile::runtime::Error loadFunction(const tile::runtime::CudaDriver &driver, Loaded &entry, const tile_instance &instance);
-  tile::runtime::Error execute(const tile_kernel &kernel, const tile_instance &instance, const tile_argument *arguments,
-                               size_t count, tile::runtime::Plan &plan, void *stream, uint32_t flags, Place place);
+  tile::runtime::Error loadUnit(const tile::runtime::CudaDriver &driver, Loaded &entry,
+                                size_t number);
+  tile::runtime::Error loadFunction(const tile::runtime::CudaDriver &driver, Loaded &entry,
+                                    const tile_instance &instance);
+  tile::runtime::Error execute(const tile_kernel &kernel, const tile_instance &instance,
+                               const tile_argument *arguments, size_t count,
+                               tile::runtime::Plan &plan, void *stream, uint32_t flags,
+                               Place place);
 
   /// At least `bytes` of scratch memory for the instance on the stream, in the entry's context.
-  tile::runtime::Error getScratch(const tile::runtime::CudaDriver &driver, Loaded &entry, const tile_instance &instance,
-                                  tile::runtime::CUstream stream, size_t bytes, tile::runtime::CUdeviceptr &memory);
+  tile::runtime::Error getScratch(const tile::runtime::CudaDriver &driver, Loaded &entry,
+                                  const tile_instance &instance, tile::runtime::CUstream stream,
+                                  size_t bytes, tile::runtime::CUdeviceptr &memory);
 
   std::string name;
   bool onHost = false;
@@ -168,7 +185,8 @@ private:
   size_t kernelCount = 0; // of all three
   size_t instanceCount = 0;
   bool isPackage = false;
-  /// The newest first. Entries stay till the end, also those of contexts that are gone: launches read the list without a lock.
+  /// The newest first. Entries stay till the end, also those of contexts that are gone: launches
+  /// read the list without a lock.
   std::atomic<Loaded *> contexts{nullptr};
   mutable std::mutex mutex; // guards what follows, additions to the list, and parts of its entries
   std::vector<std::unique_ptr<Choice>> choices;

@@ -23,7 +23,8 @@ static bool suits(const Kernel &kernel, const tile_argument *arguments, size_t c
     bool isTensor = param.kind == Param::Kind::Tensor;
     if (argument.kind == TILE_DEFAULT)
       continue;
-    if (argument.kind != (isTensor ? TILE_TENSOR : TILE_SCALAR) || argument.dtype != int32_t(param.dtype))
+    if (argument.kind != (isTensor ? TILE_TENSOR : TILE_SCALAR) ||
+        argument.dtype != int32_t(param.dtype))
       return false;
     if (!isTensor)
       continue;
@@ -36,7 +37,8 @@ static bool suits(const Kernel &kernel, const tile_argument *arguments, size_t c
   return true;
 }
 
-/// Values of names as far as the given arguments tell: dimensions that are bare names first, then name + c and c * name.
+/// Values of names as far as the given arguments tell: dimensions that are bare names first, then
+/// name + c and c * name.
 static Bindings bindGiven(const Kernel &kernel, const tile_argument *arguments, size_t count) {
   Bindings bindings;
   for (size_t i = 0; i < kernel.params.size(); ++i) {
@@ -54,7 +56,8 @@ static Bindings bindGiven(const Kernel &kernel, const tile_argument *arguments, 
   }
   for (bool bare : {true, false})
     for (size_t i = 0; i < count; ++i)
-      for (size_t axis = 0; arguments[i].kind == TILE_TENSOR && axis < kernel.params[i].dims.size(); ++axis) {
+      for (size_t axis = 0; arguments[i].kind == TILE_TENSOR && axis < kernel.params[i].dims.size();
+           ++axis) {
         const Expr &expr = kernel.params[i].dims[axis];
         int64_t extent = arguments[i].shape[axis], constant = 0;
         if (bare && expr.isName())
@@ -77,8 +80,9 @@ int32_t tile_kernel_param(const tile_kernel *kernel, const char *name) {
   return index < validator.getKernel().params.size() ? int32_t(index) : -1;
 }
 
-tile_error *tile_kernel_launch_named(tile_kernel *kernel, const char *const *names, const tile_argument *arguments,
-                                     size_t count, void *stream, uint32_t flags) {
+tile_error *tile_kernel_launch_named(tile_kernel *kernel, const char *const *names,
+                                     const tile_argument *arguments, size_t count, void *stream,
+                                     uint32_t flags) {
   std::vector<tile_argument> ordered;
   tile_error *wrong = guard([&]() -> Error {
     if (!kernel || (count && (!names || !arguments)))
@@ -92,7 +96,8 @@ tile_error *tile_kernel_launch_named(tile_kernel *kernel, const char *const *nam
       std::string name = names[i] ? names[i] : "";
       int32_t index = tile_kernel_param(kernel, name.c_str());
       if (index < 0)
-        return Error(TILE_ERROR_COUNT, declared.name + ": '" + name + "' is no parameter; there are " + listParams(declared));
+        return Error(TILE_ERROR_COUNT, declared.name + ": '" + name +
+                                           "' is no parameter; there are " + listParams(declared));
       if (given[size_t(index)])
         return Error(TILE_ERROR_COUNT, declared.name + ": '" + name + "' is given twice");
       given[size_t(index)] = true;
@@ -100,14 +105,15 @@ tile_error *tile_kernel_launch_named(tile_kernel *kernel, const char *const *nam
     }
     for (size_t i = 0; i < given.size(); ++i)
       if (!given[i] && !declared.params[i].defaultValue)
-        return Error(TILE_ERROR_COUNT, declared.name + ": '" + declared.params[i].name + "' is missing");
+        return Error(TILE_ERROR_COUNT,
+                     declared.name + ": '" + declared.params[i].name + "' is missing");
     return {};
   });
   return wrong ? wrong : tile_kernel_launch(kernel, ordered.data(), ordered.size(), stream, flags);
 }
 
-tile_error *tile_kernel_shape(const tile_kernel *kernel, const tile_argument *arguments, size_t count, size_t param,
-                              tile_shape *shape) {
+tile_error *tile_kernel_shape(const tile_kernel *kernel, const tile_argument *arguments,
+                              size_t count, size_t param, tile_shape *shape) {
   return guard([&]() -> Error {
     if (!kernel || !shape || (count && !arguments))
       return nullCall(!kernel ? "kernel" : !shape ? "shape" : "arguments");
@@ -116,8 +122,8 @@ tile_error *tile_kernel_shape(const tile_kernel *kernel, const tile_argument *ar
     size_t params = kernel->instances.front()->getKernel().params.size();
     if (param >= params || count > params)
       return Error(TILE_ERROR_COUNT, name + ": expected parameters (" +
-                                         listParams(kernel->instances.front()->getKernel()) + "), found " +
-                                         std::to_string(std::max(param + 1, count)));
+                                         listParams(kernel->instances.front()->getKernel()) +
+                                         "), found " + std::to_string(std::max(param + 1, count)));
     // Of variants the generic one, which stands last, says most.
     const Kernel *found = nullptr;
     for (const tile_instance *instance : kernel->instances)
@@ -133,8 +139,9 @@ tile_error *tile_kernel_shape(const tile_kernel *kernel, const tile_argument *ar
       std::string reason;
       std::optional<int64_t> extent = wanted.dims[axis].evaluate(bindings, reason);
       if (!extent)
-        return Error(TILE_ERROR_DIM, name + ": dimension " + std::to_string(axis) + " of '" + wanted.name +
-                                         "' does not follow from the arguments that are given: " + reason);
+        return Error(TILE_ERROR_DIM,
+                     name + ": dimension " + std::to_string(axis) + " of '" + wanted.name +
+                         "' does not follow from the arguments that are given: " + reason);
       shape->extents[axis] = *extent;
     }
     return {};

@@ -25,7 +25,8 @@ int64_t NpyArray::elementCount() const {
 
 namespace {
 
-/// The header's dict: `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }` with its keys in any order.
+/// The header's dict: `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }` with its keys
+/// in any order.
 class HeaderParser {
 public:
   explicit HeaderParser(std::string_view text) : text(text) {}
@@ -112,7 +113,8 @@ private:
         return false;
       int64_t value = 0;
       for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
-        if (__builtin_mul_overflow(value, int64_t(10), &value) || __builtin_add_overflow(value, text[at] - '0', &value))
+        if (__builtin_mul_overflow(value, int64_t(10), &value) ||
+            __builtin_add_overflow(value, text[at] - '0', &value))
           return false;
       // Python 2 wrote a long as 3L.
       if (at < text.size() && text[at] == 'L')
@@ -141,9 +143,11 @@ constexpr Descr descrs[] = {
 } // namespace
 
 /// NumPy's element type as a dtype, `expected` where only its bits can be stored.
-static Error decodeDescr(const std::string &descr, const std::string &name, std::optional<Dtype> expected,
-                         Dtype &dtype) {
-  auto fail = [&](const std::string &message) { return Error(TILE_ERROR_DTYPE, "'" + name + "' " + message); };
+static Error decodeDescr(const std::string &descr, const std::string &name,
+                         std::optional<Dtype> expected, Dtype &dtype) {
+  auto fail = [&](const std::string &message) {
+    return Error(TILE_ERROR_DTYPE, "'" + name + "' " + message);
+  };
   std::string wanted = expected ? ", expected " + std::string(dtypeName(*expected)) : "";
   if (descr.empty())
     return fail("holds elements of no type" + wanted);
@@ -157,8 +161,8 @@ static Error decodeDescr(const std::string &descr, const std::string &name, std:
     dtype = *expected;
     return {};
   }
-  if (expected &&
-      ((*expected == Dtype::BF16 && raw2) || ((*expected == Dtype::F8E4M3 || *expected == Dtype::F8E5M2) && raw1))) {
+  if (expected && ((*expected == Dtype::BF16 && raw2) ||
+                   ((*expected == Dtype::F8E4M3 || *expected == Dtype::F8E5M2) && raw1))) {
     dtype = *expected;
     return {};
   }
@@ -169,14 +173,16 @@ static Error decodeDescr(const std::string &descr, const std::string &name, std:
         return {};
       return fail("holds " + std::string(dtypeName(dtype)) + wanted);
     }
-  return fail("holds elements '" + descr + "'" + (wanted.empty() ? ", which is no dtype of tile" : wanted));
+  return fail("holds elements '" + descr + "'" +
+              (wanted.empty() ? ", which is no dtype of tile" : wanted));
 }
 
 //===- Reader
 //--------------------------------------------------------------------------------------------------------===//
 
 /// Copies column-major elements of `size` bytes into row-major order.
-static void transpose(const char *from, char *to, const std::vector<int64_t> &shape, size_t size, int64_t count) {
+static void transpose(const char *from, char *to, const std::vector<int64_t> &shape, size_t size,
+                      int64_t count) {
   std::vector<int64_t> index(shape.size()), strides(shape.size());
   int64_t stride = 1;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -196,8 +202,11 @@ static void transpose(const char *from, char *to, const std::vector<int64_t> &sh
   }
 }
 
-Error parseNpy(std::string_view bytes, const std::string &name, std::optional<Dtype> expected, NpyArray &array) {
-  auto fail = [&](const std::string &message) { return Error(TILE_ERROR_IO, "'" + name + "' " + message); };
+Error parseNpy(std::string_view bytes, const std::string &name, std::optional<Dtype> expected,
+               NpyArray &array) {
+  auto fail = [&](const std::string &message) {
+    return Error(TILE_ERROR_IO, "'" + name + "' " + message);
+  };
   if (bytes.substr(0, magic.size()) != magic)
     return fail(bytes.empty() ? "is empty, expected an .npy file"
                               : "is no .npy file: it does not begin with \\x93NUMPY");
@@ -237,10 +246,12 @@ Error parseNpy(std::string_view bytes, const std::string &name, std::optional<Dt
   if (empty)
     count = 0;
   size_t present = bytes.size() - begin - length;
-  if (uint64_t(count) > std::numeric_limits<int64_t>::max() / size || present != size_t(count) * size) {
+  if (uint64_t(count) > std::numeric_limits<int64_t>::max() / size ||
+      present != size_t(count) * size) {
     bool few = present / size < size_t(count);
-    return fail((few ? "is truncated: " : "is too long: ") + std::to_string(count) + " elements of " +
-                std::to_string(size) + " bytes expected, " + std::to_string(present) + " bytes found");
+    return fail((few ? "is truncated: " : "is too long: ") + std::to_string(count) +
+                " elements of " + std::to_string(size) + " bytes expected, " +
+                std::to_string(present) + " bytes found");
   }
   array.dtype = dtype;
   array.shape = header.shape;
@@ -250,18 +261,23 @@ Error parseNpy(std::string_view bytes, const std::string &name, std::optional<Dt
     transpose(data, array.data.data(), array.shape, size, count);
   else if (present)
     std::memcpy(array.data.data(), data, present);
-  if (pairs && !array.shape.empty() && __builtin_mul_overflow(array.shape.back(), int64_t(2), &array.shape.back()))
+  if (pairs && !array.shape.empty() &&
+      __builtin_mul_overflow(array.shape.back(), int64_t(2), &array.shape.back()))
     return fail("has more elements than 64 bits count");
   return {};
 }
 
 Error readNpy(const std::string &path, std::optional<Dtype> expected, NpyArray &array) {
-  auto failed = [&] { return Error(TILE_ERROR_IO, "cannot read '" + path + "': " + std::strerror(errno)); };
-  std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+  auto failed = [&] {
+    return Error(TILE_ERROR_IO, "cannot read '" + path + "': " + std::strerror(errno));
+  };
+  std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(path.c_str(), "rb"),
+                                                        std::fclose);
   if (!file)
     return failed();
   std::string bytes;
-  // One allocation where the size is known, so that large arrays are not copied while the string grows.
+  // One allocation where the size is known, so that large arrays are not copied while the string
+  // grows.
   if (std::fseek(file.get(), 0, SEEK_END) == 0) {
     long size = std::ftell(file.get());
     std::rewind(file.get());
@@ -290,34 +306,40 @@ static Error formatHeader(Dtype dtype, const std::vector<int64_t> &shape, std::s
     if (entry.dtype == dtype)
       descr = entry.text;
   if (descr.empty() || int64_t(shape.size()) > maxRank)
-    return Error(TILE_ERROR_DTYPE, descr.empty() ? "an .npy file cannot hold " + std::string(dtypeName(dtype))
-                                                 : "an .npy file cannot hold more than 32 dimensions");
+    return Error(TILE_ERROR_DTYPE, descr.empty()
+                                       ? "an .npy file cannot hold " + std::string(dtypeName(dtype))
+                                       : "an .npy file cannot hold more than 32 dimensions");
   std::string extents;
   for (int64_t extent : shape)
     extents += (extents.empty() ? "" : ", ") + std::to_string(extent);
   std::string dict = "{'descr': '" + std::string(dtypeBits(dtype) == 8 ? "|" : "<") + descr +
-                     "', 'fortran_order': False, 'shape': (" + extents + (shape.size() == 1 ? ",), }" : "), }");
+                     "', 'fortran_order': False, 'shape': (" + extents +
+                     (shape.size() == 1 ? ",), }" : "), }");
   dict.append((64 - (10 + dict.size() + 1) % 64) % 64, ' ');
   dict += '\n';
-  bytes = std::string(magic) + '\x01' + '\0' + char(dict.size() & 0xff) + char(dict.size() >> 8) + dict;
+  bytes =
+      std::string(magic) + '\x01' + '\0' + char(dict.size() & 0xff) + char(dict.size() >> 8) + dict;
   return {};
 }
 
 static size_t sizeInBytes(Dtype dtype, const std::vector<int64_t> &shape) {
-  size_t size = dtypeBits(dtype) / 8; // of no dtype with two elements to a byte: those are never written
+  size_t size =
+      dtypeBits(dtype) / 8; // of no dtype with two elements to a byte: those are never written
   for (int64_t extent : shape)
     size *= size_t(extent);
   return size;
 }
 
-Error formatNpy(Dtype dtype, const std::vector<int64_t> &shape, const void *data, std::string &bytes) {
+Error formatNpy(Dtype dtype, const std::vector<int64_t> &shape, const void *data,
+                std::string &bytes) {
   if (Error error = formatHeader(dtype, shape, bytes))
     return error;
   bytes.append(static_cast<const char *>(data), sizeInBytes(dtype, shape));
   return {};
 }
 
-Error writeNpy(const std::string &path, Dtype dtype, const std::vector<int64_t> &shape, const void *data) {
+Error writeNpy(const std::string &path, Dtype dtype, const std::vector<int64_t> &shape,
+               const void *data) {
   std::string header;
   if (Error error = formatHeader(dtype, shape, header))
     return error;

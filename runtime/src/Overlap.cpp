@@ -1,4 +1,5 @@
-// Overlap of strided tensors: a search for two elements whose addresses differ by less than an element.
+// Overlap of strided tensors: a search for two elements whose addresses differ by less than an
+// element.
 #include "runtime/src/Overlap.h"
 
 #include <algorithm>
@@ -60,11 +61,12 @@ bool overlaps(const Region &a, const Region &b) {
     return false;
   if (b.address >= a.address ? b.address - a.address >= spanA : a.address - b.address >= spanB)
     return false;
-  if (spanA == UINT64_MAX || spanB == UINT64_MAX || a.elementBits % 8 || b.elementBits % 8 || a.rank > 8 || b.rank > 8)
+  if (spanA == UINT64_MAX || spanB == UINT64_MAX || a.elementBits % 8 || b.elementBits % 8 ||
+      a.rank > 8 || b.rank > 8)
     return true;
 
-  // An element of a at i and one of b at j meet if address(b) - address(a) = i·sa - j·sb + r, with -|b| < r < |a|
-  // bytes.
+  // An element of a at i and one of b at j meet if address(b) - address(a) = i·sa - j·sb + r, with
+  // -|b| < r < |a| bytes.
   Term terms[17];
   unsigned count = 0;
   auto add = [&](int64_t stride, int64_t low, int64_t high) {

@@ -37,7 +37,8 @@ static Json describeFile(const PackageFile &file) {
 }
 
 std::string toJson(const Package &package) {
-  Json json = {{"format", "tile-package"}, {"version", packageVersion}, {"compiler", package.compiler}};
+  Json json = {
+      {"format", "tile-package"}, {"version", packageVersion}, {"compiler", package.compiler}};
   json["modules"] = Json::array();
   for (const PackageModule &module : package.modules) {
     // The records are those of a binary's own manifest, under its version.
@@ -73,7 +74,8 @@ Error writePackage(const Package &package, std::string &bytes) {
 
 namespace {
 
-/// Reads one package; the first problem ends it as an exception that readPackage turns into an error.
+/// Reads one package; the first problem ends it as an exception that readPackage turns into an
+/// error.
 class Reader {
 public:
   Reader(ZipReader &zip, const std::string &name) : zip(zip), name(name) {}
@@ -91,7 +93,8 @@ private:
   }
   const Json &find(const Json &json, const char *key, const std::string &where) {
     if (!json.is_object() || !json.contains(key))
-      fail(where + (json.is_object() ? ": missing key '" + std::string(key) + "'" : ": expected an object"));
+      fail(where + (json.is_object() ? ": missing key '" + std::string(key) + "'"
+                                     : ": expected an object"));
     return json[key];
   }
   std::string readString(const Json &json, const char *key, const std::string &where) {
@@ -118,12 +121,14 @@ private:
 
 /// Paths go to disk in `tilec inspect --extract`: nothing absolute, no `..`.
 static bool isPlainPath(const std::string &path) {
-  if (path.empty() || path.size() > 255 || path.front() == '/' || path.back() == '/' || path == manifestPath)
+  if (path.empty() || path.size() > 255 || path.front() == '/' || path.back() == '/' ||
+      path == manifestPath)
     return false;
   for (char c : path)
     if (!isalnum(static_cast<unsigned char>(c)) && !std::strchr("._-+=/", c))
       return false;
-  return ("/" + path + "/").find("/../") == std::string::npos && ("/" + path + "/").find("/./") == std::string::npos &&
+  return ("/" + path + "/").find("/../") == std::string::npos &&
+         ("/" + path + "/").find("/./") == std::string::npos &&
          path.find("//") == std::string::npos;
 }
 
@@ -144,8 +149,9 @@ PackageFile Reader::readFile(const Json &json, const std::string &where, bool ha
   if (Error error = zip.read(file.path, bytes.get<uint64_t>(), file.bytes))
     throw Problem(error.code, error.message);
   if (file.bytes.size() != bytes.get<uint64_t>() || crc32Text(file.bytes) != crc)
-    throw Problem(TILE_ERROR_BINARY, "'" + name + "' is damaged: '" + file.path +
-                                         "' is not the file that the manifest describes; build or copy it again");
+    throw Problem(TILE_ERROR_BINARY,
+                  "'" + name + "' is damaged: '" + file.path +
+                      "' is not the file that the manifest describes; build or copy it again");
   return file;
 }
 
@@ -156,7 +162,8 @@ PackageModule Reader::readModule(const Json &json, const std::string &where) {
                    {"target", readString(json, "target", where)},
                    {"kernels", readList(json, "kernels", where)}};
   std::string reason;
-  std::optional<Manifest> parsed = parseManifest(manifest.dump(-1, ' ', false, Json::error_handler_t::replace), reason);
+  std::optional<Manifest> parsed =
+      parseManifest(manifest.dump(-1, ' ', false, Json::error_handler_t::replace), reason);
   if (!parsed)
     throw Problem(TILE_ERROR_MANIFEST, "'" + name + "': " + where + ": " + reason);
   module.manifest = std::move(*parsed);
@@ -168,7 +175,8 @@ PackageModule Reader::readModule(const Json &json, const std::string &where) {
   bool isCpu = module.manifest.target == "cpu";
   for (const PackageFile &file : module.files)
     if ((file.kind == "so") != isCpu)
-      fail(where + ": a file of kind " + file.kind + " does not go with target " + module.manifest.target);
+      fail(where + ": a file of kind " + file.kind + " does not go with target " +
+           module.manifest.target);
   if (module.files.empty())
     fail(where + ".files: expected at least one");
   return module;
@@ -181,8 +189,9 @@ void Reader::read(const Json &json, Package &package) {
   if (!version.is_number_unsigned() || version.get<uint64_t>() == 0)
     fail("version: expected a positive number");
   if (version.get<uint64_t>() > packageVersion)
-    fail("version " + std::to_string(version.get<uint64_t>()) + " is newer than this runtime reads (" +
-         std::to_string(packageVersion) + "): update the runtime, or build the package with an older tilec");
+    fail("version " + std::to_string(version.get<uint64_t>()) +
+         " is newer than this runtime reads (" + std::to_string(packageVersion) +
+         "): update the runtime, or build the package with an older tilec");
   if (json.contains("compiler"))
     package.compiler = readString(json, "compiler", "file");
   const Json &modules = readList(json, "modules", "file");
@@ -218,8 +227,9 @@ Error readPackage(std::string_view bytes, const std::string &name, Package &pack
   } catch (const Reader::Problem &problem) {
     return Error(problem.code, problem.what());
   } catch (const Json::parse_error &problem) {
-    return Error(TILE_ERROR_MANIFEST, "'" + name + "': manifest: not valid JSON at byte " + std::to_string(problem.byte) +
-                                          " of " + std::to_string(manifest.size()));
+    return Error(TILE_ERROR_MANIFEST, "'" + name + "': manifest: not valid JSON at byte " +
+                                          std::to_string(problem.byte) + " of " +
+                                          std::to_string(manifest.size()));
   } catch (const std::bad_alloc &) {
     return Error(TILE_ERROR_MEMORY, "'" + name + "': out of memory");
   } catch (const std::exception &problem) {

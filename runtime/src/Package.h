@@ -1,4 +1,5 @@
-// A package: the binaries of one or more targets with what the launcher must know of them, in one file (docs/Packages.md).
+// A package: the binaries of one or more targets with what the launcher must know of them, in one
+// file (docs/Packages.md).
 #pragma once
 
 #include "runtime/src/Error.h"
@@ -44,7 +45,8 @@ constexpr uint64_t largestPackageFile = uint64_t(1) << 30;
 std::string toJson(const Package &package);
 /// The whole file. Equal packages give equal bytes.
 Error writePackage(const Package &package, std::string &bytes);
-/// Reads and checks a whole file: structure, version, lengths, checksums. `name` stands in messages.
+/// Reads and checks a whole file: structure, version, lengths, checksums. `name` stands in
+/// messages.
 Error readPackage(std::string_view bytes, const std::string &name, Package &package);
 
 } // namespace tile::runtime

@@ -1,5 +1,5 @@
-// Calls that are checked once: other addresses take the place of those that were checked, and only what is about addresses is
-// looked at again.
+// Calls that are checked once: other addresses take the place of those that were checked, and only
+// what is about addresses is looked at again.
 #include "runtime/src/Module.h"
 
 #include <algorithm>
@@ -8,11 +8,13 @@ using namespace tile::runtime;
 
 namespace tile::runtime {
 
-bool Validator::mayReplace(const tile_argument *arguments, const uint64_t *values, size_t count, const Plan &plan,
-                           bool unchecked) const {
+bool Validator::mayReplace(const tile_argument *arguments, const uint64_t *values, size_t count,
+                           const Plan &plan, bool unchecked) const {
   for (const Binding &binding : bindings)
-    if (binding.form == Binding::Form::Scalar && binding.param < count && arguments[binding.param].kind != TILE_DEFAULT &&
-        (arguments[binding.param].bits ^ values[binding.param]) << (64 - tensors[binding.param].bits))
+    if (binding.form == Binding::Form::Scalar && binding.param < count &&
+        arguments[binding.param].kind != TILE_DEFAULT &&
+        (arguments[binding.param].bits ^ values[binding.param])
+            << (64 - tensors[binding.param].bits))
       return false;
   if (unchecked)
     return true;
@@ -21,14 +23,15 @@ bool Validator::mayReplace(const tile_argument *arguments, const uint64_t *value
     if (plan.spans[i] && (!values[i] || (values[i] & (tensors[i].align - 1))))
       return false;
     for (size_t j = 0; j < i && plan.spans[i]; ++j)
-      if (values[i] - values[j] + plan.spans[i] - 1 < plan.spans[i] + plan.spans[j] - 1 && plan.spans[j] && mustDiffer(i, j))
+      if (values[i] - values[j] + plan.spans[i] - 1 < plan.spans[i] + plan.spans[j] - 1 &&
+          plan.spans[j] && mustDiffer(i, j))
         return false;
   }
   return true;
 }
 
-void Validator::replace(const tile_argument *arguments, const uint64_t *values, size_t count, const Plan &plan,
-                        Plan &result) const {
+void Validator::replace(const tile_argument *arguments, const uint64_t *values, size_t count,
+                        const Plan &plan, Plan &result) const {
   result.empty = plan.empty;
   result.programs = plan.programs;
   if (!kernel.tensorMaps.empty())
@@ -40,7 +43,8 @@ void Validator::replace(const tile_argument *arguments, const uint64_t *values, 
   result.pointers.resize(plan.pointers.size());
   for (size_t i = 0; i < sources.size(); ++i) {
     uint32_t param = sources[i].index;
-    if (sources[i].kind == Argument::Kind::Param && param < count && arguments[param].kind != TILE_DEFAULT)
+    if (sources[i].kind == Argument::Kind::Param && param < count &&
+        arguments[param].kind != TILE_DEFAULT)
       result.cells[i] = values[param];
     result.pointers[i] = &result.cells[i];
   }
@@ -56,7 +60,8 @@ void tile_prepared::keep(const tile_argument *given, size_t count) {
   // Reserved first: the arguments point into it.
   sizes.reserve(2 * TILE_MAX_RANK * count);
   for (tile_argument &argument : arguments) {
-    values.push_back(argument.kind == TILE_TENSOR ? uint64_t(uintptr_t(argument.data)) : argument.bits);
+    values.push_back(argument.kind == TILE_TENSOR ? uint64_t(uintptr_t(argument.data))
+                                                  : argument.bits);
     for (const int64_t **list : {&argument.shape, &argument.strides}) {
       if (!isTensor(argument) || !*list)
         continue;
@@ -78,7 +83,8 @@ Error tile_prepared::choose(const std::vector<const tile_instance *> &instances)
   return {};
 }
 
-Error tile_module::prepare(const tile_kernel &kernel, const char *variant, tile_prepared &prepared) {
+Error tile_module::prepare(const tile_kernel &kernel, const char *variant,
+                           tile_prepared &prepared) {
   Place place;
   const std::vector<const tile_instance *> *list = nullptr;
   if (Error error = candidates(kernel, place, list))
@@ -96,25 +102,29 @@ Error tile_module::prepare(const tile_kernel &kernel, const char *variant, tile_
       names += (names.empty() ? "" : ", ") + quoted;
   }
   if (wanted.empty())
-    return Error(TILE_ERROR_KERNEL, kernel.name + ": '" + name + "' has no variant '" + variant + "' of it; there are " + names);
+    return Error(TILE_ERROR_KERNEL, kernel.name + ": '" + name + "' has no variant '" + variant +
+                                        "' of it; there are " + names);
   return prepared.choose(wanted);
 }
 
-Error tile_prepared::launch(const uint64_t *given, size_t count, void *stream, uint32_t flags) const {
+Error tile_prepared::launch(const uint64_t *given, size_t count, void *stream,
+                            uint32_t flags) const {
   if (!given) {
     given = values.data();
     count = values.size();
   }
   if (count != arguments.size())
     return Error(TILE_ERROR_COUNT, kernel->name + ": expected " + std::to_string(arguments.size()) +
-                                       " values, as many as arguments were prepared, found " + std::to_string(count));
+                                       " values, as many as arguments were prepared, found " +
+                                       std::to_string(count));
   // Their buffers stay, so that a launch allocates nothing.
   thread_local Plan fresh;
   thread_local std::vector<tile_argument> changed;
   const Validator &validator = *instance->validator;
   bool unchecked = flags & TILE_LAUNCH_UNCHECKED;
   bool isQuick = validator.mayReplace(arguments.data(), given, count, plan, unchecked);
-  bool needsArguments = !isQuick || (flags & TILE_LAUNCH_CHECK_MEMORY) || !instance->getKernel().tensorMaps.empty();
+  bool needsArguments =
+      !isQuick || (flags & TILE_LAUNCH_CHECK_MEMORY) || !instance->getKernel().tensorMaps.empty();
   if (needsArguments) {
     changed = arguments;
     for (size_t i = 0; i < count; ++i)
@@ -127,5 +137,6 @@ Error tile_prepared::launch(const uint64_t *given, size_t count, void *stream, u
     validator.replace(arguments.data(), given, count, plan, fresh);
   else if (Error error = validator.check(changed.data(), count, fresh, unchecked))
     return error;
-  return kernel->module->execute(*kernel, *instance, changed.data(), count, fresh, stream, flags, {});
+  return kernel->module->execute(*kernel, *instance, changed.data(), count, fresh, stream, flags,
+                                 {});
 }

@@ -48,8 +48,8 @@ int dataType(Dtype dtype) {
 /// 0, 32, 64 and 128 bytes as the driver numbers them.
 int swizzleMode(unsigned bytes) { return bytes == 128 ? 3 : bytes == 64 ? 2 : bytes == 32 ? 1 : 0; }
 
-Description describe(const TensorMap &map, const Param &param, const tile_argument &argument, const int64_t *strides,
-                     CUdeviceptr empty) {
+Description describe(const TensorMap &map, const Param &param, const tile_argument &argument,
+                     const int64_t *strides, CUdeviceptr empty) {
   Description result;
   result.address = uint64_t(uintptr_t(argument.data));
   result.rank = unsigned(map.order.size());
@@ -68,10 +68,13 @@ Description describe(const TensorMap &map, const Param &param, const tile_argume
   for (unsigned i = 0; i < result.rank; ++i) {
     if (isEmpty)
       result.extents[i] = 1;
-    // Nothing steps along this dimension: whatever the caller has there, the driver wants multiples of 16, below 2^40.
+    // Nothing steps along this dimension: whatever the caller has there, the driver wants multiples
+    // of 16, below 2^40.
     if (i > 0 && result.extents[i] == 1) {
-      unsigned __int128 dense = (unsigned __int128)result.extents[i - 1] * (i > 1 ? result.strides[i - 1] : (bits + 7) / 8);
-      result.strides[i] = dense >> 39 ? 16 : std::max<uint64_t>((uint64_t(dense) + 15) / 16 * 16, 16);
+      unsigned __int128 dense = (unsigned __int128)result.extents[i - 1] *
+                                (i > 1 ? result.strides[i - 1] : (bits + 7) / 8);
+      result.strides[i] =
+          dense >> 39 ? 16 : std::max<uint64_t>((uint64_t(dense) + 15) / 16 * 16, 16);
     }
   }
   // A dimension that is cut: see TensorMap.
@@ -84,21 +87,24 @@ Description describe(const TensorMap &map, const Param &param, const tile_argume
   return result;
 }
 
-Error encode(const CudaDriver &driver, const Kernel &kernel, const TensorMap &map, const Param &param,
-             const Description &description, EncodedMap &result) {
+Error encode(const CudaDriver &driver, const Kernel &kernel, const TensorMap &map,
+             const Param &param, const Description &description, EncodedMap &result) {
   if (!driver.tensorMapEncodeTiled)
-    return Error(TILE_ERROR_DRIVER, kernel.name + ": the CUDA driver lacks cuTensorMapEncodeTiled: it is too old, "
-                                                  "install one for CUDA 12 or newer");
+    return Error(TILE_ERROR_DRIVER,
+                 kernel.name + ": the CUDA driver lacks cuTensorMapEncodeTiled: it is too old, "
+                               "install one for CUDA 12 or newer");
   uint32_t steps[maxRank] = {1, 1, 1, 1, 1};
   // A swizzled row is 128 bytes; more at once would be its neighbour's.
   constexpr int interleaveNone = 0, promotion128 = 2, fillZero = 0;
   CUresult code = driver.tensorMapEncodeTiled(
-      &result, dataType(param.dtype), description.rank, reinterpret_cast<void *>(uintptr_t(description.address)),
-      description.extents, description.strides + 1, description.box, steps, interleaveNone, swizzleMode(map.swizzle),
+      &result, dataType(param.dtype), description.rank,
+      reinterpret_cast<void *>(uintptr_t(description.address)), description.extents,
+      description.strides + 1, description.box, steps, interleaveNone, swizzleMode(map.swizzle),
       promotion128, fillZero);
   if (code == cuda::success)
     return {};
-  std::string what = kernel.name + ": cannot describe '" + param.name + "' to the hardware (extents";
+  std::string what =
+      kernel.name + ": cannot describe '" + param.name + "' to the hardware (extents";
   for (unsigned i = description.rank; i-- > 0;)
     what += " " + std::to_string(description.extents[i]);
   what += ", strides in bytes";
@@ -109,8 +115,9 @@ Error encode(const CudaDriver &driver, const Kernel &kernel, const TensorMap &ma
 
 } // namespace
 
-Error TensorMapCache::get(const CudaDriver &driver, const Validator &validator, const tile_argument *arguments,
-                          const Plan &plan, CUdeviceptr empty, std::vector<EncodedMap> &maps) {
+Error TensorMapCache::get(const CudaDriver &driver, const Validator &validator,
+                          const tile_argument *arguments, const Plan &plan, CUdeviceptr empty,
+                          std::vector<EncodedMap> &maps) {
   const Kernel &kernel = validator.getKernel();
   // Their memory stays, so that a launch allocates nothing.
   thread_local std::vector<Description> descriptions;
@@ -120,7 +127,8 @@ Error TensorMapCache::get(const CudaDriver &driver, const Validator &validator, 
   for (size_t i = 0; i < kernel.tensorMaps.size(); ++i) {
     size_t param = validator.getMapParam(i);
     const Description &description = descriptions.emplace_back(
-        describe(kernel.tensorMaps[i], kernel.params[param], arguments[param], validator.getStrides(plan, param), empty));
+        describe(kernel.tensorMaps[i], kernel.params[param], arguments[param],
+                 validator.getStrides(plan, param), empty));
     key.push_back(description.address);
     key.insert(key.end(), description.extents, description.extents + description.rank);
     key.insert(key.end(), description.strides + 1, description.strides + description.rank);

@@ -1,4 +1,5 @@
-// Tensor maps: what a kernel's copies by TMA need to know of a tensor, encoded by the driver at launch.
+// Tensor maps: what a kernel's copies by TMA need to know of a tensor, encoded by the driver at
+// launch.
 #pragma once
 
 #include "runtime/src/CudaDriver.h"
@@ -15,15 +16,16 @@ struct alignas(64) EncodedMap {
   std::array<uint64_t, 16> words;
 };
 
-/// The encoded maps of one kernel's latest launches, so that encoding, which costs about a microsecond, is rare. Threads
-/// may share it.
+/// The encoded maps of one kernel's latest launches, so that encoding, which costs about a
+/// microsecond, is rare. Threads may share it.
 class TensorMapCache {
 public:
-  /// Fills `maps` with an encoded map for each of the kernel's, in their order. `plan` is the launch's. A tensor without
-  /// elements is stood in for by a single element: `empty` points to 32 bytes of device memory, 16 zeros for tensors that
-  /// are read, then 16 for those that are written. Allocates nothing once `maps` has its memory.
-  Error get(const CudaDriver &driver, const Validator &validator, const tile_argument *arguments, const Plan &plan,
-            CUdeviceptr empty, std::vector<EncodedMap> &maps);
+  /// Fills `maps` with an encoded map for each of the kernel's, in their order. `plan` is the
+  /// launch's. A tensor without elements is stood in for by a single element: `empty` points to 32
+  /// bytes of device memory, 16 zeros for tensors that are read, then 16 for those that are
+  /// written. Allocates nothing once `maps` has its memory.
+  Error get(const CudaDriver &driver, const Validator &validator, const tile_argument *arguments,
+            const Plan &plan, CUdeviceptr empty, std::vector<EncodedMap> &maps);
 
 private:
   struct Entry {

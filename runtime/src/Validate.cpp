@@ -1,5 +1,5 @@
-// The checks of one launch, in the language's order. The path without errors allocates nothing once the plan has its
-// buffers.
+// The checks of one launch, in the language's order. The path without errors allocates nothing once
+// the plan has its buffers.
 #include "runtime/src/Validate.h"
 
 #include "runtime/src/Encode.h"
@@ -40,7 +40,8 @@ static bool isEmpty(const tile_argument &argument) {
   return false;
 }
 
-/// One run of the checks. Each step returns an error or nothing; the steps' order is the language's.
+/// One run of the checks. Each step returns an error or nothing; the steps' order is the
+/// language's.
 class Check {
 public:
   Check(const Validator &v, const tile_argument *arguments, size_t count, Plan &plan)
@@ -113,7 +114,9 @@ bool Check::checkCall() {
     return fail(TILE_ERROR_CALL, "the array of arguments is null", 0);
   for (size_t i = 0; i < std::min(count, kernel.params.size()); ++i)
     if (arguments[i].kind == TILE_TENSOR && arguments[i].rank > 0 && !arguments[i].shape)
-      return fail(TILE_ERROR_CALL, quoted(i) + " has rank " + std::to_string(arguments[i].rank) + " but no shape", 0);
+      return fail(TILE_ERROR_CALL,
+                  quoted(i) + " has rank " + std::to_string(arguments[i].rank) + " but no shape",
+                  0);
   return true;
 }
 
@@ -125,15 +128,17 @@ bool Check::checkCount() {
     names += (names.empty() ? "" : ", ") + param.name;
   std::string least = v.required < kernel.params.size() ? std::to_string(v.required) + " to " : "";
   return fail(TILE_ERROR_COUNT,
-              "expected " + least + std::to_string(kernel.params.size()) + " arguments (" + names + "), found " +
-                  std::to_string(count),
+              "expected " + least + std::to_string(kernel.params.size()) + " arguments (" + names +
+                  "), found " + std::to_string(count),
               kernel.line);
 }
 
 bool Check::checkNull() {
   for (size_t i = 0; i < count; ++i)
-    if (isTensor(i) && arguments[i].kind == TILE_TENSOR && !arguments[i].data && !isEmpty(arguments[i]))
-      return fail(TILE_ERROR_NULL, quoted(i) + " is null, expected a tensor's address", kernel.params[i].line);
+    if (isTensor(i) && arguments[i].kind == TILE_TENSOR && !arguments[i].data &&
+        !isEmpty(arguments[i]))
+      return fail(TILE_ERROR_NULL, quoted(i) + " is null, expected a tensor's address",
+                  kernel.params[i].line);
   return true;
 }
 
@@ -141,18 +146,20 @@ bool Check::checkDtypes() {
   for (size_t i = 0; i < count; ++i) {
     const tile_argument &argument = arguments[i];
     const Validator::Tensor &wanted = v.tensors[i];
-    if (argument.kind == (wanted.isTensor ? TILE_TENSOR : TILE_SCALAR) && argument.dtype == wanted.dtype)
+    if (argument.kind == (wanted.isTensor ? TILE_TENSOR : TILE_SCALAR) &&
+        argument.dtype == wanted.dtype)
       continue;
     if (argument.kind == TILE_DEFAULT && wanted.hasDefault)
       continue;
     const Param &param = kernel.params[i];
-    std::string expected =
-        std::string(isTensor(i) ? "a tensor of " : "a scalar of ") + std::string(dtypeName(param.dtype));
+    std::string expected = std::string(isTensor(i) ? "a tensor of " : "a scalar of ") +
+                           std::string(dtypeName(param.dtype));
     if (argument.kind != (isTensor(i) ? TILE_TENSOR : TILE_SCALAR)) {
       const char *found = argument.kind == TILE_TENSOR   ? "a tensor"
                           : argument.kind == TILE_SCALAR ? "a scalar"
                                                          : "no value, and there is no default";
-      return fail(TILE_ERROR_DTYPE, quoted(i) + " expects " + expected + ", found " + found, param.line);
+      return fail(TILE_ERROR_DTYPE, quoted(i) + " expects " + expected + ", found " + found,
+                  param.line);
     }
     const char *found = tile_dtype_name(argument.dtype);
     return fail(TILE_ERROR_DTYPE,
@@ -167,8 +174,8 @@ bool Check::checkRanks() {
   for (size_t i = 0; i < count; ++i) {
     if (isTensor(i) && arguments[i].rank != int32_t(v.tensors[i].axes.size()))
       return fail(TILE_ERROR_RANK,
-                  quoted(i) + " expects rank " + std::to_string(v.tensors[i].axes.size()) + ", found rank " +
-                      std::to_string(arguments[i].rank),
+                  quoted(i) + " expects rank " + std::to_string(v.tensors[i].axes.size()) +
+                      ", found rank " + std::to_string(arguments[i].rank),
                   kernel.params[i].line);
   }
   return true;
@@ -223,8 +230,8 @@ bool Check::bind() {
       value = plan.strides[v.tensors[binding.param].firstStride + binding.axis];
       if (extent > 1 && !isEmpty(argument))
         break;
-      // Nothing steps along this dimension, so that whatever the caller has there says nothing: use what contracts
-      // allow.
+      // Nothing steps along this dimension, so that whatever the caller has there says nothing: use
+      // what contracts allow.
       const Dim &dim = kernel.dims[slot];
       uint64_t dense = 1;
       for (int32_t axis = argument.rank - 1; axis > int32_t(binding.axis); --axis)
@@ -238,7 +245,8 @@ bool Check::bind() {
         value = floatBits(decodeFloat(scalarBits(binding.param), dtype));
         break;
       }
-      std::optional<int64_t> integer = decodeInteger(scalarBits(binding.param), kernel.params[binding.param].dtype);
+      std::optional<int64_t> integer =
+          decodeInteger(scalarBits(binding.param), kernel.params[binding.param].dtype);
       if (!integer)
         return fail(TILE_ERROR_CONTRACT, quoted(binding.param) + " is above 2^63 - 1",
                     kernel.params[binding.param].line);
@@ -258,7 +266,8 @@ bool Check::checkDims() {
     if (tensor.bits < 8 && last >= 0 && arguments[i].shape[last] % 2)
       return fail(TILE_ERROR_DIM,
                   quoted(i) + " has " + std::to_string(arguments[i].shape[last]) + " elements of " +
-                      std::string(dtypeName(kernel.params[i].dtype)) + " along its last dimension, expected an even number",
+                      std::string(dtypeName(kernel.params[i].dtype)) +
+                      " along its last dimension, expected an even number",
                   kernel.params[i].line);
     for (size_t axis = 0; axis < tensor.axes.size(); ++axis) {
       if (tensor.axes[axis].binds)
@@ -294,18 +303,21 @@ bool Check::checkRanges() {
       continue;
     if (slot < kernel.dims.size()) {
       const Dim &dim = kernel.dims[slot];
-      std::string contract = dim.contract.empty()
-                                 ? dim.name + " in " + std::to_string(dim.min) + "..=" + std::to_string(dim.max)
-                                 : dim.contract;
+      std::string contract = dim.contract.empty() ? dim.name + " in " + std::to_string(dim.min) +
+                                                        "..=" + std::to_string(dim.max)
+                                                  : dim.contract;
       return fail(TILE_ERROR_CONTRACT,
-                  dim.name + " = " + std::to_string(value) + origin(slot) + ", expected " + contract, dim.line);
+                  dim.name + " = " + std::to_string(value) + origin(slot) + ", expected " +
+                      contract,
+                  dim.line);
     }
     const Param &param = kernel.params[v.bindings[slot].param];
     std::string contract = param.contract;
     if (contract.empty())
       contract = param.name + " in " + (param.min ? std::to_string(*param.min) : "") +
                  "..=" + (param.max ? std::to_string(*param.max) : "");
-    return fail(TILE_ERROR_CONTRACT, "'" + param.name + "' = " + std::to_string(value) + ", expected " + contract,
+    return fail(TILE_ERROR_CONTRACT,
+                "'" + param.name + "' = " + std::to_string(value) + ", expected " + contract,
                 param.contractLine);
   }
   return true;
@@ -330,15 +342,17 @@ bool Check::checkContracts() {
     std::optional<int64_t> holds = v.evaluate(v.facts[i], plan.values.data());
     if (!holds || !*holds)
       return fail(TILE_ERROR_CONTRACT,
-                  "the variant's condition '" + fact.text + "' does not hold" + valuesIn(fact.condition), fact.line);
+                  "the variant's condition '" + fact.text + "' does not hold" +
+                      valuesIn(fact.condition),
+                  fact.line);
   }
   for (size_t slot = 0; slot < kernel.dims.size(); ++slot) {
     if (v.bindings[slot].multipleOf == 1 || plan.values[slot] % v.bindings[slot].multipleOf == 0)
       continue;
     const Dim &dim = kernel.dims[slot];
     return fail(TILE_ERROR_CONTRACT,
-                  dim.name + " = " + std::to_string(plan.values[slot]) + origin(slot) + ", expected a multiple of " +
-                      std::to_string(dim.multipleOf),
+                dim.name + " = " + std::to_string(plan.values[slot]) + origin(slot) +
+                    ", expected a multiple of " + std::to_string(dim.multipleOf),
                 dim.line);
   }
   return true;
@@ -355,30 +369,39 @@ bool Check::checkStrides(bool onlyFilled) {
     if (!tensor.isTensor || (onlyFilled && !tensor.fills) || isEmpty(arguments[i]))
       continue;
     const int64_t *strides = plan.strides.data() + tensor.firstStride, *shape = arguments[i].shape;
-    uint64_t dense = 1; // below 2^60 before each step, so that a product of extents below 2^63 is seen to pass it
+    uint64_t dense = 1; // below 2^60 before each step, so that a product of extents below 2^63 is
+                        // seen to pass it
     for (size_t axis = tensor.axes.size(); axis-- > 0;) {
       if (shape[axis] > 1) {
         const std::optional<Validator::Code> &wanted = tensor.axes[axis].stride;
         if (tensor.dense && strides[axis] != int64_t(dense))
-          return strideError(i, axis, std::to_string(int64_t(dense)) + ": the tensor is declared dense and row-major");
+          return strideError(i, axis,
+                             std::to_string(int64_t(dense)) +
+                                 ": the tensor is declared dense and row-major");
         if (wanted) {
           std::optional<int64_t> value = v.evaluate(*wanted, plan.values.data());
           if (!value || *value != strides[axis])
-            return strideError(i, axis, value ? std::to_string(*value) : "a value that fits 64 bits");
+            return strideError(i, axis,
+                               value ? std::to_string(*value) : "a value that fits 64 bits");
         }
         if (tensor.bits < 8 && axis + 1 < tensor.axes.size() && strides[axis] % 2)
           return strideError(i, axis, "an even number: two elements share a byte");
         if (strides[axis] < 0 || (strides[axis] == 0 && tensor.isWritten))
-          return strideError(i, axis, strides[axis] < 0 ? "0 or more" : "1 or more: the tensor is written");
+          return strideError(i, axis,
+                             strides[axis] < 0 ? "0 or more" : "1 or more: the tensor is written");
       }
       if (__builtin_mul_overflow(dense, uint64_t(shape[axis]), &dense) || dense >> 60)
-        return fail(TILE_ERROR_DIM, quoted(i) + " has 2^60 elements or more", kernel.params[i].line);
+        return fail(TILE_ERROR_DIM, quoted(i) + " has 2^60 elements or more",
+                    kernel.params[i].line);
     }
-    uint64_t span = !tensor.dense ? region(i).spanBytes() : tensor.bits < 8 ? (dense * tensor.bits + 7) / 8 : dense * (tensor.bits / 8u);
+    uint64_t span = !tensor.dense     ? region(i).spanBytes()
+                    : tensor.bits < 8 ? (dense * tensor.bits + 7) / 8
+                                      : dense * (tensor.bits / 8u);
     plan.spans[i] = span;
     if (span == UINT64_MAX || (arguments[i].bytes > 0 && span > uint64_t(arguments[i].bytes)))
       return fail(TILE_ERROR_DIM,
-                  quoted(i) + " reaches over " + (span == UINT64_MAX ? "2^63 or more" : std::to_string(span)) +
+                  quoted(i) + " reaches over " +
+                      (span == UINT64_MAX ? "2^63 or more" : std::to_string(span)) +
                       " bytes, but its memory has " + std::to_string(arguments[i].bytes),
                   kernel.params[i].line);
   }
@@ -391,8 +414,9 @@ bool Check::checkAlignment() {
     uint64_t address = uint64_t(uintptr_t(arguments[i].data));
     if ((address & (align - 1)) && !isEmpty(arguments[i]))
       return fail(TILE_ERROR_ALIGNMENT,
-                  quoted(i) + " is aligned to " + std::to_string(address & -address) + " bytes, expected " +
-                      std::to_string(align) + "; 'align(" + kernel.params[i].name + ", n)' in the source lowers that",
+                  quoted(i) + " is aligned to " + std::to_string(address & -address) +
+                      " bytes, expected " + std::to_string(align) + "; 'align(" +
+                      kernel.params[i].name + ", n)' in the source lowers that",
                   kernel.params[i].line);
   }
   return true;
@@ -403,16 +427,18 @@ bool Check::checkOverlap() {
     return true;
   for (size_t i = 0; i < count; ++i) {
     for (size_t j = i + 1; j < count && plan.spans[i]; ++j) {
-      // Most tensors are apart: neither begins within the other. Scalars and empty tensors have no span.
-      uint64_t a = uint64_t(uintptr_t(arguments[i].data)), b = uint64_t(uintptr_t(arguments[j].data));
+      // Most tensors are apart: neither begins within the other. Scalars and empty tensors have no
+      // span.
+      uint64_t a = uint64_t(uintptr_t(arguments[i].data)),
+               b = uint64_t(uintptr_t(arguments[j].data));
       bool apart = b >= a ? b - a >= plan.spans[i] || !plan.spans[j] : a - b >= plan.spans[j];
       if (apart || !v.mustDiffer(i, j) || !overlaps(region(i), region(j)))
         continue;
       size_t writer = kernel.params[j].access != Access::In ? j : i, other = writer == j ? i : j;
       return fail(TILE_ERROR_OVERLAP,
                   quoted(writer) + " is written and overlaps " + quoted(other) +
-                      " in memory; pass separate memory, or permit it with 'alias(" + kernel.params[i].name + ", " +
-                      kernel.params[j].name + ")' in the source",
+                      " in memory; pass separate memory, or permit it with 'alias(" +
+                      kernel.params[i].name + ", " + kernel.params[j].name + ")' in the source",
                   kernel.params[writer].line);
     }
   }
@@ -533,7 +559,8 @@ size_t Check::findFalseFact() {
   for (size_t i = 0; i < v.facts.size(); ++i) {
     size_t param = v.factParams[i];
     if (param < kernel.params.size()) {
-      bool given = param < count && uint64_t(uintptr_t(arguments[param].data)) % kernel.facts[i].align == 0;
+      bool given =
+          param < count && uint64_t(uintptr_t(arguments[param].data)) % kernel.facts[i].align == 0;
       if (!given && !(param < count && isEmpty(arguments[param])))
         return i;
       continue;
@@ -553,22 +580,26 @@ std::string Check::origin(size_t slot) const {
   const Validator::Binding &binding = v.bindings[slot];
   if (binding.form == Validator::Binding::Form::Scalar)
     return "";
-  const char *what = binding.form == Validator::Binding::Form::Stride ? ", stride " : ", dimension ";
+  const char *what =
+      binding.form == Validator::Binding::Form::Stride ? ", stride " : ", dimension ";
   return " (" + quoted(binding.param) + what + std::to_string(binding.axis) + ")";
 }
 
 std::string Check::valueText(size_t slot) const {
   const Validator::Binding &binding = v.bindings[slot];
-  bool isFloat = binding.form == Validator::Binding::Form::Scalar && !isIntegral(kernel.params[binding.param].dtype);
-  return isFloat ? Expr::makeFloat(floatOfBits(plan.values[slot])).toString() : std::to_string(plan.values[slot]);
+  bool isFloat = binding.form == Validator::Binding::Form::Scalar &&
+                 !isIntegral(kernel.params[binding.param].dtype);
+  return isFloat ? Expr::makeFloat(floatOfBits(plan.values[slot])).toString()
+                 : std::to_string(plan.values[slot]);
 }
 
 void Check::collect(const Expr &expr, std::vector<std::string> &names, std::string &text) const {
   if (expr.isName() && std::find(names.begin(), names.end(), expr.getName()) == names.end()) {
     names.push_back(expr.getName());
     for (size_t slot = 0; slot < v.bindings.size(); ++slot) {
-      const std::string &name =
-          slot < kernel.dims.size() ? kernel.dims[slot].name : kernel.params[v.bindings[slot].param].name;
+      const std::string &name = slot < kernel.dims.size()
+                                    ? kernel.dims[slot].name
+                                    : kernel.params[v.bindings[slot].param].name;
       if (name == expr.getName())
         text += (text.empty() ? ": " : ", ") + name + " = " + valueText(slot) + origin(slot);
     }
@@ -591,19 +622,24 @@ bool Check::dimError(size_t param, size_t axis) {
   std::string where = "dimension " + std::to_string(axis), number = std::to_string(found);
   unsigned line = kernel.params[param].line;
   if (found < 0)
-    return fail(TILE_ERROR_DIM, where + " of " + quoted(param) + " is " + number + ", expected 0 or more", line);
+    return fail(TILE_ERROR_DIM,
+                where + " of " + quoted(param) + " is " + number + ", expected 0 or more", line);
   if (v.tensors[param].axes[axis].binds)
     return fail(TILE_ERROR_DIM,
-                where + " of " + quoted(param) + " is " + number + ", expected the form " + declared.toString() +
-                    " of a whole number of 0 or more",
+                where + " of " + quoted(param) + " is " + number + ", expected the form " +
+                    declared.toString() + " of a whole number of 0 or more",
                 line);
   if (declared.isInteger())
-    return fail(TILE_ERROR_DIM, where + " of " + quoted(param) + " is " + number + ", expected " + declared.toString(),
+    return fail(TILE_ERROR_DIM,
+                where + " of " + quoted(param) + " is " + number + ", expected " +
+                    declared.toString(),
                 line);
-  std::optional<int64_t> expected = v.evaluate(v.tensors[param].axes[axis].extent, plan.values.data());
+  std::optional<int64_t> expected =
+      v.evaluate(v.tensors[param].axes[axis].extent, plan.values.data());
   if (!expected)
     return fail(TILE_ERROR_DIM,
-                where + " of " + quoted(param) + ": " + declared.toString() + " overflows 64 bits" + valuesIn(declared),
+                where + " of " + quoted(param) + ": " + declared.toString() + " overflows 64 bits" +
+                    valuesIn(declared),
                 line);
   if (declared.isName() && v.tensors[param].axes[axis].extent.slot >= 0) {
     const std::string &name = declared.getName();
@@ -612,29 +648,32 @@ bool Check::dimError(size_t param, size_t axis) {
         binding.form == Validator::Binding::Form::Scalar
             ? "the argument " + name + " is " + std::to_string(*expected)
             : quoted(binding.param) + " has " + name + " = " + std::to_string(*expected) +
-                  (binding.form == Validator::Binding::Form::Stride ? " as stride " : " in dimension ") +
+                  (binding.form == Validator::Binding::Form::Stride ? " as stride "
+                                                                    : " in dimension ") +
                   std::to_string(binding.axis);
-    return fail(TILE_ERROR_DIM, quoted(param) + " has " + name + " = " + number + " in " + where + ", but " + other,
+    return fail(TILE_ERROR_DIM,
+                quoted(param) + " has " + name + " = " + number + " in " + where + ", but " + other,
                 line);
   }
   return fail(TILE_ERROR_DIM,
-              where + " of " + quoted(param) + " is " + number + ", expected " + declared.toString() + " = " +
-                  std::to_string(*expected) + valuesIn(declared),
+              where + " of " + quoted(param) + " is " + number + ", expected " +
+                  declared.toString() + " = " + std::to_string(*expected) + valuesIn(declared),
               line);
 }
 
 bool Check::strideError(size_t param, size_t axis, const std::string &expected) {
   int64_t found = plan.strides[v.tensors[param].firstStride + axis];
   return fail(TILE_ERROR_STRIDE,
-              "stride " + std::to_string(axis) + " of " + quoted(param) + " is " + std::to_string(found) +
-                  ", expected " + expected,
+              "stride " + std::to_string(axis) + " of " + quoted(param) + " is " +
+                  std::to_string(found) + ", expected " + expected,
               kernel.params[param].line);
 }
 
 //===- Interface
 //-------------------------------------------------------------------------------------------------------===//
 
-Error Validator::check(const tile_argument *arguments, size_t count, Plan &plan, bool unchecked) const {
+Error Validator::check(const tile_argument *arguments, size_t count, Plan &plan,
+                       bool unchecked) const {
   Check check(*this, arguments, count, plan);
   return check.run(unchecked) ? Error() : check.takeError();
 }
@@ -652,7 +691,8 @@ Validator::Fit Validator::fits(const tile_argument *arguments, size_t count) con
     const tile_argument &argument = arguments[i];
     if (argument.kind == TILE_DEFAULT && wanted.hasDefault)
       continue;
-    if (argument.kind != (wanted.isTensor ? TILE_TENSOR : TILE_SCALAR) || argument.dtype != wanted.dtype)
+    if (argument.kind != (wanted.isTensor ? TILE_TENSOR : TILE_SCALAR) ||
+        argument.dtype != wanted.dtype)
       return Fit::No;
     if (!wanted.isTensor)
       continue;
@@ -661,7 +701,8 @@ Validator::Fit Validator::fits(const tile_argument *arguments, size_t count) con
       continue;
     }
     for (size_t axis = 0; axis < wanted.axes.size(); ++axis)
-      if (const Code &extent = wanted.axes[axis].extent; extent.isConstant() && argument.shape[axis] != extent.constant)
+      if (const Code &extent = wanted.axes[axis].extent;
+          extent.isConstant() && argument.shape[axis] != extent.constant)
         fit = Fit::DtypesOnly;
   }
   return fit;

@@ -1,5 +1,5 @@
-// Prepares a kernel for checking: binds names to dimensions, compiles expressions to postfix code, encodes defaults and
-// fills.
+// Prepares a kernel for checking: binds names to dimensions, compiles expressions to postfix code,
+// encodes defaults and fills.
 #include "runtime/src/Encode.h"
 #include "runtime/src/Validate.h"
 
@@ -10,7 +10,8 @@ namespace tile::runtime {
 
 class ValidatorBuilder {
 public:
-  ValidatorBuilder(Validator &validator, std::string &error) : v(validator), kernel(validator.kernel), error(error) {}
+  ValidatorBuilder(Validator &validator, std::string &error)
+      : v(validator), kernel(validator.kernel), error(error) {}
   bool build();
 
 private:
@@ -78,8 +79,8 @@ bool ValidatorBuilder::bindDim(const std::string &name, Validator::Binding &bind
     const Param &param = kernel.params[p];
     for (uint32_t i = 0; param.strides && i < param.strides->size(); ++i) {
       const std::optional<Expr> &stride = (*param.strides)[i];
-      bool named =
-          stride ? stride->isName() && stride->getName() == name : param.name + ".stride." + std::to_string(i) == name;
+      bool named = stride ? stride->isName() && stride->getName() == name
+                          : param.name + ".stride." + std::to_string(i) == name;
       if (named) {
         binding = {Form::Stride, p, i, 0};
         return true;
@@ -98,8 +99,8 @@ static bool mentions(const Expr &expr, const std::string &name) {
   return false;
 }
 
-/// Whether a scalar has a range or stands in an expression. A scalar that is only handed on may have any value of its
-/// dtype.
+/// Whether a scalar has a range or stands in an expression. A scalar that is only handed on may
+/// have any value of its dtype.
 bool ValidatorBuilder::isUsed(const Param &scalar) const {
   auto used = [&](const Expr &expr) { return mentions(expr, scalar.name); };
   if (scalar.min || scalar.max || std::any_of(kernel.grid.begin(), kernel.grid.end(), used))
@@ -136,7 +137,8 @@ bool ValidatorBuilder::bindNames() {
       continue;
     if (!slots.emplace(param.name, uint32_t(v.bindings.size())).second)
       return fail("'" + param.name + "' is the name of a scalar and of a dimension");
-    v.bindings.push_back({Form::Scalar, p, 0, 0, param.min.value_or(INT64_MIN), param.max.value_or(INT64_MAX), 1});
+    v.bindings.push_back(
+        {Form::Scalar, p, 0, 0, param.min.value_or(INT64_MIN), param.max.value_or(INT64_MAX), 1});
   }
   return true;
 }
@@ -165,7 +167,8 @@ bool ValidatorBuilder::emit(const Expr &expr, unsigned depth, bool &isFloat) {
     v.code.push_back({Expr::Op::Name, slot->second});
     return true;
   }
-  bool unary = expr.getOp() == Expr::Op::Neg || expr.getOp() == Expr::Op::Not || expr.getOp() == Expr::Op::NextPow2;
+  bool unary = expr.getOp() == Expr::Op::Neg || expr.getOp() == Expr::Op::Not ||
+               expr.getOp() == Expr::Op::NextPow2;
   if (expr.getOperands().size() != (unary ? 1 : 2))
     return fail("wrong number of operands in '" + expr.toString() + "'");
   bool floats[2] = {false, false};
@@ -174,13 +177,15 @@ bool ValidatorBuilder::emit(const Expr &expr, unsigned depth, bool &isFloat) {
       return false;
   bool onFloats = floats[0] || floats[1];
   if (onFloats && !applyFloat(expr.getOp(), 0, 0))
-    return fail("'" + std::string(spelling(expr.getOp())) + "' takes no floats, in '" + expr.toString() + "'");
+    return fail("'" + std::string(spelling(expr.getOp())) + "' takes no floats, in '" +
+                expr.toString() + "'");
   if (onFloats && !unary) // an integer that meets a float becomes one
     for (int64_t i : {0, 1})
       if (!floats[i])
         v.code.push_back({Expr::Op::Float, 1 - i});
   isFloat = onFloats && (expr.getOp() < Expr::Op::Eq);
-  v.code.push_back({expr.getOp(), (unary ? Validator::Instruction::unary : 0) + (onFloats ? Validator::Instruction::onFloats : 0)});
+  v.code.push_back({expr.getOp(), (unary ? Validator::Instruction::unary : 0) +
+                                      (onFloats ? Validator::Instruction::onFloats : 0)});
   return true;
 }
 
@@ -224,24 +229,26 @@ bool ValidatorBuilder::compileParam(size_t index) {
   if (param.dims.size() > Fill::maxRank)
     return fail("'" + param.name + "' has more than 8 dimensions");
   if (param.strides && param.strides->size() != param.dims.size())
-    return fail("'" + param.name + "' has " + std::to_string(param.dims.size()) + " dimensions but " +
-                std::to_string(param.strides->size()) + " strides");
+    return fail("'" + param.name + "' has " + std::to_string(param.dims.size()) +
+                " dimensions but " + std::to_string(param.strides->size()) + " strides");
   tensor.dense = !param.strides;
   tensor.firstStride = v.strideCount;
   v.strideCount += uint32_t(param.dims.size());
   tensor.isWritten = param.access != Access::In;
   tensor.align = std::max(param.align, 1u);
   if (tensor.align & (tensor.align - 1))
-    return fail("'" + param.name + "' is aligned to " + std::to_string(param.align) + " bytes, expected a power of two");
+    return fail("'" + param.name + "' is aligned to " + std::to_string(param.align) +
+                " bytes, expected a power of two");
   v.written |= tensor.isWritten;
   for (size_t i = 0; i < param.dims.size(); ++i) {
     Validator::Axis &axis = tensor.axes.emplace_back();
     if (!compile(param.dims[i], axis.extent))
       return false;
     for (const Validator::Binding &binding : v.bindings)
-      axis.binds |=
-          binding.form != Form::Stride && binding.form != Form::Scalar && binding.param == index && binding.axis == i;
-    if (param.strides && (*param.strides)[i] && !compile(*(*param.strides)[i], axis.stride.emplace()))
+      axis.binds |= binding.form != Form::Stride && binding.form != Form::Scalar &&
+                    binding.param == index && binding.axis == i;
+    if (param.strides && (*param.strides)[i] &&
+        !compile(*(*param.strides)[i], axis.stride.emplace()))
       return false;
   }
   if (!param.fill)
@@ -279,7 +286,8 @@ bool ValidatorBuilder::build() {
     if (!compile(fact.condition, v.facts.emplace_back()))
       return false;
     size_t param = fact.param.empty() ? kernel.params.size() : paramIndex(fact.param);
-    if (!fact.param.empty() && (param == kernel.params.size() || kernel.params[param].kind != Param::Kind::Tensor))
+    if (!fact.param.empty() &&
+        (param == kernel.params.size() || kernel.params[param].kind != Param::Kind::Tensor))
       return fail("'" + fact.text + "' names no tensor parameter");
     v.factParams.push_back(uint32_t(param));
   }
@@ -342,7 +350,10 @@ std::string describe(const Kernel &kernel) {
   };
   std::string text = kernel.name;
   if (!kernel.constants.empty())
-    text += "[" + list(kernel.constants, [](const auto &c) { return c.first + " = " + toString(c.second); }) + "]";
+    text +=
+        "[" +
+        list(kernel.constants, [](const auto &c) { return c.first + " = " + toString(c.second); }) +
+        "]";
   static constexpr const char *accesses[] = {"in ", "out ", "inout "};
   return text + "(" +
          list(kernel.params,
@@ -356,8 +367,9 @@ std::string describe(const Kernel &kernel) {
                 one += dtypeName(param.dtype);
                 one += "[" + list(param.dims, [](const Expr &dim) { return dim.toString(); });
                 if (param.strides)
-                  one +=
-                      "; " + list(*param.strides, [](const auto &s) { return s ? s->toString() : std::string("*"); });
+                  one += "; " + list(*param.strides, [](const auto &s) {
+                           return s ? s->toString() : std::string("*");
+                         });
                 return one + "]";
               }) +
          ")";

@@ -42,7 +42,9 @@ static uLong readSink(voidpf, voidpf, void *, uLong) { return 0; }
 static ZPOS64_T tellSink(voidpf opaque, voidpf) { return static_cast<Sink *>(opaque)->position; }
 static long seekSink(voidpf opaque, voidpf, ZPOS64_T offset, int origin) {
   auto *sink = static_cast<Sink *>(opaque);
-  uint64_t base = origin == ZLIB_FILEFUNC_SEEK_SET ? 0 : origin == ZLIB_FILEFUNC_SEEK_CUR ? sink->position : sink->bytes.size();
+  uint64_t base = origin == ZLIB_FILEFUNC_SEEK_SET   ? 0
+                  : origin == ZLIB_FILEFUNC_SEEK_CUR ? sink->position
+                                                     : sink->bytes.size();
   sink->position = base + offset;
   return 0;
 }
@@ -51,14 +53,16 @@ static int sinkError(voidpf opaque, voidpf) { return static_cast<Sink *>(opaque)
 
 Error writeZip(const std::vector<ZipEntry> &entries, std::string &archive) {
   Sink sink;
-  zlib_filefunc64_def functions = {openSink, readSink, writeSink, tellSink, seekSink, closeSink, sinkError, &sink};
+  zlib_filefunc64_def functions = {openSink, readSink,  writeSink, tellSink,
+                                   seekSink, closeSink, sinkError, &sink};
   zipFile zip = zipOpen2_64("", APPEND_STATUS_CREATE, nullptr, &functions);
   bool good = zip != nullptr;
   for (const ZipEntry &entry : entries) {
     zip_fileinfo info = {};
     info.dosDate = (1u << 21) | (1u << 16); // 1 January 1980, the first day that ZIP knows
-    good = good && zipOpenNewFileInZip64(zip, entry.path.c_str(), &info, nullptr, 0, nullptr, 0, nullptr, Z_DEFLATED,
-                                         Z_BEST_COMPRESSION, entry.bytes.size() >> 31 != 0) == ZIP_OK;
+    good = good && zipOpenNewFileInZip64(zip, entry.path.c_str(), &info, nullptr, 0, nullptr, 0,
+                                         nullptr, Z_DEFLATED, Z_BEST_COMPRESSION,
+                                         entry.bytes.size() >> 31 != 0) == ZIP_OK;
     // Its lengths are of 32 bits.
     for (size_t at = 0; good && at < entry.bytes.size();) {
       unsigned piece = unsigned(std::min<size_t>(entry.bytes.size() - at, 1u << 30));
@@ -78,7 +82,9 @@ Error writeZip(const std::vector<ZipEntry> &entries, std::string &archive) {
 //===- Reading
 //-----------------------------------------------------------------------------------------------------===//
 
-bool isZip(std::string_view bytes) { return bytes.substr(0, 4) == "PK\3\4" || bytes.substr(0, 4) == "PK\5\6"; }
+bool isZip(std::string_view bytes) {
+  return bytes.substr(0, 4) == "PK\3\4" || bytes.substr(0, 4) == "PK\5\6";
+}
 
 std::string crc32Text(std::string_view bytes) {
   uLong crc = crc32(0, nullptr, 0);
@@ -97,7 +103,8 @@ template <typename Stream> struct View {
   static voidpf open(voidpf opaque, const void *, int) { return opaque; }
   static uLong read(voidpf opaque, voidpf, void *to, uLong size) {
     auto *stream = static_cast<Stream *>(opaque);
-    uint64_t left = stream->archive.size() - std::min<uint64_t>(stream->position, stream->archive.size());
+    uint64_t left =
+        stream->archive.size() - std::min<uint64_t>(stream->position, stream->archive.size());
     uLong got = uLong(std::min<uint64_t>(size, left));
     if (got)
       std::memcpy(to, stream->archive.data() + stream->position, got);
@@ -121,7 +128,8 @@ template <typename Stream> struct View {
   static int error(voidpf, voidpf) { return 0; }
 };
 
-/// Does the archive end where its last record says? minizip alone does not mind when the very last bytes are missing.
+/// Does the archive end where its last record says? minizip alone does not mind when the very last
+/// bytes are missing.
 static bool endsWhole(std::string_view archive) {
   constexpr size_t recordBytes = 22, longestComment = 65535;
   size_t last = archive.size() < recordBytes ? 0 : archive.size() - recordBytes;
@@ -146,8 +154,10 @@ Error ZipReader::open(std::string_view archive, std::string name, ZipReader &rea
   reader.handle = endsWhole(archive) ? unzOpen2_64("", &functions) : nullptr;
   if (reader.handle)
     return {};
-  return Error(TILE_ERROR_BINARY, "'" + reader.name + "' is no package, or a damaged or truncated one: its " +
-                                      std::to_string(archive.size()) + " bytes do not end in a ZIP archive's directory");
+  return Error(TILE_ERROR_BINARY, "'" + reader.name +
+                                      "' is no package, or a damaged or truncated one: its " +
+                                      std::to_string(archive.size()) +
+                                      " bytes do not end in a ZIP archive's directory");
 }
 
 ZipReader::~ZipReader() {
@@ -157,7 +167,8 @@ ZipReader::~ZipReader() {
 
 Error ZipReader::read(const std::string &path, uint64_t limit, std::string &bytes) {
   auto damaged = [&](const std::string &what) {
-    return Error(TILE_ERROR_BINARY, "'" + name + "' is damaged: " + what + " '" + path + "'; build or copy it again");
+    return Error(TILE_ERROR_BINARY,
+                 "'" + name + "' is damaged: " + what + " '" + path + "'; build or copy it again");
   };
   if (unzLocateFile(handle, path.c_str(), 1) != UNZ_OK)
     return damaged("it lacks");
@@ -168,7 +179,8 @@ Error ZipReader::read(const std::string &path, uint64_t limit, std::string &byte
   bytes.clear();
   std::string buffer(1 << 16, '\0');
   int got = 0;
-  while (bytes.size() <= limit && (got = unzReadCurrentFile(handle, &buffer[0], unsigned(buffer.size()))) > 0)
+  while (bytes.size() <= limit &&
+         (got = unzReadCurrentFile(handle, &buffer[0], unsigned(buffer.size()))) > 0)
     bytes.append(buffer, 0, size_t(got));
   int closed = unzCloseCurrentFile(handle); // compares the checksum
   if (got < 0 || closed != UNZ_OK || bytes.size() != info.uncompressed_size)

@@ -15,14 +15,15 @@ struct ZipEntry {
   std::string bytes;
 };
 
-/// An archive of `entries`, in their order and without times: equal entries give equal bytes. Entries are deflated.
-/// Fails only for want of memory.
+/// An archive of `entries`, in their order and without times: equal entries give equal bytes.
+/// Entries are deflated. Fails only for want of memory.
 Error writeZip(const std::vector<ZipEntry> &entries, std::string &archive);
 
 /// Does `bytes` begin as an archive does?
 bool isZip(std::string_view bytes);
 
-/// Reads single entries out of an archive that must outlive it. Never trusts what the archive says of sizes.
+/// Reads single entries out of an archive that must outlive it. Never trusts what the archive says
+/// of sizes.
 class ZipReader {
 public:
   /// `name` stands in messages. TILE_ERROR_BINARY for what is no archive, or a truncated one.
@@ -32,7 +33,8 @@ public:
   ZipReader(const ZipReader &) = delete;
   ZipReader &operator=(const ZipReader &) = delete;
 
-  /// The entry of that path, at most `limit` bytes. TILE_ERROR_BINARY where it is missing, damaged or larger.
+  /// The entry of that path, at most `limit` bytes. TILE_ERROR_BINARY where it is missing, damaged
+  /// or larger.
   Error read(const std::string &path, uint64_t limit, std::string &bytes);
 
 private:

@@ -1,5 +1,6 @@
-/* A program in C that carries its kernels: built from this file, kernels.c and kernels.h (and kernels.o on the CPU), it needs
- * nothing of Tile when it runs. With -DUSE_CUDA its tensors lie on a GPU, and it needs libcuda. */
+/* A program in C that carries its kernels: built from this file, kernels.c and kernels.h (and
+ * kernels.o on the CPU), it needs nothing of Tile when it runs. With -DUSE_CUDA its tensors lie on
+ * a GPU, and it needs libcuda. */
 #include "kernels.h"
 
 #include <math.h>
@@ -8,7 +9,8 @@
 #include <string.h>
 
 enum { ROWS = 100, COLUMNS = 1000 };
-static float x[ROWS * COLUMNS] __attribute__((aligned(64))), y[ROWS * COLUMNS] __attribute__((aligned(64)));
+static float x[ROWS * COLUMNS] __attribute__((aligned(64))),
+    y[ROWS * COLUMNS] __attribute__((aligned(64)));
 static float mean[ROWS] __attribute__((aligned(64)));
 
 #ifdef USE_CUDA
@@ -70,7 +72,8 @@ int main(void) {
     x[i] = (float)(i % 101) / 101;
     y[i] = 1;
   }
-  float *dx = to_device(x, sizeof x), *dy = to_device(y, sizeof y), *dmean = to_device(mean, sizeof mean);
+  float *dx = to_device(x, sizeof x), *dy = to_device(y, sizeof y),
+        *dmean = to_device(mean, sizeof mean);
   check(saxpy_launch(dx, dy, 2.0f, ROWS * COLUMNS, NULL, 0));
   check(row_mean_launch(dy, dmean, ROWS, COLUMNS, NULL, 0));
   to_host(mean, dmean, sizeof mean);

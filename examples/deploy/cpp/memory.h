@@ -1,4 +1,5 @@
-// Memory where the kernels run: on the host, or on a GPU if TILE_EXAMPLE_CUDA is set, by libcuda alone.
+// Memory where the kernels run: on the host, or on a GPU if TILE_EXAMPLE_CUDA is set, by libcuda
+// alone.
 #pragma once
 
 #include <cstdlib>
@@ -27,8 +28,8 @@ public:
   }
   void read(float *to) const {
     if (onDevice())
-      call<int (*)(void *, unsigned long long, size_t)>("cuMemcpyDtoH_v2")(to, reinterpret_cast<unsigned long long>(data),
-                                                                          count * sizeof(float));
+      call<int (*)(void *, unsigned long long, size_t)>("cuMemcpyDtoH_v2")(
+          to, reinterpret_cast<unsigned long long>(data), count * sizeof(float));
     else
       std::memcpy(to, data, count * sizeof(float));
   }
@@ -41,7 +42,8 @@ public:
       return true;
     int device = 0;
     void *context = nullptr;
-    return call<int (*)(unsigned)>("cuInit")(0) == 0 && call<int (*)(int *, int)>("cuDeviceGet")(&device, 0) == 0 &&
+    return call<int (*)(unsigned)>("cuInit")(0) == 0 &&
+           call<int (*)(int *, int)>("cuDeviceGet")(&device, 0) == 0 &&
            call<int (*)(void **, int)>("cuDevicePrimaryCtxRetain")(&context, device) == 0 &&
            call<int (*)(void *)>("cuCtxSetCurrent")(context) == 0;
   }

@@ -1,4 +1,5 @@
-// The kernels from a package, by the runtime library: arguments by name, shapes of outputs from those of inputs.
+// The kernels from a package, by the runtime library: arguments by name, shapes of outputs from
+// those of inputs.
 #include "memory.h"
 #include "tile.hpp"
 
@@ -26,19 +27,24 @@ int main(int argc, char **argv) {
   Floats x(values.size());
   x.write(values.data());
   tile::Shape shape;
-  if (auto error = tile::getShape(kernel, "mean", {{"x", tile::Argument(x.get(), {rows, columns})}}, shape))
+  if (auto error =
+          tile::getShape(kernel, "mean", {{"x", tile::Argument(x.get(), {rows, columns})}}, shape))
     return fail(error);
-  std::printf("%s: mean has %lld x %lld\n", kernel.name(), (long long)shape.extents[0], (long long)shape.extents[1]);
+  std::printf("%s: mean has %lld x %lld\n", kernel.name(), (long long)shape.extents[0],
+              (long long)shape.extents[1]);
 
   Floats m(size_t(shape.extents[0]));
   tile::NamedArguments arguments = {{"mean", tile::Argument(m.get(), shape.extents)},
                                     {"x", tile::Argument(x.get(), {rows, columns})}};
   if (auto error = tile::launch(kernel, arguments))
     return fail(error);
-  // For many calls of the same shapes: checked once, then launched with addresses alone, in the source's order.
+  // For many calls of the same shapes: checked once, then launched with addresses alone, in the
+  // source's order.
   Floats again(size_t(shape.extents[0]));
   tile::Prepared prepared;
-  if (auto error = kernel.prepare({tile::Argument(x.get(), {rows, columns}), tile::Argument(m.get(), shape.extents)}, prepared))
+  if (auto error = kernel.prepare(
+          {tile::Argument(x.get(), {rows, columns}), tile::Argument(m.get(), shape.extents)},
+          prepared))
     return fail(error);
   if (auto error = prepared.launch({x.get(), again.get()}))
     return fail(error);

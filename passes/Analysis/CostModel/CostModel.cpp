@@ -1,5 +1,5 @@
-// The estimate: what each part of the machine has to do for all programs, how long one program takes alone, and what of that
-// overlaps. docs/CostModel.md has the terms.
+// The estimate: what each part of the machine has to do for all programs, how long one program
+// takes alone, and what of that overlaps. docs/CostModel.md has the terms.
 #include "passes/Analysis/CostModel/CostModel.h"
 
 #include <algorithm>
@@ -12,22 +12,28 @@ namespace tile::cost {
 
 namespace {
 
-// What no data sheet says. Fitted to the times of bench/results/defaults.json; docs/CostModel.md names the error that is left.
-constexpr double sustained = 0.73;      ///< of the tensor cores' rate, under the power limit
-constexpr double mmaSync = 0.62;        ///< of wgmma's rate, by mma.sync on a target that has wgmma
-constexpr double fillLatency = 1.0;     ///< microseconds from asking for a tile to having it
-constexpr double handOver = 0.10;       ///< of a stage from producer to consumers and back
-constexpr double varying = 0.03;        ///< of the latency of a stage, that is waited for although others are on their way
-constexpr double loadLatency = 0.8;     ///< of loads by the threads themselves
-constexpr double exchangeTime = 0.15;   ///< of a reduction over a block of 4 warps
-constexpr double startTime = 0.7;       ///< of a block before its first load arrives
-constexpr double sharingTime = 2.5;     ///< of a program that shares a split loop, beside the bytes of all their sums
-constexpr double reducing = 0.25;       ///< of a trip whose products wait for what is reduced from others, as in attention
-constexpr double spillTime = 0.005;     ///< of a program's time, for each register that is missing
-constexpr double lengthPrice = 2.5e-5;  ///< of the time, for each slot of a thread's code: of two choices as good, the shorter one
-constexpr double operandSlots = 9;      ///< issue slots to bring an element of a computed operand to where products read it
+// What no data sheet says. Fitted to the times of bench/results/defaults.json; docs/CostModel.md
+// names the error that is left.
+constexpr double sustained = 0.73;  ///< of the tensor cores' rate, under the power limit
+constexpr double mmaSync = 0.62;    ///< of wgmma's rate, by mma.sync on a target that has wgmma
+constexpr double fillLatency = 1.0; ///< microseconds from asking for a tile to having it
+constexpr double handOver = 0.10;   ///< of a stage from producer to consumers and back
+constexpr double varying =
+    0.03; ///< of the latency of a stage, that is waited for although others are on their way
+constexpr double loadLatency = 0.8;   ///< of loads by the threads themselves
+constexpr double exchangeTime = 0.15; ///< of a reduction over a block of 4 warps
+constexpr double startTime = 0.7;     ///< of a block before its first load arrives
+constexpr double sharingTime =
+    2.5; ///< of a program that shares a split loop, beside the bytes of all their sums
+constexpr double reducing =
+    0.25; ///< of a trip whose products wait for what is reduced from others, as in attention
+constexpr double spillTime = 0.005;    ///< of a program's time, for each register that is missing
+constexpr double lengthPrice = 2.5e-5; ///< of the time, for each slot of a thread's code: of two
+                                       ///< choices as good, the shorter one
+constexpr double operandSlots =
+    9; ///< issue slots to bring an element of a computed operand to where products read it
 
-constexpr int64_t schedulers = 4;       ///< of a multiprocessor; each issues for one warp at a time
+constexpr int64_t schedulers = 4; ///< of a multiprocessor; each issues for one warp at a time
 
 /// Microseconds that a program takes of each part of its multiprocessor, and alone on it.
 struct ProgramTime {
@@ -46,7 +52,8 @@ double getNorm(std::initializer_list<double> values, double p) {
 class Estimator {
 public:
   Estimator(const KernelWork &work, const Schedule &schedule, const TargetLimits &target)
-      : work(work), schedule(schedule), target(target), resources(estimateResources(work, schedule, target)) {}
+      : work(work), schedule(schedule), target(target),
+        resources(estimateResources(work, schedule, target)) {}
 
   CostEstimate run();
 
@@ -84,15 +91,19 @@ double Estimator::getSumBytes() const {
   return bytes;
 }
 
-/// Microseconds of one multiprocessor's tensor cores, or of its other units where they do not multiply the types.
+/// Microseconds of one multiprocessor's tensor cores, or of its other units where they do not
+/// multiply the types.
 double Estimator::getDotTime(const DotWork &dot) const {
   double operations = dot.getOperations(), share = 1e3 * double(target.processors);
   if (!dot.tensorCores)
     return operations / target.vector32 * share * 1e-3 * 2;
-  double rate = dot.isTF32 ? target.tensorTF32 : dot.bits <= 8 && target.tensor8 ? target.tensor8 : target.tensor16;
+  double rate = dot.isTF32                        ? target.tensorTF32
+                : dot.bits <= 8 && target.tensor8 ? target.tensor8
+                                                  : target.tensor16;
   bool wgmma = dot.wgmma && resources.warps % 4 == 0;
   double efficiency = sustained * (wgmma || !target.hasBulkCopies ? 1 : mmaSync);
-  // A product of 64 rows reads both operands from shared memory, 128 bytes a clock: narrow ones wait for that.
+  // A product of 64 rows reads both operands from shared memory, 128 bytes a clock: narrow ones
+  // wait for that.
   double columns = double(dot.swapped ? dot.m : dot.n);
   if (wgmma && columns < 64)
     efficiency *= 2 * columns / (64 + columns);
@@ -102,14 +113,17 @@ double Estimator::getDotTime(const DotWork &dot) const {
 
 /// True if a product reads an operand that is computed and cannot stay in registers.
 bool hasComputedOperand(const LoopWork &loop) {
-  return llvm::any_of(loop.dots, [](const DotWork &dot) { return dot.computedB || (dot.swapped && dot.computedA); });
+  return llvm::any_of(loop.dots, [](const DotWork &dot) {
+    return dot.computedB || (dot.swapped && dot.computedA);
+  });
 }
 
 /// Warps over those whose work is not the same once more.
 double Estimator::getRepetition(const LoopWork &loop) const {
   double most = 1;
   for (const DotWork &dot : loop.dots)
-    most = std::max(most, double(resources.warps) / double(countDistinctWarps(dot, resources.warps)));
+    most =
+        std::max(most, double(resources.warps) / double(countDistinctWarps(dot, resources.warps)));
   return most;
 }
 
@@ -118,7 +132,9 @@ double Estimator::getArithmeticTime(const LoopWork &loop) const {
   double specialRate = target.special / double(target.processors);
   double slots = loop.slots;
   for (const DotWork &dot : loop.dots)
-    slots += operandSlots * dot.count * ((dot.computedB ? double(dot.n * dot.k) : 0) + (dot.swapped && dot.computedA ? double(dot.m * dot.k) : 0));
+    slots += operandSlots * dot.count *
+             ((dot.computedB ? double(dot.n * dot.k) : 0) +
+              (dot.swapped && dot.computedA ? double(dot.m * dot.k) : 0));
   double first = slots / slotRate, second = loop.special / specialRate;
   return (std::max(first, second) + 0.3 * std::min(first, second)) * getRepetition(loop) * 1e-3;
 }
@@ -126,7 +142,7 @@ double Estimator::getArithmeticTime(const LoopWork &loop) const {
 ProgramTime Estimator::getProgramTime() const {
   ProgramTime time;
   time.chain = resources.bulkCopies && schedule.persistent ? 0 : startTime;
-  double cacheShare = target.cache / double(target.processors) * 1e3;   // bytes a microsecond
+  double cacheShare = target.cache / double(target.processors) * 1e3; // bytes a microsecond
   double memoryShare = target.memory / double(target.processors) * 1e3;
   // Warpgroups, or blocks beside each other, take turns: one multiplies while the other computes.
   double overlapping = double(std::max<int64_t>(resources.warps / 4, 1));
@@ -139,7 +155,9 @@ ProgramTime Estimator::getProgramTime() const {
       tensor += getDotTime(dot);
     for (const AccessWork &access : loop.accesses) {
       double bytes = access.tileBytes * access.count;
-      (access.isStore ? stored : access.feedsDot ? filled : loaded) += access.feedsDot ? bytes : bytes * access.useful;
+      (access.isStore    ? stored
+       : access.feedsDot ? filled
+                         : loaded) += access.feedsDot ? bytes : bytes * access.useful;
     }
     double arithmetic = getArithmeticTime(loop);
     time.tensor += tensor;
@@ -149,11 +167,14 @@ ProgramTime Estimator::getProgramTime() const {
     double trips = inLoop ? loop.trips : 1;
     bool alternates = overlapping > 1 && !hasComputedOperand(loop);
     // Alone, fewer warps than a multiprocessor has schedulers leave some of these idle.
-    double alone = arithmetic * double(schedulers) / double(std::clamp<int64_t>(resources.warps, 1, schedulers));
-    double computing = alternates ? std::max(tensor, alone) + 0.1 * std::min(tensor, alone) : tensor + alone;
+    double alone = arithmetic * double(schedulers) /
+                   double(std::clamp<int64_t>(resources.warps, 1, schedulers));
+    double computing =
+        alternates ? std::max(tensor, alone) + 0.1 * std::min(tensor, alone) : tensor + alone;
     double chain;
     if (resources.bulkCopies && inLoop) {
-      double trip = computing / trips + (alternates ? 0 : handOver) + (loop.reduced > 0 ? reducing : 0);
+      double trip =
+          computing / trips + (alternates ? 0 : handOver) + (loop.reduced > 0 ? reducing : 0);
       double latency = fillLatency + (filled + loaded) / trips / cacheShare;
       // Operands of different products have rings of their own: one fills while another is read.
       double rings = 0;
@@ -161,14 +182,16 @@ ProgramTime Estimator::getProgramTime() const {
         rings += dot.computedA && dot.computedB ? 0 : 1;
       // What a load takes varies: the more are on their way, the less of that is waited for.
       double ahead = double(std::max<int64_t>(resources.stages, 1));
-      chain = trips * (std::max(trip, (latency + trip / std::max(rings, 1.0)) / ahead) + varying * latency / ahead);
+      chain = trips * (std::max(trip, (latency + trip / std::max(rings, 1.0)) / ahead) +
+                       varying * latency / ahead);
       if (!schedule.persistent)
         chain += loop.runs * latency;
     } else {
       chain = trips * (loaded + filled > 0 ? loadLatency : 0) + computing;
     }
     if (!resources.bulkCopies || !inLoop)
-      chain += (loaded + filled) / cacheShare + (work.loops.size() > 1 && resources.bulkCopies ? 0 : exchange * (loop.exchanges));
+      chain += (loaded + filled) / cacheShare +
+               (work.loops.size() > 1 && resources.bulkCopies ? 0 : exchange * (loop.exchanges));
     chain += stored / (resources.bulkCopies ? memoryShare : cacheShare);
     time.chain += chain;
   }
@@ -177,7 +200,8 @@ ProgramTime Estimator::getProgramTime() const {
 
 /// Bytes from memory and from L2.
 void Estimator::addTraffic(CostEstimate &found) const {
-  double concurrent = std::min(double(found.programs), double(target.processors * resources.blocks));
+  double concurrent =
+      std::min(double(found.programs), double(target.processors * resources.blocks));
   for (const LoopWork &loop : work.loops)
     for (const AccessWork &access : loop.accesses) {
       double all = access.tileBytes * access.useful * access.count * double(found.programs);
@@ -197,16 +221,19 @@ void Estimator::addTraffic(CostEstimate &found) const {
       for (size_t axis = last; axis-- > 0;) {
         double extent = double(work.grid[axis]);
         if (schedule.grouped && last >= 2 && axis + 1 == last)
-          extent = std::min(extent, std::ceil(left / double(std::min<int64_t>(*schedule.grouped, work.grid[last - 2]))));
+          extent = std::min(
+              extent,
+              std::ceil(left / double(std::min<int64_t>(*schedule.grouped, work.grid[last - 2]))));
         double here = std::max(1.0, std::min(extent, left));
         if (access.axes >> axis & 1)
           distinct *= here;
         left = std::max(1.0, left / here);
       }
       double waves = std::ceil(double(found.programs) / concurrent);
-      double read = std::clamp(waves * distinct * access.tileBytes * access.useful * access.count, whole, all);
-      // More positions than the tensor has room for: several programs read the same, and which, the axes do not say. Between all of them
-      // finding it in the cache and none.
+      double read = std::clamp(waves * distinct * access.tileBytes * access.useful * access.count,
+                               whole, all);
+      // More positions than the tensor has room for: several programs read the same, and which, the
+      // axes do not say. Between all of them finding it in the cache and none.
       double positions = access.tileBytes * access.useful * access.count;
       for (size_t axis = 0; axis < last; ++axis)
         positions *= access.axes >> axis & 1 ? double(work.grid[axis]) : 1;
@@ -221,25 +248,29 @@ void Estimator::addRoofline(CostEstimate &found) const {
   for (const LoopWork &loop : work.loops) {
     for (const DotWork &dot : loop.dots) {
       products += dot.getOperations() * double(found.programs);
-      double rate = !dot.tensorCores ? target.vector32
-                    : dot.isTF32     ? target.tensorTF32
+      double rate = !dot.tensorCores                  ? target.vector32
+                    : dot.isTF32                      ? target.tensorTF32
                     : dot.bits <= 8 && target.tensor8 ? target.tensor8
                                                       : target.tensor16;
       tensor += dot.getOperations() * double(found.programs) / rate;
     }
     elements += (loop.slots + loop.special) * double(found.programs);
-    arithmetic += getArithmeticTime(loop) * double(found.programs) / double(target.processors) * 1e3;
+    arithmetic +=
+        getArithmeticTime(loop) * double(found.programs) / double(target.processors) * 1e3;
   }
   found.operations = products > 0 ? products : elements;
-  found.rooflineMilliseconds = std::max({found.dramBytes / target.memory, tensor, arithmetic}) * 1e-6;
+  found.rooflineMilliseconds =
+      std::max({found.dramBytes / target.memory, tensor, arithmetic}) * 1e-6;
 }
 
-/// Issue slots of the code for one thread, each loop's body once. Products are few instructions whatever their size.
+/// Issue slots of the code for one thread, each loop's body once. Products are few instructions
+/// whatever their size.
 double Estimator::getCodeLength() const {
   double length = 0;
   for (const LoopWork &loop : work.loops)
     if (loop.dots.empty() && loop.trips > 0)
-      length += (loop.slots + loop.special) / (std::max(loop.trips, 1.0) * 32 * double(resources.warps));
+      length +=
+          (loop.slots + loop.special) / (std::max(loop.trips, 1.0) * 32 * double(resources.warps));
   return length;
 }
 
@@ -265,26 +296,34 @@ CostEstimate Estimator::run() {
   program.chain *= 1 + spillTime * double(resources.spilled);
   double perProcessor = std::ceil(double(found.programs) / double(target.processors));
   double rounds = std::ceil(double(found.programs) / slots);
-  // A block alone does one after the other what its chain says; several fill each other's gaps, but not all of them.
-  double tensor = perProcessor * program.tensor, arithmetic = perProcessor * program.arithmetic, chain = rounds * program.chain;
+  // A block alone does one after the other what its chain says; several fill each other's gaps, but
+  // not all of them.
+  double tensor = perProcessor * program.tensor, arithmetic = perProcessor * program.arithmetic,
+         chain = rounds * program.chain;
   if (resources.blocks > 1)
     chain = getNorm({tensor, arithmetic, chain}, 2.5);
-  if (llvm::any_of(work.loops, hasComputedOperand)) // what brings the operand there keeps other blocks from the tensor cores too
+  if (llvm::any_of(work.loops, hasComputedOperand)) // what brings the operand there keeps other
+                                                    // blocks from the tensor cores too
     chain = std::max(chain, tensor + arithmetic);
   if (countParts() > 1)
-    chain += perProcessor * (sharingTime + double(countParts()) * 3 * getSumBytes() / (target.cache / double(target.processors) * 1e3));
-  const std::pair<const char *, double> parts[] = {{"memory", found.dramBytes / target.memory * 1e-3},
-                                                   {"L2", found.l2Bytes / target.cache * 1e-3},
-                                                   {"tensor cores", tensor},
-                                                   {"arithmetic", arithmetic},
-                                                   {"latency", chain}};
+    chain += perProcessor * (sharingTime + double(countParts()) * 3 * getSumBytes() /
+                                               (target.cache / double(target.processors) * 1e3));
+  const std::pair<const char *, double> parts[] = {
+      {"memory", found.dramBytes / target.memory * 1e-3},
+      {"L2", found.l2Bytes / target.cache * 1e-3},
+      {"tensor cores", tensor},
+      {"arithmetic", arithmetic},
+      {"latency", chain}};
   double most = 0;
   for (const auto &[name, microseconds] : parts)
-    if (microseconds >= 1.1 * most) { // what hides the others is named only where it is clearly longer
+    if (microseconds >=
+        1.1 * most) { // what hides the others is named only where it is clearly longer
       most = microseconds;
       found.bound = name;
     }
-  double microseconds = getNorm({parts[0].second, parts[1].second, std::max({tensor, arithmetic, chain})}, 4) + target.launch;
+  double microseconds =
+      getNorm({parts[0].second, parts[1].second, std::max({tensor, arithmetic, chain})}, 4) +
+      target.launch;
   if (work.longest > 1) // the longest program may be the last to start
     microseconds += 0.3 * (work.longest - 1) * program.chain;
   microseconds *= 1 + lengthPrice * getCodeLength();
@@ -294,7 +333,8 @@ CostEstimate Estimator::run() {
 
 } // namespace
 
-CostEstimate estimateCost(const KernelWork &work, const Schedule &schedule, const TargetLimits &target) {
+CostEstimate estimateCost(const KernelWork &work, const Schedule &schedule,
+                          const TargetLimits &target) {
   return Estimator(work, schedule, target).run();
 }
 

@@ -1,5 +1,6 @@
-// Estimates how long a kernel takes, from its IR, the extents that it is to run with, and the target's limits: no GPU is asked
-// and nothing is compiled. docs/CostModel.md says what is counted and how well it fits.
+// Estimates how long a kernel takes, from its IR, the extents that it is to run with, and the
+// target's limits: no GPU is asked and nothing is compiled. docs/CostModel.md says what is counted
+// and how well it fits.
 #ifndef TILE_PASSES_ANALYSIS_COSTMODEL_COSTMODEL_H
 #define TILE_PASSES_ANALYSIS_COSTMODEL_COSTMODEL_H
 
@@ -14,9 +15,11 @@ namespace tile::cost {
 
 /// What the model says of one kernel in one configuration at one shape.
 struct CostEstimate {
-  bool valid = true;       ///< false: it cannot be compiled, would spill, or the shape is not one of the kernel's
-  std::string reason;      ///< why it is not valid
-  double milliseconds = 0; ///< of a launch, infinite where it is not valid; good for comparing, not for promising
+  bool valid =
+      true; ///< false: it cannot be compiled, would spill, or the shape is not one of the kernel's
+  std::string reason; ///< why it is not valid
+  double milliseconds =
+      0; ///< of a launch, infinite where it is not valid; good for comparing, not for promising
 
   int64_t warps = 0;         ///< that compute
   int64_t threads = 0;       ///< of a block, with those that only load
@@ -32,14 +35,17 @@ struct CostEstimate {
   double dramBytes = 0, l2Bytes = 0; ///< moved in all
   double operations = 0;             ///< of products; of elements where there are none
   double rooflineMilliseconds = 0;   ///< the bytes and operations alone at the target's rates
-  std::string bound;                 ///< what takes longest: memory, L2, tensor cores, arithmetic, latency
+  std::string bound; ///< what takes longest: memory, L2, tensor cores, arithmetic, latency
 };
 
-/// Estimates a kernel whose work has been counted, under any schedule. Cheap: meant for every candidate.
-CostEstimate estimateCost(const KernelWork &work, const Schedule &schedule, const TargetLimits &target);
+/// Estimates a kernel whose work has been counted, under any schedule. Cheap: meant for every
+/// candidate.
+CostEstimate estimateCost(const KernelWork &work, const Schedule &schedule,
+                          const TargetLimits &target);
 
-/// The same for a kernel of the tile dialect as it stands, its attributes included. Dimensions that `extents` leaves out have
-/// the `opt` of their contract. `target` is a name such as "sm_90a"; one that the table does not know is not valid.
+/// The same for a kernel of the tile dialect as it stands, its attributes included. Dimensions that
+/// `extents` leaves out have the `opt` of their contract. `target` is a name such as "sm_90a"; one
+/// that the table does not know is not valid.
 CostEstimate estimateCost(KernelOp kernel, const Extents &extents, llvm::StringRef target);
 
 } // namespace tile::cost

@@ -1,4 +1,5 @@
-// What an operation on the elements of a tile costs: issue slots, and results of the unit for exp and reciprocals.
+// What an operation on the elements of a tile costs: issue slots, and results of the unit for exp
+// and reciprocals.
 #include "passes/Analysis/CostModel/ElementCost.h"
 #include "passes/TileGPU/DotSelection.h"
 
@@ -31,34 +32,46 @@ bool isFree(Value tile) {
   if (isa<arith::ConstantOp, tensor::SplatOp, IotaOp, InsideOp>(op))
     return true;
   Type element = getElementTypeOrSelf(tile.getType());
-  bool isPosition = isa<BroadcastOp, ReshapeOp, PermuteOp>(op) ||
-                    (op->hasTrait<OpTrait::Elementwise>() && (element.isIndex() || element.isInteger(1)));
+  bool isPosition =
+      isa<BroadcastOp, ReshapeOp, PermuteOp>(op) ||
+      (op->hasTrait<OpTrait::Elementwise>() && (element.isIndex() || element.isInteger(1)));
   return isPosition && llvm::all_of(op->getOperands(), isFree);
 }
 
 static bool isFast(Operation *op) {
   auto math = dyn_cast<arith::ArithFastMathInterface>(op);
-  return math && math.getFastMathFlagsAttr() && arith::bitEnumContainsAll(math.getFastMathFlagsAttr().getValue(), arith::FastMathFlags::afn);
+  return math && math.getFastMathFlagsAttr() &&
+         arith::bitEnumContainsAll(math.getFastMathFlagsAttr().getValue(),
+                                   arith::FastMathFlags::afn);
 }
 
 /// Slots and special results for one element.
 static std::pair<double, double> getElementwise(Operation *op) {
   bool fast = isFast(op);
   // 16-bit arithmetic goes two by two.
-  double one = gpu::getElementBits(getElementTypeOrSelf(op->getResult(0).getType())) == 16 ? 0.5 : 1;
+  double one =
+      gpu::getElementBits(getElementTypeOrSelf(op->getResult(0).getType())) == 16 ? 0.5 : 1;
   return llvm::TypeSwitch<Operation *, std::pair<double, double>>(op)
       .Case<math::Exp2Op>([&](auto) { return std::pair(fast ? 0.0 : 8.0, 1.0); })
       .Case<math::ExpOp>([&](auto) { return std::pair(fast ? 1.0 : 10.0, 1.0); })
       .Case<arith::DivFOp>([&](auto) { return std::pair(fast ? 1.0 : 9.0, 1.0); })
-      .Case<math::LogOp, math::Log2Op, math::RsqrtOp, math::SqrtOp>([&](auto) { return std::pair(fast ? 2.0 : 8.0, 1.0); })
-      .Case<math::TanhOp, math::SinOp, math::CosOp, math::ExpM1Op, math::Log1pOp>([&](auto) { return std::pair(fast ? 6.0 : 20.0, 1.0); })
+      .Case<math::LogOp, math::Log2Op, math::RsqrtOp, math::SqrtOp>(
+          [&](auto) { return std::pair(fast ? 2.0 : 8.0, 1.0); })
+      .Case<math::TanhOp, math::SinOp, math::CosOp, math::ExpM1Op, math::Log1pOp>(
+          [&](auto) { return std::pair(fast ? 6.0 : 20.0, 1.0); })
       .Case<math::ErfOp, math::PowFOp>([&](auto) { return std::pair(20.0, 1.0); })
-      .Case<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::RemFOp>([](auto) { return std::pair(20.0, 0.0); })
-      .Case<arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp>([](Operation *each) { // of parts of a byte: taken out first
-        return std::pair(gpu::getElementBits(getElementTypeOrSelf(each->getOperand(0).getType())) < 8 ? 4.0 : 2.0, 0.0);
-      })
+      .Case<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::RemFOp>(
+          [](auto) { return std::pair(20.0, 0.0); })
+      .Case<arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp>(
+          [](Operation *each) { // of parts of a byte: taken out first
+            return std::pair(
+                gpu::getElementBits(getElementTypeOrSelf(each->getOperand(0).getType())) < 8 ? 4.0
+                                                                                             : 2.0,
+                0.0);
+          })
       .Case<arith::TruncFOp>([](auto) { return std::pair(1.0, 0.0); })
-      .Case<arith::ExtFOp>([](auto) { return std::pair(2.0, 0.0); }) // at half the rate of an addition
+      .Case<arith::ExtFOp>(
+          [](auto) { return std::pair(2.0, 0.0); }) // at half the rate of an addition
       .Default([&](Operation *) { return std::pair(one, 0.0); });
 }
 
@@ -85,7 +98,8 @@ ElementCost getElementCost(Operation *op) {
     return cost;
   }
   double out = countElements(op->getResult(0).getType());
-  if (!out || isFree(op->getResult(0)) || isa<BroadcastOp, ReshapeOp, PermuteOp, tensor::SplatOp>(op))
+  if (!out || isFree(op->getResult(0)) ||
+      isa<BroadcastOp, ReshapeOp, PermuteOp, tensor::SplatOp>(op))
     return cost;
   if (isa<RandomBitsOp>(op)) {
     cost.slots = 40 * out;

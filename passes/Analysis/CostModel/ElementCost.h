@@ -11,11 +11,12 @@ struct ElementCost {
   double slots = 0, special = 0, reduced = 0, exchanges = 0;
 };
 
-/// Of an operation that is no access, no product and has no loop; nothing for what computes scalars.
+/// Of an operation that is no access, no product and has no loop; nothing for what computes
+/// scalars.
 ElementCost getElementCost(mlir::Operation *op);
 
-/// True if each thread computes its part of the tile wherever it is used: constants, positions, masks of positions, and what
-/// only repeats or renames a scalar.
+/// True if each thread computes its part of the tile wherever it is used: constants, positions,
+/// masks of positions, and what only repeats or renames a scalar.
 bool isFree(mlir::Value tile);
 
 } // namespace tile::cost

@@ -1,4 +1,5 @@
-// Values of the integers that loops and positions hang on: MLIR's range inference over ranges of one number.
+// Values of the integers that loops and positions hang on: MLIR's range inference over ranges of
+// one number.
 #include "passes/Analysis/CostModel/IndexEvaluation.h"
 
 using namespace mlir;
@@ -7,12 +8,15 @@ namespace tile::cost {
 
 static ConstantIntRanges makeConstant(Type type, int64_t value) {
   unsigned bits = ConstantIntRanges::getStorageBitwidth(type);
-  return ConstantIntRanges::constant(APInt(bits, uint64_t(value), /*isSigned=*/true, /*implicitTrunc=*/true));
+  return ConstantIntRanges::constant(
+      APInt(bits, uint64_t(value), /*isSigned=*/true, /*implicitTrunc=*/true));
 }
 
 void IndexEvaluation::setRange(Value value, int64_t low, int64_t high) {
   unsigned bits = ConstantIntRanges::getStorageBitwidth(value.getType());
-  known.insert_or_assign(value, ConstantIntRanges::fromSigned(APInt(bits, uint64_t(low), true, true), APInt(bits, uint64_t(high), true, true)));
+  known.insert_or_assign(value,
+                         ConstantIntRanges::fromSigned(APInt(bits, uint64_t(low), true, true),
+                                                       APInt(bits, uint64_t(high), true, true)));
 }
 
 const ConstantIntRanges *IndexEvaluation::find(Value value) {
@@ -25,7 +29,8 @@ const ConstantIntRanges *IndexEvaluation::find(Value value) {
   ConstantIntRanges range = ConstantIntRanges::maxRange(bits);
   if (auto dim = dyn_cast_or_null<DimOp>(op)) {
     auto given = extents.find(dim.getDim().getName().str());
-    range = makeConstant(value.getType(), given != extents.end() ? given->second : dim.getDim().getOpt());
+    range = makeConstant(value.getType(),
+                         given != extents.end() ? given->second : dim.getDim().getOpt());
   } else if (auto id = dyn_cast_or_null<ProgramIdOp>(op)) {
     if (size_t(id.getAxis()) < program.size())
       range = makeConstant(value.getType(), program[id.getAxis()]);

@@ -9,11 +9,13 @@
 
 namespace tile::cost {
 
-/// Asks MLIR's range inference of each operation, with ranges of one number for dimensions and the program's position.
+/// Asks MLIR's range inference of each operation, with ranges of one number for dimensions and the
+/// program's position.
 class IndexEvaluation {
 public:
   /// `program`: the position along each axis of the grid.
-  IndexEvaluation(const Extents &extents, llvm::ArrayRef<int64_t> program) : extents(extents), program(program) {}
+  IndexEvaluation(const Extents &extents, llvm::ArrayRef<int64_t> program)
+      : extents(extents), program(program) {}
 
   /// The value, or the middle of what it may be; none where nothing bounds it, as after a load.
   std::optional<double> get(mlir::Value value);

@@ -1,4 +1,5 @@
-// Counts what one program of a kernel does: trips of loops at the given extents, and what stands in them.
+// Counts what one program of a kernel does: trips of loops at the given extents, and what stands in
+// them.
 #include "passes/Analysis/CostModel/KernelWork.h"
 #include "dialect/AttributeNames.h"
 #include "passes/Analysis/CostModel/ElementCost.h"
@@ -53,7 +54,8 @@ bool isComputed(Value operand) {
 
 class Counter {
 public:
-  Counter(KernelOp kernel, const Extents &extents, StringRef target) : kernel(kernel), extents(extents) {
+  Counter(KernelOp kernel, const Extents &extents, StringRef target)
+      : kernel(kernel), extents(extents) {
     shape = gpu::chooseShape(kernel, target);
   }
 
@@ -77,10 +79,11 @@ private:
   const Extents &extents;
   gpu::KernelShape shape;
   KernelWork work;
-  llvm::DenseMap<Operation *, int> numbers;      // of loops; looked up only
+  llvm::DenseMap<Operation *, int> numbers;       // of loops; looked up only
   llvm::DenseMap<Operation *, ElementCost> costs; // looked up only
-  llvm::DenseMap<Operation *, size_t> places;     // of a dot or access among those of its loop; looked up only
-  llvm::DenseMap<Value, unsigned> axes;           // looked up only
+  llvm::DenseMap<Operation *, size_t>
+      places; // of a dot or access among those of its loop; looked up only
+  llvm::DenseMap<Value, unsigned> axes; // looked up only
 };
 
 /// The extents must be ones that a launch may have.
@@ -91,7 +94,9 @@ bool Counter::checkContract() {
       continue;
     if (given->second < dim.getMin() || given->second > dim.getMax()) {
       work.valid = false;
-      work.reason = (dim.getName() + "=" + Twine(given->second) + " is not in " + Twine(dim.getMin()) + "..=" + Twine(dim.getMax())).str();
+      work.reason = (dim.getName() + "=" + Twine(given->second) + " is not in " +
+                     Twine(dim.getMin()) + "..=" + Twine(dim.getMax()))
+                        .str();
       return false;
     }
   }
@@ -101,7 +106,8 @@ bool Counter::checkContract() {
 void Counter::readGrid() {
   IndexEvaluation values(extents, {});
   for (Value extent : kernel.getGrid().front().getTerminator()->getOperands())
-    work.grid.push_back(std::max<int64_t>(0, int64_t(std::llround(values.get(extent).value_or(1)))));
+    work.grid.push_back(
+        std::max<int64_t>(0, int64_t(std::llround(values.get(extent).value_or(1)))));
   for (int64_t extent : work.grid)
     work.programs *= extent;
 }
@@ -140,17 +146,21 @@ void Counter::addLoops(Region &region, int parent) {
 }
 
 bool Counter::dependsOnProgram() {
-  return kernel.getBody().walk([&](Operation *op) {
-    unsigned found = 0;
-    if (auto loop = dyn_cast<scf::ForOp>(op))
-      found = getAxes(loop.getLowerBound()) | getAxes(loop.getUpperBound()) | getAxes(loop.getStep());
-    else if (auto branch = dyn_cast<scf::IfOp>(op))
-      found = getAxes(branch.getCondition());
-    return found ? WalkResult::interrupt() : WalkResult::advance();
-  }).wasInterrupted();
+  return kernel.getBody()
+      .walk([&](Operation *op) {
+        unsigned found = 0;
+        if (auto loop = dyn_cast<scf::ForOp>(op))
+          found = getAxes(loop.getLowerBound()) | getAxes(loop.getUpperBound()) |
+                  getAxes(loop.getStep());
+        else if (auto branch = dyn_cast<scf::IfOp>(op))
+          found = getAxes(branch.getCondition());
+        return found ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
-//===--- What stands in a block ------------------------------------------------------------------------------------===//
+//===--- What stands in a block
+//------------------------------------------------------------------------------------===//
 
 void Counter::addDot(DotOp dot, LoopWork &loop, double weight) {
   auto [place, isNew] = places.try_emplace(dot, loop.dots.size());
@@ -197,7 +207,8 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
     if (root && root.getResult() == op.getView())
       for (auto [d, size] : llvm::enumerate(op.getSizes()))
         if (size > 0)
-          if (std::optional<double> extent = values.get(root.getExtents()[d]); extent && *extent > 0)
+          if (std::optional<double> extent = values.get(root.getExtents()[d]);
+              extent && *extent > 0)
             each.useful *= *extent / (std::ceil(*extent / double(size)) * double(size));
     for (Value start : op.getStarts()) // ends cut a tile, but do not make it another one
       each.axes |= getAxes(start);
@@ -208,11 +219,13 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
 
 double Counter::visitLoop(scf::ForOp op, double weight, IndexEvaluation &values) {
   LoopWork &loop = work.loops[numbers[op]];
-  std::optional<double> low = values.get(op.getLowerBound()), high = values.get(op.getUpperBound()), step = values.get(op.getStep());
+  std::optional<double> low = values.get(op.getLowerBound()), high = values.get(op.getUpperBound()),
+                        step = values.get(op.getStep());
   double trips = unknownTrips;
   if (low && high && step) {
     trips = *step > 0 ? std::max(0.0, std::ceil((*high - *low) / *step)) : 0.0;
-    values.setRange(op.getInductionVar(), int64_t(*low), int64_t(*low + std::max(0.0, trips - 1) * *step));
+    values.setRange(op.getInductionVar(), int64_t(*low),
+                    int64_t(*low + std::max(0.0, trips - 1) * *step));
   }
   trips = std::ceil(trips / double(loop.split));
   loop.runs += weight;
@@ -236,14 +249,16 @@ double Counter::visit(Block &block, int number, double weight, IndexEvaluation &
             trips += visit(region.front(), numbers[each], weight * unknownTrips, values);
         })
         .Case([&](scf::IfOp each) {
-          std::optional<double> condition = values.get(each.getCondition()); // of one bit: 0, -1, or between
+          std::optional<double> condition =
+              values.get(each.getCondition()); // of one bit: 0, -1, or between
           if (condition != 0.0 && !each.getThenRegion().empty())
             trips += visit(each.getThenRegion().front(), number, weight, values);
           if (condition != -1.0 && !each.getElseRegion().empty())
             trips += visit(each.getElseRegion().front(), number, weight, values);
         })
         .Case([&](DotOp each) { addDot(each, loop, weight); })
-        .Case<LoadOp, StoreOp, GatherOp, ScatterOp, AtomicOp>([&](auto each) { addAccess(each, loop, weight, values); })
+        .Case<LoadOp, StoreOp, GatherOp, ScatterOp, AtomicOp>(
+            [&](auto each) { addAccess(each, loop, weight, values); })
         .Default([&](Operation *each) {
           auto [cost, isNew] = costs.try_emplace(each);
           if (isNew)
@@ -257,9 +272,11 @@ double Counter::visit(Block &block, int number, double weight, IndexEvaluation &
   return trips;
 }
 
-//===--- The whole -------------------------------------------------------------------------------------------------===//
+//===--- The whole
+//-------------------------------------------------------------------------------------------------===//
 
-/// Loops of one trip belong to what is around: rows that a tile holds are read once, however many loops go over them.
+/// Loops of one trip belong to what is around: rows that a tile holds are read once, however many
+/// loops go over them.
 void Counter::mergeSingleTrips() {
   for (size_t i = work.loops.size(); i-- > 1;) {
     LoopWork &loop = work.loops[i];
@@ -268,8 +285,10 @@ void Counter::mergeSingleTrips() {
     LoopWork &around = work.loops[loop.parent];
     llvm::append_range(around.dots, loop.dots);
     for (const AccessWork &access : loop.accesses)
-      if (access.isStore || access.isIndexed || llvm::none_of(around.accesses, [&](const AccessWork &other) {
-            return !other.isStore && other.param == access.param && other.tileBytes == access.tileBytes && other.axes == access.axes;
+      if (access.isStore || access.isIndexed ||
+          llvm::none_of(around.accesses, [&](const AccessWork &other) {
+            return !other.isStore && other.param == access.param &&
+                   other.tileBytes == access.tileBytes && other.axes == access.axes;
           }))
         around.accesses.push_back(access);
     around.slots += loop.slots;
@@ -298,8 +317,10 @@ KernelWork Counter::run() {
     // Fractions that keep apart on every axis: multiples of irrational numbers.
     SmallVector<int64_t> program;
     for (auto [axis, extent] : llvm::enumerate(work.grid)) {
-      double fraction = std::fmod(0.5 + double(s) * std::pow(0.6180339887498949, double(work.grid.size() - axis)), 1.0);
-      program.push_back(std::min<int64_t>(std::max<int64_t>(extent - 1, 0), int64_t(fraction * double(extent))));
+      double fraction = std::fmod(
+          0.5 + double(s) * std::pow(0.6180339887498949, double(work.grid.size() - axis)), 1.0);
+      program.push_back(
+          std::min<int64_t>(std::max<int64_t>(extent - 1, 0), int64_t(fraction * double(extent))));
     }
     IndexEvaluation values(extents, program);
     double trips = visit(kernel.getBody().front(), 0, 1.0 / samples, values);
@@ -311,7 +332,8 @@ KernelWork Counter::run() {
           double bytes = gpu::getElementBits(view.getType().getElementType()) / 8.0;
           for (Value extent : view.getExtents())
             bytes *= std::max(0.0, values.get(extent).value_or(1));
-          work.tensorBytes.resize(std::max<size_t>(work.tensorBytes.size(), base.getArgNumber() + 1));
+          work.tensorBytes.resize(
+              std::max<size_t>(work.tensorBytes.size(), base.getArgNumber() + 1));
           work.tensorBytes[base.getArgNumber()] = bytes;
         }
   }

@@ -1,4 +1,5 @@
-// What one program of a kernel does, counted in the tile dialect: bytes, products, operations on elements, loop by loop.
+// What one program of a kernel does, counted in the tile dialect: bytes, products, operations on
+// elements, loop by loop.
 #ifndef TILE_PASSES_ANALYSIS_COSTMODEL_KERNELWORK_H
 #define TILE_PASSES_ANALYSIS_COSTMODEL_KERNELWORK_H
 
@@ -21,67 +22,74 @@ using Extents = std::map<std::string, int64_t>;
 /// A product: extents as the source has them.
 struct DotWork {
   int64_t m = 0, n = 0, k = 0, batch = 1;
-  unsigned bits = 16;       ///< of an operand's element
+  unsigned bits = 16; ///< of an operand's element
   bool isTF32 = false;
   bool tensorCores = false; ///< tensor cores multiply these types, and the extents fit
   bool wgmma = false;       ///< by wgmma where warps come in fours
   bool swapped = false;     ///< few rows: wgmma computes the transposed product
   bool computedA = false, computedB = false; ///< the operand is computed, not loaded as it is
-  double count = 0;         ///< in a program
+  double count = 0;                          ///< in a program
 
-  double getOperations() const { return 2.0 * double(batch) * double(m) * double(n) * double(k) * count; }
+  double getOperations() const {
+    return 2.0 * double(batch) * double(m) * double(n) * double(k) * count;
+  }
 };
 
 /// A load or store.
 struct AccessWork {
-  unsigned param = 0;       ///< number among the kernel's parameters
+  unsigned param = 0; ///< number among the kernel's parameters
   bool isStore = false;
-  bool feedsDot = false;    ///< goes to products as it is
-  bool isIndexed = false;   ///< gather, scatter, atomic
-  double tileBytes = 0;     ///< of one access
-  double useful = 1;        ///< part of the tile that exists, on average
-  unsigned axes = 0;        ///< bit i: the position depends on axis i of the grid
-  double count = 0;         ///< in a program
+  bool feedsDot = false;  ///< goes to products as it is
+  bool isIndexed = false; ///< gather, scatter, atomic
+  double tileBytes = 0;   ///< of one access
+  double useful = 1;      ///< part of the tile that exists, on average
+  unsigned axes = 0;      ///< bit i: the position depends on axis i of the grid
+  double count = 0;       ///< in a program
 };
 
-/// What a loop does, without the loops inside. Amounts are those of a whole program, averaged over programs.
+/// What a loop does, without the loops inside. Amounts are those of a whole program, averaged over
+/// programs.
 struct LoopWork {
-  int parent = -1;          ///< number of the loop around; -1: this is the kernel's body
-  double trips = 0;         ///< in a program
-  double runs = 0;          ///< in a program: how often it is entered
-  int64_t split = 1;        ///< programs that share the trips
-  int64_t stages = 0;       ///< that the loop asks for; 0: it does not
+  int parent = -1;    ///< number of the loop around; -1: this is the kernel's body
+  double trips = 0;   ///< in a program
+  double runs = 0;    ///< in a program: how often it is entered
+  int64_t split = 1;  ///< programs that share the trips
+  int64_t stages = 0; ///< that the loop asks for; 0: it does not
   std::vector<DotWork> dots;
   std::vector<AccessWork> accesses;
-  double slots = 0;         ///< issue slots of element-wise operations, one for each element of an f32 addition
-  double special = 0;       ///< elements of exp, reciprocal and the like
-  double reduced = 0;       ///< elements that go into reductions
-  double exchanges = 0;     ///< operations for which all threads of a block wait: reductions of whole tiles, scans, sorts
+  double slots =
+      0; ///< issue slots of element-wise operations, one for each element of an f32 addition
+  double special = 0;   ///< elements of exp, reciprocal and the like
+  double reduced = 0;   ///< elements that go into reductions
+  double exchanges = 0; ///< operations for which all threads of a block wait: reductions of whole
+                        ///< tiles, scans, sorts
 };
 
 struct KernelWork {
   bool valid = true;
-  std::string reason;               ///< why not: the shape is against the contract
-  std::vector<int64_t> grid;        ///< extents, the last axis fastest
-  int64_t programs = 1;             ///< of the grid
-  double longest = 1;               ///< trips of the longest program over those of the average one
-  std::vector<LoopWork> loops;      ///< the body first
-  std::vector<double> tensorBytes;  ///< by parameter; 0: a scalar, or not known
-  LiveRegisters live{};             ///< that tiles take at once
-  int64_t ownWarps = 4;             ///< what the compiler chooses without being asked
-  bool isFast = false;              ///< fp("fast")
+  std::string reason;              ///< why not: the shape is against the contract
+  std::vector<int64_t> grid;       ///< extents, the last axis fastest
+  int64_t programs = 1;            ///< of the grid
+  double longest = 1;              ///< trips of the longest program over those of the average one
+  std::vector<LoopWork> loops;     ///< the body first
+  std::vector<double> tensorBytes; ///< by parameter; 0: a scalar, or not known
+  LiveRegisters live{};            ///< that tiles take at once
+  int64_t ownWarps = 4;            ///< what the compiler chooses without being asked
+  bool isFast = false;             ///< fp("fast")
 };
 
-/// Counts what a kernel of the tile dialect does at these extents; dimensions that are left out have the `opt` of their contract.
-/// `target` decides what becomes of products. Never changes the kernel.
+/// Counts what a kernel of the tile dialect does at these extents; dimensions that are left out
+/// have the `opt` of their contract. `target` decides what becomes of products. Never changes the
+/// kernel.
 KernelWork analyzeWork(KernelOp kernel, const Extents &extents, llvm::StringRef target);
 
 /// Of the warps, those whose parts of a product differ; the others compute the same once more.
 int64_t countDistinctWarps(const DotWork &dot, int64_t warps);
 
-/// Registers of the tiles that a thread holds at the worst point of the kernel: values that are alive, less what costs nothing to
-/// compute again and what goes from memory to products as it is. Threads share out a tile, but for the results of products that are too
-/// small for all warps, and for tiles that are broadcast: those a thread has as far as its part of the larger tile goes.
+/// Registers of the tiles that a thread holds at the worst point of the kernel: values that are
+/// alive, less what costs nothing to compute again and what goes from memory to products as it is.
+/// Threads share out a tile, but for the results of products that are too small for all warps, and
+/// for tiles that are broadcast: those a thread has as far as its part of the larger tile goes.
 LiveRegisters countLiveRegisters(KernelOp kernel, llvm::ArrayRef<DotWork> dots);
 
 } // namespace tile::cost

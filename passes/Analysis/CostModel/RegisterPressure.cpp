@@ -19,7 +19,8 @@ namespace {
 
 class PressureCounter {
 public:
-  PressureCounter(KernelOp kernel, ArrayRef<DotWork> dots) : liveness(kernel), kernel(kernel), dots(dots) {}
+  PressureCounter(KernelOp kernel, ArrayRef<DotWork> dots)
+      : liveness(kernel), kernel(kernel), dots(dots) {}
 
   LiveRegisters run() { return measure(kernel.getBody().front(), {}); }
 
@@ -34,28 +35,34 @@ private:
     return value;
   }
 
-  /// Computed element by element for one use in the same block: no more than a few elements exist at a time, but what they
-  /// come from has to stay.
+  /// Computed element by element for one use in the same block: no more than a few elements exist
+  /// at a time, but what they come from has to stay.
   static bool isStreamed(Value value) {
     Operation *op = value.getDefiningOp();
     if (!op || !op->hasTrait<OpTrait::Elementwise>() || !value.hasOneUse() || isFree(value))
       return false;
     // Of elements that share a byte, a register's worth is taken apart at once.
-    if (llvm::any_of(op->getOperandTypes(), [](Type type) { return isa<RankedTensorType>(type) && gpu::getElementBits(getElementTypeOrSelf(type)) < 8 && !getElementTypeOrSelf(type).isInteger(1); }))
+    if (llvm::any_of(op->getOperandTypes(), [](Type type) {
+          return isa<RankedTensorType>(type) &&
+                 gpu::getElementBits(getElementTypeOrSelf(type)) < 8 &&
+                 !getElementTypeOrSelf(type).isInteger(1);
+        }))
       return false;
     Operation *user = *value.user_begin();
     while (isa<BroadcastOp, ReshapeOp>(user) && user->getResult(0).hasOneUse())
       user = *user->getResult(0).user_begin();
-    return user->getBlock() == op->getBlock() && (user->hasTrait<OpTrait::Elementwise>() || isa<ReduceOp, StoreOp>(user));
+    return user->getBlock() == op->getBlock() &&
+           (user->hasTrait<OpTrait::Elementwise>() || isa<ReduceOp, StoreOp>(user));
   }
 
   /// Goes to products straight from memory.
   static bool isFetched(Value value) {
     return value.getDefiningOp<LoadOp>() && llvm::all_of(value.getUsers(), [](Operation *user) {
-      if (auto permute = dyn_cast<PermuteOp>(user))
-        return llvm::all_of(permute->getUsers(), [](Operation *each) { return isa<DotOp>(each); });
-      return isa<DotOp>(user);
-    });
+             if (auto permute = dyn_cast<PermuteOp>(user))
+               return llvm::all_of(permute->getUsers(),
+                                   [](Operation *each) { return isa<DotOp>(each); });
+             return isa<DotOp>(user);
+           });
   }
 
   static DotOp findDotBefore(DotOp dot) {
@@ -69,10 +76,13 @@ private:
   static int64_t getRepetition(Value value, int64_t elements) {
     int64_t most = 1;
     for (Operation *user : value.getUsers())
-      if (isa<BroadcastOp, ReshapeOp>(user) || (user->getNumResults() == 1 && isStreamed(user->getResult(0))))
+      if (isa<BroadcastOp, ReshapeOp>(user) ||
+          (user->getNumResults() == 1 && isStreamed(user->getResult(0))))
         if (auto type = dyn_cast<RankedTensorType>(user->getResult(0).getType()))
           most = std::max({most, type.getNumElements() / std::max<int64_t>(elements, 1),
-                           isa<BroadcastOp, ReshapeOp>(user) || type.getNumElements() == elements ? getRepetition(user->getResult(0), elements) : 1});
+                           isa<BroadcastOp, ReshapeOp>(user) || type.getNumElements() == elements
+                               ? getRepetition(user->getResult(0), elements)
+                               : 1});
     return most;
   }
 
@@ -85,10 +95,16 @@ private:
     SmallVector<int64_t> shape;
     for (int64_t extent : type.getShape())
       elements *= shape.emplace_back(int64_t(llvm::PowerOf2Ceil(extent)));
-    unsigned bits = type.getElementType().isIndex() ? 32 : std::max(8u, gpu::getElementBits(type.getElementType()));
-    const DotWork *dot = shape.size() < 2 ? nullptr : llvm::find_if(dots, [&](const DotWork &each) {
-      return each.m == shape[shape.size() - 2] && each.n == shape.back();
-    });
+    unsigned bits = type.getElementType().isIndex()
+                        ? 32
+                        : std::max(8u, gpu::getElementBits(type.getElementType()));
+    const DotWork *dot =
+        shape.size() < 2 ? nullptr
+                         : llvm::find_if(
+                               dots,
+                               [&](const DotWork &each) {
+                                 return each.m == shape[shape.size() - 2] && each.n == shape.back();
+                               });
     int64_t repetition = getRepetition(value, elements);
     for (size_t i = 0; i < result.size(); ++i) {
       int64_t warps = int64_t(1) << i, distinct = warps;
@@ -101,7 +117,8 @@ private:
     return result;
   }
 
-  /// The most that is alive between two operations of a block; `through` is alive all the time, beside what the block uses.
+  /// The most that is alive between two operations of a block; `through` is alive all the time,
+  /// beside what the block uses.
   LiveRegisters measure(Block &block, LiveRegisters through) {
     const LivenessBlockInfo *info = liveness.getLiveness(&block);
     llvm::SetVector<Value> live;
@@ -133,7 +150,8 @@ private:
       for (Value value : info->out())
         add(value);
     for (Operation &op : llvm::reverse(block)) {
-      // A product runs on while what follows is computed: what it reads from registers stays beside its result, up to the next product.
+      // A product runs on while what follows is computed: what it reads from registers stays beside
+      // its result, up to the next product.
       if (auto dot = dyn_cast<DotOp>(op)) {
         for (DotOp each : {dot, findDotBefore(dot)})
           if (each && !each.getA().getDefiningOp<PermuteOp>())
@@ -164,8 +182,8 @@ private:
     return most;
   }
 
-  /// In a loop over tiles that are loaded, what is computed of a tile stands beside it, as far as a thread has many elements: all are
-  /// begun before the first is done.
+  /// In a loop over tiles that are loaded, what is computed of a tile stands beside it, as far as a
+  /// thread has many elements: all are begun before the first is done.
   LiveRegisters addStreams(Operation &loop, Block &block, LiveRegisters sum) const {
     constexpr double atOnce = 16, share = 0.75;
     if (!isa<scf::ForOp>(loop) || !dots.empty())
@@ -173,7 +191,8 @@ private:
     double elements = 0;
     for (LoadOp load : block.getOps<LoadOp>())
       if (auto type = dyn_cast<RankedTensorType>(load.getType()))
-        elements = std::max(elements, double(type.getNumElements()) * gpu::getElementBits(type.getElementType()) / 32);
+        elements = std::max(elements, double(type.getNumElements()) *
+                                          gpu::getElementBits(type.getElementType()) / 32);
     for (size_t i = 0; i < sum.size(); ++i)
       sum[i] += std::max(0.0, share * (elements / double(32 << i) - atOnce));
     return sum;
@@ -186,6 +205,8 @@ private:
 
 } // namespace
 
-LiveRegisters countLiveRegisters(KernelOp kernel, ArrayRef<DotWork> dots) { return PressureCounter(kernel, dots).run(); }
+LiveRegisters countLiveRegisters(KernelOp kernel, ArrayRef<DotWork> dots) {
+  return PressureCounter(kernel, dots).run();
+}
 
 } // namespace tile::cost

@@ -1,5 +1,6 @@
-// What a block takes of a multiprocessor: threads, registers, shared memory. The rules are those of the passes that decide
-// (docs/Hopper.md): SpecializeWarps for stages and shared memory, Ring.cpp for registers.
+// What a block takes of a multiprocessor: threads, registers, shared memory. The rules are those of
+// the passes that decide (docs/Hopper.md): SpecializeWarps for stages and shared memory, Ring.cpp
+// for registers.
 #include "passes/Analysis/CostModel/Schedule.h"
 #include "dialect/AttributeNames.h"
 #include "llvm/Support/MathExtras.h"
@@ -28,9 +29,9 @@ Schedule Schedule::of(KernelOp kernel) {
 }
 
 void Schedule::set(StringRef name, StringRef value) {
-  const std::pair<StringRef, std::optional<int64_t> *> integers[] = {{"warps", &warps},         {"stages", &stages},
-                                                                     {"consumers", &consumers}, {"occupancy", &occupancy},
-                                                                     {"grouped", &grouped},     {"maxreg", &maxRegisters}};
+  const std::pair<StringRef, std::optional<int64_t> *> integers[] = {
+      {"warps", &warps},         {"stages", &stages},   {"consumers", &consumers},
+      {"occupancy", &occupancy}, {"grouped", &grouped}, {"maxreg", &maxRegisters}};
   if (name == "persistent")
     persistent = value == "true";
   int64_t number;
@@ -39,7 +40,8 @@ void Schedule::set(StringRef name, StringRef value) {
       *place = number;
 }
 
-//===--- Registers -------------------------------------------------------------------------------------------------===//
+//===--- Registers
+//-------------------------------------------------------------------------------------------------===//
 
 // The rules of chooseWgmmaWarps() and chooseMmaWarps() in DotSelection.cpp.
 int64_t countDistinctWarps(const DotWork &dot, int64_t warps) {
@@ -50,7 +52,8 @@ int64_t countDistinctWarps(const DotWork &dot, int64_t warps) {
   return std::min(warps, along * across);
 }
 
-/// Registers of a thread beside those of tiles: addresses, counters, descriptors. Read off the cubins of the examples.
+/// Registers of a thread beside those of tiles: addresses, counters, descriptors. Read off the
+/// cubins of the examples.
 static int64_t getOtherRegisters(const KernelWork &work, bool bulkCopies) {
   (void)work;
   return bulkCopies ? 32 : 28;
@@ -68,40 +71,55 @@ static int64_t getConsumerRegisters(int64_t warps, int64_t blocks, const TargetL
   return std::min(most, ((consumers + 1) * entry - producer) / consumers / granule * granule);
 }
 
-static void estimateRegisters(const KernelWork &work, const Schedule &schedule, const TargetLimits &target, Resources &found) {
-  size_t size = std::min<size_t>(llvm::Log2_64(uint64_t(std::max<int64_t>(found.warps, 1))), work.live.size() - 1);
+static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
+                              const TargetLimits &target, Resources &found) {
+  size_t size = std::min<size_t>(llvm::Log2_64(uint64_t(std::max<int64_t>(found.warps, 1))),
+                                 work.live.size() - 1);
   found.registers = int64_t(work.live[size]) + getOtherRegisters(work, found.bulkCopies);
   int64_t asked = schedule.occupancy.value_or(1);
-  int64_t entry = std::min<int64_t>(target.threadRegisters, target.registers / (asked * found.threads) / 8 * 8);
+  int64_t entry =
+      std::min<int64_t>(target.threadRegisters, target.registers / (asked * found.threads) / 8 * 8);
   found.registerLimit = schedule.maxRegisters ? *schedule.maxRegisters
                         : found.bulkCopies    ? getConsumerRegisters(found.warps, asked, target)
                                               : entry;
-  // The estimate counts what may be alive at once; where that is a little too much, ptxas finds an order of things in which few spill.
+  // The estimate counts what may be alive at once; where that is a little too much, ptxas finds an
+  // order of things in which few spill.
   found.spilled = std::max<int64_t>(0, found.registers - found.registerLimit);
   if (found.spilled > found.registerLimit / 20)
-    found.reason = "a thread needs about " + std::to_string(found.registers) + " registers and gets " + std::to_string(found.registerLimit);
-  // An instruction of wgmma holds its accumulators at once, and ptxas goes by what a thread has on entry.
+    found.reason = "a thread needs about " + std::to_string(found.registers) +
+                   " registers and gets " + std::to_string(found.registerLimit);
+  // An instruction of wgmma holds its accumulators at once, and ptxas goes by what a thread has on
+  // entry.
   constexpr int64_t besideAccumulators = 30;
   for (const LoopWork &loop : work.loops)
     for (const DotWork &dot : loop.dots) {
-      int64_t rows = std::max<int64_t>(1, std::min(found.warps, (dot.swapped ? dot.n : dot.m) / 16));
-      int64_t columns = std::min<int64_t>(256, (dot.swapped ? dot.m : dot.n) / std::max<int64_t>(1, countDistinctWarps(dot, found.warps) / rows));
+      int64_t rows =
+          std::max<int64_t>(1, std::min(found.warps, (dot.swapped ? dot.n : dot.m) / 16));
+      int64_t columns = std::min<int64_t>(
+          256, (dot.swapped ? dot.m : dot.n) /
+                   std::max<int64_t>(1, countDistinctWarps(dot, found.warps) / rows));
       if (dot.wgmma && found.warps % 4 == 0 && entry < columns / 2 + besideAccumulators)
-        found.reason = "a thread has " + std::to_string(entry) + " registers on entry, too few for wgmma with " + std::to_string(columns) + " columns";
+        found.reason = "a thread has " + std::to_string(entry) +
+                       " registers on entry, too few for wgmma with " + std::to_string(columns) +
+                       " columns";
     }
 }
 
-//===--- Shared memory ---------------------------------------------------------------------------------------------===//
+//===--- Shared memory
+//---------------------------------------------------------------------------------------------===//
 
-static void estimateShared(const KernelWork &work, const Schedule &schedule, const TargetLimits &target, Resources &found) {
-  constexpr int64_t system = 1024, page = 1024, mostStages = 8, staging = 32 * 1024, leastStaged = 4096;
+static void estimateShared(const KernelWork &work, const Schedule &schedule,
+                           const TargetLimits &target, Resources &found) {
+  constexpr int64_t system = 1024, page = 1024, mostStages = 8, staging = 32 * 1024,
+                    leastStaged = 4096;
   bool wgmma = false;
   double once = 0, repeated = 0, others = 0, stored = 0;
   int64_t asked = mostStages;
   for (const LoopWork &loop : work.loops) {
     for (const AccessWork &access : loop.accesses) {
       if (access.feedsDot)
-        (loop.parent < 0 ? once : repeated) += double(llvm::alignTo(uint64_t(access.tileBytes), page));
+        (loop.parent < 0 ? once : repeated) +=
+            double(llvm::alignTo(uint64_t(access.tileBytes), page));
       if (access.isStore && access.tileBytes >= leastStaged)
         stored += access.tileBytes;
       if (access.feedsDot && loop.parent >= 0)
@@ -110,9 +128,11 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule, con
     }
     for (const DotWork &dot : loop.dots) {
       wgmma |= dot.wgmma && found.warps % 4 == 0;
-      // A computed operand reaches wgmma by way of shared memory unless it is the one that registers may hold.
+      // A computed operand reaches wgmma by way of shared memory unless it is the one that
+      // registers may hold.
       bool a = dot.swapped ? false : dot.computedB, b = dot.swapped ? dot.computedA : false;
-      others += (a ? double(dot.k * dot.n) : 0) * dot.bits / 8 + (b ? double(dot.m * dot.k) : 0) * dot.bits / 8;
+      others += (a ? double(dot.k * dot.n) : 0) * dot.bits / 8 +
+                (b ? double(dot.m * dot.k) : 0) * dot.bits / 8;
     }
   }
   if (!found.bulkCopies) {
@@ -127,21 +147,28 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule, con
     double left = double(limit) - fixed - 2 * repeated;
     others += wgmma ? std::min({stored, double(staging), std::max(left, 0.0)}) : 0;
     if (repeated)
-      found.stages = std::min<int64_t>(found.stages, int64_t((double(limit) - once - others - 2 * page) / repeated));
-    found.sharedBytes = int64_t(once + others + 2 * page + double(std::max<int64_t>(found.stages, 1)) * repeated);
+      found.stages = std::min<int64_t>(
+          found.stages, int64_t((double(limit) - once - others - 2 * page) / repeated));
+    found.sharedBytes =
+        int64_t(once + others + 2 * page + double(std::max<int64_t>(found.stages, 1)) * repeated);
     if (found.stages < 1)
-      found.reason = "a block needs about " + std::to_string(found.sharedBytes) + " bytes of shared memory and gets " + std::to_string(limit);
+      found.reason = "a block needs about " + std::to_string(found.sharedBytes) +
+                     " bytes of shared memory and gets " + std::to_string(limit);
   }
   if (found.sharedBytes > target.sharedBytes - system && found.reason.empty())
-    found.reason = "a block needs about " + std::to_string(found.sharedBytes) + " bytes of shared memory and gets " +
+    found.reason = "a block needs about " + std::to_string(found.sharedBytes) +
+                   " bytes of shared memory and gets " +
                    std::to_string(target.sharedBytes - system);
 }
 
-//===--- Together --------------------------------------------------------------------------------------------------===//
+//===--- Together
+//--------------------------------------------------------------------------------------------------===//
 
-Resources estimateResources(const KernelWork &work, const Schedule &schedule, const TargetLimits &target) {
+Resources estimateResources(const KernelWork &work, const Schedule &schedule,
+                            const TargetLimits &target) {
   Resources found;
-  found.warps = schedule.consumers && target.hasBulkCopies ? 4 * *schedule.consumers : schedule.warps.value_or(work.ownWarps);
+  found.warps = schedule.consumers && target.hasBulkCopies ? 4 * *schedule.consumers
+                                                           : schedule.warps.value_or(work.ownWarps);
   bool hasDots = false, streams = false;
   for (const LoopWork &loop : work.loops) {
     hasDots |= !loop.dots.empty();
@@ -154,12 +181,15 @@ Resources estimateResources(const KernelWork &work, const Schedule &schedule, co
     found.reason = "a block has " + std::to_string(found.threads) + " threads of at most 1024";
   estimateRegisters(work, schedule, target, found);
   estimateShared(work, schedule, target, found);
-  // With several warpgroups of consumers registers move between them: on entry each thread has its share of a whole block.
-  int64_t held = found.bulkCopies && (found.warps > 4 || schedule.occupancy.value_or(1) > 1)
-                     ? target.registers / (schedule.occupancy.value_or(1) * found.threads) / 8 * 8
-                     : int64_t(llvm::alignTo(uint64_t(std::min(found.registers, found.registerLimit)), 8));
+  // With several warpgroups of consumers registers move between them: on entry each thread has its
+  // share of a whole block.
+  int64_t held =
+      found.bulkCopies && (found.warps > 4 || schedule.occupancy.value_or(1) > 1)
+          ? target.registers / (schedule.occupancy.value_or(1) * found.threads) / 8 * 8
+          : int64_t(llvm::alignTo(uint64_t(std::min(found.registers, found.registerLimit)), 8));
   found.blocks = std::min(target.blocks, target.threads / std::max<int64_t>(found.threads, 1));
-  found.blocks = std::min(found.blocks, target.registers / std::max<int64_t>(held * found.threads, 1));
+  found.blocks =
+      std::min(found.blocks, target.registers / std::max<int64_t>(held * found.threads, 1));
   found.blocks = std::min(found.blocks, target.sharedBytes / (found.sharedBytes + 1024));
   found.blocks = std::max<int64_t>(found.blocks, 1);
   return found;

@@ -9,7 +9,8 @@
 
 namespace tile::cost {
 
-/// The attributes of kernels that may be chosen. What is left out is up to the compiler's own rules.
+/// The attributes of kernels that may be chosen. What is left out is up to the compiler's own
+/// rules.
 struct Schedule {
   std::optional<int64_t> warps, stages, consumers, occupancy, grouped, maxRegisters;
   bool persistent = false;
@@ -29,12 +30,13 @@ struct Resources {
   int64_t stages = 0;        ///< of loads that run ahead; 0: none do
   int64_t registers = 0;     ///< of a thread that computes, estimated
   int64_t registerLimit = 0; ///< what such a thread may have
-  int64_t spilled = 0;       ///< registers beyond that: few enough to go through memory now and then
-  int64_t sharedBytes = 0;   ///< of a block, estimated
-  int64_t blocks = 0;        ///< of a multiprocessor at once
+  int64_t spilled = 0;     ///< registers beyond that: few enough to go through memory now and then
+  int64_t sharedBytes = 0; ///< of a block, estimated
+  int64_t blocks = 0;      ///< of a multiprocessor at once
 };
 
-Resources estimateResources(const KernelWork &work, const Schedule &schedule, const TargetLimits &target);
+Resources estimateResources(const KernelWork &work, const Schedule &schedule,
+                            const TargetLimits &target);
 
 } // namespace tile::cost
 

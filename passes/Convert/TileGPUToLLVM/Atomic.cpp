@@ -1,7 +1,9 @@
-// Atomics: one instruction for each element where PTX has one for the dtype, else a loop around compare-and-swap. Of the
-// threads that hold an element one changes it and hands what was there to the others through shared memory.
+// Atomics: one instruction for each element where PTX has one for the dtype, else a loop around
+// compare-and-swap. Of the threads that hold an element one changes it and hands what was there to
+// the others through shared memory.
 //
-// LLVM's atomicrmw prints neither order nor scope for NVPTX, so the instructions are inline PTX. See docs/Memory.md.
+// LLVM's atomicrmw prints neither order nor scope for NVPTX, so the instructions are inline PTX.
+// See docs/Memory.md.
 #include "passes/Convert/Reduction.h"
 #include "passes/Convert/TileGPUToLLVM/GlobalAccess.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
@@ -27,14 +29,16 @@ public:
 
   Type getBitsType() { return b.getIntegerType(bits); }
 
-  /// Changes the element at `address` where `predicate` (null: always); the bits that it held, 0 where it is not touched.
-  /// Nothing comes back unless `returns`.
+  /// Changes the element at `address` where `predicate` (null: always); the bits that it held, 0
+  /// where it is not touched. Nothing comes back unless `returns`.
   Value emit(Value address, Value value, Value expected, Value predicate, bool returns) {
     if (!suffix.empty())
-      return emitInstruction(address, toBits(value), expected ? toBits(expected) : Value(), predicate, returns);
+      return emitInstruction(address, toBits(value), expected ? toBits(expected) : Value(),
+                             predicate, returns);
     if (!predicate)
       return emitLoop(address, value, expected);
-    auto branch = scf::IfOp::create(b, loc, TypeRange{getBitsType()}, predicate, /*withElseRegion=*/true);
+    auto branch =
+        scf::IfOp::create(b, loc, TypeRange{getBitsType()}, predicate, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     scf::YieldOp::create(b, loc, emitLoop(address, value, expected));
@@ -43,9 +47,11 @@ public:
     return branch.getResult(0);
   }
 
-  /// Adds the neighbours `values`, 2 or 4 numbers of f32, to what lies from `address` on; nothing comes back.
+  /// Adds the neighbours `values`, 2 or 4 numbers of f32, to what lies from `address` on; nothing
+  /// comes back.
   void emitVector(Value address, ArrayRef<Value> values, Value predicate) {
-    std::string code = predicate ? "@$" + std::to_string(values.size() + 1) + " " : "", constraints = "l", list;
+    std::string code = predicate ? "@$" + std::to_string(values.size() + 1) + " " : "",
+                constraints = "l", list;
     SmallVector<Value> operands{address};
     for (Value value : values) {
       list += (list.empty() ? "$" : ", $") + std::to_string(operands.size());
@@ -56,7 +62,8 @@ public:
       constraints += ",b";
       operands.push_back(predicate);
     }
-    code += "red." + getOrder() + scope + "global.add.v" + std::to_string(values.size()) + ".f32 [$0], {" + list + "};";
+    code += "red." + getOrder() + scope + "global.add.v" + std::to_string(values.size()) +
+            ".f32 [$0], {" + list + "};";
     inlinePTX(b, loc, Type(), operands, code, constraints + ",~{memory}");
   }
 
@@ -113,14 +120,24 @@ private:
     return "relaxed.";
   }
 
-  static const char *getConstraint(unsigned bits) { return bits == 64 ? "l" : bits == 32 ? "r" : "h"; }
+  static const char *getConstraint(unsigned bits) {
+    return bits == 64 ? "l" : bits == 32 ? "r" : "h";
+  }
 
-  Value toBits(Value value) { return isa<FloatType>(value.getType()) ? Value(arith::BitcastOp::create(b, loc, getBitsType(), value)) : value; }
-  Value fromBits(Value value) { return isa<FloatType>(element) ? Value(arith::BitcastOp::create(b, loc, element, value)) : value; }
+  Value toBits(Value value) {
+    return isa<FloatType>(value.getType())
+               ? Value(arith::BitcastOp::create(b, loc, getBitsType(), value))
+               : value;
+  }
+  Value fromBits(Value value) {
+    return isa<FloatType>(element) ? Value(arith::BitcastOp::create(b, loc, element, value))
+                                   : value;
+  }
 
   Value emitInstruction(Value address, Value value, Value expected, Value predicate, bool returns) {
     // Without a result it is a reduction, which orders nothing behind itself.
-    bool reduces = !returns && !op.isAcquire() && op.getKind() != AtomicKind::Exchange && op.getKind() != AtomicKind::CompareExchange;
+    bool reduces = !returns && !op.isAcquire() && op.getKind() != AtomicKind::Exchange &&
+                   op.getKind() != AtomicKind::CompareExchange;
     std::string kind = getConstraint(bits), constraints, code;
     unsigned next = 0;
     SmallVector<Value> operands{address};
@@ -141,7 +158,8 @@ private:
         code = "mov.b" + std::to_string(bits) + " " + result + ", 0; ";
       code += "@" + name() + " ";
     }
-    code += (reduces ? "red." : "atom.") + getOrder() + scope + "global." + suffix + " " + (reduces ? "" : result + ", ") + "[" + place + "]" + list + ";";
+    code += (reduces ? "red." : "atom.") + getOrder() + scope + "global." + suffix + " " +
+            (reduces ? "" : result + ", ") + "[" + place + "]" + list + ";";
     constraints += ",~{memory}";
     return inlinePTX(b, loc, reduces ? Type() : getBitsType(), operands, code, constraints);
   }
@@ -170,7 +188,8 @@ private:
     }
   }
 
-  /// Compare-and-swap of the element, or of the two bytes of which it is one, until nobody has come between.
+  /// Compare-and-swap of the element, or of the two bytes of which it is one, until nobody has come
+  /// between.
   Value emitLoop(Value address, Value value, Value expected) {
     unsigned wordBits = std::max(16u, bits);
     Type word = b.getIntegerType(wordBits);
@@ -181,7 +200,8 @@ private:
       Value half = arith::AndIOp::create(b, loc, number, one);
       Value even = arith::SubIOp::create(b, loc, number, half);
       address = LLVM::IntToPtrOp::create(b, loc, address.getType(), even);
-      shift = arith::ShLIOp::create(b, loc, arith::TruncIOp::create(b, loc, word, half), arith::ConstantIntOp::create(b, loc, 3, 16));
+      shift = arith::ShLIOp::create(b, loc, arith::TruncIOp::create(b, loc, word, half),
+                                    arith::ConstantIntOp::create(b, loc, 3, 16));
     }
     auto part = [&](Value whole) -> Value {
       if (!shift)
@@ -191,21 +211,29 @@ private:
     auto replace = [&](Value whole, Value changed) -> Value {
       if (!shift)
         return toBits(changed);
-      Value ones = arith::ShLIOp::create(b, loc, arith::ConstantIntOp::create(b, loc, 255, 16), shift);
-      Value others = arith::AndIOp::create(b, loc, whole, arith::XOrIOp::create(b, loc, ones, arith::ConstantIntOp::create(b, loc, -1, 16)));
-      return arith::OrIOp::create(b, loc, others, arith::ShLIOp::create(b, loc, arith::ExtUIOp::create(b, loc, word, changed), shift));
+      Value ones =
+          arith::ShLIOp::create(b, loc, arith::ConstantIntOp::create(b, loc, 255, 16), shift);
+      Value others = arith::AndIOp::create(
+          b, loc, whole,
+          arith::XOrIOp::create(b, loc, ones, arith::ConstantIntOp::create(b, loc, -1, 16)));
+      return arith::OrIOp::create(
+          b, loc, others,
+          arith::ShLIOp::create(b, loc, arith::ExtUIOp::create(b, loc, word, changed), shift));
     };
     std::string kind = getConstraint(wordBits), width = std::to_string(wordBits);
-    Value first = inlinePTX(b, loc, word, {address}, "ld.relaxed." + scope + "global.b" + width + " $0, [$1];", "=" + kind + ",l,~{memory}");
+    Value first = inlinePTX(b, loc, word, {address},
+                            "ld.relaxed." + scope + "global.b" + width + " $0, [$1];",
+                            "=" + kind + ",l,~{memory}");
     auto loop = scf::WhileOp::create(b, loc, TypeRange{word}, ValueRange{first});
     {
       OpBuilder::InsertionGuard guard(b);
       Block *before = b.createBlock(&loop.getBefore(), {}, {word}, {loc});
       Value seen = before->getArgument(0);
       Value changed = replace(seen, change(part(seen), value, expected));
-      Value found = inlinePTX(b, loc, word, {address, seen, changed},
-                              "atom." + getOrder() + scope + "global.cas.b" + width + " $0, [$1], $2, $3;",
-                              "=" + kind + ",l," + kind + "," + kind + ",~{memory}");
+      Value found =
+          inlinePTX(b, loc, word, {address, seen, changed},
+                    "atom." + getOrder() + scope + "global.cas.b" + width + " $0, [$1], $2, $3;",
+                    "=" + kind + ",l," + kind + "," + kind + ",~{memory}");
       Value again = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, found, seen);
       scf::ConditionOp::create(b, loc, again, found);
       Block *after = b.createBlock(&loop.getAfter(), {}, {word}, {loc});
@@ -227,7 +255,8 @@ struct LowerAtomic : OpConversionPattern<AtomicOp> {
   LowerAtomic(const TypeConverter &converter, MLIRContext *context, bool isSM90)
       : OpConversionPattern(converter, context), addsBF16(isSM90), hasVectors(isSM90) {}
 
-  LogicalResult matchAndRewrite(AtomicOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(AtomicOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
     Location loc = op.getLoc();
     auto tile = dyn_cast<RankedTensorType>(op.getType());
     Type element = getElementTypeOrSelf(op.getType());
@@ -235,7 +264,8 @@ struct LowerAtomic : OpConversionPattern<AtomicOp> {
     int64_t sharedBytes = getAtomicBytes(op);
     std::optional<int64_t> slots = getSharedOffset(op);
     if (sharedBytes && !slots)
-      return op.emitError("internal: expected " + sharedOffsetName.str() + " from tile-gpu-allocate-shared, found none");
+      return op.emitError("internal: expected " + sharedOffsetName.str() +
+                          " from tile-gpu-allocate-shared, found none");
 
     // All threads' earlier accesses, then the release of one.
     if (op.isRelease())
@@ -246,31 +276,39 @@ struct LowerAtomic : OpConversionPattern<AtomicOp> {
     Value expected = op.getExpected() ? adaptor.getExpected().front() : Value();
     Value mask = op.getMask() ? adaptor.getMask().front() : Value();
     auto part = [&](Value whole, unsigned reg) -> Value {
-      return whole && tile ? Value(vector::ExtractOp::create(b, loc, whole, ArrayRef<int64_t>{int64_t(reg)})) : whole;
+      return whole && tile
+                 ? Value(vector::ExtractOp::create(b, loc, whole, ArrayRef<int64_t>{int64_t(reg)}))
+                 : whole;
     };
 
     Value owner = tile ? getOwnerPredicate(b, loc, access.getTileLayout())
-                       : Value(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, getThreadId(b, loc), constantI32(b, loc, 0)));
-    SmallVector<unsigned> distinct = tile ? getDistinctRegisters(access.getTileLayout()) : SmallVector<unsigned>{0};
+                       : Value(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                                     getThreadId(b, loc), constantI32(b, loc, 0)));
+    SmallVector<unsigned> distinct =
+        tile ? getDistinctRegisters(access.getTileLayout()) : SmallVector<unsigned>{0};
     unsigned width = getVectorWidth(op);
-    if (hasVectors && width > 1 && !returns && !mask && !op.isAcquire() && op.getKind() == AtomicKind::Add && element.isF32()) {
+    if (hasVectors && width > 1 && !returns && !mask && !op.isAcquire() &&
+        op.getKind() == AtomicKind::Add && element.isF32()) {
       for (unsigned reg : distinct) {
         if (reg % width)
           continue;
         SmallVector<Value> values;
         for (unsigned i = 0; i < width; ++i)
           values.push_back(part(value, reg + i));
-        update.emitVector(access.address(reg), values, access.conjunction(access.exists(reg), owner));
+        update.emitVector(access.address(reg), values,
+                          access.conjunction(access.exists(reg), owner));
       }
       b.eraseOp(op);
       return success();
     }
     SmallVector<Value> found;
     for (unsigned reg : distinct) {
-      Value predicate = access.conjunction(tile ? access.exists(reg) : access.scalarExists(), owner);
+      Value predicate =
+          access.conjunction(tile ? access.exists(reg) : access.scalarExists(), owner);
       predicate = access.conjunction(predicate, part(mask, reg));
       Value address = tile ? access.address(reg) : access.scalarAddress();
-      found.push_back(update.emit(address, part(value, reg), part(expected, reg), predicate, returns));
+      found.push_back(
+          update.emit(address, part(value, reg), part(expected, reg), predicate, returns));
     }
     if (sharedBytes)
       share(b, loc, found, tile ? std::optional(access.getTileLayout()) : std::nullopt, *slots);
@@ -290,7 +328,8 @@ struct LowerAtomic : OpConversionPattern<AtomicOp> {
     SmallVector<Value> registers;
     for (unsigned reg = 0; reg < access.getTileLayout().getNumRegisters(); ++reg) {
       size_t i = 0;
-      while (access.getTileLayout().apply(distinct[i], 0, 0) != access.getTileLayout().apply(reg, 0, 0))
+      while (access.getTileLayout().apply(distinct[i], 0, 0) !=
+             access.getTileLayout().apply(reg, 0, 0))
         ++i;
       registers.push_back(found[i]);
     }
@@ -299,26 +338,32 @@ struct LowerAtomic : OpConversionPattern<AtomicOp> {
   }
 
 private:
-  /// Replaces what each thread found by what the owner of its elements did. Without a layout thread 0 owns the one element.
-  static void share(OpBuilder &b, Location loc, MutableArrayRef<Value> found, std::optional<LinearLayout> layout, int64_t offset) {
+  /// Replaces what each thread found by what the owner of its elements did. Without a layout thread
+  /// 0 owns the one element.
+  static void share(OpBuilder &b, Location loc, MutableArrayRef<Value> found,
+                    std::optional<LinearLayout> layout, int64_t offset) {
     unsigned lanes = 0, warps = 0, threads = 1;
     Value own = constantI32(b, loc, 0), owner = own;
     if (layout) {
       layout->getDuplicateMasks(lanes, warps);
       threads = 32 * layout->getNumWarps();
       own = getThreadId(b, loc);
-      owner = arith::AndIOp::create(b, loc, own, constantI32(b, loc, int64_t(threads - 1) & ~int64_t(lanes | (warps << 5))));
+      owner = arith::AndIOp::create(
+          b, loc, own, constantI32(b, loc, int64_t(threads - 1) & ~int64_t(lanes | (warps << 5))));
     }
     auto slot = [&](size_t i, Value thread) -> Value {
       Value place = getSharedPointer(b, loc, offset);
       Value number = arith::AddIOp::create(b, loc, thread, constantI32(b, loc, i * threads));
-      return LLVM::GEPOp::create(b, loc, place.getType(), found[i].getType(), place, ArrayRef<LLVM::GEPArg>{number});
+      return LLVM::GEPOp::create(b, loc, place.getType(), found[i].getType(), place,
+                                 ArrayRef<LLVM::GEPArg>{number});
     };
     {
       OpBuilder::InsertionGuard guard(b);
       if (!layout) {
-        Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, getThreadId(b, loc), own);
-        b.setInsertionPointToStart(scf::IfOp::create(b, loc, first, /*withElseRegion=*/false).thenBlock());
+        Value first =
+            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, getThreadId(b, loc), own);
+        b.setInsertionPointToStart(
+            scf::IfOp::create(b, loc, first, /*withElseRegion=*/false).thenBlock());
       }
       for (auto [i, value] : llvm::enumerate(found))
         LLVM::StoreOp::create(b, loc, value, slot(i, own));
@@ -333,8 +378,11 @@ private:
 
 } // namespace
 
-void tile::gpu::populateAtomicPatterns(const TypeConverter &converter, RewritePatternSet &patterns, StringRef target) {
+void tile::gpu::populateAtomicPatterns(const TypeConverter &converter, RewritePatternSet &patterns,
+                                       StringRef target) {
   unsigned number = 0;
-  bool isSM90 = !target.rtrim("af").drop_front(target.starts_with("sm_") ? 3 : 0).getAsInteger(10, number) && number >= 90;
+  bool isSM90 =
+      !target.rtrim("af").drop_front(target.starts_with("sm_") ? 3 : 0).getAsInteger(10, number) &&
+      number >= 90;
   patterns.add<LowerAtomic>(converter, patterns.getContext(), isSM90);
 }

@@ -36,13 +36,15 @@ struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     else
       BarrierOp::create(rewriter, loc);
-    rewriter.replaceOp(op, loadTile(rewriter, loc, elementType, target, scratch, base, /*matrices=*/false));
+    rewriter.replaceOp(
+        op, loadTile(rewriter, loc, elementType, target, scratch, base, /*matrices=*/false));
     return success();
   }
 };
 
 } // namespace
 
-void tile::gpu::populateConvertLayoutPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
+void tile::gpu::populateConvertLayoutPatterns(const TypeConverter &converter,
+                                              RewritePatternSet &patterns) {
   patterns.add<LowerConvertLayout>(converter, patterns.getContext());
 }

@@ -1,4 +1,5 @@
-// convert-tile-thread-to-llvm: functions of one thread to the LLVM and NVVM dialects, with upstream's conversions.
+// convert-tile-thread-to-llvm: functions of one thread to the LLVM and NVVM dialects, with
+// upstream's conversions.
 #include "dialect/AttributeNames.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -60,19 +61,26 @@ struct ConvertThreadToLLVM : tile::impl::ConvertThreadToLLVMBase<ConvertThreadTo
     Builder builder(function);
     function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
     if (auto cluster = function->getAttrOfType<IntegerAttr>(tile::gpu::blocksOfClusterName))
-      function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), builder.getDenseI32ArrayAttr({int32_t(cluster.getInt()), 1, 1}));
+      function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
+                        builder.getDenseI32ArrayAttr({int32_t(cluster.getInt()), 1, 1}));
     // Registers can be reallocated only where their number on entry is known.
     auto occupancy = function->getAttrOfType<IntegerAttr>(tile::occupancyName);
     auto registers = function->getAttrOfType<IntegerAttr>(tile::maxRegistersName);
     if (registers)
-      function->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(), builder.getI32IntegerAttr(int32_t(registers.getInt())));
+      function->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(),
+                        builder.getI32IntegerAttr(int32_t(registers.getInt())));
     if (!registers && (occupancy || function->hasAttr(tile::gpu::producerThreadsName)))
-      function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(occupancy ? occupancy.getInt() : 1));
-    function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), builder.getDenseI32ArrayAttr({int32_t(threads.getInt())}));
-    // fp("fast") may flush subnormal numbers: without, each approximate instruction comes with its scaling.
-    if (auto mode = function->getAttrOfType<StringAttr>(tile::floatModeName); mode && mode.getValue() == "fast")
+      function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                        builder.getI32IntegerAttr(occupancy ? occupancy.getInt() : 1));
+    function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
+                      builder.getDenseI32ArrayAttr({int32_t(threads.getInt())}));
+    // fp("fast") may flush subnormal numbers: without, each approximate instruction comes with its
+    // scaling.
+    if (auto mode = function->getAttrOfType<StringAttr>(tile::floatModeName);
+        mode && mode.getValue() == "fast")
       function.setDenormalFpMathF32("preserve-sign,preserve-sign");
-    // Tensor maps are the last parameters: copied by value into the parameters' memory, which TMA reads by address.
+    // Tensor maps are the last parameters: copied by value into the parameters' memory, which TMA
+    // reads by address.
     auto maps = function->getAttrOfType<ArrayAttr>(tile::gpu::tensorMapsName);
     unsigned count = function.getNumArguments();
     for (unsigned i = maps ? count - maps.size() : count; i < count; ++i) {

@@ -1,4 +1,5 @@
-// convert-tile-gpu-to-vector: kernels become functions of one thread, tiles become vectors of its registers.
+// convert-tile-gpu-to-vector: kernels become functions of one thread, tiles become vectors of its
+// registers.
 #include "passes/Convert/TileGPUToLLVM/KernelFunction.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Passes.h"
@@ -37,7 +38,8 @@ Value tile::gpu::getSharedPointer(OpBuilder &builder, Location loc, int64_t offs
   Value base = LLVM::AddressOfOp::create(builder, loc, pointer, sharedMemoryName);
   if (offset == 0)
     return base;
-  return LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), base, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+  return LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{int32_t(offset)});
 }
 
 namespace {
@@ -50,17 +52,22 @@ void populateTypes(TypeConverter &converter) {
       return std::nullopt;
     return getRegisterType(type);
   });
-  converter.addConversion([](PointerType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext(), 1); });
-  converter.addConversion([](MemDescType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext(), 3); });
-  converter.addConversion([](DescriptorType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext()); });
-  converter.addConversion([](ViewType type, SmallVectorImpl<Type> &parts) -> std::optional<LogicalResult> {
-    parts.push_back(isNibble(type.getElementType()) ? Type(IntegerType::get(type.getContext(), 64))
-                                                    : LLVM::LLVMPointerType::get(type.getContext(), 1));
-    parts.append(2 * type.getRank(), IndexType::get(type.getContext()));
-    if (type.getRank() == 0)
-      parts.push_back(IntegerType::get(type.getContext(), 1));
-    return success();
-  });
+  converter.addConversion(
+      [](PointerType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext(), 1); });
+  converter.addConversion(
+      [](MemDescType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext(), 3); });
+  converter.addConversion(
+      [](DescriptorType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext()); });
+  converter.addConversion(
+      [](ViewType type, SmallVectorImpl<Type> &parts) -> std::optional<LogicalResult> {
+        parts.push_back(isNibble(type.getElementType())
+                            ? Type(IntegerType::get(type.getContext(), 64))
+                            : LLVM::LLVMPointerType::get(type.getContext(), 1));
+        parts.append(2 * type.getRank(), IndexType::get(type.getContext()));
+        if (type.getRank() == 0)
+          parts.push_back(IntegerType::get(type.getContext(), 1));
+        return success();
+      });
 }
 
 struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTileGPUToVector> {
@@ -100,10 +107,12 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
 
     ConversionTarget legality(getContext());
     legality.addIllegalDialect<TileDialect, TileGPUDialect, tensor::TensorDialect>();
-    legality.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect, vector::VectorDialect, ub::UBDialect>();
+    legality.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect, vector::VectorDialect,
+                             ub::UBDialect>();
     auto isConverted = [&](Operation *op) { return converter.isLegal(op); };
     legality.addDynamicallyLegalDialect<arith::ArithDialect, math::MathDialect>(isConverted);
-    legality.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) { return converter.isSignatureLegal(op.getFunctionType()); });
+    legality.addDynamicallyLegalOp<func::FuncOp>(
+        [&](func::FuncOp op) { return converter.isSignatureLegal(op.getFunctionType()); });
     legality.addLegalOp<func::ReturnOp, ModuleOp>();
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, legality);
     if (failed(applyFullConversion(module, legality, std::move(patterns))))
@@ -113,7 +122,8 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
   static void declareSharedMemory(ModuleOp module) {
     OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
     auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
-    LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/false, LLVM::Linkage::External, sharedMemoryName, Attribute(),
+    LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/false,
+                           LLVM::Linkage::External, sharedMemoryName, Attribute(),
                            /*alignment=*/1024, /*addrSpace=*/3);
   }
 };

@@ -15,21 +15,24 @@ using namespace tile::gpu;
 
 /// True in one thread of those that run the program.
 static Value isFirstThread(OpBuilder &b, Location loc) {
-  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, getThreadId(b, loc), constantI32(b, loc, 0));
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, getThreadId(b, loc),
+                               constantI32(b, loc, 0));
 }
 
 namespace {
 
 struct LowerPrint : OpConversionPattern<PrintOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(PrintOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(PrintOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     RankedTensorType tile;
     for (Value value : op.getValues())
       if (auto type = dyn_cast<RankedTensorType>(value.getType()))
         tile = type;
     if (!tile) {
-      auto branch = scf::IfOp::create(rewriter, loc, isFirstThread(rewriter, loc), /*withElseRegion=*/false);
+      auto branch =
+          scf::IfOp::create(rewriter, loc, isFirstThread(rewriter, loc), /*withElseRegion=*/false);
       OpBuilder inside = branch.getThenBodyBuilder();
       callVprintf(inside, op, adaptor.getValues());
       rewriter.eraseOp(op);
@@ -47,25 +50,34 @@ struct LowerPrint : OpConversionPattern<PrintOp> {
     auto loop = scf::ForOp::create(rewriter, loc, zero, count, one);
     OpBuilder b = OpBuilder::atBlockTerminator(loop.getBody());
     Value reg = loop.getInductionVar();
-    auto at = [&](Value registers) -> Value { return vector::ExtractOp::create(b, loc, registers, OpFoldResult(reg)); };
+    auto at = [&](Value registers) -> Value {
+      return vector::ExtractOp::create(b, loc, registers, OpFoldResult(reg));
+    };
     Value prints = owner;
-    auto require = [&](Value condition) { prints = prints ? arith::AndIOp::create(b, loc, prints, condition).getResult() : condition; };
+    auto require = [&](Value condition) {
+      prints = prints ? arith::AndIOp::create(b, loc, prints, condition).getResult() : condition;
+    };
     // Registers that hold what another holds too: their number has a bit that moves no coordinate.
     int64_t duplicates = 0;
     for (auto [bit, basis] : llvm::enumerate(layout.getBases(InDim::Register)))
       if (llvm::all_of(basis, [](int64_t c) { return c == 0; }))
         duplicates |= int64_t(1) << bit;
     if (duplicates) {
-      Value bits = arith::AndIOp::create(b, loc, arith::IndexCastOp::create(b, loc, b.getI32Type(), reg), constantI32(b, loc, duplicates));
-      require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, bits, constantI32(b, loc, 0)));
+      Value bits =
+          arith::AndIOp::create(b, loc, arith::IndexCastOp::create(b, loc, b.getI32Type(), reg),
+                                constantI32(b, loc, duplicates));
+      require(
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, bits, constantI32(b, loc, 0)));
     }
     SmallVector<Value> values;
     for (auto [i, value] : llvm::enumerate(adaptor.getValues())) {
       if (i == op.getPosition())
         for (auto [d, position] : llvm::enumerate(positions)) {
           Value coordinate = at(position);
-          if (op.getShape()[d] != tile.getDimSize(d)) // what was padded to a power of two is nobody's
-            require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, coordinate, constantI32(b, loc, op.getShape()[d])));
+          if (op.getShape()[d] !=
+              tile.getDimSize(d)) // what was padded to a power of two is nobody's
+            require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, coordinate,
+                                          constantI32(b, loc, op.getShape()[d])));
           values.push_back(arith::ExtUIOp::create(b, loc, b.getI64Type(), coordinate));
         }
       values.push_back(isa<VectorType>(value.getType()) ? at(value) : value);
@@ -103,35 +115,41 @@ struct LowerPrint : OpConversionPattern<PrintOp> {
         arguments = LLVM::AllocaOp::create(b, loc, pointer, structure, one);
       }
       for (auto [i, value] : llvm::enumerate(passed)) {
-        Value slot = LLVM::GEPOp::create(b, loc, pointer, structure, arguments, ArrayRef<LLVM::GEPArg>{0, int32_t(i)});
+        Value slot = LLVM::GEPOp::create(b, loc, pointer, structure, arguments,
+                                         ArrayRef<LLVM::GEPArg>{0, int32_t(i)});
         LLVM::StoreOp::create(b, loc, value, slot);
       }
     }
-    callFunction(b, op, "vprintf", b.getI32Type(), {addressOfText(b, op, op.getFormat()), arguments});
+    callFunction(b, op, "vprintf", b.getI32Type(),
+                 {addressOfText(b, op, op.getFormat()), arguments});
   }
 };
 
 struct LowerAssert : OpConversionPattern<AssertOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(AssertOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(AssertOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Value yes = arith::ConstantIntOp::create(rewriter, loc, 1, 1);
     Value fails = arith::XOrIOp::create(rewriter, loc, adaptor.getCondition(), yes);
     fails = arith::AndIOp::create(rewriter, loc, fails, isFirstThread(rewriter, loc));
     auto branch = scf::IfOp::create(rewriter, loc, fails, /*withElseRegion=*/false);
     OpBuilder b = branch.getThenBodyBuilder();
-    Value line = LLVM::ConstantOp::create(b, loc, b.getI32Type(), b.getI32IntegerAttr(int32_t(op.getLine())));
+    Value line = LLVM::ConstantOp::create(b, loc, b.getI32Type(),
+                                          b.getI32IntegerAttr(int32_t(op.getLine())));
     Value charBytes = LLVM::ConstantOp::create(b, loc, b.getI64Type(), b.getI64IntegerAttr(1));
     StringRef kernel = op->getParentOfType<func::FuncOp>().getName();
     callFunction(b, op, "__assertfail", Type(),
-                 {addressOfText(b, op, op.getMessage()), addressOfText(b, op, op.getFile()), line, addressOfText(b, op, kernel), charBytes});
+                 {addressOfText(b, op, op.getMessage()), addressOfText(b, op, op.getFile()), line,
+                  addressOfText(b, op, kernel), charBytes});
     rewriter.eraseOp(op);
     return success();
   }
 };
 
 struct LowerPtx : OpConversionPattern<PtxOp> {
-  LowerPtx(const TypeConverter &converter, MLIRContext *context) : OpConversionPattern(converter, context, /*benefit=*/2) {}
+  LowerPtx(const TypeConverter &converter, MLIRContext *context)
+      : OpConversionPattern(converter, context, /*benefit=*/2) {}
 
   /// The letter of a register in a constraint.
   static std::string constraintOf(Type type) {
@@ -143,7 +161,8 @@ struct LowerPtx : OpConversionPattern<PtxOp> {
     return bits == 16 ? "h" : bits == 32 ? "r" : "l";
   }
 
-  LogicalResult matchAndRewrite(PtxOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(PtxOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Type type = getTypeConverter()->convertType(op.getType()), element = getElementTypeOrSelf(type);
     std::string constraints = "=" + constraintOf(element);
@@ -154,12 +173,20 @@ struct LowerPtx : OpConversionPattern<PtxOp> {
     auto emit = [&](ValueRange operands) -> Value {
       SmallVector<Value> inputs;
       for (Value operand : operands)
-        inputs.push_back(operand.getType().isIndex() ? arith::IndexCastOp::create(rewriter, loc, rewriter.getI64Type(), operand).getResult() : operand);
+        inputs.push_back(
+            operand.getType().isIndex()
+                ? arith::IndexCastOp::create(rewriter, loc, rewriter.getI64Type(), operand)
+                      .getResult()
+                : operand);
       Type result = element.isIndex() ? Type(rewriter.getI64Type()) : element;
-      Value value = LLVM::InlineAsmOp::create(rewriter, loc, TypeRange(result), inputs, code, constraints, /*has_side_effects=*/false,
-                                              /*is_align_stack=*/false, LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      Value value = LLVM::InlineAsmOp::create(rewriter, loc, TypeRange(result), inputs, code,
+                                              constraints, /*has_side_effects=*/false,
+                                              /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                              LLVM::AsmDialectAttr(), ArrayAttr())
                         .getResult(0);
-      return element.isIndex() ? arith::IndexCastOp::create(rewriter, loc, element, value).getResult() : value;
+      return element.isIndex()
+                 ? arith::IndexCastOp::create(rewriter, loc, element, value).getResult()
+                 : value;
     };
     auto registers = dyn_cast<VectorType>(type);
     if (!registers) {

@@ -11,10 +11,12 @@ using namespace tile::gpu;
 
 namespace {
 
-/// Tables lie in global memory: the few bytes of one stay in the L1 cache, which serves different addresses of a line at once.
+/// Tables lie in global memory: the few bytes of one stay in the L1 cache, which serves different
+/// addresses of a line at once.
 struct LowerLookup : OpConversionPattern<LookupOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(LookupOp op, OpAdaptor adaptor, ConversionPatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(LookupOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
     Location loc = op.getLoc();
     auto table = cast<DenseElementsAttr>(op.getTable());
     constexpr unsigned globalMemory = 1;
@@ -26,17 +28,20 @@ struct LowerLookup : OpConversionPattern<LookupOp> {
     }
     SmallVector<Value> elements;
     for (int64_t r = 0; r < positions.getNumElements(); ++r) {
-      Value position = vector::ExtractOp::create(b, loc, adaptor.getPosition(), ArrayRef<int64_t>{r});
+      Value position =
+          vector::ExtractOp::create(b, loc, adaptor.getPosition(), ArrayRef<int64_t>{r});
       elements.push_back(readTable(b, loc, address, position, table));
     }
-    b.replaceOpWithNewOp<vector::FromElementsOp>(op, cast<VectorType>(getTypeConverter()->convertType(op.getType())), elements);
+    b.replaceOpWithNewOp<vector::FromElementsOp>(
+        op, cast<VectorType>(getTypeConverter()->convertType(op.getType())), elements);
     return success();
   }
 };
 
 struct LowerRandomBits : OpConversionPattern<RandomBitsOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(RandomBitsOp op, OpAdaptor adaptor, ConversionPatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(RandomBitsOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
     b.replaceOp(op, expandPhilox(b, op.getLoc(), adaptor.getSeed(), adaptor.getPosition()));
     return success();
   }
@@ -44,7 +49,8 @@ struct LowerRandomBits : OpConversionPattern<RandomBitsOp> {
 
 } // namespace
 
-void tile::gpu::populateElementPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
+void tile::gpu::populateElementPatterns(const TypeConverter &converter,
+                                        RewritePatternSet &patterns) {
   // Before the pattern that takes any element-wise operation as it is.
   patterns.add<LowerLookup, LowerRandomBits>(converter, patterns.getContext(), /*benefit=*/2);
 }

@@ -12,7 +12,8 @@ using namespace tile;
 using namespace tile::gpu;
 
 /// A vector whose register i is register sources[i] of `source`.
-static Value takeRegisters(OpBuilder &builder, Location loc, Value source, ArrayRef<unsigned> sources) {
+static Value takeRegisters(OpBuilder &builder, Location loc, Value source,
+                           ArrayRef<unsigned> sources) {
   auto type = cast<VectorType>(source.getType());
   bool identity = int64_t(sources.size()) == type.getNumElements();
   for (auto [i, s] : llvm::enumerate(sources))
@@ -29,7 +30,8 @@ namespace {
 struct LowerElementwise : ConversionPattern {
   LowerElementwise(const TypeConverter &converter, MLIRContext *context)
       : ConversionPattern(converter, MatchAnyOpTypeTag(), 1, context) {}
-  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
+                                ConversionPatternRewriter &rewriter) const override {
     if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumResults() != 1 ||
         !isa<RankedTensorType>(op->getResult(0).getType()))
       return rewriter.notifyMatchFailure(op, "not element-wise on tiles");
@@ -48,37 +50,46 @@ struct LowerElementwise : ConversionPattern {
 
 struct LowerConstant : OpConversionPattern<arith::ConstantOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(arith::ConstantOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(arith::ConstantOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
     if (!elements || !isa<RankedTensorType>(op.getType()))
       return rewriter.notifyMatchFailure(op, "not a tile");
     if (!elements.isSplat())
-      return op.emitError("constant tiles of several values are not supported on GPU targets so far");
+      return op.emitError(
+          "constant tiles of several values are not supported on GPU targets so far");
     auto type = cast<VectorType>(getTypeConverter()->convertType(op.getType()));
-    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, DenseElementsAttr::get(type, elements.getSplatValue<Attribute>()));
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(
+        op, DenseElementsAttr::get(type, elements.getSplatValue<Attribute>()));
     return success();
   }
 };
 
 struct LowerSplat : OpConversionPattern<tensor::SplatOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(tensor::SplatOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<vector::BroadcastOp>(op, getTypeConverter()->convertType(op.getType()), adaptor.getInput());
+  LogicalResult matchAndRewrite(tensor::SplatOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<vector::BroadcastOp>(
+        op, getTypeConverter()->convertType(op.getType()), adaptor.getInput());
     return success();
   }
 };
 
 struct LowerIota : OpConversionPattern<IotaOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(IotaOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(IotaOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     LinearLayout layout = getLayout(op.getType());
     auto type = cast<VectorType>(getTypeConverter()->convertType(op.getType()));
     Value positions = ThreadCoordinates(rewriter, loc, layout).getVector(rewriter, loc, 0);
     Value value = arith::IndexCastOp::create(rewriter, loc, type, positions);
-    auto splat = [&](Value v) -> Value { return vector::BroadcastOp::create(rewriter, loc, type, v); };
+    auto splat = [&](Value v) -> Value {
+      return vector::BroadcastOp::create(rewriter, loc, type, v);
+    };
     if (op.getStep() != 1)
-      value = arith::MulIOp::create(rewriter, loc, value, splat(constantIndex(rewriter, loc, op.getStep())));
+      value = arith::MulIOp::create(rewriter, loc, value,
+                                    splat(constantIndex(rewriter, loc, op.getStep())));
     rewriter.replaceOpWithNewOp<arith::AddIOp>(op, value, splat(adaptor.getStart()));
     return success();
   }
@@ -86,7 +97,8 @@ struct LowerIota : OpConversionPattern<IotaOp> {
 
 struct LowerBroadcast : OpConversionPattern<BroadcastOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(BroadcastOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(BroadcastOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     LinearLayout source = getLayout(op.getSource().getType()), result = getLayout(op.getType());
     ArrayRef<int64_t> shape = op.getSource().getType().getShape();
     if (source != result.broadcastSource(shape))
@@ -113,7 +125,8 @@ struct LowerBroadcast : OpConversionPattern<BroadcastOp> {
 /// Reshape and permute: each thread keeps its registers; only names of elements change.
 template <typename Op> struct LowerRename : OpConversionPattern<Op> {
   using OpConversionPattern<Op>::OpConversionPattern;
-  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     if (adaptor.getSource().getType() != this->getTypeConverter()->convertType(op.getType()))
       return op.emitError("internal: source and result hold different numbers of registers");
     rewriter.replaceOp(op, adaptor.getSource());
@@ -124,22 +137,26 @@ template <typename Op> struct LowerRename : OpConversionPattern<Op> {
 /// Each thread's own elements, then a vote.
 struct LowerWarpAll : OpConversionPattern<WarpAllOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(WarpAllOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(WarpAllOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Value mine;
     for (int64_t i = 0; i < cast<VectorType>(adaptor.getMask().getType()).getNumElements(); ++i) {
-      Value element = vector::ExtractOp::create(rewriter, loc, adaptor.getMask(), ArrayRef<int64_t>{i});
+      Value element =
+          vector::ExtractOp::create(rewriter, loc, adaptor.getMask(), ArrayRef<int64_t>{i});
       mine = mine ? arith::AndIOp::create(rewriter, loc, mine, element).getResult() : element;
     }
-    rewriter.replaceOpWithNewOp<NVVM::VoteSyncOp>(op, rewriter.getI1Type(), constantI32(rewriter, loc, -1), mine, NVVM::VoteSyncKind::all);
+    rewriter.replaceOpWithNewOp<NVVM::VoteSyncOp>(
+        op, rewriter.getI1Type(), constantI32(rewriter, loc, -1), mine, NVVM::VoteSyncKind::all);
     return success();
   }
 };
 
 } // namespace
 
-void tile::gpu::populateElementwisePatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerElementwise, LowerConstant, LowerSplat, LowerIota, LowerBroadcast, LowerRename<ReshapeOp>, LowerRename<PermuteOp>,
-               LowerWarpAll>(
-      converter, patterns.getContext());
+void tile::gpu::populateElementwisePatterns(const TypeConverter &converter,
+                                            RewritePatternSet &patterns) {
+  patterns.add<LowerElementwise, LowerConstant, LowerSplat, LowerIota, LowerBroadcast,
+               LowerRename<ReshapeOp>, LowerRename<PermuteOp>, LowerWarpAll>(converter,
+                                                                             patterns.getContext());
 }

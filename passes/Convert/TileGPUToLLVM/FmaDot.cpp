@@ -15,8 +15,8 @@ using namespace tile::gpu;
 
 namespace {
 
-/// The slice of an operand that a thread needs for `unroll` steps of K: the rows (or columns) of its accumulators, of each
-/// batch.
+/// The slice of an operand that a thread needs for `unroll` steps of K: the rows (or columns) of
+/// its accumulators, of each batch.
 class OperandSlice {
 public:
   /// `kDim`: the operand's dimension along K; the others are dimensions of the accumulator too.
@@ -27,23 +27,28 @@ public:
     for (int64_t bit = 1; bit < unroll; bit *= 2)
       registers.push_back(alongK(bit));
     llvm::append_range(registers, rows.getBases(InDim::Register));
-    layout = LinearLayout(type.getShape(), registers, rows.getBases(InDim::Lane), rows.getBases(InDim::Warp));
+    layout = LinearLayout(type.getShape(), registers, rows.getBases(InDim::Lane),
+                          rows.getBases(InDim::Warp));
     for (int64_t bit = unroll; bit < type.getShape()[kDim]; bit *= 2)
       images.push_back(shared.getOffset(alongK(bit)));
   }
 
   /// The slice at step `step` (of `unroll` positions each), converted to `wanted`.
-  Value load(OpBuilder &builder, Location loc, Value base, Value step, Type wanted, bool isUnsigned) const {
-    Value vector = loadTile(builder, loc, elementType, layout, shared, base, /*matrices=*/false, {step, images});
+  Value load(OpBuilder &builder, Location loc, Value base, Value step, Type wanted,
+             bool isUnsigned) const {
+    Value vector = loadTile(builder, loc, elementType, layout, shared, base, /*matrices=*/false,
+                            {step, images});
     auto type = cast<VectorType>(vector.getType()).clone(wanted);
     if (elementType == wanted)
       return vector;
     if (isa<FloatType>(wanted))
       return arith::ExtFOp::create(builder, loc, type, vector);
-    return isUnsigned ? Value(arith::ExtUIOp::create(builder, loc, type, vector)) : arith::ExtSIOp::create(builder, loc, type, vector);
+    return isUnsigned ? Value(arith::ExtUIOp::create(builder, loc, type, vector))
+                      : arith::ExtSIOp::create(builder, loc, type, vector);
   }
 
-  /// For each register of `accumulator`, the register of the slice that it takes at position `k` of a step.
+  /// For each register of `accumulator`, the register of the slice that it takes at position `k` of
+  /// a step.
   SmallVector<int64_t> getSources(const LinearLayout &accumulator, int64_t k) const {
     SmallVector<int64_t> sources;
     for (unsigned reg = 0; reg < accumulator.getNumRegisters(); ++reg) {
@@ -76,22 +81,26 @@ private:
 
 struct LowerFmaDot : OpConversionPattern<FmaDotOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(FmaDotOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(FmaDotOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     MemDescType typeA = op.getA().getType(), typeB = op.getB().getType();
     LinearLayout accumulator = getLayout(op.getType());
     Type elementType = op.getType().getElementType();
     auto isExact = [&](Type from) {
-      return from == elementType || (isa<FloatType>(from) == isa<FloatType>(elementType) &&
-                                     from.getIntOrFloatBitWidth() < elementType.getIntOrFloatBitWidth());
+      return from == elementType ||
+             (isa<FloatType>(from) == isa<FloatType>(elementType) &&
+              from.getIntOrFloatBitWidth() < elementType.getIntOrFloatBitWidth());
     };
     if (!isExact(typeA.getElementType()) || !isExact(typeB.getElementType()))
       return op.emitError("expected operands that convert exactly to ")
-             << elementType << ", found " << typeA.getElementType() << " and " << typeB.getElementType();
+             << elementType << ", found " << typeA.getElementType() << " and "
+             << typeB.getElementType();
 
     unsigned rank = typeA.getShape().size();
     int64_t extent = typeA.getShape().back(), unroll = std::min<int64_t>(extent, 4);
-    OperandSlice a(typeA, accumulator, /*kDim=*/rank - 1, unroll), b(typeB, accumulator, /*kDim=*/rank - 2, unroll);
+    OperandSlice a(typeA, accumulator, /*kDim=*/rank - 1, unroll),
+        b(typeB, accumulator, /*kDim=*/rank - 2, unroll);
     auto body = [&](OpBuilder &builder, Location loc, Value step, ValueRange acc) {
       Value sum = acc[0];
       Value x = a.load(builder, loc, adaptor.getA(), step, elementType, op.getIsUnsigned()),
@@ -101,9 +110,9 @@ struct LowerFmaDot : OpConversionPattern<FmaDotOp> {
                           takeElements(builder, loc, y, b.getSources(accumulator, k)), sum);
       scf::YieldOp::create(builder, loc, sum);
     };
-    auto loop =
-        scf::ForOp::create(rewriter, loc, constantI32(rewriter, loc, 0), constantI32(rewriter, loc, extent / unroll),
-                           constantI32(rewriter, loc, 1), adaptor.getAcc(), body);
+    auto loop = scf::ForOp::create(rewriter, loc, constantI32(rewriter, loc, 0),
+                                   constantI32(rewriter, loc, extent / unroll),
+                                   constantI32(rewriter, loc, 1), adaptor.getAcc(), body);
     rewriter.replaceOp(op, loop.getResult(0));
     return success();
   }
@@ -117,6 +126,7 @@ struct LowerFmaDot : OpConversionPattern<FmaDotOp> {
 
 } // namespace
 
-void tile::gpu::populateFmaDotPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
+void tile::gpu::populateFmaDotPatterns(const TypeConverter &converter,
+                                       RewritePatternSet &patterns) {
   patterns.add<LowerFmaDot>(converter, patterns.getContext());
 }

@@ -1,4 +1,5 @@
-// Where each register of a tile lies in global memory, and whether it exists: what loads, stores and atomics share.
+// Where each register of a tile lies in global memory, and whether it exists: what loads, stores
+// and atomics share.
 #ifndef TILE_PASSES_CONVERT_TILEGPUTOLLVM_GLOBALACCESS_H
 #define TILE_PASSES_CONVERT_TILEGPUTOLLVM_GLOBALACCESS_H
 
@@ -14,18 +15,21 @@ namespace tile::gpu {
 /// True if `value` is known not to be negative, by a look at its definition.
 bool isNonNegative(mlir::Value value, unsigned depth = 0);
 
-/// Neighbouring registers that the access moves at once; with `tile_gpu.vector_if`, after a check at run time.
+/// Neighbouring registers that the access moves at once; with `tile_gpu.vector_if`, after a check
+/// at run time.
 inline unsigned getVectorWidth(mlir::Operation *op, llvm::StringRef attribute = vectorName) {
   auto width = op->getAttrOfType<mlir::IntegerAttr>(attribute);
   return width ? width.getInt() : 1;
 }
 
-/// One access to global memory, ready to be cut into pieces: addresses and predicates for each register.
+/// One access to global memory, ready to be cut into pieces: addresses and predicates for each
+/// register.
 template <typename Op> class GlobalAccess {
 public:
   /// `positions`: for each dimension given by a tile, the position of each register.
-  GlobalAccess(Op op, mlir::ValueRange view, mlir::ValueRange starts, mlir::ValueRange ends, llvm::ArrayRef<mlir::Value> positions,
-               mlir::RankedTensorType tile, mlir::OpBuilder &builder)
+  GlobalAccess(Op op, mlir::ValueRange view, mlir::ValueRange starts, mlir::ValueRange ends,
+               llvm::ArrayRef<mlir::Value> positions, mlir::RankedTensorType tile,
+               mlir::OpBuilder &builder)
       : op(op), parts(view, op.getView().getType().getRank()), builder(builder), loc(op.getLoc()) {
     element = op.getView().getType().getElementType();
     if (tile) {
@@ -51,13 +55,16 @@ public:
       origin = mlir::arith::AddIOp::create(builder, loc, origin, scaled);
       if (op.isDropped(d)) {
         if (!op.getInBounds()[d]) {
-          uniform(mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::slt, start, limit));
+          uniform(mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::slt, start,
+                                              limit));
           if (!isNonNegative(start))
-            uniform(mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::sge, start, zero));
+            uniform(mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::sge,
+                                                start, zero));
         }
         continue;
       }
-      dims[tileDims[d]] = makeDimension(start, limit, parts.strides[d], op.getSizes()[d], op.getSteps()[d], op.getInBounds()[d]);
+      dims[tileDims[d]] = makeDimension(start, limit, parts.strides[d], op.getSizes()[d],
+                                        op.getSteps()[d], op.getInBounds()[d]);
     }
     if (parts.exists)
       uniform(parts.exists);
@@ -66,53 +73,68 @@ public:
     for (Dimension &dim : dims) {
       if (!dim.stride)
         continue;
-      mlir::Value coordinate = mlir::arith::IndexCastOp::create(builder, loc, builder.getIndexType(), thread->getBase(&dim - dims.data()));
+      mlir::Value coordinate = mlir::arith::IndexCastOp::create(
+          builder, loc, builder.getIndexType(), thread->getBase(&dim - dims.data()));
       mlir::Value scaled = mlir::arith::MulIOp::create(builder, loc, coordinate, dim.stride);
-      offset = offset ? mlir::Value(mlir::arith::AddIOp::create(builder, loc, offset, scaled)) : scaled;
+      offset =
+          offset ? mlir::Value(mlir::arith::AddIOp::create(builder, loc, offset, scaled)) : scaled;
     }
     threadBase = offset ? move(base, offset) : base;
   }
 
   const LinearLayout &getTileLayout() const { return layout; }
 
-  /// Whether register `reg` exists; null if it always does. `except` is a dimension of the tile that is not asked.
+  /// Whether register `reg` exists; null if it always does. `except` is a dimension of the tile
+  /// that is not asked.
   mlir::Value exists(unsigned reg, unsigned except = ~0u) {
     mlir::Value all = uniformPredicate;
     for (auto [d, dim] : llvm::enumerate(dims)) {
       if (!dim.high || d == except)
         continue;
       mlir::Value position = thread->get(builder, loc, reg, d);
-      all = conjunction(all, mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::slt, position, dim.high));
+      all =
+          conjunction(all, mlir::arith::CmpIOp::create(
+                               builder, loc, mlir::arith::CmpIPredicate::slt, position, dim.high));
       if (dim.low)
-        all = conjunction(all, mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::sge, position, dim.low));
+        all =
+            conjunction(all, mlir::arith::CmpIOp::create(
+                                 builder, loc, mlir::arith::CmpIPredicate::sge, position, dim.low));
     }
     // Unsigned: what is negative is beyond every extent.
     for (Indexed &dim : indexed)
-      all = conjunction(all, mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::ult, dim.at(builder, loc, reg), dim.extent));
+      all = conjunction(all,
+                        mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::ult,
+                                                    dim.at(builder, loc, reg), dim.extent));
     return all;
   }
 
-  /// Whether `count` can tell which neighbours along a dimension exist: none is missing ahead of others.
+  /// Whether `count` can tell which neighbours along a dimension exist: none is missing ahead of
+  /// others.
   bool canCount(unsigned dim) const { return !dims[dim].low; }
 
-  /// How many elements along `dim`, from register `reg`'s on, exist if `condition` holds (null: it does): an i32, 0 or less for none.
+  /// How many elements along `dim`, from register `reg`'s on, exist if `condition` holds (null: it
+  /// does): an i32, 0 or less for none.
   mlir::Value count(unsigned reg, unsigned dim, mlir::Value condition) {
     mlir::Value found = constantI32(builder, loc, 1 << 30);
     if (dims[dim].high)
-      found = mlir::arith::SubIOp::create(builder, loc, dims[dim].high, thread->get(builder, loc, reg, dim));
+      found = mlir::arith::SubIOp::create(builder, loc, dims[dim].high,
+                                          thread->get(builder, loc, reg, dim));
     if (mlir::Value all = conjunction(exists(reg, dim), condition))
       found = mlir::arith::SelectOp::create(builder, loc, all, found, constantI32(builder, loc, 0));
     return found;
   }
 
-  /// How many elements along `dim` register `reg` lies behind register `first`, if that is a constant and all the distance there is.
+  /// How many elements along `dim` register `reg` lies behind register `first`, if that is a
+  /// constant and all the distance there is.
   std::optional<unsigned> distance(unsigned first, unsigned reg, unsigned dim) {
     if (!indexed.empty())
       return std::nullopt;
     for (unsigned d = 0; d < dims.size(); ++d)
-      if (!thread->isDisjoint(d) || (d != dim && thread->getOffset(reg, d) != thread->getOffset(first, d)))
+      if (!thread->isDisjoint(d) ||
+          (d != dim && thread->getOffset(reg, d) != thread->getOffset(first, d)))
         return std::nullopt;
-    int64_t distance = int64_t(thread->getOffset(reg, dim)) - int64_t(thread->getOffset(first, dim));
+    int64_t distance =
+        int64_t(thread->getOffset(reg, dim)) - int64_t(thread->getOffset(first, dim));
     return distance < 0 ? std::nullopt : std::optional<unsigned>(distance);
   }
 
@@ -120,14 +142,18 @@ public:
   mlir::Value address(unsigned reg) { return toPointer(place(reg)); }
 
   /// Of a byte that holds register `reg`'s nibble: i8, its bits at the bottom.
-  mlir::Value selectNibble(mlir::Value byte, unsigned reg) { return selectNibbleAt(byte, place(reg)); }
+  mlir::Value selectNibble(mlir::Value byte, unsigned reg) {
+    return selectNibbleAt(byte, place(reg));
+  }
   mlir::Value selectScalarNibble(mlir::Value byte) { return selectNibbleAt(byte, base); }
 
   mlir::Value place(unsigned reg) {
     mlir::Value total;
     for (Indexed &dim : indexed) {
-      mlir::Value scaled = mlir::arith::MulIOp::create(builder, loc, dim.at(builder, loc, reg), dim.stride);
-      total = total ? mlir::Value(mlir::arith::AddIOp::create(builder, loc, total, scaled)) : scaled;
+      mlir::Value scaled =
+          mlir::arith::MulIOp::create(builder, loc, dim.at(builder, loc, reg), dim.stride);
+      total =
+          total ? mlir::Value(mlir::arith::AddIOp::create(builder, loc, total, scaled)) : scaled;
     }
     for (auto [d, dim] : llvm::enumerate(dims)) {
       int64_t offset = thread->getOffset(reg, d);
@@ -135,24 +161,34 @@ public:
         continue;
       if (!thread->isDisjoint(d))
         return xorAddress(reg);
-      mlir::Value scaled = mlir::arith::MulIOp::create(builder, loc, dim.stride, constantIndex(builder, loc, offset));
-      total = total ? mlir::Value(mlir::arith::AddIOp::create(builder, loc, total, scaled)) : scaled;
+      mlir::Value scaled = mlir::arith::MulIOp::create(builder, loc, dim.stride,
+                                                       constantIndex(builder, loc, offset));
+      total =
+          total ? mlir::Value(mlir::arith::AddIOp::create(builder, loc, total, scaled)) : scaled;
     }
     return total ? move(threadBase, total) : threadBase;
   }
 
-  /// Whether pieces of `width` neighbours along dimension `fastest` are aligned, and exist or not as a whole, in this
-  /// program: the same answer for every thread.
+  /// Whether pieces of `width` neighbours along dimension `fastest` are aligned, and exist or not
+  /// as a whole, in this program: the same answer for every thread.
   mlir::Value canVectorize(unsigned width, unsigned fastest) {
     int64_t bytes = std::max(8u, getStoredType(element).getIntOrFloatBitWidth()) / 8;
-    mlir::Value address = isNibble(element) ? base : mlir::Value(mlir::LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), base));
+    mlir::Value address =
+        isNibble(element)
+            ? base
+            : mlir::Value(mlir::LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), base));
     // Everything that must be a multiple: collected by OR, tested once.
-    mlir::Value address32 = mlir::arith::TruncIOp::create(builder, loc, builder.getI32Type(), address);
-    mlir::Value bits = mlir::arith::AndIOp::create(builder, loc, address32, constantI32(builder, loc, width * bytes - 1));
+    mlir::Value address32 =
+        mlir::arith::TruncIOp::create(builder, loc, builder.getI32Type(), address);
+    mlir::Value bits = mlir::arith::AndIOp::create(builder, loc, address32,
+                                                   constantI32(builder, loc, width * bytes - 1));
     mlir::Value elements;
-    auto collect = [&](mlir::Value v) { elements = elements ? mlir::Value(mlir::arith::OrIOp::create(builder, loc, elements, v)) : v; };
+    auto collect = [&](mlir::Value v) {
+      elements = elements ? mlir::Value(mlir::arith::OrIOp::create(builder, loc, elements, v)) : v;
+    };
     auto collectStride = [&](mlir::Value stride) {
-      mlir::Value wide = mlir::arith::IndexCastOp::create(builder, loc, builder.getI64Type(), stride);
+      mlir::Value wide =
+          mlir::arith::IndexCastOp::create(builder, loc, builder.getI64Type(), stride);
       collect(mlir::arith::TruncIOp::create(builder, loc, builder.getI32Type(), wide));
     };
     for (Indexed &dim : indexed)
@@ -170,10 +206,12 @@ public:
         collect(dim.low);
     }
     if (elements) {
-      elements = mlir::arith::AndIOp::create(builder, loc, elements, constantI32(builder, loc, width - 1));
+      elements =
+          mlir::arith::AndIOp::create(builder, loc, elements, constantI32(builder, loc, width - 1));
       bits = mlir::arith::OrIOp::create(builder, loc, bits, elements);
     }
-    return mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::eq, bits, constantI32(builder, loc, 0));
+    return mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::eq, bits,
+                                       constantI32(builder, loc, 0));
   }
 
   mlir::Value scalarAddress() { return toPointer(base); }
@@ -188,27 +226,35 @@ public:
 
 private:
   struct Dimension {
-    mlir::Value stride;    // elements between neighbours of the tile; null where tiles of positions say where they are
+    mlir::Value stride;    // elements between neighbours of the tile; null where tiles of positions
+                           // say where they are
     mlir::Value low, high; // i32: coordinates that exist; null where all do
   };
   struct Indexed {
     mlir::Value positions; // of each register, index
     mlir::Value extent, stride;
     mlir::Value at(mlir::OpBuilder &builder, mlir::Location loc, unsigned reg) const {
-      return mlir::vector::ExtractOp::create(builder, loc, positions, llvm::ArrayRef<int64_t>{int64_t(reg)});
+      return mlir::vector::ExtractOp::create(builder, loc, positions,
+                                             llvm::ArrayRef<int64_t>{int64_t(reg)});
     }
   };
 
-  void uniform(mlir::Value condition) { uniformPredicate = conjunction(uniformPredicate, condition); }
+  void uniform(mlir::Value condition) {
+    uniformPredicate = conjunction(uniformPredicate, condition);
+  }
 
-  Dimension makeDimension(mlir::Value start, mlir::Value limit, mlir::Value stride, int64_t size, int64_t step, bool inBounds) {
+  Dimension makeDimension(mlir::Value start, mlir::Value limit, mlir::Value stride, int64_t size,
+                          int64_t step, bool inBounds) {
     Dimension dim;
-    dim.stride = step == 1 ? stride : mlir::Value(mlir::arith::MulIOp::create(builder, loc, stride, constantIndex(builder, loc, step)));
+    dim.stride = step == 1 ? stride
+                           : mlir::Value(mlir::arith::MulIOp::create(
+                                 builder, loc, stride, constantIndex(builder, loc, step)));
     if (!inBounds) {
       mlir::Value sizeValue = constantIndex(builder, loc, size);
       auto toCoordinate = [&](mlir::Value distance) -> mlir::Value {
         if (step != 1)
-          distance = mlir::arith::CeilDivSIOp::create(builder, loc, distance, constantIndex(builder, loc, step));
+          distance = mlir::arith::CeilDivSIOp::create(builder, loc, distance,
+                                                      constantIndex(builder, loc, step));
         distance = mlir::arith::MinSIOp::create(builder, loc, distance, sizeValue);
         distance = mlir::arith::MaxSIOp::create(builder, loc, distance, zero);
         return mlir::arith::IndexCastOp::create(builder, loc, builder.getI32Type(), distance);
@@ -223,32 +269,43 @@ private:
   mlir::Value xorAddress(unsigned reg) {
     mlir::Value total = zero;
     for (Indexed &dim : indexed)
-      total = mlir::arith::AddIOp::create(builder, loc, total, mlir::arith::MulIOp::create(builder, loc, dim.at(builder, loc, reg), dim.stride));
+      total = mlir::arith::AddIOp::create(
+          builder, loc, total,
+          mlir::arith::MulIOp::create(builder, loc, dim.at(builder, loc, reg), dim.stride));
     for (auto [d, dim] : llvm::enumerate(dims)) {
       if (!dim.stride)
         continue;
       mlir::Value position = thread->get(builder, loc, reg, d);
-      mlir::Value wide = mlir::arith::IndexCastOp::create(builder, loc, builder.getIndexType(), position);
-      total = mlir::arith::AddIOp::create(builder, loc, total, mlir::arith::MulIOp::create(builder, loc, wide, dim.stride));
+      mlir::Value wide =
+          mlir::arith::IndexCastOp::create(builder, loc, builder.getIndexType(), position);
+      total = mlir::arith::AddIOp::create(
+          builder, loc, total, mlir::arith::MulIOp::create(builder, loc, wide, dim.stride));
     }
     return move(base, total);
   }
 
-  mlir::Value move(mlir::Value pointer, mlir::Value offset) { return advance(builder, loc, pointer, offset, element); }
+  mlir::Value move(mlir::Value pointer, mlir::Value offset) {
+    return advance(builder, loc, pointer, offset, element);
+  }
 
   mlir::Value toPointer(mlir::Value place) {
     if (!isNibble(element))
       return place;
-    mlir::Value address = mlir::arith::ShRUIOp::create(builder, loc, place, mlir::arith::ConstantIntOp::create(builder, loc, 1, 64));
-    return mlir::LLVM::IntToPtrOp::create(builder, loc, mlir::LLVM::LLVMPointerType::get(builder.getContext(), 1), address);
+    mlir::Value address = mlir::arith::ShRUIOp::create(
+        builder, loc, place, mlir::arith::ConstantIntOp::create(builder, loc, 1, 64));
+    return mlir::LLVM::IntToPtrOp::create(
+        builder, loc, mlir::LLVM::LLVMPointerType::get(builder.getContext(), 1), address);
   }
 
   mlir::Value selectNibbleAt(mlir::Value byte, mlir::Value place) {
     mlir::Type i8 = builder.getI8Type();
-    mlir::Value half = mlir::arith::AndIOp::create(builder, loc, mlir::arith::TruncIOp::create(builder, loc, i8, place),
-                                       mlir::arith::ConstantIntOp::create(builder, loc, 1, 8));
-    return mlir::arith::ShRUIOp::create(builder, loc, byte,
-                                  mlir::arith::ShLIOp::create(builder, loc, half, mlir::arith::ConstantIntOp::create(builder, loc, 2, 8)));
+    mlir::Value half = mlir::arith::AndIOp::create(
+        builder, loc, mlir::arith::TruncIOp::create(builder, loc, i8, place),
+        mlir::arith::ConstantIntOp::create(builder, loc, 1, 8));
+    return mlir::arith::ShRUIOp::create(
+        builder, loc, byte,
+        mlir::arith::ShLIOp::create(builder, loc, half,
+                                    mlir::arith::ConstantIntOp::create(builder, loc, 2, 8)));
   }
 
   Op op;
@@ -263,10 +320,11 @@ private:
   mlir::Value zero, base, threadBase, uniformPredicate;
 };
 
-
-/// The access of an operation whose operands have been converted; `tile` is null for a single element.
+/// The access of an operation whose operands have been converted; `tile` is null for a single
+/// element.
 template <typename Op, typename Adaptor>
-GlobalAccess<Op> makeGlobalAccess(Op op, Adaptor adaptor, mlir::RankedTensorType tile, mlir::OpBuilder &builder) {
+GlobalAccess<Op> makeGlobalAccess(Op op, Adaptor adaptor, mlir::RankedTensorType tile,
+                                  mlir::OpBuilder &builder) {
   auto fronts = [](auto ranges) {
     llvm::SmallVector<mlir::Value> values;
     for (mlir::ValueRange range : ranges)
@@ -276,7 +334,8 @@ GlobalAccess<Op> makeGlobalAccess(Op op, Adaptor adaptor, mlir::RankedTensorType
   llvm::SmallVector<mlir::Value> positions;
   if constexpr (llvm::is_one_of<Op, GatherOp, ScatterOp, AtomicOp>::value)
     positions = fronts(adaptor.getPositions());
-  llvm::SmallVector<mlir::Value> starts = fronts(adaptor.getStarts()), ends = fronts(adaptor.getEnds());
+  llvm::SmallVector<mlir::Value> starts = fronts(adaptor.getStarts()),
+                                 ends = fronts(adaptor.getEnds());
   return GlobalAccess<Op>(op, adaptor.getView(), starts, ends, positions, tile, builder);
 }
 

@@ -13,11 +13,13 @@
 using namespace mlir;
 using namespace tile;
 
-/// The tensor maps that the kernel uses, each once, in the order of the program's text. Descriptors without a use go.
+/// The tensor maps that the kernel uses, each once, in the order of the program's text. Descriptors
+/// without a use go.
 static SmallVector<Attribute> collectTensorMaps(KernelOp kernel) {
   llvm::SetVector<Attribute> maps;
   SmallVector<tile::gpu::DescriptorOp> descriptors;
-  kernel.getBody().walk<WalkOrder::PreOrder>([&](tile::gpu::DescriptorOp op) { descriptors.push_back(op); });
+  kernel.getBody().walk<WalkOrder::PreOrder>(
+      [&](tile::gpu::DescriptorOp op) { descriptors.push_back(op); });
   for (tile::gpu::DescriptorOp op : descriptors) {
     if (op->use_empty())
       op.erase();
@@ -27,9 +29,12 @@ static SmallVector<Attribute> collectTensorMaps(KernelOp kernel) {
   return maps.takeVector();
 }
 
-/// True if the kernel leaves copies out of shared memory running when it has issued its last operation.
+/// True if the kernel leaves copies out of shared memory running when it has issued its last
+/// operation.
 static bool leavesCopies(KernelOp kernel) {
-  return kernel.getBody().walk([](tile::gpu::TmaStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  return kernel.getBody()
+      .walk([](tile::gpu::TmaStoreOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
 }
 
 /// Lets one thread ask for the tensor maps, so that the first copies find them in the cache.
@@ -42,8 +47,8 @@ static void prefetchTensorMaps(OpBuilder &b, Location loc, ValueRange maps) {
   auto branch = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
   OpBuilder inside = branch.getThenBodyBuilder();
   for (Value map : maps)
-    NVVM::PrefetchOp::create(inside, loc, NVVM::PrefetchCacheLevelAttr(), NVVM::CacheEvictionPriorityAttr(), map, Value(),
-                             b.getUnitAttr());
+    NVVM::PrefetchOp::create(inside, loc, NVVM::PrefetchCacheLevelAttr(),
+                             NVVM::CacheEvictionPriorityAttr(), map, Value(), b.getUnitAttr());
 }
 
 func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
@@ -83,7 +88,8 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
   if (takesPrograms) // one count
     function->setAttr(gpu::scratchBytesName, b.getI64IntegerAttr(8));
   if (parts || takesPrograms)
-    function->setAttr(gpu::scratchArgumentName, b.getI64IntegerAttr(body.getNumArguments() + kernel.getDims().size()));
+    function->setAttr(gpu::scratchArgumentName,
+                      b.getI64IntegerAttr(body.getNumArguments() + kernel.getDims().size()));
   if (!maps.empty())
     function->setAttr(gpu::tensorMapsName, b.getArrayAttr(maps));
   bool mayAlias = kernel->hasAttr(mayAliasName);
@@ -91,7 +97,8 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
     ParamAttr param = kernel.getParam(i);
     if (param.getAccess() == Access::Scalar)
       continue;
-    function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(param.getAlign()));
+    function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                        b.getI64IntegerAttr(param.getAlign()));
     if (mayAlias)
       continue;
     function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
@@ -110,7 +117,9 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
     auto dim = cast<DimAttr>(attr);
     if (dim.getMin() >= 0)
       index.getDefiningOp()->setAttr(gpu::nonNegativeName, b.getUnitAttr());
-    if (APInt low(64, dim.getMin(), /*isSigned=*/true), end = APInt(64, dim.getMax(), /*isSigned=*/true) + 1; low != end)
+    if (APInt low(64, dim.getMin(), /*isSigned=*/true),
+        end = APInt(64, dim.getMax(), /*isSigned=*/true) + 1;
+        low != end)
       function.setArgAttr(body.getNumArguments() + i, LLVM::LLVMDialect::getRangeAttrName(),
                           LLVM::ConstantRangeAttr::get(b.getContext(), low, end));
     dims[dim.getName()] = index;
@@ -129,7 +138,8 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
     // The body has its own loop over programs.
     function->setAttr(gpu::persistentGridName, b.getUnitAttr());
   } else {
-    SmallVector<Value> extents = cloneGridExtents(b, kernel, entry->getArguments().take_front(body.getNumArguments()));
+    SmallVector<Value> extents =
+        cloneGridExtents(b, kernel, entry->getArguments().take_front(body.getNumArguments()));
     Value block = NVVM::BlockIdXOp::create(b, loc, b.getI32Type());
     Value program = arith::IndexCastOp::create(b, loc, b.getIndexType(), block);
     program.getDefiningOp()->setAttr(gpu::nonNegativeName, b.getUnitAttr());
@@ -139,15 +149,18 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
       op.erase();
     });
   }
-  for (auto [from, to] : llvm::zip(body.getArguments(), entry->getArguments().take_front(body.getNumArguments())))
+  for (auto [from, to] :
+       llvm::zip(body.getArguments(), entry->getArguments().take_front(body.getNumArguments())))
     from.replaceAllUsesWith(to);
   Operation *terminator = body.getTerminator();
   bool copies = leavesCopies(kernel);
-  entry->getOperations().splice(entry->end(), body.getOperations(), body.begin(), terminator->getIterator());
+  entry->getOperations().splice(entry->end(), body.getOperations(), body.begin(),
+                                terminator->getIterator());
   b.setInsertionPointToEnd(entry);
   // The block's shared memory must not go to another block while it is still read.
   if (copies)
-    NVVM::CpAsyncBulkWaitGroupOp::create(b, terminator->getLoc(), b.getI32IntegerAttr(0), b.getUnitAttr());
+    NVVM::CpAsyncBulkWaitGroupOp::create(b, terminator->getLoc(), b.getI32IntegerAttr(0),
+                                         b.getUnitAttr());
   func::ReturnOp::create(b, terminator->getLoc());
   kernel.erase();
   return function;

@@ -1,4 +1,5 @@
-// Loads, stores and existence masks of tiles: predicated global accesses, vectorised as tile-gpu-vectorize-accesses says.
+// Loads, stores and existence masks of tiles: predicated global accesses, vectorised as
+// tile-gpu-vectorize-accesses says.
 #include "passes/Convert/TileGPUToLLVM/GlobalAccess.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/RaggedPieces.h"
@@ -15,7 +16,8 @@ using namespace tile::gpu;
 
 Type tile::gpu::getStoredType(Type element) {
   OpBuilder builder(element.getContext());
-  if (element.isInteger(1) || isNibble(element) || (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8))
+  if (element.isInteger(1) || isNibble(element) ||
+      (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8))
     return builder.getI8Type();
   if (element.isIndex())
     return builder.getI64Type();
@@ -30,7 +32,8 @@ bool tile::gpu::isNonNegative(Value value, unsigned depth) {
     return false;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto loop = dyn_cast_if_present<scf::ForOp>(argument.getOwner()->getParentOp());
-    return loop && argument == loop.getInductionVar() && isNonNegative(loop.getLowerBound(), depth + 1);
+    return loop && argument == loop.getInductionVar() &&
+           isNonNegative(loop.getLowerBound(), depth + 1);
   }
   Operation *op = value.getDefiningOp();
   if (op->hasAttr(nonNegativeName))
@@ -38,17 +41,20 @@ bool tile::gpu::isNonNegative(Value value, unsigned depth) {
   // Sums and products of narrower integers, and what an index is cut down to, may wrap around.
   if (isa<arith::AddIOp, arith::MulIOp, arith::IndexCastOp>(op) && !value.getType().isIndex())
     return false;
-  if (isa<arith::AddIOp, arith::MulIOp, arith::DivSIOp, arith::RemSIOp, arith::MinSIOp, arith::CeilDivSIOp, arith::IndexCastOp>(op))
+  if (isa<arith::AddIOp, arith::MulIOp, arith::DivSIOp, arith::RemSIOp, arith::MinSIOp,
+          arith::CeilDivSIOp, arith::IndexCastOp>(op))
     return llvm::all_of(op->getOperands(), [&](Value v) { return isNonNegative(v, depth + 1); });
   if (isa<arith::MaxSIOp>(op))
     return llvm::any_of(op->getOperands(), [&](Value v) { return isNonNegative(v, depth + 1); });
   return false;
 }
 
-//===-- Pieces: 1 to 16 bytes, predicated -------------------------------------------------------------------------===//
+//===-- Pieces: 1 to 16 bytes, predicated
+//-------------------------------------------------------------------------===//
 
 /// How inline PTX sees a piece of `bytes` bytes: words of b32, or one b16, or one byte in a b16.
-static void describePiece(OpBuilder &builder, unsigned bytes, Type &word, unsigned &count, const char *&constraint, std::string &ptx) {
+static void describePiece(OpBuilder &builder, unsigned bytes, Type &word, unsigned &count,
+                          const char *&constraint, std::string &ptx) {
   if (bytes >= 4) {
     word = builder.getI32Type();
     count = bytes / 4;
@@ -77,11 +83,13 @@ static std::string cachePriority(std::optional<StringRef> cache) {
   return *cache == "stream" ? "L1::no_allocate." : "L1::evict_last.";
 }
 
-/// Takes the second-level cache's policy for what `cache:` asks, if it asks for one, as a last operand: the instruction's last
-/// part. Reads and writes share the memory better where both are kept there: rows that are read and written move 2 to 9 percent more
-/// bytes a second on an H200, whether or not anybody reads them again (docs/Rationale.md).
-static std::string cachePolicy(OpBuilder &builder, Location loc, std::optional<StringRef> cache, SmallVectorImpl<Value> &operands,
-                               std::string &constraints, unsigned results) {
+/// Takes the second-level cache's policy for what `cache:` asks, if it asks for one, as a last
+/// operand: the instruction's last part. Reads and writes share the memory better where both are
+/// kept there: rows that are read and written move 2 to 9 percent more bytes a second on an H200,
+/// whether or not anybody reads them again (docs/Rationale.md).
+static std::string cachePolicy(OpBuilder &builder, Location loc, std::optional<StringRef> cache,
+                               SmallVectorImpl<Value> &operands, std::string &constraints,
+                               unsigned results) {
   if (cache != StringRef("keep"))
     return "";
   operands.push_back(createCachePolicy(builder, loc, *cache));
@@ -89,10 +97,11 @@ static std::string cachePolicy(OpBuilder &builder, Location loc, std::optional<S
   return ", $" + std::to_string(results + operands.size() - 1);
 }
 
-/// Loads `type` (a vector of stored elements) from `pointer` where `predicate` (null: always); elsewhere the bits of `fill`,
-/// again and again.
-static Value loadPiece(OpBuilder &builder, Location loc, VectorType type, Value pointer, Value predicate, bool readOnly,
-                       std::optional<StringRef> cache, uint32_t fill = 0) {
+/// Loads `type` (a vector of stored elements) from `pointer` where `predicate` (null: always);
+/// elsewhere the bits of `fill`, again and again.
+static Value loadPiece(OpBuilder &builder, Location loc, VectorType type, Value pointer,
+                       Value predicate, bool readOnly, std::optional<StringRef> cache,
+                       uint32_t fill = 0) {
   unsigned bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
   Type word;
   unsigned count;
@@ -116,18 +125,24 @@ static Value loadPiece(OpBuilder &builder, Location loc, VectorType type, Value 
     operands.push_back(predicate);
   }
   std::string policy = cachePolicy(builder, loc, cache, operands, constraints, count);
-  code += std::string("ld.global.") + (readOnly ? "nc." : "") + cachePriority(cache) + (policy.empty() ? "" : "L2::cache_hint.") + ptx + " " +
-          operandList(0, count) + ", [$" + std::to_string(count) + "]" + policy + ";";
+  code += std::string("ld.global.") + (readOnly ? "nc." : "") + cachePriority(cache) +
+          (policy.empty() ? "" : "L2::cache_hint.") + ptx + " " + operandList(0, count) + ", [$" +
+          std::to_string(count) + "]" + policy + ";";
   if (!readOnly)
     constraints += ",~{memory}";
   SmallVector<Type> words(count, word);
-  Type result = count == 1 ? word : Type(LLVM::LLVMStructType::getLiteral(builder.getContext(), words));
-  Value loaded = LLVM::InlineAsmOp::create(builder, loc, result, operands, code, constraints, /*has_side_effects=*/!readOnly,
-                                           /*is_align_stack=*/false, LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+  Type result =
+      count == 1 ? word : Type(LLVM::LLVMStructType::getLiteral(builder.getContext(), words));
+  Value loaded = LLVM::InlineAsmOp::create(builder, loc, result, operands, code, constraints,
+                                           /*has_side_effects=*/!readOnly,
+                                           /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                           LLVM::AsmDialectAttr(), ArrayAttr())
                      .getResult(0);
   if (bytes == 1) {
     Value byte = arith::TruncIOp::create(builder, loc, builder.getI8Type(), loaded);
-    return LLVM::BitcastOp::create(builder, loc, type, vector::BroadcastOp::create(builder, loc, VectorType::get(1, builder.getI8Type()), byte));
+    return LLVM::BitcastOp::create(
+        builder, loc, type,
+        vector::BroadcastOp::create(builder, loc, VectorType::get(1, builder.getI8Type()), byte));
   }
   VectorType wordsType = VectorType::get(count, word);
   Value packed;
@@ -143,7 +158,8 @@ static Value loadPiece(OpBuilder &builder, Location loc, VectorType type, Value 
 }
 
 /// Stores `value` (a vector of stored elements) to `pointer` where `predicate` (null: always).
-static void storePiece(OpBuilder &builder, Location loc, Value value, Value pointer, Value predicate, std::optional<StringRef> cache) {
+static void storePiece(OpBuilder &builder, Location loc, Value value, Value pointer,
+                       Value predicate, std::optional<StringRef> cache) {
   auto type = cast<VectorType>(value.getType());
   unsigned bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
   Type word;
@@ -160,7 +176,8 @@ static void storePiece(OpBuilder &builder, Location loc, Value value, Value poin
   } else {
     Value packed = vector::BitCastOp::create(builder, loc, VectorType::get(count, word), value);
     for (unsigned i = 0; i < count; ++i) {
-      operands.push_back(vector::ExtractOp::create(builder, loc, packed, ArrayRef<int64_t>{int64_t(i)}));
+      operands.push_back(
+          vector::ExtractOp::create(builder, loc, packed, ArrayRef<int64_t>{int64_t(i)}));
       constraints += std::string(constraint) + ",";
     }
   }
@@ -173,8 +190,8 @@ static void storePiece(OpBuilder &builder, Location loc, Value value, Value poin
     code = "@$" + std::to_string(count + 1) + " ";
   }
   std::string policy = cachePolicy(builder, loc, cache, operands, constraints, 0);
-  code += "st.global." + cachePriority(cache) + (policy.empty() ? "" : "L2::cache_hint.") + ptx + " [$" + std::to_string(count) + "], " +
-          operandList(0, count) + policy + ";";
+  code += "st.global." + cachePriority(cache) + (policy.empty() ? "" : "L2::cache_hint.") + ptx +
+          " [$" + std::to_string(count) + "], " + operandList(0, count) + policy + ";";
   inlinePTX(builder, loc, {}, operands, code, constraints + ",~{memory}");
 }
 
@@ -195,14 +212,16 @@ static Value fromStored(OpBuilder &builder, Location loc, Value value, VectorTyp
   }
   if (type.getElementType().isIndex())
     return arith::IndexCastOp::create(builder, loc, type, value);
-  return value.getType() == type ? value : Value(arith::BitcastOp::create(builder, loc, type, value));
+  return value.getType() == type ? value
+                                 : Value(arith::BitcastOp::create(builder, loc, type, value));
 }
 
-/// Registers that begin with padding, at most. ptxas fills all of them ahead of the first load: for 64 it wants 215 registers a
-/// thread in a streaming softmax, and 128 with selections.
+/// Registers that begin with padding, at most. ptxas fills all of them ahead of the first load: for
+/// 64 it wants 215 registers a thread in a streaming softmax, and 128 with selections.
 static constexpr unsigned mostFilled = 32;
 
-/// The bits that registers begin with where padding is a constant of 16 or 32 bits: no selection is needed then.
+/// The bits that registers begin with where padding is a constant of 16 or 32 bits: no selection is
+/// needed then.
 static std::optional<uint32_t> getFill(Value pad) {
   FloatAttr number;
   IntegerAttr integer;
@@ -218,18 +237,24 @@ static std::optional<uint32_t> getFill(Value pad) {
   return std::nullopt;
 }
 
-static bool isZeroPad(Value pad) { return matchPattern(pad, m_Zero()) || matchPattern(pad, m_PosZeroFloat()); }
-
-/// Whether an access in pieces of `width` elements, for want of an alignment for `wide`, goes element by element in one statement.
-template <typename Op> static bool isRaggedAccess(const GlobalAccess<Op> &access, Op op, unsigned width, unsigned wide) {
-  return width == 1 && wide > 1 && !isNibble(access.getElement()) &&
-         isRagged(getStoredType(access.getElement()).getIntOrFloatBitWidth(), wide) && access.canCount(getVectorWidth(op, fastestName));
+static bool isZeroPad(Value pad) {
+  return matchPattern(pad, m_Zero()) || matchPattern(pad, m_PosZeroFloat());
 }
 
-/// Adds the piece that begins with register `reg`; `first` is the register that the last pieces count from.
+/// Whether an access in pieces of `width` elements, for want of an alignment for `wide`, goes
+/// element by element in one statement.
 template <typename Op>
-static void addRaggedPiece(SmallVectorImpl<RaggedPiece> &pieces, unsigned &first, GlobalAccess<Op> &access, Op op, unsigned reg,
-                           Value condition = {}) {
+static bool isRaggedAccess(const GlobalAccess<Op> &access, Op op, unsigned width, unsigned wide) {
+  return width == 1 && wide > 1 && !isNibble(access.getElement()) &&
+         isRagged(getStoredType(access.getElement()).getIntOrFloatBitWidth(), wide) &&
+         access.canCount(getVectorWidth(op, fastestName));
+}
+
+/// Adds the piece that begins with register `reg`; `first` is the register that the last pieces
+/// count from.
+template <typename Op>
+static void addRaggedPiece(SmallVectorImpl<RaggedPiece> &pieces, unsigned &first,
+                           GlobalAccess<Op> &access, Op op, unsigned reg, Value condition = {}) {
   unsigned fastest = getVectorWidth(op, fastestName);
   if (!pieces.empty())
     if (auto distance = access.distance(first, reg, fastest)) {
@@ -246,7 +271,8 @@ namespace {
 template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
   using OpConversionPattern<Op>::OpConversionPattern;
   using OneToNOpAdaptor = typename OpConversionPattern<Op>::OneToNOpAdaptor;
-  LogicalResult matchAndRewrite(Op op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(Op op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     auto tile = dyn_cast<RankedTensorType>(op.getType());
     GlobalAccess<Op> access = makeGlobalAccess(op, adaptor, tile, rewriter);
@@ -257,13 +283,16 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
     if (!tile) {
       auto one = VectorType::get(1, element);
       Value predicate = access.conjunction(access.scalarExists(), mask);
-      Value piece = loadPiece(rewriter, loc, VectorType::get(1, stored), access.scalarAddress(), predicate, readOnly, op.getCache());
+      Value piece = loadPiece(rewriter, loc, VectorType::get(1, stored), access.scalarAddress(),
+                              predicate, readOnly, op.getCache());
       if (isNibble(element)) { // padding is 0
         Value byte = vector::ExtractOp::create(rewriter, loc, piece, ArrayRef<int64_t>{0});
-        rewriter.template replaceOpWithNewOp<arith::TruncIOp>(op, element, access.selectScalarNibble(byte));
+        rewriter.template replaceOpWithNewOp<arith::TruncIOp>(op, element,
+                                                              access.selectScalarNibble(byte));
         return success();
       }
-      Value value = vector::ExtractOp::create(rewriter, loc, fromStored(rewriter, loc, piece, one), ArrayRef<int64_t>{0});
+      Value value = vector::ExtractOp::create(rewriter, loc, fromStored(rewriter, loc, piece, one),
+                                              ArrayRef<int64_t>{0});
       if (predicate && !isZeroPad(op.getPad()))
         value = arith::SelectOp::create(rewriter, loc, predicate, value, pad);
       rewriter.replaceOp(op, value);
@@ -281,18 +310,25 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
       if (isNibble(element))
         return loadNibbles(op, access, width, count, mask, rewriter);
       auto pieceType = VectorType::get(width, stored);
-      Value whole = arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(VectorType::get(count, stored)));
+      Value whole = arith::ConstantOp::create(rewriter, loc,
+                                              rewriter.getZeroAttr(VectorType::get(count, stored)));
       Value padStored;
       if (!fill)
-        padStored = toStored(rewriter, loc, vector::BroadcastOp::create(rewriter, loc, VectorType::get(width, element), pad));
+        padStored = toStored(
+            rewriter, loc,
+            vector::BroadcastOp::create(rewriter, loc, VectorType::get(width, element), pad));
       for (unsigned r = 0; r < count; r += width) {
         Value predicate = access.exists(r);
         if (mask)
-          predicate = access.conjunction(predicate, vector::ExtractOp::create(rewriter, loc, mask, ArrayRef<int64_t>{int64_t(r)}));
-        Value piece = loadPiece(rewriter, loc, pieceType, access.address(r), predicate, readOnly, op.getCache(), fill.value_or(0));
+          predicate = access.conjunction(
+              predicate,
+              vector::ExtractOp::create(rewriter, loc, mask, ArrayRef<int64_t>{int64_t(r)}));
+        Value piece = loadPiece(rewriter, loc, pieceType, access.address(r), predicate, readOnly,
+                                op.getCache(), fill.value_or(0));
         if (!fill && predicate)
           piece = arith::SelectOp::create(rewriter, loc, predicate, piece, padStored);
-        whole = vector::InsertStridedSliceOp::create(rewriter, loc, piece, whole, ArrayRef<int64_t>{int64_t(r)}, ArrayRef<int64_t>{1});
+        whole = vector::InsertStridedSliceOp::create(
+            rewriter, loc, piece, whole, ArrayRef<int64_t>{int64_t(r)}, ArrayRef<int64_t>{1});
       }
       return whole;
     };
@@ -300,20 +336,28 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
     Value whole;
     if (wide > width) {
       Value condition = access.canVectorize(wide, getVectorWidth(op, fastestName));
-      auto wholeType = isNibble(element) ? getPackedType(rewriter, count) : VectorType::get(count, stored);
-      auto branch = scf::IfOp::create(rewriter, loc, TypeRange{wholeType}, condition, /*withElseRegion=*/true);
-      for (auto [region, pieceWidth] : {std::pair(&branch.getThenRegion(), wide), std::pair(&branch.getElseRegion(), width)}) {
+      auto wholeType =
+          isNibble(element) ? getPackedType(rewriter, count) : VectorType::get(count, stored);
+      auto branch = scf::IfOp::create(rewriter, loc, TypeRange{wholeType}, condition,
+                                      /*withElseRegion=*/true);
+      for (auto [region, pieceWidth] :
+           {std::pair(&branch.getThenRegion(), wide), std::pair(&branch.getElseRegion(), width)}) {
         OpBuilder::InsertionGuard guard(rewriter);
         rewriter.setInsertionPointToStart(&region->front());
         bool ragged = isRaggedAccess(access, op, pieceWidth, wide);
-        scf::YieldOp::create(rewriter, loc, ragged ? loadPieces(op, access, wide, count, stored, fill, pad, rewriter) : loadAll(pieceWidth));
+        scf::YieldOp::create(rewriter, loc,
+                             ragged
+                                 ? loadPieces(op, access, wide, count, stored, fill, pad, rewriter)
+                                 : loadAll(pieceWidth));
       }
       whole = branch.getResult(0);
     } else {
       whole = loadAll(width);
     }
     if (isNibble(element))
-      whole = whole.getType() == type ? whole : Value(vector::BitCastOp::create(rewriter, loc, type, whole));
+      whole = whole.getType() == type
+                  ? whole
+                  : Value(vector::BitCastOp::create(rewriter, loc, type, whole));
     else
       whole = fromStored(rewriter, loc, whole, type);
     rewriter.replaceOp(op, whole);
@@ -321,58 +365,80 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
   }
 
   /// All `count` elements of a thread, in pieces of `width` whose elements are loaded one by one.
-  static Value loadPieces(Op op, GlobalAccess<Op> &access, unsigned width, unsigned count, Type stored, std::optional<uint32_t> fill,
-                          Value pad, OpBuilder &builder) {
+  static Value loadPieces(Op op, GlobalAccess<Op> &access, unsigned width, unsigned count,
+                          Type stored, std::optional<uint32_t> fill, Value pad,
+                          OpBuilder &builder) {
     Location loc = op.getLoc();
     unsigned bits = stored.getIntOrFloatBitWidth(), words = width * bits / 32;
     Value fillBits;
     if (fill) {
       fillBits = constantI32(builder, loc, int32_t(*fill & (~0u >> (32 - bits))));
     } else {
-      Value one = toStored(builder, loc, vector::BroadcastOp::create(builder, loc, VectorType::get(1, access.getElement()), pad));
+      Value one = toStored(
+          builder, loc,
+          vector::BroadcastOp::create(builder, loc, VectorType::get(1, access.getElement()), pad));
       Type integer = builder.getIntegerType(bits);
-      one = vector::ExtractOp::create(builder, loc, vector::BitCastOp::create(builder, loc, VectorType::get(1, integer), one), ArrayRef<int64_t>{0});
-      fillBits = bits == 32 ? one : Value(arith::ExtUIOp::create(builder, loc, builder.getI32Type(), one));
+      one = vector::ExtractOp::create(
+          builder, loc, vector::BitCastOp::create(builder, loc, VectorType::get(1, integer), one),
+          ArrayRef<int64_t>{0});
+      fillBits =
+          bits == 32 ? one : Value(arith::ExtUIOp::create(builder, loc, builder.getI32Type(), one));
     }
     SmallVector<RaggedPiece> pieces;
     unsigned first = 0;
     for (unsigned r = 0; r < count; r += width)
       addRaggedPiece(pieces, first, access, op, r);
-    SmallVector<Value> loaded = loadRagged(builder, loc, pieces, bits, words, fillBits, op->hasAttr(readOnlyName), cachePriority(op.getCache()));
+    SmallVector<Value> loaded = loadRagged(builder, loc, pieces, bits, words, fillBits,
+                                           op->hasAttr(readOnlyName), cachePriority(op.getCache()));
     auto type = VectorType::get(loaded.size(), builder.getI32Type());
-    return vector::BitCastOp::create(builder, loc, VectorType::get(count, stored), vector::FromElementsOp::create(builder, loc, type, loaded));
+    return vector::BitCastOp::create(builder, loc, VectorType::get(count, stored),
+                                     vector::FromElementsOp::create(builder, loc, type, loaded));
   }
 
-  /// What `count` nibbles are on their way: words where they fill some, so that LLVM sees no narrow elements.
+  /// What `count` nibbles are on their way: words where they fill some, so that LLVM sees no narrow
+  /// elements.
   static VectorType getPackedType(OpBuilder &builder, unsigned count) {
-    return count < 8 ? VectorType::get(count, builder.getIntegerType(4)) : VectorType::get(count / 8, builder.getI32Type());
+    return count < 8 ? VectorType::get(count, builder.getIntegerType(4))
+                     : VectorType::get(count / 8, builder.getI32Type());
   }
 
-  /// All `count` nibbles of a thread in pieces of `width`; what does not exist is 0, the only padding that they have.
-  static Value loadNibbles(Op op, GlobalAccess<Op> &access, unsigned width, unsigned count, Value mask, OpBuilder &builder) {
+  /// All `count` nibbles of a thread in pieces of `width`; what does not exist is 0, the only
+  /// padding that they have.
+  static Value loadNibbles(Op op, GlobalAccess<Op> &access, unsigned width, unsigned count,
+                           Value mask, OpBuilder &builder) {
     Location loc = op.getLoc();
     bool readOnly = op->hasAttr(readOnlyName);
     auto exists = [&](unsigned reg) {
-      Value bit = mask ? Value(vector::ExtractOp::create(builder, loc, mask, ArrayRef<int64_t>{int64_t(reg)})) : Value();
+      Value bit = mask ? Value(vector::ExtractOp::create(builder, loc, mask,
+                                                         ArrayRef<int64_t>{int64_t(reg)}))
+                       : Value();
       return access.conjunction(access.exists(reg), bit);
     };
     // A piece is made of units, of words where it has as many bits.
     unsigned unit = std::clamp(4 * width, 8u, 32u), perUnit = width == 1 ? 1 : unit / 4;
     auto unitType = builder.getIntegerType(unit);
-    auto pieceType = VectorType::get(width / perUnit, unitType), wholeType = VectorType::get(count / perUnit, unitType);
+    auto pieceType = VectorType::get(width / perUnit, unitType),
+         wholeType = VectorType::get(count / perUnit, unitType);
     Value whole = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(wholeType));
     for (unsigned reg = 0; reg < count; reg += width) {
-      Value piece = loadPiece(builder, loc, pieceType, access.address(reg), exists(reg), readOnly, op.getCache());
+      Value piece = loadPiece(builder, loc, pieceType, access.address(reg), exists(reg), readOnly,
+                              op.getCache());
       if (width == 1) {
         Value byte = vector::ExtractOp::create(builder, loc, piece, ArrayRef<int64_t>{0});
-        piece = vector::BroadcastOp::create(builder, loc, pieceType, access.selectNibble(byte, reg));
+        piece =
+            vector::BroadcastOp::create(builder, loc, pieceType, access.selectNibble(byte, reg));
       }
-      whole = vector::InsertStridedSliceOp::create(builder, loc, piece, whole, ArrayRef<int64_t>{int64_t(reg / perUnit)}, ArrayRef<int64_t>{1});
+      whole = vector::InsertStridedSliceOp::create(builder, loc, piece, whole,
+                                                   ArrayRef<int64_t>{int64_t(reg / perUnit)},
+                                                   ArrayRef<int64_t>{1});
     }
     if (width == 1)
-      whole = arith::TruncIOp::create(builder, loc, VectorType::get(count, builder.getIntegerType(4)), whole);
+      whole = arith::TruncIOp::create(builder, loc,
+                                      VectorType::get(count, builder.getIntegerType(4)), whole);
     VectorType packed = getPackedType(builder, count);
-    return whole.getType() == packed ? whole : Value(vector::BitCastOp::create(builder, loc, packed, whole));
+    return whole.getType() == packed
+               ? whole
+               : Value(vector::BitCastOp::create(builder, loc, packed, whole));
   }
 };
 
@@ -380,7 +446,8 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
 template <typename Op> struct LowerStore : OpConversionPattern<Op> {
   using OpConversionPattern<Op>::OpConversionPattern;
   using OneToNOpAdaptor = typename OpConversionPattern<Op>::OneToNOpAdaptor;
-  LogicalResult matchAndRewrite(Op op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(Op op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     auto tile = dyn_cast<RankedTensorType>(op.getValue().getType());
     GlobalAccess<Op> access = makeGlobalAccess(op, adaptor, tile, rewriter);
@@ -388,11 +455,15 @@ template <typename Op> struct LowerStore : OpConversionPattern<Op> {
     Value mask = op.getMask() ? adaptor.getMask().front() : Value();
     if (!tile) {
       // Every thread holds the scalar: one stores it.
-      Value thread = arith::OrIOp::create(rewriter, loc, getLane(rewriter, loc), getWarp(rewriter, loc));
-      Value first = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, thread, constantI32(rewriter, loc, 0));
+      Value thread =
+          arith::OrIOp::create(rewriter, loc, getLane(rewriter, loc), getWarp(rewriter, loc));
+      Value first = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, thread,
+                                          constantI32(rewriter, loc, 0));
       Value predicate = access.conjunction(access.conjunction(access.scalarExists(), mask), first);
-      Value one = vector::BroadcastOp::create(rewriter, loc, VectorType::get(1, value.getType()), value);
-      storePiece(rewriter, loc, toStored(rewriter, loc, one), access.scalarAddress(), predicate, op.getCache());
+      Value one =
+          vector::BroadcastOp::create(rewriter, loc, VectorType::get(1, value.getType()), value);
+      storePiece(rewriter, loc, toStored(rewriter, loc, one), access.scalarAddress(), predicate,
+                 op.getCache());
       rewriter.eraseOp(op);
       return success();
     }
@@ -413,16 +484,21 @@ template <typename Op> struct LowerStore : OpConversionPattern<Op> {
           continue;
         Value predicate = access.conjunction(access.exists(r), owner);
         if (mask)
-          predicate = access.conjunction(predicate, vector::ExtractOp::create(rewriter, loc, mask, ArrayRef<int64_t>{int64_t(r)}));
-        Value piece = vector::ExtractStridedSliceOp::create(rewriter, loc, stored, ArrayRef<int64_t>{int64_t(r)},
-                                                            ArrayRef<int64_t>{int64_t(width)}, ArrayRef<int64_t>{1});
+          predicate = access.conjunction(
+              predicate,
+              vector::ExtractOp::create(rewriter, loc, mask, ArrayRef<int64_t>{int64_t(r)}));
+        Value piece = vector::ExtractStridedSliceOp::create(
+            rewriter, loc, stored, ArrayRef<int64_t>{int64_t(r)}, ArrayRef<int64_t>{int64_t(width)},
+            ArrayRef<int64_t>{1});
         storePiece(rewriter, loc, piece, access.address(r), predicate, op.getCache());
       }
     };
     unsigned wide = std::min(mask ? 1 : getVectorWidth(op, vectorIfName), count);
     auto storePieces = [&] {
-      unsigned bits = cast<VectorType>(stored.getType()).getElementTypeBitWidth(), words = wide * bits / 32, first = 0;
-      Value packed = vector::BitCastOp::create(rewriter, loc, VectorType::get(count * bits / 32, rewriter.getI32Type()), stored);
+      unsigned bits = cast<VectorType>(stored.getType()).getElementTypeBitWidth(),
+               words = wide * bits / 32, first = 0;
+      Value packed = vector::BitCastOp::create(
+          rewriter, loc, VectorType::get(count * bits / 32, rewriter.getI32Type()), stored);
       SmallVector<RaggedPiece> pieces;
       SmallVector<Value> values;
       for (unsigned r = 0; r < count; r += wide) {
@@ -430,14 +506,16 @@ template <typename Op> struct LowerStore : OpConversionPattern<Op> {
           continue;
         addRaggedPiece(pieces, first, access, op, r, owner);
         for (unsigned w = r / wide * words; w < (r / wide + 1) * words; ++w)
-          values.push_back(vector::ExtractOp::create(rewriter, loc, packed, ArrayRef<int64_t>{int64_t(w)}));
+          values.push_back(
+              vector::ExtractOp::create(rewriter, loc, packed, ArrayRef<int64_t>{int64_t(w)}));
       }
       storeRagged(rewriter, loc, pieces, bits, words, values, cachePriority(op.getCache()));
     };
     if (wide > width) {
       Value condition = access.canVectorize(wide, getVectorWidth(op, fastestName));
       auto branch = scf::IfOp::create(rewriter, loc, condition, /*withElseRegion=*/true);
-      for (auto [region, pieceWidth] : {std::pair(&branch.getThenRegion(), wide), std::pair(&branch.getElseRegion(), width)}) {
+      for (auto [region, pieceWidth] :
+           {std::pair(&branch.getThenRegion(), wide), std::pair(&branch.getElseRegion(), width)}) {
         OpBuilder::InsertionGuard guard(rewriter);
         rewriter.setInsertionPointToStart(&region->front());
         if (isRaggedAccess(access, op, pieceWidth, wide))
@@ -455,11 +533,14 @@ template <typename Op> struct LowerStore : OpConversionPattern<Op> {
 
 struct LowerInside : OpConversionPattern<InsideOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(InsideOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(InsideOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     auto tile = dyn_cast<RankedTensorType>(op.getType());
     GlobalAccess<InsideOp> access = makeGlobalAccess(op, adaptor, tile, rewriter);
-    auto orTrue = [&](Value v) { return v ? v : Value(arith::ConstantIntOp::create(rewriter, loc, 1, 1)); };
+    auto orTrue = [&](Value v) {
+      return v ? v : Value(arith::ConstantIntOp::create(rewriter, loc, 1, 1));
+    };
     if (!tile) {
       rewriter.replaceOp(op, orTrue(access.scalarExists()));
       return success();
@@ -476,6 +557,8 @@ struct LowerInside : OpConversionPattern<InsideOp> {
 
 } // namespace
 
-void tile::gpu::populateMemoryPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerLoad<LoadOp>, LowerLoad<GatherOp>, LowerStore<StoreOp>, LowerStore<ScatterOp>, LowerInside>(converter, patterns.getContext());
+void tile::gpu::populateMemoryPatterns(const TypeConverter &converter,
+                                       RewritePatternSet &patterns) {
+  patterns.add<LowerLoad<LoadOp>, LowerLoad<GatherOp>, LowerStore<StoreOp>, LowerStore<ScatterOp>,
+               LowerInside>(converter, patterns.getContext());
 }

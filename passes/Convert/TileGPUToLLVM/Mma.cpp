@@ -12,7 +12,8 @@ using namespace tile::gpu;
 
 namespace {
 
-/// One instruction's operands and how to name it. All have 16 x 8 accumulators and take 32 bytes of K.
+/// One instruction's operands and how to name it. All have 16 x 8 accumulators and take 32 bytes of
+/// K.
 struct Instruction {
   NVVM::MMATypes multiplicands = NVVM::MMATypes::f16;
   Type word;             // of one 32-bit register of an operand
@@ -40,19 +41,24 @@ std::optional<Instruction> selectInstruction(Type a, Type b, Type acc, bool isUn
   };
   if (nameOf(a) && nameOf(b) && acc.isF32())
     return Instruction{NVVM::MMATypes::e4m3, i32, f32, 4,
-                       std::string("llvm.nvvm.mma.m16n8k32.row.col.f32.") + nameOf(a) + "." + nameOf(b) + ".f32"};
+                       std::string("llvm.nvvm.mma.m16n8k32.row.col.f32.") + nameOf(a) + "." +
+                           nameOf(b) + ".f32"};
   return std::nullopt;
 }
 
-/// An operand's registers as the 32-bit words that instructions take, in the order of the layout's registers.
-SmallVector<Value> getOperandWords(OpBuilder &builder, Location loc, Value vector, const Instruction &instruction) {
+/// An operand's registers as the 32-bit words that instructions take, in the order of the layout's
+/// registers.
+SmallVector<Value> getOperandWords(OpBuilder &builder, Location loc, Value vector,
+                                   const Instruction &instruction) {
   SmallVector<Value> words;
   int64_t count = cast<VectorType>(vector.getType()).getNumElements();
   if (instruction.multiplicands == NVVM::MMATypes::tf32) {
     for (int64_t i = 0; i < count; ++i) {
       Value element = vector::ExtractOp::create(builder, loc, vector, ArrayRef<int64_t>{i});
-      auto rounding = NVVM::FPRoundingModeAttr::get(builder.getContext(), NVVM::FPRoundingMode::RNA);
-      words.push_back(NVVM::ConvertFloatToTF32Op::create(builder, loc, builder.getI32Type(), element, rounding));
+      auto rounding =
+          NVVM::FPRoundingModeAttr::get(builder.getContext(), NVVM::FPRoundingMode::RNA);
+      words.push_back(NVVM::ConvertFloatToTF32Op::create(builder, loc, builder.getI32Type(),
+                                                         element, rounding));
     }
     return words;
   }
@@ -60,31 +66,36 @@ SmallVector<Value> getOperandWords(OpBuilder &builder, Location loc, Value vecto
   int64_t packed = 32 / cast<VectorType>(stored.getType()).getElementTypeBitWidth();
   for (int64_t i = 0; i < count; i += packed) {
     Value piece = takeElements(builder, loc, stored, llvm::to_vector(llvm::seq(i, i + packed)));
-    words.push_back(piece.getType() == instruction.word
-                        ? piece
-                        : LLVM::BitcastOp::create(builder, loc, instruction.word, piece).getResult());
+    words.push_back(
+        piece.getType() == instruction.word
+            ? piece
+            : LLVM::BitcastOp::create(builder, loc, instruction.word, piece).getResult());
   }
   return words;
 }
 
 /// A bundle of accumulator registers after one more instruction.
-SmallVector<Value> multiply(OpBuilder &builder, Location loc, const Instruction &instruction, ArrayRef<Value> a,
-                            ArrayRef<Value> b, ArrayRef<Value> c, int64_t k) {
+SmallVector<Value> multiply(OpBuilder &builder, Location loc, const Instruction &instruction,
+                            ArrayRef<Value> a, ArrayRef<Value> b, ArrayRef<Value> c, int64_t k) {
   Type type = LLVM::LLVMStructType::getLiteral(
-      builder.getContext(), SmallVector<Type>(instruction.accumulators, instruction.accumulatorWord));
+      builder.getContext(),
+      SmallVector<Type>(instruction.accumulators, instruction.accumulatorWord));
   Value product;
   if (instruction.intrinsic.empty()) {
     std::optional<NVVM::MMAIntOverflow> overflow;
-    if (instruction.multiplicands == NVVM::MMATypes::s8 || instruction.multiplicands == NVVM::MMATypes::u8)
+    if (instruction.multiplicands == NVVM::MMATypes::s8 ||
+        instruction.multiplicands == NVVM::MMATypes::u8)
       overflow = NVVM::MMAIntOverflow::wrapped;
     std::array<NVVM::MMATypes, 2> types = {instruction.multiplicands, instruction.multiplicands};
     std::array<NVVM::MMALayout, 2> layouts = {NVVM::MMALayout::row, NVVM::MMALayout::col};
-    product = NVVM::MmaOp::create(builder, loc, type, a, b, c, {16, 8, k}, std::nullopt, overflow, types, layouts);
+    product = NVVM::MmaOp::create(builder, loc, type, a, b, c, {16, 8, k}, std::nullopt, overflow,
+                                  types, layouts);
   } else {
     SmallVector<Value> operands(a);
     llvm::append_range(operands, b);
     llvm::append_range(operands, c);
-    product = LLVM::CallIntrinsicOp::create(builder, loc, type, builder.getStringAttr(instruction.intrinsic), operands)
+    product = LLVM::CallIntrinsicOp::create(builder, loc, type,
+                                            builder.getStringAttr(instruction.intrinsic), operands)
                   .getResult(0);
   }
   SmallVector<Value> results;
@@ -95,15 +106,20 @@ SmallVector<Value> multiply(OpBuilder &builder, Location loc, const Instruction 
 
 struct LowerMma : OpConversionPattern<MmaOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(MmaOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(MmaOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     RankedTensorType typeA = op.getA().getType(), typeB = op.getB().getType(), typeC = op.getType();
-    auto instruction = selectInstruction(typeA.getElementType(), typeB.getElementType(), typeC.getElementType(), op.getIsUnsigned());
+    auto instruction = selectInstruction(typeA.getElementType(), typeB.getElementType(),
+                                         typeC.getElementType(), op.getIsUnsigned());
     if (!instruction)
-      return op.emitError("tensor cores multiply f16, bf16, f32 (as tf32), 8-bit floats and i8, found ")
-             << typeA.getElementType() << " by " << typeB.getElementType() << " into " << typeC.getElementType();
+      return op.emitError(
+                 "tensor cores multiply f16, bf16, f32 (as tf32), 8-bit floats and i8, found ")
+             << typeA.getElementType() << " by " << typeB.getElementType() << " into "
+             << typeC.getElementType();
 
-    // Registers run through a fragment, then K, then M or N; the accumulator's through a fragment, then N, then M.
+    // Registers run through a fragment, then K, then M or N; the accumulator's through a fragment,
+    // then N, then M.
     int64_t k = 256 / typeA.getElementTypeBitWidth();
     ArrayRef<int64_t> shape = typeA.getShape();
     unsigned steps = shape.back() / k, batches = 1;
@@ -111,10 +127,12 @@ struct LowerMma : OpConversionPattern<MmaOp> {
       batches *= extent;
     SmallVector<Value> a = getOperandWords(rewriter, loc, adaptor.getA(), *instruction);
     SmallVector<Value> b = getOperandWords(rewriter, loc, adaptor.getB(), *instruction);
-    unsigned fragmentsM = a.size() / batches / 4 / steps, fragmentsN = b.size() / batches / 2 / steps;
+    unsigned fragmentsM = a.size() / batches / 4 / steps,
+             fragmentsN = b.size() / batches / 2 / steps;
     int64_t held = cast<VectorType>(adaptor.getAcc().getType()).getNumElements();
     if (shape.back() % k || held != int64_t(4 * batches * fragmentsM * fragmentsN))
-      return op.emitError("internal: expected operands in the fragments' layouts, found ") << typeA << " and " << typeB;
+      return op.emitError("internal: expected operands in the fragments' layouts, found ")
+             << typeA << " and " << typeB;
 
     SmallVector<SmallVector<Value>> fragments;
     for (unsigned f = 0; f < batches * fragmentsM * fragmentsN; ++f)
@@ -133,8 +151,10 @@ struct LowerMma : OpConversionPattern<MmaOp> {
             SmallVector<Value> &c = sums[f];
             if (zero && step % together == 0)
               c.assign(c.size(), zero);
-            c = multiply(rewriter, loc, *instruction, ArrayRef<Value>(a).slice(4 * ((batch * fragmentsM + i) * steps + step), 4),
-                         ArrayRef<Value>(b).slice(2 * ((batch * fragmentsN + j) * steps + step), 2), c, k);
+            c = multiply(rewriter, loc, *instruction,
+                         ArrayRef<Value>(a).slice(4 * ((batch * fragmentsM + i) * steps + step), 4),
+                         ArrayRef<Value>(b).slice(2 * ((batch * fragmentsN + j) * steps + step), 2),
+                         c, k);
             if (!zero || (step + 1) % together != 0)
               continue;
             for (auto [total, sum] : llvm::zip(fragments[f], c))
@@ -150,14 +170,16 @@ struct LowerMma : OpConversionPattern<MmaOp> {
           elements.push_back(word);
         else
           for (int64_t half : {0, 1})
-            elements.push_back(vector::ExtractOp::create(rewriter, loc, word, ArrayRef<int64_t>{half}));
-    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, cast<VectorType>(adaptor.getAcc().getType()), elements);
+            elements.push_back(
+                vector::ExtractOp::create(rewriter, loc, word, ArrayRef<int64_t>{half}));
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(
+        op, cast<VectorType>(adaptor.getAcc().getType()), elements);
     return success();
   }
 
   /// The accumulator words of the fragment whose first register is `first`.
-  static SmallVector<Value> splitAccumulator(OpBuilder &builder, Location loc, Value acc, int64_t first,
-                                             const Instruction &instruction) {
+  static SmallVector<Value> splitAccumulator(OpBuilder &builder, Location loc, Value acc,
+                                             int64_t first, const Instruction &instruction) {
     SmallVector<Value> words;
     for (int64_t i = 0; i < instruction.accumulators; ++i)
       if (instruction.accumulators == 4)

@@ -1,5 +1,5 @@
-// Conversions from i4: eight elements of a 32-bit register become floats with three instructions for each pair, by writing
-// the element's bits into the mantissa of a float whose last place is 1.
+// Conversions from i4: eight elements of a 32-bit register become floats with three instructions
+// for each pair, by writing the element's bits into the mantissa of a float whose last place is 1.
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -12,8 +12,8 @@ using namespace tile::gpu;
 
 namespace {
 
-/// Pairs of neighbours, which share a byte, as two halves of a 32-bit register: an element's bits in the mantissa of a number
-/// whose last place is 1.
+/// Pairs of neighbours, which share a byte, as two halves of a 32-bit register: an element's bits
+/// in the mantissa of a number whose last place is 1.
 struct PairFormat {
   uint32_t magic; // XORed in: the number's exponent, and the flipped sign bit of signed elements
   double move;    // the value is half + move, exactly
@@ -22,25 +22,29 @@ struct PairFormat {
 /// 1024 + n in f16, 128 + n in bf16; n with its sign bit flipped is n + 8.
 PairFormat getFormat(bool isF16, bool isSigned) {
   uint32_t bias = isSigned ? 0x00080008 : 0;
-  return {(isF16 ? 0x64006400 : 0x43004300) | bias, (isF16 ? -1024.0 : -128.0) - (isSigned ? 8 : 0)};
+  return {(isF16 ? 0x64006400 : 0x43004300) | bias,
+          (isF16 ? -1024.0 : -128.0) - (isSigned ? 8 : 0)};
 }
 
-/// The value's eight elements of each word, as vectors of i32; `nibbles` has 8 or a greater power of two.
+/// The value's eight elements of each word, as vectors of i32; `nibbles` has 8 or a greater power
+/// of two.
 Value getWords(OpBuilder &builder, Location loc, Value nibbles) {
   int64_t count = cast<VectorType>(nibbles.getType()).getNumElements();
-  return vector::BitCastOp::create(builder, loc, VectorType::get(count / 8, builder.getI32Type()), nibbles);
+  return vector::BitCastOp::create(builder, loc, VectorType::get(count / 8, builder.getI32Type()),
+                                   nibbles);
 }
 
 Value constantWord(OpBuilder &builder, Location loc, uint32_t value) {
   return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), int32_t(value));
 }
 
-/// The elements' bits of `bits`, the others those of `magic`. As one statement: of an AND and an XOR with a constant each, ptxas makes
-/// two instructions.
+/// The elements' bits of `bits`, the others those of `magic`. As one statement: of an AND and an
+/// XOR with a constant each, ptxas makes two instructions.
 Value insertBits(OpBuilder &builder, Location loc, Value bits, Value magic) {
-  return LLVM::InlineAsmOp::create(builder, loc, builder.getI32Type(), ValueRange{bits, magic}, "lop3.b32 $0, $1, 0x000f000f, $2, 0x6a;",
-                                   "=r,r,r", /*has_side_effects=*/false, /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                                   LLVM::AsmDialectAttr(), ArrayAttr())
+  return LLVM::InlineAsmOp::create(builder, loc, builder.getI32Type(), ValueRange{bits, magic},
+                                   "lop3.b32 $0, $1, 0x000f000f, $2, 0x6a;", "=r,r,r",
+                                   /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                   LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
       .getResult(0);
 }
 
@@ -51,7 +55,9 @@ Value toHalves(OpBuilder &builder, Location loc, Value nibbles, Type element, bo
   int64_t count = cast<VectorType>(nibbles.getType()).getNumElements();
   Value words = getWords(builder, loc, nibbles);
   auto constantPair = [&](double value) -> Value {
-    return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(pairType, Attribute(builder.getFloatAttr(element, value))));
+    return arith::ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(pairType, Attribute(builder.getFloatAttr(element, value))));
   };
   Value one = constantPair(1), move = constantPair(format.move);
   Value magic = constantWord(builder, loc, format.magic), four = constantWord(builder, loc, 4);
@@ -60,14 +66,19 @@ Value toHalves(OpBuilder &builder, Location loc, Value nibbles, Type element, bo
     Value word = vector::ExtractOp::create(builder, loc, words, ArrayRef<int64_t>{i});
     Value upper = arith::ShRUIOp::create(builder, loc, word, four);
     for (uint32_t byte = 0; byte < 4; ++byte) {
-      // Byte 4 + k of a prmt is byte k of its second operand. What stands beside the elements is masked away.
-      Value selector = constantWord(builder, loc, byte | byte << 4 | (4 + byte) << 8 | (4 + byte) << 12);
-      Value bits = LLVM::CallIntrinsicOp::create(builder, loc, builder.getI32Type(), builder.getStringAttr("llvm.nvvm.prmt"),
+      // Byte 4 + k of a prmt is byte k of its second operand. What stands beside the elements is
+      // masked away.
+      Value selector =
+          constantWord(builder, loc, byte | byte << 4 | (4 + byte) << 8 | (4 + byte) << 12);
+      Value bits = LLVM::CallIntrinsicOp::create(builder, loc, builder.getI32Type(),
+                                                 builder.getStringAttr("llvm.nvvm.prmt"),
                                                  ValueRange{word, upper, selector})
                        .getResult(0);
-      Value pair = LLVM::BitcastOp::create(builder, loc, pairType, insertBits(builder, loc, bits, magic));
+      Value pair =
+          LLVM::BitcastOp::create(builder, loc, pairType, insertBits(builder, loc, bits, magic));
       // Not every target adds bf16.
-      pair = element.isF16() ? Value(LLVM::FAddOp::create(builder, loc, pair, move)) : LLVM::FMAOp::create(builder, loc, pair, one, move);
+      pair = element.isF16() ? Value(LLVM::FAddOp::create(builder, loc, pair, move))
+                             : LLVM::FMAOp::create(builder, loc, pair, one, move);
       for (int64_t half : {0, 1})
         elements.push_back(vector::ExtractOp::create(builder, loc, pair, ArrayRef<int64_t>{half}));
     }
@@ -77,7 +88,8 @@ Value toHalves(OpBuilder &builder, Location loc, Value nibbles, Type element, bo
 
 /// To i32.
 Value toIntegers(OpBuilder &builder, Location loc, Value nibbles, bool isSigned) {
-  auto type = VectorType::get(cast<VectorType>(nibbles.getType()).getNumElements(), builder.getI32Type());
+  auto type =
+      VectorType::get(cast<VectorType>(nibbles.getType()).getNumElements(), builder.getI32Type());
   Value words = getWords(builder, loc, nibbles);
   SmallVector<Value> elements;
   for (int64_t i = 0; i < type.getNumElements(); ++i) {
@@ -96,15 +108,19 @@ Value toIntegers(OpBuilder &builder, Location loc, Value nibbles, bool isSigned)
 
 struct LowerUnpack : OpConversionPattern<UnpackOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(UnpackOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<vector::BitCastOp>(op, cast<VectorType>(getTypeConverter()->convertType(op.getType())), adaptor.getSource());
+  LogicalResult matchAndRewrite(UnpackOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<vector::BitCastOp>(
+        op, cast<VectorType>(getTypeConverter()->convertType(op.getType())), adaptor.getSource());
     return success();
   }
 };
 
 template <typename Op, bool isSigned> struct LowerNibbleCast : OpConversionPattern<Op> {
-  LowerNibbleCast(const TypeConverter &converter, MLIRContext *context) : OpConversionPattern<Op>(converter, context, /*benefit=*/2) {}
-  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LowerNibbleCast(const TypeConverter &converter, MLIRContext *context)
+      : OpConversionPattern<Op>(converter, context, /*benefit=*/2) {}
+  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     auto source = dyn_cast<VectorType>(adaptor.getIn().getType());
     if (!source || !isNibble(source.getElementType()) || source.getNumElements() < 8)
       return rewriter.notifyMatchFailure(op, "not a register of nibbles");
@@ -113,7 +129,8 @@ template <typename Op, bool isSigned> struct LowerNibbleCast : OpConversionPatte
     Type element = type.getElementType();
     Value value;
     if (element.isBF16() || element.isF16() || element.isF32()) {
-      value = toHalves(rewriter, loc, adaptor.getIn(), element.isF32() ? rewriter.getF16Type() : element, isSigned);
+      value = toHalves(rewriter, loc, adaptor.getIn(),
+                       element.isF32() ? rewriter.getF16Type() : element, isSigned);
       if (element.isF32())
         value = arith::ExtFOp::create(rewriter, loc, type, value);
     } else {
@@ -134,8 +151,10 @@ template <typename Op, bool isSigned> struct LowerNibbleCast : OpConversionPatte
 
 } // namespace
 
-void tile::gpu::populateNibblePatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerUnpack, LowerNibbleCast<arith::SIToFPOp, true>, LowerNibbleCast<arith::UIToFPOp, false>, LowerNibbleCast<arith::ExtSIOp, true>,
+void tile::gpu::populateNibblePatterns(const TypeConverter &converter,
+                                       RewritePatternSet &patterns) {
+  patterns.add<LowerUnpack, LowerNibbleCast<arith::SIToFPOp, true>,
+               LowerNibbleCast<arith::UIToFPOp, false>, LowerNibbleCast<arith::ExtSIOp, true>,
                LowerNibbleCast<arith::ExtUIOp, false>, LowerNibbleCast<arith::IndexCastOp, true>,
                LowerNibbleCast<arith::IndexCastUIOp, false>>(converter, patterns.getContext());
 }

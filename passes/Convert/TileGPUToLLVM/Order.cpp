@@ -1,4 +1,5 @@
-// Sorting and counting in shared memory, with loops at run time: the code does not grow with the tile.
+// Sorting and counting in shared memory, with loops at run time: the code does not grow with the
+// tile.
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
@@ -30,23 +31,28 @@ struct I32Builder {
 };
 
 /// `for (i = begin; i < end; i += step)` on i32.
-void loopOver(OpBuilder &b, Location loc, Value begin, Value end, Value step, function_ref<void(OpBuilder &, Value)> body) {
-  scf::ForOp::create(b, loc, begin, end, step, ValueRange(), [&](OpBuilder &b, Location loc, Value at, ValueRange) {
-    body(b, at);
-    scf::YieldOp::create(b, loc);
-  });
+void loopOver(OpBuilder &b, Location loc, Value begin, Value end, Value step,
+              function_ref<void(OpBuilder &, Value)> body) {
+  scf::ForOp::create(b, loc, begin, end, step, ValueRange(),
+                     [&](OpBuilder &b, Location loc, Value at, ValueRange) {
+                       body(b, at);
+                       scf::YieldOp::create(b, loc);
+                     });
 }
 
-/// A bitonic network (Batcher, 1968) on a tile in shared memory, row by row: rounds merge runs of 2^round elements, each by
-/// steps of half the distance of the one before; a barrier follows each step. Threads take pairs in turn.
+/// A bitonic network (Batcher, 1968) on a tile in shared memory, row by row: rounds merge runs of
+/// 2^round elements, each by steps of half the distance of the one before; a barrier follows each
+/// step. Threads take pairs in turn.
 ///
-/// Where only the first are wanted, runs of so many are sorted, every second one downwards; the smaller elements of two
-/// neighbours then are the first of both, in an order that one more merge sorts. So the runs are halved until one is left.
+/// Where only the first are wanted, runs of so many are sorted, every second one downwards; the
+/// smaller elements of two neighbours then are the first of both, in an order that one more merge
+/// sorts. So the runs are halved until one is left.
 class SortingNetwork {
 public:
-  SortingNetwork(OpBuilder &b, Location loc, RankedTensorType type, int64_t axis, int64_t threads, Value base)
-      : loc(loc), element(type.getElementType()), base(base), thread(getThreadId(b, loc)), threads(threads),
-        axisBits(llvm::Log2_64(type.getDimSize(axis))),
+  SortingNetwork(OpBuilder &b, Location loc, RankedTensorType type, int64_t axis, int64_t threads,
+                 Value base)
+      : loc(loc), element(type.getElementType()), base(base), thread(getThreadId(b, loc)),
+        threads(threads), axisBits(llvm::Log2_64(type.getDimSize(axis))),
         innerBits(llvm::Log2_64(ShapedType::getNumElements(type.getShape().drop_front(axis + 1)))),
         lines(type.getNumElements() / type.getDimSize(axis)) {}
 
@@ -58,16 +64,19 @@ public:
       loopOver(b, loc, zero, round, one, [&](OpBuilder &b, Value step) {
         I32Builder i32{b, loc};
         Value distanceBit = i32.sub(i32.sub(round, step), i32(1));
-        forEachPlace(b, i32(axisBits - 1), [&](OpBuilder &b, Value place, function_ref<Value(Value)> at) {
-          I32Builder i32{b, loc};
-          Value low = insertZero(b, place, distanceBit);
-          exchange(b, at(low), at(i32.add(low, i32.shl(i32(1), distanceBit))), i32.bitAnd(i32.shr(low, round), i32(1)));
-        });
+        forEachPlace(b, i32(axisBits - 1),
+                     [&](OpBuilder &b, Value place, function_ref<Value(Value)> at) {
+                       I32Builder i32{b, loc};
+                       Value low = insertZero(b, place, distanceBit);
+                       exchange(b, at(low), at(i32.add(low, i32.shl(i32(1), distanceBit))),
+                                i32.bitAnd(i32.shr(low, round), i32(1)));
+                     });
       });
     });
   }
 
-  /// Of sorted runs of 2^runBits elements, halves the number until the first one holds the smallest of all.
+  /// Of sorted runs of 2^runBits elements, halves the number until the first one holds the smallest
+  /// of all.
   void pruneRuns(OpBuilder &b, unsigned runBits) {
     I32Builder i32{b, loc};
     Value zero = i32(0), one = i32(1);
@@ -77,10 +86,12 @@ public:
       Value apart = i32.add(level, i32(runBits)), pairBits = i32.sub(i32(axisBits - 1), level);
       forEachPlace(b, pairBits, [&](OpBuilder &b, Value place, function_ref<Value(Value)> at) {
         I32Builder i32{b, loc};
-        Value inRun = i32.bitAnd(place, i32((int64_t(1) << runBits) - 1)), run = i32.shr(place, i32(runBits));
+        Value inRun = i32.bitAnd(place, i32((int64_t(1) << runBits) - 1)),
+              run = i32.shr(place, i32(runBits));
         Value low = i32.bitOr(i32.shl(run, i32.add(apart, i32(1))), inRun);
         Value lowAt = at(low), highAt = at(i32.add(low, i32.shl(i32(1), apart)));
-        Value x = LLVM::LoadOp::create(b, loc, element, lowAt), y = LLVM::LoadOp::create(b, loc, element, highAt);
+        Value x = LLVM::LoadOp::create(b, loc, element, lowAt),
+              y = LLVM::LoadOp::create(b, loc, element, highAt);
         LLVM::StoreOp::create(b, loc, arith::MinSIOp::create(b, loc, x, y), lowAt);
       });
       if (runBits == 0)
@@ -88,32 +99,41 @@ public:
       loopOver(b, loc, zero, i32(runBits), one, [&](OpBuilder &b, Value step) {
         I32Builder i32{b, loc};
         Value distanceBit = i32.sub(i32(runBits - 1), step);
-        forEachPlace(b, i32.sub(pairBits, i32(1)), [&](OpBuilder &b, Value place, function_ref<Value(Value)> at) {
-          I32Builder i32{b, loc};
-          Value inRun = i32.bitAnd(place, i32((int64_t(1) << (runBits - 1)) - 1)), run = i32.shr(place, i32(runBits - 1));
-          Value low = i32.bitOr(i32.shl(run, i32.add(apart, i32(1))), insertZero(b, inRun, distanceBit));
-          exchange(b, at(low), at(i32.add(low, i32.shl(i32(1), distanceBit))), i32.bitAnd(run, i32(1)));
-        });
+        forEachPlace(b, i32.sub(pairBits, i32(1)),
+                     [&](OpBuilder &b, Value place, function_ref<Value(Value)> at) {
+                       I32Builder i32{b, loc};
+                       Value inRun = i32.bitAnd(place, i32((int64_t(1) << (runBits - 1)) - 1)),
+                             run = i32.shr(place, i32(runBits - 1));
+                       Value low = i32.bitOr(i32.shl(run, i32.add(apart, i32(1))),
+                                             insertZero(b, inRun, distanceBit));
+                       exchange(b, at(low), at(i32.add(low, i32.shl(i32(1), distanceBit))),
+                                i32.bitAnd(run, i32(1)));
+                     });
       });
     });
   }
 
 private:
-  /// For each of 2^placeBits places of every line, in turn by this thread: `body` gets the place, and what makes a pointer of
-  /// a position along the axis. A barrier follows.
-  void forEachPlace(OpBuilder &b, Value placeBits, function_ref<void(OpBuilder &, Value, function_ref<Value(Value)>)> body) {
+  /// For each of 2^placeBits places of every line, in turn by this thread: `body` gets the place,
+  /// and what makes a pointer of a position along the axis. A barrier follows.
+  void forEachPlace(OpBuilder &b, Value placeBits,
+                    function_ref<void(OpBuilder &, Value, function_ref<Value(Value)>)> body) {
     I32Builder i32{b, loc};
-    loopOver(b, loc, thread, i32.shl(i32(lines), placeBits), i32(threads), [&](OpBuilder &b, Value number) {
-      // [outer dimensions][place][inner dimensions]
-      I32Builder i32{b, loc};
-      Value inner = i32.bitAnd(number, i32((int64_t(1) << innerBits) - 1)), line = i32.shr(number, i32(innerBits));
-      Value place = i32.bitAnd(line, i32.sub(i32.shl(i32(1), placeBits), i32(1))), outer = i32.shr(line, placeBits);
-      body(b, place, [&](Value position) -> Value {
-        Value at = i32.bitOr(i32.shl(outer, i32(axisBits)), position);
-        at = i32.bitOr(i32.shl(at, i32(innerBits)), inner);
-        return LLVM::GEPOp::create(b, loc, base.getType(), element, base, ArrayRef<LLVM::GEPArg>{at});
-      });
-    });
+    loopOver(b, loc, thread, i32.shl(i32(lines), placeBits), i32(threads),
+             [&](OpBuilder &b, Value number) {
+               // [outer dimensions][place][inner dimensions]
+               I32Builder i32{b, loc};
+               Value inner = i32.bitAnd(number, i32((int64_t(1) << innerBits) - 1)),
+                     line = i32.shr(number, i32(innerBits));
+               Value place = i32.bitAnd(line, i32.sub(i32.shl(i32(1), placeBits), i32(1))),
+                     outer = i32.shr(line, placeBits);
+               body(b, place, [&](Value position) -> Value {
+                 Value at = i32.bitOr(i32.shl(outer, i32(axisBits)), position);
+                 at = i32.bitOr(i32.shl(at, i32(innerBits)), inner);
+                 return LLVM::GEPOp::create(b, loc, base.getType(), element, base,
+                                            ArrayRef<LLVM::GEPArg>{at});
+               });
+             });
     BarrierOp::create(b, loc);
   }
 
@@ -126,8 +146,10 @@ private:
 
   /// Puts the smaller element first, or last where `isDown` is 1.
   void exchange(OpBuilder &b, Value firstAt, Value secondAt, Value isDown) {
-    Value x = LLVM::LoadOp::create(b, loc, element, firstAt), y = LLVM::LoadOp::create(b, loc, element, secondAt);
-    Value down = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, isDown, constantI32(b, loc, 0));
+    Value x = LLVM::LoadOp::create(b, loc, element, firstAt),
+          y = LLVM::LoadOp::create(b, loc, element, secondAt);
+    Value down =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, isDown, constantI32(b, loc, 0));
     Value isAbove = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, x, y);
     Value swaps = arith::XOrIOp::create(b, loc, down, isAbove);
     LLVM::StoreOp::create(b, loc, arith::SelectOp::create(b, loc, swaps, y, x), firstAt);
@@ -144,11 +166,13 @@ private:
 
 struct LowerSort : OpConversionPattern<SortOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(SortOp op, OpAdaptor adaptor, ConversionPatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(SortOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
     Location loc = op.getLoc();
     std::optional<int64_t> offset = getSharedOffset(op);
     if (!offset)
-      return op.emitError("internal: expected " + sharedOffsetName.str() + " from tile-gpu-allocate-shared, found none");
+      return op.emitError("internal: expected " + sharedOffsetName.str() +
+                          " from tile-gpu-allocate-shared, found none");
     auto type = cast<RankedTensorType>(op.getSource().getType());
     int64_t extent = type.getDimSize(op.getAxis());
     if (extent == 1)
@@ -162,7 +186,8 @@ struct LowerSort : OpConversionPattern<SortOp> {
     unsigned runBits = llvm::Log2_64_Ceil(op.getFirst().value_or(extent));
     network.sortRuns(b, runBits);
     network.pruneRuns(b, runBits);
-    b.replaceOp(op, loadTile(b, loc, type.getElementType(), target, shared, base, /*matrices=*/false));
+    b.replaceOp(op,
+                loadTile(b, loc, type.getElementType(), target, shared, base, /*matrices=*/false));
     return success();
   }
 };
@@ -170,23 +195,29 @@ struct LowerSort : OpConversionPattern<SortOp> {
 /// Counters in shared memory, which threads add their elements to.
 struct LowerHistogram : OpConversionPattern<HistogramOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(HistogramOp op, OpAdaptor adaptor, ConversionPatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(HistogramOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
     Location loc = op.getLoc();
     std::optional<int64_t> offset = getSharedOffset(op);
     if (!offset)
-      return op.emitError("internal: expected " + sharedOffsetName.str() + " from tile-gpu-allocate-shared, found none");
-    auto source = cast<RankedTensorType>(op.getSource().getType()), result = cast<RankedTensorType>(op.getType());
+      return op.emitError("internal: expected " + sharedOffsetName.str() +
+                          " from tile-gpu-allocate-shared, found none");
+    auto source = cast<RankedTensorType>(op.getSource().getType()),
+         result = cast<RankedTensorType>(op.getType());
     LinearLayout layout = getLayout(source);
     int64_t bins = result.getNumElements(), threads = int64_t(layout.getNumWarps()) * 32;
-    Value base = getSharedPointer(b, loc, *offset), one = constantI32(b, loc, 1), zero = constantI32(b, loc, 0);
+    Value base = getSharedPointer(b, loc, *offset), one = constantI32(b, loc, 1),
+          zero = constantI32(b, loc, 0);
     Value limit = constantI32(b, loc, bins);
     auto at = [&](OpBuilder &b, Value number) -> Value {
-      return LLVM::GEPOp::create(b, loc, base.getType(), b.getI32Type(), base, ArrayRef<LLVM::GEPArg>{number});
+      return LLVM::GEPOp::create(b, loc, base.getType(), b.getI32Type(), base,
+                                 ArrayRef<LLVM::GEPArg>{number});
     };
     loopOver(b, loc, getThreadId(b, loc), limit, constantI32(b, loc, threads),
              [&](OpBuilder &b, Value bin) { LLVM::StoreOp::create(b, loc, zero, at(b, bin)); });
     BarrierOp::create(b, loc);
-    // Elements that several threads hold are counted by one of them, those in several registers once.
+    // Elements that several threads hold are counted by one of them, those in several registers
+    // once.
     Value owns = getOwnerPredicate(b, loc, layout);
     for (unsigned r = 0; r < layout.getNumRegisters(); ++r) {
       bool repeats = false;
@@ -199,12 +230,14 @@ struct LowerHistogram : OpConversionPattern<HistogramOp> {
       if (owns)
         counts = arith::AndIOp::create(b, loc, counts, owns);
       scf::IfOp::create(b, loc, counts, [&](OpBuilder &b, Location loc) {
-        LLVM::AtomicRMWOp::create(b, loc, LLVM::AtomicBinOp::add, at(b, x), one, LLVM::AtomicOrdering::monotonic, "block");
+        LLVM::AtomicRMWOp::create(b, loc, LLVM::AtomicBinOp::add, at(b, x), one,
+                                  LLVM::AtomicOrdering::monotonic, "block");
         scf::YieldOp::create(b, loc);
       });
     }
     BarrierOp::create(b, loc);
-    b.replaceOp(op, loadTile(b, loc, b.getI32Type(), getLayout(result), getTakeScratch(result), base, /*matrices=*/false));
+    b.replaceOp(op, loadTile(b, loc, b.getI32Type(), getLayout(result), getTakeScratch(result),
+                             base, /*matrices=*/false));
     return success();
   }
 };

@@ -1,8 +1,10 @@
-// Parts of a split loop: each thread stores its own registers to scratch memory, the tile's count says who is last, and
-// that program's threads load what their counterparts in the other parts have stored.
+// Parts of a split loop: each thread stores its own registers to scratch memory, the tile's count
+// says who is last, and that program's threads load what their counterparts in the other parts have
+// stored.
 //
-// Scratch memory has a record for each program: 128 bytes, of which part 0's hold the tile's count, then the sums. A thread's
-// words lie at [piece of up to 16 bytes][thread], so that a warp's accesses are contiguous.
+// Scratch memory has a record for each program: 128 bytes, of which part 0's hold the tile's count,
+// then the sums. A thread's words lie at [piece of up to 16 bytes][thread], so that a warp's
+// accesses are contiguous.
 #include "dialect/AttributeNames.h"
 #include "passes/Convert/Reduction.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
@@ -34,16 +36,19 @@ Value toWords(OpBuilder &b, Location loc, Value vector) {
       stored = arith::BitcastOp::create(b, loc, type.clone(b.getIntegerType(bits)), stored);
     return arith::ExtUIOp::create(b, loc, type.clone(b.getI32Type()), stored);
   }
-  return vector::BitCastOp::create(b, loc, VectorType::get(count * bits / 32, b.getI32Type()), stored);
+  return vector::BitCastOp::create(b, loc, VectorType::get(count * bits / 32, b.getI32Type()),
+                                   stored);
 }
 
 /// The words of a tile of type `type`, back in its registers.
 Value fromWords(OpBuilder &b, Location loc, Value words, VectorType type) {
   Type element = type.getElementType();
   // As toStoredVector has it.
-  Type stored = element.isIndex()                                                            ? Type(b.getI64Type())
-                : element.isInteger(1) || (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8) ? Type(b.getI8Type())
-                                                                                             : element;
+  Type stored =
+      element.isIndex() ? Type(b.getI64Type())
+      : element.isInteger(1) || (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8)
+          ? Type(b.getI8Type())
+          : element;
   int64_t bits = stored.getIntOrFloatBitWidth();
   if (type.getNumElements() * bits < 32) {
     words = arith::TruncIOp::create(b, loc, type.clone(b.getIntegerType(bits)), words);
@@ -65,8 +70,10 @@ public:
       LinearLayout layout = getLayout(tile);
       threads = layout.getNumWarps() * 32;
       auto type = getRegisterType(tile);
-      int64_t bits = type.getElementType().isIndex() ? 64 : std::max(8u, type.getElementTypeBitWidth());
-      int64_t words = type.getNumElements() * bits < 32 ? type.getNumElements() : type.getNumElements() * bits / 32;
+      int64_t bits =
+          type.getElementType().isIndex() ? 64 : std::max(8u, type.getElementTypeBitWidth());
+      int64_t words = type.getNumElements() * bits < 32 ? type.getNumElements()
+                                                        : type.getNumElements() * bits / 32;
       places.push_back({bytes, words, type});
       bytes += words * 4 * threads;
     }
@@ -74,10 +81,12 @@ public:
     auto known = function->getAttrOfType<IntegerAttr>(scratchBytesName);
     agrees = !known || known.getInt() == bytes;
     function->setAttr(scratchBytesName, b.getI64IntegerAttr(bytes));
-    scratch = function.getArgument(function->getAttrOfType<IntegerAttr>(scratchArgumentName).getInt());
+    scratch =
+        function.getArgument(function->getAttrOfType<IntegerAttr>(scratchArgumentName).getInt());
   }
 
-  /// False if other operations of the kernel have records of another size, so that counts would lie elsewhere.
+  /// False if other operations of the kernel have records of another size, so that counts would lie
+  /// elsewhere.
   bool agrees = true;
 
   /// Words of a thread.
@@ -97,13 +106,16 @@ public:
   }
 
   /// Calls `access` with the pointer and the numbers of the words of each piece of sum `i`.
-  void forEachPiece(Value record, unsigned i, llvm::function_ref<void(Value, ArrayRef<int64_t>)> access) {
+  void forEachPiece(Value record, unsigned i,
+                    llvm::function_ref<void(Value, ArrayRef<int64_t>)> access) {
     int64_t width = std::min<int64_t>(places[i].words, 4);
-    Value thread = arith::MulIOp::create(b, loc, getThreadId(b, loc), constantI32(b, loc, width * 4));
+    Value thread =
+        arith::MulIOp::create(b, loc, getThreadId(b, loc), constantI32(b, loc, width * 4));
     Value own = offset(record, thread);
     for (int64_t piece = 0; piece < places[i].words / width; ++piece) {
       int64_t at = places[i].offset + piece * threads * width * 4;
-      Value pointer = LLVM::GEPOp::create(b, loc, own.getType(), b.getI8Type(), own, ArrayRef<LLVM::GEPArg>{int32_t(at)});
+      Value pointer = LLVM::GEPOp::create(b, loc, own.getType(), b.getI8Type(), own,
+                                          ArrayRef<LLVM::GEPArg>{int32_t(at)});
       access(pointer, llvm::to_vector(llvm::seq(piece * width, (piece + 1) * width)));
     }
   }
@@ -120,14 +132,20 @@ public:
         code += ", $" + std::to_string(w);
       }
       Type type = width == 1 ? Type(b.getI32Type())
-                             : LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(width, b.getI32Type()));
-      std::string suffix = width == 1 ? ".b32 $0" : ".v" + std::to_string(width) + ".b32 {" + code + "}";
-      Value loaded = inlinePTX(b, loc, type, pointer, "ld.global.cg" + suffix + ", [$" + std::to_string(width) + "];",
+                             : LLVM::LLVMStructType::getLiteral(
+                                   b.getContext(), SmallVector<Type>(width, b.getI32Type()));
+      std::string suffix =
+          width == 1 ? ".b32 $0" : ".v" + std::to_string(width) + ".b32 {" + code + "}";
+      Value loaded = inlinePTX(b, loc, type, pointer,
+                               "ld.global.cg" + suffix + ", [$" + std::to_string(width) + "];",
                                results + ",l,~{memory}");
       for (size_t w = 0; w < width; ++w)
-        words.push_back(width == 1 ? loaded : LLVM::ExtractValueOp::create(b, loc, loaded, int64_t(w)).getResult());
+        words.push_back(width == 1
+                            ? loaded
+                            : LLVM::ExtractValueOp::create(b, loc, loaded, int64_t(w)).getResult());
     });
-    Value vector = vector::FromElementsOp::create(b, loc, VectorType::get(words.size(), b.getI32Type()), words);
+    Value vector = vector::FromElementsOp::create(
+        b, loc, VectorType::get(words.size(), b.getI32Type()), words);
     return fromWords(b, loc, vector, places[i].type);
   }
 
@@ -141,7 +159,9 @@ public:
         constraints += ",r";
         code += (i ? ", $" : "$") + std::to_string(i + 1);
       }
-      std::string suffix = numbers.size() == 1 ? ".b32 [$0], $1;" : ".v" + std::to_string(numbers.size()) + ".b32 [$0], {" + code + "};";
+      std::string suffix = numbers.size() == 1 ? ".b32 [$0], $1;"
+                                               : ".v" + std::to_string(numbers.size()) +
+                                                     ".b32 [$0], {" + code + "};";
       inlinePTX(b, loc, Type(), operands, "st.global" + suffix, constraints + ",~{memory}");
     });
   }
@@ -153,7 +173,8 @@ private:
   };
 
   Value offset(Value pointer, Value bytes) {
-    return LLVM::GEPOp::create(b, loc, pointer.getType(), b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{bytes});
+    return LLVM::GEPOp::create(b, loc, pointer.getType(), b.getI8Type(), pointer,
+                               ArrayRef<LLVM::GEPArg>{bytes});
   }
 
   OpBuilder &b;
@@ -165,34 +186,40 @@ private:
 
 struct LowerPartArrive : OpConversionPattern<PartArriveOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(PartArriveOp op, OpAdaptor adaptor, ConversionPatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(PartArriveOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
     Location loc = op.getLoc();
     std::optional<int64_t> slot = getSharedOffset(op);
     if (!slot)
-      return op.emitError("internal: expected " + sharedOffsetName.str() + " from tile-gpu-allocate-shared, found none");
+      return op.emitError("internal: expected " + sharedOffsetName.str() +
+                          " from tile-gpu-allocate-shared, found none");
     Record record(op, b, op.getSums());
     if (!record.agrees)
       return op.emitError("internal: a kernel has several splits with sums of different sizes");
     Value own = record.getPointer(adaptor.getTile(), adaptor.getPart(), op.getParts());
     for (auto [i, sum] : llvm::enumerate(adaptor.getSums()))
       record.store(own, i, sum);
-    // All threads' stores, then the count: one thread releases what the barrier has gathered, and what it acquires the next barrier
-    // hands on, so that no thread needs a fence of its own. The count wraps to zero with the last part, for the next launch.
+    // All threads' stores, then the count: one thread releases what the barrier has gathered, and
+    // what it acquires the next barrier hands on, so that no thread needs a fence of its own. The
+    // count wraps to zero with the last part, for the next launch.
     BarrierOp::create(b, loc);
     Value place = getSharedPointer(b, loc, *slot);
-    Value isOne = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, getThreadId(b, loc), constantI32(b, loc, 0));
+    Value isOne = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, getThreadId(b, loc),
+                                        constantI32(b, loc, 0));
     auto one = scf::IfOp::create(b, loc, isOne, /*withElseRegion=*/false);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(one.thenBlock());
       Value count = record.getPointer(adaptor.getTile(), constantIndex(b, loc, 0), op.getParts());
-      Value before = inlinePTX(b, loc, b.getI32Type(), {count, constantI32(b, loc, op.getParts() - 1)},
-                               "atom.acq_rel.gpu.global.inc.u32 $0, [$1], $2;", "=r,l,r,~{memory}");
+      Value before =
+          inlinePTX(b, loc, b.getI32Type(), {count, constantI32(b, loc, op.getParts() - 1)},
+                    "atom.acq_rel.gpu.global.inc.u32 $0, [$1], $2;", "=r,l,r,~{memory}");
       LLVM::StoreOp::create(b, loc, before, place);
     }
     BarrierOp::create(b, loc);
     Value before = LLVM::LoadOp::create(b, loc, b.getI32Type(), place);
-    Value last = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, before, constantI32(b, loc, op.getParts() - 1));
+    Value last = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, before,
+                                       constantI32(b, loc, op.getParts() - 1));
     b.replaceOp(op, last);
     return success();
   }
@@ -200,7 +227,8 @@ struct LowerPartArrive : OpConversionPattern<PartArriveOp> {
 
 struct LowerPartCombine : OpConversionPattern<PartCombineOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(PartCombineOp op, OpAdaptor adaptor, ConversionPatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(PartCombineOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
     Location loc = op.getLoc();
     Record record(op, b, op.getSums());
     auto loadAll = [&](Value part) {
@@ -217,7 +245,8 @@ struct LowerPartCombine : OpConversionPattern<PartCombineOp> {
       return combined;
     };
     SmallVector<Value> first = loadAll(constantIndex(b, loc, 0));
-    // Of few words all parts are on their way at once; of more they would take the registers of several sums.
+    // Of few words all parts are on their way at once; of more they would take the registers of
+    // several sums.
     constexpr int64_t fewWords = 128;
     int64_t parts = op.getParts();
     if (record.getWords() * parts <= fewWords) {
@@ -229,12 +258,15 @@ struct LowerPartCombine : OpConversionPattern<PartCombineOp> {
       b.replaceOp(op, first);
       return success();
     }
-    auto loop = scf::ForOp::create(b, loc, constantIndex(b, loc, 1), constantIndex(b, loc, op.getParts()), constantIndex(b, loc, 1), first);
+    auto loop =
+        scf::ForOp::create(b, loc, constantIndex(b, loc, 1), constantIndex(b, loc, op.getParts()),
+                           constantIndex(b, loc, 1), first);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
       inlinePTX(b, loc, Type(), {}, ".pragma \"nounroll\";", "");
-      scf::YieldOp::create(b, loc, combineAll(loop.getRegionIterArgs(), loadAll(loop.getInductionVar())));
+      scf::YieldOp::create(b, loc,
+                           combineAll(loop.getRegionIterArgs(), loadAll(loop.getInductionVar())));
     }
     b.replaceOp(op, loop.getResults());
     return success();

@@ -1,11 +1,14 @@
-// Rows whose beginning or length is not a multiple of 16 bytes: a thread's neighbours are moved one by one, under one test each.
+// Rows whose beginning or length is not a multiple of 16 bytes: a thread's neighbours are moved one
+// by one, under one test each.
 //
-// Beside the one instruction that an aligned row takes this is most of a kernel's code and of the time that it takes to compile,
-// for a case that few launches meet. So the pieces of a line share an address and a number of elements, and LLVM sees one
-// statement. Loads of narrow elements are a loop over the words of several pieces at once, a third of the code for ptxas. A word
-// enters at the end of its piece's registers while the others move up, since registers have no index; a piece's elements lie in
-// the same sector of the cache, so that only the first trip waits for memory. Stores are written out all the same: one right
-// behind the other, those to one sector become one on their way to the cache. So are words, of which a loop would save little.
+// Beside the one instruction that an aligned row takes this is most of a kernel's code and of the
+// time that it takes to compile, for a case that few launches meet. So the pieces of a line share
+// an address and a number of elements, and LLVM sees one statement. Loads of narrow elements are a
+// loop over the words of several pieces at once, a third of the code for ptxas. A word enters at
+// the end of its piece's registers while the others move up, since registers have no index; a
+// piece's elements lie in the same sector of the cache, so that only the first trip waits for
+// memory. Stores are written out all the same: one right behind the other, those to one sector
+// become one on their way to the cache. So are words, of which a loop would save little.
 #include "passes/Convert/TileGPUToLLVM/RaggedPieces.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 
@@ -16,7 +19,9 @@ using namespace tile::gpu;
 /// Pieces of one statement: enough loads on their way at once, few enough registers.
 static constexpr unsigned mostPieces = 4;
 
-static std::string name(const char *prefix, unsigned number) { return prefix + std::to_string(number); }
+static std::string name(const char *prefix, unsigned number) {
+  return prefix + std::to_string(number);
+}
 
 namespace {
 
@@ -53,21 +58,28 @@ struct Statement {
 
 } // namespace
 
-static std::string getType(unsigned bits) { return bits == 32 ? "b32 " : bits == 16 ? "u16 " : "u8 "; }
+static std::string getType(unsigned bits) {
+  return bits == 32 ? "b32 " : bits == 16 ? "u16 " : "u8 ";
+}
 
-SmallVector<Value> tile::gpu::loadRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPiece> pieces, unsigned bits,
-                                         unsigned words, Value fill, bool readOnly, StringRef cache) {
+SmallVector<Value> tile::gpu::loadRagged(OpBuilder &builder, Location loc,
+                                         ArrayRef<RaggedPiece> pieces, unsigned bits,
+                                         unsigned words, Value fill, bool readOnly,
+                                         StringRef cache) {
   SmallVector<Value> loaded;
   while (pieces.size() > mostPieces) {
-    loaded.append(loadRagged(builder, loc, pieces.take_front(mostPieces), bits, words, fill, readOnly, cache));
+    loaded.append(loadRagged(builder, loc, pieces.take_front(mostPieces), bits, words, fill,
+                             readOnly, cache));
     pieces = pieces.drop_front(mostPieces);
   }
   unsigned perWord = 32 / bits, results = pieces.size() * words;
   bool loop = perWord > 1;
   Statement text(bits, results);
-  for (unsigned i = 0; i < results; ++i) // early: results are written while operands are still needed
+  for (unsigned i = 0; i < results;
+       ++i) // early: results are written while operands are still needed
     text.constraints += i ? ",=&r" : "=&r";
-  std::string instruction = std::string("@q ld.global.") + (readOnly ? "nc." : "") + cache.str() + getType(bits);
+  std::string instruction =
+      std::string("@q ld.global.") + (readOnly ? "nc." : "") + cache.str() + getType(bits);
   std::string fillName = text.take(fill, "r");
   if (loop)
     text.head += name(".reg .b32 i; mov.b32 i, ", words) + "; ";
@@ -97,25 +109,32 @@ SmallVector<Value> tile::gpu::loadRagged(OpBuilder &builder, Location loc, Array
   }
   if (loop) {
     for (unsigned line = 0; line < text.lines; ++line)
-      text.body += name("add.s64 a", line) + name(", a", line) + name(", 4; sub.s32 n", line) + name(", n", line) + name(", ", perWord) + "; ";
-    text.body = "NEXT: .pragma \"nounroll\"; " + text.body + "sub.s32 i, i, 1; setp.ne.s32 q, i, 0; @q bra NEXT; ";
+      text.body += name("add.s64 a", line) + name(", a", line) + name(", 4; sub.s32 n", line) +
+                   name(", n", line) + name(", ", perWord) + "; ";
+    text.body = "NEXT: .pragma \"nounroll\"; " + text.body +
+                "sub.s32 i, i, 1; setp.ne.s32 q, i, 0; @q bra NEXT; ";
   }
   if (!readOnly)
     text.constraints += ",~{memory}";
-  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(results, builder.getI32Type()));
-  Value all = LLVM::InlineAsmOp::create(builder, loc, TypeRange(type), text.operands, text.head + text.body + "}", text.constraints,
-                                        /*has_side_effects=*/!readOnly, /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                                        LLVM::AsmDialectAttr(), ArrayAttr())
-                  .getResult(0);
+  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(),
+                                               SmallVector<Type>(results, builder.getI32Type()));
+  Value all =
+      LLVM::InlineAsmOp::create(builder, loc, TypeRange(type), text.operands,
+                                text.head + text.body + "}", text.constraints,
+                                /*has_side_effects=*/!readOnly, /*is_align_stack=*/false,
+                                LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+          .getResult(0);
   for (unsigned i = 0; i < results; ++i)
     loaded.push_back(LLVM::ExtractValueOp::create(builder, loc, all, i));
   return loaded;
 }
 
-void tile::gpu::storeRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPiece> pieces, unsigned bits, unsigned words,
-                            ArrayRef<Value> values, StringRef cache) {
+void tile::gpu::storeRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPiece> pieces,
+                            unsigned bits, unsigned words, ArrayRef<Value> values,
+                            StringRef cache) {
   while (pieces.size() > mostPieces) {
-    storeRagged(builder, loc, pieces.take_front(mostPieces), bits, words, values.take_front(mostPieces * words), cache);
+    storeRagged(builder, loc, pieces.take_front(mostPieces), bits, words,
+                values.take_front(mostPieces * words), cache);
     pieces = pieces.drop_front(mostPieces);
     values = values.drop_front(mostPieces * words);
   }
@@ -138,5 +157,6 @@ void tile::gpu::storeRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPie
       }
     }
   }
-  inlinePTX(builder, loc, {}, text.operands, text.head + text.body + "}", text.constraints + ",~{memory}");
+  inlinePTX(builder, loc, {}, text.operands, text.head + text.body + "}",
+            text.constraints + ",~{memory}");
 }

@@ -1,4 +1,5 @@
-// Reductions: within a thread's registers, across lanes by shuffles, across warps through shared memory.
+// Reductions: within a thread's registers, across lanes by shuffles, across warps through shared
+// memory.
 #include "dialect/AttributeNames.h"
 #include "passes/Convert/Reduction.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
@@ -22,12 +23,15 @@ static constexpr unsigned leastChains = 8;
 using State = SmallVector<Value, 2>;
 using Combine = llvm::function_ref<State(OpBuilder &, const State &, const State &)>;
 
-/// Keeps the pair whose value is more extreme; of equal ones the lower position. NaN is the most extreme.
-static State combinePositions(OpBuilder &b, Location loc, ArgReduceKind kind, const State &x, const State &y) {
+/// Keeps the pair whose value is more extreme; of equal ones the lower position. NaN is the most
+/// extreme.
+static State combinePositions(OpBuilder &b, Location loc, ArgReduceKind kind, const State &x,
+                              const State &y) {
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(x[0].getType()));
   Value better, equal;
   if (isFloat) {
-    auto predicate = kind == ArgReduceKind::ArgMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
+    auto predicate =
+        kind == ArgReduceKind::ArgMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
     Value xNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x[0], x[0]);
     Value yNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, y[0], y[0]);
     Value yes = arith::ConstantOp::create(b, loc, b.getOneAttr(xNan.getType()));
@@ -37,13 +41,15 @@ static State combinePositions(OpBuilder &b, Location loc, ArgReduceKind kind, co
     equal = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x[0], y[0]);
     equal = arith::OrIOp::create(b, loc, equal, arith::AndIOp::create(b, loc, xNan, yNan));
   } else {
-    auto predicate = kind == ArgReduceKind::ArgMax ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt;
+    auto predicate =
+        kind == ArgReduceKind::ArgMax ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt;
     better = arith::CmpIOp::create(b, loc, predicate, x[0], y[0]);
     equal = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x[0], y[0]);
   }
   Value lower = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x[1], y[1]);
   Value takeX = arith::OrIOp::create(b, loc, better, arith::AndIOp::create(b, loc, equal, lower));
-  return {arith::SelectOp::create(b, loc, takeX, x[0], y[0]), arith::SelectOp::create(b, loc, takeX, x[1], y[1])};
+  return {arith::SelectOp::create(b, loc, takeX, x[0], y[0]),
+          arith::SelectOp::create(b, loc, takeX, x[1], y[1])};
 }
 
 /// The vector of the registers that `keep` selects.
@@ -56,9 +62,11 @@ Value tile::gpu::shuffleLanes(OpBuilder &b, Location loc, Value value, unsigned 
   auto type = cast<VectorType>(value.getType());
   Type element = type.getElementType();
   SmallVector<Value> results;
-  Value all = constantI32(b, loc, -1), lanes = constantI32(b, loc, distance), clamp = constantI32(b, loc, 31);
+  Value all = constantI32(b, loc, -1), lanes = constantI32(b, loc, distance),
+        clamp = constantI32(b, loc, 31);
   auto shuffleWord = [&](Value word) -> Value {
-    return NVVM::ShflOp::create(b, loc, word.getType(), all, word, lanes, clamp, NVVM::ShflKind::bfly, UnitAttr());
+    return NVVM::ShflOp::create(b, loc, word.getType(), all, word, lanes, clamp,
+                                NVVM::ShflKind::bfly, UnitAttr());
   };
   for (int64_t r = 0; r < type.getNumElements(); ++r) {
     Value x = vector::ExtractOp::create(b, loc, value, ArrayRef<int64_t>{r});
@@ -76,7 +84,8 @@ Value tile::gpu::shuffleLanes(OpBuilder &b, Location loc, Value value, unsigned 
     } else {
       Value low = shuffleWord(arith::TruncIOp::create(b, loc, b.getI32Type(), x));
       Value shift = arith::ConstantIntOp::create(b, loc, 32, 64);
-      Value high = shuffleWord(arith::TruncIOp::create(b, loc, b.getI32Type(), arith::ShRUIOp::create(b, loc, x, shift)));
+      Value high = shuffleWord(arith::TruncIOp::create(b, loc, b.getI32Type(),
+                                                       arith::ShRUIOp::create(b, loc, x, shift)));
       high = arith::ShLIOp::create(b, loc, arith::ExtUIOp::create(b, loc, integer, high), shift);
       x = arith::OrIOp::create(b, loc, arith::ExtUIOp::create(b, loc, integer, low), high);
     }
@@ -116,10 +125,11 @@ static Value gatherBits(OpBuilder &b, Location loc, Value index, ArrayRef<unsign
   return applyLinear(b, loc, index, images);
 }
 
-/// Combines the registers of `state` along axes, given by their bits, slice by slice until `leastChains` are left: where each
-/// element is a product, it fuses with the sum so far, which halves would do for every other one. Returns the bit where the
-/// rest begins, and sets `state`.
-static unsigned combineSlices(OpBuilder &b, Location loc, State &state, ArrayRef<bool> alongAxes, Combine combine) {
+/// Combines the registers of `state` along axes, given by their bits, slice by slice until
+/// `leastChains` are left: where each element is a product, it fuses with the sum so far, which
+/// halves would do for every other one. Returns the bit where the rest begins, and sets `state`.
+static unsigned combineSlices(OpBuilder &b, Location loc, State &state, ArrayRef<bool> alongAxes,
+                              Combine combine) {
   SmallVector<unsigned> cut;
   unsigned bit = alongAxes.size(), width = 1u << bit;
   while (bit > 0 && (width >> cut.size()) > leastChains)
@@ -143,10 +153,12 @@ static unsigned combineSlices(OpBuilder &b, Location loc, State &state, ArrayRef
   return bit;
 }
 
-/// Reduces `state`, held in `layout`, along `axes`; `chained`: as sums of products want it. On return every thread holds the
-/// result, in the layout with these axes dropped. `offset`: scratch in shared memory; `failed` reports that it is missing.
-static FailureOr<State> reduceAxes(Operation *op, OpBuilder &b, State state, const LinearLayout &layout, ArrayRef<unsigned> axes, Combine combine,
-                                   bool chained = false) {
+/// Reduces `state`, held in `layout`, along `axes`; `chained`: as sums of products want it. On
+/// return every thread holds the result, in the layout with these axes dropped. `offset`: scratch
+/// in shared memory; `failed` reports that it is missing.
+static FailureOr<State> reduceAxes(Operation *op, OpBuilder &b, State state,
+                                   const LinearLayout &layout, ArrayRef<unsigned> axes,
+                                   Combine combine, bool chained = false) {
   Location loc = op->getLoc();
   auto alongAxes = [&](const Coord &basis) {
     bool any = false, others = false;
@@ -160,7 +172,8 @@ static FailureOr<State> reduceAxes(Operation *op, OpBuilder &b, State state, con
   };
   // Registers: one bit at a time, from the highest, so that halves are combined.
   SmallVector<bool> registerBits = llvm::map_to_vector(layout.getBases(InDim::Register), alongAxes);
-  unsigned bit = chained ? combineSlices(b, loc, state, registerBits, combine) : registerBits.size();
+  unsigned bit =
+      chained ? combineSlices(b, loc, state, registerBits, combine) : registerBits.size();
   for (unsigned width = cast<VectorType>(state[0].getType()).getNumElements(); bit-- > 0;) {
     if (!registerBits[bit])
       continue;
@@ -190,8 +203,9 @@ static FailureOr<State> reduceAxes(Operation *op, OpBuilder &b, State state, con
   if (warpBits.empty())
     return state;
 
-  // Each warp leaves what its lanes have come to; then all read the parts of the warps that differ from theirs along the
-  // axes, which lie side by side: [other bits of the warp][register][lane that differs from others][warp along the axes].
+  // Each warp leaves what its lanes have come to; then all read the parts of the warps that differ
+  // from theirs along the axes, which lie side by side: [other bits of the warp][register][lane
+  // that differs from others][warp along the axes].
   auto offset = op->getAttrOfType<IntegerAttr>(sharedOffsetName);
   if (!offset) {
     op->emitError("internal: a reduction across warps has no shared memory");
@@ -205,14 +219,18 @@ static FailureOr<State> reduceAxes(Operation *op, OpBuilder &b, State state, con
     if (!llvm::is_contained(warpBits, bit))
       otherBits.push_back(bit);
   Value lane = getLane(b, loc), warp = getWarp(b, loc);
-  int64_t registers = cast<VectorType>(state[0].getType()).getNumElements(), parts = int64_t(1) << warpBits.size();
+  int64_t registers = cast<VectorType>(state[0].getType()).getNumElements(),
+          parts = int64_t(1) << warpBits.size();
   Value laneNumber = gatherBits(b, loc, lane, laneBits);
   Value ownPart = gatherBits(b, loc, warp, warpBits), group = gatherBits(b, loc, warp, otherBits);
   /// The first part of register `reg`, counted in elements.
   auto firstPart = [&](int64_t reg) {
-    Value row = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, group, constantI32(b, loc, registers)), constantI32(b, loc, reg));
+    Value row = arith::AddIOp::create(
+        b, loc, arith::MulIOp::create(b, loc, group, constantI32(b, loc, registers)),
+        constantI32(b, loc, reg));
     row = arith::MulIOp::create(b, loc, row, constantI32(b, loc, int64_t(1) << laneBits.size()));
-    return Value(arith::MulIOp::create(b, loc, arith::AddIOp::create(b, loc, row, laneNumber), constantI32(b, loc, parts)));
+    return Value(arith::MulIOp::create(b, loc, arith::AddIOp::create(b, loc, row, laneNumber),
+                                       constantI32(b, loc, parts)));
   };
   SmallVector<Value> bases;
   SmallVector<Type> types;
@@ -221,33 +239,40 @@ static FailureOr<State> reduceAxes(Operation *op, OpBuilder &b, State state, con
     Type element = getSharedType(b, cast<VectorType>(v.getType()).getElementType());
     bases.push_back(getSharedPointer(b, loc, start));
     types.push_back(element);
-    start += llvm::alignTo((registers << laneBits.size() << layout.getNumBits(InDim::Warp)) * getSharedElementBytes(element), 16);
+    start += llvm::alignTo((registers << laneBits.size() << layout.getNumBits(InDim::Warp)) *
+                               getSharedElementBytes(element),
+                           16);
   }
   auto pointerTo = [&](unsigned i, Value index) {
-    return LLVM::GEPOp::create(b, loc, bases[i].getType(), types[i], bases[i], ArrayRef<LLVM::GEPArg>{index});
+    return LLVM::GEPOp::create(b, loc, bases[i].getType(), types[i], bases[i],
+                               ArrayRef<LLVM::GEPArg>{index});
   };
-  // Of lanes that stand for the same element one writes: what they hold may differ in the last bit, where combining is not
-  // symmetric, and then it must not be up to chance whose is kept.
+  // Of lanes that stand for the same element one writes: what they hold may differ in the last bit,
+  // where combining is not symmetric, and then it must not be up to chance whose is kept.
   unsigned sameLanes = 31;
   for (unsigned bit : laneBits)
     sameLanes &= ~(1u << bit);
   scf::IfOp owner;
   if (sameLanes) {
     Value others = arith::AndIOp::create(b, loc, lane, constantI32(b, loc, sameLanes));
-    Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, others, constantI32(b, loc, 0));
+    Value first =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, others, constantI32(b, loc, 0));
     owner = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
     b.setInsertionPointToStart(owner.thenBlock());
   }
   for (unsigned i = 0; i < state.size(); ++i)
     for (int64_t r = 0; r < registers; ++r) {
       Value place = pointerTo(i, arith::AddIOp::create(b, loc, firstPart(r), ownPart));
-      LLVM::StoreOp::create(b, loc, toShared(b, loc, vector::ExtractOp::create(b, loc, state[i], ArrayRef<int64_t>{r})), place);
+      LLVM::StoreOp::create(
+          b, loc,
+          toShared(b, loc, vector::ExtractOp::create(b, loc, state[i], ArrayRef<int64_t>{r})),
+          place);
     }
   if (owner)
     b.setInsertionPointAfter(owner);
   BarrierOp::create(b, loc);
-  // One vector of all registers for each part; combined as a tree, in the same order for every thread, so that all hold the
-  // same bits.
+  // One vector of all registers for each part; combined as a tree, in the same order for every
+  // thread, so that all hold the same bits.
   SmallVector<State> loaded(parts);
   for (unsigned i = 0; i < state.size(); ++i) {
     auto type = cast<VectorType>(state[i].getType());
@@ -257,9 +282,12 @@ static FailureOr<State> reduceAxes(Operation *op, OpBuilder &b, State state, con
       Value first = firstPart(r);
       for (int64_t p = 0; p < parts; p += width) {
         Value place = pointerTo(i, arith::AddIOp::create(b, loc, first, constantI32(b, loc, p)));
-        Value piece = LLVM::LoadOp::create(b, loc, VectorType::get(width, types[i]), place, width * bytes);
+        Value piece =
+            LLVM::LoadOp::create(b, loc, VectorType::get(width, types[i]), place, width * bytes);
         for (int64_t w = 0; w < width; ++w)
-          values[p + w].push_back(fromShared(b, loc, vector::ExtractOp::create(b, loc, piece, ArrayRef<int64_t>{w}), type.getElementType()));
+          values[p + w].push_back(
+              fromShared(b, loc, vector::ExtractOp::create(b, loc, piece, ArrayRef<int64_t>{w}),
+                         type.getElementType()));
       }
     }
     for (int64_t p = 0; p < parts; ++p)
@@ -278,7 +306,8 @@ static SmallVector<unsigned> getAxes(std::optional<int64_t> axis, unsigned rank)
   return llvm::to_vector(llvm::seq(0u, rank));
 }
 
-/// A result with only the first of registers that repeat each other, as dropDim has it; a scalar from register 0.
+/// A result with only the first of registers that repeat each other, as dropDim has it; a scalar
+/// from register 0.
 static Value finish(OpBuilder &b, Location loc, Value value, Type wanted) {
   auto type = dyn_cast<VectorType>(wanted);
   if (!type)
@@ -286,7 +315,8 @@ static Value finish(OpBuilder &b, Location loc, Value value, Type wanted) {
   return value.getType() == wanted ? value : Value();
 }
 
-/// True if the result is held as what reducing `layout` leaves: with as many registers of other elements the kernel would be wrong.
+/// True if the result is held as what reducing `layout` leaves: with as many registers of other
+/// elements the kernel would be wrong.
 template <typename Op> static bool fitsResult(Op op, const LinearLayout &layout) {
   auto type = dyn_cast<RankedTensorType>(op.getType());
   return !type || getLayout(type) == layout.dropDim(*op.getAxis());
@@ -296,19 +326,24 @@ namespace {
 
 struct LowerReduce : OpConversionPattern<ReduceOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(ReduceOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(ReduceOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     LinearLayout layout = getLayout(op.getSource().getType());
     // A product summed up may fuse with the first sum it is in.
-    auto mode = op->getParentOfType<FunctionOpInterface>()->getAttrOfType<StringAttr>(floatModeName);
-    auto flags = mode && mode.getValue() != "strict" ? arith::FastMathFlags::contract : arith::FastMathFlags::none;
+    auto mode =
+        op->getParentOfType<FunctionOpInterface>()->getAttrOfType<StringAttr>(floatModeName);
+    auto flags = mode && mode.getValue() != "strict" ? arith::FastMathFlags::contract
+                                                     : arith::FastMathFlags::none;
     auto combine = [&](OpBuilder &b, const State &x, const State &y) -> State {
       return {tile::combine(b, op.getLoc(), op.getKind(), x[0], y[0], flags)};
     };
     bool chained = op.getKind() == ReduceKind::Sum && flags == arith::FastMathFlags::contract;
-    auto state = reduceAxes(op, rewriter, {adaptor.getSource()}, layout, getAxes(op.getAxis(), layout.getRank()), combine, chained);
+    auto state = reduceAxes(op, rewriter, {adaptor.getSource()}, layout,
+                            getAxes(op.getAxis(), layout.getRank()), combine, chained);
     if (failed(state))
       return failure();
-    Value result = finish(rewriter, op.getLoc(), (*state)[0], getTypeConverter()->convertType(op.getType()));
+    Value result =
+        finish(rewriter, op.getLoc(), (*state)[0], getTypeConverter()->convertType(op.getType()));
     if (!result || !fitsResult(op, layout))
       return op.emitError("internal: a reduction leaves other registers than its result's layout");
     rewriter.replaceOp(op, result);
@@ -318,7 +353,8 @@ struct LowerReduce : OpConversionPattern<ReduceOp> {
 
 struct LowerArgReduce : OpConversionPattern<ArgReduceOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(ArgReduceOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(ArgReduceOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     RankedTensorType source = op.getSource().getType();
     LinearLayout layout = getLayout(source);
@@ -330,12 +366,15 @@ struct LowerArgReduce : OpConversionPattern<ArgReduceOp> {
     for (unsigned d : axes) {
       Value here = thread.getVector(rewriter, loc, d);
       if (positions) {
-        Value extent = vector::BroadcastOp::create(rewriter, loc, type, constantI32(rewriter, loc, source.getDimSize(d)));
+        Value extent = vector::BroadcastOp::create(
+            rewriter, loc, type, constantI32(rewriter, loc, source.getDimSize(d)));
         positions = arith::MulIOp::create(rewriter, loc, positions, extent);
       }
       positions = positions ? Value(arith::AddIOp::create(rewriter, loc, positions, here)) : here;
     }
-    auto combine = [&](OpBuilder &b, const State &x, const State &y) -> State { return combinePositions(b, loc, op.getKind(), x, y); };
+    auto combine = [&](OpBuilder &b, const State &x, const State &y) -> State {
+      return combinePositions(b, loc, op.getKind(), x, y);
+    };
     auto state = reduceAxes(op, rewriter, {adaptor.getSource(), positions}, layout, axes, combine);
     if (failed(state))
       return failure();
@@ -346,7 +385,8 @@ struct LowerArgReduce : OpConversionPattern<ArgReduceOp> {
       rewriter.replaceOpWithNewOp<arith::IndexCastOp>(op, wanted, first);
       return success();
     }
-    if (cast<VectorType>(position.getType()).getShape() != cast<VectorType>(wanted).getShape() || !fitsResult(op, layout))
+    if (cast<VectorType>(position.getType()).getShape() != cast<VectorType>(wanted).getShape() ||
+        !fitsResult(op, layout))
       return op.emitError("internal: a reduction leaves other registers than its result's layout");
     rewriter.replaceOpWithNewOp<arith::IndexCastOp>(op, wanted, position);
     return success();
@@ -355,6 +395,7 @@ struct LowerArgReduce : OpConversionPattern<ArgReduceOp> {
 
 } // namespace
 
-void tile::gpu::populateReducePatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
+void tile::gpu::populateReducePatterns(const TypeConverter &converter,
+                                       RewritePatternSet &patterns) {
   patterns.add<LowerReduce, LowerArgReduce>(converter, patterns.getContext());
 }

@@ -1,8 +1,8 @@
 // Rings between producer and consumers.
 //
-// A ring's position is a slot and a phase in local variables, which LLVM turns into registers. The phase of an mbarrier flips
-// each time the ring has gone round: who waits for a full slot starts at phase 0, who waits for an empty one at 1, so that
-// the first round waits for nothing.
+// A ring's position is a slot and a phase in local variables, which LLVM turns into registers. The
+// phase of an mbarrier flips each time the ring has gone round: who waits for a full slot starts at
+// phase 0, who waits for an empty one at 1, so that the first round waits for nothing.
 #include "dialect/AttributeNames.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
@@ -29,32 +29,52 @@ int64_t tile::gpu::getConsumerThreads(Operation *op) {
 namespace {
 
 /// What a ring becomes: its address, and the local variables of its two sides.
-enum RingPart : unsigned { Address, FillSlot, FillPhase, DrainSlot, DrainPhase, ReleaseSlot, numRingParts };
+enum RingPart : unsigned {
+  Address,
+  FillSlot,
+  FillPhase,
+  DrainSlot,
+  DrainPhase,
+  ReleaseSlot,
+  numRingParts
+};
 
 constexpr unsigned blocksOfCluster = 2;
 
 /// The address of `base` + offset + slot * stride, an i32.
-Value addressOf(OpBuilder &b, Location loc, Value base, int64_t offset, Value slot, int64_t stride) {
-  Value address = arith::AddIOp::create(b, loc, sharedAddress(b, loc, base), constantI32(b, loc, offset));
-  return arith::AddIOp::create(b, loc, address, arith::MulIOp::create(b, loc, slot, constantI32(b, loc, stride)));
+Value addressOf(OpBuilder &b, Location loc, Value base, int64_t offset, Value slot,
+                int64_t stride) {
+  Value address =
+      arith::AddIOp::create(b, loc, sharedAddress(b, loc, base), constantI32(b, loc, offset));
+  return arith::AddIOp::create(b, loc, address,
+                               arith::MulIOp::create(b, loc, slot, constantI32(b, loc, stride)));
 }
 
-Value pointerTo(OpBuilder &b, Location loc, Value base, int64_t offset, Value slot, int64_t stride) {
-  Value bytes = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, slot, constantI32(b, loc, stride)), constantI32(b, loc, offset));
-  return LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
+Value pointerTo(OpBuilder &b, Location loc, Value base, int64_t offset, Value slot,
+                int64_t stride) {
+  Value bytes = arith::AddIOp::create(
+      b, loc, arith::MulIOp::create(b, loc, slot, constantI32(b, loc, stride)),
+      constantI32(b, loc, offset));
+  return LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{bytes});
 }
 
 void waitForPhase(OpBuilder &b, Location loc, Value barrier, Value phase) {
   // Labels in braces are local, so that the statement may be duplicated.
   inlinePTX(b, loc, {}, {barrier, phase},
-            "{ .reg .pred p; WAIT: mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1; @p bra DONE; bra WAIT; DONE: }", "r,r,~{memory}");
+            "{ .reg .pred p; WAIT: mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1; @p bra "
+            "DONE; bra WAIT; DONE: }",
+            "r,r,~{memory}");
 }
 
-/// Arrives at the barrier of that address in block `rank` of the cluster. The form without `.release.cluster`: that one
-/// costs a fence of all memory in the main loop, and who only read a slot has nothing to release.
+/// Arrives at the barrier of that address in block `rank` of the cluster. The form without
+/// `.release.cluster`: that one costs a fence of all memory in the main loop, and who only read a
+/// slot has nothing to release.
 void arriveAt(OpBuilder &b, Location loc, Value barrier, Value rank) {
   inlinePTX(b, loc, {}, {barrier, rank},
-            "{ .reg .b32 a; mapa.shared::cluster.u32 a, $0, $1; mbarrier.arrive.shared::cluster.b64 _, [a]; }", "r,r,~{memory}");
+            "{ .reg .b32 a; mapa.shared::cluster.u32 a, $0, $1; "
+            "mbarrier.arrive.shared::cluster.b64 _, [a]; }",
+            "r,r,~{memory}");
 }
 
 void arrive(OpBuilder &b, Location loc, Value barrier) {
@@ -62,21 +82,28 @@ void arrive(OpBuilder &b, Location loc, Value barrier) {
 }
 
 /// Moves a position on: the slot, and the phase where the ring starts again.
-void moveOn(OpBuilder &b, Location loc, Value slotVariable, Value phaseVariable, Value slot, Value phase, int64_t stages) {
+void moveOn(OpBuilder &b, Location loc, Value slotVariable, Value phaseVariable, Value slot,
+            Value phase, int64_t stages) {
   if (stages == 1) {
     if (phaseVariable)
-      LLVM::StoreOp::create(b, loc, arith::XOrIOp::create(b, loc, phase, constantI32(b, loc, 1)), phaseVariable);
+      LLVM::StoreOp::create(b, loc, arith::XOrIOp::create(b, loc, phase, constantI32(b, loc, 1)),
+                            phaseVariable);
     return;
   }
-  Value next = arith::AddIOp::create(b, loc, slot, constantI32(b, loc, 1)), wraps = equals(b, loc, next, stages);
-  LLVM::StoreOp::create(b, loc, arith::SelectOp::create(b, loc, wraps, constantI32(b, loc, 0), next), slotVariable);
+  Value next = arith::AddIOp::create(b, loc, slot, constantI32(b, loc, 1)),
+        wraps = equals(b, loc, next, stages);
+  LLVM::StoreOp::create(
+      b, loc, arith::SelectOp::create(b, loc, wraps, constantI32(b, loc, 0), next), slotVariable);
   if (phaseVariable) {
     Value flipped = arith::XOrIOp::create(b, loc, phase, constantI32(b, loc, 1));
-    LLVM::StoreOp::create(b, loc, arith::SelectOp::create(b, loc, wraps, flipped, phase), phaseVariable);
+    LLVM::StoreOp::create(b, loc, arith::SelectOp::create(b, loc, wraps, flipped, phase),
+                          phaseVariable);
   }
 }
 
-Value read(OpBuilder &b, Location loc, Value variable) { return LLVM::LoadOp::create(b, loc, b.getI32Type(), variable); }
+Value read(OpBuilder &b, Location loc, Value variable) {
+  return LLVM::LoadOp::create(b, loc, b.getI32Type(), variable);
+}
 
 /// The slot at a position; the constant 0 in a ring of one.
 Value readSlot(OpBuilder &b, Location loc, Value variable, int64_t stages) {
@@ -88,19 +115,23 @@ class RingSide {
 public:
   /// `part` is the side's slot, FillSlot or DrainSlot; its phase follows.
   RingSide(OpBuilder &b, Location loc, RingType type, ValueRange ring, RingPart part)
-      : b(b), loc(loc), layout(type), stages(type.getStages()), base(ring[Address]), slotVariable(ring[part]),
-        phaseVariable(ring[part + 1]), slot(readSlot(b, loc, slotVariable, stages)), phase(read(b, loc, phaseVariable)) {}
+      : b(b), loc(loc), layout(type), stages(type.getStages()), base(ring[Address]),
+        slotVariable(ring[part]), phaseVariable(ring[part + 1]),
+        slot(readSlot(b, loc, slotVariable, stages)), phase(read(b, loc, phaseVariable)) {}
 
   const RingLayout &getLayout() const { return layout; }
   /// Addresses of the slot's barriers, i32.
   Value getFullBarrier() { return addressOf(b, loc, base, layout.getFullBarriers(), slot, 8); }
   Value getEmptyBarrier() { return addressOf(b, loc, base, layout.getEmptyBarriers(), slot, 8); }
-  Value getFullBarrierPointer() { return pointerTo(b, loc, base, layout.getFullBarriers(), slot, 8); }
+  Value getFullBarrierPointer() {
+    return pointerTo(b, loc, base, layout.getFullBarriers(), slot, 8);
+  }
   Value getScalarPointer() { return pointerTo(b, loc, base, layout.getScalars(), slot, 8); }
   SmallVector<Value> getTiles(unsigned count) {
     SmallVector<Value> tiles;
     for (unsigned i = 0; i < count; ++i)
-      tiles.push_back(pointerTo(b, loc, base, layout.getTileOffset(i), slot, layout.getTileStride(i)));
+      tiles.push_back(
+          pointerTo(b, loc, base, layout.getTileOffset(i), slot, layout.getTileStride(i)));
     return tiles;
   }
   void waitUntilFull() { waitForPhase(b, loc, getFullBarrier(), phase); }
@@ -118,11 +149,13 @@ private:
 
 struct LowerRing : OpConversionPattern<RingOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(RingOp op, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(RingOp op, OneToNOpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     std::optional<int64_t> offset = getSharedOffset(op);
     if (!offset)
-      return op.emitError("internal: expected " + sharedOffsetName.str() + " from tile-gpu-allocate-shared, found none");
+      return op.emitError("internal: expected " + sharedOffsetName.str() +
+                          " from tile-gpu-allocate-shared, found none");
     RingLayout layout(op.getType());
     int64_t stages = op.getType().getStages();
     SmallVector<Value> parts(numRingParts);
@@ -132,24 +165,31 @@ struct LowerRing : OpConversionPattern<RingOp> {
       rewriter.setInsertionPointToStart(&op->getParentOfType<func::FuncOp>().getBody().front());
       auto pointer = LLVM::LLVMPointerType::get(getContext());
       for (unsigned i = FillSlot; i < numRingParts; ++i)
-        parts[i] = LLVM::AllocaOp::create(rewriter, loc, pointer, rewriter.getI32Type(), constantI32(rewriter, loc, 1));
+        parts[i] = LLVM::AllocaOp::create(rewriter, loc, pointer, rewriter.getI32Type(),
+                                          constantI32(rewriter, loc, 1));
     }
     for (unsigned i = FillSlot; i < numRingParts; ++i)
       LLVM::StoreOp::create(rewriter, loc, constantI32(rewriter, loc, i == FillPhase), parts[i]);
 
     // A scalar has one sender and one receiver, a program all warps of the consumers.
-    int64_t consumers = op.getPerWarp() ? getConsumerThreads(op) / 32 : std::max<int64_t>(1, getConsumerThreads(op) / warpgroupThreads);
+    int64_t consumers = op.getPerWarp()
+                            ? getConsumerThreads(op) / 32
+                            : std::max<int64_t>(1, getConsumerThreads(op) / warpgroupThreads);
     if (op.getType().getTiles().empty() && !op.getPerWarp())
       consumers = 1;
     if (op.getClustered())
       consumers *= blocksOfCluster;
-    auto first = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, getThreadId(rewriter, loc), 0), /*withElseRegion=*/false);
+    auto first =
+        scf::IfOp::create(rewriter, loc, equals(rewriter, loc, getThreadId(rewriter, loc), 0),
+                          /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(first.thenBlock());
     for (int64_t stage = 0; stage < stages; ++stage) {
       auto init = [&](int64_t barriers, int64_t count) {
-        Value address = addressOf(rewriter, loc, parts[Address], barriers, constantI32(rewriter, loc, stage), 8);
-        inlinePTX(rewriter, loc, {}, {address, constantI32(rewriter, loc, count)}, "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}");
+        Value address = addressOf(rewriter, loc, parts[Address], barriers,
+                                  constantI32(rewriter, loc, stage), 8);
+        inlinePTX(rewriter, loc, {}, {address, constantI32(rewriter, loc, count)},
+                  "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}");
       };
       init(layout.getFullBarriers(), 1);
       init(layout.getEmptyBarriers(), consumers);
@@ -161,12 +201,14 @@ struct LowerRing : OpConversionPattern<RingOp> {
 
 struct LowerRingAcquire : OpConversionPattern<RingAcquireOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(RingAcquireOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(RingAcquireOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     RingSide side(rewriter, loc, op.getRing().getType(), adaptor.getRing(), FillSlot);
     side.waitUntilEmpty();
     Value full = side.getFullBarrier();
-    inlinePTX(rewriter, loc, {}, {full, constantI32(rewriter, loc, side.getLayout().getTransferredBytes())},
+    inlinePTX(rewriter, loc, {},
+              {full, constantI32(rewriter, loc, side.getLayout().getTransferredBytes())},
               "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}");
     SmallVector<Value> results = side.getTiles(op.getTiles().size());
     results.push_back(side.getFullBarrierPointer());
@@ -178,7 +220,8 @@ struct LowerRingAcquire : OpConversionPattern<RingAcquireOp> {
 
 struct LowerRingWait : OpConversionPattern<RingWaitOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(RingWaitOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(RingWaitOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     RingSide side(rewriter, op.getLoc(), op.getRing().getType(), adaptor.getRing(), DrainSlot);
     if (!op.getFull())
       side.waitUntilFull();
@@ -191,8 +234,10 @@ struct LowerRingWait : OpConversionPattern<RingWaitOp> {
 
 struct LowerRingPeek : OpConversionPattern<RingPeekOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(RingPeekOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    RingSide(rewriter, op.getLoc(), op.getRing().getType(), adaptor.getRing(), DrainSlot).waitUntilFull();
+  LogicalResult matchAndRewrite(RingPeekOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    RingSide(rewriter, op.getLoc(), op.getRing().getType(), adaptor.getRing(), DrainSlot)
+        .waitUntilFull();
     rewriter.eraseOp(op);
     return success();
   }
@@ -200,7 +245,8 @@ struct LowerRingPeek : OpConversionPattern<RingPeekOp> {
 
 struct LowerRingRelease : OpConversionPattern<RingReleaseOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(RingReleaseOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(RingReleaseOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     ValueRange ring = adaptor.getRing();
     RingType type = op.getRing().getType();
@@ -217,9 +263,11 @@ struct LowerRingRelease : OpConversionPattern<RingReleaseOp> {
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     }
     unsigned group = perWarp ? 32 : std::min<int64_t>(warpgroupThreads, getConsumerThreads(op));
-    Value number = arith::AndIOp::create(rewriter, loc, getThreadId(rewriter, loc), constantI32(rewriter, loc, group - 1));
-    Value signals = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, number,
-                                          constantI32(rewriter, loc, clustered ? blocksOfCluster : 1));
+    Value number = arith::AndIOp::create(rewriter, loc, getThreadId(rewriter, loc),
+                                         constantI32(rewriter, loc, group - 1));
+    Value signals =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, number,
+                              constantI32(rewriter, loc, clustered ? blocksOfCluster : 1));
     auto first = scf::IfOp::create(rewriter, loc, signals, /*withElseRegion=*/false);
     {
       OpBuilder::InsertionGuard guard(rewriter);
@@ -236,14 +284,18 @@ struct LowerRingRelease : OpConversionPattern<RingReleaseOp> {
   }
 };
 
-//===--- Scalars ---------------------------------------------------------------------------------------------------===//
+//===--- Scalars
+//---------------------------------------------------------------------------------------------------===//
 
 struct LowerScalarSend : OpConversionPattern<ScalarSendOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(ScalarSendOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(ScalarSendOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     RingSide side(rewriter, loc, op.getRing().getType(), adaptor.getRing(), FillSlot);
-    auto first = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, getThreadId(rewriter, loc), 0), /*withElseRegion=*/false);
+    auto first =
+        scf::IfOp::create(rewriter, loc, equals(rewriter, loc, getThreadId(rewriter, loc), 0),
+                          /*withElseRegion=*/false);
     {
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(first.thenBlock());
@@ -264,14 +316,18 @@ struct LowerScalarSend : OpConversionPattern<ScalarSendOp> {
 
 struct LowerScalarReceive : OpConversionPattern<ScalarReceiveOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(ScalarReceiveOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(ScalarReceiveOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     RingSide side(rewriter, loc, op.getRing().getType(), adaptor.getRing(), DrainSlot);
     side.waitUntilFull();
     Type wanted = op.getValue().getType();
-    Type stored = wanted.isIndex() ? rewriter.getI64Type() : wanted.isInteger(1) ? rewriter.getI8Type() : wanted;
+    Type stored = wanted.isIndex()      ? rewriter.getI64Type()
+                  : wanted.isInteger(1) ? rewriter.getI8Type()
+                                        : wanted;
     // Volatile: another thread writes it.
-    Value value = LLVM::LoadOp::create(rewriter, loc, stored, side.getScalarPointer(), /*alignment=*/0, /*isVolatile=*/true);
+    Value value = LLVM::LoadOp::create(rewriter, loc, stored, side.getScalarPointer(),
+                                       /*alignment=*/0, /*isVolatile=*/true);
     arrive(rewriter, loc, side.getEmptyBarrier());
     side.advance();
     if (wanted.isIndex())
@@ -283,30 +339,36 @@ struct LowerScalarReceive : OpConversionPattern<ScalarReceiveOp> {
   }
 };
 
-//===--- Programs --------------------------------------------------------------------------------------------------===//
+//===--- Programs
+//--------------------------------------------------------------------------------------------------===//
 
 /// Grids have at most as many programs.
 constexpr int64_t mostPrograms = std::numeric_limits<int32_t>::max();
 
 struct LowerProgramTake : OpConversionPattern<ProgramTakeOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(ProgramTakeOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(ProgramTakeOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     auto function = op->getParentOfType<func::FuncOp>();
-    Value count = function.getArgument(function->getAttrOfType<IntegerAttr>(scratchArgumentName).getInt());
-    Value total = arith::IndexCastOp::create(rewriter, loc, rewriter.getI32Type(), adaptor.getTotal().front());
+    Value count =
+        function.getArgument(function->getAttrOfType<IntegerAttr>(scratchArgumentName).getInt());
+    Value total = arith::IndexCastOp::create(rewriter, loc, rewriter.getI32Type(),
+                                             adaptor.getTotal().front());
     Value last = arith::SubIOp::create(rewriter, loc, total, constantI32(rewriter, loc, 1));
-    // In all, `total` numbers are taken: the programs beyond each block's first, and for each block one that does not exist. With
-    // the last the count wraps to 0, for the next launch.
-    Value taken = inlinePTX(rewriter, loc, rewriter.getI32Type(), {count, last}, "atom.relaxed.gpu.global.inc.u32 $0, [$1], $2;",
-                            "=r,l,r,~{memory}");
+    // In all, `total` numbers are taken: the programs beyond each block's first, and for each block
+    // one that does not exist. With the last the count wraps to 0, for the next launch.
+    Value taken = inlinePTX(rewriter, loc, rewriter.getI32Type(), {count, last},
+                            "atom.relaxed.gpu.global.inc.u32 $0, [$1], $2;", "=r,l,r,~{memory}");
     Value blocks = NVVM::GridDimXOp::create(rewriter, loc, rewriter.getI32Type());
     // The sum is below 2^32, as both are below 2^31; from 2^31 - 1 on no program exists.
-    Value program = arith::MinUIOp::create(rewriter, loc, arith::AddIOp::create(rewriter, loc, taken, blocks),
-                                           constantI32(rewriter, loc, mostPrograms));
+    Value program =
+        arith::MinUIOp::create(rewriter, loc, arith::AddIOp::create(rewriter, loc, taken, blocks),
+                               constantI32(rewriter, loc, mostPrograms));
     RingSide side(rewriter, loc, op.getRing().getType(), adaptor.getRing(), FillSlot);
     side.waitUntilEmpty();
-    LLVM::StoreOp::create(rewriter, loc, program, side.getScalarPointer(), /*alignment=*/0, /*isVolatile=*/true);
+    LLVM::StoreOp::create(rewriter, loc, program, side.getScalarPointer(), /*alignment=*/0,
+                          /*isVolatile=*/true);
     arrive(rewriter, loc, side.getFullBarrier());
     side.advance();
     rewriter.replaceOpWithNewOp<arith::IndexCastUIOp>(op, rewriter.getIndexType(), program);
@@ -316,24 +378,33 @@ struct LowerProgramTake : OpConversionPattern<ProgramTakeOp> {
 
 struct LowerProgramReceive : OpConversionPattern<ProgramReceiveOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(ProgramReceiveOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(ProgramReceiveOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     RingSide side(rewriter, loc, op.getRing().getType(), adaptor.getRing(), DrainSlot);
-    // One lane reads the slot and gives it back, the others have its number by a shuffle. No branch: ptxas would take the warp for
-    // one that may have come apart, and what follows from the number for something that differs between lanes.
+    // One lane reads the slot and gives it back, the others have its number by a shuffle. No
+    // branch: ptxas would take the warp for one that may have come apart, and what follows from the
+    // number for something that differs between lanes.
     side.waitUntilFull();
-    // All have seen the slot full before it is given back: one that had not would wait for the phase after the next.
+    // All have seen the slot full before it is given back: one that had not would wait for the
+    // phase after the next.
     NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
-    Value lane = arith::AndIOp::create(rewriter, loc, getThreadId(rewriter, loc), constantI32(rewriter, loc, 31));
+    Value lane = arith::AndIOp::create(rewriter, loc, getThreadId(rewriter, loc),
+                                       constantI32(rewriter, loc, 31));
     Value address = sharedAddress(rewriter, loc, side.getScalarPointer());
-    Value read = inlinePTX(rewriter, loc, rewriter.getI32Type(), {lane, address, side.getEmptyBarrier()},
-                           "{ .reg .pred p; setp.eq.u32 p, $1, 0; mov.b32 $0, 0; @p ld.volatile.shared.u32 $0, [$2]; "
-                           "@p mbarrier.arrive.shared::cta.b64 _, [$3]; }",
-                           "=&r,r,r,r,~{memory}");
-    Value program = NVVM::ShflOp::create(rewriter, loc, rewriter.getI32Type(), constantI32(rewriter, loc, -1), read,
-                                         constantI32(rewriter, loc, 0), constantI32(rewriter, loc, 31), NVVM::ShflKind::idx, UnitAttr());
-    // The number has no sign bit. Said where it is read too, so that all that follows from it is known to fit 32 bits.
-    program = arith::AndIOp::create(rewriter, loc, program, constantI32(rewriter, loc, mostPrograms));
+    Value read = inlinePTX(
+        rewriter, loc, rewriter.getI32Type(), {lane, address, side.getEmptyBarrier()},
+        "{ .reg .pred p; setp.eq.u32 p, $1, 0; mov.b32 $0, 0; @p ld.volatile.shared.u32 $0, [$2]; "
+        "@p mbarrier.arrive.shared::cta.b64 _, [$3]; }",
+        "=&r,r,r,r,~{memory}");
+    Value program =
+        NVVM::ShflOp::create(rewriter, loc, rewriter.getI32Type(), constantI32(rewriter, loc, -1),
+                             read, constantI32(rewriter, loc, 0), constantI32(rewriter, loc, 31),
+                             NVVM::ShflKind::idx, UnitAttr());
+    // The number has no sign bit. Said where it is read too, so that all that follows from it is
+    // known to fit 32 bits.
+    program =
+        arith::AndIOp::create(rewriter, loc, program, constantI32(rewriter, loc, mostPrograms));
     side.advance();
     rewriter.replaceOpWithNewOp<arith::IndexCastUIOp>(op, rewriter.getIndexType(), program);
     return success();
@@ -343,15 +414,18 @@ struct LowerProgramReceive : OpConversionPattern<ProgramReceiveOp> {
 } // namespace
 
 void tile::gpu::populateRingTypes(TypeConverter &converter) {
-  converter.addConversion([](RingType type, SmallVectorImpl<Type> &parts) -> std::optional<LogicalResult> {
-    parts.push_back(LLVM::LLVMPointerType::get(type.getContext(), 3));
-    parts.append(numRingParts - 1, LLVM::LLVMPointerType::get(type.getContext()));
-    return success();
-  });
-  converter.addConversion([](MBarrierType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext(), 3); });
+  converter.addConversion(
+      [](RingType type, SmallVectorImpl<Type> &parts) -> std::optional<LogicalResult> {
+        parts.push_back(LLVM::LLVMPointerType::get(type.getContext(), 3));
+        parts.append(numRingParts - 1, LLVM::LLVMPointerType::get(type.getContext()));
+        return success();
+      });
+  converter.addConversion(
+      [](MBarrierType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext(), 3); });
 }
 
 void tile::gpu::populateRingPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerRing, LowerRingAcquire, LowerRingWait, LowerRingPeek, LowerRingRelease, LowerScalarSend, LowerScalarReceive, LowerProgramTake,
-               LowerProgramReceive>(converter, patterns.getContext());
+  patterns.add<LowerRing, LowerRingAcquire, LowerRingWait, LowerRingPeek, LowerRingRelease,
+               LowerScalarSend, LowerScalarReceive, LowerProgramTake, LowerProgramReceive>(
+      converter, patterns.getContext());
 }

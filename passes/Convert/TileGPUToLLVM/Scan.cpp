@@ -1,6 +1,6 @@
-// Scans: blocks of neighbours along the axis double with each bit, between registers, by shuffles of lanes, and across
-// warps through shared memory. Every thread keeps the prefixes of its elements and the total of the block around each;
-// a reduction by a function keeps the totals alone.
+// Scans: blocks of neighbours along the axis double with each bit, between registers, by shuffles
+// of lanes, and across warps through shared memory. Every thread keeps the prefixes of its elements
+// and the total of the block around each; a reduction by a function keeps the totals alone.
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
@@ -25,9 +25,12 @@ namespace {
 class Scanner {
 public:
   Scanner(ScanOp op, ConversionPatternRewriter &b, const LinearLayout &layout, ValueRange sources)
-      : Scanner(op, op.getCombiner().front(), op.getReverse(), /*wantsPrefixes=*/true, b, layout, sources) {}
-  Scanner(ReduceByOp op, ConversionPatternRewriter &b, const LinearLayout &layout, ValueRange sources)
-      : Scanner(op, op.getCombiner().front(), /*isReverse=*/false, /*wantsPrefixes=*/false, b, layout, sources) {}
+      : Scanner(op, op.getCombiner().front(), op.getReverse(), /*wantsPrefixes=*/true, b, layout,
+                sources) {}
+  Scanner(ReduceByOp op, ConversionPatternRewriter &b, const LinearLayout &layout,
+          ValueRange sources)
+      : Scanner(op, op.getCombiner().front(), /*isReverse=*/false, /*wantsPrefixes=*/false, b,
+                layout, sources) {}
 
   /// The prefixes, or the totals with the registers along the axis left out.
   FailureOr<State> run(ArrayRef<ScanStep> steps) {
@@ -43,10 +46,10 @@ public:
   }
 
 private:
-  Scanner(Operation *op, Block &body, bool isReverse, bool wantsPrefixes, ConversionPatternRewriter &b, const LinearLayout &layout,
-          ValueRange sources)
-      : op(op), body(body), isReverse(isReverse), wantsPrefixes(wantsPrefixes), b(b), loc(op->getLoc()), layout(layout),
-        prefixes(sources), totals(sources) {
+  Scanner(Operation *op, Block &body, bool isReverse, bool wantsPrefixes,
+          ConversionPatternRewriter &b, const LinearLayout &layout, ValueRange sources)
+      : op(op), body(body), isReverse(isReverse), wantsPrefixes(wantsPrefixes), b(b),
+        loc(op->getLoc()), layout(layout), prefixes(sources), totals(sources) {
     for (unsigned r = 0; r < layout.getNumRegisters(); ++r)
       kept.push_back(r);
   }
@@ -62,7 +65,8 @@ private:
       if (!mapped) // from outside
         mapped = b.getRemappedValue(value);
       if (!isa<VectorType>(mapped.getType()))
-        mapped = vector::BroadcastOp::create(b, loc, VectorType::get(width, mapped.getType()), mapped);
+        mapped =
+            vector::BroadcastOp::create(b, loc, VectorType::get(width, mapped.getType()), mapped);
       return mapped;
     };
     for (Operation &inner : body.without_terminator()) {
@@ -71,7 +75,8 @@ private:
         continue;
       }
       SmallVector<Value> operands = llvm::map_to_vector(inner.getOperands(), vectorOf);
-      OperationState state(inner.getLoc(), inner.getName(), operands, {VectorType::get(width, inner.getResult(0).getType())},
+      OperationState state(inner.getLoc(), inner.getName(), operands,
+                           {VectorType::get(width, inner.getResult(0).getType())},
                            inner.getAttrs());
       state.propertiesAttr = inner.getPropertiesAsAttribute();
       mapping.map(inner.getResult(0), b.create(state)->getResult(0));
@@ -80,10 +85,13 @@ private:
   }
 
   /// In the order of the axis: `near` comes before `far` unless the scan is reversed.
-  State combineAlong(const State &near, const State &far) { return isReverse ? combine(far, near) : combine(near, far); }
+  State combineAlong(const State &near, const State &far) {
+    return isReverse ? combine(far, near) : combine(near, far);
+  }
 
   State take(const State &state, ArrayRef<int64_t> registers) {
-    return llvm::map_to_vector<2>(state, [&](Value v) { return takeElements(b, loc, v, registers); });
+    return llvm::map_to_vector<2>(state,
+                                  [&](Value v) { return takeElements(b, loc, v, registers); });
   }
   State select(Value condition, const State &yes, const State &no) {
     State result;
@@ -98,10 +106,13 @@ private:
       return int64_t(llvm::find(kept, r & ~collapsed) - kept.begin());
     });
   }
-  SmallVector<int64_t> allRegisters() { return llvm::to_vector(llvm::seq<int64_t>(0, layout.getNumRegisters())); }
+  SmallVector<int64_t> allRegisters() {
+    return llvm::to_vector(llvm::seq<int64_t>(0, layout.getNumRegisters()));
+  }
 
   void joinRegisters(unsigned bit) {
-    int64_t mask = int64_t(1) << bit, behind = isReverse ? 0 : mask; // the bit of those that come second
+    int64_t mask = int64_t(1) << bit,
+            behind = isReverse ? 0 : mask; // the bit of those that come second
     if (wantsPrefixes) {
       SmallVector<int64_t> second, others;
       for (int64_t r : allRegisters())
@@ -130,9 +141,12 @@ private:
 
   void joinLanes(unsigned bit) {
     Value own = arith::AndIOp::create(b, loc, getLane(b, loc), constantI32(b, loc, 1u << bit));
-    Value isHigh = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, own, constantI32(b, loc, 0));
-    Value isLow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, own, constantI32(b, loc, 0));
-    State other = llvm::map_to_vector<2>(totals, [&](Value v) { return shuffleLanes(b, loc, v, 1u << bit); });
+    Value isHigh =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, own, constantI32(b, loc, 0));
+    Value isLow =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, own, constantI32(b, loc, 0));
+    State other =
+        llvm::map_to_vector<2>(totals, [&](Value v) { return shuffleLanes(b, loc, v, 1u << bit); });
     if (wantsPrefixes) {
       State late = combineAlong(take(other, totalOf(allRegisters())), prefixes);
       prefixes = select(isReverse ? isLow : isHigh, late, prefixes);
@@ -140,8 +154,8 @@ private:
     totals = combine(select(isHigh, other, totals), select(isHigh, totals, other));
   }
 
-  /// Each warp leaves its totals for each lane at [warp][register][lane]; then all read those of the warps that differ
-  /// from theirs along the axis, in the axis's order.
+  /// Each warp leaves its totals for each lane at [warp][register][lane]; then all read those of
+  /// the warps that differ from theirs along the axis, in the axis's order.
   LogicalResult joinWarps(const ScanStep &step) {
     std::optional<int64_t> offset = getSharedOffset(op);
     if (!offset)
@@ -155,17 +169,22 @@ private:
       stored.push_back(toStoredVector(b, loc, total));
       types.push_back(cast<VectorType>(stored.back().getType()).getElementType());
       bases.push_back(getSharedPointer(b, loc, *offset + used));
-      used += int64_t(layout.getNumWarps()) * registers * 32 * types.back().getIntOrFloatBitWidth() / 8;
+      used +=
+          int64_t(layout.getNumWarps()) * registers * 32 * types.back().getIntOrFloatBitWidth() / 8;
     }
     auto pointerTo = [&](unsigned i, Value ofWarp, int64_t reg) -> Value {
       Value row = arith::MulIOp::create(b, loc, ofWarp, constantI32(b, loc, registers));
       row = arith::AddIOp::create(b, loc, row, constantI32(b, loc, reg));
-      Value slot = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, row, constantI32(b, loc, 32)), lane);
-      return LLVM::GEPOp::create(b, loc, bases[i].getType(), types[i], bases[i], ArrayRef<LLVM::GEPArg>{slot});
+      Value slot = arith::AddIOp::create(
+          b, loc, arith::MulIOp::create(b, loc, row, constantI32(b, loc, 32)), lane);
+      return LLVM::GEPOp::create(b, loc, bases[i].getType(), types[i], bases[i],
+                                 ArrayRef<LLVM::GEPArg>{slot});
     };
     for (unsigned i = 0; i < stored.size(); ++i)
       for (int64_t r = 0; r < registers; ++r)
-        LLVM::StoreOp::create(b, loc, vector::ExtractOp::create(b, loc, stored[i], ArrayRef<int64_t>{r}), pointerTo(i, warp, r));
+        LLVM::StoreOp::create(b, loc,
+                              vector::ExtractOp::create(b, loc, stored[i], ArrayRef<int64_t>{r}),
+                              pointerTo(i, warp, r));
     BarrierOp::create(b, loc);
 
     // This warp's place along the axis, and the numbers of the others.
@@ -175,7 +194,8 @@ private:
       mask |= 1u << bit;
       Value here = arith::ShRUIOp::create(b, loc, warp, constantI32(b, loc, bit));
       here = arith::AndIOp::create(b, loc, here, constantI32(b, loc, 1));
-      place = arith::OrIOp::create(b, loc, place, arith::ShLIOp::create(b, loc, here, constantI32(b, loc, i)));
+      place = arith::OrIOp::create(b, loc, place,
+                                   arith::ShLIOp::create(b, loc, here, constantI32(b, loc, i)));
     }
     Value others = arith::AndIOp::create(b, loc, warp, constantI32(b, loc, ~mask));
     unsigned count = 1u << step.bits.size();
@@ -185,7 +205,8 @@ private:
       for (auto [i, bit] : llvm::enumerate(step.bits))
         spread |= ((at >> i) & 1) << bit;
       if (n && wantsPrefixes) {
-        Value mine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, place, constantI32(b, loc, at));
+        Value mine =
+            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, place, constantI32(b, loc, at));
         before = n == 1 ? total : select(mine, total, before);
       }
       Value from = arith::OrIOp::create(b, loc, others, constantI32(b, loc, spread));
@@ -224,7 +245,8 @@ private:
 
 struct LowerScan : OpConversionPattern<ScanOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(ScanOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(ScanOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     LinearLayout layout = getLayout(cast<RankedTensorType>(op.getSources()[0].getType()));
     auto steps = planScan(layout, op.getAxis());
     if (!steps)
@@ -239,11 +261,13 @@ struct LowerScan : OpConversionPattern<ScanOp> {
 
 struct LowerReduceBy : OpConversionPattern<ReduceByOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(ReduceByOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(ReduceByOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     LinearLayout layout = getLayout(cast<RankedTensorType>(op.getSources()[0].getType()));
     auto steps = planScan(layout, op.getAxis());
     if (!steps)
-      return op.emitError("internal: a reduction by a function in a layout that it cannot go through");
+      return op.emitError(
+          "internal: a reduction by a function in a layout that it cannot go through");
     FailureOr<State> results = Scanner(op, rewriter, layout, adaptor.getSources()).run(*steps);
     if (failed(results))
       return failure();
@@ -251,8 +275,11 @@ struct LowerReduceBy : OpConversionPattern<ReduceByOp> {
     for (auto [total, result] : llvm::zip(*results, op.getResults())) {
       auto wanted = dyn_cast<VectorType>(getTypeConverter()->convertType(result.getType()));
       if (wanted && total.getType() != wanted)
-        return op.emitError("internal: a reduction by a function leaves other registers than its result's layout");
-      values.push_back(wanted ? total : Value(vector::ExtractOp::create(rewriter, op.getLoc(), total, ArrayRef<int64_t>{0})));
+        return op.emitError(
+            "internal: a reduction by a function leaves other registers than its result's layout");
+      values.push_back(wanted ? total
+                              : Value(vector::ExtractOp::create(rewriter, op.getLoc(), total,
+                                                                ArrayRef<int64_t>{0})));
     }
     rewriter.replaceOp(op, values);
     return success();
@@ -262,11 +289,13 @@ struct LowerReduceBy : OpConversionPattern<ReduceByOp> {
 /// The tile goes to shared memory row by row; each thread reads what its positions name.
 struct LowerTake : OpConversionPattern<TakeOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(TakeOp op, OpAdaptor adaptor, ConversionPatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(TakeOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
     Location loc = op.getLoc();
     std::optional<int64_t> offset = getSharedOffset(op);
     if (!offset)
-      return op.emitError("internal: expected " + sharedOffsetName.str() + " from tile-gpu-allocate-shared, found none");
+      return op.emitError("internal: expected " + sharedOffsetName.str() +
+                          " from tile-gpu-allocate-shared, found none");
     RankedTensorType source = op.getSource().getType();
     SharedLayout shared = getTakeScratch(source);
     Value base = getSharedPointer(b, loc, *offset);
@@ -278,7 +307,8 @@ struct LowerTake : OpConversionPattern<TakeOp> {
     unsigned count = result ? getLayout(result).getNumRegisters() : 1;
     auto lanes = VectorType::get(count, b.getI32Type());
     auto splat = [&](int64_t value) -> Value {
-      return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(lanes, b.getI32IntegerAttr(value)));
+      return arith::ConstantOp::create(b, loc,
+                                       DenseElementsAttr::get(lanes, b.getI32IntegerAttr(value)));
     };
     // The position, clamped in its own width, as one number for each register.
     Value at = adaptor.getPosition();
@@ -286,7 +316,9 @@ struct LowerTake : OpConversionPattern<TakeOp> {
       at = vector::BroadcastOp::create(b, loc, VectorType::get(count, at.getType()), at);
     auto limit = [&](int64_t value) -> Value {
       auto type = cast<VectorType>(at.getType());
-      return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, Attribute(b.getIntegerAttr(type.getElementType(), value))));
+      return arith::ConstantOp::create(
+          b, loc,
+          DenseElementsAttr::get(type, Attribute(b.getIntegerAttr(type.getElementType(), value))));
     };
     at = arith::MaxSIOp::create(b, loc, at, limit(0));
     at = arith::MinSIOp::create(b, loc, at, limit(source.getDimSize(axis) - 1));
@@ -311,12 +343,14 @@ struct LowerTake : OpConversionPattern<TakeOp> {
     SmallVector<Value> loaded;
     for (int64_t r = 0; r < count; ++r) {
       Value number = vector::ExtractOp::create(b, loc, element, ArrayRef<int64_t>{r});
-      Value pointer = LLVM::GEPOp::create(b, loc, base.getType(), stored, base, ArrayRef<LLVM::GEPArg>{number});
+      Value pointer =
+          LLVM::GEPOp::create(b, loc, base.getType(), stored, base, ArrayRef<LLVM::GEPArg>{number});
       loaded.push_back(LLVM::LoadOp::create(b, loc, stored, pointer));
     }
     Value all = vector::FromElementsOp::create(b, loc, VectorType::get(count, stored), loaded);
     all = fromStoredVector(b, loc, all, wanted);
-    b.replaceOp(op, result ? all : Value(vector::ExtractOp::create(b, loc, all, ArrayRef<int64_t>{0})));
+    b.replaceOp(op,
+                result ? all : Value(vector::ExtractOp::create(b, loc, all, ArrayRef<int64_t>{0})));
     return success();
   }
 };

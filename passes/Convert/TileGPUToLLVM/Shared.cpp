@@ -11,8 +11,9 @@ using namespace tile;
 using namespace tile::gpu;
 
 void tile::gpu::fenceAsyncProxy(OpBuilder &builder, Location loc) {
-  NVVM::FenceProxyOp::create(builder, loc, NVVM::ProxyKindAttr::get(builder.getContext(), NVVM::ProxyKind::async_shared),
-                             NVVM::SharedSpaceAttr::get(builder.getContext(), NVVM::SharedSpace::shared_cta));
+  NVVM::FenceProxyOp::create(
+      builder, loc, NVVM::ProxyKindAttr::get(builder.getContext(), NVVM::ProxyKind::async_shared),
+      NVVM::SharedSpaceAttr::get(builder.getContext(), NVVM::SharedSpace::shared_cta));
 }
 
 namespace {
@@ -28,8 +29,10 @@ struct LowerLocalAlloc : OpConversionPattern<LocalAllocOp> {
     Value base = getSharedPointer(rewriter, op.getLoc(), *offset);
     bool forWgmma = isReadByWgmma(op.getResult()); // then the target has stmatrix
     storeTile(rewriter, op.getLoc(), adaptor.getSource(), getLayout(op.getSource().getType()),
-              getSharedLayout(op.getType()), base, /*matrices=*/forWgmma, op->hasAttr(recomputesName));
-    // Ordinary stores and wgmma reach shared memory by different ways; the block's barrier alone does not order them.
+              getSharedLayout(op.getType()), base, /*matrices=*/forWgmma,
+              op->hasAttr(recomputesName));
+    // Ordinary stores and wgmma reach shared memory by different ways; the block's barrier alone
+    // does not order them.
     if (forWgmma)
       fenceAsyncProxy(rewriter, op.getLoc());
     rewriter.replaceOp(op, base);
@@ -39,9 +42,12 @@ struct LowerLocalAlloc : OpConversionPattern<LocalAllocOp> {
 
 struct LowerLocalLoad : OpConversionPattern<LocalLoadOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(LocalLoadOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, loadTile(rewriter, op.getLoc(), op.getType().getElementType(), getLayout(op.getType()),
-                                    getSharedLayout(op.getSource().getType()), adaptor.getSource(), /*matrices=*/true));
+  LogicalResult matchAndRewrite(LocalLoadOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op,
+                       loadTile(rewriter, op.getLoc(), op.getType().getElementType(),
+                                getLayout(op.getType()), getSharedLayout(op.getSource().getType()),
+                                adaptor.getSource(), /*matrices=*/true));
     return success();
   }
 };
@@ -58,6 +64,8 @@ struct LowerMemDescPermute : OpConversionPattern<MemDescPermuteOp> {
 
 } // namespace
 
-void tile::gpu::populateSharedPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerLocalAlloc, LowerLocalLoad, LowerMemDescPermute>(converter, patterns.getContext());
+void tile::gpu::populateSharedPatterns(const TypeConverter &converter,
+                                       RewritePatternSet &patterns) {
+  patterns.add<LowerLocalAlloc, LowerLocalLoad, LowerMemDescPermute>(converter,
+                                                                     patterns.getContext());
 }

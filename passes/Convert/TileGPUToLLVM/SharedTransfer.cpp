@@ -1,4 +1,5 @@
-// Vector stores and loads, ldmatrix and stmatrix, at addresses that are linear over F2 in the thread's number.
+// Vector stores and loads, ldmatrix and stmatrix, at addresses that are linear over F2 in the
+// thread's number.
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
@@ -41,10 +42,12 @@ Value takeElements(OpBuilder &builder, Location loc, Value vector, ArrayRef<int6
   bool identity = int64_t(registers.size()) == cast<VectorType>(vector.getType()).getNumElements();
   for (auto [i, reg] : llvm::enumerate(registers))
     identity &= int64_t(i) == reg;
-  return identity ? vector : vector::ShuffleOp::create(builder, loc, vector, vector, registers).getResult();
+  return identity ? vector
+                  : vector::ShuffleOp::create(builder, loc, vector, vector, registers).getResult();
 }
 
-Value joinPieces(OpBuilder &builder, Location loc, ArrayRef<Value> pieces, ArrayRef<unsigned> positions) {
+Value joinPieces(OpBuilder &builder, Location loc, ArrayRef<Value> pieces,
+                 ArrayRef<unsigned> positions) {
   SmallVector<Value> level(pieces);
   while (level.size() > 1) {
     int64_t length = cast<VectorType>(level[0].getType()).getNumElements();
@@ -68,8 +71,8 @@ namespace {
 /// Addresses in shared memory: base + (thread part XOR constant).
 class Addresses {
 public:
-  Addresses(OpBuilder &builder, Location loc, Value base, ArrayRef<uint32_t> threadImages, const ExtraOffset &extra,
-            bool recomputes = false)
+  Addresses(OpBuilder &builder, Location loc, Value base, ArrayRef<uint32_t> threadImages,
+            const ExtraOffset &extra, bool recomputes = false)
       : builder(builder), loc(loc), base(base) {
     ThreadNumber number({}, threadImages);
     part = number.getBase(builder, loc);
@@ -91,8 +94,8 @@ public:
     Value &pointer = pointers[flipped];
     if (!pointer) {
       Value index = combineOffset(builder, loc, part, mask, flipped);
-      pointer =
-          LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base, ArrayRef<LLVM::GEPArg>{index});
+      pointer = LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
+                                    ArrayRef<LLVM::GEPArg>{index});
     }
     if (!added)
       return pointer;
@@ -113,25 +116,27 @@ private:
 //===--- Stores and loads
 //-------------------------------------------------------------------------------------------===//
 
-static void storeMatrices(OpBuilder &builder, Location loc, Value stored, const MatrixLoads &plan, Value base,
-                          bool recomputes) {
+static void storeMatrices(OpBuilder &builder, Location loc, Value stored, const MatrixLoads &plan,
+                          Value base, bool recomputes) {
   Addresses addresses(builder, loc, base, plan.addressImages, {}, recomputes);
   for (const MatrixLoads::Load &load : plan.loads) {
     size_t perMatrix = load.registers.size() / plan.matrices;
     SmallVector<Value> words;
     for (unsigned matrix = 0; matrix < plan.matrices; ++matrix) {
-      SmallVector<int64_t> registers(ArrayRef<unsigned>(load.registers).slice(matrix * perMatrix, perMatrix));
+      SmallVector<int64_t> registers(
+          ArrayRef<unsigned>(load.registers).slice(matrix * perMatrix, perMatrix));
       words.push_back(LLVM::BitcastOp::create(builder, loc, builder.getI32Type(),
                                               takeElements(builder, loc, stored, registers)));
     }
     NVVM::StMatrixOp::create(builder, loc, addresses.get(load.offset), words,
                              plan.transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
-                             NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8), NVVM::LdStMatrixEltType::B16);
+                             NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8),
+                             NVVM::LdStMatrixEltType::B16);
   }
 }
 
-void storeTile(OpBuilder &builder, Location loc, Value vector, const LinearLayout &layout, const SharedLayout &shared,
-               Value base, bool matrices, bool recomputes) {
+void storeTile(OpBuilder &builder, Location loc, Value vector, const LinearLayout &layout,
+               const SharedLayout &shared, Value base, bool matrices, bool recomputes) {
   Value stored = toStoredVector(builder, loc, vector);
   if (matrices)
     if (auto plan = getMatrixLoads(layout, shared))
@@ -140,32 +145,37 @@ void storeTile(OpBuilder &builder, Location loc, Value vector, const LinearLayou
   Addresses addresses(builder, loc, base, access.getThreadImages(), {}, recomputes);
   unsigned bytes = access.getVectorSize() * shared.getElementBytes();
   for (ArrayRef<unsigned> registers : access.getAccesses(/*distinct=*/true)) {
-    Value value =
-        registers.size() == 1
-            ? vector::ExtractOp::create(builder, loc, stored, ArrayRef<int64_t>{int64_t(registers[0])}).getResult()
-            : takeElements(builder, loc, stored, SmallVector<int64_t>(registers.begin(), registers.end()));
-    LLVM::StoreOp::create(builder, loc, value, addresses.get(access.getOffset(registers[0])), bytes);
+    Value value = registers.size() == 1
+                      ? vector::ExtractOp::create(builder, loc, stored,
+                                                  ArrayRef<int64_t>{int64_t(registers[0])})
+                            .getResult()
+                      : takeElements(builder, loc, stored,
+                                     SmallVector<int64_t>(registers.begin(), registers.end()));
+    LLVM::StoreOp::create(builder, loc, value, addresses.get(access.getOffset(registers[0])),
+                          bytes);
   }
 }
 
-static Value loadMatrices(OpBuilder &builder, Location loc, Type stored, const MatrixLoads &plan, unsigned perResult,
-                          Value base, const ExtraOffset &extra) {
+static Value loadMatrices(OpBuilder &builder, Location loc, Type stored, const MatrixLoads &plan,
+                          unsigned perResult, Value base, const ExtraOffset &extra) {
   Addresses addresses(builder, loc, base, plan.addressImages, extra);
   Type word = builder.getI32Type();
-  Type result =
-      plan.matrices == 1
-          ? word
-          : Type(LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(plan.matrices, word)));
+  Type result = plan.matrices == 1
+                    ? word
+                    : Type(LLVM::LLVMStructType::getLiteral(
+                          builder.getContext(), SmallVector<Type>(plan.matrices, word)));
   auto pieceType = VectorType::get(perResult, stored);
   SmallVector<Value> pieces;
   SmallVector<unsigned> positions;
   for (const MatrixLoads::Load &load : plan.loads) {
-    Value loaded = NVVM::LdMatrixOp::create(builder, loc, result, addresses.get(load.offset), plan.matrices,
-                                            plan.transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
-                                            NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8),
-                                            NVVM::LdStMatrixEltType::B16);
+    Value loaded = NVVM::LdMatrixOp::create(
+        builder, loc, result, addresses.get(load.offset), plan.matrices,
+        plan.transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+        NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8), NVVM::LdStMatrixEltType::B16);
     for (unsigned matrix = 0; matrix < plan.matrices; ++matrix) {
-      Value bits = plan.matrices == 1 ? loaded : LLVM::ExtractValueOp::create(builder, loc, loaded, matrix).getResult();
+      Value bits = plan.matrices == 1
+                       ? loaded
+                       : LLVM::ExtractValueOp::create(builder, loc, loaded, matrix).getResult();
       pieces.push_back(LLVM::BitcastOp::create(builder, loc, pieceType, bits));
     }
     positions.append(load.registers);
@@ -178,7 +188,8 @@ Value loadTile(OpBuilder &builder, Location loc, Type elementType, const LinearL
   Type stored = getStoredType(elementType);
   if (matrices)
     if (auto plan = getMatrixLoads(layout, shared)) {
-      Value vector = loadMatrices(builder, loc, stored, *plan, 4 / shared.getElementBytes(), base, extra);
+      Value vector =
+          loadMatrices(builder, loc, stored, *plan, 4 / shared.getElementBytes(), base, extra);
       return fromStoredVector(builder, loc, vector, elementType);
     }
 

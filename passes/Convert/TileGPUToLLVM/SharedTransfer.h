@@ -8,33 +8,38 @@
 
 namespace tile::gpu {
 
-/// A register tile as it is stored: i1 as i8, index as i64, 8-bit floats as i8; and back to `elementType`.
+/// A register tile as it is stored: i1 as i8, index as i64, 8-bit floats as i8; and back to
+/// `elementType`.
 mlir::Value toStoredVector(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value vector);
-mlir::Value fromStoredVector(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value vector, mlir::Type elementType);
+mlir::Value fromStoredVector(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value vector,
+                             mlir::Type elementType);
 
 /// The registers `registers` of a vector, in this order.
 mlir::Value takeElements(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value vector,
                          llvm::ArrayRef<int64_t> registers);
-/// One vector of pieces of equal length (a power of two of them); element i of all pieces in a row becomes element
-/// positions[i]; positions that no piece has do not occur.
-mlir::Value joinPieces(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<mlir::Value> pieces,
-                       llvm::ArrayRef<unsigned> positions);
+/// One vector of pieces of equal length (a power of two of them); element i of all pieces in a row
+/// becomes element positions[i]; positions that no piece has do not occur.
+mlir::Value joinPieces(mlir::OpBuilder &builder, mlir::Location loc,
+                       llvm::ArrayRef<mlir::Value> pieces, llvm::ArrayRef<unsigned> positions);
 
-/// An offset that depends on a value of the program, in addition to thread and register: the XOR of images[i] over the
-/// set bits i of `index` (an i32).
+/// An offset that depends on a value of the program, in addition to thread and register: the XOR of
+/// images[i] over the set bits i of `index` (an i32).
 struct ExtraOffset {
   mlir::Value index;
   llvm::SmallVector<uint32_t> images;
 };
 
-/// Stores a tile held in `layout` to shared memory at `base` (ptr<3>). Elements that threads hold in several registers
-/// are stored once. With `matrices`, by stmatrix (sm_90) where it fits; with `recomputes`, addresses stay in no registers.
-void storeTile(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value vector, const LinearLayout &layout,
-               const SharedLayout &shared, mlir::Value base, bool matrices = false,
-               bool recomputes = false);
-/// Loads a tile into `layout`: a vector of `elementType`. With `matrices`, by ldmatrix where it fits.
-mlir::Value loadTile(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type elementType, const LinearLayout &layout,
-                     const SharedLayout &shared, mlir::Value base, bool matrices, const ExtraOffset &extra = {});
+/// Stores a tile held in `layout` to shared memory at `base` (ptr<3>). Elements that threads hold
+/// in several registers are stored once. With `matrices`, by stmatrix (sm_90) where it fits; with
+/// `recomputes`, addresses stay in no registers.
+void storeTile(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value vector,
+               const LinearLayout &layout, const SharedLayout &shared, mlir::Value base,
+               bool matrices = false, bool recomputes = false);
+/// Loads a tile into `layout`: a vector of `elementType`. With `matrices`, by ldmatrix where it
+/// fits.
+mlir::Value loadTile(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type elementType,
+                     const LinearLayout &layout, const SharedLayout &shared, mlir::Value base,
+                     bool matrices, const ExtraOffset &extra = {});
 
 } // namespace tile::gpu
 

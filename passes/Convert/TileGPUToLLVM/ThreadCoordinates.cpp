@@ -19,12 +19,13 @@ Value constantI32(OpBuilder &builder, Location loc, int64_t value) {
 }
 
 Value equals(OpBuilder &builder, Location loc, Value value, int64_t constant) {
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, value, constantI32(builder, loc, constant));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, value,
+                               constantI32(builder, loc, constant));
 }
 
 Value applyLinear(OpBuilder &builder, Location loc, Value index, ArrayRef<uint32_t> images) {
-  // By shift distance: the bits of the index that move so far. A bit with several bits in its image moves several
-  // times.
+  // By shift distance: the bits of the index that move so far. A bit with several bits in its image
+  // moves several times.
   std::map<int, uint32_t> moves;
   for (unsigned from = 0; from < images.size(); ++from)
     for (unsigned to = 0; to < 32; ++to)
@@ -76,8 +77,9 @@ Value combineOffset(OpBuilder &builder, Location loc, Value base, uint32_t mask,
   if (uint32_t flipped = offset & mask)
     base = arith::XOrIOp::create(builder, loc, base, constantI32(builder, loc, flipped));
   if (uint32_t added = offset & ~mask)
-    base = arith::AddIOp::create(builder, loc, base, constantI32(builder, loc, added),
-                                 arith::IntegerOverflowFlags::nsw | arith::IntegerOverflowFlags::nuw);
+    base =
+        arith::AddIOp::create(builder, loc, base, constantI32(builder, loc, added),
+                              arith::IntegerOverflowFlags::nsw | arith::IntegerOverflowFlags::nuw);
   return base;
 }
 
@@ -96,7 +98,8 @@ ThreadCoordinates::ThreadCoordinates(OpBuilder &builder, Location loc, const Lin
 }
 
 Value ThreadCoordinates::get(OpBuilder &builder, Location loc, unsigned reg, unsigned dim) const {
-  return combineOffset(builder, loc, bases[dim], numbers[dim].getMask(), numbers[dim].getOffset(reg));
+  return combineOffset(builder, loc, bases[dim], numbers[dim].getMask(),
+                       numbers[dim].getOffset(reg));
 }
 
 Value ThreadCoordinates::getVector(OpBuilder &builder, Location loc, unsigned dim) const {
@@ -104,7 +107,8 @@ Value ThreadCoordinates::getVector(OpBuilder &builder, Location loc, unsigned di
   for (unsigned reg = 0; reg < numRegisters; ++reg)
     offsets.push_back(numbers[dim].getOffset(reg));
   auto type = VectorType::get(numRegisters, builder.getI32Type());
-  Value constants = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef<int32_t>(offsets)));
+  Value constants = arith::ConstantOp::create(
+      builder, loc, DenseElementsAttr::get(type, ArrayRef<int32_t>(offsets)));
   Value base = vector::BroadcastOp::create(builder, loc, type, bases[dim]);
   if (isDisjoint(dim))
     return arith::OrIOp::create(builder, loc, base, constants);

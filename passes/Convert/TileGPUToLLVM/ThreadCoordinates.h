@@ -14,15 +14,16 @@ mlir::Value getThreadId(mlir::OpBuilder &builder, mlir::Location loc);
 mlir::Value constantI32(mlir::OpBuilder &builder, mlir::Location loc, int64_t value);
 
 /// Whether `value`, an i32, is `constant`: an i1.
-mlir::Value equals(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, int64_t constant);
+mlir::Value equals(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
+                   int64_t constant);
 
-/// XOR of images[i] over the set bits i of `index` (an i32): a linear map over F2. Costs a mask and a shift for each
-/// run of bits that move together.
+/// XOR of images[i] over the set bits i of `index` (an i32): a linear map over F2. Costs a mask and
+/// a shift for each run of bits that move together.
 mlir::Value applyLinear(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value index,
                         llvm::ArrayRef<uint32_t> images);
 
-/// A linear function of (register, thread): one number for each register of a thread, such as a coordinate or an
-/// offset.
+/// A linear function of (register, thread): one number for each register of a thread, such as a
+/// coordinate or an offset.
 class ThreadNumber {
 public:
   /// `registers` and `threads` are the images of the bits of a register's and a thread's number.
@@ -48,10 +49,10 @@ private:
   uint32_t mask = 0;
 };
 
-/// `base` combined with the constant `offset`: by addition where `mask` (the bits base may have) allows it, so that the
-/// constant becomes an immediate of the access, by XOR elsewhere.
-mlir::Value combineOffset(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value base, uint32_t mask,
-                          uint32_t offset);
+/// `base` combined with the constant `offset`: by addition where `mask` (the bits base may have)
+/// allows it, so that the constant becomes an immediate of the access, by XOR elsewhere.
+mlir::Value combineOffset(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value base,
+                          uint32_t mask, uint32_t offset);
 
 /// The coordinates of the running thread's elements in a tile of layout `layout`.
 class ThreadCoordinates {
@@ -60,7 +61,8 @@ public:
 
   /// Coordinate of register 0 along `dim`, an i32.
   mlir::Value getBase(unsigned dim) const { return bases[dim]; }
-  /// What the coordinate of register `reg` along `dim` is XORed with; may be added where isDisjoint(dim).
+  /// What the coordinate of register `reg` along `dim` is XORed with; may be added where
+  /// isDisjoint(dim).
   int64_t getOffset(unsigned reg, unsigned dim) const { return numbers[dim].getOffset(reg); }
   bool isDisjoint(unsigned dim) const { return numbers[dim].isDisjoint(); }
   /// Coordinate of register `reg` along `dim`, an i32.

@@ -8,11 +8,13 @@ using namespace mlir;
 using namespace tile::gpu;
 
 Value tile::gpu::getLane(OpBuilder &builder, Location loc) {
-  return arith::AndIOp::create(builder, loc, getThreadId(builder, loc), constantI32(builder, loc, 31));
+  return arith::AndIOp::create(builder, loc, getThreadId(builder, loc),
+                               constantI32(builder, loc, 31));
 }
 
 Value tile::gpu::getWarp(OpBuilder &builder, Location loc) {
-  return arith::ShRUIOp::create(builder, loc, getThreadId(builder, loc), constantI32(builder, loc, 5));
+  return arith::ShRUIOp::create(builder, loc, getThreadId(builder, loc),
+                                constantI32(builder, loc, 5));
 }
 
 Value tile::gpu::getOwnerPredicate(OpBuilder &builder, Location loc, const LinearLayout &layout) {
@@ -20,6 +22,8 @@ Value tile::gpu::getOwnerPredicate(OpBuilder &builder, Location loc, const Linea
   layout.getDuplicateMasks(lanes, warps);
   if (!lanes && !warps)
     return {};
-  Value bits = arith::AndIOp::create(builder, loc, getThreadId(builder, loc), constantI32(builder, loc, lanes | (warps << 5)));
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits, constantI32(builder, loc, 0));
+  Value bits = arith::AndIOp::create(builder, loc, getThreadId(builder, loc),
+                                     constantI32(builder, loc, lanes | (warps << 5)));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits,
+                               constantI32(builder, loc, 0));
 }

@@ -1,4 +1,5 @@
-// tile_gpu.descriptor, tma_load, tma_store and clear_from: copies of boxes between tensors and shared memory.
+// tile_gpu.descriptor, tma_load, tma_store and clear_from: copies of boxes between tensors and
+// shared memory.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/StorePlan.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
@@ -19,7 +20,8 @@ using namespace tile;
 using namespace tile::gpu;
 
 /// Coordinates as the instructions take them.
-static SmallVector<Value> castCoordinates(OpBuilder &builder, Location loc, ValueRange coordinates) {
+static SmallVector<Value> castCoordinates(OpBuilder &builder, Location loc,
+                                          ValueRange coordinates) {
   SmallVector<Value> result;
   for (Value coordinate : coordinates)
     result.push_back(arith::IndexCastOp::create(builder, loc, builder.getI32Type(), coordinate));
@@ -27,12 +29,15 @@ static SmallVector<Value> castCoordinates(OpBuilder &builder, Location loc, Valu
 }
 
 static Value addConstant(OpBuilder &builder, Location loc, Value value, int64_t constant) {
-  return constant ? arith::AddIOp::create(builder, loc, value, constantI32(builder, loc, constant)).getResult() : value;
+  return constant ? arith::AddIOp::create(builder, loc, value, constantI32(builder, loc, constant))
+                        .getResult()
+                  : value;
 }
 
 /// `pointer` moved by `offset` bytes, a constant or an i32.
 static Value advance(OpBuilder &builder, Location loc, Value pointer, LLVM::GEPArg offset) {
-  return LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{offset});
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getI8Type(), pointer,
+                             ArrayRef<LLVM::GEPArg>{offset});
 }
 
 namespace {
@@ -43,10 +48,12 @@ public:
   static constexpr int64_t size = 128; // of a warpgroup
 
   /// Of `threads` threads each, all if there is none.
-  Group(OpBuilder &builder, Location loc, int64_t threads) : thread(getThreadId(builder, loc)), threads(threads) {
+  Group(OpBuilder &builder, Location loc, int64_t threads)
+      : thread(getThreadId(builder, loc)), threads(threads) {
     if (!threads)
       return;
-    number = arith::ShRUIOp::create(builder, loc, thread, constantI32(builder, loc, llvm::Log2_64(threads)));
+    number = arith::ShRUIOp::create(builder, loc, thread,
+                                    constantI32(builder, loc, llvm::Log2_64(threads)));
     thread = arith::AndIOp::create(builder, loc, thread, constantI32(builder, loc, threads - 1));
   }
 
@@ -65,8 +72,8 @@ public:
       return;
     }
     Value id = addConstant(builder, loc, number, warpgroupBarrier);
-    NVVM::BarrierOp::create(builder, loc, TypeRange(), id, constantI32(builder, loc, size), NVVM::BarrierReductionAttr(),
-                            Value());
+    NVVM::BarrierOp::create(builder, loc, TypeRange(), id, constantI32(builder, loc, size),
+                            NVVM::BarrierReductionAttr(), Value());
   }
 
 private:
@@ -76,12 +83,14 @@ private:
 
 struct LowerDescriptor : OpConversionPattern<DescriptorOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(DescriptorOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(DescriptorOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     auto function = op->getParentOfType<func::FuncOp>();
     auto maps = function ? function->getAttrOfType<ArrayAttr>(tensorMapsName) : ArrayAttr();
     size_t index = maps ? llvm::find(maps, op.getMap()) - maps.begin() : 0;
     if (!maps || index == maps.size())
-      return op.emitError("internal: expected the map among the function's " + tensorMapsName.str());
+      return op.emitError("internal: expected the map among the function's " +
+                          tensorMapsName.str());
     rewriter.replaceOp(op, function.getArgument(function.getNumArguments() - maps.size() + index));
     return success();
   }
@@ -131,37 +140,45 @@ Value getCachePolicy(OpBuilder &b, Location loc, Operation *op) {
 
 struct LowerTmaLoad : OpConversionPattern<TmaLoadOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(TmaLoadOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(TmaLoadOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     TensorMapAttr map = getTensorMap(op.getDescriptor());
     auto boxes = map ? getBoxes(map, op.getMemory().getType()) : std::nullopt;
     if (!boxes)
-      return op.emitError("internal: expected a tile made of boxes of the map, found ") << op.getMemory().getType();
+      return op.emitError("internal: expected a tile made of boxes of the map, found ")
+             << op.getMemory().getType();
     SmallVector<Value> coordinates = castCoordinates(rewriter, loc, adaptor.getCoordinates());
-    auto cluster = LLVM::LLVMPointerType::get(getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster));
+    auto cluster =
+        LLVM::LLVMPointerType::get(getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster));
     // Of a tile for both blocks of a cluster, the second one copies the second half of the boxes.
     size_t copies = boxes->size();
     Value second, mask;
     if (op.getMulticast()) {
       if (copies % 2)
-        return op.emitError("internal: expected a tile made of an even number of boxes, found ") << copies;
+        return op.emitError("internal: expected a tile made of an even number of boxes, found ")
+               << copies;
       copies /= 2;
       Value rank = NVVM::BlockInClusterIdXOp::create(rewriter, loc, rewriter.getI32Type());
-      second = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ne, rank, constantI32(rewriter, loc, 0));
+      second = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ne, rank,
+                                     constantI32(rewriter, loc, 0));
       mask = arith::ConstantIntOp::create(rewriter, loc, 3, 16);
     }
     auto choose = [&](int64_t own, int64_t other) -> Value {
-      return arith::SelectOp::create(rewriter, loc, second, constantI32(rewriter, loc, other), constantI32(rewriter, loc, own));
+      return arith::SelectOp::create(rewriter, loc, second, constantI32(rewriter, loc, other),
+                                     constantI32(rewriter, loc, own));
     };
     auto copyAll = [&](Value policy) {
       for (size_t i = 0; i < copies; ++i) {
         const Box &box = (*boxes)[i], &other = (*boxes)[second ? copies + i : i];
         SmallVector<Value> at;
-        for (auto [coordinate, offset, otherOffset] : llvm::zip(coordinates, box.offsets, other.offsets)) {
+        for (auto [coordinate, offset, otherOffset] :
+             llvm::zip(coordinates, box.offsets, other.offsets)) {
           if (offset == otherOffset)
             at.push_back(addConstant(rewriter, loc, coordinate, offset));
           else
-            at.push_back(arith::AddIOp::create(rewriter, loc, coordinate, choose(offset, otherOffset)));
+            at.push_back(
+                arith::AddIOp::create(rewriter, loc, coordinate, choose(offset, otherOffset)));
         }
         Value to = adaptor.getMemory();
         if (box.bytes != other.bytes)
@@ -170,15 +187,16 @@ struct LowerTmaLoad : OpConversionPattern<TmaLoadOp> {
           to = advance(rewriter, loc, to, int32_t(box.bytes));
         to = LLVM::AddrSpaceCastOp::create(rewriter, loc, cluster, to);
         NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-            rewriter, loc, to, adaptor.getDescriptor(), at, adaptor.getBarrier(), ValueRange{}, mask, policy,
-            NVVM::TMALoadModeAttr::get(getContext(), NVVM::TMALoadMode::TILE), rewriter.getBoolAttr(false),
-            NVVM::CTAGroupKindAttr(), Value());
+            rewriter, loc, to, adaptor.getDescriptor(), at, adaptor.getBarrier(), ValueRange{},
+            mask, policy, NVVM::TMALoadModeAttr::get(getContext(), NVVM::TMALoadMode::TILE),
+            rewriter.getBoolAttr(false), NVVM::CTAGroupKindAttr(), Value());
       }
     };
     if (!adaptor.getOnce()) {
       copyAll(getCachePolicy(rewriter, loc, op));
     } else {
-      // A branch, since no policy is as good as none: `evict_normal` took 47 us where none took 37 (128x4096x14336, H200).
+      // A branch, since no policy is as good as none: `evict_normal` took 47 us where none took 37
+      // (128x4096x14336, H200).
       auto choice = scf::IfOp::create(rewriter, loc, adaptor.getOnce(), /*withElseRegion=*/true);
       rewriter.setInsertionPointToStart(choice.thenBlock());
       copyAll(createCachePolicy(rewriter, loc, "stream"));
@@ -195,23 +213,29 @@ Value swapRegisters(OpBuilder &b, Location loc, Value vector, const LaneSwap &sw
   SmallVector<int64_t> registers;
   for (int64_t reg = 0; reg < cast<VectorType>(vector.getType()).getNumElements(); ++reg)
     registers.push_back(reg ^ int64_t(1) << swap.registerBit);
-  Value bit = arith::AndIOp::create(b, loc, getThreadId(b, loc), constantI32(b, loc, 1 << swap.laneBit));
-  Value swaps = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, bit, constantI32(b, loc, 0));
+  Value bit =
+      arith::AndIOp::create(b, loc, getThreadId(b, loc), constantI32(b, loc, 1 << swap.laneBit));
+  Value swaps =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, bit, constantI32(b, loc, 0));
   return arith::SelectOp::create(b, loc, swaps, takeElements(b, loc, vector, registers), vector);
 }
 
 struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(TmaStoreOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(TmaStoreOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     RankedTensorType type = op.getValue().getType();
     TensorMapAttr map = getTensorMap(op.getDescriptor());
     std::optional<int64_t> offset = getSharedOffset(op);
     if (!offset)
-      return op.emitError("internal: expected " + sharedOffsetName.str() + " from tile-gpu-allocate-shared, found none");
+      return op.emitError("internal: expected " + sharedOffsetName.str() +
+                          " from tile-gpu-allocate-shared, found none");
     int64_t columns = op.getColumns(), blockRows = 1, rowDim = -1;
     auto getPlan = [&](int64_t columns) -> std::optional<StorePlan> {
-      auto dims = map && type.getRank() == 2 ? matchTensorMap(map, {type.getDimSize(0), columns}, {1, 0}) : std::nullopt;
+      auto dims = map && type.getRank() == 2
+                      ? matchTensorMap(map, {type.getDimSize(0), columns}, {1, 0})
+                      : std::nullopt;
       if (!dims || columns <= 0 || type.getDimSize(1) % columns)
         return std::nullopt;
       for (size_t i = 1; i < dims->size(); ++i)
@@ -219,16 +243,19 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
           rowDim = i;
           blockRows = map.getBox()[i];
         }
-      return StorePlan::get(getLayout(type), columns, blockRows, map.getBox()[0], op.getOrdered(), /*byWarp=*/op.getAdd());
+      return StorePlan::get(getLayout(type), columns, blockRows, map.getBox()[0], op.getOrdered(),
+                            /*byWarp=*/op.getAdd());
     };
     auto plan = getPlan(columns);
     if (!plan)
-      return op.emitError("internal: cannot stage ") << type << " in " << columns << " columns for boxes of the map";
+      return op.emitError("internal: cannot stage ")
+             << type << " in " << columns << " columns for boxes of the map";
     bool cuts = cutsRows(map);
     if (cuts && rowDim != 1)
       return op.emitError("internal: expected a map that cuts rows of the tile, found ") << map;
-    // Where there is no memory for all columns, its halves take turns: one is filled while the other is copied. Chunks are
-    // four or more, an even number, so that the last one's half is not the first one's of the next time.
+    // Where there is no memory for all columns, its halves take turns: one is filled while the
+    // other is copied. Chunks are four or more, an even number, so that the last one's half is not
+    // the first one's of the next time.
     bool takesTurns = false;
     if (!op.getAdd() && columns < type.getDimSize(1) && columns / 2 % map.getBox()[0] == 0)
       if (auto halves = getPlan(columns / 2); halves && halves->registers.size() % 2 == 0) {
@@ -243,12 +270,13 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
     constexpr int64_t warpThreads = 32;
     Group group(rewriter, loc, plan->isPrivate ? plan->groupWarps * warpThreads : 0);
     auto firstOf = [&](ArrayRef<uint32_t> images) {
-      bool moves = plan->isPrivate && llvm::any_of(images, [](uint32_t image) { return image != 0; });
+      bool moves =
+          plan->isPrivate && llvm::any_of(images, [](uint32_t image) { return image != 0; });
       return moves ? applyLinear(rewriter, loc, group.getNumber(), images) : Value();
     };
     Value firstRow = firstOf(plan->rowImages), firstColumn = firstOf(plan->columnImages);
-    Value elected =
-        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, group.getThread(), constantI32(rewriter, loc, 0));
+    Value elected = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                                          group.getThread(), constantI32(rewriter, loc, 0));
     SmallVector<Value> coordinates = castCoordinates(rewriter, loc, adaptor.getCoordinates());
     Value policy = getCachePolicy(rewriter, loc, op);
 
@@ -260,14 +288,16 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
     for (auto [chunk, registers] : llvm::enumerate(plan->registers)) {
       wait(/*forReading=*/true, /*pending=*/takesTurns);
       group.synchronize(rewriter, loc);
-      Value base = takesTurns && chunk % 2 ? advance(rewriter, loc, memory, int32_t(staging.getBytes())) : memory;
+      Value base = takesTurns && chunk % 2
+                       ? advance(rewriter, loc, memory, int32_t(staging.getBytes()))
+                       : memory;
       Value values = takeElements(rewriter, loc, adaptor.getValue(), registers);
       // Worth its registers in a loop, where sums are; a result is stored once.
       auto swap = op.getAdd() ? findLaneSwap(plan->chunk, staging) : std::nullopt;
       if (swap)
         values = swapRegisters(rewriter, loc, values, *swap);
-      storeTile(rewriter, loc, values, swap ? swap->layout : plan->chunk, staging, base, /*matrices=*/true,
-                op->hasAttr(recomputesName));
+      storeTile(rewriter, loc, values, swap ? swap->layout : plan->chunk, staging, base,
+                /*matrices=*/true, op->hasAttr(recomputesName));
       fenceAsyncProxy(rewriter, loc);
       group.synchronize(rewriter, loc);
       auto branch = scf::IfOp::create(rewriter, loc, elected, /*withElseRegion=*/false);
@@ -280,38 +310,49 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
           return moved;
         return position ? arith::XOrIOp::create(rewriter, loc, first, moved).getResult() : first;
       };
-      auto advanceBy = [&](Value pointer, Value moved, int64_t position, bool dynamic, int64_t bytes) -> Value {
+      auto advanceBy = [&](Value pointer, Value moved, int64_t position, bool dynamic,
+                           int64_t bytes) -> Value {
         if (dynamic)
-          return advance(rewriter, loc, pointer,
-                         arith::MulIOp::create(rewriter, loc, moved, constantI32(rewriter, loc, bytes)).getResult());
+          return advance(
+              rewriter, loc, pointer,
+              arith::MulIOp::create(rewriter, loc, moved, constantI32(rewriter, loc, bytes))
+                  .getResult());
         return position ? advance(rewriter, loc, pointer, int32_t(position * bytes)) : pointer;
       };
       auto mode = NVVM::TMAStoreModeAttr::get(getContext(), NVVM::TMAStoreMode::TILE);
       for (int64_t row : plan->rows) {
-        Value movedRow = move(row, firstRow), rowStart = advanceBy(base, movedRow, row, firstRow != nullptr, rowBytes);
+        Value movedRow = move(row, firstRow),
+              rowStart = advanceBy(base, movedRow, row, firstRow != nullptr, rowBytes);
         for (int64_t column : plan->columns) {
           Value movedColumn = move(column, firstColumn);
           SmallVector<Value> at(coordinates);
-          at[0] = addConstant(rewriter, loc, at[0], int64_t(chunk) * columns + (firstColumn ? 0 : column));
+          at[0] = addConstant(rewriter, loc, at[0],
+                              int64_t(chunk) * columns + (firstColumn ? 0 : column));
           if (firstColumn)
             at[0] = arith::AddIOp::create(rewriter, loc, at[0], movedColumn);
           Value &rowAt = at[cuts ? 2 : std::max<int64_t>(rowDim, 0)];
           if (rowDim >= 0 && (firstRow || row))
             rowAt = arith::AddIOp::create(rewriter, loc, rowAt, movedRow);
           if (cuts) {
-            // So many rows of the block exist: the copy begins as far before the end of the map's first dimension of the two.
-            Value seen = arith::SubIOp::create(rewriter, loc, at[1], movedRow), all = constantI32(rewriter, loc, blockRows);
+            // So many rows of the block exist: the copy begins as far before the end of the map's
+            // first dimension of the two.
+            Value seen = arith::SubIOp::create(rewriter, loc, at[1], movedRow),
+                  all = constantI32(rewriter, loc, blockRows);
             seen = arith::MaxSIOp::create(rewriter, loc, seen, constantI32(rewriter, loc, 0));
             seen = arith::MinSIOp::create(rewriter, loc, seen, all);
             at[1] = arith::SubIOp::create(rewriter, loc, all, seen);
             rowAt = arith::AddIOp::create(rewriter, loc, rowAt, seen);
           }
-          Value from = advanceBy(rowStart, movedColumn, column, firstColumn != nullptr, elementBytes * blockRows);
+          Value from = advanceBy(rowStart, movedColumn, column, firstColumn != nullptr,
+                                 elementBytes * blockRows);
           if (op.getAdd())
-            NVVM::CpAsyncBulkTensorReduceOp::create(rewriter, loc, adaptor.getDescriptor(), from,
-                                                    NVVM::TMAReduxKindAttr::get(getContext(), NVVM::TMAReduxKind::ADD), mode, at, policy);
+            NVVM::CpAsyncBulkTensorReduceOp::create(
+                rewriter, loc, adaptor.getDescriptor(), from,
+                NVVM::TMAReduxKindAttr::get(getContext(), NVVM::TMAReduxKind::ADD), mode, at,
+                policy);
           else
-            NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(rewriter, loc, adaptor.getDescriptor(), from, at, policy, mode, Value());
+            NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
+                rewriter, loc, adaptor.getDescriptor(), from, at, policy, mode, Value());
         }
       }
       NVVM::CpAsyncBulkCommitGroupOp::create(rewriter, loc);
@@ -326,15 +367,18 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
 /// Zeroes 16 bytes at a time, the threads in turn.
 struct LowerClearFrom : OpConversionPattern<ClearFromOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(ClearFromOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(ClearFromOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     MemDescType type = op.getMemory().getType();
     int64_t dim = op.getDim(), extent = type.getShape()[dim];
     Value all = constantIndex(rewriter, loc, extent);
-    Value cuts = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, adaptor.getLimit(), all);
+    Value cuts =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, adaptor.getLimit(), all);
     auto branch = scf::IfOp::create(rewriter, loc, cuts, /*withElseRegion=*/false);
     rewriter.setInsertionPointToStart(branch.thenBlock());
-    Value limit = arith::MaxSIOp::create(rewriter, loc, adaptor.getLimit(), constantIndex(rewriter, loc, 0));
+    Value limit =
+        arith::MaxSIOp::create(rewriter, loc, adaptor.getLimit(), constantIndex(rewriter, loc, 0));
     limit = arith::IndexCastOp::create(rewriter, loc, rewriter.getI32Type(), limit);
 
     auto function = op->getParentOfType<func::FuncOp>();
@@ -343,16 +387,19 @@ struct LowerClearFrom : OpConversionPattern<ClearFromOp> {
       return attr ? attr.getInt() : 0;
     };
     int64_t threads = getCount(numThreadsName) - getCount(producerThreadsName);
-    // Each warpgroup clears all for itself: it need not wait for others, who may wait for it elsewhere.
+    // Each warpgroup clears all for itself: it need not wait for others, who may wait for it
+    // elsewhere.
     bool byWarpgroup = threads > Group::size && threads <= 4 * Group::size;
     Group group(rewriter, loc, byWarpgroup ? Group::size : 0);
     constexpr int64_t chunkBytes = 16;
-    auto loop = scf::ForOp::create(rewriter, loc, group.getThread(),
-                                   constantI32(rewriter, loc, getSharedLayout(type).getBytes() / chunkBytes),
-                                   constantI32(rewriter, loc, byWarpgroup ? Group::size : threads));
+    auto loop = scf::ForOp::create(
+        rewriter, loc, group.getThread(),
+        constantI32(rewriter, loc, getSharedLayout(type).getBytes() / chunkBytes),
+        constantI32(rewriter, loc, byWarpgroup ? Group::size : threads));
     rewriter.setInsertionPointToStart(loop.getBody());
     clearChunk(rewriter, loc, type, dim, limit, adaptor.getMemory(),
-               arith::MulIOp::create(rewriter, loc, loop.getInductionVar(), constantI32(rewriter, loc, chunkBytes)));
+               arith::MulIOp::create(rewriter, loc, loop.getInductionVar(),
+                                     constantI32(rewriter, loc, chunkBytes)));
     rewriter.setInsertionPointAfter(loop);
     fenceAsyncProxy(rewriter, loc);
     group.synchronize(rewriter, loc);
@@ -361,16 +408,24 @@ struct LowerClearFrom : OpConversionPattern<ClearFromOp> {
   }
 
   /// Zeroes what of the 16 bytes at `offset` lies behind the limit.
-  static void clearChunk(OpBuilder &b, Location loc, MemDescType type, int64_t dim, Value limit, Value memory, Value offset) {
+  static void clearChunk(OpBuilder &b, Location loc, MemDescType type, int64_t dim, Value limit,
+                         Value memory, Value offset) {
     ArrayRef<int64_t> order = type.getLayout().getOrder(), shape = type.getShape();
-    int64_t elementBytes = getSharedElementBytes(type.getElementType()), swizzle = type.getLayout().getSwizzle();
+    int64_t elementBytes = getSharedElementBytes(type.getElementType()),
+            swizzle = type.getLayout().getSwizzle();
     int64_t panelBytes = swizzle ? swizzle : shape[order[0]] * elementBytes, rows = 1;
     for (int64_t d : order.drop_front())
       rows *= shape[d];
     auto constant = [&](int64_t value) { return constantI32(b, loc, value); };
-    auto divide = [&](Value value, int64_t by) -> Value { return arith::DivUIOp::create(b, loc, value, constant(by)); };
-    auto modulo = [&](Value value, int64_t by) -> Value { return arith::RemUIOp::create(b, loc, value, constant(by)); };
-    auto multiply = [&](Value value, int64_t by) -> Value { return arith::MulIOp::create(b, loc, value, constant(by)); };
+    auto divide = [&](Value value, int64_t by) -> Value {
+      return arith::DivUIOp::create(b, loc, value, constant(by));
+    };
+    auto modulo = [&](Value value, int64_t by) -> Value {
+      return arith::RemUIOp::create(b, loc, value, constant(by));
+    };
+    auto multiply = [&](Value value, int64_t by) -> Value {
+      return arith::MulIOp::create(b, loc, value, constant(by));
+    };
     Value line = divide(offset, panelBytes), row = modulo(line, rows);
     Value pointer = advance(b, loc, memory, offset);
     int64_t elements = 16 / elementBytes;
@@ -397,13 +452,15 @@ struct LowerClearFrom : OpConversionPattern<ClearFromOp> {
     }
     Value column = modulo(offset, panelBytes);
     if (swizzle)
-      column = arith::XOrIOp::create(b, loc, column, multiply(modulo(divide(offset, 128), swizzle / 16), 16));
+      column = arith::XOrIOp::create(b, loc, column,
+                                     multiply(modulo(divide(offset, 128), swizzle / 16), 16));
     column = arith::AddIOp::create(b, loc, multiply(divide(line, rows), panelBytes), column);
     Value first = divide(column, elementBytes);
     auto whole = clearIf(isBehind(first), cells, pointer, /*orElse=*/true);
     b.setInsertionPointToStart(whole.elseBlock());
     for (int64_t i = 1; i < elements; ++i)
-      clearIf(isBehind(arith::AddIOp::create(b, loc, first, constant(i))), cell, advance(b, loc, pointer, int32_t(i * elementBytes)),
+      clearIf(isBehind(arith::AddIOp::create(b, loc, first, constant(i))), cell,
+              advance(b, loc, pointer, int32_t(i * elementBytes)),
               /*orElse=*/false);
     b.setInsertionPointAfter(whole);
   }
@@ -412,5 +469,6 @@ struct LowerClearFrom : OpConversionPattern<ClearFromOp> {
 } // namespace
 
 void tile::gpu::populateTmaPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerDescriptor, LowerTmaLoad, LowerTmaStore, LowerClearFrom>(converter, patterns.getContext());
+  patterns.add<LowerDescriptor, LowerTmaLoad, LowerTmaStore, LowerClearFrom>(converter,
+                                                                             patterns.getContext());
 }

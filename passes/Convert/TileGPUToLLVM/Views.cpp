@@ -15,23 +15,27 @@ ViewParts::ViewParts(ValueRange values, int64_t rank) : pointer(values[0]) {
     exists = values[1];
 }
 
-Value tile::gpu::advance(OpBuilder &builder, Location loc, Value pointer, Value offset, Type elementType) {
+Value tile::gpu::advance(OpBuilder &builder, Location loc, Value pointer, Value offset,
+                         Type elementType) {
   Value offset64 = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), offset);
   if (isNibble(elementType))
     return arith::AddIOp::create(builder, loc, pointer, offset64);
   Type stored = getStoredType(elementType);
-  return LLVM::GEPOp::create(builder, loc, pointer.getType(), stored, pointer, ArrayRef<LLVM::GEPArg>{offset64});
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(), stored, pointer,
+                             ArrayRef<LLVM::GEPArg>{offset64});
 }
 
 namespace {
 
 struct LowerView : OpConversionPattern<ViewOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(ViewOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(ViewOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Value base = adaptor.getBase().front();
     if (isNibble(op.getType().getElementType())) {
       base = LLVM::PtrToIntOp::create(rewriter, op.getLoc(), rewriter.getI64Type(), base);
-      base = arith::ShLIOp::create(rewriter, op.getLoc(), base, arith::ConstantIntOp::create(rewriter, op.getLoc(), 1, 64));
+      base = arith::ShLIOp::create(rewriter, op.getLoc(), base,
+                                   arith::ConstantIntOp::create(rewriter, op.getLoc(), 1, 64));
     }
     SmallVector<Value> parts{base};
     for (ValueRange extent : adaptor.getExtents())
@@ -47,7 +51,8 @@ struct LowerView : OpConversionPattern<ViewOp> {
 
 struct LowerPermuteView : OpConversionPattern<PermuteViewOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(PermuteViewOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(PermuteViewOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     ViewParts source(adaptor.getSource(), op.getType().getRank());
     SmallVector<Value> parts{source.pointer};
     for (int64_t d : op.getPermutation())
@@ -63,7 +68,8 @@ struct LowerPermuteView : OpConversionPattern<PermuteViewOp> {
 
 struct LowerSubview : OpConversionPattern<SubviewOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(SubviewOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(SubviewOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     ViewParts source(adaptor.getSource(), op.getSource().getType().getRank());
     Value zero = constantIndex(rewriter, loc, 0), offset = zero, exists = source.exists;
@@ -79,7 +85,8 @@ struct LowerSubview : OpConversionPattern<SubviewOp> {
       case SubscriptKind::Index: {
         Value position = adaptor.getIndices()[index++].front();
         // Unsigned comparison: a negative position is out of bounds too.
-        Value inside = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, position, extent);
+        Value inside =
+            arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, position, extent);
         exists = exists ? arith::AndIOp::create(rewriter, loc, exists, inside) : inside;
         addOffset(position, stride);
         break;
@@ -108,7 +115,8 @@ struct LowerSubview : OpConversionPattern<SubviewOp> {
     if (exists && !extents.empty())
       for (Value &extent : extents)
         extent = arith::SelectOp::create(rewriter, loc, exists, extent, zero);
-    SmallVector<Value> parts{advance(rewriter, loc, source.pointer, offset, op.getType().getElementType())};
+    SmallVector<Value> parts{
+        advance(rewriter, loc, source.pointer, offset, op.getType().getElementType())};
     llvm::append_range(parts, extents);
     llvm::append_range(parts, strides);
     if (extents.empty())
@@ -120,8 +128,11 @@ struct LowerSubview : OpConversionPattern<SubviewOp> {
 
 struct LowerExtent : OpConversionPattern<ExtentOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(ExtentOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, ViewParts(adaptor.getSource(), op.getSource().getType().getRank()).extents[op.getDim()]);
+  LogicalResult matchAndRewrite(ExtentOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(
+        op,
+        ViewParts(adaptor.getSource(), op.getSource().getType().getRank()).extents[op.getDim()]);
     return success();
   }
 };
@@ -129,5 +140,6 @@ struct LowerExtent : OpConversionPattern<ExtentOp> {
 } // namespace
 
 void tile::gpu::populateViewPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerView, LowerPermuteView, LowerSubview, LowerExtent>(converter, patterns.getContext());
+  patterns.add<LowerView, LowerPermuteView, LowerSubview, LowerExtent>(converter,
+                                                                       patterns.getContext());
 }

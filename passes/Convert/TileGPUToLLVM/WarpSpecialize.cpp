@@ -15,16 +15,20 @@ using namespace tile::gpu;
 
 namespace {
 
-/// Registers of a thread: on entry all warps have the same share of the block's; the producer gives most of its own to the
-/// consumers. More than the block got on entry is never to be had: asking for it waits for ever.
-void setRegisters(OpBuilder &b, Location loc, int64_t consumerThreads, int64_t blocks, int64_t producerRegisters, bool producer) {
+/// Registers of a thread: on entry all warps have the same share of the block's; the producer gives
+/// most of its own to the consumers. More than the block got on entry is never to be had: asking
+/// for it waits for ever.
+void setRegisters(OpBuilder &b, Location loc, int64_t consumerThreads, int64_t blocks,
+                  int64_t producerRegisters, bool producer) {
   constexpr int64_t registers = 65536, granule = 8, most = 240;
   int64_t consumers = consumerThreads / warpgroupThreads;
-  // One consumer warpgroup that has the multiprocessor for itself may have 255 registers a thread anyway.
+  // One consumer warpgroup that has the multiprocessor for itself may have 255 registers a thread
+  // anyway.
   if (consumers < 1 || (consumers == 1 && blocks == 1))
     return;
   int64_t entry = registers / (blocks * (consumers + 1) * warpgroupThreads) / granule * granule;
-  int64_t share = std::min(most, ((consumers + 1) * entry - producerRegisters) / consumers / granule * granule);
+  int64_t share =
+      std::min(most, ((consumers + 1) * entry - producerRegisters) / consumers / granule * granule);
   if (entry <= producerRegisters)
     return;
   if (producer)
@@ -35,10 +39,12 @@ void setRegisters(OpBuilder &b, Location loc, int64_t consumerThreads, int64_t b
 
 struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(WarpSpecializeOp op, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(WarpSpecializeOp op, OneToNOpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     int64_t consumers = getConsumerThreads(op), blocks = 1;
-    if (auto occupancy = op->getParentOfType<func::FuncOp>()->getAttrOfType<IntegerAttr>(occupancyName))
+    if (auto occupancy =
+            op->getParentOfType<func::FuncOp>()->getAttrOfType<IntegerAttr>(occupancyName))
       blocks = occupancy.getInt();
     // The mbarriers that rings have set up become visible to every thread and to the copy engine.
     inlinePTX(rewriter, loc, {}, {}, "fence.mbarrier_init.release.cluster;", "~{memory}");
@@ -47,7 +53,8 @@ struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
     int64_t producerRegisters = few ? few.getInt() : usual;
     bool clustered = op->getParentOfType<func::FuncOp>()->hasAttr(blocksOfClusterName);
     auto synchronizeCluster = [&] {
-      inlinePTX(rewriter, loc, {}, {}, "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;", "~{memory}");
+      inlinePTX(rewriter, loc, {}, {},
+                "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;", "~{memory}");
     };
     if (clustered)
       synchronizeCluster();
@@ -56,13 +63,15 @@ struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
     // Where the source fixes the registers of a thread, all have as many.
     bool moves = !op->getParentOfType<func::FuncOp>()->hasAttr(maxRegistersName);
     Value thread = getThreadId(rewriter, loc);
-    Value isConsumer = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, thread, constantI32(rewriter, loc, consumers));
+    Value isConsumer = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, thread,
+                                             constantI32(rewriter, loc, consumers));
     auto split = scf::IfOp::create(rewriter, loc, isConsumer, /*withElseRegion=*/true);
     rewriter.inlineBlockBefore(&op.getConsumer().front(), split.thenYield());
     rewriter.setInsertionPointToStart(split.elseBlock());
     if (moves)
       setRegisters(rewriter, loc, consumers, blocks, producerRegisters, /*producer=*/true);
-    auto one = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, thread, consumers), /*withElseRegion=*/false);
+    auto one = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, thread, consumers),
+                                 /*withElseRegion=*/false);
     rewriter.inlineBlockBefore(&op.getProducer().front(), one.thenYield());
     rewriter.setInsertionPointToStart(split.thenBlock());
     if (moves)
@@ -76,34 +85,42 @@ struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
   }
 };
 
-/// One warpgroup's side of a named barrier that both warpgroups count on: barrier turnBarrier + w stands for the turn of
-/// warpgroup w. A turn begins when that warpgroup waits and the other (at first: itself) has arrived.
+/// One warpgroup's side of a named barrier that both warpgroups count on: barrier turnBarrier + w
+/// stands for the turn of warpgroup w. A turn begins when that warpgroup waits and the other (at
+/// first: itself) has arrived.
 void useTurnBarrier(OpBuilder &b, Location loc, Value warpgroup, bool wait) {
   Value id = arith::AddIOp::create(b, loc, warpgroup, constantI32(b, loc, turnBarrier));
   Value threads = constantI32(b, loc, 2 * warpgroupThreads);
-  inlinePTX(b, loc, {}, {id, threads}, wait ? "bar.sync $0, $1;" : "bar.arrive $0, $1;", "r,r,~{memory}");
+  inlinePTX(b, loc, {}, {id, threads}, wait ? "bar.sync $0, $1;" : "bar.arrive $0, $1;",
+            "r,r,~{memory}");
 }
 
 Value getWarpgroup(OpBuilder &b, Location loc) {
-  return arith::ShRUIOp::create(b, loc, getThreadId(b, loc), constantI32(b, loc, llvm::Log2_32(warpgroupThreads)));
+  return arith::ShRUIOp::create(b, loc, getThreadId(b, loc),
+                                constantI32(b, loc, llvm::Log2_32(warpgroupThreads)));
 }
 
-template <typename Op>
-struct LowerTurn : OpConversionPattern<Op> {
+template <typename Op> struct LowerTurn : OpConversionPattern<Op> {
   using OpConversionPattern<Op>::OpConversionPattern;
-  LogicalResult matchAndRewrite(Op op, typename OpConversionPattern<Op>::OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(Op op, typename OpConversionPattern<Op>::OneToNOpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Value own = getWarpgroup(rewriter, loc);
     if constexpr (std::is_same_v<Op, TurnWaitOp>) {
       useTurnBarrier(rewriter, loc, own, /*wait=*/true);
     } else if constexpr (std::is_same_v<Op, TurnPassOp>) {
-      useTurnBarrier(rewriter, loc, arith::XOrIOp::create(rewriter, loc, own, constantI32(rewriter, loc, 1)), /*wait=*/false);
+      useTurnBarrier(rewriter, loc,
+                     arith::XOrIOp::create(rewriter, loc, own, constantI32(rewriter, loc, 1)),
+                     /*wait=*/false);
     } else {
-      // At the start the first warpgroup arrives for itself; at the end it takes the turn that nobody else will.
-      auto first = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, own, 0), /*withElseRegion=*/false);
+      // At the start the first warpgroup arrives for itself; at the end it takes the turn that
+      // nobody else will.
+      auto first =
+          scf::IfOp::create(rewriter, loc, equals(rewriter, loc, own, 0), /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(first.thenBlock());
-      useTurnBarrier(rewriter, loc, constantI32(rewriter, loc, 0), /*wait=*/std::is_same_v<Op, TurnEndOp>);
+      useTurnBarrier(rewriter, loc, constantI32(rewriter, loc, 0),
+                     /*wait=*/std::is_same_v<Op, TurnEndOp>);
     }
     rewriter.eraseOp(op);
     return success();
@@ -112,9 +129,11 @@ struct LowerTurn : OpConversionPattern<Op> {
 
 struct LowerBlockId : OpConversionPattern<BlockIdOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(BlockIdOp op, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(BlockIdOp op, OneToNOpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     auto toIndex = [&](Value value) {
-      Value index = arith::IndexCastOp::create(rewriter, op.getLoc(), rewriter.getIndexType(), value);
+      Value index =
+          arith::IndexCastOp::create(rewriter, op.getLoc(), rewriter.getIndexType(), value);
       index.getDefiningOp()->setAttr(nonNegativeName, rewriter.getUnitAttr());
       return index;
     };
@@ -128,11 +147,14 @@ struct LowerBlockId : OpConversionPattern<BlockIdOp> {
 /// All threads that run the tile program, without the producer.
 struct LowerBarrier : OpConversionPattern<tile::gpu::BarrierOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(tile::gpu::BarrierOp op, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::gpu::BarrierOp op, OneToNOpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     if (op->getParentOfType<func::FuncOp>()->hasAttr(producerThreadsName))
-      NVVM::BarrierOp::create(rewriter, loc, TypeRange(), constantI32(rewriter, loc, consumerBarrier),
-                              constantI32(rewriter, loc, getConsumerThreads(op)), NVVM::BarrierReductionAttr(), Value());
+      NVVM::BarrierOp::create(rewriter, loc, TypeRange(),
+                              constantI32(rewriter, loc, consumerBarrier),
+                              constantI32(rewriter, loc, getConsumerThreads(op)),
+                              NVVM::BarrierReductionAttr(), Value());
     else
       NVVM::BarrierOp::create(rewriter, loc);
     rewriter.eraseOp(op);
@@ -142,7 +164,9 @@ struct LowerBarrier : OpConversionPattern<tile::gpu::BarrierOp> {
 
 } // namespace
 
-void tile::gpu::populateWarpSpecializePatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerWarpSpecialize, LowerTurn<TurnStartOp>, LowerTurn<TurnWaitOp>, LowerTurn<TurnPassOp>, LowerTurn<TurnEndOp>,
-               LowerBlockId, LowerBarrier>(converter, patterns.getContext());
+void tile::gpu::populateWarpSpecializePatterns(const TypeConverter &converter,
+                                               RewritePatternSet &patterns) {
+  patterns.add<LowerWarpSpecialize, LowerTurn<TurnStartOp>, LowerTurn<TurnWaitOp>,
+               LowerTurn<TurnPassOp>, LowerTurn<TurnEndOp>, LowerBlockId, LowerBarrier>(
+      converter, patterns.getContext());
 }

@@ -1,7 +1,8 @@
 // tile_gpu.wgmma, wgmma_wait and hold: one block of inline PTX each.
 //
-// A product is one piece of PTX from its fence to its wait, so that nothing comes between its steps and LLVM's IR stays
-// small. Accumulators are tied to it: the hardware writes them until the wait, which ptxas alone cannot tell.
+// A product is one piece of PTX from its fence to its wait, so that nothing comes between its steps
+// and LLVM's IR stays small. Accumulators are tied to it: the hardware writes them until the wait,
+// which ptxas alone cannot tell.
 #include "dialect/TileGPU/WgmmaDescriptor.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
@@ -21,7 +22,8 @@ using namespace tile::gpu;
 
 namespace {
 
-//===--- Registers -------------------------------------------------------------------------------------------------===//
+//===--- Registers
+//-------------------------------------------------------------------------------------------------===//
 
 /// A tile's registers as 32-bit words, each an operand of its own: f32 as such, all else as i32.
 SmallVector<Value> getWords(OpBuilder &builder, Location loc, Value vector) {
@@ -60,13 +62,15 @@ Value joinWords(OpBuilder &builder, Location loc, Value structure, VectorType ty
 
 /// The type and constraint of a tile's words as results.
 Type getWordType(VectorType type) {
-  return type.getElementType().isF32() ? type.getElementType() : IntegerType::get(type.getContext(), 32);
+  return type.getElementType().isF32() ? type.getElementType()
+                                       : IntegerType::get(type.getContext(), 32);
 }
 StringRef getConstraint(Type word) { return word.isF32() ? "f" : word.isInteger(64) ? "l" : "r"; }
 
-/// `text` with `results` words of type `word` first, then `inputs`, then the words that results start from (or none).
-Value createAsm(OpBuilder &builder, Location loc, StringRef text, Type word, unsigned results, ArrayRef<Value> inputs,
-                ArrayRef<Value> tied) {
+/// `text` with `results` words of type `word` first, then `inputs`, then the words that results
+/// start from (or none).
+Value createAsm(OpBuilder &builder, Location loc, StringRef text, Type word, unsigned results,
+                ArrayRef<Value> inputs, ArrayRef<Value> tied) {
   std::string constraints;
   for (unsigned i = 0; i < results; ++i)
     constraints += ("=" + getConstraint(word) + ",").str();
@@ -77,11 +81,13 @@ Value createAsm(OpBuilder &builder, Location loc, StringRef text, Type word, uns
   constraints += "~{memory}";
   SmallVector<Value> operands(inputs);
   llvm::append_range(operands, tied);
-  Type type = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(results, word));
+  Type type =
+      LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(results, word));
   return inlinePTX(builder, loc, type, operands, text, constraints);
 }
 
-//===--- Instructions ----------------------------------------------------------------------------------------------===//
+//===--- Instructions
+//----------------------------------------------------------------------------------------------===//
 
 /// Names of an instruction's element types, accumulator first.
 struct Instruction {
@@ -89,7 +95,9 @@ struct Instruction {
 };
 
 std::optional<Instruction> selectInstruction(Type a, Type b, Type acc, bool isUnsigned) {
-  auto float8 = [](Type type) { return isa<Float8E4M3FNType>(type) ? "e4m3" : isa<Float8E5M2Type>(type) ? "e5m2" : nullptr; };
+  auto float8 = [](Type type) {
+    return isa<Float8E4M3FNType>(type) ? "e4m3" : isa<Float8E5M2Type>(type) ? "e5m2" : nullptr;
+  };
   if (float8(a) && float8(b) && acc.isF32())
     return Instruction{"f32", float8(a), float8(b)};
   if (a != b)
@@ -107,7 +115,8 @@ std::optional<Instruction> selectInstruction(Type a, Type b, Type acc, bool isUn
 
 /// How a product is cut into instructions of 64 rows, up to 256 columns and 32 bytes of K.
 struct Plan {
-  int64_t rowBlocks, rowStride; ///< blocks of 64 rows of one warpgroup, and rows from one to the next
+  int64_t rowBlocks,
+      rowStride; ///< blocks of 64 rows of one warpgroup, and rows from one to the next
   int64_t columnBlocks, columns; ///< instructions along N, and their width
   int64_t steps, k;              ///< instructions along K, and elements of K in each
   SmallVector<Coord> warpgroups; ///< the accumulator's position by bit of the warpgroup's number
@@ -137,15 +146,19 @@ std::optional<Plan> makePlan(const LinearLayout &acc, int64_t depth, unsigned el
   return plan;
 }
 
-/// The text of a product. Operand numbers: accumulators, then A (a descriptor or its words), then B's descriptor.
-std::string writeProduct(const Plan &plan, const Instruction &instruction, unsigned words, const WgmmaDescriptor *a,
-                         const WgmmaDescriptor &b, bool fromZero, bool async) {
-  unsigned perBlock = words / (plan.rowBlocks * plan.columnBlocks), wordsA = 4 * plan.steps * plan.rowBlocks;
+/// The text of a product. Operand numbers: accumulators, then A (a descriptor or its words), then
+/// B's descriptor.
+std::string writeProduct(const Plan &plan, const Instruction &instruction, unsigned words,
+                         const WgmmaDescriptor *a, const WgmmaDescriptor &b, bool fromZero,
+                         bool async) {
+  unsigned perBlock = words / (plan.rowBlocks * plan.columnBlocks),
+           wordsA = 4 * plan.steps * plan.rowBlocks;
   unsigned first = words, descriptorB = words + (a ? 1 : wordsA);
   bool transposes = StringRef(instruction.a).ends_with("f16");
   std::string text;
   llvm::raw_string_ostream out(text);
-  out << "{\n.reg .pred zero, add;\n.reg .b64 a, b;\nsetp.ne.b32 zero, 0, 0;\nsetp.ne.b32 add, 1, 0;\nwgmma.fence.sync.aligned;\n";
+  out << "{\n.reg .pred zero, add;\n.reg .b64 a, b;\nsetp.ne.b32 zero, 0, 0;\nsetp.ne.b32 add, 1, "
+         "0;\nwgmma.fence.sync.aligned;\n";
   auto list = [&](unsigned from, unsigned count) {
     out << "{";
     for (unsigned i = 0; i < count; ++i)
@@ -156,10 +169,12 @@ std::string writeProduct(const Plan &plan, const Instruction &instruction, unsig
     for (int64_t i = 0; i < plan.rowBlocks; ++i)
       for (int64_t j = 0; j < plan.columnBlocks; ++j) {
         if (a)
-          out << "add.s64 a, $" << first << ", " << a->getOffset(i * plan.rowStride, step * plan.k) / 16 << ";\n";
-        out << "add.s64 b, $" << descriptorB << ", " << b.getOffset(j * plan.columns, step * plan.k) / 16 << ";\n"
-            << "wgmma.mma_async.sync.aligned.m64n" << plan.columns << "k" << plan.k << "." << instruction.acc << "."
-            << instruction.a << "." << instruction.b << " ";
+          out << "add.s64 a, $" << first << ", "
+              << a->getOffset(i * plan.rowStride, step * plan.k) / 16 << ";\n";
+        out << "add.s64 b, $" << descriptorB << ", "
+            << b.getOffset(j * plan.columns, step * plan.k) / 16 << ";\n"
+            << "wgmma.mma_async.sync.aligned.m64n" << plan.columns << "k" << plan.k << "."
+            << instruction.acc << "." << instruction.a << "." << instruction.b << " ";
         list((i * plan.columnBlocks + j) * perBlock, perBlock);
         if (a)
           out << "a, ";
@@ -181,37 +196,46 @@ std::string writeProduct(const Plan &plan, const Instruction &instruction, unsig
   return text;
 }
 
-//===--- Lowering --------------------------------------------------------------------------------------------------===//
+//===--- Lowering
+//--------------------------------------------------------------------------------------------------===//
 
-/// The descriptor of the running warpgroup's part of an operand at `base`; images[i] is how far bit i of the warpgroup's
-/// number moves it, in bytes.
-Value getDescriptor(OpBuilder &builder, Location loc, Value base, const WgmmaDescriptor &descriptor, SmallVector<uint32_t> images) {
+/// The descriptor of the running warpgroup's part of an operand at `base`; images[i] is how far bit
+/// i of the warpgroup's number moves it, in bytes.
+Value getDescriptor(OpBuilder &builder, Location loc, Value base, const WgmmaDescriptor &descriptor,
+                    SmallVector<uint32_t> images) {
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
   Value address = LLVM::PtrToIntOp::create(builder, loc, i32, base);
   if (llvm::any_of(images, [](uint32_t image) { return image != 0; })) {
-    Value warpgroup = arith::ShRUIOp::create(builder, loc, getThreadId(builder, loc), constantI32(builder, loc, 7));
-    address = arith::AddIOp::create(builder, loc, address, applyLinear(builder, loc, warpgroup, images));
+    Value warpgroup = arith::ShRUIOp::create(builder, loc, getThreadId(builder, loc),
+                                             constantI32(builder, loc, 7));
+    address =
+        arith::AddIOp::create(builder, loc, address, applyLinear(builder, loc, warpgroup, images));
   }
   // The address takes 18 bits, without the lowest 4.
   Value field = arith::ShRUIOp::create(builder, loc, address, constantI32(builder, loc, 4));
   field = arith::AndIOp::create(builder, loc, field, constantI32(builder, loc, 0x3FFF));
   field = arith::ExtUIOp::create(builder, loc, i64, field);
-  Value bits = arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(int64_t(descriptor.getBits())));
+  Value bits = arith::ConstantOp::create(builder, loc,
+                                         builder.getI64IntegerAttr(int64_t(descriptor.getBits())));
   return arith::OrIOp::create(builder, loc, field, bits);
 }
 
 struct LowerWgmma : OpConversionPattern<WgmmaOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(WgmmaOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(WgmmaOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     auto tileA = dyn_cast<RankedTensorType>(op.getA().getType());
     MemDescType memoryB = op.getB().getType();
-    Type elementA = tileA ? tileA.getElementType() : cast<MemDescType>(op.getA().getType()).getElementType();
+    Type elementA =
+        tileA ? tileA.getElementType() : cast<MemDescType>(op.getA().getType()).getElementType();
     int64_t depth = memoryB.getShape()[0];
-    auto instruction = selectInstruction(elementA, memoryB.getElementType(), op.getType().getElementType(), op.getIsUnsigned());
+    auto instruction = selectInstruction(elementA, memoryB.getElementType(),
+                                         op.getType().getElementType(), op.getIsUnsigned());
     if (!instruction)
       return op.emitError("wgmma multiplies f16, bf16, f32 (as tf32), 8-bit floats and i8, found ")
-             << elementA << " by " << memoryB.getElementType() << " into " << op.getType().getElementType();
+             << elementA << " by " << memoryB.getElementType() << " into "
+             << op.getType().getElementType();
 
     unsigned bits = elementA.getIntOrFloatBitWidth();
     auto plan = makePlan(getLayout(op.getType()), depth, bits);
@@ -219,7 +243,8 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
     std::optional<WgmmaDescriptor> a;
     if (!tileA)
       a.emplace(getSharedLayout(cast<MemDescType>(op.getA().getType())), 1);
-    if (!plan || !b.isLegal() || (a && !a->isLegal()) || (tileA && !isOperandLayout(op, tileA, bits)))
+    if (!plan || !b.isLegal() || (a && !a->isLegal()) ||
+        (tileA && !isOperandLayout(op, tileA, bits)))
       return op.emitError("internal: expected operands and accumulator in layouts of wgmma, found ")
              << op.getA().getType() << ", " << memoryB << " and " << op.getType();
 
@@ -238,11 +263,13 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
       inputs = getWordsA(rewriter, loc, adaptor.getA());
     inputs.push_back(getDescriptor(rewriter, loc, adaptor.getB(), b, imagesB));
 
-    bool fromZero = matchPattern(op.getAcc(), m_PosZeroFloat()) || matchPattern(op.getAcc(), m_Zero());
+    bool fromZero =
+        matchPattern(op.getAcc(), m_PosZeroFloat()) || matchPattern(op.getAcc(), m_Zero());
     SmallVector<Value> tied;
     if (!fromZero)
       tied = getWords(rewriter, loc, adaptor.getAcc());
-    std::string text = writeProduct(*plan, *instruction, words, a ? &*a : nullptr, b, fromZero, op.getAsync());
+    std::string text =
+        writeProduct(*plan, *instruction, words, a ? &*a : nullptr, b, fromZero, op.getAsync());
     Value result = createAsm(rewriter, loc, text, word, words, inputs, tied);
     rewriter.replaceOp(op, joinWords(rewriter, loc, result, type));
     return success();
@@ -254,8 +281,8 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
     LinearLayout acc = getLayout(op.getType());
     for (const Coord &basis : acc.getBases(InDim::Warp))
       warpsN *= basis[1] ? 2 : 1;
-    return getLayout(tile) ==
-           LinearLayout::mmaOperand(0, tile.getDimSize(0), tile.getDimSize(1), bits, acc.getNumWarps() / warpsN, warpsN);
+    return getLayout(tile) == LinearLayout::mmaOperand(0, tile.getDimSize(0), tile.getDimSize(1),
+                                                       bits, acc.getNumWarps() / warpsN, warpsN);
   }
 
   /// The words of an operand in registers; f32 is rounded to tf32.
@@ -263,15 +290,17 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
     SmallVector<Value> words = getWords(builder, loc, vector);
     for (Value &word : words)
       if (word.getType().isF32())
-        word = NVVM::ConvertFloatToTF32Op::create(builder, loc, builder.getI32Type(), word,
-                                                  NVVM::FPRoundingModeAttr::get(builder.getContext(), NVVM::FPRoundingMode::RNA));
+        word = NVVM::ConvertFloatToTF32Op::create(
+            builder, loc, builder.getI32Type(), word,
+            NVVM::FPRoundingModeAttr::get(builder.getContext(), NVVM::FPRoundingMode::RNA));
     return words;
   }
 };
 
 struct LowerWgmmaWait : OpConversionPattern<WgmmaWaitOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(WgmmaWaitOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(WgmmaWaitOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     auto type = cast<VectorType>(adaptor.getValue().getType());
     SmallVector<Value> words = getWords(rewriter, loc, adaptor.getValue());
@@ -284,7 +313,8 @@ struct LowerWgmmaWait : OpConversionPattern<WgmmaWaitOp> {
 
 struct LowerHold : OpConversionPattern<HoldOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(HoldOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(HoldOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     auto type = cast<VectorType>(adaptor.getValue().getType());
     SmallVector<Value> words = getWords(rewriter, op.getLoc(), adaptor.getValue());
     Value result = createAsm(rewriter, op.getLoc(), "", getWordType(type), words.size(), {}, words);

@@ -5,7 +5,8 @@
 #include <stdio.h>
 
 enum { ROWS = 37, COLUMNS = 1000 };
-static float x[ROWS * COLUMNS] __attribute__((aligned(64))), y[ROWS * COLUMNS] __attribute__((aligned(64)));
+static float x[ROWS * COLUMNS] __attribute__((aligned(64))),
+    y[ROWS * COLUMNS] __attribute__((aligned(64)));
 
 int main(void) {
   double worst = 0;

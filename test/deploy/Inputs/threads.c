@@ -1,4 +1,5 @@
-/* Many threads load, launch and read messages of generated C at once, over the fake driver; built with -fsanitize=thread. */
+/* Many threads load, launch and read messages of generated C at once, over the fake driver; built
+ * with -fsanitize=thread. */
 #include "softmax.h"
 #include <dlfcn.h>
 #include <pthread.h>
@@ -26,7 +27,8 @@ static void *work(void *number) {
 
 int main(void) {
   struct FakeCuda *(*get)(void);
-  void *library = dlopen(getenv("TILE_LIBCUDA"), RTLD_NOW), *symbol = library ? dlsym(library, "fakeCuda") : NULL, *result;
+  void *library = dlopen(getenv("TILE_LIBCUDA"), RTLD_NOW),
+       *symbol = library ? dlsym(library, "fakeCuda") : NULL, *result;
   pthread_t threads[THREADS];
   long failures = 0;
   if (!symbol)

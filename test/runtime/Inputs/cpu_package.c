@@ -1,4 +1,5 @@
-/* Runs `scale` of a package on the CPU: cpu_package FILE. Built with nothing but a C compiler and the runtime. */
+/* Runs `scale` of a package on the CPU: cpu_package FILE. Built with nothing but a C compiler and
+ * the runtime. */
 #include "tile_runtime.h"
 
 #include <stdio.h>
@@ -31,7 +32,8 @@ static int64_t again(tile_kernel *kernel, const tile_argument *arguments, const 
       x[i] = (float)(i % 89);
       y[i] = -1.0f;
     }
-    if ((error = tile_prepared_launch(prepared, values, 3, NULL, round ? TILE_LAUNCH_CHECK_MEMORY : 0)))
+    if ((error =
+             tile_prepared_launch(prepared, values, 3, NULL, round ? TILE_LAUNCH_CHECK_MEMORY : 0)))
       return fail(error, "launch of a prepared call");
     for (i = 0; i < count; ++i)
       wrong += y[i] != x[i] * (float)(round + 5);
@@ -53,7 +55,8 @@ static int64_t again(tile_kernel *kernel, const tile_argument *arguments, const 
 /* y = k x for m rows of n numbers, checked against the same loop here. */
 static int run(tile_kernel *kernel, int64_t m, int64_t n, int k, const char *variant) {
   int64_t shape[2], i, wrong = 0;
-  float *x = aligned_alloc(128, (size_t)((m * n * 4 + 127) / 128 * 128)), *y = aligned_alloc(128, (size_t)((m * n * 4 + 127) / 128 * 128));
+  float *x = aligned_alloc(128, (size_t)((m * n * 4 + 127) / 128 * 128)),
+        *y = aligned_alloc(128, (size_t)((m * n * 4 + 127) / 128 * 128));
   tile_argument arguments[3];
   tile_launch_plan plan;
   tile_error *error;
@@ -76,7 +79,8 @@ static int run(tile_kernel *kernel, int64_t m, int64_t n, int k, const char *var
   if ((error = tile_kernel_plan(kernel, arguments, 3, &plan, NULL, 0)))
     return fail(error, "plan");
   if (strcmp(tile_instance_variant(plan.instance), variant)) {
-    printf("%d x %d took variant '%s', expected '%s'\n", (int)m, (int)n, tile_instance_variant(plan.instance), variant);
+    printf("%d x %d took variant '%s', expected '%s'\n", (int)m, (int)n,
+           tile_instance_variant(plan.instance), variant);
     return 1;
   }
   if ((error = tile_kernel_launch(kernel, arguments, 3, NULL, 0)))
@@ -102,8 +106,8 @@ int main(int argc, char **argv) {
   remove(argv[1]); /* not needed any more */
   if ((error = tile_module_kernel(module, "scale", &kernel)))
     return fail(error, "kernel");
-  printf("%s on device %d, %d variants\n", tile_module_target(module), (int)tile_module_device(module),
-         (int)tile_kernel_instance_count(kernel));
+  printf("%s on device %d, %d variants\n", tile_module_target(module),
+         (int)tile_module_device(module), (int)tile_kernel_instance_count(kernel));
   bad |= run(kernel, 3, 1024, 2, "N=1024");
   bad |= run(kernel, 5, 192, -7, "N % 64 == 0,align(x)=128");
   bad |= run(kernel, 7, 131, 3, "");

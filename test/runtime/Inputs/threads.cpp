@@ -1,5 +1,7 @@
-// Many threads load, check, choose variants, prepare, launch, ask and unload through the runtime library at once, over the fake
-// driver: threads SOFTMAX MATMUL SCALE, two binaries with manifests and a package with variants for two targets. The library's sources are compiled into this program with -fsanitize=thread.
+// Many threads load, check, choose variants, prepare, launch, ask and unload through the runtime
+// library at once, over the fake driver: threads SOFTMAX MATMUL SCALE, two binaries with manifests
+// and a package with variants for two targets. The library's sources are compiled into this program
+// with -fsanitize=thread.
 #include "runtime/include/tile.hpp"
 #include "test/unit/runtime/FakeCuda.h"
 
@@ -20,12 +22,16 @@ static int work(const tile::Module &softmax, const tile::Module &matmul, unsigne
     int64_t n = 8 * (1 + (i * 7 + number) % 64);
     tile::Argument x(TILE_F32, address(0x10000), {4, n}), y(TILE_F32, address(0x4000000), {4, n});
     failures += bool(rows.launch({x, y}, address(number)));
-    tile::Argument a(TILE_F16, address(0x10000000 + 0x1000 * (i % 11)), {64, n}), b(TILE_F16, address(0x20000000), {n, 128});
-    failures += bool(tile::launch(product, {{"c", tile::Argument(TILE_F16, address(0x30000000), {64, 128})}, {"a", a}, {"b", b}}));
+    tile::Argument a(TILE_F16, address(0x10000000 + 0x1000 * (i % 11)), {64, n}),
+        b(TILE_F16, address(0x20000000), {n, 128});
+    failures += bool(tile::launch(
+        product,
+        {{"c", tile::Argument(TILE_F16, address(0x30000000), {64, 128})}, {"a", a}, {"b", b}}));
     tile::Status wrong = rows.launch({x, tile::Argument(TILE_F32, address(0x4000000), {5, n})});
     failures += wrong.code() != TILE_ERROR_DIM || !std::strstr(wrong.message(), "'y' has M = 5");
     tile::Shape shape;
-    failures += bool(tile::getShape(product, "c", {{"a", a}, {"b", b}}, shape)) || shape.extents[1] != 128;
+    failures +=
+        bool(tile::getShape(product, "c", {{"a", a}, {"b", b}}, shape)) || shape.extents[1] != 128;
   }
   return failures;
 }
@@ -39,10 +45,13 @@ static int choose(const tile::Module &scale, const tile::Prepared &shared, unsig
     int64_t n = i % 3 == 0 ? 1024 : i % 3 == 1 ? 192 : 131;
     tile::Argument x(TILE_F32, address(0x10000), {4, n}), y(TILE_F32, address(0x4000000), {4, n});
     failures += bool(kernel.launch({x, y, tile::Argument(int32_t(number))}, address(number)));
-    failures += bool(shared.launch({address(0x20000), address(0x5000000), int32_t(number)}, address(number)));
-    failures += shared.launch({nullptr, address(0x5000000), int32_t(number)}).code() != TILE_ERROR_NULL;
+    failures += bool(
+        shared.launch({address(0x20000), address(0x5000000), int32_t(number)}, address(number)));
+    failures +=
+        shared.launch({nullptr, address(0x5000000), int32_t(number)}).code() != TILE_ERROR_NULL;
     tile::Prepared own;
-    failures += bool(kernel.prepare({x, y, tile::Argument(int32_t(number))}, own)) || bool(own.relaunch());
+    failures +=
+        bool(kernel.prepare({x, y, tile::Argument(int32_t(number))}, own)) || bool(own.relaunch());
     failures += bool(own.pin("")) || bool(own.relaunch());
     failures += scale.warning(1) != nullptr;
   }
@@ -76,7 +85,8 @@ int main(int argc, char **argv) {
   int failures = 0;
   {
     tile::Module softmax, matmul, scale;
-    failures += bool(tile::Module::load(argv[1], softmax)) + bool(tile::Module::load(argv[2], matmul)) +
+    failures += bool(tile::Module::load(argv[1], softmax)) +
+                bool(tile::Module::load(argv[2], matmul)) +
                 bool(tile::Module::load(argv[3], scale, TILE_DEVICE_CUDA));
     tile::Kernel kernel;
     tile::Prepared shared;
@@ -84,8 +94,10 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < tile_kernel_instance_count(kernel.get()); ++i)
       symbols += std::string(tile_instance_symbol(tile_kernel_instance(kernel.get(), i))) + ",";
     fake.symbols = symbols.c_str();
-    failures += bool(kernel.prepare({tile::Argument(TILE_F32, address(0x10000), {4, 192}), tile::Argument(TILE_F32, address(0x4000000), {4, 192}),
-                                     tile::Argument(int32_t(2))}, shared));
+    failures += bool(kernel.prepare({tile::Argument(TILE_F32, address(0x10000), {4, 192}),
+                                     tile::Argument(TILE_F32, address(0x4000000), {4, 192}),
+                                     tile::Argument(int32_t(2))},
+                                    shared));
     std::vector<std::thread> threads;
     std::vector<int> wrong(8);
     for (unsigned i = 0; i < wrong.size(); ++i)

@@ -1,4 +1,5 @@
-// The float conversions that ORC code may call, against the compiler's own, and the reading of the assembler's log.
+// The float conversions that ORC code may call, against the compiler's own, and the reading of the
+// assembler's log.
 #include "codegen/Assemble.h"
 #include "codegen/Libcalls.h"
 #include "llvm/ADT/StringRef.h"
@@ -37,7 +38,9 @@ TEST(Libcalls, ExtendsEveryHalf) {
     _Float16 value;
     std::memcpy(&value, &half, sizeof value);
     float expected = value, found = extend(carrier(bits));
-    ASSERT_TRUE(std::isnan(expected) ? std::isnan(found) : bitsOf<uint32_t>(expected) == bitsOf<uint32_t>(found)) << bits;
+    ASSERT_TRUE(std::isnan(expected) ? std::isnan(found)
+                                     : bitsOf<uint32_t>(expected) == bitsOf<uint32_t>(found))
+        << bits;
   }
 }
 

@@ -91,7 +91,8 @@ kernel rows[ROWS: int = 1](x: in f32[M, N], w: in f32[N], y: out f32[M, N])
 
 class CostModel : public ::testing::Test {
 protected:
-  cost::CostEstimate estimate(const char *text, TuneConfig config, TuneShape shape, const char *target = "sm_90a") {
+  cost::CostEstimate estimate(const char *text, TuneConfig config, TuneShape shape,
+                              const char *target = "sm_90a") {
     SourceManager sources;
     DiagnosticEngine diagnostics(sources);
     FileID file = sources.addText("kernel.tile", text);
@@ -142,7 +143,8 @@ TEST_F(CostModel, TakesLongerForMore) {
 TEST_F(CostModel, IsNeverBelowTheRoofline) {
   for (int64_t m : {1, 16, 100, 4096})
     for (const char *bm : {"16", "64", "128"}) {
-      cost::CostEstimate found = estimate(product, {{"BM", bm}}, {{"M", m}, {"N", 4096}, {"K", 4096}});
+      cost::CostEstimate found =
+          estimate(product, {{"BM", bm}}, {{"M", m}, {"N", 4096}, {"K", 4096}});
       ASSERT_TRUE(found.valid) << found.reason;
       EXPECT_GE(found.milliseconds, found.rooflineMilliseconds);
     }
@@ -164,8 +166,10 @@ TEST_F(CostModel, CountsRegistersAsThreadsShareThem) {
   ASSERT_TRUE(both.valid) << both.reason;
   EXPECT_GE(both.registers, 64);
   EXPECT_LT(both.registers, 64 + 40);
-  // 4 warps on 4 rows: each has a whole row, and with it all of the vector; on one row each has a quarter of it.
-  cost::CostEstimate four = estimate(rows, {{"ROWS", "4"}, {"warps", "4"}}, {}), one = estimate(rows, {{"ROWS", "1"}, {"warps", "4"}}, {});
+  // 4 warps on 4 rows: each has a whole row, and with it all of the vector; on one row each has a
+  // quarter of it.
+  cost::CostEstimate four = estimate(rows, {{"ROWS", "4"}, {"warps", "4"}}, {}),
+                     one = estimate(rows, {{"ROWS", "1"}, {"warps", "4"}}, {});
   ASSERT_TRUE(one.valid) << one.reason;
   EXPECT_GE(estimate(rows, {{"ROWS", "4"}, {"warps", "16"}}, {}).registers, one.registers);
   EXPECT_GT(four.registers, 2 * 128);
@@ -180,11 +184,13 @@ TEST_F(CostModel, FlatGridsReadAgainWhatTheyShare) {
 
 TEST_F(CostModel, LeavesOutWhatDoesNotFit) {
   TuneShape shape = {{"M", 4096}, {"N", 4096}, {"K", 4096}};
-  cost::CostEstimate spilling = estimate(product, {{"BM", "256"}, {"BN", "256"}, {"warps", "4"}}, shape);
+  cost::CostEstimate spilling =
+      estimate(product, {{"BM", "256"}, {"BN", "256"}, {"warps", "4"}}, shape);
   EXPECT_FALSE(spilling.valid);
   EXPECT_NE(spilling.reason.find("registers"), std::string::npos) << spilling.reason;
   EXPECT_TRUE(std::isinf(spilling.milliseconds));
-  cost::CostEstimate large = estimate(product, {{"BM", "128"}, {"BN", "256"}, {"BK", "512"}}, shape);
+  cost::CostEstimate large =
+      estimate(product, {{"BM", "128"}, {"BN", "256"}, {"BK", "512"}}, shape);
   EXPECT_FALSE(large.valid);
   EXPECT_NE(large.reason.find("shared memory"), std::string::npos) << large.reason;
   cost::CostEstimate outside = estimate(product, {}, {{"M", 100000}, {"N", 4096}, {"K", 4096}});
@@ -193,7 +199,8 @@ TEST_F(CostModel, LeavesOutWhatDoesNotFit) {
 }
 
 TEST_F(CostModel, StagesThatDoNotFitAreNotCounted) {
-  cost::CostEstimate asked = estimate(product, {{"BM", "128"}, {"BN", "256"}, {"stages", "8"}, {"warps", "8"}}, {});
+  cost::CostEstimate asked =
+      estimate(product, {{"BM", "128"}, {"BN", "256"}, {"stages", "8"}, {"warps", "8"}}, {});
   ASSERT_TRUE(asked.valid) << asked.reason;
   EXPECT_LT(asked.stages, 8);
   EXPECT_LE(asked.sharedBytes, 227 * 1024);
@@ -218,7 +225,8 @@ TEST(TargetLimits, HasARowForEveryTarget) {
   EXPECT_STREQ(cost::findTargetLimits("cpu")->name, "cpu");
   EXPECT_FALSE(cost::findTargetLimits("gfx90a"));
   for (const cost::TargetLimits &row : cost::getTargetLimits())
-    EXPECT_TRUE(row.memory > 0 && row.cache >= row.memory && row.vector32 > 0 && row.processors > 0) << row.name;
+    EXPECT_TRUE(row.memory > 0 && row.cache >= row.memory && row.vector32 > 0 && row.processors > 0)
+        << row.name;
 }
 
 } // namespace

@@ -10,8 +10,9 @@ using namespace tile;
 
 namespace {
 
-/// Times of products by tiles of BM x BN x BK with some warps and stages, as a GPU of 132 processors might have them: waves, traffic,
-/// what is hidden by stages, and deviations that no estimate knows.
+/// Times of products by tiles of BM x BN x BK with some warps and stages, as a GPU of 132
+/// processors might have them: waves, traffic, what is hidden by stages, and deviations that no
+/// estimate knows.
 class Surface {
 public:
   explicit Surface(uint64_t seed) {
@@ -38,9 +39,11 @@ public:
       const std::vector<unsigned> &f = space.features[c];
       double own = 0.04 * normal();
       for (const auto &[m, n] : extents) {
-        double bm = 32 << f[0], bn = 32 << f[1], tiles = std::ceil(m / bm) * std::ceil(n / bn), waves = std::ceil(tiles / 132);
+        double bm = 32 << f[0], bn = 32 << f[1], tiles = std::ceil(m / bm) * std::ceil(n / bn),
+               waves = std::ceil(tiles / 132);
         double estimate = waves * std::max(bm * bn, 4096 * (1 / bm + 1 / bn) * 40) * 1e-5 + 0.003;
-        double truth = estimate * (1 + 0.25 / (1 + f[4]) * (f[2] ? 0.6 : 1)) * (f[3] == (bm * bn > 8192) ? 1 : 1.2) * std::exp(own + 0.02 * normal());
+        double truth = estimate * (1 + 0.25 / (1 + f[4]) * (f[2] ? 0.6 : 1)) *
+                       (f[3] == (bm * bn > 8192) ? 1 : 1.2) * std::exp(own + 0.02 * normal());
         space.estimates.back().push_back(estimate);
         times.back().push_back(truth);
       }
@@ -59,7 +62,8 @@ public:
   std::vector<std::vector<double>> times;
 };
 
-/// Does trials on a surface, and adds up what they cost: what a look needs beside the kernel, and the time spent on timing.
+/// Does trials on a surface, and adds up what they cost: what a look needs beside the kernel, and
+/// the time spent on timing.
 class Meter {
 public:
   explicit Meter(const Surface &surface) : surface(surface) {}
@@ -77,7 +81,9 @@ public:
       known.failed = fails && trial.config % 7 == 3;
       // A first look is not exact.
       static constexpr double noise[] = {0.02, 0.01, 0.003, 0.002};
-      time = surface.times[trial.config][trial.shape] * (1 + noise[std::min(trial.effort, fullEffort + 1)] * std::sin(double(trial.config * 31 + trial.shape)));
+      time = surface.times[trial.config][trial.shape] *
+             (1 + noise[std::min(trial.effort, fullEffort + 1)] *
+                      std::sin(double(trial.config * 31 + trial.shape)));
       known.milliseconds = surface.times[trial.config][trial.shape];
       if (count == last)
         return false;
@@ -124,7 +130,9 @@ SearchOptions keepAll() {
 
 bool runSearch(Meter &meter, const SearchOptions &options, bool exhaustive = false) {
   auto measure = [&](llvm::ArrayRef<Trial> trials) { return meter.measure(trials); };
-  auto find = [&](size_t config, size_t shape, unsigned effort) { return meter.find(config, shape, effort); };
+  auto find = [&](size_t config, size_t shape, unsigned effort) {
+    return meter.find(config, shape, effort);
+  };
   Search search(meter.surface.space, options, measure, find);
   return exhaustive ? search.runExhaustive() : search.run();
 }
@@ -185,14 +193,17 @@ TEST(Search, TimesTheBestInTurns) {
   for (bool exhaustive : {false, true}) {
     Surface surface(2);
     Meter meter(surface);
-    std::map<std::pair<size_t, unsigned>, std::vector<size_t>> turns; // by shape and round, in the order of the trials
+    std::map<std::pair<size_t, unsigned>, std::vector<size_t>>
+        turns; // by shape and round, in the order of the trials
     auto measure = [&](llvm::ArrayRef<Trial> trials) {
       for (const Trial &trial : trials)
         if (trial.effort > fullEffort)
           turns[{trial.shape, trial.effort - fullEffort}].push_back(trial.config);
       return meter.measure(trials);
     };
-    auto find = [&](size_t config, size_t shape, unsigned effort) { return meter.find(config, shape, effort); };
+    auto find = [&](size_t config, size_t shape, unsigned effort) {
+      return meter.find(config, shape, effort);
+    };
     SearchOptions options = keepAll();
     Search search(surface.space, options, measure, find);
     EXPECT_TRUE(exhaustive ? search.runExhaustive() : search.run());

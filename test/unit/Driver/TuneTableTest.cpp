@@ -37,15 +37,19 @@ TEST(DivideKeys, GivesEveryPointItsChoice) {
     std::vector<TunedPoint> points;
     std::map<std::vector<int64_t>, size_t> known;
     for (unsigned i = 0; i < 1 + round % 12; ++i) {
-      TunedPoint point{{int64_t(random() % 4), int64_t(1) << random() % 6, int64_t(random() % 100)}, random() % 4};
+      TunedPoint point{{int64_t(random() % 4), int64_t(1) << random() % 6, int64_t(random() % 100)},
+                       random() % 4};
       if (known.emplace(point.key, point.choice).second)
         points.push_back(point);
     }
     std::vector<Expr> conditions = divideKeys(keys, points, 4);
     for (const TunedPoint &point : points)
-      EXPECT_EQ(find(conditions, {{"A", point.key[0]}, {"B", point.key[1]}, {"C", point.key[2]}}), point.choice);
+      EXPECT_EQ(find(conditions, {{"A", point.key[0]}, {"B", point.key[1]}, {"C", point.key[2]}}),
+                point.choice);
     for (unsigned i = 0; i < 20; ++i) // everything else gets one, too
-      find(conditions, {{"A", int64_t(random() % 10)}, {"B", int64_t(random() % 100)}, {"C", int64_t(random() % 200)}});
+      find(conditions, {{"A", int64_t(random() % 10)},
+                        {"B", int64_t(random() % 100)},
+                        {"C", int64_t(random() % 200)}});
   }
 }
 
@@ -69,10 +73,10 @@ TEST(AgreeOnKeys, TakesWhatLosesLeast) {
       EXPECT_TRUE(point.key.front() == 99 || point.choice == points.front().choice);
     return points.front().choice;
   };
-  EXPECT_EQ(agree({0, 1}, {{1, 1.1, 9}, {2, 1, 9}}), 1u);      // 10% are lost here, all there
-  EXPECT_EQ(agree({0, 1}, {{1, 9, 1.1}, {9, 1, 1.1}}), 2u);    // best nowhere, and near everywhere
+  EXPECT_EQ(agree({0, 1}, {{1, 1.1, 9}, {2, 1, 9}}), 1u);   // 10% are lost here, all there
+  EXPECT_EQ(agree({0, 1}, {{1, 9, 1.1}, {9, 1, 1.1}}), 2u); // best nowhere, and near everywhere
   EXPECT_EQ(agree({0, 1}, {{1, none, none}, {none, 1, none}}), 0u); // the first
-  EXPECT_EQ(agree({0, 1, 1}, {}), 1u);                         // most of them
+  EXPECT_EQ(agree({0, 1, 1}, {}), 1u);                              // most of them
 }
 
 TEST(DivideKeys, NeedsNoKey) { EXPECT_EQ(divideKeys({}, {{{}, 0}, {{}, 1}}, 2)[0], Expr(1)); }

@@ -15,13 +15,15 @@ TEST(ChooseVariants, TakesTheBestGeometricMean) {
 }
 
 TEST(ChooseVariants, AddsWhatHelpsMost) {
-  EXPECT_EQ(chooseVariants({{1, 8, 8}, {2, 2, 2}, {8, 1.5, 8}, {8, 8, 1.9}}, 2), (std::vector<size_t>{1, 0}));
+  EXPECT_EQ(chooseVariants({{1, 8, 8}, {2, 2, 2}, {8, 1.5, 8}, {8, 8, 1.9}}, 2),
+            (std::vector<size_t>{1, 0}));
 }
 
 TEST(ChooseVariants, TakesTheBestOfEveryShapeWhereThereIsRoom) {
   // The one that loses least on the whole comes first, whatever the order.
   EXPECT_EQ(chooseVariants({{8, 1.5}, {2, 2}, {1, 8}}, 2), (std::vector<size_t>{2, 0}));
-  EXPECT_EQ(chooseVariants({{1, none}, {none, 4}, {2, 8}}, 2), (std::vector<size_t>{0, 1})); // not everything is measured everywhere
+  EXPECT_EQ(chooseVariants({{1, none}, {none, 4}, {2, 8}}, 2),
+            (std::vector<size_t>{0, 1})); // not everything is measured everywhere
 }
 
 TEST(ChooseVariants, MayLookAtTheWorst) {
@@ -30,7 +32,9 @@ TEST(ChooseVariants, MayLookAtTheWorst) {
   EXPECT_EQ(chooseVariants(times, 1, /*worst=*/true), std::vector<size_t>{1});
 }
 
-TEST(ChooseVariants, StopsWhereNothingHelps) { EXPECT_EQ(chooseVariants({{1, 1}, {2, 2}}, 3), std::vector<size_t>{0}); }
+TEST(ChooseVariants, StopsWhereNothingHelps) {
+  EXPECT_EQ(chooseVariants({{1, 1}, {2, 2}}, 3), std::vector<size_t>{0});
+}
 
 TEST(ChooseVariants, LeavesOutWhatFailedSomewhere) {
   EXPECT_EQ(chooseVariants({{1, none}, {4, 4}}, 1), std::vector<size_t>{1});
@@ -40,7 +44,8 @@ TEST(ChooseVariants, LeavesOutWhatFailedSomewhere) {
 
 TEST(FindNearest, MeasuresInLogarithms) {
   TuneResult result;
-  result.entries = {{{{"M", 16}, {"N", 4096}}, {{"BM", "16"}}, 1}, {{{"M", 4096}, {"N", 4096}}, {{"BM", "128"}}, 1}};
+  result.entries = {{{{"M", 16}, {"N", 4096}}, {{"BM", "16"}}, 1},
+                    {{{"M", 4096}, {"N", 4096}}, {{"BM", "128"}}, 1}};
   auto nearest = [&](TuneShape shape) {
     const TuneEntry *entry = findNearest(result, shape);
     return entry ? entry->config.front().second : "none";

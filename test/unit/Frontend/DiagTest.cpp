@@ -35,7 +35,9 @@ TEST(Catalogue, codesAreUniqueAndExplained) {
   for (unsigned i = 0; i < diag::count; ++i) {
     const DiagnosticInfo &info = diagnosticInfo(diag::ID(i));
     EXPECT_TRUE(codes.insert(info.code).second) << info.code;
-    char letter = info.severity == Severity::error ? 'E' : info.severity == Severity::warning ? 'W' : 'R';
+    char letter = info.severity == Severity::error     ? 'E'
+                  : info.severity == Severity::warning ? 'W'
+                                                       : 'R';
     EXPECT_EQ(info.code[0], letter) << info.code;
     EXPECT_EQ(std::string(info.code).size(), 5u) << info.code;
     EXPECT_FALSE(std::isupper(info.message[0]) && std::islower(info.message[1])) << info.message;

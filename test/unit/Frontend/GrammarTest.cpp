@@ -12,18 +12,19 @@ using namespace tile;
 
 namespace {
 
-/// Counts what a grammar of quality does not cause: errors, ambiguities, and decisions that need the full context.
+/// Counts what a grammar of quality does not cause: errors, ambiguities, and decisions that need
+/// the full context.
 class Reports : public antlr4::BaseErrorListener {
 public:
   unsigned errors = 0, ambiguities = 0, fullContexts = 0;
 
-  void syntaxError(antlr4::Recognizer *, antlr4::Token *, size_t line, size_t column, const std::string &message,
-                   std::exception_ptr) override {
+  void syntaxError(antlr4::Recognizer *, antlr4::Token *, size_t line, size_t column,
+                   const std::string &message, std::exception_ptr) override {
     ++errors;
     ADD_FAILURE() << line << ":" << column << ": " << message;
   }
-  void reportAmbiguity(antlr4::Parser *, const antlr4::dfa::DFA &, size_t, size_t, bool, const antlrcpp::BitSet &,
-                       antlr4::atn::ATNConfigSet *) override {
+  void reportAmbiguity(antlr4::Parser *, const antlr4::dfa::DFA &, size_t, size_t, bool,
+                       const antlrcpp::BitSet &, antlr4::atn::ATNConfigSet *) override {
     ++ambiguities;
   }
   void reportAttemptingFullContext(antlr4::Parser *, const antlr4::dfa::DFA &, size_t, size_t,
@@ -60,8 +61,8 @@ TEST_P(Acceptance, parsesWithoutAmbiguity) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Acceptance,
-                         testing::Values("matmul", "softmax", "attention", "matmul_w4", "cross_entropy",
-                                         "grouped_matmul", "everything"),
+                         testing::Values("matmul", "softmax", "attention", "matmul_w4",
+                                         "cross_entropy", "grouped_matmul", "everything"),
                          [](const auto &info) { return std::string(info.param); });
 
 } // namespace

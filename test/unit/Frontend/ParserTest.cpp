@@ -1,7 +1,7 @@
 // The parser: the AST it builds, the errors it reports, and that no input breaks it.
+#include "frontend/Parse/Parser.h"
 #include "frontend/Ast/Printer.h"
 #include "frontend/Diag/TextRenderer.h"
-#include "frontend/Parse/Parser.h"
 
 #include "llvm/Support/FileSystem.h"
 
@@ -28,8 +28,8 @@ struct Parsed {
     std::string out;
     for (const Diagnostic &d : diagnostics.all()) {
       LineColumn place = sources.begin(d.range);
-      out += std::string(d.code()) + " " + std::to_string(place.line) + ":" + std::to_string(place.column) + " " +
-             d.message + "\n";
+      out += std::string(d.code()) + " " + std::to_string(place.line) + ":" +
+             std::to_string(place.column) + " " + d.message + "\n";
     }
     return out;
   }
@@ -44,7 +44,9 @@ struct Parsed {
 };
 
 std::string errorsOf(llvm::StringRef text) { return Parsed(text).messages(); }
-std::string errorsIn(llvm::StringRef body) { return errorsOf(("kernel k() {\n" + body + "\n}\n").str()); }
+std::string errorsIn(llvm::StringRef body) {
+  return errorsOf(("kernel k() {\n" + body + "\n}\n").str());
+}
 
 const KernelDecl &onlyKernel(const Parsed &parsed) {
   return *llvm::cast<KernelDecl>(parsed.program->decls.back().get());
@@ -86,8 +88,8 @@ TEST(Parser, readsEveryConstruct) {
 TEST(Parser, readsEveryExample) {
   std::error_code code;
   unsigned files = 0;
-  for (llvm::sys::fs::recursive_directory_iterator it(TILE_TEST_EXAMPLES, code), end; it != end && !code;
-       it.increment(code)) {
+  for (llvm::sys::fs::recursive_directory_iterator it(TILE_TEST_EXAMPLES, code), end;
+       it != end && !code; it.increment(code)) {
     if (!llvm::StringRef(it->path()).ends_with(".tile"))
       continue;
     ++files;
@@ -121,7 +123,8 @@ TEST(Parser, precedenceAndRanges) {
 
 TEST(Parser, castBindsTighterThanTimesAndLooserThanMinus) {
   Parsed parsed("const c = -x as f32 * y;");
-  auto *times = llvm::dyn_cast<BinaryExpr>(llvm::cast<ConstDecl>(parsed.program->decls[0].get())->value.get());
+  auto *times = llvm::dyn_cast<BinaryExpr>(
+      llvm::cast<ConstDecl>(parsed.program->decls[0].get())->value.get());
   ASSERT_TRUE(times);
   EXPECT_EQ(times->op, BinaryOp::mul);
   auto *cast = llvm::dyn_cast<CastExpr>(times->lhs.get());
@@ -138,7 +141,8 @@ TEST(Parser, elseIfIsNestedIf) {
 
 TEST(Parser, numbers) {
   Parsed parsed("const a = [18446744073709551615, 0xFF_ff, 0b1_0, 1_000.5, 1e-5];");
-  auto &list = *llvm::cast<ListExpr>(llvm::cast<ConstDecl>(parsed.program->decls[0].get())->value.get());
+  auto &list =
+      *llvm::cast<ListExpr>(llvm::cast<ConstDecl>(parsed.program->decls[0].get())->value.get());
   EXPECT_EQ(llvm::cast<IntLiteral>(list.elements[0].get())->value, UINT64_MAX);
   EXPECT_EQ(llvm::cast<IntLiteral>(list.elements[1].get())->value, 0xffffu);
   EXPECT_EQ(llvm::cast<IntLiteral>(list.elements[2].get())->value, 2u);
@@ -148,8 +152,11 @@ TEST(Parser, numbers) {
 }
 
 TEST(Parser, strayDocComments) {
-  EXPECT_EQ(errorsOf("/// A kernel.\nkernel k(/// A tensor.\n  x: in f32[N]) {\n  /// Here.\n}\n/// End."),
-            "W0101 4:3 this '///' comment documents nothing\nW0101 6:1 this '///' comment documents nothing\n");
+  EXPECT_EQ(
+      errorsOf(
+          "/// A kernel.\nkernel k(/// A tensor.\n  x: in f32[N]) {\n  /// Here.\n}\n/// End."),
+      "W0101 4:3 this '///' comment documents nothing\nW0101 6:1 this '///' comment documents "
+      "nothing\n");
   EXPECT_EQ(errorsOf("//// A rule.\nconst a = 1; // x\n"), "");
 }
 
@@ -160,34 +167,49 @@ TEST(SyntaxErrors, text) {
   EXPECT_EQ(errorsOf("const a = 12ab;"), "E0107 1:11 '12ab' is not a number\n");
   EXPECT_EQ(errorsOf("const a = 1.;"), "E0107 1:11 '1.' is not a number\n");
   EXPECT_EQ(errorsOf("const a = .5;"), "E0107 1:11 '.5' is not a number\n");
-  EXPECT_EQ(errorsOf("const a = 18446744073709551616;"), "E0108 1:11 18446744073709551616 does not fit in 64 bits\n");
+  EXPECT_EQ(errorsOf("const a = 18446744073709551616;"),
+            "E0108 1:11 18446744073709551616 does not fit in 64 bits\n");
   EXPECT_EQ(errorsOf("const a = 1e999;"), "E0126 1:11 1e999 is beyond the largest finite number\n");
   EXPECT_EQ(errorsOf("const a = \"\\q\";"), "E0109 1:12 '\\q' is not an escape sequence\n");
-  EXPECT_EQ(errorsOf("const a = 1;\n// \xff"), "E0104 2:4 the file is not valid UTF-8 (byte 0xFF)\n");
-  EXPECT_EQ(errorsOf("\xEF\xBB\xBF" "const a = \"\xC3\xA9\"; // \xC3\xA9"), "");
-  EXPECT_EQ(errorsOf(llvm::StringRef("const\0", 6)), "E0103 1:6 the control character 0x00 is not part of the language\n");
+  EXPECT_EQ(errorsOf("const a = 1;\n// \xff"),
+            "E0104 2:4 the file is not valid UTF-8 (byte 0xFF)\n");
+  EXPECT_EQ(errorsOf("\xEF\xBB\xBF"
+                     "const a = \"\xC3\xA9\"; // \xC3\xA9"),
+            "");
+  EXPECT_EQ(errorsOf(llvm::StringRef("const\0", 6)),
+            "E0103 1:6 the control character 0x00 is not part of the language\n");
   EXPECT_EQ(errorsOf(""), "");
 }
 
 TEST(SyntaxErrors, expectations) {
-  EXPECT_EQ(errorsOf("foo"), "E0101 1:1 expected a declaration (import, const, fn or kernel), found the name 'foo'\n");
+  EXPECT_EQ(
+      errorsOf("foo"),
+      "E0101 1:1 expected a declaration (import, const, fn or kernel), found the name 'foo'\n");
   EXPECT_EQ(errorsOf("kernel (x) {}"), "E0101 1:8 expected a name, found '('\n");
   EXPECT_EQ(errorsOf("kernel for() {}"), "E0112 1:8 expected a name, found the keyword 'for'\n");
-  EXPECT_EQ(errorsOf("fn type() {}"), "E0111 1:4 the word 'type' is reserved for later versions of the language\n");
+  EXPECT_EQ(errorsOf("fn type() {}"),
+            "E0111 1:4 the word 'type' is reserved for later versions of the language\n");
   EXPECT_EQ(errorsOf("kernel k(x: in) {}"), "E0101 1:15 expected a type, found ')'\n");
   EXPECT_EQ(errorsOf("kernel k(x: f32"), "E0121 1:9 this '(' is never closed\n");
   EXPECT_EQ(errorsOf("kernel k() {\n  let x = 1;\n"), "E0121 1:12 this '{' is never closed\n");
   EXPECT_EQ(errorsOf("kernel k() grip (i: M) {}"),
-            "E0101 1:12 expected a clause (where, specialize, grid, with or tune) or '{', found the name 'grip'\n");
-  EXPECT_EQ(errorsOf("kernel k() with warps(4) with warps(8) {}"), "E0119 1:26 a kernel has at most one 'with' clause\n");
-  EXPECT_EQ(errorsOf("fn f(x) return x;"), "E0120 1:9 expected '{' to open the body of the function, found the keyword 'return'\n");
-  EXPECT_EQ(errorsOf("kernel k<N: int>() {}"), "E0113 1:9 compile-time arguments stand in square brackets, not in '<' '>'\n");
-  EXPECT_EQ(errorsOf("const a = 1\nconst b = 2;"), "E0102 1:12 expected ';' after the constant, found the keyword 'const'\n");
+            "E0101 1:12 expected a clause (where, specialize, grid, with or tune) or '{', found "
+            "the name 'grip'\n");
+  EXPECT_EQ(errorsOf("kernel k() with warps(4) with warps(8) {}"),
+            "E0119 1:26 a kernel has at most one 'with' clause\n");
+  EXPECT_EQ(
+      errorsOf("fn f(x) return x;"),
+      "E0120 1:9 expected '{' to open the body of the function, found the keyword 'return'\n");
+  EXPECT_EQ(errorsOf("kernel k<N: int>() {}"),
+            "E0113 1:9 compile-time arguments stand in square brackets, not in '<' '>'\n");
+  EXPECT_EQ(errorsOf("const a = 1\nconst b = 2;"),
+            "E0102 1:12 expected ';' after the constant, found the keyword 'const'\n");
   EXPECT_EQ(errorsOf("const a = [1, 2,];"), "E0101 1:17 expected an expression, found ']'\n");
 }
 
 TEST(SyntaxErrors, statements) {
-  EXPECT_EQ(errorsIn("let x = 1\nlet y = 2;"), "E0102 2:10 expected ';' after the statement, found the keyword 'let'\n");
+  EXPECT_EQ(errorsIn("let x = 1\nlet y = 2;"),
+            "E0102 2:10 expected ';' after the statement, found the keyword 'let'\n");
   EXPECT_EQ(errorsIn("let x = a b;"), "E0101 2:11 expected ';', found the name 'b'\n");
   EXPECT_EQ(errorsIn("let x = ;"), "E0101 2:9 expected an expression, found ';'\n");
   EXPECT_EQ(errorsIn("let x: f32;"), "E0101 2:11 expected '=', found ';'\n");
@@ -197,22 +219,29 @@ TEST(SyntaxErrors, statements) {
   EXPECT_EQ(errorsIn("(a, b[0]) = t;"), "E0123 2:5 cannot assign to this\n");
   EXPECT_EQ(errorsIn("x++;"), "E0118 2:2 there is no '++' operator\n");
   EXPECT_EQ(errorsIn("x--;"), "E0118 2:2 there is no '--' operator\n");
-  EXPECT_EQ(errorsIn("if x = 1 { }"), "E0117 2:6 an assignment is a statement, not an expression\n");
-  EXPECT_EQ(errorsIn("if x return;"), "E0120 2:6 expected '{' to open the body of `if`, found the keyword 'return'\n");
-  EXPECT_EQ(errorsIn("for i in 0..3 { break; }"), "E0111 2:17 the word 'break' is reserved for later versions of the language\n");
-  EXPECT_EQ(errorsIn("const x = 1;"), "E0101 2:7 expected 'if' or 'for' after `const`, found the name 'x'\n");
+  EXPECT_EQ(errorsIn("if x = 1 { }"),
+            "E0117 2:6 an assignment is a statement, not an expression\n");
+  EXPECT_EQ(errorsIn("if x return;"),
+            "E0120 2:6 expected '{' to open the body of `if`, found the keyword 'return'\n");
+  EXPECT_EQ(errorsIn("for i in 0..3 { break; }"),
+            "E0111 2:17 the word 'break' is reserved for later versions of the language\n");
+  EXPECT_EQ(errorsIn("const x = 1;"),
+            "E0101 2:7 expected 'if' or 'for' after `const`, found the name 'x'\n");
 }
 
 TEST(SyntaxErrors, expressions) {
   EXPECT_EQ(errorsIn("let x = a < b < c;"), "E0114 2:15 comparisons do not chain\n");
   EXPECT_EQ(errorsIn("let x = a ? b : c;"), "E0115 2:11 there is no '?:' operator\n");
   EXPECT_EQ(errorsIn("let x = 1..2;"), "E0116 2:10 '..' is not an operator\n");
-  EXPECT_EQ(errorsIn("let x = f<3>(y);"), "E0113 2:12 compile-time arguments stand in square brackets, not in '<' '>'\n");
-  EXPECT_EQ(errorsIn("f(axis = 1);"), "E0125 2:8 expected ':' between an argument's name and its value, found '='\n");
+  EXPECT_EQ(errorsIn("let x = f<3>(y);"),
+            "E0113 2:12 compile-time arguments stand in square brackets, not in '<' '>'\n");
+  EXPECT_EQ(errorsIn("f(axis = 1);"),
+            "E0125 2:8 expected ':' between an argument's name and its value, found '='\n");
   EXPECT_EQ(errorsIn("f(axis: 1, x);"), "E0127 2:12 positional arguments come before named ones\n");
   EXPECT_EQ(errorsIn("let x = ();"), "E0124 2:9 expected an expression, found '()'\n");
   EXPECT_EQ(errorsIn("f(a b);"), "E0101 2:5 expected ')' or ',', found the name 'b'\n");
-  EXPECT_EQ(errorsIn("let x = x.type;"), "E0111 2:11 the word 'type' is reserved for later versions of the language\n");
+  EXPECT_EQ(errorsIn("let x = x.type;"),
+            "E0111 2:11 the word 'type' is reserved for later versions of the language\n");
 }
 
 TEST(SyntaxErrors, longTextIsAbbreviated) {
@@ -224,8 +253,9 @@ TEST(SyntaxErrors, severalOnesInOneFile) {
   EXPECT_EQ(errorsIn("let n = 1\ny[n] = exp(x[n];\n"),
             "E0102 2:10 expected ';' after the statement, found the name 'y'\n"
             "E0101 3:16 expected ')' or ',', found ';'\n");
-  EXPECT_EQ(errorsIn("let x = ;\nlet y = 1;\nlet z = 2;\nlet w = );\n"),
-            "E0101 2:9 expected an expression, found ';'\nE0101 5:9 expected an expression, found ')'\n");
+  EXPECT_EQ(
+      errorsIn("let x = ;\nlet y = 1;\nlet z = 2;\nlet w = );\n"),
+      "E0101 2:9 expected an expression, found ';'\nE0101 5:9 expected an expression, found ')'\n");
 }
 
 std::string repeat(llvm::StringRef text, unsigned n) {
@@ -236,7 +266,8 @@ std::string repeat(llvm::StringRef text, unsigned n) {
 }
 
 TEST(Limits, nestingUpToTheLimit) {
-  EXPECT_EQ(errorsOf("const a = " + repeat("(", maxNesting) + "1" + repeat(")", maxNesting) + ";"), "");
+  EXPECT_EQ(errorsOf("const a = " + repeat("(", maxNesting) + "1" + repeat(")", maxNesting) + ";"),
+            "");
   EXPECT_EQ(errorsOf("const a = " + repeat("-", maxNesting) + "1;"), "");
   EXPECT_EQ(errorsOf("const a = 1" + repeat(" + 1", maxExprDepth - 1) + ";"), "");
   EXPECT_EQ(errorsIn(repeat("if a { ", maxNesting - 1) + repeat("}", maxNesting - 1)), "");
@@ -265,9 +296,11 @@ TEST(Limits, manyInARowAreFine) {
 
 TEST(Limits, garbage) {
   // Deterministic noise from the language's own signs and words.
-  const char *const pieces[] = {"kernel", "fn", "const", "let", "for", "if", "else", "in", "with", "where", "(", ")",
-                                "[", "]", "{", "}", ",", ";", ":", "..", "..=", "=", "==", "<", "+", "-", "*", "as",
-                                "x", "1", "1.5", "\"s\"", ".", "return", "const", "opt", "tune", "key", "grid", "None"};
+  const char *const pieces[] = {"kernel", "fn",     "const", "let", "for",  "if",  "else", "in",
+                                "with",   "where",  "(",     ")",   "[",    "]",   "{",    "}",
+                                ",",      ";",      ":",     "..",  "..=",  "=",   "==",   "<",
+                                "+",      "-",      "*",     "as",  "x",    "1",   "1.5",  "\"s\"",
+                                ".",      "return", "const", "opt", "tune", "key", "grid", "None"};
   uint64_t state = 1;
   for (unsigned round = 0; round < 400; ++round) {
     std::string text = round % 2 ? "kernel k() { " : "";

@@ -48,11 +48,16 @@ void expectCounts(const LinearLayout &layout) {
 
 const LinearLayout &sample(unsigned i) {
   static const LinearLayout layouts[] = {
-      LinearLayout::blocked({64, 128}, {1, 0}, 8, 4), LinearLayout::blocked({16, 4}, {0, 1}, 2, 2),
-      LinearLayout::blocked({8}, {0}, 4, 2),          LinearLayout::blocked({4, 16, 32}, {2, 0, 1}, 4, 8),
-      LinearLayout::blocked({1, 64}, {1, 0}, 1, 1),   LinearLayout::blocked({}, {}, 4, 4),
-      LinearLayout::mmaAccumulator(64, 64, 2, 2),     LinearLayout::mmaAccumulator(16, 8, 4, 1),
-      LinearLayout::mmaOperand(0, 64, 32, 16, 2, 2),  LinearLayout::mmaOperand(1, 64, 32, 8, 2, 4),
+      LinearLayout::blocked({64, 128}, {1, 0}, 8, 4),
+      LinearLayout::blocked({16, 4}, {0, 1}, 2, 2),
+      LinearLayout::blocked({8}, {0}, 4, 2),
+      LinearLayout::blocked({4, 16, 32}, {2, 0, 1}, 4, 8),
+      LinearLayout::blocked({1, 64}, {1, 0}, 1, 1),
+      LinearLayout::blocked({}, {}, 4, 4),
+      LinearLayout::mmaAccumulator(64, 64, 2, 2),
+      LinearLayout::mmaAccumulator(16, 8, 4, 1),
+      LinearLayout::mmaOperand(0, 64, 32, 16, 2, 2),
+      LinearLayout::mmaOperand(1, 64, 32, 8, 2, 4),
   };
   return layouts[i];
 }
@@ -63,11 +68,13 @@ constexpr unsigned numSamples = 10;
 
 TEST(LinearLayout, BlockedIsWrittenAsBases) {
   EXPECT_EQ(LinearLayout::blocked({16, 16}, {1, 0}, 2, 4).str(),
-            "register = [[0, 1]], lane = [[0, 2], [0, 4], [0, 8], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]");
+            "register = [[0, 1]], lane = [[0, 2], [0, 4], [0, 8], [1, 0], [2, 0]], warp = [[4, 0], "
+            "[8, 0]]");
 }
 
 TEST(LinearLayout, BlockedCoversRowsFirst) {
-  // 8 neighbours a thread, 16 threads a row of 128, 2 rows a warp, 8 rows for 4 warps; 64 rows leave 8 repeats.
+  // 8 neighbours a thread, 16 threads a row of 128, 2 rows a warp, 8 rows for 4 warps; 64 rows
+  // leave 8 repeats.
   LinearLayout layout = LinearLayout::blocked({64, 128}, {1, 0}, 8, 4);
   ASSERT_EQ(layout.getNumRegisters(), 64u);
   forAll(layout, [&](unsigned reg, unsigned lane, unsigned warp, std::vector<int64_t> coord) {
@@ -150,7 +157,8 @@ TEST(LinearLayout, AccumulatorFragment) {
 }
 
 TEST(LinearLayout, OperandFragments16Bits) { // m16n8k16, f16 or bf16
-  LinearLayout a = LinearLayout::mmaOperand(0, 16, 16, 16, 1, 1), b = LinearLayout::mmaOperand(1, 16, 8, 16, 1, 1);
+  LinearLayout a = LinearLayout::mmaOperand(0, 16, 16, 16, 1, 1),
+               b = LinearLayout::mmaOperand(1, 16, 8, 16, 1, 1);
   EXPECT_EQ(a.getNumRegisters(), 8u);
   EXPECT_EQ(b.getNumRegisters(), 4u);
   expectFragment(a, {{0, 0, 0, 0},
@@ -177,16 +185,23 @@ TEST(LinearLayout, OperandFragments16Bits) { // m16n8k16, f16 or bf16
 }
 
 TEST(LinearLayout, OperandFragments32Bits) { // m16n8k8, tf32
-  LinearLayout a = LinearLayout::mmaOperand(0, 16, 8, 32, 1, 1), b = LinearLayout::mmaOperand(1, 8, 8, 32, 1, 1);
+  LinearLayout a = LinearLayout::mmaOperand(0, 16, 8, 32, 1, 1),
+               b = LinearLayout::mmaOperand(1, 8, 8, 32, 1, 1);
   EXPECT_EQ(a.getNumRegisters(), 4u);
   EXPECT_EQ(b.getNumRegisters(), 2u);
-  expectFragment(a,
-                 {{0, 0, 0, 0}, {0, 1, 8, 0}, {0, 2, 0, 4}, {0, 3, 8, 4}, {3, 0, 0, 3}, {4, 1, 9, 0}, {31, 3, 15, 7}});
+  expectFragment(a, {{0, 0, 0, 0},
+                     {0, 1, 8, 0},
+                     {0, 2, 0, 4},
+                     {0, 3, 8, 4},
+                     {3, 0, 0, 3},
+                     {4, 1, 9, 0},
+                     {31, 3, 15, 7}});
   expectFragment(b, {{0, 0, 0, 0}, {0, 1, 4, 0}, {3, 0, 3, 0}, {4, 0, 0, 1}, {30, 1, 6, 7}});
 }
 
 TEST(LinearLayout, OperandFragments8Bits) { // m16n8k32, s8 or e4m3
-  LinearLayout a = LinearLayout::mmaOperand(0, 16, 32, 8, 1, 1), b = LinearLayout::mmaOperand(1, 32, 8, 8, 1, 1);
+  LinearLayout a = LinearLayout::mmaOperand(0, 16, 32, 8, 1, 1),
+               b = LinearLayout::mmaOperand(1, 32, 8, 8, 1, 1);
   EXPECT_EQ(a.getNumRegisters(), 16u);
   EXPECT_EQ(b.getNumRegisters(), 8u);
   expectFragment(a, {{0, 0, 0, 0},
@@ -198,11 +213,13 @@ TEST(LinearLayout, OperandFragments8Bits) { // m16n8k32, s8 or e4m3
                      {1, 0, 0, 4},
                      {4, 0, 1, 0},
                      {31, 15, 15, 31}});
-  expectFragment(b, {{0, 0, 0, 0}, {0, 3, 3, 0}, {0, 4, 16, 0}, {2, 5, 25, 0}, {4, 0, 0, 1}, {31, 7, 31, 7}});
+  expectFragment(
+      b, {{0, 0, 0, 0}, {0, 3, 3, 0}, {0, 4, 16, 0}, {2, 5, 25, 0}, {4, 0, 0, 1}, {31, 7, 31, 7}});
 }
 
 TEST(LinearLayout, FragmentsMeet) {
-  // In every warp, fragment f of A and B covers just the rows and columns of the accumulator's fragment f.
+  // In every warp, fragment f of A and B covers just the rows and columns of the accumulator's
+  // fragment f.
   for (unsigned bits : {8u, 16u, 32u})
     for (unsigned warpsM : {1u, 2u, 8u})
       for (unsigned warpsN : {1u, 2u, 4u}) {
@@ -211,8 +228,10 @@ TEST(LinearLayout, FragmentsMeet) {
         LinearLayout a = LinearLayout::mmaOperand(0, m, k, bits, warpsM, warpsN),
                      b = LinearLayout::mmaOperand(1, k, n, bits, warpsM, warpsN);
         EXPECT_TRUE(acc.isSurjective() && a.isSurjective() && b.isSurjective());
-        unsigned inA = 4 * (32 / bits), inB = 2 * (32 / bits), steps = k / (256 / bits); // registers of one fragment
-        unsigned fragmentsM = a.getNumRegisters() / inA / steps, fragmentsN = b.getNumRegisters() / inB / steps;
+        unsigned inA = 4 * (32 / bits), inB = 2 * (32 / bits),
+                 steps = k / (256 / bits); // registers of one fragment
+        unsigned fragmentsM = a.getNumRegisters() / inA / steps,
+                 fragmentsN = b.getNumRegisters() / inB / steps;
         ASSERT_EQ(acc.getNumRegisters(), 4 * fragmentsM * fragmentsN);
         for (unsigned warp = 0; warp < acc.getNumWarps(); ++warp)
           for (unsigned i = 0; i < fragmentsM; ++i)
@@ -232,21 +251,23 @@ TEST(LinearLayout, AccumulatorOfOneWarpgroup) {
   LinearLayout c = LinearLayout::mmaAccumulator(64, 64, 4, 1);
   ASSERT_EQ(c.getNumRegisters(), 32u);
   forAll(c, [&](unsigned reg, unsigned lane, unsigned warp, std::vector<int64_t> coord) {
-    std::vector<int64_t> expected = {16 * warp + lane / 4 + reg / 2 % 2 * 8, reg / 4 * 8 + lane % 4 * 2 + reg % 2};
+    std::vector<int64_t> expected = {16 * warp + lane / 4 + reg / 2 % 2 * 8,
+                                     reg / 4 * 8 + lane % 4 * 2 + reg % 2};
     EXPECT_EQ(coord, expected);
   });
 }
 
 TEST(LinearLayout, AccumulatorIsOperandOfNextDot) {
   for (int64_t m : {64, 128}) {
-    LinearLayout acc = LinearLayout::mmaAccumulator(m, 64, 4, 1), a = LinearLayout::mmaOperand(0, m, 64, 16, 4, 1);
+    LinearLayout acc = LinearLayout::mmaAccumulator(m, 64, 4, 1),
+                 a = LinearLayout::mmaOperand(0, m, 64, 16, 4, 1);
     auto sources = acc.getRegisterSources(a);
     ASSERT_TRUE(sources.has_value());
     forAll(a, [&](unsigned reg, unsigned lane, unsigned warp, std::vector<int64_t> coord) {
       EXPECT_EQ(list(acc.apply((*sources)[reg], lane, warp)), coord);
     });
-    EXPECT_FALSE(
-        LinearLayout::mmaAccumulator(m, 64, 2, 2).getRegisterSources(LinearLayout::mmaOperand(0, m, 64, 16, 2, 2)));
+    EXPECT_FALSE(LinearLayout::mmaAccumulator(m, 64, 2, 2)
+                     .getRegisterSources(LinearLayout::mmaOperand(0, m, 64, 16, 2, 2)));
     EXPECT_FALSE(acc.getRegisterSources(LinearLayout::mmaOperand(0, m, 64, 8, 4, 1)));
   }
 }
@@ -270,7 +291,8 @@ TEST(LinearLayout, DropDim) {
             expected.insert(coord);
           }
           for (unsigned reg = 0; reg < dropped.getNumRegisters(); ++reg)
-            EXPECT_TRUE(found.insert(list(dropped.apply(reg, lane, warp))).second) << "a register holds a duplicate";
+            EXPECT_TRUE(found.insert(list(dropped.apply(reg, lane, warp))).second)
+                << "a register holds a duplicate";
           EXPECT_EQ(found, expected);
         }
     }
@@ -281,10 +303,11 @@ TEST(LinearLayout, InsertUnitDim) {
     for (unsigned axis = 0; axis <= sample(i).getRank(); ++axis) {
       LinearLayout inserted = sample(i).insertUnitDim(axis);
       EXPECT_EQ(inserted.getShape()[axis], 1);
-      forAll(sample(i), [&](unsigned reg, unsigned lane, unsigned warp, std::vector<int64_t> coord) {
-        coord.insert(coord.begin() + axis, 0);
-        ASSERT_EQ(list(inserted.apply(reg, lane, warp)), coord);
-      });
+      forAll(sample(i),
+             [&](unsigned reg, unsigned lane, unsigned warp, std::vector<int64_t> coord) {
+               coord.insert(coord.begin() + axis, 0);
+               ASSERT_EQ(list(inserted.apply(reg, lane, warp)), coord);
+             });
     }
 }
 
@@ -328,7 +351,8 @@ TEST(LinearLayout, BroadcastSource) {
 
 TEST(LinearLayout, Reshape) {
   LinearLayout layout = LinearLayout::blocked({4, 16, 32}, {2, 0, 1}, 4, 8);
-  for (std::vector<int64_t> shape : {std::vector<int64_t>{2048}, {64, 32}, {2, 2, 512}, {1, 2048, 1}, {8, 8, 8, 4}}) {
+  for (std::vector<int64_t> shape :
+       {std::vector<int64_t>{2048}, {64, 32}, {2, 2, 512}, {1, 2048, 1}, {8, 8, 8, 4}}) {
     LinearLayout reshaped = layout.reshape(shape);
     forAll(layout, [&](unsigned reg, unsigned lane, unsigned warp, std::vector<int64_t> from) {
       Coord to = reshaped.apply(reg, lane, warp);
@@ -341,11 +365,13 @@ TEST(LinearLayout, Reshape) {
 }
 
 TEST(LinearLayout, Permute) {
-  LinearLayout layout = LinearLayout::blocked({4, 16, 32}, {2, 0, 1}, 4, 8), permuted = layout.permute({2, 0, 1});
+  LinearLayout layout = LinearLayout::blocked({4, 16, 32}, {2, 0, 1}, 4, 8),
+               permuted = layout.permute({2, 0, 1});
   EXPECT_EQ(std::vector<int64_t>(permuted.getShape().begin(), permuted.getShape().end()),
             (std::vector<int64_t>{32, 4, 16}));
   forAll(layout, [&](unsigned reg, unsigned lane, unsigned warp, std::vector<int64_t> from) {
-    ASSERT_EQ(list(permuted.apply(reg, lane, warp)), (std::vector<int64_t>{from[2], from[0], from[1]}));
+    ASSERT_EQ(list(permuted.apply(reg, lane, warp)),
+              (std::vector<int64_t>{from[2], from[0], from[1]}));
   });
 }
 
@@ -375,7 +401,8 @@ TEST(LinearLayout, ContiguousRegisters) {
     for (unsigned dim = 0; dim < sample(i).getRank(); ++dim) {
       const LinearLayout &layout = sample(i);
       unsigned run = layout.getContiguousRegisters(dim);
-      auto holds = [&](unsigned length) { // whether aligned groups of `length` registers are neighbours, in order
+      auto holds = [&](unsigned length) { // whether aligned groups of `length` registers are
+                                          // neighbours, in order
         bool result = length <= layout.getNumRegisters();
         forAll(layout, [&](unsigned reg, unsigned lane, unsigned warp, std::vector<int64_t> coord) {
           std::vector<int64_t> first = list(layout.apply(reg / length * length, lane, warp));
@@ -387,7 +414,8 @@ TEST(LinearLayout, ContiguousRegisters) {
       EXPECT_TRUE(holds(run));
       EXPECT_FALSE(holds(run * 2));
     }
-  // Lane 0 flips the lowest column as well: a thread's registers are neighbours, but in descending order.
+  // Lane 0 flips the lowest column as well: a thread's registers are neighbours, but in descending
+  // order.
   EXPECT_EQ(LinearLayout({4}, {{1}, {2}}, {{1}}, {}).getContiguousRegisters(0), 1u);
 }
 

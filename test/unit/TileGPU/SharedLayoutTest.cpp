@@ -1,4 +1,5 @@
-// Shared-memory layouts against the swizzle's definition, and accesses and matrix loads against an emulated block.
+// Shared-memory layouts against the swizzle's definition, and accesses and matrix loads against an
+// emulated block.
 #include "dialect/TileGPU/SharedLayout.h"
 
 #include "gtest/gtest.h"
@@ -64,7 +65,8 @@ TEST(SharedLayout, SwizzleFollowsTheHardware) {
 }
 
 TEST(SharedLayout, PlainAndColumnMajor) {
-  SharedLayout rows({8, 32}, {1, 0}, 4, 0), columns({8, 32}, {0, 1}, 4, 0), cube({4, 8, 16}, {2, 0, 1}, 1, 0);
+  SharedLayout rows({8, 32}, {1, 0}, 4, 0), columns({8, 32}, {0, 1}, 4, 0),
+      cube({4, 8, 16}, {2, 0, 1}, 1, 0);
   fill(rows), fill(columns), fill(cube);
   EXPECT_EQ(rows.getOffset({3, 5}), (3u * 32 + 5) * 4);
   EXPECT_EQ(columns.getOffset({3, 5}), (5u * 8 + 3) * 4);
@@ -127,7 +129,10 @@ TEST(SharedAccess, ReadsWhatTheLayoutHolds) {
       LinearLayout::mmaOperand(0, 64, 64, 16, 4, 1),
       LinearLayout::mmaOperand(1, 64, 64, 16, 2, 2),
       LinearLayout::blocked({64, 64}, {1, 0}, 4, 4).permute({1, 0}),
-      LinearLayout::mmaAccumulator(64, 64, 2, 2).dropDim(0).insertUnitDim(0).broadcastSource({1, 64}),
+      LinearLayout::mmaAccumulator(64, 64, 2, 2)
+          .dropDim(0)
+          .insertUnitDim(0)
+          .broadcastSource({1, 64}),
       LinearLayout({2, 4}, {{0, 1}, {0, 0}, {0, 2}}, {{1, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}}, {})};
   for (const LinearLayout &layout : layouts)
     for (unsigned elementBytes : {1u, 2u, 4u, 8u})
@@ -136,7 +141,8 @@ TEST(SharedAccess, ReadsWhatTheLayoutHolds) {
           if (layout.getShape()[order[0]] * elementBytes >= swizzle)
             expectAccesses(layout, SharedLayout(layout.getShape(), order, elementBytes, swizzle));
         for (unsigned granule : {4u, 8u, 16u})
-          expectAccesses(layout, SharedLayout::scratch(layout.getShape(), order[0], elementBytes, granule));
+          expectAccesses(layout,
+                         SharedLayout::scratch(layout.getShape(), order[0], elementBytes, granule));
       }
 }
 
@@ -150,7 +156,8 @@ TEST(SharedAccess, WidthOfAccesses) {
 //===--- ldmatrix
 //---------------------------------------------------------------------------------------------------===//
 
-/// Runs the loads as the instruction is defined, on memory of single bytes, and compares every register.
+/// Runs the loads as the instruction is defined, on memory of single bytes, and compares every
+/// register.
 void expectMatrixLoads(const LinearLayout &layout, const SharedLayout &shared, bool transposed) {
   auto plan = getMatrixLoads(layout, shared);
   ASSERT_TRUE(plan.has_value());
@@ -233,16 +240,20 @@ TEST(MatrixLoads, Operands) {
 }
 
 TEST(MatrixLoads, SmallestFragments) {
-  expectMatrixLoads(LinearLayout::mmaOperand(1, 16, 8, 16, 1, 1), SharedLayout({16, 8}, {0, 1}, 2, 32), false);
-  expectMatrixLoads(LinearLayout::mmaOperand(1, 16, 8, 16, 4, 1), SharedLayout({16, 8}, {1, 0}, 2, 0), true);
-  expectMatrixLoads(LinearLayout::mmaOperand(0, 16, 16, 16, 4, 2), SharedLayout({16, 16}, {1, 0}, 2, 32), false);
+  expectMatrixLoads(LinearLayout::mmaOperand(1, 16, 8, 16, 1, 1),
+                    SharedLayout({16, 8}, {0, 1}, 2, 32), false);
+  expectMatrixLoads(LinearLayout::mmaOperand(1, 16, 8, 16, 4, 1),
+                    SharedLayout({16, 8}, {1, 0}, 2, 0), true);
+  expectMatrixLoads(LinearLayout::mmaOperand(0, 16, 16, 16, 4, 2),
+                    SharedLayout({16, 16}, {1, 0}, 2, 32), false);
 }
 
 TEST(MatrixLoads, OtherLayoutsAreRefused) {
   SharedLayout shared({64, 64}, {1, 0}, 2, 128);
   EXPECT_FALSE(getMatrixLoads(LinearLayout::blocked({64, 64}, {1, 0}, 8, 4), shared));
   EXPECT_FALSE(getMatrixLoads(LinearLayout::blocked({64, 64}, {0, 1}, 2, 4), shared));
-  EXPECT_FALSE(getMatrixLoads(LinearLayout::mmaOperand(0, 64, 64, 16, 4, 1), SharedLayout({64, 64}, {1, 0}, 4, 128)));
+  EXPECT_FALSE(getMatrixLoads(LinearLayout::mmaOperand(0, 64, 64, 16, 4, 1),
+                              SharedLayout({64, 64}, {1, 0}, 4, 128)));
 }
 
 } // namespace

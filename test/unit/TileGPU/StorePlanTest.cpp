@@ -1,4 +1,5 @@
-// Stores through shared memory, emulated: what threads stage and copies take must add up to the tile, each element once.
+// Stores through shared memory, emulated: what threads stage and copies take must add up to the
+// tile, each element once.
 #include "dialect/TileGPU/StorePlan.h"
 #include "dialect/TileGPU/SharedLayout.h"
 
@@ -14,15 +15,17 @@ struct Written {
   unsigned group;
 };
 
-/// The offset that a copy of TMA gives byte `column` of row `row` of its box: 16-byte units XORed with the row's place in
-/// a pattern of 8, 4 or 2 rows of 128 bytes.
+/// The offset that a copy of TMA gives byte `column` of row `row` of its box: 16-byte units XORed
+/// with the row's place in a pattern of 8, 4 or 2 rows of 128 bytes.
 int64_t boxOffset(int64_t row, int64_t column, int64_t swizzle) {
   int64_t linear = row * swizzle + column;
   return linear ^ ((linear >> 7) & (swizzle / 16 - 1)) << 4;
 }
 
-/// Emulates a store of the tile; returns whether each warpgroup worked alone, or, with `byWarp`, each warp.
-bool check(const LinearLayout &layout, int64_t columns, unsigned elementBytes, bool ordered = false, bool byWarp = false) {
+/// Emulates a store of the tile; returns whether each warpgroup worked alone, or, with `byWarp`,
+/// each warp.
+bool check(const LinearLayout &layout, int64_t columns, unsigned elementBytes, bool ordered = false,
+           bool byWarp = false) {
   int64_t m = layout.getShape()[0], n = layout.getShape()[1], rows = getBlockRows(layout, byWarp);
   int64_t swizzle = std::min<int64_t>(128, columns * elementBytes), width = swizzle / elementBytes;
   auto plan = StorePlan::get(layout, columns, rows, width, ordered, byWarp);
@@ -40,7 +43,8 @@ bool check(const LinearLayout &layout, int64_t columns, unsigned elementBytes, b
     for (unsigned warp = 0; warp < warps; ++warp)
       for (unsigned lane = 0; lane < 32; ++lane)
         for (unsigned reg = 0; reg < plan->registers[chunk].size(); ++reg) {
-          Coord inTile = layout.apply(plan->registers[chunk][reg], lane, warp), inChunk = plan->chunk.apply(reg, lane, warp);
+          Coord inTile = layout.apply(plan->registers[chunk][reg], lane, warp),
+                inChunk = plan->chunk.apply(reg, lane, warp);
           EXPECT_EQ(inTile[0], inChunk[0]);
           EXPECT_EQ(inTile[1], inChunk[1] + int64_t(chunk) * columns);
           memory[staging.getOffset(inChunk)] = {inTile[0], inTile[1], warp / plan->groupWarps};
@@ -88,7 +92,7 @@ TEST(StorePlan, WarpgroupsWithRowsOfTheirOwn) {
   EXPECT_TRUE(check(accumulator(128, 128, 8, 1), 64, 4));
   EXPECT_TRUE(check(accumulator(256, 64, 8, 1), 64, 2)); // two blocks each, apart
   EXPECT_TRUE(check(accumulator(256, 128, 16, 1), 32, 1));
-  EXPECT_TRUE(check(accumulator(128, 16, 8, 1), 16, 2)); // narrow rows
+  EXPECT_TRUE(check(accumulator(128, 16, 8, 1), 16, 2));                    // narrow rows
   EXPECT_TRUE(check(LinearLayout::blocked({64, 64}, {1, 0}, 8, 8), 64, 2)); // 16 rows at a time
 }
 
@@ -96,8 +100,9 @@ TEST(StorePlan, WarpgroupsSideBySide) {
   EXPECT_TRUE(check(accumulator(64, 128, 4, 2), 128, 2));
   EXPECT_TRUE(check(accumulator(64, 128, 4, 2), 128, 4));
   EXPECT_TRUE(check(accumulator(128, 128, 8, 2), 128, 2)); // four, two by two
-  EXPECT_TRUE(check(accumulator(256, 16, 8, 1).permute({1, 0}), 128, 2)); // a product computed transposed
-  EXPECT_FALSE(check(accumulator(64, 64, 4, 2), 64, 2));   // one copy holds columns of both
+  EXPECT_TRUE(
+      check(accumulator(256, 16, 8, 1).permute({1, 0}), 128, 2)); // a product computed transposed
+  EXPECT_FALSE(check(accumulator(64, 64, 4, 2), 64, 2));          // one copy holds columns of both
 }
 
 TEST(StorePlan, AllThreadsTogether) {
@@ -108,10 +113,13 @@ TEST(StorePlan, AllThreadsTogether) {
 
 TEST(StorePlan, WarpsAlone) {
   EXPECT_TRUE(check(accumulator(64, 128, 4, 2), 128, 4, /*ordered=*/false, /*byWarp=*/true));
-  EXPECT_TRUE(check(accumulator(64, 128, 4, 1), 32, 4, /*ordered=*/false, /*byWarp=*/true)); // one warpgroup
+  EXPECT_TRUE(check(accumulator(64, 128, 4, 1), 32, 4, /*ordered=*/false,
+                    /*byWarp=*/true)); // one warpgroup
   EXPECT_TRUE(check(accumulator(256, 64, 16, 1), 64, 4, /*ordered=*/false, /*byWarp=*/true));
-  EXPECT_TRUE(check(accumulator(128, 64, 4, 1), 32, 4, /*ordered=*/false, /*byWarp=*/true)); // two blocks each
-  EXPECT_FALSE(check(accumulator(64, 64, 4, 2), 64, 2, /*ordered=*/false, /*byWarp=*/true)); // one copy holds columns of two
+  EXPECT_TRUE(check(accumulator(128, 64, 4, 1), 32, 4, /*ordered=*/false,
+                    /*byWarp=*/true)); // two blocks each
+  EXPECT_FALSE(check(accumulator(64, 64, 4, 2), 64, 2, /*ordered=*/false,
+                     /*byWarp=*/true)); // one copy holds columns of two
   EXPECT_FALSE(check(accumulator(64, 128, 4, 2), 128, 4, /*ordered=*/true, /*byWarp=*/true));
 }
 

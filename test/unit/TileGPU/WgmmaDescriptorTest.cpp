@@ -7,10 +7,11 @@ using namespace tile::gpu;
 
 namespace {
 
-/// The address of the 16-byte piece with element (row, k) of an instruction's operand, as the PTX ISA's canonical layouts
-/// give it: what the hardware makes of a descriptor.
+/// The address of the 16-byte piece with element (row, k) of an instruction's operand, as the PTX
+/// ISA's canonical layouts give it: what the hardware makes of a descriptor.
 uint32_t address(uint64_t descriptor, bool kMajor, unsigned bytes, int64_t row, int64_t k) {
-  int64_t start = int64_t(descriptor & 0x3FFF) * 16, leading = int64_t(descriptor >> 16 & 0x3FFF) * 16,
+  int64_t start = int64_t(descriptor & 0x3FFF) * 16,
+          leading = int64_t(descriptor >> 16 & 0x3FFF) * 16,
           stride = int64_t(descriptor >> 32 & 0x3FFF) * 16;
   unsigned mode = descriptor >> 62;
   int64_t width = mode == 1 ? 128 : mode == 2 ? 64 : mode == 3 ? 32 : 16;
@@ -26,8 +27,10 @@ uint32_t address(uint64_t descriptor, bool kMajor, unsigned bytes, int64_t row, 
   return linear ^ (linear / 128 & (width / 16 - 1)) * 16;
 }
 
-void checkOperand(int64_t rows, int64_t depth, bool kMajor, unsigned bytes, int64_t instructionRows, unsigned kDim) {
-  SCOPED_TRACE(testing::Message() << rows << " x " << depth << ", K " << (kMajor ? "fastest" : "slowest") << ", " << bytes
+void checkOperand(int64_t rows, int64_t depth, bool kMajor, unsigned bytes, int64_t instructionRows,
+                  unsigned kDim) {
+  SCOPED_TRACE(testing::Message() << rows << " x " << depth << ", K "
+                                  << (kMajor ? "fastest" : "slowest") << ", " << bytes
                                   << " bytes, kDim " << kDim);
   int64_t shape[2];
   shape[kDim] = depth;
@@ -48,7 +51,8 @@ void checkOperand(int64_t rows, int64_t depth, bool kMajor, unsigned bytes, int6
           Coord coord(2);
           coord[kDim] = k0 + k;
           coord[1 - kDim] = row0 + row;
-          ASSERT_EQ(address(bits, kMajor, bytes, row, k), base + shared.getOffset(coord)) << row0 + row << ", " << k0 + k;
+          ASSERT_EQ(address(bits, kMajor, bytes, row, k), base + shared.getOffset(coord))
+              << row0 + row << ", " << k0 + k;
         }
     }
 }
@@ -72,7 +76,8 @@ TEST(WgmmaDescriptor, KSlowest) {
 
 // The layouts of the hand-written kernels that have been measured.
 TEST(WgmmaDescriptor, KnownBits) {
-  EXPECT_EQ(WgmmaDescriptor(SharedLayout({128, 64}, {1, 0}, 2, 128), 1).getBits(), uint64_t(1) << 16 | uint64_t(64) << 32 | uint64_t(1) << 62);
+  EXPECT_EQ(WgmmaDescriptor(SharedLayout({128, 64}, {1, 0}, 2, 128), 1).getBits(),
+            uint64_t(1) << 16 | uint64_t(64) << 32 | uint64_t(1) << 62);
   EXPECT_EQ(WgmmaDescriptor(SharedLayout({128, 128}, {1, 0}, 2, 128), 0).getBits(),
             uint64_t(128 * 128 / 16) << 16 | uint64_t(64) << 32 | uint64_t(1) << 62);
 }

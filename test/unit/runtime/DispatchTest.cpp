@@ -1,4 +1,5 @@
-// Which variant a call runs, on which device's code, and what it says when there is none; over a fake driver. (L3.1)
+// Which variant a call runs, on which device's code, and what it says when there is none; over a
+// fake driver. (L3.1)
 #include "runtime/include/tile_runtime.hpp"
 
 #include "runtime/src/Module.h"
@@ -32,7 +33,10 @@ static Kernel aligned() {
   return kernel;
 }
 static Expr small() { return Expr::make(Expr::Op::Le, tile::runtime::testing::name("M"), 16); }
-static Expr divided() { return Expr::make(Expr::Op::Eq, Expr::make(Expr::Op::Rem, tile::runtime::testing::name("K"), 64), 0); }
+static Expr divided() {
+  return Expr::make(Expr::Op::Eq, Expr::make(Expr::Op::Rem, tile::runtime::testing::name("K"), 64),
+                    0);
+}
 
 class DispatchTest : public ::testing::Test {
 protected:
@@ -41,7 +45,8 @@ protected:
     std::memset(&fake(), 0, sizeof(FakeCuda));
     fake().major = 9;
     fake().optinShared = 232448;
-    fake().symbols = "matmul_T_f16,matmul_T_f16_small,matmul_T_f16_divided,matmul_T_f16_aligned,shift_T_f32,";
+    fake().symbols =
+        "matmul_T_f16,matmul_T_f16_small,matmul_T_f16_divided,matmul_T_f16_aligned,shift_T_f32,";
     fake().argumentCount = 4;
     fake().contextId = 1;
   }
@@ -57,17 +62,20 @@ protected:
   void open() {
     std::string bytes;
     ASSERT_FALSE(writePackage(package, bytes));
-    tile_error *error = tile_module_load_package(bytes.data(), bytes.size(), TILE_DEVICE_CUDA, &module);
+    tile_error *error =
+        tile_module_load_package(bytes.data(), bytes.size(), TILE_DEVICE_CUDA, &module);
     ASSERT_FALSE(error) << tile_error_message(error);
     error = tile_module_kernel(module, "matmul", &kernel);
     ASSERT_FALSE(error) << tile_error_message(error);
   }
   /// Launches a product of these extents; the name of the function that ran, or the error's text.
-  std::string run(int64_t m, int64_t k, int64_t n, uint64_t a = 0x100000, tile_kernel *which = nullptr) {
+  std::string run(int64_t m, int64_t k, int64_t n, uint64_t a = 0x100000,
+                  tile_kernel *which = nullptr) {
     int64_t aShape[] = {m, k}, bShape[] = {k, n}, cShape[] = {m, n};
-    tile_argument arguments[] = {{TILE_TENSOR, TILE_F16, address(a), 2, aShape, nullptr, 0, 0},
-                                 {TILE_TENSOR, TILE_F16, address(0x8000000), 2, bShape, nullptr, 0, 0},
-                                 {TILE_TENSOR, TILE_F16, address(0x10000000), 2, cShape, nullptr, 0, 0}};
+    tile_argument arguments[] = {
+        {TILE_TENSOR, TILE_F16, address(a), 2, aShape, nullptr, 0, 0},
+        {TILE_TENSOR, TILE_F16, address(0x8000000), 2, bShape, nullptr, 0, 0},
+        {TILE_TENSOR, TILE_F16, address(0x10000000), 2, cShape, nullptr, 0, 0}};
     tile_error *error = tile_kernel_launch(which ? which : kernel, arguments, 3, nullptr, 0);
     std::string text = error ? tile_error_message(error) : fake().lastFunction;
     tile_error_free(error);
@@ -93,18 +101,26 @@ TEST_F(DispatchTest, FirstVariantThatHoldsElseGeneric) {
 TEST_F(DispatchTest, AContractBrokenIsReportedOnce) {
   add("sm_90a", {variant("small", small()), matmul()});
   open();
-  EXPECT_EQ(run(16, 12, 8), "matmul: the contract 'K % 8 == 0' does not hold: K = 12 ('a', dimension 1) (matmul.tile:7)");
-  EXPECT_EQ(run(17, 12, 8), "matmul: the contract 'K % 8 == 0' does not hold: K = 12 ('a', dimension 1) (matmul.tile:7)");
+  EXPECT_EQ(
+      run(16, 12, 8),
+      "matmul: the contract 'K % 8 == 0' does not hold: K = 12 ('a', dimension 1) (matmul.tile:7)");
+  EXPECT_EQ(
+      run(17, 12, 8),
+      "matmul: the contract 'K % 8 == 0' does not hold: K = 12 ('a', dimension 1) (matmul.tile:7)");
 }
 
 TEST_F(DispatchTest, WithoutAGenericOneTheNearestAreListed) {
   add("sm_90a", {variant("small", small()), aligned()});
   open();
   EXPECT_EQ(run(17, 64, 8, 0x100010),
-            "matmul: no variant takes (f16[17, 64], f16[64, 8], f16[17, 8]); nearest: matmul[T = f16, BM = 128, BIAS = false, X "
-            "= 1.5](a: in f16[M, K], b: in f16[K, N], c: out f16[M, N]) variant aligned: 'a' is aligned to 16 bytes, expected "
-            "128; 'align(a, n)' in the source lowers that (matmul.tile:4); matmul[T = f16, BM = 128, BIAS = false, X = 1.5](a: in "
-            "f16[M, K], b: in f16[K, N], c: out f16[M, N]) variant small: the variant's condition 'small' does not hold: M = 17 "
+            "matmul: no variant takes (f16[17, 64], f16[64, 8], f16[17, 8]); nearest: matmul[T = "
+            "f16, BM = 128, BIAS = false, X "
+            "= 1.5](a: in f16[M, K], b: in f16[K, N], c: out f16[M, N]) variant aligned: 'a' is "
+            "aligned to 16 bytes, expected "
+            "128; 'align(a, n)' in the source lowers that (matmul.tile:4); matmul[T = f16, BM = "
+            "128, BIAS = false, X = 1.5](a: in "
+            "f16[M, K], b: in f16[K, N], c: out f16[M, N]) variant small: the variant's condition "
+            "'small' does not hold: M = 17 "
             "('a', dimension 0) (matmul.tile:9)");
 }
 
@@ -114,8 +130,8 @@ TEST_F(DispatchTest, PinnedByName) {
   tile_kernel *pinned = nullptr;
   ASSERT_EQ(tile_module_kernel(module, "matmul:divided", &pinned), nullptr);
   EXPECT_EQ(run(16, 64, 8, 0x100000, pinned), "matmul_T_f16_divided");
-  EXPECT_EQ(run(16, 72, 8, 0x100000, pinned),
-            "matmul: the variant's condition 'divided' does not hold: K = 72 ('a', dimension 1) (matmul.tile:9)");
+  EXPECT_EQ(run(16, 72, 8, 0x100000, pinned), "matmul: the variant's condition 'divided' does not "
+                                              "hold: K = 72 ('a', dimension 1) (matmul.tile:9)");
   tile_error *error = tile_module_kernel(module, "matmul:large", &pinned);
   EXPECT_EQ(tile_error_code(error), TILE_ERROR_KERNEL);
   tile_error_free(error);
@@ -140,7 +156,8 @@ TEST_F(DispatchTest, TheDeviceChoosesTheCode) {
   fake().major = 7;
   fake().minor = 5;
   fake().contextId = 4;
-  EXPECT_EQ(run(4, 64, 8), "matmul: 'package in memory' has it for none of the targets that run on the device, sm_75; there are sm_80, sm_90a");
+  EXPECT_EQ(run(4, 64, 8), "matmul: 'package in memory' has it for none of the targets that run on "
+                           "the device, sm_75; there are sm_80, sm_90a");
 }
 
 TEST_F(DispatchTest, AKernelThatTheNewestTargetLacks) {
@@ -154,7 +171,8 @@ TEST_F(DispatchTest, WrongArchitecture) {
   add("sm_90a", {matmul()});
   fake().major = 8;
   open();
-  EXPECT_EQ(run(4, 64, 8), "'package in memory' is compiled for sm_90a, but the device is sm_80; compile it with --target for that");
+  EXPECT_EQ(run(4, 64, 8), "'package in memory' is compiled for sm_90a, but the device is sm_80; "
+                           "compile it with --target for that");
 }
 
 TEST_F(DispatchTest, SeveralBinariesOfOneTarget) {
@@ -163,7 +181,8 @@ TEST_F(DispatchTest, SeveralBinariesOfOneTarget) {
   open();
   EXPECT_EQ(run(17, 64, 8), "matmul_T_f16");
   EXPECT_EQ(fake().loads, 1);
-  EXPECT_EQ(run(16, 64, 8), "matmul_T_f16_small"); // facts come before generic ones, whatever package had them
+  EXPECT_EQ(run(16, 64, 8),
+            "matmul_T_f16_small"); // facts come before generic ones, whatever package had them
   EXPECT_EQ(fake().loads, 2);
 }
 
@@ -171,9 +190,11 @@ TEST_F(DispatchTest, OtherDevices) {
   add("sm_90a", {matmul()});
   std::string bytes;
   ASSERT_FALSE(writePackage(package, bytes));
-  tile_error *error = tile_module_load_package(bytes.data(), bytes.size(), TILE_DEVICE_CPU, &module);
+  tile_error *error =
+      tile_module_load_package(bytes.data(), bytes.size(), TILE_DEVICE_CPU, &module);
   EXPECT_EQ(tile_error_code(error), TILE_ERROR_TARGET);
-  EXPECT_STREQ(tile_error_message(error), "'package in memory' has no code for the CPU, only for sm_90a; build it with --target cpu too");
+  EXPECT_STREQ(tile_error_message(error), "'package in memory' has no code for the CPU, only for "
+                                          "sm_90a; build it with --target cpu too");
   tile_error_free(error);
   error = tile_module_load_package(bytes.data(), bytes.size(), 7, &module);
   EXPECT_EQ(tile_error_code(error), TILE_ERROR_CALL);
@@ -189,9 +210,10 @@ TEST_F(DispatchTest, FromManyThreads) {
     threads.emplace_back([&, i] {
       for (int j = 0; j < 50; ++j) {
         int64_t m = i % 2 ? 16 : 17, shape[] = {m, 64}, bShape[] = {64, 8}, cShape[] = {m, 8};
-        tile_argument arguments[] = {{TILE_TENSOR, TILE_F16, address(0x100000), 2, shape, nullptr, 0, 0},
-                                     {TILE_TENSOR, TILE_F16, address(0x8000000), 2, bShape, nullptr, 0, 0},
-                                     {TILE_TENSOR, TILE_F16, address(0x10000000), 2, cShape, nullptr, 0, 0}};
+        tile_argument arguments[] = {
+            {TILE_TENSOR, TILE_F16, address(0x100000), 2, shape, nullptr, 0, 0},
+            {TILE_TENSOR, TILE_F16, address(0x8000000), 2, bShape, nullptr, 0, 0},
+            {TILE_TENSOR, TILE_F16, address(0x10000000), 2, cShape, nullptr, 0, 0}};
         tile_launch_plan plan;
         EXPECT_EQ(tile_kernel_plan(kernel, arguments, 3, &plan, nullptr, 0), nullptr);
       }

@@ -37,8 +37,9 @@ TEST(Expr, Operators) {
 TEST(Expr, OverflowIsAnError) {
   std::string error;
   for (const Expr &expr :
-       {Expr::make(Op::Add, INT64_MAX, 1), Expr::make(Op::Sub, INT64_MIN, 1), Expr::make(Op::Mul, int64_t(1) << 62, 2),
-        Expr::make(Op::Div, INT64_MIN, -1), Expr::make(Op::CeilDiv, INT64_MIN, -1), Expr::make(Op::Neg, INT64_MIN),
+       {Expr::make(Op::Add, INT64_MAX, 1), Expr::make(Op::Sub, INT64_MIN, 1),
+        Expr::make(Op::Mul, int64_t(1) << 62, 2), Expr::make(Op::Div, INT64_MIN, -1),
+        Expr::make(Op::CeilDiv, INT64_MIN, -1), Expr::make(Op::Neg, INT64_MIN),
         Expr::make(Op::NextPow2, INT64_MAX)}) {
     EXPECT_FALSE(expr.evaluate({}, error)) << expr.toString();
     EXPECT_NE(error.find("overflows 64 bits"), std::string::npos) << error;
@@ -70,7 +71,9 @@ TEST(Expr, Spellings) {
 }
 
 TEST(Expr, Floats) {
-  auto number = [](Op op, double a, double b) { return floatOfBits(*applyFloat(op, floatBits(a), floatBits(b))); };
+  auto number = [](Op op, double a, double b) {
+    return floatOfBits(*applyFloat(op, floatBits(a), floatBits(b)));
+  };
   EXPECT_EQ(number(Op::Add, 0.5, 0.25), 0.75);
   EXPECT_EQ(number(Op::Div, 1.0, 0.0), HUGE_VAL);
   EXPECT_EQ(number(Op::Max, -1.0, 2.0), 2.0);

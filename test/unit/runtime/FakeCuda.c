@@ -13,19 +13,28 @@ static int nameCount;
 int cuInit(unsigned flags) { return flags ? 1 : 0; }
 int cuDriverGetVersion(int *version) { return *version = 13000, 0; }
 int cuGetErrorName(int error, const char **name) {
-  *name = error == 200 ? "CUDA_ERROR_INVALID_IMAGE" : error == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_INVALID_VALUE";
+  *name = error == 200   ? "CUDA_ERROR_INVALID_IMAGE"
+          : error == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+                         : "CUDA_ERROR_INVALID_VALUE";
   return 0;
 }
 int cuGetErrorString(int error, const char **text) { return *text = "text of the fake driver", 0; }
 int cuDeviceGetCount(int *count) { return *count = 1, 0; }
 int cuDeviceGet(int *device, int ordinal) { return *device = ordinal, ordinal != 0; }
-int cuDeviceGetName(char *name, int length, int device) { return strncpy(name, "Fake", (size_t)length), 0; }
+int cuDeviceGetName(char *name, int length, int device) {
+  return strncpy(name, "Fake", (size_t)length), 0;
+}
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
-  *value = attribute == 75 ? state.major : attribute == 76 ? state.minor : attribute == 97 ? state.optinShared
-           : attribute == 16 ? state.processors : 1;
+  *value = attribute == 75   ? state.major
+           : attribute == 76 ? state.minor
+           : attribute == 97 ? state.optinShared
+           : attribute == 16 ? state.processors
+                             : 1;
   return 0;
 }
-int cuDevicePrimaryCtxRetain(void **context, int device) { return ++state.retains, *context = &state, 0; }
+int cuDevicePrimaryCtxRetain(void **context, int device) {
+  return ++state.retains, *context = &state, 0;
+}
 int cuCtxGetCurrent(void **context) { return *context = state.current, 0; }
 int cuCtxSetCurrent(void *context) { return state.current = context, 0; }
 int cuCtxPushCurrent_v2(void *context) { return 0; }
@@ -51,14 +60,17 @@ int cuPointerGetAttribute(void *value, int attribute, unsigned long long pointer
 }
 int cuCtxSynchronize(void) { return 0; }
 int cuCtxGetId(void *context, unsigned long long *id) { return *id = state.contextId, 0; }
-int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options, void **values) {
+int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options,
+                       void **values) {
   __atomic_fetch_add(&state.loads, 1, __ATOMIC_RELAXED);
   if (state.loadResult)
     strcpy(values[0], "ptxas: line 1, what is wrong\n");
   *module = &state;
   return state.loadResult;
 }
-int cuModuleUnload(void *module) { return __atomic_fetch_add(&state.unloads, 1, __ATOMIC_RELAXED), 0; }
+int cuModuleUnload(void *module) {
+  return __atomic_fetch_add(&state.unloads, 1, __ATOMIC_RELAXED), 0;
+}
 int cuModuleGetFunction(void **function, void *module, const char *name) {
   char listed[72];
   strcpy(listed, name);
@@ -69,14 +81,17 @@ int cuModuleGetFunction(void **function, void *module, const char *name) {
   *function = strcpy(copy, name);
   return 0;
 }
-int cuFuncGetAttribute(int *value, int attribute, void *function) { return *value = state.staticShared, 0; }
+int cuFuncGetAttribute(int *value, int attribute, void *function) {
+  return *value = state.staticShared, 0;
+}
 int cuFuncSetAttribute(void *function, int attribute, int value) {
   if (attribute == 8)
     state.maxDynamicShared = value;
   return 0;
 }
-int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
-                   unsigned blockZ, unsigned shared, void *stream, void **arguments, void **extra) {
+int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
+                   unsigned blockY, unsigned blockZ, unsigned shared, void *stream,
+                   void **arguments, void **extra) {
   unsigned grid[3] = {gridX, gridY, gridZ}, block[3] = {blockX, blockY, blockZ};
   ++state.launches;
   memcpy(state.grid, grid, sizeof grid);
@@ -100,18 +115,24 @@ struct Config {
   unsigned count;
 };
 int cuLaunchKernelEx(const struct Config *c, void *function, void **arguments, void **extra) {
-  int result = cuLaunchKernel(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2],
-                              c->shared, c->stream, arguments, extra);
-  state.cluster = c->count == 0 ? 0 : c->count == 1 && c->attributes->id == 4 && c->attributes->value[1] == 1 ? c->attributes->value[0] : 99;
+  int result = cuLaunchKernel(function, c->grid[0], c->grid[1], c->grid[2], c->block[0],
+                              c->block[1], c->block[2], c->shared, c->stream, arguments, extra);
+  state.cluster = c->count == 0 ? 0
+                  : c->count == 1 && c->attributes->id == 4 && c->attributes->value[1] == 1
+                      ? c->attributes->value[0]
+                      : 99;
   return result;
 }
-int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int threads, size_t shared) {
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int threads,
+                                                size_t shared) {
   return *blocks = state.blocksPerProcessor, 0;
 }
-int cuTensorMapEncodeTiled(void *map, int dataType, uint32_t rank, void *address, const uint64_t *extents,
-                           const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave, int swizzle,
-                           int promotion, int fill) {
-  struct FakeMap entry = {dataType, swizzle, promotion, rank, (uint64_t)(uintptr_t)address, {0}, {0}, {0}};
+int cuTensorMapEncodeTiled(void *map, int dataType, uint32_t rank, void *address,
+                           const uint64_t *extents, const uint64_t *strides, const uint32_t *box,
+                           const uint32_t *steps, int interleave, int swizzle, int promotion,
+                           int fill) {
+  struct FakeMap entry = {dataType, swizzle, promotion, rank, (uint64_t)(uintptr_t)address,
+                          {0},      {0},     {0}};
   uint64_t number = 0x3a90000 + (uint64_t)state.encodings;
   for (uint32_t i = 0; i < rank; ++i) {
     entry.extents[i] = extents[i];
@@ -126,31 +147,42 @@ int cuTensorMapEncodeTiled(void *map, int dataType, uint32_t rank, void *address
   memcpy(map, &number, 8);
   return state.encodeResult;
 }
-int cuMemAlloc_v2(unsigned long long *address, size_t bytes) { return ++state.allocations, *address = 0x1000, bytes == 0; }
+int cuMemAlloc_v2(unsigned long long *address, size_t bytes) {
+  return ++state.allocations, *address = 0x1000, bytes == 0;
+}
 int cuMemFree_v2(unsigned long long address) { return ++state.frees, 0; }
 int cuMemcpyHtoD_v2(unsigned long long to, const void *from, size_t bytes) { return 0; }
 int cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t bytes) { return 0; }
 
-static int record(unsigned long long to, size_t pitch, unsigned value, size_t width, size_t rows, unsigned cellBytes,
-                  void *stream) {
+static int record(unsigned long long to, size_t pitch, unsigned value, size_t width, size_t rows,
+                  unsigned cellBytes, void *stream) {
   if (state.memsets == FAKE_MAX_MEMSETS)
     return 2;
   struct FakeMemset entry = {to, pitch, width, rows, value, cellBytes, stream};
   state.memset[state.memsets++] = entry;
   return 0;
 }
-int cuMemsetD2D8Async(unsigned long long to, size_t pitch, unsigned char v, size_t w, size_t h, void *s) {
+int cuMemsetD2D8Async(unsigned long long to, size_t pitch, unsigned char v, size_t w, size_t h,
+                      void *s) {
   return record(to, pitch, v, w, h, 1, s);
 }
-int cuMemsetD2D16Async(unsigned long long to, size_t pitch, unsigned short v, size_t w, size_t h, void *s) {
+int cuMemsetD2D16Async(unsigned long long to, size_t pitch, unsigned short v, size_t w, size_t h,
+                       void *s) {
   return record(to, pitch, v, w, h, 2, s);
 }
-int cuMemsetD2D32Async(unsigned long long to, size_t pitch, unsigned v, size_t w, size_t h, void *s) {
+int cuMemsetD2D32Async(unsigned long long to, size_t pitch, unsigned v, size_t w, size_t h,
+                       void *s) {
   return record(to, pitch, v, w, h, 4, s);
 }
-int cuMemsetD8Async(unsigned long long to, unsigned char v, size_t n, void *s) { return record(to, 0, v, n, 1, 1, s); }
-int cuMemsetD16Async(unsigned long long to, unsigned short v, size_t n, void *s) { return record(to, 0, v, n, 1, 2, s); }
-int cuMemsetD32Async(unsigned long long to, unsigned v, size_t n, void *s) { return record(to, 0, v, n, 1, 4, s); }
+int cuMemsetD8Async(unsigned long long to, unsigned char v, size_t n, void *s) {
+  return record(to, 0, v, n, 1, 1, s);
+}
+int cuMemsetD16Async(unsigned long long to, unsigned short v, size_t n, void *s) {
+  return record(to, 0, v, n, 1, 2, s);
+}
+int cuMemsetD32Async(unsigned long long to, unsigned v, size_t n, void *s) {
+  return record(to, 0, v, n, 1, 4, s);
+}
 int cuStreamSynchronize(void *stream) { return 0; }
 int cuEventCreate(void **event, unsigned flags) { return *event = &state, 0; }
 int cuEventRecord(void *event, void *stream) { return 0; }

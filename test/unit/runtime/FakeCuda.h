@@ -1,4 +1,5 @@
-/* A CUDA driver without a device: it records what the runtime asks of it. The tests load it through TILE_LIBCUDA. */
+/* A CUDA driver without a device: it records what the runtime asks of it. The tests load it through
+ * TILE_LIBCUDA. */
 #ifndef FAKE_CUDA_H
 #define FAKE_CUDA_H
 
@@ -54,7 +55,7 @@ struct FakeCuda {
   unsigned cluster; /* 0: launched without */
   struct FakeMap map[FAKE_MAX_MAPS];
   struct FakeMemory memory[FAKE_MAX_MEMORY];
-  int device;   /* the current context's */
+  int device; /* the current context's */
   int pointerQueries;
 };
 

@@ -45,7 +45,8 @@ TEST(Fill, EightByteElements) {
   EXPECT_EQ(countBlocks(makeFill(nullptr, 0, 8, 1, shape, strides), block), 1);
   EXPECT_EQ(block.width, 6);
   EXPECT_EQ(block.cellBytes, 4u);
-  Error error = forEachBlock(makeFill(nullptr, 1, 8, 1, shape, strides), [](const FillBlock &) { return Error(); });
+  Error error = forEachBlock(makeFill(nullptr, 1, 8, 1, shape, strides),
+                             [](const FillBlock &) { return Error(); });
   EXPECT_EQ(error.code, TILE_ERROR_FILL);
 }
 
@@ -73,7 +74,8 @@ TEST(Fill, BlocksAndHostAgree) {
     EXPECT_FALSE(forEachBlock(fill, [&](const FillBlock &block) {
       for (int64_t row = 0; row < block.rows; ++row)
         for (int64_t i = 0; i < block.width; ++i)
-          std::memcpy(block.data + row * block.pitchBytes + i * block.cellBytes, &block.value, block.cellBytes);
+          std::memcpy(block.data + row * block.pitchBytes + i * block.cellBytes, &block.value,
+                      block.cellBytes);
       return Error();
     }));
     std::vector<int64_t> index(rank);

@@ -7,7 +7,8 @@ int tileHeaderTest(void);
 int tileHeaderTest(void) {
   tile_module *module = NULL;
   tile_error *error = tile_module_load("no-such-file.cubin", &module);
-  int good = error && tile_error_code(error) == TILE_ERROR_IO && tile_error_message(error)[0] && !module;
+  int good =
+      error && tile_error_code(error) == TILE_ERROR_IO && tile_error_message(error)[0] && !module;
   tile_error_free(error);
   tile_error_free(NULL);
   tile_module_free(NULL);

@@ -1,10 +1,11 @@
-// Code for the CPU out of a package, without a compiler: a shared object that the test brings along.
+// Code for the CPU out of a package, without a compiler: a shared object that the test brings
+// along.
 #include "runtime/src/HostCode.h"
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <algorithm>
+#include <fstream>
 #include <iterator>
 
 using namespace tile::runtime;
@@ -26,10 +27,12 @@ TEST(HostCode, LoadsFromMemory) {
 
 TEST(HostCode, RefusesOtherBytes) {
   std::unique_ptr<HostLibrary> library;
-  for (const std::string &bytes : {std::string(), std::string("no library"), libraryBytes().substr(0, 100)}) {
+  for (const std::string &bytes :
+       {std::string(), std::string("no library"), libraryBytes().substr(0, 100)}) {
     Error error = HostLibrary::open(bytes, "p", library);
     EXPECT_EQ(error.code, TILE_ERROR_BINARY);
-    EXPECT_EQ(error.message.find("'p': its code for the CPU cannot be loaded: "), 0u) << error.message;
+    EXPECT_EQ(error.message.find("'p': its code for the CPU cannot be loaded: "), 0u)
+        << error.message;
   }
 }
 

@@ -18,7 +18,8 @@ inline Dim dim(const char *name, int64_t min = 0, int64_t max = 1 << 20, int64_t
   return dim;
 }
 
-inline Param tensor(const char *name, Access access, Dtype dtype, std::vector<Expr> dims, unsigned line = 4) {
+inline Param tensor(const char *name, Access access, Dtype dtype, std::vector<Expr> dims,
+                    unsigned line = 4) {
   Param param;
   param.name = name;
   param.access = access;
@@ -61,9 +62,11 @@ inline Kernel matmul() {
                    tensor("c", Access::Out, Dtype::F16, {name("M"), name("N")}, 5)};
   for (const char *divided : {"K", "N"}) {
     Expr remainder = Expr::make(Expr::Op::Rem, name(divided), 8);
-    kernel.contracts.push_back({Expr::make(Expr::Op::Eq, remainder, 0), std::string(divided) + " % 8 == 0", 7});
+    kernel.contracts.push_back(
+        {Expr::make(Expr::Op::Eq, remainder, 0), std::string(divided) + " % 8 == 0", 7});
   }
-  kernel.grid = {Expr::make(Expr::Op::CeilDiv, name("M"), 128), Expr::make(Expr::Op::CeilDiv, name("N"), 256)};
+  kernel.grid = {Expr::make(Expr::Op::CeilDiv, name("M"), 128),
+                 Expr::make(Expr::Op::CeilDiv, name("N"), 256)};
   addArguments(kernel);
   kernel.launch = {256, 98304, 168, 0};
   return kernel;
@@ -78,8 +81,8 @@ inline Kernel shift(Dtype dtype = Dtype::F32) {
   kernel.line = 1;
   kernel.constants = {{"T", std::string(dtypeName(dtype))}};
   kernel.dims = {dim("N", 1, 1 << 20)};
-  kernel.params = {tensor("x", Access::In, dtype, {name("N")}), tensor("y", Access::Out, dtype, {name("N")}),
-                   scalar("eps", Dtype::F32)};
+  kernel.params = {tensor("x", Access::In, dtype, {name("N")}),
+                   tensor("y", Access::Out, dtype, {name("N")}), scalar("eps", Dtype::F32)};
   kernel.params[2].defaultValue = 1e-5;
   kernel.grid = {Expr::make(Expr::Op::CeilDiv, name("N"), 1024)};
   addArguments(kernel);

@@ -73,7 +73,8 @@ TEST(Manifest, RoundTrip) {
 
 TEST(Manifest, KeysInFixedOrder) {
   std::string json = toJson(sample());
-  EXPECT_EQ(json.rfind("{\n \"format\": \"tile-manifest\",\n \"version\": 1,", 0), 0u) << json.substr(0, 80);
+  EXPECT_EQ(json.rfind("{\n \"format\": \"tile-manifest\",\n \"version\": 1,", 0), 0u)
+      << json.substr(0, 80);
   EXPECT_EQ(json.back(), '\n');
 }
 
@@ -100,9 +101,11 @@ TEST(Manifest, Malformed) {
 }
 
 TEST(Manifest, WrongFormatOrVersion) {
-  EXPECT_EQ(errorAfter("\"tile-manifest\"", "\"other\""), "manifest: expected format 'tile-manifest', found 'other'");
+  EXPECT_EQ(errorAfter("\"tile-manifest\"", "\"other\""),
+            "manifest: expected format 'tile-manifest', found 'other'");
   std::string error = errorAfter("\"version\": 1", "\"version\": 3");
-  EXPECT_NE(error.find("version 3 is newer than this runtime reads (2)"), std::string::npos) << error;
+  EXPECT_NE(error.find("version 3 is newer than this runtime reads (2)"), std::string::npos)
+      << error;
 }
 
 TEST(Manifest, ErrorsNameThePlace) {
@@ -115,12 +118,16 @@ TEST(Manifest, ErrorsNameThePlace) {
             "manifest: kernels[0].launch: expected at least one thread");
   EXPECT_EQ(errorAfter("\"access\": \"in\"", "\"access\": \"ro\""),
             "manifest: kernels[0].params[0]: expected access 'in', 'out' or 'inout', found 'ro'");
-  EXPECT_EQ(errorAfter("\"cdiv\",", "\"floor\","), "manifest: kernels[0].grid[0]: no operator 'floor' with 2 operands");
+  EXPECT_EQ(errorAfter("\"cdiv\",", "\"floor\","),
+            "manifest: kernels[0].grid[0]: no operator 'floor' with 2 operands");
   EXPECT_EQ(errorAfter("\"swizzle\": 128", "\"swizzle\": 48"),
-            "manifest: kernels[0].tensor_maps[0]: expected a swizzle of 0, 32, 64 or 128 bytes, found 48");
+            "manifest: kernels[0].tensor_maps[0]: expected a swizzle of 0, 32, 64 or 128 bytes, "
+            "found 48");
   EXPECT_EQ(errorAfter("\"order\": [\n      1,", "\"order\": [\n      0,"),
-            "manifest: kernels[0]: tensor map of 'b': expected an order of its 2 dimensions, from 1 to 5, and as many extents of the box");
-  EXPECT_EQ(errorAfter("\"tensor_map\": 0", "\"tensor_map\": 1"), "manifest: kernels[0]: argument: there is no tensor map 1");
+            "manifest: kernels[0]: tensor map of 'b': expected an order of its 2 dimensions, from "
+            "1 to 5, and as many extents of the box");
+  EXPECT_EQ(errorAfter("\"tensor_map\": 0", "\"tensor_map\": 1"),
+            "manifest: kernels[0]: argument: there is no tensor map 1");
   EXPECT_EQ(errorAfter("\"box\": [\n      64,", "\"box\": [\n      0,"),
             "manifest: kernels[0].tensor_maps[0].box[0]: expected a number from 1 to 256");
   EXPECT_EQ(errorAfter("\"cluster\": 2", "\"cluster\": 0"),
@@ -128,7 +135,8 @@ TEST(Manifest, ErrorsNameThePlace) {
   std::string error = errorAfter("\"param\": \"a\"", "\"param\": \"z\"");
   EXPECT_NE(error.find("argument 'z' is no parameter of the kernel"), std::string::npos) << error;
   error = errorAfter("\"name\": \"M\"", "\"name\": \"Q\"");
-  EXPECT_NE(error.find("'M' is neither a dimension nor an integral scalar"), std::string::npos) << error;
+  EXPECT_NE(error.find("'M' is neither a dimension nor an integral scalar"), std::string::npos)
+      << error;
 }
 
 TEST(Manifest, ConstantText) {

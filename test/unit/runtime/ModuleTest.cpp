@@ -22,7 +22,8 @@ static Manifest manifest(const char *target = "sm_90a") {
   return {"tilec 0.1.0", target, {shift(Dtype::F16), shift(Dtype::F32), matmul()}};
 }
 
-static tile::Status load(tile::Module &module, const std::string &image = cubin(), const Manifest &text = manifest()) {
+static tile::Status load(tile::Module &module, const std::string &image = cubin(),
+                         const Manifest &text = manifest()) {
   return tile::Module::load(image.data(), image.size(), toJson(text), module);
 }
 
@@ -46,11 +47,12 @@ protected:
   }
 };
 
-#define EXPECT_STATUS(call, expectedCode, expectedText)                                                                \
-  do {                                                                                                                 \
-    tile::Status status_ = (call);                                                                                     \
-    EXPECT_EQ(status_.code(), expectedCode);                                                                           \
-    EXPECT_NE(std::string(status_.message()).find(expectedText), std::string::npos) << status_.message();              \
+#define EXPECT_STATUS(call, expectedCode, expectedText)                                            \
+  do {                                                                                             \
+    tile::Status status_ = (call);                                                                 \
+    EXPECT_EQ(status_.code(), expectedCode);                                                       \
+    EXPECT_NE(std::string(status_.message()).find(expectedText), std::string::npos)                \
+        << status_.message();                                                                      \
   } while (false)
 
 TEST_F(ModuleTest, CHeader) { EXPECT_EQ(tileHeaderTest(), 0); }
@@ -61,8 +63,8 @@ TEST_F(ModuleTest, LaunchOfTheInstanceThatFits) {
   EXPECT_EQ(fake().loads, 0); // lazy
   tile::Kernel shift = kernel(module, "shift");
   void *stream = address(0x77);
-  tile::Status status =
-      shift.launch({{TILE_F32, address(0x10000), {5000}}, {TILE_F32, address(0x80000), {5000}}, 2.0f}, stream);
+  tile::Status status = shift.launch(
+      {{TILE_F32, address(0x10000), {5000}}, {TILE_F32, address(0x80000), {5000}}, 2.0f}, stream);
   ASSERT_FALSE(status) << status.message();
   EXPECT_EQ(fake().loads, 1);
   EXPECT_EQ(fake().launches, 1);
@@ -76,7 +78,8 @@ TEST_F(ModuleTest, LaunchOfTheInstanceThatFits) {
   EXPECT_EQ(fake().arguments[2], 0x40000000u);
   EXPECT_EQ(fake().arguments[3], 5000u);
   // Default, the other instance; loaded once.
-  ASSERT_FALSE(shift.launch({{TILE_F16, address(0x10000), {1}}, {TILE_F16, address(0x80000), {1}}}));
+  ASSERT_FALSE(
+      shift.launch({{TILE_F16, address(0x10000), {1}}, {TILE_F16, address(0x80000), {1}}}));
   EXPECT_STREQ(fake().lastFunction, "shift_T_f16");
   EXPECT_EQ(fake().loads, 1);
   EXPECT_EQ(fake().retains, 1); // no context was current at first
@@ -85,45 +88,51 @@ TEST_F(ModuleTest, LaunchOfTheInstanceThatFits) {
 TEST_F(ModuleTest, NoInstanceFits) {
   tile::Module module;
   ASSERT_FALSE(load(module));
-  EXPECT_STATUS(
-      kernel(module, "shift").launch({{TILE_F64, address(0x10000), {5}}, {TILE_F64, address(0x80000), {5}}}),
-      TILE_ERROR_INSTANCE,
-      "shift: no variant takes (f64[5], f64[5]); nearest: shift[T = f16](x: in f16[N], y: out f16[N], eps: f32 = "
-      "1e-05): 'x' expects a tensor of f16, found f64 (shift.tile:4); shift[T = f32](");
+  EXPECT_STATUS(kernel(module, "shift")
+                    .launch({{TILE_F64, address(0x10000), {5}}, {TILE_F64, address(0x80000), {5}}}),
+                TILE_ERROR_INSTANCE,
+                "shift: no variant takes (f64[5], f64[5]); nearest: shift[T = f16](x: in f16[N], "
+                "y: out f16[N], eps: f32 = "
+                "1e-05): 'x' expects a tensor of f16, found f64 (shift.tile:4); shift[T = f32](");
   EXPECT_EQ(fake().launches, 0);
   // Where dtypes leave one instance, it says what is wrong.
   EXPECT_STATUS(
-      kernel(module, "shift").launch({{TILE_F32, address(0x10000), {5, 1}}, {TILE_F32, address(0x80000), {5}}}),
+      kernel(module, "shift")
+          .launch({{TILE_F32, address(0x10000), {5, 1}}, {TILE_F32, address(0x80000), {5}}}),
       TILE_ERROR_RANK, "'x' expects rank 1, found rank 2");
   tile::Kernel none;
-  EXPECT_STATUS(module.kernel("shuft", none), TILE_ERROR_KERNEL, "has no kernel 'shuft'; it has shift, matmul");
+  EXPECT_STATUS(module.kernel("shuft", none), TILE_ERROR_KERNEL,
+                "has no kernel 'shuft'; it has shift, matmul");
   EXPECT_FALSE(none);
   // By symbol: that instance's own checks speak.
-  EXPECT_STATUS(
-      kernel(module, "shift_T_f16").launch({{TILE_F64, address(0x10000), {5}}, {TILE_F64, address(0x80000), {5}}}),
-      TILE_ERROR_DTYPE, "'x' expects a tensor of f16, found f64");
+  EXPECT_STATUS(kernel(module, "shift_T_f16")
+                    .launch({{TILE_F64, address(0x10000), {5}}, {TILE_F64, address(0x80000), {5}}}),
+                TILE_ERROR_DTYPE, "'x' expects a tensor of f16, found f64");
 }
 
 TEST_F(ModuleTest, ChecksComeBeforeTheDevice) {
   tile::Module module;
   ASSERT_FALSE(load(module));
   tile::Kernel matmul = kernel(module, "matmul");
-  std::vector<tile::Argument> call = {
-      {TILE_F16, address(0x10000), {4, 5}}, {TILE_F16, address(0x20000), {7, 8}}, {TILE_F16, address(0x30000), {4, 8}}};
-  EXPECT_STATUS(matmul.launch(call), TILE_ERROR_DIM, "'b' has K = 7 in dimension 0, but 'a' has K = 5 in dimension 1");
+  std::vector<tile::Argument> call = {{TILE_F16, address(0x10000), {4, 5}},
+                                      {TILE_F16, address(0x20000), {7, 8}},
+                                      {TILE_F16, address(0x30000), {4, 8}}};
+  EXPECT_STATUS(matmul.launch(call), TILE_ERROR_DIM,
+                "'b' has K = 7 in dimension 0, but 'a' has K = 5 in dimension 1");
   EXPECT_EQ(fake().loads, 0);
   EXPECT_FALSE(matmul.launch(call, nullptr, TILE_LAUNCH_UNCHECKED));
   EXPECT_EQ(fake().launches, 1);
   EXPECT_STATUS(matmul.launch(call, nullptr, 8), TILE_ERROR_CALL, "unknown launch flags 8");
-  EXPECT_STATUS(matmul.launch({{TILE_F16, address(0x10000), {4, 5}, {5}}, call[1], call[2]}), TILE_ERROR_RANK,
-                "'a' expects rank 2");
+  EXPECT_STATUS(matmul.launch({{TILE_F16, address(0x10000), {4, 5}, {5}}, call[1], call[2]}),
+                TILE_ERROR_RANK, "'a' expects rank 2");
 }
 
 TEST_F(ModuleTest, SharedMemory) {
   tile::Module module;
   ASSERT_FALSE(load(module));
-  std::vector<tile::Argument> call = {
-      {TILE_F16, address(0x10000), {8, 8}}, {TILE_F16, address(0x20000), {8, 8}}, {TILE_F16, address(0x30000), {8, 8}}};
+  std::vector<tile::Argument> call = {{TILE_F16, address(0x10000), {8, 8}},
+                                      {TILE_F16, address(0x20000), {8, 8}},
+                                      {TILE_F16, address(0x30000), {8, 8}}};
   ASSERT_FALSE(kernel(module, "matmul").launch(call));
   EXPECT_EQ(fake().maxDynamicShared, 98304);
   EXPECT_EQ(fake().shared, 98304u);
@@ -143,14 +152,16 @@ TEST_F(ModuleTest, EmptyGridAndFills) {
   tile::Module module;
   ASSERT_FALSE(load(module, cubin(), text));
   tile::Kernel shift = kernel(module, "shift_T_f32");
-  ASSERT_FALSE(shift.launch({{TILE_F32, address(0x10000), {4}}, {TILE_F32, address(0x80000), {4}}}, address(3)));
+  ASSERT_FALSE(shift.launch({{TILE_F32, address(0x10000), {4}}, {TILE_F32, address(0x80000), {4}}},
+                            address(3)));
   EXPECT_EQ(fake().launches, 0);
   ASSERT_EQ(fake().memsets, 1);
   EXPECT_EQ(fake().memset[0].address, 0x80000u);
   EXPECT_EQ(fake().memset[0].width, 4u);
   EXPECT_EQ(fake().memset[0].cellBytes, 4u);
   EXPECT_EQ(fake().memset[0].stream, address(3));
-  ASSERT_FALSE(shift.launch({{TILE_F32, address(0x10000), {5}}, {TILE_F32, address(0x80000), {5}, {2}}}));
+  ASSERT_FALSE(
+      shift.launch({{TILE_F32, address(0x10000), {5}}, {TILE_F32, address(0x80000), {5}, {2}}}));
   EXPECT_EQ(fake().launches, 1);
   ASSERT_EQ(fake().memsets, 2);
   EXPECT_EQ(fake().memset[1].rows, 5u);
@@ -160,7 +171,8 @@ TEST_F(ModuleTest, EmptyGridAndFills) {
 TEST_F(ModuleTest, OncePerContext) {
   tile::Module module;
   ASSERT_FALSE(load(module));
-  std::vector<tile::Argument> call = {{TILE_F32, address(0x10000), {5}}, {TILE_F32, address(0x80000), {5}}};
+  std::vector<tile::Argument> call = {{TILE_F32, address(0x10000), {5}},
+                                      {TILE_F32, address(0x80000), {5}}};
   tile::Kernel shift = kernel(module, "shift");
   int contexts[2];
   for (int round = 0; round < 3; ++round)
@@ -207,7 +219,8 @@ static Manifest mapped() {
 }
 
 /// a[M, K], b[K, N], c[M, N] with rows of a `pitch` elements apart.
-static std::vector<tile::Argument> product(uint64_t a, int64_t m, int64_t k, int64_t n, int64_t pitch) {
+static std::vector<tile::Argument> product(uint64_t a, int64_t m, int64_t k, int64_t n,
+                                           int64_t pitch) {
   return {{TILE_F16, address(a), {m, k}, {pitch, 1}},
           {TILE_F16, address(0x20000000), {k, n}, {n, 1}},
           {TILE_F16, address(0x30000000), {m, n}, {n, 1}}};
@@ -248,7 +261,8 @@ TEST_F(ModuleTest, TensorMaps) {
   ASSERT_FALSE(matmul.launch(product(0x10000000, 100, 40, 72, 48)));
   EXPECT_EQ(fake().encodings, 16);
   EXPECT_EQ(fake().arguments[7], 0x3a90000u);
-  ASSERT_FALSE(matmul.launch(product(0x10000000, 100, 40, 72, 64))); // pushes the oldest out, which is 0x10000100
+  ASSERT_FALSE(matmul.launch(
+      product(0x10000000, 100, 40, 72, 64))); // pushes the oldest out, which is 0x10000100
   EXPECT_EQ(fake().encodings, 18);
   ASSERT_FALSE(matmul.launch(product(0x10000200, 100, 40, 72, 48)));
   EXPECT_EQ(fake().encodings, 18);
@@ -275,7 +289,8 @@ TEST_F(ModuleTest, TensorMapsOfOddTensors) {
   EXPECT_EQ(fake().allocations, 1);
   fake().encodeResult = 1;
   EXPECT_STATUS(matmul.launch(product(0x10000000, 9, 40, 72, 48)), TILE_ERROR_CUDA,
-                "matmul: cannot describe 'a' to the hardware (extents 9 40, strides in bytes 96): CUDA_ERROR_INVALID_VALUE");
+                "matmul: cannot describe 'a' to the hardware (extents 9 40, strides in bytes 96): "
+                "CUDA_ERROR_INVALID_VALUE");
   fake().encodeResult = 0;
   fake().contextId = 1;
   module = tile::Module();
@@ -291,7 +306,8 @@ TEST_F(ModuleTest, TensorMapsThatCut) {
   tile::Kernel matmul = kernel(module, "matmul");
   tile::Status status = matmul.launch(product(0x10000000, 100, 40, 72, 48));
   ASSERT_FALSE(status) << status.message();
-  auto check = [](const FakeMap &map, uint64_t address, std::vector<uint64_t> extents, uint64_t stride) {
+  auto check = [](const FakeMap &map, uint64_t address, std::vector<uint64_t> extents,
+                  uint64_t stride) {
     EXPECT_EQ(map.rank, 3u);
     EXPECT_EQ(map.address, address);
     EXPECT_EQ(std::vector<uint64_t>(map.extents, map.extents + 3), extents);
@@ -312,7 +328,8 @@ TEST_F(ModuleTest, TensorMapsFromManyThreads) {
   ASSERT_FALSE(matmul.launch(product(0x10000000, 100, 40, 72, 48)));
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i)
-    threads.emplace_back([&] { EXPECT_FALSE(matmul.launch(product(0x10000000, 100, 40, 72, 48))); });
+    threads.emplace_back(
+        [&] { EXPECT_FALSE(matmul.launch(product(0x10000000, 100, 40, 72, 48))); });
   for (std::thread &thread : threads)
     thread.join();
   EXPECT_EQ(fake().encodings, 2);
@@ -327,7 +344,9 @@ TEST_F(ModuleTest, PersistentAndClusters) {
   tile::Module module;
   ASSERT_FALSE(load(module, cubin(), text));
   auto run = [&](int64_t n) {
-    EXPECT_FALSE(kernel(module, "shift").launch({{TILE_F32, address(0x10000), {n}}, {TILE_F32, address(0x800000), {n}}}));
+    EXPECT_FALSE(
+        kernel(module, "shift")
+            .launch({{TILE_F32, address(0x10000), {n}}, {TILE_F32, address(0x800000), {n}}}));
     return fake().grid[0];
   };
   EXPECT_EQ(run(7 * 1024), 7u);
@@ -353,8 +372,10 @@ TEST_F(ModuleTest, ScratchMemory) {
   tile::Module module;
   ASSERT_FALSE(load(module, cubin(), text));
   auto run = [&](int64_t n, uintptr_t stream = 0) {
-    tile::Status status = kernel(module, "shift").launch({{TILE_F32, address(0x10000), {n}}, {TILE_F32, address(0x800000), {n}}},
-                                                         reinterpret_cast<void *>(stream));
+    tile::Status status =
+        kernel(module, "shift")
+            .launch({{TILE_F32, address(0x10000), {n}}, {TILE_F32, address(0x800000), {n}}},
+                    reinterpret_cast<void *>(stream));
     EXPECT_FALSE(status) << status.message();
     return fake().arguments[fake().argumentCount - 1];
   };
@@ -390,7 +411,9 @@ TEST_F(ModuleTest, ScratchMemoryOfAllPrograms) {
   ASSERT_FALSE(load(module, cubin(), text));
   int memsets = fake().memsets;
   for (int64_t n : {3 * 1024, 70 * 1024}) {
-    tile::Status status = kernel(module, "shift").launch({{TILE_F32, address(0x10000), {n}}, {TILE_F32, address(0x800000), {n}}});
+    tile::Status status =
+        kernel(module, "shift")
+            .launch({{TILE_F32, address(0x10000), {n}}, {TILE_F32, address(0x800000), {n}}});
     EXPECT_FALSE(status) << status.message();
   }
   EXPECT_EQ(fake().allocations, 1);
@@ -402,25 +425,29 @@ TEST_F(ModuleTest, ScratchMemoryOfAllPrograms) {
 TEST_F(ModuleTest, DriverErrors) {
   tile::Module module;
   ASSERT_FALSE(load(module));
-  std::vector<tile::Argument> call = {{TILE_F32, address(0x10000), {5}}, {TILE_F32, address(0x80000), {5}}};
+  std::vector<tile::Argument> call = {{TILE_F32, address(0x10000), {5}},
+                                      {TILE_F32, address(0x80000), {5}}};
   tile::Kernel shift = kernel(module, "shift");
   fake().loadResult = 200;
   EXPECT_STATUS(shift.launch(call), TILE_ERROR_BINARY,
                 "CUDA_ERROR_INVALID_IMAGE (text of the fake driver): ptxas: line 1, what is wrong");
   fake().loadResult = 0;
   fake().launchResult = 700;
-  EXPECT_STATUS(shift.launch(call), TILE_ERROR_CUDA, "shift: cannot launch: CUDA_ERROR_ILLEGAL_ADDRESS");
+  EXPECT_STATUS(shift.launch(call), TILE_ERROR_CUDA,
+                "shift: cannot launch: CUDA_ERROR_ILLEGAL_ADDRESS");
   fake().launchResult = 0;
   EXPECT_FALSE(shift.launch(call));
   fake().symbols = "shift_T_f32,";
-  EXPECT_STATUS(module.prepare(), TILE_ERROR_BINARY, "has no function 'shift_T_f16', which its manifest lists");
+  EXPECT_STATUS(module.prepare(), TILE_ERROR_BINARY,
+                "has no function 'shift_T_f16', which its manifest lists");
 }
 
 TEST_F(ModuleTest, WrongDevice) {
   tile::Module module;
   ASSERT_FALSE(load(module));
   fake().major = 8;
-  EXPECT_STATUS(module.prepare(), TILE_ERROR_TARGET, "is compiled for sm_90a, but the device is sm_80");
+  EXPECT_STATUS(module.prepare(), TILE_ERROR_TARGET,
+                "is compiled for sm_90a, but the device is sm_80");
 }
 
 TEST_F(ModuleTest, Targets) {
@@ -444,7 +471,8 @@ TEST_F(ModuleTest, CorruptBinaries) {
   EXPECT_STATUS(load(module, good.substr(0, 70)), TILE_ERROR_BINARY, "is truncated or corrupt");
   std::string foreign = good;
   foreign[18] = 62; // x86-64
-  EXPECT_STATUS(load(module, foreign), TILE_ERROR_BINARY, "is an ELF file but no 64-bit CUDA binary");
+  EXPECT_STATUS(load(module, foreign), TILE_ERROR_BINARY,
+                "is an ELF file but no 64-bit CUDA binary");
   EXPECT_STATUS(load(module, "some text"), TILE_ERROR_BINARY, "is neither a cubin nor PTX");
   EXPECT_FALSE(load(module, "// made by a compiler\n.version 8.0\n.target sm_90a\n"));
   EXPECT_EQ(module.get() != nullptr, true);
@@ -512,16 +540,19 @@ TEST_F(ModuleTest, Questions) {
   uint64_t bits = 0;
   EXPECT_EQ(tile_scalar_bits(TILE_F16, 1.0, &bits), nullptr);
   EXPECT_EQ(bits, 0x3c00u);
-  EXPECT_STATUS(tile::Status(tile_scalar_bits(TILE_U8, 256, &bits)), TILE_ERROR_DTYPE, "256 is no value of u8");
+  EXPECT_STATUS(tile::Status(tile_scalar_bits(TILE_U8, 256, &bits)), TILE_ERROR_DTYPE,
+                "256 is no value of u8");
 }
 
 TEST_F(ModuleTest, NullHandles) {
   EXPECT_STATUS(tile::Status(tile_module_load(nullptr, nullptr)), TILE_ERROR_CALL, "path is null");
-  EXPECT_STATUS(tile::Status(tile_kernel_launch(nullptr, nullptr, 0, nullptr, 0)), TILE_ERROR_CALL, "kernel is null");
+  EXPECT_STATUS(tile::Status(tile_kernel_launch(nullptr, nullptr, 0, nullptr, 0)), TILE_ERROR_CALL,
+                "kernel is null");
   EXPECT_STATUS(tile::Status(tile_module_prepare(nullptr)), TILE_ERROR_CALL, "module is null");
   tile::Module module;
   ASSERT_FALSE(load(module));
-  EXPECT_STATUS(tile::Status(tile_kernel_launch(tile_module_kernel_at(module.get(), 0), nullptr, 2, nullptr, 0)),
+  EXPECT_STATUS(tile::Status(tile_kernel_launch(tile_module_kernel_at(module.get(), 0), nullptr, 2,
+                                                nullptr, 0)),
                 TILE_ERROR_CALL, "the array of arguments is null");
 }
 

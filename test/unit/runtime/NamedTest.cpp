@@ -1,4 +1,5 @@
-// Calls by name and shapes of outputs, in C++ over the C interface. No device is touched but for one launch.
+// Calls by name and shapes of outputs, in C++ over the C interface. No device is touched but for
+// one launch.
 #include "runtime/include/tile.hpp"
 
 #include "test/unit/runtime/FakeCuda.h"
@@ -22,12 +23,15 @@ protected:
     ASSERT_EQ(environment, 0);
     Kernel windows = shift();
     windows.name = windows.symbol = "windows";
-    windows.params.push_back(tensor("w", Access::Out, Dtype::I64,
-                                    {Expr::make(Expr::Op::Mul, 2, name("N")), Expr::make(Expr::Op::Add, name("P"), 1)}));
-    windows.params.push_back(tensor("v", Access::In, Dtype::I32, {Expr::make(Expr::Op::Add, name("P"), 1)}));
+    windows.params.push_back(
+        tensor("w", Access::Out, Dtype::I64,
+               {Expr::make(Expr::Op::Mul, 2, name("N")), Expr::make(Expr::Op::Add, name("P"), 1)}));
+    windows.params.push_back(
+        tensor("v", Access::In, Dtype::I32, {Expr::make(Expr::Op::Add, name("P"), 1)}));
     windows.dims.push_back(dim("P"));
     addArguments(windows);
-    Manifest manifest{"tilec 0.1.0", "sm_90a", {shift(Dtype::F16), shift(Dtype::F32), matmul(), windows}};
+    Manifest manifest{
+        "tilec 0.1.0", "sm_90a", {shift(Dtype::F16), shift(Dtype::F32), matmul(), windows}};
     std::string ptx = ".version 8.0\n";
     ASSERT_FALSE(tile::Module::load(ptx.data(), ptx.size(), toJson(manifest), module));
     ASSERT_FALSE(module.kernel("shift", shiftKernel));
@@ -59,10 +63,12 @@ TEST_F(NamedTest, LaunchInAnyOrder) {
 TEST_F(NamedTest, WrongNames) {
   EXPECT_STREQ(tile::launch(shiftKernel, {{"x", x}, {"z", y}}).message(),
                "shift: 'z' is no parameter; there are x, y, eps");
-  EXPECT_STREQ(tile::launch(shiftKernel, {{"x", x}, {"x", y}}).message(), "shift: 'x' is given twice");
+  EXPECT_STREQ(tile::launch(shiftKernel, {{"x", x}, {"x", y}}).message(),
+               "shift: 'x' is given twice");
   EXPECT_STREQ(tile::launch(shiftKernel, {{"x", x}}).message(), "shift: 'y' is missing");
   EXPECT_EQ(tile::launch(shiftKernel, {{"x", x}}).code(), TILE_ERROR_COUNT);
-  EXPECT_EQ(tile::Status(tile_kernel_launch_named(nullptr, nullptr, nullptr, 0, nullptr, 0)).code(), TILE_ERROR_CALL);
+  EXPECT_EQ(tile::Status(tile_kernel_launch_named(nullptr, nullptr, nullptr, 0, nullptr, 0)).code(),
+            TILE_ERROR_CALL);
   EXPECT_EQ(tile_kernel_param(shiftKernel.get(), "eps"), 2);
   EXPECT_EQ(tile_kernel_param(shiftKernel.get(), "nothing"), -1);
 }
@@ -87,7 +93,8 @@ TEST_F(NamedTest, ShapesThatDoNotFollow) {
   tile::Shape shape;
   tile::Argument a{TILE_F16, nullptr, {100, 64}}, wrong{TILE_BF16, nullptr, {4}};
   EXPECT_STREQ(tile::getShape(matmulKernel, "c", {{"a", a}}, shape).message(),
-               "matmul: dimension 1 of 'c' does not follow from the arguments that are given: 'N' has no value");
+               "matmul: dimension 1 of 'c' does not follow from the arguments that are given: 'N' "
+               "has no value");
   EXPECT_STREQ(tile::getShape(shiftKernel, "y", {{"x", wrong}}, shape).message(),
                "shift: no instance takes the arguments that are given");
   EXPECT_EQ(tile::getShape(shiftKernel, "nothing", {{"x", x}}, shape).code(), TILE_ERROR_COUNT);

@@ -21,7 +21,8 @@ static std::string file(const std::string &dict, size_t bytes, int version = 1) 
   return text;
 }
 
-static Error parse(const std::string &bytes, NpyArray &array, std::optional<Dtype> expected = std::nullopt) {
+static Error parse(const std::string &bytes, NpyArray &array,
+                   std::optional<Dtype> expected = std::nullopt) {
   return parseNpy(bytes, "x.npy", expected, array);
 }
 static std::string errorOf(const std::string &bytes, std::optional<Dtype> expected = std::nullopt) {
@@ -30,8 +31,9 @@ static std::string errorOf(const std::string &bytes, std::optional<Dtype> expect
 }
 
 TEST(Npy, RoundTripOfEveryDtype) {
-  for (Dtype dtype : {Dtype::Bool, Dtype::I8, Dtype::I16, Dtype::I32, Dtype::I64, Dtype::U8, Dtype::U16, Dtype::U32,
-                      Dtype::U64, Dtype::F16, Dtype::BF16, Dtype::F32, Dtype::F64, Dtype::F8E4M3})
+  for (Dtype dtype :
+       {Dtype::Bool, Dtype::I8, Dtype::I16, Dtype::I32, Dtype::I64, Dtype::U8, Dtype::U16,
+        Dtype::U32, Dtype::U64, Dtype::F16, Dtype::BF16, Dtype::F32, Dtype::F64, Dtype::F8E4M3})
     for (std::vector<int64_t> shape : {std::vector<int64_t>{}, {3}, {2, 3}, {0, 4}, {2, 1, 3, 1}}) {
       NpyArray written{dtype, shape, {}}, read;
       for (int64_t i = 0; i < written.elementCount() * dtypeBits(dtype) / 8; ++i)
@@ -50,10 +52,12 @@ TEST(Npy, RoundTripOfEveryDtype) {
 TEST(Npy, VersionsAndHeaderSpellings) {
   NpyArray array;
   for (int version : {1, 2, 3}) {
-    ASSERT_FALSE(parse(file("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", 24, version), array));
+    ASSERT_FALSE(parse(
+        file("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", 24, version), array));
     EXPECT_EQ(array.shape, (std::vector<int64_t>{2, 3}));
   }
-  ASSERT_FALSE(parse(file("{\"shape\":(2L,),\"descr\":\"<i8\",\"fortran_order\":False}", 16), array));
+  ASSERT_FALSE(
+      parse(file("{\"shape\":(2L,),\"descr\":\"<i8\",\"fortran_order\":False}", 16), array));
   EXPECT_EQ(array.dtype, Dtype::I64);
   EXPECT_NE(errorOf(file("{}", 0, 4)).find("version 4, expected 1, 2 or 3"), std::string::npos);
 }
@@ -62,7 +66,8 @@ TEST(Npy, FortranOrder) {
   NpyArray array;
   ASSERT_FALSE(parse(file("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }", 6), array));
   EXPECT_EQ(std::string(array.data.begin(), array.data.end()), std::string("\0\2\4\1\3\5", 6));
-  ASSERT_FALSE(parse(file("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 2, 2), }", 16), array));
+  ASSERT_FALSE(
+      parse(file("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 2, 2), }", 16), array));
   EXPECT_EQ(std::string(array.data.begin(), array.data.end()),
             std::string("\0\1\x8\x9\4\5\xc\xd\2\3\xa\xb\6\7\xe\xf", 16));
 }
@@ -70,12 +75,14 @@ TEST(Npy, FortranOrder) {
 TEST(Npy, Bf16AndF8AreTakenAsBits) {
   NpyArray array;
   for (const char *descr : {"<u2", "V2", "|V2"}) {
-    ASSERT_FALSE(parse(file(std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (2,)}", 4), array,
-                       Dtype::BF16));
+    ASSERT_FALSE(parse(
+        file(std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (2,)}", 4),
+        array, Dtype::BF16));
     EXPECT_EQ(array.dtype, Dtype::BF16);
   }
-  EXPECT_EQ(errorOf(file("{'descr': '<f2', 'fortran_order': False, 'shape': (2,)}", 4), Dtype::BF16),
-            "'x.npy' holds f16, expected bf16");
+  EXPECT_EQ(
+      errorOf(file("{'descr': '<f2', 'fortran_order': False, 'shape': (2,)}", 4), Dtype::BF16),
+      "'x.npy' holds f16, expected bf16");
   EXPECT_EQ(errorOf(file("{'descr': '|V2', 'fortran_order': False, 'shape': (2,)}", 4), Dtype::F16),
             "'x.npy' holds elements '|V2', expected f16");
 }
@@ -89,17 +96,25 @@ TEST(Npy, Refused) {
   }
   EXPECT_EQ(errorOf(good.substr(0, good.size() - 1)),
             "'x.npy' is truncated: 3 elements of 8 bytes expected, 23 bytes found");
-  EXPECT_EQ(errorOf(good + "x"), "'x.npy' is too long: 3 elements of 8 bytes expected, 25 bytes found");
+  EXPECT_EQ(errorOf(good + "x"),
+            "'x.npy' is too long: 3 elements of 8 bytes expected, 25 bytes found");
   EXPECT_NE(errorOf("PK\3\4").find("is no .npy file"), std::string::npos);
-  EXPECT_NE(errorOf(file("{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}", 4)).find("big-endian"),
+  EXPECT_NE(errorOf(file("{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}", 4))
+                .find("big-endian"),
             std::string::npos);
-  EXPECT_NE(errorOf(file("{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}", 8)).find("'<c8'"),
-            std::string::npos);
-  EXPECT_NE(errorOf(file("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", 4)).find("structured"),
+  EXPECT_NE(
+      errorOf(file("{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}", 8)).find("'<c8'"),
+      std::string::npos);
+  EXPECT_NE(errorOf(file("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", 4))
+                .find("structured"),
             std::string::npos);
   EXPECT_NE(errorOf(file("{'descr': '<f4', 'shape': (1,)}", 4)).find("lacks"), std::string::npos);
-  for (const char *shape : {"(-1,)", "(99999999999999999999,)", "3", "(4294967296, 4294967296, 2)", "(1 2)"})
-    EXPECT_NE(errorOf(file(std::string("{'descr': '<f4', 'fortran_order': False, 'shape': ") + shape + "}", 4)), "")
+  for (const char *shape :
+       {"(-1,)", "(99999999999999999999,)", "3", "(4294967296, 4294967296, 2)", "(1 2)"})
+    EXPECT_NE(
+        errorOf(file(
+            std::string("{'descr': '<f4', 'fortran_order': False, 'shape': ") + shape + "}", 4)),
+        "")
         << shape;
 }
 

@@ -15,7 +15,9 @@ struct Tensor {
   unsigned bytes;
   std::vector<int64_t> shape, strides;
 
-  Region region() const { return {address, bytes * 8, unsigned(shape.size()), shape.data(), strides.data()}; }
+  Region region() const {
+    return {address, bytes * 8, unsigned(shape.size()), shape.data(), strides.data()};
+  }
   std::set<uint64_t> touched() const {
     std::set<uint64_t> all;
     std::vector<int64_t> index(shape.size());
@@ -56,7 +58,8 @@ TEST(Overlap, InterleavedSlices) {
 }
 
 TEST(Overlap, EmptyAndScalars) {
-  Tensor empty{1000, 4, {0, 5}, {5, 1}}, element{1000, 4, {}, {}}, inside{1002, 2, {}, {}}, next{1004, 2, {}, {}};
+  Tensor empty{1000, 4, {0, 5}, {5, 1}}, element{1000, 4, {}, {}}, inside{1002, 2, {}, {}},
+      next{1004, 2, {}, {}};
   EXPECT_FALSE(overlaps(empty.region(), element.region()));
   EXPECT_TRUE(overlaps(element.region(), inside.region()));
   EXPECT_FALSE(overlaps(element.region(), next.region()));

@@ -1,7 +1,8 @@
-// Packages: round trips, what is refused and how, joining, and mutated files, none of which may crash a program.
+// Packages: round trips, what is refused and how, joining, and mutated files, none of which may
+// crash a program.
+#include "runtime/src/Package.h"
 #include "runtime/src/Link.h"
 #include "runtime/src/Module.h"
-#include "runtime/src/Package.h"
 #include "runtime/src/Zip.h"
 #include "test/unit/runtime/Cubin.h"
 #include "test/unit/runtime/Kernels.h"
@@ -13,7 +14,8 @@
 using namespace tile::runtime;
 using namespace tile::runtime::testing;
 
-static PackageModule moduleFor(const std::string &target, std::vector<Kernel> kernels = {shift(Dtype::F16), matmul()}) {
+static PackageModule moduleFor(const std::string &target,
+                               std::vector<Kernel> kernels = {shift(Dtype::F16), matmul()}) {
   PackageModule module;
   module.manifest = {"tilec 0.1.0", target, std::move(kernels)};
   module.files = {{"cubin", "code/" + target + ".cubin", cubin()},
@@ -74,10 +76,14 @@ TEST(Package, RoundTripAndSameBytes) {
 }
 
 TEST(Package, WhatIsNoPackage) {
-  for (const char *text : {"", "PK", "PK\3\4", "not a package at all", "\x7f" "ELF"}) {
+  for (const char *text : {"", "PK", "PK\3\4", "not a package at all",
+                           "\x7f"
+                           "ELF"}) {
     Error error = read(text);
     EXPECT_EQ(error.code, TILE_ERROR_BINARY);
-    EXPECT_NE(error.message.find("'p.tilepkg' is no package, or a damaged or truncated one"), std::string::npos) << error.message;
+    EXPECT_NE(error.message.find("'p.tilepkg' is no package, or a damaged or truncated one"),
+              std::string::npos)
+        << error.message;
   }
 }
 
@@ -101,10 +107,13 @@ TEST(Package, DamagedContents) {
   ASSERT_FALSE(writeZip(entries, bytes));
   Error error = read(bytes);
   EXPECT_EQ(error.code, TILE_ERROR_BINARY);
-  EXPECT_NE(error.message.find("'code/sm_80.cubin' is not the file that the manifest describes"), std::string::npos) << error.message;
+  EXPECT_NE(error.message.find("'code/sm_80.cubin' is not the file that the manifest describes"),
+            std::string::npos)
+      << error.message;
   entries.erase(entries.begin() + 1);
   ASSERT_FALSE(writeZip(entries, bytes));
-  EXPECT_NE(read(bytes).message.find("it lacks 'code/sm_80.cubin'"), std::string::npos) << read(bytes).message;
+  EXPECT_NE(read(bytes).message.find("it lacks 'code/sm_80.cubin'"), std::string::npos)
+      << read(bytes).message;
 }
 
 TEST(Package, ManifestErrorsNameThePlace) {
@@ -115,12 +124,16 @@ TEST(Package, ManifestErrorsNameThePlace) {
     EXPECT_NE(error.message.find(message), std::string::npos) << error.message;
   };
   expect("\"tile-package\"", "\"zip\"", "expected format 'tile-package', found 'zip'");
-  expect("\"version\": 1", "\"version\": 2", "version 2 is newer than this runtime reads (1): update the runtime");
-  expect("\"manifest_version\": 1", "\"manifest_version\": 9", "modules[0]: manifest: version 9 is newer");
-  expect("\"kind\": \"cubin\"", "\"kind\": \"dll\"", "modules[0].files[0].kind: expected cubin, ptx or so, found 'dll'");
+  expect("\"version\": 1", "\"version\": 2",
+         "version 2 is newer than this runtime reads (1): update the runtime");
+  expect("\"manifest_version\": 1", "\"manifest_version\": 9",
+         "modules[0]: manifest: version 9 is newer");
+  expect("\"kind\": \"cubin\"", "\"kind\": \"dll\"",
+         "modules[0].files[0].kind: expected cubin, ptx or so, found 'dll'");
   expect("code/sm_80.cubin", "../sm_80.cubin", "'../sm_80.cubin' is no path inside a package");
   expect("\"modules\"", "\"moduls\"", "missing key 'modules'");
-  expect("\"dtype\": \"f16\"", "\"dtype\": \"f12\"", "modules[0]: manifest: kernels[0].params[0]: unknown dtype 'f12'");
+  expect("\"dtype\": \"f16\"", "\"dtype\": \"f12\"",
+         "modules[0]: manifest: kernels[0].params[0]: unknown dtype 'f12'");
   EXPECT_NE(read(withManifest("{")).message.find("not valid JSON at byte"), std::string::npos);
   EXPECT_NE(read(withManifest("[]")).message.find("expected an object"), std::string::npos);
 }
@@ -128,7 +141,8 @@ TEST(Package, ManifestErrorsNameThePlace) {
 /// What a program does with a package, up to where a device comes in.
 static void use(const std::string &bytes) {
   tile_module *module = nullptr;
-  tile_error *error = tile_module_load_package(bytes.data(), bytes.size(), TILE_DEVICE_CUDA, &module);
+  tile_error *error =
+      tile_module_load_package(bytes.data(), bytes.size(), TILE_DEVICE_CUDA, &module);
   if (error) {
     EXPECT_NE(tile_error_message(error)[0], '\0');
     EXPECT_EQ(module, nullptr);
@@ -138,10 +152,19 @@ static void use(const std::string &bytes) {
   int64_t shape[] = {16, 16};
   tile_argument arguments[3] = {};
   for (tile_argument &argument : arguments)
-    argument = {TILE_TENSOR, TILE_F16, reinterpret_cast<void *>(uintptr_t(0x10000) * uintptr_t(1 + (&argument - arguments))), 2, shape, nullptr, 0, 0};
+    argument = {
+        TILE_TENSOR,
+        TILE_F16,
+        reinterpret_cast<void *>(uintptr_t(0x10000) * uintptr_t(1 + (&argument - arguments))),
+        2,
+        shape,
+        nullptr,
+        0,
+        0};
   for (size_t i = 0; i < tile_module_kernel_count(module); ++i) {
     tile_launch_plan plan;
-    tile_error_free(tile_kernel_plan(tile_module_kernel_at(module, i), arguments, 3, &plan, nullptr, 0));
+    tile_error_free(
+        tile_kernel_plan(tile_module_kernel_at(module, i), arguments, 3, &plan, nullptr, 0));
   }
   tile_module_free(module);
 }
@@ -214,7 +237,9 @@ static Kernel ranged(int64_t min, int64_t max, bool isVariant) {
     Expr m = name("M");
     kernel.variant = "M=" + std::to_string(min) + ".." + std::to_string(max);
     kernel.symbol += "_" + std::to_string(min);
-    kernel.facts = {{Expr::make(Expr::Op::And, Expr::make(Expr::Op::Le, min, m), Expr::make(Expr::Op::Le, m, max)), "", 0, kernel.variant, 6}};
+    kernel.facts = {{Expr::make(Expr::Op::And, Expr::make(Expr::Op::Le, min, m),
+                                Expr::make(Expr::Op::Le, m, max)),
+                     "", 0, kernel.variant, 6}};
   }
   return kernel;
 }
@@ -238,23 +263,29 @@ TEST(Package, LinkJoins) {
   EXPECT_EQ(twice.modules.size(), 1u);
   // Other kernels, other dtypes, a variant of a generic kernel.
   Package mixed;
-  EXPECT_FALSE(link({shift(Dtype::F16), ranged(1, 65536, false)}, {shift(Dtype::F32), ranged(1, 16, true)}, mixed));
+  EXPECT_FALSE(link({shift(Dtype::F16), ranged(1, 65536, false)},
+                    {shift(Dtype::F32), ranged(1, 16, true)}, mixed));
 }
 
 TEST(Package, LinkRefusesAmbiguity) {
   Package joined;
   Error error = link({ranged(1, 16, false)}, {ranged(16, 8192, false)}, joined);
   EXPECT_EQ(error.code, TILE_ERROR_INSTANCE);
-  EXPECT_EQ(error.message, "for sm_90a a call of 'matmul' could mean its generic variant of 'a.tilepkg' or its generic variant of "
-                           "'b.tilepkg'; give them ranges that do not overlap, or build one of the two with --no-generic");
+  EXPECT_EQ(error.message, "for sm_90a a call of 'matmul' could mean its generic variant of "
+                           "'a.tilepkg' or its generic variant of "
+                           "'b.tilepkg'; give them ranges that do not overlap, or build one of the "
+                           "two with --no-generic");
   Package variants;
   error = link({ranged(1, 16, true)}, {ranged(8, 32, true)}, variants);
-  EXPECT_NE(error.message.find("the variant M=1..16 of 'a.tilepkg' or the variant M=8..32 of 'b.tilepkg'"), std::string::npos)
+  EXPECT_NE(error.message.find(
+                "the variant M=1..16 of 'a.tilepkg' or the variant M=8..32 of 'b.tilepkg'"),
+            std::string::npos)
       << error.message;
   Kernel other = matmul();
   other.params[2].name = "d";
   addArguments(other);
   Package differing;
   error = link({matmul()}, {other}, differing);
-  EXPECT_NE(error.message.find("have different kernels of the name 'matmul'"), std::string::npos) << error.message;
+  EXPECT_NE(error.message.find("have different kernels of the name 'matmul'"), std::string::npos)
+      << error.message;
 }

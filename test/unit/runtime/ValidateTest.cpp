@@ -1,4 +1,5 @@
-// The checks before a launch: each violation with its text, their order, and the plan of a launch that is right. (L1.1, L1.2, L1.3, L4.3)
+// The checks before a launch: each violation with its text, their order, and the plan of a launch
+// that is right. (L1.1, L1.2, L1.3, L4.3)
 #include "runtime/src/Validate.h"
 
 #include "test/unit/runtime/Kernels.h"
@@ -68,14 +69,15 @@ Error check(const Kernel &kernel, const Call &call) {
 }
 
 Call matmulCall(int64_t m = 200, int64_t k = 64, int64_t n = 512) {
-  return std::move(Call().tensor(Dtype::F16, {m, k}).tensor(Dtype::F16, {k, n}).tensor(Dtype::F16, {m, n}));
+  return std::move(
+      Call().tensor(Dtype::F16, {m, k}).tensor(Dtype::F16, {k, n}).tensor(Dtype::F16, {m, n}));
 }
 
-#define EXPECT_ERROR(result, expectedCode, expectedText)                                                               \
-  do {                                                                                                                 \
-    Error error_ = (result);                                                                                           \
-    EXPECT_EQ(error_.code, expectedCode);                                                                              \
-    EXPECT_EQ(error_.message, expectedText);                                                                           \
+#define EXPECT_ERROR(result, expectedCode, expectedText)                                           \
+  do {                                                                                             \
+    Error error_ = (result);                                                                       \
+    EXPECT_EQ(error_.code, expectedCode);                                                          \
+    EXPECT_EQ(error_.message, expectedText);                                                       \
   } while (false)
 
 } // namespace
@@ -134,24 +136,32 @@ TEST(Validate, Dtype) {
   call.arguments[1].kind = TILE_SCALAR;
   EXPECT_ERROR(check(matmul(), call), TILE_ERROR_DTYPE,
                "matmul: 'b' expects a tensor of f16, found a scalar (matmul.tile:4)");
-  EXPECT_ERROR(check(shift(), Call().tensor(Dtype::F32, {4}).tensor(Dtype::F32, {4}).scalar(Dtype::F64, 0)),
-               TILE_ERROR_DTYPE, "shift: 'eps' expects a scalar of f32, found f64 (shift.tile:5)");
+  EXPECT_ERROR(
+      check(shift(), Call().tensor(Dtype::F32, {4}).tensor(Dtype::F32, {4}).scalar(Dtype::F64, 0)),
+      TILE_ERROR_DTYPE, "shift: 'eps' expects a scalar of f32, found f64 (shift.tile:5)");
 }
 
 TEST(Validate, Rank) {
-  EXPECT_ERROR(check(matmul(), Call().tensor(Dtype::F16, {8, 8}).tensor(Dtype::F16, {8, 8, 8}).tensor(Dtype::F16, {8})),
-               TILE_ERROR_RANK, "matmul: 'b' expects rank 2, found rank 3 (matmul.tile:4)");
+  EXPECT_ERROR(
+      check(
+          matmul(),
+          Call().tensor(Dtype::F16, {8, 8}).tensor(Dtype::F16, {8, 8, 8}).tensor(Dtype::F16, {8})),
+      TILE_ERROR_RANK, "matmul: 'b' expects rank 2, found rank 3 (matmul.tile:4)");
   Call call = matmulCall();
   call.arguments[0].shape = nullptr;
   EXPECT_ERROR(check(matmul(), call), TILE_ERROR_CALL, "matmul: 'a' has rank 2 but no shape");
   call.arguments[0].rank = -1;
-  EXPECT_ERROR(check(matmul(), call), TILE_ERROR_RANK, "matmul: 'a' expects rank 2, found rank -1 (matmul.tile:4)");
+  EXPECT_ERROR(check(matmul(), call), TILE_ERROR_RANK,
+               "matmul: 'a' expects rank 2, found rank -1 (matmul.tile:4)");
 }
 
 TEST(Validate, EqualNames) {
-  EXPECT_ERROR(check(matmul(), Call().tensor(Dtype::F16, {4, 5}).tensor(Dtype::F16, {7, 8}).tensor(Dtype::F16, {4, 8})),
-               TILE_ERROR_DIM,
-               "matmul: 'b' has K = 7 in dimension 0, but 'a' has K = 5 in dimension 1 (matmul.tile:4)");
+  EXPECT_ERROR(
+      check(
+          matmul(),
+          Call().tensor(Dtype::F16, {4, 5}).tensor(Dtype::F16, {7, 8}).tensor(Dtype::F16, {4, 8})),
+      TILE_ERROR_DIM,
+      "matmul: 'b' has K = 7 in dimension 0, but 'a' has K = 5 in dimension 1 (matmul.tile:4)");
 }
 
 TEST(Validate, NegativeExtent) {
@@ -162,15 +172,20 @@ TEST(Validate, NegativeExtent) {
 TEST(Validate, ConstantsAndExpressionsInDims) {
   Kernel kernel = matmul();
   kernel.params[1].dims = {64, name("N")};
-  kernel.params[2].dims = {name("M"), Expr::make(Op::Div, name("N"), Expr::make(Op::Div, name("K"), 8))};
+  kernel.params[2].dims = {name("M"),
+                           Expr::make(Op::Div, name("N"), Expr::make(Op::Div, name("K"), 8))};
   auto call = [](int64_t b0, int64_t c1) {
-    return std::move(Call().tensor(Dtype::F16, {4, 16}).tensor(Dtype::F16, {b0, 32}).tensor(Dtype::F16, {4, c1}));
+    return std::move(Call()
+                         .tensor(Dtype::F16, {4, 16})
+                         .tensor(Dtype::F16, {b0, 32})
+                         .tensor(Dtype::F16, {4, c1}));
   };
   EXPECT_FALSE(check(kernel, call(64, 16)));
   EXPECT_ERROR(check(kernel, call(65, 16)), TILE_ERROR_DIM,
                "matmul: dimension 0 of 'b' is 65, expected 64 (matmul.tile:4)");
   EXPECT_ERROR(check(kernel, call(64, 15)), TILE_ERROR_DIM,
-               "matmul: dimension 1 of 'c' is 15, expected N / (K / 8) = 16: N = 32 ('b', dimension 1), K = 16 ('a', "
+               "matmul: dimension 1 of 'c' is 15, expected N / (K / 8) = 16: N = 32 ('b', "
+               "dimension 1), K = 16 ('a', "
                "dimension 1) (matmul.tile:5)");
 }
 
@@ -184,16 +199,22 @@ TEST(Validate, NamesBoundByAffineForms) {
   Plan plan;
   ASSERT_FALSE(check(kernel, Call().tensor(Dtype::F32, {9}).tensor(Dtype::F32, {6}), plan));
   EXPECT_EQ(plan.values, (std::vector<int64_t>{8, 3}));
-  EXPECT_ERROR(check(kernel, Call().tensor(Dtype::F32, {0}).tensor(Dtype::F32, {6})), TILE_ERROR_DIM,
-               "shift: dimension 0 of 'x' is 0, expected the form E + 1 of a whole number of 0 or more (shift.tile:4)");
-  EXPECT_ERROR(check(kernel, Call().tensor(Dtype::F32, {9}).tensor(Dtype::F32, {7})), TILE_ERROR_DIM,
-               "shift: dimension 0 of 'y' is 7, expected the form 2 * H of a whole number of 0 or more (shift.tile:4)");
+  EXPECT_ERROR(check(kernel, Call().tensor(Dtype::F32, {0}).tensor(Dtype::F32, {6})),
+               TILE_ERROR_DIM,
+               "shift: dimension 0 of 'x' is 0, expected the form E + 1 of a whole number of 0 or "
+               "more (shift.tile:4)");
+  EXPECT_ERROR(check(kernel, Call().tensor(Dtype::F32, {9}).tensor(Dtype::F32, {7})),
+               TILE_ERROR_DIM,
+               "shift: dimension 0 of 'y' is 7, expected the form 2 * H of a whole number of 0 or "
+               "more (shift.tile:4)");
   // A bare name binds before an affine form that stands earlier, which becomes a check.
   kernel.params[1].dims = {name("E")};
   kernel.dims.pop_back();
   addArguments(kernel);
-  EXPECT_ERROR(check(kernel, Call().tensor(Dtype::F32, {9}).tensor(Dtype::F32, {9})), TILE_ERROR_DIM,
-               "shift: dimension 0 of 'x' is 9, expected E + 1 = 10: E = 9 ('y', dimension 0) (shift.tile:4)");
+  EXPECT_ERROR(check(kernel, Call().tensor(Dtype::F32, {9}).tensor(Dtype::F32, {9})),
+               TILE_ERROR_DIM,
+               "shift: dimension 0 of 'x' is 9, expected E + 1 = 10: E = 9 ('y', dimension 0) "
+               "(shift.tile:4)");
 }
 
 TEST(Validate, ZeroGridComesBeforeContracts) {
@@ -204,7 +225,9 @@ TEST(Validate, ZeroGridComesBeforeContracts) {
   EXPECT_EQ(plan.programs, 0);
   // Dimensions are checked before.
   EXPECT_EQ(
-      check(matmul(), Call().tensor(Dtype::F16, {0, 5}).tensor(Dtype::F16, {7, 8}).tensor(Dtype::F16, {0, 8})).code,
+      check(matmul(),
+            Call().tensor(Dtype::F16, {0, 5}).tensor(Dtype::F16, {7, 8}).tensor(Dtype::F16, {0, 8}))
+          .code,
       TILE_ERROR_DIM);
 }
 
@@ -222,8 +245,9 @@ TEST(Validate, Bounds) {
 }
 
 TEST(Validate, Divisibility) {
-  EXPECT_ERROR(check(matmul(), matmulCall(4, 12, 16)), TILE_ERROR_CONTRACT,
-               "matmul: the contract 'K % 8 == 0' does not hold: K = 12 ('a', dimension 1) (matmul.tile:7)");
+  EXPECT_ERROR(
+      check(matmul(), matmulCall(4, 12, 16)), TILE_ERROR_CONTRACT,
+      "matmul: the contract 'K % 8 == 0' does not hold: K = 12 ('a', dimension 1) (matmul.tile:7)");
   Kernel kernel = matmul();
   kernel.contracts.clear();
   kernel.dims[1].multipleOf = 16;
@@ -236,9 +260,9 @@ TEST(Validate, ContractOverflow) {
   Expr power = Expr::make(Op::Mul, name("M"), name("M"));
   power = Expr::make(Op::Mul, power, power);
   kernel.contracts = {{Expr::make(Op::Gt, power, 0), "M * M * M * M > 0", 8}};
-  EXPECT_ERROR(
-      check(kernel, matmulCall(65536)), TILE_ERROR_CONTRACT,
-      "matmul: the contract 'M * M * M * M > 0' overflows 64 bits: M = 65536 ('a', dimension 0) (matmul.tile:8)");
+  EXPECT_ERROR(check(kernel, matmulCall(65536)), TILE_ERROR_CONTRACT,
+               "matmul: the contract 'M * M * M * M > 0' overflows 64 bits: M = 65536 ('a', "
+               "dimension 0) (matmul.tile:8)");
 }
 
 TEST(Validate, ScalarsInDimsAndContracts) {
@@ -258,7 +282,8 @@ TEST(Validate, ScalarsInDimsAndContracts) {
   EXPECT_EQ(plan.values, (std::vector<int64_t>{4, 3}));
   EXPECT_EQ(plan.cells[2], 3u);
   EXPECT_ERROR(check(kernel, call(12, 2)), TILE_ERROR_DIM,
-               "shift: dimension 0 of 'y' is 12, expected N * w = 8: N = 4 ('x', dimension 0), w = 2 (shift.tile:4)");
+               "shift: dimension 0 of 'y' is 12, expected N * w = 8: N = 4 ('x', dimension 0), w = "
+               "2 (shift.tile:4)");
   EXPECT_ERROR(check(kernel, call(260, 65)), TILE_ERROR_CONTRACT,
                "shift: 'w' = 65, expected w in 1..=64 (shift.tile:9)");
   kernel.params[1].dims = {name("w")};
@@ -277,7 +302,8 @@ TEST(Validate, FloatsInContracts) {
   auto call = [](float s) {
     uint32_t bits;
     std::memcpy(&bits, &s, sizeof bits);
-    return std::move(Call().tensor(Dtype::F32, {4}).tensor(Dtype::F32, {4}).scalar(Dtype::F32, bits));
+    return std::move(
+        Call().tensor(Dtype::F32, {4}).tensor(Dtype::F32, {4}).scalar(Dtype::F32, bits));
   };
   Plan plan;
   ASSERT_FALSE(check(kernel, call(0.5f), plan));
@@ -298,8 +324,9 @@ TEST(Validate, ScalarsThatAreOnlyHandedOnMayBeAnything) {
   kernel.params[2] = scalar("seed", Dtype::U64);
   addArguments(kernel);
   Plan plan;
-  ASSERT_FALSE(
-      check(kernel, Call().tensor(Dtype::F32, {4}).tensor(Dtype::F32, {4}).scalar(Dtype::U64, UINT64_MAX), plan));
+  ASSERT_FALSE(check(
+      kernel, Call().tensor(Dtype::F32, {4}).tensor(Dtype::F32, {4}).scalar(Dtype::U64, UINT64_MAX),
+      plan));
   EXPECT_EQ(plan.cells[2], UINT64_MAX);
 }
 
@@ -319,34 +346,43 @@ TEST(Validate, Defaults) {
   ASSERT_FALSE(check(shift(), call, plan));
   EXPECT_EQ(plan.cells[2], bits);
   call.arguments[1].kind = TILE_DEFAULT;
-  EXPECT_ERROR(check(shift(), call), TILE_ERROR_DTYPE,
-               "shift: 'y' expects a tensor of f32, found no value, and there is no default (shift.tile:4)");
+  EXPECT_ERROR(
+      check(shift(), call), TILE_ERROR_DTYPE,
+      "shift: 'y' expects a tensor of f32, found no value, and there is no default (shift.tile:4)");
 }
 
 TEST(Validate, DenseStrides) {
   auto call = [](std::vector<int64_t> strides) {
-    return std::move(
-        Call().tensor(Dtype::F16, {4, 8}, std::move(strides)).tensor(Dtype::F16, {8, 16}).tensor(Dtype::F16, {4, 16}));
+    return std::move(Call()
+                         .tensor(Dtype::F16, {4, 8}, std::move(strides))
+                         .tensor(Dtype::F16, {8, 16})
+                         .tensor(Dtype::F16, {4, 16}));
   };
   EXPECT_FALSE(check(matmul(), call({8, 1})));
   EXPECT_ERROR(check(matmul(), call({1, 4})), TILE_ERROR_STRIDE,
-               "matmul: stride 1 of 'a' is 4, expected 1: the tensor is declared dense and row-major (matmul.tile:4)");
+               "matmul: stride 1 of 'a' is 4, expected 1: the tensor is declared dense and "
+               "row-major (matmul.tile:4)");
   EXPECT_ERROR(check(matmul(), call({16, 1})), TILE_ERROR_STRIDE,
-               "matmul: stride 0 of 'a' is 16, expected 8: the tensor is declared dense and row-major (matmul.tile:4)");
+               "matmul: stride 0 of 'a' is 16, expected 8: the tensor is declared dense and "
+               "row-major (matmul.tile:4)");
   // A dimension of extent 1 has no stride to check.
-  EXPECT_FALSE(check(
-      matmul(), Call().tensor(Dtype::F16, {1, 8}, {-5, 1}).tensor(Dtype::F16, {8, 16}).tensor(Dtype::F16, {1, 16})));
+  EXPECT_FALSE(check(matmul(), Call()
+                                   .tensor(Dtype::F16, {1, 8}, {-5, 1})
+                                   .tensor(Dtype::F16, {8, 16})
+                                   .tensor(Dtype::F16, {1, 16})));
 }
 
 TEST(Validate, DeclaredStrides) {
   Kernel kernel = shift();
-  kernel.dims = {dim("M", 1, 100), dim("N", 1, 100), dim("s", 1, 1000, 8), dim("y.stride.0", 0, 1000)};
+  kernel.dims = {dim("M", 1, 100), dim("N", 1, 100), dim("s", 1, 1000, 8),
+                 dim("y.stride.0", 0, 1000)};
   kernel.params[0].dims = kernel.params[1].dims = {name("M"), name("N")};
   kernel.params[0].strides = {name("s"), Expr(1)};
   kernel.params[1].strides = {std::nullopt, Expr(1)};
   addArguments(kernel);
   auto call = [](int64_t m, std::vector<int64_t> x, std::vector<int64_t> y) {
-    return std::move(Call().tensor(Dtype::F32, {m, 6}, std::move(x)).tensor(Dtype::F32, {m, 6}, std::move(y)));
+    return std::move(
+        Call().tensor(Dtype::F32, {m, 6}, std::move(x)).tensor(Dtype::F32, {m, 6}, std::move(y)));
   };
   Plan plan;
   ASSERT_FALSE(check(kernel, call(4, {16, 1}, {7, 1}), plan));
@@ -356,9 +392,11 @@ TEST(Validate, DeclaredStrides) {
                "shift: s = 17 ('x', stride 0), expected a multiple of 8 (shift.tile:6)");
   EXPECT_ERROR(check(kernel, call(4, {16, 2}, {7, 1})), TILE_ERROR_STRIDE,
                "shift: stride 1 of 'x' is 2, expected 1 (shift.tile:4)");
-  EXPECT_ERROR(check(kernel, call(4, {16, 1}, {0, 1})), TILE_ERROR_STRIDE,
-               "shift: stride 0 of 'y' is 0, expected 1 or more: the tensor is written (shift.tile:4)");
-  EXPECT_EQ(check(kernel, call(4, {16, 1}, {-7, 1})).code, TILE_ERROR_CONTRACT); // below the range of y.stride.0
+  EXPECT_ERROR(
+      check(kernel, call(4, {16, 1}, {0, 1})), TILE_ERROR_STRIDE,
+      "shift: stride 0 of 'y' is 0, expected 1 or more: the tensor is written (shift.tile:4)");
+  EXPECT_EQ(check(kernel, call(4, {16, 1}, {-7, 1})).code,
+            TILE_ERROR_CONTRACT); // below the range of y.stride.0
   // One row: its stride says nothing, so that a value within the contract is passed.
   ASSERT_FALSE(check(kernel, call(1, {3, 1}, {-9, 1}), plan));
   EXPECT_EQ(plan.values[2], 8);
@@ -369,8 +407,10 @@ TEST(Validate, BroadcastStrideOnlyOnIn) {
   Kernel kernel = shift();
   kernel.params[0].strides = kernel.params[1].strides = {std::optional<Expr>()};
   EXPECT_FALSE(check(kernel, Call().tensor(Dtype::F32, {4}, {0}).tensor(Dtype::F32, {4}, {2})));
-  EXPECT_EQ(check(kernel, Call().tensor(Dtype::F32, {4}, {2}).tensor(Dtype::F32, {4}, {0})).code, TILE_ERROR_STRIDE);
-  EXPECT_EQ(check(kernel, Call().tensor(Dtype::F32, {4}, {-1}).tensor(Dtype::F32, {4}, {2})).code, TILE_ERROR_STRIDE);
+  EXPECT_EQ(check(kernel, Call().tensor(Dtype::F32, {4}, {2}).tensor(Dtype::F32, {4}, {0})).code,
+            TILE_ERROR_STRIDE);
+  EXPECT_EQ(check(kernel, Call().tensor(Dtype::F32, {4}, {-1}).tensor(Dtype::F32, {4}, {2})).code,
+            TILE_ERROR_STRIDE);
 }
 
 TEST(Validate, MemoryTooSmall) {
@@ -389,14 +429,15 @@ TEST(Validate, TooManyElements) {
   kernel.grid = {1};
   kernel.arguments.clear();
   int64_t huge = int64_t(1) << 40;
-  EXPECT_ERROR(check(kernel, Call().tensor(Dtype::F32, {huge, huge}).tensor(Dtype::F32, {huge, huge})), TILE_ERROR_DIM,
-               "shift: 'x' has 2^60 elements or more (shift.tile:4)");
+  EXPECT_ERROR(
+      check(kernel, Call().tensor(Dtype::F32, {huge, huge}).tensor(Dtype::F32, {huge, huge})),
+      TILE_ERROR_DIM, "shift: 'x' has 2^60 elements or more (shift.tile:4)");
 }
 
 TEST(Validate, Alignment) {
-  EXPECT_ERROR(
-      check(matmul(), matmulCall().at(0, 0x1008)), TILE_ERROR_ALIGNMENT,
-      "matmul: 'a' is aligned to 8 bytes, expected 16; 'align(a, n)' in the source lowers that (matmul.tile:4)");
+  EXPECT_ERROR(check(matmul(), matmulCall().at(0, 0x1008)), TILE_ERROR_ALIGNMENT,
+               "matmul: 'a' is aligned to 8 bytes, expected 16; 'align(a, n)' in the source lowers "
+               "that (matmul.tile:4)");
   Kernel kernel = matmul();
   kernel.params[0].align = 8;
   EXPECT_FALSE(check(kernel, matmulCall().at(0, 0x1008)));
@@ -406,10 +447,10 @@ TEST(Validate, Overlap) {
   Call call;
   call.tensor(Dtype::F32, {64}).tensor(Dtype::F32, {64});
   uint64_t x = uint64_t(uintptr_t(call.arguments[0].data));
-  EXPECT_ERROR(
-      check(shift(), call.at(1, x)), TILE_ERROR_OVERLAP,
-      "shift: 'y' is written and overlaps 'x' in memory; pass separate memory, or permit it with 'alias(x, y)' in the "
-      "source (shift.tile:4)");
+  EXPECT_ERROR(check(shift(), call.at(1, x)), TILE_ERROR_OVERLAP,
+               "shift: 'y' is written and overlaps 'x' in memory; pass separate memory, or permit "
+               "it with 'alias(x, y)' in the "
+               "source (shift.tile:4)");
   EXPECT_EQ(check(shift(), call.at(1, x + 240)).code, TILE_ERROR_OVERLAP);
   EXPECT_FALSE(check(shift(), call.at(1, x + 256)));
   Kernel kernel = shift();
@@ -422,8 +463,9 @@ TEST(Validate, Overlap) {
 TEST(Validate, Programs) {
   Kernel kernel = matmul();
   kernel.grid = {name("M"), name("N")};
-  EXPECT_ERROR(check(kernel, matmulCall(65536, 64, 65536)), TILE_ERROR_GRID,
-               "matmul: the grid M x N has 4294967296 programs, at most 2147483647 can run (matmul.tile:3)");
+  EXPECT_ERROR(
+      check(kernel, matmulCall(65536, 64, 65536)), TILE_ERROR_GRID,
+      "matmul: the grid M x N has 4294967296 programs, at most 2147483647 can run (matmul.tile:3)");
   kernel.grid = {name("M"), 1};
   EXPECT_FALSE(check(kernel, matmulCall(65536, 64, 65536)));
   kernel.grid = {Expr::make(Op::Sub, name("M"), 5)};
@@ -432,7 +474,8 @@ TEST(Validate, Programs) {
   EXPECT_TRUE(plan.empty);
   kernel.grid = {Expr::make(Op::Mul, name("M"), INT64_MAX)};
   EXPECT_ERROR(check(kernel, matmulCall(4)), TILE_ERROR_GRID,
-               "matmul: grid axis 0, M * 9223372036854775807, overflows: M = 4 ('a', dimension 0) (matmul.tile:3)");
+               "matmul: grid axis 0, M * 9223372036854775807, overflows: M = 4 ('a', dimension 0) "
+               "(matmul.tile:3)");
   kernel.grid = {};
   ASSERT_FALSE(check(kernel, matmulCall(), plan));
   EXPECT_EQ(plan.programs, 1);
@@ -441,7 +484,9 @@ TEST(Validate, Programs) {
 TEST(Validate, OrderOfChecks) {
   // Everything is wrong at once; repairing one thing after the other must bring out the next.
   Call call;
-  call.tensor(Dtype::F32, {4, 5}, {1, 4}).tensor(Dtype::F16, {7, 12, 1}).tensor(Dtype::F16, {4, 12});
+  call.tensor(Dtype::F32, {4, 5}, {1, 4})
+      .tensor(Dtype::F16, {7, 12, 1})
+      .tensor(Dtype::F16, {4, 12});
   call.at(0, 0).at(1, 0x10008).at(2, 0x10008);
   Call shorter;
   shorter.tensor(Dtype::F32, {4, 5}).at(0, 0);
@@ -526,8 +571,8 @@ TEST(Validate, Fits) {
 }
 
 TEST(Validate, Signature) {
-  EXPECT_EQ(describe(matmul()),
-            "matmul[T = f16, BM = 128, BIAS = false, X = 1.5](a: in f16[M, K], b: in f16[K, N], c: out f16[M, N])");
+  EXPECT_EQ(describe(matmul()), "matmul[T = f16, BM = 128, BIAS = false, X = 1.5](a: in f16[M, K], "
+                                "b: in f16[K, N], c: out f16[M, N])");
   Kernel kernel = shift();
   kernel.params[0].strides = {std::optional<Expr>()};
   EXPECT_EQ(describe(kernel), "shift[T = f32](x: in f32[N; *], y: out f32[N], eps: f32 = 1e-05)");
