@@ -105,10 +105,16 @@ typedef struct {
   PyObject *name;
   int isScalar, dtype, hasDefault;
 } Param;
+/* Of a tensor that was prepared; strides that no element is behind are 0. */
+typedef struct {
+  int32_t isTensor, dtype, rank;
+  int64_t shape[MAX_RANK], strides[MAX_RANK];
+} Layout;
 typedef struct {
   PyObject_HEAD LaunchFunction launch;
-  PreparedFunction launchPrepared; /* of a prepared call, whose `kernel` it is; only addresses are
-                                      read of its tensors */
+  PreparedFunction launchPrepared; /* of a prepared call, whose `kernel` it is */
+  Layout *layouts;                 /* of its arguments, `layoutCount` */
+  int layoutCount;
   void *kernel;
   int paramCount, isQuick, hasLaunched;
   Param params[MAX_PARAMS];
@@ -209,7 +215,7 @@ static int readLongs(PyObject *tuple, int64_t *numbers, int32_t *count) {
   return 1;
 }
 
-static int readTorch(Call *call, int i, const Param *param, PyObject *value, int addressOnly) {
+static int readTorch(Call *call, int i, const Param *param, PyObject *value) {
   tile_argument *a = &call->arguments[i];
   int64_t *shape = call->extents[i][0], *strides = call->extents[i][1];
   PyObject *device = PyObject_CallMethodObjArgs(value, nameGetDevice, NULL), *address = NULL,
@@ -219,13 +225,7 @@ static int readTorch(Call *call, int i, const Param *param, PyObject *value, int
   int good = 0;
   if (ordinal >= 0 && (call->device < 0 || call->device == (int)ordinal)) {
     address = PyObject_CallMethodObjArgs(value, nameDataPtr, NULL);
-    if (addressOnly && address) {
-      a->kind = TILE_TENSOR;
-      a->data = PyLong_AsVoidPtr(address);
-      call->device = (int)ordinal;
-      good = 1;
-    }
-    extents = address && !addressOnly ? PyObject_GetAttr(value, nameShape) : NULL;
+    extents = address ? PyObject_GetAttr(value, nameShape) : NULL;
     steps = extents ? PyObject_CallMethodObjArgs(value, nameStride, NULL) : NULL;
     dtype = steps ? PyObject_GetAttr(value, nameDtype) : NULL;
     code = dtype ? PyDict_GetItemWithError(torchDtypes, dtype) : NULL;
@@ -295,8 +295,7 @@ static int readArgument(Launcher *self, Call *call, int i, PyObject *value) {
   known = findType(Py_TYPE(value));
   if (known->kind == KIND_EXCHANGE)
     return readExchange(call, i, param, value, known->exchange);
-  return known->kind == KIND_TORCH ? readTorch(call, i, param, value, self->launchPrepared != NULL)
-                                   : 0;
+  return known->kind == KIND_TORCH ? readTorch(call, i, param, value) : 0;
 }
 
 /* The stream of a call, and whether its tensors' device is current. */
@@ -377,6 +376,27 @@ static int readCall(Launcher *self, PyObject *args, PyObject *named, Call *call,
   return 1;
 }
 
+/* Whether the tensors are laid out as those that were prepared; the slow path says which is not. */
+static int fitsPrepared(const Launcher *self, const Call *call, size_t count) {
+  if (count != (size_t)self->layoutCount)
+    return 0;
+  for (size_t i = 0; i < count; ++i) {
+    const tile_argument *a = &call->arguments[i];
+    const Layout *layout = &self->layouts[i];
+    if ((a->kind == TILE_TENSOR) != layout->isTensor)
+      return 0;
+    if (!layout->isTensor)
+      continue;
+    if (a->dtype != layout->dtype || a->rank != layout->rank)
+      return 0;
+    for (int axis = 0; axis < a->rank; ++axis)
+      if (a->shape[axis] != layout->shape[axis] ||
+          (a->shape[axis] > 1 && a->strides[axis] != layout->strides[axis]))
+        return 0;
+  }
+  return 1;
+}
+
 static tile_error *launch(const Launcher *self, const Call *call, size_t count, void *stream,
                           uint32_t flags) {
   uint64_t values[MAX_PARAMS];
@@ -404,6 +424,8 @@ static PyObject *launcherCall(PyObject *object, PyObject *args, PyObject *named)
   int state = readCall(self, args, named, &call, &count, &stream, &check);
   if (state == 1)
     state = readStream(&call, stream, &streamHandle);
+  if (state == 1 && self->launchPrepared && check)
+    state = fitsPrepared(self, &call, count);
   if (PyErr_Occurred())
     PyErr_Clear();
   if (state == 1) {
@@ -427,22 +449,46 @@ static PyObject *launcherCall(PyObject *object, PyObject *args, PyObject *named)
   return result;
 }
 
+/* Reads the layouts of a prepared call, a tuple of None or (dtype, extents, strides). */
+static int readLayouts(Launcher *self, PyObject *tuple) {
+  Py_ssize_t count = PyTuple_Size(tuple);
+  self->layouts = count >= 0 ? PyMem_Calloc((size_t)count + 1, sizeof(Layout)) : NULL;
+  if (!self->layouts)
+    return 0;
+  self->layoutCount = (int)count;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject *entry = PyTuple_GetItem(tuple, i), *shape, *strides;
+    Layout *layout = &self->layouts[i];
+    if (entry == Py_None)
+      continue;
+    if (!PyArg_ParseTuple(entry, "iOO", &layout->dtype, &shape, &strides) ||
+        !readLongs(shape, layout->shape, &layout->rank) ||
+        !readLongs(strides, layout->strides, &layout->rank))
+      return 0;
+    layout->isTensor = 1;
+  }
+  return 1;
+}
+
 /* bind(address of tile_kernel_launch, address of the kernel, ((name, is scalar, dtype, has
- * default), ...) or None, is prepared): if it is, addresses of tile_prepared_launch and of the
- * prepared call */
+ * default), ...) or None, None). Of a prepared call: addresses of tile_prepared_launch and of the
+ * call, and last the layouts of its arguments. */
 static PyObject *launcherBind(PyObject *object, PyObject *args) {
   Launcher *self = (Launcher *)object;
   unsigned long long launch, kernel;
-  PyObject *params;
+  PyObject *params, *layouts;
   int isPrepared;
-  if (!PyArg_ParseTuple(args, "KKOp", &launch, &kernel, &params, &isPrepared))
+  if (!PyArg_ParseTuple(args, "KKOO", &launch, &kernel, &params, &layouts))
     return NULL;
+  isPrepared = layouts != Py_None;
   self->launch = isPrepared ? NULL : (LaunchFunction)(uintptr_t)launch;
   self->launchPrepared = isPrepared ? (PreparedFunction)(uintptr_t)launch : NULL;
   self->kernel = (void *)(uintptr_t)kernel;
   self->isQuick = 0;
   if (params == Py_None || PyTuple_Size(params) > MAX_PARAMS)
     Py_RETURN_NONE;
+  if (isPrepared && !readLayouts(self, layouts))
+    return PyErr_Occurred() ? NULL : PyErr_NoMemory();
   for (Py_ssize_t i = 0; i < PyTuple_Size(params); ++i) {
     Param *param = &self->params[i];
     PyObject *name;
@@ -465,6 +511,7 @@ static void launcherFree(PyObject *object) {
   PyObject_GC_UnTrack(object);
   for (int i = 0; i < self->paramCount; ++i)
     Py_XDECREF(self->params[i].name);
+  PyMem_Free(self->layouts);
   release(object);
   Py_DECREF(type);
 }

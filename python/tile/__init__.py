@@ -29,6 +29,7 @@ def version():
     return _library.get().tile_runtime_version().decode()
 
 
+_READ_ONLY = 21    # TILE_ERROR_NULL: no memory that the kernel could write
 _DEVICES = {None: 0, "cuda": 1, "cpu": 2}
 
 
@@ -97,19 +98,20 @@ class Module:
 
 
 class _Instance:
-    """What a call needs to know about one instance: its parameters' names, kinds and dtypes."""
+    """What a call needs to know about one instance: its parameters' names, kinds and dtypes, and which are written."""
 
     def __init__(self, handle):
         library = _library.get()
         self.signature = library.tile_instance_signature(handle).decode()
         self.params = []
-        self.isOut = []
+        self.isOut, self.isWritten = [], []
         info = _library.ParamInfo()
         for i in range(library.tile_instance_param_count(handle)):
             library.tile_instance_param(handle, i, ctypes.byref(info))
             dtype = library.tile_dtype_name(info.dtype).decode()
             self.params.append((info.name.decode(), info.kind == _library.SCALAR, dtype, bool(info.has_default)))
             self.isOut.append(info.access == 1)
+            self.isWritten.append(info.kind == _library.TENSOR and info.access != 0)
 
 
 class Kernel(_library.Launcher):
@@ -130,7 +132,7 @@ class Kernel(_library.Launcher):
         self.__doc__ = library.tile_kernel_doc(handle).decode() or None
         self._instances = [_Instance(library.tile_kernel_instance(handle, i))
                            for i in range(library.tile_kernel_instance_count(handle))]
-        self.bind(_library.launchAddress(), handle.value, self._quickParams(), False)
+        self.bind(_library.launchAddress(), handle.value, self._quickParams(), None)
 
     def _quickParams(self):
         """What the quick path must know of the parameters: (name, is scalar, dtype, has default) of each, the dtype of a tensor
@@ -181,7 +183,7 @@ class Kernel(_library.Launcher):
         error = _library.get().tile_kernel_prepare(self._handle, arguments, len(arguments), ctypes.byref(handle))
         del keep
         _library.check(error)
-        return Prepared(self, handle)
+        return Prepared(self, handle, [_layout(argument) for argument in arguments])
 
     def plan(self, *values, **named):
         """What a call would do, without touching the device: {"programs": 128, "grid": [128]}."""
@@ -243,17 +245,29 @@ class Kernel(_library.Launcher):
         instance, ordered = self._choose(values, named, tensors)
         arguments = (_library.Argument * len(ordered))()
         for i, (place, value) in enumerate(ordered):
-            name, _, dtype, _ = instance.params[i] if i < len(instance.params) else (str(i), False, "f32", False)
+            name, isScalar, dtype, _ = instance.params[i] if i < len(instance.params) else (str(i), True, "f32", False)
             argument = arguments[i]
             if place is None:
                 argument.kind = _library.DEFAULT
             elif place in tensors:
+                if tensors[place].isReadOnly and i < len(instance.params) and instance.isWritten[i]:
+                    raise Error(f"{self.name}: '{name}' is written by the kernel, but the array given is read-only; give a writable "
+                                "one, or a copy", _READ_ONLY)
                 tensors[place].fill(argument, dtype)
             else:
+                if not isScalar and not isinstance(value, (bool, int, float)):
+                    self._refuseTensor(i, name, value)
                 argument.kind = _library.SCALAR
                 argument.dtype = _library.get().tile_dtype_from_name(dtype.encode())
                 argument.bits = _scalarBits(value, dtype, f"{self.name}: '{name}'")
         return arguments, torchDevice, (tensors, values, named)
+
+    def _refuseTensor(self, index, name, value):
+        """Raises for what was given for a tensor and is neither a tensor nor a number."""
+        dtypes = dict.fromkeys(one.params[index][2] for one in self._instances if index < len(one.params))
+        found = "None" if value is None else f"of type {type(value).__name__}"
+        raise TypeError(f"{self.name}: '{name}' is {found}, expected a tensor of {' or '.join(dtypes)}: anything with "
+                        + ("__array_interface__" if self._onHost else "__cuda_array_interface__") + " or __dlpack__")
 
     def _nameAt(self, index):
         params = self._instances[0].params
@@ -295,13 +309,15 @@ class Kernel(_library.Launcher):
 
 class Prepared(_library.Launcher):
     """A call that has been checked: `prepared = kernel.prepare(x, y)`, then `prepared(x2, y2)` with tensors of the same dtypes,
-    shapes and strides, which are not looked at again; addresses are (`check=False` leaves that out, too). Arguments and streams are
-    given as to the kernel."""
+    shapes and strides; others are refused. Contracts are not looked at again; addresses are (`check=False` leaves all of that out).
+    Arguments and streams are given as to the kernel."""
 
-    def __init__(self, kernel, handle):
+    def __init__(self, kernel, handle, layouts):
         self._kernel = kernel  # keeps the binary loaded
         self._handle = handle
-        self.bind(_library.launchAddress(isPrepared=True), handle.value, None if kernel._onHost else kernel._quickParams(), True)
+        self._layouts = layouts
+        self.bind(_library.launchAddress(isPrepared=True), handle.value, None if kernel._onHost else kernel._quickParams(),
+                  tuple(layouts))
 
     def __del__(self):
         if getattr(self, "_handle", None) and _library is not None and not sys.is_finalizing():
@@ -326,6 +342,8 @@ class Prepared(_library.Launcher):
     def _slowCall(self, *values, stream=None, check=True, **named):
         arguments, torchDevice, keep = self._kernel._convert(*_flatten(values, named))
         flags = _library.launchFlags(check)
+        if check:
+            self._compare(arguments)
         bits = (ctypes.c_uint64 * max(len(arguments), 1))(*((a.data or 0) if a.kind == _library.TENSOR else a.bits for a in arguments))
         with torchScope(torchDevice):
             error = _library.get().tile_prepared_launch(self._handle, bits, len(arguments), asStream(stream, torchDevice), flags)
@@ -333,8 +351,29 @@ class Prepared(_library.Launcher):
         _library.check(error)
         self._kernel._module._warn(3 if _library.native else 4)
 
+    def _compare(self, arguments):
+        """Raises where a tensor is of another dtype, shape or strides than the one prepared."""
+        for i, (argument, prepared) in enumerate(zip(arguments, self._layouts)):
+            given = _layout(argument)
+            for what, code, found, expected in zip(("dtype", "shape", "strides"), (22, 24, 26), given or (), prepared or ()):
+                if found != expected:
+                    show = (lambda dtype: _library.get().tile_dtype_name(dtype).decode()) if what == "dtype" else list
+                    raise Error(f"{self._kernel.name}: '{self._kernel._nameAt(i)}' has {what} {show(found)}, but was prepared with "
+                                f"{show(expected)}; prepare another call, or call the kernel itself", code)
+
     def __repr__(self):
         return f"<tile.Prepared {self._kernel.name}" + (f", variant {self.variant}>" if self.variant else ">")
+
+
+def _layout(argument):
+    """(dtype, extents, strides in elements) of a tensor's tile_argument, None of another. Strides that no element is behind count
+    as 0, so that equal layouts compare equal."""
+    if argument.kind != _library.TENSOR:
+        return None
+    shape = tuple(argument.shape[:argument.rank])
+    dense = [math.prod(shape[i + 1:]) for i in range(len(shape))]
+    strides = argument.strides[:argument.rank] if argument.strides else dense
+    return argument.dtype, shape, tuple(0 if extent <= 1 else stride for extent, stride in zip(shape, strides))
 
 
 def _flatten(values, named):

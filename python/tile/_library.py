@@ -3,6 +3,7 @@ import ctypes
 import importlib.machinery
 import importlib.util
 import os
+import sysconfig
 
 TENSOR, SCALAR, DEFAULT = 0, 1, 2
 MAX_AXES = 8
@@ -120,7 +121,10 @@ class _Launcher:
 
 
 def _loadNative():
-    """The module tile_native (python/native.c) beside the library, or None."""
+    """The module tile_native (python/native.c) beside the library, or None. A free-threaded Python lists .abi3.so among what it
+    loads, but its objects are laid out otherwise: there the module would crash."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return None
     for candidate in _candidates():
         path = os.path.join(os.path.dirname(candidate), "tile_native.abi3.so")
         if os.path.exists(path) and not os.environ.get("TILE_NO_NATIVE"):

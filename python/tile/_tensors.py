@@ -22,10 +22,10 @@ _DLPACK_HOST = {1, 3}   # host memory, pinned for CUDA or not
 class Tensor:
     """A tensor on the device, as the runtime wants it. Strides are in elements, None for dense row-major."""
 
-    __slots__ = ("data", "dtype", "shape", "strides", "torchDevice", "keep")
+    __slots__ = ("data", "dtype", "shape", "strides", "torchDevice", "keep", "isReadOnly")
 
-    def __init__(self, data, dtype, shape, strides, torchDevice=None, keep=None):
-        self.data, self.dtype, self.torchDevice, self.keep = data, dtype, torchDevice, keep
+    def __init__(self, data, dtype, shape, strides, torchDevice=None, keep=None, isReadOnly=False):
+        self.data, self.dtype, self.torchDevice, self.keep, self.isReadOnly = data, dtype, torchDevice, keep, isReadOnly
         rank = len(shape)
         self.shape = (ctypes.c_int64 * rank)(*shape)
         self.strides = None if strides is None else (ctypes.c_int64 * rank)(*strides)
@@ -120,8 +120,9 @@ def _fromTorch(value, what, onHost):
 def _fromInterface(interface, value, what):
     typestr = interface["typestr"]
     code = typestr[1:]
-    if typestr[0] == ">" and code[-1] != "1":
-        raise TypeError(f"{what} is big-endian")
+    if typestr[0] == ">" and code[1:] != "1":
+        raise TypeError(f"{what} is big-endian (type '{typestr}'), expected elements in little-endian order; convert it, with "
+                        "NumPy by x.astype(x.dtype.newbyteorder('<'))")
     if code not in _TYPESTR and code != "V1":
         raise TypeError(f"{what} is of type '{typestr}', which is no dtype of tile")
     size = int(code[1:])
@@ -130,7 +131,8 @@ def _fromInterface(interface, value, what):
         if any(stride % size for stride in strides):
             raise TypeError(f"{what} has strides {strides} that are no multiples of its elements of {size} bytes")
         strides = [stride // size for stride in strides]
-    return Tensor(interface["data"][0], _TYPESTR.get(code, code), interface["shape"], strides, keep=value)
+    address, isReadOnly = interface["data"]
+    return Tensor(address, _TYPESTR.get(code, code), interface["shape"], strides, keep=value, isReadOnly=bool(isReadOnly))
 
 
 class _DlTensor(ctypes.Structure):
@@ -140,21 +142,47 @@ class _DlTensor(ctypes.Structure):
                 ("offset", ctypes.c_uint64)]
 
 
+class _DlVersioned(ctypes.Structure):
+    """DLManagedTensorVersioned: the major version tells the layout, bit 0 of the flags that nobody may write."""
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+                ("flags", ctypes.c_uint64), ("tensor", _DlTensor)]
+
+
+def _exportDlpack(value, what):
+    """The capsule of a tensor: of DLPack 1 where its package knows that, which tells whether the tensor is read-only."""
+    try:
+        try:
+            return value.__dlpack__(max_version=(1, 0))
+        except TypeError:      # of a package from before DLPack 1
+            return value.__dlpack__()
+    except BufferError as error:
+        raise _library.Error(f"{what} cannot be read by DLPack: {error}", 21) from None
+
+
 def _fromDlpack(value, what, onHost):
     device, _ = value.__dlpack_device__()
     if int(device) not in (_DLPACK_HOST if onHost else _DLPACK_CUDA):
         raise _placeError(what, f"on DLPack device {int(device)}" if onHost else f"in host memory (DLPack device {int(device)})",
                           onHost)
-    capsule = value.__dlpack__()
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    capsule = _exportDlpack(value, what)
+    isNamed, pointer = ctypes.pythonapi.PyCapsule_IsValid, ctypes.pythonapi.PyCapsule_GetPointer
+    isNamed.argtypes = [ctypes.py_object, ctypes.c_char_p]
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     # Read, not consumed: the capsule stays ours, and frees the export when it goes.
-    tensor = _DlTensor.from_address(pointer(capsule, b"dltensor"))
+    isReadOnly = False
+    if isNamed(capsule, b"dltensor_versioned"):
+        versioned = _DlVersioned.from_address(pointer(capsule, b"dltensor_versioned"))
+        if versioned.major > 1:
+            raise TypeError(f"{what} comes by DLPack {versioned.major}, which this version of tile does not know")
+        tensor, isReadOnly = versioned.tensor, bool(versioned.flags & 1)
+    else:
+        tensor = _DlTensor.from_address(pointer(capsule, b"dltensor"))
     dtype = _DLPACK.get((tensor.code, tensor.bits))
     if dtype is None or tensor.lanes != 1:
         raise TypeError(f"{what} is of DLPack type ({tensor.code}, {tensor.bits}, {tensor.lanes}), which is no dtype of tile")
     strides = tensor.strides[:tensor.rank] if tensor.strides else None
-    return Tensor((tensor.data or 0) + tensor.offset, dtype, tensor.shape[:tensor.rank], strides, keep=(value, capsule))
+    return Tensor((tensor.data or 0) + tensor.offset, dtype, tensor.shape[:tensor.rank], strides, keep=(value, capsule),
+                  isReadOnly=isReadOnly)
 
 
 def asStream(stream, torchDevice):

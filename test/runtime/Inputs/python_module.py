@@ -298,7 +298,7 @@ class PythonModule(unittest.TestCase):
         before = fake.launches
         prepared = self.scale.prepare(x, y, 5, eps=2.0)
         self.assertEqual((fake.launches, prepared.variant), (before, ""))
-        prepared(Cai(0x2000, "<f4", (7,)), Cai(0x9000, "<f4", (7,)), 6, eps=3.0, stream=4)
+        prepared(Cai(0x2000, "<f4", (7,)), Cai(0x9000, "<f4", (7,), (8,)), 6, eps=3.0, stream=4)
         self.assertEqual((fake.lastFunction, fake.stream, list(fake.arguments[:3])), (b"scale_T_f32", 4, [0x2000, 0x9000, 6]))
         self.assertEqual((fake.arguments[3], fake.arguments[5]), (struct.unpack("<I", struct.pack("<f", 3.0))[0], 7))
         self.raises(tile.Error, "expected 4 values, as many as arguments were prepared, found 2", lambda: prepared(x, y))
@@ -309,13 +309,13 @@ class PythonModule(unittest.TestCase):
             x, y = TorchTensor(0x1000, torch.float32, (7,)), TorchTensor(0x8000, torch.float32, (7,))
             self.scale(x, y)
             prepared = self.scale.prepare(x, y)
-            other = TorchTensor(0x3000, torch.float32, (7,))
-            other.stride = other.shape = None  # not looked at again
             if native:
                 type(prepared)._slowCall, slow = lambda *values, **named: self.fail("took the slow path"), type(prepared)._slowCall
-                prepared(other, y)
+                prepared(TorchTensor(0x3000, torch.float32, (7,)), y)
                 self.assertEqual((fake.stream, list(fake.arguments[:3]), fake.grid[0]), (70, [0x3000, 0x8000, 3], 7))
                 type(prepared)._slowCall = slow
+            self.raises(tile.Error, "scale: 'y' has shape [6], but was prepared with [7]",
+                        lambda: prepared(x, TorchTensor(0x8000, torch.float32, (6,))))
         finally:
             del sys.modules["torch"]
 
