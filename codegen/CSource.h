@@ -3,7 +3,7 @@
 #ifndef TILE_CODEGEN_CSOURCE_H
 #define TILE_CODEGEN_CSOURCE_H
 
-#include "runtime/src/Manifest.h"
+#include "manifest/Manifest.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"

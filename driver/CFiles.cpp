@@ -2,8 +2,8 @@
 // object file.
 #include "codegen/CSource.h"
 #include "driver/Compile.h"
-#include "runtime/src/Image.h"
-#include "runtime/src/Package.h"
+#include "formats/Image.h"
+#include "formats/Package.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "driver/Cache.h"
 #include "codegen/Assemble.h"
 #include "driver/Version.h"
-#include "runtime/src/Zip.h"
+#include "formats/Zip.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"

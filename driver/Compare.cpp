@@ -1,7 +1,7 @@
 // Results against what they should be.
 #include "driver/Compare.h"
 #include "driver/Jobs.h"
-#include "runtime/src/Encode.h"
+#include "manifest/Encode.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 #include <cstring>

@@ -2,7 +2,7 @@
 #ifndef TILE_DRIVER_COMPARE_H
 #define TILE_DRIVER_COMPARE_H
 
-#include "runtime/src/Manifest.h"
+#include "manifest/Manifest.h"
 #include <string>
 
 namespace tile {

@@ -7,10 +7,10 @@
 #include "frontend/Ast/Decl.h"
 #include "frontend/Lower/Elaborate.h"
 #include "frontend/Parse/Imports.h"
+#include "manifest/Manifest.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "runtime/src/Manifest.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include <map>

@@ -5,7 +5,7 @@
 
 #include "driver/RunArguments.h"
 #include "driver/Timing.h"
-#include "runtime/src/CudaDriver.h"
+#include "launch/CudaDriver.h"
 
 namespace tile {
 

@@ -4,7 +4,7 @@
 #include "driver/Crash.h"
 #include "driver/Output.h"
 #include "driver/Version.h"
-#include "runtime/src/Zip.h"
+#include "formats/Zip.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

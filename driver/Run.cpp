@@ -4,7 +4,7 @@
 #include "codegen/NVPTX.h"
 #include "driver/RunCuda.h"
 #include "frontend/Sema/Words.h"
-#include "runtime/src/HostCode.h"
+#include "launch/HostCode.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"

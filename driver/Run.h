@@ -5,7 +5,7 @@
 #include "codegen/Host.h"
 #include "driver/Compile.h"
 #include "driver/RunArguments.h"
-#include "runtime/src/Validate.h"
+#include "launch/Validate.h"
 
 namespace tile {
 

@@ -3,7 +3,7 @@
 #include "driver/Compare.h"
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Sema/Words.h"
-#include "runtime/src/Encode.h"
+#include "manifest/Encode.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>
 #include <cmath>

@@ -4,10 +4,10 @@
 
 #include "driver/Session.h"
 #include "driver/Timing.h"
+#include "formats/Npy.h"
 #include "frontend/Ast/Decl.h"
+#include "manifest/Manifest.h"
 #include "runtime/include/tile_runtime.h"
-#include "runtime/src/Manifest.h"
-#include "runtime/src/Npy.h"
 #include <cstdlib>
 #include <map>
 #include <memory>

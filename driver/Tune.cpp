@@ -9,7 +9,7 @@
 #include "driver/TuneReport.h"
 #include "driver/Tuner.h"
 #include "driver/Version.h"
-#include "runtime/src/CudaDriver.h"
+#include "launch/CudaDriver.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"

@@ -2,7 +2,7 @@
 #ifndef TILE_CODEGEN_CSOURCE_TABLES_H
 #define TILE_CODEGEN_CSOURCE_TABLES_H
 
-#include "runtime/src/Validate.h"
+#include "launch/Validate.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>

@@ -7,7 +7,7 @@
 #include "frontend/Ast/Decl.h"
 #include "frontend/Diag/Engine.h"
 #include "frontend/Sema/ArgItem.h"
-#include "runtime/src/Manifest.h"
+#include "manifest/Manifest.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"

@@ -2,7 +2,7 @@
 #ifndef TILE_FRONTEND_SEMA_DTYPES_H
 #define TILE_FRONTEND_SEMA_DTYPES_H
 
-#include "runtime/src/Manifest.h"
+#include "manifest/Dtype.h"
 
 #include "mlir/IR/Types.h"
 #include "llvm/ADT/StringRef.h"

@@ -2,7 +2,7 @@
 #ifndef TILE_FRONTEND_SEMA_TUNETABLE_H
 #define TILE_FRONTEND_SEMA_TUNETABLE_H
 
-#include "runtime/src/Expr.h"
+#include "manifest/Expr.h"
 
 namespace tile {
 

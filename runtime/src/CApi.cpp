@@ -1,10 +1,10 @@
 // The C interface: handles, errors as objects, and no exception that leaves.
 #include "runtime/include/tile_runtime.h"
 
-#include "runtime/src/Encode.h"
+#include "formats/Zip.h"
+#include "manifest/Encode.h"
 #include "runtime/src/Guard.h"
 #include "runtime/src/Module.h"
-#include "runtime/src/Zip.h"
 
 #include <cerrno>
 #include <cstdio>

@@ -1,8 +1,8 @@
 // How functions of the C interface report: errors as objects, and no exception that leaves.
 #pragma once
 
+#include "manifest/Error.h"
 #include "runtime/include/tile_runtime.h"
-#include "runtime/src/Error.h"
 
 #include <exception>
 #include <new>

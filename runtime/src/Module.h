@@ -2,12 +2,12 @@
 // CUDA context.
 #pragma once
 
-#include "runtime/src/CudaDriver.h"
-#include "runtime/src/HostCode.h"
-#include "runtime/src/Image.h"
-#include "runtime/src/Package.h"
+#include "formats/Image.h"
+#include "formats/Package.h"
+#include "launch/CudaDriver.h"
+#include "launch/HostCode.h"
+#include "launch/Validate.h"
 #include "runtime/src/TensorMap.h"
-#include "runtime/src/Validate.h"
 
 #include <atomic>
 #include <deque>

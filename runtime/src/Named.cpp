@@ -1,5 +1,5 @@
 // Calls with named arguments, and the shapes that follow from them.
-#include "runtime/src/Encode.h"
+#include "manifest/Encode.h"
 #include "runtime/src/Guard.h"
 #include "runtime/src/Module.h"
 

@@ -2,8 +2,8 @@
 // of a host pointer given to a GPU's kernel before the kernel faults.
 #pragma once
 
-#include "runtime/src/CudaDriver.h"
-#include "runtime/src/Manifest.h"
+#include "launch/CudaDriver.h"
+#include "manifest/Manifest.h"
 
 namespace tile::runtime {
 

@@ -2,8 +2,8 @@
 // launch.
 #pragma once
 
-#include "runtime/src/CudaDriver.h"
-#include "runtime/src/Validate.h"
+#include "launch/CudaDriver.h"
+#include "launch/Validate.h"
 
 #include <array>
 #include <mutex>

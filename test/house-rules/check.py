@@ -3,8 +3,13 @@ import os
 import re
 import sys
 
-FOLDERS = ("bench", "cmake", "codegen", "dialect", "docs", "driver", "editors", "examples", "frontend", "grammar", "library", "passes",
-           "python", "runtime", "test")
+FOLDERS = ("bench", "cmake", "codegen", "dialect", "docs", "driver", "editors", "examples", "formats", "frontend", "grammar", "launch",
+           "library", "manifest", "passes", "python", "runtime", "test")
+# Of the libraries that compiler and runtime share: the folders whose headers each may include. None includes LLVM.
+SHARED = {"manifest": ("manifest", "runtime/include"), "formats": ("formats", "manifest", "runtime/include"),
+          "launch": ("launch", "manifest", "runtime/include")}
+# Who includes the insides of the runtime.
+INSIDERS = ("runtime", os.path.join("test", "unit", "runtime"))
 SOURCES = (".cpp", ".h", ".hpp", ".c", ".td", ".def", ".py", ".g4", ".cmake", "CMakeLists.txt")
 TESTS = (".mlir", ".tile", ".test", ".ll")
 STRING = r'"(?:[^"\\]|\\.)*"'
@@ -66,6 +71,21 @@ def checkMessages(path, text):
             yield lineOf(text, match.start()), f"the message ends in a full stop: {strings[-1]}"
 
 
+def isIn(path, folders):
+    return any(path.startswith(folder + os.sep) for folder in folders)
+
+
+def checkIncludes(path, text):
+    """The runtime's insides stay inside; what compiler and runtime share includes nothing above it."""
+    allowed = SHARED.get(path.split(os.sep)[0])
+    for match in re.finditer(r'^#include ["<]([^">]*/[^">]*)[">]', text, re.MULTILINE):
+        folder, name = match[1].split("/")[0], match[1]
+        if name.startswith("runtime/src/") and not isIn(path, INSIDERS):
+            yield lineOf(text, match.start()), f"'{name}' is inside the runtime: include manifest/, formats/, launch/ or runtime/include/"
+        elif allowed and (folder in FOLDERS + ("llvm", "mlir")) and not isIn(name, allowed):
+            yield lineOf(text, match.start()), f"'{name}' is above {path.split(os.sep)[0]}/, which may include {', '.join(allowed)}"
+
+
 def checkDirectives(path, text):
     """lit and FileCheck pass over a directive without its colon."""
     for match in re.finditer(r"^\s*(?://|#|;)\s*((?:RUN|CHECK(?:-[A-Z]+)*)\b(?![-:]|\{LITERAL).*)$", text, re.MULTILINE):
@@ -82,6 +102,8 @@ def main(root):
             found += checkDefinitions(path, text, root)
         if path.endswith((".cpp", ".h", ".def")):
             found += checkMessages(path, text)
+        if path.endswith((".cpp", ".h", ".hpp", ".c")):
+            found += checkIncludes(path, text)
         if path.startswith("test" + os.sep) and path.endswith(TESTS):
             found += checkDirectives(path, text)
         for line, message in found:

@@ -1,5 +1,5 @@
 // Numbers as bits: rounding, saturation, ranges.
-#include "runtime/src/Encode.h"
+#include "manifest/Encode.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Manifest expressions: operators, overflow, text.
-#include "runtime/src/Expr.h"
+#include "manifest/Expr.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Fills: merged dimensions, and blocks that cover exactly the tensor.
-#include "runtime/src/Fill.h"
+#include "launch/Fill.h"
 
 #include <gtest/gtest.h>
 

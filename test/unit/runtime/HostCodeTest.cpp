@@ -1,6 +1,6 @@
 // Code for the CPU out of a package, without a compiler: a shared object that the test brings
 // along.
-#include "runtime/src/HostCode.h"
+#include "launch/HostCode.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Kernels as the compiler describes them, for the runtime's tests.
 #pragma once
 
-#include "runtime/src/Manifest.h"
+#include "manifest/Manifest.h"
 
 namespace tile::runtime::testing {
 

@@ -1,5 +1,5 @@
 // .npy files: every dtype and version, both orders, and what is refused.
-#include "runtime/src/Npy.h"
+#include "formats/Npy.h"
 
 #include <gtest/gtest.h>
 

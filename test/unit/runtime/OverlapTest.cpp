@@ -1,5 +1,5 @@
 // Overlap of strided tensors, against a search over all elements.
-#include "runtime/src/Overlap.h"
+#include "launch/Overlap.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // Packages: round trips, what is refused and how, joining, and mutated files, none of which may
 // crash a program.
-#include "runtime/src/Package.h"
-#include "runtime/src/Link.h"
+#include "formats/Package.h"
+#include "formats/Link.h"
+#include "formats/Zip.h"
 #include "runtime/src/Module.h"
-#include "runtime/src/Zip.h"
 #include "test/unit/runtime/Cubin.h"
 #include "test/unit/runtime/Kernels.h"
 

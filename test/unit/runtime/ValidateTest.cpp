@@ -1,6 +1,6 @@
 // The checks before a launch: each violation with its text, their order, and the plan of a launch
 // that is right. (L1.1, L1.2, L1.3, L4.3)
-#include "runtime/src/Validate.h"
+#include "launch/Validate.h"
 
 #include "test/unit/runtime/Kernels.h"
 

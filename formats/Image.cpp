@@ -1,0 +1,89 @@
+// Structure checks of cubins (ELF) and PTX.
+#include "formats/Image.h"
+
+#include <cstring>
+#include <elf.h>
+
+namespace tile::runtime {
+
+static Error checkElf(const std::string &image, const std::string &name) {
+  auto truncated = [&](const char *what) {
+    return Error(TILE_ERROR_BINARY, "'" + name + "' is truncated or corrupt: its " + what +
+                                        " reach past the end of its " +
+                                        std::to_string(image.size()) + " bytes; compile it again");
+  };
+  auto inside = [&](uint64_t offset, uint64_t size) {
+    return offset <= image.size() && size <= image.size() - offset;
+  };
+  Elf64_Ehdr header;
+  if (!inside(0, sizeof header))
+    return truncated("headers");
+  std::memcpy(&header, image.data(), sizeof header);
+  constexpr uint16_t machineCuda = 190;
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != machineCuda)
+    return Error(TILE_ERROR_BINARY,
+                 "'" + name +
+                     "' is an ELF file but no 64-bit CUDA binary; a shared object for the CPU "
+                     "cannot be loaded here, run it with 'tilec run --device cpu'");
+  if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum == 0 ||
+      !inside(header.e_shoff, uint64_t(header.e_shnum) * sizeof(Elf64_Shdr)))
+    return truncated("section headers");
+  for (unsigned i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    std::memcpy(&section, image.data() + header.e_shoff + i * sizeof section, sizeof section);
+    if (section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL &&
+        !inside(section.sh_offset, section.sh_size))
+      return truncated("sections");
+  }
+  if (header.e_phnum && (header.e_phentsize != sizeof(Elf64_Phdr) ||
+                         !inside(header.e_phoff, uint64_t(header.e_phnum) * sizeof(Elf64_Phdr))))
+    return truncated("program headers");
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    std::memcpy(&segment, image.data() + header.e_phoff + i * sizeof segment, sizeof segment);
+    if (!inside(segment.p_offset, segment.p_filesz))
+      return truncated("segments");
+  }
+  return {};
+}
+
+Error inspectImage(const std::string &image, const std::string &name, ImageKind &kind) {
+  if (image.empty())
+    return Error(TILE_ERROR_BINARY, "'" + name + "' is empty, expected a cubin or PTX");
+  if (image.compare(0, SELFMAG, ELFMAG) == 0) {
+    kind = ImageKind::Cubin;
+    return checkElf(image, name);
+  }
+  kind = ImageKind::Ptx;
+  if (image.find('\0') != std::string::npos || image.find(".version") == std::string::npos)
+    return Error(TILE_ERROR_BINARY, "'" + name + "' is neither a cubin nor PTX");
+  return {};
+}
+
+bool parseTarget(const std::string &target, int &major, int &minor, char &suffix) {
+  if (target.compare(0, 3, "sm_") != 0)
+    return false;
+  size_t end = 3;
+  while (end < target.size() && target[end] >= '0' && target[end] <= '9')
+    ++end;
+  if (end - 3 < 2 || end - 3 > 4 || target.size() - end > 1)
+    return false;
+  int number = std::stoi(target.substr(3, end - 3));
+  major = number / 10;
+  minor = number % 10;
+  suffix = end < target.size() ? target[end] : '\0';
+  return true;
+}
+
+bool runsOn(ImageKind kind, const std::string &target, int major, int minor) {
+  int targetMajor = 0, targetMinor = 0;
+  char suffix = 0;
+  if (!parseTarget(target, targetMajor, targetMinor, suffix))
+    return false;
+  if (suffix == 'a')
+    return major == targetMajor && minor == targetMinor;
+  bool newer = major > targetMajor || (major == targetMajor && minor >= targetMinor);
+  return newer && (major == targetMajor || (kind == ImageKind::Ptx && suffix == '\0'));
+}
+
+} // namespace tile::runtime

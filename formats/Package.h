@@ -1,0 +1,52 @@
+// A package: the binaries of one or more targets with what the launcher must know of them, in one
+// file (docs/Packages.md).
+#pragma once
+
+#include "manifest/Error.h"
+#include "manifest/Manifest.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tile::runtime {
+
+struct PackageFile {
+  /// Of a module: "cubin", "ptx" or "so". Of a source: empty.
+  std::string kind;
+  /// Inside the archive: letters, digits, `._-+=`, and `/` between names.
+  std::string path;
+  std::string bytes;
+};
+
+/// The code of one target.
+struct PackageModule {
+  Manifest manifest;
+  /// The level of x86-64 that code for the CPU needs: "x86-64-v3".
+  std::string cpu;
+  std::vector<PackageFile> files;
+
+  const PackageFile *find(std::string_view kind) const;
+};
+
+struct Package {
+  std::string compiler;
+  std::vector<PackageModule> modules;
+  std::vector<PackageFile> sources;
+};
+
+/// The newest version of the format, which is the one that is written.
+constexpr int packageVersion = 1;
+
+/// Largest file inside a package, in bytes.
+constexpr uint64_t largestPackageFile = uint64_t(1) << 30;
+
+/// manifest.json of a package.
+std::string toJson(const Package &package);
+/// The whole file. Equal packages give equal bytes.
+Error writePackage(const Package &package, std::string &bytes);
+/// Reads and checks a whole file: structure, version, lengths, checksums. `name` stands in
+/// messages.
+Error readPackage(std::string_view bytes, const std::string &name, Package &package);
+
+} // namespace tile::runtime

@@ -1,0 +1,191 @@
+// minizip over strings instead of files.
+#include "formats/Zip.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <minizip/unzip.h>
+#include <minizip/zip.h>
+#include <new>
+
+namespace tile::runtime {
+
+namespace {
+
+/// What minizip writes to.
+struct Sink {
+  std::string bytes;
+  uint64_t position = 0;
+  bool failed = false;
+};
+
+} // namespace
+
+//===- Writing
+//-----------------------------------------------------------------------------------------------------===//
+
+static voidpf openSink(voidpf opaque, const void *, int) { return opaque; }
+static uLong writeSink(voidpf opaque, voidpf, const void *from, uLong size) {
+  auto *sink = static_cast<Sink *>(opaque);
+  try {
+    if (sink->bytes.size() < sink->position + size)
+      sink->bytes.resize(sink->position + size);
+  } catch (const std::bad_alloc &) {
+    sink->failed = true;
+    return 0;
+  }
+  std::memcpy(&sink->bytes[sink->position], from, size);
+  sink->position += size;
+  return size;
+}
+static uLong readSink(voidpf, voidpf, void *, uLong) { return 0; }
+static ZPOS64_T tellSink(voidpf opaque, voidpf) { return static_cast<Sink *>(opaque)->position; }
+static long seekSink(voidpf opaque, voidpf, ZPOS64_T offset, int origin) {
+  auto *sink = static_cast<Sink *>(opaque);
+  uint64_t base = origin == ZLIB_FILEFUNC_SEEK_SET   ? 0
+                  : origin == ZLIB_FILEFUNC_SEEK_CUR ? sink->position
+                                                     : sink->bytes.size();
+  sink->position = base + offset;
+  return 0;
+}
+static int closeSink(voidpf, voidpf) { return 0; }
+static int sinkError(voidpf opaque, voidpf) { return static_cast<Sink *>(opaque)->failed; }
+
+Error writeZip(const std::vector<ZipEntry> &entries, std::string &archive) {
+  Sink sink;
+  zlib_filefunc64_def functions = {openSink, readSink,  writeSink, tellSink,
+                                   seekSink, closeSink, sinkError, &sink};
+  zipFile zip = zipOpen2_64("", APPEND_STATUS_CREATE, nullptr, &functions);
+  bool good = zip != nullptr;
+  for (const ZipEntry &entry : entries) {
+    zip_fileinfo info = {};
+    info.dosDate = (1u << 21) | (1u << 16); // 1 January 1980, the first day that ZIP knows
+    good = good && zipOpenNewFileInZip64(zip, entry.path.c_str(), &info, nullptr, 0, nullptr, 0,
+                                         nullptr, Z_DEFLATED, Z_BEST_COMPRESSION,
+                                         entry.bytes.size() >> 31 != 0) == ZIP_OK;
+    // Its lengths are of 32 bits.
+    for (size_t at = 0; good && at < entry.bytes.size();) {
+      unsigned piece = unsigned(std::min<size_t>(entry.bytes.size() - at, 1u << 30));
+      good = zipWriteInFileInZip(zip, entry.bytes.data() + at, piece) == ZIP_OK;
+      at += piece;
+    }
+    good = good && zipCloseFileInZip(zip) == ZIP_OK;
+  }
+  if (zip)
+    good = zipClose(zip, nullptr) == ZIP_OK && good;
+  if (!good || sink.failed)
+    return Error(TILE_ERROR_MEMORY, "out of memory for an archive");
+  archive = std::move(sink.bytes);
+  return {};
+}
+
+//===- Reading
+//-----------------------------------------------------------------------------------------------------===//
+
+bool isZip(std::string_view bytes) {
+  return bytes.substr(0, 4) == "PK\3\4" || bytes.substr(0, 4) == "PK\5\6";
+}
+
+std::string crc32Text(std::string_view bytes) {
+  uLong crc = crc32(0, nullptr, 0);
+  for (size_t at = 0; at < bytes.size();) {
+    uInt piece = uInt(std::min<size_t>(bytes.size() - at, 1u << 30));
+    crc = crc32(crc, reinterpret_cast<const Bytef *>(bytes.data() + at), piece);
+    at += piece;
+  }
+  char text[9];
+  std::snprintf(text, sizeof text, "%08lx", crc & 0xffffffff);
+  return text;
+}
+
+// The stream is the opaque pointer: a view of the archive and a position.
+template <typename Stream> struct View {
+  static voidpf open(voidpf opaque, const void *, int) { return opaque; }
+  static uLong read(voidpf opaque, voidpf, void *to, uLong size) {
+    auto *stream = static_cast<Stream *>(opaque);
+    uint64_t left =
+        stream->archive.size() - std::min<uint64_t>(stream->position, stream->archive.size());
+    uLong got = uLong(std::min<uint64_t>(size, left));
+    if (got)
+      std::memcpy(to, stream->archive.data() + stream->position, got);
+    stream->position += got;
+    return got;
+  }
+  static uLong write(voidpf, voidpf, const void *, uLong) { return 0; }
+  static ZPOS64_T tell(voidpf opaque, voidpf) { return static_cast<Stream *>(opaque)->position; }
+  static long seek(voidpf opaque, voidpf, ZPOS64_T offset, int origin) {
+    auto *stream = static_cast<Stream *>(opaque);
+    uint64_t base = origin == ZLIB_FILEFUNC_SEEK_SET   ? 0
+                    : origin == ZLIB_FILEFUNC_SEEK_CUR ? stream->position
+                                                       : stream->archive.size();
+    uint64_t target = base + offset;
+    if (target > stream->archive.size())
+      return -1;
+    stream->position = target;
+    return 0;
+  }
+  static int close(voidpf, voidpf) { return 0; }
+  static int error(voidpf, voidpf) { return 0; }
+};
+
+/// Does the archive end where its last record says? minizip alone does not mind when the very last
+/// bytes are missing.
+static bool endsWhole(std::string_view archive) {
+  constexpr size_t recordBytes = 22, longestComment = 65535;
+  size_t last = archive.size() < recordBytes ? 0 : archive.size() - recordBytes;
+  for (size_t at = last; archive.size() >= recordBytes && last - at <= longestComment; --at) {
+    if (archive.substr(at, 4) == "PK\5\6") {
+      size_t comment = uint8_t(archive[at + 20]) | size_t(uint8_t(archive[at + 21])) << 8;
+      if (at + recordBytes + comment == archive.size())
+        return true;
+    }
+    if (at == 0)
+      break;
+  }
+  return false;
+}
+
+Error ZipReader::open(std::string_view archive, std::string name, ZipReader &reader) {
+  using Access = View<Stream>;
+  reader.name = std::move(name);
+  reader.stream.archive = archive;
+  zlib_filefunc64_def functions = {Access::open, Access::read,  Access::write, Access::tell,
+                                   Access::seek, Access::close, Access::error, &reader.stream};
+  reader.handle = endsWhole(archive) ? unzOpen2_64("", &functions) : nullptr;
+  if (reader.handle)
+    return {};
+  return Error(TILE_ERROR_BINARY, "'" + reader.name +
+                                      "' is no package, or a damaged or truncated one: its " +
+                                      std::to_string(archive.size()) +
+                                      " bytes do not end in a ZIP archive's directory");
+}
+
+ZipReader::~ZipReader() {
+  if (handle)
+    unzClose(handle);
+}
+
+Error ZipReader::read(const std::string &path, uint64_t limit, std::string &bytes) {
+  auto damaged = [&](const std::string &what) {
+    return Error(TILE_ERROR_BINARY,
+                 "'" + name + "' is damaged: " + what + " '" + path + "'; build or copy it again");
+  };
+  if (unzLocateFile(handle, path.c_str(), 1) != UNZ_OK)
+    return damaged("it lacks");
+  unz_file_info64 info = {};
+  if (unzGetCurrentFileInfo64(handle, &info, nullptr, 0, nullptr, 0, nullptr, 0) != UNZ_OK ||
+      info.uncompressed_size > limit || unzOpenCurrentFile(handle) != UNZ_OK)
+    return damaged(info.uncompressed_size > limit ? "the size is wrong of" : "it cannot read");
+  bytes.clear();
+  std::string buffer(1 << 16, '\0');
+  int got = 0;
+  while (bytes.size() <= limit &&
+         (got = unzReadCurrentFile(handle, &buffer[0], unsigned(buffer.size()))) > 0)
+    bytes.append(buffer, 0, size_t(got));
+  int closed = unzCloseCurrentFile(handle); // compares the checksum
+  if (got < 0 || closed != UNZ_OK || bytes.size() != info.uncompressed_size)
+    return damaged("the checksum is wrong of");
+  return {};
+}
+
+} // namespace tile::runtime

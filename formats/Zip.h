@@ -1,0 +1,53 @@
+// ZIP archives in memory, through minizip: what packages are made of.
+#pragma once
+
+#include "manifest/Error.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tile::runtime {
+
+struct ZipEntry {
+  std::string path;
+  std::string bytes;
+};
+
+/// An archive of `entries`, in their order and without times: equal entries give equal bytes.
+/// Entries are deflated. Fails only for want of memory.
+Error writeZip(const std::vector<ZipEntry> &entries, std::string &archive);
+
+/// Does `bytes` begin as an archive does?
+bool isZip(std::string_view bytes);
+
+/// Reads single entries out of an archive that must outlive it. Never trusts what the archive says
+/// of sizes.
+class ZipReader {
+public:
+  /// `name` stands in messages. TILE_ERROR_BINARY for what is no archive, or a truncated one.
+  static Error open(std::string_view archive, std::string name, ZipReader &reader);
+  ~ZipReader();
+  ZipReader() = default;
+  ZipReader(const ZipReader &) = delete;
+  ZipReader &operator=(const ZipReader &) = delete;
+
+  /// The entry of that path, at most `limit` bytes. TILE_ERROR_BINARY where it is missing, damaged
+  /// or larger.
+  Error read(const std::string &path, uint64_t limit, std::string &bytes);
+
+private:
+  struct Stream {
+    std::string_view archive;
+    uint64_t position = 0;
+  };
+  Stream stream;
+  std::string name;
+  void *handle = nullptr;
+};
+
+/// CRC-32 as in ZIP, of 8 lower-case hexadecimal digits.
+std::string crc32Text(std::string_view bytes);
+
+} // namespace tile::runtime

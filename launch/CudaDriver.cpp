@@ -1,0 +1,94 @@
+// Loading of libcuda, and its results as errors.
+#include "launch/CudaDriver.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+
+namespace tile::runtime {
+
+Error CudaDriver::load(const char *library, CudaDriver &driver) {
+  // Never closed: contexts and modules of other parts of the process may live on in it.
+  void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    const char *reason = dlerror();
+    return Error(TILE_ERROR_DRIVER, std::string("cannot load the CUDA driver: ") +
+                                        (reason ? reason : library) +
+                                        "; install the NVIDIA driver, or run on the CPU");
+  }
+#define TILE_CUDA_LOAD(member, symbol, parameters)                                                 \
+  driver.member = reinterpret_cast<CUresult(*) parameters>(dlsym(handle, symbol));
+#define TILE_CUDA_REQUIRE(member, symbol, parameters)                                              \
+  TILE_CUDA_LOAD(member, symbol, parameters)                                                       \
+  if (!driver.member)                                                                              \
+    return Error(TILE_ERROR_DRIVER, std::string("the CUDA driver '") + library + "' lacks " +      \
+                                        symbol + ": it is too old");
+  TILE_CUDA_FUNCTIONS(TILE_CUDA_REQUIRE)
+  TILE_CUDA_OPTIONAL_FUNCTIONS(TILE_CUDA_LOAD)
+#undef TILE_CUDA_LOAD
+#undef TILE_CUDA_REQUIRE
+  return {};
+}
+
+namespace {
+struct Loaded {
+  CudaDriver driver;
+  Error error;
+
+  Loaded() {
+    const char *name = std::getenv("TILE_LIBCUDA");
+    error = CudaDriver::load(name && *name ? name : "libcuda.so.1", driver);
+    int devices = 0;
+    if (!error)
+      error = driver.check(driver.init(0), "cannot initialise the CUDA driver");
+    if (!error)
+      error = driver.check(driver.deviceGetCount(&devices), "cannot count the CUDA devices");
+    if (!error && devices == 0)
+      error = Error(TILE_ERROR_DRIVER, "the CUDA driver finds no device");
+    if (error)
+      error.code = TILE_ERROR_DRIVER;
+  }
+};
+} // namespace
+
+const CudaDriver *CudaDriver::get(Error &error) {
+  static const Loaded loaded;
+  if (!loaded.error)
+    return &loaded.driver;
+  error = loaded.error;
+  return nullptr;
+}
+
+Error CudaDriver::check(CUresult result, const char *what) const {
+  if (result == cuda::success)
+    return {};
+  const char *name = nullptr, *text = nullptr;
+  getErrorName(result, &name);
+  getErrorString(result, &text);
+  std::string message =
+      std::string(what) + ": " + (name ? name : "CUDA error " + std::to_string(result));
+  if (text)
+    message += std::string(" (") + text + ")";
+  if (result == cuda::errorAssert)
+    message +=
+        "; an assert of the kernel failed: its message and source line stand on standard error";
+  return Error(TILE_ERROR_CUDA, message);
+}
+
+Error CudaDriver::currentContext(CUcontext &context) const {
+  context = nullptr;
+  CUresult result = ctxGetCurrent(&context);
+  if (result == cuda::success && context)
+    return {};
+  if (Error error = check(result, "cannot ask for the current context"))
+    return error;
+  // Retained for the life of the process, as the CUDA runtime does.
+  CUdevice device = 0;
+  if (Error error = check(deviceGet(&device, 0), "cannot open device 0"))
+    return error;
+  if (Error error =
+          check(primaryRetain(&context, device), "cannot open the primary context of device 0"))
+    return error;
+  return check(ctxSetCurrent(context), "cannot make a context current");
+}
+
+} // namespace tile::runtime

@@ -1,0 +1,44 @@
+// Code for the CPU out of a package: a shared object loaded from memory, and its kernels run by
+// several threads.
+#pragma once
+
+#include "manifest/Error.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace tile::runtime {
+
+/// Runs programs begin to end - 1 of a kernel's grid; args[i] points to the i-th machine argument's
+/// value.
+using HostFunction = void (*)(const void *const *args, int64_t begin, int64_t end);
+
+/// A shared object, loaded as long as this lives.
+class HostLibrary {
+public:
+  /// `name` stands in messages. TILE_ERROR_BINARY where the loader refuses the bytes.
+  static Error open(const std::string &bytes, const std::string &name,
+                    std::unique_ptr<HostLibrary> &library);
+  ~HostLibrary();
+  HostLibrary(const HostLibrary &) = delete;
+  HostLibrary &operator=(const HostLibrary &) = delete;
+
+  /// The function of that name, or null.
+  HostFunction find(const std::string &symbol) const;
+
+private:
+  HostLibrary() = default;
+  int file = -1;
+  void *handle = nullptr;
+};
+
+/// Does this processor have all of a level of x86-64: "x86-64", "x86-64-v2", "-v3", "-v4"? Not for
+/// unknown names.
+bool hasCpuLevel(const std::string &level);
+
+/// Runs all programs of a grid and waits for them. `threads` 0: one for each processor.
+void runPrograms(HostFunction kernel, const void *const *arguments, int64_t count,
+                 unsigned threads);
+
+} // namespace tile::runtime

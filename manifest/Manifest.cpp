@@ -1,0 +1,58 @@
+// Constants and signatures of the manifest model, as text.
+#include "manifest/Manifest.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace tile::runtime {
+
+std::string toString(const Constant &constant) {
+  if (auto *flag = std::get_if<bool>(&constant))
+    return *flag ? "true" : "false";
+  if (auto *integer = std::get_if<int64_t>(&constant))
+    return std::to_string(*integer);
+  if (auto *text = std::get_if<std::string>(&constant))
+    return *text;
+  double number = std::get<double>(constant);
+  if (!std::isfinite(number))
+    return std::isnan(number) ? "nan" : number < 0 ? "-inf" : "inf";
+  char buffer[32];
+  auto end = std::to_chars(buffer, buffer + sizeof buffer, number).ptr;
+  return std::string(buffer, end);
+}
+
+std::string describe(const Kernel &kernel) {
+  auto list = [](const auto &items, auto text) {
+    std::string joined;
+    for (const auto &item : items)
+      joined += (joined.empty() ? "" : ", ") + text(item);
+    return joined;
+  };
+  std::string text = kernel.name;
+  if (!kernel.constants.empty())
+    text +=
+        "[" +
+        list(kernel.constants, [](const auto &c) { return c.first + " = " + toString(c.second); }) +
+        "]";
+  static constexpr const char *accesses[] = {"in ", "out ", "inout "};
+  return text + "(" +
+         list(kernel.params,
+              [&](const Param &param) {
+                std::string one = param.name + ": ";
+                if (param.kind == Param::Kind::Scalar) {
+                  one += dtypeName(param.dtype);
+                  return param.defaultValue ? one + " = " + toString(*param.defaultValue) : one;
+                }
+                one += accesses[size_t(param.access)];
+                one += dtypeName(param.dtype);
+                one += "[" + list(param.dims, [](const Expr &dim) { return dim.toString(); });
+                if (param.strides)
+                  one += "; " + list(*param.strides, [](const auto &s) {
+                           return s ? s->toString() : std::string("*");
+                         });
+                return one + "]";
+              }) +
+         ")";
+}
+
+} // namespace tile::runtime

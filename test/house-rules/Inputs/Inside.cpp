@@ -1,0 +1,3 @@
+// Reaches into the runtime.
+#include "runtime/src/Module.h"
+#include "manifest/Manifest.h"
