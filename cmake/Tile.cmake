@@ -11,16 +11,26 @@ add_compile_options(-ffunction-sections -fdata-sections -Wall -Wextra -Wno-unuse
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   add_compile_options("SHELL:-Xclang -fno-pch-timestamp")     # lets ccache reuse objects built against the precompiled header
 endif()
+if(TILE_SANITIZE)
+  # A report ends the program, so that a test fails. Types of functions are not compared: the CUDA driver's functions are
+  # found by name, and its handles are opaque pointers.
+  add_compile_options(-fsanitize=${TILE_SANITIZE} -fno-sanitize=function -fno-sanitize-recover=all
+    -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=${TILE_SANITIZE})
+endif()
 include_directories(${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
 include_directories(SYSTEM ${LLVM_PREFIX}/include)
 # Include as "dialect/Tile/TileOps.h.inc", "frontend/Diag/Engine.h", and so on, from the root of the tree.
 
 # The archives that a tool links: MLIR, LLVM's code generators and ORC. Never the shared libraries as well.
-execute_process(COMMAND ${LLVM_PREFIX}/bin/llvm-config --link-static --libfiles x86codegen x86asmparser nvptxcodegen orcjit passes option
-  OUTPUT_VARIABLE TILE_LLVM_ARCHIVES OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-separate_arguments(TILE_LLVM_ARCHIVES)
-file(GLOB TILE_MLIR_ARCHIVES ${LLVM_PREFIX}/lib/libMLIR*.a)
-list(FILTER TILE_MLIR_ARCHIVES EXCLUDE REGEX "MLIR(CAPI|Test|MlirOpt|Lsp)")
+if(NOT TILE_RUNTIME_ONLY)
+  execute_process(COMMAND ${LLVM_PREFIX}/bin/llvm-config --link-static --libfiles x86codegen x86asmparser nvptxcodegen
+    orcjit passes option
+    OUTPUT_VARIABLE TILE_LLVM_ARCHIVES OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(TILE_LLVM_ARCHIVES)
+  file(GLOB TILE_MLIR_ARCHIVES ${LLVM_PREFIX}/lib/libMLIR*.a)
+  list(FILTER TILE_MLIR_ARCHIVES EXCLUDE REGEX "MLIR(CAPI|Test|MlirOpt|Lsp)")
+endif()
 
 # tile_tablegen(TARGET FILE.td OUT.inc-name:flag[:flag...] ...): makes custom target TARGET that writes OUT.inc files.
 function(tile_tablegen target td)
@@ -73,6 +83,8 @@ function(tile_tool name)
 endfunction()
 
 # One precompiled header for everything that includes MLIR: a pass file then takes a second instead of six.
-file(WRITE ${CMAKE_BINARY_DIR}/precompiled.cpp "\n")
-add_library(TilePrecompiled STATIC ${CMAKE_BINARY_DIR}/precompiled.cpp)
-target_precompile_headers(TilePrecompiled PRIVATE ${CMAKE_SOURCE_DIR}/cmake/Precompiled.h)
+if(NOT TILE_RUNTIME_ONLY)
+  file(WRITE ${CMAKE_BINARY_DIR}/precompiled.cpp "\n")
+  add_library(TilePrecompiled STATIC ${CMAKE_BINARY_DIR}/precompiled.cpp)
+  target_precompile_headers(TilePrecompiled PRIVATE ${CMAKE_SOURCE_DIR}/cmake/Precompiled.h)
+endif()
