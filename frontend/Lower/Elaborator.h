@@ -57,6 +57,16 @@ struct AccessSpec {
   Range range;
 };
 
+/// What a loop counts: itself, or its trips.
+struct LoopBounds {
+  mlir::Value low, high, step;
+  /// The first position and the distance to the next; null where the counter is the position.
+  mlir::Value first, stride;
+};
+
+/// Trips of a loop over constants; nothing where they are 2^64.
+std::optional<uint64_t> countTrips(int64_t low, int64_t high, int64_t step, bool inclusive);
+
 class Elaborator {
 public:
   Elaborator(const Modules &modules, const ast::KernelDecl &kernel, const ElaborateOptions &options,
@@ -252,6 +262,13 @@ private:
                   Range opRange = Range());
   SemValue shiftRange(ast::BinaryOp op, const SemValue &a, const SemValue &b, Range bRange,
                       Range range);
+  /// `position` as it is where it is sure to be at most `farthest` from 0, else the nearest such.
+  mlir::Value emitBounded(mlir::Value position, int64_t farthest, mlir::Location location);
+  /// A position moved by a distance, neither of which counts as further than `farthestPosition`.
+  SemValue movePosition(ast::BinaryOp op, const SemValue &position, const SemValue &by,
+                        Range byRange, Range range);
+  SemValue startOfBlock(const Arg &number, int64_t size, Range range);
+  SemValue endOfRange(const RangeValue &range, Range place);
   SemValue evalCast(const ast::CastExpr &expr);
   SemValue castTo(const SemValue &value, DType to, Range range);
   SemValue evalMember(const ast::MemberExpr &expr);
@@ -400,9 +417,16 @@ private:
   void lowerConstFor(const ast::ForStmt &stmt);
   void lowerConstBlocks(const ast::ForStmt &stmt);
   bool lowerConstTrip(const ast::ForStmt &stmt, SemValue variable);
+  /// The trips of a `const for`; nothing, after an error, where they are too many.
+  std::optional<uint64_t> constTrips(const ast::ForStmt &stmt, int64_t low, int64_t high,
+                                     int64_t step, bool inclusive);
   /// Checks that programs can share the trips of `loop`, which carries `vars`.
   void checkSplit(const ast::ForStmt &stmt, mlir::Operation *loop, int64_t parts,
                   llvm::ArrayRef<Binding *> vars);
+  /// What a loop from `low` to `high` counts by, so that no step passes the end of 64 bits.
+  LoopBounds emitLoopBounds(mlir::Value low, mlir::Value high, mlir::Value step, bool inclusive,
+                            mlir::Location location);
+  mlir::Value emitCounter(const LoopBounds &bounds, mlir::Value counter, mlir::Location location);
   void lowerWhile(const ast::WhileStmt &stmt);
   /// `if cond { …; return; }` followed by `rest`: the rest runs where the condition is false.
   void lowerGuard(const ast::IfStmt &stmt, llvm::ArrayRef<ast::StmtPtr> rest);

@@ -1,5 +1,6 @@
 // Emission of arithmetic with the language's semantics: total division, saturating casts, shifts
 // past the width.
+#include "frontend/Lower/EasyRange.h"
 #include "frontend/Lower/Elaborator.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -63,51 +64,6 @@ static Type withElement(Type type, Type element) {
   return element;
 }
 
-/// A range that `value` is sure to lie in, where that is easy to see: enough to leave out guards of
-/// divisions.
-static std::pair<int64_t, int64_t> easyRange(mlir::Value value, int depth = 8) {
-  constexpr int64_t lowest = std::numeric_limits<int64_t>::min(),
-                    highest = std::numeric_limits<int64_t>::max();
-  std::pair<int64_t, int64_t> any{lowest, highest};
-  Operation *op = value.getDefiningOp();
-  if (!op || depth == 0)
-    return any;
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    Attribute attr = constant.getValue();
-    if (auto splat = dyn_cast<SplatElementsAttr>(attr))
-      attr = splat.getSplatValue<Attribute>();
-    if (auto integer = dyn_cast<IntegerAttr>(attr))
-      return {integer.getValue().getSExtValue(), integer.getValue().getSExtValue()};
-    return any;
-  }
-  if (auto dim = dyn_cast<DimOp>(op))
-    return {dim.getDim().getMin(), dim.getDim().getMax()};
-  if (isa<ProgramIdOp>(op))
-    return {0, (int64_t(1) << 31) - 1};
-  if (isa<tensor::SplatOp, arith::ExtSIOp>(op))
-    return easyRange(op->getOperand(0), depth - 1);
-  if (op->getNumOperands() != 2 || !value.getType().isIndex())
-    return any;
-  auto [aLow, aHigh] = easyRange(op->getOperand(0), depth - 1);
-  auto [bLow, bHigh] = easyRange(op->getOperand(1), depth - 1);
-  if (isa<arith::MinSIOp>(op))
-    return {std::min(aLow, bLow), std::min(aHigh, bHigh)};
-  if (isa<arith::MaxSIOp>(op))
-    return {std::max(aLow, bLow), std::max(aHigh, bHigh)};
-  constexpr int64_t small = int64_t(1) << 61;
-  if (isa<arith::AddIOp>(op) && aLow > -small && aHigh < small && bLow > -small && bHigh < small)
-    return {aLow + bLow, aHigh + bHigh};
-  int64_t product;
-  if (isa<arith::MulIOp>(op) && aLow >= 0 && bLow >= 0 &&
-      !__builtin_mul_overflow(aHigh, bHigh, &product))
-    return {aLow * bLow, product};
-  if (isa<arith::DivSIOp>(op) && aLow >= 0 && bLow > 0)
-    return {aLow / bHigh, aHigh / bLow};
-  if (isa<arith::CeilDivSIOp>(op) && aLow >= 0 && bLow > 0)
-    return {aLow > 0 ? 1 : 0, aHigh};
-  return any;
-}
-
 mlir::Value Elaborator::emitDivision(mlir::Value a, mlir::Value b, DType dtype, bool remainder,
                                      Location location) {
   Type type = a.getType();
@@ -122,8 +78,8 @@ mlir::Value Elaborator::emitDivision(mlir::Value a, mlir::Value b, DType dtype, 
   auto [low, high] = easyRange(b);
   bool mayBeZero = low <= 0 && high >= 0;
   // lowest / -1 overflows: the machine's division may trap.
-  bool mayBeMinusOne = hasSign && low <= -1 && high >= -1 &&
-                       easyRange(a).first == std::numeric_limits<int64_t>::min();
+  bool mayBeMinusOne =
+      hasSign && low <= -1 && high >= -1 && easyRange(a).first == llvm::minIntN(bitWidth(dtype));
   if (!mayBeZero && !mayBeMinusOne)
     return divide(b);
   mlir::Value zero = constantLike(type, 0, location), one = constantLike(type, 1, location), isZero,

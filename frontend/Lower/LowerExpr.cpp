@@ -109,29 +109,6 @@ SemValue Elaborator::evalBinary(const ast::BinaryExpr &expr) {
                 expr.opRange);
 }
 
-/// `r + c` and `r - c`: start and end move together.
-SemValue Elaborator::shiftRange(BinaryOp op, const SemValue &a, const SemValue &b, Range bRange,
-                                Range range) {
-  const RangeValue &old = *a.range;
-  if ((op != BinaryOp::add && op != BinaryOp::sub) || b.isRange()) {
-    error(diag::wrongOperand, range, "an index range", "'+' or '-' with an integer",
-          "'" + ast::spelling(op).str() + "' with " + describe(b));
-    return SemValue::error();
-  }
-  bool isInteger = b.isInt() || (b.isData() && b.rank() == 0 && widensToIndex(b.dtype));
-  if (!isInteger) {
-    error(diag::wrongOperand, bRange, "shifting an index range", "an integer scalar", describe(b));
-    return SemValue::error();
-  }
-  RangeValue moved = old;
-  moved.start = binary(op, old.start, b, range, bRange, range);
-  if (old.end)
-    moved.end = binary(op, *old.end, b, range, bRange, range);
-  if (moved.start.isError() || (moved.end && moved.end->isError()))
-    return SemValue::error();
-  return SemValue::of(std::move(moved));
-}
-
 SemValue Elaborator::binary(BinaryOp op, SemValue a, SemValue b, Range aRange, Range bRange,
                             Range range, Range opRange) {
   // A mismatch is shown at the operator, so that the operands' own underlines stay visible.
@@ -597,15 +574,8 @@ SemValue Elaborator::evalMember(const ast::MemberExpr &expr) {
       return range.start;
     if (member == "size")
       return SemValue::ofInt(range.size);
-    if (member == "end") {
-      SemValue last =
-          binary(BinaryOp::add, range.start, SemValue::ofInt((range.size - 1) * range.step + 1),
-                 expr.range, expr.range, expr.range);
-      if (!range.end)
-        return last;
-      std::vector<Arg> args = {{last, expr.range, ""}, {*range.end, expr.range, ""}};
-      return callBuiltin(*findBuiltin("min"), nullptr, std::move(args), expr.range);
-    }
+    if (member == "end")
+      return endOfRange(range, expr.range);
   }
   DiagnosticBuilder report = error(diag::unknownMember, expr.member.range, describe(base), member);
   addSuggestion(report, expr.member.range, member, known);

@@ -362,7 +362,17 @@ void Elaborator::lowerGuard(const ast::IfStmt &stmt, ArrayRef<ast::StmtPtr> rest
 // ---------------------------------------------------------------------------------------------------------
 
 /// Trips that `const for` writes out at most.
-static constexpr int64_t maxConstTrips = 4096;
+static constexpr uint64_t maxConstTrips = 4096;
+
+std::optional<uint64_t> Elaborator::constTrips(const ast::ForStmt &stmt, int64_t low, int64_t high,
+                                               int64_t step, bool inclusive) {
+  std::optional<uint64_t> trips = countTrips(low, high, step, inclusive);
+  if (trips && *trips <= maxConstTrips)
+    return trips;
+  error(diag::constantArithmetic, stmt.range,
+        "`const for` is limited to " + std::to_string(maxConstTrips) + " trips");
+  return std::nullopt;
+}
 
 void Elaborator::lowerConstFor(const ast::ForStmt &stmt) {
   if (stmt.over) {
@@ -376,16 +386,10 @@ void Elaborator::lowerConstFor(const ast::ForStmt &stmt) {
     step = evalInt(*stmt.step, "the step of `const for`");
   if (!lo || !hi || !step)
     return;
-  int64_t end = *hi + (stmt.inclusive ? 1 : 0), trips = 0;
-  for (int64_t i = *lo; *step > 0 && i < end; i += *step) {
-    if (++trips > maxConstTrips) {
-      error(diag::constantArithmetic, stmt.range,
-            "`const for` is limited to " + std::to_string(maxConstTrips) + " trips");
+  std::optional<uint64_t> trips = constTrips(stmt, *lo, *hi, *step, stmt.inclusive);
+  for (uint64_t trip = 0; trips && trip < *trips; ++trip)
+    if (!lowerConstTrip(stmt, SemValue::ofInt(int64_t(uint64_t(*lo) + trip * uint64_t(*step)))))
       return;
-    }
-    if (!lowerConstTrip(stmt, SemValue::ofInt(i)))
-      return;
-  }
 }
 
 void Elaborator::lowerConstBlocks(const ast::ForStmt &stmt) {
@@ -416,14 +420,10 @@ void Elaborator::lowerConstBlocks(const ast::ForStmt &stmt) {
                          hi = constInt(last.value, last.range, "the end of `const for`");
   if (!size || !lo || !hi || !checkShape({*size}, args.back().range))
     return;
-  if ((*hi - *lo) / *size > maxConstTrips) {
-    error(diag::constantArithmetic, stmt.range,
-          "`const for` is limited to " + std::to_string(maxConstTrips) + " trips");
-    return;
-  }
-  for (int64_t start = *lo; start < *hi; start += *size) {
+  std::optional<uint64_t> trips = constTrips(stmt, *lo, *hi, *size, /*inclusive=*/false);
+  for (uint64_t trip = 0; trips && trip < *trips; ++trip) {
     RangeValue range;
-    range.start = SemValue::ofInt(start);
+    range.start = SemValue::ofInt(int64_t(uint64_t(*lo) + trip * uint64_t(*size)));
     range.size = *size;
     range.end = SemValue::ofInt(*hi);
     if (!lowerConstTrip(stmt, SemValue::of(std::move(range))))
@@ -487,20 +487,6 @@ void Elaborator::lowerFor(const ast::ForStmt &stmt) {
     lo = toIndex(eval(*stmt.lo), stmt.lo->range, "the start of a loop");
     hi = toIndex(eval(*stmt.hi), stmt.hi->range, "the end of a loop");
     step = toIndex(stepValue, stmt.step ? stmt.step->range : stmt.range, "the step of a loop");
-    if (lo && hi && step) {
-      if (stmt.inclusive)
-        hi = builder.createOrFold<arith::AddIOp>(location, hi, constantIndex(1, location));
-      if (stepValue.isInt() && stepValue.getInt() < 1) {
-        hi = lo; // no trip
-        step = constantIndex(1, location);
-      } else if (!stepValue.isInt()) {
-        mlir::Value one = constantIndex(1, location);
-        mlir::Value runs =
-            builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::sge, step, one);
-        hi = builder.createOrFold<arith::SelectOp>(location, runs, hi, lo);
-        step = builder.createOrFold<arith::MaxSIOp>(location, step, one);
-      }
-    }
   }
   SmallVector<NamedAttribute> attributes;
   if (!lo || !hi || !step || !readLoopAttributes(stmt.attributes, attributes))
@@ -509,7 +495,8 @@ void Elaborator::lowerFor(const ast::ForStmt &stmt) {
   SmallVector<mlir::Value> initial;
   for (Binding *var : vars)
     initial.push_back(var->value.ssa);
-  auto loop = scf::ForOp::create(builder, location, lo, hi, step, initial);
+  LoopBounds bounds = emitLoopBounds(lo, hi, step, stmt.inclusive, location);
+  auto loop = scf::ForOp::create(builder, location, bounds.low, bounds.high, bounds.step, initial);
   for (NamedAttribute attribute : attributes)
     loop->setAttr(attribute.getName(), attribute.getValue());
   {
@@ -520,7 +507,8 @@ void Elaborator::lowerFor(const ast::ForStmt &stmt) {
     builder.setInsertionPointToEnd(body);
     for (auto [var, argument] : llvm::zip(vars, loop.getRegionIterArgs()))
       var->value = SemValue::ofData(argument, var->value.dtype);
-    SemValue variable = SemValue::ofData(loop.getInductionVar(), DType::Index);
+    SemValue variable =
+        SemValue::ofData(emitCounter(bounds, loop.getInductionVar(), location), DType::Index);
     if (stmt.over) {
       RangeValue range;
       range.start = variable;

@@ -281,15 +281,7 @@ SemValue Elaborator::callRange(const Builtin &builtin, std::vector<Arg> &args, R
   RangeValue result;
   result.size = *size;
   if (name == "block") {
-    SemValue start = SemValue::ofInt(*size);
-    if (!args[0].value.isInt()) {
-      mlir::Value number = toIndex(args[0].value, args[0].range, "the number of a block");
-      if (!number)
-        return SemValue::error();
-      args[0].value = SemValue::ofData(number, DType::Index);
-    }
-    result.start =
-        binary(ast::BinaryOp::mul, args[0].value, start, args[0].range, args[1].range, range);
+    result.start = startOfBlock(args[0], *size, range);
     return result.start.isError() ? SemValue::error() : SemValue::of(std::move(result));
   }
   auto position = [&](const Arg &arg, StringRef what) {

@@ -41,7 +41,7 @@ Value KernelLowering::extract(Location loc, Value tile, ArrayRef<Value> position
     }
   }
   if (auto cast = tile.getDefiningOp<arith::IndexCastOp>())
-    return arith::IndexCastOp::create(b, loc, b.getIndexType(),
+    return arith::IndexCastOp::create(b, loc, getElementTypeOrSelf(tile.getType()),
                                       extract(loc, cast.getIn(), position));
   return tensor::ExtractOp::create(b, loc, tile, position);
 }

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "passes/Convert/LanesBelow.h"
 #include "passes/Convert/TileToLinalg.h"
 
 using namespace mlir;
@@ -124,15 +125,21 @@ template <typename AccessOp> FailureOr<LoweredAccess> KernelLowering::lowerAcces
       if (!inBounds) {
         // Lanes [low, high) exist: 0 <= start + lane * step < limit. Nothing wraps into bounds,
         // whatever the start.
-        Value before = b.createOrFold<arith::MaxSIOp>(
-            loc, b.createOrFold<arith::SubIOp>(loc, zero, start), zero);
-        Value after = b.createOrFold<arith::SubIOp>(loc, limit, start);
-        if (step != 1) {
-          before = b.createOrFold<arith::CeilDivSIOp>(loc, before, stepValue);
-          after = b.createOrFold<arith::CeilDivSIOp>(loc, after, stepValue);
+        Value high;
+        if (isWide(size, step)) {
+          low = lanesBelow(b, loc, start, zero, size, step);
+          high = lanesBelow(b, loc, start, limit, size, step);
+        } else {
+          Value before = b.createOrFold<arith::MaxSIOp>(
+              loc, b.createOrFold<arith::SubIOp>(loc, zero, start), zero);
+          Value after = b.createOrFold<arith::SubIOp>(loc, limit, start);
+          if (step != 1) {
+            before = b.createOrFold<arith::CeilDivSIOp>(loc, before, stepValue);
+            after = b.createOrFold<arith::CeilDivSIOp>(loc, after, stepValue);
+          }
+          low = b.createOrFold<arith::MinSIOp>(loc, before, lanes);
+          high = b.createOrFold<arith::MinSIOp>(loc, after, lanes);
         }
-        low = b.createOrFold<arith::MinSIOp>(loc, before, lanes);
-        Value high = b.createOrFold<arith::MinSIOp>(loc, after, lanes);
         count = b.createOrFold<arith::MaxSIOp>(loc, b.createOrFold<arith::SubIOp>(loc, high, low),
                                                zero);
         access.clipped = true;

@@ -43,21 +43,21 @@ def loaded(array, dtype):
     return array if dtype in DTYPES and dtype not in cases.ROUNDING else cases.load(array, dtype)
 
 
-def run(tilec, path, device):
+def run(tilec, path, device, flags=()):
     """What is wrong with a file, or None."""
     try:
-        return check(tilec, path, device)
+        return check(tilec, path, device, flags)
     except Exception as problem:  # a mistake in a head
         return f"{type(problem).__name__}: {problem}"
 
 
-def check(tilec, path, device):
+def check(tilec, path, device, flags):
     with open(path, encoding="utf-8") as file:
         head = [line.rstrip() for line in file if line.startswith("//")]
     names = {key: getattr(numpy, key) for key in dir(numpy) if not key.startswith("_")}
     names |= {"inf": numpy.inf, "nan": numpy.nan, "numpy": numpy}
     with tempfile.TemporaryDirectory(prefix="tile-language-") as folder, numpy.errstate(all="ignore"):
-        call, expected = [tilec, "run", path, "--device", device], []
+        call, expected = [tilec, "run", path, "--device", device, *flags], []
         for line in head[1:]:
             if match := re.match(r"// define (\w+) = (.*)$", line):
                 call += ["-D", f"{match[1]}={match[2]}"]
@@ -97,9 +97,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--file", help="this file alone, unoptimised and optimised")
     parser.add_argument("names", nargs="*", help="only files whose name contains one of these")
     options = parser.parse_args()
     tilec = os.path.abspath(os.path.join(options.build, "bin", "tilec"))
+    if options.file:
+        wrong = [(level, run(tilec, options.file, options.device, [level])) for level in ("-O0", "-O3")]
+        for level, problem in wrong:
+            print(f"{level}: {problem or 'passed'}")
+        return 1 if any(problem for _, problem in wrong) else 0
     files = sorted(name for name in os.listdir(os.path.join(HERE, "Inputs")) if name.endswith(".tile"))
     files = [name for name in files if not options.names or any(part in name for part in options.names)]
     failed = 0

@@ -3,6 +3,7 @@
 #ifndef TILE_PASSES_CONVERT_TILEGPUTOLLVM_GLOBALACCESS_H
 #define TILE_PASSES_CONVERT_TILEGPUTOLLVM_GLOBALACCESS_H
 
+#include "passes/Convert/LanesBelow.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 
@@ -249,7 +250,14 @@ private:
     dim.stride = step == 1 ? stride
                            : mlir::Value(mlir::arith::MulIOp::create(
                                  builder, loc, stride, constantIndex(builder, loc, step)));
-    if (!inBounds) {
+    if (!inBounds && isWide(size, step)) {
+      auto toCoordinate = [&](mlir::Value below) -> mlir::Value {
+        return mlir::arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                                lanesBelow(builder, loc, start, below, size, step));
+      };
+      dim.high = toCoordinate(limit);
+      dim.low = toCoordinate(zero);
+    } else if (!inBounds) {
       mlir::Value sizeValue = constantIndex(builder, loc, size);
       auto toCoordinate = [&](mlir::Value distance) -> mlir::Value {
         if (step != 1)

@@ -1,0 +1,142 @@
+// Positions of index ranges and counters of loops, none of which wraps around: what contracts do
+// not keep far from the ends of 64 bits is bounded, or counted, at run time.
+#include "frontend/Lower/EasyRange.h"
+#include "frontend/Lower/Elaborator.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace tile;
+using ast::BinaryOp;
+
+mlir::Value Elaborator::emitBounded(mlir::Value position, int64_t farthest, Location location) {
+  auto [low, high] = easyRange(position);
+  if (high > farthest)
+    position =
+        builder.createOrFold<arith::MinSIOp>(location, position, constantIndex(farthest, location));
+  if (low < -farthest)
+    position = builder.createOrFold<arith::MaxSIOp>(location, position,
+                                                    constantIndex(-farthest, location));
+  return position;
+}
+
+SemValue Elaborator::movePosition(BinaryOp op, const SemValue &position, const SemValue &by,
+                                  Range byRange, Range range) {
+  if (position.isInt() && by.isInt())
+    return binary(op, position, by, range, byRange, range);
+  mlir::Value from = toIndex(position, range, "an index range"),
+              distance = toIndex(by, byRange, "shifting an index range");
+  if (!from || !distance)
+    return SemValue::error();
+  Location location = loc(range);
+  from = emitBounded(from, farthestPosition, location);
+  distance = emitBounded(distance, farthestPosition, location);
+  return SemValue::ofData(emitBinary(op, from, distance, DType::Index, location), DType::Index);
+}
+
+/// `r + c` and `r - c`: start and end move together.
+SemValue Elaborator::shiftRange(BinaryOp op, const SemValue &a, const SemValue &b, Range bRange,
+                                Range range) {
+  const RangeValue &old = *a.range;
+  if ((op != BinaryOp::add && op != BinaryOp::sub) || b.isRange()) {
+    error(diag::wrongOperand, range, "an index range", "'+' or '-' with an integer",
+          "'" + ast::spelling(op).str() + "' with " + describe(b));
+    return SemValue::error();
+  }
+  bool isInteger = b.isInt() || (b.isData() && b.rank() == 0 && widensToIndex(b.dtype));
+  if (!isInteger) {
+    error(diag::wrongOperand, bRange, "shifting an index range", "an integer scalar", describe(b));
+    return SemValue::error();
+  }
+  RangeValue moved = old;
+  moved.start = movePosition(op, old.start, b, bRange, range);
+  if (old.end)
+    moved.end = movePosition(op, *old.end, b, bRange, range);
+  if (moved.start.isError() || (moved.end && moved.end->isError()))
+    return SemValue::error();
+  return SemValue::of(std::move(moved));
+}
+
+SemValue Elaborator::startOfBlock(const Arg &number, int64_t size, Range range) {
+  if (number.value.isInt())
+    return binary(BinaryOp::mul, number.value, SemValue::ofInt(size), number.range, range, range);
+  mlir::Value index = toIndex(number.value, number.range, "the number of a block");
+  if (!index)
+    return SemValue::error();
+  Location location = loc(range);
+  index = emitBounded(index, farthestPosition / size, location);
+  return SemValue::ofData(
+      emitBinary(BinaryOp::mul, index, constantIndex(size, location), DType::Index, location),
+      DType::Index);
+}
+
+SemValue Elaborator::endOfRange(const RangeValue &range, Range place) {
+  // One past the last position that the range takes.
+  int64_t extent;
+  if (__builtin_mul_overflow(range.size - 1, range.step, &extent) || extent > farthestPosition - 1)
+    extent = farthestPosition - 1;
+  SemValue last =
+      movePosition(BinaryOp::add, range.start, SemValue::ofInt(extent + 1), place, place);
+  if (!range.end || last.isError())
+    return last;
+  std::vector<Arg> args = {{last, place, ""}, {*range.end, place, ""}};
+  return callBuiltin(*findBuiltin("min"), nullptr, std::move(args), place);
+}
+
+std::optional<uint64_t> tile::countTrips(int64_t low, int64_t high, int64_t step, bool inclusive) {
+  if (step < 1 || low > high || (low == high && !inclusive))
+    return 0;
+  uint64_t quotient = (uint64_t(high) - !inclusive - uint64_t(low)) / uint64_t(step);
+  return quotient == std::numeric_limits<uint64_t>::max() ? std::nullopt
+                                                          : std::optional(quotient + 1);
+}
+
+LoopBounds Elaborator::emitLoopBounds(mlir::Value low, mlir::Value high, mlir::Value step,
+                                      bool inclusive, Location location) {
+  LoopBounds bounds{low, high, step, {}, {}};
+  auto number = [&](int64_t value) { return constantIndex(value, location); };
+  auto [leastStep, greatestStep] = easyRange(step);
+  auto select = [&](mlir::Value condition, mlir::Value a, mlir::Value b) -> mlir::Value {
+    return builder.createOrFold<arith::SelectOp>(location, condition, a, b);
+  };
+  auto compare = [&](arith::CmpIPredicate how, mlir::Value a, mlir::Value b) -> mlir::Value {
+    return builder.createOrFold<arith::CmpIOp>(location, how, a, b);
+  };
+  mlir::Value steps; // the step is positive; null where it is known to be
+  if (leastStep < 1) {
+    steps = compare(arith::CmpIPredicate::sge, step, number(1));
+    step = builder.createOrFold<arith::MaxSIOp>(location, step, number(1));
+  }
+  int64_t highest = easyRange(high).second;
+  bool isUnit = leastStep == 1 && greatestStep == 1 && !inclusive; // ends at `high` itself
+  if (isUnit || (highest <= farthestPosition && greatestStep <= farthestPosition)) {
+    if (inclusive)
+      bounds.high = builder.createOrFold<arith::AddIOp>(location, high, number(1));
+    if (steps)
+      bounds.high = select(steps, bounds.high, low);
+    bounds.step = step;
+    return bounds;
+  }
+  // The counter might pass the end of 64 bits: the trips are counted instead. The distance of two
+  // positions has 64 bits without a sign.
+  mlir::Value runs =
+      compare(inclusive ? arith::CmpIPredicate::sle : arith::CmpIPredicate::slt, low, high);
+  if (steps)
+    runs = builder.createOrFold<arith::AndIOp>(location, runs, steps);
+  mlir::Value last =
+      inclusive ? high : builder.createOrFold<arith::SubIOp>(location, high, number(1));
+  mlir::Value distance = builder.createOrFold<arith::SubIOp>(location, last, low);
+  mlir::Value quotient = builder.createOrFold<arith::DivUIOp>(location, distance, step);
+  quotient = builder.createOrFold<arith::MinUIOp>(location, quotient,
+                                                  number(std::numeric_limits<int64_t>::max() - 1));
+  mlir::Value trips = builder.createOrFold<arith::AddIOp>(location, quotient, number(1));
+  return {number(0), select(runs, trips, number(0)), number(1), low, step};
+}
+
+mlir::Value Elaborator::emitCounter(const LoopBounds &bounds, mlir::Value counter,
+                                    Location location) {
+  if (!bounds.first)
+    return counter;
+  mlir::Value distance = builder.createOrFold<arith::MulIOp>(location, counter, bounds.stride);
+  return builder.createOrFold<arith::AddIOp>(location, bounds.first, distance);
+}
