@@ -155,7 +155,8 @@ void Writer::writeBanner(raw_ostream &out, StringRef ending, StringRef what) con
     if (none_of(builds.take_front(i),
                 [&](const CBuild &other) { return other.target == builds[i].target; }))
       out << (i ? ", " : "") << builds[i].target;
-  out << ": do not edit. */\n";
+  out << ": do not edit. */\n"
+         "/* SPDX-License-Identifier: 0BSD, of what the compiler adds: LICENSE.generated-code. */\n";
 }
 
 void Writer::writeHeader(raw_ostream &out) {

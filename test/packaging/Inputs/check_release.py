@@ -1,0 +1,88 @@
+"""The pages of a release against its files: check_release.py TREE SOURCE.
+
+A path in backticks or in a link must exist in the release, unless it is of the compiler's sources: then there. An option in code
+must be one of tilec's, unless its line is of another program.
+"""
+import os
+import re
+import subprocess
+import sys
+
+# What only the sources hold; pages for those who work on the compiler name these.
+SOURCES = ("grammar/", "frontend/", "dialect/", "passes/", "codegen/", "driver/", "runtime/", "manifest/", "formats/", "launch/", "test/",
+           "cmake/", "python/", "library/", "build/")
+# Whose options are on a line.
+OTHERS = r"\b(cmake|pkg-config|python3?|sbatch|srun|SBATCH|nvcc|pip|ncu|nsys|compute-sanitizer|gcc|git|dev|bench/\w+\.py|test/\S+\.py)\b"
+
+
+def pages(tree):
+    yield "README.md"
+    for path, folders, names in os.walk(os.path.join(tree, "docs")):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(".md"):
+                yield os.path.relpath(os.path.join(path, name), tree)
+
+
+def code(text):
+    """The code of a page: (number, line) of blocks, (number, text) of spans."""
+    fenced = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("```"):
+            fenced = not fenced
+        elif fenced:
+            yield number, line
+        else:
+            for span in re.findall(r"`([^`]+)`", line):
+                yield number, span
+
+
+def paths(line):
+    """What in a line of code is a path of this project: it begins with a folder of the root, or is a page."""
+    for word in re.findall(r"[\w./*-]+", line):
+        if re.match(r"(docs|editors|examples|bench|test|python|library|grammar|frontend|dialect|passes|codegen|driver|runtime|cmake|manifest"
+                    r"|formats|launch)/", word) or re.fullmatch(r"[A-Z]\w+\.md", word):
+            if not re.search(r"\bNAME\b|\.tune$", word):     # stands for a name; is made by a command
+                yield word.rstrip(".")
+
+
+def exists(root, page, word):
+    word = word[:word.index("*")].rpartition("/")[0] if "*" in word else word
+    at = [word, word + ".cpp", os.path.join(os.path.dirname(page), word), os.path.join("docs", word)]
+    if word.startswith("runtime/include/"):
+        at.append(word[len("runtime/"):])
+    return any(os.path.exists(os.path.join(root, one)) for one in at)
+
+
+def check(tree, source, page, options):
+    with open(os.path.join(tree, page), encoding="utf-8") as file:
+        text = file.read()
+    lines = list(code(text))
+    for number, line in lines:
+        for word in paths(line):
+            if not exists(tree, page, word) and not (word.startswith(SOURCES) and exists(source, page, word)):
+                yield f"{page}:{number}: no '{word}' in the release"
+        if not re.search(OTHERS, text.splitlines()[number - 1]):
+            for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", line):
+                if option not in options:
+                    yield f"{page}:{number}: tilec has no option '{option}'"
+    for number, line in enumerate(text.splitlines(), 1):
+        for target in re.findall(r"\]\(([^)#: ]+\.\w+)\)", line):
+            if not exists(tree, page, target):
+                yield f"{page}:{number}: the link to '{target}' leads nowhere"
+
+
+def main(tree, source):
+    tilec = os.path.join(tree, "bin", "tilec")
+    options = set()
+    for words in (["--help"], ["--help-hidden"]):
+        options |= set(re.findall(r"--[a-z][a-z-]*", subprocess.run([tilec] + words, capture_output=True, text=True).stdout))
+    found = list(pages(tree))
+    assert len(found) > 20 and len(options) > 40, "a release without its pages or options"
+    problems = [problem for page in found for problem in check(tree, source, page, options)]
+    print("\n".join(problems + [f"{len(found)} pages, {len(problems)} problems"]))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
