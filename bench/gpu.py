@@ -23,6 +23,7 @@ EXAMPLES = """examples:
   python3 bench/gpu.py --quick                            one shape of each operation, about 4 minutes
   python3 bench/gpu.py --only matmul --item "8192x8192x8192" --who tile,cublas,triton
   python3 bench/gpu.py --only matmul --who tile --variants "BM=128,BN=256,BK=64,stages=4;BM=128,BN=128,BK=64,warps=8"
+  python3 bench/gpu.py --against tile-0.1.0-linux-x86_64  defaults of two versions in turns
   python3 bench/gpu.py --list                             what there is to measure
   python3 bench/gpu.py --from bench/results/gpu.json --plot bench/results
 TILE_HOME names an unpacked release or a build folder (this checkout's build/)."""
@@ -41,6 +42,8 @@ def parse(arguments):
     parser.add_argument("--heat", type=float, default=0.3, metavar="S", help="seconds of warm-up before each item (0.3)")
     parser.add_argument("--budget", type=float, default=0.0, metavar="S", help="start no further item after so many seconds")
     parser.add_argument("--variants", default="", metavar="LIST", help="our variants instead of the items' own (see examples)")
+    parser.add_argument("--against", metavar="RELEASE", help="time the defaults of this compiler and of that unpacked release in "
+                        "turns, instead of peers; ends with the geometric mean of the ratios")
     parser.add_argument("--examples", action="append", default=[], metavar="DIR", help="look here for .tile files first")
     parser.add_argument("--target", default="sm_90a", help="what tilec compiles for (sm_90a)")
     parser.add_argument("--jobs", type=int, default=0, help="compilations at a time (processors)")
@@ -56,6 +59,8 @@ def parse(arguments):
     options.rounds = options.rounds or (5 if options.quick else 9)
     options.jobs = options.jobs or len(os.sched_getaffinity(0))
     options.who = [name for name in options.who.split(",") if name]
+    if options.against:
+        options.who = ["tile", "against"]
     return options
 
 
@@ -67,17 +72,23 @@ def select(options):
     unknown = [name for name in wanted if name not in known]
     if unknown:
         sys.exit(f"gpu.py: there is no '{unknown[0]}'; --only takes {', '.join(sorted(known))}")
-    return [item for item in families.items()
-            if (not wanted or item.family in wanted or item.op in wanted) and (not options.quick or item.quick)
-            and all(text in item.name for text in options.item)]
+    chosen = [item for item in families.items()
+              if (not wanted or item.family in wanted or item.op in wanted) and (not options.quick or item.quick)
+              and all(text in item.name for text in options.item)]
+    if options.against:
+        from gpu.items import Bar
+        for item in chosen:
+            item.bars = [Bar(0.97, ["against"], "the release")]
+    return chosen
 
 
 def prepare(options):
     """Tells our side what the options say."""
-    from gpu.ours import Settings, parseVariants
+    from gpu.ours import Release, Settings, parseVariants
     Settings.target = options.target
     Settings.examples = [os.path.abspath(path) for path in options.examples] + Settings.examples
-    Settings.variants = parseVariants(options.variants) if options.variants else None
+    Settings.variants = parseVariants(options.variants) if options.variants else [{}] if options.against else None
+    Settings.against = Release(options.against) if options.against else None
 
 
 class State:
@@ -210,6 +221,8 @@ def watch(options, arguments):
         print("nothing was measured", flush=True)
         return code or 1
     print("\n" + table.render(done), flush=True)
+    if options.against:
+        print(table.summary(done), flush=True)
     print(f"records: {os.path.relpath(options.json)}", flush=True)
     if options.plot:
         draw(options.json, options.plot)

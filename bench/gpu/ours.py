@@ -1,10 +1,12 @@
 """Our kernels as contenders: tilec compiles each variant in a thread, python/tile launches it."""
 import hashlib
+import importlib.util
 import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 
@@ -20,16 +22,42 @@ class Settings:
     folder = None                       # of binaries; made when first needed
     examples = [path for path in (os.path.join(ROOT, "examples"), os.path.join(HOME, "examples")) if os.path.isdir(path)]
     variants = None                     # instead of those that the items name
+    against = None                      # a Release, whose kernels take part too
     lock = threading.Lock()
 
 
-def source(name):
+class Release:
+    """An unpacked release of another version: its compiler, its examples and its Python module take part as "against"."""
+
+    def __init__(self, home):
+        self.home = os.path.abspath(home)
+        self.tilec = os.path.join(self.home, "bin", "tilec")
+        self.examples = [os.path.join(self.home, "examples")]
+        self.module = None
+        for path in (self.tilec, *self.examples, os.path.join(self.home, "python", "tile")):
+            if not os.path.exists(path):
+                sys.exit(f"gpu.py: --against takes an unpacked release, but '{path}' is missing")
+
+    def load(self, path):
+        """The binary, loaded by the release's own runtime."""
+        with Settings.lock:
+            if self.module is None:
+                package = os.path.join(self.home, "python", "tile")
+                spec = importlib.util.spec_from_file_location("tile_against", os.path.join(package, "__init__.py"),
+                                                              submodule_search_locations=[package])
+                self.module = importlib.util.module_from_spec(spec)
+                sys.modules[spec.name] = self.module
+                spec.loader.exec_module(self.module)
+        return self.module.load(path)
+
+
+def source(name, examples=None):
     """The path of an example's source, `NAME/NAME.tile` or `NAME.tile` in one of the folders."""
-    for folder in Settings.examples:
+    for folder in examples or Settings.examples:
         for path in (os.path.join(folder, name, name + ".tile"), os.path.join(folder, name + ".tile")):
             if os.path.exists(path):
                 return path
-    raise FileNotFoundError(f"there is no {name}.tile in " + ", ".join(Settings.examples))
+    raise FileNotFoundError(f"there is no {name}.tile in " + ", ".join(examples or Settings.examples))
 
 
 def available(name):
@@ -98,16 +126,18 @@ class Binary:
     """A compiled variant, made once for each choice."""
     made = {}
 
-    def __init__(self, name, definitions, attributes, kernel):
+    def __init__(self, name, definitions, attributes, kernel, release):
         self.name, self.definitions, self.attributes, self.kernel = name, definitions, attributes, kernel
+        self.release = release
         self.lock, self.path, self.error, self.module, self.notes = threading.Lock(), None, None, None, {}
 
     @classmethod
-    def get(cls, name, definitions, attributes, kernel):
-        key = (name, tuple(sorted(definitions.items())), tuple(sorted((k, str(v)) for k, v in attributes.items())), kernel)
+    def get(cls, name, definitions, attributes, kernel, release=None):
+        key = (name, tuple(sorted(definitions.items())), tuple(sorted((k, str(v)) for k, v in attributes.items())), kernel,
+               release and release.home)
         with Settings.lock:
             if key not in cls.made:
-                cls.made[key] = cls(name, definitions, attributes, kernel)
+                cls.made[key] = cls(name, definitions, attributes, kernel, release)
             return cls.made[key]
 
     def compile(self):
@@ -124,7 +154,7 @@ class Binary:
         return self.path
 
     def _compile(self):
-        path = source(self.name)
+        path = source(self.name, self.release and self.release.examples)
         with Settings.lock:
             if Settings.folder is None:
                 Settings.folder = tempfile.mkdtemp(prefix="tile-bench-")
@@ -137,7 +167,7 @@ class Binary:
             self.path = binary
             return
         os.makedirs(folder, exist_ok=True)
-        line = [TILEC]
+        line = [self.release.tilec if self.release else TILEC]
         if self.attributes:
             with open(path, encoding="utf-8") as stream:
                 text = withAttributes(stream.read(), self.kernel, self.attributes)
@@ -164,7 +194,7 @@ class Binary:
     def load(self):
         import tile
         if self.module is None:
-            self.module = tile.load(self.compile())
+            self.module = (self.release or tile).load(self.compile())
         return self.module
 
 
@@ -202,12 +232,15 @@ def tiles(name, variants, arguments, outputs, kernel=None, fixed=None, who="tile
         attributes = {key: value for key, value in choice.items() if key in ATTRIBUTES}
         definitions = {**(fixed or {}), **{key: value for key, value in choice.items() if key not in ATTRIBUTES}}
         result.append(_tile(name, kernel, definitions, attributes, describe(choice, {}), arguments, outputs, who, work))
+        if Settings.against and who == "tile":
+            result.append(_tile(name, kernel, definitions, attributes, describe(choice, {}), arguments, outputs, "against", work,
+                                Settings.against))
     return result
 
 
-def _tile(name, kernel, definitions, attributes, variant, arguments, outputs, who, work):
+def _tile(name, kernel, definitions, attributes, variant, arguments, outputs, who, work, release=None):
     def build(data):
-        binary = Binary.get(name, definitions, attributes, kernel)
+        binary = Binary.get(name, definitions, attributes, kernel, release)
         launch = binary.load()[kernel]
         values, results = arguments(data), outputs(data)
 
@@ -216,7 +249,8 @@ def _tile(name, kernel, definitions, attributes, variant, arguments, outputs, wh
             return results
         call.notes = binary.notes
         return call
-    return Contender(who, build, variant, compile=lambda data: Binary.get(name, definitions, attributes, kernel).compile(), work=work)
+    return Contender(who, build, variant, work=work,
+                     compile=lambda data: Binary.get(name, definitions, attributes, kernel, release).compile())
 
 
 def parseVariants(text):

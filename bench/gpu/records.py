@@ -47,7 +47,7 @@ def ofItem(item, found):
 
 def covers(names, who):
     """Whether a bar against `names` speaks of `who`: a kind of Triton is Triton; None means every peer that does all the work."""
-    if who in ("tile", "tile-plain", "cublas-plain", "cublas-f16") or (who == "copy" and names is None):
+    if who in ("tile", "tile-plain", "cublas-plain", "cublas-f16") or (who in ("copy", "against") and names is None):
         return False
     return names is None or any(who == name or who.startswith(name + "-") for name in names)
 

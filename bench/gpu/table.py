@@ -1,4 +1,5 @@
 """One table: what each contender reaches, and our part of the best of those that a bar names."""
+import math
 
 
 def line(entry):
@@ -61,6 +62,23 @@ def render(entries):
             name = who + (f"[{variants[0]}]" if variants[0] else "") if len(variants) == 1 else f"{who} ({len(variants)} variants)"
             text.append(f"  {item}, {name}: {why}"[:200])
     return "\n".join(text)
+
+
+def summary(entries):
+    """Our ratios to another release: how many, their geometric mean, the least, and kernels that spill where that one did not."""
+    ratios = {entry["item"]: bar["ours"] for entry in entries for bar in entry["bars"] if bar["ours"] is not None}
+    if not ratios:
+        return "no item was measured for both versions"
+    mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
+    least = min(ratios, key=ratios.get)
+    spills = [entry["item"] for entry in entries
+              if spilled(entry, "tile") > spilled(entry, "against")]
+    return (f"{len(ratios)} items: geometric mean {mean:.3f}, least {ratios[least]:.3f} ({least}); "
+            f"more spills than before: {', '.join(spills) or 'none'}")
+
+
+def spilled(entry, who):
+    return max((record.get("spill_bytes", 0) for record in entry["found"] if record["who"] == who), default=0)
 
 
 def number(rate, unit):

@@ -6,7 +6,7 @@ import tempfile
 
 ROOT = sys.argv[1]
 sys.path.insert(0, os.path.join(ROOT, "bench"))
-from gpu import ours, records  # noqa: E402
+from gpu import ours, records, table  # noqa: E402
 
 
 def equal(got, expected):
@@ -29,6 +29,13 @@ equal(ratio(["tile-plain"], MATMUL), 0.75)
 equal(ratio(None, MATMUL), 1.2)                        # peers that do all the work, in the same run
 equal(ratio(["compile"], MATMUL), None)
 equal(ratio(["cublas"], MATMUL[1:]), None)
+
+# Two versions in turns: ours over theirs, and theirs is nobody's peer.
+TURNS = [{"who": "tile", "rate": 6.0, "run": "a", "spill_bytes": 8}, {"who": "against", "rate": 5.0, "run": "a"}]
+equal(ratio(["against"], TURNS), 1.2)
+equal(ratio(None, TURNS), None)
+equal(table.summary([{"item": "x", "bars": [{"ours": 0.5}], "found": TURNS}, {"item": "y", "bars": [{"ours": 2.0}], "found": []}]),
+      "2 items: geometric mean 1.000, least 0.500 (x); more spills than before: x")
 
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, "gpu.json")
