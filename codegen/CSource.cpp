@@ -356,6 +356,7 @@ void Writer::writeSource(raw_ostream &out) {
 #endif
 #define TK_UNUSED __attribute__((unused))
 #define TK_FORMAT(text, rest) __attribute__((format(printf, text, rest)))
+#define TK_CORE TK_UNUSED static
 
 )";
   CLimits limits;
@@ -375,7 +376,9 @@ void Writer::writeSource(raw_ostream &out) {
           << "(const void *const *arguments, int64_t begin, int64_t end);\n";
     out << "#ifdef __cplusplus\n}\n#endif\n";
   } else {
-    out << partCuda << "\n" << partLaunch << "\n";
+    out << coreDriverh << coreScratchh << coreScratchc << "\n"
+        << partCuda << "\n"
+        << partLaunch << "\n";
   }
   for (auto &build : records)
     for (Record &one : build)

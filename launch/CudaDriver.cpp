@@ -16,14 +16,14 @@ Error CudaDriver::load(const char *library, CudaDriver &driver) {
                                         "; install the NVIDIA driver, or run on the CPU");
   }
 #define TILE_CUDA_LOAD(member, symbol, parameters)                                                 \
-  driver.member = reinterpret_cast<CUresult(*) parameters>(dlsym(handle, symbol));
+  driver.member = reinterpret_cast<int(*) parameters>(dlsym(handle, symbol));
 #define TILE_CUDA_REQUIRE(member, symbol, parameters)                                              \
   TILE_CUDA_LOAD(member, symbol, parameters)                                                       \
   if (!driver.member)                                                                              \
     return Error(TILE_ERROR_DRIVER, std::string("the CUDA driver '") + library + "' lacks " +      \
                                         symbol + ": it is too old");
-  TILE_CUDA_FUNCTIONS(TILE_CUDA_REQUIRE)
-  TILE_CUDA_OPTIONAL_FUNCTIONS(TILE_CUDA_LOAD)
+  TK_CUDA_FUNCTIONS(TILE_CUDA_REQUIRE)
+  TK_CUDA_OPTIONAL(TILE_CUDA_LOAD)
 #undef TILE_CUDA_LOAD
 #undef TILE_CUDA_REQUIRE
   return {};

@@ -1,100 +1,5 @@
 /* Part of generated C: the CUDA driver, loading for each context, launching. Follows Fill.c. */
 
-typedef unsigned long long tk_device_pointer;
-
-/* One attribute of a launch, and a launch, in the driver's layout. */
-typedef struct {
-  int id, padding;
-  unsigned value[16];
-} tk_launch_attribute;
-typedef struct {
-  unsigned grid[3], block[3], shared_bytes;
-  void *stream;
-  tk_launch_attribute *attributes;
-  unsigned attribute_count;
-} tk_launch_config;
-
-/* X(result, name, symbol, parameters); those marked optional may be missing in older drivers. */
-#define TK_CUDA_FUNCTIONS(X)                                                                       \
-  X(init, "cuInit", (unsigned flags))                                                              \
-  X(getErrorName, "cuGetErrorName", (int error, const char **name))                                \
-  X(getErrorString, "cuGetErrorString", (int error, const char **text))                            \
-  X(deviceGetCount, "cuDeviceGetCount", (int *count))                                              \
-  X(deviceGet, "cuDeviceGet", (int *device, int ordinal))                                          \
-  X(deviceGetAttribute, "cuDeviceGetAttribute", (int *value, int attribute, int device))           \
-  X(primaryRetain, "cuDevicePrimaryCtxRetain", (void **context, int device))                       \
-  X(ctxGetCurrent, "cuCtxGetCurrent", (void **context))                                            \
-  X(ctxSetCurrent, "cuCtxSetCurrent", (void *context))                                             \
-  X(ctxPush, "cuCtxPushCurrent_v2", (void *context))                                               \
-  X(ctxPop, "cuCtxPopCurrent_v2", (void **context))                                                \
-  X(ctxGetDevice, "cuCtxGetDevice", (int *device))                                                 \
-  X(moduleLoad, "cuModuleLoadDataEx",                                                              \
-    (void **module, const void *image, unsigned count, int *options, void **values))               \
-  X(moduleUnload, "cuModuleUnload", (void *module))                                                \
-  X(moduleGetFunction, "cuModuleGetFunction", (void **function, void *module, const char *name))   \
-  X(funcGetAttribute, "cuFuncGetAttribute", (int *value, int attribute, void *function))           \
-  X(funcSetAttribute, "cuFuncSetAttribute", (void *function, int attribute, int value))            \
-  X(occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                                      \
-    (int *blocks, void *function, int threads, size_t shared))                                     \
-  X(memAlloc, "cuMemAlloc_v2", (tk_device_pointer * address, size_t bytes))                        \
-  X(memFree, "cuMemFree_v2", (tk_device_pointer address))                                          \
-  X(memcpyHtoD, "cuMemcpyHtoD_v2", (tk_device_pointer to, const void *from, size_t bytes))         \
-  X(memsetD2D8, "cuMemsetD2D8Async",                                                               \
-    (tk_device_pointer to, size_t pitch, unsigned char value, size_t width, size_t height,         \
-     void *stream))                                                                                \
-  X(memsetD2D16, "cuMemsetD2D16Async",                                                             \
-    (tk_device_pointer to, size_t pitch, unsigned short value, size_t width, size_t height,        \
-     void *stream))                                                                                \
-  X(memsetD2D32, "cuMemsetD2D32Async",                                                             \
-    (tk_device_pointer to, size_t pitch, unsigned value, size_t width, size_t height,              \
-     void *stream))                                                                                \
-  X(memsetD8, "cuMemsetD8Async",                                                                   \
-    (tk_device_pointer to, unsigned char value, size_t count, void *stream))                       \
-  X(memsetD16, "cuMemsetD16Async",                                                                 \
-    (tk_device_pointer to, unsigned short value, size_t count, void *stream))                      \
-  X(memsetD32, "cuMemsetD32Async",                                                                 \
-    (tk_device_pointer to, unsigned value, size_t count, void *stream))                            \
-  X(launchKernel, "cuLaunchKernel",                                                                \
-    (void *function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,              \
-     unsigned blockY, unsigned blockZ, unsigned shared, void *stream, void **arguments,            \
-     void **extra))
-#define TK_CUDA_OPTIONAL(X)                                                                        \
-  X(ctxGetId, "cuCtxGetId", (void *context, unsigned long long *id))                               \
-  X(pointerGetAttribute, "cuPointerGetAttribute",                                                  \
-    (void *value, int attribute, tk_device_pointer pointer))                                       \
-  X(streamIsCapturing, "cuStreamIsCapturing", (void *stream, int *status))                         \
-  X(exchangeCaptureMode, "cuThreadExchangeStreamCaptureMode", (int *mode))                         \
-  X(launchKernelEx, "cuLaunchKernelEx",                                                            \
-    (const tk_launch_config *config, void *function, void **arguments, void **extra))              \
-  X(tensorMapEncodeTiled, "cuTensorMapEncodeTiled",                                                \
-    (void *map, int dtype, uint32_t rank, void *address, const uint64_t *extents,                  \
-     const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave,          \
-     int swizzle, int promotion, int fill))
-
-typedef struct {
-#define TK_MEMBER(name, symbol, parameters) int(*name) parameters;
-  TK_CUDA_FUNCTIONS(TK_MEMBER)
-  TK_CUDA_OPTIONAL(TK_MEMBER)
-#undef TK_MEMBER
-} tk_driver;
-
-enum {
-  TK_SHARED_PER_BLOCK = 97,
-  TK_MULTIPROCESSORS = 16,
-  TK_MAJOR = 75,
-  TK_MINOR = 76, /* of a device */
-  TK_STATIC_SHARED = 1,
-  TK_DYNAMIC_SHARED = 8, /* of a function */
-  TK_ERROR_LOG = 5,
-  TK_ERROR_LOG_BYTES = 6,
-  TK_CLUSTER = 4,
-  TK_RELAXED = 2,
-  TK_MEMORY_TYPE = 2,
-  TK_IS_MANAGED = 8,
-  TK_ORDINAL = 9,
-  TK_DEVICE_MEMORY = 2 /* of an address */
-};
-
 static tk_driver tk_cuda;
 static pthread_once_t tk_once = PTHREAD_ONCE_INIT;
 static tile_code tk_driver_code = TILE_OK;
@@ -186,17 +91,6 @@ typedef struct {
   unsigned blocks; /* of a persistent kernel, that run at once */
 } tk_function;
 
-/* Memory in which an instance's programs exchange sums, on one stream; never moved, as graphs may
- * keep it. */
-typedef struct tk_scratch {
-  struct tk_scratch *next;
-  int instance, captured;
-  void *stream;
-  pthread_t thread; /* of the stream that each thread has of its own */
-  tk_device_pointer memory;
-  size_t bytes;
-} tk_scratch;
-
 typedef struct tk_context {
   struct tk_context *next;
   void *context, *modules[TK_UNITS]; /* NULL until first used */
@@ -261,8 +155,8 @@ static tile_code tk_load_unit(tk_context *entry, int unit) {
   values[0] = log;
   values[1] = (void *)(uintptr_t)sizeof log;
   log[0] = '\0';
-  result =
-      tk_cuda.moduleLoad(&entry->modules[unit], entry->build->images[unit], 2, options, values);
+  result = tk_cuda.moduleLoadDataEx(&entry->modules[unit], entry->build->images[unit], 2, options,
+                                    values);
   if (!result)
     return TILE_OK;
   entry->modules[unit] = NULL;
@@ -276,11 +170,7 @@ static tile_code tk_load_unit(tk_context *entry, int unit) {
 }
 
 static void tk_free_context(tk_context *entry) {
-  while (entry->scratch) {
-    tk_scratch *next = entry->scratch->next;
-    free(entry->scratch);
-    entry->scratch = next;
-  }
+  tk_scratch_forget(&entry->scratch);
   free(entry);
 }
 

@@ -121,56 +121,6 @@ static tile_code tk_encode(const tk_kernel *k, const tk_map *m, const tile_argum
   return TILE_ERROR_CUDA;
 }
 
-/* ---- Scratch memory ---- */
-
-/* Memory for the programs of one launch. The first 128 bytes of each program's are zero, and
- * kernels leave them so; what is made while a stream is captured is cleared by the graph itself.
- * Called with the mutex held. */
-static tile_code tk_get_scratch(tk_context *entry, const tk_kernel *k, void *stream, size_t bytes,
-                                tk_device_pointer *memory) {
-  int per_thread = (uintptr_t)stream == 2, capturing = 0, mode = TK_RELAXED, error;
-  pthread_t self = pthread_self();
-  tk_scratch *found = NULL;
-  size_t each = k->scratch_bytes;
-  if (tk_cuda.streamIsCapturing)
-    tk_cuda.streamIsCapturing(stream, &capturing);
-  for (tk_scratch *s = entry->scratch; s; s = s->next)
-    if (s->instance == k->number && s->stream == stream &&
-        (!per_thread || pthread_equal(s->thread, self)) && s->bytes >= bytes &&
-        (capturing || !s->captured) && (!found || found->captured))
-      found = s;
-  if (!found) {
-    found = (tk_scratch *)calloc(1, sizeof *found);
-    if (!found) {
-      tk_about(k);
-      tk_say("out of memory");
-      return TILE_ERROR_MEMORY;
-    }
-    if (tk_cuda.exchangeCaptureMode)
-      tk_cuda.exchangeCaptureMode(&mode);
-    error = tk_cuda.memAlloc(&found->memory, bytes);
-    if (tk_cuda.exchangeCaptureMode)
-      tk_cuda.exchangeCaptureMode(&mode);
-    if (error) {
-      free(found);
-      return tk_refused(k, error, "cannot allocate scratch memory");
-    }
-    found->instance = k->number;
-    found->stream = stream;
-    found->thread = self;
-    found->bytes = bytes;
-    found->captured = capturing != 0;
-    found->next = entry->scratch;
-    entry->scratch = found;
-  } else if (!found->captured) {
-    *memory = found->memory;
-    return TILE_OK;
-  }
-  *memory = found->memory;
-  error = tk_cuda.memsetD2D8(found->memory, each, 0, each < 128 ? each : 128, bytes / each, stream);
-  return tk_refused(k, error, "cannot clear scratch memory");
-}
-
 /* ---- Launching ---- */
 
 static tile_code tk_fill_block(const tk_kernel *k, const tk_block *b, void *stream) {
@@ -284,8 +234,9 @@ static tile_code tk_run(const tk_build *builds, int build_count, const tk_kernel
   tk_function *function = NULL;
   tk_encoded maps[TK_MAPS + 1];
   void *pointers[TK_ARGUMENTS];
-  tk_device_pointer scratch = 0;
-  int has_fills = 0;
+  tk_scratch *scratch = NULL;
+  const char *what = "";
+  int has_fills = 0, error = 0;
   tile_code code;
   for (int i = 0; i < (int)count; ++i)
     has_fills |= k->params[i].fills && !tk_is_empty(&a[i]);
@@ -300,10 +251,6 @@ static tile_code tk_run(const tk_build *builds, int build_count, const tk_kernel
   code = tk_loaded(builds, build_count, &entry);
   if (!code)
     code = tk_get_function(entry, k, &function);
-  if (!code && k->scratch_bytes && !plan->empty)
-    code = tk_get_scratch(
-        entry, k, stream,
-        (size_t)k->scratch_bytes * (k->scratch_shared ? 1 : (size_t)plan->programs), &scratch);
   pthread_mutex_unlock(&tk_mutex);
   if (!code && has_fills)
     code = tk_fill_all(k, a, count, plan, tk_fill_block, stream);
@@ -313,14 +260,35 @@ static tile_code tk_run(const tk_build *builds, int build_count, const tk_kernel
     code = tk_encode(k, &k->maps[i], a, plan, entry->empty, &maps[i]);
   if (code)
     return code;
+  if (k->scratch_bytes) {
+    pthread_mutex_lock(&tk_mutex);
+    error =
+        tk_scratch_take(&entry->scratch, &tk_cuda, k->number, k->scratch_bytes,
+                        k->scratch_shared ? 1 : (size_t)plan->programs, stream, &scratch, &what);
+    pthread_mutex_unlock(&tk_mutex);
+    if (error < 0) {
+      tk_about(k);
+      tk_say("out of memory");
+      return TILE_ERROR_MEMORY;
+    }
+    if (error)
+      return tk_refused(k, error, what);
+  }
   for (int i = 0; i < k->argument_count; ++i) {
     if (k->arguments[i].kind == TK_ARG_SCRATCH)
-      plan->cells[i] = scratch;
+      plan->cells[i] = scratch->memory;
     pointers[i] = k->arguments[i].kind == TK_ARG_MAP ? (void *)&maps[k->arguments[i].index]
                                                      : (void *)&plan->cells[i];
   }
-  return tk_start(k, function->handle, tk_count_blocks(k, plan->programs, function->blocks), stream,
+  code = tk_start(k, function->handle, tk_count_blocks(k, plan->programs, function->blocks), stream,
                   pointers);
+  if (scratch) {
+    pthread_mutex_lock(&tk_mutex);
+    error = tk_scratch_done(&tk_cuda, scratch, stream);
+    pthread_mutex_unlock(&tk_mutex);
+    code = code ? code : tk_refused(k, error, "cannot launch");
+  }
+  return code;
 }
 
 /* Loads into the current context, and makes all instances ready. */
@@ -348,13 +316,13 @@ static void tk_unload(void) {
     tk_contexts = entry->next;
     if (tk_cuda.ctxPush(entry->context) == 0) {
       if (!tk_cuda.ctxGetId || (tk_cuda.ctxGetId(entry->context, &id) == 0 && id == entry->id)) {
-        for (int unit = 0; unit < TK_UNITS; ++unit)
+        /* A graph that is left may be replayed still: what it runs stays. */
+        int is_used = tk_scratch_free(&entry->scratch, &tk_cuda);
+        for (int unit = 0; unit < TK_UNITS && !is_used; ++unit)
           if (entry->modules[unit])
             tk_cuda.moduleUnload(entry->modules[unit]);
-        if (entry->empty)
+        if (entry->empty && !is_used)
           tk_cuda.memFree(entry->empty);
-        for (tk_scratch *s = entry->scratch; s; s = s->next)
-          tk_cuda.memFree(s->memory);
       }
       tk_cuda.ctxPop(&popped);
     }

@@ -62,6 +62,35 @@ static Error launchKernel(const CudaDriver &driver, const Kernel &kernel, CUfunc
                                  : driver.check(result, (kernel.name + ": cannot launch").c_str());
 }
 
+Error tile_module::launchWithScratch(const CudaDriver &driver, Loaded &entry,
+                                     const tile_instance &instance, Plan &plan, CUfunction function,
+                                     unsigned blocks, CUstream stream) {
+  const Kernel &info = instance.getKernel();
+  tk_scratch *scratch = nullptr;
+  const char *what = "";
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    int result = tk_scratch_take(
+        &entry.scratch, &driver, int(instance.number), info.launch.scratchBytes,
+        info.launch.scratchShared ? 1 : size_t(plan.programs), stream, &scratch, &what);
+    if (result < 0)
+      return Error(TILE_ERROR_MEMORY, info.name + ": out of memory");
+    if (result)
+      return driver.check(result, (info.name + ": " + what).c_str());
+  }
+  for (size_t i = 0; i < info.arguments.size(); ++i)
+    if (info.arguments[i].kind == Argument::Kind::Scratch) {
+      plan.cells[i] = scratch->memory;
+      plan.pointers[i] = &plan.cells[i];
+    }
+  Error error = launchKernel(driver, info, function, blocks, stream, plan.pointers.data());
+  std::lock_guard<std::mutex> lock(mutex);
+  int result = tk_scratch_done(&driver, scratch, stream);
+  if (!error && result)
+    error = driver.check(result, (info.name + ": cannot launch").c_str());
+  return error;
+}
+
 /// What follows the checks. `plan` is filled for these arguments; its pointers to tensor maps and
 /// scratch memory are set here.
 Error tile_module::execute(const tile_kernel &kernel, const tile_instance &instance,
@@ -111,21 +140,10 @@ Error tile_module::execute(const tile_kernel &kernel, const tile_instance &insta
       if (info.arguments[i].kind == Argument::Kind::TensorMap)
         plan.pointers[i] = &maps[info.arguments[i].index];
   }
-  if (info.launch.scratchBytes) {
-    CUdeviceptr memory = 0;
-    size_t bytes =
-        size_t(info.launch.scratchBytes) * (info.launch.scratchShared ? 1 : size_t(plan.programs));
-    if (Error problem = getScratch(driver, *place.entry, instance, cuStream, bytes, memory))
-      return problem;
-    for (size_t i = 0; i < info.arguments.size(); ++i)
-      if (info.arguments[i].kind == Argument::Kind::Scratch) {
-        plan.cells[i] = memory;
-        plan.pointers[i] = &plan.cells[i];
-      }
-  }
-  return launchKernel(driver, info, handle,
-                      countBlocks(info.launch, plan.programs, function.blocks), cuStream,
-                      plan.pointers.data());
+  unsigned blocks = countBlocks(info.launch, plan.programs, function.blocks);
+  if (info.launch.scratchBytes)
+    return launchWithScratch(driver, *place.entry, instance, plan, handle, blocks, cuStream);
+  return launchKernel(driver, info, handle, blocks, cuStream, plan.pointers.data());
 }
 
 Error tile_module::launch(const tile_kernel &kernel, const tile_argument *arguments, size_t count,

@@ -184,24 +184,27 @@ Error tile_module::openHost(Unit &unit, const std::string &cpu) {
 
 tile_module::~tile_module() {
   Error ignored;
-  for (const Loaded *next = contexts.load(); next;) {
-    std::unique_ptr<const Loaded> entry(next);
+  for (Loaded *next = contexts.load(); next;) {
+    std::unique_ptr<Loaded> entry(next);
     next = entry->next;
     const CudaDriver *driver = CudaDriver::get(ignored);
     // A context that is gone has taken its modules with it.
-    if (driver->ctxPush(entry->context) != cuda::success)
+    if (driver->ctxPush(entry->context) != cuda::success) {
+      tk_scratch_forget(&entry->scratch);
       continue;
+    }
     unsigned long long id = entry->id;
     if (!driver->ctxGetId ||
         (driver->ctxGetId(entry->context, &id) == cuda::success && id == entry->id)) {
+      // A graph that is left may be replayed still: what it runs stays, as what it writes to does.
+      bool isUsed = tk_scratch_free(&entry->scratch, driver);
       for (CUmodule module : entry->modules)
-        if (module)
+        if (module && !isUsed)
           driver->moduleUnload(module);
-      if (entry->empty)
+      if (entry->empty && !isUsed)
         driver->memFree(entry->empty);
-      for (const Scratch &scratch : entry->scratch)
-        driver->memFree(scratch.memory);
     }
+    tk_scratch_forget(&entry->scratch);
     CUcontext popped;
     driver->ctxPop(&popped);
   }
@@ -477,45 +480,6 @@ Error tile_module::loadFunction(const CudaDriver &driver, Loaded &entry,
   }
   result.handle.store(handle, std::memory_order_release);
   return {};
-}
-
-Error tile_module::getScratch(const CudaDriver &driver, Loaded &entry,
-                              const tile_instance &instance, CUstream stream, size_t bytes,
-                              CUdeviceptr &memory) {
-  std::lock_guard<std::mutex> lock(mutex);
-  const std::string &kernel = instance.getKernel().name;
-  bool perThread = uintptr_t(stream) == cuda::streamPerThread;
-  std::thread::id thread = perThread ? std::this_thread::get_id() : std::thread::id();
-  int capturing = 0;
-  if (driver.streamIsCapturing)
-    driver.streamIsCapturing(stream, &capturing);
-  // One whose counts are zero; in a capture one will do that the graph itself clears.
-  const Scratch *found = nullptr;
-  for (const Scratch &known : entry.scratch)
-    if (known.instance == &instance && known.stream == stream && known.thread == thread &&
-        known.bytes >= bytes && (capturing || !known.captured) && (!found || found->captured))
-      found = &known;
-  if (found)
-    memory = found->memory;
-  if (found && !found->captured)
-    return {};
-  if (!found) {
-    // A smaller buffer stays: launches that use it may still run, graphs may keep it.
-    int mode = cuda::captureRelaxed;
-    if (driver.exchangeCaptureMode)
-      driver.exchangeCaptureMode(&mode);
-    Error error = driver.check(driver.memAlloc(&memory, bytes),
-                               (kernel + ": cannot allocate scratch memory").c_str());
-    if (driver.exchangeCaptureMode)
-      driver.exchangeCaptureMode(&mode);
-    if (error)
-      return error;
-    entry.scratch.push_back({&instance, stream, thread, memory, bytes, capturing != 0});
-  }
-  size_t each = instance.getKernel().launch.scratchBytes;
-  return driver.check(
-      driver.memsetD2D8(memory, each, 0, std::min<size_t>(each, 128), bytes / each, stream),
-      (kernel + ": cannot clear scratch memory").c_str());
 }
 
 Error tile_module::prepare() {

@@ -7,6 +7,7 @@
 #include "launch/CudaDriver.h"
 #include "launch/HostCode.h"
 #include "launch/Validate.h"
+#include "launch/core/Scratch.h"
 #include "runtime/src/TensorMap.h"
 
 #include <atomic>
@@ -14,7 +15,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 /// One instance of a kernel (opaque in the C interface).
@@ -120,15 +120,6 @@ private:
     unsigned blocks = 0;                  // of a persistent kernel, that run at once
     tile::runtime::CUdeviceptr empty = 0; // what TensorMapCache wants for tensors without elements
   };
-  /// Memory in which an instance's programs exchange sums, on one stream.
-  struct Scratch {
-    const tile_instance *instance;
-    tile::runtime::CUstream stream;
-    std::thread::id thread; // of the stream that each thread has of its own
-    tile::runtime::CUdeviceptr memory;
-    size_t bytes;
-    bool captured; // made while the stream was captured: only graphs clear its counts
-  };
   /// The units in one context. Launches read the first three and the functions that are set; the
   /// rest is guarded by `mutex`.
   struct Loaded {
@@ -139,7 +130,7 @@ private:
     std::vector<Function> functions;              // one for each instance
     std::vector<tile::runtime::CUmodule> modules; // one for each unit; null until first used
     tile::runtime::CUdeviceptr empty = 0;         // where an instance has tensor maps
-    std::vector<Scratch> scratch;
+    tk_scratch *scratch = nullptr;
   };
   /// Where a launch happens: found when first needed, so that checks come before the device.
   struct Place {
@@ -172,10 +163,11 @@ private:
                                tile::runtime::Plan &plan, void *stream, uint32_t flags,
                                Place place);
 
-  /// At least `bytes` of scratch memory for the instance on the stream, in the entry's context.
-  tile::runtime::Error getScratch(const tile::runtime::CudaDriver &driver, Loaded &entry,
-                                  const tile_instance &instance, tile::runtime::CUstream stream,
-                                  size_t bytes, tile::runtime::CUdeviceptr &memory);
+  /// Launches with scratch memory, which `plan` gets.
+  tile::runtime::Error launchWithScratch(const tile::runtime::CudaDriver &driver, Loaded &entry,
+                                         const tile_instance &instance, tile::runtime::Plan &plan,
+                                         tile::runtime::CUfunction function, unsigned blocks,
+                                         tile::runtime::CUstream stream);
 
   std::string name;
   bool onHost = false;

@@ -25,6 +25,10 @@ class Memory(ctypes.Structure):
                 ("device", ctypes.c_int)]
 
 
+class UserObject(ctypes.Structure):
+    _fields_ = [("value", ctypes.c_void_p), ("destroy", ctypes.c_void_p), ("graph", ctypes.c_int)]
+
+
 class FakeCuda(ctypes.Structure):
     """test/unit/runtime/FakeCuda.h."""
     _fields_ = [(name, ctypes.c_int) for name in ("major", "minor", "optinShared", "staticShared", "loadResult", "launchResult")]
@@ -36,6 +40,12 @@ class FakeCuda(ctypes.Structure):
                  ("processors", ctypes.c_int), ("blocksPerProcessor", ctypes.c_int), ("encodings", ctypes.c_int),
                  ("allocations", ctypes.c_int), ("frees", ctypes.c_int), ("cluster", ctypes.c_uint), ("map", Map * 8),
                  ("memory", Memory * 4), ("device", ctypes.c_int), ("pointerQueries", ctypes.c_int)]
+    _fields_ += [(name, ctypes.c_int) for name in ("capturing", "streamAge", "isBusy", "lacksPools", "lacksStreamIds")]
+    _fields_ += [(name, ctypes.c_size_t) for name in ("memoryBytes", "liveBytes", "peakBytes")]
+    _fields_ += [("nextAddress", ctypes.c_ulonglong)]
+    _fields_ += [(name, ctypes.c_int) for name in ("asyncAllocations", "asyncFrees", "eventRecords", "eventWaits", "captureMode",
+                                                   "userObjectCount")]
+    _fields_ += [("freeStream", ctypes.c_void_p), ("userObjects", UserObject * 64)]
 
 
 def load():

@@ -142,6 +142,8 @@ int cuMemsetD8Async(unsigned long long to, unsigned char v, size_t n, void *s) {
 int cuMemsetD16Async(unsigned long long to, unsigned short v, size_t n, void *s) { return 1; }
 int cuMemsetD32Async(unsigned long long to, unsigned v, size_t n, void *s) { return 1; }
 int cuStreamSynchronize(void *stream) { return poisoned; }
+int cuStreamWaitEvent(void *stream, void *event, unsigned flags) { return 0; }
+int cuEventQuery(void *event) { return 0; }
 int cuEventCreate(void **event, unsigned flags) { return *event = malloc(sizeof(double)), 0; }
 int cuEventRecord(void *event, void *stream) { return *(double *)event = elapsed, poisoned; }
 int cuEventSynchronize(void *event) { return poisoned; }

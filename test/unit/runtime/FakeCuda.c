@@ -147,10 +147,108 @@ int cuTensorMapEncodeTiled(void *map, int dataType, uint32_t rank, void *address
   memcpy(map, &number, 8);
   return state.encodeResult;
 }
-int cuMemAlloc_v2(unsigned long long *address, size_t bytes) {
-  return ++state.allocations, *address = 0x1000, bytes == 0;
+
+/* Memory that is allocated: addresses are never given twice before the record is reset. */
+enum { FAKE_MAX_ALLOCATIONS = 16384 };
+static struct {
+  unsigned long long address;
+  size_t bytes;
+} allocated[FAKE_MAX_ALLOCATIONS];
+
+static int allocate(unsigned long long *address, size_t bytes) {
+  if (bytes == 0 || (state.memoryBytes && state.liveBytes + bytes > state.memoryBytes))
+    return 2;
+  *address = state.nextAddress ? state.nextAddress : 0x1000;
+  state.nextAddress = *address + (bytes + 0xfff) / 0x1000 * 0x1000;
+  ++state.allocations;
+  state.liveBytes += bytes;
+  state.peakBytes = state.liveBytes > state.peakBytes ? state.liveBytes : state.peakBytes;
+  for (int i = 0; i < FAKE_MAX_ALLOCATIONS; ++i)
+    if (!allocated[i].bytes || allocated[i].address == *address) {
+      allocated[i].address = *address;
+      allocated[i].bytes = bytes;
+      return 0;
+    }
+  return 2;
 }
-int cuMemFree_v2(unsigned long long address) { return ++state.frees, 0; }
+static int release(unsigned long long address) {
+  ++state.frees;
+  for (int i = 0; i < FAKE_MAX_ALLOCATIONS; ++i)
+    if (allocated[i].bytes && allocated[i].address == address) {
+      state.liveBytes -= allocated[i].bytes;
+      allocated[i].bytes = 0;
+      return 0;
+    }
+  return 1;
+}
+int cuMemAlloc_v2(unsigned long long *address, size_t bytes) { return allocate(address, bytes); }
+int cuMemFree_v2(unsigned long long address) { return release(address); }
+int cuMemAllocAsync(unsigned long long *address, size_t bytes, void *stream) {
+  if (state.capturing)
+    return 900;
+  if (state.lacksPools)
+    return 801;
+  ++state.asyncAllocations;
+  return allocate(address, bytes);
+}
+int cuMemFreeAsync(unsigned long long address, void *stream) {
+  ++state.asyncFrees;
+  state.freeStream = stream;
+  return state.capturing ? 900 : release(address);
+}
+int cuStreamIsCapturing(void *stream, int *status) { return *status = state.capturing != 0, 0; }
+int cuStreamGetCaptureInfo_v2(void *stream, int *status, unsigned long long *id, void **graph,
+                              void *const **dependencies, size_t *count) {
+  *status = state.capturing != 0;
+  if (state.capturing) {
+    *id = (unsigned long long)state.capturing;
+    *graph = &state;
+  }
+  return 0;
+}
+/* Streams have the number that the tests gave their handle; a new stream may get a known handle. */
+int cuStreamGetId(void *stream, unsigned long long *id) {
+  if (state.lacksStreamIds)
+    return 801;
+  *id = (unsigned long long)(uintptr_t)stream + ((unsigned long long)state.streamAge << 32);
+  return 0;
+}
+int cuThreadExchangeStreamCaptureMode(int *mode) {
+  int before = state.captureMode;
+  state.captureMode = *mode;
+  *mode = before;
+  return 0;
+}
+int cuUserObjectCreate(void **object, void *value, void (*destroy)(void *), unsigned references,
+                       unsigned flags) {
+  if (references != 1 || flags != 1 || state.userObjectCount == FAKE_MAX_USER_OBJECTS)
+    return 1;
+  struct FakeUserObject *made = &state.userObjects[state.userObjectCount++];
+  made->value = value;
+  made->destroy = destroy;
+  made->graph = 0;
+  *object = made;
+  return 0;
+}
+int cuGraphRetainUserObject(void *graph, void *object, unsigned references, unsigned flags) {
+  if (!state.capturing || references != 1 || flags != 1)
+    return 1;
+  ((struct FakeUserObject *)object)->graph = state.capturing;
+  return 0;
+}
+int cuUserObjectRelease(void *object, unsigned references) {
+  struct FakeUserObject *known = object;
+  if (known->destroy)
+    known->destroy(known->value);
+  known->destroy = 0;
+  return 0;
+}
+/* What the driver does once a graph and all that was made from it are gone. */
+void fakeDestroyGraph(int graph) {
+  for (int i = 0; i < state.userObjectCount; ++i)
+    if (state.userObjects[i].graph == graph && state.userObjects[i].destroy)
+      cuUserObjectRelease(&state.userObjects[i], 1);
+}
 int cuMemcpyHtoD_v2(unsigned long long to, const void *from, size_t bytes) { return 0; }
 int cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t bytes) { return 0; }
 
@@ -184,8 +282,10 @@ int cuMemsetD32Async(unsigned long long to, unsigned v, size_t n, void *s) {
   return record(to, 0, v, n, 1, 4, s);
 }
 int cuStreamSynchronize(void *stream) { return 0; }
+int cuStreamWaitEvent(void *stream, void *event, unsigned flags) { return ++state.eventWaits, 0; }
 int cuEventCreate(void **event, unsigned flags) { return *event = &state, 0; }
-int cuEventRecord(void *event, void *stream) { return 0; }
+int cuEventRecord(void *event, void *stream) { return ++state.eventRecords, 0; }
+int cuEventQuery(void *event) { return state.isBusy ? 600 : 0; }
 int cuEventSynchronize(void *event) { return 0; }
 int cuEventElapsedTime(float *milliseconds, void *start, void *end) { return *milliseconds = 1, 0; }
 int cuEventDestroy_v2(void *event) { return 0; }

@@ -10,7 +10,13 @@
 extern "C" {
 #endif
 
-enum { FAKE_MAX_ARGUMENTS = 16, FAKE_MAX_MEMSETS = 16, FAKE_MAX_MAPS = 8, FAKE_MAX_MEMORY = 4 };
+enum {
+  FAKE_MAX_ARGUMENTS = 16,
+  FAKE_MAX_MEMSETS = 16,
+  FAKE_MAX_MAPS = 8,
+  FAKE_MAX_MEMORY = 4,
+  FAKE_MAX_USER_OBJECTS = 64
+};
 
 struct FakeMemset {
   unsigned long long address;
@@ -32,6 +38,13 @@ struct FakeMap {
   unsigned rank;
   uint64_t address, extents[5], strides[5];
   uint32_t box[5];
+};
+
+/* What keeps memory with a graph: its number is that of the capture. */
+struct FakeUserObject {
+  void *value;
+  void (*destroy)(void *value);
+  int graph;
 };
 
 struct FakeCuda {
@@ -57,10 +70,23 @@ struct FakeCuda {
   struct FakeMemory memory[FAKE_MAX_MEMORY];
   int device; /* the current context's */
   int pointerQueries;
+  /* Of memory, captures and streams. */
+  int capturing; /* the number of the capture that all streams are in; 0: none */
+  int streamAge; /* streams of another age have other numbers with the same handles */
+  int isBusy;    /* no event has been reached */
+  int lacksPools, lacksStreamIds;
+  size_t memoryBytes; /* that the device has; 0: enough */
+  size_t liveBytes, peakBytes;
+  unsigned long long nextAddress;
+  int asyncAllocations, asyncFrees, eventRecords, eventWaits, captureMode, userObjectCount;
+  void *freeStream; /* of the last free in a stream's order */
+  struct FakeUserObject userObjects[FAKE_MAX_USER_OBJECTS];
 };
 
 /* The one state of the process. */
 struct FakeCuda *fakeCuda(void);
+/* Ends a capture's graph and all that was made from it. */
+void fakeDestroyGraph(int graph);
 
 #ifdef __cplusplus
 }

@@ -387,18 +387,19 @@ TEST_F(ModuleTest, ScratchMemory) {
   EXPECT_EQ(fake().memset[memsets].pitch, 256u);
   EXPECT_EQ(fake().memset[memsets].width, 128u);
   EXPECT_EQ(fake().memset[memsets].value, 0u);
-  // Kept as long as the module, but a launch may need more; each stream has its own.
+  // Kept as long as the module, but a launch may need more; a stream of its own has its own.
   run(5 * 1024);
   EXPECT_EQ(fake().allocations, 1);
   run(9 * 1024);
   EXPECT_EQ(fake().allocations, 2);
-  EXPECT_EQ(fake().frees, 0);
+  EXPECT_EQ(fake().frees, 1);
   run(1024, 0x77);
   EXPECT_EQ(fake().allocations, 3);
   EXPECT_EQ(fake().memset[memsets + 2].rows, 1u);
   EXPECT_EQ(fake().memset[memsets + 2].stream, reinterpret_cast<void *>(0x77));
   module = tile::Module();
   EXPECT_EQ(fake().frees, 3);
+  EXPECT_EQ(fake().liveBytes, 0u);
 }
 
 TEST_F(ModuleTest, ScratchMemoryOfAllPrograms) {
