@@ -2,7 +2,7 @@
 // has outgrown is given back, and nothing grows with the number of launches or streams. By the core
 // itself, which generated C carries, over a fake driver that counts bytes.
 #include "launch/core/Scratch.h"
-#include "runtime/src/CudaDriver.h"
+#include "launch/CudaDriver.h"
 #include "test/unit/runtime/FakeDriver.h"
 
 #include <gtest/gtest.h>
