@@ -11,12 +11,13 @@ _TYPESTR = {"b1": "bool", "i1": "i8", "i2": "i16", "i4": "i32", "i8": "i64", "u1
 _TORCH = {"bool": "bool", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16",
           "uint32": "u32", "uint64": "u64", "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
           "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2"}
+TORCH_NAMES = {dtype: name for name, dtype in _TORCH.items()}
 # DLPack's type codes and the widths in bits that they take here.
 _DLPACK = {(0, 8): "i8", (0, 16): "i16", (0, 32): "i32", (0, 64): "i64", (1, 8): "u8", (1, 16): "u16", (1, 32): "u32",
            (1, 64): "u64", (2, 16): "f16", (2, 32): "f32", (2, 64): "f64", (4, 16): "bf16", (6, 8): "bool",
            (10, 8): "f8e4m3", (12, 8): "f8e5m2"}
 _DLPACK_CUDA = {2, 13}  # device memory, managed memory
-_DLPACK_HOST = {1, 3}   # host memory, pinned for CUDA or not
+DLPACK_HOST = {1, 3}    # host memory, pinned for CUDA or not
 
 
 class Tensor:
@@ -60,11 +61,16 @@ class Tensor:
             self.strides = (ctypes.c_int64 * rank)(*(2 * stride for stride in self.strides[:-1]), self.strides[-1])
 
 
+def isTorch(kind):
+    """Whether a type is PyTorch's tensor, or made of it."""
+    return any(base.__module__.partition(".")[0] == "torch" and base.__name__ == "Tensor" for base in kind.__mro__)
+
+
 def asTensor(value, what, onHost=False):
     """`value` as a Tensor, or None if it is of no kind of tensor. `what` stands in messages: "softmax: 'x'". It must lie on the
     device, or in host memory where the code is for the CPU."""
     kind = type(value)
-    if any(base.__module__.partition(".")[0] == "torch" and base.__name__ == "Tensor" for base in kind.__mro__):
+    if isTorch(kind):
         return _fromTorch(value, what, onHost)
     interface = getattr(value, "__cuda_array_interface__", None)
     if interface is not None:
@@ -161,7 +167,7 @@ def _exportDlpack(value, what):
 
 def _fromDlpack(value, what, onHost):
     device, _ = value.__dlpack_device__()
-    if int(device) not in (_DLPACK_HOST if onHost else _DLPACK_CUDA):
+    if int(device) not in (DLPACK_HOST if onHost else _DLPACK_CUDA):
         raise _placeError(what, f"on DLPack device {int(device)}" if onHost else f"in host memory (DLPack device {int(device)})",
                           onHost)
     capsule = _exportDlpack(value, what)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the commands of docs/guides/*.md as a user would, from an installed copy of Tile; each must succeed and print what the
-guide shows. Those marked `# GPU` run with --device cuda alone, and then with what stands before them.
+"""Runs the commands and the blocks of Python of docs/guides/*.md as a user would, from an installed copy of Tile; each must succeed
+and print what the guide shows. Those marked `# GPU` run with --device cuda alone, and then with what stands before them; so do
+blocks that import PyTorch.
 """
 import argparse
 import ctypes
@@ -22,7 +23,9 @@ def commands(path):
     with open(path, encoding="utf-8") as stream:
         text = stream.read()
     gpu = [line.rstrip().endswith("# GPU") for line in text.splitlines() if line.startswith("$ ")]
-    return [(command, lines, flag) for (command, lines), flag in zip(run_readme.commands(text), gpu)]
+    scripts = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+    return ([(command, lines, flag) for (command, lines), flag in zip(run_readme.commands(text), gpu)]
+            + [(f"python3 - <<'EOF'\n{script}EOF", [], "torch" in script) for script in scripts])
 
 
 def driverFolder():
@@ -57,6 +60,7 @@ def main():
         prefix = install(options.build, os.path.join(scratch, "prefix"))
         environment = dict(os.environ, TILE_PREFIX=prefix, PATH=os.path.join(prefix, "bin") + os.pathsep + os.environ["PATH"],
                            PYTHONPATH=os.path.join(prefix, "python"), LD_LIBRARY_PATH=os.path.join(prefix, "lib"),
+                           XDG_CACHE_HOME=os.path.join(scratch, "cache"),
                            PKG_CONFIG_PATH=os.path.join(prefix, "lib", "pkgconfig"))
         environment.pop("TILE_RUNTIME_LIB", None)
         if options.device == "cuda":

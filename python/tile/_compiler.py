@@ -1,0 +1,133 @@
+"""Calls of tilec as a child process: where it is, what it says, as exceptions and warnings with source lines."""
+import html
+import json
+import os
+import shutil
+import subprocess
+import warnings
+
+from ._library import Error
+
+
+class CompileError(Error):
+    """A kernel that does not compile. `diagnostics` are the compiler's, as `tilec --diagnostics-format=json` writes them: objects
+    with `severity`, `code`, `message`, `place`, `labels`, `notes` and `fixIts`."""
+
+    def __init__(self, diagnostics, source=None):
+        super().__init__("\n".join(renderOne(one, source) for one in diagnostics))
+        self.diagnostics = diagnostics
+
+    def _render_traceback_(self):
+        """For IPython: the messages, without the frames that led to the compiler."""
+        return ["CompileError:"] + str(self).splitlines()
+
+    def _repr_html_(self):
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+
+class CompileWarning(UserWarning):
+    """What the compiler warns of."""
+
+
+def find():
+    """Path of tilec: TILEC, else beside this package, in a release, in TILE_HOME, in a build, on PATH."""
+    if os.environ.get("TILEC"):
+        return os.environ["TILEC"]
+    here = os.path.dirname(os.path.abspath(__file__))
+    root = os.path.dirname(os.path.dirname(here))
+    folders = [os.path.join(here, "bin"), os.path.join(root, "bin"), os.path.join(root, "build", "bin")]
+    if os.environ.get("TILE_HOME"):
+        folders.insert(0, os.path.join(os.environ["TILE_HOME"], "bin"))
+    for folder in folders:
+        if os.access(os.path.join(folder, "tilec"), os.X_OK):
+            return os.path.join(folder, "tilec")
+    path = shutil.which("tilec")
+    if path is None:
+        raise Error("the compiler tilec is not found; set TILEC to its path. Looked into " + ", ".join(folders) + " and PATH")
+    return path
+
+
+def stamp(path):
+    """What changes with the compiler, and with the assembler that it would find."""
+    status = os.stat(path)
+    return f"{os.path.realpath(path)} {status.st_size} {status.st_mtime_ns} {os.environ.get('TILE_PTXAS')} {shutil.which('ptxas')}"
+
+
+def run(words, source=None):
+    """Standard output of `tilec WORDS`, as bytes; `source` goes to standard input. Errors are raised, warnings are passed on."""
+    try:
+        done = subprocess.run([find()] + words + ["--diagnostics-format=json"], input=(source or "").encode(), capture_output=True)
+    except OSError as error:
+        raise Error(f"tilec cannot be started: {error}") from None
+    diagnostics = readDiagnostics(done.stderr.decode(errors="replace"), done.returncode)
+    if done.returncode:
+        raise CompileError([one for one in diagnostics if one["severity"] == "error"] or diagnostics, source)
+    for one in diagnostics:
+        if one["severity"] == "warning":
+            warnings.warn(renderOne(one, source), CompileWarning, stacklevel=5)
+    return done.stdout
+
+
+def readDiagnostics(text, status):
+    """The diagnostics of a call: one JSON object a line; other lines, of a call that is wrong as such, are errors without place."""
+    found = []
+    for line in text.splitlines():
+        try:
+            one = json.loads(line)
+        except ValueError:
+            one = None
+        if isinstance(one, dict) and "severity" in one:
+            found.append(one)
+        elif status and line.strip():
+            found.append({"severity": "error", "code": "", "message": line, "place": None, "labels": [], "notes": [], "fixIts": []})
+    if status and not found:
+        found.append({"severity": "error", "code": "", "message": f"tilec ended with status {status} and without a message", "place": None,
+                      "labels": [], "notes": [], "fixIts": []})
+    return found
+
+
+def _lines(place, source):
+    """The source lines of a file as a list, or none."""
+    if place["file"] == "<stdin>":
+        return source.splitlines() if source else []
+    try:
+        with open(place["file"], encoding="utf-8", errors="replace") as file:
+            return file.read().splitlines()
+    except OSError:
+        return []
+
+
+def _show(place, text, source):
+    """A line of source with carets under a place, and a text behind them."""
+    lines, begin, end = _lines(place, source), place["begin"], place["end"]
+    if not 0 < begin["line"] <= len(lines):
+        return []
+    line = lines[begin["line"] - 1]
+    # Columns count bytes.
+    before = line.encode()[:begin["column"] - 1].decode(errors="replace")
+    width = end["column"] - begin["column"] if end["line"] == begin["line"] else len(line) - len(before)
+    number = str(begin["line"])
+    blank = "".join("\t" if c == "\t" else " " for c in before)
+    return [f" {number} | {line}", f" {' ' * len(number)} | {blank}{'^' * max(width, 1)}" + (f" {text}" if text else "")]
+
+
+def _at(place):
+    return f"{place['file']}:{place['begin']['line']}:{place['begin']['column']}: " if place else ""
+
+
+def renderOne(one, source=None):
+    """A diagnostic as text: place, message, source line, labels, notes, fixes."""
+    code = f" [{one['code']}]" if one["code"] else ""
+    lines = [f"{_at(one['place'])}{one['severity']}: {one['message']}{code}"]
+    labels = [label for label in one["labels"] if label["place"]]
+    if one["place"]:
+        same = next((label["text"] for label in labels if label["place"] == one["place"]), "")
+        lines += _show(one["place"], same, source)
+    for label in labels:
+        if label["place"] != one["place"]:
+            lines += _show(label["place"], label["text"], source)
+    for note in one["notes"]:
+        lines.append(f"{_at(note['place'])}note: {note['text']}")
+        lines += _show(note["place"], "", source) if note["place"] else []
+    lines += [f"fix: {fix['text']}" for fix in one["fixIts"]]
+    return "\n".join(lines)

@@ -1,0 +1,69 @@
+"""Where a tensor lies, and the target that its device needs."""
+import ctypes
+import os
+
+from . import _tensors
+from ._library import Error
+
+# Of these, code for the very device is `a`: it may use what no later device promises.
+_KNOWN = {(8, 0): "sm_80", (8, 6): "sm_86", (8, 7): "sm_87", (8, 9): "sm_89", (9, 0): "sm_90a", (10, 0): "sm_100a",
+          (10, 3): "sm_103a", (12, 0): "sm_120a", (12, 1): "sm_121a"}
+_capabilities = {}
+
+
+def placeOf(value):
+    """("cpu", None) or ("cuda", ordinal) of a tensor, None of anything else."""
+    kind = type(value)
+    if isinstance(value, (bool, int, float, str, list, tuple)) or value is None:
+        return None
+    if _tensors.isTorch(kind):
+        return ("cuda", value.get_device()) if value.is_cuda else ("cpu", None)
+    if hasattr(value, "__cuda_array_interface__"):
+        return "cuda", int(getattr(getattr(value, "device", None), "id", 0))
+    if kind.__module__ == "numpy" and kind.__name__ != "ndarray":
+        return None                   # a number
+    if hasattr(value, "__dlpack_device__"):
+        device, ordinal = value.__dlpack_device__()
+        return ("cpu", None) if int(device) in _tensors.DLPACK_HOST else ("cuda", int(ordinal))
+    return ("cpu", None) if hasattr(value, "__array_interface__") else None
+
+
+def _capability(ordinal):
+    """(major, minor) of a CUDA device, by the driver."""
+    if ordinal not in _capabilities:
+        try:
+            driver = ctypes.CDLL(os.environ.get("TILE_LIBCUDA") or "libcuda.so.1")
+        except OSError as error:
+            raise Error(f"there is no CUDA driver: {error}", 6) from None
+        numbers = (ctypes.c_int(), ctypes.c_int())
+        failed = driver.cuInit(0)
+        for number, attribute in zip(numbers, (75, 76)):
+            failed = failed or driver.cuDeviceGetAttribute(ctypes.byref(number), attribute, ordinal)
+        if failed:
+            raise Error(f"the CUDA driver does not tell the capability of device {ordinal}: error {failed}", 6)
+        _capabilities[ordinal] = (numbers[0].value, numbers[1].value)
+    return _capabilities[ordinal]
+
+
+def targetOf(place):
+    """The target to compile for: of a device that is not known, the nearest that it can run."""
+    if place[0] == "cpu":
+        return "cpu"
+    capability = _capability(place[1])
+    if capability in _KNOWN:
+        return _KNOWN[capability]
+    below = [known for known in _KNOWN if known <= capability]
+    if not below:
+        raise Error(f"the device has compute capability {capability[0]}.{capability[1]}; Tile needs 8.0 or more", 5)
+    return _KNOWN[max(below)].rstrip("a")
+
+
+def synchronize(ordinal):
+    """Waits for all that was launched on a CUDA device."""
+    driver = ctypes.CDLL(os.environ.get("TILE_LIBCUDA") or "libcuda.so.1")
+    context = ctypes.c_void_p()
+    if driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), ordinal) == 0:
+        driver.cuCtxPushCurrent_v2(context)
+        driver.cuCtxSynchronize()
+        driver.cuCtxPopCurrent_v2(ctypes.byref(context))
+        driver.cuDevicePrimaryCtxRelease_v2(ordinal)

@@ -1,0 +1,434 @@
+"""Kernels that are compiled when they are called: `compile`, `Function`, `Program`."""
+import inspect
+import json
+import os
+import tempfile
+import threading
+import weakref
+
+from . import _cache, _compiler, _device, _outputs
+from ._launch import _flatten, load
+from ._library import Error
+from ._tensors import asTensor
+
+# What a keyword of `compile` may mean beside a compile-time parameter.
+_ATTRIBUTES = frozenset(("warps", "stages", "persistent", "grouped", "cluster", "consumers", "occupancy", "maxreg", "fp"))
+_SHAPES = (None, "class", "exact")
+
+
+def compile(source, *, kernel=None, include=(), config=None, shapes=None, constants=None, **named):
+    """Kernels of a file `NAME.tile`, or of a source text: a `Function` where there is one kernel, or `kernel` names one; else a
+    `Program` of all of them. Keywords bind compile-time parameters and attributes, as in `BLOCK=1024, warps=8`; `constants` does the
+    same for names that are taken. `include` lists folders to search for imports, `config` is a file that `tilec tune` or
+    `Function.tune` wrote. `shapes="class"` compiles for the shapes at hand, rounded to powers of two, "exact" for these very ones;
+    else the shapes are those that the source declares with `opt`. Raises `CompileError`."""
+    if shapes not in _SHAPES:
+        raise ValueError(f"shapes is {shapes!r}, expected None, 'class' or 'exact'")
+    program = Program(_Source(source, include, config, {**(constants or {}), **named}), kernel, shapes)
+    return program[program.keys()[0]] if kernel or len(program.keys()) == 1 else program
+
+
+def _spell(value):
+    """A value as the command line wants it: dtypes of NumPy and PyTorch by their names."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    name = getattr(value, "name", None) or str(value).rpartition(".")[2]
+    if not isinstance(value, (int, float, str)) or isinstance(value, type):
+        found = {"bool": "bool", "bfloat16": "bf16", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2"}
+        found.update({f"{word}{bits}": f"{letter}{bits}" for word, letter in (("int", "i"), ("uint", "u"), ("float", "f"))
+                      for bits in (8, 16, 32, 64)})
+        if name in found:
+            return found[name]
+    return str(value)
+
+
+class _Source:
+    """A source with what is fixed for all of its kernels, and calls of the compiler for it."""
+
+    def __init__(self, source, include, config, constants):
+        isText = isinstance(source, str) and ("{" in source or "\n" in source)
+        self.text = source if isText else None
+        self.path = None if isText else os.path.abspath(os.fspath(source))
+        if not isText and not os.path.isfile(self.path):
+            raise FileNotFoundError(f"there is no file '{os.fspath(source)}', and it is no source of a kernel, either")
+        self.include = [os.path.abspath(os.fspath(one)) for one in include]
+        self.config = None if config is None else os.path.abspath(os.fspath(config))
+        self.constants = {name: _spell(value) for name, value in constants.items()}
+        self.declared = frozenset()     # compile-time parameters, as soon as the interface is known
+
+    def words(self, **more):
+        """Options of every call: includes, configuration, constants and attributes."""
+        words = [word for one in self.include for word in ("-I", one)] + (["--config", self.config] if self.config else [])
+        for name, value in {**self.constants, **more}.items():
+            isAttribute = name in _ATTRIBUTES and name not in self.declared
+            words += ["--with" if isAttribute else "-D", f"{name}={value}"]
+        return words
+
+    def interface(self, kernel):
+        """The manifest's records of all instances, with their shapes and dtypes; their configuration means nothing."""
+        words = ["--stop-after=tile", "--print-abi"] + (["--kernel", kernel] if kernel else [])
+        try:
+            text = self.build(words + ["--target", "cpu"], self.words())
+        except _compiler.CompileError as error:
+            try:      # what only `tune` chooses has a value on a GPU alone
+                text = self.build(words + ["--target", "sm_90a"], self.words())
+            except _compiler.CompileError:
+                raise error from None
+        records = json.loads(text)["kernels"]
+        self.declared = frozenset(name for record in records for name in record["constants"])
+        return records
+
+    def build(self, words, options, output=None):
+        """What tilec writes with these words: to the file called `output`, or to standard output. Kept in the cache."""
+        content = self.text if self.text is not None else _read(self.path)
+        compiler = _compiler.find()
+        key = _cache.hashOf(_compiler.stamp(compiler), self.path or "", content, *words, *options, _cache.hashOfFile(self.config or ""),
+                            os.getcwd() if self.text is not None else "")
+        return _cache.obtain(key, lambda: self._make(words + options, output))
+
+    def _make(self, words, output):
+        with tempfile.TemporaryDirectory(prefix="tile-") as folder:
+            listed, path = os.path.join(folder, "files.d"), os.path.join(folder, output or "none")
+            words = words + (["-o", path, "-MD", "-MF", listed] if output else [])
+            printed = _compiler.run([self.path or "-"] + words, self.text)
+            payload = _read(path) if output else printed
+            found = _prerequisites(_read(listed).decode(errors="surrogateescape")) if output else []
+        return payload, [one for one in map(os.path.abspath, (one for one in found if one != "<stdin>"))] or (
+            [self.path] if self.path else [])
+
+
+def _read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _prerequisites(text):
+    """The files behind the colon of a rule for make, in which spaces are escaped."""
+    words = text.partition(": ")[2].replace("\\\n", " ").replace("\\ ", "\0").split()
+    return [word.replace("\0", " ").replace("$$", "$") for word in words]
+
+
+class Program:
+    """The kernels of one source, by name: `program["softmax"]` or `program.softmax`."""
+
+    def __init__(self, source, kernel, shapes):
+        records = source.interface(kernel)
+        self._functions = {name: Function(source, [one for one in records if one["name"] == name], shapes)
+                           for name in dict.fromkeys(record["name"] for record in records)}
+
+    def keys(self):
+        """Names of the kernels, in the order of the source."""
+        return list(self._functions)
+
+    def __iter__(self):
+        return iter(self._functions)
+
+    def __len__(self):
+        return len(self._functions)
+
+    def __getitem__(self, name):
+        if name not in self._functions:
+            raise KeyError(f"there is no kernel '{name}'; there are " + ", ".join(self._functions))
+        return self._functions[name]
+
+    def __getattr__(self, name):
+        if name.startswith("_") or name not in self._functions:
+            raise AttributeError(f"there is no kernel '{name}'; there are " + ", ".join(self.__dict__.get("_functions", ())))
+        return self._functions[name]
+
+    def __dir__(self):
+        return [*super().__dir__(), *self._functions]
+
+    def __call__(self, *values, **named):
+        raise TypeError("this source has several kernels; call one of them: " + ", ".join(self._functions))
+
+    def __repr__(self):
+        return f"<tile.Program: {', '.join(self._functions)}>"
+
+
+class Function:
+    """A kernel that is compiled for the device and the dtypes of its arguments when it is first called with them.
+
+    y = function(x) makes the outputs that are not given, as arrays of the same package and on the same device as the inputs, and
+    returns them: one, or a tuple. Positional arguments stand for all parameters in the source's order, or, where that leaves some
+    without a value, for those that are not `out`. `stream` and `check` are those of `Kernel`.
+    """
+
+    def __init__(self, source, records, shapes):
+        first = records[0]
+        self._source, self._records, self._shapes = source, records, shapes
+        self._forget()
+        self._lock = threading.Lock()
+        self.__name__ = self.__qualname__ = self.name = first["name"]
+        self.__doc__ = first.get("doc") or None
+        self._params = first["params"]
+        self._names = [param["name"] for param in self._params]
+        self._isOut = [param.get("access") == "out" for param in self._params]
+        self._isTensor = [param["kind"] == "tensor" for param in self._params]
+        self._required = sum("default" not in param for param in self._params)
+        self._inputs = [i for i, isOut in enumerate(self._isOut) if not isOut]
+        # Extents that tell instances apart.
+        self._axes = {i: [axis for axis in range(len(param["dims"]))
+                          if any(axis >= len(one["params"][i]["dims"]) or isinstance(one["params"][i]["dims"][axis], int) for one in records)]
+                      for i, param in enumerate(self._params) if self._isTensor[i]}
+        self._varying = [name for name in first["constants"]
+                         if len({json.dumps(one["constants"].get(name)) for one in records}) > 1]
+        _cache.onClear(_weakly(self))
+
+    # ---- Calls
+
+    def __call__(self, *values, stream=None, check=True, **named):
+        places = self._place(values, named)
+        kernel = self._find(places)
+        missing = [i for i, isOut in enumerate(self._isOut) if isOut and i not in places]
+        made = self._makeOutputs(kernel, places, missing) if missing else ()
+        places.update(zip(missing, made))
+        rest = {self._names[i]: value for i, value in places.items()}
+        ordered = []
+        while self._names[len(ordered):] and self._names[len(ordered)] in rest:
+            ordered.append(rest.pop(self._names[len(ordered)]))
+        kernel(*ordered, stream=stream, check=check, **rest)
+        if made and _isJax(made[0]) and _device.placeOf(made[0])[0] == "cuda":
+            _device.synchronize(_device.placeOf(made[0])[1])     # its streams know nothing of ours
+        return None if not made else made[0] if len(made) == 1 else tuple(made)
+
+    def _place(self, values, named):
+        """The arguments as {index of the parameter: value}."""
+        values, named = _flatten(values, named)
+        for name in named:
+            if name not in self._names:
+                raise TypeError(f"{self.name}: '{name}' is no parameter; there are " + ", ".join(self._names))
+        order = range(len(self._names))
+        isWhole = len(values) + len(named) >= self._required and not any(
+            self._isTensor[i] and isinstance(value, (bool, int, float)) for i, value in zip(order, values))
+        if not isWhole and any(self._isOut):
+            order = self._inputs
+        if len(values) > len(order):
+            raise TypeError(f"{self.name}: takes at most {len(order)} arguments ("
+                            + ", ".join(self._names[i] for i in order) + f"), found {len(values)}")
+        places = dict(zip(order, values))
+        for name, value in named.items():
+            if self._names.index(name) in places:
+                raise TypeError(f"{self.name}: '{name}' is given twice")
+            places[self._names.index(name)] = value
+        for i in self._inputs:
+            if i not in places and "default" not in self._params[i]:
+                raise TypeError(f"{self.name}: '{self._names[i]}' is missing")
+        return places
+
+    def _find(self, places):
+        """The kernel compiled for these arguments."""
+        key = self._keyOf(places)
+        kernel = self._ready.get(key) if key is not None else None
+        if kernel is not None:
+            _cache.count("memory")
+            return kernel
+        with self._lock:
+            kernel = self._compile(places)
+        if key is not None:
+            if len(self._ready) >= 1024:
+                self._ready.clear()
+            self._ready[key] = kernel
+        return kernel
+
+    def _keyOf(self, places):
+        """What the choice of a kernel depends on, as far as attributes tell; None where they do not."""
+        key = []
+        for i, value in places.items():
+            if not self._isTensor[i]:
+                continue
+            kind, dtype, shape = type(value), getattr(value, "dtype", None), getattr(value, "shape", None)
+            device = getattr(value, "device", None)
+            if dtype is None or shape is None or (device is None and kind.__module__ != "numpy"):
+                return None
+            key.append((i, kind, dtype, device, len(shape), tuple(shape) if self._shapes else
+                        tuple(shape[axis] for axis in self._axes[i] if axis < len(shape))))
+        try:
+            hash(tuple(key))
+        except TypeError:
+            return None
+        return tuple(key)
+
+    def _makeOutputs(self, kernel, places, missing):
+        try:
+            key = (kernel, *((i, tuple(value.shape) if self._isTensor[i] else value) for i, value in places.items()))
+            sizes = self._sizes.get(key)
+        except (AttributeError, TypeError):      # without a shape, or without a hash
+            key = sizes = None
+        if sizes is None:
+            sizes = kernel.outputs(**{self._names[i]: value for i, value in places.items()})
+            if key is not None:
+                if len(self._sizes) >= 1024:
+                    self._sizes.clear()
+                self._sizes[key] = sizes
+        like = next((value for i, value in places.items() if self._isTensor[i]), None)
+        if like is None:
+            raise TypeError(f"{self.name}: there is no input to make outputs like; pass '{self._names[missing[0]]}'")
+        return [_outputs.make(like, *sizes[self._names[i]]) for i in missing]
+
+    # ---- Compilation
+
+    def _placeOf(self, places):
+        """Where the first tensor lies."""
+        for i, value in sorted(places.items()):
+            if self._isTensor[i]:
+                return _device.placeOf(value) or self._refuse(i, value)
+        raise TypeError(f"{self.name}: no argument tells the device; pass the outputs, too")
+
+    def _refuse(self, i, value):
+        found = "None" if value is None else f"of type {type(value).__name__}"
+        raise TypeError(f"{self.name}: '{self._names[i]}' is {found}, expected a tensor: anything with __array_interface__, "
+                        "__cuda_array_interface__ or __dlpack__")
+
+    def _choose(self, places, device):
+        """Compile-time parameters that follow from the arguments, {"T": "f16"}: those in which all fitting instances agree."""
+        tensors = {i: asTensor(value, f"{self.name}: '{self._names[i]}'", device == "cpu") for i, value in places.items()
+                   if self._isTensor[i]}
+        for i, tensor in tensors.items():
+            if tensor is None:
+                self._refuse(i, places[i])
+        fitting = [record for record in self._records if all(_fits(tensor, record["params"][i]) for i, tensor in tensors.items())]
+        if not fitting:
+            given = ", ".join(f"{self._names[i]}: {tensor.dtype}{list(tensor.shape)}" for i, tensor in tensors.items())
+            raise Error(f"{self.name}: no instance takes ({given}); there are\n  " + "\n  ".join(self.signatures), 10)
+        return {name: _spell(fitting[0]["constants"][name]) for name in self._varying
+                if all(one["constants"].get(name) == fitting[0]["constants"][name] for one in fitting)}, fitting[0], tensors
+
+    def _extents(self, record, tensors):
+        """The named dimensions as the tensors bind them."""
+        known = {dim["name"] for dim in record["dims"]}
+        return {name: extent for i, tensor in tensors.items() for name, extent in zip(record["params"][i]["dims"], tensor.shape)
+                if isinstance(name, str) and name in known}
+
+    def _describe(self, places, target=None):
+        """(target, words for the compiler, extents) for arguments."""
+        place = self._placeOf(places)
+        chosen, record, tensors = self._choose(places, place[0])
+        extents = self._extents(record, tensors)
+        words = ["--kernel", self.name] + self._source.words(**{**chosen, **self._source.constants})
+        return place, target or _device.targetOf(place), words, extents
+
+    def _compile(self, places):
+        place, target, words, extents = self._describe(places)
+        if self._shapes and extents and target != "cpu":
+            size = (lambda n: 1 << max(n - 1, 0).bit_length()) if self._shapes == "class" else int
+            dims = {dim["name"]: dim for dim in self._records[0]["dims"]}
+            words += ["--shape", ",".join(f"{name}={min(size(extent), dims[name].get('max', 1 << 62))}"
+                                          for name, extent in extents.items())]
+        key = (target, *words)
+        if key in self._loaded:
+            _cache.count("memory")
+        else:
+            self._loaded[key] = load(self._source.build(["--target", target], words, "kernel.tilepkg"), device=place[0])[self.name]
+        return self._loaded[key]
+
+    # ---- What one asks of it
+
+    def explain(self, *values, target=None, asJson=False, **named):
+        """The compiler's choice of a configuration for these arguments, why, and what it estimates: text, or with `asJson` an object.
+        Extents can be given by name instead: `explain(M=16, N=8192)`. On the CPU the report is for `target`, by default sm_90a."""
+        known = {dim["name"] for record in self._records for dim in record["dims"]}
+        extents = {name: named.pop(name) for name in list(named) if name in known and name not in self._names}
+        words = ["--kernel", self.name] + self._source.words()
+        if values or named:
+            place, found, words, bound = self._describe(self._place(values, named))
+            extents = {**bound, **extents}
+            target = target or (found if place[0] == "cuda" else None)
+        words += ["--target", target or "sm_90a"]
+        words += ["--shape", ",".join(f"{name}={extent}" for name, extent in extents.items())] if extents else []
+        text = _compiler.run(["explain", self._source.path or "-"] + words + (["--json"] if asJson else []), self._source.text)
+        return json.loads(text) if asJson else text.decode()
+
+    def tune(self, *values, shapes=(), save=None, options=(), **named):
+        """Measures configurations on the arguments' device, for their shapes and those of `shapes` ({"M": 16, "N": 4096}, ...), by
+        `tilec tune`, and uses the best from now on. Returns its result, which `save` keeps in a file for `compile(config=...)`;
+        `options` are more words for tilec, such as "--budget=60". Nothing else ever tunes."""
+        place, target, words, extents = self._describe(self._place(values, named))
+        device = "cpu" if place[0] == "cpu" else f"cuda:{place[1]}"
+        for shape in [extents, *shapes]:
+            words += ["--shape", ",".join(f"{name}={extent}" for name, extent in shape.items())]
+        words += [] if device == "cpu" else ["--target", target]
+        with tempfile.TemporaryDirectory(prefix="tile-") as folder:
+            path, result = self._source.path, os.path.join(folder, "result.json")
+            if path is None:
+                path = os.path.join(folder, "kernel.tile")
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(self._source.text)
+            _compiler.run(["tune", path, *words, "--device", device, "-o", result, "--work", os.path.join(folder, "work"), *options])
+            content = _read(result)
+        if save is not None:
+            with open(save, "wb") as file:
+                file.write(content)
+        self._source.config = os.path.abspath(os.fspath(save)) if save is not None else _cache.keep(content, ".json")
+        self._forget()
+        return json.loads(content)
+
+    def _forget(self):
+        self._ready, self._loaded, self._sizes = {}, {}, {}     # by attributes of arguments, by the compiler's words, by shapes
+
+    @property
+    def signature(self):
+        """The kernel's head, as in the source, with all dtypes of each parameter."""
+        return f"{self.name}({', '.join(self._describeParam(i) for i in range(len(self._params)))})"
+
+    @property
+    def signatures(self):
+        """One line for each instance."""
+        return [f"{self.name}[{', '.join(f'{name} = {value}' for name, value in record['constants'].items())}]"
+                f"({', '.join(_describeParam(param, [param['dtype']]) for param in record['params'])})" for record in self._records]
+
+    def _describeParam(self, i):
+        return _describeParam(self._params[i], dict.fromkeys(record["params"][i]["dtype"] for record in self._records))
+
+    @property
+    def __signature__(self):
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        params = []
+        for i, param in enumerate(self._params):
+            default = param.get("default", None if self._isOut[i] else inspect.Parameter.empty)
+            behind = any(one.default is not inspect.Parameter.empty for one in params)
+            params.append(inspect.Parameter(_identifier(param["name"]), inspect.Parameter.KEYWORD_ONLY if params and (
+                params[-1].kind is inspect.Parameter.KEYWORD_ONLY or (behind and default is inspect.Parameter.empty)) else kind,
+                default=default, annotation=self._describeParam(i).partition(": ")[2].partition(" = ")[0]))
+        return inspect.Signature(params)
+
+    def __repr__(self):
+        return f"<tile.Function {self.signature}>"
+
+
+def _identifier(name):
+    return name.replace("[", "_").replace("]", "")
+
+
+def _isJax(value):
+    return type(value).__module__.partition(".")[0] in ("jax", "jaxlib")
+
+
+def _describeParam(param, dtypes):
+    text = f"{param['name']}: " + (f"{param['access']} " if "access" in param else "") + "|".join(dtypes)
+    if "dims" in param:
+        text += "[" + ", ".join(_describeExpression(dim) for dim in param["dims"]) + "]"
+    return text + (f" = {param['default']}" if "default" in param else "")
+
+
+def _describeExpression(one):
+    """An expression of the manifest, as in the source."""
+    if not isinstance(one, list):
+        return str(one)
+    parts = [_describeExpression(part) for part in one[1:]]
+    return f"({f' {one[0]} '.join(parts)})" if not one[0].isidentifier() and len(parts) == 2 else f"{one[0]}({', '.join(parts)})"
+
+
+def _fits(tensor, param):
+    """Whether a tensor may be the argument for a manifest's parameter: dtype, rank, constant extents."""
+    shape = list(tensor.shape)
+    if param["dtype"] in ("i4", "u4") and tensor.dtype not in ("i4", "u4") and shape:
+        shape[-1] *= 2
+    return tensor.mayBe(param["dtype"]) and len(shape) == len(param["dims"]) and all(
+        not isinstance(dim, int) or dim == extent for dim, extent in zip(param["dims"], shape))
+
+
+def _weakly(function):
+    """A function that makes another forget its kernels, and does not keep it alive."""
+    reference = weakref.ref(function)
+    return lambda: reference() is not None and reference()._forget()

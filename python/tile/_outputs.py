@@ -1,0 +1,48 @@
+"""Outputs that a call makes: arrays of the same package, and on the same device, as its inputs."""
+import importlib
+import sys
+
+from . import _tensors
+from ._library import Error
+
+_NUMPY = {"bool": "?", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "u8": "u1", "u16": "u2", "u32": "u4", "u64": "u8",
+          "f16": "f2", "f32": "f4", "f64": "f8"}
+_NAMES = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
+
+
+def _bytesOfPairs(dtype, shape):
+    """4-bit integers are pairs in bytes along the last dimension."""
+    if dtype not in ("i4", "u4"):
+        return dtype, shape
+    return dtype[0] + "8", (*shape[:-1], (shape[-1] + 1) // 2)
+
+
+def _numpyDtype(module, dtype):
+    if dtype in _NUMPY:
+        return module.dtype(_NUMPY[dtype])
+    try:
+        return module.dtype(getattr(importlib.import_module("ml_dtypes"), _NAMES[dtype]))
+    except ImportError:
+        raise Error(f"an output is of {dtype}, which NumPy has with the package ml_dtypes only; install that, or pass the "
+                    "output") from None
+
+
+def make(like, dtype, shape):
+    """An array of `dtype` and `shape`, uninitialised, of the kind of the array `like`."""
+    dtype, shape = _bytesOfPairs(dtype, shape)
+    kind = type(like)
+    if _tensors.isTorch(kind):
+        torch = sys.modules["torch"]
+        return torch.empty(shape, dtype=getattr(torch, _tensors.TORCH_NAMES[dtype]), device=like.device)
+    package = kind.__module__.partition(".")[0]
+    if package in ("jax", "jaxlib"):
+        numpy = importlib.import_module("jax.numpy")
+        return numpy.zeros(shape, _NAMES.get(dtype) or _NUMPY[dtype]).block_until_ready()
+    if package == "cupy":
+        module = importlib.import_module("cupy")
+        with like.device:
+            return module.empty(shape, _numpyDtype(module, dtype))
+    if hasattr(like, "__array_interface__"):
+        module = importlib.import_module("numpy")
+        return module.empty(shape, _numpyDtype(module, dtype))
+    raise Error(f"no output can be made like an array of {kind.__module__}.{kind.__name__}; pass the outputs, too")
