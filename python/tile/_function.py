@@ -64,6 +64,15 @@ class _Source:
             words += ["--with" if isAttribute else "-D", f"{name}={value}"]
         return words
 
+    def asFile(self, folder):
+        """The source's path; a text goes into a file in `folder`, for commands that read it several times."""
+        if self.path is not None:
+            return self.path
+        path = os.path.join(folder, "kernel.tile")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.text)
+        return path
+
     def interface(self, kernel):
         """The manifest's records of all instances, with their shapes and dtypes; their configuration means nothing."""
         words = ["--stop-after=tile", "--print-abi"] + (["--kernel", kernel] if kernel else [])
@@ -336,7 +345,8 @@ class Function:
             target = target or (found if place[0] == "cuda" else None)
         words += ["--target", target or "sm_90a"]
         words += ["--shape", ",".join(f"{name}={extent}" for name, extent in extents.items())] if extents else []
-        text = _compiler.run(["explain", self._source.path or "-"] + words + (["--json"] if asJson else []), self._source.text)
+        with tempfile.TemporaryDirectory(prefix="tile-") as folder:
+            text = _compiler.run(["explain", self._source.asFile(folder), *words] + (["--json"] if asJson else []))
         return json.loads(text) if asJson else text.decode()
 
     def tune(self, *values, shapes=(), save=None, options=(), **named):
@@ -349,11 +359,7 @@ class Function:
             words += ["--shape", ",".join(f"{name}={extent}" for name, extent in shape.items())]
         words += [] if device == "cpu" else ["--target", target]
         with tempfile.TemporaryDirectory(prefix="tile-") as folder:
-            path, result = self._source.path, os.path.join(folder, "result.json")
-            if path is None:
-                path = os.path.join(folder, "kernel.tile")
-                with open(path, "w", encoding="utf-8") as file:
-                    file.write(self._source.text)
+            path, result = self._source.asFile(folder), os.path.join(folder, "result.json")
             _compiler.run(["tune", path, *words, "--device", device, "-o", result, "--work", os.path.join(folder, "work"), *options])
             content = _read(result)
         if save is not None:

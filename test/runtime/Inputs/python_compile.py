@@ -134,6 +134,7 @@ class Compile(unittest.TestCase):
         self.assertTrue((program(x) == 2).all())
         before = self.compiled()
         path = os.path.join(FOLDER, "tuned.json")
+        self.assertIn("N=4000", program.explain(N=4000))      # of a text
         result = program.tune(x, save=path, options=["--memory=0"])
         self.assertIsInstance(result, dict)
         self.assertTrue((program(x) == 2).all())
