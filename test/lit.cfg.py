@@ -49,6 +49,8 @@ if hasPtxas():
     config.available_features.add("ptxas")
 if hasCuda():
     config.available_features.add("cuda")
+if os.path.exists(os.path.join(config.tile_build, "sysroot", ".done")):     # cmake/portable/sysroot.sh, by ./dev test
+    config.available_features.add("sysroot")
 
 
 def hasThreadSanitizer():

@@ -1,4 +1,5 @@
 """Calls of tilec as a child process: where it is, what it says, as exceptions and warnings with source lines."""
+import glob
 import html
 import json
 import os
@@ -47,16 +48,29 @@ def find():
     return path
 
 
+def _assembler():
+    """A ptxas that another package has brought into this environment, for tilec, which finds those of the machine; or None."""
+    if os.environ.get("TILE_PTXAS") or shutil.which("ptxas"):
+        return None
+    packages = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    found = glob.glob(os.path.join(packages, "nvidia", "*", "bin", "ptxas"))
+    found += glob.glob(os.path.join(packages, "triton", "backends", "nvidia", "bin", "ptxas"))
+    return next((path for path in sorted(found) if os.access(path, os.X_OK)), None)
+
+
 def stamp(path):
     """What changes with the compiler, and with the assembler that it would find."""
     status = os.stat(path)
-    return f"{os.path.realpath(path)} {status.st_size} {status.st_mtime_ns} {os.environ.get('TILE_PTXAS')} {shutil.which('ptxas')}"
+    return (f"{os.path.realpath(path)} {status.st_size} {status.st_mtime_ns} {os.environ.get('TILE_PTXAS')} {shutil.which('ptxas')} "
+            f"{_assembler()}")
 
 
 def run(words, source=None):
     """Standard output of `tilec WORDS`, as bytes; `source` goes to standard input. Errors are raised, warnings are passed on."""
     try:
-        done = subprocess.run([find()] + words + ["--diagnostics-format=json"], input=(source or "").encode(), capture_output=True)
+        assembler = _assembler()
+        done = subprocess.run([find()] + words + ["--diagnostics-format=json"], input=(source or "").encode(), capture_output=True,
+                              env=dict(os.environ, TILE_PTXAS=assembler) if assembler else None)
     except OSError as error:
         raise Error(f"tilec cannot be started: {error}") from None
     diagnostics = readDiagnostics(done.stderr.decode(errors="replace"), done.returncode)

@@ -84,7 +84,7 @@ def _candidates():
         return [named]
     here = os.path.dirname(os.path.abspath(__file__))
     root = os.path.dirname(os.path.dirname(here))
-    folders = [here, os.path.join(os.path.dirname(here), "lib"), os.path.join(root, "lib")]
+    folders = [here, os.path.join(here, "lib"), os.path.join(os.path.dirname(here), "lib"), os.path.join(root, "lib")]
     if os.environ.get("TILE_HOME"):
         folders.insert(0, os.path.join(os.environ["TILE_HOME"], "lib"))
     folders.append(os.path.join(root, "build", "lib"))

@@ -11,7 +11,8 @@ def linked(build):
     """Names of the archives on the link lines of tilec and libtile_runtime, without those of the project."""
     names = set()
     for target in ("bin/tilec", "lib/libtile_runtime.so"):
-        line = subprocess.run(["ninja", "-C", build, "-t", "commands", "-s", target], capture_output=True, text=True, check=True).stdout
+        line = subprocess.run(["ninja", "-C", build, "-t", "commands", target], capture_output=True, text=True, check=True).stdout
+        line = "\n".join(one for one in line.splitlines() if f" -o {target}" in one)
         for word in line.split():
             match = re.fullmatch(r"(?:-l:|.*/)?(lib\w[\w.+-]*\.a)", word)
             if match and not match[1].startswith("libTile"):

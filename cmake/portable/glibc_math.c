@@ -1,0 +1,13 @@
+/* The versions of libm's functions before 2.29, which changed how errors are reported, under their plain names: x86-64. Compiled with
+ * -fno-builtin; linked into portable binaries alone (relink.py). */
+#define OLD(name, parameters, arguments)                                                           \
+  double old_##name parameters;                                                                    \
+  __asm__(".symver old_" #name "," #name "@GLIBC_2.2.5");                                          \
+  __attribute__((visibility("hidden"))) double new_##name parameters __asm__(#name);               \
+  double new_##name parameters { return old_##name arguments; }
+
+OLD(exp, (double x), (x))
+OLD(exp2, (double x), (x))
+OLD(log, (double x), (x))
+OLD(log2, (double x), (x))
+OLD(pow, (double x, double y), (x, y))
