@@ -1,6 +1,7 @@
 // Chooses the instructions for dots by target, element types and extents, and the number of warps
 // that suits them.
 #include "passes/TileGPU/DotSelection.h"
+#include "passes/TileGPU/LayoutInference.h"
 
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
@@ -157,7 +158,8 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, StringRef target) {
 
   int64_t largest = 1, dotElements = 0;
   unsigned narrowest = 128;
-  bool loops = false, reduces = false, reducesRows = false, reducesOthers = false;
+  bool loops = false, reduces = false, reducesRows = false, reducesOthers = false,
+       transposes = false, exchanges = false;
   SmallVector<Extents> wgmma;
   kernel.getBody().walk([&](Operation *op) {
     loops |= isa<LoopLikeOpInterface>(op);
@@ -170,9 +172,10 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, StringRef target) {
         wgmma.push_back(getWgmmaExtents(dot));
     }
     Type moved;
-    if (auto load = dyn_cast<LoadOp>(op))
+    if (auto load = dyn_cast<LoadOp>(op)) {
       moved = load.getType();
-    else if (auto store = dyn_cast<StoreOp>(op))
+      transposes |= getTransposedDim(load).has_value();
+    } else if (auto store = dyn_cast<StoreOp>(op))
       moved = store.getValue().getType();
     else if (auto gather = dyn_cast<GatherOp>(op))
       moved = gather.getType();
@@ -180,6 +183,8 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, StringRef target) {
       moved = scatter.getValue().getType();
     if (isa_and_nonnull<RankedTensorType>(moved))
       narrowest = std::min(narrowest, getElementBits(getElementTypeOrSelf(moved)));
+    exchanges |= isa<ScanOp, ArgReduceOp, ReduceByOp, SortOp, HistogramOp, TakeOp, GatherOp,
+                     ScatterOp, AtomicOp>(op);
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
       int64_t rank = reduce.getSource().getType().getRank();
       reduces = true;
@@ -187,6 +192,7 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, StringRef target) {
       reducesOthers |= rank > 1 && reduce.getAxis() != rank - 1;
     }
   });
+  unsigned vector = std::max(1u, 128 / narrowest);
   if (auto asked = kernel->getAttrOfType<IntegerAttr>(askedWarpsName))
     shape.numWarps = asked.getInt();
   else if (auto consumers = kernel->getAttrOfType<IntegerAttr>(consumersName);
@@ -199,10 +205,13 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, StringRef target) {
   else if (reduces && !loops) // few warps wait for each other least; the 32 elements of a thread
                               // are all on their way at once
     shape.numWarps = std::clamp<int64_t>(largest / (32 * 32), 1, 32);
-  else
-    shape.numWarps = std::clamp<int64_t>(largest / (32 * 16), 4, 16);
+  else if (transposes) // a thread holds a block with vectors along both dimensions
+    shape.numWarps = std::clamp<int64_t>(largest / (32 * int64_t(vector) * vector), 1, 16);
+  else // what only streams wants several vectors of each thread on their way, however small its
+       // tiles
+    shape.numWarps = std::clamp<int64_t>(largest / (32 * 16), loops || exchanges ? 4 : 1, 16);
   shape.numWarps = llvm::PowerOf2Ceil(shape.numWarps);
-  shape.vector = std::max(1u, 128 / narrowest);
+  shape.vector = vector;
   shape.rowsInWarps = dotElements && reducesRows;
   shape.reducesLast = !dotElements && reducesRows && !reducesOthers;
   return shape;

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tile;
@@ -52,6 +53,91 @@ LinearLayout LayoutInference::getAccessLayout(AccessOp access, RankedTensorType 
 template LinearLayout LayoutInference::getAccessLayout(LoadOp, RankedTensorType) const;
 template LinearLayout LayoutInference::getAccessLayout(StoreOp, RankedTensorType) const;
 template LinearLayout LayoutInference::getAccessLayout(ScatterOp, RankedTensorType) const;
+
+//===-- Transposed tiles
+//===//
+
+/// The dimension of `value` along which a store moves neighbours, if element-wise work and
+/// permutations alone lie between and all its users agree on it.
+static std::optional<unsigned> getStoredDim(Value value, unsigned depth = 0) {
+  if (depth > 8 || value.use_empty())
+    return std::nullopt;
+  std::optional<unsigned> dim;
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    std::optional<unsigned> found;
+    if (auto store = dyn_cast<StoreOp>(user)) {
+      if (store.getValue() == value)
+        found = getAccessOrder(store)[0];
+    } else if (auto permute = dyn_cast<PermuteOp>(user)) {
+      if (auto moved = getStoredDim(permute.getResult(), depth + 1))
+        found = permute.getPermutation()[*moved];
+    } else if (OpTrait::hasElementwiseMappableTraits(user) && user->getNumResults() == 1 &&
+               llvm::all_of(user->getOperands(), [&](Value operand) {
+                 return operand == value || !isa<RankedTensorType>(operand.getType()) ||
+                        isRepeatable(operand.getDefiningOp());
+               })) {
+      found = getStoredDim(user->getResult(0), depth + 1);
+    }
+    if (!found || (dim && dim != found))
+      return std::nullopt;
+    dim = found;
+  }
+  return dim;
+}
+
+std::optional<unsigned> tile::gpu::getTransposedDim(LoadOp load) {
+  auto type = dyn_cast<RankedTensorType>(load.getType());
+  if (!type || type.getRank() < 2 || getElementBits(type.getElementType()) < 16)
+    return std::nullopt;
+  std::optional<unsigned> dim = getStoredDim(load.getResult());
+  return dim && *dim != getAccessOrder(load)[0] ? dim : std::nullopt;
+}
+
+/// A layout in which each thread holds a block of `vector` neighbours along both dimensions: it
+/// loads vectors along `loaded`, turns the block within its registers, and hands vectors along
+/// `stored` to the store's layout. With single elements the way through shared memory would take
+/// `vector` times the accesses. Of 16-bit elements in a tile of 64 x 64, one warp:
+///
+///             loaded: 8 lanes of 8 elements
+///            +--------+--------+-- ... --+
+///     stored | lane 0 | lane 1 |  lane 7 |  8 rows
+///            +--------+--------+-- ... --+
+///            | lane 8 | lane 9 |         |  4 times
+///
+static LinearLayout transposedBlocks(ArrayRef<int64_t> extents, unsigned loaded, unsigned stored,
+                                     unsigned vector, unsigned numWarps) {
+  SmallVector<Coord> bases[numInDims];
+  SmallVector<int64_t> covered(extents.size(), 1);
+  auto deal = [&](InDim in, unsigned dim, unsigned bits) {
+    for (; bits > 0 && covered[dim] < extents[dim]; --bits, covered[dim] *= 2) {
+      Coord basis(extents.size(), 0);
+      basis[dim] = covered[dim];
+      bases[unsigned(in)].push_back(basis);
+    }
+  };
+  constexpr unsigned laneBits = 5, laneBitsOfALine = 3;
+  unsigned vectorBits = llvm::Log2_32(vector), warpBits = llvm::Log2_32(numWarps);
+  auto left = [&](InDim in, unsigned wanted) {
+    return wanted - unsigned(bases[unsigned(in)].size());
+  };
+  deal(InDim::Register, loaded, vectorBits);
+  deal(InDim::Register, stored, vectorBits);
+  deal(InDim::Lane, loaded, laneBitsOfALine);
+  SmallVector<unsigned> order = {stored, loaded};
+  for (unsigned d = extents.size(); d-- > 0;)
+    if (d != stored && d != loaded)
+      order.push_back(d);
+  for (auto [in, wanted] : {std::pair(InDim::Lane, laneBits), std::pair(InDim::Warp, warpBits)})
+    for (unsigned dim : order)
+      deal(in, dim, left(in, wanted));
+  for (unsigned dim : order)
+    deal(InDim::Register, dim, 64);
+  for (auto [in, wanted] : {std::pair(InDim::Lane, laneBits), std::pair(InDim::Warp, warpBits)})
+    bases[unsigned(in)].resize(wanted, Coord(extents.size(), 0));
+  return LinearLayout(extents, bases[unsigned(InDim::Register)], bases[unsigned(InDim::Lane)],
+                      bases[unsigned(InDim::Warp)]);
+}
 
 //===-- Repeatable operations
 //-------------------------------------------------------------------------------------===//
@@ -238,8 +324,19 @@ bool LayoutInference::visit(Operation *op) {
   auto type = cast<RankedTensorType>(result.getType());
   if (auto dot = dyn_cast<DotOp>(op))
     return anchor(result, getDotLayout(dot), chooseDotKind(dot, shape) == DotKind::Fma ? 1 : 2);
-  if (auto load = dyn_cast<LoadOp>(op))
-    return isRepeatable(op) ? false : anchor(result, getAccessLayout(load, type), 1);
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    if (isRepeatable(op))
+      return false;
+    std::optional<unsigned> stored = getTransposedDim(load);
+    // With fewer elements than blocks for all threads an exchange is cheaper than loading twice.
+    if (stored &&
+        type.getNumElements() >= int64_t(shape.vector) * shape.vector * 32 * shape.numWarps)
+      return anchor(result,
+                    transposedBlocks(type.getShape(), getAccessOrder(load)[0], *stored,
+                                     shape.vector, shape.numWarps),
+                    1);
+    return anchor(result, getAccessLayout(load, type), 1);
+  }
   if (auto gather = dyn_cast<GatherOp>(op))
     return anchor(result, getAccessLayout(gather, type), 1);
   if (auto atomic = dyn_cast<AtomicOp>(op)) {

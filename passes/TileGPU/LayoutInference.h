@@ -51,6 +51,10 @@ private:
   bool settled = false;                        // what has no anchor gets none from its operands
 };
 
+/// Of a load whose tile is stored with another dimension fastest, perhaps after element-wise work:
+/// that dimension of the tile.
+std::optional<unsigned> getTransposedDim(LoadOp load);
+
 /// Fastest dimension first, for the tile of an access: by the strides of its view.
 template <typename AccessOp> llvm::SmallVector<unsigned> getAccessOrder(AccessOp access);
 

@@ -4,11 +4,11 @@
 // CHECK-LABEL: func.func @padded
 // CHECK-SAME: %{{.*}}: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias, llvm.readonly}
 // CHECK-SAME: i64
-// CHECK-SAME: tile_gpu.num_threads = 128
+// CHECK-SAME: tile_gpu.num_threads = 64
 // CHECK: nvvm.read.ptx.sreg.ctaid.x
 // CHECK: llvm.inline_asm {{.*}}"mov.b32 $0, 1065353216; {{.*}}@$5 ld.global.nc.v4.b32 {$0, $1, $2, $3}, [$4];"
 // CHECK-NOT: arith.select
-// CHECK: math.exp {{.*}} : vector<8xf32>
+// CHECK: math.exp {{.*}} : vector<16xf32>
 // CHECK: llvm.inline_asm has_side_effects "@$5 st.global.v4.b32 [$4], {$0, $1, $2, $3};"
 tile.kernel @padded
   params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [#tile.dim<"N", 1, 65536, opt = 4096, multiple_of = 4>] constexprs []
