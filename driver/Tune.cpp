@@ -234,41 +234,9 @@ bool Tuner::compile() {
 //===--- The result
 //------------------------------------------------------------------------------------------------===//
 
-/// Times by configuration and shape: those made with full care, or all. Where the best were
-/// compared in turns, nothing else is better than they: it was when it was measured, but perhaps
-/// the clocks were.
-std::vector<std::vector<double>> Tuner::readTimes(bool all) const {
-  std::vector<std::vector<double>> times;
-  for (size_t c = 0; c < configs.size(); ++c) {
-    std::vector<double> &row =
-        times.emplace_back(shapes.size(), std::numeric_limits<double>::infinity());
-    for (size_t s = 0; s < shapes.size() && !hasFailed(c); ++s)
-      if (const Measurement *found = log->findBest(configs[c], shapes[s]);
-          found && (all || found->effort >= fullEffort || found->status == "slow"))
-        row[s] = found->mean;
-  }
-  for (size_t s = 0; s < shapes.size(); ++s) {
-    auto isCompared = [&](size_t c) {
-      const Measurement *found = log->findBest(configs[c], shapes[s]);
-      return found && found->effort > fullEffort;
-    };
-    double best = std::numeric_limits<double>::infinity();
-    for (size_t c = 0; c < configs.size(); ++c)
-      best = isCompared(c) ? std::min(best, times[c][s]) : best;
-    for (size_t c = 0; std::isfinite(best) && c < configs.size(); ++c)
-      if (!isCompared(c))
-        times[c][s] = std::max(times[c][s], best * (1 + 1e-6));
-  }
-  return times;
-}
-
 bool Tuner::writeResult() {
-  std::vector<std::vector<double>> times = readTimes(/*all=*/false);
+  std::vector<std::vector<double>> times = readTimes(*log, configs, shapes);
   std::vector<size_t> chosen = chooseVariants(times, tune.variants, tune.objective == "worst");
-  if (chosen.empty()) { // the search was cut off
-    times = readTimes(/*all=*/true);
-    chosen = chooseVariants(times, tune.variants, tune.objective == "worst");
-  }
   std::vector<OutputFile> files;
   if (!tune.csv.empty())
     files.push_back({tune.csv, toCsv(*log)});

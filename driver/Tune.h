@@ -3,6 +3,7 @@
 #define TILE_DRIVER_TUNE_H
 
 #include "driver/TuneConfig.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
 #include <memory>
 
@@ -54,6 +55,14 @@ private:
   std::vector<Measurement> measurements;
   llvm::StringMap<std::vector<size_t>> index; ///< by configuration and shape, in the log's order
 };
+
+/// What a choice may rest on: milliseconds by configuration and shape, infinite where nothing was
+/// measured and for every shape of a configuration that failed at one. At each shape the best of
+/// what was timed with the most care is the best: a time that was taken with less care, or that
+/// was given up as too slow, never beats it. Where every shape has a time of full care, rough
+/// times of configurations that were not too slow do not count.
+std::vector<std::vector<double>> readTimes(const TuneLog &log, llvm::ArrayRef<std::string> configs,
+                                           llvm::ArrayRef<std::string> shapes);
 
 /// Chooses at most `variants` configurations: the best of every shape where these are not more,
 /// else so that the geometric mean over the shapes of the time lost is least, or the largest loss

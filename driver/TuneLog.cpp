@@ -216,6 +216,47 @@ bool TuneLog::append(Measurement measurement, std::string &error) {
   return true;
 }
 
+/// How far a time can be trusted: not at all where it was given up, else by its effort. Rounds are
+/// alike.
+static int careOf(const Measurement &measurement) {
+  return measurement.status == "slow" ? -1 : int(std::min(measurement.effort, fullEffort + 1));
+}
+
+std::vector<std::vector<double>> readTimes(const TuneLog &log, ArrayRef<std::string> configs,
+                                           ArrayRef<std::string> shapes) {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  std::vector<std::vector<const Measurement *>> found(configs.size());
+  for (size_t c = 0; c < configs.size(); ++c) {
+    for (const std::string &shape : shapes)
+      found[c].push_back(log.findBest(configs[c], shape));
+    if (llvm::any_of(found[c],
+                     [](const Measurement *each) { return each && !each->isTimed(); }))
+      found[c].assign(shapes.size(), nullptr);
+  }
+  std::vector<int> mostCare(shapes.size(), -1);
+  for (size_t s = 0; s < shapes.size(); ++s)
+    for (const auto &row : found)
+      if (row[s])
+        mostCare[s] = std::max(mostCare[s], careOf(*row[s]));
+  bool isComplete =
+      llvm::all_of(mostCare, [](int care) { return care >= int(fullEffort); }); // else: cut off
+  std::vector<std::vector<double>> times(configs.size(), std::vector<double>(shapes.size(), none));
+  for (size_t s = 0; s < shapes.size(); ++s) {
+    double best = none;
+    for (const auto &row : found)
+      if (row[s] && careOf(*row[s]) == mostCare[s])
+        best = std::min(best, row[s]->mean);
+    for (size_t c = 0; c < configs.size(); ++c) {
+      const Measurement *each = found[c][s];
+      if (!each || (isComplete && each->status == "ok" && each->effort < fullEffort))
+        continue;
+      times[c][s] =
+          careOf(*each) == mostCare[s] ? each->mean : std::max(each->mean, best * (1 + 1e-6));
+    }
+  }
+  return times;
+}
+
 std::vector<size_t> chooseVariants(const std::vector<std::vector<double>> &milliseconds,
                                    unsigned variants, bool worst) {
   constexpr double none = std::numeric_limits<double>::infinity(),

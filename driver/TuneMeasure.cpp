@@ -130,7 +130,9 @@ MeasureJob Tuner::makeJob(const Trial &trial) const {
   request.reference = configs[0];
   // Results are compared when a configuration is new to the shape, and once more before it may win.
   const Measurement *before = log->findBest(request.config, request.shape);
-  request.check = tune.check != "none" && (!before || trial.effort == fullEffort + 1);
+  bool mayWin = trial.effort == fullEffort + 1 ||
+                (trial.effort == fullEffort && before && before->effort < fullEffort);
+  request.check = tune.check != "none" && (!before || mayWin);
   if (isOnGPU()) {
     request.image = imagePath(trial.config);
     request.referenceImage = imagePath(0);

@@ -121,7 +121,8 @@ static constexpr size_t mostCompared = 4;
 /// What took longer than this many times the best when it was timed on its own is not the best.
 static constexpr double near = 1.15;
 
-/// The best of each shape once more, in turns, each round beginning with another one.
+/// The best of each shape once more, in turns, each round beginning with another one. A
+/// configuration that stands alone is timed with full care.
 bool Search::compareBest(ArrayRef<size_t> shapes) {
   std::vector<Trial> trials;
   for (size_t shape : shapes) {
@@ -130,6 +131,8 @@ bool Search::compareBest(ArrayRef<size_t> shapes) {
     double best = ranked.empty() ? 0 : known[ranked.front()][shape]->milliseconds;
     llvm::erase_if(ranked,
                    [&](size_t config) { return known[config][shape]->milliseconds > near * best; });
+    if (ranked.size() == 1)
+      trials.push_back({ranked.front(), shape, fullEffort, 2 * slack});
     if (ranked.size() < 2)
       continue;
     for (unsigned round = 1; round <= rounds; ++round)

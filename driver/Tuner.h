@@ -26,7 +26,6 @@ private:
   bool chooseDevices();
   bool openLog();
   bool compile();
-  std::vector<std::vector<double>> readTimes(bool all) const;
   bool writeResult();
 
   // TuneMeasure.cpp: what it takes.

@@ -223,6 +223,17 @@ TEST(Search, TimesTheBestInTurns) {
   }
 }
 
+TEST(Search, TimesAWinnerWithoutRivalsWithFullCare) {
+  Surface surface(2);
+  for (auto *times : {&surface.times[17], &surface.space.estimates[17]})
+    for (double &time : *times)
+      time /= 10;
+  Meter meter(surface);
+  runSearch(meter, keepAll());
+  for (size_t s = 0; s < surface.space.shapes.size(); ++s)
+    EXPECT_GE((meter.outcomes[{17, s}].effort), fullEffort) << "shape " << s;
+}
+
 TEST(Search, DoesNotRepeatWhatIsKnown) {
   Surface surface(4);
   Meter meter(surface);
