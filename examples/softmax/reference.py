@@ -14,6 +14,8 @@ def values(random, shape):
     if shape[1] > 3:
         x[0, 1:3] = -numpy.inf                  # masked logits
         x[-1, 0] = 300.0                        # exp of it alone would overflow
+    if shape[0] > 2:
+        x[1] -= 2e4                             # below any start of a maximum but the lowest number
     return x
 
 

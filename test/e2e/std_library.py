@@ -65,7 +65,7 @@ def checkComplete(name):
 
 
 def activations(tilec, device):
-    x = np.concatenate([np.linspace(-6, 6, 241), [-50, -20, 0, 20, 50, 1e-4, -1e-4]]).astype(np.float32)
+    x = np.concatenate([np.linspace(-6, 6, 241), [-200, -50, -20, 0, 20, 50, 200, 1e-4, -1e-4]]).astype(np.float32)
     w = np.random.default_rng(1).standard_normal(x.shape).astype(np.float32)
     (y,) = run(tilec, device, "activations", {"x": x, "w": w}, ["y"])
     x, w = x.astype(np.float64), w.astype(np.float64)
@@ -85,7 +85,7 @@ def activations(tilec, device):
 def norms(tilec, device):
     random = np.random.default_rng(2)
     x, g = random.standard_normal((2, 5, 13)).astype(np.float32)
-    y, tall, moments = run(tilec, device, "norms", {"x": x, "g": g, "eps": 0.125}, ["y", "tall", "moments"])
+    y, tall, moments, few = run(tilec, device, "norms", {"x": x, "g": g, "eps": 0.125}, ["y", "tall", "moments", "few"])
     x, g = x.astype(np.float64), g.astype(np.float64)
     mu, var = x.mean(1, keepdims=True), x.var(1, keepdims=True)
     rms, ln = 1 / np.sqrt((x * x).mean(1, keepdims=True) + 0.125), 1 / np.sqrt(var + 0.125)
@@ -97,6 +97,9 @@ def norms(tilec, device):
     for i, values in enumerate(expected):
         close(f"norms, part {i}", y[i], values, 4e-6, 4e-6)
     close("norms, softmax[0]", tall, np.exp(x) / np.exp(x).sum(0), 4e-6)
+    counts = np.arange(4)
+    equal("norms, moments joined to none", few[0], [counts, np.where(counts, 3.5, 0), np.full(4, 0.25)])
+    equal("norms, none joined to moments", few[1], [counts, np.full(4, 3.5), np.full(4, 0.25)])
     close("norms, moments", moments, np.stack([np.full(5, 13.0), x.mean(1), ((x - mu) ** 2).sum(1)]), 4e-6)
 
 
@@ -121,11 +124,15 @@ def quantize(tilec, device):
     x = (random.standard_normal((8, 32)) * 10.0 ** random.integers(-3, 4, (8, 1))).astype(np.float32)
     x[3] = 0
     codes = random.integers(0, 16, (8, 32)).astype(np.uint8)
-    i8, f8, u8, nibbles, y, nf = run(tilec, device, "quantize", {"x": x, "codes": codes}, ["bytes", "floats", "unsigned", "nibbles", "y", "nf"])
+    i8, clamped, f8, u8, nibbles, y, nf = run(tilec, device, "quantize", {"x": x, "codes": codes},
+                                              ["bytes", "clamped", "floats", "unsigned", "nibbles", "y", "nf"])
     f32, top = np.float32, np.abs(x).max(1, keepdims=True)
     scales = [np.where(top > 0, top / f32(limit), f32(1)) for limit in (127, 448, 57344)]
     q = np.clip(np.rint(x / scales[0]), -127, 127)
     equal("quantize_i8", i8, q)
+    beyond = np.clip(np.rint(x / (scales[0] / f32(2))), -127, 127)   # codes lie on both sides of 0, -128 is none
+    assert (beyond == -127).any() and (beyond == 127).any() and (x / scales[0] * 2 < -128).any()
+    equal("quantize_i8 of what is too large", clamped, beyond)
     equal("quantize_f8e4m3", f8[0], cases.encodeFloat8((x / scales[1]).astype(np.float64), "f8e4m3"))
     equal("quantize_f8e5m2", f8[1], cases.encodeFloat8((x / scales[2]).astype(np.float64), "f8e5m2"))
     low, high = np.minimum(x.min(1, keepdims=True), f32(0)), np.maximum(x.max(1, keepdims=True), f32(0))
