@@ -112,6 +112,7 @@ bool Compiler::elaborate() {
   request.dtypes = dtypes;
   request.shapes = shapes;
   request.debug = options.debug;
+  request.checksAll = options.command == Options::Command::Check;
   std::optional<Elaborated> result =
       tile::elaborate(*program, request, session.getDiagnostics(), context);
   if (!result || session.getDiagnostics().hasErrors())

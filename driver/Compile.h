@@ -109,6 +109,13 @@ private:
 /// Compiles every input as the options say and writes the outputs. Returns the exit code.
 int compileAll(const Options &options, Session &session);
 
+/// `tilec check`: parses and checks every input, all its kernels and functions, and writes nothing.
+/// Returns the exit code.
+int checkFiles(const Options &options, Session &session);
+
+/// `tilec fmt`: brings every input into the one layout. Returns the exit code.
+int formatFiles(const Options &options, Session &session);
+
 /// The bytes of a package of the file for all targets; its sources and the diagnostics of its parts
 /// go to `session`.
 bool buildPackage(const Options &options, Session &session, const std::string &input,

@@ -253,10 +253,9 @@ bool OptionsParser::parse(Options &options) {
     return false;
   options.inputs = arguments.getAllArgValues(OPT_INPUT);
   static const std::pair<StringRef, Options::Command> commands[] = {
-      {"run", Options::Command::Run},
-      {"tune", Options::Command::Tune},
-      {"explain", Options::Command::Explain},
-      {"inspect", Options::Command::Inspect},
+      {"run", Options::Command::Run},         {"tune", Options::Command::Tune},
+      {"explain", Options::Command::Explain}, {"check", Options::Command::Check},
+      {"fmt", Options::Command::Format},      {"inspect", Options::Command::Inspect},
       {"link", Options::Command::Link}};
   const std::string word = options.inputs.empty() ? "" : options.inputs.front();
   for (const auto &[name, command] : commands)
@@ -266,10 +265,11 @@ bool OptionsParser::parse(Options &options) {
     options.inputs.erase(options.inputs.begin());
   } else if (!options.inputs.empty() && word != "-" && !StringRef(word).contains('.') &&
              !sys::fs::exists(word)) {
-    std::string near = suggest(word, {"run", "tune", "explain", "inspect", "link"});
+    std::string near = suggest(word, {"run", "tune", "explain", "check", "fmt", "inspect", "link"});
     return fail("'" + word + "' is no file, and " +
-                (near.empty() ? "no command; there are run, tune, explain, inspect and link"
-                              : "no command; did you mean '" + near + "'?"));
+                (near.empty()
+                     ? "no command; there are run, tune, explain, check, fmt, inspect and link"
+                     : "no command; did you mean '" + near + "'?"));
   }
   if (options.inputs.empty())
     return fail("no input file; see tilec --help");
@@ -333,9 +333,17 @@ bool OptionsParser::parse(Options &options) {
   options.explainAsJson = arguments.hasArg(OPT_json);
   if (options.explainAsJson && options.command != Options::Command::Explain)
     return fail("--json belongs to `tilec explain`");
-  if (options.command == Options::Command::Explain) {
+  if (options.command == Options::Command::Format) {
+    options.formatCheck = arguments.hasArg(OPT_fmt_check);
+    return (options.output.empty() && !options.emit && !options.package) ||
+           fail("tilec fmt rewrites its files, and standard input to standard output: leave out -o "
+                "and --emit");
+  }
+  if (options.command == Options::Command::Explain || options.command == Options::Command::Check) {
     if (!options.output.empty() || options.emit || options.package)
-      return fail("tilec explain writes to standard output: leave out -o and --emit");
+      return fail("tilec " + word +
+                  (word == "check" ? " writes no file" : " writes to standard output") +
+                  ": leave out -o and --emit");
     return parseArgItems(options);
   }
   if (options.command == Options::Command::Compile)
@@ -412,7 +420,8 @@ static void printHelp(const TilecTable &table) {
       "tilec FILE.tile -o OUT [option...]\n       tilec inspect FILE.tilepkg\n       tilec link "
       "A.tilepkg B.tilepkg -o C.tilepkg\n       tilec run FILE.tile --arg x=x.npy --out y=y.npy "
       "[option...]\n       tilec tune FILE.tile --shape M=4096,N=4096 [option...]\n       tilec "
-      "explain FILE.tile [--shape M=16,N=8192] [option...]",
+      "explain FILE.tile [--shape M=16,N=8192] [option...]\n       tilec check FILE.tile... "
+      "[option...]\n       tilec fmt [--check] FILE.tile...",
       "compiles kernels of the tile language");
   outs() << "\nEXAMPLES:\n"
             "  tilec softmax.tile -D BLOCK=1024 --target sm_90a -o softmax.cubin\n"
@@ -429,6 +438,9 @@ static void printHelp(const TilecTable &table) {
 
 static int explain(StringRef code) {
   std::optional<diag::ID> id = findDiagnostic(code);
+  for (const char *letter : {"E", "W", "R"}) // 201 is E0201
+    if (!id && !code.empty() && code.size() <= 4 && all_of(code, isDigit))
+      id = findDiagnostic(letter + std::string(4 - code.size(), '0') + code.str());
   if (!id) {
     errs() << "tilec: error: no diagnostic is called '" << code << "'\n";
     return exitCall;
@@ -459,6 +471,11 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, int &exit
     exitCode = exitCall;
     return std::nullopt;
   }
+  // --check takes a word of `tilec tune` and none of `tilec fmt`.
+  if (!words.empty() && StringRef(words.front()) == "fmt")
+    for (const char *&word : words)
+      if (StringRef(word) == "--check")
+        word = "--fmt-check";
   unsigned missingIndex, missingCount;
   InputArgList arguments = table.ParseArgs(words, missingIndex, missingCount);
   exitCode = exitDone;

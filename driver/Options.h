@@ -39,7 +39,7 @@ struct TuneOptions {
 };
 
 struct Options {
-  enum class Command { Compile, Run, Inspect, Link, Tune, Explain };
+  enum class Command { Compile, Run, Inspect, Link, Tune, Explain, Check, Format };
   Command command = Command::Compile;
   std::vector<std::string> inputs;
   std::string executable; ///< path of this program
@@ -72,6 +72,8 @@ struct Options {
       extents; ///< --shape of a compilation: what configurations are chosen for
   std::vector<std::string> includes;
   bool debug = false; ///< keep `print` and `assert`
+
+  bool formatCheck = false; ///< `tilec fmt --check`: say what is not formatted, write nothing
 
   // Messages.
   std::vector<std::string>

@@ -101,6 +101,9 @@ defm jobs : Value<"jobs", "Compilations at a time (default: one for each process
 defm shard : Value<"shard", "Measure part I of N of the configurations, as in 0/4", "I/N", tune_group>;
 defm merge : Value<"merge", "Make the result of this log instead of measuring; may be repeated", "FILE", tune_group>;
 
+// What `tilec fmt --check` becomes: --check takes a word of `tilec tune`.
+def fmt_check : Flag<["--"], "fmt-check">, Flags<[HelpHidden]>, Group<general_group>,
+  HelpText<"tilec fmt: say which files are not formatted, by the exit code too, and write nothing">;
 def help : Switch<["--"], "help", "Print this", general_group>;
 def : Flag<["-"], "h">, Alias<help>;
 def version : Switch<["--"], "version", "Print the version and the targets", general_group>;

@@ -156,6 +156,11 @@ static std::optional<runtime::Constant> parseScalar(StringRef text, runtime::Dty
   return text.getAsDouble(number) ? std::nullopt : std::optional(runtime::Constant(number));
 }
 
+static bool isUnsigned64(StringRef text) {
+  uint64_t number;
+  return !text.getAsInteger(0, number);
+}
+
 bool RunArguments::bindScalar(const runtime::Param &param, RunArgument &argument) {
   auto given = values.find(param.name);
   std::optional<runtime::Constant> value = param.defaultValue;
@@ -166,13 +171,21 @@ bool RunArguments::bindScalar(const runtime::Param &param, RunArgument &argument
     argument.isDefault = true;
   } else {
     value = parseScalar(given->second, param.dtype);
+    if (!value && param.dtype == runtime::Dtype::U64 && isUnsigned64(given->second))
+      value = runtime::Constant(int64_t(0)); // its bits follow
     if (!value)
       return session.failCall("'" + given->second + "' is no " +
                               std::string(runtime::dtypeName(param.dtype)) + ", in --arg " +
                               param.name + "=" + given->second);
   }
   std::string error;
-  std::optional<uint64_t> bits = runtime::encode(*value, param.dtype, error);
+  std::optional<uint64_t> bits;
+  uint64_t unsignedValue = 0; // above 2^63 - 1 it is no runtime::Constant
+  if (given != values.end() && param.dtype == runtime::Dtype::U64 &&
+      !StringRef(given->second).getAsInteger(0, unsignedValue))
+    bits = unsignedValue;
+  else
+    bits = runtime::encode(*value, param.dtype, error);
   if (!bits)
     return session.failCall("argument '" + param.name + "': " + error);
   argument.bits = *bits;
@@ -258,7 +271,8 @@ bool RunArguments::makeTensor(const runtime::Param &param, RunArgument &argument
       std::optional<int64_t> extent = dim.evaluate(bindings, error);
       if (!extent)
         return session.failCall("the size of '" + param.name + "' is unknown: " + error +
-                                (options.hasRandom ? "; give it by --random NAME=N" : ""));
+                                "; say it by " + (options.hasRandom ? "--random" : "--shape") +
+                                " NAME=N");
       if (*extent < 0)
         return session.failData("'" + param.name + "' would have the extent " + Twine(*extent) +
                                 " (" + dim.toString() + ")");
@@ -299,9 +313,29 @@ bool RunArguments::makeTensor(const runtime::Param &param, RunArgument &argument
   return true;
 }
 
+/// Gives values to names that an equation of the contracts determines: C == cdiv(S, 64).
+void RunArguments::solveEquations(const runtime::Kernel &kernel) {
+  for (bool found = true; found;) {
+    found = false;
+    for (const runtime::Contract &contract : kernel.contracts) {
+      if (contract.condition.getOp() != runtime::Expr::Op::Eq)
+        continue;
+      const std::vector<runtime::Expr> &sides = contract.condition.getOperands();
+      for (size_t i : {0, 1}) {
+        std::string reason;
+        if (!sides[i].isName() || bindings.count(sides[i].getName()))
+          continue;
+        if (std::optional<int64_t> value = sides[1 - i].evaluate(bindings, reason))
+          found |= bindings.emplace(sides[i].getName(), *value).second;
+      }
+    }
+  }
+}
+
 bool RunArguments::bind(const runtime::Kernel &kernel) {
-  for (const auto &[name, extent] : options.random)
-    bindings.emplace(name, extent);
+  for (const auto *extents : {&options.random, &options.extents})
+    for (const auto &[name, extent] : *extents)
+      bindings.emplace(name, extent);
   for (const auto &[name, file] : files)
     if (name.find('[') != std::string::npos &&
         none_of(kernel.params,
@@ -319,7 +353,9 @@ bool RunArguments::bind(const runtime::Kernel &kernel) {
     if (auto file = files.find(param.name); file != files.end())
       bindDims(param.dims, file->second.shape);
   arguments.resize(kernel.params.size());
-  for (bool scalars : {true, false})
+  for (bool scalars : {true, false}) {
+    if (!scalars)
+      solveEquations(kernel);
     for (size_t i = 0; i < kernel.params.size(); ++i) {
       const runtime::Param &param = kernel.params[i];
       arguments[i].param = &param;
@@ -328,6 +364,7 @@ bool RunArguments::bind(const runtime::Kernel &kernel) {
           !(isScalar ? bindScalar(param, arguments[i]) : makeTensor(param, arguments[i])))
         return false;
     }
+  }
   return true;
 }
 

@@ -73,6 +73,7 @@ public:
   bool writeOutputs();
 
 private:
+  void solveEquations(const runtime::Kernel &kernel);
   void bindDims(const std::vector<runtime::Expr> &dims, const std::vector<int64_t> &shape);
   bool bindScalar(const runtime::Param &param, RunArgument &argument);
   bool makeTensor(const runtime::Param &param, RunArgument &argument);

@@ -16,6 +16,10 @@ static int runCommand(tile::Options &options, tile::Session &session) {
     return tile::tuneKernel(options, session);
   case tile::Options::Command::Explain:
     return tile::explainKernels(options, session);
+  case tile::Options::Command::Check:
+    return tile::checkFiles(options, session);
+  case tile::Options::Command::Format:
+    return tile::formatFiles(options, session);
   case tile::Options::Command::Inspect:
     return tile::inspectPackage(options, session);
   case tile::Options::Command::Link:

@@ -6,27 +6,27 @@ options { tokenVocab = TileLexer; }
 program     : (importDecl | constDecl | fnDecl | kernelDecl)* EOF ;
 importDecl  : IMPORT STRING (AS name)? SEMI ;
 constDecl   : CONST name (COLON typeSpec)? EQUAL expr SEMI ;
-fnDecl      : FN name statics? LPAREN (fnParam (COMMA fnParam)*)? RPAREN block ;
+fnDecl      : FN name statics? LPAREN (fnParam (COMMA fnParam)* COMMA?)? RPAREN block ;
 fnParam     : name (COLON typeSpec)? ;
-kernelDecl  : KERNEL name statics? LPAREN (param (COMMA param)*)? RPAREN clause* block ;
+kernelDecl  : KERNEL name statics? LPAREN (param (COMMA param)* COMMA?)? RPAREN clause* block ;
 
-statics     : LBRACKET staticParam (COMMA staticParam)* RBRACKET ;
+statics     : LBRACKET staticParam (COMMA staticParam)* COMMA? RBRACKET ;
 staticParam : name COLON staticKind (IN valueSet)? (EQUAL expr)? ;
 staticKind  : FN | ID ;
 param       : name COLON access? typeSpec (STAR count=expr)? (EQUAL init=expr)? (IF cond=expr)? ;
 access      : IN | OUT | INOUT ;
-typeSpec    : ID (LBRACKET (expr (COMMA expr)*)? (SEMI stride (COMMA stride)*)? RBRACKET)? ;
+typeSpec    : ID (LBRACKET (expr (COMMA expr)* COMMA?)? (SEMI stride (COMMA stride)* COMMA?)? RBRACKET)? ;
 stride      : STAR | expr ;
 
 // Each clause at most once, but for `specialize`; the AST builder checks that.
 clause      : WHERE contract (COMMA contract)*         # whereClause
             | SPECIALIZE contract (COMMA contract)*    # specializeClause
-            | GRID LPAREN (axis (COMMA axis)*)? RPAREN # gridClause
+            | GRID LPAREN (axis (COMMA axis)* COMMA?)? RPAREN # gridClause
             | attributes                               # withClause
             | TUNE LBRACE tuneItem* RBRACE             # tuneClause
             ;
 contract    : value=expr (IN valueSet (OPT hint=expr)?)? ;
-valueSet    : LBRACE expr (COMMA expr)* RBRACE | interval ;
+valueSet    : LBRACE expr (COMMA expr)* COMMA? RBRACE | interval ;
 interval    : lo=expr (DOT_DOT | DOT_DOT_EQUAL) hi=expr (STEP by=expr)? ;
 axis        : name COLON expr ;
 attributes  : WITH attribute (COMMA attribute)* ;
@@ -48,7 +48,7 @@ statement   : (LET | VAR) pattern (COLON typeSpec)? EQUAL expr SEMI  # letStatem
             | RETURN expr? SEMI                                      # returnStatement
             ;
 ifStmt      : CONST? IF expr block (ELSE (ifStmt | block))? ;
-pattern     : name | LPAREN name (COMMA name)* RPAREN ;
+pattern     : name | LPAREN name (COMMA name)* COMMA? RPAREN ;
 assignOp    : EQUAL | PLUS_EQUAL | MINUS_EQUAL | STAR_EQUAL | SLASH_EQUAL | PERCENT_EQUAL
             | AMP_EQUAL | PIPE_EQUAL | CARET_EQUAL | SHIFT_LEFT_EQUAL | SHIFT_RIGHT_EQUAL ;
 
@@ -66,17 +66,17 @@ cast        : unary (AS castTarget)* ;
 castTarget  : name (DOT name)? ;
 unary       : (MINUS | NOT | TILDE) unary | postfix ;
 postfix     : primary suffix* ;
-suffix      : LBRACKET (subscript (COMMA subscript)*)? RBRACKET # subscripts
+suffix      : LBRACKET (subscript (COMMA subscript)* COMMA?)? RBRACKET # subscripts
             | arguments # call
             | DOT name  # member
             ;
 subscript   : COLON | NONE | lo=expr (DOT_DOT hi=expr)? ;
-arguments   : LPAREN (argument (COMMA argument)*)? RPAREN ;
+arguments   : LPAREN (argument (COMMA argument)* COMMA?)? RPAREN ;
 argument    : (name COLON)? expr ;
 primary     : literal                            # literalPrimary
             | name                               # namePrimary
-            | LPAREN expr (COMMA expr)* RPAREN   # parenthesis // two or more make a tuple
-            | LBRACKET expr (COMMA expr)* RBRACKET # listing   // a shape, a list, a constant tile
+            | LPAREN expr ((COMMA expr)+ COMMA?)? RPAREN   # parenthesis // two or more make a tuple
+            | LBRACKET expr (COMMA expr)* COMMA? RBRACKET # listing   // a shape, a list, a constant tile
             ;
 literal     : INT | FLOAT | STRING | TRUE | FALSE ;
 name        : ID | WHERE | SPECIALIZE | GRID | TUNE | KEY | CONFIG | OPT | STEP | OUT | INOUT ;

@@ -82,15 +82,16 @@ void DiagnosticEngine::finish(Diagnostic diagnostic) {
     return;
   if (kind == Severity::remark && !remarks)
     return;
-  if (!seen.insert({diagnostic.id, uint32_t(diagnostic.range.file), diagnostic.range.begin,
-                    diagnostic.range.end, diagnostic.message})
-           .second)
+  std::tuple key(uint16_t(diagnostic.id), uint32_t(diagnostic.range.file), diagnostic.range.begin,
+                 diagnostic.range.end, diagnostic.message);
+  if (seen.count(key))
     return;
+  if (diagnostic.severity == Severity::error && errorLimit && errorCount >= errorLimit) {
+    limitHit = true; // and nothing more is kept
+    return;
+  }
+  seen.insert(std::move(key));
   if (diagnostic.severity == Severity::error) {
-    if (errorLimit && errorCount >= errorLimit) {
-      limitHit = true;
-      return;
-    }
     ++errorCount;
   } else if (diagnostic.severity == Severity::warning) {
     ++warningCount;

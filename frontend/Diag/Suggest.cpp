@@ -1,6 +1,8 @@
 // Finds the candidate closest to a misspelt word.
 #include "frontend/Diag/Suggest.h"
+#include "frontend/Diag/Aliases.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
@@ -44,4 +46,22 @@ std::string tile::suggest(llvm::StringRef word, const std::vector<std::string> &
     }
   }
   return found;
+}
+
+void tile::addSuggestion(DiagnosticBuilder &report, Range range, llvm::StringRef name,
+                         const std::vector<std::string> &candidates) {
+  // A word of another language means what it means there, whatever it is spelt like here.
+  if (const Alias *alias = findAlias(name)) {
+    llvm::StringRef known = alias->replacement;
+    if (llvm::is_contained(candidates, known))
+      report.fixIt(range, known, "here it is called '" + known + "'");
+    else if (!known.empty() && alias->note.empty())
+      report.note("here it is called '" + known + "'");
+    if (!alias->note.empty())
+      report.note(alias->note);
+    return;
+  }
+  std::string found = suggest(name, candidates);
+  if (!found.empty())
+    report.fixIt(range, found, "did you mean '" + found + "'?");
 }

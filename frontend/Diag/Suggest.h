@@ -2,7 +2,7 @@
 #ifndef TILE_FRONTEND_DIAG_SUGGEST_H
 #define TILE_FRONTEND_DIAG_SUGGEST_H
 
-#include "llvm/ADT/StringRef.h"
+#include "frontend/Diag/Engine.h"
 
 #include <string>
 #include <vector>
@@ -13,6 +13,11 @@ namespace tile {
 /// letter; empty when none is close (about one edit for three letters). Of equally close ones the
 /// first.
 std::string suggest(llvm::StringRef word, const std::vector<std::string> &candidates);
+
+/// Adds to an error about `name`, which stands at `range`, what was probably meant: what a word of
+/// another language is called here, else the closest of `candidates`.
+void addSuggestion(DiagnosticBuilder &report, Range range, llvm::StringRef name,
+                   const std::vector<std::string> &candidates);
 
 } // namespace tile
 

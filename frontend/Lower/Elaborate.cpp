@@ -1,9 +1,12 @@
 // The entry of elaboration: which kernels, which instances, and what applies to the file as a
 // whole.
 #include "frontend/Lower/Elaborate.h"
+#include "frontend/Ast/Walk.h"
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Lower/ChooseConfig.h"
 #include "frontend/Lower/Elaborator.h"
+#include "frontend/Sema/CheckFunctions.h"
+#include "frontend/Sema/Limits.h"
 #include "frontend/Sema/MatchItems.h"
 #include "frontend/Sema/UnusedNames.h"
 #include "frontend/Sema/Words.h"
@@ -57,36 +60,6 @@ static void checkDefines(const std::vector<const ast::KernelDecl *> &kernels,
   }
 }
 
-/// Adds the record of one version of an instance, under a symbol of its own, unless the command
-/// line rules it out. False after an error.
-static bool addVersion(Modules &modules, const ast::KernelDecl &kernel,
-                       const ElaborateOptions &options, tile::DiagnosticEngine &diagnostics,
-                       const Instance &instance, const Variant &variant, Elaborated &result,
-                       std::vector<runtime::Kernel> &records) {
-  ModuleOp module = *result.module;
-  runtime::Kernel record;
-  ElaborateOptions own = options;
-  Instance chosen = instance;
-  std::optional<ConfigChoice> choice =
-      chooseConfig(modules, kernel, options, diagnostics, module.getContext(), instance, variant);
-  if (choice) {
-    const TuneConfig &config = choice->rated.front().config;
-    own.config.insert(own.config.end(), config.begin(), config.end());
-    for (Instance &each : Elaborator(modules, kernel, own, diagnostics, module).chooseInstances())
-      if (each.symbol == instance.symbol)
-        chosen = std::move(each);
-  }
-  Elaborator elaborator(modules, kernel, own, diagnostics, module);
-  if (!elaborator.elaborateInstance(chosen, variant, record))
-    return elaborator.isRuledOut();
-  if (choice) {
-    choice->symbol = record.symbol;
-    result.choices.push_back(std::move(*choice));
-  }
-  records.push_back(std::move(record));
-  return true;
-}
-
 /// Does a record without facts take calls that a generic one is for: are their dtypes and constant
 /// dimensions the same?
 static bool hidesGeneric(const runtime::Kernel &record,
@@ -100,24 +73,171 @@ static bool hidesGeneric(const runtime::Kernel &record,
   });
 }
 
-/// All instances of one kernel: variants of the command line, those of the source, the generic
-/// ones.
-static bool elaborateKernel(Modules &modules, const ast::KernelDecl &kernel,
-                            const ElaborateOptions &options, tile::DiagnosticEngine &diagnostics,
-                            std::map<std::string, bool> &used, Elaborated &result) {
-  MatchedItems common;
-  if (!matchItems(kernel, options.arguments, diagnostics, common, used))
+/// Does every call that `later` takes fit `earlier` too, by all that a launch chooses by?
+static bool takesAllOf(const runtime::Kernel &earlier, const runtime::Kernel &later) {
+  auto sameFact = [](const auto &pair) {
+    const auto &[a, b] = pair;
+    return a.condition == b.condition && a.param == b.param && a.align == b.align;
+  };
+  auto fits = [](const auto &pair) {
+    const auto &[a, b] = pair;
+    if (a.name != b.name || a.kind != b.kind || a.dtype != b.dtype ||
+        a.dims.size() != b.dims.size())
+      return false;
+    return llvm::all_of(llvm::zip(a.dims, b.dims), [](const auto &extents) {
+      const auto &[x, y] = extents;
+      return !x.isInteger() || x == y;
+    });
+  };
+  return earlier.facts.size() == later.facts.size() &&
+         earlier.params.size() == later.params.size() &&
+         llvm::all_of(llvm::zip(earlier.facts, later.facts), sameFact) &&
+         llvm::all_of(llvm::zip(earlier.params, later.params), fits);
+}
+
+namespace {
+
+/// All versions of one kernel.
+class KernelVersions {
+public:
+  KernelVersions(Modules &modules, const ast::KernelDecl &kernel,
+                 tile::DiagnosticEngine &diagnostics, Elaborated &result,
+                 std::map<std::string, tile::Range> &symbols)
+      : modules(modules), kernel(kernel), diagnostics(diagnostics), result(result),
+        symbols(symbols) {}
+
+  /// Variants of the command line, those of the source, the generic ones. False after an error.
+  bool run(const ElaborateOptions &options, std::map<std::string, bool> &used);
+
+private:
+  using Records = std::vector<runtime::Kernel>;
+
+  bool addVersion(const ElaborateOptions &options, const Instance &instance, const Variant &variant,
+                  Records &records);
+  bool addSource(const ElaborateOptions &chosen, const std::vector<Instance> &instances);
+  bool addRequests(const ElaborateOptions &options, const ElaborateOptions &chosen,
+                   std::map<std::string, bool> &used);
+  bool checkSymbol(const std::string &symbol, const runtime::Kernel &record,
+                   const Variant &variant);
+  bool checkDistinct(const Records &records);
+  bool checkCount();
+  void checkOutputs();
+
+  std::vector<Instance> chooseInstances(const ElaborateOptions &options) {
+    return Elaborator(modules, kernel, options, diagnostics, *result.module).chooseInstances();
+  }
+
+  Modules &modules;
+  const ast::KernelDecl &kernel;
+  tile::DiagnosticEngine &diagnostics;
+  Elaborated &result;
+  std::map<std::string, tile::Range> &symbols; // of the module, and what has them
+  Records requested, specialized, generic;
+  std::set<const ast::Param *> written; // in some version
+  size_t count = 0;
+};
+
+} // namespace
+
+/// One symbol, one version.
+bool KernelVersions::checkSymbol(const std::string &symbol, const runtime::Kernel &record,
+                                 const Variant &variant) {
+  tile::Range place = variant.clause ? variant.clause->range : kernel.name.range;
+  auto [known, isNew] = symbols.emplace(symbol, place);
+  if (isNew)
+    return true;
+  if (variant.clause && kernel.range.begin <= known->second.begin &&
+      known->second.end <= kernel.range.end) {
+    DiagnosticBuilder report = diagnostics.report(
+        diag::badSpecialize, place,
+        "the variant '" + record.variant + "' is asked for twice; a launch takes the first");
+    if (known->second != place)
+      report.note(known->second, "the first one is here");
+  } else {
+    diagnostics
+        .report(diag::symbolClash, place, "kernel '" + kernel.name.text + "'", symbol,
+                known->second == place ? "another version of it" : "another kernel")
+        .note(known->second, "which is here");
+  }
+  return false;
+}
+
+/// "BETA = 0.5, K = 2": where the values of `record` are others than those of `other`.
+static std::string describeDifference(const runtime::Kernel &record, const runtime::Kernel &other) {
+  std::string text;
+  for (const auto &[mine, theirs] : llvm::zip(record.constants, other.constants))
+    if (mine.second != theirs.second)
+      text += (text.empty() ? "" : ", ") + mine.first + " = " + runtime::toString(mine.second);
+  return text;
+}
+
+bool KernelVersions::checkDistinct(const Records &records) {
+  for (size_t i = 1; i < records.size(); ++i)
+    for (size_t j = 0; j < i; ++j) {
+      std::string first = describeDifference(records[j], records[i]),
+                  second = describeDifference(records[i], records[j]);
+      if (first.empty() || !takesAllOf(records[j], records[i]))
+        continue;
+      diagnostics
+          .report(diag::indistinctInstances, kernel.name.range, kernel.name.text, first, second)
+          .note("a launch chooses by what it passes: parameters, their dtypes, ranks and constant "
+                "extents, of which these have the same")
+          .note("compile one value at a time, make it a scalar parameter, or say when each is "
+                "meant: --variant NAME:RANGE,PARAMETER=VALUE");
+      return false;
+    }
+  return true;
+}
+
+bool KernelVersions::checkCount() {
+  if (++count <= limits::versions)
+    return true;
+  diagnostics
+      .report(diag::tooLarge, kernel.name.range,
+              "the versions of kernel '" + kernel.name.text + "'", limits::versions, "more")
+      .note("every variant is made of every instance; fix values that are known with -D "
+            "NAME=VALUE");
+  return false;
+}
+
+/// Adds the record of one version of an instance, under a symbol of its own, unless the command
+/// line rules it out. False after an error.
+bool KernelVersions::addVersion(const ElaborateOptions &options, const Instance &instance,
+                                const Variant &variant, Records &records) {
+  ModuleOp module = *result.module;
+  runtime::Kernel record;
+  ElaborateOptions own = options;
+  Instance chosen = instance;
+  if (!checkCount())
     return false;
-  ElaborateOptions chosen = options;
-  chosen.defines.insert(chosen.defines.end(), common.defines.begin(), common.defines.end());
-  chosen.arguments = common.facts;
-  std::vector<runtime::Kernel> requested, specialized, generic;
+  std::optional<ConfigChoice> choice =
+      chooseConfig(modules, kernel, options, diagnostics, module.getContext(), instance, variant);
+  if (choice) {
+    const TuneConfig &config = choice->rated.front().config;
+    own.config.insert(own.config.end(), config.begin(), config.end());
+    for (Instance &each : Elaborator(modules, kernel, own, diagnostics, module).chooseInstances())
+      if (each.symbol == instance.symbol)
+        chosen = std::move(each);
+  }
+  Elaborator elaborator(modules, kernel, own, diagnostics, module);
+  if (!elaborator.elaborateInstance(chosen, variant, record))
+    return elaborator.isRuledOut();
+  if (!checkSymbol(record.symbol, record, variant))
+    return false;
+  written.insert(elaborator.getWritten().begin(), elaborator.getWritten().end());
+  if (choice) {
+    choice->symbol = record.symbol;
+    result.choices.push_back(std::move(*choice));
+  }
+  records.push_back(std::move(record));
+  return true;
+}
+
+/// Generic versions and those of `specialize`, for each tuned configuration.
+bool KernelVersions::addSource(const ElaborateOptions &chosen,
+                               const std::vector<Instance> &instances) {
   // Of tuned configurations the first comes last: it is for what the others are not for.
   size_t configs = std::max<size_t>(1, chosen.tuned.configs.size());
-  if (!chosen.tuned.configs.empty())
-    chosen.config = chosen.tuned.configs.front();
-  std::vector<Instance> instances =
-      Elaborator(modules, kernel, chosen, diagnostics, *result.module).chooseInstances();
   for (size_t i = 0; i < configs; ++i) {
     ElaborateOptions own = chosen;
     Variant plain;
@@ -125,22 +245,28 @@ static bool elaborateKernel(Modules &modules, const ast::KernelDecl &kernel,
       plain.tuned = (i + 1) % configs;
       own.config = chosen.tuned.configs[*plain.tuned];
     }
-    for (const Instance &instance :
-         configs > 1
-             ? Elaborator(modules, kernel, own, diagnostics, *result.module).chooseInstances()
-             : instances) {
+    for (const Instance &instance : configs > 1 ? chooseInstances(own) : instances) {
       // The generic one first: a kernel must type-check without its variants' facts. Instances
       // mostly repeat each other's errors: one is enough.
-      if (!addVersion(modules, kernel, own, diagnostics, instance, plain, result, generic))
+      if (!addVersion(own, instance, plain, generic))
         return false;
-      for (Variant variant :
-           Elaborator(modules, kernel, own, diagnostics, *result.module).listVariants()) {
+      std::optional<std::vector<Variant>> variants =
+          Elaborator(modules, kernel, own, diagnostics, *result.module).listVariants();
+      if (!variants)
+        return false;
+      for (Variant &variant : *variants) {
         variant.tuned = plain.tuned;
-        if (!addVersion(modules, kernel, own, diagnostics, instance, variant, result, specialized))
+        if (!addVersion(own, instance, variant, specialized))
           return false;
       }
     }
   }
+  return configs > 1 || checkDistinct(generic);
+}
+
+/// Versions that --variant asks for.
+bool KernelVersions::addRequests(const ElaborateOptions &options, const ElaborateOptions &chosen,
+                                 std::map<std::string, bool> &used) {
   for (const VariantRequest &request : options.variants) {
     MatchedItems matched;
     if (!matchItems(kernel, request.items, diagnostics, matched, used))
@@ -152,14 +278,15 @@ static bool elaborateKernel(Modules &modules, const ast::KernelDecl &kernel,
     Variant variant;
     variant.name = request.name;
     variant.items = matched.facts;
-    std::vector<Instance> versions =
-        Elaborator(modules, kernel, own, diagnostics, *result.module).chooseInstances();
+    std::vector<Instance> versions = chooseInstances(own);
     for (const Instance &instance : versions)
-      if (!addVersion(modules, kernel, own, diagnostics, instance, variant, result, requested))
+      if (!addVersion(own, instance, variant, requested))
         return false;
     if (versions.empty())
       return false;
   }
+  if (!checkDistinct(requested))
+    return false;
   if (options.generic)
     for (const runtime::Kernel &record : requested)
       if (record.facts.empty() && hidesGeneric(record, generic)) {
@@ -169,13 +296,70 @@ static bool elaborateKernel(Modules &modules, const ast::KernelDecl &kernel,
                            "as in M=1..16, or add --no-generic");
         return false;
       }
+  return true;
+}
+
+/// Warns of outputs that no version writes, and of a kernel that has none.
+void KernelVersions::checkOutputs() {
+  // What stands under a `const if` may be of an instance that this call does not make.
+  std::set<std::string> perhaps;
+  bool tells = false; // it prints or asserts
+  ast::walk(kernel.body, [&](const ast::Expr &expr) {
+    if (auto *call = dyn_cast<ast::CallExpr>(&expr))
+      if (auto *callee = dyn_cast<ast::NameExpr>(call->callee.get()))
+        tells |= callee->text == "print" || callee->text == "assert";
+  });
+  ast::walk(kernel.body, [&](const ast::Stmt &stmt) {
+    auto *branch = dyn_cast<ast::IfStmt>(&stmt);
+    if (!branch || !branch->isConst)
+      return;
+    auto add = [&](const ast::Expr &expr) {
+      if (auto *name = dyn_cast<ast::NameExpr>(&expr))
+        perhaps.insert(name->text);
+    };
+    ast::walk(branch->thenBlock, add);
+    if (branch->elseBlock)
+      ast::walk(*branch->elseBlock, add);
+  });
+  bool hasOutput = false;
+  for (const ast::Param &param : kernel.params) {
+    bool isOutput = param.access == ast::Access::out || param.access == ast::Access::inout;
+    hasOutput |= isOutput;
+    if (!isOutput || param.defaultValue || param.condition || written.count(&param) ||
+        perhaps.count(param.name.text))
+      continue;
+    bool isOut = param.access == ast::Access::out;
+    diagnostics
+        .report(diag::neverWritten, param.name.range, param.name.text, isOut ? "out" : "inout")
+        .note(isOut ? "write it, as in " + param.name.text + "[...] = v, or remove the parameter"
+                    : "declare it `in`, or write it");
+  }
+  if (!hasOutput && !tells)
+    diagnostics.report(diag::noOutput, kernel.name.range, kernel.name.text)
+        .note("an output is declared `name: out T[...]`, or `inout` where it is read, too");
+}
+
+bool KernelVersions::run(const ElaborateOptions &options, std::map<std::string, bool> &used) {
+  MatchedItems common;
+  if (!matchItems(kernel, options.arguments, diagnostics, common, used))
+    return false;
+  ElaborateOptions chosen = options;
+  chosen.defines.insert(chosen.defines.end(), common.defines.begin(), common.defines.end());
+  chosen.arguments = common.facts;
+  if (!chosen.tuned.configs.empty())
+    chosen.config = chosen.tuned.configs.front();
+  std::vector<Instance> instances = chooseInstances(chosen);
+  if (!addSource(chosen, instances) || !addRequests(options, chosen, used))
+    return false;
   if (!options.generic) {
     for (const runtime::Kernel &record : generic)
       if (Operation *op = SymbolTable::lookupSymbolIn(result.module->getOperation(), record.symbol))
         op->erase();
     generic.clear();
   }
-  for (std::vector<runtime::Kernel> *list : {&requested, &specialized, &generic})
+  if (!instances.empty())
+    checkOutputs();
+  for (Records *list : {&requested, &specialized, &generic})
     for (runtime::Kernel &record : *list)
       result.manifest.kernels.push_back(std::move(record));
   return !instances.empty();
@@ -202,6 +386,28 @@ static void reportUnknownItems(const std::vector<const ast::KernelDecl *> &kerne
   }
 }
 
+/// Every name of --shape and --random must be one of some chosen kernel. Strides have names with a
+/// point.
+static void checkExtents(const std::vector<const ast::KernelDecl *> &kernels,
+                         const ElaborateOptions &options, tile::DiagnosticEngine &diagnostics) {
+  std::vector<std::string> known;
+  for (const ast::KernelDecl *kernel : kernels)
+    for (std::string &name : itemNames(*kernel))
+      known.push_back(std::move(name));
+  for (const auto &[name, extent] : options.extents) {
+    if (llvm::is_contained(known, name) || StringRef(name).contains('.'))
+      continue;
+    DiagnosticBuilder report =
+        diagnostics.report(diag::badArgument, tile::Range(), name + "=" + std::to_string(extent),
+                           "no kernel declares '" + name + "'");
+    std::string near = suggest(name, known);
+    if (!near.empty())
+      report.note("did you mean '" + near + "'?");
+    else if (!known.empty())
+      report.note("there are " + joinWords(known, "and"));
+  }
+}
+
 std::optional<Elaborated> tile::elaborate(const ast::Program &program,
                                           const ElaborateOptions &options,
                                           tile::DiagnosticEngine &diagnostics,
@@ -218,15 +424,19 @@ std::optional<Elaborated> tile::elaborate(const ast::Program &program,
       if (options.kernel.empty() || options.kernel == kernel->name.text)
         kernels.push_back(kernel);
     }
-  if (names.empty()) {
+  if (names.empty() && !(options.checksAll && options.kernel.empty())) {
     diagnostics.report(diag::noKernel, program.range);
-  } else if (kernels.empty()) {
+  } else if (kernels.empty() && !names.empty()) {
     DiagnosticBuilder report =
         diagnostics.report(diag::unknownKernel, tile::Range(), options.kernel);
     report.note("it has '" + llvm::join(names, "', '") + "'");
   }
   if (diagnostics.errors() == errors)
     checkDefines(kernels, options, diagnostics);
+  if (diagnostics.errors() == errors)
+    checkExtents(kernels, options, diagnostics);
+  if (options.checksAll)
+    checkFunctions(program, modules, diagnostics);
   if (diagnostics.errors() != errors)
     return std::nullopt;
 
@@ -234,8 +444,10 @@ std::optional<Elaborated> tile::elaborate(const ast::Program &program,
   Elaborated result;
   result.module = ModuleOp::create(UnknownLoc::get(&context));
   std::map<std::string, bool> used; // names of --arg and --variant; true where a kernel has them
+  std::map<std::string, tile::Range> symbols;
   for (const ast::KernelDecl *kernel : kernels)
-    failed |= !elaborateKernel(modules, *kernel, options, diagnostics, used, result);
+    failed |= diagnostics.limitReached() ||
+              !KernelVersions(modules, *kernel, diagnostics, result, symbols).run(options, used);
   reportUnknownItems(kernels, used, diagnostics);
   if (failed || diagnostics.errors() != errors)
     return std::nullopt;

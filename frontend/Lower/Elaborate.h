@@ -98,6 +98,9 @@ struct ElaborateOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Debug build: `print` and `assert` do something.
   bool debug = false;
+  /// Only check: a file without kernels is right, and functions that nothing calls are looked at,
+  /// too.
+  bool checksAll = false;
 };
 
 struct Elaborated {

@@ -1,6 +1,8 @@
 // Names and scopes, constants of the file, source locations.
 #include "frontend/Lower/Elaborator.h"
+#include "frontend/Diag/Aliases.h"
 #include "frontend/Diag/Suggest.h"
+#include "frontend/Sema/Words.h"
 
 #include <cmath>
 #include <limits>
@@ -41,10 +43,34 @@ Location Elaborator::loc(Range range) {
 
 DiagnosticBuilder &Elaborator::addSuggestion(DiagnosticBuilder &report, Range range, StringRef name,
                                              const std::vector<std::string> &candidates) {
-  std::string found = suggest(name, candidates);
-  if (!found.empty())
-    report.fixIt(range, found, "did you mean '" + found + "'?");
+  tile::addSuggestion(report, range, name, candidates);
   return report;
+}
+
+/// The name of an argument `name: value`, which stands before its value.
+tile::Range Elaborator::argumentName(const Arg &arg) const {
+  StringRef text = sources.text(arg.range.file).take_front(arg.range.begin);
+  size_t at = text.rfind(arg.name);
+  if (at == StringRef::npos)
+    return arg.range;
+  return {arg.range.file, uint32_t(at), uint32_t(at + arg.name.size())};
+}
+
+/// Reports a named argument that the callee does not have, or has already.
+void Elaborator::reportArgument(const Arg &arg, const Twine &callee,
+                                const std::vector<std::string> &names, tile::Range declared) {
+  tile::Range place = argumentName(arg);
+  DiagnosticBuilder report = error(diag::unknownArgument, place, callee.str(), arg.name);
+  if (!names.empty())
+    report.note(declared, "it takes " + joinWords(names, "and"));
+  if (const Alias *alias = findAlias(arg.name + ":")) {
+    if (llvm::is_contained(names, alias->replacement))
+      report.fixIt(place, alias->replacement, "here it is called '" + alias->replacement + "'");
+    else if (!alias->note.empty())
+      report.note(alias->note);
+  } else if (std::string found = suggest(arg.name, names); !found.empty()) {
+    report.fixIt(place, found, "did you mean '" + found + "'?");
+  }
 }
 
 Elaborator::Binding *Elaborator::findLocal(StringRef name) {
@@ -126,8 +152,19 @@ SemValue Elaborator::evalName(StringRef name, Range range) {
     return SemValue::error();
   }
   DiagnosticBuilder report = error(diag::unknownName, range, name);
-  addSuggestion(report, range, name, visibleNames());
+  if (auto gone = ended.find(name.str()); gone != ended.end())
+    report.note(gone->second, "this '" + name +
+                                  "' ended with its block: declare a `var` before the block, and "
+                                  "assign it there");
+  else
+    addSuggestion(report, range, name, visibleNames());
   return SemValue::error();
+}
+
+void Elaborator::leaveBlock() {
+  for (const auto &[name, binding] : frames.back().back())
+    ended[name] = binding.declared;
+  frames.back().pop_back();
 }
 
 SemValue Elaborator::evalDecl(const ast::Decl &decl, Range range) {

@@ -85,8 +85,10 @@ public:
   bool elaborateInstance(const Instance &instance, const Variant &variant, runtime::Kernel &record);
   /// After a failure: nothing is wrong, but the command line rules the variant out.
   bool isRuledOut() const { return impossible; }
-  /// What `specialize` asks for, in source order.
-  std::vector<Variant> listVariants() const;
+  /// What `specialize` asks for, in source order. None after an error.
+  std::optional<std::vector<Variant>> listVariants();
+  /// The parameters that the instance elaborated last writes.
+  const std::set<const ast::Param *> &getWritten() const { return written; }
 
 private:
   // --- names
@@ -95,6 +97,7 @@ private:
     SemValue value;
     bool isVar = false;
     Range declared;
+    const ast::Expr *initial = nullptr; // of a `let` or `var` of one name
   };
   using Scope = std::map<std::string, Binding>;
   /// One function's scopes, innermost last. The first frame is the kernel's.
@@ -105,6 +108,8 @@ private:
   };
 
   Binding *findLocal(llvm::StringRef name);
+  /// Ends the innermost scope; its names are kept for messages.
+  void leaveBlock();
   /// Declares a local; reports a name that hides anything but a built-in.
   void declare(const ast::Ident &name, SemValue value, bool isVar = false);
   SemValue evalName(llvm::StringRef name, Range range);
@@ -142,6 +147,13 @@ private:
   DiagnosticBuilder &addSuggestion(DiagnosticBuilder &report, Range range, llvm::StringRef name,
                                    const std::vector<std::string> &candidates);
   mlir::Location loc(Range range);
+  Range argumentName(const Arg &arg) const;
+  void reportArgument(const Arg &arg, const llvm::Twine &callee,
+                      const std::vector<std::string> &names, Range declared);
+  /// Adds how to begin a `var` that began as an integer and meets floats.
+  bool addVarFix(DiagnosticBuilder &report, const Arg &arg, DType wanted);
+  /// Says how the positions of an index tile are written as a range, where they are one.
+  bool addRangeFix(DiagnosticBuilder &report, const ast::Expr &subscript);
 
   // --- compile-time parameters, signature, contracts, attributes
   // ---------------------------------------------------
@@ -151,6 +163,10 @@ private:
   /// The values of a set of compile-time values; an interval gives each of its integers.
   std::optional<std::vector<SemValue>> evalSet(const ast::ValueSet &set, Range range);
   bool isInSet(const SemValue &value, const ast::ValueSet &set, Range range);
+  /// The step of an interval, 1 where none is written. None, after an error, unless it is positive.
+  std::optional<int64_t> evalStep(const ast::ValueSet &set);
+  /// Is the expression made of compile-time parameters, so that -D may change its value?
+  bool usesStatics(const ast::Expr &expr) const;
   bool checkKind(const ast::StaticParam &param, SemValue &value, Range range);
   bool isDeducible(const ast::StaticParam &param, bool &fromDtype);
   std::optional<SemValue> deduce(const ast::StaticParam &param);
@@ -171,6 +187,10 @@ private:
   const ast::Param &declOf(const runtime::Param &param) const;
   bool readScalar(const ast::Param &param, runtime::Param &out);
   void collectDimensions();
+  /// The name that a dimension of the form `name + c`, `name - c` or `c * name` binds; null for
+  /// other forms.
+  const ast::NameExpr *boundByForm(const ast::Expr &expr);
+  bool isFreeName(const ast::NameExpr &name);
   bool readContracts(runtime::Kernel &record);
   bool readContract(const ast::Contract &contract, runtime::Kernel &record);
   bool readRange(const ast::Contract &contract, const std::string &name, runtime::Kernel &record);
@@ -201,6 +221,9 @@ private:
   bool readGrid(runtime::Kernel &record);
   bool readKernelAttributes(llvm::SmallVectorImpl<mlir::NamedAttribute> &out);
   bool checkTune();
+  bool checkTuneKeys();
+  /// Warns of contracts that the `opt` values of the names in them break.
+  void checkHints(const runtime::Kernel &record);
   bool readLoopAttributes(const std::vector<ast::Attribute> &attributes,
                           llvm::SmallVectorImpl<mlir::NamedAttribute> &out);
   std::optional<int64_t> attributeInt(const ast::Attribute &attribute, size_t index, int64_t min,
@@ -449,11 +472,14 @@ private:
   /// Errors found so far, those included that the engine drops as duplicates or beyond its limit.
   unsigned reported = 0;
   unsigned inlinedCalls = 0;
+  uint64_t tripsInAll = 0; // of `const for`, in the instance at hand
+  std::set<const ast::Param *> written;
 
   const Module *scope; // whose names are visible: of the file that the code at hand stands in
   std::map<const ast::ConstDecl *, SemValue> constants; // looked up only
   std::set<const ast::ConstDecl *> constantsInProgress;
   std::vector<Frame> frames;
+  std::map<std::string, Range> ended; // names of blocks that are over, for messages
   std::vector<CallSite> calls;
 
   // The signature of the instance at hand.

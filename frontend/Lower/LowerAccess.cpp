@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace tile;
+using ast::BinaryOp;
 
 SemValue Elaborator::evalSubscript(const ast::SubscriptExpr &expr) {
   SemValue base = eval(*expr.base);
@@ -137,7 +138,8 @@ SemValue Elaborator::evalSubview(const SemValue &base, const ast::SubscriptExpr 
       error(diag::wrongOperand, subscript->range, "a sub-view", "integers, ':' and lo..hi",
             describe(index))
           .note("an access with ranges needs one subscript for each of the " +
-                Twine(view.shape.size()) + " dimensions");
+                Twine(view.shape.size()) +
+                " dimensions, none of them lo..hi; positions lo..lo + 16 are at(lo, 16)");
       return SemValue::error();
     }
     mlir::Value position = toIndex(index, subscript->range, "a sub-view's subscript");
@@ -172,6 +174,45 @@ static bool sameValue(mlir::Value a, mlir::Value b, int depth = 6) {
   for (auto [p, q] : llvm::zip(x->getOperands(), y->getOperands()))
     if (!sameValue(p, q, depth - 1))
       return false;
+  return true;
+}
+
+bool Elaborator::addRangeFix(DiagnosticBuilder &report, const ast::Expr &subscript) {
+  const ast::Expr *expr = &subscript;
+  if (auto *name = dyn_cast<ast::NameExpr>(expr))
+    if (Binding *local = findLocal(name->text); local && local->initial)
+      expr = local->initial;
+  auto sizeOf = [&](const ast::Expr &part) { // of `iota(B)`
+    auto *call = dyn_cast<ast::CallExpr>(&part);
+    auto *callee = call ? dyn_cast<ast::NameExpr>(call->callee.get()) : nullptr;
+    bool isIota = callee && callee->text == "iota" && call->arguments.size() == 1;
+    return isIota ? sources.text(call->arguments[0].value->range) : StringRef();
+  };
+  auto *sum = dyn_cast<ast::BinaryExpr>(expr);
+  StringRef size = sizeOf(*expr);
+  std::string range = "block(0, " + size.str() + ")";
+  if (size.empty()) {
+    if (!sum || sum->op != BinaryOp::add)
+      return false;
+    bool isLast = !sizeOf(*sum->rhs).empty();
+    const ast::Expr &start = isLast ? *sum->lhs : *sum->rhs;
+    size = sizeOf(isLast ? *sum->rhs : *sum->lhs);
+    if (size.empty())
+      return false;
+    // i * B + iota(B), or any other start.
+    auto *product = dyn_cast<ast::BinaryExpr>(&start);
+    bool scales = product && product->op == BinaryOp::mul;
+    std::string end = ", " + size.str() + ")";
+    if (scales && sources.text(product->rhs->range) == size)
+      range = "block(" + sources.text(product->lhs->range).str() + end;
+    else if (scales && sources.text(product->lhs->range) == size)
+      range = "block(" + sources.text(product->rhs->range).str() + end;
+    else
+      range = "at(" + sources.text(start.range).str() + end;
+  }
+  report
+      .note("positions in a row are a range, which loads and stores take without an index for each")
+      .fixIt(expr->range, range, "write the range");
   return true;
 }
 
@@ -229,11 +270,12 @@ std::optional<AccessSpec> Elaborator::makeAccess(const SemValue &base,
     }
     if (value.isData() && value.rank() > 0) {
       if (!isInteger(value.dtype) || !takesTiles) {
-        if (isInteger(value.dtype))
-          error(diag::indexTile, subscript.range)
-              .secondary(expr.base->range, describe(base))
-              .note("read with `gather(x[...])`, write with `scatter(x[...], v)`");
-        else
+        if (isInteger(value.dtype)) {
+          DiagnosticBuilder report = error(diag::indexTile, subscript.range);
+          report.secondary(expr.base->range, describe(base));
+          if (!addRangeFix(report, *subscript.value))
+            report.note("read with `gather(x[...])`, write with `scatter(x[...], v)`");
+        } else
           error(diag::wrongOperand, subscript.range, "an access",
                 "an integer, an index range or ':'", describe(value));
         return std::nullopt;
@@ -318,6 +360,8 @@ SemValue Elaborator::emitLoad(const AccessSpec &access, mlir::Value pad, mlir::V
 
 bool Elaborator::checkWritable(const AccessSpec &access) {
   const ViewValue &view = *access.view;
+  if (view.param)
+    written.insert(view.param);
   if (!view.param || view.param->access != ast::Access::in)
     return true;
   error(diag::writesIn, access.range, view.param->name.text)

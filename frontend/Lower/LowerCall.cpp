@@ -1,5 +1,6 @@
 // Calls: user functions are inlined by walking their body; built-ins are dispatched by family.
 #include "frontend/Lower/Elaborator.h"
+#include "frontend/Sema/Limits.h"
 #include "frontend/Sema/Words.h"
 
 #include <utility>
@@ -40,6 +41,21 @@ SemValue Elaborator::evalCall(const ast::CallExpr &expr) {
                        : callBuiltin(*function.builtin, &expr, std::move(args), expr.range);
 }
 
+/// Does a `return` stand somewhere in the statement?
+static bool hasReturn(const ast::Stmt &stmt) {
+  auto any = [](const ast::Block &block) {
+    return llvm::any_of(block.statements,
+                        [](const ast::StmtPtr &each) { return hasReturn(*each); });
+  };
+  if (auto *branch = dyn_cast<ast::IfStmt>(&stmt))
+    return any(branch->thenBlock) || (branch->elseBlock && any(*branch->elseBlock));
+  if (auto *loop = dyn_cast<ast::ForStmt>(&stmt))
+    return any(loop->body);
+  if (auto *loop = dyn_cast<ast::WhileStmt>(&stmt))
+    return any(loop->body);
+  return isa<ast::ReturnStmt>(stmt);
+}
+
 SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg> args,
                                   Range range) {
   const ast::FnDecl &decl = *function.decl;
@@ -48,7 +64,7 @@ SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg
       error(diag::recursion, range, decl.name.text).note(decl.name.range, "defined here");
       return SemValue::error();
     }
-  constexpr unsigned maxDepth = 100, maxInlined = 10000;
+  constexpr size_t maxDepth = limits::callDepth, maxInlined = limits::inlinedCalls;
   if (calls.size() >= maxDepth || ++inlinedCalls > maxInlined) {
     // Said once: the calls that follow are silent.
     if (calls.size() >= maxDepth || inlinedCalls == maxInlined + 1)
@@ -71,9 +87,7 @@ SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg
         std::vector<std::string> names;
         for (const ast::FnParam &param : decl.params)
           names.push_back(param.name.text);
-        DiagnosticBuilder report =
-            error(diag::unknownArgument, args[i].range, decl.name.text, args[i].name);
-        report.note(decl.name.range, "it takes " + joinWords(names, "and"));
+        reportArgument(args[i], decl.name.text, names, decl.name.range);
         return SemValue::error();
       }
     }
@@ -88,6 +102,7 @@ SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg
   // A frame of its own: a function sees its parameters and the names of its file.
   frames.push_back({Scope()});
   const Module *outer = std::exchange(scope, &modules.get(decl.range.file));
+  auto outerEnded = std::exchange(ended, {});
   calls.push_back({&decl, range});
   SemValue result;
   bool valid = true;
@@ -99,7 +114,8 @@ SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg
       value = eval(*param.defaultValue);
     else
       error(diag::noValue, range, param.name.text, decl.name.text)
-          .note(param.range, "declared here");
+          .note(param.range, "declared here")
+          .note("give it in brackets at the call, as in `" + decl.name.text + "[3](...)`");
     valid = valid && !value.isError() && checkKind(param, value, range);
     if (valid && param.set && !isInSet(value, *param.set, range))
       valid = false;
@@ -112,11 +128,13 @@ SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg
     valid = !value.isError();
     declare(decl.params[i].name, value);
   }
+  bool hasBadReturn = false;
   const auto &statements = decl.body.statements;
   for (size_t i = 0; valid && i < statements.size(); ++i) {
     auto *returns = dyn_cast<ast::ReturnStmt>(statements[i].get());
     if (!returns) {
       lowerStatement(*statements[i]);
+      hasBadReturn |= hasReturn(*statements[i]);
       continue;
     }
     if (i + 1 < statements.size()) {
@@ -127,8 +145,9 @@ SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg
     }
   }
   if (valid && (statements.empty() || !isa<ast::ReturnStmt>(*statements.back())))
-    result = SemValue::ofVoid();
+    result = hasBadReturn ? SemValue::error() : SemValue::ofVoid(); // which has been reported
   calls.pop_back();
+  ended = std::move(outerEnded);
   scope = outer;
   frames.pop_back();
   return result;
@@ -145,17 +164,17 @@ bool Elaborator::checkBuiltinArguments(const Builtin &builtin, const std::vector
     }
     bool known = llvm::any_of(builtin.named, [&](const char *name) { return arg.name == name; });
     if (!known || !seen.insert(arg.name).second) {
-      std::vector<std::string> names(builtin.named.begin(), builtin.named.end());
-      DiagnosticBuilder report = error(diag::unknownArgument, arg.range, builtin.name, arg.name);
-      if (!names.empty())
-        report.note("its named arguments are " + joinWords(names, "and"));
+      reportArgument(arg, builtin.name, {builtin.named.begin(), builtin.named.end()}, Range());
       return false;
     }
   }
   if (positional >= builtin.minArgs && positional <= builtin.maxArgs)
     return true;
-  error(diag::argumentCount, range, builtin.name, countText(builtin.minArgs, builtin.maxArgs),
-        positional);
+  DiagnosticBuilder report = error(diag::argumentCount, range, builtin.name,
+                                   countText(builtin.minArgs, builtin.maxArgs), positional);
+  bool hasAxis = llvm::any_of(builtin.named, [](StringRef name) { return name == "axis"; });
+  if (hasAxis && positional == builtin.maxArgs + 1 && args[positional - 1].value.isInt())
+    report.fixIt(args[positional - 1].range.atBegin(), "axis: ", "an axis is named");
   return false;
 }
 

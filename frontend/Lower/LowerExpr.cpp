@@ -1,5 +1,9 @@
 // Expressions: literals, names, operators, casts, members.
+#include "frontend/Diag/Aliases.h"
 #include "frontend/Lower/Elaborator.h"
+#include "frontend/Sema/Builtins.h"
+
+#include "llvm/ADT/StringExtras.h"
 
 #include <cmath>
 #include <limits>
@@ -283,6 +287,22 @@ mlir::Value Elaborator::toIndex(const SemValue &value, Range range, const Twine 
   return {};
 }
 
+bool Elaborator::addVarFix(DiagnosticBuilder &report, const Arg &arg, DType wanted) {
+  Binding *variable = findLocal(sources.text(arg.range));
+  if (!variable || !variable->isVar || !variable->initial ||
+      !isa<ast::IntLiteral>(variable->initial))
+    return false;
+  std::string name = sources.text(arg.range).str(),
+              value = sources.text(variable->initial->range).str() + ".0";
+  if (!llvm::all_of(StringRef(value).drop_back(2), llvm::isDigit)) // 0x10, 1_000
+    return false;
+  if (wanted != DType::F32)
+    value += " as " + dtypeSpelling(wanted).str();
+  report.note(variable->declared, "'" + name + "' began as an integer, which makes it an index")
+      .fixIt(variable->initial->range, value, "begin with a float");
+  return true;
+}
+
 bool Elaborator::unifyDtypes(MutableArrayRef<Arg> args, const Twine &what, Range range) {
   // The dtype of the values that have one; index wins over other integers.
   const Arg *chosen = nullptr;
@@ -306,7 +326,19 @@ bool Elaborator::unifyDtypes(MutableArrayRef<Arg> args, const Twine &what, Range
       DType better = isFloat(a) != isFloat(b)     ? (isFloat(a) ? a : b)
                      : bitWidth(a) >= bitWidth(b) ? a
                                                   : b;
-      report.note("convert one of them with `as " + dtypeSpelling(better) + "`");
+      const Arg &narrow = chosen->value.dtype == better ? arg : *chosen;
+      StringRef text = sources.text(narrow.range);
+      if (narrow.value.dtype == DType::Index && isFloat(better) &&
+          addVarFix(report, narrow, better))
+        return false;
+      if (isFloat(narrow.value.dtype) && (text.starts_with("sum(") || text.starts_with("prod(")))
+        report.note("convert before it is added up, not the rounded result: `" +
+                    text.take_until([](char c) { return c == '('; }) + "(x as " +
+                    dtypeSpelling(better) + ")`");
+      else if (isFloat(narrow.value.dtype) && text.starts_with("dot("))
+        report.note("give the sum to the product, which then adds in its dtype: `dot(a, b, acc)`");
+      else
+        report.note("convert one of them with `as " + dtypeSpelling(better) + "`");
       return false;
     }
     if (!chosen || arg.value.dtype == DType::Index)
@@ -578,6 +610,11 @@ SemValue Elaborator::evalMember(const ast::MemberExpr &expr) {
       return endOfRange(range, expr.range);
   }
   DiagnosticBuilder report = error(diag::unknownMember, expr.member.range, describe(base), member);
-  addSuggestion(report, expr.member.range, member, known);
+  if (std::optional<DType> dtype = findDtype(member))
+    report.note("convert with `as`: x as " + dtypeSpelling(*dtype));
+  else if (const Builtin *builtin = findBuiltin(member); builtin && !findAlias(member))
+    report.note("functions take what they work on as an argument: " + member + "(x)");
+  else
+    addSuggestion(report, expr.member.range, member, known);
   return SemValue::error();
 }

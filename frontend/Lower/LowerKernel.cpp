@@ -191,7 +191,7 @@ bool Elaborator::elaborateInstance(const Instance &instance, const Variant &vari
   record.doc = kernel.doc;
   SmallVector<NamedAttribute> attributes;
   bool valid = reported == errors && readSignature(record);
-  valid = valid && readContracts(record);
+  valid = valid && readContracts(record) && checkTuneKeys();
   for (const ArgItem &item : options.arguments)
     valid = valid && applyItem(item, /*isDispatched=*/false, record);
   valid = valid && applyVariant(variant, record) && readGrid(record);

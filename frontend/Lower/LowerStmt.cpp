@@ -1,6 +1,7 @@
 // Statements: declarations, assignments, stores, conditionals and loops.
 #include "dialect/AttributeNames.h"
 #include "frontend/Lower/Elaborator.h"
+#include "frontend/Sema/Limits.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -10,7 +11,7 @@ using namespace tile;
 void Elaborator::lowerBlock(const ast::Block &block, bool isKernelBody) {
   frames.back().emplace_back();
   lowerStatements(block.statements, isKernelBody);
-  frames.back().pop_back();
+  leaveBlock();
 }
 
 /// Does the block end in `return;`?
@@ -32,6 +33,8 @@ void Elaborator::lowerStatements(ArrayRef<ast::StmtPtr> statements, bool isKerne
 }
 
 void Elaborator::lowerStatement(const ast::Stmt &stmt) {
+  if (diagnostics.limitReached()) // nobody would see what else is wrong
+    return;
   switch (stmt.kind) {
   case ast::Stmt::Kind::Let:
     return lowerLet(cast<ast::LetStmt>(stmt));
@@ -49,7 +52,11 @@ void Elaborator::lowerStatement(const ast::Stmt &stmt) {
   case ast::Stmt::Kind::Return:
     error(diag::badReturn, stmt.range,
           calls.empty() ? "`return` may only end an `if` that stands directly in the kernel's body"
-                        : "`return` must be the last statement of a function");
+                        : "`return` must be the last statement of a function")
+        .note(calls.empty()
+                  ? "put what follows under an `if` of the opposite condition"
+                  : "declare a `var` before the `if` or loop, assign it there, and return "
+                    "it at the end; or make a function of each branch");
     return;
   }
 }
@@ -80,13 +87,17 @@ void Elaborator::lowerLet(const ast::LetStmt &stmt) {
     if (stmt.isVar && !each.isError()) {
       if (!each.isNumeric()) {
         error(diag::wrongOperand, stmt.value->range, "a `var`", "a number or tile", describe(each))
-            .note("use `let` instead");
+            .note(each.isTuple() ? "name its members, `var (a, b) = ...`, or use `let` where it is "
+                                   "not assigned again"
+                                 : "use `let` instead");
         each = SemValue::error();
       } else {
         each = toData(each, stmt.value->range);
       }
     }
     declare(name, each, stmt.isVar);
+    if (Binding *binding = stmt.pattern.isTuple ? nullptr : findLocal(name.text))
+      binding->initial = stmt.value.get();
   }
 }
 
@@ -361,16 +372,23 @@ void Elaborator::lowerGuard(const ast::IfStmt &stmt, ArrayRef<ast::StmtPtr> rest
 // --- loops
 // ---------------------------------------------------------------------------------------------------------
 
-/// Trips that `const for` writes out at most.
-static constexpr uint64_t maxConstTrips = 4096;
-
 std::optional<uint64_t> Elaborator::constTrips(const ast::ForStmt &stmt, int64_t low, int64_t high,
                                                int64_t step, bool inclusive) {
+  constexpr const char *advice = "let a loop at run time, `for` without `const`, go around it";
   std::optional<uint64_t> trips = countTrips(low, high, step, inclusive);
-  if (trips && *trips <= maxConstTrips)
+  if (!trips || *trips > limits::constTrips) {
+    error(diag::tooLarge, stmt.range, "the trips of a `const for`", limits::constTrips,
+          trips ? std::to_string(*trips) : "2^64")
+        .note(advice);
+    return std::nullopt;
+  }
+  tripsInAll += *trips;
+  if (tripsInAll <= limits::constTripsInAll)
     return trips;
-  error(diag::constantArithmetic, stmt.range,
-        "`const for` is limited to " + std::to_string(maxConstTrips) + " trips");
+  error(diag::tooLarge, stmt.range,
+        "the trips of all `const for` of kernel '" + kernel.name.text + "'",
+        limits::constTripsInAll, "more")
+      .note(advice);
   return std::nullopt;
 }
 
@@ -437,7 +455,7 @@ bool Elaborator::lowerConstTrip(const ast::ForStmt &stmt, SemValue variable) {
   frames.back().emplace_back();
   declare(stmt.variable, std::move(variable));
   lowerStatements(stmt.body.statements, false);
-  frames.back().pop_back();
+  leaveBlock();
   return reported == errors;
 }
 
@@ -519,7 +537,7 @@ void Elaborator::lowerFor(const ast::ForStmt &stmt) {
     frames.back().emplace_back();
     declare(stmt.variable, variable);
     lowerStatements(stmt.body.statements, false);
-    frames.back().pop_back();
+    leaveBlock();
     SmallVector<mlir::Value> results;
     for (Binding *var : vars)
       results.push_back(var->value.ssa);

@@ -1,71 +1,8 @@
 // Messages for syntax errors: first the mistakes that are common, then "expected X, found Y".
 #include "frontend/Parse/SyntaxErrors.h"
-#include "frontend/Parse/TokenCheck.h"
-
-#include "TileParser.h"
-
-#include "llvm/ADT/StringSwitch.h"
+#include "frontend/Parse/Mistake.h"
 
 using namespace tile;
-using antlr4::Token;
-
-namespace {
-/// One error: where the parser stood, and what it would have accepted.
-class Mistake {
-public:
-  Mistake(FileID file, DiagnosticEngine &diagnostics, antlr4::Parser &parser, const Token *found);
-
-  /// Returns whether the parser goes on as if nothing had happened, so that the next error is one
-  /// of its own.
-  bool report();
-
-private:
-  bool reportUnclosed();
-  bool reportOperator();
-  bool reportNumber();
-  bool reportSeparator();
-  bool reportName();
-  void reportExpected();
-  void reportAssignment();
-
-  bool expects(size_t type) const { return expected.contains(type); }
-  bool expectsExpr() const { return expects(TileParser::INT) && expects(TileParser::LPAREN); }
-  bool expectsName() const {
-    return expects(TileParser::ID) && expects(TileParser::WHERE) && !expectsExpr();
-  }
-  bool expectsStatement() const { return expects(TileParser::LET); }
-  bool expectsDecl() const { return expects(TileParser::KERNEL); }
-  bool expectsClause() const { return expects(TileParser::GRID) && expects(TileParser::WITH); }
-
-  bool isOneOf(const Token *token, std::initializer_list<size_t> types) const {
-    return token && llvm::is_contained(types, token->getType());
-  }
-  bool adjacent(const Token *left, const Token *right) const {
-    return left && right && left->getStopIndex() + 1 == right->getStartIndex();
-  }
-  const Token *before(const Token *token) const;
-  const Token *after(const Token *token) const;
-  const Token *openBracket() const;
-  bool comparesBefore() const;
-
-  Range range(const Token *token) const { return tokenRange(file, token); }
-  llvm::StringRef text(const Token *token) const {
-    return diagnostics.sources().text(range(token));
-  }
-  std::string describe(const Token *token) const;
-  std::string describeExpected() const;
-  std::string place() const;
-
-  FileID file;
-  DiagnosticEngine &diagnostics;
-  antlr4::TokenStream &tokens;
-  const antlr4::dfa::Vocabulary &vocabulary;
-  antlr4::misc::IntervalSet expected;
-  size_t rule = 0; // of the grammar, in which the parser stood
-  const Token *found, *previous;
-};
-} // namespace
-
 Mistake::Mistake(FileID file, DiagnosticEngine &diagnostics, antlr4::Parser &parser,
                  const Token *found)
     : file(file), diagnostics(diagnostics), tokens(*parser.getTokenStream()),
@@ -320,8 +257,12 @@ bool Mistake::reportSeparator() {
       (found->getLine() > previous->getLine() ||
        isOneOf(found, {TileParser::RBRACE, Token::EOF}))) {
     Range end = range(previous).atEnd();
-    diagnostics.report(diag::missingSemicolon, end, place(), describe(found))
-        .fixIt(end, ";", "add ';'");
+    DiagnosticBuilder report =
+        diagnostics.report(diag::missingSemicolon, end, place(), describe(found));
+    if (const Token *comment = swallowedCode())
+      addSlashNote(report, comment);
+    else
+      report.fixIt(end, ";", "add ';'");
     return true;
   }
   if (expects(TileParser::LBRACE) && expected.size() == 1) {
@@ -329,6 +270,8 @@ bool Mistake::reportSeparator() {
         diagnostics.report(diag::bodyWithoutBraces, range(found), place(), describe(found));
     if (rule == TileParser::RuleFnDecl && isOneOf(found, {TileParser::MINUS, TileParser::COLON}))
       report.note("a function's result type follows from what it returns");
+    else if (isOneOf(found, {TileParser::COLON}))
+      report.note("bodies stand in braces, without ':'");
     return true;
   }
   if (isOneOf(found, {TileParser::SEMI}) && isOneOf(previous, {TileParser::RBRACE}) &&
@@ -338,9 +281,14 @@ bool Mistake::reportSeparator() {
     return true;
   }
   if (isOneOf(previous, {TileParser::COMMA}) &&
-      isOneOf(found, {TileParser::RPAREN, TileParser::RBRACKET, TileParser::RBRACE})) {
-    diagnostics.report(diag::expectedToken, range(found), describeExpected(), describe(found))
-        .fixIt(range(previous), "", "lists have no trailing ','");
+      isOneOf(found, {TileParser::RPAREN, TileParser::RBRACKET, TileParser::RBRACE,
+                      TileParser::LBRACE, TileParser::SEMI})) {
+    DiagnosticBuilder report =
+        diagnostics.report(diag::expectedToken, range(found), describeExpected(), describe(found));
+    if (isOneOf(found, {TileParser::RPAREN, TileParser::RBRACKET}))
+      report.note("a tuple has two or more members, and `(a)` is `a`");
+    else
+      report.fixIt(range(previous), "", "a list that no bracket closes has no trailing ','");
     return true;
   }
   return false;
@@ -367,15 +315,11 @@ void Mistake::reportExpected() {
   }
   auto report =
       diagnostics.report(diag::expectedToken, range(found), describeExpected(), describe(found));
-  llvm::StringRef hint = llvm::StringSwitch<llvm::StringRef>(text(found))
-                             .Case("and", "write '&&'")
-                             .Case("or", "write '||'")
-                             .Case("then", "the body of `if` stands in braces")
-                             .Default("");
-  if (!hint.empty())
-    report.note(hint);
-  if (previous && (text(previous) == "elif" || text(previous) == "elseif"))
-    report.note(range(previous), "write `else if`");
+  if (text(found) == "then" || isOneOf(found, {TileParser::COLON}))
+    if (rule == TileParser::RuleStatement || rule == TileParser::RuleIfStmt)
+      report.note("bodies stand in braces");
+  if (const Token *comment = swallowedCode())
+    addSlashNote(report, comment);
   if (expectsStatement() &&
       isOneOf(found, {TileParser::FN, TileParser::KERNEL, TileParser::IMPORT}))
     report.note("declarations stand at the top of a file; is a '}' missing above?");
@@ -389,8 +333,8 @@ void Mistake::reportExpected() {
 
 bool Mistake::report() {
   unsigned before = diagnostics.errors();
-  if (!reportUnclosed() && !reportNumber() && !reportOperator() && !reportSeparator() &&
-      !reportName())
+  if (!reportUnclosed() && !reportForeign() && !reportNumber() && !reportOperator() &&
+      !reportSeparator() && !reportName())
     reportExpected();
   return diagnostics.errors() > before && diagnostics.all().back().id == diag::missingSemicolon;
 }

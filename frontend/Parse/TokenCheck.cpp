@@ -52,10 +52,27 @@ static void reportUnknown(llvm::StringRef text, Range range, DiagnosticEngine &d
   if (text == "'")
     report.note("strings stand in double quotes");
   else if (text == "#")
-    report.note("a comment begins with '//'");
+    report.note("a comment begins with '//'; there is no preprocessor");
+  else if (text == "@")
+    report.note("there are no decorators: `kernel name(...)` declares a kernel, and dot(a, b) "
+                "multiplies matrices");
   else if (text == "\xE2\x88\x92" ||
            text == "\xE2\x80\x93") // the minus sign and the en dash of typeset text
     report.fixIt(range, "-", "use '-'");
+}
+
+/// `1.0f`, `10UL`, `1e`.
+static void reportNumber(llvm::StringRef text, Range range, DiagnosticEngine &diagnostics) {
+  auto report = diagnostics.report(diag::malformedNumber, range, abbreviated(text));
+  llvm::StringRef number = text.rtrim("fFuUlLhH");
+  bool isDecimal = !text.starts_with("0x") && !number.empty() && llvm::isDigit(number.back()) &&
+                   llvm::all_of(number, [](char c) { return llvm::isDigit(c) || c == '.'; });
+  if (isDecimal && number.size() < text.size())
+    report
+        .note("a number has no suffix: it takes the dtype of what it meets, or one by `as`, as in "
+              "`1.0 as f16`")
+        .fixIt({range.file, range.begin + uint32_t(number.size()), range.end}, "",
+               "leave the suffix away");
 }
 
 static void reportReserved(llvm::StringRef word, Range range, DiagnosticEngine &diagnostics) {
@@ -77,7 +94,17 @@ bool tile::checkTokens(const std::vector<antlr4::Token *> &tokens, FileID file,
     default:
       continue;
     case TileLexer::BAD_NUMBER:
-      diagnostics.report(diag::malformedNumber, range, abbreviated(text()));
+      reportNumber(text(), range, diagnostics);
+      break;
+    case TileLexer::INT:
+    case TileLexer::FLOAT:
+    case TileLexer::STRING:
+      if (range.size() <= maxLiteral)
+        continue;
+      diagnostics
+          .report(diag::tooLarge, Range{file, range.begin, range.begin + 16},
+                  "the characters of a literal", maxLiteral, range.size())
+          .note("17 digits say all of a 64-bit float");
       break;
     case TileLexer::BAD_STRING:
       diagnostics.report(diag::unterminatedString, range);

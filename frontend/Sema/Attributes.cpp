@@ -1,6 +1,8 @@
 // Attributes of kernels and loops, and the `tune` clause.
 #include "dialect/AttributeNames.h"
+#include "frontend/Ast/Walk.h"
 #include "frontend/Lower/Elaborator.h"
+#include "frontend/Sema/Limits.h"
 
 using namespace mlir;
 using namespace tile;
@@ -223,6 +225,16 @@ bool Elaborator::readLoopAttributes(const std::vector<ast::Attribute> &attribute
   return reported == errors;
 }
 
+/// "cpu", or "sm_" and a number of two or three digits, perhaps with the letter of a family.
+static bool isTargetName(StringRef name) {
+  if (name == "cpu")
+    return true;
+  if (!name.consume_front("sm_"))
+    return false;
+  StringRef digits = name.take_while(llvm::isDigit), rest = name.drop_front(digits.size());
+  return (digits.size() == 2 || digits.size() == 3) && (rest.empty() || rest == "a" || rest == "f");
+}
+
 /// Checks names and places in `tune`; its values are the tuner's business.
 bool Elaborator::checkTune() {
   auto *tune = kernel.clause<ast::TuneClause>();
@@ -242,9 +254,17 @@ bool Elaborator::checkTune() {
     addSuggestion(report, name.range, name.text, names);
   };
   auto *with = kernel.clause<ast::WithClause>();
+  size_t combinations = 1;
   for (const ast::TuneItem &item : tune->items) {
     if (item.kind == ast::TuneItem::Kind::Candidates) {
       checkName(*item.name);
+      std::optional<std::vector<SemValue>> members = evalSet(*item.set, item.set->range);
+      bool isBound =
+          findPinned(item.name->text) || llvm::any_of(options.defines, [&](const auto &define) {
+            return define.first == item.name->text;
+          });
+      if (members && !isBound && combinations <= limits::tuneCombinations)
+        combinations *= members->size();
       if (with)
         for (const ast::Attribute &attribute : with->attributes)
           if (attribute.name.text == item.name->text)
@@ -252,9 +272,37 @@ bool Elaborator::checkTune() {
                   "'" + item.name->text + "' is tuned, so `with` must not fix it")
                 .note(attribute.range, "fixed here");
     }
-    if (item.kind == ast::TuneItem::Kind::Config)
-      for (const ast::TuneItem::Setting &setting : item.settings)
-        checkName(setting.name);
+    if (item.kind == ast::TuneItem::Kind::Where)
+      ast::walk(*item.condition, [&](const ast::Expr &expr) {
+        auto *name = dyn_cast<ast::NameExpr>(&expr);
+        if (name && name->text != "target" && !llvm::is_contained(names, name->text))
+          (void)evalName(name->text, name->range);
+      });
+    if (item.kind != ast::TuneItem::Kind::Config)
+      continue;
+    if (item.name && !isTargetName(item.name->text))
+      error(diag::badTune, item.name->range,
+            "'" + item.name->text + "' is no target: sm_80, sm_90a and the like, or cpu")
+          .note("`config` without a target is for all of them");
+    for (const ast::TuneItem::Setting &setting : item.settings)
+      checkName(setting.name);
   }
+  if (combinations > limits::tuneCombinations)
+    error(diag::tooLarge, tune->range, "the combinations of `tune`", limits::tuneCombinations,
+          "more")
+        .note("list fewer values, or pin some: --config NAME=VALUE");
+  return reported == errors;
+}
+
+/// Every key is something that a launch can compute.
+bool Elaborator::checkTuneKeys() {
+  unsigned errors = reported;
+  auto *tune = kernel.clause<ast::TuneClause>();
+  for (const ast::TuneItem &item : tune ? ArrayRef(tune->items) : ArrayRef<ast::TuneItem>())
+    for (const ast::ExprPtr &key : item.keys)
+      if (usesLaunchNames(*key) && !usesDropped(*key)) // else it is the same for every call
+        (void)toLaunchExpr(*key);
+      else if (!usesDropped(*key))
+        (void)eval(*key);
   return reported == errors;
 }

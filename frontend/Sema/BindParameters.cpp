@@ -2,6 +2,7 @@
 // each choice.
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Lower/Elaborator.h"
+#include "frontend/Sema/Limits.h"
 
 using namespace mlir;
 using namespace tile;
@@ -92,33 +93,49 @@ std::optional<std::vector<SemValue>> Elaborator::evalSet(const ast::ValueSet &se
     return values;
   }
   std::optional<int64_t> lo = evalInt(*set.lo, "the start of a set"),
-                         hi = evalInt(*set.hi, "the end of a set"), step = 1;
-  if (set.step)
-    step = evalInt(*set.step, "the step of a set");
+                         hi = evalInt(*set.hi, "the end of a set"), step = evalStep(set);
   if (!lo || !hi || !step)
     return std::nullopt;
-  int64_t end = *hi + (set.inclusive ? 1 : 0);
-  if (*step < 1 || *lo >= end || (end - *lo) / *step > 1024) {
-    error(diag::badSet, set.range,
-          "a set of values needs a positive step and between 1 and 1024 members");
+  if (*lo > *hi || (*lo == *hi && !set.inclusive)) {
+    error(diag::badSet, set.range, "this set has no members");
     return std::nullopt;
   }
-  for (int64_t value = *lo; value < end; value += *step)
-    values.push_back(SemValue::ofInt(value));
+  uint64_t last = uint64_t(*hi) - uint64_t(*lo) - (set.inclusive ? 0 : 1),
+           steps = last / uint64_t(*step);
+  if (steps >= uint64_t(limits::setMembers)) {
+    error(diag::tooLarge, set.range, "the members of a set", limits::setMembers,
+          steps == UINT64_MAX ? "2^64" : std::to_string(steps + 1))
+        .note("name the values that matter, as in {16, 64, 256}, or take larger steps");
+    return std::nullopt;
+  }
+  for (uint64_t i = 0; i <= steps; ++i)
+    values.push_back(SemValue::ofInt(int64_t(uint64_t(*lo) + i * uint64_t(*step))));
   return values;
+}
+
+std::optional<int64_t> Elaborator::evalStep(const ast::ValueSet &set) {
+  if (!set.step)
+    return 1;
+  std::optional<int64_t> step = evalInt(*set.step, "the step of a set");
+  if (step && *step < 1) {
+    error(diag::badSet, set.step->range,
+          "the step of a set is positive, found " + std::to_string(*step));
+    return std::nullopt;
+  }
+  return step;
 }
 
 bool Elaborator::isInSet(const SemValue &value, const ast::ValueSet &set, Range range) {
   bool found = false;
   if (set.kind == ast::ValueSet::interval && value.isNumber()) {
-    SemValue lo = eval(*set.lo), hi = eval(*set.hi),
-             step = set.step ? eval(*set.step) : SemValue::ofInt(1);
-    if (!lo.isNumber() || !hi.isNumber() || !step.isNumber())
+    SemValue lo = eval(*set.lo), hi = eval(*set.hi);
+    std::optional<int64_t> step = evalStep(set);
+    if (!lo.isNumber() || !hi.isNumber() || !step)
       return false;
     double x = toDouble(value.number), low = toDouble(lo.number), high = toDouble(hi.number);
     found = x >= low && (set.inclusive ? x <= high : x < high);
-    if (found && value.isInt() && lo.isInt() && step.isInt() && step.getInt() > 0)
-      found = (value.getInt() - lo.getInt()) % step.getInt() == 0;
+    if (found && value.isInt() && lo.isInt()) // the distance from lo is never negative here
+      found = (uint64_t(value.getInt()) - uint64_t(lo.getInt())) % uint64_t(*step) == 0;
   } else {
     std::optional<std::vector<SemValue>> values = evalSet(set, range);
     if (!values)
@@ -304,9 +321,45 @@ std::optional<std::vector<SemValue>> Elaborator::candidatesFor(const ast::Static
   return values;
 }
 
+/// Words that C or C++ keep for themselves, and `main`.
+static bool isReservedInC(StringRef word) {
+  static const std::set<StringRef> words = {"alignas",      "alignof",      "and",
+                                            "asm",          "auto",         "bitand",
+                                            "bitor",        "bool",         "case",
+                                            "catch",        "char",         "class",
+                                            "compl",        "concept",      "constexpr",
+                                            "consteval",    "constinit",    "decltype",
+                                            "default",      "delete",       "do",
+                                            "double",       "explicit",     "export",
+                                            "extern",       "float",        "friend",
+                                            "goto",         "inline",       "int",
+                                            "long",         "main",         "mutable",
+                                            "namespace",    "new",          "noexcept",
+                                            "not",          "nullptr",      "operator",
+                                            "or",           "private",      "protected",
+                                            "public",       "register",     "requires",
+                                            "restrict",     "short",        "signed",
+                                            "sizeof",       "static",       "static_assert",
+                                            "switch",       "template",     "this",
+                                            "thread_local", "throw",        "try",
+                                            "typedef",      "typeid",       "typename",
+                                            "typeof",       "union",        "unsigned",
+                                            "using",        "virtual",      "void",
+                                            "volatile",     "xor",          "co_await",
+                                            "co_return",    "co_yield",     "not_eq",
+                                            "and_eq",       "or_eq",        "xor_eq",
+                                            "const_cast",   "dynamic_cast", "reinterpret_cast",
+                                            "static_cast",  "char8_t",      "char16_t",
+                                            "char32_t",     "wchar_t",      "unix",
+                                            "linux"};
+  return words.count(word) != 0;
+}
+
 void Elaborator::bindFrom(size_t index, Instance &partial, std::vector<Instance> &out) {
   if (index == kernel.statics.size()) {
     out.push_back(partial);
+    if (isReservedInC(partial.symbol)) // no C program could declare it
+      out.back().symbol += '_';
     return;
   }
   const ast::StaticParam &param = kernel.statics[index];
@@ -315,6 +368,13 @@ void Elaborator::bindFrom(size_t index, Instance &partial, std::vector<Instance>
   if (!values)
     return;
   for (const SemValue &value : *values) {
+    if (out.size() >= limits::versions) {
+      error(diag::tooLarge, kernel.name.range, "the instances of kernel '" + kernel.name.text + "'",
+            limits::versions, "more")
+          .note(param.range, "each value of this parameter multiplies them")
+          .note("compile the values that are needed: -D " + param.name.text + "=VALUE");
+      return;
+    }
     std::string symbol = partial.symbol;
     frames.back().emplace_back();
     unsigned errors = reported;

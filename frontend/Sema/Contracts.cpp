@@ -18,7 +18,46 @@ bool Elaborator::readContracts(runtime::Kernel &record) {
   for (runtime::Dim &dim : record.dims)
     if (dim.min > dim.max)
       error(diag::emptyRange, launchNames[dim.name].declared, dim.min, dim.max, dim.name);
+  if (reported == errors)
+    checkHints(record);
   return reported == errors;
+}
+
+/// The names of dimensions and scalars in a condition.
+static void collectNames(const LaunchExpr &expr, std::set<std::string> &out) {
+  if (expr.isName())
+    out.insert(expr.getName());
+  for (const LaunchExpr &operand : expr.getOperands())
+    collectNames(operand, out);
+}
+
+void Elaborator::checkHints(const runtime::Kernel &record) {
+  runtime::Bindings hints;
+  for (const runtime::Dim &dim : record.dims)
+    if (dim.opt)
+      hints.emplace(dim.name, *dim.opt);
+  auto *where = kernel.clause<ast::WhereClause>();
+  for (const ast::Contract &contract :
+       where ? ArrayRef(where->contracts) : ArrayRef<ast::Contract>()) {
+    std::string text = sources.text(contract.range).str();
+    unsigned line = sources.begin(contract.range).line;
+    for (const runtime::Contract &known : record.contracts) {
+      if (known.text != text || known.line != line)
+        continue;
+      std::set<std::string> names;
+      collectNames(known.condition, names);
+      std::string reason, values;
+      for (const std::string &name : names)
+        if (auto hint = hints.find(name); hint != hints.end())
+          values += (values.empty() ? "" : ", ") + name + " = " + std::to_string(hint->second);
+        else
+          reason = "a name without a hint";
+      if (names.empty() || !reason.empty())
+        continue;
+      if (known.condition.evaluate(hints, reason) == int64_t(0))
+        diagnostics.report(diag::contradictoryHints, contract.range, values);
+    }
+  }
 }
 
 bool Elaborator::readCall(const ast::Contract &contract, const ast::CallExpr &call,
@@ -118,6 +157,11 @@ bool Elaborator::readRange(const ast::Contract &contract, const std::string &nam
     hint = evalInt(*contract.hint, "`opt`");
     if (!hint)
       return false;
+    // A range that -D narrows may leave the value out, which is then the nearest in it.
+    bool isNarrowed = usesStatics(*contract.hint) || (set.lo && usesStatics(*set.lo)) ||
+                      (set.hi && usesStatics(*set.hi));
+    if (isNarrowed)
+      hint = std::clamp(*hint, min, max);
     if (*hint < min || *hint > max) {
       error(diag::optOutside, contract.hint->range, *hint, min, max, name)
           .note(set.range, "the range");

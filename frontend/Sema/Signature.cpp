@@ -1,6 +1,8 @@
 // The signature of one instance: parameters, named dimensions, strides, grid, and expressions that
 // the launcher computes.
 #include "frontend/Lower/Elaborator.h"
+#include "frontend/Sema/Builtins.h"
+#include "frontend/Sema/Limits.h"
 
 using namespace mlir;
 using namespace tile;
@@ -62,35 +64,51 @@ std::optional<runtime::Constant> Elaborator::toConstant(const SemValue &value, t
                                              : integer.getValue().getSExtValue());
 }
 
-/// The name that a dimension of the form `name + c`, `name - c` or `c * name` binds; null for other
-/// forms.
-static const ast::NameExpr *boundByForm(const ast::Expr &expr,
-                                        llvm::function_ref<bool(const ast::NameExpr &)> isFree) {
+bool Elaborator::isFreeName(const ast::NameExpr &name) {
+  return !findLocal(name.text) && !launchNames.count(name.text) && !scope->names.count(name.text);
+}
+
+bool Elaborator::usesStatics(const ast::Expr &expr) const {
+  std::vector<const ast::NameExpr *> names;
+  collectNames(expr, names);
+  return llvm::any_of(names, [&](const ast::NameExpr *name) {
+    return llvm::any_of(kernel.statics, [&](const ast::StaticParam &param) {
+      return param.name.text == name->text;
+    });
+  });
+}
+
+const ast::NameExpr *Elaborator::boundByForm(const ast::Expr &expr) {
   auto *binary = dyn_cast<ast::BinaryExpr>(&expr);
   if (!binary)
     return nullptr;
   auto *left = dyn_cast<ast::NameExpr>(binary->lhs.get()),
        *right = dyn_cast<ast::NameExpr>(binary->rhs.get());
-  bool leftFree = left && isFree(*left), rightFree = right && isFree(*right);
-  std::vector<const ast::NameExpr *> names;
-  collectNames(leftFree ? *binary->rhs : *binary->lhs, names);
-  bool restConstant =
-      llvm::none_of(names, [&](const ast::NameExpr *name) { return isFree(*name); });
-  if (!restConstant)
+  bool isLeft = left && isFreeName(*left), isRight = right && isFreeName(*right);
+  if (!isLeft && !isRight)
     return nullptr;
-  if (leftFree && (binary->op == ast::BinaryOp::add || binary->op == ast::BinaryOp::sub ||
-                   binary->op == ast::BinaryOp::mul))
-    return left;
-  if (rightFree && (binary->op == ast::BinaryOp::add || binary->op == ast::BinaryOp::mul))
-    return right;
-  return nullptr;
+  bool isProduct = binary->op == ast::BinaryOp::mul;
+  bool binds =
+      binary->op == ast::BinaryOp::add || isProduct || (binary->op == ast::BinaryOp::sub && isLeft);
+  // The rest is a number of this instance: what is known at launch only leaves two unknowns.
+  const ast::Expr &rest = isLeft ? *binary->rhs : *binary->lhs;
+  std::vector<const ast::NameExpr *> names;
+  collectNames(rest, names);
+  if (!binds || llvm::any_of(names, [&](const ast::NameExpr *name) {
+        return !findLocal(name->text) && !scope->names.count(name->text);
+      }))
+    return nullptr;
+  if (isProduct) { // of 0 * N nothing follows for N
+    SemValue factor = eval(rest);
+    if (!factor.isInt() || factor.getInt() < 1)
+      return nullptr;
+  }
+  return isLeft ? left : right;
 }
 
 /// Finds the named dimensions: first bare names, then the binding forms; then named strides.
 void Elaborator::collectDimensions() {
-  auto isFree = [&](const ast::NameExpr &name) {
-    return !findLocal(name.text) && !launchNames.count(name.text) && !scope->names.count(name.text);
-  };
+  auto isFree = [&](const ast::NameExpr &name) { return isFreeName(name); };
   auto add = [&](const ast::NameExpr &name, LaunchName::Kind kind) {
     launchNames[name.text] = {kind, name.range};
     dimOrder.push_back(name.text);
@@ -103,7 +121,7 @@ void Elaborator::collectDimensions() {
   for (const ast::Param &param : kernel.params)
     if (param.access != ast::Access::none && params.count(param.name.text))
       for (const ast::ExprPtr &dim : param.type.dims)
-        if (const ast::NameExpr *name = boundByForm(*dim, isFree))
+        if (const ast::NameExpr *name = boundByForm(*dim))
           add(*name, LaunchName::Dim);
   for (const ast::Param &param : kernel.params)
     if (param.access != ast::Access::none && params.count(param.name.text))
@@ -174,7 +192,9 @@ bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
         error(diag::unboundDimension, name->range, name->text)
             .note("a dimension of a tensor binds it where it is `" + name->text + "`, `" +
                   name->text + " + c`, `" + name->text + " - c` or `c * " + name->text +
-                  "`; or declare a scalar parameter `" + name->text + ": i64`");
+                  "`, c a compile-time integer (positive in a product); or declare a scalar "
+                  "parameter `" +
+                  name->text + ": i64`");
         return false;
       }
     std::optional<LaunchExpr> extent = toLaunchExpr(*dim);
@@ -270,6 +290,13 @@ bool Elaborator::readScalar(const ast::Param &param, runtime::Param &out) {
 
 bool Elaborator::readSignature(runtime::Kernel &record) {
   unsigned errors = reported;
+  if (kernel.params.size() > limits::parameters) {
+    error(diag::tooLarge, kernel.params[limits::parameters].range,
+          "the parameters of kernel '" + kernel.name.text + "'", limits::parameters,
+          kernel.params.size())
+        .note("pass tensors of one shape as one tensor with one more dimension");
+    return false;
+  }
   // Which parameters exist.
   std::map<std::string, Range> declared;
   for (const ast::Param &param : kernel.params) {
@@ -339,6 +366,11 @@ bool Elaborator::readSignature(runtime::Kernel &record) {
       record.params.push_back(out);
     }
   }
+  if (reported == errors && record.params.size() > limits::parameters)
+    error(diag::tooLarge, kernel.name.range, "the parameters of kernel '" + kernel.name.text + "'",
+          limits::parameters, record.params.size())
+        .note("each tensor of an array counts; pass tensors of one shape as one tensor with one "
+              "more dimension");
   if (reported != errors)
     return false;
   for (const std::string &name : dimOrder) {
@@ -377,10 +409,24 @@ bool Elaborator::readGrid(runtime::Kernel &record) {
       std::vector<const ast::NameExpr *> names;
       collectNames(*axis.extent, names);
       bool unknown = false;
-      for (const ast::NameExpr *name : names)
-        if (!unknown && !launchNames.count(name->text) &&
-            evalName(name->text, name->range).isError())
-          unknown = true; // reported
+      for (const ast::NameExpr *name : names) {
+        if (unknown || launchNames.count(name->text))
+          continue;
+        bool isNowhere = isFreeName(*name) && !dropped.count(name->text) &&
+                         !params.count(name->text) && !findBuiltin(name->text) &&
+                         !findDtype(name->text);
+        if (isNowhere) {
+          DiagnosticBuilder report = error(diag::unboundDimension, name->range, name->text);
+          report.note(
+              "a dimension is bound by a tensor that has it; else declare a scalar parameter `" +
+              name->text + ": i64`");
+          std::vector<std::string> known;
+          for (const auto &[each, launch] : launchNames)
+            known.push_back(each);
+          addSuggestion(report, name->range, name->text, known);
+        }
+        unknown = isNowhere || evalName(name->text, name->range).isError(); // reported
+      }
       if (unknown)
         continue;
       if (std::optional<LaunchExpr> extent = toLaunchExpr(*axis.extent))

@@ -114,8 +114,9 @@ std::optional<TuneSpace> Elaborator::readTuneSpace() {
   std::optional<TuneConfig> preferred = readPreferred();
   if (reported != errors || !preferred)
     return std::nullopt;
+  std::set<TuneConfig> known;
   auto add = [&](TuneConfig config) {
-    if (!llvm::is_contained(space.configs, config))
+    if (known.insert(config).second)
       space.configs.push_back(std::move(config));
   };
   // What the source prefers comes first: it is what users get who do not tune.

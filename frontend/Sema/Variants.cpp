@@ -2,6 +2,7 @@
 // facts of one version. What is fixed stays in the manifest as a dimension with one value; the
 // kernel sees a constant, the ABI nothing.
 #include "frontend/Lower/Elaborator.h"
+#include "frontend/Sema/Limits.h"
 #include "frontend/Sema/MatchItems.h"
 #include "frontend/Sema/TuneTable.h"
 
@@ -187,7 +188,7 @@ bool Elaborator::applyItem(const ArgItem &item, bool isDispatched, runtime::Kern
 // `specialize`
 //===----------------------------------------------------------------------------------------------------------------===//
 
-std::vector<Variant> Elaborator::listVariants() const {
+std::optional<std::vector<Variant>> Elaborator::listVariants() {
   std::vector<Variant> variants;
   for (const ast::ClausePtr &each : kernel.clauses) {
     auto *clause = dyn_cast<ast::SpecializeClause>(each.get());
@@ -200,6 +201,12 @@ std::vector<Variant> Elaborator::listVariants() const {
                            ? contract.set->values.size()
                            : 1);
     while (true) {
+      if (variants.size() >= limits::versions) {
+        error(diag::tooLarge, clause->range, "the variants of kernel '" + kernel.name.text + "'",
+              limits::versions, "more")
+            .note("each combination of the values that a clause lists is one");
+        return std::nullopt;
+      }
       Variant variant;
       variant.clause = clause;
       variant.choice = choice;

@@ -25,7 +25,10 @@ with tempfile.TemporaryDirectory() as folder:
     package = os.path.join(folder, "k.tilepkg")
     subprocess.run(["tilec", path, "--target", "cpu", "-o", package, "-D", "C=-8", "-D", "F=-1.5"], check=True)
     # The names of constants are no part of symbols; negative and fractional ones give valid names too.
-    subprocess.run(["tilec", path, "--target", "sm_80", "-o", os.path.join(folder, "k.ptx"), "-D", "C=-8,4", "-D", "F=-1.5,2e-3"], check=True)
+    several = os.path.join(folder, "several.tile")  # an extent tells the instances apart, and for fractions which tensor there is
+    tensors = "y: out f64[C + 20, N], z: in f32[N] if F > 0.0)"
+    open(several, "w").write(TEXT.replace("y: out f64[12, N])", tensors))
+    subprocess.run(["tilec", several, "--target", "sm_80", "-o", os.path.join(folder, "k.ptx"), "-D", "C=-8,4", "-D", "F=-1.5,2e-3"], check=True)
     library = _library.get()
     for name in ("tile_module_load_device", "tile_kernel_launch"):
         getattr(library, name).restype = ctypes.c_void_p

@@ -1,0 +1,23 @@
+// What people call things who come from other languages, and what they are called here.
+#ifndef TILE_FRONTEND_DIAG_ALIASES_H
+#define TILE_FRONTEND_DIAG_ALIASES_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace tile {
+
+/// A row of Aliases.def.
+struct Alias {
+  llvm::StringRef word;
+  /// What can be put in its place and means the same; may be empty.
+  llvm::StringRef replacement;
+  /// What to write instead; empty where the replacement says all.
+  llvm::StringRef note;
+};
+
+/// The row for a word, or null.
+const Alias *findAlias(llvm::StringRef word);
+
+} // namespace tile
+
+#endif // TILE_FRONTEND_DIAG_ALIASES_H

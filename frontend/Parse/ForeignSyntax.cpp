@@ -1,0 +1,191 @@
+// Syntax errors that are right in C, Python or CUDA: each says how it is written here. Words are
+// rows of Diag/Aliases.def.
+#include "frontend/Diag/Aliases.h"
+#include "frontend/Diag/Suggest.h"
+#include "frontend/Parse/Mistake.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace tile;
+
+/// `and`, `or`, `not`, `**`, `a if c else b`.
+bool Mistake::reportForeignOperator() {
+  auto expectedFound = [&](llvm::StringRef wanted, const Token *token) {
+    return diagnostics.report(diag::expectedToken, range(token), wanted, describe(token));
+  };
+  llvm::StringRef word = text(found);
+  if (isOneOf(found, {TileParser::ID}) && !expectsExpr() && (word == "and" || word == "or")) {
+    const char *sign = word == "and" ? "&&" : "||";
+    expectedFound(std::string("'") + sign + "'", found)
+        .fixIt(range(found), sign, std::string("write '") + sign + "'");
+    return true;
+  }
+  if (isOneOf(found, {TileParser::ID}) && !expectsExpr() && word == "is") {
+    expectedFound("an operator", found).note("write '==' or '!='");
+    return true;
+  }
+  if (isOneOf(previous, {TileParser::ID}) && text(previous) == "not") {
+    expectedFound("an expression", previous).note(findAlias("not")->note);
+    return true;
+  }
+  if (isOneOf(found, {TileParser::STAR}) && isOneOf(previous, {TileParser::STAR}) &&
+      adjacent(previous, found) && expectsExpr() && rule != TileParser::RuleArguments) {
+    expectedFound("an expression", found).note("a power is written pow(x, y)");
+    return true;
+  }
+  if (isOneOf(found, {TileParser::IF}) && previous && !expectsStatement() && !expectsDecl() &&
+      !isOneOf(previous, {TileParser::ELSE, TileParser::CONST}) &&
+      found->getLine() == previous->getLine() &&
+      (expects(TileParser::SEMI) || expects(TileParser::RPAREN))) {
+    expectedFound(describeExpected(), found)
+        .note("`if` is a statement; where(condition, a, b) selects a value");
+    return true;
+  }
+  return false;
+}
+
+/// Variable numbers of parameters, and default values.
+bool Mistake::reportForeignParameter() {
+  bool isFunction = rule == TileParser::RuleFnDecl || rule == TileParser::RuleFnParam,
+       isKernel = rule == TileParser::RuleKernelDecl || rule == TileParser::RuleParam,
+       isCall = rule == TileParser::RuleArguments;
+  bool isVariadic =
+      isOneOf(found, {TileParser::DOT_DOT}) && isOneOf(after(found), {TileParser::DOT});
+  bool isStar = isOneOf(found, {TileParser::STAR}) &&
+                isOneOf(previous, {TileParser::LPAREN, TileParser::COMMA, TileParser::STAR});
+  if ((isVariadic || isStar) && (isFunction || isKernel || isCall)) {
+    Range place = isVariadic ? range(found).join(range(after(found))) : range(found);
+    auto report = diagnostics.report(diag::expectedToken, place, describeExpected(),
+                                     "'" + diagnostics.sources().text(place).str() + "'");
+    if (isCall)
+      report.note("a tuple is passed as one argument, `f(t)`; its members are t[0], t[1]");
+    else if (isFunction)
+      report.note(
+          "the number of parameters is fixed, so that every call can be checked against the "
+          "declaration: take a tuple as one parameter");
+    else
+      report.note(
+          "the number of parameters is fixed, as a launch passes each by its place; an array "
+          "of tensors of one type is `xs: in f32[N] * 3`");
+    return true;
+  }
+  if (isFunction && isOneOf(found, {TileParser::EQUAL})) {
+    diagnostics.report(diag::expectedToken, range(found), "',' or ')'", describe(found))
+        .note("parameters of functions have no default values; compile-time parameters have: `fn "
+              "f[EPS: float = 1e-6](x)`");
+    return true;
+  }
+  return false;
+}
+
+/// The first token of the statement or declaration in which the error is.
+const Token *Mistake::statementStart() const {
+  const Token *first = nullptr;
+  unsigned closed = 0;
+  for (const Token *token = previous; token; first = token, token = before(token)) {
+    if (isOneOf(token, {TileParser::RPAREN, TileParser::RBRACKET}))
+      ++closed;
+    else if (isOneOf(token, {TileParser::LPAREN, TileParser::LBRACKET}))
+      closed -= closed ? 1 : 0;
+    else if (!closed && isOneOf(token, {TileParser::SEMI, TileParser::LBRACE, TileParser::RBRACE}))
+      break;
+  }
+  return first;
+}
+
+/// Two words where a statement begins with one: `elif c`, `int i`, `lett x`.
+bool Mistake::reportForeignStatement() {
+  const Token *start = statementStart();
+  if (!isOneOf(start, {TileParser::ID}) || start == found || !openBracket())
+    return false;
+  llvm::StringRef word = text(start);
+  const Token *second = after(start);
+  bool isPair = isOneOf(second, {TileParser::ID}) || second->getType() <= TileParser::NONE;
+  const Alias *alias = findAlias(word);
+  auto report = [&] {
+    return diagnostics.report(diag::expectedToken, range(start), "a statement", describe(start));
+  };
+  if (alias && alias->replacement == "else if") {
+    report().fixIt(range(start), alias->replacement, "write `else if`");
+    return true;
+  }
+  static const llvm::StringRef types[] = {"auto", "int",  "float", "double", "half",
+                                          "bool", "long", "short", "char",   "unsigned"};
+  if (isPair && (llvm::is_contained(types, word) || word.ends_with("_t"))) {
+    report().note(
+        "a variable is declared by `let i = ...;`, by `var i = ...;` where it changes; its "
+        "dtype follows from the value");
+    return true;
+  }
+  static const llvm::StringRef statements[] = {"pass", "switch", "do",    "def",      "func",
+                                               "try",  "loop",   "until", "function", "foreach"};
+  if (alias && llvm::is_contained(statements, word)) {
+    auto builder = report();
+    builder.note(alias->note.empty() ? "functions stand at the top of a file: `fn name(x) { ... }`"
+                                     : alias->note);
+    return true;
+  }
+  if (!isPair)
+    return false;
+  std::string near = suggest(word, {"let", "var", "return", "while", "for", "const", "if"});
+  if (near.empty())
+    return false;
+  report().fixIt(range(start), near, "did you mean '" + near + "'?");
+  return true;
+}
+
+/// Misspelt and foreign words that begin a declaration or a clause.
+bool Mistake::reportForeignDecl() {
+  if (!isOneOf(found, {TileParser::ID}) || (!expectsDecl() && !expectsClause()))
+    return false;
+  auto report =
+      diagnostics.report(diag::expectedToken, range(found), describeExpected(), describe(found));
+  if (expectsDecl())
+    addSuggestion(report, range(found), text(found), {"kernel", "fn", "const", "import"});
+  else
+    addSuggestion(report, range(found), text(found),
+                  {"where", "specialize", "grid", "with", "tune"});
+  return true;
+}
+
+const Token *Mistake::swallowedCode() const {
+  for (size_t i = previous ? previous->getTokenIndex() + 1 : tokens.size(); i < tokens.size();
+       ++i) {
+    const Token *token = tokens.get(i);
+    if (token->getChannel() == Token::DEFAULT_CHANNEL || token->getLine() != previous->getLine())
+      return nullptr;
+    if (token->getType() != TileParser::LINE_COMMENT)
+      continue;
+    llvm::StringRef rest = text(token).drop_front(2).trim();
+    bool isOperand = llvm::all_of(rest, [](char c) {
+      return llvm::isAlnum(c) || c == '_' || c == '.' || c == '(' || c == ')';
+    });
+    bool ends = rest.ends_with(";") || rest.ends_with(")") || rest.ends_with("]") ||
+                rest.ends_with("]") || rest.ends_with(",") || rest.ends_with("{");
+    bool begins = !rest.empty() && (llvm::isAlnum(rest[0]) || rest[0] == '(' || rest[0] == '_');
+    return begins && (isOperand || ends) ? token : nullptr;
+  }
+  return nullptr;
+}
+
+void Mistake::addSlashNote(DiagnosticBuilder &report, const Token *comment) const {
+  report.note(range(comment), "'//' begins a comment; '/' divides integers and rounds toward zero");
+}
+
+bool Mistake::reportForeign() {
+  if (reportForeignOperator() || reportForeignParameter() || reportForeignStatement() ||
+      reportForeignDecl())
+    return true;
+  if (rule == TileParser::RuleImportDecl && isOneOf(found, {TileParser::ID}) &&
+      isOneOf(previous, {TileParser::IMPORT})) {
+    diagnostics.report(diag::expectedToken, range(found), "a string", describe(found))
+        .note("an import names a file: `import \"std/norms.tile\" as n;`");
+    return true;
+  }
+  if (isOneOf(previous, {TileParser::FOR}) && isOneOf(found, {TileParser::LPAREN})) {
+    diagnostics.report(diag::expectedToken, range(found), "a name", describe(found))
+        .note("write `for i in 0..n { ... }`");
+    return true;
+  }
+  return false;
+}

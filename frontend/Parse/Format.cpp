@@ -1,0 +1,376 @@
+// Formatting works on the tokens of each line, comments among them. The parse tree says what a sign
+// is: a bracket that belongs to the word before it, a brace around a set, a minus with one operand.
+#include "frontend/Parse/Format.h"
+#include "frontend/Parse/ByteStream.h"
+#include "frontend/Parse/Parser.h"
+#include "frontend/Parse/TokenCheck.h"
+
+#include "TileLexer.h"
+#include "TileParser.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+using namespace tile;
+using antlr4::Token;
+
+namespace {
+
+/// What the tree says of a token, by its index.
+struct Role {
+  bool isAttached = false;      // a bracket without a blank before it
+  bool isPrefix = false;        // an operator of one operand
+  bool isSetBrace = false;      // of {a, b}
+  bool isBody = false;          // a brace of a block of statements
+  bool isName = false;          // a word that is a clause's elsewhere
+  bool isLoose = false;         // a '..' between operands that contain operators
+  bool closesOnOwnLine = false; // an opening bracket whose counterpart begins a line
+};
+
+struct Line {
+  std::vector<const Token *> code;
+  const Token *comment = nullptr; // behind the code, or alone
+  bool isAfterBlank = false;
+  std::string text; // of the code, formatted
+};
+
+class Formatter {
+public:
+  Formatter(llvm::StringRef source, FileID file, const SourceManager &sources)
+      : sources(sources), file(file), stream(source), lexer(&stream), tokens(&lexer) {}
+
+  std::string run();
+
+private:
+  /// A bracket that is open where a line begins.
+  struct Open {
+    bool isBlock;    // of statements, or of `tune`
+    unsigned closed; // columns of a line that begins with its counterpart,
+    unsigned inside; // and of one inside
+    bool isInStatement;
+    unsigned statement; // what stood around it
+    std::string clause;
+  };
+
+  void readRoles(antlr4::tree::ParseTree *tree);
+  void splitLines();
+  void layOut();
+  void alignComments();
+  unsigned indentOf(const Line &line, const Token *next) const;
+  void follow(const Line &line, unsigned indent);
+  bool needsBlank(const Token *left, const Token *right) const;
+  std::string join(const Line &line) const;
+  Role role(const Token *token) const { return roles[token->getTokenIndex()]; }
+  llvm::StringRef text(const Token *token) const { return sources.text(tokenRange(file, token)); }
+
+  static bool opens(const Token *token) {
+    size_t type = token->getType();
+    return type == TileLexer::LPAREN || type == TileLexer::LBRACKET || type == TileLexer::LBRACE;
+  }
+  static bool closes(const Token *token) {
+    size_t type = token->getType();
+    return type == TileLexer::RPAREN || type == TileLexer::RBRACKET || type == TileLexer::RBRACE;
+  }
+  static bool isComment(const Token *token) {
+    size_t type = token->getType();
+    return type == TileLexer::LINE_COMMENT || type == TileLexer::BLOCK_COMMENT ||
+           type == TileLexer::DOC_COMMENT;
+  }
+  bool isClause(const Token *token) const {
+    size_t type = token->getType();
+    bool isWord = type == TileLexer::WHERE || type == TileLexer::SPECIALIZE ||
+                  type == TileLexer::GRID || type == TileLexer::WITH || type == TileLexer::TUNE;
+    return isWord && !role(token).isName;
+  }
+
+  const SourceManager &sources;
+  FileID file;
+  ByteStream stream;
+  TileLexer lexer;
+  antlr4::CommonTokenStream tokens;
+  std::vector<Role> roles;
+  std::vector<Line> lines;
+
+  // Where the line at hand begins.
+  std::vector<Open> open;
+  bool isInStatement = false;
+  unsigned statement = 0; // column of the statement or declaration
+  std::string clause;     // word of the kernel's clause
+};
+
+} // namespace
+
+/// Does an expression contain an operator of two operands outside of brackets?
+static bool hasOperator(antlr4::tree::ParseTree *tree) {
+  while (tree->children.size() == 1)
+    tree = tree->children[0];
+  auto *rule = dynamic_cast<antlr4::ParserRuleContext *>(tree);
+  return rule && rule->getRuleIndex() >= TileParser::RuleExpr &&
+         rule->getRuleIndex() <= TileParser::RuleCast && rule->children.size() > 1;
+}
+
+void Formatter::readRoles(antlr4::tree::ParseTree *tree) {
+  auto *rule = dynamic_cast<antlr4::ParserRuleContext *>(tree);
+  if (!rule)
+    return;
+  auto child = [&](size_t i) -> Role * {
+    auto *leaf = i < rule->children.size()
+                     ? dynamic_cast<antlr4::tree::TerminalNode *>(rule->children[i])
+                     : nullptr;
+    return leaf ? &roles[leaf->getSymbol()->getTokenIndex()] : nullptr;
+  };
+  auto typeOf = [&](size_t i) {
+    auto *leaf = dynamic_cast<antlr4::tree::TerminalNode *>(rule->children[i]);
+    return leaf ? leaf->getSymbol()->getType() : Token::INVALID_TYPE;
+  };
+  switch (rule->getRuleIndex()) {
+  case TileParser::RuleName:
+    child(0)->isName = true;
+    break;
+  case TileParser::RuleUnary:
+    if (rule->children.size() > 1)
+      child(0)->isPrefix = true;
+    break;
+  case TileParser::RuleBlock:
+    child(0)->isBody = child(rule->children.size() - 1)->isBody = true;
+    break;
+  case TileParser::RuleValueSet:
+    if (Role *brace = child(0)) {
+      brace->isSetBrace = true;
+      child(rule->children.size() - 1)->isSetBrace = true;
+    }
+    break;
+  case TileParser::RuleArguments:
+  case TileParser::RuleStatics:
+    child(0)->isAttached = true;
+    break;
+  case TileParser::RuleSuffix:
+    if (Role *bracket = child(0))
+      bracket->isAttached = true;
+    break;
+  case TileParser::RuleTypeSpec:
+  case TileParser::RuleFnDecl:
+  case TileParser::RuleKernelDecl:
+    for (size_t i = 0; i < rule->children.size(); ++i)
+      if (typeOf(i) == TileLexer::LBRACKET || typeOf(i) == TileLexer::LPAREN)
+        child(i)->isAttached = true;
+    break;
+  default:
+    break;
+  }
+  for (size_t i = 1; i + 1 < rule->children.size(); ++i)
+    if (typeOf(i) == TileLexer::DOT_DOT || typeOf(i) == TileLexer::DOT_DOT_EQUAL)
+      child(i)->isLoose = hasOperator(rule->children[i - 1]) || hasOperator(rule->children[i + 1]);
+  for (antlr4::tree::ParseTree *each : rule->children)
+    readRoles(each);
+}
+
+void Formatter::splitLines() {
+  size_t end = 0; // the line in which the token before ends
+  for (const Token *token : tokens.getTokens()) {
+    if (token->getType() == Token::EOF)
+      break;
+    size_t first = token->getLine();
+    if (lines.empty() || first > end) {
+      lines.emplace_back();
+      lines.back().isAfterBlank = end && first > end + 1;
+    }
+    end = first + text(token).count('\n');
+    // A comment in the middle of a line is a token like any other; one at its end stands apart.
+    size_t next = token->getTokenIndex() + 1;
+    const Token *after = next < tokens.size() ? tokens.get(next) : nullptr;
+    bool isLast = !after || after->getType() == Token::EOF || after->getLine() > end;
+    if (isComment(token) && isLast)
+      lines.back().comment = token;
+    else
+      lines.back().code.push_back(token);
+  }
+  std::vector<const Token *> brackets;
+  for (const Line &line : lines)
+    for (const Token *token : line.code)
+      if (opens(token)) {
+        brackets.push_back(token);
+      } else if (closes(token)) {
+        roles[brackets.back()->getTokenIndex()].closesOnOwnLine = token == line.code.front();
+        brackets.pop_back();
+      }
+}
+
+bool Formatter::needsBlank(const Token *left, const Token *right) const {
+  size_t before = left->getType(), after = right->getType();
+  auto isDots = [](size_t type) {
+    return type == TileLexer::DOT_DOT || type == TileLexer::DOT_DOT_EQUAL;
+  };
+  if (before == TileLexer::LPAREN || before == TileLexer::LBRACKET || role(right).isAttached)
+    return false;
+  if ((role(left).isSetBrace && before == TileLexer::LBRACE) ||
+      (role(right).isSetBrace && after == TileLexer::RBRACE))
+    return false;
+  if (after == TileLexer::RPAREN || after == TileLexer::RBRACKET || after == TileLexer::COMMA ||
+      after == TileLexer::SEMI)
+    return false;
+  if (before == TileLexer::DOT || after == TileLexer::DOT)
+    return false;
+  if (isDots(before) || isDots(after))
+    return role(isDots(before) ? left : right).isLoose;
+  if (role(left).isPrefix)
+    return false;
+  return after != TileLexer::COLON || before == TileLexer::COMMA;
+}
+
+std::string Formatter::join(const Line &line) const {
+  std::string out;
+  for (size_t i = 0; i < line.code.size(); ++i) {
+    if (i && needsBlank(line.code[i - 1], line.code[i]))
+      out += ' ';
+    out += text(line.code[i]);
+  }
+  return out;
+}
+
+/// The column at which a line begins. A comment stands where the code behind it does, `next`.
+unsigned Formatter::indentOf(const Line &line, const Token *next) const {
+  if (!line.code.empty() && closes(line.code.front())) {
+    size_t depth = 0; // the outermost of the brackets that it begins by closing
+    while (depth < line.code.size() && closes(line.code[depth]))
+      ++depth;
+    return open.empty() ? 0 : open[open.size() - std::min(depth, open.size())].closed;
+  }
+  bool inBlock = open.empty() || open.back().isBlock;
+  if (!inBlock || !isInStatement)
+    return open.empty() ? 0 : open.back().inside;
+  if (next && role(next).isBody)
+    return statement;
+  if (next && isClause(next))
+    return statement + 2;
+  return statement + (clause.empty() ? 4 : 3 + unsigned(clause.size()));
+}
+
+/// Moves over a line that begins at column `indent`.
+void Formatter::follow(const Line &line, unsigned indent) {
+  for (size_t i = 0; i < line.code.size(); ++i) {
+    const Token *token = line.code[i];
+    if (isComment(token))
+      continue;
+    bool inBlock = open.empty() || open.back().isBlock;
+    if (inBlock && !isInStatement && !closes(token)) {
+      isInStatement = true;
+      statement = indent;
+      clause.clear();
+    }
+    if (inBlock && isClause(token))
+      clause = text(token).str();
+    if (opens(token)) {
+      bool isBlock = token->getType() == TileLexer::LBRACE && !role(token).isSetBrace;
+      unsigned outer = isBlock && role(token).isBody ? statement : indent;
+      bool isLast = i + 1 == line.code.size();
+      // (               or    (
+      //   a,                      a,
+      // )                         b)
+      bool isList = isLast && !isBlock && !role(token).closesOnOwnLine;
+      if (isList && open.empty())
+        outer = statement;
+      unsigned inside = outer + (isBlock || (isLast && !isList) ? 2 : 4);
+      open.push_back({isBlock, outer, inside, isInStatement, statement, clause});
+      if (!isBlock && !isLast)
+        open.back().closed = open.back().inside;
+      if (isBlock) {
+        isInStatement = false;
+        clause.clear();
+      }
+    } else if (closes(token) && !open.empty()) {
+      Open matching = std::move(open.back());
+      open.pop_back();
+      isInStatement = matching.isInStatement;
+      statement = matching.statement;
+      clause = matching.clause;
+      // A body ends its statement and `config { }` its item, but `tune { }` is one clause of
+      // several.
+      if (matching.isBlock && (role(token).isBody || !open.empty()))
+        isInStatement = false;
+    } else if (token->getType() == TileLexer::SEMI && inBlock) {
+      isInStatement = false;
+    }
+  }
+}
+
+void Formatter::layOut() {
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const Token *next = nullptr;
+    for (size_t j = i; j < lines.size() && !next; ++j)
+      if (!lines[j].code.empty())
+        next = lines[j].code.front();
+    unsigned indent = indentOf(lines[i], next);
+    lines[i].text = std::string(indent, ' ') + join(lines[i]);
+    follow(lines[i], indent);
+  }
+}
+
+/// Comments behind the code of lines in a row stand in one column, three blanks behind the longest.
+void Formatter::alignComments() {
+  auto isBehind = [](const Line &line) { return line.comment && !line.code.empty(); };
+  for (size_t first = 0; first < lines.size();) {
+    size_t last = first, width = 0;
+    for (; last < lines.size() && isBehind(lines[last]) &&
+           (last == first || !lines[last].isAfterBlank);
+         ++last)
+      width = std::max(width, lines[last].text.size());
+    for (size_t i = first; i < last; ++i)
+      lines[i].text.append(width + 3 - lines[i].text.size(), ' ');
+    first = std::max(last, first + 1);
+  }
+}
+
+std::string Formatter::run() {
+  lexer.removeErrorListeners();
+  tokens.fill();
+  roles.resize(tokens.size());
+  TileParser parser(&tokens);
+  parser.removeErrorListeners();
+  readRoles(parser.program());
+  splitLines();
+  layOut();
+  alignComments();
+  std::string out;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const Line &line = lines[i];
+    auto endsInBrace = [](const Line &each) {
+      return !each.code.empty() && each.code.back()->getType() == TileLexer::LBRACE;
+    };
+    bool closesBlock = !line.code.empty() && line.code.front()->getType() == TileLexer::RBRACE;
+    if (line.isAfterBlank && !closesBlock && !endsInBrace(lines[i - 1]))
+      out += '\n';
+    out += line.text;
+    if (line.comment)
+      out += text(line.comment).rtrim();
+    out += '\n';
+  }
+  return out;
+}
+
+/// The tokens of a text, comments included, without their places.
+static std::vector<std::pair<size_t, std::string>> listTokens(llvm::StringRef text) {
+  ByteStream stream(text);
+  TileLexer lexer(&stream);
+  lexer.removeErrorListeners();
+  antlr4::CommonTokenStream tokens(&lexer);
+  tokens.fill();
+  std::vector<std::pair<size_t, std::string>> list;
+  for (const Token *token : tokens.getTokens())
+    list.emplace_back(token->getType(), llvm::StringRef(token->getText()).rtrim().str());
+  return list;
+}
+
+std::optional<std::string> tile::formatFile(const SourceManager &sources, FileID file,
+                                            DiagnosticEngine &diagnostics) {
+  if (!parseFile(sources, file, diagnostics))
+    return std::nullopt;
+  llvm::StringRef source = sources.text(file);
+  std::string formatted = Formatter(source, file, sources).run();
+  if (listTokens(source) == listTokens(formatted))
+    return formatted;
+  diagnostics.report(diag::internalError, Range{file, 0, 0},
+                     "formatting would have changed more than blanks; nothing is written");
+  return std::nullopt;
+}

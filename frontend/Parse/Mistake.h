@@ -1,0 +1,85 @@
+// One syntax error while it is being described. Internal to SyntaxErrors.cpp and ForeignSyntax.cpp.
+#ifndef TILE_FRONTEND_PARSE_MISTAKE_H
+#define TILE_FRONTEND_PARSE_MISTAKE_H
+
+#include "frontend/Diag/Engine.h"
+#include "frontend/Parse/TokenCheck.h"
+
+#include "TileParser.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tile {
+
+using antlr4::Token;
+
+/// One error: where the parser stood, and what it would have accepted.
+class Mistake {
+public:
+  Mistake(FileID file, DiagnosticEngine &diagnostics, antlr4::Parser &parser, const Token *found);
+
+  /// Returns whether the parser goes on as if nothing had happened, so that the next error is one
+  /// of its own.
+  bool report();
+
+private:
+  // What is right in another language (ForeignSyntax.cpp).
+  bool reportForeign();
+  bool reportForeignOperator();
+  bool reportForeignParameter();
+  bool reportForeignStatement();
+  bool reportForeignDecl();
+  const Token *statementStart() const;
+  /// A comment behind `previous` in its line that reads like the rest of an expression; null if
+  /// there is none.
+  const Token *swallowedCode() const;
+  void addSlashNote(DiagnosticBuilder &report, const Token *comment) const;
+
+  bool reportUnclosed();
+  bool reportOperator();
+  bool reportNumber();
+  bool reportSeparator();
+  bool reportName();
+  void reportExpected();
+  void reportAssignment();
+
+  bool expects(size_t type) const { return expected.contains(type); }
+  bool expectsExpr() const { return expects(TileParser::INT) && expects(TileParser::LPAREN); }
+  bool expectsName() const {
+    return expects(TileParser::ID) && expects(TileParser::WHERE) && !expectsExpr();
+  }
+  bool expectsStatement() const { return expects(TileParser::LET); }
+  bool expectsDecl() const { return expects(TileParser::KERNEL); }
+  bool expectsClause() const { return expects(TileParser::GRID) && expects(TileParser::WITH); }
+
+  bool isOneOf(const Token *token, std::initializer_list<size_t> types) const {
+    return token && llvm::is_contained(types, token->getType());
+  }
+  bool adjacent(const Token *left, const Token *right) const {
+    return left && right && left->getStopIndex() + 1 == right->getStartIndex();
+  }
+  const Token *before(const Token *token) const;
+  const Token *after(const Token *token) const;
+  const Token *openBracket() const;
+  bool comparesBefore() const;
+
+  Range range(const Token *token) const { return tokenRange(file, token); }
+  llvm::StringRef text(const Token *token) const {
+    return diagnostics.sources().text(range(token));
+  }
+  std::string describe(const Token *token) const;
+  std::string describeExpected() const;
+  std::string place() const;
+
+  FileID file;
+  DiagnosticEngine &diagnostics;
+  antlr4::TokenStream &tokens;
+  const antlr4::dfa::Vocabulary &vocabulary;
+  antlr4::misc::IntervalSet expected;
+  size_t rule = 0; // of the grammar, in which the parser stood
+  const Token *found, *previous;
+};
+
+} // namespace tile
+
+#endif // TILE_FRONTEND_PARSE_MISTAKE_H

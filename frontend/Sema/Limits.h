@@ -1,0 +1,34 @@
+// Limits of what makes the compiler work or remember without end. docs/language/Launch.md, L4, has
+// the table; each is reported as E0420 (or by the code that L4 names), and has a test that reaches
+// it.
+#ifndef TILE_FRONTEND_SEMA_LIMITS_H
+#define TILE_FRONTEND_SEMA_LIMITS_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tile::limits {
+
+/// Trips of one `const for`, and of all of them in one instance of a kernel.
+constexpr uint64_t constTrips = 4096;
+constexpr uint64_t constTripsInAll = 65536;
+
+/// Members of a set of values.
+constexpr int64_t setMembers = 1024;
+
+/// Versions of a kernel that one compilation makes: instances, each with its variants.
+constexpr size_t versions = 1024;
+
+/// Combinations of the sets of a `tune` clause, before its conditions.
+constexpr size_t tuneCombinations = 65536;
+
+/// Parameters of a kernel, each tensor of an array counted.
+constexpr size_t parameters = 512;
+
+/// Calls inside calls, and calls that one kernel inlines.
+constexpr size_t callDepth = 100;
+constexpr size_t inlinedCalls = 10000;
+
+} // namespace tile::limits
+
+#endif // TILE_FRONTEND_SEMA_LIMITS_H
