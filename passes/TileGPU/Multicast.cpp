@@ -2,6 +2,7 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/TileGPU/ProgramGrid.h"
+#include "passes/TileGPU/SharedMemory.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
@@ -104,9 +105,11 @@ std::optional<TensorMapAttr> getHalfMap(TmaFetchOp fetch, TensorMapAttr map) {
   if (tileElements / boxElements % 2 == 0)
     return map;
   SmallVector<int64_t> box(map.getBox());
+  auto dims =
+      matchTensorMap(map, fetch.getType().getShape(), fetch.getType().getLayout().getOrder());
   // Swizzling repeats every 8 rows.
   for (size_t i = box.size(); i-- > 1;)
-    if (box[i] % 16 == 0) {
+    if (box[i] % 16 == 0 && dims && llvm::count(*dims, (*dims)[i]) == 1) {
       box[i] /= 2;
       return TensorMapAttr::get(map.getContext(), map.getParam(), map.getOrder(), box,
                                 map.getSwizzle());

@@ -160,14 +160,24 @@ std::optional<SmallVector<int64_t>> matchTensorMap(TensorMapAttr map, ArrayRef<i
   SmallVector<int64_t> dims(map.getBox().size(), -1);
   dims[0] = order[0];
   size_t next = 1;
+  int64_t folded = 1; // extent of a box along the tile's dimension before `next`
   for (size_t i = 1; i < dims.size(); ++i) {
-    if (map.getBox()[i] == 1)
+    int64_t extent = map.getBox()[i];
+    if (extent == 1)
       continue;
     while (next < order.size() && shape[order[next]] == 1)
       ++next;
-    if (next == order.size() || shape[order[next]] % map.getBox()[i])
+    if (next < order.size()) {
+      folded = extent;
+      dims[i] = order[next++];
+    } else if (next > 1) { // the tile's last dimension holds several of the tensor's
+      folded *= extent;
+      dims[i] = order[next - 1];
+    } else {
       return std::nullopt;
-    dims[i] = order[next++];
+    }
+    if (shape[dims[i]] % folded)
+      return std::nullopt;
   }
   for (; next < order.size(); ++next)
     if (shape[order[next]] != 1)

@@ -65,7 +65,9 @@ TensorMapAttr getTensorMap(mlir::Value descriptor);
 /// True if the map lists its second dimension twice, so that copies of it can end anywhere.
 bool cutsRows(TensorMapAttr map);
 /// The dimension of a tile for each of the map's dimensions, -1 where the tile has none, fastest
-/// first: `order` is the tile's. None if tile and map do not fit each other.
+/// first: `order` is the tile's. The tile's last dimension may stand several times: its rows then
+/// count through a box (128 rows of 8 x 16 pixels), and boxes follow each other along the last of
+/// these dimensions of the map. None if tile and map do not fit each other.
 std::optional<llvm::SmallVector<int64_t>>
 matchTensorMap(TensorMapAttr map, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> order);
 

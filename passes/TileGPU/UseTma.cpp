@@ -33,6 +33,7 @@ constexpr int64_t stagingBytes = 32 * 1024;
 /// A load that TMA can make.
 struct Fetch {
   LoadOp load;
+  ReshapeOp fold; ///< between the two, if the tile in shared memory has fewer dimensions
   LocalAllocOp alloc;
   TensorAccess access;
   TensorMapAttr map;
@@ -141,8 +142,10 @@ private:
   void collect(LoadOp load) {
     if (!isa<RankedTensorType>(load.getType()) || !load->hasOneUse())
       return;
-    auto alloc = dyn_cast<LocalAllocOp>(*load->user_begin());
-    if (!alloc)
+    auto fold = dyn_cast<ReshapeOp>(*load->user_begin());
+    auto alloc = dyn_cast<LocalAllocOp>(fold && fold->hasOneUse() ? *fold->user_begin()
+                                                                  : *load->user_begin());
+    if (!alloc || (fold && !foldsRows(fold, alloc)))
       return;
     // Nibbles that no product uses are not used twice: more threads that load into registers hide
     // more latency than a producer.
@@ -152,12 +155,18 @@ private:
         }))
       return;
     MemDescType type = alloc.getType();
-    TensorAccess access = analyzeAccess(load, type.getLayout().getOrder(), bounds, divisibility);
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(load.getType()).getShape();
+    SmallVector<int64_t> order(type.getLayout().getOrder());
+    if (fold)
+      order = llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, shape.size())));
+    TensorAccess access = analyzeAccess(load, order, bounds, divisibility);
     TensorMapAttr map;
     if (access.problem.empty()) {
       ParamAttr param = kernel.getParam(access.param);
-      map = makeMap(kernel.getContext(), access, type.getShape(), type.getLayout().getSwizzle(),
+      map = makeMap(kernel.getContext(), access, shape, type.getLayout().getSwizzle(),
                     getSharedElementBytes(type.getElementType()));
+      if (fold && map && !matchTensorMap(map, type.getShape(), type.getLayout().getOrder()))
+        map = {};
       if (param.getAccess() != Access::In || kernel->hasAttr(mayAliasName))
         access.problem = "'" + param.getName().str() + "' may be written while the kernel runs";
       else if (!isInPlainControlFlow(load))
@@ -166,12 +175,23 @@ private:
         access.problem = "its rows have fewer than 16 bytes, or its tile has fewer than 8 rows or "
                          "too many dimensions above 256";
     }
-    if (access.problem.empty())
+    if (access.problem.empty() && !fold)
       dropUnusedEnds(access, alloc.getResult());
+    if (access.problem.empty() && fold && access.hasEnds())
+      access.problem = "an end cuts a tile whose dimensions are joined";
     if (access.problem.empty())
-      fetches.push_back({load, alloc, std::move(access), map});
+      fetches.push_back({load, fold, alloc, std::move(access), map});
     else if (remarks && type.getShape().size() > 1 && feedsProduct(alloc.getResult()))
       load->emitRemark() << "operand is not copied by TMA: " << access.problem << " [R0402]";
+  }
+
+  /// True if the reshape joins dimensions before the last into rows, as they lie in memory:
+  /// [8, 16, 64] to [128, 64].
+  static bool foldsRows(ReshapeOp fold, LocalAllocOp alloc) {
+    auto from = dyn_cast<RankedTensorType>(fold.getSource().getType());
+    MemDescType to = alloc.getType();
+    return from && from.getRank() > 2 && to.getShape().size() == 2 &&
+           from.getShape().back() == to.getShape()[1] && to.getLayout().getOrder()[0] == 1;
   }
 
   /// True if a loop's body loads operands of products too.
@@ -444,6 +464,8 @@ private:
     }
     fetch.alloc.getResult().replaceAllUsesWith(copy.getResult());
     fetch.alloc.erase();
+    if (fetch.fold)
+      fetch.fold.erase();
     fetch.load.erase();
   }
 

@@ -108,10 +108,21 @@ std::optional<SmallVector<Box>> getBoxes(TensorMapAttr map, MemDescType type) {
   if (!dims)
     return std::nullopt;
   SharedLayout shared = getSharedLayout(type);
+  // How many boxes lie side by side along each of the map's dimensions, and how far they are apart
+  // in the tile. Of dimensions that share one of the tile's, only the last has several.
+  SmallVector<int64_t> pieces(dims->size(), 1), strides(dims->size(), 0);
   int64_t count = 1;
-  for (size_t i = 0; i < dims->size(); ++i)
-    if ((*dims)[i] >= 0)
-      count *= type.getShape()[(*dims)[i]] / map.getBox()[i];
+  for (size_t i = 0; i < dims->size(); ++i) {
+    int64_t dim = (*dims)[i], covered = map.getBox()[i];
+    if (dim < 0 || llvm::is_contained(ArrayRef(*dims).drop_front(i + 1), dim))
+      continue;
+    for (size_t inner = 0; inner < i; ++inner)
+      if ((*dims)[inner] == dim)
+        covered *= map.getBox()[inner];
+    pieces[i] = type.getShape()[dim] / covered;
+    strides[i] = covered;
+    count *= pieces[i];
+  }
   SmallVector<Box> boxes;
   for (int64_t n = 0; n < count; ++n) {
     Box box;
@@ -119,12 +130,11 @@ std::optional<SmallVector<Box>> getBoxes(TensorMapAttr map, MemDescType type) {
     int64_t rest = n;
     for (size_t i = 0; i < dims->size(); ++i) {
       int64_t &offset = box.offsets.emplace_back(0);
-      if ((*dims)[i] < 0)
+      if (pieces[i] == 1)
         continue;
-      int64_t pieces = type.getShape()[(*dims)[i]] / map.getBox()[i];
-      offset = rest % pieces * map.getBox()[i];
-      coordinates[(*dims)[i]] = offset;
-      rest /= pieces;
+      offset = rest % pieces[i] * map.getBox()[i];
+      coordinates[(*dims)[i]] = rest % pieces[i] * strides[i];
+      rest /= pieces[i];
     }
     box.bytes = shared.getOffset(coordinates);
     boxes.push_back(std::move(box));
