@@ -233,6 +233,28 @@ def TileGPUUseTma : Pass<"tile-gpu-use-tma", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def TileGPUPipelineCopies : Pass<"tile-gpu-pipeline-copies", "::mlir::ModuleOp"> {
+  let summary = "copy operands of a loop's products to shared memory some trips ahead (cp.async)";
+  let description = [{
+    From sm_80 on. In an innermost loop, loads and gathers whose tile goes to shared memory for a product become
+    `tile_gpu.async_copy` into a ring of `tile_gpu.local_slots`: those of the first trips stand before the loop, each trip waits
+    for its own copies, then for the block, and starts those of `stages` - 1 trips ahead. As many stages as `stages(n)` says,
+    else as the time of a copy takes, where trips and shared memory allow it. Padding must be 0, the memory such as nothing
+    writes while the kernel runs; what stays synchronous is remarked upon (R0406).
+    ```mlir
+    %s = tile_gpu.local_slots : !tile_gpu.slots<3, …>
+    tile_gpu.async_copy %v[%m, %lo] into %first when %c0 … ; tile_gpu.async_commit
+    scf.for … {
+      tile_gpu.async_wait {pending = 1 : i64}
+      tile_gpu.barrier
+      tile_gpu.async_copy %v[%m, %ahead] into %free when %exists … ; tile_gpu.async_commit
+      %m = tile_gpu.slot %s[%i] : …
+    ```
+  }];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The GPU, as in sm_90a">];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def TileGPUGuardMasks : Pass<"tile-gpu-guard-masks", "::mlir::ModuleOp"> {
   let summary = "skip masks of positions where all of a tile passes them";
   let description = [{

@@ -91,6 +91,7 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUUseTma({options.target}));
   pm.addPass(createTileGPUMulticast());
   pm.addPass(createTileGPUMarkReadOnce());
+  pm.addPass(createTileGPUPipelineCopies({options.target}));
   pm.addPass(createTileGPUOverlapDots());
   pm.addPass(createTileGPUIssueDotsEarly());
   pm.addPass(createTileGPUMakePersistent());

@@ -191,7 +191,56 @@ LogicalResult UnpackOp::verify() {
 }
 
 LogicalResult LocalLoadOp::verify() {
-  return verifySameTile(*this, getType(), getSource().getType());
+  RankedTensorType tile = getType();
+  MemDescType memory = getSource().getType();
+  if (getOffsets().empty())
+    return verifySameTile(*this, tile, memory);
+  bool valid = getOffsets().size() == memory.getShape().size() &&
+               tile.getShape().size() == memory.getShape().size() &&
+               tile.getElementType() == memory.getElementType();
+  for (size_t d = 0; valid && d < getOffsets().size(); ++d)
+    valid = getOffsets()[d] >= 0 && getOffsets()[d] % tile.getDimSize(d) == 0 &&
+            getOffsets()[d] + tile.getDimSize(d) <= memory.getShape()[d];
+  if (!valid)
+    return emitOpError() << "reads a part of " << memory << " at multiples of its extents, found "
+                         << tile << " at [" << getOffsets() << "]";
+  return success();
+}
+
+LogicalResult ExtractPartOp::verify() {
+  RankedTensorType source = getSource().getType(), result = getType();
+  bool valid = getOffsets().size() == size_t(source.getRank()) &&
+               source.getRank() == result.getRank() &&
+               source.getElementType() == result.getElementType();
+  for (int64_t d = 0; valid && d < source.getRank(); ++d)
+    valid = getOffsets()[d] >= 0 && getOffsets()[d] % result.getDimSize(d) == 0 &&
+            getOffsets()[d] + result.getDimSize(d) <= source.getDimSize(d);
+  if (!valid)
+    return emitOpError() << "takes a part of " << source << " at multiples of its extents, found "
+                         << result << " at [" << getOffsets() << "]";
+  return success();
+}
+
+LogicalResult AsyncCopyOp::verify() {
+  size_t rank = getView().getType().getRank();
+  auto tile = dyn_cast<RankedTensorType>(getTile()),
+       stored = dyn_cast<RankedTensorType>(getStored());
+  if (!tile || !stored || !tile.getEncoding() || !stored.getEncoding())
+    return emitOpError() << "needs tiles with layouts, found " << getTile() << " and "
+                         << getStored();
+  if (getStarts().size() != rank || getSizes().size() != rank || getSteps().size() != rank ||
+      getHasEnd().size() != rank || getInBounds().size() != rank ||
+      getEnds().size() != size_t(llvm::count(getHasEnd(), true)) ||
+      getPositions().size() != size_t(llvm::count(getSizes(), -2)))
+    return emitOpError()
+           << "needs one start, size, step, has_end and in_bounds for each of the view's " << rank
+           << " dimensions, and the ends and positions that they ask for";
+  if (tile.getElementType() != getView().getType().getElementType() ||
+      tile.getElementType() != stored.getElementType() ||
+      tile.getNumElements() != stored.getNumElements() ||
+      getLayout(tile).getNumRegisters() != getLayout(stored).getNumRegisters())
+    return emitOpError() << "copies the elements of " << tile << ", found " << stored;
+  return verifySameTile(*this, stored, getMemory().getType());
 }
 
 LogicalResult MemDescPermuteOp::verify() {

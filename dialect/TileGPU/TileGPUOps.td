@@ -3,6 +3,7 @@
 #define TILE_GPU_OPS
 
 include "dialect/TileGPU/TileGPUOpBase.td"
+include "dialect/TileGPU/CopyOps.td"
 include "dialect/TileGPU/PartOps.td"
 include "dialect/TileGPU/RingOps.td"
 include "dialect/TileGPU/TmaOps.td"
@@ -79,15 +80,34 @@ def TileGPU_UnpackOp : TileGPU_Op<"unpack", [Pure]> {
 }
 
 def TileGPU_LocalLoadOp : TileGPU_Op<"local_load", [MemoryEffects<[MemRead]>]> {
-  let summary = "read a tile from shared memory into registers";
+  let summary = "read a tile, or a part of one, from shared memory into registers";
   let description = [{
+    With `offsets` the part that begins there, at multiples of the part's extents.
     ```mlir
     %a = tile_gpu.local_load %m : !tile_gpu.memdesc<128x64xf16, #shared> -> tensor<128x64xf16, #fragments>
+    %p = tile_gpu.local_load %m at [0, 16] : !tile_gpu.memdesc<128x64xf16, #shared> -> tensor<128x16xf16, #part>
     ```
   }];
-  let arguments = (ins TileGPU_MemDescType:$source);
+  let arguments = (ins TileGPU_MemDescType:$source, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$offsets);
   let results = (outs TileGPU_Tile:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$source (`at` $offsets^)? attr-dict `:` type($source) `->` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$source), [{
+    build($_builder, $_state, result, source, ::llvm::ArrayRef<int64_t>());
+  }]>];
+  let hasVerifier = 1;
+}
+
+def TileGPU_ExtractPartOp : TileGPU_Op<"extract_part", [Pure]> {
+  let summary = "a part of a tile whose elements the same threads hold";
+  let description = [{
+    The result's layout gives each thread elements that it holds already; nothing moves.
+    ```mlir
+    %p = tile_gpu.extract_part %a at [0, 16] : tensor<128x64xf16, #fragments> -> tensor<128x16xf16, #part>
+    ```
+  }];
+  let arguments = (ins TileGPU_Tile:$source, DenseI64ArrayAttr:$offsets);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = "$source `at` $offsets attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 

@@ -42,15 +42,17 @@ static LogicalResult extendOverUses(Value memory, Block *home,
           "takes a tile of shared memory through control flow, which is not supported");
     Operation *inHome = getCompletion(user, home);
     end = std::max(end, lastInside.lookup(inHome));
-    if (auto permute = dyn_cast<MemDescPermuteOp>(user))
-      if (failed(extendOverUses(permute.getResult(), home, lastInside, end)))
+    if (isa<MemDescPermuteOp, SlotOp>(user))
+      if (failed(extendOverUses(user->getResult(0), home, lastInside, end)))
         return failure();
   }
   return success();
 }
 
-/// Every operation of the kernel that needs shared memory, with its lifetime.
-static FailureOr<SmallVector<Request>> collectRequests(KernelOp kernel) {
+/// Every operation of the kernel that needs shared memory, with its lifetime. Tiles of `ring`, if
+/// there is one, count as `stages` slots that live as long as the ring's loop.
+static FailureOr<SmallVector<Request>>
+collectRequests(KernelOp kernel, const CopyRing *ring = nullptr, int64_t stages = 1) {
   DenseMap<Operation *, unsigned> first,
       lastInside; // numbers of an operation and of the last one nested in it
   unsigned count = 0;
@@ -74,6 +76,11 @@ static FailureOr<SmallVector<Request>> collectRequests(KernelOp kernel) {
     if (need.use == SharedUse::Allocates &&
         failed(extendOverUses(op->getResult(0), op->getBlock(), lastInside, request.end)))
       return WalkResult::interrupt();
+    if (ring && llvm::is_contained(ring->allocs, op)) {
+      request.need.bytes = stages * llvm::alignTo(need.bytes, need.alignment);
+      request.start = first[ring->loop];
+      request.end = lastInside[ring->loop];
+    }
     requests.push_back(request);
     return WalkResult::advance();
   });
@@ -116,6 +123,12 @@ static int64_t place(MutableArrayRef<Request> requests) {
   return total;
 }
 
+std::optional<int64_t> tile::gpu::planSharedBytes(KernelOp kernel, const CopyRing &ring,
+                                                  int64_t stages) {
+  auto requests = collectRequests(kernel, &ring, stages);
+  return failed(requests) ? std::nullopt : std::optional<int64_t>(place(*requests));
+}
+
 /// Scratch of at most this many bytes is a reduction's few words.
 static constexpr int64_t smallScratch = 512;
 
@@ -139,9 +152,13 @@ static std::optional<int64_t> placeApart(SmallVector<Request> requests, int64_t 
   return total;
 }
 
-/// What a request holds, for a message: the shape and element type of its tile; null for a ring,
-/// which holds several.
+/// What a request holds, for a message: the shape and element type of its tile; of the
+/// first slot; null for a ring, which holds several.
 static RankedTensorType getTile(Operation *op) {
+  if (auto slots = dyn_cast<LocalSlotsOp>(op)) {
+    MemDescType tile = slots.getType().getTile();
+    return RankedTensorType::get(tile.getShape(), tile.getElementType());
+  }
   return op->getNumOperands() ? dyn_cast<RankedTensorType>(op->getOperand(0).getType())
                               : RankedTensorType();
 }

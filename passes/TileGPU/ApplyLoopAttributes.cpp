@@ -20,14 +20,19 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
-/// True if loads inside `op` come through a ring, which a producer warp fills ahead.
-static bool isPipelined(Operation *op) {
+template <typename... Ops> static bool contains(Operation *op) {
   return op
       ->walk([](Operation *inner) {
-        return isa<RingWaitOp>(inner) ? WalkResult::interrupt() : WalkResult::advance();
+        return isa<Ops...>(inner) ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }
+
+/// True if loads inside `op` come through a ring, which a producer warp fills ahead.
+static bool hasProducer(Operation *op) { return contains<RingWaitOp>(op); }
+
+/// True if loads inside `op` run ahead of the arithmetic, whoever makes them.
+static bool isPipelined(Operation *op) { return contains<RingWaitOp, AsyncWaitOp>(op); }
 
 /// A loop that only fetches for one of the consumers, which has the same attributes.
 static bool isOfProducer(scf::ForOp loop) {
@@ -72,26 +77,34 @@ private:
                          : target + " does not copy tiles ahead in a warp of its own; sm_90a does";
   }
 
+  /// Why `stages` has no effect where nothing runs ahead.
+  std::string whyNoStages() const {
+    return canPipeline() ? whyNotPipelined()
+                         : "no load here can be copied ahead of a product that waits for it "
+                           "(--remarks says why)";
+  }
+
   void reportKernel(KernelOp kernel) {
     auto asked = kernel->getAttrOfType<ArrayAttr>(askedName);
     if (!asked)
       return;
-    bool pipelined = isPipelined(kernel);
+    bool pipelined = isPipelined(kernel), specialized = hasProducer(kernel);
     for (StringRef name : asked.getAsValueRange<StringAttr>()) {
       auto value =
           kernel->getAttrOfType<IntegerAttr>(name == "stages" ? stagesName : consumersName);
-      if ((name == "stages" || name == "consumers") && !pipelined)
-        report(kernel, name + "(" + Twine(value.getInt()) + ")", whyNotPipelined());
+      if ((name == "stages" && !pipelined) || (name == "consumers" && !specialized))
+        report(kernel, name + "(" + Twine(value.getInt()) + ")",
+               name == "stages" ? whyNoStages() : whyNotPipelined());
     }
   }
 
   void reportLoop(scf::ForOp loop) {
     bool pipelined = isPipelined(loop);
     if (auto stages = loop->getAttrOfType<IntegerAttr>(stagesName); stages && !pipelined)
-      report(loop, "stages(" + Twine(stages.getInt()) + ")", whyNotPipelined());
+      report(loop, "stages(" + Twine(stages.getInt()) + ")", whyNoStages());
     if (!loop->hasAttr(flattenName))
       return;
-    if (pipelined)
+    if (hasProducer(loop))
       loop.emitRemark() << "flatten changes nothing: the producer warp runs ahead from the last "
                            "trip of this loop into the next of the "
                            "one around it";

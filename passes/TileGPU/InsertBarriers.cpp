@@ -18,8 +18,19 @@ using namespace tile::gpu;
 
 namespace {
 
-/// Bytes [first, second).
-using Range = std::pair<int64_t, int64_t>;
+/// Bytes [first, last), perhaps of slots, which have a number then: accesses to one and the same
+/// slots are ordered by those who make them.
+struct Range {
+  int64_t first, last;
+  int64_t slots = -1;
+
+  auto key() const { return std::tuple(first, last, slots); }
+  bool operator<(const Range &other) const { return key() < other.key(); }
+  bool operator==(const Range &other) const { return key() == other.key(); }
+  bool meets(const Range &other) const {
+    return first < other.last && other.first < last && (slots < 0 || slots != other.slots);
+  }
+};
 
 /// Accesses that have happened since the last barrier, on any path.
 struct Pending {
@@ -43,11 +54,14 @@ private:
   static bool overlap(const std::set<Range> &a, const std::set<Range> &b) {
     for (Range x : a)
       for (Range y : b)
-        if (x.first < y.second && y.first < x.second)
+        if (x.meets(y))
           return true;
     return false;
   }
 };
+
+/// Each slots' number in the text of the kernel; looked up only.
+using SlotNumbers = DenseMap<Operation *, int64_t>;
 
 /// What an operation does: accesses from its start to a barrier of its own, and what is left
 /// pending at its end.
@@ -56,29 +70,49 @@ struct Effects {
   bool synchronizes = false; // all that came before is done at its end
 };
 
-/// Adds what `op` reads of tiles in shared memory.
-void addReads(Operation *op, Pending &accesses) {
-  for (Value operand : op->getOperands()) {
-    LocalAllocOp owner =
-        isa<MemDescType>(operand.getType()) ? getSharedOwner(operand) : LocalAllocOp();
-    if (std::optional<int64_t> offset = owner ? getSharedOffset(owner) : std::nullopt)
-      accesses.reads.insert({*offset, *offset + getSharedNeed(owner).bytes});
+/// The bytes behind a tile in shared memory; of slots all that there are.
+std::optional<Range> getRange(Value memory, const SlotNumbers &numbers) {
+  Operation *owner = getSharedOwner(memory);
+  int64_t number = -1;
+  if (LocalSlotsOp slots = getSlotsOwner(memory)) {
+    owner = slots;
+    number = numbers.lookup(slots);
   }
+  std::optional<int64_t> offset = owner ? getSharedOffset(owner) : std::nullopt;
+  if (!offset)
+    return std::nullopt;
+  return Range{*offset, *offset + getSharedNeed(owner).bytes, number};
 }
 
-Effects getEffects(Operation *op) {
+/// Adds what `op` reads of tiles in shared memory, and what an asynchronous copy writes there.
+void addReads(Operation *op, Pending &accesses, const SlotNumbers &numbers) {
+  for (Value operand : op->getOperands())
+    if (std::optional<Range> range =
+            isa<MemDescType>(operand.getType()) ? getRange(operand, numbers) : std::nullopt)
+      (isa<AsyncCopyOp>(op) ? accesses.writes : accesses.reads).insert(*range);
+}
+
+Effects getEffects(Operation *op, const SlotNumbers &numbers) {
   Effects effects;
+  if (isa<SlotOp>(op))
+    return effects;
+  // Slots are fresh: what was done with these bytes before, in them too, is over then.
+  if (isa<LocalSlotsOp>(op)) {
+    if (std::optional<int64_t> offset = getSharedOffset(op))
+      effects.before.writes.insert({*offset, *offset + getSharedNeed(op).bytes});
+    return effects;
+  }
   if (isa<BarrierOp>(op)) {
     effects.synchronizes = true;
     return effects;
   }
   if (!isa<MemDescPermuteOp>(op))
-    addReads(op, effects.before);
+    addReads(op, effects.before, numbers);
   // A product that was left in flight has read its operands only now.
   if (auto wait = dyn_cast<WgmmaWaitOp>(op))
     for (auto product = wait.getValue().getDefiningOp<WgmmaOp>(); product;
          product = product.getAcc().getDefiningOp<WgmmaOp>())
-      addReads(product, effects.before);
+      addReads(product, effects.before, numbers);
   SharedNeed need = getSharedNeed(op);
   if (std::optional<int64_t> offset = getSharedOffset(op)) {
     Range range{*offset, *offset + need.bytes};
@@ -98,6 +132,8 @@ Effects getEffects(Operation *op) {
 
 class Inserter {
 public:
+  explicit Inserter(const SlotNumbers &numbers) : numbers(numbers) {}
+
   /// Inserts barriers in a block that is entered with `pending`, and leaves in it what is pending
   /// at the end.
   void visitBlock(Block &block, Pending &pending) {
@@ -107,7 +143,7 @@ public:
         visitRegions(op, pending);
         continue;
       }
-      Effects effects = getEffects(&op);
+      Effects effects = getEffects(&op, numbers);
       if (pending.conflictsWith(effects.before)) {
         OpBuilder builder(&op);
         BarrierOp::create(builder, op.getLoc());
@@ -145,14 +181,21 @@ private:
         pending.add(flow);
       }
   }
+
+  const SlotNumbers &numbers;
 };
 
 struct InsertBarriers : tile::impl::TileGPUInsertBarriersBase<InsertBarriers> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      SlotNumbers numbers;
+      kernel.getBody().walk([&](LocalSlotsOp slots) {
+        int64_t next = numbers.size();
+        numbers[slots] = next;
+      });
       Pending pending;
       for (Block &block : kernel.getBody())
-        Inserter().visitBlock(block, pending);
+        Inserter(numbers).visitBlock(block, pending);
     }
   }
 };

@@ -67,8 +67,8 @@ public:
         if (product.getAsync())
           return false;
         products.push_back(product);
-      } else if (isa<ClearFromOp>(op)) {
-        return false; // writes what a product reads, in place
+      } else if (isa<ClearFromOp, AsyncWaitOp>(op)) {
+        return false; // changes, or waits for, what a product reads, in place
       }
     if (products.size() < fewestProducts)
       return false;

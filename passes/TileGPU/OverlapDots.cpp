@@ -167,6 +167,9 @@ void chooseScaling(Candidate &found) {
 }
 
 std::optional<Candidate> match(scf::ForOp loop) {
+  // Tiles that threads copy themselves are there for one trip alone.
+  if (!loop.getBody()->getOps<AsyncWaitOp>().empty())
+    return std::nullopt;
   Candidate found;
   found.loop = loop;
   SmallVector<WgmmaOp> products;

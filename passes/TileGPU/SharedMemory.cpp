@@ -205,6 +205,11 @@ SharedNeed getSharedNeed(Operation *op) {
     SharedLayout layout = getSharedLayout(alloc.getType());
     return {SharedUse::Allocates, layout.getBytes(), layout.getAlignment()};
   }
+  if (auto slots = dyn_cast<LocalSlotsOp>(op)) {
+    SlotsType type = slots.getType();
+    return {SharedUse::Allocates, type.getCount() * getSlotStride(type),
+            getSharedLayout(type.getTile()).getAlignment()};
+  }
   if (auto ring = dyn_cast<RingOp>(op))
     return {SharedUse::Persistent, RingLayout(ring.getType()).getBytes(),
             ring.getType().getTiles().empty() ? 16u : 1024u};
@@ -275,6 +280,18 @@ LocalAllocOp getSharedOwner(Value memory) {
   while (auto permute = memory.getDefiningOp<MemDescPermuteOp>())
     memory = permute.getSource();
   return memory.getDefiningOp<LocalAllocOp>();
+}
+
+LocalSlotsOp getSlotsOwner(Value memory) {
+  while (auto permute = memory.getDefiningOp<MemDescPermuteOp>())
+    memory = permute.getSource();
+  auto slot = memory.getDefiningOp<SlotOp>();
+  return slot ? slot.getSlots().getDefiningOp<LocalSlotsOp>() : LocalSlotsOp();
+}
+
+int64_t getSlotStride(SlotsType type) {
+  SharedLayout layout = getSharedLayout(type.getTile());
+  return llvm::alignTo(layout.getBytes(), layout.getAlignment());
 }
 
 bool isReadByWgmma(Value memory) {

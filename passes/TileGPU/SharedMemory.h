@@ -95,6 +95,21 @@ std::optional<int64_t> getSharedOffset(mlir::Operation *op);
 /// local_alloc or a permutation of one.
 LocalAllocOp getSharedOwner(mlir::Value memory);
 
+/// The slots of which a `!tile_gpu.memdesc` is one, or a permutation of one; null if it is not.
+LocalSlotsOp getSlotsOwner(mlir::Value memory);
+/// From one slot to the next, in bytes.
+int64_t getSlotStride(SlotsType type);
+
+/// Loads of a loop that are to be copied ahead into as many slots as there are stages: what stands
+/// in `allocs` and `loop` now.
+struct CopyRing {
+  mlir::Operation *loop = nullptr;
+  llvm::SmallVector<LocalAllocOp> allocs;
+};
+/// Bytes of shared memory that the kernel would need with `stages` slots for each tile of `ring`;
+/// none if lifetimes cannot be told.
+std::optional<int64_t> planSharedBytes(KernelOp kernel, const CopyRing &ring, int64_t stages);
+
 /// True if a product by wgmma has the tile, or a permutation of it, as an operand.
 bool isReadByWgmma(mlir::Value memory);
 

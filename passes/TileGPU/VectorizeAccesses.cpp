@@ -1,11 +1,14 @@
 // tile-gpu-vectorize-accesses: how many neighbouring registers each load and store moves at once.
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/Divisibility.h"
+#include "passes/TileGPU/AccessWidth.h"
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/SharedMemory.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include <numeric>
 
 namespace tile {
@@ -91,24 +94,107 @@ ViewFacts getFacts(Value value, const PowersOfTwo &getDivisor) {
   return facts;
 }
 
+} // namespace
+
+/// True if all elements of a tile along `dim` are known to be equal.
+static bool isUniformAlong(Value tile, unsigned dim, unsigned depth = 0) {
+  Operation *op = tile.getDefiningOp();
+  auto type = cast<RankedTensorType>(tile.getType());
+  if (type.getDimSize(dim) == 1 || isa_and_nonnull<tensor::SplatOp>(op))
+    return true;
+  DenseElementsAttr constant;
+  if (matchPattern(tile, m_Constant(&constant)))
+    return constant.isSplat();
+  constexpr unsigned deepest = 8;
+  if (!op || depth > deepest)
+    return false;
+  if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    RankedTensorType source = broadcast.getSource().getType();
+    int64_t leading = type.getRank() - source.getRank();
+    return int64_t(dim) < leading ||
+           isUniformAlong(broadcast.getSource(), dim - leading, depth + 1);
+  }
+  return OpTrait::hasElementwiseMappableTraits(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return !isa<RankedTensorType>(operand.getType()) ||
+                  isUniformAlong(operand, dim, depth + 1);
+         });
+}
+
+/// The widest piece that registers, alignment and bounds allow.
+template <typename Op>
+static AccessWidth computeWidth(Op op, RankedTensorType tile, const PowersOfTwo &getDivisor) {
+  AccessWidth found;
+  ViewFacts facts = getFacts(op.getView(), getDivisor);
+  LinearLayout layout = getLayout(tile);
+  int64_t bits = getElementBits(tile.getElementType());
+  int64_t aligned = facts.base; // divisor of the first element's address
+  SmallVector<int64_t> tileDims = op.getTileDims();
+  unsigned end = 0;
+  int64_t bounds = 1;
+  for (unsigned d = 0; d < op.getSizes().size(); ++d) {
+    if (op.isIndexed(d)) { // any position
+      aligned = std::gcd(aligned, facts.strides[d]);
+      continue;
+    }
+    int64_t start = getDivisor(op.getStarts()[d]);
+    aligned = std::gcd(aligned, start * facts.strides[d]);
+    int64_t limit = facts.extents[d];
+    if (op.getHasEnd()[d])
+      limit = std::gcd(limit, getDivisor(op.getEnds()[end++]));
+    if (op.isDropped(d))
+      continue;
+    if (facts.unit[d] && op.getSteps()[d] == 1) {
+      found.fastest = tileDims[d];
+      bounds = op.getInBounds()[d] ? int64_t(1) << 30 : std::gcd(limit, start);
+    } else {
+      aligned = std::gcd(aligned, facts.strides[d] * op.getSteps()[d]);
+    }
+  }
+  if (!found.fastest)
+    return found;
+  if constexpr (std::is_same_v<Op, AsyncCopyOp>)
+    if (op.getMask() && !isUniformAlong(op.getMask(), *found.fastest))
+      return found;
+  found.possible = std::min<int64_t>(layout.getContiguousRegisters(*found.fastest), 128 / bits);
+  while (found.proven * 2 <= found.possible && aligned % (found.proven * 2) == 0 &&
+         bounds % (found.proven * 2) == 0)
+    found.proven *= 2;
+  return found;
+}
+
+AccessWidth tile::gpu::getAccessWidth(Operation *access, RankedTensorType tile,
+                                      const DivisibilityAnalysis &divisibility) {
+  PowersOfTwo getDivisor{divisibility};
+  return llvm::TypeSwitch<Operation *, AccessWidth>(access)
+      .Case<LoadOp, StoreOp, GatherOp, ScatterOp, AtomicOp, AsyncCopyOp>(
+          [&](auto op) { return computeWidth(op, tile, getDivisor); })
+      .Default([](Operation *) { return AccessWidth(); });
+}
+
+namespace {
+
 struct TileGPUVectorizeAccesses
     : tile::impl::TileGPUVectorizeAccessesBase<TileGPUVectorizeAccesses> {
   void runOnOperation() override {
     Builder builder(&getContext());
-    PowersOfTwo getDivisor{getAnalysis<DivisibilityAnalysis>()};
+    const auto &divisibility = getAnalysis<DivisibilityAnalysis>();
+    PowersOfTwo getDivisor{divisibility};
     getOperation().walk([&](Operation *op) {
       if (auto load = dyn_cast<LoadOp>(op)) {
-        annotate(load, load.getType(), getDivisor, builder);
+        annotate(load, load.getType(), divisibility, builder);
         markReadOnly(load, getDivisor, builder);
       } else if (auto gather = dyn_cast<GatherOp>(op)) {
-        annotate(gather, gather.getType(), getDivisor, builder);
+        annotate(gather, gather.getType(), divisibility, builder);
         markReadOnly(gather, getDivisor, builder);
       } else if (auto scatter = dyn_cast<ScatterOp>(op)) {
-        annotate(scatter, scatter.getValue().getType(), getDivisor, builder);
+        annotate(scatter, scatter.getValue().getType(), divisibility, builder);
       } else if (auto store = dyn_cast<StoreOp>(op)) {
-        annotate(store, store.getValue().getType(), getDivisor, builder);
+        annotate(store, store.getValue().getType(), divisibility, builder);
       } else if (auto atomic = dyn_cast<AtomicOp>(op)) {
-        annotate(atomic, atomic.getValue().getType(), getDivisor, builder);
+        annotate(atomic, atomic.getValue().getType(), divisibility, builder);
+      } else if (auto copy = dyn_cast<AsyncCopyOp>(op)) {
+        annotate(copy, copy.getTileType(), divisibility, builder);
       } else if (auto inside = dyn_cast<InsideOp>(op)) {
         annotateInside(inside, getDivisor, builder);
       }
@@ -160,48 +246,19 @@ struct TileGPUVectorizeAccesses
     op->setAttr(vectorName, builder.getI64IntegerAttr(found ? width : 1));
   }
 
-  /// The widest piece that registers, alignment and bounds allow.
   template <typename Op>
-  static void annotate(Op op, Type moved, const PowersOfTwo &getDivisor, Builder &builder) {
+  static void annotate(Op op, Type moved, const DivisibilityAnalysis &divisibility,
+                       Builder &builder) {
     auto tile = dyn_cast<RankedTensorType>(moved);
     if (!tile)
       return;
-    ViewFacts facts = getFacts(op.getView(), getDivisor);
-    LinearLayout layout = getLayout(tile);
-    int64_t bits = getElementBits(tile.getElementType());
-    int64_t width = 1;
-    int64_t aligned = facts.base; // divisor of the first element's address
-    SmallVector<int64_t> tileDims = op.getTileDims();
-    unsigned end = 0, fastest = ~0u;
-    int64_t bounds = 1;
-    for (unsigned d = 0; d < op.getSizes().size(); ++d) {
-      if (op.isIndexed(d)) { // any position
-        aligned = std::gcd(aligned, facts.strides[d]);
-        continue;
-      }
-      int64_t start = getDivisor(op.getStarts()[d]);
-      aligned = std::gcd(aligned, start * facts.strides[d]);
-      int64_t limit = facts.extents[d];
-      if (op.getHasEnd()[d])
-        limit = std::gcd(limit, getDivisor(op.getEnds()[end++]));
-      if (op.isDropped(d))
-        continue;
-      if (facts.unit[d] && op.getSteps()[d] == 1) {
-        fastest = tileDims[d];
-        bounds = op.getInBounds()[d] ? int64_t(1) << 30 : std::gcd(limit, start);
-      } else {
-        aligned = std::gcd(aligned, facts.strides[d] * op.getSteps()[d]);
-      }
-    }
-    if (fastest == ~0u)
+    AccessWidth width = getAccessWidth(op, tile, divisibility);
+    if (!width.fastest)
       return;
-    int64_t limit = std::min<int64_t>(layout.getContiguousRegisters(fastest), 128 / bits);
-    while (width * 2 <= limit && aligned % (width * 2) == 0 && bounds % (width * 2) == 0)
-      width *= 2;
-    op->setAttr(vectorName, builder.getI64IntegerAttr(width));
-    if (width < limit) {
-      op->setAttr(vectorIfName, builder.getI64IntegerAttr(limit));
-      op->setAttr(fastestName, builder.getI64IntegerAttr(fastest));
+    op->setAttr(vectorName, builder.getI64IntegerAttr(width.proven));
+    if (width.proven < width.possible) {
+      op->setAttr(vectorIfName, builder.getI64IntegerAttr(width.possible));
+      op->setAttr(fastestName, builder.getI64IntegerAttr(*width.fastest));
     }
   }
 };

@@ -33,6 +33,10 @@ constexpr double lengthPrice = 2.5e-5; ///< of the time, for each slot of a thre
 constexpr double operandSlots =
     9; ///< issue slots to bring an element of a computed operand to where products read it
 
+constexpr double conflicting =
+    1.6; ///< of the time that mma.sync's operands take to read, beyond half of the products' time
+constexpr double groupWait = 0.05; ///< of a stage that the computing warps have copied themselves
+
 constexpr int64_t schedulers = 4; ///< of a multiprocessor; each issues for one warp at a time
 
 /// Microseconds that a program takes of each part of its multiprocessor, and alone on it.
@@ -107,6 +111,13 @@ double Estimator::getDotTime(const DotWork &dot) const {
   double columns = double(dot.swapped ? dot.m : dot.n);
   if (wgmma && columns < 64)
     efficiency *= 2 * columns / (64 + columns);
+  // A warp reads its operands from shared memory for itself: each row and column once a step of K,
+  // at 128 bytes a clock, beside 1024 products.
+  if (!wgmma && !target.hasBulkCopies) {
+    auto [rows, columns] = getWarpTile(dot, resources.warps);
+    double reads = 1024.0 * 2 * double(rows + columns) / (128 * double(rows * columns));
+    efficiency /= 1 + conflicting * std::max(0.0, reads - 0.5);
+  }
   double repetition = double(resources.warps) / double(countDistinctWarps(dot, resources.warps));
   return operations / (rate * efficiency) * share * repetition * 1e-6;
 }
@@ -186,10 +197,18 @@ ProgramTime Estimator::getProgramTime() const {
                        varying * latency / ahead);
       if (!schedule.persistent)
         chain += loop.runs * latency;
+    } else if (resources.asyncCopies && inLoop && resources.stages > 1) {
+      double trip = computing / trips + groupWait + (loop.reduced > 0 ? reducing : 0);
+      double latency = fillLatency + filled / trips / cacheShare;
+      chain = trips * (std::max(trip, latency / double(resources.stages - 1)) +
+                       (loaded > 0 ? loadLatency : 0)) +
+              loop.runs * latency;
     } else {
       chain = trips * (loaded + filled > 0 ? loadLatency : 0) + computing;
     }
-    if (!resources.bulkCopies || !inLoop)
+    bool ahead =
+        (resources.bulkCopies || (resources.asyncCopies && resources.stages > 1)) && inLoop;
+    if (!ahead)
       chain += (loaded + filled) / cacheShare +
                (work.loops.size() > 1 && resources.bulkCopies ? 0 : exchange * (loop.exchanges));
     chain += stored / (resources.bulkCopies ? memoryShare : cacheShare);

@@ -52,6 +52,13 @@ int64_t countDistinctWarps(const DotWork &dot, int64_t warps) {
   return std::min(warps, along * across);
 }
 
+std::pair<int64_t, int64_t> getWarpTile(const DotWork &dot, int64_t warps) {
+  int64_t m = std::max<int64_t>(dot.m, 16), n = std::max<int64_t>(dot.n, 8);
+  for (int64_t shared = 1; shared < warps && (m > 16 || n > 8); shared *= 2)
+    (m > 16 && (n <= 8 || m >= n) ? m : n) /= 2;
+  return {m, n};
+}
+
 /// Registers of a thread beside those of tiles: addresses, counters, descriptors. Read off the
 /// cubins of the examples.
 static int64_t getOtherRegisters(const KernelWork &work, bool bulkCopies) {
@@ -136,8 +143,22 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
     }
   }
   if (!found.bulkCopies) {
-    found.sharedBytes = int64_t(once + repeated + others) + 1024;
-    found.stages = 0;
+    // What PipelineCopies.cpp does: more than two stages only where registers leave room for no
+    // more blocks.
+    int64_t stages = 1;
+    if (found.asyncCopies && repeated > 0) {
+      constexpr int64_t useful = 3, registersOfThread = 256;
+      int64_t blocks = schedule.occupancy.value_or(
+          std::max<int64_t>(1, target.registers / (found.threads * registersOfThread)));
+      double fixed = once + others + double(page);
+      auto fit = [&](double bytes) { return int64_t((bytes - fixed) / repeated); };
+      stages = std::min(asked == mostStages ? useful : asked,
+                        std::max(fit(double(target.sharedBytes) / double(blocks) - system),
+                                 std::min<int64_t>(2, fit(double(target.sharedBytes) - system))));
+      stages = std::max<int64_t>(stages, 1);
+    }
+    found.sharedBytes = int64_t(once + double(stages) * repeated + others) + 1024;
+    found.stages = stages > 1 ? stages : 0;
   } else {
     int64_t blocks = schedule.occupancy.value_or(1);
     int64_t limit = target.sharedBytes / blocks / system * system - system;
@@ -176,6 +197,8 @@ Resources estimateResources(const KernelWork &work, const Schedule &schedule,
       streams |= access.feedsDot && loop.parent >= 0;
   }
   found.bulkCopies = target.hasBulkCopies && hasDots && streams;
+  found.asyncCopies =
+      StringRef(target.name).starts_with("sm_") && !found.bulkCopies && hasDots && streams;
   found.threads = 32 * found.warps + (found.bulkCopies ? 128 : 0);
   if (found.threads > 1024)
     found.reason = "a block has " + std::to_string(found.threads) + " threads of at most 1024";

@@ -25,6 +25,7 @@ struct Schedule {
 struct Resources {
   std::string reason;        ///< why it cannot be compiled or would spill; empty: it can
   bool bulkCopies = false;   ///< operands come by TMA, from warps of their own
+  bool asyncCopies = false;  ///< operands come by cp.async, from the warps that compute
   int64_t warps = 0;         ///< that compute
   int64_t threads = 0;       ///< of a block, with those that only load
   int64_t stages = 0;        ///< of loads that run ahead; 0: none do
@@ -34,6 +35,10 @@ struct Resources {
   int64_t sharedBytes = 0; ///< of a block, estimated
   int64_t blocks = 0;      ///< of a multiprocessor at once
 };
+
+/// Rows and columns of a product by mma.sync that one of `warps` warps computes: the rule of
+/// chooseMmaWarps() in DotSelection.cpp, but for kernels that reduce rows.
+std::pair<int64_t, int64_t> getWarpTile(const DotWork &dot, int64_t warps);
 
 Resources estimateResources(const KernelWork &work, const Schedule &schedule,
                             const TargetLimits &target);

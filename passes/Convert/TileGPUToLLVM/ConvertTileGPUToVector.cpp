@@ -83,6 +83,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     TypeConverter converter;
     populateTypes(converter);
     populateRingTypes(converter);
+    populateCopyTypes(converter);
     RewritePatternSet patterns(&getContext());
     populateViewPatterns(converter, patterns);
     populateMemoryPatterns(converter, patterns);
@@ -95,6 +96,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     populateOrderPatterns(converter, patterns);
     populatePartPatterns(converter, patterns);
     populateSharedPatterns(converter, patterns);
+    populateCopyPatterns(converter, patterns);
     populateFmaDotPatterns(converter, patterns);
     populateConvertLayoutPatterns(converter, patterns);
     populateMmaPatterns(converter, patterns);

@@ -340,7 +340,7 @@ GlobalAccess<Op> makeGlobalAccess(Op op, Adaptor adaptor, mlir::RankedTensorType
     return values;
   };
   llvm::SmallVector<mlir::Value> positions;
-  if constexpr (llvm::is_one_of<Op, GatherOp, ScatterOp, AtomicOp>::value)
+  if constexpr (llvm::is_one_of<Op, GatherOp, ScatterOp, AtomicOp, AsyncCopyOp>::value)
     positions = fronts(adaptor.getPositions());
   llvm::SmallVector<mlir::Value> starts = fronts(adaptor.getStarts()),
                                  ends = fronts(adaptor.getEnds());

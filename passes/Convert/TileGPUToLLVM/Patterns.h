@@ -36,6 +36,9 @@ void populatePartPatterns(const mlir::TypeConverter &converter, mlir::RewritePat
 /// tile_gpu.local_alloc, local_load, memdesc_permute.
 void populateSharedPatterns(const mlir::TypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
+/// tile_gpu.local_slots, slot, async_copy, async_commit, async_wait, and the type of slots.
+void populateCopyPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+void populateCopyTypes(mlir::TypeConverter &converter);
 /// tile_gpu.fma_dot.
 void populateFmaDotPatterns(const mlir::TypeConverter &converter,
                             mlir::RewritePatternSet &patterns);

@@ -1,4 +1,4 @@
-// local_alloc, local_load and memdesc_permute: tiles in shared memory.
+// local_alloc, local_load, extract_part and memdesc_permute: tiles in shared memory.
 #include "dialect/AttributeNames.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
@@ -44,10 +44,48 @@ struct LowerLocalLoad : OpConversionPattern<LocalLoadOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(LocalLoadOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op,
-                       loadTile(rewriter, op.getLoc(), op.getType().getElementType(),
-                                getLayout(op.getType()), getSharedLayout(op.getSource().getType()),
-                                adaptor.getSource(), /*matrices=*/true));
+    SharedLayout shared = getSharedLayout(op.getSource().getType());
+    LinearLayout layout = getLayout(op.getType());
+    ExtraOffset extra;
+    if (!op.getOffsets().empty()) { // the part's elements, by their place in the whole
+      layout = LinearLayout(shared.getShape(), layout.getBases(InDim::Register),
+                            layout.getBases(InDim::Lane), layout.getBases(InDim::Warp));
+      extra.constant = shared.getOffset(op.getOffsets());
+    }
+    rewriter.replaceOp(op, loadTile(rewriter, op.getLoc(), op.getType().getElementType(), layout,
+                                    shared, adaptor.getSource(), /*matrices=*/true, extra));
+    return success();
+  }
+};
+
+/// The part's registers; both layouts have equal lanes and warps.
+struct LowerExtractPart : OpConversionPattern<ExtractPartOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ExtractPartOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    LinearLayout source = getLayout(op.getSource().getType()), part = getLayout(op.getType());
+    llvm::SmallDenseMap<uint64_t, int64_t> held; // registers by the place of their elements
+    auto place = [&](Coord coord) {
+      uint64_t flat = 0;
+      for (auto [x, extent] : llvm::zip(coord, source.getShape()))
+        flat = flat * extent + x;
+      return flat;
+    };
+    for (unsigned reg = 0; reg < source.getNumRegisters(); ++reg)
+      held.try_emplace(place(source.apply(reg, 0, 0)), reg);
+    SmallVector<int64_t> registers;
+    for (unsigned reg = 0; reg < part.getNumRegisters(); ++reg) {
+      Coord coord = part.apply(reg, 0, 0);
+      for (auto [x, offset] : llvm::zip(coord, op.getOffsets()))
+        x += offset;
+      auto found = held.find(place(coord));
+      if (found == held.end() || source.getBases(InDim::Lane) != part.getBases(InDim::Lane) ||
+          source.getBases(InDim::Warp) != part.getBases(InDim::Warp))
+        return op.emitError("internal: expected a part that its threads hold, found ")
+               << op.getType() << " of " << op.getSource().getType();
+      registers.push_back(found->second);
+    }
+    rewriter.replaceOp(op, takeElements(rewriter, op.getLoc(), adaptor.getSource(), registers));
     return success();
   }
 };
@@ -66,6 +104,6 @@ struct LowerMemDescPermute : OpConversionPattern<MemDescPermuteOp> {
 
 void tile::gpu::populateSharedPatterns(const TypeConverter &converter,
                                        RewritePatternSet &patterns) {
-  patterns.add<LowerLocalAlloc, LowerLocalLoad, LowerMemDescPermute>(converter,
-                                                                     patterns.getContext());
+  patterns.add<LowerLocalAlloc, LowerLocalLoad, LowerExtractPart, LowerMemDescPermute>(
+      converter, patterns.getContext());
 }

@@ -66,59 +66,46 @@ Value joinPieces(OpBuilder &builder, Location loc, ArrayRef<Value> pieces,
 //===--- Addresses
 //--------------------------------------------------------------------------------------------------===//
 
-namespace {
+SharedAddresses::SharedAddresses(OpBuilder &builder, Location loc, Value base,
+                                 ArrayRef<uint32_t> threadImages, const ExtraOffset &extra,
+                                 bool recomputes)
+    : builder(builder), loc(loc), base(base), constant(extra.constant) {
+  ThreadNumber number({}, threadImages);
+  part = number.getBase(builder, loc);
+  mask = number.getMask();
+  // Behind a statement with side effects nothing knows that it is the same each time.
+  if (recomputes)
+    part = inlinePTX(builder, loc, builder.getI32Type(), {part}, "mov.b32 $0, $1;", "=r,r");
+  if (!extra.index)
+    return;
+  Value moved = applyLinear(builder, loc, extra.index, extra.images);
+  part = arith::XOrIOp::create(builder, loc, part, moved);
+  for (uint32_t image : extra.images)
+    mask |= image;
+}
 
-/// Addresses in shared memory: base + (thread part XOR constant).
-class Addresses {
-public:
-  Addresses(OpBuilder &builder, Location loc, Value base, ArrayRef<uint32_t> threadImages,
-            const ExtraOffset &extra, bool recomputes = false)
-      : builder(builder), loc(loc), base(base) {
-    ThreadNumber number({}, threadImages);
-    part = number.getBase(builder, loc);
-    mask = number.getMask();
-    // Behind a statement with side effects nothing knows that it is the same each time.
-    if (recomputes)
-      part = inlinePTX(builder, loc, builder.getI32Type(), {part}, "mov.b32 $0, $1;", "=r,r");
-    if (!extra.index)
-      return;
-    Value moved = applyLinear(builder, loc, extra.index, extra.images);
-    part = arith::XOrIOp::create(builder, loc, part, moved);
-    for (uint32_t image : extra.images)
-      mask |= image;
+Value SharedAddresses::get(uint32_t offset) {
+  offset ^= constant;
+  // The XORed part first, the rest as a constant that the access can hold.
+  uint32_t flipped = offset & mask, added = offset & ~mask;
+  Value &pointer = pointers[flipped];
+  if (!pointer) {
+    Value index = combineOffset(builder, loc, part, mask, flipped);
+    pointer = LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
+                                  ArrayRef<LLVM::GEPArg>{index});
   }
-
-  Value get(uint32_t offset) {
-    // The XORed part first, the rest as a constant that the access can hold.
-    uint32_t flipped = offset & mask, added = offset & ~mask;
-    Value &pointer = pointers[flipped];
-    if (!pointer) {
-      Value index = combineOffset(builder, loc, part, mask, flipped);
-      pointer = LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
-                                    ArrayRef<LLVM::GEPArg>{index});
-    }
-    if (!added)
-      return pointer;
-    return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), pointer,
-                               ArrayRef<LLVM::GEPArg>{int32_t(added)});
-  }
-
-private:
-  OpBuilder &builder;
-  Location loc;
-  Value base, part;
-  uint32_t mask = 0;
-  llvm::SmallDenseMap<uint32_t, Value> pointers;
-};
-
-} // namespace
+  if (!added)
+    return pointer;
+  return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), pointer,
+                             ArrayRef<LLVM::GEPArg>{int32_t(added)});
+}
 
 //===--- Stores and loads
 //-------------------------------------------------------------------------------------------===//
 
 static void storeMatrices(OpBuilder &builder, Location loc, Value stored, const MatrixLoads &plan,
                           Value base, bool recomputes) {
-  Addresses addresses(builder, loc, base, plan.addressImages, {}, recomputes);
+  SharedAddresses addresses(builder, loc, base, plan.addressImages, {}, recomputes);
   for (const MatrixLoads::Load &load : plan.loads) {
     size_t perMatrix = load.registers.size() / plan.matrices;
     SmallVector<Value> words;
@@ -142,7 +129,7 @@ void storeTile(OpBuilder &builder, Location loc, Value vector, const LinearLayou
     if (auto plan = getMatrixLoads(layout, shared))
       return storeMatrices(builder, loc, stored, *plan, base, recomputes);
   SharedAccess access(layout, shared);
-  Addresses addresses(builder, loc, base, access.getThreadImages(), {}, recomputes);
+  SharedAddresses addresses(builder, loc, base, access.getThreadImages(), {}, recomputes);
   unsigned bytes = access.getVectorSize() * shared.getElementBytes();
   for (ArrayRef<unsigned> registers : access.getAccesses(/*distinct=*/true)) {
     Value value = registers.size() == 1
@@ -158,7 +145,7 @@ void storeTile(OpBuilder &builder, Location loc, Value vector, const LinearLayou
 
 static Value loadMatrices(OpBuilder &builder, Location loc, Type stored, const MatrixLoads &plan,
                           unsigned perResult, Value base, const ExtraOffset &extra) {
-  Addresses addresses(builder, loc, base, plan.addressImages, extra);
+  SharedAddresses addresses(builder, loc, base, plan.addressImages, extra);
   Type word = builder.getI32Type();
   Type result = plan.matrices == 1
                     ? word
@@ -194,7 +181,7 @@ Value loadTile(OpBuilder &builder, Location loc, Type elementType, const LinearL
     }
 
   SharedAccess access(layout, shared);
-  Addresses addresses(builder, loc, base, access.getThreadImages(), extra);
+  SharedAddresses addresses(builder, loc, base, access.getThreadImages(), extra);
   auto pieceType = VectorType::get(access.getVectorSize(), stored);
   unsigned bytes = access.getVectorSize() * shared.getElementBytes();
   SmallVector<Value> pieces;

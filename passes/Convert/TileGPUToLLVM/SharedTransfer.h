@@ -22,11 +22,33 @@ mlir::Value takeElements(mlir::OpBuilder &builder, mlir::Location loc, mlir::Val
 mlir::Value joinPieces(mlir::OpBuilder &builder, mlir::Location loc,
                        llvm::ArrayRef<mlir::Value> pieces, llvm::ArrayRef<unsigned> positions);
 
-/// An offset that depends on a value of the program, in addition to thread and register: the XOR of
-/// images[i] over the set bits i of `index` (an i32).
+/// An offset in addition to thread and register: `constant`, XORed with what depends on a value of
+/// the program, images[i] over the set bits i of `index` (an i32).
 struct ExtraOffset {
   mlir::Value index;
   llvm::SmallVector<uint32_t> images;
+  uint32_t constant = 0;
+};
+
+/// Addresses in shared memory that are linear over F2 in the thread's number: base + (thread part
+/// XOR constant).
+class SharedAddresses {
+public:
+  /// `threadImages` are those of the bits of the thread's number; with `recomputes`, addresses stay
+  /// in no registers.
+  SharedAddresses(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value base,
+                  llvm::ArrayRef<uint32_t> threadImages, const ExtraOffset &extra = {},
+                  bool recomputes = false);
+
+  /// The address at `offset`, which is a register's.
+  mlir::Value get(uint32_t offset);
+
+private:
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  mlir::Value base, part;
+  uint32_t mask = 0, constant;
+  llvm::SmallDenseMap<uint32_t, mlir::Value> pointers; // looked up only
 };
 
 /// Stores a tile held in `layout` to shared memory at `base` (ptr<3>). Elements that threads hold

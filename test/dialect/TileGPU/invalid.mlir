@@ -101,3 +101,33 @@ func.func @parts(%s: tensor<16x16xf32>, %tile: index) {
   %u = tile_gpu.part_combine %s at %tile of 2 {kinds = array<i32: 0, 0>} : tensor<16x16xf32> -> tensor<16x16xf32>
   return
 }
+
+// -----
+
+#shared = #tile_gpu.shared<order = [1, 0], swizzle = 32>
+#part = #tile_gpu.linear<shape = [16, 8], register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []>
+func.func @part(%m: !tile_gpu.memdesc<16x16xf16, #shared>) {
+  // expected-error @+1 {{at multiples of its extents}}
+  %a = tile_gpu.local_load %m at [0, 4] : !tile_gpu.memdesc<16x16xf16, #shared> -> tensor<16x8xf16, #part>
+  return
+}
+
+// -----
+
+#part = #tile_gpu.linear<shape = [16, 8], register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []>
+func.func @part(%w: tensor<16x16xf16>) {
+  // expected-error @+1 {{at multiples of its extents}}
+  %a = tile_gpu.extract_part %w at [0, 16] : tensor<16x16xf16> -> tensor<16x8xf16, #part>
+  return
+}
+
+// -----
+
+#shared = #tile_gpu.shared<order = [1, 0], swizzle = 32>
+#rows = #tile_gpu.linear<shape = [16, 16], register = [[0, 1], [0, 2], [0, 4]], lane = [[0, 8], [1, 0], [2, 0], [4, 0], [8, 0]], warp = []>
+func.func @copy(%v: !tile.view<?x?xf16>, %x: index, %m: !tile_gpu.memdesc<16x16xf16, #shared>) {
+  // expected-error @+1 {{needs one start, size, step, has_end and in_bounds for each of the view's 2 dimensions}}
+  tile_gpu.async_copy %v[%x] into %m {sizes = array<i64: 16>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: false>,
+    tile = tensor<16x16xf16, #rows>, stored = tensor<16x16xf16, #rows>} : !tile.view<?x?xf16>, !tile_gpu.memdesc<16x16xf16, #shared>
+  return
+}

@@ -48,3 +48,34 @@ func.func @parts(%s: tensor<16x16xf32, #rows>, %t: tensor<16x16xi32, #rows>, %ti
   %u:2 = tile_gpu.part_combine %s, %t at %tile of 4 {kinds = array<i32: 0, 2>} : tensor<16x16xf32, #rows>, tensor<16x16xi32, #rows> -> tensor<16x16xf32, #rows>, tensor<16x16xi32, #rows>
   return
 }
+
+#part = #tile_gpu.linear<shape = [16, 8], register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []>
+#whole = #tile_gpu.linear<shape = [16, 16], register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []>
+// CHECK-LABEL: func @async_copies
+func.func @async_copies(%v: !tile.view<?x?xf16>, %x: index, %p: tensor<16x16xindex, #rows>, %mask: tensor<16x16xi1, #rows>, %more: i1,
+    %w: tensor<16x16xf16, #whole>) -> tensor<16x8xf16, #part> {
+  // CHECK: %[[S:.*]] = tile_gpu.local_slots : <3, <16x16xf16, #tile_gpu.shared<order = [1, 0], swizzle = 32>>>
+  %s = tile_gpu.local_slots : !tile_gpu.slots<3, !tile_gpu.memdesc<16x16xf16, #shared>>
+  // CHECK: %[[M:.*]] = tile_gpu.slot %[[S]][%{{.*}}] : <3, <16x16xf16
+  %m = tile_gpu.slot %s[%x] : !tile_gpu.slots<3, !tile_gpu.memdesc<16x16xf16, #shared>>
+  // CHECK: tile_gpu.async_copy %{{.*}}[%{{.*}}, %{{.*}}] ends[%{{.*}}] into %[[M]] when %{{.*}} {
+  tile_gpu.async_copy %v[%x, %x] ends[%x] into %m when %more {sizes = array<i64: 16, 16>, steps = array<i64: 1, 1>,
+    has_end = array<i1: true, false>, in_bounds = array<i1: false, true>, tile = tensor<16x16xf16, #rows>, stored = tensor<16x16xf16, #rows>}
+    : !tile.view<?x?xf16>, !tile_gpu.memdesc<16x16xf16, #shared>
+  // CHECK: tile_gpu.async_copy %{{.*}}[%{{.*}}, %{{.*}}] at[%{{.*}} : tensor<16x16xindex, {{.*}}>] mask %{{.*}} : tensor<16x16xi1, {{.*}}> into %[[M]] {
+  tile_gpu.async_copy %v[%x, %x] at[%p : tensor<16x16xindex, #rows>] mask %mask : tensor<16x16xi1, #rows> into %m {sizes = array<i64: -2, 16>,
+    steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, false>, tile = tensor<16x16xf16, #rows>,
+    stored = tensor<16x16xf16, #rows>} : !tile.view<?x?xf16>, !tile_gpu.memdesc<16x16xf16, #shared>
+  // CHECK: tile_gpu.async_commit
+  tile_gpu.async_commit
+  // CHECK: tile_gpu.async_wait {pending = 1 : i64}
+  tile_gpu.async_wait {pending = 1 : i64}
+  // CHECK: tile_gpu.async_wait fence {pending = 0 : i64}
+  tile_gpu.async_wait fence {pending = 0 : i64}
+  // CHECK: tile_gpu.local_load %[[M]] at [0, 8] : <16x16xf16
+  %a = tile_gpu.local_load %m at [0, 8] : !tile_gpu.memdesc<16x16xf16, #shared> -> tensor<16x8xf16, #part>
+  // CHECK: tile_gpu.extract_part %{{.*}} at [0, 8] : tensor<16x16xf16
+  %b = tile_gpu.extract_part %w at [0, 8] : tensor<16x16xf16, #whole> -> tensor<16x8xf16, #part>
+  %c = arith.addf %a, %b : tensor<16x8xf16, #part>
+  return %c : tensor<16x8xf16, #part>
+}

@@ -1,0 +1,179 @@
+// tile_gpu.local_slots, slot, async_copy, async_commit and async_wait: copies to shared memory by
+// cp.async, in groups.
+#include "passes/Convert/TileGPUToLLVM/GlobalAccess.h"
+#include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
+#include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
+#include "passes/TileGPU/SharedMemory.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+/// Copies `bytes` (16, 8 or 4) from `source` to `target` where `when` holds (null: always); zeros
+/// where `exists` does not (null: it does).
+void copyPiece(OpBuilder &builder, Location loc, Value target, Value source, unsigned bytes,
+               Value exists, Value when, std::optional<StringRef> cache) {
+  SmallVector<Value> operands{sharedAddress(builder, loc, target), source};
+  std::string constraints = "r,l";
+  auto add = [&](Value value, const char *constraint) {
+    operands.push_back(value);
+    constraints += std::string(",") + constraint;
+    return "$" + std::to_string(operands.size() - 1);
+  };
+  // 16 bytes go past the first-level cache, which has nothing to gain from what is read once.
+  bool keeps = cache == StringRef("keep");
+  std::string code = std::string("cp.async.") + (bytes == 16 ? "cg" : "ca") + ".shared.global" +
+                     (keeps         ? ".L2::cache_hint"
+                      : bytes == 16 ? ".L2::128B"
+                                    : "") +
+                     " [$0], [$1], " + std::to_string(bytes);
+  if (exists) {
+    Value size = arith::SelectOp::create(builder, loc, exists, constantI32(builder, loc, bytes),
+                                         constantI32(builder, loc, 0));
+    code += ", " + add(size, "r");
+  }
+  if (keeps)
+    code += ", " + add(createCachePolicy(builder, loc, *cache), "l");
+  if (when)
+    code = "@" + add(when, "b") + " " + code;
+  inlinePTX(builder, loc, {}, operands, code + ";", constraints + ",~{memory}");
+}
+
+/// Copies one element of 1 or 2 bytes by way of a register: too narrow for cp.async.
+void copyElement(OpBuilder &builder, Location loc, Value target, Value source, unsigned bytes,
+                 Value exists, Value when) {
+  Type i1 = builder.getI1Type();
+  auto orTrue = [&](Value v) {
+    return v ? v : Value(arith::ConstantOp::create(builder, loc, i1, builder.getBoolAttr(true)));
+  };
+  std::string type = bytes == 1 ? "u8" : "u16";
+  exists = arith::AndIOp::create(builder, loc, orTrue(exists), orTrue(when));
+  inlinePTX(builder, loc, {}, {sharedAddress(builder, loc, target), source, exists, orTrue(when)},
+            "{ .reg .b16 v; mov.b16 v, 0; @$2 ld.global." + type + " v, [$1]; @$3 st.shared." +
+                type + " [$0], v; }",
+            "r,l,b,b,~{memory}");
+}
+
+struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
+  using OpConversionPattern::OpConversionPattern;
+  using OneToNOpAdaptor = OpConversionPattern::OneToNOpAdaptor;
+  LogicalResult matchAndRewrite(AsyncCopyOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    GlobalAccess<AsyncCopyOp> access = makeGlobalAccess(op, adaptor, op.getTileType(), rewriter);
+    Value mask = op.getMask() ? adaptor.getMask().front() : Value();
+    Value when = op.getWhen() ? adaptor.getWhen().front() : Value();
+    SharedLayout shared = getSharedLayout(op.getMemory().getType());
+    LinearLayout layout = getLayout(op.getStoredTile());
+    SharedAccess places(layout, shared);
+    // What several threads hold is copied by one.
+    when = access.conjunction(when, getOwnerPredicate(rewriter, loc, layout));
+    unsigned elementBytes = shared.getElementBytes(), count = layout.getNumRegisters();
+    auto copyAll = [&](unsigned width) {
+      SharedAddresses addresses(rewriter, loc, adaptor.getMemory().front(),
+                                places.getThreadImages());
+      llvm::SmallDenseSet<uint32_t> seen; // registers may repeat an earlier one's element
+      for (unsigned reg = 0; reg < count; reg += width) {
+        uint32_t offset = places.getOffset(reg);
+        if (!seen.insert(offset).second)
+          continue;
+        Value exists = access.exists(reg);
+        if (mask)
+          exists = access.conjunction(
+              exists,
+              vector::ExtractOp::create(rewriter, loc, mask, ArrayRef<int64_t>{int64_t(reg)}));
+        unsigned bytes = width * elementBytes;
+        if (bytes >= 4)
+          copyPiece(rewriter, loc, addresses.get(offset), access.address(reg), bytes, exists, when,
+                    op.getCache());
+        else
+          copyElement(rewriter, loc, addresses.get(offset), access.address(reg), bytes, exists,
+                      when);
+      }
+    };
+    unsigned width = std::min(getVectorWidth(op), count),
+             wide = std::min(getVectorWidth(op, vectorIfName), count);
+    if (wide <= width) {
+      copyAll(width);
+    } else {
+      Value condition = access.canVectorize(wide, getVectorWidth(op, fastestName));
+      auto branch = scf::IfOp::create(rewriter, loc, condition, /*withElseRegion=*/true);
+      for (auto [region, pieceWidth] :
+           {std::pair(&branch.getThenRegion(), wide), std::pair(&branch.getElseRegion(), width)}) {
+        OpBuilder::InsertionGuard guard(rewriter);
+        rewriter.setInsertionPointToStart(&region->front());
+        copyAll(pieceWidth);
+      }
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerAsyncCommit : OpConversionPattern<AsyncCommitOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(AsyncCommitOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    inlinePTX(rewriter, op.getLoc(), {}, {}, "cp.async.commit_group;", "~{memory}");
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerAsyncWait : OpConversionPattern<AsyncWaitOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(AsyncWaitOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    inlinePTX(rewriter, op.getLoc(), {}, {},
+              "cp.async.wait_group " + std::to_string(op.getPending()) + ";", "~{memory}");
+    if (op.getFence())
+      fenceAsyncProxy(rewriter, op.getLoc());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerLocalSlots : OpConversionPattern<LocalSlotsOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(LocalSlotsOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    std::optional<int64_t> offset = getSharedOffset(op);
+    if (!offset)
+      return op.emitError("internal: expected " + sharedOffsetName.str() +
+                          " from tile-gpu-allocate-shared, found none");
+    rewriter.replaceOp(op, getSharedPointer(rewriter, op.getLoc(), *offset));
+    return success();
+  }
+};
+
+struct LowerSlot : OpConversionPattern<SlotOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(SlotOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value index =
+        arith::IndexCastOp::create(rewriter, loc, rewriter.getI32Type(), adaptor.getIndex());
+    Value offset = arith::MulIOp::create(
+        rewriter, loc, index, constantI32(rewriter, loc, getSlotStride(op.getSlots().getType())));
+    Value base = adaptor.getSlots();
+    rewriter.replaceOpWithNewOp<LLVM::GEPOp>(op, base.getType(), rewriter.getI8Type(), base,
+                                             ArrayRef<LLVM::GEPArg>{offset});
+    return success();
+  }
+};
+
+} // namespace
+
+void tile::gpu::populateCopyTypes(TypeConverter &converter) {
+  converter.addConversion(
+      [](SlotsType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext(), 3); });
+}
+
+void tile::gpu::populateCopyPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<LowerAsyncCopy, LowerAsyncCommit, LowerAsyncWait, LowerLocalSlots, LowerSlot>(
+      converter, patterns.getContext());
+}

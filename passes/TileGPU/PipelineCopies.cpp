@@ -1,0 +1,429 @@
+// tile-gpu-pipeline-copies: operands of a loop's products are copied to shared memory by cp.async,
+// some trips ahead.
+//
+// Works on loads that go to shared memory as they are, in loops whose products wait for them; where
+// TMA fetches an operand there is no load left. A loop
+//
+//   for i: m = local_alloc(load(i)); product(m)
+//
+// becomes a ring of n slots that is filled n - 1 trips ahead:
+//
+//   copies of trips 0 .. n-2, a group each
+//   for i: wait till at most n - 2 groups are pending; barrier
+//          copy of trip i + n - 1, into the slot of trip i - 1; commit
+//          product(slot of trip i)
+//
+// The one barrier does two things: it shows the copies of trip i to all threads, and no thread
+// passes it before all have done with the products of trip i - 1, whose slot is filled again behind
+// it. Copies of trips that there are not are left out, so nothing is under way behind the loop.
+#include "dialect/AttributeNames.h"
+#include "passes/Analysis/ConstantMemory.h"
+#include "passes/Passes.h"
+#include "passes/TileGPU/AccessWidth.h"
+#include "passes/TileGPU/DotSelection.h"
+#include "passes/TileGPU/PipelineFragments.h"
+#include "passes/TileGPU/SharedMemory.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUPIPELINECOPIES
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+/// The first compute capability with cp.async.
+constexpr unsigned leastCapability = 80;
+/// Clocks from the start of a copy to its end, about: L2 misses of a busy machine.
+constexpr int64_t copyLatency = 1000;
+/// Products of 16-bit elements in a clock of a multiprocessor.
+constexpr int64_t productsPerClock = 1024;
+/// More stages than this hide no more latency.
+constexpr int64_t mostStages = 5;
+/// Registers of a multiprocessor, and what a thread may take of them.
+constexpr int64_t registers = 65536, registersOfThread = 256;
+/// What the system takes of each block's shared memory.
+constexpr int64_t systemBytes = 1024;
+
+/// A load that can be copied ahead.
+struct Copy {
+  Operation *load; // a LoadOp or GatherOp
+  LocalAllocOp alloc;
+  RankedTensorType tile, stored; // of the access, and in the shape that lies in shared memory
+};
+
+/// The products that read a tile in shared memory, perhaps by way of registers.
+void collectProducts(Value memory, SmallVectorImpl<Operation *> &products) {
+  for (Operation *user : memory.getUsers()) {
+    if (isa<MemDescPermuteOp>(user))
+      collectProducts(user->getResult(0), products);
+    else if (auto read = dyn_cast<LocalLoadOp>(user))
+      llvm::append_range(products, read->getUsers());
+    else
+      products.push_back(user);
+  }
+}
+
+bool feedsProduct(Value memory) {
+  SmallVector<Operation *> users;
+  collectProducts(memory, users);
+  return llvm::any_of(users, llvm::IsaPred<MmaOp, WgmmaOp, FmaDotOp>);
+}
+
+/// The load whose tile, perhaps in another shape, is what `alloc` stores; null if there is none.
+Operation *findLoad(LocalAllocOp alloc) {
+  Value source = alloc.getSource();
+  while (source.hasOneUse() && isa_and_nonnull<ReshapeOp, PermuteOp>(source.getDefiningOp()))
+    source = source.getDefiningOp()->getOperand(0);
+  Operation *load = source.getDefiningOp();
+  return source.hasOneUse() && isa_and_nonnull<LoadOp, GatherOp>(load) ? load : nullptr;
+}
+
+/// A loop whose loads are to be pipelined.
+class Pipeliner {
+public:
+  Pipeliner(scf::ForOp loop, const DivisibilityAnalysis &divisibility, int64_t limit)
+      : loop(loop), kernel(loop->getParentOfType<KernelOp>()), divisibility(divisibility),
+        limit(limit), builder(loop) {}
+
+  /// Returns the loop that it has made; null if it leaves the loop as it is.
+  scf::ForOp run() {
+    if (auto trips = loop.getStaticTripCount(); trips && trips->ule(1))
+      return {};
+    for (LocalAllocOp alloc : loop.getBody()->getOps<LocalAllocOp>())
+      if (feedsProduct(alloc.getResult()))
+        collect(alloc);
+    if (copies.empty() || !chooseStages())
+      return {};
+    rewrite();
+    return loop;
+  }
+
+private:
+  void collect(LocalAllocOp alloc) {
+    Operation *load = findLoad(alloc);
+    std::string problem;
+    if (!load) {
+      if (!isComputed(alloc.getSource()))
+        return;
+      problem = "its values are computed from what is loaded";
+    } else {
+      Copy copy{load, alloc, cast<RankedTensorType>(load->getResult(0).getType()),
+                alloc.getSource().getType()};
+      problem = findProblem(copy);
+      if (problem.empty())
+        copies.push_back(copy);
+    }
+    if (!problem.empty())
+      alloc->emitRemark() << "operand is not copied ahead: " << problem << " [R0406]";
+  }
+
+  /// True if the loop loads something that the value comes from.
+  bool isComputed(Value value) {
+    llvm::SmallSetVector<Operation *, 16> slice;
+    (void)addSlice(value, slice);
+    return llvm::any_of(slice, [](Operation *op) { return isa<LoadOp, GatherOp>(op); });
+  }
+
+  /// What keeps a load from being copied ahead; empty if nothing does.
+  std::string findProblem(Copy &copy) {
+    if (copy.load->getBlock() != loop.getBody())
+      return "it stands in a branch";
+    Value view = copy.load->getOperand(0), pad, mask;
+    llvm::TypeSwitch<Operation *>(copy.load).Case<LoadOp, GatherOp>([&](auto op) {
+      pad = op.getPad();
+      mask = op.getMask();
+    });
+    if (!matchPattern(pad, m_Zero()) && !matchPattern(pad, m_PosZeroFloat()))
+      return "its padding is not 0";
+    if (!isConstant(view))
+      return "its memory may be written while the kernel runs";
+    if (getElementBits(copy.tile.getElementType()) < 8)
+      return "its elements are parts of bytes";
+    // One piece of a copy must be one piece of shared memory too.
+    AccessWidth width = getAccessWidth(copy.load, copy.tile, divisibility);
+    SharedLayout shared = getSharedLayout(copy.alloc.getType());
+    int64_t bytes = shared.getElementBytes();
+    SharedAccess places(getLayout(copy.stored), shared);
+    ArrayRef<uint32_t> images = places.getImages(InDim::Register);
+    for (int64_t bit = 0; (int64_t(1) << bit) < width.possible; ++bit)
+      if (bit >= int64_t(images.size()) || images[bit] != bytes << bit)
+        return "its rows lie otherwise in shared memory than in the tensor";
+    if (width.possible * bytes < 4)
+      return "its rows have fewer than 4 bytes that lie together";
+    if (getLayout(copy.tile).getNumRegisters() != getLayout(copy.stored).getNumRegisters())
+      return "its shape is changed";
+    SmallVector<Operation *> products;
+    collectProducts(copy.alloc.getResult(), products);
+    for (Operation *product : products)
+      if (auto wgmma = dyn_cast<WgmmaOp>(product); wgmma && wgmma.getAsync())
+        return "its product is left in flight";
+    for (Value operand : copy.load->getOperands())
+      if (std::string problem = addSlice(operand, slice); !problem.empty())
+        return problem;
+    return "";
+  }
+
+  /// True if nothing writes the memory of a view while the kernel runs.
+  bool isConstant(Value view) {
+    ViewOp root = getRootView(view);
+    if (!root || kernel->hasAttr(mayAliasName))
+      return false;
+    auto base = dyn_cast<BlockArgument>(root.getBase());
+    return base && kernel.getParam(base.getArgNumber()).getAccess() == Access::In;
+  }
+
+  /// Adds what computes `value` in the loop's body, in its order. Returns why it cannot be computed
+  /// for another trip; empty if it can.
+  std::string addSlice(Value value, llvm::SmallSetVector<Operation *, 16> &slice) {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return argument.getOwner() == loop.getBody() && argument != loop.getInductionVar()
+                 ? "its place depends on what the loop carries"
+                 : "";
+    Operation *op = value.getDefiningOp();
+    if (op->getBlock() != loop.getBody() || slice.contains(op))
+      return "";
+    std::string problem;
+    if (isa<LoadOp, GatherOp>(op) ? !isConstant(op->getOperand(0))
+                                  : !isMemoryEffectFree(op) || op->getNumRegions())
+      problem = "its place is computed by " + op->getName().getStringRef().str() +
+                ", which cannot run ahead";
+    // A trip that there is not may divide by 0.
+    APInt divisor;
+    if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp,
+            arith::CeilDivUIOp, arith::FloorDivSIOp>(op) &&
+        isInBody(op->getOperand(1)) && !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)))
+      problem = "its place is a quotient by what each trip computes";
+    for (Value operand : op->getOperands())
+      if (std::string inner = addSlice(operand, slice); problem.empty())
+        problem = inner;
+    slice.insert(op);
+    return problem;
+  }
+
+  bool isInBody(Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && op->getBlock() == loop.getBody();
+  }
+
+  /// As many stages as the loop has use and shared memory room for; false if there are fewer than
+  /// two.
+  bool chooseStages() {
+    CopyRing ring;
+    ring.loop = loop;
+    for (Copy &copy : copies)
+      ring.allocs.push_back(copy.alloc);
+    auto asked = loop->getAttrOfType<IntegerAttr>(stagesName);
+    if (!asked)
+      asked = kernel->getAttrOfType<IntegerAttr>(stagesName);
+    if (asked && asked.getInt() < 2)
+      return false;
+    int64_t wanted = asked ? asked.getInt() : countUsefulStages();
+    if (auto trips = loop.getStaticTripCount())
+      wanted = std::min<int64_t>(wanted, trips->getLimitedValue(mostStages * 4));
+    int64_t share = asked && !kernel->hasAttr(occupancyName) ? limit : getShareOfBlock();
+    stages = wanted;
+    std::optional<int64_t> bytes;
+    while (stages > 1 && (!(bytes = planSharedBytes(kernel, ring, stages)) ||
+                          *bytes > (stages > 2 ? share : limit)))
+      --stages;
+    if (stages < wanted && (asked || stages < 2))
+      loop.emitRemark()
+          << (asked ? "stages(" + std::to_string(wanted) + ")"
+                    : "a second stage of the loop's loads")
+          << " does not fit into shared memory: "
+          << planSharedBytes(kernel, ring, std::max<int64_t>(stages + 1, 2)).value_or(0)
+          << " bytes are needed for " << std::max<int64_t>(stages + 1, 2) << ", a block has "
+          << limit << " [R0404]";
+    return stages > 1;
+  }
+
+  /// Two, and as many more as the products of one trip are shorter than a copy takes.
+  int64_t countUsefulStages() {
+    int64_t clocks = 0;
+    loop.getBody()->walk([&](Operation *op) {
+      if (!isa<MmaOp, WgmmaOp, FmaDotOp>(op))
+        return;
+      auto result = cast<RankedTensorType>(op->getResult(0).getType());
+      auto shaped = [](Type type) {
+        auto memory = dyn_cast<MemDescType>(type);
+        return std::pair(memory ? memory.getShape() : cast<RankedTensorType>(type).getShape(),
+                         memory ? memory.getElementType()
+                                : cast<RankedTensorType>(type).getElementType());
+      };
+      auto [shape, element] = shaped(op->getOperand(0).getType());
+      clocks += result.getNumElements() * shape.back() * getElementBits(element) /
+                (16 * productsPerClock);
+    });
+    return std::min(mostStages,
+                    2 + int64_t(llvm::divideCeil(copyLatency, std::max<int64_t>(clocks, 1))));
+  }
+
+  /// Bytes of shared memory that leave room for as many blocks as registers do.
+  int64_t getShareOfBlock() {
+    int64_t blocks = 1;
+    if (auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName))
+      blocks = occupancy.getInt();
+    else if (auto warps = kernel->getAttrOfType<IntegerAttr>(numWarpsName))
+      blocks = std::max<int64_t>(1, registers / (warps.getInt() * 32 * registersOfThread));
+    return (limit + systemBytes) / blocks - systemBytes;
+  }
+
+  /// Copies of trip `trip` into slot `slot`, if it exists; the builder stands where they begin.
+  void createCopies(Value trip, Value slot, Value exists) {
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(), trip);
+    for (Operation &op : *loop.getBody()) {
+      if (!slice.contains(&op))
+        continue;
+      Operation *clone = builder.clone(op, mapping);
+      // What holds for the loop's own trips may not hold for one behind them.
+      llvm::TypeSwitch<Operation *>(clone).Case<LoadOp, GatherOp>([](auto access) {
+        access.setInBounds(SmallVector<bool>(access.getInBounds().size(), false));
+      });
+    }
+    for (auto [copy, slots] : llvm::zip(copies, rings)) {
+      Value memory = SlotOp::create(builder, copy.load->getLoc(), slots, slot);
+      llvm::TypeSwitch<Operation *>(copy.load).Case<LoadOp, GatherOp>(
+          [&, &copy = copy](auto op) { createCopy(op, copy, memory, exists, mapping); });
+    }
+    AsyncCommitOp::create(builder, loop.getLoc());
+  }
+
+  template <typename Op>
+  void createCopy(Op load, const Copy &copy, Value memory, Value exists, IRMapping &mapping) {
+    auto map = [&](ValueRange values) {
+      return llvm::map_to_vector(values, [&](Value v) { return mapping.lookupOrDefault(v); });
+    };
+    SmallVector<Value> positions;
+    if constexpr (std::is_same_v<Op, GatherOp>)
+      positions = map(load.getPositions());
+    AsyncCopyOp::create(builder, load.getLoc(), mapping.lookupOrDefault(load.getView()),
+                        map(load.getStarts()), map(load.getEnds()), positions,
+                        load.getMask() ? mapping.lookupOrDefault(load.getMask()) : Value(), memory,
+                        exists, load.getSizesAttr(), load.getStepsAttr(), load.getHasEndAttr(),
+                        load.getInBoundsAttr(), TypeAttr::get(copy.tile),
+                        TypeAttr::get(copy.stored), load.getCacheAttr());
+  }
+
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loop.getLoc(), value);
+  }
+  Value isLess(Value a, Value b) {
+    return arith::CmpIOp::create(builder, loop.getLoc(), arith::CmpIPredicate::slt, a, b);
+  }
+
+  void rewrite() {
+    Location loc = loop.getLoc();
+    builder.setInsertionPoint(loop);
+    bool fence = false;
+    for (Copy &copy : copies) {
+      auto type = SlotsType::get(builder.getContext(), stages, copy.alloc.getType());
+      rings.push_back(LocalSlotsOp::create(builder, copy.load->getLoc(), type));
+      fence |= isReadByWgmma(copy.alloc.getResult());
+    }
+    Value trip = loop.getLowerBound();
+    for (int64_t stage = 0; stage < stages - 1; ++stage) {
+      createCopies(trip, constant(stage), isLess(trip, loop.getUpperBound()));
+      trip = arith::AddIOp::create(builder, loc, trip, loop.getStep());
+    }
+    Value zero = constant(0), one = constant(1), last = constant(stages - 1),
+          ahead = arith::MulIOp::create(builder, loc, loop.getStep(), last);
+    IRRewriter rewriter(builder);
+    auto wider = loop.replaceWithAdditionalYields(
+        rewriter, zero, /*replaceInitOperandUsesInLoop=*/false,
+        [&](OpBuilder &b, Location at, ArrayRef<BlockArgument> added) -> SmallVector<Value> {
+          Value next = arith::AddIOp::create(b, at, added[0], one);
+          Value wraps = arith::CmpIOp::create(b, at, arith::CmpIPredicate::eq, added[0], last);
+          return {arith::SelectOp::create(b, at, wraps, zero, next)};
+        });
+    // The body has moved, not its operations.
+    loop = cast<scf::ForOp>(wider->getOperation());
+    Value slot = loop.getRegionIterArgs().back();
+    builder.setInsertionPointToStart(loop.getBody());
+    AsyncWaitOp::create(builder, loc, stages - 2, fence);
+    BarrierOp::create(builder, loc);
+    Value next = arith::AddIOp::create(builder, loc, loop.getInductionVar(), ahead);
+    Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, slot, zero);
+    Value before = arith::SelectOp::create(builder, loc, first, last,
+                                           arith::SubIOp::create(builder, loc, slot, one));
+    // Behind the operations of the slice, which are cloned, none is needed by the copies.
+    createCopies(next, before, isLess(next, loop.getUpperBound()));
+    for (auto [copy, slots] : llvm::zip(copies, rings)) {
+      builder.setInsertionPoint(copy.alloc);
+      Value memory = SlotOp::create(builder, copy.load->getLoc(), slots, slot);
+      copy.alloc.getResult().replaceAllUsesWith(memory);
+      Operation *source = copy.alloc.getSource().getDefiningOp();
+      copy.alloc.erase();
+      while (source != copy.load) {
+        Operation *inner = source->getOperand(0).getDefiningOp();
+        source->erase();
+        source = inner;
+      }
+      source->erase();
+    }
+  }
+
+  scf::ForOp loop;
+  KernelOp kernel;
+  const DivisibilityAnalysis &divisibility;
+  int64_t limit; // bytes of shared memory
+  OpBuilder builder;
+  SmallVector<Copy> copies;
+  llvm::SmallSetVector<Operation *, 16> slice; // what computes the places of all copies
+  SmallVector<Value> rings;
+  int64_t stages = 0;
+};
+
+struct TileGPUPipelineCopies : tile::impl::TileGPUPipelineCopiesBase<TileGPUPipelineCopies> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (getCapability() < leastCapability)
+      return;
+    const auto &divisibility = getAnalysis<DivisibilityAnalysis>();
+    SmallVector<scf::ForOp> loops;
+    getOperation().walk([&](scf::ForOp loop) {
+      if (!hasInnerLoop(loop))
+        loops.push_back(loop);
+    });
+    SmallVector<scf::ForOp> pipelined;
+    for (scf::ForOp loop : loops)
+      if (scf::ForOp made = Pipeliner(loop, divisibility, getSharedLimit(target)).run())
+        pipelined.push_back(made);
+    for (scf::ForOp loop : pipelined) {
+      splitProducts(loop);
+      loadFragmentsAhead(loop);
+    }
+  }
+
+private:
+  unsigned getCapability() const {
+    StringRef digits = target;
+    unsigned capability = 0;
+    if (!digits.consume_front("sm_") || digits.consumeInteger(10, capability))
+      return 0;
+    return capability;
+  }
+
+  static bool hasInnerLoop(scf::ForOp loop) {
+    return loop.getBody()
+        ->walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); })
+        .wasInterrupted();
+  }
+};
+
+} // namespace

@@ -1,0 +1,217 @@
+// Fragments of mma.sync a step of K ahead, within a trip and from one trip to the next.
+#include "passes/TileGPU/PipelineFragments.h"
+#include "passes/TileGPU/DotSelection.h"
+#include "passes/TileGPU/SharedMemory.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace tile::gpu {
+
+//===--- Steps
+//-----------------------------------------------------------------------------------------------------===//
+
+/// One step of an operand along `dim`: the registers whose elements lie in the first `extent`
+/// positions. None if lanes or warps share what is left out.
+static RankedTensorType getStepType(RankedTensorType type, unsigned dim, int64_t extent) {
+  LinearLayout layout = getLayout(type);
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] = extent;
+  SmallVector<Coord> registers;
+  for (const Coord &basis : layout.getBases(InDim::Register))
+    if (basis[dim] < extent)
+      registers.push_back(basis);
+  for (InDim in : {InDim::Lane, InDim::Warp})
+    for (const Coord &basis : layout.getBases(in))
+      if (basis[dim] >= extent)
+        return {};
+  return withLayout(
+      RankedTensorType::get(shape, type.getElementType()),
+      LinearLayout(shape, registers, layout.getBases(InDim::Lane), layout.getBases(InDim::Warp)));
+}
+
+/// The load of an operand from shared memory, if it can be made later, right before `product`.
+static LocalLoadOp getMovableLoad(Value operand, MmaOp product) {
+  auto load = operand.getDefiningOp<LocalLoadOp>();
+  if (!load || !load->hasOneUse() || load->getBlock() != product->getBlock() ||
+      !load.getOffsets().empty())
+    return {};
+  for (Operation *op = load->getNextNode(); op != product; op = op->getNextNode())
+    if (!isMemoryEffectFree(op) && !isa<LocalLoadOp>(op))
+      return {};
+  return load;
+}
+
+namespace {
+/// An operand of a product, in steps along K.
+struct SteppedOperand {
+  Value value;
+  LocalLoadOp load; // null where threads hold it
+  unsigned dim;     // K
+  RankedTensorType type;
+
+  Value get(OpBuilder &builder, int64_t step) {
+    SmallVector<int64_t> offsets(2, 0);
+    offsets[dim] = step * type.getDimSize(dim);
+    if (load)
+      return LocalLoadOp::create(builder, load.getLoc(), type, load.getSource(), offsets);
+    return ExtractPartOp::create(builder, value.getLoc(), type, value, offsets);
+  }
+};
+} // namespace
+
+static void splitProduct(MmaOp product) {
+  RankedTensorType typeA = product.getA().getType();
+  int64_t extent = 256 / int64_t(getElementBits(typeA.getElementType()));
+  if (typeA.getRank() != 2 || product.getPromote() || typeA.getDimSize(1) < 2 * extent)
+    return;
+  auto makeOperand = [&](Value value, unsigned dim) {
+    return SteppedOperand{value, getMovableLoad(value, product), dim,
+                          getStepType(cast<RankedTensorType>(value.getType()), dim, extent)};
+  };
+  SteppedOperand a = makeOperand(product.getA(), 1), b = makeOperand(product.getB(), 0);
+  if ((!a.load && !b.load) || !a.type || !b.type)
+    return;
+  OpBuilder builder(product);
+  Value acc = product.getAcc(), nextA = a.get(builder, 0), nextB = b.get(builder, 0);
+  for (int64_t step = 0, steps = typeA.getDimSize(1) / extent; step < steps; ++step) {
+    Value stepA = nextA, stepB = nextB;
+    if (step + 1 < steps) {
+      nextA = a.get(builder, step + 1);
+      nextB = b.get(builder, step + 1);
+    }
+    acc = MmaOp::create(builder, product.getLoc(), acc.getType(), stepA, stepB, acc,
+                        product.getIsUnsigned(), IntegerAttr());
+  }
+  product.getResult().replaceAllUsesWith(acc);
+  product.erase();
+  for (LocalLoadOp load : {a.load, b.load})
+    if (load)
+      load.erase();
+}
+
+void splitProducts(scf::ForOp loop) {
+  SmallVector<MmaOp> products;
+  loop.getBody()->walk([&](MmaOp product) { products.push_back(product); });
+  for (MmaOp product : products)
+    splitProduct(product);
+}
+
+//===--- From trip to trip
+//------------------------------------------------------------------------------------------===//
+
+/// All readers of a slot; false if one is no local_load of the block.
+static bool collectReads(Value memory, Block *block, SmallVectorImpl<LocalLoadOp> &reads) {
+  for (Operation *user : memory.getUsers()) {
+    if (auto permute = dyn_cast<MemDescPermuteOp>(user)) {
+      if (!collectReads(permute.getResult(), block, reads))
+        return false;
+    } else if (auto read = dyn_cast<LocalLoadOp>(user); read && read->getBlock() == block) {
+      reads.push_back(read);
+    } else if (!isa<AsyncCopyOp>(user)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// What `read` reads, of the slot `index` instead of its own.
+static Value readAgain(OpBuilder &builder, LocalLoadOp read, Value index) {
+  SmallVector<MemDescPermuteOp> permutes;
+  Value memory = read.getSource();
+  while (auto permute = memory.getDefiningOp<MemDescPermuteOp>()) {
+    permutes.push_back(permute);
+    memory = permute.getSource();
+  }
+  Location loc = read.getLoc();
+  Value tile = SlotOp::create(builder, loc, memory.getDefiningOp<SlotOp>().getSlots(), index);
+  for (MemDescPermuteOp permute : llvm::reverse(permutes))
+    tile =
+        MemDescPermuteOp::create(builder, loc, permute.getType(), tile, permute.getPermutation());
+  return LocalLoadOp::create(builder, loc, read.getType(), tile, read.getOffsets());
+}
+
+void loadFragmentsAhead(scf::ForOp loop) {
+  Block *body = loop.getBody();
+  auto wait = dyn_cast<AsyncWaitOp>(body->front());
+  auto barrier = wait ? dyn_cast<BarrierOp>(wait->getNextNode()) : BarrierOp();
+  if (!barrier)
+    return;
+  SmallVector<LocalLoadOp> reads;
+  Value slot;
+  for (SlotOp op : body->getOps<SlotOp>()) {
+    bool filled = llvm::any_of(op->getUsers(), llvm::IsaPred<AsyncCopyOp>);
+    if (!collectReads(op.getResult(), body, reads))
+      return;
+    if (!filled)
+      slot = op.getIndex();
+  }
+  auto argument = dyn_cast_if_present<BlockArgument>(slot);
+  if (!argument || argument.getOwner() != body || reads.empty())
+    return;
+  llvm::sort(reads, [](LocalLoadOp a, LocalLoadOp b) { return a->isBeforeInBlock(b); });
+  // The last step's product, behind all reads, and the first step's reads.
+  auto getProduct = [](LocalLoadOp read) {
+    return read->hasOneUse() ? dyn_cast<MmaOp>(*read->user_begin()) : MmaOp();
+  };
+  MmaOp last, first = getProduct(reads.front());
+  for (LocalLoadOp read : reads) {
+    MmaOp product = getProduct(read);
+    if (!product || product->getBlock() != body)
+      return;
+    if (!last || last->isBeforeInBlock(product))
+      last = product;
+  }
+  if (!first || first == last || last->isBeforeInBlock(reads.back()))
+    return;
+  SmallVector<LocalLoadOp> ahead;
+  for (LocalLoadOp read : reads)
+    if (getProduct(read) == first)
+      ahead.push_back(read);
+
+  // The next trip's slot is what the loop yields.
+  auto yield = cast<scf::YieldOp>(body->getTerminator());
+  Value next = yield.getOperand(argument.getArgNumber() - loop.getNumInductionVars());
+  llvm::SmallSetVector<Operation *, 4> computes;
+  SmallVector<Value> wanted{next};
+  while (!wanted.empty()) {
+    Operation *op = wanted.pop_back_val().getDefiningOp();
+    if (op && op->getBlock() == body && computes.insert(op))
+      llvm::append_range(wanted, op->getOperands());
+  }
+  OpBuilder builder(last);
+  for (Operation &op : llvm::make_early_inc_range(*body))
+    if (computes.contains(&op))
+      op.moveBefore(last);
+  wait->moveBefore(last);
+  barrier->moveBefore(last);
+  SmallVector<Value> yielded, inits;
+  for (LocalLoadOp read : ahead)
+    yielded.push_back(readAgain(builder, read, next));
+  builder.setInsertionPoint(loop);
+  Location loc = loop.getLoc();
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  AsyncWaitOp::create(builder, loc, wait.getPending(), wait.getFence());
+  BarrierOp::create(builder, loc);
+  for (LocalLoadOp read : ahead)
+    inits.push_back(readAgain(builder, read, zero));
+  IRRewriter rewriter(builder);
+  SmallVector<BlockArgument> carried;
+  auto wider =
+      loop.replaceWithAdditionalYields(rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
+                                       [&](OpBuilder &, Location, ArrayRef<BlockArgument> added) {
+                                         carried.assign(added.begin(), added.end());
+                                         return yielded;
+                                       });
+  (void)wider;
+  for (auto [read, argument] : llvm::zip(ahead, carried)) {
+    read.getResult().replaceAllUsesWith(argument);
+    read.erase();
+  }
+}
+
+} // namespace tile::gpu
