@@ -53,7 +53,8 @@ void tile::addSuggestion(DiagnosticBuilder &report, Range range, llvm::StringRef
   // A word of another language means what it means there, whatever it is spelt like here.
   if (const Alias *alias = findAlias(name)) {
     llvm::StringRef known = alias->replacement;
-    if (llvm::is_contained(candidates, known))
+    bool isConstant = known == "true" || known == "false" || known == "inf" || known == "nan";
+    if (isConstant || llvm::is_contained(candidates, known))
       report.fixIt(range, known, "here it is called '" + known + "'");
     else if (!known.empty() && alias->note.empty())
       report.note("here it is called '" + known + "'");

@@ -169,9 +169,13 @@ void Elaborator::lowerAssign(const ast::AssignStmt &stmt) {
     if (isFullAccess(*base.view, *access)) {
       spec = makeAccess(base, *access);
     } else {
-      error(diag::needsAccess, access->range, "=")
-          .note("the tensor has " + Twine(base.view->shape.size()) +
-                " dimensions; a store needs a subscript for each");
+      DiagnosticBuilder report = error(diag::needsAccess, access->range, "=");
+      report.note("the tensor has " + Twine(base.view->shape.size()) +
+                  " dimensions; a store needs a subscript for each");
+      if (llvm::any_of(access->subscripts, [](const ast::Subscript &subscript) {
+            return subscript.kind == ast::Subscript::slice;
+          }))
+        report.note("lo..hi makes a view; positions lo..lo + 16 of a tile are at(lo, 16)");
     }
     if (spec)
       emitStore(*spec, value, {}, {});

@@ -86,6 +86,13 @@ static void reportReserved(llvm::StringRef word, Range range, DiagnosticEngine &
 
 bool tile::checkTokens(const std::vector<antlr4::Token *> &tokens, FileID file,
                        DiagnosticEngine &diagnostics) {
+  if (tokens.size() > maxTokens) {
+    diagnostics
+        .report(diag::tooLarge, tokenRange(file, tokens[maxTokens]),
+                "the words and signs of a file", maxTokens, tokens.size())
+        .note("divide it; constants and functions can be imported");
+    return false;
+  }
   bool good = true;
   for (const antlr4::Token *token : tokens) {
     Range range = tokenRange(file, token);

@@ -17,8 +17,12 @@ std::string abbreviated(llvm::StringRef text);
 /// Reports the first byte of `file` that is not UTF-8. Returns whether all are.
 bool checkUtf8(const SourceManager &sources, FileID file, DiagnosticEngine &diagnostics);
 
-/// Reports unknown characters, malformed numbers, unclosed strings and comments, and reserved
-/// words. Returns whether there were none; if not, parsing would only repeat the complaints.
+/// Words, signs and comments of a file: more would take the parser seconds and a gigabyte.
+constexpr size_t maxTokens = size_t(1) << 18;
+
+/// Reports too many tokens, unknown characters, malformed numbers, unclosed strings and comments,
+/// and reserved words. Returns whether there were none; if not, parsing would only repeat the
+/// complaints.
 bool checkTokens(const std::vector<antlr4::Token *> &tokens, FileID file,
                  DiagnosticEngine &diagnostics);
 

@@ -37,7 +37,7 @@ BODY = {
     "for j in range(0, 4) { y[i, j] = 0.0; }": "`for i in lo..hi`",
     "printf(\"%d\", i);": "'printf' becomes 'print'",
     "atomicAdd(y[i, 0], 1.0);": "'atomicAdd' becomes 'atomic_add'",
-    "let a = True;": "here it is called 'true'",
+    "let a = True;": "'True' becomes 'true'",
     "let a = sum(x[i, n], 0);": "an axis is named",
     # Dtypes.
     "let a = v[n] as float32;": "'float32' becomes 'f32'",
@@ -77,6 +77,7 @@ BODY = {
     "let m = i * 64 + iota(64); y[i, m] = v[n];": "becomes 'block(i, 64)'",
     "let m = 3 + iota(64); y[i, m] = v[n];": "becomes 'at(3, 64)'",
     "let a = x[i*16 .. i*16+16, n];": "at(lo, 16)",
+    "y[i, i*16 .. i*16+16] = v[n];": "at(lo, 16)",
     "var acc = 0; for j in 0..4 { acc = acc + sum(v[n]); } z[0] = acc;": "'0' becomes '0.0'",
     "var acc = 0; for j in 0..4 { acc += sum(v[n]); } z[0] = acc;": "'0' becomes '0.0'",
     "var s = 0.0; s += sum(h[n]);": "`sum(x as f32)`",
