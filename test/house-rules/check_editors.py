@@ -33,7 +33,8 @@ def main(root):
         re.compile(pattern)
         shown |= set(re.findall(r"\w+", re.sub(r"\\[bswdv]", " ", pattern)))
     shown |= {f"{sign}{bits}" for sign in "iu" for bits in (4, 8, 16, 32, 64)}      # written as [iu](4|8|…)
-    problems = [f"editors/{name} does not know the {kind} '{word}'" for name, has in (("vim", known), ("vscode", shown))
+    coloured = set(re.findall(r"\w+", read(root, "editors", "pygments", "tile_pygments", "__init__.py")))
+    problems = [f"editors/{name} does not know the {kind} '{word}'" for name, has in (("vim", known), ("vscode", shown), ("pygments", coloured))
                 for word, kind in sorted(words(root).items()) if word not in has]
     number = next(rule["match"] for rule in grammar["patterns"] if "numeric" in rule.get("name", ""))
     problems += [f"'{text}' is no number to editors/vscode" for text in ("42", "1_000", "0xff", "0b10", "1.5", "2e-5")
