@@ -1,4 +1,5 @@
 // Diagnostics: source places, the engine's options, both renderers, suggestions.
+#include "frontend/Diag/Aliases.h"
 #include "frontend/Diag/JsonRenderer.h"
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Diag/TextRenderer.h"
@@ -6,6 +7,8 @@
 #include "llvm/Support/JSON.h"
 
 #include "gtest/gtest.h"
+
+#include <set>
 
 using namespace tile;
 
@@ -160,6 +163,33 @@ TEST(Json, oneObjectALine) {
   EXPECT_EQ(object.getArray("fixIts")->size(), 1u);
   EXPECT_EQ(llvm::StringRef(out).count('\n'), 2u);
   EXPECT_NE(out.find("\"place\":null"), std::string::npos);
+}
+
+TEST(Suggest, wordsOfOtherLanguages) {
+  // The table says each word once, and no replacement is a foreign word itself.
+  std::set<llvm::StringRef> words, replacements;
+#define ALIAS(word, replacement, note)                                                             \
+  EXPECT_TRUE(words.insert(word).second) << word;                                                  \
+  replacements.insert(replacement);                                                                \
+  EXPECT_TRUE(*replacement || *note) << word;
+#include "frontend/Diag/Aliases.def"
+  for (llvm::StringRef replacement : replacements)
+    EXPECT_FALSE(words.count(replacement)) << replacement.str();
+
+  Fixture f;
+  auto fixOf = [&](llvm::StringRef name, const std::vector<std::string> &candidates) {
+    {
+      DiagnosticBuilder report = f.engine.report(diag::unknownName, f.yy, name);
+      addSuggestion(report, f.yy, name, candidates);
+    }
+    const Diagnostic &last = f.engine.all().back();
+    return last.fixIts.empty() ? std::string() : last.fixIts.front().replacement;
+  };
+  EXPECT_EQ(fixOf("maximum", {"maxnum", "max"}), "max"); // not the nearest
+  EXPECT_EQ(fixOf("not", {"dot"}), "");                  // a note says what to write
+  EXPECT_EQ(fixOf("float16", {"x"}), "");                // where no dtype can stand
+  EXPECT_EQ(fixOf("True", {"x"}), "true");
+  EXPECT_EQ(fixOf("blcok", {"block"}), "block");
 }
 
 TEST(Suggest, nearest) {

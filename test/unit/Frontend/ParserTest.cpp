@@ -204,7 +204,8 @@ TEST(SyntaxErrors, expectations) {
             "E0113 1:9 compile-time arguments stand in square brackets, not in '<' '>'\n");
   EXPECT_EQ(errorsOf("const a = 1\nconst b = 2;"),
             "E0102 1:12 expected ';' after the constant, found the keyword 'const'\n");
-  EXPECT_EQ(errorsOf("const a = [1, 2,];"), "E0101 1:17 expected an expression, found ']'\n");
+  EXPECT_EQ(errorsOf("const a = [1, 2,];"), "");
+  EXPECT_EQ(errorsOf("const a = (1,);"), "E0101 1:14 expected an expression, found ')'\n");
 }
 
 TEST(SyntaxErrors, statements) {
