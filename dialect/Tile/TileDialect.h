@@ -28,6 +28,8 @@ llvm::SmallVector<int64_t> getShapeOf(mlir::Type type);
 /// lies, -1 where there is no range: dropped dimensions have none, those with index tiles share the
 /// tile's dimensions that are left, which stand where the first of them stands.
 llvm::SmallVector<int64_t> mapRangesToTile(llvm::ArrayRef<int64_t> sizes, int64_t rank);
+/// The nearest number of an 8-bit format, ties to even, saturated to finite; NaN stays NaN.
+llvm::APFloat roundToFloat8(llvm::APFloat value, const llvm::fltSemantics &semantics);
 } // namespace tile
 
 #define GET_OP_CLASSES

@@ -1,4 +1,4 @@
-// Verifiers of the tile dialect's element-wise operations.
+// Verifiers and folders of the tile dialect's element-wise operations.
 #include "dialect/Tile/TileDialect.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -24,4 +24,40 @@ LogicalResult RandomBitsOp::verify() {
   if (!getElementTypeOrSelf(getType()).isInteger(32))
     return emitOpError() << "makes words of 32 bits, found " << getType();
   return success();
+}
+
+LogicalResult RoundFloat8Op::verify() {
+  Type from = getElementTypeOrSelf(getSource().getType()),
+       to = getElementTypeOrSelf(getResult().getType());
+  if (!isa<Float8E4M3FNType, Float8E5M2Type>(to))
+    return emitOpError() << "makes f8E4M3FN or f8E5M2, found " << to;
+  if (!isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(from))
+    return emitOpError() << "takes f16, bf16, f32 or f64, found " << from;
+  return success();
+}
+
+APFloat tile::roundToFloat8(APFloat value, const llvm::fltSemantics &semantics) {
+  bool wasNaN = value.isNaN(), isNegative = value.isNegative(), losesInfo;
+  value.convert(semantics, APFloat::rmNearestTiesToEven, &losesInfo);
+  return wasNaN || value.isFinite() ? value : APFloat::getLargest(semantics, isNegative);
+}
+
+OpFoldResult RoundFloat8Op::fold(FoldAdaptor adaptor) {
+  Attribute source = adaptor.getSource();
+  auto element = cast<FloatType>(getElementTypeOrSelf(getResult().getType()));
+  auto rounded = [&](const APFloat &value) {
+    return roundToFloat8(value, element.getFloatSemantics());
+  };
+  if (auto number = dyn_cast_or_null<FloatAttr>(source))
+    return FloatAttr::get(element, rounded(number.getValue()));
+  auto type = dyn_cast<ShapedType>(getResult().getType());
+  if (auto splat = dyn_cast_or_null<SplatElementsAttr>(source); splat && type)
+    return DenseElementsAttr::get(type, rounded(splat.getSplatValue<APFloat>()));
+  auto elements = dyn_cast_or_null<DenseFPElementsAttr>(source);
+  if (!elements || !type)
+    return {};
+  SmallVector<APFloat> values;
+  for (const APFloat &value : elements.getValues<APFloat>())
+    values.push_back(rounded(value));
+  return DenseElementsAttr::get(type, values);
 }

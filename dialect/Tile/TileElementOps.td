@@ -35,4 +35,21 @@ def Tile_RandomBitsOp : Tile_Op<"random_bits", !listconcat([Pure], ElementwiseMa
   let hasVerifier = 1;
 }
 
+def Tile_RoundFloat8Op : Tile_Op<"round_float8", !listconcat([Pure], ElementwiseMappable.traits)> {
+  let summary = "floats as 8-bit floats, saturated to finite";
+  let description = [{
+    Rounded once, to nearest even. What is beyond the largest finite number, infinity too, becomes that number; NaN stays
+    NaN. Unlike `arith.truncf`, of which infinity stays infinity where the format has one, and which is folded away behind
+    an `arith.extf`.
+    ```mlir
+    %y = tile.round_float8 %x : tensor<64xf32> -> tensor<64xf8E5M2>
+    ```
+  }];
+  let arguments = (ins FloatLike:$source);
+  let results = (outs FloatLike:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
 #endif

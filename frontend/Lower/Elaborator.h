@@ -234,6 +234,10 @@ private:
   /// Does it use a parameter that this instance does not have, or a dimension that only such a
   /// parameter binds?
   bool usesDropped(const ast::Expr &expr) const;
+  /// The name that a dimension of the form `name + c`, `name - c` or `c * name` binds, c a constant,
+  /// positive where it is a factor; null for other forms.
+  const ast::NameExpr *boundByForm(const ast::Expr &expr,
+                                   llvm::function_ref<bool(const ast::NameExpr &)> isFree);
   /// An expression as the launcher computes it; constant parts become integers.
   std::optional<runtime::Expr> toLaunchExpr(const ast::Expr &expr, bool isCondition = false);
   /// The same of any dtype, which `dtype` receives: none for what is known at compile time.
@@ -336,6 +340,8 @@ private:
   // ----------------------------------------------------------------------------------------------------
   SemValue evalView(const SemValue &base, const ast::SubscriptExpr &expr);
   SemValue evalSubview(const SemValue &base, const ast::SubscriptExpr &expr);
+  /// The extent of a view's dimension: of an emptied view what it would be with all elements.
+  SemValue extentOf(const ViewValue &view, unsigned dim, mlir::Location location);
   SemValue evalTileSubscript(const SemValue &base, const ast::SubscriptExpr &expr);
   SemValue evalTupleElement(const SemValue &base, const ast::SubscriptExpr &expr);
   /// `takesTiles`: subscripts may be tiles of positions.

@@ -106,12 +106,14 @@ SemValue Elaborator::evalSubview(const SemValue &base, const ast::SubscriptExpr 
   ViewValue part;
   part.dtype = view.dtype;
   part.param = view.param;
+  part.mayBeEmptied = view.mayBeEmptied;
   for (size_t d = 0; d < view.shape.size(); ++d) {
     const ast::Subscript *subscript = d < expr.subscripts.size() ? &expr.subscripts[d] : nullptr;
     if (!subscript || subscript->kind == ast::Subscript::all) {
       kinds.push_back(int32_t(SubscriptKind::All));
       part.shape.push_back(view.shape[d]);
       part.limits.push_back(view.limits[d]);
+      part.windows.push_back(view.windows[d]);
       continue;
     }
     if (subscript->kind == ast::Subscript::newAxis) {
@@ -131,6 +133,8 @@ SemValue Elaborator::evalSubview(const SemValue &base, const ast::SubscriptExpr 
       // known.
       part.shape.push_back(ShapedType::kDynamic);
       part.limits.push_back({});
+      part.windows.push_back(std::make_shared<const Window>(
+          Window{low, high, view.shape[d], view.limits[d], view.windows[d]}));
       continue;
     }
     SemValue index = eval(*subscript->value);
@@ -147,6 +151,7 @@ SemValue Elaborator::evalSubview(const SemValue &base, const ast::SubscriptExpr 
       return SemValue::error();
     kinds.push_back(int32_t(SubscriptKind::Index));
     indices.push_back(position);
+    part.mayBeEmptied = true;
   }
   // An index out of bounds empties the view: the type must not promise static extents, although ':'
   // still means them.
@@ -157,6 +162,37 @@ SemValue Elaborator::evalSubview(const SemValue &base, const ast::SubscriptExpr 
   part.ssa = SubviewOp::create(builder, location, type, view.ssa, indices, lows, highs,
                                builder.getDenseI32ArrayAttr(kinds));
   return SemValue::of(std::move(part));
+}
+
+/// The extent of a window, whether or not its elements exist.
+static mlir::Value emitWindowExtent(OpBuilder &b, Location location, const Window &window) {
+  auto min = [&](mlir::Value x, mlir::Value y) {
+    return b.createOrFold<arith::MinSIOp>(location, x, y);
+  };
+  auto max = [&](mlir::Value x, mlir::Value y) {
+    return b.createOrFold<arith::MaxSIOp>(location, x, y);
+  };
+  mlir::Value zero = arith::ConstantIndexOp::create(b, location, 0), whole = window.limit;
+  if (!ShapedType::isDynamic(window.extent))
+    whole = arith::ConstantIndexOp::create(b, location, window.extent);
+  else if (!whole)
+    whole = emitWindowExtent(b, location, *window.parent);
+  mlir::Value low = min(max(window.low, zero), whole), high = min(max(window.high, low), whole);
+  return b.createOrFold<arith::SubIOp>(location, high, low);
+}
+
+SemValue Elaborator::extentOf(const ViewValue &view, unsigned dim, Location location) {
+  if (!ShapedType::isDynamic(view.shape[dim]))
+    return SemValue::ofInt(view.shape[dim]);
+  if (!view.mayBeEmptied)
+    return SemValue::ofData(
+        builder.createOrFold<ExtentOp>(location, builder.getIndexType(), view.ssa,
+                                       builder.getI64IntegerAttr(dim)),
+        DType::Index);
+  return SemValue::ofData(view.limits[dim]
+                              ? view.limits[dim]
+                              : emitWindowExtent(builder, location, *view.windows[dim]),
+                          DType::Index);
 }
 
 /// Do two index values agree wherever both are defined? Compares pure computations by structure.

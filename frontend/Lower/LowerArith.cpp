@@ -211,8 +211,7 @@ mlir::Value Elaborator::emitSaturatingCast(mlir::Value x, DType to, Location loc
       result);
 }
 
-/// `as`: any dtype to any other but bool, i4 and u4. `arith.truncf` to an 8-bit float saturates to
-/// finite.
+/// `as`: any dtype to any other but bool, i4 and u4.
 mlir::Value Elaborator::emitCast(mlir::Value x, DType from, DType to, Location location) {
   if (from == to)
     return x;
@@ -224,6 +223,8 @@ mlir::Value Elaborator::emitCast(mlir::Value x, DType from, DType to, Location l
     if (bitWidth(from) ==
         bitWidth(to)) // f16 and bf16, and 8-bit floats, meet in f32, which holds both exactly
       return through(DType::F32);
+    if (isFloat8(to))
+      return builder.createOrFold<RoundFloat8Op>(location, target, x);
     return bitWidth(from) < bitWidth(to)
                ? builder.createOrFold<arith::ExtFOp>(location, target, x)
                : builder.createOrFold<arith::TruncFOp>(location, target, x);

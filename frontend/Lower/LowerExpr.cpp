@@ -207,10 +207,10 @@ bool Elaborator::refuseStorage(DType dtype, Range range, const Twine &what) {
 
 /// `value` rounded once to the nearest even of `type`; 8-bit floats saturate to finite.
 static llvm::APFloat roundTo(llvm::APFloat value, FloatType type) {
-  bool wasNaN = value.isNaN(), isNegative = value.isNegative(), losesInfo;
+  if (type.getWidth() == 8)
+    return roundToFloat8(value, type.getFloatSemantics());
+  bool losesInfo;
   value.convert(type.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-  if (type.getWidth() == 8 && !wasNaN && !value.isFinite())
-    return llvm::APFloat::getLargest(type.getFloatSemantics(), isNegative);
   return value;
 }
 
@@ -587,16 +587,9 @@ SemValue Elaborator::evalMember(const ast::MemberExpr &expr) {
     }
     if (member == "shape") {
       std::vector<SemValue> extents;
-      for (int64_t i = 0; i < rank; ++i) {
-        int64_t extent = base.isView() ? base.view->shape[i] : base.shape()[i];
-        if (ShapedType::isDynamic(extent))
-          extents.push_back(SemValue::ofData(
-              builder.createOrFold<ExtentOp>(location, builder.getIndexType(), base.ssa,
-                                             builder.getI64IntegerAttr(i)),
-              DType::Index));
-        else
-          extents.push_back(SemValue::ofInt(extent));
-      }
+      for (int64_t i = 0; i < rank; ++i)
+        extents.push_back(base.isView() ? extentOf(*base.view, i, location)
+                                        : SemValue::ofInt(base.shape()[i]));
       return SemValue::ofTuple(std::move(extents));
     }
   } else if (base.isRange()) {

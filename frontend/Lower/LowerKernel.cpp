@@ -103,6 +103,7 @@ SemValue Elaborator::emitView(const runtime::Param &param, const ast::Param &dec
   for (const LaunchExpr &dim : param.dims) {
     view.shape.push_back(dim.isInteger() ? dim.getInteger() : ShapedType::kDynamic);
     view.limits.push_back(emitLaunchExpr(dim, location));
+    view.windows.push_back(nullptr);
   }
   SmallVector<mlir::Value> strides(param.dims.size());
   if (param.strides) {

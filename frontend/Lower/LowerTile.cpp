@@ -62,6 +62,7 @@ SemValue Elaborator::permuted(const SemValue &value, ArrayRef<int64_t> order, Ra
     for (auto [i, d] : llvm::enumerate(order)) {
       part.shape[i] = value.view->shape[d];
       part.limits[i] = value.view->limits[d];
+      part.windows[i] = value.view->windows[d];
       shape.push_back(source.getShape()[d]);
     }
     part.ssa = PermuteViewOp::create(builder, location,

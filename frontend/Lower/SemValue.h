@@ -96,6 +96,15 @@ struct RangeValue {
   std::optional<SemValue> end; // likewise
 };
 
+/// A part lo..hi of a dimension, clamped into it at run time.
+struct Window {
+  mlir::Value low, high;
+  /// What it is a part of: an extent known at compile time, else one at run time, else a window.
+  int64_t extent = mlir::ShapedType::kDynamic;
+  mlir::Value limit;
+  std::shared_ptr<const Window> parent;
+};
+
 struct ViewValue {
   mlir::Value ssa;
   DType dtype = DType::F32;
@@ -105,6 +114,10 @@ struct ViewValue {
   /// For each dimension a value that its extent never exceeds (the parent's extent), an index
   /// scalar.
   std::vector<mlir::Value> limits;
+  /// For each dimension the window that it is, or null.
+  std::vector<std::shared_ptr<const Window>> windows;
+  /// An integer among the subscripts may lie out of bounds, and no element exist.
+  bool mayBeEmptied = false;
 };
 
 struct FunctionValue {

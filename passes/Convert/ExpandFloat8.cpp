@@ -1,6 +1,7 @@
 // tile-expand-float8: 8-bit floats become bytes, conversions from and to them arithmetic on bits or
 // pairs of GPU instructions. Both directions round once: every 8-bit float is exact in f16, bf16
 // and f32.
+#include "dialect/Tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -219,8 +220,8 @@ struct ExpandFloat8 : tile::impl::ExpandFloat8Base<ExpandFloat8> {
         integers.push_back(op);
       if (auto constant = dyn_cast<arith::ConstantOp>(op); constant && isFloat8(constant.getType()))
         constant.setValueAttr(toBytes(constant.getValue()));
-      if (!isa<arith::ExtFOp, arith::TruncFOp, arith::BitcastOp, arith::SIToFPOp, arith::UIToFPOp>(
-              op))
+      if (!isa<arith::ExtFOp, arith::TruncFOp, RoundFloat8Op, arith::BitcastOp, arith::SIToFPOp,
+               arith::UIToFPOp>(op))
         return;
       Type from = getElementTypeOrSelf(op->getOperand(0).getType()),
            to = getElementTypeOrSelf(op->getResult(0).getType());

@@ -205,7 +205,7 @@ std::optional<Candidate> match(scf::ForOp loop) {
 
   // The last steps to a make a second copy of it: better once the first copy's product is done.
   while (a && a->getBlock() == loop.getBody() && a->hasOneUse() && !a->getNumRegions() &&
-         a->getNumOperands() == 1 && isa<arith::TruncFOp, ConvertLayoutOp>(a)) {
+         a->getNumOperands() == 1 && isa<arith::TruncFOp, RoundFloat8Op, ConvertLayoutOp>(a)) {
     found.late.insert(a);
     a = a->getOperand(0).getDefiningOp();
   }

@@ -69,7 +69,7 @@ static std::pair<double, double> getElementwise(Operation *op) {
                                                                                              : 2.0,
                 0.0);
           })
-      .Case<arith::TruncFOp>([](auto) { return std::pair(1.0, 0.0); })
+      .Case<arith::TruncFOp, RoundFloat8Op>([](auto) { return std::pair(1.0, 0.0); })
       .Case<arith::ExtFOp>(
           [](auto) { return std::pair(2.0, 0.0); }) // at half the rate of an addition
       .Default([&](Operation *) { return std::pair(one, 0.0); });

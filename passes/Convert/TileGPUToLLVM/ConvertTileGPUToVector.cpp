@@ -70,11 +70,36 @@ void populateTypes(TypeConverter &converter) {
       });
 }
 
+/// Every tile has a layout of its own shape; what tile-gpu-assign-layouts leaves does.
+LogicalResult checkLayouts(ModuleOp module) {
+  auto hasLayout = [](Type type) {
+    auto tile = dyn_cast<RankedTensorType>(type);
+    auto layout = tile ? dyn_cast_or_null<LinearAttr>(tile.getEncoding()) : LinearAttr();
+    return !tile || (layout && ArrayRef<int64_t>(layout.getShape()) == tile.getShape());
+  };
+  WalkResult result = module.walk([&](Operation *op) {
+    SmallVector<Type> types(op->getResultTypes());
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::append_range(types, block.getArgumentTypes());
+    auto wrong = llvm::find_if_not(types, hasLayout);
+    if (wrong == types.end())
+      return WalkResult::advance();
+    op->emitError("expected a tile with a layout of its shape, as tile-gpu-assign-layouts leaves "
+                  "them, found ")
+        << *wrong;
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTileGPUToVector> {
   using Base::Base;
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(checkLayouts(module)))
+      return signalPassFailure();
     SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
     for (KernelOp kernel : kernels)
       makeKernelFunction(kernel);
@@ -113,6 +138,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
                              ub::UBDialect>();
     auto isConverted = [&](Operation *op) { return converter.isLegal(op); };
     legality.addDynamicallyLegalDialect<arith::ArithDialect, math::MathDialect>(isConverted);
+    legality.addDynamicallyLegalOp<RoundFloat8Op>(isConverted);
     legality.addDynamicallyLegalOp<func::FuncOp>(
         [&](func::FuncOp op) { return converter.isSignatureLegal(op.getFunctionType()); });
     legality.addLegalOp<func::ReturnOp, ModuleOp>();

@@ -44,3 +44,21 @@ tile.kernel @constant params [] dims [#tile.dim<"M", 64, 64, opt = 64, multiple_
   %m = tile.dim #tile.dim<"M", 64, 64, opt = 64, multiple_of = 1>
   tile.yield %m : index
 } body { tile.return }
+
+// To 8 bits numbers saturate, infinity too, whether folded or not; an extension before that is not folded away.
+// CHECK-LABEL: func @float8
+func.func @float8(%x: tensor<2xf8E5M2>) -> (f8E5M2, tensor<4xf8E4M3FN>, tensor<2xf8E5M2>, tensor<2xf8E5M2>) {
+  // CHECK-DAG: arith.constant 5.734400e+04 : f8E5M2
+  // CHECK-DAG: arith.constant dense<[-4.480000e+02, 4.480000e+02, 1.000000e+00, 1.125000e+00]> : tensor<4xf8E4M3FN>
+  // CHECK-DAG: arith.constant dense<-5.734400e+04> : tensor<2xf8E5M2>
+  // CHECK: tile.round_float8 %{{.*}} : tensor<2xf32> -> tensor<2xf8E5M2>
+  %inf = arith.constant 0x7F800000 : f32
+  %a = tile.round_float8 %inf : f32 -> f8E5M2
+  %many = arith.constant dense<[-1.0e30, 1000.0, 1.05, 1.1]> : tensor<4xf32>
+  %b = tile.round_float8 %many : tensor<4xf32> -> tensor<4xf8E4M3FN>
+  %splat = arith.constant dense<0xFC00> : tensor<2xf16>
+  %c = tile.round_float8 %splat : tensor<2xf16> -> tensor<2xf8E5M2>
+  %wide = arith.extf %x : tensor<2xf8E5M2> to tensor<2xf32>
+  %d = tile.round_float8 %wide : tensor<2xf32> -> tensor<2xf8E5M2>
+  return %a, %b, %c, %d : f8E5M2, tensor<4xf8E4M3FN>, tensor<2xf8E5M2>, tensor<2xf8E5M2>
+}

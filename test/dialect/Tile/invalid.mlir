@@ -357,3 +357,19 @@ func.func @random(%p: tensor<4xi64>) {
   %b = tile.random_bits %p, %p : tensor<4xi64>, tensor<4xi64> -> tensor<4xi64>
   return
 }
+
+// -----
+
+func.func @round(%x: tensor<4xf32>) {
+  // expected-error @+1 {{makes f8E4M3FN or f8E5M2, found 'f16'}}
+  %b = tile.round_float8 %x : tensor<4xf32> -> tensor<4xf16>
+  return
+}
+
+// -----
+
+func.func @round(%x: tensor<4xf8E5M2>) {
+  // expected-error @+1 {{takes f16, bf16, f32 or f64, found 'f8E5M2'}}
+  %b = tile.round_float8 %x : tensor<4xf8E5M2> -> tensor<4xf8E4M3FN>
+  return
+}
