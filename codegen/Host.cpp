@@ -1,5 +1,6 @@
 // Optimises LLVM IR for the host's processor, writes object files, and runs code through ORC.
 #include "codegen/Host.h"
+#include "codegen/HostSymbols.h"
 #include "codegen/Libcalls.h"
 #include "codegen/Optimize.h"
 #include "codegen/Translate.h"
@@ -84,6 +85,8 @@ Expected<std::string> HostTarget::emitObject(Module &module) {
     return makeError("LLVM cannot write object files for " + machine->getTargetTriple().str());
   passes.run(module);
   if (Error error = diagnostics.takeError())
+    return error;
+  if (Error error = checkHostSymbols(bytes))
     return error;
   return bytes.str().str();
 }

@@ -34,8 +34,8 @@ const GPUArch *findGPUArch(StringRef name) {
 }
 
 /// Registers the backend once. Pointers to shared memory become 32 bits wide: half the registers
-/// for addresses. Loop strength reduction is left to ptxas: here it takes a third of the time and
-/// keeps more addresses alive.
+/// for addresses. The option is this backend's own; no option that another backend reads may be
+/// set here, since options of LLVM are global.
 static void initializeNVPTX() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -44,9 +44,8 @@ static void initializeNVPTX() {
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
     auto &options = cl::getRegisteredOptions();
-    for (StringRef name : {"nvptx-short-ptr", "disable-lsr"})
-      if (auto option = options.find(name); option != options.end())
-        static_cast<cl::opt<bool> *>(option->second)->setValue(true);
+    if (auto option = options.find("nvptx-short-ptr"); option != options.end())
+      static_cast<cl::opt<bool> *>(option->second)->setValue(true);
   });
 }
 
@@ -84,9 +83,12 @@ Error NVPTXTarget::optimize(Module &module) {
 namespace {
 
 /// Keeps the backend from straight-line strength reduction: half its time, growing faster than the
-/// code, for the same machine code after ptxas.
+/// code, for the same machine code after ptxas. Strength reduction of loops is left to ptxas, too:
+/// here it takes a third of the time and keeps more addresses alive.
 struct BackendGate : OptPassGate {
-  bool shouldRunPass(StringRef pass, StringRef) const override { return pass != "slsr"; }
+  bool shouldRunPass(StringRef pass, StringRef) const override {
+    return pass != "slsr" && pass != "loop-reduce" && pass != "Loop Strength Reduction";
+  }
   bool isEnabled() const override { return true; }
 };
 

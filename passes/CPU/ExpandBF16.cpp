@@ -1,6 +1,7 @@
 // tile-cpu-expand-bf16: bf16 arithmetic as f32 arithmetic that is rounded, by integer code, after
 // every operation. Left to LLVM each rounding is a call on processors without bf16 instructions;
-// and truncf next to extf would be folded.
+// and truncf next to extf would be folded. What is left only moves them: as i16, since LLVM rounds
+// what it selects, too.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -85,6 +86,46 @@ static void expand(Operation *op) {
   op->erase();
 }
 
+static Type toBits(Type type) {
+  if (!getElementTypeOrSelf(type).isBF16())
+    return type;
+  return withElement(type, IntegerType::get(type.getContext(), 16));
+}
+
+static TypedAttr toBits(TypedAttr attr) {
+  Type bits = IntegerType::get(attr.getContext(), 16);
+  if (auto number = dyn_cast<FloatAttr>(attr))
+    return IntegerAttr::get(bits, number.getValue().bitcastToAPInt());
+  auto elements = cast<DenseFPElementsAttr>(attr);
+  return elements.mapValues(bits, [](const APFloat &value) { return value.bitcastToAPInt(); });
+}
+
+/// Lets everything in `function` that holds bf16 hold the bits.
+static void retype(func::FuncOp function) {
+  function.walk([](Operation *op) {
+    if (auto constant = dyn_cast<arith::ConstantOp>(op); constant && isBF16(constant))
+      constant.setValueAttr(toBits(constant.getValue()));
+    for (Value result : op->getResults())
+      result.setType(toBits(result.getType()));
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          argument.setType(toBits(argument.getType()));
+  });
+  function.walk([](arith::BitcastOp cast) {
+    if (cast.getIn().getType() != cast.getType())
+      return;
+    cast.replaceAllUsesWith(cast.getIn());
+    cast.erase();
+  });
+  FunctionType type = function.getFunctionType();
+  auto all = [](TypeRange types) {
+    return llvm::map_to_vector(types, [](Type each) { return toBits(each); });
+  };
+  function.setType(
+      FunctionType::get(type.getContext(), all(type.getInputs()), all(type.getResults())));
+}
+
 namespace {
 struct CPUExpandBF16 : tile::impl::CPUExpandBF16Base<CPUExpandBF16> {
   void runOnOperation() override {
@@ -98,6 +139,7 @@ struct CPUExpandBF16 : tile::impl::CPUExpandBF16Base<CPUExpandBF16> {
     });
     for (Operation *op : ops)
       expand(op);
+    retype(getOperation());
   }
 };
 } // namespace

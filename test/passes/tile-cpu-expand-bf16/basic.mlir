@@ -45,3 +45,21 @@ func.func @fma(%x: bf16, %y: bf16, %z: bf16) -> bf16 {
   %r = math.fma %x, %y, %z : bf16
   return %r : bf16
 }
+
+// What only moves bf16 moves the bits: LLVM would round what it selects.
+// CHECK-LABEL: func.func @moves
+// CHECK-SAME: (%{{.*}}: i1, %{{.*}}: i16, %{{.*}}: memref<4xi16>) -> i16
+// CHECK-NOT: bf16
+func.func @moves(%c: i1, %x: bf16, %m: memref<4xbf16>) -> bf16 {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1.0 : bf16
+  %y = memref.load %m[%zero] : memref<4xbf16>
+  %a = arith.select %c, %x, %y : bf16
+  %b = scf.if %c -> bf16 {
+    scf.yield %a : bf16
+  } else {
+    scf.yield %one : bf16
+  }
+  memref.store %b, %m[%zero] : memref<4xbf16>
+  return %b : bf16
+}

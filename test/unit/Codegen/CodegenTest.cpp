@@ -1,8 +1,12 @@
-// The float conversions that ORC code may call, against the compiler's own, and the reading of the
-// assembler's log.
+// The float conversions that ORC code may call, against the compiler's own, the symbols that object
+// files may leave undefined, and the reading of the assembler's log.
 #include "codegen/Assemble.h"
+#include "codegen/Host.h"
 #include "codegen/Libcalls.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -112,4 +116,29 @@ TEST(AssemblerLog, ReadsRegistersSpillsAndWarnings) {
   EXPECT_EQ(cubin.kernels[1].spillBytes, 0u);
   ASSERT_EQ(cubin.warnings.size(), 1u);
   EXPECT_EQ(cubin.warnings[0], "(C7508) Potential Performance Loss: 'setmaxnreg' ignored");
+}
+
+/// The error of an object file whose code calls `name`, empty if there is none.
+static std::string emitCallOf(llvm::StringRef name) {
+  llvm::Expected<HostTarget> target = HostTarget::create(0, "");
+  if (!target)
+    return llvm::toString(target.takeError());
+  llvm::LLVMContext context;
+  llvm::Module module("calls", context);
+  auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);
+  auto *kernel = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, "kernel", module);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", kernel));
+  builder.CreateCall(module.getOrInsertFunction(name, type));
+  builder.CreateRetVoid();
+  if (llvm::Error error = target->optimize(module))
+    return llvm::toString(std::move(error));
+  llvm::Expected<std::string> object = target->emitObject(module);
+  return object ? std::string() : llvm::toString(object.takeError());
+}
+
+TEST(Host, ObjectsCallWhatEverySystemHas) {
+  for (llvm::StringRef name : {"free", "memcpy", "fmaf", "floor", "__truncsfhf2", "dprintf"})
+    EXPECT_EQ(emitCallOf(name), "") << name.str();
+  for (llvm::StringRef name : {"__truncsfbf2", "__truncdfbf2", "nowhere", "flooor"})
+    EXPECT_NE(emitCallOf(name).find("'" + name.str() + "'"), std::string::npos) << name.str();
 }
