@@ -10,36 +10,38 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
-/// Coordinates are 32 bits wide; a tensor has at most 2^30 positions along a dimension, so those
-/// beyond are all alike.
-static constexpr int64_t farthest = int64_t(1) << 30;
+/// Coordinates have 31 bits and a sign, which the places of a tile's boxes are added to.
+static constexpr int64_t farthestOfAll = (int64_t(1) << 31) - (int64_t(1) << 21);
 /// What TMA wants addresses and strides to be multiples of.
 static constexpr int64_t granule = 16;
 
-/// The nearest number from `low` to what no tensor reaches.
-static Value clamp(OpBuilder &builder, Location loc, Value value, int64_t low) {
+/// The nearest number from `low` to `high`.
+static Value clamp(OpBuilder &builder, Location loc, Value value, int64_t low, int64_t high) {
   value = arith::MinSIOp::create(builder, loc, value,
-                                 arith::ConstantIndexOp::create(builder, loc, farthest));
+                                 arith::ConstantIndexOp::create(builder, loc, high));
   return arith::MaxSIOp::create(builder, loc, value,
                                 arith::ConstantIndexOp::create(builder, loc, low));
 }
 
 Value TensorAccess::makeCoordinate(OpBuilder &builder, Location loc, unsigned dim) const {
   Value sum;
+  int64_t farthest = dims[dim].farthest;
   for (auto [start, clampsLow] : dims[dim].starts) {
-    Value value = clampsLow ? clamp(builder, loc, start, 0) : start;
+    Value value = clampsLow ? clamp(builder, loc, start, 0, farthest) : start;
     sum = sum ? arith::AddIOp::create(builder, loc, sum, value).getResult() : value;
   }
-  return dims[dim].clamped ? clamp(builder, loc, sum, -farthest) : sum;
+  return dims[dim].clamped ? clamp(builder, loc, sum, -farthest, farthest) : sum;
 }
 
 Value TensorAccess::makeLimit(OpBuilder &builder, Location loc, unsigned dim) const {
   Value least;
+  int64_t farthest = dims[dim].farthest;
   for (auto [end, count] : dims[dim].ends) {
-    Value limit = clamp(builder, loc, end, -farthest);
+    Value limit = clamp(builder, loc, end, -farthest, farthest);
     for (auto [start, clampsLow] : ArrayRef(dims[dim].starts).take_front(count)) {
       bool clamps = clampsLow || dims[dim].clamped;
-      Value value = clamps ? clamp(builder, loc, start, clampsLow ? 0 : -farthest) : start;
+      Value value =
+          clamps ? clamp(builder, loc, start, clampsLow ? 0 : -farthest, farthest) : start;
       limit = arith::SubIOp::create(builder, loc, limit, value);
     }
     least = least ? arith::MinSIOp::create(builder, loc, least, limit).getResult() : limit;
@@ -228,8 +230,16 @@ private:
         fail(problem);
         return;
       }
-    for (unsigned d = 0; d < rank; ++d)
-      result.dims.push_back(finishDim(d));
+    for (unsigned d = 0; d < rank; ++d) {
+      std::optional<TensorDim> dim = finishDim(d);
+      if (!dim) {
+        fail("dimension " + std::to_string(d) + " of " + quoteParam() +
+             " may have more positions than coordinates of TMA reach; a contract that bounds it to "
+             "2^30 would change that");
+        return;
+      }
+      result.dims.push_back(std::move(*dim));
+    }
   }
 
   std::string checkStride(unsigned dim, int64_t bytes) {
@@ -256,10 +266,18 @@ private:
     return "";
   }
 
-  TensorDim finishDim(unsigned d) {
+  /// None where the tensor may have positions that coordinates do not reach: those beyond are taken
+  /// for one that does not exist.
+  std::optional<TensorDim> finishDim(unsigned d) {
     Part &part = parts[d];
     TensorDim dim = std::move(part.dim);
     std::optional<Linear> extent = bounds.extent(result.view.getResult(), d);
+    auto reaches = [&] { return extent && bounds.isNonNegative(Linear(dim.farthest) - *extent); };
+    if (!reaches()) {
+      dim.farthest = farthestOfAll;
+      if (!reaches())
+        return std::nullopt;
+    }
     SmallVector<std::pair<Value, unsigned>> ends;
     for (auto [end, limit] : llvm::zip(dim.ends, part.limits)) {
       // What lies behind the tensor's own end is padding anyway.
@@ -270,8 +288,8 @@ private:
         ends.push_back(end);
     }
     dim.ends = std::move(ends);
-    dim.clamped = !part.first || !bounds.isNonNegative(Linear(farthest) - *part.first) ||
-                  !bounds.isNonNegative(*part.first + Linear(farthest));
+    dim.clamped = !part.first || !bounds.isNonNegative(Linear(dim.farthest) - *part.first) ||
+                  !bounds.isNonNegative(*part.first + Linear(dim.farthest));
     return dim;
   }
 

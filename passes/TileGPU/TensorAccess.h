@@ -14,7 +14,8 @@ struct TensorDim {
   int64_t tileDim = -1; ///< the tile's dimension; -1: one position
   /// The first position is the sum of these, of which those marked count as 0 if negative.
   llvm::SmallVector<std::pair<mlir::Value, bool>> starts;
-  bool clamped = false; ///< the sum may leave what 32 bits hold
+  bool clamped = false;                ///< the sum may be further from 0 than `farthest`
+  int64_t farthest = int64_t(1) << 30; ///< the tensor has no position there, and 32 bits hold it
   /// Ends that cut off positions which the tensor has: each counted from the sum of the first
   /// `second` of `starts`; those of the access itself have 1.
   llvm::SmallVector<std::pair<mlir::Value, unsigned>> ends;
