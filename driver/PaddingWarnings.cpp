@@ -44,8 +44,7 @@ static void addPadFixIt(DiagnosticBuilder &report, const SourceManager &sources,
 void reportPadding(mlir::ModuleOp module, Session &session) {
   const SourceManager &sources = session.getSources();
   findPaddingReductions(module, [&](const PaddingFinding &finding) {
-    LoadOp read = finding.load;
-    mlir::Operation *from = read.getOperation();
+    mlir::Operation *from = finding.load;
     Range place = session.getRange(finding.reduction->getLoc()),
           load = session.getRange(from->getLoc());
     if (!place.isValid() || !load.isValid())
@@ -55,15 +54,18 @@ void reportPadding(mlir::ModuleOp module, Session &session) {
         session.getDiagnostics().report(diag::paddingReduced, place, finding.what, finding.found);
     report.note(access.isValid() ? access : load, "lanes of this load may not exist");
     bool alone = from->hasOneUse();
-    if (finding.direct && access.isValid() && alone)
+    std::string text = access.isValid() ? sources.text(access).str() : std::string("x[...]");
+    if (finding.neutral.empty()) {
+      auto [before, after] = StringRef(finding.advice).split('$');
+      report.note(before + text + after);
+    } else if (finding.direct && access.isValid() && alone)
       addPadFixIt(report, sources, access, finding.neutral);
     else if (finding.direct && access.isValid())
-      report.note("load it for this with what changes nothing: load(" + sources.text(access).str() +
+      report.note("load it for this with what changes nothing: load(" + text +
                   ", pad: " + finding.neutral + ")");
     else
-      report.note("put what changes nothing in their place: where(inside(" +
-                  (access.isValid() ? sources.text(access).str() : std::string("x[...]")) +
-                  "), v, " + finding.neutral + ")");
+      report.note("put what changes nothing in their place: where(inside(" + text + "), v, " +
+                  finding.neutral + ")");
   });
 }
 

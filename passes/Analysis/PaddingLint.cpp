@@ -1,6 +1,8 @@
 // The padding lint: abstract values of clipped lanes, through element-wise work, loops and
 // products.
 #include "passes/Analysis/PaddingLint.h"
+#include "passes/Analysis/PaddingValues.h"
+#include "passes/Convert/Reduction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -39,141 +41,6 @@ struct Operand {
   double value = 0;
   bool is(double v) const { return kind == Constant && value == v; }
 };
-
-/// The number that all elements of `value` are, if known.
-std::optional<double> getUniform(Value value) {
-  if (auto splat = value.getDefiningOp<tensor::SplatOp>())
-    value = splat.getInput();
-  Attribute attr;
-  if (!matchPattern(value, m_Constant(&attr)))
-    return std::nullopt;
-  if (auto elements = dyn_cast<SplatElementsAttr>(attr))
-    attr = elements.getSplatValue<Attribute>();
-  if (auto number = dyn_cast<FloatAttr>(attr))
-    return number.getValueAsDouble();
-  if (auto number = dyn_cast<IntegerAttr>(attr))
-    return number.getType().isInteger(1) ? double(!number.getValue().isZero())
-                                         : double(number.getValue().getSExtValue());
-  return std::nullopt;
-}
-
-bool compare(arith::CmpFPredicate predicate, double a, double b) {
-  bool unordered = std::isnan(a) || std::isnan(b);
-  switch (predicate) {
-  case arith::CmpFPredicate::OEQ:
-    return a == b;
-  case arith::CmpFPredicate::OGT:
-    return a > b;
-  case arith::CmpFPredicate::OGE:
-    return a >= b;
-  case arith::CmpFPredicate::OLT:
-    return a < b;
-  case arith::CmpFPredicate::OLE:
-    return a <= b;
-  case arith::CmpFPredicate::UNE:
-    return a != b;
-  case arith::CmpFPredicate::UNO:
-    return unordered;
-  default:
-    return false;
-  }
-}
-
-bool compare(arith::CmpIPredicate predicate, double a, double b) {
-  switch (predicate) {
-  case arith::CmpIPredicate::eq:
-    return a == b;
-  case arith::CmpIPredicate::ne:
-    return a != b;
-  case arith::CmpIPredicate::slt:
-  case arith::CmpIPredicate::ult:
-    return a < b;
-  case arith::CmpIPredicate::sle:
-  case arith::CmpIPredicate::ule:
-    return a <= b;
-  case arith::CmpIPredicate::sgt:
-  case arith::CmpIPredicate::ugt:
-    return a > b;
-  default:
-    return a >= b;
-  }
-}
-
-/// Moves or converts without changing a number that it can hold.
-bool isConversion(Operation *op) {
-  return isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
-             arith::IndexCastOp, arith::IndexCastUIOp, arith::SIToFPOp, arith::UIToFPOp,
-             arith::FPToSIOp, arith::FPToUIOp>(op);
-}
-
-/// The operation on constants; none if unknown.
-std::optional<double> fold(Operation *op, ArrayRef<double> x) {
-  if (isConversion(op))
-    return x[0];
-  if (isa<arith::BitcastOp>(op) && x[0] == 0 && !std::signbit(x[0]))
-    return 0.0;
-  if (auto cmp = dyn_cast<arith::CmpFOp>(op))
-    return compare(cmp.getPredicate(), x[0], x[1]);
-  if (auto cmp = dyn_cast<arith::CmpIOp>(op))
-    return compare(cmp.getPredicate(), x[0], x[1]);
-  if (isa<arith::AddFOp, arith::AddIOp>(op))
-    return x[0] + x[1];
-  if (isa<arith::SubFOp, arith::SubIOp>(op))
-    return x[0] - x[1];
-  if (isa<arith::MulFOp, arith::MulIOp>(op))
-    return x[0] * x[1];
-  if (isa<arith::DivFOp>(op))
-    return x[0] / x[1];
-  if (isa<arith::MaximumFOp, arith::MaxNumFOp, arith::MaxSIOp>(op))
-    return std::max(x[0], x[1]);
-  if (isa<arith::MinimumFOp, arith::MinNumFOp, arith::MinSIOp>(op))
-    return std::min(x[0], x[1]);
-  if (isa<arith::AndIOp>(op) && getElementTypeOrSelf(op->getResult(0)).isInteger(1))
-    return x[0] && x[1];
-  if (isa<arith::OrIOp>(op) && getElementTypeOrSelf(op->getResult(0)).isInteger(1))
-    return x[0] || x[1];
-  if (isa<arith::XOrIOp>(op) && getElementTypeOrSelf(op->getResult(0)).isInteger(1))
-    return (x[0] != 0) != (x[1] != 0);
-  if (isa<arith::NegFOp>(op))
-    return -x[0];
-  if (isa<math::ExpOp>(op))
-    return std::exp(x[0]);
-  if (isa<math::Exp2Op>(op))
-    return std::exp2(x[0]);
-  if (isa<math::ExpM1Op>(op))
-    return std::expm1(x[0]);
-  if (isa<math::LogOp>(op))
-    return std::log(x[0]);
-  if (isa<math::Log2Op>(op))
-    return std::log2(x[0]);
-  if (isa<math::Log1pOp>(op))
-    return std::log1p(x[0]);
-  if (isa<math::SqrtOp>(op))
-    return std::sqrt(x[0]);
-  if (isa<math::AbsFOp, math::AbsIOp>(op))
-    return std::fabs(x[0]);
-  if (isa<math::TanhOp>(op))
-    return std::tanh(x[0]);
-  if (isa<math::ErfOp>(op))
-    return std::erf(x[0]);
-  if (isa<math::SinOp>(op))
-    return std::sin(x[0]);
-  if (isa<math::CosOp>(op))
-    return std::cos(x[0]);
-  if (isa<math::TanOp>(op))
-    return std::tan(x[0]);
-  if (isa<math::FloorOp>(op))
-    return std::floor(x[0]);
-  if (isa<math::CeilOp>(op))
-    return std::ceil(x[0]);
-  if (isa<math::TruncOp>(op))
-    return std::trunc(x[0]);
-  if (isa<math::RoundEvenOp>(op))
-    return std::nearbyint(x[0]);
-  if (isa<math::FmaOp>(op))
-    return x[0] * x[1] + x[2];
-  return std::nullopt;
-}
 
 /// True if no element is below 0.
 bool isNonNegative(Value value, unsigned depth = 0) {
@@ -247,6 +114,8 @@ private:
     }
     if (auto load = dyn_cast<LoadOp>(op))
       return visitLoad(load);
+    if (auto gather = dyn_cast<GatherOp>(op))
+      return visitGather(gather);
     if (auto inside = dyn_cast<InsideOp>(op))
       return visitInside(inside);
     if (auto reduce = dyn_cast<ReduceOp>(op))
@@ -255,14 +124,14 @@ private:
       return visitArgReduce(reduce);
     if (auto dot = dyn_cast<DotOp>(op))
       return visitDot(dot);
-    if (auto scan = dyn_cast<ScanOp>(op)) {
-      for (auto [source, result] : llvm::zip(scan.getSources(), scan.getResults())) {
-        State state = get(source);
-        state[scan.getAxis()] = Lanes(); // what is clipped mostly comes last
-        set(result, state);
-      }
-      return;
-    }
+    if (auto scan = dyn_cast<ScanOp>(op))
+      return visitScan(scan);
+    if (auto reduce = dyn_cast<ReduceByOp>(op))
+      return visitReduceBy(reduce);
+    if (auto sort = dyn_cast<SortOp>(op))
+      return visitSort(sort);
+    if (auto histogram = dyn_cast<HistogramOp>(op))
+      return visitHistogram(histogram);
     if (op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType()))
       return;
     if (isa<BroadcastOp, ReshapeOp>(op))
@@ -299,6 +168,35 @@ private:
       state.push_back(size == 1 ? Lanes() : lanes);
     }
     set(load.getResult(), state);
+  }
+
+  /// Where a position is padding, so is what is read there: an element that no position asks for,
+  /// or the gather's own padding.
+  void visitGather(GatherOp gather) {
+    auto type = dyn_cast<RankedTensorType>(gather.getType());
+    if (!type)
+      return;
+    std::optional<double> pad = getUniform(gather.getPad());
+    auto padding = [&](Operation *load, bool isPad) {
+      Lanes lanes;
+      lanes.kind = isPad && pad ? Lanes::Constant : Lanes::Unknown;
+      lanes.value = isPad ? pad.value_or(0) : 0;
+      lanes.load = load;
+      return lanes;
+    };
+    State state(type.getRank());
+    for (auto [d, dim] : llvm::enumerate(gather.getTileDims()))
+      if (dim >= 0 && !gather.getInBounds()[d] && type.getDimSize(dim) > 1)
+        state[dim] = padding(gather, /*isPad=*/true);
+    for (Value positions : gather.getPositions())
+      for (auto [mine, lanes] : llvm::zip(state, get(positions)))
+        if (lanes.kind != Lanes::Exist && lanes.load)
+          mine = join(mine, padding(lanes.load, lanes.kind == Lanes::Constant && lanes.value < 0));
+    if (Value mask = gather.getMask())
+      for (auto [mine, lanes] : llvm::zip(state, get(mask)))
+        if (mine.kind != Lanes::Exist && lanes.kind == Lanes::Constant && lanes.value == 0)
+          mine = padding(mine.load, /*isPad=*/true);
+    set(gather.getResult(), state);
   }
 
   void visitInside(InsideOp inside) {
@@ -499,24 +397,30 @@ private:
   // --- where it matters
   // --------------------------------------------------------------------------------------------
 
-  void complain(Operation *op, const Lanes &lanes, StringRef what, StringRef neutral) {
+  void complain(Operation *op, const Lanes &lanes, StringRef what, StringRef neutral,
+                StringRef advice = "") {
     if (!speaks || !lanes.load)
       return;
     std::string found = "what was computed from padding";
     if (lanes.kind == Lanes::Constant) {
       llvm::raw_string_ostream stream(found = "");
-      if (lanes.value == std::trunc(lanes.value) && std::fabs(lanes.value) < 1e15)
+      if (std::isnan(lanes.value))
+        stream << "nan";
+      else if (lanes.value == std::trunc(lanes.value) && std::fabs(lanes.value) < 1e15)
         stream << int64_t(lanes.value);
       else
         stream << llvm::format("%g", lanes.value);
     }
-    // Of integers: those of the load's dtype.
-    auto load = cast<LoadOp>(lanes.load);
+    // Of integers: those of the load's dtype, or of what is reduced.
     std::string text = neutral.str();
-    if (neutral.starts_with("the "))
-      text = (neutral == "the lowest" ? "lowest(i" : "highest(i") +
-             std::to_string(getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth()) + ")";
-    report({op, load, what.str(), found, text, lanes.direct});
+    if (neutral.starts_with("the ")) {
+      Type element = getElementTypeOrSelf(lanes.direct ? lanes.load->getResult(0).getType()
+                                                       : op->getOperand(0).getType());
+      unsigned width = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+      text = (neutral == "the lowest" ? "lowest(i" : "highest(i") + std::to_string(width) + ")";
+    }
+    report({op, lanes.load, what.str(), found, text, lanes.direct && isa<LoadOp>(lanes.load),
+            advice.str()});
   }
 
   /// Does the padding leave a reduction as it is?
@@ -543,18 +447,23 @@ private:
     return true;
   }
 
+  struct Names {
+    const char *what, *onFloats, *onIntegers;
+  };
+  static const Names &getNames(ReduceKind kind) {
+    static const Names names[] = {{"the sum", "0", "0"},
+                                  {"the product", "1", "1"},
+                                  {"the maximum", "-inf", "the lowest"},
+                                  {"the minimum", "inf", "the highest"},
+                                  {"'all'", "", "true"},
+                                  {"'any'", "", "false"},
+                                  {"the maximum", "", "0"},
+                                  {"the minimum", "", "the highest"}};
+    return names[unsigned(kind)];
+  }
+
   void visitReduce(ReduceOp reduce) {
-    static const struct {
-      const char *what, *onFloats, *onIntegers;
-    } names[] = {{"the sum", "0", "0"},
-                 {"the product", "1", "1"},
-                 {"the maximum", "-inf", "the lowest"},
-                 {"the minimum", "inf", "the highest"},
-                 {"'all'", "", "true"},
-                 {"'any'", "", "false"},
-                 {"the maximum", "", "0"},
-                 {"the minimum", "", "the highest"}};
-    const auto &name = names[unsigned(reduce.getKind())];
+    const Names &name = getNames(reduce.getKind());
     State state = get(reduce.getSource()), left;
     bool isFloat = isa<FloatType>(reduce.getSource().getType().getElementType());
     bool said = false;
@@ -585,6 +494,148 @@ private:
         return complain(
             reduce, lanes, isMax ? "the position of the maximum" : "the position of the minimum",
             isFloat ? (isMax ? "-inf" : "inf") : (isMax ? "the lowest" : "the highest"));
+  }
+
+  /// Of the tiles that a function combines: their lanes along the axis, and the first that is
+  /// padded.
+  struct Padded {
+    SmallVector<std::optional<double>> values; // none of a tile whose lanes exist
+    Lanes first;
+    bool known = true;
+  };
+  template <typename Op> Padded getPadded(Op op) {
+    Padded padded;
+    for (Value source : op.getSources()) {
+      Lanes lanes = get(source)[op.getAxis()];
+      padded.known &= lanes.kind != Lanes::Unknown;
+      padded.values.push_back(lanes.kind == Lanes::Constant ? std::optional(lanes.value)
+                                                            : std::nullopt);
+      if (lanes.kind != Lanes::Exist && padded.first.kind == Lanes::Exist)
+        padded.first = lanes;
+    }
+    return padded;
+  }
+
+  /// Says that padding changes what a function of the program combines.
+  void complainOfFunction(Operation *op, Block &combiner, const Lanes &lanes, StringRef what) {
+    std::optional<ReduceKind> kind;
+    if (llvm::hasNItems(combiner.without_terminator(), 1))
+      kind = getReduceKind(&combiner.front());
+    bool isFloat = isa<FloatType>(getElementTypeOrSelf(op->getOperand(0)));
+    if (kind)
+      return complain(op, lanes, what,
+                      isFloat ? getNames(*kind).onFloats : getNames(*kind).onIntegers);
+    complain(op, lanes, what, "",
+             "put what changes nothing in their place: where(inside($), v, e), with an e for which "
+             "the function of v and e is v");
+  }
+
+  void visitReduceBy(ReduceByOp reduce) {
+    Padded padded = getPadded(reduce);
+    Block &combiner = reduce.getCombiner().front();
+    if (padded.first.kind != Lanes::Exist &&
+        !(padded.known && leavesAlone(combiner, padded.values)))
+      complainOfFunction(reduce, combiner, padded.first, "the result of 'reduce'");
+    for (auto [source, result] : llvm::zip(reduce.getSources(), reduce.getResults())) {
+      if (!isa<RankedTensorType>(result.getType()))
+        continue;
+      State state = get(source);
+      state.erase(state.begin() + reduce.getAxis());
+      for (Lanes &lanes : state) { // whole lines of padding
+        lanes.direct = false;
+        if (lanes.kind != Lanes::Exist)
+          lanes.kind = Lanes::Unknown;
+      }
+      set(result, state);
+    }
+  }
+
+  /// True if a part of `tile` is taken that may not hold its first element along the axis: what
+  /// comes last, mostly.
+  static bool takesLater(Value tile, int64_t axis) {
+    return llvm::any_of(tile.getUsers(), [&](Operation *user) {
+      if (auto extract = dyn_cast<tensor::ExtractOp>(user))
+        return !matchPattern(extract.getIndices()[axis], m_Zero());
+      if (auto part = dyn_cast<tensor::ExtractSliceOp>(user)) {
+        ArrayRef<int64_t> whole = part.getSourceType().getShape();
+        return part.getStaticSizes()[axis] < whole[axis] && part.getStaticOffsets()[axis] != 0;
+      }
+      return isConversion(user) && takesLater(user->getResult(0), axis);
+    });
+  }
+
+  void visitScan(ScanOp scan) {
+    Padded padded = getPadded(scan);
+    Block &combiner = scan.getCombiner().front();
+    int64_t axis = scan.getAxis();
+    // What is clipped mostly comes last: forward, it changes only results that do not exist either.
+    bool reaches = scan.getReverse() || llvm::any_of(scan.getResults(), [&](Value result) {
+                     return takesLater(result, axis);
+                   });
+    if (reaches && padded.first.kind != Lanes::Exist &&
+        !(padded.known && leavesAlone(combiner, padded.values)))
+      complainOfFunction(scan, combiner, padded.first, "the scan");
+    for (auto [source, result] : llvm::zip(scan.getSources(), scan.getResults())) {
+      State state = get(source);
+      state[axis] = Lanes();
+      set(result, state);
+    }
+  }
+
+  /// Keys that order a tile stand above their positions (LowerOrder.cpp); padding changes nothing
+  /// where its key comes last.
+  void visitSort(SortOp sort) {
+    auto packed = sort.getSource().getDefiningOp<arith::OrIOp>();
+    auto shift = packed ? packed.getLhs().getDefiningOp<arith::ShLIOp>() : arith::ShLIOp();
+    if (!shift)
+      return;
+    Value keys = shift.getLhs();
+    if (auto wide = keys.getDefiningOp<arith::ExtSIOp>())
+      keys = wide.getIn();
+    else if (auto half = keys.getDefiningOp<arith::AndIOp>()) // the lower one of 64 bits
+      keys = half.getLhs();
+    Lanes key = get(keys)[sort.getAxis()];
+    double range = std::ldexp(1.0, int(getElementTypeOrSelf(keys).getIntOrFloatBitWidth()) - 1);
+    constexpr double far = 0.55; // of the range: a float of 6.0e4
+    if (key.kind == Lanes::Exist || (key.kind == Lanes::Constant && key.value >= far * range))
+      return;
+    auto [tile, isDescending] = getSorted(keys);
+    Lanes lanes = get(tile)[sort.getAxis()];
+    if (lanes.kind == Lanes::Exist)
+      lanes = key;
+    bool isFloat = isa<FloatType>(getElementTypeOrSelf(tile));
+    complain(sort, lanes, sort.getFirst() ? "the choice of 'topk'" : "the order",
+             isFloat        ? "nan"
+             : isDescending ? "the lowest"
+                            : "the highest");
+  }
+
+  /// The tile that keys were made of.
+  static std::pair<Value, bool> getSorted(Value keys) {
+    bool isDescending = false;
+    SmallVector<Value> pending = {keys};
+    for (unsigned steps = 0; !pending.empty() && steps < 32; ++steps) {
+      Operation *op = pending.pop_back_val().getDefiningOp();
+      if (auto cast = dyn_cast_or_null<arith::BitcastOp>(op);
+          cast && isa<FloatType>(getElementTypeOrSelf(cast.getIn())))
+        return {cast.getIn(), false};
+      if (isa_and_nonnull<arith::SelectOp, arith::AndIOp, arith::SubIOp>(op))
+        llvm::append_range(pending, op->getOperands());
+    }
+    while (auto flipped = keys.getDefiningOp<arith::XOrIOp>()) {
+      isDescending |= getUniform(flipped.getRhs()) == -1.0;
+      keys = flipped.getLhs();
+    }
+    return {keys, isDescending};
+  }
+
+  void visitHistogram(HistogramOp histogram) {
+    double bins = double(histogram.getType().getNumElements());
+    for (const Lanes &lanes : get(histogram.getSource()))
+      if (lanes.kind == Lanes::Unknown ||
+          (lanes.kind == Lanes::Constant && lanes.value >= 0 && lanes.value < bins))
+        return complain(histogram, lanes, "the histogram", "",
+                        "count what exists alone: histogram(…, mask: inside($))");
   }
 
   void visitDot(DotOp dot) {

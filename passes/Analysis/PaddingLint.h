@@ -13,12 +13,13 @@ namespace tile {
 
 /// Padding that reaches a sum, maximum and so on.
 struct PaddingFinding {
-  mlir::Operation *reduction; // tile.reduce, arg_reduce, scan or dot
-  LoadOp load;                // whose lanes may not exist
+  mlir::Operation *reduction; // tile.reduce, arg_reduce, dot, scan, reduce_by, sort or histogram
+  mlir::Operation *load;      // tile.load or gather whose lanes may not exist
   std::string what;           // "the sum", "the product"
   std::string found;          // "0", or "what was computed from padding" in place of a number
   std::string neutral;        // what would change nothing: "0", "-inf"
   bool direct;                // the load's padding itself is reduced, so that `pad:` settles it
+  std::string advice;         // what to do where `neutral` is empty, with $ for the access
 };
 
 /// Calls `report` for each finding, in program order. Which lanes may not exist is as the accesses'
