@@ -87,6 +87,44 @@ static ParseResult parseNumbers(AsmParser &parser, SmallVectorImpl<int64_t> &num
       AsmParser::Delimiter::Square, [&] { return parser.parseInteger(numbers.emplace_back()); });
 }
 
+/// Of a tile, as the language has them.
+static constexpr int64_t mostElements = int64_t(1) << 20;
+
+/// What every layout is: extents are powers of two, bases lie within them, a warp has up to 32
+/// lanes, and every element has a place. Layouts that the compiler makes are so by construction.
+static ParseResult checkLayout(AsmParser &parser, SMLoc location, ArrayRef<int64_t> shape,
+                               ArrayRef<int64_t> (&flat)[numInDims]) {
+  int64_t elements = 1;
+  for (int64_t extent : shape) {
+    if (extent < 1 || extent > mostElements || !llvm::isPowerOf2_64(uint64_t(extent)) ||
+        (elements *= extent) > mostElements)
+      return parser.emitError(location)
+             << "a layout's extents are powers of two, of at most 2^20 elements together, found ["
+             << shape << "]";
+  }
+  size_t rank = shape.size();
+  static constexpr struct {
+    const char *name;
+    size_t least, most;
+  } limits[] = {{"registers", 0, 20}, {"lanes", 0, 5}, {"warps", 0, 5}};
+  for (unsigned d = 0; d < numInDims; ++d) {
+    size_t bases = rank ? flat[d].size() / rank : 0;
+    if (rank && (bases < limits[d].least || bases > limits[d].most))
+      return parser.emitError(location)
+             << "a layout has " << limits[d].least << " to " << limits[d].most << " bases of "
+             << limits[d].name << ", found " << bases;
+    for (auto [i, coordinate] : llvm::enumerate(flat[d]))
+      if (coordinate < 0 || coordinate >= shape[i % rank])
+        return parser.emitError(location) << "a basis lies within the extents, found coordinate "
+                                          << coordinate << " of " << shape[i % rank];
+  }
+  LinearLayout layout(shape, unflatten(flat[0], rank), unflatten(flat[1], rank),
+                      unflatten(flat[2], rank));
+  if (!layout.isSurjective())
+    return parser.emitError(location) << "a layout gives every element of the tile a place";
+  return success();
+}
+
 Attribute LinearAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> shape, flat[numInDims];
   SMLoc location = parser.getCurrentLocation();
@@ -108,7 +146,8 @@ Attribute LinearAttr::parse(AsmParser &parser, Type) {
     if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseBasis))
       return {};
   }
-  if (parser.parseGreater())
+  ArrayRef<int64_t> all[] = {flat[0], flat[1], flat[2]};
+  if (parser.parseGreater() || checkLayout(parser, location, shape, all))
     return {};
   return get(parser.getContext(), shape, flat[0], flat[1], flat[2]);
 }
@@ -117,6 +156,12 @@ LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int64_t> order, int64_t swizzle) {
   if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128)
     return emitError() << "swizzle must be 0, 32, 64 or 128 bytes, found " << swizzle;
+  SmallVector<bool> named(order.size(), false);
+  for (int64_t dim : order) {
+    if (dim < 0 || dim >= int64_t(order.size()) || named[dim])
+      return emitError() << "an order names every dimension once, found [" << order << "]";
+    named[dim] = true;
+  }
   return success();
 }
 
@@ -128,6 +173,16 @@ Type MemDescType::parse(AsmParser &parser) {
       parser.parseType(elementType) || parser.parseComma() || parser.parseAttribute(layout) ||
       parser.parseGreater())
     return {};
+  bool fits = layout.getOrder().size() == shape.size();
+  for (int64_t extent : shape)
+    fits &= extent > 0 && llvm::isPowerOf2_64(uint64_t(extent)) && extent <= mostElements;
+  if (!fits) {
+    parser.emitError(parser.getNameLoc())
+        << "a tile in shared memory has extents that are powers of two, each named by its order, "
+           "found ["
+        << shape << "] and " << layout;
+    return {};
+  }
   return get(parser.getContext(), shape, elementType, layout);
 }
 
