@@ -234,10 +234,6 @@ private:
   /// Does it use a parameter that this instance does not have, or a dimension that only such a
   /// parameter binds?
   bool usesDropped(const ast::Expr &expr) const;
-  /// The name that a dimension of the form `name + c`, `name - c` or `c * name` binds, c a constant,
-  /// positive where it is a factor; null for other forms.
-  const ast::NameExpr *boundByForm(const ast::Expr &expr,
-                                   llvm::function_ref<bool(const ast::NameExpr &)> isFree);
   /// An expression as the launcher computes it; constant parts become integers.
   std::optional<runtime::Expr> toLaunchExpr(const ast::Expr &expr, bool isCondition = false);
   /// The same of any dtype, which `dtype` receives: none for what is known at compile time.

@@ -29,6 +29,10 @@ SemValue Elaborator::callUnary(const Builtin &builtin, std::vector<Arg> &args, R
   std::string why;
   if (std::optional<SemValue> folded = foldNumbers(name, args, why))
     return *folded;
+  if (!why.empty()) {
+    error(diag::constantArithmetic, range, why);
+    return SemValue::error();
+  }
   Arg &arg = args[0];
   if (!arg.value.isNumeric()) {
     error(diag::wrongOperand, arg.range, ("'" + name + "'").str(), "a number or tile",

@@ -2,9 +2,10 @@
 #include "frontend/Parse/AstBuilder.h"
 #include "frontend/Parse/TokenCheck.h"
 
-#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Error.h"
+
+#include <cmath>
+#include <cstdlib>
 
 using namespace tile;
 using namespace tile::ast;
@@ -54,16 +55,14 @@ ExprPtr AstBuilder::floatLiteral(Range place) {
   auto node = std::make_unique<FloatLiteral>();
   node->range = place;
   node->text = withoutUnderscores(text(place));
-  llvm::APFloat value(llvm::APFloat::IEEEdouble());
-  auto status = value.convertFromString(node->text, llvm::APFloat::rmNearestTiesToEven);
-  if (!status) {
-    llvm::consumeError(status.takeError());
+  // By the C library, which rounds right for any number of digits; APFloat overruns its buffers
+  // beyond some 30,000.
+  char *end = nullptr;
+  node->value = std::strtod(node->text.c_str(), &end);
+  if (*end)
     diagnostics.report(diag::malformedNumber, place, abbreviated(text(place)));
-  } else if (*status & llvm::APFloat::opOverflow) {
+  else if (std::isinf(node->value))
     diagnostics.report(diag::floatTooLarge, place, abbreviated(text(place)));
-  } else {
-    node->value = value.convertToDouble();
-  }
   return node;
 }
 

@@ -40,6 +40,19 @@ static std::optional<Number> overflow(std::string &error) {
   return std::nullopt;
 }
 
+/// A result of floats; an error where it is infinite, or no number, and no operand was.
+static std::optional<Number> checked(double result, std::initializer_list<double> operands,
+                                     std::string &error) {
+  if (std::isfinite(result))
+    return Number(result);
+  for (double operand : operands)
+    if (!std::isfinite(operand))
+      return Number(result);
+  error = std::isnan(result) ? "the result is no number at compile time"
+                             : "the result is beyond the largest finite number of 64 bits";
+  return std::nullopt;
+}
+
 static std::optional<Number> foldBools(BinaryOp op, bool a, bool b, std::string &error) {
   switch (op) {
   case BinaryOp::logicalAnd:
@@ -114,17 +127,17 @@ static std::optional<Number> foldInts(BinaryOp op, int64_t a, int64_t b, std::st
 static std::optional<Number> foldFloats(BinaryOp op, double a, double b, std::string &error) {
   switch (op) {
   case BinaryOp::add:
-    return a + b;
+    return checked(a + b, {a, b}, error);
   case BinaryOp::sub:
-    return a - b;
+    return checked(a - b, {a, b}, error);
   case BinaryOp::mul:
-    return a * b;
+    return checked(a * b, {a, b}, error);
   case BinaryOp::div:
     if (b == 0) {
       error = "division by zero at compile time";
       return std::nullopt;
     }
-    return a / b;
+    return checked(a / b, {a, b}, error);
   case BinaryOp::eq:
     return a == b;
   case BinaryOp::ne:
@@ -227,12 +240,12 @@ std::optional<Number> tile::foldCall(llvm::StringRef name, const std::vector<Num
   if (args.size() == 2) {
     double a = toDouble(args[0]), b = toDouble(args[1]);
     bool anyNan = std::isnan(a) || std::isnan(b);
-    if (name == "min")
-      return anyNan ? Number(std::nan("")) : Number(std::fmin(a, b));
-    if (name == "max")
-      return anyNan ? Number(std::nan("")) : Number(std::fmax(a, b));
+    if (name == "min" || name == "max") { // -0 is less than +0
+      bool firstIsLess = a < b || (a == b && std::signbit(a));
+      return anyNan ? Number(std::nan("")) : Number(firstIsLess == (name == "min") ? a : b);
+    }
     if (name == "pow")
-      return std::pow(a, b);
+      return checked(std::pow(a, b), {a, b}, error);
     return std::nullopt;
   }
   if (args.size() != 1)
@@ -248,8 +261,8 @@ std::optional<Number> tile::foldCall(llvm::StringRef name, const std::vector<Num
                    {"trunc", std::trunc}, {"round", std::nearbyint}};
   for (const auto &entry : functions)
     if (name == entry.name)
-      return entry.function(toDouble(args[0]));
+      return checked(entry.function(toDouble(args[0])), {toDouble(args[0])}, error);
   if (name == "rsqrt")
-    return 1.0 / std::sqrt(toDouble(args[0]));
+    return checked(1.0 / std::sqrt(toDouble(args[0])), {toDouble(args[0])}, error);
   return std::nullopt;
 }
