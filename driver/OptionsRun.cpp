@@ -1,5 +1,6 @@
 // Options of `tilec run` and `tilec tune`, and the items that describe variants.
 #include "driver/OptionsParser.h"
+#include "frontend/Source/ReadFloat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -26,10 +27,14 @@ bool OptionsParser::parseExtents(StringRef option, StringRef text,
 }
 
 bool OptionsParser::parseReal(OptionID id, StringRef name, double &value) {
-  if (const Arg *argument = arguments.getLastArg(id))
-    if (StringRef(argument->getValue()).getAsDouble(value) || !(value >= 0))
-      return fail(name + " takes a number that is not negative, found '" + argument->getValue() +
-                  "'");
+  const Arg *argument = arguments.getLastArg(id);
+  if (!argument)
+    return true;
+  std::optional<double> number = readFloat(argument->getValue());
+  if (!number || !(*number >= 0))
+    return fail(name + " takes a number that is not negative, found '" + argument->getValue() +
+                "'");
+  value = *number;
   return true;
 }
 

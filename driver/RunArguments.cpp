@@ -3,6 +3,7 @@
 #include "driver/Compare.h"
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Sema/Words.h"
+#include "frontend/Source/ReadFloat.h"
 #include "manifest/Encode.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>
@@ -148,12 +149,12 @@ void RunArguments::bindDims(const std::vector<runtime::Expr> &dims,
 
 static std::optional<runtime::Constant> parseScalar(StringRef text, runtime::Dtype dtype) {
   int64_t integer;
-  double number;
   if (text == "true" || text == "false")
     return runtime::Constant(text == "true");
   if (runtime::isIntegral(dtype))
     return text.getAsInteger(0, integer) ? std::nullopt : std::optional(runtime::Constant(integer));
-  return text.getAsDouble(number) ? std::nullopt : std::optional(runtime::Constant(number));
+  std::optional<double> real = readFloat(text);
+  return real ? std::optional(runtime::Constant(*real)) : std::nullopt;
 }
 
 static bool isUnsigned64(StringRef text) {

@@ -1,11 +1,11 @@
 // AST builder: numbers and strings.
 #include "frontend/Parse/AstBuilder.h"
 #include "frontend/Parse/TokenCheck.h"
+#include "frontend/Source/ReadFloat.h"
 
 #include "llvm/ADT/StringExtras.h"
 
 #include <cmath>
-#include <cstdlib>
 
 using namespace tile;
 using namespace tile::ast;
@@ -55,14 +55,13 @@ ExprPtr AstBuilder::floatLiteral(Range place) {
   auto node = std::make_unique<FloatLiteral>();
   node->range = place;
   node->text = withoutUnderscores(text(place));
-  // By the C library, which rounds right for any number of digits; APFloat overruns its buffers
-  // beyond some 30,000.
-  char *end = nullptr;
-  node->value = std::strtod(node->text.c_str(), &end);
-  if (*end)
+  std::optional<double> value = readFloat(node->text);
+  if (!value)
     diagnostics.report(diag::malformedNumber, place, abbreviated(text(place)));
-  else if (std::isinf(node->value))
+  else if (std::isinf(*value))
     diagnostics.report(diag::floatTooLarge, place, abbreviated(text(place)));
+  else
+    node->value = *value;
   return node;
 }
 

@@ -3,6 +3,7 @@
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Lower/Elaborator.h"
 #include "frontend/Sema/Limits.h"
+#include "frontend/Source/ReadFloat.h"
 
 using namespace mlir;
 using namespace tile;
@@ -154,13 +155,12 @@ std::optional<SemValue> Elaborator::parseDefine(const ast::StaticParam &param, S
   const std::string &kind = param.type.text;
   text = text.trim();
   int64_t integer;
-  double number;
   if (kind == "int" && !text.getAsInteger(0, integer))
     return SemValue::ofInt(integer);
   if (kind == "bool" && (text == "true" || text == "false"))
     return SemValue::ofBool(text == "true");
-  if (kind == "float" && !text.getAsDouble(number))
-    return SemValue::ofFloat(number);
+  if (std::optional<double> number = readFloat(text); kind == "float" && number)
+    return SemValue::ofFloat(*number);
   if (kind == "string" && !text.empty()) {
     if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
       text = text.drop_front().drop_back();
