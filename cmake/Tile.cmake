@@ -25,9 +25,11 @@ include_directories(SYSTEM ${LLVM_PREFIX}/include)
 # The archives that a tool links: MLIR, LLVM's code generators and ORC. Never the shared libraries as well.
 if(NOT TILE_RUNTIME_ONLY)
   execute_process(COMMAND ${LLVM_PREFIX}/bin/llvm-config --link-static --libfiles x86codegen x86asmparser nvptxcodegen
-    orcjit passes option
+    orcjit passes option lto dtlto
     OUTPUT_VARIABLE TILE_LLVM_ARCHIVES OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   separate_arguments(TILE_LLVM_ARCHIVES)
+  list(FILTER TILE_LLVM_ARCHIVES EXCLUDE REGEX Polly)
+  set(TILE_LLD_ARCHIVES ${LLVM_PREFIX}/lib/liblldELF.a ${LLVM_PREFIX}/lib/liblldCommon.a)     # links what packages hold for the CPU
   file(GLOB TILE_MLIR_ARCHIVES ${LLVM_PREFIX}/lib/libMLIR*.a)
   list(FILTER TILE_MLIR_ARCHIVES EXCLUDE REGEX "MLIR(CAPI|Test|MlirOpt|Lsp)")
 endif()

@@ -1,5 +1,6 @@
-// Finds a linker and runs it on temporary files.
+// Objects for the CPU to shared objects: by LLD, which is linked in, or by the program TILE_LINKER.
 #include "driver/HostLink.h"
+#include "lld/Common/Driver.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FileSystem.h"
@@ -8,71 +9,120 @@
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
+#include <mutex>
+
+LLD_HAS_DRIVER(elf)
 
 using namespace llvm;
 
 namespace tile {
 
+/// The object of codegen/CSource/Libcalls.c: conversions of 16-bit floats, which code generators
+/// call by name.
+extern const unsigned char hostLibcalls[];
+extern const size_t hostLibcallsSize;
+
 static Error fail(const Twine &message) {
   return createStringError(inconvertibleErrorCode(), message);
 }
 
-/// The program to use; compilers come first, because they know libgcc, which holds conversions of
-/// 16-bit floats.
+/// The program that TILE_LINKER names, or "" for LLD.
 static Expected<std::string> findLinker() {
   const char *chosen = std::getenv("TILE_LINKER");
-  SmallVector<StringRef> names = {"cc", "gcc", "clang", "clang-22", "ld.lld", "ld.lld-22", "ld"};
-  if (chosen && *chosen)
-    names.assign({StringRef(chosen)});
-  for (StringRef name : names)
-    if (ErrorOr<std::string> program = sys::findProgramByName(name);
-        program && sys::fs::can_execute(*program))
-      return *program;
-  return fail(chosen && *chosen ? "TILE_LINKER names no program: '" + Twine(chosen) + "'"
-                                : Twine("code for the CPU in a package needs a linker, and there "
-                                        "is none of cc, gcc, clang, ld.lld and "
-                                        "ld; install one, or set TILE_LINKER"));
+  if (!chosen || !*chosen)
+    return std::string();
+  if (ErrorOr<std::string> program = sys::findProgramByName(chosen);
+      program && sys::fs::can_execute(*program))
+    return *program;
+  return fail("TILE_LINKER names no program: '" + Twine(chosen) + "'");
+}
+
+/// Writes bytes to a new temporary file.
+static Error writeTemporary(StringRef bytes, SmallString<128> &path) {
+  int descriptor;
+  if (std::error_code error = sys::fs::createTemporaryFile("tile", "o", descriptor, path))
+    return fail("cannot make a temporary file: " + error.message());
+  raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
+  stream << bytes;
+  stream.close();
+  if (stream.has_error()) {
+    std::string reason = stream.error().message();
+    stream.clear_error();
+    return fail("cannot write '" + Twine(path) + "': " + reason);
+  }
+  return Error::success();
+}
+
+/// LLD has one state for the process.
+static std::string runLLD(ArrayRef<const char *> arguments) {
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> guard(mutex);
+  std::string messages;
+  raw_string_ostream stream(messages);
+  lld::Result result = lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode == 0)
+    return "";
+  return messages.empty() ? "status " + std::to_string(result.retCode) : messages;
+}
+
+static std::string runProgram(const std::string &linker, ArrayRef<const char *> words,
+                              StringRef log) {
+  SmallVector<StringRef> arguments(words.begin(), words.end());
+  if (!sys::path::filename(linker).starts_with("ld"))
+    arguments = {linker,
+                 "-shared",
+                 "-o",
+                 words[3],
+                 words[4],
+                 words[5],
+                 "-nostartfiles",
+                 "-static-libgcc",
+                 "-Wl,--build-id=none",
+                 "-s",
+                 "-lm"};
+  std::optional<StringRef> redirects[] = {std::nullopt, log, log};
+  std::string problem;
+  int status = sys::ExecuteAndWait(linker, arguments, std::nullopt, redirects, /*SecondsToWait=*/0,
+                                   /*MemoryLimit=*/0, &problem);
+  if (status == 0)
+    return "";
+  if (auto text = MemoryBuffer::getFile(log); problem.empty() && text)
+    problem = (*text)->getBuffer().str();
+  return problem.empty() ? "status " + std::to_string(status) : problem;
 }
 
 Expected<std::string> linkHostObject(StringRef object) {
   Expected<std::string> linker = findLinker();
   if (!linker)
     return linker.takeError();
-  SmallString<128> input, output, log;
+  SmallString<128> input, libcalls, output, log;
   llvm::scope_exit remove([&] {
-    for (StringRef path : {StringRef(input), StringRef(output), StringRef(log)})
+    for (StringRef path :
+         {StringRef(input), StringRef(libcalls), StringRef(output), StringRef(log)})
       if (!path.empty())
         sys::fs::remove(path);
   });
-  int descriptor;
-  if (std::error_code error = sys::fs::createTemporaryFile("tile", "o", descriptor, input))
-    return fail("cannot make a temporary file: " + error.message());
-  {
-    raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
-    stream << object;
-    stream.close();
-    if (stream.has_error())
-      return fail("cannot write '" + Twine(input) + "': " + stream.error().message());
-  }
+  StringRef conversions(reinterpret_cast<const char *>(hostLibcalls), hostLibcallsSize);
+  if (Error error = writeTemporary(object, input))
+    return error;
+  if (Error error = writeTemporary(conversions, libcalls))
+    return error;
   if (sys::fs::createTemporaryFile("tile", "so", output) ||
       sys::fs::createTemporaryFile("tile", "log", log))
     return fail("cannot make a temporary file");
-  bool isPlain = sys::path::filename(*linker).starts_with("ld");
-  SmallVector<StringRef> arguments = {*linker, "-shared", "-o", output, input};
-  if (isPlain)
-    arguments.append({"--build-id=none", "--gc-sections", "-s"});
-  else
-    arguments.append({"-nostartfiles", "-static-libgcc", "-Wl,--build-id=none", "-s", "-lm"});
-  std::optional<StringRef> redirects[] = {std::nullopt, StringRef(log), StringRef(log)};
-  std::string problem;
-  int status = sys::ExecuteAndWait(*linker, arguments, std::nullopt, redirects, /*SecondsToWait=*/0,
-                                   /*MemoryLimit=*/0, &problem);
-  if (status != 0) {
-    if (auto text = MemoryBuffer::getFile(log); problem.empty() && text)
-      problem = (*text)->getBuffer().split('\n').first.str();
-    return fail("'" + *linker + "' made no shared object: " +
-                (problem.empty() ? "status " + std::to_string(status) : problem));
-  }
+  const char *arguments[] = {linker->empty() ? "ld.lld" : linker->c_str(),
+                             "-shared",
+                             "-o",
+                             output.c_str(),
+                             input.c_str(),
+                             libcalls.c_str(),
+                             "--build-id=none",
+                             "--gc-sections",
+                             "-s"};
+  std::string problem = linker->empty() ? runLLD(arguments) : runProgram(*linker, arguments, log);
+  if (!problem.empty())
+    return fail((linker->empty() ? "LLD" : "'" + *linker + "'") +
+                " made no shared object: " + StringRef(problem).split('\n').first);
   auto bytes = MemoryBuffer::getFile(output, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!bytes)
     return fail("cannot read '" + Twine(output) + "': " + bytes.getError().message());

@@ -1,4 +1,4 @@
-// Object files for the CPU to shared objects, by this machine's linker.
+// Object files for the CPU to shared objects.
 #ifndef TILE_DRIVER_HOSTLINK_H
 #define TILE_DRIVER_HOSTLINK_H
 
@@ -8,8 +8,8 @@
 
 namespace tile {
 
-/// The bytes of a shared object with the functions of `object`. Uses the program TILE_LINKER, else
-/// cc, gcc, clang, or the linkers ld.lld and ld. Fails where there is none, or where it refuses.
+/// The bytes of a shared object with the functions of `object`, by LLD, or by the program
+/// TILE_LINKER where that is set. Fails where it refuses. Several threads may call it at once.
 llvm::Expected<std::string> linkHostObject(llvm::StringRef object);
 
 } // namespace tile

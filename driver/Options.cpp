@@ -398,7 +398,7 @@ void OptionsParser::printSettings(const Options &options, raw_ostream &stream) c
   print("config", orNone(options.config), {OPT_config});
   print("includes", list(options.includes, [](const std::string &each) { return each; }), {OPT_I});
   print("ptxas", assembler, {OPT_ptxas_path}, "TILE_PTXAS");
-  print("linker", linker && *linker ? linker : "cc", {}, "TILE_LINKER");
+  print("linker", linker && *linker ? linker : "LLD", {}, "TILE_LINKER");
   print("cache", orNone(options.cacheFolder), {OPT_cache}, "TILE_CACHE");
   print("cache-command", orNone(options.cacheCommand), {OPT_cache_command}, "TILE_CACHE_COMMAND");
   print("cache-size", Twine(options.cacheMegabytes), {OPT_cache_size});
