@@ -22,7 +22,8 @@ for name in ("HOME", "TILE_PTXAS", "CUDA_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS")
         config.environment[name] = os.environ[name]
 config.environment["NO_COLOR"] = "1"
 
-# %examples: the folder of examples; %source: the root of the tree; %build: the build folder; %python: a Python that has NumPy.
+# %examples: the folder of examples; %source: the root of the tree; %build: the build folder; %python: a Python that has NumPy;
+# %torchpython: one that may have PyTorch.
 config.substitutions.append(("%examples", os.path.join(config.tile_source, "examples")))
 config.substitutions.append(("%source", config.tile_source))
 config.substitutions.append(("%python", config.python))
@@ -49,6 +50,10 @@ if hasPtxas():
     config.available_features.add("ptxas")
 if hasCuda():
     config.available_features.add("cuda")
+torchPython = os.environ.get("TILE_PYTHON") or config.python
+if subprocess.run([torchPython, "-c", "import importlib.util as u, sys; sys.exit(u.find_spec('torch') is None)"]).returncode == 0:
+    config.available_features.add("torch")
+config.substitutions.insert(0, ("%torchpython", torchPython))
 if os.path.exists(os.path.join(config.tile_build, "sysroot", ".done")):     # cmake/portable/sysroot.sh, by ./dev test
     config.available_features.add("sysroot")
 

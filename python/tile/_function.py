@@ -369,6 +369,14 @@ class Function:
         self._forget()
         return json.loads(content)
 
+    def torch_op(self, name, backward=None):
+        """Registers this kernel as PyTorch's operator `name`, "mylib::softmax", and returns torch.ops.mylib.softmax: `torch.compile` takes it into its graph,
+        with sizes as symbols. Its arguments are the parameters that are not `out`; those are returned. `backward` is a kernel
+        (`softmax_backward(y, dy) -> dx`: `dy` is the gradient of y) or a function of (values by name, gradients of outputs by name) that
+        returns gradients of inputs by name."""
+        from . import _torch
+        return _torch.register(self, name, backward)
+
     def _forget(self):
         self._ready, self._loaded, self._sizes = {}, {}, {}     # by attributes of arguments, by the compiler's words, by shapes
 

@@ -68,7 +68,8 @@ def main():
         for guide in guides:
             work = os.path.join(scratch, guide)
             os.makedirs(work)
-            shutil.copytree(os.path.join(ROOT, "examples", "deploy"), os.path.join(work, "examples", "deploy"))
+            for example in ("deploy", "softmax", "softmax_backward"):
+                shutil.copytree(os.path.join(ROOT, "examples", example), os.path.join(work, "examples", example))
             absent = False
             for command, expected, needsGpu in commands(os.path.join(folder, guide)):
                 if needsGpu and options.device == "cpu":
