@@ -82,7 +82,12 @@ def fromPython(home, target, folder):
     prepared = ours.prepare(x, y, 2.0)
     prepared(x, y, 2.0)
     assert torch.equal(y, torch.full_like(y, 5.0)), "a prepared saxpy is wrong"
-    ways = {"tile": lambda: ours(x, y, 2.0), "tile unchecked": lambda: ours(x, y, 2.0, check=False),
+    kernels = tile.compile(os.path.join(ROOT, "examples", "deploy", "kernels.tile"))
+    compiled, mean, rows = kernels.saxpy, kernels.row_mean, x.view(1, 1024)
+    compiled(x, y, 2.0)
+    assert torch.equal(y, torch.full_like(y, 7.0)) and mean(rows).item() == 1.0, "what tile.compile made is wrong"
+    ways = {"tile.compile": lambda: compiled(x, y, 2.0), "tile.compile, output made": lambda: mean(rows),
+            "tile": lambda: ours(x, y, 2.0), "tile unchecked": lambda: ours(x, y, 2.0, check=False),
             "tile prepared": lambda: prepared(x, y, 2.0), "tile prepared, unchecked": lambda: prepared(x, y, 2.0, check=False),
             "triton": lambda: saxpy[(1,)](x, y, 2.0, 1024, BLOCK=1024), "torch add_": lambda: y.add_(x, alpha=2.0)}
     return medianTimes(ways, torch.cuda.synchronize)

@@ -180,6 +180,7 @@ class Function:
         self._axes = {i: [axis for axis in range(len(param["dims"]))
                           if any(axis >= len(one["params"][i]["dims"]) or isinstance(one["params"][i]["dims"][axis], int) for one in records)]
                       for i, param in enumerate(self._params) if self._isTensor[i]}
+        self._hasAxes = any(self._axes.values())
         self._varying = [name for name in first["constants"]
                          if len({json.dumps(one["constants"].get(name)) for one in records}) > 1]
         _cache.onClear(_weakly(self))
@@ -187,9 +188,22 @@ class Function:
     # ---- Calls
 
     def __call__(self, *values, stream=None, check=True, **named):
+        key = None if named else self._quickKey(values)
+        plan = self._plans.get(key) if key is not None else None
+        if plan is not None:
+            _cache.count("memory")
+            return self._run(plan, values, stream, check)
         places = self._place(values, named)
         kernel = self._find(places)
         missing = [i for i, isOut in enumerate(self._isOut) if isOut and i not in places]
+        used = sorted([*places, *missing])
+        if key is not None and used == list(range(len(used))):
+            if len(self._plans) >= 1024:
+                self._plans.clear()
+            order = list(places)
+            plan = self._plans[key] = (kernel, [order.index(i) if i in places else -1 for i in used] if missing else None, missing)
+            if len(places) == len(values):      # no list among them
+                return self._run(plan, values, stream, check)
         made = self._makeOutputs(kernel, places, missing) if missing else ()
         places.update(zip(missing, made))
         rest = {self._names[i]: value for i, value in places.items()}
@@ -197,10 +211,39 @@ class Function:
         while self._names[len(ordered):] and self._names[len(ordered)] in rest:
             ordered.append(rest.pop(self._names[len(ordered)]))
         kernel(*ordered, stream=stream, check=check, **rest)
+        return self._returned(made)
+
+    def _run(self, plan, values, stream, check):
+        """A call like one before: (its kernel, where each parameter's value stands, -1 for outputs to make, those parameters)."""
+        kernel, order, missing = plan
+        if order is None:
+            kernel(*values, stream=stream, check=check)
+            return None
+        made = self._makeOutputs(kernel, {i: values[place] for i, place in enumerate(order) if place >= 0}, missing)
+        fresh = iter(made)
+        kernel(*[values[place] if place >= 0 else next(fresh) for place in order], stream=stream, check=check)
+        return self._returned(made)
+
+    def _returned(self, made):
         if made and _isJax(made[0]) and _device.placeOf(made[0])[0] == "cuda":
             _device.synchronize(_device.placeOf(made[0])[1])     # its streams know nothing of ours
         return None if not made else made[0] if len(made) == 1 else tuple(made)
 
+    def _quickKey(self, values):
+        """What the kernel of a call by positions depends on, where dtypes and devices alone choose it, else None."""
+        if self._shapes or self._hasAxes:
+            return None
+        key = []
+        try:
+            for value in values:
+                kind = type(value)
+                key.append(kind if kind in (int, float, bool) else (kind, value.dtype, value.ndim, None if kind.__module__ == "numpy"
+                                                                    else value.device))
+            key = tuple(key)
+            hash(key)
+        except (AttributeError, TypeError):
+            return None
+        return key
     def _place(self, values, named):
         """The arguments as {index of the parameter: value}."""
         values, named = _flatten(values, named)
@@ -378,7 +421,8 @@ class Function:
         return _torch.register(self, name, backward)
 
     def _forget(self):
-        self._ready, self._loaded, self._sizes = {}, {}, {}     # by attributes of arguments, by the compiler's words, by shapes
+        # Kernels by the types of positional arguments, by attributes of all of them, by the compiler's words; outputs by shapes.
+        self._plans, self._ready, self._loaded, self._sizes = {}, {}, {}, {}
 
     @property
     def signature(self):
