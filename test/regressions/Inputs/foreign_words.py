@@ -35,7 +35,7 @@ BODY = {
     "let l = len(v);": "x.shape[0]",
     "let t = transpose(x);": "write x.T",
     "for j in range(0, 4) { y[i, j] = 0.0; }": "`for i in lo..hi`",
-    "printf(\"%d\", i);": "'printf' becomes 'print'",
+    "printf(\"%d\", i);": "which takes values without a format",
     "atomicAdd(y[i, 0], 1.0);": "'atomicAdd' becomes 'atomic_add'",
     "let a = True;": "'True' becomes 'true'",
     "let a = sum(x[i, n], 0);": "an axis is named",
