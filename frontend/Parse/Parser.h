@@ -17,9 +17,6 @@ std::unique_ptr<ast::Program> parseFile(const SourceManager &sources, FileID fil
 constexpr unsigned maxNesting = 200;
 constexpr unsigned maxExprDepth = 1000;
 
-/// Characters of a number or string.
-constexpr unsigned maxLiteral = 4096;
-
 } // namespace tile
 
 #endif // TILE_FRONTEND_PARSE_PARSER_H

@@ -103,16 +103,6 @@ bool tile::checkTokens(const std::vector<antlr4::Token *> &tokens, FileID file,
     case TileLexer::BAD_NUMBER:
       reportNumber(text(), range, diagnostics);
       break;
-    case TileLexer::INT:
-    case TileLexer::FLOAT:
-    case TileLexer::STRING:
-      if (range.size() <= maxLiteral)
-        continue;
-      diagnostics
-          .report(diag::tooLarge, Range{file, range.begin, range.begin + 16},
-                  "the characters of a literal", maxLiteral, range.size())
-          .note("17 digits say all of a 64-bit float");
-      break;
     case TileLexer::BAD_STRING:
       diagnostics.report(diag::unterminatedString, range);
       break;
