@@ -42,7 +42,7 @@ defm variants : Value<"variants", "Add the variants of a JSON file", "FILE", ker
 def no_generic : Switch<["--"], "no-generic", "Leave out the variants without conditions", kernel_group>;
 defm with : Value<"with", "Attributes of kernels, before the source's `with` and --config, as in warps=8,stages=3", "NAME[=VALUE],...", kernel_group>;
 defm config : Value<"config", "Values of tuned names, or a result of tilec tune; tilec tune: try only what has these values, may be repeated, or a list in a file", "NAME=VALUE,...|FILE.json", kernel_group>;
-defm shape : Value<"shape", "Extents to choose configurations for, as in M=16,N=4096; tilec tune: to tune for, may be repeated", "NAME=N,...", kernel_group>;
+defm shape : Value<"shape", "Extents to choose configurations for, as in M=16,N=4096; tilec tune: to tune for, may be repeated; tilec run: those that only outputs have", "NAME=N,...", kernel_group>;
 def I : JoinedOrSeparate<["-"], "I">, MetaVarName<"DIR">, HelpText<"Search DIR for imports">, Group<kernel_group>;
 
 def W : Joined<["-"], "W">, MetaVarName<"[no-]CODE">, HelpText<"Enable or disable a warning">, Group<message_group>;
