@@ -2,6 +2,7 @@
 #include "codegen/Assemble.h"
 #include "codegen/Translate.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
 #include <algorithm>
 #include <dlfcn.h>
 
@@ -80,20 +81,25 @@ Expected<Cubin> assembleWithNvJitLink(StringRef ptx, const AssembleOptions &opti
     return make_error<NoAssembler>();
   constexpr int inputPTX = 2;
   std::string arch = "-arch=" + options.arch, level = options.level == 0 ? "-O0" : "-O3";
-  const char *arguments[] = {arch.c_str(), level.c_str(), "-Xptxas=-v"};
+  std::vector<std::string> words = {arch, level, "-Xptxas=-v"};
+  for (const std::string &flag : options.flags)
+    words.push_back("-Xptxas=" + flag);
+  std::vector<const char *> arguments;
+  for (const std::string &word : words)
+    arguments.push_back(word.c_str());
+  if (options.log)
+    *options.log << "tilec: nvJitLink (" << library.path << ") " << join(words, " ") << "\n";
   Handle handle = nullptr;
   llvm::scope_exit release([&] {
     if (handle)
       library.destroy(&handle);
   });
   std::string text = ptx.str(); // nul-terminated, as the library wants it
-  if (library.create(&handle, 3, arguments) != 0 ||
+  if (library.create(&handle, uint32_t(arguments.size()), arguments.data()) != 0 ||
       library.addData(handle, inputPTX, text.c_str(), text.size() + 1, "kernel.ptx") != 0 ||
       library.complete(handle) != 0) {
-    std::string log = NvJitLink::readLog(handle, library.getErrorLogSize, library.getErrorLog);
-    StringRef first = StringRef(log).ltrim().split('\n').first.rtrim();
-    return makeError("nvJitLink refused the generated PTX: " +
-                     (first.empty() ? StringRef("no message") : first));
+    return readRefusal("nvJitLink",
+                       NvJitLink::readLog(handle, library.getErrorLogSize, library.getErrorLog));
   }
   Cubin cubin;
   size_t size = 0;

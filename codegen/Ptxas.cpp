@@ -190,22 +190,6 @@ void parseAssemblerLog(StringRef log, Cubin &cubin) {
   }
 }
 
-/// The first line of the log that is an error, without the name of the memory file.
-static std::string getFirstError(StringRef log) {
-  SmallVector<StringRef> lines;
-  log.split(lines, '\n', -1, /*KeepEmpty=*/false);
-  for (StringRef line : lines)
-    if (line.contains("error") || line.contains("fatal")) {
-      size_t semicolon = line.find("; ");
-      return (line.contains("/proc/self/fd/") && semicolon != StringRef::npos
-                  ? line.substr(semicolon + 2)
-                  : line)
-          .trim()
-          .str();
-    }
-  return lines.empty() ? "no message" : lines.front().trim().str();
-}
-
 /// ptxas itself crashes on some kernels at its highest levels; a lower one is tried then, with a
 /// warning.
 static Expected<Cubin> assembleWithPtxas(StringRef ptx, const std::string &program,
@@ -216,10 +200,12 @@ static Expected<Cubin> assembleWithPtxas(StringRef ptx, const std::string &progr
     if (!input.isOpen() || !output.isOpen() || !log.isOpen() || !input.write(ptx))
       return makeError(Twine("cannot make a file in memory for ptxas: ") + std::strerror(errno));
     std::string flag = "-O" + std::to_string(level);
-    Expected<int> code = runProgram(
-        program,
-        {program, "-arch=" + options.arch, flag, "-v", input.getPath(), "-o", output.getPath()},
-        log);
+    std::vector<std::string> words = {program, "-arch=" + options.arch, flag, "-v"};
+    words.insert(words.end(), options.flags.begin(), options.flags.end());
+    words.insert(words.end(), {input.getPath(), "-o", output.getPath()});
+    if (options.log)
+      *options.log << "tilec: " << join(words, " ") << "\n";
+    Expected<int> code = runProgram(program, words, log);
     if (!code)
       return code.takeError();
     if (*code < 0) {
@@ -230,8 +216,10 @@ static Expected<Cubin> assembleWithPtxas(StringRef ptx, const std::string &progr
       continue;
     }
     std::string text = log.read();
+    if (options.log)
+      *options.log << text;
     if (*code != 0)
-      return makeError("ptxas refused the generated PTX: " + getFirstError(text));
+      return readRefusal("ptxas", text);
     cubin.bytes = output.read();
     cubin.assembler = program;
     parseAssemblerLog(text, cubin);

@@ -22,7 +22,7 @@ using namespace llvm;
 namespace tile {
 
 /// Raised whenever entries change their meaning.
-static constexpr const char *layout = "tile-cache 1";
+static constexpr const char *layout = "tile-cache 2";
 
 static std::string hashOf(StringRef bytes) {
   auto digest =
@@ -54,38 +54,64 @@ static std::string identify(const std::string &program, bool byContent) {
          std::to_string(status.getLastModificationTime().time_since_epoch().count());
 }
 
-/// Everything of the options that can change a byte of what is written.
-static std::string describeFlags(const Options &options) {
+/// Everything of the options that can change a byte of what is written: one line each,
+/// "WORDS\tVALUE" in the words that --explain-cache uses.
+std::string describeFlags(const Options &options) {
   std::string text;
   raw_string_ostream stream(text);
-  stream << "-O" << options.level << " package=" << options.package
-         << " emit=" << (options.emit ? int(*options.emit) : -1) << " target=" << options.target
-         << " targets=" << join(options.targets, ",") << " cpu=" << options.cpu
-         << " source=" << options.withSource << " kernel=" << options.kernel
-         << " generic=" << options.generic << " debug=" << options.debug
-         << " c=" << (options.cSource ? sys::path::filename(options.output).str() : std::string())
-         << " config=" << options.config;
+  auto add = [&](StringRef words, const Twine &value) {
+    std::string plain = value.str();
+    std::replace(plain.begin(), plain.end(), '\n', ' ');
+    stream << words << "\t" << plain << "\n";
+  };
+  add("the optimisation level", "-O" + Twine(options.level));
+  add("the kind of output", options.package   ? "package"
+                            : options.cSource ? "c"
+                            : options.emit    ? getStageName(*options.emit)
+                                              : StringRef("none"));
+  add("the code inside of the output",
+      options.emit ? getStageName(*options.emit) : StringRef("the usual"));
+  if (options.cSource)
+    add("the name of the output", sys::path::filename(options.output));
+  add("the target", options.targets.empty() ? options.target : join(options.targets, ","));
+  add("the processor level", options.cpu);
+  add("--with-source", options.withSource ? "given" : "not given");
+  add("--kernel", options.kernel);
+  add("--no-generic", options.generic ? "not given" : "given");
+  add("-g", options.debug ? "given" : "not given");
+  add("--config", options.config);
   if (StringRef(options.config).ends_with(".json"))
-    stream << " " << hashOf(readAll(options.config).value_or(""));
+    add("the file of --config", hashOf(readAll(options.config).value_or("")));
+  std::string shape, defines, attributes, items, variants, folders, warnings, flags;
   for (const auto &[name, extent] : options.extents)
-    stream << " shape " << name << "=" << extent;
+    shape += name + "=" + std::to_string(extent) + ",";
   for (const NameValue &define : options.defines)
-    stream << " -D" << define.first << "=" << define.second;
+    defines += define.first + "=" + define.second + ",";
   for (const NameValue &attribute : options.attributes)
-    stream << " --with=" << attribute.first << "=" << attribute.second;
+    attributes += attribute.first + "=" + attribute.second + ",";
   for (const ArgItem &item : options.argItems)
-    stream << " --arg=" << item.text;
+    items += item.text + " ";
   for (const VariantRequest &variant : options.variants) {
-    stream << " --variant=" << variant.name << ":";
+    variants += variant.name + ":";
     for (const ArgItem &item : variant.items)
-      stream << item.text << ",";
+      variants += item.text + ",";
+    variants += " ";
   }
   for (const std::string &include : options.includes)
-    stream << " -I" << include;
+    folders += include + " ";
   for (const std::string &warning : options.warnings)
-    stream << " -W" << warning;
-  if (options.remarks)
-    stream << " --remarks=" << options.remarksRegex;
+    warnings += warning + " ";
+  for (const std::string &flag : options.ptxasFlags)
+    flags += flag + " ";
+  add("--shape", StringRef(shape).rtrim(','));
+  add("-D", StringRef(defines).rtrim(','));
+  add("--with", StringRef(attributes).rtrim(','));
+  add("--arg", StringRef(items).rtrim());
+  add("--variant", StringRef(variants).rtrim());
+  add("-I", StringRef(folders).rtrim());
+  add("-W", StringRef(warnings).rtrim());
+  add("--remarks", options.remarks ? "given " + options.remarksRegex : "not given");
+  add("-Xptxas", StringRef(flags).rtrim());
   return text;
 }
 
@@ -137,9 +163,14 @@ std::optional<std::map<std::string, std::string>> Cache::find(std::vector<std::s
   StringRef(*list).split(lines, '\n', -1, /*KeepEmpty=*/false);
   for (StringRef line : lines) {
     auto [hash, path] = line.split(' ');
+    if (hash.size() != 64 || path.empty()) {
+      reason = "its list of files is damaged";
+      return std::nullopt;
+    }
     std::optional<std::string> bytes = readAll(path);
     if (!bytes || hashOf(*bytes) != hash) {
-      reason = "'" + path.str() + "', which it imports, has changed";
+      reason = "'" + path.str() + "', which it imports, " +
+               (bytes ? "has changed" : "is no longer there");
       return std::nullopt;
     }
     all += "\n" + line.str();
@@ -199,6 +230,35 @@ void Cache::store(const std::map<std::string, std::string> &outputs, const Sourc
 //===--- Explanations
 //----------------------------------------------------------------------------------------------===//
 
+static std::string quoteOrNothing(StringRef text) {
+  return text.empty() ? "not given" : "'" + text.str() + "'";
+}
+
+/// What differs between two texts of describeFlags().
+static std::vector<std::string> compareFlags(StringRef before, StringRef now) {
+  auto read = [](StringRef text) {
+    std::map<StringRef, StringRef> values;
+    SmallVector<StringRef> lines;
+    text.split(lines, '\n', -1, /*KeepEmpty=*/false);
+    for (StringRef line : lines)
+      values[line.split('\t').first] = line.split('\t').second;
+    return values;
+  };
+  std::map<StringRef, StringRef> old = read(before), given = read(now);
+  std::vector<std::string> changes;
+  for (const auto &[words, value] : given)
+    if (auto known = old.find(words); known == old.end() || known->second != value) {
+      if (words == "the file of --config")
+        changes.push_back("the file of --config has changed");
+      else
+        changes.push_back((words + " was " +
+                           quoteOrNothing(known == old.end() ? "" : known->second) + " and is " +
+                           quoteOrNothing(value))
+                              .str());
+    }
+  return changes;
+}
+
 /// What this call was made of, for the next one that misses.
 void Cache::rememberParts() const {
   json::Object object;
@@ -219,15 +279,26 @@ void Cache::explainMiss() {
     consumeError(last.takeError());
     return;
   }
+  static const std::map<std::string, StringRef> words = {
+      {"source", "the source"},       {"path", "the path of the source"},
+      {"compiler", "tilec"},          {"assembler", "the assembler"},
+      {"processor", "the processor"}, {"linker", "TILE_LINKER"}};
   std::string changed;
+  auto add = [&](const Twine &text) { changed += (changed.empty() ? "" : "; ") + text.str(); };
   for (const auto &[name, value] : parts) {
     std::optional<StringRef> known =
         last->getAsObject() ? last->getAsObject()->getString(name) : std::nullopt;
     if (known && *known == value)
       continue;
-    changed += (changed.empty() ? "" : "; ") + ("the " + name + " changed");
-    if (known && name != "source")
-      changed += " from '" + known->str() + "' to '" + value + "'";
+    if (name == "options") {
+      for (const std::string &each : compareFlags(known.value_or(""), value))
+        add(each);
+    } else if (name == "source" || name == "compiler" || name == "assembler") {
+      add(words.at(name) + " has changed"); // what tells two apart says nothing to people
+    } else {
+      add(words.at(name) + " was " + quoteOrNothing(known.value_or("")) + " and is " +
+          quoteOrNothing(value));
+    }
   }
   reason = changed.empty() ? "its entry was removed" : changed;
 }

@@ -10,6 +10,10 @@
 
 namespace tile {
 
+/// What of the options can change a byte of what is written, for the cache's key: one line each,
+/// "WORDS\tVALUE".
+std::string describeFlags(const Options &options);
+
 /// One compilation as the cache sees it. A cache that fails is no error: it only does not help.
 class Cache {
 public:

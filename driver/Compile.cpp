@@ -15,6 +15,7 @@
 #include "driver/TuneConfig.h"
 #include "driver/Version.h"
 #include "frontend/Ast/Printer.h"
+#include "frontend/Diag/Suggest.h"
 #include "frontend/Parse/Parser.h"
 #include "library/Library.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -58,7 +59,8 @@ bool Compiler::run(Stage last) {
       {Stage::Ast, &Compiler::parse},        {Stage::Tile, &Compiler::elaborate},
       {Stage::TileOpt, &Compiler::optimize}, {Stage::GPU, &Compiler::lowerToGPU},
       {Stage::LLVM, &Compiler::lowerToLLVM}, {Stage::LLVM, &Compiler::optimizeLLVM},
-      {Stage::PTX, &Compiler::emitPTX},      {Stage::Cubin, &Compiler::emitCubin}};
+      {Stage::PTX, &Compiler::emitPTX},      {Stage::Cubin, &Compiler::emitCubin},
+      {Stage::Sass, &Compiler::disassemble}};
   static const Step cpuSteps[] = {
       {Stage::Ast, &Compiler::parse},         {Stage::Tile, &Compiler::elaborate},
       {Stage::TileOpt, &Compiler::optimize},  {Stage::LLVM, &Compiler::lowerToLLVM},
@@ -67,6 +69,8 @@ bool Compiler::run(Stage last) {
        options.isCPU() ? llvm::ArrayRef<Step>(cpuSteps) : llvm::ArrayRef<Step>(gpuSteps)) {
     if (stage > last)
       break;
+    if (options.verbose && step != &Compiler::optimizeLLVM)
+      session.getStream() << "tilec: " << path << ": " << getStageName(stage) << "\n";
     if (!(this->*step)() || (step != &Compiler::lowerToLLVM && !dump(stage)))
       return false;
   }
@@ -95,6 +99,29 @@ void Compiler::setArguments(std::map<std::string, std::string> newDtypes,
   shapes = std::move(newShapes);
 }
 
+/// A result of `tilec tune` that no longer fits the source is left out with a warning, where that
+/// is what keeps the source from being compiled.
+void Compiler::dropUnusable(ElaborateOptions &request) {
+  auto findProblem = [&](const ElaborateOptions &tried) -> std::optional<std::string> {
+    mlir::MLIRContext own(makeRegistry(), MLIRContext::Threading::DISABLED);
+    DiagnosticEngine quiet(session.getSources());
+    if (tile::elaborate(*program, tried, quiet, own) && !quiet.hasErrors())
+      return std::nullopt;
+    for (const tile::Diagnostic &each : quiet.all())
+      if (each.severity == Severity::error)
+        return each.message;
+    return "it does not compile";
+  };
+  std::optional<std::string> problem = findProblem(request);
+  ElaborateOptions without = request;
+  without.config.clear();
+  without.tuned = {};
+  if (!problem || findProblem(without))
+    return;
+  session.getDiagnostics().report(diag::unusableConfig, Range(), options.config, *problem);
+  request = std::move(without);
+}
+
 bool Compiler::elaborate() {
   Phase phase(options, "elaborate");
   ElaborateOptions request;
@@ -104,7 +131,8 @@ bool Compiler::elaborate() {
   request.arguments = options.argItems;
   request.variants = options.variants;
   request.generic = options.generic;
-  if (!readConfig(options, getSource(), extents, session, request.config, request.tuned))
+  bool isResult;
+  if (!readConfig(options, getSource(), extents, session, request.config, request.tuned, isResult))
     return false;
   request.attributes.assign(options.attributes.begin(), options.attributes.end());
   request.rate = makeConfigRater(options.target);
@@ -113,6 +141,8 @@ bool Compiler::elaborate() {
   request.shapes = shapes;
   request.debug = options.debug;
   request.checksAll = options.command == Options::Command::Check;
+  if (isResult)
+    dropUnusable(request);
   std::optional<Elaborated> result =
       tile::elaborate(*program, request, session.getDiagnostics(), context);
   if (!result || session.getDiagnostics().hasErrors())
@@ -158,6 +188,14 @@ bool Compiler::runPasses(llvm::StringRef name, llvm::function_ref<void(OpPassMan
   passes.enableVerifier(
       false); // once at the end is enough to keep a wrong module from becoming wrong numbers
   populate(passes);
+  if (options.printAfterAll || !options.printAfter.empty())
+    passes.enableIRPrinting([](Pass *, Operation *) { return false; },
+                            [this](Pass *pass, Operation *) {
+                              return options.printAfterAll ||
+                                     llvm::is_contained(options.printAfter, pass->getArgument());
+                            },
+                            /*printModuleScope=*/true, /*printAfterOnlyOnChange=*/false,
+                            /*printAfterOnlyOnFailure=*/false, session.getStream());
   if (!options.crash.empty())
     failOnPurpose(options.crash, *module);
   if (succeeded(passes.run(*module)) && succeeded(verify(*module)))
@@ -316,6 +354,44 @@ bool Compiler::emitPTX() {
   return true;
 }
 
+/// An assembler's error, at the place in the source that the refused PTX comes from.
+void Compiler::reportAssembler(llvm::Error error) {
+  llvm::handleAllErrors(
+      std::move(error),
+      [&](const NoAssembler &missing) {
+        session.getDiagnostics().report(diag::noAssembler, Range(), missing.message());
+      },
+      [&](const RefusedPTX &refused) {
+        std::vector<SourcePlace> places = findSourcePlaces(ptx, refused.getLine());
+        auto getRange = [&](const SourcePlace &place) {
+          return session.getLine(place.file, place.line, place.column);
+        };
+        Range range = places.empty() ? Range() : getRange(places.front());
+        DiagnosticBuilder report =
+            session.getDiagnostics().report(diag::assemblerFailed, range, refused.message());
+        if (range.isValid() && session.getSources().text(range).contains("ptx("))
+          report.note("the text of `ptx` goes to the assembler as it stands");
+        for (const SourcePlace &call : llvm::ArrayRef(places).drop_front(places.empty() ? 0 : 1))
+          if (Range place = getRange(call); place.isValid())
+            report.note(place, "called from here");
+      },
+      [&](const llvm::ErrorInfoBase &other) {
+        session.getDiagnostics().report(diag::assemblerFailed, Range(), other.message());
+      });
+}
+
+/// What a thread may spill without a warning, in bytes of stores and loads.
+static constexpr unsigned mostSilentSpills = 64;
+
+void Compiler::reportSpills(const runtime::Kernel &kernel) {
+  session.getDiagnostics()
+      .report(diag::registersSpill, session.getLine(kernel.file, kernel.line), kernel.symbol,
+              std::to_string(kernel.launch.spillBytes), std::to_string(kernel.launch.registers))
+      .note(
+          "smaller tiles or more warps leave each thread less to hold: `tilec explain` shows what "
+          "other configurations cost");
+}
+
 bool Compiler::emitCubin() {
   Phase phase(options, "cubin");
   AssembleOptions request;
@@ -323,14 +399,12 @@ bool Compiler::emitCubin() {
   request.level = options.level;
   request.ptxasPath = options.ptxasPath;
   request.executablePath = options.executable;
+  request.flags = options.ptxasFlags;
+  if (options.verbose)
+    request.log = &session.getStream();
   llvm::Expected<Cubin> cubin = assemble(ptx, request);
   if (!cubin) {
-    llvm::Error rest = llvm::handleErrors(cubin.takeError(), [&](const NoAssembler &error) {
-      session.getDiagnostics().report(diag::noAssembler, Range(), error.message());
-    });
-    if (rest)
-      session.getDiagnostics().report(diag::assemblerFailed, Range(),
-                                      llvm::toString(std::move(rest)));
+    reportAssembler(cubin.takeError());
     return false;
   }
   for (const std::string &warning : cubin->warnings)
@@ -340,9 +414,22 @@ bool Compiler::emitCubin() {
       if (kernel.symbol == resources.symbol) {
         kernel.launch.registers = resources.registers;
         kernel.launch.spillBytes = resources.spillBytes;
+        if (resources.spillBytes > mostSilentSpills)
+          reportSpills(kernel);
       }
   binary = std::move(cubin->bytes);
   return !session.getDiagnostics().hasErrors();
+}
+
+bool Compiler::disassemble() {
+  Phase phase(options, "sass");
+  llvm::Expected<std::string> text =
+      tile::disassemble(binary, options.ptxasPath, options.executable,
+                        options.verbose ? &session.getStream() : nullptr);
+  if (!text)
+    return session.failCall(llvm::toString(text.takeError()));
+  sass = std::move(*text);
+  return true;
 }
 
 bool Compiler::emitObject() {
@@ -375,6 +462,8 @@ std::string Compiler::getProduct(Stage stage) {
     break;
   case Stage::PTX:
     return ptx;
+  case Stage::Sass:
+    return sass;
   case Stage::Cubin:
   case Stage::Obj:
     return binary;
@@ -394,26 +483,71 @@ bool Compiler::dump(Stage stage) {
   return writeFiles({{name.str().str(), getProduct(stage)}}, session);
 }
 
-void printPipelines(const Options &options) {
-  auto print = [](llvm::StringRef name, llvm::function_ref<void(OpPassManager &)> populate) {
+/// Calls `take` with the name of each stage that passes make, and its pipeline.
+static void
+forEachPipeline(const Options &options,
+                llvm::function_ref<void(llvm::StringRef name, OpPassManager &passes)> take) {
+  auto call = [&](llvm::StringRef name, llvm::function_ref<void(OpPassManager &)> populate) {
     OpPassManager passes(ModuleOp::getOperationName());
     populate(passes);
-    llvm::outs() << name << ": ";
-    passes.printAsTextualPipeline(llvm::outs());
-    llvm::outs() << "\n";
+    take(name, passes);
   };
-  print("tile-opt", [&](OpPassManager &passes) { addOptimizePasses(passes, options); });
+  call("tile-opt", [&](OpPassManager &passes) { addOptimizePasses(passes, options); });
   if (options.isCPU()) {
     llvm::Expected<HostTarget> target = HostTarget::create(options.level, options.cpu);
     unsigned bits = target ? target->getVectorBits() : 128;
     llvm::consumeError(target.takeError());
-    print("llvm", [&](OpPassManager &passes) { addCPUPasses(passes, options, bits); });
+    call("llvm", [&](OpPassManager &passes) { addCPUPasses(passes, options, bits); });
     return;
   }
-  print("gpu",
-        [&](OpPassManager &passes) { addGPUPasses(passes, options, populateTileGPUPipeline); });
-  print("llvm",
-        [&](OpPassManager &passes) { addGPUPasses(passes, options, populateNVVMPipeline); });
+  call("gpu",
+       [&](OpPassManager &passes) { addGPUPasses(passes, options, populateTileGPUPipeline); });
+  call("llvm", [&](OpPassManager &passes) { addGPUPasses(passes, options, populateNVVMPipeline); });
+}
+
+void printPipelines(const Options &options) {
+  forEachPipeline(options, [](llvm::StringRef name, OpPassManager &passes) {
+    llvm::outs() << name << ": ";
+    passes.printAsTextualPipeline(llvm::outs());
+    llvm::outs() << "\n";
+  });
+}
+
+bool checkPassNames(const Options &options, Session &session) {
+  if (options.printAfter.empty())
+    return true;
+  std::vector<std::string> names;
+  std::set<std::string> targets(options.targets.begin(), options.targets.end());
+  targets.insert(options.target);
+  for (const std::string &target : targets) {
+    Options own = options;
+    own.target = target;
+    forEachPipeline(own, [&](llvm::StringRef, OpPassManager &passes) {
+      std::string text;
+      llvm::raw_string_ostream stream(text);
+      passes.printAsTextualPipeline(stream);
+      // Options stand in braces, which may be nested.
+      size_t depth = 0;
+      std::string word;
+      for (char c : text + ",") {
+        depth += c == '{';
+        bool isName = depth == 0 && (llvm::isAlnum(c) || c == '-' || c == '_');
+        if (isName)
+          word += c;
+        else if (!word.empty())
+          names.push_back(std::move(word)), word.clear();
+        depth -= c == '}' && depth > 0;
+      }
+    });
+  }
+  for (const std::string &name : options.printAfter)
+    if (!llvm::is_contained(names, name)) {
+      std::string near = suggest(name, names);
+      return session.failCall("no pass is called '" + name + "', in --print-ir-after; " +
+                              (near.empty() ? "--print-pipeline lists those that run"
+                                            : "did you mean '" + near + "'?"));
+    }
+  return true;
 }
 
 } // namespace tile

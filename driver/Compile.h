@@ -48,6 +48,7 @@ public:
   bool optimizeLLVM();
   bool emitPTX();
   bool emitCubin();
+  bool disassemble();
   bool emitObject();
 
   /// What the last step made, as text or bytes.
@@ -82,6 +83,9 @@ private:
   /// Runs a pipeline on the module with our diagnostics; `name` is for messages and the time
   /// report.
   bool runPasses(llvm::StringRef name, llvm::function_ref<void(mlir::OpPassManager &)> populate);
+  void reportAssembler(llvm::Error error);
+  void reportSpills(const runtime::Kernel &kernel);
+  void dropUnusable(ElaborateOptions &request);
   bool dump(Stage stage);
   void fillLaunch();
 
@@ -103,7 +107,7 @@ private:
   std::unique_ptr<llvm::Module> llvmModule;
   std::unique_ptr<HostTarget> host; // one of the two
   std::unique_ptr<NVPTXTarget> gpu;
-  std::string ptx, binary;
+  std::string ptx, binary, sass;
 };
 
 /// Compiles every input as the options say and writes the outputs. Returns the exit code.
@@ -139,6 +143,9 @@ bool compileC(const Options &options, Session &session, const std::string &input
 /// The same from a package.
 bool writePackageAsC(const runtime::Package &package, const Options &options, Session &session,
                      std::map<std::string, std::string> &files);
+
+/// Reports names of --print-ir-after that no pass has. False if there are any.
+bool checkPassNames(const Options &options, Session &session);
 
 /// Prints the passes that would run for these options.
 void printPipelines(const Options &options);

@@ -1,4 +1,5 @@
 // `tilec FILE -o OUT`: compiles each input and writes what was asked for.
+#include "codegen/Assemble.h"
 #include "driver/Cache.h"
 #include "driver/Compile.h"
 #include "driver/Jobs.h"
@@ -23,6 +24,13 @@ static std::string getOutputPath(const Options &options, StringRef input) {
   return (input == "-" ? "stdin" : sys::path::stem(input)).str() + getEnding(*options.emit).str();
 }
 
+/// How far a call goes that only asks for the manifest: to where it says what a binary's does.
+static Stage findLastStage(const Options &options) {
+  if (options.isCPU())
+    return Stage::LLVM;
+  return hasAssembler(options.ptxasPath, options.executable) ? Stage::Cubin : Stage::PTX;
+}
+
 /// Compiles one input into the files that belong to its output, by what stands behind the output's
 /// path: "", ".json", or behind '=' in the place of its ending: "=.h". What is only looked at goes
 /// to standard output.
@@ -33,11 +41,12 @@ static bool compileOne(const Options &options, Session &session, const std::stri
   if (options.cSource)
     return compileC(options, session, input, files);
   Compiler compiler(options, session, input);
-  Stage last = options.stopAfter ? *options.stopAfter : options.emit ? *options.emit : Stage::Tile;
+  Stage last = options.stopAfter ? *options.stopAfter
+               : options.emit    ? *options.emit
+                                 : findLastStage(options);
   if (!compiler.run(last))
     return false;
-  if (options.printABI && last >= Stage::Tile &&
-      !writeFiles({{"-", runtime::toJson(compiler.getManifest())}}, session))
+  if (options.printABI && !writeFiles({{"-", runtime::toJson(compiler.getManifest())}}, session))
     return false;
   if (options.emit && !options.stopAfter) {
     files[""] = compiler.getProduct(*options.emit);
@@ -97,6 +106,8 @@ static bool emitOne(const Options &options, Session &session, const std::string 
 }
 
 int compileAll(const Options &options, Session &session) {
+  if (!checkPassNames(options, session))
+    return session.getExitCode();
   if (options.printPipeline) {
     printPipelines(options);
     if (!options.emit && !options.stopAfter && !options.printABI && !options.package)

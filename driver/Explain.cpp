@@ -93,7 +93,8 @@ static bool ask(Compiler &compiler, const Options &options, Session &session,
     return false;
   TuneConfig pinned;
   TunedConfigs tuned;
-  if (!readConfig(options, compiler.getSource(), options.extents, session, pinned, tuned))
+  bool isResult;
+  if (!readConfig(options, compiler.getSource(), options.extents, session, pinned, tuned, isResult))
     return false;
   for (const runtime::Kernel &record : compiler.getManifest().kernels) {
     auto op = compiler.getModule().lookupSymbol<KernelOp>(record.symbol);

@@ -103,10 +103,14 @@ bool OptionsParser::parseStage(OptionID id, StringRef option, std::optional<Stag
   if (!argument)
     return true;
   stage = findStage(argument->getValue());
-  if (!stage)
-    return fail(option + " takes " + join(getStageNames().drop_back(), ", ") + " or " +
-                getStageNames().back() + ", found '" + argument->getValue() + "'");
-  return true;
+  if (stage)
+    return true;
+  std::vector<std::string> kinds(getStageNames().begin(), getStageNames().end());
+  if (id == OPT_emit)
+    kinds.push_back("package");
+  std::string near = suggest(argument->getValue(), kinds);
+  return fail(option + " takes " + joinWords(kinds, "or") + ", found '" + argument->getValue() +
+              "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
 }
 
 bool OptionsParser::parseTarget(Options &options) {
@@ -169,9 +173,10 @@ bool OptionsParser::parseMessages(Options &options) {
   options.errorLimit = limit;
 
   StringRef format = arguments.getLastArgValue(OPT_diagnostics_format, "text");
-  if (format != "text" && format != "json")
-    return fail("--diagnostics-format takes text or json, found '" + format + "'");
+  if (format != "text" && format != "json" && format != "sarif")
+    return fail("--diagnostics-format takes text, json or sarif, found '" + format + "'");
   options.json = format == "json";
+  options.sarif = format == "sarif";
   StringRef color = arguments.getLastArgValue(OPT_color, "auto");
   if (color != "auto" && color != "always" && color != "never")
     return fail("--color takes auto, always or never, found '" + color + "'");
@@ -231,14 +236,20 @@ bool OptionsParser::checkCompile(Options &options) {
           "cannot tell from '" + options.output +
           "' what to write: end it in .cubin, .ptx, .c, .ll, .mlir or .o, or add --emit=KIND");
   }
+  bool printsPasses = options.printAfterAll || !options.printAfter.empty();
+  if (!options.emit && !options.stopAfter && printsPasses)
+    options.stopAfter = Stage::LLVM;
   if (!options.emit && !options.stopAfter && !options.printPipeline && !options.printABI)
     return fail("nothing to write: name an output as in -o NAME.cubin, or a kind as in --emit=ptx; "
                 "see tilec --help");
   if (options.inputs.size() > 1 && !options.output.empty())
     return fail("-o names one file, but there are " + Twine(options.inputs.size()) + " inputs");
   std::optional<Stage> last = options.stopAfter ? options.stopAfter : options.emit;
+  if (options.printABI && last && *last < Stage::LLVM)
+    return fail("--print-abi says what the finished code takes, which '" + getStageName(*last) +
+                "' comes before: leave out --emit and --stop-after, or name a later stage");
   if (last && options.isCPU() &&
-      (*last == Stage::GPU || *last == Stage::PTX || *last == Stage::Cubin))
+      is_contained({Stage::GPU, Stage::PTX, Stage::Cubin, Stage::Sass}, *last))
     return fail("target cpu has no stage '" + getStageName(*last) + "'");
   if (last == Stage::Obj && !options.isCPU())
     return fail("object files are for --target cpu, not for " + options.target);
@@ -256,7 +267,7 @@ bool OptionsParser::parse(Options &options) {
       {"run", Options::Command::Run},         {"tune", Options::Command::Tune},
       {"explain", Options::Command::Explain}, {"check", Options::Command::Check},
       {"fmt", Options::Command::Format},      {"inspect", Options::Command::Inspect},
-      {"link", Options::Command::Link}};
+      {"link", Options::Command::Link},       {"fix", Options::Command::Fix}};
   const std::string word = options.inputs.empty() ? "" : options.inputs.front();
   for (const auto &[name, command] : commands)
     if (word == name)
@@ -265,11 +276,10 @@ bool OptionsParser::parse(Options &options) {
     options.inputs.erase(options.inputs.begin());
   } else if (!options.inputs.empty() && word != "-" && !StringRef(word).contains('.') &&
              !sys::fs::exists(word)) {
-    std::string near = suggest(word, {"run", "tune", "explain", "check", "fmt", "inspect", "link"});
-    return fail("'" + word + "' is no file, and " +
-                (near.empty()
-                     ? "no command; there are run, tune, explain, check, fmt, inspect and link"
-                     : "no command; did you mean '" + near + "'?"));
+    std::string near = suggest(word, getCommandNames());
+    return fail("'" + word + "' is no file, and no command; " +
+                (near.empty() ? "there are " + joinWords(getCommandNames(), "and")
+                              : "did you mean '" + near + "'?"));
   }
   if (options.inputs.empty())
     return fail("no input file; see tilec --help");
@@ -294,17 +304,28 @@ bool OptionsParser::parse(Options &options) {
   if (!options.depfilePath.empty() && !options.depfile)
     return fail("-MF needs -MD");
   options.ptxasPath = arguments.getLastArgValue(OPT_ptxas_path).str();
+  options.ptxasFlags = arguments.getAllArgValues(OPT_Xptxas);
   for (const Arg *argument : arguments.filtered(OPT_D))
     if (!parsePair(*argument, options.defines))
       return false;
   options.kernel = arguments.getLastArgValue(OPT_kernel).str();
   if (options.command != Options::Command::Tune) // which takes several, as a list of what to try
     options.config = arguments.getLastArgValue(OPT_config).str();
+  std::vector<std::string> configs = arguments.getAllArgValues(OPT_config);
+  if (options.command != Options::Command::Tune && configs.size() > 1)
+    return fail("--config is given twice, as '" + configs[0] + "' and as '" + configs[1] +
+                "'; one build takes one configuration, as in --config BM=128,warps=8 or --config "
+                "FILE.json. Only tilec tune takes several");
   if (!parseAttributes(options))
     return false;
   options.includes = arguments.getAllArgValues(OPT_I);
   options.debug = arguments.hasArg(OPT_g);
   options.dumpDirectory = arguments.getLastArgValue(OPT_dump_dir).str();
+  options.verbose = arguments.hasArg(OPT_v);
+  options.printAfterAll = arguments.hasArg(OPT_print_ir_after_all);
+  for (const std::string &names : arguments.getAllArgValues(OPT_print_ir_after))
+    for (StringRef name : llvm::split(names, ','))
+      options.printAfter.push_back(name.trim().str());
   options.printPipeline = arguments.hasArg(OPT_print_pipeline);
   options.printABI = arguments.hasArg(OPT_print_abi);
   options.timeReport = arguments.hasArg(OPT_time_report);
@@ -348,6 +369,11 @@ bool OptionsParser::parse(Options &options) {
   }
   if (options.command == Options::Command::Compile)
     return checkCompile(options);
+  if (options.command == Options::Command::Fix) {
+    if (is_contained(options.inputs, "-"))
+      return fail("tilec fix changes files: name one, not standard input");
+    return options.output.empty() || fail("tilec fix changes the files themselves: leave out -o");
+  }
   return options.command == Options::Command::Run || options.command == Options::Command::Tune ||
          checkPackages(options);
 }
@@ -398,6 +424,8 @@ void OptionsParser::printSettings(const Options &options, raw_ostream &stream) c
   print("config", orNone(options.config), {OPT_config});
   print("includes", list(options.includes, [](const std::string &each) { return each; }), {OPT_I});
   print("ptxas", assembler, {OPT_ptxas_path}, "TILE_PTXAS");
+  print("ptxas-flags", list(options.ptxasFlags, [](const std::string &each) { return each; }),
+        {OPT_Xptxas});
   print("linker", linker && *linker ? linker : "LLD", {}, "TILE_LINKER");
   print("cache", orNone(options.cacheFolder), {OPT_cache}, "TILE_CACHE");
   print("cache-command", orNone(options.cacheCommand), {OPT_cache_command}, "TILE_CACHE_COMMAND");
@@ -409,31 +437,6 @@ void OptionsParser::printSettings(const Options &options, raw_ostream &stream) c
   print("error-limit", Twine(options.errorLimit), {OPT_error_limit});
   print("diagnostics-format", options.json ? "json" : "text", {OPT_diagnostics_format});
   print("color", options.color ? "true" : "false", {OPT_color}, "NO_COLOR");
-}
-
-//===--- Help
-//------------------------------------------------------------------------------------------------------===//
-
-static void printHelp(const TilecTable &table) {
-  table.printHelp(
-      outs(),
-      "tilec FILE.tile -o OUT [option...]\n       tilec inspect FILE.tilepkg\n       tilec link "
-      "A.tilepkg B.tilepkg -o C.tilepkg\n       tilec run FILE.tile --arg x=x.npy --out y=y.npy "
-      "[option...]\n       tilec tune FILE.tile --shape M=4096,N=4096 [option...]\n       tilec "
-      "explain FILE.tile [--shape M=16,N=8192] [option...]\n       tilec check FILE.tile... "
-      "[option...]\n       tilec fmt [--check] FILE.tile...",
-      "compiles kernels of the tile language");
-  outs() << "\nEXAMPLES:\n"
-            "  tilec softmax.tile -D BLOCK=1024 --target sm_90a -o softmax.cubin\n"
-            "  tilec matmul.tile --target sm_80,sm_90a,cpu --variant decode:M=1..16:8,BM=16 -o "
-            "matmul.tilepkg\n"
-            "  tilec run softmax.tile -D BLOCK=1024 --arg x=x.npy --out y=y.npy --device cpu\n"
-            "  tilec tune matmul.tile -D T=f16 --shape M=4096,N=4096,K=4096 --device cuda -o "
-            "matmul.json\n"
-            "  tilec explain matmul.tile -D T=f16 --shape M=16,N=8192,K=8192\n\n"
-            "Exit codes: 0 done, 1 the source or the data is wrong, 2 the call is wrong or a file "
-            "cannot be read or written,\n"
-            "70 an internal error. @FILE reads options from FILE.\n";
 }
 
 static int explain(StringRef code) {
@@ -484,11 +487,18 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, int &exit
     exitCode = exitCall;
     return std::nullopt;
   }
-  if (arguments.hasArg(OPT_help)) {
-    printHelp(table);
+  std::vector<std::string> inputs = arguments.getAllArgValues(OPT_INPUT);
+  std::string word = inputs.empty() ? "" : inputs.front();
+  if (arguments.hasArg(OPT_help, OPT_help_hidden)) {
+    printHelp(table, word, arguments.hasArg(OPT_help_hidden));
     return std::nullopt;
   }
-  if (arguments.hasArg(OPT_version)) {
+  if (word == "help" || word == "completion") {
+    std::string topic = inputs.size() > 1 ? inputs[1] : "";
+    exitCode = word == "help" ? printTopic(table, topic) : printCompletion(table, topic);
+    return std::nullopt;
+  }
+  if (arguments.hasArg(OPT_version) || word == "version") {
     printVersion(outs());
     return std::nullopt;
   }

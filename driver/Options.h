@@ -39,7 +39,7 @@ struct TuneOptions {
 };
 
 struct Options {
-  enum class Command { Compile, Run, Inspect, Link, Tune, Explain, Check, Format };
+  enum class Command { Compile, Run, Inspect, Link, Tune, Explain, Check, Format, Fix };
   Command command = Command::Compile;
   std::vector<std::string> inputs;
   std::string executable; ///< path of this program
@@ -58,6 +58,7 @@ struct Options {
   bool depfile = false;
   std::string depfilePath;
   std::string ptxasPath;
+  std::vector<std::string> ptxasFlags; ///< of -Xptxas, in order
 
   // Kernel.
   std::vector<NameValue> defines;
@@ -81,13 +82,16 @@ struct Options {
   bool remarks = false;
   std::string remarksRegex;
   unsigned errorLimit = 20;
-  bool json = false;
+  bool json = false, sarif = false; ///< --diagnostics-format, else text
   bool color = false;
 
   // Looking inside.
   std::optional<Stage> stopAfter;
   std::string dumpDirectory;
   bool printPipeline = false, printABI = false, timeReport = false, explainCache = false;
+  bool verbose = false;                ///< commands and steps go to standard error
+  bool printAfterAll = false;          ///< the module goes to standard error after every pass,
+  std::vector<std::string> printAfter; ///< or after these
   bool printSettings =
       false; ///< the settings of the call are printed; those of its kernels are asked for
   bool explainAsJson = false; ///< `tilec explain --json`
@@ -107,7 +111,7 @@ struct Options {
   std::string device = "cpu";     ///< or "cuda"
   std::vector<unsigned> ordinals; ///< of GPUs, of --device cuda:0,cuda:1; empty: not named
   std::vector<std::pair<std::string, int64_t>> random;
-  bool hasRandom = false, time = false;
+  bool hasRandom = false, time = false, quiet = false;
   uint64_t seed = 0;
   unsigned threads = 0;            ///< 0: one for each processor
   std::vector<NameValue> expected; ///< --expect: outputs to compare with

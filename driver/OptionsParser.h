@@ -3,6 +3,7 @@
 #ifndef TILE_DRIVER_OPTIONSPARSER_H
 #define TILE_DRIVER_OPTIONSPARSER_H
 
+#include "driver/Help.h"
 #include "driver/Options.h"
 #include "llvm/Option/ArgList.h"
 #include "llvm/Option/OptTable.h"

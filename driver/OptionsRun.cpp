@@ -76,6 +76,8 @@ bool OptionsParser::parseTune(Options &options) {
       return fail("--shard takes I/N with I below N, as in 0/4, found '" +
                   StringRef(argument->getValue()) + "'");
   }
+  if (tune.precompile && options.device == "cuda" && options.target.empty())
+    return fail("--precompile asks no GPU: name the one to compile for, as in --target sm_90a");
   if (tune.shapes.empty() && !tune.precompile && !tune.serve)
     return fail("tilec tune needs shapes to tune for: add --shape, as in --shape M=4096,N=4096");
   return true;
@@ -164,6 +166,7 @@ bool OptionsParser::parseRun(Options &options) {
       !parseNumber(OPT_threads, "--threads", 4096, threads))
     return false;
   options.threads = threads;
+  options.quiet = arguments.hasArg(OPT_q);
   options.time = arguments.hasArg(OPT_time) || !options.measureFile.empty();
   return !isTune || parseTune(options);
 }
@@ -199,7 +202,7 @@ bool OptionsParser::parseArgItems(Options &options) {
   return true;
 }
 
-/// A file {"variants": [{"name": "decode", "args": ["M=1..16:8", "BM=16"]}]}.
+/// A file {"variants": [{"name": "decode", "args": ["M=1..=16:8", "BM=16"]}]}.
 bool OptionsParser::readVariants(const std::string &path, Options &options) {
   auto buffer = MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!buffer)

@@ -14,6 +14,10 @@
 #include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace llvm;
 
@@ -52,6 +56,49 @@ static std::string nameByContent(const std::vector<runtime::ZipEntry> &entries) 
   return path.str().str();
 }
 
+/// The files that the inputs import, in a process of its own: what is being reported may be that
+/// they cannot be read.
+static std::vector<std::string> listImports(const Options &options) {
+  int ends[2];
+  if (::pipe(ends))
+    return {};
+  pid_t child = ::fork();
+  if (child == 0) {
+    ::close(ends[0]);
+    if (int nowhere = ::open("/dev/null", O_WRONLY); nowhere >= 0)
+      ::dup2(nowhere, STDERR_FILENO);
+    raw_fd_ostream stream(ends[1], /*shouldClose=*/true);
+    raw_null_ostream silent;
+    for (const std::string &input : options.inputs) {
+      Session session(options, silent);
+      Compiler compiler(options, session, input);
+      compiler.parse();
+      SourceManager &sources = session.getSources();
+      for (size_t i = 0; i < sources.size(); ++i)
+        if (StringRef name = sources.name(FileID(i)); name != input && sys::fs::exists(name))
+          stream << name << '\0';
+    }
+    stream.flush();
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string text;
+  char buffer[4096];
+  for (ssize_t count; (count = ::read(ends[0], buffer, sizeof buffer)) != 0;) {
+    if (count < 0 && errno != EINTR)
+      break;
+    text.append(buffer, size_t(std::max<ssize_t>(count, 0)));
+  }
+  ::close(ends[0]);
+  if (child > 0)
+    ::waitpid(child, nullptr, 0);
+  std::vector<std::string> files;
+  for (StringRef name : llvm::split(text, '\0'))
+    if (!name.empty() && !llvm::is_contained(files, name))
+      files.push_back(name.str());
+  return files;
+}
+
 int makeRepro(const Options &options, Session &session) {
   SmallString<128> folder, log;
   if (sys::fs::createUniqueDirectory("tile-repro", folder)) {
@@ -60,9 +107,8 @@ int makeRepro(const Options &options, Session &session) {
   }
   llvm::scope_exit remove([&] { sys::fs::remove_directories(folder); });
   sys::path::append(log, folder, "messages.txt");
-  SmallString<128> stages(folder), list(folder);
+  SmallString<128> stages(folder);
   sys::path::append(stages, "stages");
-  sys::path::append(list, "read.d");
   std::vector<std::string> words = {options.executable};
   words.insert(words.end(), options.reproArguments.begin(), options.reproArguments.end());
   words.push_back("--dump-dir=" + stages.str().str());
@@ -89,20 +135,12 @@ int makeRepro(const Options &options, Session &session) {
                                             {"messages.txt", messages + problem}};
   for (const std::string &input : options.inputs)
     entries.push_back({"source/" + sys::path::filename(input).str(), readText(input)});
-  // What could be imported: the other sources beside the inputs and in -I.
-  std::vector<std::string> folders = options.includes;
-  for (const std::string &input : options.inputs)
-    folders.push_back(sys::path::parent_path(input).empty() ? "."
-                                                            : sys::path::parent_path(input).str());
-  std::vector<runtime::ZipEntry> others;
-  for (const std::string &each : folders)
-    collect(each, "import/", others);
-  for (runtime::ZipEntry &entry : others)
-    if (StringRef(entry.path).ends_with(".tile") &&
-        std::none_of(entries.begin(), entries.end(), [&](const auto &known) {
-          return known.path == entry.path || known.path == "source/" + entry.path.substr(7);
-        }))
-      entries.push_back(std::move(entry));
+  for (const std::string &file : listImports(options)) {
+    std::string name = "import/" + sys::path::filename(file).str();
+    if (std::none_of(entries.begin(), entries.end(),
+                     [&](const auto &known) { return known.path == name; }))
+      entries.push_back({std::move(name), readText(file)});
+  }
   std::string path = options.repro.empty() ? nameByContent(entries) : options.repro;
   collect(stages, "stages/", entries);
   std::string archive;

@@ -3,6 +3,7 @@
 #include "driver/Run.h"
 #include "codegen/NVPTX.h"
 #include "driver/RunCuda.h"
+#include "driver/RunSummary.h"
 #include "frontend/Sema/Words.h"
 #include "launch/HostCode.h"
 #include "llvm/Support/Format.h"
@@ -160,16 +161,24 @@ static bool runOnHost(Compiler &compiler, RunArguments &arguments, const Options
   HostProgram program;
   if (!arguments.bind(generic) || !makeHostProgram(compiler, arguments, options, session, program))
     return false;
-  if (program.plan.empty)
-    return arguments.writeOutputs();
-  {
+  auto begin = std::chrono::steady_clock::now();
+  if (!program.plan.empty) {
     Phase phase(options, "run");
     program.run(options.threads);
+  }
+  std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+  if (program.plan.empty) {
+    if (!arguments.writeOutputs())
+      return false;
+    printSummary(options, session, program.name, 0, 0, arguments.getArguments());
+    return true;
   }
   if (const FailedAssert *failed = program.library->getFailedAssert())
     return session.failAssert(failed->message, failed->file, failed->line);
   if (!arguments.writeOutputs())
     return false;
+  printSummary(options, session, program.name, program.plan.programs, time.count(),
+               arguments.getArguments());
   return !options.time ||
          measure(options, session, program.name, [&](const TimingLimits &limits, Timing &timing) {
            return program.time(limits, options.threads, timing);

@@ -3,7 +3,9 @@
 #include "codegen/Assemble.h"
 #include "codegen/NVPTX.h"
 #include "driver/CudaRun.h"
+#include "driver/RunSummary.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include <chrono>
 
 using namespace llvm;
 
@@ -97,16 +99,22 @@ bool runOnCuda(Compiler &compiler, RunArguments &arguments, const Options &optio
   std::vector<void *> addresses = onDevice.getAddresses();
   std::vector<tile_argument> described = arguments.describe(addresses);
   CudaKernel kernel(*driver, session);
-  if (!kernel.load(image, compiler.getManifest(), record.name) || !kernel.launch(described) ||
-      !kernel.wait())
+  if (!kernel.load(image, compiler.getManifest(), record.name))
     return false;
+  auto begin = std::chrono::steady_clock::now();
+  if (!kernel.launch(described) || !kernel.wait())
+    return false;
+  std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
   if (runtime::Error error = onDevice.download(arguments))
     return reportRuntimeError(session, error);
-  return arguments.writeOutputs() &&
-         (!options.time ||
-          measure(options, session, record.name, [&](const TimingLimits &limits, Timing &timing) {
-            return kernel.time(limits, described, timing);
-          }));
+  if (!arguments.writeOutputs())
+    return false;
+  printSummary(options, session, record.name, /*programs=*/-1, time.count(),
+               arguments.getArguments());
+  return !options.time ||
+         measure(options, session, record.name, [&](const TimingLimits &limits, Timing &timing) {
+           return kernel.time(limits, described, timing);
+         });
 }
 
 } // namespace tile

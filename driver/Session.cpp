@@ -2,6 +2,7 @@
 #include "driver/Session.h"
 #include "driver/Version.h"
 #include "frontend/Diag/JsonRenderer.h"
+#include "frontend/Diag/SarifRenderer.h"
 #include "frontend/Diag/TextRenderer.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Regex.h"
@@ -31,7 +32,9 @@ Session::Session(const Options &options, raw_ostream &stream)
   diagnostics.setRemarks(options.remarks);
   setWarnings(options, diagnostics);
   DiagnosticConsumer render;
-  if (options.json)
+  if (options.sarif)
+    render = SarifRenderer(sources, stream);
+  else if (options.json)
     render = JsonRenderer(sources, stream);
   else
     render = TextRenderer(sources, stream, options.color);
@@ -44,7 +47,7 @@ Session::Session(const Options &options, raw_ostream &stream)
 }
 
 Session::~Session() {
-  if (options.json || !diagnostics.hasErrors())
+  if (options.json || options.sarif || !diagnostics.hasErrors())
     return;
   std::string text = summary(diagnostics);
   if (diagnostics.errors() > 1 && !text.empty())
@@ -61,16 +64,21 @@ bool Session::failData(const Twine &message) {
   return false;
 }
 
-bool Session::failAssert(StringRef message, StringRef path, unsigned line) {
+Range Session::getLine(StringRef path, unsigned line, unsigned column) const {
   Range range;
   for (size_t i = 0; i < sources.size(); ++i)
     if (sources.name(FileID(i)) == path)
       range = sources.lineRange(FileID(i), line);
-  if (range.isValid()) { // without the blanks before it
-    StringRef text = sources.text(range);
+  if (range.isValid()) {
+    range.begin = std::min(range.begin + std::max(column, 1u) - 1, range.end);
+    StringRef text = sources.text(range); // without the blanks before it
     range.begin += text.size() - text.ltrim().size();
   }
-  diagnostics.report(diag::assertFailed, range, message);
+  return range;
+}
+
+bool Session::failAssert(StringRef message, StringRef path, unsigned line) {
+  diagnostics.report(diag::assertFailed, getLine(path, line), message);
   return false;
 }
 

@@ -52,6 +52,9 @@ public:
   /// The place in the source that a location stands for; invalid if it has none.
   Range getRange(mlir::Location location) const;
 
+  /// The rest of a line of a source from a column on; invalid where there is no such line.
+  Range getLine(llvm::StringRef path, unsigned line, unsigned column = 1) const;
+
 private:
   void addNotes(DiagnosticBuilder &builder, mlir::Location location) const;
 

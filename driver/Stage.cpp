@@ -9,8 +9,8 @@ using namespace llvm;
 namespace tile {
 
 ArrayRef<StringRef> getStageNames() {
-  static const StringRef names[] = {"ast",  "tile", "tile-opt", "gpu",
-                                    "llvm", "ptx",  "cubin",    "obj"};
+  static const StringRef names[] = {"ast", "tile",  "tile-opt", "gpu", "llvm",
+                                    "ptx", "cubin", "sass",     "obj"};
   return names;
 }
 
@@ -29,6 +29,7 @@ std::optional<Stage> stageOfFile(StringRef path) {
       .Case(".ll", Stage::LLVM)
       .Case(".ptx", Stage::PTX)
       .Case(".cubin", Stage::Cubin)
+      .Case(".sass", Stage::Sass)
       .Case(".o", Stage::Obj)
       .Default(std::nullopt);
 }
@@ -49,6 +50,8 @@ StringRef getEnding(Stage stage) {
     return ".ptx";
   case Stage::Cubin:
     return ".cubin";
+  case Stage::Sass:
+    return ".sass";
   case Stage::Obj:
     return ".o";
   }

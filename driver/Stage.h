@@ -9,9 +9,9 @@
 
 namespace tile {
 
-enum class Stage { Ast, Tile, TileOpt, GPU, LLVM, PTX, Cubin, Obj };
+enum class Stage { Ast, Tile, TileOpt, GPU, LLVM, PTX, Cubin, Sass, Obj };
 
-/// "ast", "tile", "tile-opt", "gpu", "llvm", "ptx", "cubin", "obj", in the order of Stage.
+/// "ast", "tile", "tile-opt", "gpu", "llvm", "ptx", "cubin", "sass", "obj", in the order of Stage.
 llvm::ArrayRef<llvm::StringRef> getStageNames();
 inline llvm::StringRef getStageName(Stage stage) { return getStageNames()[size_t(stage)]; }
 std::optional<Stage> findStage(llvm::StringRef name);
@@ -23,8 +23,8 @@ std::optional<Stage> stageOfFile(llvm::StringRef path);
 llvm::StringRef getEnding(Stage stage);
 
 /// Only the stages ptx, cubin and obj are written together with a manifest.
-inline bool hasManifest(Stage stage) { return stage >= Stage::PTX; }
-inline bool isBinary(Stage stage) { return stage >= Stage::Cubin; }
+inline bool hasManifest(Stage stage) { return stage >= Stage::PTX && stage != Stage::Sass; }
+inline bool isBinary(Stage stage) { return stage == Stage::Cubin || stage == Stage::Obj; }
 
 } // namespace tile
 

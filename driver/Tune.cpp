@@ -9,6 +9,7 @@
 #include "driver/TuneReport.h"
 #include "driver/Tuner.h"
 #include "driver/Version.h"
+#include "frontend/Sema/Words.h"
 #include "launch/CudaDriver.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -78,6 +79,12 @@ bool Tuner::readSpace() {
   if (!read)
     return false;
   space = std::move(*read);
+  // Where the source alone decides, one of the combinations may be what a build uses anyway. (For a
+  // GPU without a `config` the cost model decides.)
+  if (space.likeFirst && (!isOnGPU() || !space.configs.front().empty())) {
+    space.configs.front() = space.configs[*space.likeFirst];
+    space.configs.erase(space.configs.begin() + *space.likeFirst);
+  }
   if (space.configs.size() < 2)
     return session.failCall("kernel '" + kernel +
                             "' has nothing to choose: give it a `tune` clause with sets, as in " +
@@ -102,6 +109,30 @@ bool Tuner::readSpace() {
   return true;
 }
 
+/// The values of every name of the space, for messages: "BM is 64 or 128; warps is 4".
+std::string Tuner::describeValues() const {
+  std::vector<std::pair<std::string, std::vector<std::string>>> names;
+  for (const TuneConfig &config : space.configs)
+    for (const auto &[name, value] : config) {
+      auto known =
+          find_if(names, [&, &name = name](const auto &each) { return each.first == name; });
+      if (known == names.end())
+        known = names.insert(known, {name, {}});
+      if (!is_contained(known->second, value))
+        known->second.push_back(value);
+    }
+  std::string text;
+  for (auto &[name, values] : names) {
+    constexpr size_t most = 12;
+    if (values.size() > most) {
+      values.resize(most);
+      values.push_back("another");
+    }
+    text += (text.empty() ? "" : "; ") + name + " is " + joinWords(values, "or");
+  }
+  return text;
+}
+
 /// Leaves out what no --config fits, but for the first configuration: what it computes is what
 /// others are compared with.
 bool Tuner::keepListed() {
@@ -114,8 +145,7 @@ bool Tuner::keepListed() {
     if (none_of(space.configs, [&](const TuneConfig &config) { return fits(config, wanted); }))
       return session.failCall("--config " + toText(wanted) +
                               ": no configuration of the `tune` clause of kernel '" + kernel +
-                              "' has these values; there are " + Twine(space.configs.size()) +
-                              ", the last is " + toText(space.configs.back()));
+                              "' has these values; " + describeValues());
   auto isUnlisted = [&](const TuneConfig &config) {
     return none_of(list, [&](const TuneConfig &wanted) { return fits(config, wanted); });
   };
@@ -276,8 +306,12 @@ bool Tuner::writeResult() {
   size_t failed = 0;
   for (const Measurement &each : log->getMeasurements())
     failed += !each.isTimed();
-  outs() << configs.size() << " configurations of " << space.combinations << " combinations, "
-         << log->getMeasurements().size() << " measurements, " << failed << " left out, "
+  outs() << configs.size() << " configurations of ";
+  if (space.combinations)
+    outs() << space.combinations << " combinations" << (space.blocks ? " and " : "");
+  if (space.blocks)
+    outs() << space.blocks << " `config` block" << (space.blocks == 1 ? "" : "s");
+  outs() << ", " << log->getMeasurements().size() << " measurements, " << failed << " left out, "
          << format("%.0f s", secondsSinceStart()) << "\n";
   if (!options.output.empty())
     files.push_back({options.output, toJson(result)});

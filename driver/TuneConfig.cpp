@@ -115,7 +115,8 @@ std::optional<TuneResult> parseTuneResult(StringRef text, std::string &error) {
   if (!schema || *schema != TuneResult::schema) {
     error = schema ? "its schema is " + std::to_string(*schema) + ", this version reads " +
                          std::to_string(TuneResult::schema)
-                   : std::string("it is no result of `tilec tune`");
+                   : std::string("it is neither a result of `tilec tune` nor a configuration such "
+                                 "as {\"BM\": 128, \"warps\": 8}");
     return std::nullopt;
   }
   error = "a field is missing or has another type";
@@ -219,7 +220,23 @@ bool fits(const TuneConfig &config, const TuneConfig &wanted) {
   return all_of(wanted, [&](const auto &setting) { return is_contained(config, setting); });
 }
 
-/// A file [{"BM": 128, "warps": 8}, ...].
+/// An object of numbers, words and truth values: {"BM": 128, "warps": 8}. Nothing where it is none.
+static std::optional<TuneConfig> readPlainConfig(const json::Value &value) {
+  const json::Object *object = value.getAsObject();
+  if (!object || object->empty() || object->get("schema"))
+    return std::nullopt;
+  TuneConfig config;
+  for (const auto &[name, setting] : *object) {
+    if (setting.getAsObject() || setting.getAsArray() || setting.getAsNull())
+      return std::nullopt;
+    config.emplace_back(name.str(), setting.getAsString() ? setting.getAsString()->str()
+                                                          : formatv("{0}", setting).str());
+  }
+  llvm::sort(config); // an object has no order of its own
+  return config;
+}
+
+/// A file [{"BM": 128, "warps": 8}, ...], or one such object.
 static bool readConfigFile(StringRef path, Session &session, std::vector<TuneConfig> &list) {
   auto file = MemoryBuffer::getFile(path);
   if (!file)
@@ -227,16 +244,14 @@ static bool readConfigFile(StringRef path, Session &session, std::vector<TuneCon
   Expected<json::Value> value = json::parse((*file)->getBuffer());
   if (!value)
     return session.failCall("'" + path + "' is no JSON: " + toString(value.takeError()));
-  const json::Array *array = value->getAsArray();
-  for (const json::Value &member : array ? *array : json::Array{nullptr}) {
-    const json::Object *object = member.getAsObject();
-    if (!object)
-      return session.failCall(
-          "'" + path + "': expected a list of configurations, as in [{\"BM\": 128, \"warps\": 8}]");
-    TuneConfig &config = list.emplace_back();
-    for (const auto &[name, setting] : *object)
-      config.emplace_back(name.str(), setting.getAsString() ? setting.getAsString()->str()
-                                                            : formatv("{0}", setting).str());
+  json::Array one{*value};
+  for (const json::Value &member : value->getAsArray() ? *value->getAsArray() : one) {
+    std::optional<TuneConfig> config = readPlainConfig(member);
+    if (!config)
+      return session.failCall("'" + path +
+                              "': expected a configuration such as {\"BM\": 128, "
+                              "\"warps\": 8}, or a list of them");
+    list.push_back(std::move(*config));
   }
   return true;
 }
@@ -252,15 +267,16 @@ bool readConfigList(const std::vector<std::string> &texts, Session &session,
     std::optional<TuneConfig> parsed = parseConfig(text);
     if (!parsed)
       return session.failCall(
-          "--config takes NAME=VALUE,... or a .json file with a list of configurations, found '" +
-          text + "'");
+          "--config takes NAME=VALUE,... or a .json file with configurations, found '" + text +
+          "'");
     list.push_back(std::move(*parsed));
   }
   return true;
 }
 
 bool readConfig(const Options &options, StringRef source, const TuneShape &shape, Session &session,
-                TuneConfig &config, TunedConfigs &tuned) {
+                TuneConfig &config, TunedConfigs &tuned, bool &isResult) {
+  isResult = false;
   if (options.config.empty())
     return true;
   if (!StringRef(options.config).ends_with(".json")) {
@@ -276,6 +292,19 @@ bool readConfig(const Options &options, StringRef source, const TuneShape &shape
   if (!file)
     return session.failCall("cannot read '" + options.config + "': " + file.getError().message());
   std::string error;
+  if (Expected<json::Value> value = json::parse((*file)->getBuffer())) {
+    if (std::optional<TuneConfig> plain = readPlainConfig(*value)) {
+      config = std::move(*plain);
+      return true;
+    }
+    if (value->getAsArray())
+      return session.failCall(
+          "'" + options.config +
+          "' is a list of configurations, for `tilec tune`; a compilation takes "
+          "one, as in {\"BM\": 128, \"warps\": 8}");
+  } else {
+    consumeError(value.takeError());
+  }
   std::optional<TuneResult> result = parseTuneResult((*file)->getBuffer(), error);
   if (!result)
     return session.failCall("'" + options.config + "' cannot be used: " + error);
@@ -293,6 +322,7 @@ bool readConfig(const Options &options, StringRef source, const TuneShape &shape
     stale = "it was found for " + result->target + ", not for " + options.target;
   if (!stale.empty())
     session.getDiagnostics().report(diag::staleConfig, Range(), options.config, stale);
+  isResult = true;
   const TuneEntry *nearest = findNearest(*result, shape);
   config = nearest ? nearest->config : result->best;
   if (options.package || options.cSource)

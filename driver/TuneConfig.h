@@ -67,9 +67,10 @@ bool readConfigList(const std::vector<std::string> &texts, Session &session,
 bool fits(const TuneConfig &config, const TuneConfig &wanted);
 
 /// What --config asks for: one configuration, for a launch of these extents, or for packages and C
-/// all that a result has. False after an error.
+/// all that a result has. `isResult` says that it is what `tilec tune` found, which may not fit the
+/// source any more. False after an error.
 bool readConfig(const Options &options, llvm::StringRef source, const TuneShape &shape,
-                Session &session, TuneConfig &config, TunedConfigs &tuned);
+                Session &session, TuneConfig &config, TunedConfigs &tuned, bool &isResult);
 
 } // namespace tile
 

@@ -229,8 +229,7 @@ std::vector<std::vector<double>> readTimes(const TuneLog &log, ArrayRef<std::str
   for (size_t c = 0; c < configs.size(); ++c) {
     for (const std::string &shape : shapes)
       found[c].push_back(log.findBest(configs[c], shape));
-    if (llvm::any_of(found[c],
-                     [](const Measurement *each) { return each && !each->isTimed(); }))
+    if (llvm::any_of(found[c], [](const Measurement *each) { return each && !each->isTimed(); }))
       found[c].assign(shapes.size(), nullptr);
   }
   std::vector<int> mostCare(shapes.size(), -1);

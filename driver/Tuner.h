@@ -23,6 +23,7 @@ private:
   // Tune.cpp: what there is to choose, and the result.
   bool readSpace();
   bool keepListed();
+  std::string describeValues() const;
   bool chooseDevices();
   bool openLog();
   bool compile();

@@ -2,7 +2,10 @@
 #include "driver/Compile.h"
 #include "driver/Crash.h"
 #include "driver/Explain.h"
+#include "driver/Fix.h"
 #include "driver/Tune.h"
+#include "driver/Version.h"
+#include "frontend/Diag/SarifRenderer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <exception>
 
@@ -14,6 +17,8 @@ static int runCommand(tile::Options &options, tile::Session &session) {
     return tile::runKernel(options, session);
   case tile::Options::Command::Tune:
     return tile::tuneKernel(options, session);
+  case tile::Options::Command::Fix:
+    return tile::fixSources(options, session);
   case tile::Options::Command::Explain:
     return tile::explainKernels(options, session);
   case tile::Options::Command::Check:
@@ -34,10 +39,15 @@ int main(int argc, char **argv) {
   int code = tile::exitDone;
   try {
     if (std::optional<tile::Options> options = tile::parseOptions(argc, argv, code)) {
-      tile::Session session(*options, llvm::errs());
+      std::string results; // SARIF is one document: it is written when all is said
+      llvm::raw_string_ostream collect(results);
+      tile::Session session(*options, options->sarif ? static_cast<llvm::raw_ostream &>(collect)
+                                                     : llvm::errs());
       tile::armRepeat(*options);
       code =
           options->makesRepro ? tile::makeRepro(*options, session) : runCommand(*options, session);
+      if (options->sarif)
+        llvm::errs() << tile::makeSarifLog(results, tile::getCompilerVersion(), llvm::errs());
       if (code == tile::exitInternal)
         tile::repeatCall();
     }

@@ -377,7 +377,8 @@ bool Check::checkStrides(bool onlyFilled) {
         if (tensor.dense && strides[axis] != int64_t(dense))
           return strideError(i, axis,
                              std::to_string(int64_t(dense)) +
-                                 ": the tensor is declared dense and row-major");
+                                 ": the tensor is declared dense and row-major; "
+                                 "pass a contiguous copy, or declare strides, as in [M, N; s, 1]");
         if (wanted) {
           std::optional<int64_t> value = v.evaluate(*wanted, plan.values.data());
           if (!value || *value != strides[axis])

@@ -165,7 +165,7 @@ TK_UNUSED static tk_region tk_region_of(const tk_kernel *k, const tile_argument 
 
 TK_UNUSED TK_FORMAT(5, 6) static tile_code tk_stride_error(const tk_kernel *k, int param, int axis,
                                                            int64_t found, const char *format, ...) {
-  char expected[128];
+  char expected[192];
   va_list list;
   va_start(list, format);
   vsnprintf(expected, sizeof expected, format, list);
@@ -189,7 +189,8 @@ TK_UNUSED static tile_code tk_check_strides(const tk_kernel *k, const tile_argum
         int overflow = 0, wanted = p->axes[axis].stride;
         if (p->dense && strides[axis] != (int64_t)dense)
           return tk_stride_error(k, i, axis, strides[axis],
-                                 "%lld: the tensor is declared dense and row-major",
+                                 "%lld: the tensor is declared dense and row-major; "
+                                 "pass a contiguous copy, or declare strides, as in [M, N; s, 1]",
                                  (long long)dense);
         if (wanted >= 0) {
           int64_t value = k->eval(wanted, plan->values, &overflow);

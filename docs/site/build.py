@@ -99,8 +99,11 @@ def passPage():
 
 
 def optionsPage(tilec):
-    said = subprocess.run([tilec, "--help"], capture_output=True, text=True, check=True).stdout
-    return f"# Options of tilec\n\nWhat `tilec --help` prints.\n\n```text\n{said}```\n"
+    page = "# Options of tilec\n"
+    for command in ([], ["run"], ["tune"], ["explain"], ["check"], ["fmt"], ["fix"], ["inspect"], ["link"]):
+        said = subprocess.run([tilec] + command + ["--help"], capture_output=True, text=True, check=True).stdout
+        page += f"\n## {' '.join(['tilec'] + command)}\n\n```text\n{said}```\n"
+    return page
 
 
 def builtinsPage():

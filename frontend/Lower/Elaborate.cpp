@@ -39,8 +39,7 @@ static void checkDefines(const std::vector<const ast::KernelDecl *> &kernels,
   };
   for (const auto &define : options.defines)
     check(define, known);
-  known.insert(known.end(),
-               {"warps", "stages", "grouped", "consumers", "occupancy", "maxreg", "persistent"});
+  llvm::append_range(known, getTunableAttributeNames());
   for (const auto &setting : options.config)
     check(setting, known);
   for (const TuneConfig &config : options.tuned.configs)
@@ -293,7 +292,7 @@ bool KernelVersions::addRequests(const ElaborateOptions &options, const Elaborat
         diagnostics.report(diag::badArgument, tile::Range(), record.variant,
                            "the variant holds for every call, so that the generic one would never "
                            "run; say when it is meant, "
-                           "as in M=1..16, or add --no-generic");
+                           "as in M=1..=16, or add --no-generic");
         return false;
       }
   return true;

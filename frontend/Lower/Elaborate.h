@@ -23,11 +23,14 @@ using TuneConfig = std::vector<std::pair<std::string, std::string>>;
 
 /// What a kernel's `tune` clause offers.
 struct TuneSpace {
-  /// The source's preferred configuration for the target first (empty: the defaults), then all that
-  /// the conditions allow.
+  /// The source's preferred configuration for the target first (empty: the defaults), then its
+  /// other `config` blocks that fit, then all combinations of the sets that the conditions allow.
+  /// All but the first are different kernels.
   std::vector<TuneConfig> configs;
-  /// Members of the product of the sets, before the conditions.
-  size_t combinations = 0;
+  /// Which of the others binds every name as the first does, where one does.
+  std::optional<size_t> likeFirst;
+  /// Members of the product of the sets, before the conditions; `config` blocks that fit.
+  size_t combinations = 0, blocks = 0;
 };
 
 /// Configurations that a launch chooses among, by the tune clause's key.
@@ -42,6 +45,8 @@ struct TunedConfigs {
 
 /// Names of the attributes that a kernel takes.
 const std::vector<std::string> &getKernelAttributeNames();
+/// Of them, those that a configuration may have.
+const std::vector<std::string> &getTunableAttributeNames();
 
 /// A configuration and what a cost model says of it.
 struct RatedConfig {

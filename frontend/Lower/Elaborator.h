@@ -171,7 +171,10 @@ private:
   bool isDeducible(const ast::StaticParam &param, bool &fromDtype);
   std::optional<SemValue> deduce(const ast::StaticParam &param);
   const ast::TuneItem *chooseConfig();
-  std::optional<TuneConfig> readPreferred();
+  bool fitsTarget(const ast::TuneItem &item) const;
+  std::optional<TuneConfig> readSettings(const ast::TuneItem &item);
+  std::map<std::string, std::string> resolveConfig(const TuneConfig &settings);
+  std::optional<SemValue> bindSetting(const ast::StaticParam &param, const std::string *text);
   const std::string *findRequested(llvm::StringRef name) const;
   void applyRequested(llvm::SmallVectorImpl<mlir::NamedAttribute> &out,
                       std::set<std::string> &seen);
@@ -220,6 +223,8 @@ private:
   bool conflict(const FactSource &source, const llvm::Twine &message, Range second);
   bool readGrid(runtime::Kernel &record);
   bool readKernelAttributes(llvm::SmallVectorImpl<mlir::NamedAttribute> &out);
+  void addPreferred(const std::set<std::string> &seen,
+                    llvm::SmallVectorImpl<mlir::NamedAttribute> &out);
   bool checkTune();
   bool checkTuneKeys();
   /// Warns of contracts that the `opt` values of the names in them break.

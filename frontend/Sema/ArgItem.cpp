@@ -29,11 +29,12 @@ std::vector<StringRef> splitItems(StringRef text) {
   return items;
 }
 
-/// `lo..hi` or `lo..hi:opt`.
+/// `lo..=hi` or `lo..=hi:opt`. The language's `lo..hi` ends before hi, and an item of that spelling
+/// once did not: it is refused, so that nobody gets the other range in silence.
 static bool parseRange(StringRef value, ArgItem &item, std::string &error) {
   auto [lo, rest] = value.split("..");
   auto [hi, opt] = rest.split(':');
-  hi.consume_front("="); // as in the language, where `..` leaves the bound out
+  bool isClosed = hi.consume_front("=");
   int64_t number;
   bool valid = !lo.trim().getAsInteger(0, item.min) && !hi.trim().getAsInteger(0, item.max);
   if (valid && rest.contains(':')) {
@@ -41,7 +42,14 @@ static bool parseRange(StringRef value, ArgItem &item, std::string &error) {
     item.opt = number;
   }
   if (!valid) {
-    error = "expected MIN..MAX or MIN..MAX:OPT, found '" + value.str() + "'";
+    error = "expected MIN..=MAX or MIN..=MAX:OPT, found '" + value.str() + "'";
+    return false;
+  }
+  if (!isClosed) {
+    std::string tail = item.opt ? ":" + std::to_string(*item.opt) : "";
+    error = "'" + value.str() + "' would end before " + std::to_string(item.max) +
+            ", as in the language: write " + lo.trim().str() + "..=" + std::to_string(item.max) +
+            tail + " for a range that ends with " + std::to_string(item.max);
     return false;
   }
   if (item.min > item.max) {
@@ -51,7 +59,7 @@ static bool parseRange(StringRef value, ArgItem &item, std::string &error) {
   }
   if (item.opt && (*item.opt < item.min || *item.opt > item.max)) {
     error = "the size to tune for, " + std::to_string(*item.opt) + ", is outside of " +
-            std::to_string(item.min) + ".." + std::to_string(item.max);
+            std::to_string(item.min) + "..=" + std::to_string(item.max);
     return false;
   }
   return true;
@@ -90,7 +98,7 @@ std::optional<ArgItem> parseArgItem(StringRef text, std::string &error) {
   value = value.trim();
   item.name = name.trim().str();
   if (!isName(item.name) || value.empty()) {
-    error = "expected NAME=VALUE, NAME=MIN..MAX:OPT, NAME%DIVISOR, align(TENSOR)=BYTES or "
+    error = "expected NAME=VALUE, NAME=MIN..=MAX:OPT, NAME%DIVISOR, align(TENSOR)=BYTES or "
             "TENSOR=DTYPE[DIM,...], found '" +
             item.text + "'";
     return std::nullopt;
@@ -126,7 +134,7 @@ std::optional<VariantRequest> parseVariant(StringRef text, size_t number, std::s
     variant.items.push_back(std::move(*parsed));
   }
   if (variant.items.empty()) {
-    error = "a variant says what holds for it, as in decode:M=1..16,BM=16";
+    error = "a variant says what holds for it, as in decode:M=1..=16,BM=16";
     return std::nullopt;
   }
   return variant;

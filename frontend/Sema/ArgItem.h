@@ -15,7 +15,7 @@ namespace tile {
 /// One item. What its name stands for only the kernel says.
 struct ArgItem {
   enum class Kind {
-    Range,    ///< M=1..4096:2048: both bounds belong to it; `opt` may be missing
+    Range,    ///< M=1..=4096:2048: both bounds belong to it; `opt` may be missing
     Value,    ///< K=1024, BM=64, T=f16: fixes a dimension, or binds a compile-time parameter
     Multiple, ///< K%64
     Align,    ///< align(a)=128, in bytes
@@ -36,7 +36,7 @@ std::optional<ArgItem> parseArgItem(llvm::StringRef text, std::string &error);
 /// Splits at the commas that stand in no bracket.
 std::vector<llvm::StringRef> splitItems(llvm::StringRef text);
 
-/// A variant that a command line asks for: `decode:M=1..16:8,BM=16`.
+/// A variant that a command line asks for: `decode:M=1..=16:8,BM=16`.
 struct VariantRequest {
   std::string name;
   std::vector<ArgItem> items;
@@ -46,7 +46,7 @@ struct VariantRequest {
 /// `error`.
 std::optional<VariantRequest> parseVariant(llvm::StringRef text, size_t number, std::string &error);
 
-/// A name without what symbols cannot hold: "M=1..16" gives "M_1_16".
+/// A name without what symbols cannot hold: "M=1..=16" gives "M_1_16".
 std::string symbolPart(llvm::StringRef text);
 
 } // namespace tile

@@ -3,6 +3,7 @@
 #include "frontend/Ast/Walk.h"
 #include "frontend/Lower/Elaborator.h"
 #include "frontend/Sema/Limits.h"
+#include "frontend/Sema/Words.h"
 
 using namespace mlir;
 using namespace tile;
@@ -43,6 +44,25 @@ const std::vector<std::string> &tile::getKernelAttributeNames() {
   return names;
 }
 
+const std::vector<std::string> &tile::getTunableAttributeNames() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = getKernelAttributeNames();
+    llvm::erase(all, "fp"); // it may change results
+    return all;
+  }();
+  return names;
+}
+
+/// The values that an attribute takes, for messages: "1, 2, 4 or 8", "a number from 1 to 8".
+static std::string listValues(const IntAttribute &entry) {
+  if (!entry.powerOfTwo)
+    return "a number from " + std::to_string(entry.min) + " to " + std::to_string(entry.max);
+  std::vector<std::string> values;
+  for (int64_t value = entry.min; value <= entry.max; value *= 2)
+    values.push_back(std::to_string(value));
+  return joinWords(values, "or");
+}
+
 /// What the command line says about an attribute: --with, else --config; null where it says
 /// nothing.
 const std::string *Elaborator::findRequested(StringRef name) const {
@@ -74,11 +94,10 @@ void Elaborator::applyRequested(SmallVectorImpl<NamedAttribute> &out, std::set<s
       seen.erase(other);
     }
   seen.insert(asked.begin(), asked.end());
-  auto wrong = [&](StringRef name, const std::string &value, StringRef expected) {
+  auto wrong = [&](StringRef name, const std::string &value, const std::string &expected) {
     error(diag::badAttribute, kernel.name.range, name,
           "cannot be '" + value + "', as the " +
-              (asked.count(name.str()) ? "command line" : "configuration") + " asks" +
-              expected.str());
+              (asked.count(name.str()) ? "command line" : "configuration") + " asks" + expected);
   };
   for (const IntAttribute &entry : kernelIntegers) {
     const std::string *text = findRequested(entry.name);
@@ -87,7 +106,7 @@ void Elaborator::applyRequested(SmallVectorImpl<NamedAttribute> &out, std::set<s
       continue;
     if (StringRef(*text).getAsInteger(10, value) || value < entry.min || value > entry.max ||
         (entry.powerOfTwo && (value & (value - 1))))
-      wrong(entry.name, *text, "");
+      wrong(entry.name, *text, "; it is " + listValues(entry));
     else
       replace(entry.irName, builder.getI64IntegerAttr(value));
   }
@@ -106,9 +125,45 @@ void Elaborator::applyRequested(SmallVectorImpl<NamedAttribute> &out, std::set<s
   if (const std::string *text = findRequested("cluster")) {
     int64_t value;
     if (StringRef(*text).getAsInteger(10, value) || value < 1 || value > 16)
-      wrong("cluster", *text, "");
+      wrong("cluster", *text, "; it is a number from 1 to 16");
     else
       replace(clusterName, builder.getDenseI64ArrayAttr({value, 1}));
+  }
+}
+
+/// Adds what the source's configuration says of attributes that nothing else fixes.
+void Elaborator::addPreferred(const std::set<std::string> &seen,
+                              SmallVectorImpl<NamedAttribute> &out) {
+  for (const ast::TuneItem::Setting &setting :
+       config ? ArrayRef<ast::TuneItem::Setting>(config->settings)
+              : ArrayRef<ast::TuneItem::Setting>()) {
+    const std::string &name = setting.name.text;
+    if (seen.count(name) || findRequested(name))
+      continue;
+    if (name == "persistent") {
+      if (evalConstBool(*setting.value, "the value of 'persistent'").value_or(false))
+        out.push_back(builder.getNamedAttr(persistentName, builder.getUnitAttr()));
+      continue;
+    }
+    const IntAttribute *entry =
+        llvm::find_if(kernelIntegers, [&](const IntAttribute &each) { return name == each.name; });
+    static const IntAttribute cluster = {"cluster", clusterName, 1, 16, false};
+    if (name == "cluster")
+      entry = &cluster;
+    else if (entry == std::end(kernelIntegers))
+      continue;
+    std::optional<int64_t> value = evalInt(*setting.value, "the value of '" + name + "'");
+    if (!value)
+      continue;
+    if (*value < entry->min || *value > entry->max ||
+        (entry->powerOfTwo && (*value & (*value - 1)))) {
+      error(diag::badAttribute, setting.value->range, name,
+            "cannot be " + std::to_string(*value) + "; it is " + listValues(*entry));
+      continue;
+    }
+    out.push_back(builder.getNamedAttr(
+        entry->irName, name == "cluster" ? Attribute(builder.getDenseI64ArrayAttr({*value, 1}))
+                                         : Attribute(builder.getI64IntegerAttr(*value))));
   }
 }
 
@@ -162,7 +217,8 @@ bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
           if (std::optional<int64_t> value = attributeInt(attribute, 0, entry.min, entry.max)) {
             if (entry.powerOfTwo && (*value & (*value - 1)))
               error(diag::badAttribute, attribute.range, name,
-                    "must be a power of two, found " + std::to_string(*value));
+                    "must be a power of two, found " + std::to_string(*value) + "; it is " +
+                        listValues(entry));
             add(entry.irName, builder.getI64IntegerAttr(*value));
           }
     }
@@ -186,19 +242,7 @@ bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
                          "it walks the last two axes of a grid in bands, and this grid has " +
                              std::string(grid && !grid->axes.empty() ? "one" : "none"));
   }
-  for (const ast::TuneItem::Setting &setting :
-       config ? ArrayRef<ast::TuneItem::Setting>(config->settings)
-              : ArrayRef<ast::TuneItem::Setting>())
-    for (const IntAttribute &entry : kernelIntegers)
-      if (setting.name.text == entry.name && !seen.count(entry.name) && !findRequested(entry.name))
-        if (std::optional<int64_t> value =
-                evalInt(*setting.value, "the value of '" + setting.name.text + "'")) {
-          if (*value < entry.min || *value > entry.max ||
-              (entry.powerOfTwo && (*value & (*value - 1))))
-            error(diag::badAttribute, setting.value->range, setting.name.text,
-                  "cannot be " + std::to_string(*value));
-          add(entry.irName, builder.getI64IntegerAttr(*value));
-        }
+  addPreferred(seen, out);
   return reported == errors;
 }
 
@@ -241,8 +285,7 @@ bool Elaborator::checkTune() {
   if (!tune)
     return true;
   unsigned errors = reported;
-  std::vector<std::string> names = {"warps",     "stages", "grouped",    "consumers",
-                                    "occupancy", "maxreg", "persistent", "cluster"};
+  std::vector<std::string> names = getTunableAttributeNames();
   for (const ast::StaticParam &param : kernel.statics)
     names.push_back(param.name.text);
   auto checkName = [&](const ast::Ident &name) {

@@ -217,29 +217,29 @@ std::optional<SemValue> Elaborator::deduce(const ast::StaticParam &param) {
   return std::nullopt;
 }
 
-/// The first configuration of `tune` that fits the target.
-const ast::TuneItem *Elaborator::chooseConfig() {
-  if (configChosen)
-    return config;
-  configChosen = true;
-  auto *tune = kernel.clause<ast::TuneClause>();
-  if (!tune)
-    return nullptr;
+/// Whether an item of `tune` is a configuration for the target or an earlier one.
+bool Elaborator::fitsTarget(const ast::TuneItem &item) const {
   // sm_90a -> 90.
   auto capability = [](StringRef text) {
     unsigned number = 0;
     return text.consume_front("sm_") && !text.consumeInteger(10, number) ? number : 0u;
   };
-  for (const ast::TuneItem &item : tune->items) {
-    if (item.kind != ast::TuneItem::Kind::Config)
-      continue;
-    unsigned wanted = item.name ? capability(item.name->text) : 0,
-             have = capability(options.target);
-    if (!item.name || item.name->text == options.target || (wanted && have >= wanted)) {
-      config = &item;
-      break;
-    }
-  }
+  if (item.kind != ast::TuneItem::Kind::Config)
+    return false;
+  unsigned wanted = item.name ? capability(item.name->text) : 0;
+  return !item.name || item.name->text == options.target ||
+         (wanted && capability(options.target) >= wanted);
+}
+
+/// The first configuration of `tune` that fits the target.
+const ast::TuneItem *Elaborator::chooseConfig() {
+  if (configChosen)
+    return config;
+  configChosen = true;
+  if (auto *tune = kernel.clause<ast::TuneClause>())
+    for (const ast::TuneItem &item : tune->items)
+      if (!config && fitsTarget(item))
+        config = &item;
   return config;
 }
 

@@ -1,16 +1,9 @@
-// The configurations that a `tune` clause spans: every combination of its sets that its conditions
-// let through.
+// The configurations that a `tune` clause spans: its `config` blocks, and every combination of its
+// sets that its conditions let through.
 #include "frontend/Lower/Elaborator.h"
 
 using namespace mlir;
 using namespace tile;
-
-/// Attributes of kernels that may be tuned, beside compile-time parameters.
-static bool isTunableAttribute(StringRef name) {
-  return llvm::is_contained(
-      {"warps", "stages", "grouped", "consumers", "occupancy", "maxreg", "persistent", "cluster"},
-      name);
-}
 
 /// As -D and --config spell it.
 static std::optional<std::string> spell(const SemValue &value) {
@@ -27,16 +20,16 @@ static std::optional<std::string> spell(const SemValue &value) {
   return std::nullopt;
 }
 
-/// The configuration that the source prefers for the target, if it has one.
-std::optional<TuneConfig> Elaborator::readPreferred() {
-  const ast::TuneItem *chosen = chooseConfig();
+/// A `config` block as --config spells it, without the names that -D binds.
+std::optional<TuneConfig> Elaborator::readSettings(const ast::TuneItem &item) {
   TuneConfig result;
-  for (const ast::TuneItem::Setting &setting :
-       chosen ? ArrayRef(chosen->settings) : ArrayRef<ast::TuneItem::Setting>()) {
+  for (const ast::TuneItem::Setting &setting : item.settings) {
     std::optional<std::string> text = spell(eval(*setting.value));
     if (!text)
       return std::nullopt;
-    result.emplace_back(setting.name.text, *text);
+    if (llvm::none_of(options.defines,
+                      [&](const auto &define) { return define.first == setting.name.text; }))
+      result.emplace_back(setting.name.text, *text);
   }
   return result;
 }
@@ -51,9 +44,26 @@ std::vector<std::pair<std::string, std::string>> Elaborator::listDeduced(const I
   return result;
 }
 
+/// The value of a parameter where a configuration has `text` for it, or nothing. Parameters that
+/// only the arguments of a launch bind have none.
+std::optional<SemValue> Elaborator::bindSetting(const ast::StaticParam &param,
+                                                const std::string *text) {
+  for (const auto &[name, define] : options.defines)
+    if (name == param.name.text)
+      text = &define;
+  if (!text)
+    text = findPinned(param.name.text);
+  if (text)
+    return parseDefine(param, *text);
+  if (const ast::TuneItem *chosen = chooseConfig())
+    for (const ast::TuneItem::Setting &setting : chosen->settings)
+      if (setting.name.text == param.name.text)
+        return eval(*setting.value);
+  return param.defaultValue ? std::optional(eval(*param.defaultValue)) : std::nullopt;
+}
+
 /// Declares what a configuration binds, in the order of the parameters: defaults may use earlier
-/// ones. Parameters that only the arguments of a launch bind stay unknown; a condition on them
-/// cannot be asked here.
+/// ones. A condition on what stays unknown cannot be asked here.
 void Elaborator::declareConfig(
     const std::vector<std::pair<const ast::TuneItem *, SemValue>> &values) {
   auto find = [&](StringRef name) -> const SemValue * {
@@ -63,24 +73,50 @@ void Elaborator::declareConfig(
     return nullptr;
   };
   for (const ast::StaticParam &param : kernel.statics) {
-    if (const SemValue *value = find(param.name.text)) {
+    if (const SemValue *value = find(param.name.text))
       declare(param.name, *value);
-      continue;
-    }
-    std::optional<SemValue> value;
-    for (const auto &[name, text] : options.defines)
-      if (name == param.name.text)
-        value = parseDefine(param, text);
-    if (const std::string *pinned = value ? nullptr : findPinned(param.name.text))
-      value = parseDefine(param, *pinned);
-    if (!value && param.defaultValue)
-      value = eval(*param.defaultValue);
-    if (value && !value->isError())
-      declare(param.name, *value);
+    else if (std::optional<SemValue> bound = bindSetting(param, nullptr);
+             bound && !bound->isError())
+      declare(param.name, *bound);
   }
   for (const auto &[item, value] : values)
-    if (isTunableAttribute(item->name->text))
+    if (llvm::is_contained(getTunableAttributeNames(), item->name->text))
       declare(*item->name, value);
+}
+
+/// What a configuration binds every name to, the defaults included: two that bind the same are one.
+/// Attributes that nothing names are left out, and what depends on parameters that only the
+/// arguments of a launch bind.
+std::map<std::string, std::string> Elaborator::resolveConfig(const TuneConfig &settings) {
+  std::map<std::string, std::string> result;
+  if (const ast::TuneItem *chosen = chooseConfig())
+    for (const ast::TuneItem::Setting &setting : chosen->settings)
+      if (std::optional<std::string> text = spell(eval(*setting.value)))
+        result[setting.name.text] = *text;
+  for (const auto &[name, text] : settings)
+    result[name] = text;
+  frames.back().emplace_back();
+  bool isKnown = true;
+  for (const ast::StaticParam &param : kernel.statics) {
+    auto own = llvm::find_if(settings,
+                             [&](const auto &setting) { return setting.first == param.name.text; });
+    bool hasText = own != settings.end() || findPinned(param.name.text) ||
+                   llvm::any_of(options.defines, [&](const auto &define) {
+                     return define.first == param.name.text;
+                   });
+    std::optional<SemValue> value;
+    if (hasText || isKnown)
+      value = bindSetting(param, own == settings.end() ? nullptr : &own->second);
+    if (!value || value->isError()) {
+      isKnown = false; // of later defaults, which may use it, nothing can be said
+      continue;
+    }
+    declare(param.name, *value);
+    if (std::optional<std::string> text = spell(*value))
+      result[param.name.text] = *text;
+  }
+  frames.back().pop_back();
+  return result;
 }
 
 std::optional<TuneSpace> Elaborator::readTuneSpace() {
@@ -111,20 +147,33 @@ std::optional<TuneSpace> Elaborator::readTuneSpace() {
     sets.push_back(&item);
     choices.push_back(std::move(*members));
   }
-  std::optional<TuneConfig> preferred = readPreferred();
-  if (reported != errors || !preferred)
+  if (reported != errors)
     return std::nullopt;
-  std::set<TuneConfig> known;
+  // What the source prefers comes first: it is what users get who do not tune.
+  std::map<std::map<std::string, std::string>, size_t> known; // what they bind
   auto add = [&](TuneConfig config) {
-    if (known.insert(config).second)
+    bool isNew = known.emplace(resolveConfig(config), space.configs.size()).second;
+    if (!isNew && !space.likeFirst &&
+        known.find(resolveConfig(config))->second == 0) { // it stands for the first, by name
+      space.likeFirst = space.configs.size();
+      isNew = true;
+    }
+    if (isNew)
       space.configs.push_back(std::move(config));
   };
-  // What the source prefers comes first: it is what users get who do not tune.
-  llvm::erase_if(*preferred, [&](const auto &setting) {
-    return llvm::any_of(options.defines,
-                        [&](const auto &define) { return define.first == setting.first; });
-  });
-  add(*preferred);
+  if (!chooseConfig())
+    add({});
+  for (const ast::TuneItem &item : tune ? ArrayRef(tune->items) : ArrayRef<ast::TuneItem>()) {
+    if (!fitsTarget(item))
+      continue;
+    std::optional<TuneConfig> settings = readSettings(item);
+    if (!settings)
+      return std::nullopt;
+    ++space.blocks;
+    add(std::move(*settings));
+  }
+  if (reported != errors)
+    return std::nullopt;
   if (sets.empty())
     return space;
 

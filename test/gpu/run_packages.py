@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(HOME, "python") if os.path.isdir(os.path.join(HO
 import tile  # noqa: E402
 
 MATMUL = os.path.join(ROOT, "examples", "matmul", "matmul.tile")
-VARIANTS = ["--variant", "decode:M=1..16:8,BM=64,BN=64", "--variant", "prefill:M=17..65536:4096,K%64"]
+VARIANTS = ["--variant", "decode:M=1..=16:8,BM=64,BN=64", "--variant", "prefill:M=17..=65536:4096,K%64"]
 passed = failed = 0
 
 

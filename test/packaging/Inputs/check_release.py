@@ -75,8 +75,9 @@ def check(tree, source, page, options):
 def main(tree, source):
     tilec = os.path.join(tree, "bin", "tilec")
     options = set()
-    for words in (["--help"], ["--help-hidden"]):
-        options |= set(re.findall(r"--[a-z][a-z-]*", subprocess.run([tilec] + words, capture_output=True, text=True).stdout))
+    for command in ([], ["run"], ["tune"], ["explain"], ["check"], ["fmt"], ["fix"], ["inspect"], ["link"]):
+        words = [tilec] + command + ["--help-hidden"]
+        options |= set(re.findall(r"--[a-z][a-z-]*", subprocess.run(words, capture_output=True, text=True).stdout))
     found = list(pages(tree))
     assert len(found) > 20 and len(options) > 40, "a release without its pages or options"
     problems = [problem for page in found for problem in check(tree, source, page, options)]

@@ -142,3 +142,64 @@ TEST(Host, ObjectsCallWhatEverySystemHas) {
   for (llvm::StringRef name : {"__truncsfbf2", "__truncdfbf2", "nowhere", "flooor"})
     EXPECT_NE(emitCallOf(name).find("'" + name.str() + "'"), std::string::npos) << name.str();
 }
+
+static std::string textOf(llvm::Error error, unsigned &line) {
+  std::string text;
+  line = ~0u;
+  llvm::handleAllErrors(std::move(error), [&](const RefusedPTX &refused) {
+    text = refused.message();
+    line = refused.getLine();
+  });
+  return text;
+}
+
+TEST(AssemblerErrors, TheFirstErrorWithItsLine) {
+  unsigned line;
+  EXPECT_EQ(textOf(readRefusal("ptxas", "ptxas info    : 0 bytes gmem\n"
+                                        "ptxas /proc/self/fd/3, line 67; error   : Not a name of "
+                                        "any known instruction: 'nosuch'\n"
+                                        "ptxas /proc/self/fd/3, line 70; error   : another\n"
+                                        "ptxas fatal   : Ptx assembly aborted due to errors\n"),
+                   line),
+            "ptxas refused the generated PTX: Not a name of any known instruction: 'nosuch'");
+  EXPECT_EQ(line, 67u);
+  EXPECT_EQ(textOf(readRefusal("ptxas", "ptxas fatal   : Value 'sm_1' is not defined\n"), line),
+            "ptxas refused the generated PTX: Value 'sm_1' is not defined");
+  EXPECT_EQ(line, 0u);
+  EXPECT_EQ(textOf(readRefusal("nvJitLink", "error   : Entry function 'k' uses too much\n"), line),
+            "nvJitLink refused the generated PTX: Entry function 'k' uses too much");
+  EXPECT_EQ(textOf(readRefusal("ptxas", "sh: what?\n"), line),
+            "ptxas refused the generated PTX: sh: what?");
+  EXPECT_EQ(textOf(readRefusal("ptxas", ""), line),
+            "ptxas refused the generated PTX: it does not say why");
+}
+
+TEST(AssemblerErrors, LinesOfPTXComeFromLinesOfTheSource) {
+  const char *ptx = ".visible .entry first()\n"                                          // 1
+                    "{\n"                                                                // 2
+                    "\tmov.b32 %r0, 1;\n"                                                // 3
+                    "\t.loc\t1 4 9\n"                                                    // 4
+                    "\tadd.s32 %r1, %r0, 1;\n"                                           // 5
+                    "\t.loc\t2 7 3, function_name $L__info_string0, inlined_at 1 5 11\n" // 6
+                    "\tadd.s32 %r1, %r0, 1;\n"                                           // 7
+                    "}\n"                                                                // 8
+                    ".visible .entry second()\n"                                         // 9
+                    "{\n"                                                                // 10
+                    "\tmov.b32 %r0, 1;\n"                                                // 11
+                    "}\n"                                                                // 12
+                    "\t.file\t1 \"k.tile\", 1, 1\n"                                      // 13
+                    "\t.file\t2 \"h.tile\"\n";                                           // 14
+  auto text = [&](unsigned line) {
+    std::string all;
+    for (const SourcePlace &place : findSourcePlaces(ptx, line))
+      all +=
+          place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) + " ";
+    return all;
+  };
+  EXPECT_EQ(text(5), "k.tile:4:9 ");
+  EXPECT_EQ(text(7), "h.tile:7:3 k.tile:5:11 ");
+  EXPECT_EQ(text(3), "");  // before any .loc
+  EXPECT_EQ(text(11), ""); // the .loc above is another function's
+  EXPECT_EQ(text(0), "");
+  EXPECT_EQ(text(99), "");
+}

@@ -361,10 +361,12 @@ TEST(Validate, DenseStrides) {
   EXPECT_FALSE(check(matmul(), call({8, 1})));
   EXPECT_ERROR(check(matmul(), call({1, 4})), TILE_ERROR_STRIDE,
                "matmul: stride 1 of 'a' is 4, expected 1: the tensor is declared dense and "
-               "row-major (matmul.tile:4)");
+               "row-major; pass a contiguous copy, or declare strides, as in [M, N; s, 1] "
+               "(matmul.tile:4)");
   EXPECT_ERROR(check(matmul(), call({16, 1})), TILE_ERROR_STRIDE,
                "matmul: stride 0 of 'a' is 16, expected 8: the tensor is declared dense and "
-               "row-major (matmul.tile:4)");
+               "row-major; pass a contiguous copy, or declare strides, as in [M, N; s, 1] "
+               "(matmul.tile:4)");
   // A dimension of extent 1 has no stride to check.
   EXPECT_FALSE(check(matmul(), Call()
                                    .tensor(Dtype::F16, {1, 8}, {-5, 1})
