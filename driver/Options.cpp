@@ -245,7 +245,9 @@ bool OptionsParser::checkCompile(Options &options) {
   if (options.inputs.size() > 1 && !options.output.empty())
     return fail("-o names one file, but there are " + Twine(options.inputs.size()) + " inputs");
   std::optional<Stage> last = options.stopAfter ? options.stopAfter : options.emit;
-  if (options.printABI && last && *last < Stage::LLVM)
+  // Who stops early on purpose asks for what the source says: parameters, contracts, grid.
+  Stage least = options.stopAfter ? Stage::Tile : Stage::LLVM;
+  if (options.printABI && last && *last < least)
     return fail("--print-abi says what the finished code takes, which '" + getStageName(*last) +
                 "' comes before: leave out --emit and --stop-after, or name a later stage");
   if (last && options.isCPU() &&
