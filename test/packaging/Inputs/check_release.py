@@ -11,6 +11,7 @@ import sys
 # What only the sources hold; pages for those who work on the compiler name these.
 SOURCES = ("grammar/", "frontend/", "dialect/", "passes/", "codegen/", "driver/", "runtime/", "manifest/", "formats/", "launch/", "test/",
            "cmake/", "python/", "library/", "build/")
+COMMANDS = ("run", "tune", "explain", "inspect", "link", "check", "fix", "fmt")
 # Whose options are on a line.
 OTHERS = r"\b(cmake|pkg-config|python3?|sbatch|srun|SBATCH|nvcc|pip|ncu|nsys|compute-sanitizer|gcc|git|dev|bench/\w+\.py|test/\S+\.py)\b"
 
