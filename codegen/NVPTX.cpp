@@ -2,6 +2,7 @@
 #include "codegen/NVPTX.h"
 #include "codegen/Optimize.h"
 #include "codegen/Translate.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -94,6 +95,23 @@ struct BackendGate : OptPassGate {
 
 } // namespace
 
+/// A name in a `.file` without the escapes that LLVM writes for quotes, backslashes and bytes
+/// outside of ASCII: ptxas takes none. The name only tells people where a line is.
+static std::string withoutEscapes(StringRef line) {
+  std::string text;
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] != '\\') {
+      text += line[i];
+      continue;
+    }
+    text += '_';
+    ++i;
+    for (unsigned digits = 1; digits < 3 && i < line.size() && isDigit(line[i]); ++digits)
+      ++i;
+  }
+  return text;
+}
+
 /// Gives each `.file "NAME"` a time and a size. Without them the assembler looks the source up and
 /// writes its time into the cubin's line table, so that the same source would not always give the
 /// same bytes.
@@ -103,9 +121,10 @@ static std::string fixFileTimes(StringRef text) {
   while (!text.empty()) {
     auto [line, rest] = text.split('\n');
     bool isLast = line.size() == text.size();
-    fixed += line;
     if (line.starts_with("\t.file\t") && line.ends_with("\""))
-      fixed += ", 1, 1"; // 0 would mean that they are not known
+      fixed += withoutEscapes(line) + ", 1, 1"; // 0 would mean that they are not known
+    else
+      fixed += line;
     if (!isLast)
       fixed += '\n';
     text = rest;

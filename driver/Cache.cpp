@@ -1,8 +1,10 @@
 // The compile cache. A call's key covers its source, its flags and the compiler. Under the key lies
-// a list of the files that the compilation read with their hashes; key and hashes together name the
-// entry, a ZIP archive, whose checksums tell a damaged one.
+// a list of the files that the compilation read with their hashes, and of the paths where it looked
+// for imports in vain; key and list together name the entry, a ZIP archive, whose hashes tell a
+// damaged one.
 #include "driver/Cache.h"
 #include "codegen/Assemble.h"
+#include "driver/ParseJson.h"
 #include "driver/Version.h"
 #include "formats/Zip.h"
 #include "llvm/ADT/StringExtras.h"
@@ -24,6 +26,9 @@ namespace tile {
 /// Raised whenever entries change their meaning.
 static constexpr const char *layout = "tile-cache 2";
 
+/// In the list of what a compilation read: the file was not there.
+static constexpr StringLiteral absent = "-";
+
 static std::string hashOf(StringRef bytes) {
   auto digest =
       SHA256::hash(ArrayRef(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()));
@@ -33,6 +38,11 @@ static std::string hashOf(StringRef bytes) {
 static std::optional<std::string> readAll(const Twine &path) {
   auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   return buffer ? std::optional((*buffer)->getBuffer().str()) : std::nullopt;
+}
+
+/// What may stand behind an output's path: an entry with another name is not of this compiler.
+static bool isEnding(StringRef ending) {
+  return ending.empty() || ending == ".json" || ending == "=.h" || ending == "=.o";
 }
 
 /// What tells one build of a program from another: on this machine its path and time, between
@@ -126,6 +136,9 @@ Cache::Cache(const Options &options, const std::string &input) : options(options
     return;
   bool hasFolder =
       !options.cacheFolder.empty() && !sys::fs::create_directories(options.cacheFolder);
+  if (hasFolder)
+    distrust = whyUnsafe(options.cacheFolder);
+  hasFolder = hasFolder && distrust.empty();
   files = CacheStore(hasFolder ? options.cacheFolder : "", options.cacheCommand);
   if (!files.isOn())
     return;
@@ -163,6 +176,13 @@ std::optional<std::map<std::string, std::string>> Cache::find(std::vector<std::s
   StringRef(*list).split(lines, '\n', -1, /*KeepEmpty=*/false);
   for (StringRef line : lines) {
     auto [hash, path] = line.split(' ');
+    all += "\n" + line.str();
+    if (hash == absent && !path.empty()) {
+      if (!sys::fs::exists(path))
+        continue;
+      reason = "'" + path.str() + "', where it looked for an import in vain, is there now";
+      return std::nullopt;
+    }
     if (hash.size() != 64 || path.empty()) {
       reason = "its list of files is damaged";
       return std::nullopt;
@@ -173,7 +193,6 @@ std::optional<std::map<std::string, std::string>> Cache::find(std::vector<std::s
                (bytes ? "has changed" : "is no longer there");
       return std::nullopt;
     }
-    all += "\n" + line.str();
     sources.push_back(path.str());
   }
   std::string name = hashOf(all) + ".entry";
@@ -187,10 +206,17 @@ std::optional<std::map<std::string, std::string>> Cache::find(std::vector<std::s
   std::string names;
   constexpr uint64_t limit = uint64_t(1) << 31;
   bool good = !runtime::ZipReader::open(*entry, name, zip) && !zip.read("names", limit, names);
-  SmallVector<StringRef> suffixes;
-  StringRef(names).split(suffixes, '\n', -1, /*KeepEmpty=*/false);
-  for (StringRef suffix : suffixes)
-    good = good && !zip.read(suffix.str(), limit, found[suffix.drop_front(3).str()]);
+  SmallVector<StringRef> listed;
+  StringRef(names).split(listed, '\n', -1, /*KeepEmpty=*/false);
+  for (StringRef line : listed) {
+    auto [hash, entryName] = line.split(' ');
+    StringRef ending = entryName;
+    good = good && ending.consume_front("out") && isEnding(ending);
+    if (!good)
+      break;
+    std::string &bytes = found[ending.str()];
+    good = !zip.read(entryName.str(), limit, bytes) && hashOf(bytes) == hash;
+  }
   if (!good || found.empty()) {
     reason = "its entry is damaged";
     files.removeLocal(name);
@@ -212,9 +238,14 @@ void Cache::store(const std::map<std::string, std::string> &outputs, const Sourc
     list += line + "\n";
     all += "\n" + line;
   }
+  for (const std::string &path : sources.getAbsent()) {
+    std::string line = (absent + " " + path).str();
+    list += line + "\n";
+    all += "\n" + line;
+  }
   std::vector<runtime::ZipEntry> entries = {{"names", ""}};
   for (const auto &[suffix, bytes] : outputs) {
-    entries.front().bytes += "out" + suffix + "\n";
+    entries.front().bytes += hashOf(bytes) + " out" + suffix + "\n";
     entries.push_back({"out" + suffix, bytes});
   }
   std::string archive;
@@ -274,7 +305,7 @@ void Cache::explainMiss() {
   std::optional<std::string> text = files.readLocal(placeKey + ".last");
   if (!text)
     return;
-  Expected<json::Value> last = json::parse(*text);
+  Expected<json::Value> last = parseJson(*text);
   if (!last) {
     consumeError(last.takeError());
     return;

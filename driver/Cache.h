@@ -24,6 +24,8 @@ public:
   bool isOn() const { return files.isOn() && !key.empty(); }
   /// What went wrong with the cache command, for a warning; empty: nothing.
   const std::string &getProblem() const { return files.getProblem(); }
+  /// Why the folder is not used although it is there, for a warning; empty: it is.
+  const std::string &getDistrust() const { return distrust; }
   /// Did the result of find() come by the command?
   bool wasRemote() const { return files.wasRemote(); }
 
@@ -46,7 +48,7 @@ private:
 
   const Options &options;
   CacheStore files;
-  std::string key, reason, placeKey;
+  std::string key, reason, placeKey, distrust;
   std::map<std::string, std::string> parts; // what the key is made of, for explanations
 };
 

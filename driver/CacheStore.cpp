@@ -1,6 +1,7 @@
 // Files of the compile cache in a folder and behind a command. In the folder they appear under
 // their names whole, by renaming, so that neither a crash nor another process can be seen half-way.
 #include "driver/CacheStore.h"
+#include "driver/Output.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Allocator.h"
@@ -11,7 +12,12 @@
 #include "llvm/Support/Program.h"
 #include "llvm/Support/StringSaver.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cerrno>
 #include <chrono>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace llvm;
 
@@ -24,21 +30,17 @@ static std::optional<std::string> readAll(const Twine &path) {
 
 /// Under its name at once, or not at all.
 static bool writeAtomically(const std::string &path, StringRef bytes) {
-  SmallString<128> temporary;
-  int descriptor;
-  if (sys::fs::createUniqueFile(path + ".%%%%%%%%.tmp", descriptor, temporary))
+  // Removed by a signal that ends the process, too.
+  Expected<sys::fs::TempFile> temporary = sys::fs::TempFile::create(
+      path + ".%%%%%%%%.tmp", sys::fs::owner_read | sys::fs::owner_write | sys::fs::group_read);
+  if (!temporary) {
+    consumeError(temporary.takeError());
     return false;
-  bool good;
-  {
-    raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
-    stream << bytes;
-    stream.close();
-    good = !stream.has_error();
-    stream.clear_error();
   }
-  good = good && !sys::fs::rename(temporary, path);
-  if (!good)
-    sys::fs::remove(temporary);
+  raw_fd_ostream stream(temporary->FD, /*shouldClose=*/false);
+  stream << bytes;
+  bool good = !finish(stream);
+  consumeError(good ? temporary->keep(path) : temporary->discard());
   return good;
 }
 
@@ -60,8 +62,37 @@ std::string CacheStore::pathOf(StringRef name) const {
   return path.str().str();
 }
 
+static bool isOwn(uid_t user) { return user == geteuid() || user == 0; }
+
+std::string whyUnsafe(const std::string &folder) {
+  struct stat info;
+  if (stat(folder.c_str(), &info) != 0)
+    return std::strerror(errno);
+  if (!isOwn(info.st_uid))
+    return "it belongs to another user";
+  if (info.st_mode & S_IWOTH)
+    return "everybody can write to it: chmod o-w";
+  return {};
+}
+
 std::optional<std::string> CacheStore::readLocal(const std::string &name) const {
-  return folder.empty() ? std::nullopt : readAll(pathOf(name));
+  if (folder.empty())
+    return std::nullopt;
+  // No links, and nothing that blocks; looked at and read by one descriptor, so that both are of
+  // one file.
+  int file = ::open(pathOf(name).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0)
+    return std::nullopt;
+  scope_exit close([&] { ::close(file); });
+  struct stat info, above;
+  bool isTrusted =
+      fstat(file, &info) == 0 && S_ISREG(info.st_mode) && !(info.st_mode & S_IWOTH) &&
+      (isOwn(info.st_uid) || (stat(folder.c_str(), &above) == 0 && (above.st_mode & S_IWGRP)));
+  if (!isTrusted)
+    return std::nullopt;
+  auto buffer =
+      MemoryBuffer::getOpenFile(file, name, info.st_size, /*RequiresNullTerminator=*/false);
+  return buffer ? std::optional((*buffer)->getBuffer().str()) : std::nullopt;
 }
 
 void CacheStore::writeLocal(const std::string &name, StringRef bytes) const {
@@ -113,14 +144,17 @@ std::optional<std::string> CacheStore::read(const std::string &name) {
   remote = false;
   if (std::optional<std::string> bytes = readLocal(name))
     return bytes;
-  SmallString<128> temporary;
-  if (!hasCommand() || sys::fs::createTemporaryFile("tile-cache", "get", temporary))
+  TemporaryFile temporary;
+  if (!hasCommand())
     return std::nullopt;
-  scope_exit clean([&] { sys::fs::remove(temporary); });
-  std::optional<int> code = call("get", name, temporary);
+  if (Error error = temporary.create("tile-cache", "get")) {
+    problem = toString(std::move(error));
+    return std::nullopt;
+  }
+  std::optional<int> code = call("get", name, temporary.getPath());
   if (!code || *code)
     return std::nullopt;
-  std::optional<std::string> bytes = readAll(temporary);
+  std::optional<std::string> bytes = readAll(temporary.getPath());
   remote = bytes.has_value();
   if (bytes)
     writeLocal(name, *bytes);
@@ -129,22 +163,14 @@ std::optional<std::string> CacheStore::read(const std::string &name) {
 
 void CacheStore::write(const std::string &name, StringRef bytes) {
   writeLocal(name, bytes);
-  SmallString<128> temporary;
-  int descriptor;
-  if (!hasCommand() || !problem.empty() ||
-      sys::fs::createTemporaryFile("tile-cache", "put", descriptor, temporary))
+  if (!hasCommand() || !problem.empty())
     return;
-  scope_exit clean([&] { sys::fs::remove(temporary); });
-  {
-    raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
-    stream << bytes;
-    stream.close();
-    if (stream.has_error()) {
-      stream.clear_error();
-      return;
-    }
+  TemporaryFile temporary;
+  if (Error error = temporary.create("tile-cache", "put", bytes)) {
+    problem = toString(std::move(error));
+    return;
   }
-  call("put", name, temporary);
+  call("put", name, temporary.getPath());
 }
 
 } // namespace tile

@@ -9,6 +9,10 @@
 
 namespace tile {
 
+/// Why what lies in a folder could come from anybody: it belongs to another user, or everybody can
+/// write to it. Empty for one that can be trusted.
+std::string whyUnsafe(const std::string &folder);
+
 /// Files by name. A store that fails is no error: it only does not help.
 class CacheStore {
 public:
@@ -24,7 +28,7 @@ public:
   /// From the folder, else from the command; then the folder gets it, too.
   std::optional<std::string> read(const std::string &name);
   void write(const std::string &name, llvm::StringRef bytes);
-  /// In the folder alone.
+  /// In the folder alone. A file of another user counts only where the folder's group shares it.
   std::optional<std::string> readLocal(const std::string &name) const;
   void writeLocal(const std::string &name, llvm::StringRef bytes) const;
   void removeLocal(const std::string &name) const;

@@ -3,6 +3,7 @@
 #include "driver/Options.h"
 #include "driver/Version.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Signals.h"
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -98,6 +99,7 @@ void reportCrash(const char *reason) {
 }
 
 static void onSignal(int signal) {
+  llvm::sys::RunInterruptHandlers(); // removes temporary files
   reportCrash(signal == SIGSEGV   ? "bad memory access"
               : signal == SIGABRT ? "aborted"
               : signal == SIGFPE  ? "bad arithmetic"
@@ -112,6 +114,9 @@ static void onFatalError(void *, const char *reason, bool) {
 }
 
 void installCrashHandlers() {
+  // LLVM's handlers first: they remove temporary files when an interrupt ends the process. Ours
+  // take the place of those for faults.
+  llvm::sys::AddSignalHandler([](void *) {}, nullptr);
   // The handler needs a stack of its own: the fault may be that the stack is full.
   static char stack[1 << 16];
   stack_t alternative = {};

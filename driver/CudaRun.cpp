@@ -147,7 +147,7 @@ std::vector<void *> CudaArguments::getAddresses() const {
 //------------------------------------------------------------------------------------------------===//
 
 bool CudaKernel::load(StringRef image, const runtime::Manifest &manifest, const std::string &name) {
-  std::string text = runtime::toJson(manifest);
+  std::string text = runtime::toJson(manifest, {image.data(), image.size()});
   if (tile_error *failure =
           tile_module_load_memory(image.data(), image.size(), text.data(), text.size(), &module))
     return reportRuntimeError(session, failure);

@@ -46,12 +46,15 @@ static bool compileOne(const Options &options, Session &session, const std::stri
                                  : findLastStage(options);
   if (!compiler.run(last))
     return false;
-  if (options.printABI && !writeFiles({{"-", runtime::toJson(compiler.getManifest())}}, session))
+  std::string abi = !options.printABI || !hasManifest(last)
+                        ? runtime::toJson(compiler.getManifest())
+                        : runtime::toJson(compiler.getManifest(), compiler.getProduct(last));
+  if (options.printABI && !writeFiles({{"-", abi}}, session))
     return false;
   if (options.emit && !options.stopAfter) {
     files[""] = compiler.getProduct(*options.emit);
     if (hasManifest(*options.emit) && isFile(getOutputPath(options, input)))
-      files[".json"] = runtime::toJson(compiler.getManifest());
+      files[".json"] = runtime::toJson(compiler.getManifest(), files[""]);
   }
   return true;
 }
@@ -85,6 +88,9 @@ static bool emitOne(const Options &options, Session &session, const std::string 
       session.getStream() << "cache: " << input
                           << ": not kept: the compiler had something to say\n";
   }
+  if (!cache.getDistrust().empty())
+    session.getDiagnostics().report(diag::cacheUnsafe, Range(), options.cacheFolder,
+                                    cache.getDistrust());
   if (!cache.getProblem()
            .empty()) // after the decision to keep the result: this says nothing about it
     session.getDiagnostics().report(diag::cacheCommandFailed, Range(), cache.getProblem());

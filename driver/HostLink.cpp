@@ -1,7 +1,7 @@
 // Objects for the CPU to shared objects: by LLD, which is linked in, or by the program TILE_LINKER.
 #include "driver/HostLink.h"
+#include "driver/Output.h"
 #include "lld/Common/Driver.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -35,22 +35,6 @@ static Expected<std::string> findLinker() {
       program && sys::fs::can_execute(*program))
     return *program;
   return fail("TILE_LINKER names no program: '" + Twine(chosen) + "'");
-}
-
-/// Writes bytes to a new temporary file.
-static Error writeTemporary(StringRef bytes, SmallString<128> &path) {
-  int descriptor;
-  if (std::error_code error = sys::fs::createTemporaryFile("tile", "o", descriptor, path))
-    return fail("cannot make a temporary file: " + error.message());
-  raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
-  stream << bytes;
-  stream.close();
-  if (stream.has_error()) {
-    std::string reason = stream.error().message();
-    stream.clear_error();
-    return fail("cannot write '" + Twine(path) + "': " + reason);
-  }
-  return Error::success();
 }
 
 /// LLD has one state for the process.
@@ -95,37 +79,34 @@ Expected<std::string> linkHostObject(StringRef object) {
   Expected<std::string> linker = findLinker();
   if (!linker)
     return linker.takeError();
-  SmallString<128> input, libcalls, output, log;
-  llvm::scope_exit remove([&] {
-    for (StringRef path :
-         {StringRef(input), StringRef(libcalls), StringRef(output), StringRef(log)})
-      if (!path.empty())
-        sys::fs::remove(path);
-  });
   StringRef conversions(reinterpret_cast<const char *>(hostLibcalls), hostLibcallsSize);
-  if (Error error = writeTemporary(object, input))
-    return error;
-  if (Error error = writeTemporary(conversions, libcalls))
-    return error;
-  if (sys::fs::createTemporaryFile("tile", "so", output) ||
-      sys::fs::createTemporaryFile("tile", "log", log))
-    return fail("cannot make a temporary file");
+  TemporaryFile input, libcalls, output, log;
+  if (Error error = input.create("tile", "o", object))
+    return std::move(error);
+  if (Error error = libcalls.create("tile", "o", conversions))
+    return std::move(error);
+  if (Error error = output.create("tile", "so"))
+    return std::move(error);
+  if (Error error = log.create("tile", "log"))
+    return std::move(error);
   const char *arguments[] = {linker->empty() ? "ld.lld" : linker->c_str(),
                              "-shared",
                              "-o",
-                             output.c_str(),
-                             input.c_str(),
-                             libcalls.c_str(),
+                             output.getPath().data(),
+                             input.getPath().data(),
+                             libcalls.getPath().data(),
                              "--build-id=none",
                              "--gc-sections",
                              "-s"};
-  std::string problem = linker->empty() ? runLLD(arguments) : runProgram(*linker, arguments, log);
+  std::string problem =
+      linker->empty() ? runLLD(arguments) : runProgram(*linker, arguments, log.getPath());
   if (!problem.empty())
     return fail((linker->empty() ? "LLD" : "'" + *linker + "'") +
                 " made no shared object: " + StringRef(problem).split('\n').first);
-  auto bytes = MemoryBuffer::getFile(output, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto bytes =
+      MemoryBuffer::getFile(output.getPath(), /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!bytes)
-    return fail("cannot read '" + Twine(output) + "': " + bytes.getError().message());
+    return fail("cannot read '" + Twine(output.getPath()) + "': " + bytes.getError().message());
   return (*bytes)->getBuffer().str();
 }
 

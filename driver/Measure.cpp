@@ -1,5 +1,6 @@
 // Between `tilec tune` and its workers, as JSON.
 #include "driver/Measure.h"
+#include "driver/ParseJson.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
@@ -36,7 +37,7 @@ std::string toJson(const MeasureReply &reply) {
 }
 
 static std::optional<json::Object> parseLine(StringRef line) {
-  Expected<json::Value> value = json::parse(line);
+  Expected<json::Value> value = parseJson(line);
   if (value && value->getAsObject())
     return std::move(*value->getAsObject());
   if (!value)

@@ -352,6 +352,9 @@ bool OptionsParser::parse(Options &options) {
                 options.crash + "'");
   options.withSource = arguments.hasArg(OPT_with_source);
   options.extract = arguments.getLastArgValue(OPT_extract).str();
+  options.verify = arguments.getLastArgValue(OPT_verify).str();
+  if (!options.verify.empty() && options.command != Options::Command::Inspect)
+    return fail("--verify belongs to `tilec inspect`");
   options.printSettings = arguments.hasArg(OPT_print_settings);
   options.explainAsJson = arguments.hasArg(OPT_json);
   if (options.explainAsJson && options.command != Options::Command::Explain)

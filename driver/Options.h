@@ -54,6 +54,8 @@ struct Options {
   std::string cpu;                  ///< level of x86-64 to compile for; empty: this processor
   bool withSource = false;
   std::string extract; ///< where `tilec inspect` writes the files; empty: nowhere
+  std::string
+      verify; ///< a public key, or its file: `tilec inspect` checks the signature; empty: no
   int level = 3;
   bool depfile = false;
   std::string depfilePath;

@@ -55,6 +55,7 @@ defm emit : Value<"emit", "What to write: ast, tile, tile-opt, gpu, llvm, ptx, c
 defm target : Value<"target", "The GPU (sm_80 ... sm_90a ...), or cpu; of packages and C a list (default: sm_90a; cpu for .o)", "NAME", output_group, Compiling>;
 def with_source : Switch<["--"], "with-source", "Put the sources into the package", output_group, Building>;
 defm extract : Value<"extract", "tilec inspect: write the package's files into DIR", "DIR", output_group, Inspecting>;
+defm verify : Value<"verify", "tilec inspect: check the signature FILE.minisig against a public key of minisign (RW..., or its file)", "KEY", output_group, Inspecting>;
 def O : Joined<["-"], "O">, MetaVarName<"LEVEL">, HelpText<"Optimisation level, 0 to 3 (default: 3)">, Group<output_group>, In<Compiling>;
 defm cache : Value<"cache", "Keep what is compiled in DIR, and use it again (default: TILE_CACHE; none: off)", "DIR", output_group, BuildTune>;
 defm cache_command : Value<"cache-command", "Keep results by a command, too: CMD get KEY FILE, CMD put KEY FILE (default: TILE_CACHE_COMMAND)", "CMD", output_group, Building>;

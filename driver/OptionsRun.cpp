@@ -1,5 +1,6 @@
 // Options of `tilec run` and `tilec tune`, and the items that describe variants.
 #include "driver/OptionsParser.h"
+#include "driver/ParseJson.h"
 #include "frontend/Source/ReadFloat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
@@ -207,7 +208,7 @@ bool OptionsParser::readVariants(const std::string &path, Options &options) {
   auto buffer = MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!buffer)
     return fail("cannot read '" + path + "': " + buffer.getError().message());
-  Expected<json::Value> parsed = json::parse((*buffer)->getBuffer());
+  Expected<json::Value> parsed = parseJson((*buffer)->getBuffer());
   if (!parsed)
     return fail("'" + path + "' is no JSON: " + toString(parsed.takeError()));
   const json::Object *top = parsed->getAsObject();

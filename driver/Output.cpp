@@ -4,9 +4,12 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
 #include <fcntl.h>
+#include <optional>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,19 +19,54 @@ namespace tile {
 
 namespace {
 
-/// A file under its temporary name; removed at the end unless renamed.
+/// A file under its temporary name; removed at the end, or by a signal, unless renamed.
 struct Pending {
   std::string temporary, path;
   Pending(std::string temporary, std::string path)
-      : temporary(std::move(temporary)), path(std::move(path)) {}
+      : temporary(std::move(temporary)), path(std::move(path)) {
+    sys::RemoveFileOnSignal(this->temporary);
+  }
   Pending(Pending &&other) noexcept
       : temporary(std::move(other.temporary)), path(std::move(other.path)) {
     other.temporary.clear();
   }
   ~Pending() {
-    if (!temporary.empty())
-      sys::fs::remove(temporary);
+    if (temporary.empty())
+      return;
+    sys::fs::remove(temporary);
+    sys::DontRemoveFileOnSignal(temporary);
   }
+  std::error_code rename() {
+    std::error_code error = sys::fs::rename(temporary, path);
+    if (error)
+      return error;
+    sys::DontRemoveFileOnSignal(temporary);
+    temporary.clear();
+    return {};
+  }
+};
+
+/// Keeps other compilers from renaming in the same folder, so that of two calls with one -o all
+/// files are those of one. A file system without locks goes without: the runtime sees by its hash
+/// that a binary is not its manifest's.
+class FolderLock {
+public:
+  explicit FolderLock(const std::string &file) {
+    StringRef folder = sys::path::parent_path(file);
+    descriptor =
+        ::open(folder.empty() ? "." : folder.str().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (descriptor >= 0 && ::flock(descriptor, LOCK_EX) != 0 && errno == EINTR)
+      ;
+  }
+  ~FolderLock() {
+    if (descriptor >= 0)
+      ::close(descriptor);
+  }
+  FolderLock(const FolderLock &) = delete;
+  FolderLock &operator=(const FolderLock &) = delete;
+
+private:
+  int descriptor;
 };
 
 } // namespace
@@ -57,6 +95,40 @@ static std::error_code writeDirectly(const OutputFile &file) {
   return error;
 }
 
+std::error_code finish(raw_fd_ostream &stream) {
+  stream.flush();
+  std::error_code error = stream.error();
+  stream.clear_error();
+  return error;
+}
+
+Error TemporaryFile::create(StringRef name, StringRef ending, StringRef bytes) {
+  SmallString<128> made;
+  int fd;
+  if (std::error_code error = sys::fs::createTemporaryFile(name, ending, fd, made)) {
+    SmallString<128> folder;
+    sys::path::system_temp_directory(/*ErasedOnReboot=*/true, folder);
+    return createStringError(error, "cannot make a temporary file in '" + Twine(folder) +
+                                        "': " + error.message() + "; set TMPDIR to another folder");
+  }
+  path = made.str().str();
+  sys::RemoveFileOnSignal(path);
+  std::error_code error = writeAll(fd, bytes);
+  if (::close(fd) != 0 && !error)
+    error = std::error_code(errno, std::generic_category());
+  if (error)
+    return createStringError(error, "cannot write '" + Twine(path) + "': " + error.message() +
+                                        "; set TMPDIR to another folder");
+  return Error::success();
+}
+
+TemporaryFile::~TemporaryFile() {
+  if (path.empty())
+    return;
+  sys::fs::remove(path);
+  sys::DontRemoveFileOnSignal(path);
+}
+
 bool isFile(const std::string &path) {
   struct stat info;
   return path != "-" &&
@@ -68,6 +140,7 @@ bool writeFiles(const std::vector<OutputFile> &files, Session &session) {
     return session.failCall("cannot write '" + file.path + "': " + error.message());
   };
   std::vector<Pending> pending;
+  pending.reserve(files.size());
   for (const OutputFile &file : files) {
     if (!isFile(file.path))
       continue;
@@ -89,14 +162,16 @@ bool writeFiles(const std::vector<OutputFile> &files, Session &session) {
     if (!isFile(file.path))
       if (std::error_code error = writeDirectly(file))
         return fail(file, error);
+  std::optional<FolderLock> lock;
+  if (pending.size() > 1)
+    lock.emplace(pending.front().path);
   std::vector<std::string> renamed;
   for (Pending &file : pending) {
-    if (std::error_code error = sys::fs::rename(file.temporary, file.path)) {
+    if (std::error_code error = file.rename()) {
       for (const std::string &path : renamed)
         sys::fs::remove(path);
       return session.failCall("cannot write '" + file.path + "': " + error.message());
     }
-    file.temporary.clear();
     renamed.push_back(file.path);
   }
   return true;

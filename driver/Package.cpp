@@ -8,8 +8,9 @@
 #include "driver/Version.h"
 #include "formats/Image.h"
 #include "formats/Link.h"
+#include "formats/Signature.h"
 #include "formats/Zip.h"
-#include "launch/Validate.h"
+#include "manifest/Hash.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
@@ -35,7 +36,16 @@ static bool addHostCode(Compiler &compiler, const Options &options, Session &ses
     Phase phase(options, "shared object");
     Expected<std::string> linked = linkHostObject(compiler.getProduct(Stage::Obj));
     if (!linked) {
-      session.getDiagnostics().report(diag::noLinker, Range(), toString(linked.takeError()));
+      // What a temporary file lacks is for the call to change; the linker says the rest.
+      bool ofFile = false;
+      std::string message;
+      handleAllErrors(linked.takeError(), [&](const StringError &error) {
+        ofFile = error.convertToErrorCode() != inconvertibleErrorCode();
+        message = error.getMessage();
+      });
+      if (ofFile)
+        return session.failCall(message);
+      session.getDiagnostics().report(diag::noLinker, Range(), message);
       return false;
     }
     library = std::move(*linked);
@@ -139,6 +149,8 @@ bool buildPackage(const Options &options, Session &session, const std::string &i
   const SourceManager &sources = parts.front()->session->getSources();
   for (size_t i = 0; i < sources.size(); ++i)
     session.getSources().addText(sources.name(FileID(i)), sources.text(FileID(i)));
+  for (const std::string &path : sources.getAbsent())
+    session.getSources().noteAbsent(path);
   if (options.printABI)
     outs() << runtime::toJson(package.modules.front().manifest);
   if (options.withSource)
@@ -180,6 +192,10 @@ static bool readInput(const std::string &path, Session &session, runtime::Packag
     runtime::ImageKind kind;
     if (runtime::Error error = runtime::inspectImage(bytes.str(), path, kind))
       return session.failData(error.message);
+    if (runtime::Error error =
+            runtime::checkBinary(module.manifest, {bytes.data(), bytes.size()}, path))
+      return session.failData(error.message);
+    module.manifest.binary.reset();
     std::string name = kind == runtime::ImageKind::Cubin ? "cubin" : "ptx";
     module.files.push_back({name, "code/" + module.manifest.target + "." + name, bytes.str()});
     package.compiler = module.manifest.compiler;
@@ -244,8 +260,32 @@ static bool extract(const runtime::Package &package, const std::string &folder, 
   return writeFiles(files, session);
 }
 
+/// Checks the signature beside a package before anything of it is read.
+static bool verify(const Options &options, Session &session) {
+  const std::string &path = options.inputs.front();
+  auto bytes = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!bytes)
+    return session.failCall("cannot read '" + path + "': " + bytes.getError().message());
+  std::string place = path + std::string(runtime::signatureEnding);
+  auto signature = MemoryBuffer::getFile(place);
+  if (!signature)
+    return session.failData("cannot read '" + place + "': " + signature.getError().message() +
+                            "; sign the package with minisign -Sm '" + path + "'");
+  std::string key = options.verify, comment;
+  if (auto file = MemoryBuffer::getFile(key))
+    key = (*file)->getBuffer().str();
+  StringRef content = (*bytes)->getBuffer();
+  if (runtime::Error error = runtime::verifySignature(
+          {content.data(), content.size()}, (*signature)->getBuffer().str(), key, path, comment))
+    return session.failData(error.message);
+  outs() << "signature: good, '" << comment << "'\n";
+  return true;
+}
+
 int inspectPackage(const Options &options, Session &session) {
   runtime::Package package;
+  if (!options.verify.empty() && !verify(options, session))
+    return session.getExitCode();
   if (!readInput(options.inputs.front(), session, package))
     return session.getExitCode();
   if (options.json) {
@@ -256,8 +296,8 @@ int inspectPackage(const Options &options, Session &session) {
       outs() << "  " << module.manifest.target
              << (module.cpu.empty() ? "" : " (" + module.cpu + ")") << ":";
       for (const runtime::PackageFile &file : module.files)
-        outs() << " " << file.path << " " << file.bytes.size() << " bytes crc "
-               << runtime::crc32Text(file.bytes);
+        outs() << " " << file.path << " " << file.bytes.size() << " bytes "
+               << runtime::contentHash(file.bytes);
       outs() << "\n";
       for (const runtime::Kernel &kernel : module.manifest.kernels)
         printKernel(kernel);

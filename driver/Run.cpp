@@ -2,6 +2,7 @@
 // outputs.
 #include "driver/Run.h"
 #include "codegen/NVPTX.h"
+#include "driver/Output.h"
 #include "driver/RunCuda.h"
 #include "driver/RunSummary.h"
 #include "frontend/Sema/Words.h"
@@ -32,8 +33,10 @@ bool measure(const Options &options, Session &session, StringRef name,
                                     {"slow", timing.slow}};
   std::error_code error;
   raw_fd_ostream file(options.measureFile, error);
-  if (!error)
+  if (!error) {
     file << record << "\n";
+    error = finish(file);
+  }
   return !error ||
          session.failCall("cannot write '" + options.measureFile + "': " + error.message());
 }

@@ -151,6 +151,9 @@ static std::optional<runtime::Constant> parseScalar(StringRef text, runtime::Dty
   int64_t integer;
   if (text == "true" || text == "false")
     return runtime::Constant(text == "true");
+  uint64_t large;
+  if (dtype == runtime::Dtype::U64 && !text.getAsInteger(0, large) && large >> 63)
+    return runtime::Constant(large);
   if (runtime::isIntegral(dtype))
     return text.getAsInteger(0, integer) ? std::nullopt : std::optional(runtime::Constant(integer));
   std::optional<double> real = readFloat(text);

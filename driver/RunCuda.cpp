@@ -76,6 +76,8 @@ bool readImage(const std::string &path, Session &session, std::string &image,
   if (!read)
     return false;
   image = (*file)->getBuffer().str();
+  if (runtime::Error error = runtime::checkBinary(*read, image, path))
+    return session.failData(error.message);
   manifest = std::move(*read);
   return true;
 }

@@ -1,5 +1,6 @@
 // Configurations as text and in files: what --config takes and `tilec tune` writes.
 #include "driver/TuneConfig.h"
+#include "driver/ParseJson.h"
 #include "driver/Version.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -105,7 +106,7 @@ static bool read(const json::Object *object, TuneConfig &config) {
 }
 
 std::optional<TuneResult> parseTuneResult(StringRef text, std::string &error) {
-  Expected<json::Value> value = json::parse(text);
+  Expected<json::Value> value = parseJson(text);
   if (!value) {
     error = toString(value.takeError());
     return std::nullopt;
@@ -241,7 +242,7 @@ static bool readConfigFile(StringRef path, Session &session, std::vector<TuneCon
   auto file = MemoryBuffer::getFile(path);
   if (!file)
     return session.failCall("cannot read '" + path + "': " + file.getError().message());
-  Expected<json::Value> value = json::parse((*file)->getBuffer());
+  Expected<json::Value> value = parseJson((*file)->getBuffer());
   if (!value)
     return session.failCall("'" + path + "' is no JSON: " + toString(value.takeError()));
   json::Array one{*value};
@@ -292,7 +293,7 @@ bool readConfig(const Options &options, StringRef source, const TuneShape &shape
   if (!file)
     return session.failCall("cannot read '" + options.config + "': " + file.getError().message());
   std::string error;
-  if (Expected<json::Value> value = json::parse((*file)->getBuffer())) {
+  if (Expected<json::Value> value = parseJson((*file)->getBuffer())) {
     if (std::optional<TuneConfig> plain = readPlainConfig(*value)) {
       config = std::move(*plain);
       return true;

@@ -1,4 +1,6 @@
 // The log of a search, and the choice of what to keep.
+#include "driver/Output.h"
+#include "driver/ParseJson.h"
 #include "driver/Tune.h"
 #include "driver/TuneSearch.h"
 #include "llvm/ADT/STLExtras.h"
@@ -29,7 +31,7 @@ static json::Object toObject(const std::vector<NameValue> &identity) {
 
 /// What differs between the log's first line and what is to be tuned now; empty if nothing does.
 static std::string compare(StringRef line, const std::vector<NameValue> &identity) {
-  Expected<json::Value> value = json::parse(line);
+  Expected<json::Value> value = parseJson(line);
   if (!value) {
     consumeError(value.takeError());
     return "its first line cannot be read";
@@ -85,8 +87,16 @@ std::optional<TuneLog> TuneLog::open(const std::string &path,
       log.read(rest);
       // A torn last line stays on its own.
       std::error_code code;
-      if (!(*file)->getBuffer().ends_with("\n"))
-        raw_fd_ostream(path, code, sys::fs::OF_Append) << "\n";
+      if (!(*file)->getBuffer().ends_with("\n")) {
+        raw_fd_ostream end(path, code, sys::fs::OF_Append);
+        end << "\n";
+        if (!code)
+          code = finish(end);
+        if (code) {
+          error = "cannot write '" + path + "': " + code.message();
+          return std::nullopt;
+        }
+      }
       return log;
     }
     if (std::error_code code = sys::fs::rename(path, path + ".stale")) {
@@ -101,6 +111,10 @@ std::optional<TuneLog> TuneLog::open(const std::string &path,
     return std::nullopt;
   }
   file << formatv("{0}\n", json::Value(toObject(identity))).str();
+  if ((code = finish(file))) {
+    error = "cannot write '" + path + "': " + code.message();
+    return std::nullopt;
+  }
   return log;
 }
 
@@ -125,7 +139,7 @@ void TuneLog::read(StringRef lines) {
     auto [line, rest] = lines.split('\n');
     lines = rest;
     // The last line of a search that was killed may be torn: it is measured again.
-    Expected<json::Value> value = json::parse(line);
+    Expected<json::Value> value = parseJson(line);
     if (!value) {
       consumeError(value.takeError());
       continue;
@@ -212,6 +226,10 @@ bool TuneLog::append(Measurement measurement, std::string &error) {
   }
   // One write, so that a line is there or not.
   file << formatv("{0}\n", json::Value(std::move(line))).str();
+  if ((code = finish(file))) {
+    error = "cannot write '" + path + "': " + code.message();
+    return false;
+  }
   keep(std::move(measurement));
   return true;
 }

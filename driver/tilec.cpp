@@ -3,10 +3,12 @@
 #include "driver/Crash.h"
 #include "driver/Explain.h"
 #include "driver/Fix.h"
+#include "driver/Output.h"
 #include "driver/Tune.h"
 #include "driver/Version.h"
 #include "frontend/Diag/SarifRenderer.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 #include <exception>
 
 static int runCommand(tile::Options &options, tile::Session &session) {
@@ -55,6 +57,12 @@ int main(int argc, char **argv) {
     tile::reportCrash(error.what());
     code = tile::exitInternal;
   }
-  llvm::outs().flush();
+  // Said here and taken from the streams: one that is destroyed with an error ends the process.
+  if (std::error_code error = tile::finish(llvm::outs())) {
+    llvm::errs() << "error: cannot write to standard output: " << error.message() << "\n";
+    code = std::max<int>(code, tile::exitCall);
+  }
+  if (tile::finish(llvm::errs()))
+    code = std::max<int>(code, tile::exitCall);
   return code;
 }

@@ -48,6 +48,11 @@ public:
         error = "its header is malformed";
         return false;
       }
+      if ((key == "descr" && hasDescr) || (key == "fortran_order" && hasOrder) ||
+          (key == "shape" && hasShape)) {
+        error = "its header has '" + key + "' twice";
+        return false;
+      }
       bool good = false;
       if (key == "descr") {
         if (peek() == '[') {

@@ -2,17 +2,14 @@
 #include "formats/Package.h"
 
 #include "formats/Zip.h"
+#include "manifest/Hash.h"
+#include "manifest/Json.h"
 
-#include <nlohmann/json.hpp>
-
-#include <algorithm>
 #include <cstring>
 #include <set>
 #include <stdexcept>
 
 namespace tile::runtime {
-
-using Json = nlohmann::ordered_json;
 
 static constexpr const char *manifestPath = "manifest.json";
 
@@ -32,7 +29,7 @@ static Json describeFile(const PackageFile &file) {
     json["kind"] = file.kind;
   json["path"] = file.path;
   json["bytes"] = file.bytes.size();
-  json["crc32"] = crc32Text(file.bytes);
+  json["hash"] = contentHash(file.bytes);
   return json;
 }
 
@@ -42,14 +39,13 @@ std::string toJson(const Package &package) {
   json["modules"] = Json::array();
   for (const PackageModule &module : package.modules) {
     // The records are those of a binary's own manifest, under its version.
-    Json manifest = Json::parse(toJson(module.manifest));
-    Json entry = {{"target", module.manifest.target}, {"manifest_version", manifest["version"]}};
+    Json entry = {{"target", module.manifest.target}, {"manifest_version", manifestVersion}};
     if (!module.cpu.empty())
       entry["cpu"] = module.cpu;
     entry["files"] = Json::array();
     for (const PackageFile &file : module.files)
       entry["files"].push_back(describeFile(file));
-    entry["kernels"] = manifest["kernels"];
+    entry["kernels"] = kernelsAsJson(module.manifest);
     json["modules"].push_back(std::move(entry));
   }
   if (!package.sources.empty())
@@ -115,6 +111,7 @@ private:
   ZipReader &zip;
   const std::string &name;
   std::set<std::string> paths;
+  uint64_t unpacked = 0; // bytes of the files so far
 };
 
 } // namespace
@@ -125,7 +122,8 @@ static bool isPlainPath(const std::string &path) {
       path == manifestPath)
     return false;
   for (char c : path)
-    if (!isalnum(static_cast<unsigned char>(c)) && !std::strchr("._-+=/", c))
+    if (!isalnum(static_cast<unsigned char>(c)) &&
+        std::string_view("._-+=/").find(c) == std::string_view::npos)
       return false;
   return ("/" + path + "/").find("/../") == std::string::npos &&
          ("/" + path + "/").find("/./") == std::string::npos &&
@@ -143,12 +141,14 @@ PackageFile Reader::readFile(const Json &json, const std::string &where, bool ha
   if (!isPlainPath(file.path) || !paths.insert(file.path).second)
     fail(where + ".path: '" + file.path + "' is no path inside a package, or is there twice");
   const Json &bytes = find(json, "bytes", where);
-  if (!bytes.is_number_unsigned() || bytes.get<uint64_t>() > largestPackageFile)
-    fail(where + ".bytes: expected a number up to " + std::to_string(largestPackageFile));
-  std::string crc = readString(json, "crc32", where);
+  if (!bytes.is_number_unsigned() || bytes.get<uint64_t>() > largestPackage - unpacked)
+    fail(where + ".bytes: expected a number, with those of the other files up to " +
+         std::to_string(largestPackage));
+  unpacked += bytes.get<uint64_t>();
+  std::string hash = readString(json, "hash", where);
   if (Error error = zip.read(file.path, bytes.get<uint64_t>(), file.bytes))
     throw Problem(error.code, error.message);
-  if (file.bytes.size() != bytes.get<uint64_t>() || crc32Text(file.bytes) != crc)
+  if (file.bytes.size() != bytes.get<uint64_t>() || contentHash(file.bytes) != hash)
     throw Problem(TILE_ERROR_BINARY,
                   "'" + name + "' is damaged: '" + file.path +
                       "' is not the file that the manifest describes; build or copy it again");
@@ -157,13 +157,10 @@ PackageFile Reader::readFile(const Json &json, const std::string &where, bool ha
 
 PackageModule Reader::readModule(const Json &json, const std::string &where) {
   PackageModule module;
-  Json manifest = {{"format", "tile-manifest"},
-                   {"version", find(json, "manifest_version", where)},
-                   {"target", readString(json, "target", where)},
-                   {"kernels", readList(json, "kernels", where)}};
+  readString(json, "target", where);
+  readList(json, "kernels", where);
   std::string reason;
-  std::optional<Manifest> parsed =
-      parseManifest(manifest.dump(-1, ' ', false, Json::error_handler_t::replace), reason);
+  std::optional<Manifest> parsed = readKernels(json, "manifest_version", reason);
   if (!parsed)
     throw Problem(TILE_ERROR_MANIFEST, "'" + name + "': " + where + ": " + reason);
   module.manifest = std::move(*parsed);
@@ -188,10 +185,14 @@ void Reader::read(const Json &json, Package &package) {
   const Json &version = find(json, "version", "file");
   if (!version.is_number_unsigned() || version.get<uint64_t>() == 0)
     fail("version: expected a positive number");
-  if (version.get<uint64_t>() > packageVersion)
-    fail("version " + std::to_string(version.get<uint64_t>()) +
-         " is newer than this runtime reads (" + std::to_string(packageVersion) +
-         "): update the runtime, or build the package with an older tilec");
+  if (version.get<uint64_t>() != packageVersion) {
+    bool isNewer = version.get<uint64_t>() > packageVersion;
+    fail("version " + std::to_string(version.get<uint64_t>()) + " is " +
+         (isNewer ? "newer" : "older") + " than this runtime reads (" +
+         std::to_string(packageVersion) + "): " +
+         (isNewer ? "update the runtime, or build the package with an older tilec"
+                  : "build the package again with the tilec that came with it"));
+  }
   if (json.contains("compiler"))
     package.compiler = readString(json, "compiler", "file");
   const Json &modules = readList(json, "modules", "file");
@@ -213,23 +214,17 @@ Error readPackage(std::string_view bytes, const std::string &name, Package &pack
   std::string manifest;
   if (Error error = ZipReader::open(bytes, name, zip))
     return error;
-  constexpr uint64_t largestManifest = 64 << 20;
-  if (Error error = zip.read(manifestPath, largestManifest, manifest))
+  if (Error error = zip.read(manifestPath, JsonLimits().bytes, manifest))
     return error;
+  std::string reason;
+  std::optional<Json> json = parseJson(manifest, reason);
+  if (!json)
+    return Error(TILE_ERROR_MANIFEST, "'" + name + "': manifest: " + reason);
   try {
-    auto limitDepth = [](int depth, Json::parse_event_t, Json &) {
-      if (depth > 100)
-        throw std::runtime_error("nested deeper than 100 levels");
-      return true;
-    };
-    Reader(zip, name).read(Json::parse(manifest, limitDepth), package);
+    Reader(zip, name).read(*json, package);
     return {};
   } catch (const Reader::Problem &problem) {
     return Error(problem.code, problem.what());
-  } catch (const Json::parse_error &problem) {
-    return Error(TILE_ERROR_MANIFEST, "'" + name + "': manifest: not valid JSON at byte " +
-                                          std::to_string(problem.byte) + " of " +
-                                          std::to_string(manifest.size()));
   } catch (const std::bad_alloc &) {
     return Error(TILE_ERROR_MEMORY, "'" + name + "': out of memory");
   } catch (const std::exception &problem) {

@@ -35,17 +35,17 @@ struct Package {
   std::vector<PackageFile> sources;
 };
 
-/// The newest version of the format, which is the one that is written.
-constexpr int packageVersion = 1;
+/// The version of the format that is written and read.
+constexpr int packageVersion = 2;
 
-/// Largest file inside a package, in bytes.
-constexpr uint64_t largestPackageFile = uint64_t(1) << 30;
+/// Most bytes of all files inside a package together, as they are when unpacked.
+constexpr uint64_t largestPackage = uint64_t(1) << 30;
 
 /// manifest.json of a package.
 std::string toJson(const Package &package);
 /// The whole file. Equal packages give equal bytes.
 Error writePackage(const Package &package, std::string &bytes);
-/// Reads and checks a whole file: structure, version, lengths, checksums. `name` stands in
+/// Reads and checks a whole file: structure, version, lengths, hashes. `name` stands in
 /// messages.
 Error readPackage(std::string_view bytes, const std::string &name, Package &package);
 

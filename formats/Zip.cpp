@@ -2,7 +2,6 @@
 #include "formats/Zip.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <minizip/unzip.h>
 #include <minizip/zip.h>
@@ -86,18 +85,6 @@ bool isZip(std::string_view bytes) {
   return bytes.substr(0, 4) == "PK\3\4" || bytes.substr(0, 4) == "PK\5\6";
 }
 
-std::string crc32Text(std::string_view bytes) {
-  uLong crc = crc32(0, nullptr, 0);
-  for (size_t at = 0; at < bytes.size();) {
-    uInt piece = uInt(std::min<size_t>(bytes.size() - at, 1u << 30));
-    crc = crc32(crc, reinterpret_cast<const Bytef *>(bytes.data() + at), piece);
-    at += piece;
-  }
-  char text[9];
-  std::snprintf(text, sizeof text, "%08lx", crc & 0xffffffff);
-  return text;
-}
-
 // The stream is the opaque pointer: a view of the archive and a position.
 template <typename Stream> struct View {
   static voidpf open(voidpf opaque, const void *, int) { return opaque; }
@@ -153,11 +140,40 @@ Error ZipReader::open(std::string_view archive, std::string name, ZipReader &rea
                                    Access::seek, Access::close, Access::error, &reader.stream};
   reader.handle = endsWhole(archive) ? unzOpen2_64("", &functions) : nullptr;
   if (reader.handle)
-    return {};
+    return reader.listEntries();
   return Error(TILE_ERROR_BINARY, "'" + reader.name +
                                       "' is no package, or a damaged or truncated one: its " +
                                       std::to_string(archive.size()) +
                                       " bytes do not end in a ZIP archive's directory");
+}
+
+/// Finds all entries in one walk over the directory, so that reading each of them is not a search.
+Error ZipReader::listEntries() {
+  auto damaged = [&](const std::string &what) {
+    return Error(TILE_ERROR_BINARY, "'" + name + "' is no package, or a damaged one: " + what);
+  };
+  std::string path;
+  int status = unzGoToFirstFile(handle);
+  for (; status == UNZ_OK; status = unzGoToNextFile(handle)) {
+    unz_file_info64 info = {};
+    unz64_file_pos place = {};
+    bool good =
+        unzGetCurrentFileInfo64(handle, &info, nullptr, 0, nullptr, 0, nullptr, 0) == UNZ_OK;
+    path.assign(info.size_filename, '\0');
+    good = good &&
+           unzGetCurrentFileInfo64(handle, nullptr, &path[0], path.size(), nullptr, 0, nullptr,
+                                   0) == UNZ_OK &&
+           unzGetFilePos64(handle, &place) == UNZ_OK;
+    if (!good)
+      return damaged("its directory cannot be read");
+    if (path.find('\0') != std::string::npos)
+      return damaged("a path in it has a zero byte");
+    if (!entries.emplace(path, Place{place.pos_in_zip_directory, place.num_of_file}).second)
+      return damaged("'" + path + "' is there twice, and programs do not agree on which counts");
+    if (entries.size() > maxZipEntries)
+      return damaged("more than " + std::to_string(maxZipEntries) + " files");
+  }
+  return status == UNZ_END_OF_LIST_OF_FILE ? Error() : damaged("its directory cannot be read");
 }
 
 ZipReader::~ZipReader() {
@@ -170,8 +186,12 @@ Error ZipReader::read(const std::string &path, uint64_t limit, std::string &byte
     return Error(TILE_ERROR_BINARY,
                  "'" + name + "' is damaged: " + what + " '" + path + "'; build or copy it again");
   };
-  if (unzLocateFile(handle, path.c_str(), 1) != UNZ_OK)
+  auto found = entries.find(path);
+  if (found == entries.end())
     return damaged("it lacks");
+  unz64_file_pos place = {found->second.directory, found->second.number};
+  if (unzGoToFilePos64(handle, &place) != UNZ_OK)
+    return damaged("it cannot read");
   unz_file_info64 info = {};
   if (unzGetCurrentFileInfo64(handle, &info, nullptr, 0, nullptr, 0, nullptr, 0) != UNZ_OK ||
       info.uncompressed_size > limit || unzOpenCurrentFile(handle) != UNZ_OK)

@@ -4,6 +4,7 @@
 #include "manifest/Error.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,11 +23,15 @@ Error writeZip(const std::vector<ZipEntry> &entries, std::string &archive);
 /// Does `bytes` begin as an archive does?
 bool isZip(std::string_view bytes);
 
+/// Most entries of an archive that is read.
+constexpr size_t maxZipEntries = 65536;
+
 /// Reads single entries out of an archive that must outlive it. Never trusts what the archive says
 /// of sizes.
 class ZipReader {
 public:
-  /// `name` stands in messages. TILE_ERROR_BINARY for what is no archive, or a truncated one.
+  /// `name` stands in messages. TILE_ERROR_BINARY for what is no archive, a truncated one, or one
+  /// in which two entries have one path: readers do not agree on which of them counts.
   static Error open(std::string_view archive, std::string name, ZipReader &reader);
   ~ZipReader();
   ZipReader() = default;
@@ -42,12 +47,15 @@ private:
     std::string_view archive;
     uint64_t position = 0;
   };
+  struct Place {
+    uint64_t directory = 0, number = 0;
+  };
+  Error listEntries();
+
   Stream stream;
   std::string name;
   void *handle = nullptr;
+  std::map<std::string, Place, std::less<>> entries;
 };
-
-/// CRC-32 as in ZIP, of 8 lower-case hexadecimal digits.
-std::string crc32Text(std::string_view bytes);
 
 } // namespace tile::runtime

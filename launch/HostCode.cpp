@@ -8,6 +8,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <exception>
+#include <link.h>
 #include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
@@ -69,7 +70,15 @@ HostLibrary::~HostLibrary() {
 }
 
 HostFunction HostLibrary::find(const std::string &symbol) const {
-  return reinterpret_cast<HostFunction>(dlsym(handle, symbol.c_str()));
+  // dlsym looks into libraries that this one needs, too: a name that the C library has is no
+  // kernel.
+  void *address = dlsym(handle, symbol.c_str());
+  Dl_info place = {};
+  link_map *library = nullptr;
+  if (!address || !dladdr(address, &place) || dlinfo(handle, RTLD_DI_LINKMAP, &library) != 0 ||
+      reinterpret_cast<uintptr_t>(place.dli_fbase) != library->l_addr)
+    return nullptr;
+  return reinterpret_cast<HostFunction>(address);
 }
 
 bool hasCpuLevel(const std::string &level) {

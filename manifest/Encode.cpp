@@ -110,7 +110,11 @@ std::optional<uint64_t> encode(const Constant &value, Dtype dtype, std::string &
     number = *flag;
   else if (auto *integer = std::get_if<int64_t>(&value))
     number = double(*integer);
-  else if (auto *real = std::get_if<double>(&value))
+  else if (auto *large = std::get_if<uint64_t>(&value)) {
+    if (dtype == Dtype::U64)
+      return *large;
+    number = double(*large);
+  } else if (auto *real = std::get_if<double>(&value))
     number = *real;
   else {
     error = "expected a number, found '" + toString(value) + "'";

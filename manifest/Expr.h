@@ -11,6 +11,9 @@
 
 namespace tile::runtime {
 
+/// Operators that may stand in each other in an expression of a manifest.
+constexpr unsigned maxExprDepth = 64;
+
 /// Values of names while an expression is evaluated.
 using Bindings = std::map<std::string, int64_t, std::less<>>;
 

@@ -1,5 +1,7 @@
-// Constants and signatures of the manifest model, as text.
+// Constants and signatures of the manifest model as text; the binary that a manifest describes.
 #include "manifest/Manifest.h"
+
+#include "manifest/Hash.h"
 
 #include <charconv>
 #include <cmath>
@@ -10,6 +12,8 @@ std::string toString(const Constant &constant) {
   if (auto *flag = std::get_if<bool>(&constant))
     return *flag ? "true" : "false";
   if (auto *integer = std::get_if<int64_t>(&constant))
+    return std::to_string(*integer);
+  if (auto *integer = std::get_if<uint64_t>(&constant))
     return std::to_string(*integer);
   if (auto *text = std::get_if<std::string>(&constant))
     return *text;
@@ -53,6 +57,23 @@ std::string describe(const Kernel &kernel) {
                 return one + "]";
               }) +
          ")";
+}
+
+Binary identify(std::string_view bytes) { return {bytes.size(), contentHash(bytes)}; }
+
+Error checkBinary(const Manifest &manifest, std::string_view bytes, const std::string &name) {
+  if (!manifest.binary)
+    return Error(TILE_ERROR_BINARY, "'" + name +
+                                        "': its manifest has no 'binary', which says what "
+                                        "file it describes; compile it again");
+  if (manifest.binary->bytes == bytes.size() && manifest.binary->hash == contentHash(bytes))
+    return {};
+  return Error(TILE_ERROR_BINARY,
+               "'" + name + "' is not the file that its manifest describes: expected " +
+                   std::to_string(manifest.binary->bytes) + " bytes with the hash " +
+                   manifest.binary->hash + ", found " + std::to_string(bytes.size()) + " with " +
+                   contentHash(bytes) +
+                   "; one of the two was written or changed without the other: compile it again");
 }
 
 } // namespace tile::runtime

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "manifest/Dtype.h"
+#include "manifest/Error.h"
 #include "manifest/Expr.h"
 
 #include <cstdint>
@@ -16,7 +17,8 @@
 namespace tile::runtime {
 
 /// Value of a compile-time parameter, of a default or of a fill. A dtype or function is its name.
-using Constant = std::variant<bool, int64_t, double, std::string>;
+/// Integers above the signed range, which u64 alone has, are unsigned.
+using Constant = std::variant<bool, int64_t, double, std::string, uint64_t>;
 
 /// A named dimension or stride. Strides that only the ABI names are called "param.stride.axis".
 struct Dim {
@@ -143,22 +145,42 @@ struct Kernel {
   LaunchInfo launch;
 };
 
+/// A file by its content.
+struct Binary {
+  uint64_t bytes = 0;
+  /// As contentHash writes it.
+  std::string hash;
+};
+
 struct Manifest {
   std::string compiler;
   /// "sm_80", "sm_90a" or "cpu".
   std::string target;
   std::vector<Kernel> kernels;
+  /// The file that this describes. Absent where there is none (`--print-abi`), and in packages,
+  /// which describe each of their files.
+  std::optional<Binary> binary = std::nullopt;
 };
 
-/// The newest version of the format that is read. Written is the lowest that says all there is: 2
-/// where a kernel has facts, which a reader of version 1 would not look at before it chooses.
-constexpr int manifestVersion = 2;
+/// The version of the format that is written and read. Earlier ones do not say which binary they
+/// belong to, and are refused.
+constexpr int manifestVersion = 3;
+
+/// Most parameters, and most named dimensions and strides, that a kernel may have: a CUDA kernel
+/// takes at most 32764 bytes of arguments.
+constexpr size_t maxKernelNames = 4096;
+
+Binary identify(std::string_view bytes);
+/// Is `bytes` the file that the manifest describes? TILE_ERROR_BINARY where it is not, or the
+/// manifest does not say. `name` stands in messages.
+Error checkBinary(const Manifest &manifest, std::string_view bytes, const std::string &name);
 
 /// JSON in a fixed order of keys: equal manifests give equal bytes. Ends in a newline.
 std::string toJson(const Manifest &manifest);
+/// The same for the manifest that stands beside `binary`.
+std::string toJson(Manifest manifest, std::string_view binary);
 /// Reads what `toJson` writes. None, with what is wrong and where in `error`, if the text is no
-/// JSON, of another format or a newer version, misses a key, or refers to a name that it does not
-/// declare.
+/// JSON, of another format or version, misses a key, or refers to a name that it does not declare.
 std::optional<Manifest> parseManifest(std::string_view json, std::string &error);
 
 /// "f16", "128", "true", as in messages and in the manifest's `constants`.

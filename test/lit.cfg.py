@@ -48,6 +48,8 @@ def hasCuda():
 
 if hasPtxas():
     config.available_features.add("ptxas")
+if shutil.which("minisign"):
+    config.available_features.add("minisign")
 if hasCuda():
     config.available_features.add("cuda")
 torchPython = os.environ.get("TILE_PYTHON") or config.python

@@ -48,8 +48,10 @@ std::optional<ImportLoader::Place> ImportLoader::find(llvm::StringRef name, File
   auto inFolder = [&](llvm::StringRef folder) -> std::optional<Place> {
     llvm::SmallString<256> full(folder);
     path::append(full, name);
-    return fs::is_regular_file(full) ? std::optional(Place{full.str().str(), nullptr})
-                                     : std::nullopt;
+    if (fs::is_regular_file(full))
+      return Place{full.str().str(), nullptr};
+    sources.noteAbsent(full.str().str());
+    return std::nullopt;
   };
   auto inLibrary = [&](llvm::StringRef folder) -> std::optional<Place> {
     llvm::SmallString<128> full(folder);

@@ -1,7 +1,7 @@
 // Folding of operators and functions on compile-time numbers.
 #include "frontend/Sema/ConstEval.h"
 
-#include "llvm/Support/MathExtras.h"
+#include "manifest/Expr.h"
 
 #include <cmath>
 #include <cstdio>
@@ -69,27 +69,55 @@ static std::optional<Number> foldBools(BinaryOp op, bool a, bool b, std::string 
   }
 }
 
-static std::optional<Number> foldInts(BinaryOp op, int64_t a, int64_t b, std::string &error) {
-  int64_t result = 0;
+/// The operator of a launch's expressions (manifest/Expr.h) that computes the same: one arithmetic,
+/// so that an expression has one value whether it is known now or at the launch.
+static std::optional<runtime::Expr::Op> launchOperator(BinaryOp op) {
+  using Op = runtime::Expr::Op;
   switch (op) {
   case BinaryOp::add:
-    return __builtin_add_overflow(a, b, &result) ? overflow(error) : Number(result);
+    return Op::Add;
   case BinaryOp::sub:
-    return __builtin_sub_overflow(a, b, &result) ? overflow(error) : Number(result);
+    return Op::Sub;
   case BinaryOp::mul:
-    return __builtin_mul_overflow(a, b, &result) ? overflow(error) : Number(result);
+    return Op::Mul;
   case BinaryOp::div:
+    return Op::Div;
   case BinaryOp::rem:
-    if (b == 0) {
-      error = "division by zero at compile time";
-      return std::nullopt;
-    }
-    if (b == -1) {
-      if (op == BinaryOp::rem)
-        return Number(int64_t(0));
-      return __builtin_sub_overflow(int64_t(0), a, &result) ? overflow(error) : Number(result);
-    }
-    return Number(op == BinaryOp::div ? a / b : a % b);
+    return Op::Rem;
+  case BinaryOp::eq:
+    return Op::Eq;
+  case BinaryOp::ne:
+    return Op::Ne;
+  case BinaryOp::lt:
+    return Op::Lt;
+  case BinaryOp::le:
+    return Op::Le;
+  case BinaryOp::gt:
+    return Op::Gt;
+  case BinaryOp::ge:
+    return Op::Ge;
+  default:
+    return std::nullopt;
+  }
+}
+
+static std::optional<Number> applyInts(runtime::Expr::Op op, int64_t a, int64_t b,
+                                       std::string &error) {
+  using Op = runtime::Expr::Op;
+  if (b == 0 && (op == Op::Div || op == Op::Rem || op == Op::CeilDiv)) {
+    error = "division by zero at compile time";
+    return std::nullopt;
+  }
+  std::optional<int64_t> result = runtime::apply(op, a, b);
+  if (!result)
+    return overflow(error);
+  return op >= Op::Eq && op <= Op::Ge ? Number(*result != 0) : Number(*result);
+}
+
+static std::optional<Number> foldInts(BinaryOp op, int64_t a, int64_t b, std::string &error) {
+  if (std::optional<runtime::Expr::Op> shared = launchOperator(op))
+    return applyInts(*shared, a, b, error);
+  switch (op) {
   case BinaryOp::shl:
     if (b < 0 || b >= 63 || (a << b) >> b != a)
       return b >= 0 && a == 0 ? std::optional<Number>(int64_t(0)) : overflow(error);
@@ -106,18 +134,6 @@ static std::optional<Number> foldInts(BinaryOp op, int64_t a, int64_t b, std::st
     return Number(a | b);
   case BinaryOp::bitXor:
     return Number(a ^ b);
-  case BinaryOp::eq:
-    return a == b;
-  case BinaryOp::ne:
-    return a != b;
-  case BinaryOp::lt:
-    return a < b;
-  case BinaryOp::le:
-    return a <= b;
-  case BinaryOp::gt:
-    return a > b;
-  case BinaryOp::ge:
-    return a >= b;
   default:
     error = ("'" + ast::spelling(op) + "' needs bools, found an integer").str();
     return std::nullopt;
@@ -194,16 +210,11 @@ static std::optional<Number> foldIntCall(llvm::StringRef name, llvm::ArrayRef<in
   if (args.size() == 2) {
     int64_t a = args[0], b = args[1];
     if (name == "min" || name == "minnum")
-      return Number(std::min(a, b));
+      return applyInts(runtime::Expr::Op::Min, a, b, error);
     if (name == "max" || name == "maxnum")
-      return Number(std::max(a, b));
-    if (name == "cdiv") {
-      std::optional<Number> quotient = foldInts(BinaryOp::div, a, b, error);
-      if (!quotient)
-        return std::nullopt;
-      bool up = a % b != 0 && (a < 0) == (b < 0);
-      return Number(std::get<int64_t>(*quotient) + up);
-    }
+      return applyInts(runtime::Expr::Op::Max, a, b, error);
+    if (name == "cdiv")
+      return applyInts(runtime::Expr::Op::CeilDiv, a, b, error);
   }
   if (args.size() == 3 && name == "clamp")
     return Number(std::min(std::max(args[0], args[1]), args[2]));
@@ -214,11 +225,8 @@ static std::optional<Number> foldIntCall(llvm::StringRef name, llvm::ArrayRef<in
     return a < 0 ? foldInts(BinaryOp::sub, 0, a, error) : Number(a);
   if (name == "sign")
     return Number(int64_t(a > 0) - int64_t(a < 0));
-  if (name == "next_pow2") {
-    if (a > int64_t(1) << 62)
-      return overflow(error);
-    return Number(a <= 1 ? int64_t(1) : int64_t(llvm::PowerOf2Ceil(uint64_t(a))));
-  }
+  if (name == "next_pow2")
+    return applyInts(runtime::Expr::Op::NextPow2, a, 1, error);
   return std::nullopt;
 }
 

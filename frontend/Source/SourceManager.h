@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,11 @@ public:
 
   size_t size() const { return files.size(); }
 
+  /// Paths at which an import was looked for in vain: with a file there the program would be
+  /// another. A compile cache looks at them again.
+  void noteAbsent(std::string path) { absent.insert(std::move(path)); }
+  const std::set<std::string> &getAbsent() const { return absent; }
+
 private:
   struct File {
     std::string name;
@@ -98,6 +104,7 @@ private:
   const File *find(FileID file) const;
 
   std::vector<File> files;
+  std::set<std::string> absent;
 };
 
 } // namespace tile

@@ -26,14 +26,19 @@ _READ_ONLY = 21    # TILE_ERROR_NULL: no memory that the kernel could write
 _DEVICES = {None: 0, "cuda": 1, "cpu": 2}
 
 
-def load(path, device=None):
+def load(path, device=None, key=None):
     """Loads a package, or a cubin or PTX file with the manifest that tilec wrote beside it; `bytes` and other buffers are a
     package's content. `device` is "cuda" or "cpu"; None takes CUDA where there is a driver with a device, else a package's code
-    for the CPU."""
+    for the CPU. `key`, a public key of minisign ("RW...", or the text of its file), asks for a package that is signed with its
+    counterpart: PATH.minisig must be the signature of PATH."""
     if device not in _DEVICES:
         raise ValueError(f"device is {device!r}, expected 'cuda', 'cpu' or None")
     handle, library = ctypes.c_void_p(), _library.get()
-    if isinstance(path, (bytes, bytearray, memoryview)):
+    if key is not None:
+        if isinstance(path, (bytes, bytearray, memoryview)):
+            raise TypeError("with key, path is the name of a package: its signature lies beside it")
+        error = library.tile_module_load_signed(_library.encodePath(path), key.encode(), _DEVICES[device], ctypes.byref(handle))
+    elif isinstance(path, (bytes, bytearray, memoryview)):
         content = bytes(path)
         error = library.tile_module_load_package(content, len(content), _DEVICES[device], ctypes.byref(handle))
     else:

@@ -45,6 +45,7 @@ _SIGNATURES = {
     "tile_error_free": (None, [_pointer]),
     "tile_module_load": (_pointer, [_text, _pointer]),
     "tile_module_load_device": (_pointer, [_text, ctypes.c_int32, _pointer]),
+    "tile_module_load_signed": (_pointer, [_text, _text, ctypes.c_int32, _pointer]),
     "tile_module_load_package": (_pointer, [_text, _size, ctypes.c_int32, _pointer]),
     "tile_module_device": (ctypes.c_int32, [_pointer]),
     "tile_kernel_shape": (_pointer, [_pointer, ctypes.POINTER(Argument), _size, _size, ctypes.POINTER(Shape)]),

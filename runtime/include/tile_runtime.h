@@ -48,6 +48,11 @@ typedef enum tile_device {
 tile_error *tile_module_load(const char *path, tile_module **module);
 /* The same for a kind of device, a tile_device. */
 tile_error *tile_module_load_device(const char *path, int32_t device, tile_module **module);
+/* The same for a package that must be signed: `path`.minisig has to be its signature, made by
+ * minisign with the secret key that belongs to `public_key` (the line "RW..." of its .pub file, or
+ * the whole text of that file). The bytes that are verified are the bytes that are loaded. */
+tile_error *tile_module_load_signed(const char *path, const char *public_key, int32_t device,
+                                    tile_module **module);
 /* A package in memory, which is copied. */
 tile_error *tile_module_load_package(const void *bytes, size_t size, int32_t device,
                                      tile_module **module);

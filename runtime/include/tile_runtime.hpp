@@ -208,6 +208,14 @@ public:
     result.module.reset(module);
     return status;
   }
+  /// Loads a package that minisign has signed with this key's counterpart (PATH.minisig).
+  static Status loadSigned(const std::string &path, const std::string &publicKey, Module &result,
+                           tile_device device = TILE_DEVICE_AUTO) {
+    tile_module *module = nullptr;
+    Status status(tile_module_load_signed(path.c_str(), publicKey.c_str(), device, &module));
+    result.module.reset(module);
+    return status;
+  }
   static Status load(const void *image, size_t size, const std::string &manifest, Module &result) {
     tile_module *module = nullptr;
     Status status(tile_module_load_memory(image, size, manifest.data(), manifest.size(), &module));

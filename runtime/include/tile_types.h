@@ -9,16 +9,17 @@
 /* What went wrong; values keep their meaning between versions. */
 typedef enum tile_code {
   TILE_OK = 0,
-  TILE_ERROR_CALL = 1,      /* the call itself: a NULL handle, a shape that is missing */
-  TILE_ERROR_IO = 2,        /* a file cannot be read */
-  TILE_ERROR_MANIFEST = 3,  /* the manifest is malformed or too new */
-  TILE_ERROR_BINARY = 4,    /* the binary is corrupt, truncated or does not match its manifest */
-  TILE_ERROR_TARGET = 5,    /* the binary is for another kind of device */
-  TILE_ERROR_DRIVER = 6,    /* no usable CUDA driver or device */
-  TILE_ERROR_CUDA = 7,      /* the CUDA driver refused a call */
-  TILE_ERROR_MEMORY = 8,    /* out of host memory */
-  TILE_ERROR_KERNEL = 9,    /* no kernel of that name */
-  TILE_ERROR_INSTANCE = 10, /* no instance of the kernel fits the arguments */
+  TILE_ERROR_CALL = 1,       /* the call itself: a NULL handle, a shape that is missing */
+  TILE_ERROR_IO = 2,         /* a file cannot be read */
+  TILE_ERROR_MANIFEST = 3,   /* the manifest is malformed or too new */
+  TILE_ERROR_BINARY = 4,     /* the binary is corrupt, truncated or does not match its manifest */
+  TILE_ERROR_TARGET = 5,     /* the binary is for another kind of device */
+  TILE_ERROR_DRIVER = 6,     /* no usable CUDA driver or device */
+  TILE_ERROR_CUDA = 7,       /* the CUDA driver refused a call */
+  TILE_ERROR_MEMORY = 8,     /* out of host memory */
+  TILE_ERROR_KERNEL = 9,     /* no kernel of that name */
+  TILE_ERROR_INSTANCE = 10,  /* no instance of the kernel fits the arguments */
+  TILE_ERROR_SIGNATURE = 11, /* a package is not signed by the key that was asked for */
   /* Arguments, in the order in which they are checked. */
   TILE_ERROR_COUNT = 20,
   TILE_ERROR_NULL = 21,

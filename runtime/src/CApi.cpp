@@ -1,6 +1,7 @@
 // The C interface: handles, errors as objects, and no exception that leaves.
 #include "runtime/include/tile_runtime.h"
 
+#include "formats/Signature.h"
 #include "formats/Zip.h"
 #include "manifest/Encode.h"
 #include "runtime/src/Guard.h"
@@ -103,6 +104,30 @@ tile_error *tile_module_load_device(const char *path, int32_t device, tile_modul
     Error error = tile_module::create(std::move(image), manifest, path, created);
     *module = created.release();
     return error;
+  });
+}
+
+tile_error *tile_module_load_signed(const char *path, const char *public_key, int32_t device,
+                                    tile_module **module) {
+  return guard([&]() -> Error {
+    if (!path || !public_key || !module)
+      return nullCall(!path ? "path" : !public_key ? "public_key" : "module");
+    *module = nullptr;
+    std::string bytes, signature, comment, name = path;
+    if (Error error = readFile(path, bytes))
+      return error;
+    if (!isZip(bytes))
+      return Error(TILE_ERROR_SIGNATURE, "'" + name +
+                                             "' is no package, and only packages are signed; build "
+                                             "one with tilec -o NAME.tilepkg");
+    if (Error error = readFile(name + std::string(signatureEnding), signature)) {
+      error.code = TILE_ERROR_SIGNATURE;
+      error.message += "; sign the package with minisign -Sm '" + name + "'";
+      return error;
+    }
+    if (Error error = verifySignature(bytes, signature, public_key, name, comment))
+      return error;
+    return loadPackage(bytes, name, device, module);
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 using namespace tile::runtime;
 
@@ -11,13 +12,14 @@ using namespace tile::runtime;
 
 void tile_module::addToKernel(std::vector<std::unique_ptr<tile_kernel>> &list,
                               const std::string &wanted, const tile_instance *instance) {
-  for (auto &known : list)
-    if (known->name == wanted) {
-      known->all.push_back(instance);
-      return;
-    }
+  auto [known, isNew] = byName.emplace(std::pair(&list, wanted), nullptr);
+  if (!isNew) {
+    known->second->all.push_back(instance);
+    return;
+  }
   list.push_back(std::make_unique<tile_kernel>());
   tile_kernel &added = *list.back();
+  known->second = &added;
   added.module = this;
   added.name = wanted;
   added.index = kernelCount++;
@@ -27,6 +29,7 @@ void tile_module::addToKernel(std::vector<std::unique_ptr<tile_kernel>> &list,
 /// Adds one binary with its kernels.
 Error tile_module::add(Manifest manifest, Unit unit) {
   std::string reason;
+  std::set<std::string> taken;
   for (Kernel &kernel : manifest.kernels) {
     auto instance = std::make_unique<tile_instance>();
     instance->validator = Validator::create(std::move(kernel), reason);
@@ -36,10 +39,9 @@ Error tile_module::add(Manifest manifest, Unit unit) {
     instance->index = unit.instances.size();
     instance->number = instanceCount++;
     const Kernel &known = instance->getKernel();
-    for (const auto &other : unit.instances)
-      if (other->getKernel().symbol == known.symbol)
-        return Error(TILE_ERROR_MANIFEST,
-                     "'" + name + "': the symbol '" + known.symbol + "' is listed twice");
+    if (!taken.insert(known.symbol).second)
+      return Error(TILE_ERROR_MANIFEST,
+                   "'" + name + "': the symbol '" + known.symbol + "' is listed twice");
     addToKernel(kernels, known.name, instance.get());
     addToKernel(symbols, known.symbol, instance.get());
     if (!known.variant.empty())
@@ -87,6 +89,8 @@ Error tile_module::create(std::string image, const std::string &manifest, std::s
   std::unique_ptr<tile_module> module(new tile_module);
   ImageKind kind;
   if (Error error = inspectImage(image, name, kind))
+    return error;
+  if (Error error = checkBinary(*parsed, image, name))
     return error;
   module->name = std::move(name);
   Unit only;

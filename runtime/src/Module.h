@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -174,7 +175,8 @@ private:
   std::vector<Unit> units; // those for the kind of device at hand, at least one
   bool oneTarget = true;   // dispatch then needs no device
   std::vector<std::unique_ptr<tile_kernel>> kernels, symbols, variants;
-  size_t kernelCount = 0; // of all three
+  std::map<std::pair<const void *, std::string>, tile_kernel *> byName; // in each of the three
+  size_t kernelCount = 0;                                               // of all three
   size_t instanceCount = 0;
   bool isPackage = false;
   /// The newest first. Entries stay till the end, also those of contexts that are gone: launches

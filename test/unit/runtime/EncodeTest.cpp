@@ -63,3 +63,16 @@ TEST(Encode, DecodeInteger) {
   EXPECT_FALSE(decodeInteger(uint64_t(1) << 63, Dtype::U64));
   EXPECT_FALSE(decodeInteger(0, Dtype::F32));
 }
+
+/// Above the signed range there are values that u64 alone has, and that a double does not tell
+/// apart.
+TEST(Encode, AllOfU64) {
+  std::string error;
+  for (uint64_t value : {uint64_t(1) << 63, (uint64_t(1) << 63) + 1, UINT64_MAX - 1, UINT64_MAX}) {
+    EXPECT_EQ(encode(Constant(value), Dtype::U64, error), value);
+    EXPECT_EQ(toString(Constant(value)), std::to_string(value));
+    EXPECT_FALSE(encode(Constant(value), Dtype::I64, error));
+    EXPECT_EQ(error, std::to_string(value) + " is no value of i64");
+  }
+  EXPECT_EQ(encode(Constant(UINT64_MAX), Dtype::F64, error), encodeFloat(0x1p64, Dtype::F64));
+}

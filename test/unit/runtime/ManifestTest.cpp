@@ -1,4 +1,5 @@
 // The manifest's JSON: what is written is read back, and what is wrong is refused with its place.
+#include "manifest/Hash.h"
 #include "test/unit/runtime/Kernels.h"
 
 #include <gtest/gtest.h>
@@ -73,9 +74,35 @@ TEST(Manifest, RoundTrip) {
 
 TEST(Manifest, KeysInFixedOrder) {
   std::string json = toJson(sample());
-  EXPECT_EQ(json.rfind("{\n \"format\": \"tile-manifest\",\n \"version\": 1,", 0), 0u)
+  EXPECT_EQ(json.rfind("{\n \"format\": \"tile-manifest\",\n \"version\": 3,", 0), 0u)
       << json.substr(0, 80);
   EXPECT_EQ(json.back(), '\n');
+}
+
+TEST(Manifest, BelongsToOneBinary) {
+  std::string error;
+  std::optional<Manifest> read = parseManifest(toJson(sample(), "the code"), error);
+  ASSERT_TRUE(read && read->binary) << error;
+  EXPECT_EQ(read->binary->bytes, 8u);
+  EXPECT_FALSE(checkBinary(*read, "the code", "k.cubin"));
+  Error wrong = checkBinary(*read, "The code", "k.cubin");
+  EXPECT_EQ(wrong.code, TILE_ERROR_BINARY);
+  EXPECT_EQ(wrong.message.find("'k.cubin' is not the file that its manifest describes: expected 8 "
+                               "bytes with the hash xxh3-128:"),
+            0u)
+      << wrong.message;
+  wrong = checkBinary(sample(), "the code", "k.cubin");
+  EXPECT_NE(wrong.message.find("its manifest has no 'binary'"), std::string::npos) << wrong.message;
+}
+
+/// Vectors of the reference implementation (`xxhsum -H2`).
+TEST(Manifest, HashIsXxh3) {
+  EXPECT_EQ(contentHash(""), "xxh3-128:99aa06d3014798d86001c324468d497f");
+  EXPECT_EQ(contentHash("abc"), "xxh3-128:06b05ab6733a618578af5f94892f3950");
+  std::string large(100000, 'x');
+  std::string before = contentHash(large);
+  large[99999] ^= 1;
+  EXPECT_NE(contentHash(large), before);
 }
 
 TEST(Manifest, ExtremeIntegers) {
@@ -87,6 +114,16 @@ TEST(Manifest, ExtremeIntegers) {
   ASSERT_TRUE(read) << error;
   EXPECT_EQ(read->kernels[0].dims[0].min, INT64_MIN);
   EXPECT_EQ(read->kernels[0].dims[0].max, INT64_MAX);
+}
+
+TEST(Manifest, LargeUnsigned) {
+  Manifest manifest = sample();
+  manifest.kernels[1].params[2].dtype = Dtype::U64;
+  manifest.kernels[1].params[2].defaultValue = UINT64_MAX;
+  std::string error;
+  std::optional<Manifest> read = parseManifest(toJson(manifest), error);
+  ASSERT_TRUE(read) << error;
+  EXPECT_EQ(read->kernels[1].params[2].defaultValue, Constant(UINT64_MAX));
 }
 
 TEST(Manifest, Malformed) {
@@ -103,8 +140,12 @@ TEST(Manifest, Malformed) {
 TEST(Manifest, WrongFormatOrVersion) {
   EXPECT_EQ(errorAfter("\"tile-manifest\"", "\"other\""),
             "manifest: expected format 'tile-manifest', found 'other'");
-  std::string error = errorAfter("\"version\": 1", "\"version\": 3");
-  EXPECT_NE(error.find("version 3 is newer than this runtime reads (2)"), std::string::npos)
+  std::string error = errorAfter("\"version\": 3", "\"version\": 4");
+  EXPECT_NE(error.find("version 4 is newer than this runtime reads (3): update"), std::string::npos)
+      << error;
+  error = errorAfter("\"version\": 3", "\"version\": 2");
+  EXPECT_NE(error.find("version 2 is older than this runtime reads (3): compile it again"),
+            std::string::npos)
       << error;
 }
 

@@ -24,7 +24,7 @@ static Manifest manifest(const char *target = "sm_90a") {
 
 static tile::Status load(tile::Module &module, const std::string &image = cubin(),
                          const Manifest &text = manifest()) {
-  return tile::Module::load(image.data(), image.size(), toJson(text), module);
+  return tile::Module::load(image.data(), image.size(), toJson(text, image), module);
 }
 
 class ModuleTest : public ::testing::Test {
@@ -487,7 +487,7 @@ TEST_F(ModuleTest, Files) {
   EXPECT_STATUS(tile::Module::load(path, module), TILE_ERROR_IO, ".cubin.json': No such file");
   std::ofstream(path + ".json") << "{";
   EXPECT_STATUS(tile::Module::load(path, module), TILE_ERROR_MANIFEST, "not valid JSON");
-  std::ofstream(path + ".json") << toJson(manifest());
+  std::ofstream(path + ".json") << toJson(manifest(), cubin());
   tile::Status status = tile::Module::load(path, module);
   EXPECT_FALSE(status) << status.message();
   EXPECT_STREQ(module.target(), "sm_90a");

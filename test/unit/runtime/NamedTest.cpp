@@ -33,7 +33,7 @@ protected:
     Manifest manifest{
         "tilec 0.1.0", "sm_90a", {shift(Dtype::F16), shift(Dtype::F32), matmul(), windows}};
     std::string ptx = ".version 8.0\n";
-    ASSERT_FALSE(tile::Module::load(ptx.data(), ptx.size(), toJson(manifest), module));
+    ASSERT_FALSE(tile::Module::load(ptx.data(), ptx.size(), toJson(manifest, ptx), module));
     ASSERT_FALSE(module.kernel("shift", shiftKernel));
     ASSERT_FALSE(module.kernel("matmul", matmulKernel));
     ASSERT_FALSE(module.kernel("windows", windowsKernel));

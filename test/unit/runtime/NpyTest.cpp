@@ -133,3 +133,13 @@ TEST(Npy, Files) {
   std::string bytes;
   EXPECT_EQ(formatNpy(Dtype::U4, {2}, data, bytes).code, TILE_ERROR_DTYPE);
 }
+
+/// NumPy takes the last of two: no reader may take another.
+TEST(Npy, KeysOnce) {
+  for (const char *again : {"'shape': (3,)", "'descr': '<f8'", "'fortran_order': True"}) {
+    std::string message = errorOf(file("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), " +
+                                           std::string(again) + ", }",
+                                       24));
+    EXPECT_NE(message.find("twice"), std::string::npos) << message;
+  }
+}

@@ -124,9 +124,11 @@ TEST(Package, ManifestErrorsNameThePlace) {
     EXPECT_NE(error.message.find(message), std::string::npos) << error.message;
   };
   expect("\"tile-package\"", "\"zip\"", "expected format 'tile-package', found 'zip'");
-  expect("\"version\": 1", "\"version\": 2",
-         "version 2 is newer than this runtime reads (1): update the runtime");
-  expect("\"manifest_version\": 1", "\"manifest_version\": 9",
+  expect("\"version\": 2", "\"version\": 3",
+         "version 3 is newer than this runtime reads (2): update the runtime");
+  expect("\"version\": 2", "\"version\": 1",
+         "version 1 is older than this runtime reads (2): build the package again");
+  expect("\"manifest_version\": 3", "\"manifest_version\": 9",
          "modules[0]: manifest: version 9 is newer");
   expect("\"kind\": \"cubin\"", "\"kind\": \"dll\"",
          "modules[0].files[0].kind: expected cubin, ptx or so, found 'dll'");
@@ -136,6 +138,37 @@ TEST(Package, ManifestErrorsNameThePlace) {
          "modules[0]: manifest: kernels[0].params[0]: unknown dtype 'f12'");
   EXPECT_NE(read(withManifest("{")).message.find("not valid JSON at byte"), std::string::npos);
   EXPECT_NE(read(withManifest("[]")).message.find("expected an object"), std::string::npos);
+}
+
+/// An archive in which programs find different files under one path is no package.
+TEST(Package, AmbiguousArchives) {
+  std::vector<ZipEntry> entries = {{"manifest.json", toJson(sample())}};
+  for (const PackageModule &module : sample().modules)
+    for (const PackageFile &file : module.files)
+      entries.push_back({file.path, file.bytes});
+  entries.push_back({"source/matmul.tile", "kernel matmul"});
+  auto withEntry = [&](const char *path) {
+    std::vector<ZipEntry> more = entries;
+    more.push_back({path, "other"});
+    std::string bytes;
+    EXPECT_FALSE(writeZip(more, bytes));
+    return read(bytes);
+  };
+  EXPECT_FALSE(withEntry("notes.txt"));
+  for (const char *path : {"manifest.json", "code/sm_80.cubin"}) {
+    Error error = withEntry(path);
+    EXPECT_EQ(error.code, TILE_ERROR_BINARY);
+    EXPECT_NE(error.message.find("'" + std::string(path) + "' is there twice"), std::string::npos)
+        << error.message;
+  }
+  auto message = [](const std::string &from, const std::string &to) {
+    return read(withManifest(replaced(toJson(sample()), from, to))).message;
+  };
+  std::string twice = message("\"path\": \"code/sm_80.ptx\"",
+                              "\"path\": \"code/sm_90a.ptx\", \"path\": \"code/sm_80.ptx\"");
+  EXPECT_NE(twice.find("the key 'path' is there twice in one object"), std::string::npos) << twice;
+  std::string zero = message("source/matmul.tile", "source/matmul\\u0000.tile");
+  EXPECT_NE(zero.find("a string has a zero byte"), std::string::npos) << zero;
 }
 
 /// What a program does with a package, up to where a device comes in.

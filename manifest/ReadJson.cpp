@@ -1,173 +1,13 @@
-// The manifest as JSON: writer and reader. No exception leaves this file.
-#include "manifest/Manifest.h"
-
-#include <nlohmann/json.hpp>
+// The manifest as JSON: reader. No exception leaves this file.
+#include "manifest/Json.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <set>
 
 namespace tile::runtime {
 
-using Json = nlohmann::ordered_json;
-
-//===- Writer
-//--------------------------------------------------------------------------------------------------------===//
-
-static Json write(const Expr &expr) {
-  if (expr.isInteger())
-    return expr.getInteger();
-  if (expr.isFloat())
-    return expr.getFloat();
-  if (expr.isName())
-    return expr.getName();
-  Json list = Json::array({std::string(spelling(expr.getOp()))});
-  for (const Expr &operand : expr.getOperands())
-    list.push_back(write(operand));
-  return list;
-}
-
-/// JSON has no infinities: they travel as strings.
-static Json write(const Constant &constant) {
-  if (auto *number = std::get_if<double>(&constant); number && !std::isfinite(*number))
-    return toString(constant);
-  return std::visit([](const auto &value) { return Json(value); }, constant);
-}
-
-static Json write(const Dim &dim) {
-  Json json = {{"name", dim.name}, {"min", dim.min}, {"max", dim.max}};
-  if (dim.opt)
-    json["opt"] = *dim.opt;
-  json["multiple_of"] = dim.multipleOf;
-  if (dim.line)
-    json["line"] = dim.line;
-  if (!dim.contract.empty())
-    json["contract"] = dim.contract;
-  return json;
-}
-
 static constexpr std::string_view accessNames[] = {"in", "out", "inout"};
-
-static Json write(const Param &param) {
-  Json json = {{"name", param.name}};
-  if (param.kind == Param::Kind::Scalar) {
-    json["kind"] = "scalar";
-    json["dtype"] = dtypeName(param.dtype);
-    json["line"] = param.line;
-    if (param.defaultValue)
-      json["default"] = write(*param.defaultValue);
-    if (param.min)
-      json["min"] = *param.min;
-    if (param.max)
-      json["max"] = *param.max;
-    if (!param.contract.empty()) {
-      json["contract"] = param.contract;
-      json["contract_line"] = param.contractLine;
-    }
-    return json;
-  }
-  json["kind"] = "tensor";
-  json["access"] = accessNames[size_t(param.access)];
-  json["dtype"] = dtypeName(param.dtype);
-  json["align"] = param.align;
-  json["line"] = param.line;
-  json["dims"] = Json::array();
-  for (const Expr &dim : param.dims)
-    json["dims"].push_back(write(dim));
-  json["strides"] = nullptr;
-  if (param.strides) {
-    json["strides"] = Json::array();
-    for (const std::optional<Expr> &stride : *param.strides)
-      json["strides"].push_back(stride ? write(*stride) : Json("*"));
-  }
-  if (param.fill)
-    json["fill"] = write(*param.fill);
-  return json;
-}
-
-static Json write(const Kernel &kernel) {
-  Json json = {{"name", kernel.name},
-               {"symbol", kernel.symbol},
-               {"file", kernel.file},
-               {"line", kernel.line}};
-  if (!kernel.doc.empty())
-    json["doc"] = kernel.doc;
-  json["constants"] = Json::object();
-  for (const auto &[name, value] : kernel.constants)
-    json["constants"][name] = write(value);
-  for (const char *key : {"dims", "params", "contracts", "grid", "arguments"})
-    json[key] = Json::array();
-  for (const Dim &dim : kernel.dims)
-    json["dims"].push_back(write(dim));
-  for (const Param &param : kernel.params)
-    json["params"].push_back(write(param));
-  for (const Contract &contract : kernel.contracts)
-    json["contracts"].push_back({{"condition", write(contract.condition)},
-                                 {"text", contract.text},
-                                 {"line", contract.line}});
-  if (!kernel.variant.empty())
-    json["variant"] = kernel.variant;
-  if (!kernel.facts.empty())
-    json["specialize"] = Json::array();
-  for (const Fact &fact : kernel.facts) {
-    Json entry = fact.param.empty() ? Json{{"condition", write(fact.condition)}}
-                                    : Json{{"param", fact.param}, {"align", fact.align}};
-    entry["text"] = fact.text;
-    if (fact.line)
-      entry["line"] = fact.line;
-    json["specialize"].push_back(std::move(entry));
-  }
-  for (const Expr &extent : kernel.grid)
-    json["grid"].push_back(write(extent));
-  for (const Argument &argument : kernel.arguments)
-    if (argument.kind == Argument::Kind::TensorMap)
-      json["arguments"].push_back({{"tensor_map", argument.index}});
-    else if (argument.kind == Argument::Kind::Scratch)
-      json["arguments"].push_back({{"scratch", true}});
-    else
-      json["arguments"].push_back(
-          {{argument.kind == Argument::Kind::Param ? "param" : "dim", argument.name}});
-  if (!kernel.tensorMaps.empty())
-    json["tensor_maps"] = Json::array();
-  for (const TensorMap &map : kernel.tensorMaps)
-    json["tensor_maps"].push_back(
-        {{"param", map.param}, {"order", map.order}, {"box", map.box}, {"swizzle", map.swizzle}});
-  if (!kernel.aliases.empty()) {
-    json["aliases"] = Json::array();
-    for (const auto &[first, second] : kernel.aliases)
-      json["aliases"].push_back({first, second});
-  }
-  json["launch"] = {{"threads", kernel.launch.threads},
-                    {"shared_bytes", kernel.launch.sharedBytes},
-                    {"registers", kernel.launch.registers},
-                    {"spill_bytes", kernel.launch.spillBytes}};
-  if (kernel.launch.persistent)
-    json["launch"]["persistent"] = true;
-  if (kernel.launch.scratchBytes)
-    json["launch"]["scratch_bytes"] = kernel.launch.scratchBytes;
-  if (kernel.launch.scratchShared)
-    json["launch"]["scratch_shared"] = true;
-  if (kernel.launch.cluster != 1)
-    json["launch"]["cluster"] = kernel.launch.cluster;
-  return json;
-}
-
-std::string toJson(const Manifest &manifest) {
-  bool hasFacts = std::any_of(manifest.kernels.begin(), manifest.kernels.end(),
-                              [](const Kernel &kernel) { return !kernel.facts.empty(); });
-  Json json = {{"format", "tile-manifest"},
-               {"version", hasFacts ? 2 : 1},
-               {"compiler", manifest.compiler},
-               {"target", manifest.target},
-               {"kernels", Json::array()}};
-  for (const Kernel &kernel : manifest.kernels)
-    json["kernels"].push_back(write(kernel));
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-//===- Reader
-//--------------------------------------------------------------------------------------------------------===//
 
 namespace {
 
@@ -177,6 +17,7 @@ class Reader {
 public:
   explicit Reader(std::string &error) : error(error) {}
   Manifest readManifest(const Json &json);
+  Manifest readKernels(const Json &json, const char *versionKey);
   bool failed() const { return bad; }
 
 private:
@@ -287,8 +128,8 @@ Expr Reader::readExpr(const Json &json, unsigned depth) {
     return {};
   }
   // Bounds the recursion, here and in everything that walks expressions.
-  if (depth >= 64) {
-    fail("expression nested deeper than 64 levels");
+  if (depth >= maxExprDepth) {
+    fail("expression nested deeper than " + std::to_string(maxExprDepth) + " levels");
     return {};
   }
   std::optional<Expr::Op> op = operatorFromSpelling(json[0].get<std::string>(), json.size() - 1);
@@ -307,7 +148,7 @@ Constant Reader::readConstant(const Json &json) {
   if (json.is_boolean())
     return json.get<bool>();
   if (json.is_number_unsigned() && json.get<uint64_t>() > uint64_t(INT64_MAX))
-    return double(json.get<uint64_t>());
+    return json.get<uint64_t>();
   if (json.is_number_integer())
     return json.get<int64_t>();
   if (json.is_number_float())
@@ -503,6 +344,9 @@ Kernel Reader::readKernel(const Json &json) {
     if (!bad && kernel.launch.threads == 0)
       fail("expected at least one thread");
   }
+  if (!bad && std::max(kernel.dims.size(), kernel.params.size()) > maxKernelNames)
+    fail("expected at most " + std::to_string(maxKernelNames) +
+         " parameters and as many dimensions");
   if (!bad)
     checkTensorMaps(kernel);
   if (!bad)
@@ -580,47 +424,63 @@ void Reader::checkNames(const Kernel &kernel) {
         return fail("alias '" + name + "' is no parameter of the kernel");
 }
 
-Manifest Reader::readManifest(const Json &json) {
+Manifest Reader::readKernels(const Json &json, const char *versionKey) {
   Manifest manifest;
-  std::string format = readString(json, "format");
-  if (!bad && format != "tile-manifest")
-    fail("expected format 'tile-manifest', found '" + format + "'");
-  int64_t version = readInteger(json, "version", true, 1, INT32_MAX).value_or(1);
-  if (!bad && version > manifestVersion)
-    fail("version " + std::to_string(version) + " is newer than this runtime reads (" +
+  int64_t version = readInteger(json, versionKey, true, 1, INT32_MAX).value_or(manifestVersion);
+  if (!bad && version != manifestVersion)
+    fail("version " + std::to_string(version) + " is " +
+         (version > manifestVersion ? "newer" : "older") + " than this runtime reads (" +
          std::to_string(manifestVersion) +
-         "): update the runtime, or compile again with the tilec that came with it");
-  manifest.compiler = readString(json, "compiler", false);
+         "): " + (version > manifestVersion ? "update the runtime, or compile" : "compile it") +
+         " again with the tilec that came with it");
   manifest.target = readString(json, "target");
   readList(json, "kernels", true,
            [&](const Json &kernel) { manifest.kernels.push_back(readKernel(kernel)); });
   return manifest;
 }
 
+Manifest Reader::readManifest(const Json &json) {
+  std::string format = readString(json, "format");
+  if (!bad && format != "tile-manifest")
+    fail("expected format 'tile-manifest', found '" + format + "'");
+  Manifest manifest = readKernels(json, "version");
+  manifest.compiler = readString(json, "compiler", false);
+  if (const Json *binary = find(json, "binary", false)) {
+    Step step(*this, ".binary");
+    manifest.binary.emplace();
+    manifest.binary->bytes =
+        uint64_t(readInteger(*binary, "bytes", true, 0, INT64_MAX).value_or(0));
+    manifest.binary->hash = readString(*binary, "hash");
+  }
+  return manifest;
+}
+
 } // namespace
 
-std::optional<Manifest> parseManifest(std::string_view json, std::string &error) {
+/// What `read` makes of a document, or its first problem.
+template <typename Read> static std::optional<Manifest> readWith(std::string &error, Read read) {
   try {
-    // Deep nesting is refused while parsing, before anything recurses over the document.
-    auto limitDepth = [](int depth, Json::parse_event_t, Json &) {
-      if (depth > 100)
-        throw std::runtime_error("nested deeper than 100 levels");
-      return true;
-    };
-    Json parsed = Json::parse(json.begin(), json.end(), limitDepth);
     Reader reader(error);
-    Manifest manifest = reader.readManifest(parsed);
-    if (reader.failed()) {
-      error = "manifest: " + error;
-      return std::nullopt;
-    }
-    return manifest;
-  } catch (const Json::parse_error &problem) {
-    error = "manifest: not valid JSON at byte " + std::to_string(problem.byte) + " of " +
-            std::to_string(json.size());
-  } catch (const std::exception &problem) {
-    error = std::string("manifest: ") + problem.what();
+    Manifest manifest = read(reader);
+    if (!reader.failed())
+      return manifest;
+  } catch (const std::exception &problem) { // no more memory
+    error = problem.what();
   }
+  error = "manifest: " + error;
+  return std::nullopt;
+}
+
+std::optional<Manifest> readKernels(const Json &object, const char *versionKey,
+                                    std::string &error) {
+  return readWith(error, [&](Reader &reader) { return reader.readKernels(object, versionKey); });
+}
+
+std::optional<Manifest> parseManifest(std::string_view json, std::string &error) {
+  std::optional<Json> parsed = parseJson(json, error);
+  if (parsed)
+    return readWith(error, [&](Reader &reader) { return reader.readManifest(*parsed); });
+  error = "manifest: " + error;
   return std::nullopt;
 }
 
