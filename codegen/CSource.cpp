@@ -156,7 +156,8 @@ void Writer::writeBanner(raw_ostream &out, StringRef ending, StringRef what) con
                 [&](const CBuild &other) { return other.target == builds[i].target; }))
       out << (i ? ", " : "") << builds[i].target;
   out << ": do not edit. */\n"
-         "/* SPDX-License-Identifier: 0BSD, of what the compiler adds: LICENSE.generated-code. */\n";
+         "/* SPDX-License-Identifier: 0BSD, of what the compiler adds: LICENSE.generated-code. "
+         "*/\n";
 }
 
 void Writer::writeHeader(raw_ostream &out) {
@@ -268,9 +269,9 @@ void Writer::writeFunctions(raw_ostream &out) {
   }
   // Where several builds may differ in their checks, the device decides before them.
   out << R"(
-/* The kernels that launches from this thread use. */
-static tile_code tk_get_kernels(const tk_kernel **kernels) {
-  *kernels = tk_kernels_0;
+/* Among which records the launches of this thread choose. */
+static tile_code tk_get_records(const tk_kernel **records) {
+  *records = tk_kernels_0;
 )";
   if (records.size() > 1)
     out << R"(  {
@@ -282,17 +283,30 @@ static tile_code tk_get_kernels(const tk_kernel **kernels) {
     code = code ? code : tk_choose_build(tk_builds, TK_BUILDS, &build);
     if (code)
       return code;
-    *kernels = build->kernels;
+    *records = build->kernels;
   }
 )";
   out << R"(  return TILE_OK;
 }
 
+typedef struct {
+  const tk_kernel *records;
+  const int *members;
+} tk_choice;
+static const tk_kernel *tk_get_member(const void *list, int index) {
+  const tk_choice *choice = (const tk_choice *)list;
+  return &choice->records[choice->members[index]];
+}
+
 /* Chooses among the instances `members`, checks, launches. */
 static tile_code tk_launch(const int *members, int total, const tile_argument *a, size_t count, void *stream, uint32_t flags) {
-  const tk_kernel *kernels = NULL, *k = NULL;
-  tk_plan plan;
-  tile_code code = tk_get_kernels(&kernels);
+  int64_t extents[TK_AXES], values[TK_SLOTS], strides[TK_STRIDES];
+  uint64_t spans[TK_PARAMS], cells[TK_ARGUMENTS];
+  const tk_kernel *k = NULL;
+  tk_choice choice = {NULL, members};
+  tk_plan plan = {0, 0, 0, 0, extents, values, strides, spans, cells};
+  int chosen = 0;
+  tile_code code = tk_get_records(&choice.records);
   if (code)
     return code;
   if (flags & ~(uint32_t)(TILE_LAUNCH_UNCHECKED | TILE_LAUNCH_CHECK_MEMORY)) {
@@ -300,7 +314,8 @@ static tile_code tk_launch(const int *members, int total, const tile_argument *a
     tk_say("unknown launch flags %u", (unsigned)flags);
     return TILE_ERROR_CALL;
   }
-  code = tk_select(kernels, members, total, a, count, &k, &plan);
+  code = tk_select(tk_get_member, &choice, total, a, count, &plan, &chosen);
+  k = tk_get_member(&choice, chosen);
   if (!code)
     code = tk_check(k, a, count, (flags & TILE_LAUNCH_UNCHECKED) != 0, &plan);
   if (code)
@@ -309,7 +324,7 @@ static tile_code tk_launch(const int *members, int total, const tile_argument *a
       << (isHost ? "  (void)stream;\n  return tk_run(k, a, count, &plan);\n"
                  : "  return tk_run(tk_builds, TK_BUILDS, k, a, count, &plan, stream, (flags & "
                    "TILE_LAUNCH_CHECK_MEMORY) != 0);\n")
-      << "}\n\nconst char *" << prefix << "_message(void) { return tk_text; }\n";
+      << "}\n\nconst char *" << prefix << "_message(void) { return tk_text(tk_said()); }\n";
   if (isHost)
     out << "void " << prefix
         << "_threads(int count) { __atomic_store_n(&tk_thread_limit, count, __ATOMIC_RELAXED); }\n";
@@ -326,7 +341,7 @@ static tile_code tk_launch(const int *members, int total, const tile_argument *a
       out << "\n"
           << getTypedPrototype(one) << " {\n  static const int tk_members[] = {" << list(members)
           << "};\n";
-      one.writeArguments(out);
+      one.writeArguments(out, "tk_kernels_0[" + std::to_string(i) + "]");
       out << "  return tk_launch(tk_members, " << members.size() << ", tk_list, "
           << one.getKernel().params.size() << ", stream, flags);\n}\n";
     }
@@ -344,40 +359,36 @@ void Writer::writeSource(raw_ostream &out) {
   out << "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n#include " << quoteC(name + ".h")
       << "\n#include <" << (isHost ? "unistd.h" : "dlfcn.h") << R"(>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __cplusplus
-#define TK_THREAD thread_local
-#else
-#define TK_THREAD _Thread_local
-#endif
-#define TK_UNUSED __attribute__((unused))
-#define TK_FORMAT(text, rest) __attribute__((format(printf, text, rest)))
-#define TK_CORE TK_UNUSED static
+#define TK_CORE static __attribute__((unused))
 
 )";
   CLimits limits;
   for (auto &build : records)
     for (Record &one : build)
       one.tables->raise(limits);
-  out << "enum {\n  TK_SLOTS = " << limits.slots << ", TK_STRIDES = " << limits.strides
-      << ", TK_AXES = " << limits.axes << ", TK_ARGUMENTS = " << limits.arguments
-      << ", TK_MAPS = " << limits.maps << ", TK_INSTANCES = " << records.front().size()
-      << ", TK_UNITS = " << unitCount << "\n};\n\n";
-  out << partCheck << "\n" << partMemory << "\n" << partFill << "\n";
+  out << "enum {\n  TK_PARAMS = " << limits.params << ", TK_SLOTS = " << limits.slots
+      << ", TK_STRIDES = " << limits.strides << ", TK_AXES = " << limits.axes
+      << ", TK_ARGUMENTS = " << limits.arguments << ", TK_MAPS = " << limits.maps
+      << ", TK_INSTANCES = " << records.front().size() << ", TK_UNITS = " << unitCount
+      << "\n};\n\n";
+  // The launcher's core, as it is.
+  for (const char *text : {coreDriverh, coreCoreh, coreMessagec, coreValuec, coreCheckc,
+                           coreMemoryc, coreSelectc, coreFillc})
+    out << text << "\n";
   if (isHost) {
     out << partLibcalls << "\n" << partHost << "\n";
     out << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
     for (Record &one : records.front())
-      out << "void " << one.tables->getKernel().symbol
-          << "(const void *const *arguments, int64_t begin, int64_t end);\n";
+      one.tables->declareHost(out);
     out << "#ifdef __cplusplus\n}\n#endif\n";
   } else {
-    out << coreDriverh << coreScratchh << coreScratchc << "\n"
-        << partCuda << "\n"
+    for (const char *text : {coreScratchh, coreScratchc, coreMapc, coreStartc})
+      out << text << "\n";
+    out << partCuda << "\n"
         << partLaunch << "\n";
   }
   for (auto &build : records)

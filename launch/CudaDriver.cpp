@@ -1,6 +1,8 @@
 // Loading of libcuda, and its results as errors.
 #include "launch/CudaDriver.h"
 
+#include "launch/core/Core.h"
+
 #include <cstdlib>
 #include <dlfcn.h>
 
@@ -59,19 +61,8 @@ const CudaDriver *CudaDriver::get(Error &error) {
 }
 
 Error CudaDriver::check(CUresult result, const char *what) const {
-  if (result == cuda::success)
-    return {};
-  const char *name = nullptr, *text = nullptr;
-  getErrorName(result, &name);
-  getErrorString(result, &text);
-  std::string message =
-      std::string(what) + ": " + (name ? name : "CUDA error " + std::to_string(result));
-  if (text)
-    message += std::string(" (") + text + ")";
-  if (result == cuda::errorAssert)
-    message +=
-        "; an assert of the kernel failed: its message and source line stand on standard error";
-  return Error(TILE_ERROR_CUDA, message);
+  tile_code code = tk_refused(this, nullptr, result, what);
+  return code ? Error(code, tk_text(tk_said())) : Error();
 }
 
 Error CudaDriver::currentContext(CUcontext &context) const {

@@ -16,16 +16,12 @@ using CUmodule = void *;
 using CUfunction = void *;
 using CUstream = void *;
 using CUevent = void *;
-using CUlaunchAttribute = tk_launch_attribute;
-using CUlaunchConfig = tk_launch_config;
-static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56,
+static_assert(sizeof(tk_launch_attribute) == 72 && sizeof(tk_launch_config) == 56,
               "the driver's layout");
 
 /// The driver's constants that the runtime uses.
 namespace cuda {
 constexpr CUresult success = 0;
-constexpr CUresult errorAssert = 710; // __assertfail was called
-constexpr CUresult errorDeinitialized = 4;
 constexpr int attributeMaxSharedPerBlockOptin = 97;
 constexpr int attributeMultiprocessors = 16;
 constexpr int attributeComputeMajor = 75;
@@ -35,11 +31,6 @@ constexpr int functionSharedBytes = 1; // static shared memory
 constexpr int jitErrorLog = 5;
 constexpr int jitErrorLogBytes = 6;
 constexpr unsigned eventDefault = 0;
-constexpr int launchClusterDimension = 4;
-constexpr uintptr_t streamPerThread = 2; // CU_STREAM_PER_THREAD
-constexpr int captureRelaxed = 2;
-constexpr int pointerMemoryType = 2, pointerIsManaged = 8, pointerDeviceOrdinal = 9;
-constexpr unsigned memoryTypeDevice = 2;
 } // namespace cuda
 
 /// The loaded driver. Every function returns CUresult; see `check` for turning that into an error.

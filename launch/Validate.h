@@ -6,7 +6,10 @@
 #include "manifest/Error.h"
 #include "manifest/Manifest.h"
 
+#include <deque>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace tile::runtime {
 
@@ -36,9 +39,13 @@ struct Plan {
   std::vector<uint64_t> spans;
   /// Strides of all tensors, in elements, one after the other.
   std::vector<int64_t> strides;
+
+  /// The plan as the core fills it, for one kernel.
+  tk_plan view(const tk_kernel &kernel);
 };
 
-/// One kernel instance, prepared for quick checking. Immutable, so that threads may share it.
+/// One kernel instance, encoded into the core's tables, whose checks these are. Immutable, so that
+/// threads may share it.
 class Validator {
 public:
   /// None, with the reason in `error`, for a kernel that no launch could satisfy or bind: a
@@ -65,18 +72,18 @@ public:
   /// How well arguments suit this instance: count, kinds and dtypes, and then ranks and constant
   /// dimensions. Dispatch between instances goes by it.
   enum class Fit : uint8_t { No, DtypesOnly, Yes };
-  bool takesCount(size_t count) const { return count >= required && count <= kernel.params.size(); }
   Fit fits(const tile_argument *arguments, size_t count) const;
   /// Whether the facts of a variant hold for arguments that fit. Overwrites `scratch`, allocates
   /// nothing once it is warm.
   bool holds(const tile_argument *arguments, size_t count, Plan &scratch) const;
 
   const Kernel &getKernel() const { return kernel; }
-  /// The parameter that a tensor map is about.
-  size_t getMapParam(size_t map) const { return mapParams[map]; }
+  /// The kernel as the launcher's core has it.
+  const tk_kernel &getTables() const { return tables; }
+  int getExprCount() const { return int(exprs.size()); }
   /// Strides of a tensor parameter as `check` has found them, in elements.
   const int64_t *getStrides(const Plan &plan, size_t param) const {
-    return plan.strides.data() + tensors[param].firstStride;
+    return plan.strides.data() + tables.params[param].first_stride;
   }
   /// Which parameter has that name; their number if none has.
   size_t getParamIndex(const std::string &name) const;
@@ -84,81 +91,27 @@ public:
   const std::string &getSignature() const { return signature; }
 
 private:
-  friend class Check;
   friend class ValidatorBuilder;
-  friend class CTables; // writes the same as C
-
-  /// A range of `code`, or a constant (slot -1, no code), or one slot.
-  struct Code {
-    uint32_t begin = 0, end = 0;
-    int32_t slot = -1;
-    int64_t constant = 0;
-    bool isConstant() const { return slot < 0 && begin == end; }
-  };
-  struct Instruction {
-    Expr::Op op;
-    /// Integer: the value, or a float's bits. Name: the slot. Float: the operand to convert, from
-    /// the top. Operators: a sum of `unary` and `onFloats`.
-    int64_t operand;
-    static constexpr int64_t unary = 1, onFloats = 2;
-  };
-  /// Where a dimension or stride gets its value.
-  struct Binding {
-    enum class Form : uint8_t { Extent, ExtentPlus, ExtentTimes, Stride, Scalar } form;
-    uint32_t param, axis;
-    int64_t constant; // Plus: extent = value + constant; Times: extent = constant * value
-    int64_t min = INT64_MIN, max = INT64_MAX, multipleOf = 1; // what contracts ask of the value
-  };
-  struct Axis {
-    Code extent;
-    bool binds = false;
-    /// Without a code any stride is right.
-    std::optional<Code> stride;
-  };
-  /// What checks and dispatch look at of every parameter. Of a scalar there are only the dtype and
-  /// whether it has a default.
-  struct Tensor {
-    std::vector<Axis> axes;
-    bool isTensor = false, hasDefault = false, isWritten = false, dense = true, fills = false;
-    uint8_t bits = 8;  // of one element
-    int32_t dtype = 0; // a tile_dtype
-    uint32_t align = 1;
-    uint32_t firstStride = 0;
-    uint64_t fillBits = 0;
-  };
-  struct Source {
-    Argument::Kind kind;
-    uint32_t index; // of the parameter, slot or tensor map
-  };
 
   Validator() = default;
-  /// None on overflow.
-  std::optional<int64_t> evaluate(const Code &code, const int64_t *values) const {
-    if (code.slot >= 0)
-      return values[code.slot];
-    return code.isConstant() ? code.constant : run(code, values);
-  }
-  std::optional<int64_t> run(const Code &code, const int64_t *values) const;
-  /// Whether two parameters must not share memory: one is written, and no alias is declared.
-  bool mustDiffer(size_t a, size_t b) const {
-    return (tensors[a].isWritten || tensors[b].isWritten) && !mayAlias[a * tensors.size() + b];
-  }
 
   Kernel kernel;
   std::string signature;
-  std::vector<Instruction> code;
-  std::vector<Binding> bindings; // one for each slot: kernel.dims, then scalars
-  std::vector<Tensor> tensors;   // one for each parameter
-  std::vector<uint64_t> defaults;
-  std::vector<Code> grid, contracts, facts;
-  std::vector<uint32_t>
-      factParams; // for each fact: the parameter whose alignment it is about, or their number
-  std::vector<Source> sources;
-  std::vector<uint32_t> mapParams; // of each tensor map
-  size_t required = 0;             // parameters before the trailing defaults
-  uint32_t strideCount = 0;
-  bool written = false;
-  std::vector<bool> mayAlias; // params x params
+  tk_kernel tables = {};
+  // What the tables point to.
+  std::vector<tk_param> params;
+  std::vector<std::vector<tk_axis>> axes; // one for each parameter
+  std::vector<tk_slot> slots;             // one for each of kernel.dims, then scalars
+  std::vector<tk_expr> exprs;
+  std::vector<std::vector<int>> names; // one for each expression
+  std::vector<tk_instruction> code;
+  std::vector<tk_contract> contracts;
+  std::vector<tk_fact> facts;
+  std::vector<int> grid;
+  std::vector<tk_argument> arguments;
+  std::vector<tk_map> maps;
+  std::vector<unsigned char> mayAlias; // params x params
+  std::deque<std::string> texts;
 };
 
 /// Matches name + c, c + name, name - c, c * name, name * c: `times` for the last two.

@@ -1,29 +1,9 @@
-/* Part of generated C: the CUDA driver, loading for each context, launching. Follows Fill.c. */
+/* Part of generated C: the CUDA driver, loading for each context. Follows the launcher's core. */
 
 static tk_driver tk_cuda;
 static pthread_once_t tk_once = PTHREAD_ONCE_INIT;
 static tile_code tk_driver_code = TILE_OK;
 static char tk_driver_text[512];
-
-/* Nothing for success, else "WHAT: CUDA_ERROR_INVALID_VALUE (invalid argument)". */
-static tile_code tk_refused(const tk_kernel *k, int result, const char *what) {
-  const char *name = NULL, *text = NULL;
-  if (result == 0)
-    return TILE_OK;
-  tk_cuda.getErrorName(result, &name);
-  tk_cuda.getErrorString(result, &text);
-  tk_clear();
-  if (k)
-    tk_say("%s: ", k->name);
-  tk_say("%s: ", what);
-  if (name)
-    tk_say("%s", name);
-  else
-    tk_say("CUDA error %d", result);
-  if (text)
-    tk_say(" (%s)", text);
-  return TILE_ERROR_CUDA;
-}
 
 static void tk_open_driver(void) {
   const char *named = getenv("TILE_LIBCUDA"), *library = named && *named ? named : "libcuda.so.1";
@@ -55,8 +35,8 @@ static void tk_open_driver(void) {
   if (!result)
     result = tk_cuda.deviceGetCount(&devices);
   if (result) {
-    tk_refused(NULL, result, "cannot initialise the CUDA driver");
-    snprintf(tk_driver_text, sizeof tk_driver_text, "%.500s", tk_text);
+    tk_refused(&tk_cuda, NULL, result, "cannot initialise the CUDA driver");
+    snprintf(tk_driver_text, sizeof tk_driver_text, "%.500s", tk_text(tk_said()));
   } else if (devices == 0) {
     snprintf(tk_driver_text, sizeof tk_driver_text, "the CUDA driver finds no device");
   } else {
@@ -117,7 +97,7 @@ static tile_code tk_choose_build(const tk_build *builds, int count, const tk_bui
   result = result ? result : tk_cuda.deviceGetAttribute(&major, TK_MAJOR, device);
   result = result ? result : tk_cuda.deviceGetAttribute(&minor, TK_MINOR, device);
   if (result)
-    return tk_refused(NULL, result, "cannot ask for the compute capability");
+    return tk_refused(&tk_cuda, NULL, result, "cannot ask for the compute capability");
   for (int i = 0; i < count; ++i)
     if (tk_runs_on(&builds[i], major, minor)) {
       *chosen = &builds[i];
@@ -142,7 +122,7 @@ static tile_code tk_current_context(void **context, unsigned long long *id) {
   }
   if (!result && tk_cuda.ctxGetId)
     result = tk_cuda.ctxGetId(*context, id);
-  return tk_refused(NULL, result, "cannot use the current context");
+  return tk_refused(&tk_cuda, NULL, result, "cannot use the current context");
 }
 
 /* Loads one of a context's binaries unless that has happened. Called with the mutex held. */
@@ -160,7 +140,7 @@ static tile_code tk_load_unit(tk_context *entry, int unit) {
   if (!result)
     return TILE_OK;
   entry->modules[unit] = NULL;
-  tk_refused(NULL, result, "the driver refuses the binary");
+  tk_refused(&tk_cuda, NULL, result, "the driver refuses the binary");
   log[sizeof log - 1] = '\0';
   for (char *c = log; *c; ++c)
     *c = *c == '\n' ? ' ' : *c;
@@ -213,7 +193,7 @@ static tile_code tk_loaded(const tk_build *builds, int count, tk_context **entry
     result = result ? result : tk_cuda.memcpyHtoD(fresh->empty, zeros, sizeof zeros);
     if (result) {
       free(fresh);
-      return tk_refused(NULL, result, "memory for empty tensors");
+      return tk_refused(&tk_cuda, NULL, result, "memory for empty tensors");
     }
   }
   fresh->next = tk_contexts;
@@ -258,7 +238,7 @@ static tile_code tk_get_function(tk_context *entry, const tk_kernel *k, tk_funct
     known->blocks = (unsigned)(processors * each > 1 ? processors * each : 1);
   }
   if (error)
-    return tk_refused(k, error, "cannot prepare the kernel for this device");
+    return tk_refused(&tk_cuda, k, error, "cannot prepare the kernel for this device");
   known->handle = handle;
   return TILE_OK;
 }

@@ -1,16 +1,5 @@
-/* Part of generated C: running on this machine's processors. Follows Fill.c. The machine code is
- * the object file beside this one. */
-
-static tile_code tk_fill_block(const tk_kernel *k, const tk_block *b, void *stream) {
-  char *data = (char *)(uintptr_t)b->address;
-  (void)k;
-  (void)stream;
-  for (int64_t row = 0; row < b->rows; ++row)
-    for (int64_t i = 0; i < b->width; ++i)
-      memcpy(data + row * b->pitch + i * b->cell_bytes, &b->value,
-             (size_t)b->cell_bytes); /* little endian */
-  return TILE_OK;
-}
+/* Part of generated C: running on this machine's processors. Follows the launcher's core. The
+ * machine code is the object file beside this one. */
 
 /* The programs that are left of one launch. */
 typedef struct {
@@ -38,9 +27,13 @@ static tile_code tk_run(const tk_kernel *k, const tile_argument *a, size_t count
   int started = 0, wanted = __atomic_load_n(&tk_thread_limit, __ATOMIC_RELAXED);
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   tk_work work;
-  tile_code code = tk_fill_all(k, a, count, plan, tk_fill_block, NULL);
-  if (code || plan->empty)
-    return code;
+  for (int i = 0; i < (int)count; ++i) {
+    tk_fill fill;
+    if (tk_get_fill(k, a, plan, i, &fill))
+      tk_fill_host(&fill);
+  }
+  if (plan->empty)
+    return TILE_OK;
   for (int i = 0; i < k->argument_count; ++i)
     pointers[i] = &plan->cells[i];
   wanted = wanted > 0 ? wanted : processors > 0 ? (int)processors : 1;

@@ -78,317 +78,192 @@ std::unique_ptr<CTables> CTables::create(const Kernel &kernel, size_t index, std
   tables->validator = Validator::create(kernel, error);
   if (!tables->validator)
     return nullptr;
-  for (const Contract &contract : kernel.contracts)
-    tables->contracts.push_back(tables->addExpr(contract.condition));
-  for (const Fact &fact : kernel.facts)
-    tables->facts.push_back(tables->addExpr(fact.condition));
-  for (const Expr &extent : kernel.grid)
-    tables->grid.push_back(tables->addExpr(extent));
   return tables;
 }
 
 void CTables::raise(CLimits &limits) const {
-  const Kernel &kernel = getKernel();
-  limits.slots = std::max(limits.slots, validator->bindings.size());
-  limits.strides = std::max(limits.strides, size_t(validator->strideCount));
-  limits.axes = std::max(limits.axes, kernel.grid.size());
-  limits.arguments = std::max(limits.arguments, kernel.arguments.size());
-  limits.maps = std::max(limits.maps, kernel.tensorMaps.size());
+  const tk_kernel &k = getTables();
+  limits.params = std::max(limits.params, k.param_count);
+  limits.slots = std::max(limits.slots, k.slot_count);
+  limits.strides = std::max(limits.strides, k.stride_count);
+  limits.axes = std::max(limits.axes, k.grid_count);
+  limits.arguments = std::max(limits.arguments, k.argument_count);
+  limits.maps = std::max(limits.maps, k.map_count);
 }
 
-size_t CTables::addExpr(const Expr &expr) {
-  for (size_t i = 0; i < exprs.size(); ++i)
-    if (exprs[i] == expr)
-      return i;
-  exprs.push_back(expr);
-  return exprs.size() - 1;
+/// "{1, 2, 3}" of `count` items.
+template <typename Item, typename Print>
+static std::string listC(const Item *items, int count, Print print) {
+  std::string text = "{";
+  for (int i = 0; i < count; ++i)
+    text += (i ? ", " : "") + print(items[i]);
+  return text + "}";
 }
-
-size_t CTables::getSlot(const std::string &name) const {
-  const Kernel &kernel = getKernel();
-  for (size_t slot = 0; slot < validator->bindings.size(); ++slot)
-    if ((slot < kernel.dims.size() ? kernel.dims[slot].name
-                                   : kernel.params[validator->bindings[slot].param].name) == name)
-      return slot;
-  return 0; // Validator::create has refused unknown names
+template <typename Item> static std::string numbersC(const Item *items, int count) {
+  return listC(items, count, [](Item item) { return std::to_string(item); });
 }
-
-bool CTables::isFloat(size_t slot) const {
-  const Validator::Binding &binding = validator->bindings[slot];
-  return binding.form == Validator::Binding::Form::Scalar &&
-         !isIntegral(getKernel().params[binding.param].dtype);
-}
-
-/// Whether an expression's value is a float; a comparison's is not.
-bool CTables::isFloat(const Expr &expr) const {
-  if (expr.isName())
-    return isFloat(getSlot(expr.getName()));
-  if (expr.isFloat() || expr.getOperands().empty())
-    return expr.isFloat();
-  return expr.getOp() < Expr::Op::Eq &&
-         any_of(expr.getOperands(), [&](const Expr &operand) { return isFloat(operand); });
-}
-
-/// The expression as C over the array `values`; operations that may overflow set *overflow. Floats
-/// are doubles, and an integer that meets one becomes one.
-std::string CTables::print(const Expr &expr) const {
-  if (expr.isInteger())
-    return integerC(expr.getInteger());
-  if (expr.isFloat())
-    return "tk_float(" + integerC(floatBits(expr.getFloat())) + ")";
-  if (expr.isName()) {
-    size_t slot = getSlot(expr.getName());
-    std::string value = "values[" + std::to_string(slot) + "]";
-    return isFloat(slot) ? "tk_float(" + value + ")" : value;
-  }
-  bool onFloats = any_of(expr.getOperands(), [&](const Expr &operand) { return isFloat(operand); });
-  auto printOperand = [&](const Expr &operand) {
-    return onFloats && !isFloat(operand) ? "(double)(" + print(operand) + ")" : print(operand);
-  };
-  std::string first = printOperand(expr.getOperands()[0]);
-  std::string second = expr.getOperands().size() > 1 ? printOperand(expr.getOperands()[1]) : "";
-  if (onFloats && expr.getOp() < Expr::Op::Eq) {
-    if (expr.getOp() == Expr::Op::Min || expr.getOp() == Expr::Op::Max)
-      return std::string(expr.getOp() == Expr::Op::Min ? "tk_fmin(" : "tk_fmax(") + first + ", " +
-             second + ")";
-    return second.empty()
-               ? "(-" + first + ")"
-               : "(" + first + " " + std::string(spelling(expr.getOp())) + " " + second + ")";
-  }
-  auto call = [&](const char *function, bool overflows) {
-    return std::string(function) + "(" + first + (second.empty() ? "" : ", " + second) +
-           (overflows ? ", overflow)" : ")");
-  };
-  switch (expr.getOp()) {
-  case Expr::Op::Integer:
-  case Expr::Op::Name:
-  case Expr::Op::Float:
-    break;
-  case Expr::Op::Add:
-    return call("tk_add", true);
-  case Expr::Op::Sub:
-    return call("tk_sub", true);
-  case Expr::Op::Mul:
-    return call("tk_mul", true);
-  case Expr::Op::Div:
-    return call("tk_div", true);
-  case Expr::Op::Rem:
-    return call("tk_rem", false);
-  case Expr::Op::CeilDiv:
-    return call("tk_cdiv", true);
-  case Expr::Op::Min:
-    return call("tk_min", false);
-  case Expr::Op::Max:
-    return call("tk_max", false);
-  case Expr::Op::NextPow2:
-    return call("tk_next_pow2", true);
-  case Expr::Op::And:
-    return call("tk_and", false);
-  case Expr::Op::Or:
-    return call("tk_or", false);
-  case Expr::Op::Neg:
-    return "tk_sub(0, " + first + ", overflow)";
-  case Expr::Op::Not:
-    return "(int64_t)!(" + first + ")";
-  case Expr::Op::Eq:
-  case Expr::Op::Ne:
-  case Expr::Op::Lt:
-  case Expr::Op::Le:
-  case Expr::Op::Gt:
-  case Expr::Op::Ge:
-    return "(int64_t)(" + first + " " + std::string(spelling(expr.getOp())) + " " + second + ")";
-  }
-  return "0";
-}
-
-void CTables::collect(const Expr &expr, std::vector<size_t> &names) const {
-  if (expr.isName()) {
-    size_t slot = getSlot(expr.getName());
-    if (!is_contained(names, slot))
-      names.push_back(slot);
-  }
-  for (const Expr &operand : expr.getOperands())
-    collect(operand, names);
-}
+static std::string unsignedC(uint64_t value) { return "UINT64_C(" + std::to_string(value) + ")"; }
 
 //===- Tables
 //-----------------------------------------------------------------------------------------------------===//
 
-void CTables::writeParams(raw_ostream &out) {
-  const Kernel &kernel = getKernel();
-  std::string records;
-  raw_string_ostream params(records);
-  for (size_t i = 0; i < kernel.params.size(); ++i) {
-    const Param &param = kernel.params[i];
-    const Validator::Tensor &tensor = validator->tensors[i];
-    bool isTensor = param.kind == Param::Kind::Tensor, hasAxes = !param.dims.empty();
-    if (hasAxes)
-      out << "static const tk_axis tk_axes_" << index << "_" << i << "[] = {";
-    for (size_t axis = 0; axis < param.dims.size(); ++axis) {
-      int stride = -1;
-      if (param.strides && (*param.strides)[axis])
-        stride = int(addExpr(*(*param.strides)[axis]));
-      out << (axis ? ", " : "") << "{" << addExpr(param.dims[axis]) << ", "
-          << int(tensor.axes[axis].binds) << ", " << stride << "}";
-    }
-    if (hasAxes)
-      out << "};\n";
-    params << "    {" << quoteC(param.name) << ", " << (isTensor ? "TILE_TENSOR" : "TILE_SCALAR")
-           << ", " << dtypeC(param.dtype) << ", " << dtypeBits(param.dtype) << ", "
-           << unsigned(param.access) << ", " << param.dims.size() << ", " << param.align << ", "
-           << param.line << ", " << int(tensor.dense) << ", " << tensor.firstStride << ", "
-           << int(param.defaultValue.has_value()) << ", UINT64_C(" << validator->defaults[i]
-           << "), " << int(tensor.fills) << ", UINT64_C(" << tensor.fillBits << "), ";
-    if (hasAxes)
-      params << "tk_axes_" << index << "_" << i << "},\n";
-    else
-      params << "NULL},\n";
-  }
-  if (!kernel.params.empty())
-    out << "static const tk_param tk_params_" << index << "[] = {\n" << params.str() << "};\n";
-}
-
-void CTables::writeSlots(raw_ostream &out) const {
-  const Kernel &kernel = getKernel();
-  static constexpr StringRef forms[] = {"TK_EXTENT", "TK_PLUS", "TK_TIMES", "TK_STRIDE",
-                                        "TK_VALUE"};
-  if (validator->bindings.empty())
+void CTables::writeParams(raw_ostream &out) const {
+  const tk_kernel &k = getTables();
+  for (int i = 0; i < k.param_count; ++i)
+    if (k.params[i].rank)
+      out << "static const tk_axis tk_axes_" << index << "_" << i << "[] = "
+          << listC(k.params[i].axes, k.params[i].rank,
+                   [](const tk_axis &axis) {
+                     int fields[] = {axis.extent, axis.binds, axis.stride};
+                     return numbersC(fields, 3);
+                   })
+          << ";\n";
+  if (!k.param_count)
     return;
-  out << "static const tk_slot tk_slots_" << index << "[] = {\n";
-  for (size_t slot = 0; slot < validator->bindings.size(); ++slot) {
-    const Validator::Binding &binding = validator->bindings[slot];
-    bool isDim = slot < kernel.dims.size();
-    const Param &param = kernel.params[binding.param];
-    int64_t least = INT64_MIN, most = INT64_MAX, multiple = 1;
-    std::string name = param.name, contract = param.contract;
-    unsigned line = param.contractLine;
-    if (isDim) {
-      const Dim &dim = kernel.dims[slot];
-      name = dim.name, contract = dim.contract, line = dim.line;
-      least = dim.min, most = dim.max, multiple = dim.multipleOf;
-      if (contract.empty())
-        contract = name + " in " + std::to_string(dim.min) + "..=" + std::to_string(dim.max);
-    } else {
-      least = param.min.value_or(least), most = param.max.value_or(most);
-      if (contract.empty())
-        contract = name + " in " + (param.min ? std::to_string(*param.min) : "") +
-                   "..=" + (param.max ? std::to_string(*param.max) : "");
-    }
-    out << "    {" << quoteC(name) << ", " << int(isDim) << ", " << int(isFloat(slot)) << ", "
-        << forms[size_t(binding.form)] << ", " << binding.param << ", " << binding.axis << ", "
-        << integerC(binding.constant) << ", " << integerC(least) << ", " << integerC(most) << ", "
-        << integerC(multiple) << ", " << quoteC(contract) << ", " << line << "},\n";
+  out << "static const tk_param tk_params_" << index << "[] = {\n";
+  for (int i = 0; i < k.param_count; ++i) {
+    const tk_param &p = k.params[i];
+    out << "    {" << quoteC(p.name) << ", "
+        << (p.kind == TILE_TENSOR ? "TILE_TENSOR" : "TILE_SCALAR") << ", " << dtypeC(Dtype(p.dtype))
+        << ", " << p.bits << ", " << p.access << ", " << p.rank << ", " << p.align << ", " << p.line
+        << ", " << p.dense << ", " << p.first_stride << ", " << p.has_default << ", "
+        << unsignedC(p.default_bits) << ", " << p.fills << ", " << unsignedC(p.fill_bits) << ", ";
+    if (p.rank)
+      out << "tk_axes_" << index << "_" << i << "},\n";
+    else
+      out << "NULL},\n";
   }
   out << "};\n";
 }
 
-void CTables::writeExprs(raw_ostream &out) const {
-  std::string records;
-  raw_string_ostream table(records);
-  for (size_t i = 0; i < exprs.size(); ++i) {
-    std::vector<size_t> names;
-    collect(exprs[i], names);
-    if (!names.empty())
-      out << "static const int tk_names_" << index << "_" << i << "[] = {"
-          << join(map_range(names, [](size_t n) { return std::to_string(n); }), ", ") << "};\n";
-    table << "    {" << quoteC(exprs[i].toString()) << ", " << int(exprs[i].isInteger()) << ", "
-          << (exprs[i].isName() ? int(names.front()) : -1) << ", ";
-    if (names.empty())
-      table << "NULL, 0},\n";
-    else
-      table << "tk_names_" << index << "_" << i << ", " << names.size() << "},\n";
-  }
-  if (!exprs.empty())
-    out << "static const tk_expr tk_exprs_" << index << "[] = {\n" << table.str() << "};\n";
-  out << "static int64_t tk_eval_" << index
-      << "(int expr, const int64_t *values, int *overflow) {\n"
-      << "  (void)values;\n  (void)overflow;\n  switch (expr) {\n";
-  for (size_t i = 0; i < exprs.size(); ++i)
-    out << "  case " << i << ": return " << print(exprs[i]) << ";\n";
-  out << "  default: return 0;\n  }\n}\n";
+void CTables::writeSlots(raw_ostream &out) const {
+  const tk_kernel &k = getTables();
+  static constexpr StringRef forms[] = {"TK_EXTENT", "TK_PLUS", "TK_TIMES", "TK_STRIDE",
+                                        "TK_VALUE"};
+  if (!k.slot_count)
+    return;
+  out << "static const tk_slot tk_slots_" << index << "[] = {\n";
+  for (const tk_slot &s : ArrayRef(k.slots, size_t(k.slot_count)))
+    out << "    {" << quoteC(s.name) << ", " << s.is_dim << ", " << s.is_float << ", "
+        << forms[s.form] << ", " << s.param << ", " << s.axis << ", " << integerC(s.constant)
+        << ", " << integerC(s.min) << ", " << integerC(s.max) << ", " << integerC(s.multiple)
+        << ", " << quoteC(s.contract) << ", " << s.line << "},\n";
+  out << "};\n";
 }
 
-void CTables::writeTables(raw_ostream &out) {
-  const Kernel &kernel = getKernel();
+void CTables::writeExprs(raw_ostream &out) const {
+  const tk_kernel &k = getTables();
+  int exprCount = validator->getExprCount(), codeCount = 0;
+  if (!exprCount)
+    return;
+  for (int i = 0; i < exprCount; ++i)
+    if (k.exprs[i].name_count)
+      out << "static const int tk_names_" << index << "_" << i
+          << "[] = " << numbersC(k.exprs[i].names, k.exprs[i].name_count) << ";\n";
+  out << "static const tk_expr tk_exprs_" << index << "[] = {\n";
+  for (int i = 0; i < exprCount; ++i) {
+    const tk_expr &e = k.exprs[i];
+    codeCount = std::max(codeCount, e.end);
+    out << "    {" << quoteC(e.text) << ", " << e.is_integer << ", " << e.slot << ", "
+        << integerC(e.constant) << ", " << e.begin << ", " << e.end << ", ";
+    if (e.name_count)
+      out << "tk_names_" << index << "_" << i << ", " << e.name_count << "},\n";
+    else
+      out << "NULL, 0},\n";
+  }
+  out << "};\n";
+  static constexpr StringRef ops[] = {
+      "TK_INTEGER", "TK_NAME", "TK_ADD",       "TK_SUB", "TK_MUL", "TK_DIV",  "TK_REM", "TK_CDIV",
+      "TK_MIN",     "TK_MAX",  "TK_NEXT_POW2", "TK_NEG", "TK_EQ",  "TK_NE",   "TK_LT",  "TK_LE",
+      "TK_GT",      "TK_GE",   "TK_AND",       "TK_OR",  "TK_NOT", "TK_FLOAT"};
+  if (codeCount)
+    out << "static const tk_instruction tk_code_" << index << "[] = "
+        << listC(k.code, codeCount,
+                 [](const tk_instruction &n) {
+                   return ("{" + ops[n.op] + ", " + integerC(n.operand) + "}").str();
+                 })
+        << ";\n";
+}
+
+void CTables::writeConditions(raw_ostream &out) const {
+  const tk_kernel &k = getTables();
+  if (k.contract_count) {
+    out << "static const tk_contract tk_contracts_" << index << "[] = {\n";
+    for (const tk_contract &c : ArrayRef(k.contracts, size_t(k.contract_count)))
+      out << "    {" << c.expr << ", " << c.of_scalars << ", " << quoteC(c.text) << ", " << c.line
+          << "},\n";
+    out << "};\n";
+  }
+  if (k.fact_count) {
+    out << "static const tk_fact tk_facts_" << index << "[] = {\n";
+    for (const tk_fact &f : ArrayRef(k.facts, size_t(k.fact_count)))
+      out << "    {" << f.expr << ", " << f.param << ", " << f.align << ", " << quoteC(f.text)
+          << ", " << f.line << "},\n";
+    out << "};\n";
+  }
+  if (k.grid_count)
+    out << "static const int tk_grid_" << index << "[] = " << numbersC(k.grid, k.grid_count)
+        << ";\n";
+}
+
+void CTables::writeTables(raw_ostream &out) const {
+  const tk_kernel &k = getTables();
   out << "\n/* " << validator->getSignature() << " */\n";
   writeParams(out);
   writeSlots(out);
   writeExprs(out);
-  if (!contracts.empty()) {
-    out << "static const tk_contract tk_contracts_" << index << "[] = {\n";
-    for (size_t i = 0; i < contracts.size(); ++i) {
-      const Contract &contract = kernel.contracts[i];
-      out << "    {" << contracts[i] << ", "
-          << quoteC(contract.text.empty() ? contract.condition.toString() : contract.text) << ", "
-          << contract.line << "},\n";
-    }
-    out << "};\n";
-  }
-  if (!facts.empty()) {
-    out << "static const tk_fact tk_facts_" << index << "[] = {\n";
-    for (size_t i = 0; i < facts.size(); ++i) {
-      const Fact &fact = kernel.facts[i];
-      out << "    {" << facts[i] << ", "
-          << (fact.param.empty() ? -1 : int(validator->getParamIndex(fact.param))) << ", "
-          << fact.align << ", " << quoteC(fact.text) << ", " << fact.line << "},\n";
-    }
-    out << "};\n";
-  }
-  if (!grid.empty())
-    out << "static const int tk_grid_" << index << "[] = {"
-        << join(map_range(grid, [](size_t n) { return std::to_string(n); }), ", ") << "};\n";
-  if (!kernel.arguments.empty()) {
-    static constexpr StringRef kinds[] = {"TK_ARG_PARAM", "TK_ARG_DIM", "TK_ARG_MAP",
-                                          "TK_ARG_SCRATCH"};
-    out << "static const tk_argument tk_arguments_" << index << "[] = {";
-    for (size_t i = 0; i < kernel.arguments.size(); ++i)
-      out << (i ? ", " : "") << "{" << kinds[size_t(validator->sources[i].kind)] << ", "
-          << validator->sources[i].index << "}";
-    out << "};\n";
-  }
-  if (!kernel.tensorMaps.empty()) {
-    out << "static const tk_map tk_maps_" << index << "[] = {\n";
-    for (const TensorMap &map : kernel.tensorMaps) {
-      auto list = [](std::vector<unsigned> numbers) {
-        numbers.resize(5);
-        return "{" + join(map_range(numbers, [](unsigned n) { return std::to_string(n); }), ", ") +
-               "}";
-      };
-      out << "    {" << validator->getParamIndex(map.param) << ", " << map.order.size() << ", "
-          << list(map.order) << ", " << list(map.box) << ", " << map.swizzle << "},\n";
-    }
-    out << "};\n";
-  }
-  if (!kernel.aliases.empty())
-    out << "static const unsigned char tk_alias_" << index << "[] = {"
-        << join(map_range(validator->mayAlias,
-                          [](bool may) { return std::string(may ? "1" : "0"); }),
-                ", ")
-        << "};\n";
+  writeConditions(out);
+  static constexpr StringRef kinds[] = {"TK_ARG_PARAM", "TK_ARG_DIM", "TK_ARG_MAP",
+                                        "TK_ARG_SCRATCH"};
+  if (k.argument_count)
+    out << "static const tk_argument tk_arguments_" << index << "[] = "
+        << listC(k.arguments, k.argument_count,
+                 [](const tk_argument &a) {
+                   return ("{" + kinds[a.kind] + ", " + Twine(a.index) + "}").str();
+                 })
+        << ";\n";
+  if (k.map_count)
+    out << "static const tk_map tk_maps_" << index << "[] = "
+        << listC(k.maps, k.map_count,
+                 [](const tk_map &map) {
+                   return "{" + std::to_string(map.param) + ", " + std::to_string(map.rank) + ", " +
+                          numbersC(map.order, TK_MAP_RANK) + ", " + numbersC(map.box, TK_MAP_RANK) +
+                          ", " + std::to_string(map.swizzle) + "}";
+                 })
+        << ";\n";
+  if (k.may_alias)
+    out << "static const unsigned char tk_alias_" << index
+        << "[] = " << numbersC(k.may_alias, k.param_count * k.param_count) << ";\n";
 }
 
 void CTables::writeRecord(raw_ostream &out, size_t number, size_t unit, bool isHost) const {
-  const Kernel &kernel = getKernel();
+  const tk_kernel &k = getTables();
   auto table = [&](const char *name, bool exists) {
     return exists ? "tk_" + std::string(name) + "_" + std::to_string(index) : std::string("NULL");
   };
-  out << "    {" << quoteC(kernel.name) << ", " << quoteC(kernel.symbol) << ", "
-      << quoteC(validator->getSignature()) << ", " << quoteC(kernel.file) << ", "
-      << quoteC(getVariant()) << ", " << kernel.line << ", " << number << ", " << unit << ",\n     "
-      << kernel.params.size() << ", " << validator->required << ", "
-      << table("params", !kernel.params.empty()) << ", " << validator->bindings.size() << ", "
-      << table("slots", !validator->bindings.empty()) << ", " << table("exprs", !exprs.empty())
-      << ", " << table("eval", true) << ", " << contracts.size() << ", "
-      << table("contracts", !contracts.empty()) << ", " << facts.size() << ", "
-      << table("facts", !facts.empty()) << ", " << grid.size() << ", "
-      << table("grid", !grid.empty()) << ",\n     " << kernel.arguments.size() << ", "
-      << table("arguments", !kernel.arguments.empty()) << ", " << kernel.tensorMaps.size() << ", "
-      << table("maps", !kernel.tensorMaps.empty()) << ", "
-      << table("alias", !kernel.aliases.empty()) << ", " << kernel.launch.threads << ", "
-      << kernel.launch.sharedBytes << ", " << kernel.launch.scratchBytes << ", "
-      << kernel.launch.cluster << ", " << int(kernel.launch.persistent) << ", "
-      << int(kernel.launch.scratchShared) << ", " << (isHost ? kernel.symbol : std::string("NULL"))
-      << "},\n";
+  int exprCount = validator->getExprCount(), codeCount = 0;
+  for (int i = 0; i < exprCount; ++i)
+    codeCount = std::max(codeCount, k.exprs[i].end);
+  out << "    {" << quoteC(k.name) << ", " << quoteC(k.symbol) << ", " << quoteC(k.signature)
+      << ", " << quoteC(k.file) << ", " << quoteC(k.variant) << ", " << k.line << ", " << number
+      << ", " << unit << ",\n     " << k.param_count << ", " << k.required << ", " << k.stride_count
+      << ", " << k.has_outputs << ", " << table("params", k.param_count) << ", " << k.slot_count
+      << ", " << table("slots", k.slot_count) << ", " << table("exprs", exprCount) << ", "
+      << table("code", codeCount) << ", " << k.contract_count << ", "
+      << table("contracts", k.contract_count) << ", " << k.fact_count << ", "
+      << table("facts", k.fact_count) << ", " << k.grid_count << ", " << table("grid", k.grid_count)
+      << ",\n     " << k.argument_count << ", " << table("arguments", k.argument_count) << ", "
+      << k.map_count << ", " << table("maps", k.map_count) << ", " << table("alias", k.may_alias)
+      << ", " << k.threads << ", " << k.shared_bytes << ", " << k.scratch_bytes << ", " << k.cluster
+      << ", " << k.persistent << ", " << k.scratch_shared << ", "
+      << (isHost ? "tk_host_" + std::to_string(index) : std::string("NULL")) << "},\n";
+}
+
+void CTables::declareHost(raw_ostream &out) const {
+  // By another name than the symbol's, which may be a word of C.
+  out << "void tk_host_" << index
+      << "(const void *const *arguments, int64_t begin, int64_t end) __asm__("
+      << quoteC(getKernel().symbol) << ");\n";
 }
 
 //===- Typed functions
@@ -409,14 +284,14 @@ std::string CTables::getParameters() const {
       list.push_back("const int64_t *" + name + "_strides");
   }
   for (size_t slot = 0; slot < kernel.dims.size(); ++slot)
-    if (validator->bindings[slot].form != Validator::Binding::Form::Stride)
+    if (getTables().slots[slot].form != TK_STRIDE)
       list.push_back("int64_t " + identifierC(kernel.dims[slot].name));
   list.push_back("void *stream");
   list.push_back("uint32_t flags");
   return join(list, ", ");
 }
 
-void CTables::writeArguments(raw_ostream &out) {
+void CTables::writeArguments(raw_ostream &out, StringRef record) const {
   const Kernel &kernel = getKernel();
   size_t count = kernel.params.size();
   out << "  tile_argument tk_list[" << std::max<size_t>(count, 1) << "];\n";
@@ -432,13 +307,9 @@ void CTables::writeArguments(raw_ostream &out) {
   out << "  int tk_overflow = 0;\n  memset(tk_list, 0, sizeof tk_list);\n";
   if (usesValues)
     out << "  memset(tk_values, 0, sizeof tk_values);\n";
-  for (size_t slot = 0; usesValues && slot < validator->bindings.size(); ++slot) {
-    const Validator::Binding &binding = validator->bindings[slot];
-    std::string name =
-        slot < kernel.dims.size() ? kernel.dims[slot].name : kernel.params[binding.param].name;
-    if (binding.form != Validator::Binding::Form::Stride && !isFloat(slot))
-      out << "  tk_values[" << slot << "] = (int64_t)" << identifierC(name) << ";\n";
-  }
+  for (int slot = 0; usesValues && slot < getTables().slot_count; ++slot)
+    if (const tk_slot &s = getTables().slots[slot]; s.form != TK_STRIDE && !s.is_float)
+      out << "  tk_values[" << slot << "] = (int64_t)" << identifierC(s.name) << ";\n";
   for (size_t i = 0; i < count; ++i) {
     const Param &param = kernel.params[i];
     std::string name = identifierC(param.name), at = "tk_list[" + std::to_string(i) + "].";
@@ -451,8 +322,8 @@ void CTables::writeArguments(raw_ostream &out) {
       continue;
     }
     for (size_t axis = 0; axis < param.dims.size(); ++axis)
-      out << "  tk_shape_" << i << "[" << axis << "] = tk_eval_" << index << "("
-          << addExpr(param.dims[axis]) << ", " << (usesValues ? "tk_values" : "NULL")
+      out << "  tk_shape_" << i << "[" << axis << "] = tk_eval(&" << record << ", "
+          << getTables().params[i].axes[axis].extent << ", " << (usesValues ? "tk_values" : "NULL")
           << ", &tk_overflow);\n";
     out << "  " << at << "data = (void *)" << name << ";\n  " << at
         << "rank = " << param.dims.size() << ";\n";

@@ -24,14 +24,15 @@ std::string dtypeC(runtime::Dtype dtype);
 
 /// The sizes of the arrays that the generated code keeps on the stack.
 struct CLimits {
-  size_t slots = 1, strides = 1, axes = 1, arguments = 1, maps = 0;
+  int params = 1, slots = 1, strides = 1, axes = 1, arguments = 1, maps = 0;
 };
 
 } // namespace tile
 
 namespace tile::runtime {
 
-/// Writes the tables of one instance. Its constants are called tk_NAME_INDEX.
+/// Writes the tables of one instance, which are those of the launcher's core, as C. Its constants
+/// are called tk_NAME_INDEX.
 class CTables {
 public:
   /// None, with the reason in `error`, for a kernel that no launch can satisfy.
@@ -43,34 +44,32 @@ public:
   const std::string &getVariant() const { return getKernel().variant; }
   void raise(CLimits &limits) const;
   /// Everything but the record itself.
-  void writeTables(llvm::raw_ostream &out);
+  void writeTables(llvm::raw_ostream &out) const;
   /// The initialiser of the instance's tk_kernel; `number` is its place in the build, `unit` that
   /// of its binary.
   void writeRecord(llvm::raw_ostream &out, size_t number, size_t unit, bool isHost) const;
 
+  /// Declares the function in the object file that runs the instance on the CPU.
+  void declareHost(llvm::raw_ostream &out) const;
+
   /// The typed function's parameters: "const float *x, int64_t N, void *stream, uint32_t flags".
   std::string getParameters() const;
-  /// The typed function's body, up to the launch: fills an array `a` with the arguments.
-  void writeArguments(llvm::raw_ostream &out);
+  /// The typed function's body, up to the launch: fills an array `tk_list` with the arguments.
+  /// `record` is the instance's tk_kernel.
+  void writeArguments(llvm::raw_ostream &out, llvm::StringRef record) const;
   /// Lines that say what the contracts ask.
   std::vector<std::string> getContracts() const;
 
 private:
   explicit CTables(size_t index) : index(index) {}
-  size_t addExpr(const Expr &expr);
-  size_t getSlot(const std::string &name) const;
-  bool isFloat(size_t slot) const;
-  bool isFloat(const Expr &expr) const;
-  std::string print(const Expr &expr) const;
-  void collect(const Expr &expr, std::vector<size_t> &names) const;
-  void writeParams(llvm::raw_ostream &out);
+  const tk_kernel &getTables() const { return validator->getTables(); }
+  void writeParams(llvm::raw_ostream &out) const;
   void writeSlots(llvm::raw_ostream &out) const;
   void writeExprs(llvm::raw_ostream &out) const;
+  void writeConditions(llvm::raw_ostream &out) const;
 
   std::unique_ptr<Validator> validator;
   size_t index;
-  std::vector<Expr> exprs;
-  std::vector<size_t> contracts, facts, grid; ///< numbers of expressions
 };
 
 } // namespace tile::runtime

@@ -10,41 +10,39 @@ namespace tile::runtime {
 
 bool Validator::mayReplace(const tile_argument *arguments, const uint64_t *values, size_t count,
                            const Plan &plan, bool unchecked) const {
-  for (const Binding &binding : bindings)
-    if (binding.form == Binding::Form::Scalar && binding.param < count &&
-        arguments[binding.param].kind != TILE_DEFAULT &&
-        (arguments[binding.param].bits ^ values[binding.param])
-            << (64 - tensors[binding.param].bits))
+  for (const tk_slot &slot : slots)
+    if (size_t param = size_t(slot.param);
+        slot.form == TK_VALUE && param < count && arguments[param].kind != TILE_DEFAULT &&
+        (arguments[param].bits ^ values[param]) << (64 - params[param].bits))
       return false;
   if (unchecked)
     return true;
   // Scalars and tensors without elements have no span.
   for (size_t i = 0; i < count; ++i) {
-    if (plan.spans[i] && (!values[i] || (values[i] & (tensors[i].align - 1))))
+    if (plan.spans[i] && (!values[i] || (values[i] & (params[i].align - 1))))
       return false;
     for (size_t j = 0; j < i && plan.spans[i]; ++j)
       if (values[i] - values[j] + plan.spans[i] - 1 < plan.spans[i] + plan.spans[j] - 1 &&
-          plan.spans[j] && mustDiffer(i, j))
+          plan.spans[j] && tk_must_differ(&tables, int(i), int(j)))
         return false;
   }
   return true;
 }
 
-void Validator::replace(const tile_argument *arguments, const uint64_t *values, size_t count,
+void Validator::replace(const tile_argument *given, const uint64_t *values, size_t count,
                         const Plan &plan, Plan &result) const {
   result.empty = plan.empty;
   result.programs = plan.programs;
-  if (!kernel.tensorMaps.empty())
+  if (tables.map_count)
     result.strides = plan.strides;
   result.fills = plan.fills;
   for (size_t i = 0; i < plan.fills.size(); ++i)
     result.fills[i].data = reinterpret_cast<void *>(uintptr_t(values[plan.fillParams[i]]));
   result.cells = plan.cells;
   result.pointers.resize(plan.pointers.size());
-  for (size_t i = 0; i < sources.size(); ++i) {
-    uint32_t param = sources[i].index;
-    if (sources[i].kind == Argument::Kind::Param && param < count &&
-        arguments[param].kind != TILE_DEFAULT)
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    size_t param = size_t(arguments[i].index);
+    if (arguments[i].kind == TK_ARG_PARAM && param < count && given[param].kind != TILE_DEFAULT)
       result.cells[i] = values[param];
     result.pointers[i] = &result.cells[i];
   }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "launch/CudaDriver.h"
-#include "manifest/Manifest.h"
+#include "launch/Fill.h"
 
 namespace tile::runtime {
 
@@ -12,7 +12,7 @@ namespace tile::runtime {
 /// managed memory and host memory that the driver knows are right; other host memory and other
 /// devices' memory are not. On the CPU memory of a device is not right, which is asked of the
 /// driver where there is one. Null and empty tensors are not looked at.
-Error checkResidency(bool onHost, const Kernel &kernel, const tile_argument *arguments,
+Error checkResidency(bool onHost, const tk_kernel &kernel, const tile_argument *arguments,
                      size_t count);
 
 } // namespace tile::runtime

@@ -11,11 +11,6 @@
 
 namespace tile::runtime {
 
-/// The driver's encoded map, opaque; a kernel takes it by value.
-struct alignas(64) EncodedMap {
-  std::array<uint64_t, 16> words;
-};
-
 /// The encoded maps of one kernel's latest launches, so that encoding, which costs about a
 /// microsecond, is rare. Threads may share it.
 class TensorMapCache {
@@ -25,12 +20,12 @@ public:
   /// bytes of device memory, 16 zeros for tensors that are read, then 16 for those that are
   /// written. Allocates nothing once `maps` has its memory.
   Error get(const CudaDriver &driver, const Validator &validator, const tile_argument *arguments,
-            const Plan &plan, CUdeviceptr empty, std::vector<EncodedMap> &maps);
+            const Plan &plan, CUdeviceptr empty, std::vector<tk_encoded> &maps);
 
 private:
   struct Entry {
     std::vector<uint64_t> key; // addresses, extents and strides
-    std::vector<EncodedMap> maps;
+    std::vector<tk_encoded> maps;
     uint64_t used = 0;
   };
   std::mutex mutex;

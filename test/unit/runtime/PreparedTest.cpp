@@ -263,9 +263,12 @@ TEST_F(PreparedTest, WhereMemoryLiesForTheCpu) {
   empty.shape = none;
   tile_argument right[] = {pinned, managed, unknown}, another[] = {empty},
                 wrong[] = {unknown, device};
-  EXPECT_FALSE(checkResidency(true, matmul(), right, 3));
-  EXPECT_FALSE(checkResidency(true, matmul(), another, 1));
-  EXPECT_EQ(checkResidency(true, matmul(), wrong, 2).message,
+  std::string reason;
+  std::unique_ptr<Validator> kernel = Validator::create(matmul(), reason);
+  ASSERT_TRUE(kernel) << reason;
+  EXPECT_FALSE(checkResidency(true, kernel->getTables(), right, 3));
+  EXPECT_FALSE(checkResidency(true, kernel->getTables(), another, 1));
+  EXPECT_EQ(checkResidency(true, kernel->getTables(), wrong, 2).message,
             "matmul: 'b' lies in memory of device 1, expected host memory: the kernel runs on the "
             "CPU; copy the tensor there (matmul.tile:4)");
 }
