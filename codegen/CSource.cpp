@@ -380,7 +380,9 @@ void Writer::writeSource(raw_ostream &out) {
                            coreMemoryc, coreSelectc, coreFillc})
     out << text << "\n";
   if (isHost) {
-    out << partLibcalls << "\n" << partHost << "\n";
+    out << "#define TK_LEVEL " << quoteC(builds.front().level) << "\n"
+        << corePoolh << corePoolc << partLibcalls << "\n"
+        << partHost << "\n";
     out << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
     for (Record &one : records.front())
       one.tables->declareHost(out);
@@ -388,8 +390,7 @@ void Writer::writeSource(raw_ostream &out) {
   } else {
     for (const char *text : {coreScratchh, coreScratchc, coreMapc, coreStartc})
       out << text << "\n";
-    out << partCuda << "\n"
-        << partLaunch << "\n";
+    out << partCuda << "\n" << partLaunch << "\n";
   }
   for (auto &build : records)
     for (Record &one : build)

@@ -24,6 +24,8 @@ struct CUnit {
 struct CBuild {
   std::string target;
   bool isPTX = false;
+  /// Of the CPU: the level of x86-64 that the object file needs; empty where there are none.
+  std::string level;
   std::vector<CUnit> units;
 };
 

@@ -44,7 +44,7 @@ bool writePackageAsC(const runtime::Package &package, const Options &options, Se
             return known.target == target && known.isPTX == (kind == "ptx");
           }))
         continue;
-      CBuild build{target, kind == "ptx", {}};
+      CBuild build{target, kind == "ptx", "", {}};
       bool isWhole = true, hasCubins = true;
       for (const runtime::PackageModule &other : package.modules) {
         if (other.manifest.target != target)
@@ -78,7 +78,7 @@ bool compileC(const Options &options, Session &session, const std::string &input
   if (!compiler.run(Stage::Obj))
     return false;
   files["=.o"] = compiler.getProduct(Stage::Obj);
-  CBuild build{"cpu", false, {{&compiler.getManifest(), ""}}};
+  CBuild build{"cpu", false, options.cpu, {{&compiler.getManifest(), ""}}};
   return write(build, options, session, files);
 }
 

@@ -154,6 +154,7 @@ bool Compiler::elaborate() {
   choices = std::move(result->choices);
   manifest.compiler = getCompilerVersion();
   manifest.target = options.target;
+  manifest.cpu = options.isCPU() ? options.cpu : "";
   return true;
 }
 

@@ -137,6 +137,30 @@ bool OptionsParser::parseTarget(Options &options) {
   return true;
 }
 
+/// `--cpu`, and what files for other machines are compiled for without it.
+bool OptionsParser::parseLevel(Options &options) {
+  static const std::string levels[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+  bool hasCPU = options.isCPU() || is_contained(options.targets, "cpu");
+  bool isX86 = Triple(sys::getProcessTriple()).getArch() == Triple::x86_64;
+  if (const Arg *argument = arguments.getLastArg(OPT_cpu)) {
+    options.cpu = argument->getValue();
+    if (!is_contained(levels, options.cpu))
+      return fail("--cpu takes " + join(ArrayRef(levels).drop_back(), ", ") + " or " + levels[3] +
+                  ", found '" + options.cpu + "'");
+    if (!isX86)
+      return fail(
+          "--cpu takes levels of x86-64, but this tilec compiles for the machine it runs on, " +
+          sys::getProcessTriple());
+    return hasCPU || fail("--cpu goes with --target cpu");
+  }
+  bool isFile = options.command == Options::Command::Compile &&
+                (options.cSource || options.emit == Stage::Obj ||
+                 (!options.emit && stageOfFile(options.output) == Stage::Obj));
+  if (options.isCPU() && isFile && isX86)
+    options.cpu = levels[2];
+  return true;
+}
+
 bool OptionsParser::checkTarget(StringRef target) {
   if (target == "cpu" || findGPUArch(target))
     return true;
@@ -298,7 +322,8 @@ bool OptionsParser::parse(Options &options) {
       kind == "package" || (kind.empty() && StringRef(options.output).ends_with(".tilepkg"));
   if ((!options.package && !parseStage(OPT_emit, "--emit", options.emit)) ||
       !parseStage(OPT_stop_after, "--stop-after", options.stopAfter) || !parseTarget(options) ||
-      !parseNumber(OPT_O, "-O", 3, level) || !parseMessages(options) || !parseRun(options))
+      !parseLevel(options) || !parseNumber(OPT_O, "-O", 3, level) || !parseMessages(options) ||
+      !parseRun(options))
     return false;
   options.level = level;
   options.depfile = arguments.hasArg(OPT_MD);

@@ -53,6 +53,8 @@ def o : JoinedOrSeparate<["-"], "o">, MetaVarName<"FILE">, Group<output_group>, 
   HelpText<"Write FILE; its ending says what: .tilepkg .cubin .ptx .sass .c .ll .mlir .o (- is standard output)">;
 defm emit : Value<"emit", "What to write: ast, tile, tile-opt, gpu, llvm, ptx, cubin, sass, obj or package", "KIND", output_group, Building>;
 defm target : Value<"target", "The GPU (sm_80 ... sm_90a ...), or cpu; of packages and C a list (default: sm_90a; cpu for .o)", "NAME", output_group, Compiling>;
+defm cpu : Value<"cpu", "Level of the processors that code for the CPU is for: x86-64, x86-64-v2, -v3 or -v4 (default: x86-64-v3)", "LEVEL", output_group, Building>;
+defm out_name : Value<"out-name", "Begin the names of the functions of C with NAME_, so that several outputs of one kernel link", "NAME", output_group, Building>;
 def with_source : Switch<["--"], "with-source", "Put the sources into the package", output_group, Building>;
 defm extract : Value<"extract", "tilec inspect: write the package's files into DIR", "DIR", output_group, Inspecting>;
 defm verify : Value<"verify", "tilec inspect: check the signature FILE.minisig against a public key of minisign (RW..., or its file)", "KEY", output_group, Inspecting>;

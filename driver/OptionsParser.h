@@ -40,6 +40,7 @@ private:
   bool parsePair(const llvm::opt::Arg &argument, std::vector<NameValue> &pairs);
   bool parseStage(OptionID id, llvm::StringRef option, std::optional<Stage> &stage);
   bool parseTarget(Options &options);
+  bool parseLevel(Options &options);
   bool checkTarget(llvm::StringRef target);
   bool parseMessages(Options &options);
   bool parseRun(Options &options);

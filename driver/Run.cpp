@@ -100,11 +100,11 @@ bool elaborateForRun(Compiler &compiler, const Options &options, const RunArgume
   return true;
 }
 
-void HostProgram::run(unsigned threads) const {
-  runtime::runPrograms(code, plan.pointers.data(), plan.programs, threads);
+void HostProgram::run(unsigned threads) {
+  pool.run(code, plan.pointers.data(), plan.programs, threads);
 }
 
-bool HostProgram::time(const TimingLimits &limits, unsigned threads, Timing &timing) const {
+bool HostProgram::time(const TimingLimits &limits, unsigned threads, Timing &timing) {
   return timeKernel(
       limits,
       [&](unsigned count, double &milliseconds) {

@@ -22,8 +22,9 @@ struct HostProgram {
   std::optional<HostCode> library;
   HostKernel code;
   runtime::Plan plan; ///< points to the arguments; `empty`: there is nothing to run, and no code
-  void run(unsigned threads) const;
-  bool time(const TimingLimits &limits, unsigned threads, Timing &timing) const;
+  runtime::HostThreads pool;
+  void run(unsigned threads);
+  bool time(const TimingLimits &limits, unsigned threads, Timing &timing);
 };
 
 /// Chooses the variant for the arguments, which are bound, checks them, fills what is to be filled,

@@ -1,18 +1,13 @@
-// Loading of shared objects from memory; threads that share a grid.
+// Loading of shared objects from memory.
 #include "launch/HostCode.h"
 
-#include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
-#include <exception>
 #include <link.h>
 #include <sys/mman.h>
-#include <thread>
 #include <unistd.h>
-#include <vector>
 
 namespace tile::runtime {
 
@@ -70,52 +65,14 @@ HostLibrary::~HostLibrary() {
 }
 
 HostFunction HostLibrary::find(const std::string &symbol) const {
-  // dlsym looks into libraries that this one needs, too: a name that the C library has is no
-  // kernel.
-  void *address = dlsym(handle, symbol.c_str());
-  Dl_info place = {};
-  link_map *library = nullptr;
-  if (!address || !dladdr(address, &place) || dlinfo(handle, RTLD_DI_LINKMAP, &library) != 0 ||
-      reinterpret_cast<uintptr_t>(place.dli_fbase) != library->l_addr)
-    return nullptr;
-  return reinterpret_cast<HostFunction>(address);
-}
-
-bool hasCpuLevel(const std::string &level) {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  return level == "x86-64" || (level == "x86-64-v2" && __builtin_cpu_supports("x86-64-v2")) ||
-         (level == "x86-64-v3" && __builtin_cpu_supports("x86-64-v3")) ||
-         (level == "x86-64-v4" && __builtin_cpu_supports("x86-64-v4"));
-#else
-  return false;
-#endif
-}
-
-void runPrograms(HostFunction kernel, const void *const *arguments, int64_t count,
-                 unsigned threads) {
-  if (threads == 0)
-    threads = std::max(1u, std::thread::hardware_concurrency());
-  threads = unsigned(std::min<int64_t>(threads, count));
-  if (threads <= 1)
-    return kernel(arguments, 0, count);
-  // Small enough pieces that a slow one delays the end little, large enough that taking one costs
-  // nothing.
-  int64_t piece = std::max<int64_t>(1, count / (int64_t(threads) * 16));
-  std::atomic<int64_t> next{0};
-  auto work = [&] {
-    for (int64_t begin; (begin = next.fetch_add(piece)) < count;)
-      kernel(arguments, begin, std::min(begin + piece, count));
-  };
-  std::vector<std::thread> pool;
-  try {
-    for (unsigned i = 1; i < threads; ++i)
-      pool.emplace_back(work);
-  } catch (const std::exception &) { // no more threads to be had: those that there are do it all
-  }
-  work();
-  for (std::thread &thread : pool)
-    thread.join();
+  // The loader looks into the libraries that this one needs, too: a kernel called `memset` that is
+  // missing here must not be the C library's.
+  void *found = dlsym(handle, symbol.c_str());
+  link_map *own = nullptr;
+  Dl_info where = {};
+  bool isOwn = found && dlinfo(handle, RTLD_DI_LINKMAP, &own) == 0 && own &&
+               dladdr(found, &where) && uintptr_t(where.dli_fbase) == uintptr_t(own->l_addr);
+  return isOwn ? reinterpret_cast<HostFunction>(found) : nullptr;
 }
 
 } // namespace tile::runtime

@@ -2,6 +2,7 @@
 // several threads.
 #pragma once
 
+#include "launch/core/Pool.h"
 #include "manifest/Error.h"
 
 #include <cstdint>
@@ -35,10 +36,24 @@ private:
 
 /// Does this processor have all of a level of x86-64: "x86-64", "x86-64-v2", "-v3", "-v4"? Not for
 /// unknown names.
-bool hasCpuLevel(const std::string &level);
+inline bool hasCpuLevel(const std::string &level) { return tk_has_level(level.c_str()); }
 
-/// Runs all programs of a grid and waits for them. `threads` 0: one for each processor.
-void runPrograms(HostFunction kernel, const void *const *arguments, int64_t count,
-                 unsigned threads);
+/// Threads that run the programs of grids, and stay from one launch to the next. They end with
+/// this.
+class HostThreads {
+public:
+  HostThreads() = default;
+  ~HostThreads() { tk_pool_end(&pool); }
+  HostThreads(const HostThreads &) = delete;
+  HostThreads &operator=(const HostThreads &) = delete;
+
+  /// Runs all programs of a grid and waits for them. `threads` 0: one for each processor.
+  void run(HostFunction kernel, const void *const *arguments, int64_t count, unsigned threads) {
+    tk_pool_run(&pool, kernel, arguments, count, int(threads));
+  }
+
+private:
+  tk_pool pool = TK_POOL_START;
+};
 
 } // namespace tile::runtime

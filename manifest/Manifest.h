@@ -160,6 +160,9 @@ struct Manifest {
   /// The file that this describes. Absent where there is none (`--print-abi`), and in packages,
   /// which describe each of their files.
   std::optional<Binary> binary = std::nullopt;
+  /// Of code for the CPU: the level of x86-64 that it needs, "x86-64-v3"; empty where it is not for
+  /// such a level.
+  std::string cpu = {};
 };
 
 /// The version of the format that is written and read. Earlier ones do not say which binary they

@@ -434,6 +434,7 @@ Manifest Reader::readKernels(const Json &json, const char *versionKey) {
          "): " + (version > manifestVersion ? "update the runtime, or compile" : "compile it") +
          " again with the tilec that came with it");
   manifest.target = readString(json, "target");
+  manifest.cpu = readString(json, "cpu", false);
   readList(json, "kernels", true,
            [&](const Json &kernel) { manifest.kernels.push_back(readKernel(kernel)); });
   return manifest;

@@ -157,6 +157,8 @@ std::string toJson(const Manifest &manifest) {
                {"target", manifest.target}};
   if (manifest.binary)
     json["binary"] = {{"bytes", manifest.binary->bytes}, {"hash", manifest.binary->hash}};
+  if (!manifest.cpu.empty())
+    json["cpu"] = manifest.cpu;
   json["kernels"] = kernelsAsJson(manifest);
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

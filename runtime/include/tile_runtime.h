@@ -116,6 +116,13 @@ tile_error *tile_kernel_prepare(tile_kernel *kernel, const tile_argument *argume
  * Several threads may launch one object at once. */
 tile_error *tile_prepared_launch(const tile_prepared *prepared, const uint64_t *values,
                                  size_t count, void *stream, uint32_t flags);
+/* The same with arguments instead of values: dtypes, shapes and strides are compared with those
+ * that were prepared, which takes some nanoseconds, and memory that is known to be too small is
+ * refused. What tile_prepared_launch gets has no sizes: whoever calls it vouches for as much memory
+ * behind each address as was prepared. */
+tile_error *tile_prepared_launch_arguments(const tile_prepared *prepared,
+                                           const tile_argument *arguments, size_t count,
+                                           void *stream, uint32_t flags);
 /* Puts another variant in its place, by name, "" for the generic one, and checks the arguments
  * against it; where that fails, nothing changes. Not while another thread launches the object. */
 tile_error *tile_prepared_pin(tile_prepared *prepared, const char *variant);

@@ -127,6 +127,8 @@ public:
   Status launch(const Value *values, size_t count, void *stream = nullptr, uint32_t flags = 0) const {
     return Status(tile_prepared_launch(prepared.get(), reinterpret_cast<const uint64_t *>(values), count, stream, flags));
   }
+  /// With arguments: dtypes, shapes and strides are compared with those that were prepared.
+  Status launchArguments(const std::vector<Argument> &arguments, void *stream = nullptr, uint32_t flags = 0) const;
   /// With those of the preparation.
   Status relaunch(void *stream = nullptr, uint32_t flags = 0) const {
     return Status(tile_prepared_launch(prepared.get(), nullptr, 0, stream, flags));
@@ -176,6 +178,7 @@ public:
   }
 
 private:
+  friend class Prepared;
   static std::vector<tile_argument> lower(const std::vector<Argument> &arguments) {
     std::vector<tile_argument> raw;
     raw.reserve(arguments.size());
@@ -190,6 +193,11 @@ private:
 
   tile_kernel *kernel = nullptr;
 };
+
+inline Status Prepared::launchArguments(const std::vector<Argument> &arguments, void *stream, uint32_t flags) const {
+  std::vector<tile_argument> raw = Kernel::lower(arguments);
+  return Status(tile_prepared_launch_arguments(prepared.get(), raw.data(), raw.size(), stream, flags));
+}
 
 /// A loaded binary.
 class Module {

@@ -238,6 +238,18 @@ tile_error *tile_prepared_launch(const tile_prepared *prepared, const uint64_t *
   });
 }
 
+tile_error *tile_prepared_launch_arguments(const tile_prepared *prepared,
+                                           const tile_argument *arguments, size_t count,
+                                           void *stream, uint32_t flags) {
+  return guard([&]() -> Error {
+    if (!prepared || (count && !arguments))
+      return nullCall(prepared ? "arguments" : "prepared");
+    if (flags & ~allLaunchFlags)
+      return unknownFlags(flags);
+    return prepared->launch(arguments, count, stream, flags);
+  });
+}
+
 tile_error *tile_prepared_pin(tile_prepared *prepared, const char *variant) {
   return guard([&]() -> Error {
     if (!prepared || !variant)

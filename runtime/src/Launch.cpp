@@ -56,7 +56,7 @@ Error tile_module::execute(const tile_kernel &kernel, const tile_instance &insta
     for (const Fill &fill : plan.fills)
       fillHost(fill);
     if (!plan.empty)
-      runPrograms(units[instance.unit].functions[instance.index], plan.pointers.data(),
+      threads.run(units[instance.unit].functions[instance.index], plan.pointers.data(),
                   plan.programs, 0);
     return {};
   }

@@ -64,6 +64,9 @@ struct tile_prepared {
   /// With other addresses and scalars: see tile_prepared_launch.
   tile::runtime::Error launch(const uint64_t *values, size_t count, void *stream,
                               uint32_t flags) const;
+  /// The same with arguments laid out like those that were prepared.
+  tile::runtime::Error launch(const tile_argument *given, size_t count, void *stream,
+                              uint32_t flags) const;
 };
 
 struct tile_module {
@@ -172,8 +175,9 @@ private:
 
   std::string name;
   bool onHost = false;
-  std::vector<Unit> units; // those for the kind of device at hand, at least one
-  bool oneTarget = true;   // dispatch then needs no device
+  tile::runtime::HostThreads threads; // of launches on the CPU
+  std::vector<Unit> units;            // those for the kind of device at hand, at least one
+  bool oneTarget = true;              // dispatch then needs no device
   std::vector<std::unique_ptr<tile_kernel>> kernels, symbols, variants;
   std::map<std::pair<const void *, std::string>, tile_kernel *> byName; // in each of the three
   size_t kernelCount = 0;                                               // of all three

@@ -64,8 +64,9 @@ static Bindings bindGiven(const Kernel &kernel, const tile_argument *arguments, 
           bindings.emplace(expr.getName(), extent);
         bool times = false;
         for (const Dim &dim : kernel.dims)
-          if (!bare && matchAffine(expr, dim.name, times, constant))
-            bindings.emplace(dim.name, times ? extent / constant : extent - constant);
+          if (int64_t value = 0; !bare && matchAffine(expr, dim.name, times, constant) &&
+                                 (times || !__builtin_sub_overflow(extent, constant, &value)))
+            bindings.emplace(dim.name, times ? extent / constant : value);
       }
   return bindings;
 }

@@ -138,3 +138,68 @@ Error tile_prepared::launch(const uint64_t *given, size_t count, void *stream,
   return kernel->module->execute(*kernel, *instance, changed.data(), count, fresh, stream, flags,
                                  {});
 }
+
+/// "[17, 64]".
+static std::string list(const int64_t *numbers, int32_t count) {
+  std::string text = "[";
+  for (int32_t i = 0; i < count; ++i)
+    text += (i ? ", " : "") + std::to_string(numbers[i]);
+  return text + "]";
+}
+
+/// Whether two tensors of one shape have equal strides along which something steps.
+static bool hasEqualStrides(const tile_argument &a, const tile_argument &b) {
+  uint64_t dense = 1;
+  for (int32_t axis = a.rank - 1; axis >= 0; --axis) {
+    int64_t one = a.strides ? a.strides[axis] : int64_t(dense);
+    int64_t other = b.strides ? b.strides[axis] : int64_t(dense);
+    if (one != other && a.shape[axis] > 1)
+      return false;
+    dense *= uint64_t(a.shape[axis]);
+  }
+  return true;
+}
+
+Error tile_prepared::launch(const tile_argument *given, size_t count, void *stream,
+                            uint32_t flags) const {
+  // Its memory stays, so that a launch allocates nothing.
+  thread_local std::vector<uint64_t> fresh;
+  fresh.resize(count);
+  for (size_t i = 0; i < std::min(count, arguments.size()); ++i) {
+    const tile_argument &one = given[i], &known = arguments[i];
+    auto differs = [&](tile_code code, const std::string &found, const std::string &expected) {
+      return Error(code, kernel->name + ": '" + instance->getKernel().params[i].name + "' has " +
+                             found + ", but was prepared with " + expected +
+                             "; prepare another call, or launch the kernel itself");
+    };
+    fresh[i] = one.kind == TILE_TENSOR ? uint64_t(uintptr_t(one.data)) : one.bits;
+    auto describe = [](const tile_argument &argument) {
+      const char *name = tile_dtype_name(argument.dtype);
+      return argument.kind == TILE_DEFAULT
+                 ? std::string("no value")
+                 : (argument.kind == TILE_TENSOR ? "a tensor of " : "a scalar of ") +
+                       std::string(name ? name : "an unknown dtype");
+    };
+    if (one.kind != known.kind || (one.kind != TILE_DEFAULT && one.dtype != known.dtype))
+      return differs(TILE_ERROR_DTYPE, describe(one), describe(known));
+    if (one.kind != TILE_TENSOR)
+      continue;
+    if (one.rank != known.rank)
+      return differs(TILE_ERROR_RANK, "rank " + std::to_string(one.rank),
+                     "rank " + std::to_string(known.rank));
+    if (one.rank && !one.shape)
+      return differs(TILE_ERROR_CALL, "no shape", "shape " + list(known.shape, known.rank));
+    if (one.rank && !std::equal(one.shape, one.shape + one.rank, known.shape))
+      return differs(TILE_ERROR_DIM, "shape " + list(one.shape, one.rank),
+                     "shape " + list(known.shape, known.rank));
+    if ((one.strides || known.strides) && !hasEqualStrides(one, known))
+      return differs(TILE_ERROR_STRIDE,
+                     one.strides ? "strides " + list(one.strides, one.rank) : "dense strides",
+                     known.strides ? "strides " + list(known.strides, known.rank)
+                                   : "dense strides");
+    if (one.bytes > 0 && plan.spans[i] > uint64_t(one.bytes))
+      return differs(TILE_ERROR_DIM, "memory of " + std::to_string(one.bytes) + " bytes",
+                     "a tensor that reaches over " + std::to_string(plan.spans[i]));
+  }
+  return launch(fresh.data(), count, stream, flags);
+}

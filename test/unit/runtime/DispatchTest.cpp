@@ -124,6 +124,17 @@ TEST_F(DispatchTest, WithoutAGenericOneTheNearestAreListed) {
             "('a', dimension 0) (matmul.tile:9)");
 }
 
+TEST_F(DispatchTest, AnEmptyCallNeedsNoVariantThatHolds) {
+  // Neither holds for K = 72, but nothing would run. (L1.2)
+  Kernel large = variant("large", Expr::make(Expr::Op::Ge, tile::runtime::testing::name("N"), 8));
+  add("sm_90a", {variant("divided", divided()), large});
+  open();
+  std::strcpy(fake().lastFunction, "none");
+  EXPECT_EQ(run(17, 72, 0), "none");
+  EXPECT_EQ(fake().launches, 0);
+  EXPECT_EQ(run(17, 72, 8), "matmul_T_f16_large");
+}
+
 TEST_F(DispatchTest, PinnedByName) {
   add("sm_90a", {variant("small", small()), variant("divided", divided()), matmul()});
   open();

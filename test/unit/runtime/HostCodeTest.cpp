@@ -4,6 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <filesystem>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -24,6 +31,7 @@ TEST(HostCode, LoadsFromMemory) {
   EXPECT_NE(first->find("fakeCuda"), second->find("fakeCuda")); // two libraries, not one
   EXPECT_FALSE(first->find("nothing"));
   EXPECT_FALSE(first->find("abort")); // of the C library, which the library needs
+  EXPECT_FALSE(first->find("strlen")); // of a library that this one needs
 }
 
 TEST(HostCode, RefusesOtherBytes) {
@@ -51,8 +59,70 @@ TEST(HostCode, EveryProgramOnce) {
   };
   for (unsigned threads : {0u, 1u, 3u, 64u}) {
     std::fill(std::begin(counts), std::end(counts), 0);
-    runPrograms(kernel, nullptr, 1000, threads);
+    HostThreads pool;
+    pool.run(kernel, nullptr, 1000, threads);
     for (int count : counts)
       ASSERT_EQ(count, 1);
   }
+}
+
+/// Threads of this process.
+static long countThreads() {
+  long count = 0;
+  for (const auto &entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    (void)entry;
+    ++count;
+  }
+  return count;
+}
+
+TEST(HostCode, ThreadsStayFromLaunchToLaunchAndEndWithThePool) {
+  static std::atomic<int> programs;
+  auto kernel = [](const void *const *, int64_t begin, int64_t end) { programs += end - begin; };
+  long before = countThreads();
+  {
+    HostThreads pool;
+    for (int i = 0; i < 200; ++i) {
+      programs = 0;
+      pool.run(kernel, nullptr, 64, 4);
+      ASSERT_EQ(programs, 64);
+      ASSERT_EQ(countThreads(), before + 3);
+    }
+    // Callers at once share them, and a kernel may be told to use fewer.
+    std::vector<std::thread> callers;
+    std::atomic<int> wrong{0};
+    for (int i = 0; i < 8; ++i)
+      callers.emplace_back([&] {
+        auto count = [](const void *const *arguments, int64_t begin, int64_t end) {
+          *static_cast<std::atomic<int> *>(const_cast<void *>(arguments[0])) += end - begin;
+        };
+        for (int n = 1; n <= 100; ++n) {
+          std::atomic<int> own{0};
+          const void *arguments[] = {&own};
+          pool.run(count, arguments, n, 2 + unsigned(n % 3));
+          wrong += own != n;
+        }
+      });
+    for (std::thread &caller : callers)
+      caller.join();
+    EXPECT_EQ(wrong, 0);
+    EXPECT_LE(countThreads(), before + 3);
+  }
+  EXPECT_EQ(countThreads(), before);
+}
+
+TEST(HostCode, AForkedProcessStartsThreadsOfItsOwn) {
+  HostThreads pool;
+  static std::atomic<int> programs;
+  auto kernel = [](const void *const *, int64_t begin, int64_t end) { programs += end - begin; };
+  pool.run(kernel, nullptr, 64, 4);
+  programs = 0;
+  pid_t child = fork();
+  if (child == 0) {
+    pool.run(kernel, nullptr, 64, 4);
+    _exit(programs == 64 ? 7 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
 }

@@ -128,6 +128,36 @@ TEST_F(PreparedTest, WrongShapesFailAtOnce) {
   EXPECT_FALSE(bool(prepared));
 }
 
+TEST_F(PreparedTest, AnotherSizeIsRefused) {
+  open();
+  tile::Prepared prepared;
+  ASSERT_FALSE(kernel("matmul").prepare(product(300, 64, 512), prepared));
+  auto launch = [&](const std::vector<tile::Argument> &arguments) {
+    return prepared.launchArguments(arguments);
+  };
+  ASSERT_FALSE(launch(product(300, 64, 512, 0x200000)));
+  EXPECT_EQ(fake().arguments[0], 0x200000u);
+  // A smaller tensor would be written past its end.
+  std::vector<tile::Argument> call = product(300, 64, 512);
+  call[2] = tile::Argument(TILE_F16, address(0x10000000), {299, 512});
+  EXPECT_STATUS(launch(call), TILE_ERROR_DIM,
+                "matmul: 'c' has shape [299, 512], but was prepared with shape [300, 512]; prepare "
+                "another call, or launch the kernel itself");
+  call[2] = tile::Argument(TILE_F16, address(0x10000000), {300, 512}, {}, 300 * 512 * 2 - 1);
+  EXPECT_STATUS(launch(call), TILE_ERROR_DIM, "'c' has memory of 307199 bytes");
+  call[2] = tile::Argument(TILE_F16, address(0x10000000), {300, 512}, {600, 1});
+  EXPECT_STATUS(launch(call), TILE_ERROR_STRIDE, "'c' has strides [600, 1]");
+  call[2] = tile::Argument(TILE_F16, address(0x10000000), {300, 512, 1});
+  EXPECT_STATUS(launch(call), TILE_ERROR_RANK, "'c' has rank 3");
+  call[2] = tile::Argument(TILE_F32, address(0x10000000), {300, 512});
+  EXPECT_STATUS(launch(call), TILE_ERROR_DTYPE, "'c' has a tensor of f32");
+  call[2] = tile::Argument(TILE_F16, address(0x10000000), {300, 512}, {512, 1});
+  EXPECT_FALSE(launch(call)); // dense, said
+  call.pop_back();
+  EXPECT_STATUS(launch(call), TILE_ERROR_COUNT, "expected 3 values");
+  EXPECT_EQ(fake().launches, 2);
+}
+
 TEST_F(PreparedTest, AddressesAreCheckedStill) {
   open();
   tile::Prepared prepared;

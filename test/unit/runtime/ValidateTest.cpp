@@ -217,6 +217,112 @@ TEST(Validate, NamesBoundByAffineForms) {
                "(shift.tile:4)");
 }
 
+/// y[N] = x[N] + n where the grid has N programs and n is below 10.
+static Kernel limited() {
+  Kernel kernel = shift();
+  kernel.params.push_back(scalar("n", Dtype::I32));
+  kernel.params.push_back(scalar("m", Dtype::I32));
+  for (Param &param : kernel.params)
+    param.defaultValue.reset();
+  kernel.params[3].min = 0;
+  kernel.params[3].max = 9;
+  kernel.params[3].contract = "n in 0..10";
+  kernel.params[3].contractLine = 7;
+  kernel.contracts = {{Expr::make(Op::Lt, name("m"), name("n")), "m < n", 8},
+                      {Expr::make(Op::Lt, name("m"), name("N")), "m < N", 9}};
+  kernel.grid = {name("N")};
+  addArguments(kernel);
+  return kernel;
+}
+
+TEST(Validate, AnEmptyGridDoesNotSkipContractsOfScalars) {
+  auto call = [](int64_t n, uint64_t scalar, uint64_t other) {
+    return std::move(Call()
+                         .tensor(Dtype::F32, {n})
+                         .tensor(Dtype::F32, {n})
+                         .scalar(Dtype::F32, 0)
+                         .scalar(Dtype::I32, scalar)
+                         .scalar(Dtype::I32, other));
+  };
+  EXPECT_ERROR(check(limited(), call(0, 12, 3)), TILE_ERROR_CONTRACT,
+               "shift: 'n' = 12, expected n in 0..10 (shift.tile:7)");
+  EXPECT_ERROR(check(limited(), call(0, 5, 5)), TILE_ERROR_CONTRACT,
+               "shift: the contract 'm < n' does not hold: m = 5, n = 5 (shift.tile:8)");
+  // N = 0 is below its bound, and what names N is not looked at.
+  EXPECT_FALSE(check(limited(), call(0, 5, 4)));
+  EXPECT_ERROR(check(limited(), call(3, 5, 4)), TILE_ERROR_CONTRACT,
+               "shift: the contract 'm < N' does not hold: m = 4, N = 3 ('x', dimension 0) "
+               "(shift.tile:9)");
+}
+
+/// y[M] = x[M, 0] for x[M, N; s, 1] with s in 0..=64 and s % 4 == 0 && s >= N.
+static Kernel firstColumn(bool hasCondition) {
+  Kernel kernel;
+  kernel.name = kernel.symbol = "first";
+  kernel.file = "first.tile";
+  kernel.dims = {dim("M"), dim("N"), dim("s", 0, hasCondition ? 1 << 20 : 64)};
+  Param x = tensor("x", Access::In, Dtype::F32, {name("M"), name("N")});
+  x.strides = {Expr(name("s")), Expr(1)};
+  x.align = 4;
+  kernel.params = {x, tensor("y", Access::Out, Dtype::F32, {name("M")})};
+  if (hasCondition)
+    kernel.contracts = {{Expr::make(Op::Eq, Expr::make(Op::Rem, name("s"), 4), 0), "s % 4 == 0", 3},
+                        {Expr::make(Op::Ge, name("s"), name("N")), "s >= N", 3}};
+  kernel.grid = {name("M")};
+  addArguments(kernel);
+  return kernel;
+}
+
+TEST(Validate, AnExtentOfOneHasNoStrideToCheck) {
+  auto call = [](int64_t m, int64_t n, std::vector<int64_t> strides) {
+    return std::move(Call().tensor(Dtype::F32, {m, n}, std::move(strides)).tensor(Dtype::F32, {m}));
+  };
+  Plan plan;
+  // The caller's stride is as good for one row as for two.
+  EXPECT_FALSE(check(firstColumn(false), call(2, 100, {64, 1})));
+  ASSERT_FALSE(check(firstColumn(false), call(1, 100, {64, 1}), plan));
+  EXPECT_EQ(plan.values[2], 64);
+  ASSERT_FALSE(check(firstColumn(true), call(1, 3, {4, 1}), plan));
+  EXPECT_EQ(plan.values[2], 4);
+  // Where the contracts do not allow it, or there is none, it is one that they do.
+  ASSERT_FALSE(check(firstColumn(false), call(1, 100, {100, 1}), plan));
+  EXPECT_EQ(plan.values[2], 64);
+  ASSERT_FALSE(check(firstColumn(false), call(1, 100, {}), plan));
+  EXPECT_EQ(plan.values[2], 64);
+  ASSERT_FALSE(check(firstColumn(true), call(1, 8, {1, 1}), plan));
+  EXPECT_EQ(plan.values[2], 8);
+  ASSERT_FALSE(check(firstColumn(false), call(1, 100, {-7, 1}), plan));
+  EXPECT_GE(plan.values[2], 0);
+  EXPECT_EQ(check(firstColumn(false), call(2, 100, {100, 1})).code, TILE_ERROR_CONTRACT);
+}
+
+TEST(Validate, HostileNumbersDoNotOverflow) {
+  // A stride whose least multiple is above 2^63 - 1.
+  Kernel kernel = firstColumn(false);
+  kernel.dims[2].min = kernel.dims[2].max = INT64_MAX;
+  kernel.dims[2].multipleOf = 4;
+  EXPECT_EQ(check(kernel, Call().tensor(Dtype::F32, {1, 1}).tensor(Dtype::F32, {1})).code,
+            TILE_ERROR_CONTRACT);
+  // Extents whose product does, with strides that do, unchecked: a plan is made, nothing is read.
+  Kernel filled = shift();
+  filled.params[1].fill = int64_t(0);
+  filled.params[1].strides.emplace(1);
+  filled.grid = {Expr(1)};
+  Plan plan;
+  int64_t huge = int64_t(1) << 62;
+  EXPECT_FALSE(check(filled, Call().tensor(Dtype::F32, {huge}).tensor(Dtype::F32, {huge}, {huge}),
+                     plan, true));
+}
+
+TEST(Validate, OfAnotherRankNothingIsRead) {
+  // As long as the caller says that it is, the list of extents is not there.
+  Call call = matmulCall();
+  call.arguments[1].rank = 1 << 30;
+  call.arguments[1].data = nullptr;
+  EXPECT_ERROR(check(matmul(), call), TILE_ERROR_RANK,
+               "matmul: 'b' expects rank 2, found rank 1073741824 (matmul.tile:4)");
+}
+
 TEST(Validate, ZeroGridComesBeforeContracts) {
   Plan plan;
   // M = 0 is below its bound and K = 5 breaks its contract, but there is nothing to run.
