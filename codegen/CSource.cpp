@@ -18,8 +18,8 @@ namespace {
 /// Writes the two files of one module.
 class Writer {
 public:
-  Writer(StringRef name, ArrayRef<CBuild> builds)
-      : name(name), builds(builds), isHost(builds.front().target == "cpu") {}
+  Writer(StringRef name, ArrayRef<CBuild> builds, StringRef prefix)
+      : name(name), prefix(prefix), builds(builds), isHost(builds.front().target == "cpu") {}
   Expected<CSource> write();
 
 private:
@@ -39,7 +39,7 @@ private:
   /// Kernels of the first build by source name, each with the numbers of its instances.
   std::vector<std::pair<std::string, std::vector<size_t>>> getGroups() const;
 
-  std::string name;
+  std::string name, prefix;
   ArrayRef<CBuild> builds;
   bool isHost;
   struct Record {
@@ -140,11 +140,12 @@ std::vector<std::pair<std::string, std::vector<size_t>>> Writer::getGroups() con
 }
 
 std::string Writer::getTypedPrototype(const Tables &one) const {
-  return "tile_code " + one.getKernel().symbol + "_launch(" + one.getParameters() + ")";
+  return "tile_code " + prefixC(prefix, one.getKernel().symbol) + "_launch(" + one.getParameters() +
+         ")";
 }
 
 std::string Writer::getAnyPrototype(const std::string &kernel) const {
-  return "tile_code " + kernel +
+  return "tile_code " + prefixC(prefix, kernel) +
          "_call(const tile_argument *arguments, size_t count, void *stream, uint32_t flags)";
 }
 
@@ -385,7 +386,7 @@ void Writer::writeSource(raw_ostream &out) {
         << partHost << "\n";
     out << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
     for (Record &one : records.front())
-      one.tables->declareHost(out);
+      one.tables->declareHost(out, prefix);
     out << "#ifdef __cplusplus\n}\n#endif\n";
   } else {
     for (const char *text : {coreScratchh, coreScratchc, coreMapc, coreStartc})
@@ -413,8 +414,12 @@ Expected<CSource> Writer::write() {
 
 } // namespace
 
-Expected<CSource> emitCSource(StringRef name, ArrayRef<CBuild> builds) {
-  return Writer(name, builds).write();
+std::string prefixC(StringRef prefix, StringRef symbol) {
+  return prefix.empty() ? symbol.str() : (prefix + "_" + symbol).str();
+}
+
+Expected<CSource> emitCSource(StringRef name, ArrayRef<CBuild> builds, StringRef prefix) {
+  return Writer(name, builds, prefix).write();
 }
 
 } // namespace tile

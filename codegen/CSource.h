@@ -35,8 +35,12 @@ struct CSource {
 
 /// `name` is the files' name without ending: functions of the module start with it, and the source
 /// includes "NAME.h". Builds stand in the order in which they are tried on a device. The C is C11
-/// and C++, without warnings under -Wall -Wextra.
-llvm::Expected<CSource> emitCSource(llvm::StringRef name, llvm::ArrayRef<CBuild> builds);
+/// and C++, without warnings under -Wall -Wextra. The names of launching functions, and those of
+/// the object file's on the CPU, begin with `prefix` and an underscore if it is not empty.
+llvm::Expected<CSource> emitCSource(llvm::StringRef name, llvm::ArrayRef<CBuild> builds,
+                                    llvm::StringRef prefix = "");
+/// "NAME_symbol", or the symbol alone.
+std::string prefixC(llvm::StringRef prefix, llvm::StringRef symbol);
 
 } // namespace tile
 

@@ -14,7 +14,7 @@ namespace tile {
 
 static bool write(ArrayRef<CBuild> builds, const Options &options, Session &session,
                   std::map<std::string, std::string> &files) {
-  Expected<CSource> written = emitCSource(sys::path::stem(options.output), builds);
+  Expected<CSource> written = emitCSource(sys::path::stem(options.output), builds, options.outName);
   if (!written)
     return session.failData(toString(written.takeError()));
   files[""] = std::move(written->source);

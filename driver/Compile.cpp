@@ -2,6 +2,7 @@
 // code.
 #include "driver/Compile.h"
 #include "codegen/Assemble.h"
+#include "codegen/CSource.h"
 #include "codegen/Host.h"
 #include "codegen/NVPTX.h"
 #include "codegen/Translate.h"
@@ -435,6 +436,11 @@ bool Compiler::disassemble() {
 
 bool Compiler::emitObject() {
   Phase phase(options, "object file");
+  // What C calls has the names that it gives them.
+  if (options.cSource && !options.outName.empty())
+    for (const runtime::Kernel &kernel : manifest.kernels)
+      if (llvm::Function *function = llvmModule->getFunction(kernel.symbol))
+        function->setName(prefixC(options.outName, kernel.symbol));
   llvm::Expected<std::string> bytes = host->emitObject(*llvmModule);
   if (!bytes)
     return session.failInternal(bytes.takeError());

@@ -161,6 +161,20 @@ bool OptionsParser::parseLevel(Options &options) {
   return true;
 }
 
+bool OptionsParser::parseOutName(Options &options) {
+  const Arg *argument = arguments.getLastArg(OPT_out_name);
+  if (!argument)
+    return true;
+  StringRef name = argument->getValue();
+  options.outName = name.str();
+  bool isName = !name.empty() && !isDigit(name.front()) &&
+                all_of(name, [](char c) { return isAlnum(c) || c == '_'; });
+  if (!isName)
+    return fail("--out-name takes letters, digits and _, with no digit first, found '" + name +
+                "'");
+  return options.cSource || fail("--out-name goes with C, -o NAME.c");
+}
+
 bool OptionsParser::checkTarget(StringRef target) {
   if (target == "cpu" || findGPUArch(target))
     return true;
@@ -322,8 +336,8 @@ bool OptionsParser::parse(Options &options) {
       kind == "package" || (kind.empty() && StringRef(options.output).ends_with(".tilepkg"));
   if ((!options.package && !parseStage(OPT_emit, "--emit", options.emit)) ||
       !parseStage(OPT_stop_after, "--stop-after", options.stopAfter) || !parseTarget(options) ||
-      !parseLevel(options) || !parseNumber(OPT_O, "-O", 3, level) || !parseMessages(options) ||
-      !parseRun(options))
+      !parseLevel(options) || !parseOutName(options) || !parseNumber(OPT_O, "-O", 3, level) ||
+      !parseMessages(options) || !parseRun(options))
     return false;
   options.level = level;
   options.depfile = arguments.hasArg(OPT_MD);

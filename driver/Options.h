@@ -51,6 +51,7 @@ struct Options {
   bool package = false;             ///< write a package, of all targets; `emit` is then not set
   std::string target = "sm_90a";    ///< a GPU's name, or "cpu"
   std::vector<std::string> targets; ///< of a package, in order, each once
+  std::string outName;              ///< functions of C begin with this and _; empty: with nothing
   std::string cpu;                  ///< level of x86-64 to compile for; empty: this processor
   bool withSource = false;
   std::string extract; ///< where `tilec inspect` writes the files; empty: nowhere

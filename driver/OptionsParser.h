@@ -41,6 +41,7 @@ private:
   bool parseStage(OptionID id, llvm::StringRef option, std::optional<Stage> &stage);
   bool parseTarget(Options &options);
   bool parseLevel(Options &options);
+  bool parseOutName(Options &options);
   bool checkTarget(llvm::StringRef target);
   bool parseMessages(Options &options);
   bool parseRun(Options &options);

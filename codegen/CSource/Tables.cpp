@@ -1,5 +1,6 @@
 // Tables of a kernel instance in C: parameters, names, expressions, contracts, machine arguments.
 #include "codegen/CSource/Tables.h"
+#include "codegen/CSource.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include <algorithm>
@@ -259,11 +260,11 @@ void CTables::writeRecord(raw_ostream &out, size_t number, size_t unit, bool isH
       << (isHost ? "tk_host_" + std::to_string(index) : std::string("NULL")) << "},\n";
 }
 
-void CTables::declareHost(raw_ostream &out) const {
+void CTables::declareHost(raw_ostream &out, StringRef prefix) const {
   // By another name than the symbol's, which may be a word of C.
   out << "void tk_host_" << index
       << "(const void *const *arguments, int64_t begin, int64_t end) __asm__("
-      << quoteC(getKernel().symbol) << ");\n";
+      << quoteC(prefixC(prefix, getKernel().symbol)) << ");\n";
 }
 
 //===- Typed functions

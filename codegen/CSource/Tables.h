@@ -50,7 +50,7 @@ public:
   void writeRecord(llvm::raw_ostream &out, size_t number, size_t unit, bool isHost) const;
 
   /// Declares the function in the object file that runs the instance on the CPU.
-  void declareHost(llvm::raw_ostream &out) const;
+  void declareHost(llvm::raw_ostream &out, llvm::StringRef prefix) const;
 
   /// The typed function's parameters: "const float *x, int64_t N, void *stream, uint32_t flags".
   std::string getParameters() const;
