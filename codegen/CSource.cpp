@@ -389,7 +389,7 @@ void Writer::writeSource(raw_ostream &out) {
       one.tables->declareHost(out, prefix);
     out << "#ifdef __cplusplus\n}\n#endif\n";
   } else {
-    for (const char *text : {coreScratchh, coreScratchc, coreMapc, coreStartc})
+    for (const char *text : {coreLaunchh, coreScratchh, coreScratchc, coreMapc, coreStartc})
       out << text << "\n";
     out << partCuda << "\n" << partLaunch << "\n";
   }

@@ -5,6 +5,7 @@
 #include "codegen/Host.h"
 #include "driver/Compile.h"
 #include "driver/RunArguments.h"
+#include "launch/HostCode.h"
 #include "launch/Validate.h"
 
 namespace tile {

@@ -1,7 +1,7 @@
 // Loading of libcuda, and its results as errors.
 #include "launch/CudaDriver.h"
 
-#include "launch/core/Core.h"
+#include "launch/core/Launch.h"
 
 #include <cstdlib>
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 // Filling a strided tensor with one value before a launch: the core's fills, for C++.
 #pragma once
 
-#include "launch/core/Core.h"
+#include "launch/core/Launch.h"
 #include "manifest/Error.h"
 
 namespace tile::runtime {

@@ -1,5 +1,5 @@
 /* Tensor maps, in the launcher's core: what a kernel's copies by TMA need to know of a tensor. */
-#include "launch/core/Core.h"
+#include "launch/core/Launch.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The last steps of a launch, in the launcher's core: where memory lies, fills, the driver's call,
  * and what the driver refuses. */
-#include "launch/core/Core.h"
+#include "launch/core/Launch.h"
 
 #include <string.h>
 

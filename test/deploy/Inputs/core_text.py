@@ -12,5 +12,5 @@ for part in parts:
     found = generated.find(text, at)
     assert found >= 0, f"{sys.argv[2]} does not hold {part} as it is"
     at = found + len(text)
-known = set(parts) | {"Scratch.h", "Scratch.c", "Map.c", "Start.c", "Pool.h", "Pool.c"}
+known = set(parts) | {"Launch.h", "Scratch.h", "Scratch.c", "Map.c", "Start.c", "Pool.h", "Pool.c"}
 assert set(os.listdir(folder)) == known, set(os.listdir(folder)) ^ known
