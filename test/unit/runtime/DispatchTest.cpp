@@ -46,7 +46,8 @@ protected:
     fake().major = 9;
     fake().optinShared = 232448;
     fake().symbols =
-        "matmul_T_f16,matmul_T_f16_small,matmul_T_f16_divided,matmul_T_f16_aligned,shift_T_f32,";
+        "matmul_T_f16,matmul_T_f16_small,matmul_T_f16_divided,matmul_T_f16_aligned,matmul_T_f16_large,"
+        "shift_T_f32,";
     fake().argumentCount = 4;
     fake().contextId = 1;
   }
