@@ -83,6 +83,7 @@ std::string describeFlags(const Options &options) {
       options.emit ? getStageName(*options.emit) : StringRef("the usual"));
   if (options.cSource)
     add("the name of the output", sys::path::filename(options.output));
+  add("what names in C begin with", options.outName);
   add("the target", options.targets.empty() ? options.target : join(options.targets, ","));
   add("the processor level", options.cpu);
   add("--with-source", options.withSource ? "given" : "not given");
