@@ -74,10 +74,10 @@ def warps(t):
 
 @row(8)
 def names(t):
-    t.write("k.tile", "kernel k[B: int = 256]" + HEAD + "{ let n = block(i, 256); y[n] = x[n]; }\n")
-    t.tilec("k.tile", "-D", "B=1,2", "-o", "k.ptx")
+    t.write("k.tile", "kernel k[T: dtype in {f16, f32}](x: in T[N], y: out T[N]) grid (i: cdiv(N, 256)) " + BODY)
+    t.tilec("k.tile", "-o", "k.ptx")
     symbols = [each["symbol"] for each in t.manifest("k.ptx.json")]
-    return want(symbols == ["k_B_1", "k_B_2"], ", ".join(symbols))
+    return want(symbols == ["k_T_f16", "k_T_f32"], ", ".join(symbols))
 
 
 @row(9)
