@@ -29,7 +29,7 @@ def cases():
     for folder in ("passes", "dialect"):
         for path in sorted(glob.glob(os.path.join(ROOT, "test", folder, "**", "*.mlir"), recursive=True)):
             with open(path, encoding="utf-8") as file:
-                text = file.read()
+                text = re.sub(r"\\\n// RUN: *", "", file.read())     # lines that go on
             for run in re.findall(r"RUN: tile-opt %s ([^|\n]*)", text):
                 run = re.sub(r"2>&1|--?(split-input-file|verify-diagnostics)", "", run).strip()
                 if "%" not in run and ">" not in run:

@@ -173,8 +173,8 @@ def checkVersions():
         found = re.search(pattern, packages)
         if not found or found[1] != number:
             wrong.append(f"docs/Packages.md: '{pattern}' where formats/ has version {number}")
-    if "takes versions up to its own" not in packages:
-        wrong.append("docs/Packages.md: does not say that a reader takes versions up to its own")
+    if "A reader takes its own version," not in packages:
+        wrong.append("docs/Packages.md: does not say that a reader takes its own version alone")
 
 
 checkReadme()
