@@ -42,16 +42,27 @@ class Release:
         """The binary, loaded by the release's own runtime."""
         with Settings.lock:
             if self.module is None:
-                package = os.path.join(self.home, "python", "tile")
-                spec = importlib.util.spec_from_file_location("tile_against", os.path.join(package, "__init__.py"),
-                                                              submodule_search_locations=[package])
-                self.module = importlib.util.module_from_spec(spec)
-                sys.modules[spec.name] = self.module
-                # One process holds one module in C of a name: this one launches by ctypes, which no device time shows.
-                os.environ["TILE_NO_NATIVE"] = "1"
-                spec.loader.exec_module(self.module)
-                del os.environ["TILE_NO_NATIVE"]
+                self.module = self._import()
         return self.module.load(path)
+
+    def _import(self):
+        """The release's Python module with the release's library, under another name. One process holds one module in C of a
+        name, so this one launches by ctypes, which no device time shows."""
+        before = {name: os.environ.get(name) for name in ("TILE_NO_NATIVE", "TILE_HOME", "TILE_RUNTIME_LIB")}
+        os.environ.update(TILE_NO_NATIVE="1", TILE_HOME=self.home)
+        os.environ.pop("TILE_RUNTIME_LIB", None)
+        try:
+            package = os.path.join(self.home, "python", "tile")
+            spec = importlib.util.spec_from_file_location("tile_against", os.path.join(package, "__init__.py"),
+                                                          submodule_search_locations=[package])
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[spec.name] = module
+            spec.loader.exec_module(module)
+            module._library.get()
+            return module
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
 
 
 def source(name, examples=None):
