@@ -16,8 +16,11 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 READERS = tuple(sorted(os.path.basename(path)[:-len(".cpp")]
                        for path in glob.glob(os.path.join(ROOT, "test", "fuzz", "readers", "*.cpp"))))
-OPTIONS = {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0", "UBSAN_OPTIONS": "print_stacktrace=1",
-           "TSAN_OPTIONS": "halt_on_error=1:suppressions=" + os.path.join(ROOT, "test", "deploy", "Inputs", "tsan.txt")}
+HERE = os.path.dirname(os.path.abspath(__file__))
+# A test forks a process that starts threads of its own, which the thread sanitizer would end.
+OPTIONS = {"LSAN_OPTIONS": "print_suppressions=0:suppressions=" + os.path.join(HERE, "lsan.txt"),
+           "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0", "UBSAN_OPTIONS": "print_stacktrace=1",
+           "TSAN_OPTIONS": "halt_on_error=1:die_after_fork=0:suppressions=" + os.path.join(ROOT, "test", "deploy", "Inputs", "tsan.txt")}
 
 
 def build(kind, folder, jobs):
