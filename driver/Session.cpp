@@ -1,6 +1,6 @@
 // Reports: from MLIR, LLVM and the driver itself into the one diagnostics engine.
 #include "driver/Session.h"
-#include "driver/Version.h"
+#include "driver/support/Version.h"
 #include "frontend/Diag/JsonRenderer.h"
 #include "frontend/Diag/SarifRenderer.h"
 #include "frontend/Diag/TextRenderer.h"

@@ -2,7 +2,7 @@
 #ifndef TILE_DRIVER_SESSION_H
 #define TILE_DRIVER_SESSION_H
 
-#include "driver/Options.h"
+#include "driver/options/Options.h"
 #include "frontend/Diag/Engine.h"
 #include "frontend/Source/SourceManager.h"
 #include "mlir/IR/Diagnostics.h"

@@ -1,11 +1,11 @@
 // tilec: the compiler's command line.
-#include "driver/Compile.h"
-#include "driver/Crash.h"
-#include "driver/Explain.h"
-#include "driver/Fix.h"
-#include "driver/Output.h"
-#include "driver/Tune.h"
-#include "driver/Version.h"
+#include "driver/check/Fix.h"
+#include "driver/compile/Compile.h"
+#include "driver/explain/Explain.h"
+#include "driver/support/Crash.h"
+#include "driver/support/Output.h"
+#include "driver/support/Version.h"
+#include "driver/tune/Tune.h"
 #include "frontend/Diag/SarifRenderer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>

@@ -5,7 +5,7 @@
 // TILE_FUZZ_STAGE names the last stage that runs (as for --emit; tile-opt unless given),
 // TILE_FUZZ_TARGET the target (sm_90a). Inputs are changed token by token
 // (LLVMFuzzerCustomMutator), so that most of them still parse.
-#include "driver/Compile.h"
+#include "driver/compile/Compile.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cctype>
 #include <cstdio>

@@ -71,6 +71,13 @@ def checkMessages(path, text):
             yield lineOf(text, match.start()), f"the message ends in a full stop: {strings[-1]}"
 
 
+def checkFolders(root):
+    """A folder of the driver has at most 12 files, so that its list is read at a glance."""
+    for path, folders, names in os.walk(os.path.join(root, "driver")):
+        if len(names) > 12:
+            yield os.path.relpath(path, root), f"{len(names)} files, the limit is 12: make a folder"
+
+
 def isIn(path, folders):
     return any(path.startswith(folder + os.sep) for folder in folders)
 
@@ -109,6 +116,9 @@ def main(root):
         for line, message in found:
             print(f"{path}:{line}: {message}")
         broken += len(found)
+    for path, message in checkFolders(root):
+        print(f"{path}: {message}")
+        broken += 1
     return 1 if broken else 0
 
 

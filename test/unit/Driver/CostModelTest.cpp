@@ -1,6 +1,6 @@
 // The cost model: what must hold of its estimates whatever its constants are.
-#include "driver/ConfigChoice.h"
 #include "driver/Dialects.h"
+#include "driver/compile/ConfigChoice.h"
 #include "frontend/Parse/Parser.h"
 #include "gtest/gtest.h"
 

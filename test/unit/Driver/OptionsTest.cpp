@@ -1,6 +1,6 @@
 // What of the options decides about a product, and the edits of `tilec fix`.
-#include "driver/Cache.h"
-#include "driver/Fix.h"
+#include "driver/cache/Cache.h"
+#include "driver/check/Fix.h"
 #include "gtest/gtest.h"
 #include <functional>
 #include <set>

@@ -1,5 +1,5 @@
 // The search of `tilec tune` on made-up times: how near it comes to the best, and what that takes.
-#include "driver/TuneSearch.h"
+#include "driver/search/TuneSearch.h"
 #include "gtest/gtest.h"
 #include <algorithm>
 #include <cmath>

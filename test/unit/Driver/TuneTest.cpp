@@ -1,5 +1,5 @@
 // What `tilec tune` keeps, and which of it a launch takes.
-#include "driver/Tune.h"
+#include "driver/tune/Tune.h"
 #include "gtest/gtest.h"
 #include <limits>
 

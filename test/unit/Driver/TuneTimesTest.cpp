@@ -1,6 +1,6 @@
 // Which measurements of a log `tilec tune` may rest its choice on.
-#include "driver/Tune.h"
-#include "driver/TuneSearch.h"
+#include "driver/search/TuneSearch.h"
+#include "driver/tune/Tune.h"
 #include "llvm/Support/FileSystem.h"
 #include "gtest/gtest.h"
 #include <cmath>

@@ -1,0 +1,560 @@
+// Runs the stages of one compilation: source, AST, tile dialect, target dialects, LLVM, machine
+// code.
+#include "driver/compile/Compile.h"
+#include "codegen/Assemble.h"
+#include "codegen/CSource.h"
+#include "codegen/Host.h"
+#include "codegen/NVPTX.h"
+#include "codegen/Translate.h"
+#include "dialect/AttributeNames.h"
+#include "dialect/Tile/TileDialect.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
+#include "driver/Dialects.h"
+#include "driver/compile/ConfigChoice.h"
+#include "driver/compile/PaddingWarnings.h"
+#include "driver/support/Output.h"
+#include "driver/support/Version.h"
+#include "driver/tune/TuneConfig.h"
+#include "frontend/Ast/Printer.h"
+#include "frontend/Diag/Suggest.h"
+#include "frontend/Parse/Parser.h"
+#include "library/Library.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Pipelines.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <set>
+
+using namespace mlir;
+
+namespace tile {
+
+static DialectRegistry makeRegistry() {
+  DialectRegistry registry;
+  registerDialects(registry);
+  registerTranslations(registry);
+  return registry;
+}
+
+Compiler::Compiler(const Options &options, Session &session, llvm::StringRef path)
+    : options(options), session(session), path(path),
+      imports(session.getSources(), session.getDiagnostics(), options.includes, getLibrary()),
+      context(makeRegistry(), MLIRContext::Threading::DISABLED) {
+  context.printOpOnDiagnostic(false);
+  context.getDiagEngine().registerHandler([&session](mlir::Diagnostic &diagnostic) {
+    session.report(diagnostic);
+    return success();
+  });
+}
+
+Compiler::~Compiler() = default;
+
+bool Compiler::run(Stage last) {
+  printsLLVM = last == Stage::LLVM || !options.dumpDirectory.empty();
+  using Step = std::pair<Stage, bool (Compiler::*)()>;
+  static const Step gpuSteps[] = {
+      {Stage::Ast, &Compiler::parse},        {Stage::Tile, &Compiler::elaborate},
+      {Stage::TileOpt, &Compiler::optimize}, {Stage::GPU, &Compiler::lowerToGPU},
+      {Stage::LLVM, &Compiler::lowerToLLVM}, {Stage::LLVM, &Compiler::optimizeLLVM},
+      {Stage::PTX, &Compiler::emitPTX},      {Stage::Cubin, &Compiler::emitCubin},
+      {Stage::Sass, &Compiler::disassemble}};
+  static const Step cpuSteps[] = {
+      {Stage::Ast, &Compiler::parse},         {Stage::Tile, &Compiler::elaborate},
+      {Stage::TileOpt, &Compiler::optimize},  {Stage::LLVM, &Compiler::lowerToLLVM},
+      {Stage::LLVM, &Compiler::optimizeLLVM}, {Stage::Obj, &Compiler::emitObject}};
+  for (const auto &[stage, step] :
+       options.isCPU() ? llvm::ArrayRef<Step>(cpuSteps) : llvm::ArrayRef<Step>(gpuSteps)) {
+    if (stage > last)
+      break;
+    if (options.verbose && step != &Compiler::optimizeLLVM)
+      session.getStream() << "tilec: " << path << ": " << getStageName(stage) << "\n";
+    if (!(this->*step)() || (step != &Compiler::lowerToLLVM && !dump(stage)))
+      return false;
+  }
+  return true;
+}
+
+//===--- Source to tile dialect
+//------------------------------------------------------------------------------------===//
+
+bool Compiler::parse() {
+  Phase phase(options, "parse");
+  std::string error;
+  std::optional<FileID> added = session.getSources().addFile(path, error);
+  if (!added)
+    return session.failCall("cannot read '" + path + "': " + error);
+  file = *added;
+  program = parseFile(session.getSources(), file, session.getDiagnostics());
+  return program && imports.load(*program) && !session.getDiagnostics().hasErrors();
+}
+
+StringRef Compiler::getSource() const { return session.getSources().text(file); }
+
+void Compiler::setArguments(std::map<std::string, std::string> newDtypes,
+                            std::map<std::string, std::vector<int64_t>> newShapes) {
+  dtypes = std::move(newDtypes);
+  shapes = std::move(newShapes);
+}
+
+/// A result of `tilec tune` that no longer fits the source is left out with a warning, where that
+/// is what keeps the source from being compiled.
+void Compiler::dropUnusable(ElaborateOptions &request) {
+  auto findProblem = [&](const ElaborateOptions &tried) -> std::optional<std::string> {
+    mlir::MLIRContext own(makeRegistry(), MLIRContext::Threading::DISABLED);
+    DiagnosticEngine quiet(session.getSources());
+    if (tile::elaborate(*program, tried, quiet, own) && !quiet.hasErrors())
+      return std::nullopt;
+    for (const tile::Diagnostic &each : quiet.all())
+      if (each.severity == Severity::error)
+        return each.message;
+    return "it does not compile";
+  };
+  std::optional<std::string> problem = findProblem(request);
+  ElaborateOptions without = request;
+  without.config.clear();
+  without.tuned = {};
+  if (!problem || findProblem(without))
+    return;
+  session.getDiagnostics().report(diag::unusableConfig, Range(), options.config, *problem);
+  request = std::move(without);
+}
+
+bool Compiler::elaborate() {
+  Phase phase(options, "elaborate");
+  ElaborateOptions request;
+  request.defines.assign(options.defines.begin(), options.defines.end());
+  request.kernel = options.kernel;
+  request.target = options.target;
+  request.arguments = options.argItems;
+  request.variants = options.variants;
+  request.generic = options.generic;
+  bool isResult;
+  if (!readConfig(options, getSource(), extents, session, request.config, request.tuned, isResult))
+    return false;
+  request.attributes.assign(options.attributes.begin(), options.attributes.end());
+  request.rate = makeConfigRater(options.target);
+  request.extents = extents.empty() ? options.extents : extents;
+  request.dtypes = dtypes;
+  request.shapes = shapes;
+  request.debug = options.debug;
+  request.checksAll = options.command == Options::Command::Check;
+  if (isResult)
+    dropUnusable(request);
+  std::optional<Elaborated> result =
+      tile::elaborate(*program, request, session.getDiagnostics(), context);
+  if (!result || session.getDiagnostics().hasErrors())
+    return session.getDiagnostics().hasErrors()
+               ? false
+               : session.failInternal("elaboration failed without a message");
+  module = std::move(result->module);
+  manifest = std::move(result->manifest);
+  choices = std::move(result->choices);
+  manifest.compiler = getCompilerVersion();
+  manifest.target = options.target;
+  manifest.cpu = options.isCPU() ? options.cpu : "";
+  return true;
+}
+
+void Compiler::keepKernels(llvm::function_ref<bool(const runtime::Kernel &)> keep) {
+  std::set<std::string> kept;
+  llvm::erase_if(manifest.kernels, [&](const runtime::Kernel &kernel) { return !keep(kernel); });
+  for (const runtime::Kernel &kernel : manifest.kernels)
+    kept.insert(kernel.symbol);
+  for (KernelOp kernel : llvm::make_early_inc_range(module->getOps<KernelOp>()))
+    if (!kept.count(kernel.getSymName().str()))
+      kernel.erase();
+}
+
+//===--- MLIR
+//------------------------------------------------------------------------------------------------------===//
+
+/// --debug-crash: the mistakes that the compiler may make, on purpose.
+static void failOnPurpose(StringRef how, ModuleOp module) {
+  if (how == "fatal")
+    llvm::report_fatal_error("asked for by --debug-crash");
+  if (how == "exception")
+    throw std::runtime_error("asked for by --debug-crash");
+  if (how == "memory")
+    *const_cast<volatile int *>(static_cast<int *>(nullptr)) = 1;
+  for (KernelOp kernel : module.getOps<KernelOp>()) // "verifier"
+    kernel->setAttr(SymbolTable::getVisibilityAttrName(), UnitAttr::get(module.getContext()));
+}
+
+bool Compiler::runPasses(llvm::StringRef name, llvm::function_ref<void(OpPassManager &)> populate) {
+  Phase phase(options, name);
+  PassManager passes(&context);
+  passes.enableVerifier(
+      false); // once at the end is enough to keep a wrong module from becoming wrong numbers
+  populate(passes);
+  if (options.printAfterAll || !options.printAfter.empty())
+    passes.enableIRPrinting([](Pass *, Operation *) { return false; },
+                            [this](Pass *pass, Operation *) {
+                              return options.printAfterAll ||
+                                     llvm::is_contained(options.printAfter, pass->getArgument());
+                            },
+                            /*printModuleScope=*/true, /*printAfterOnlyOnChange=*/false,
+                            /*printAfterOnlyOnFailure=*/false, session.getStream());
+  if (!options.crash.empty())
+    failOnPurpose(options.crash, *module);
+  if (succeeded(passes.run(*module)) && succeeded(verify(*module)))
+    return !session.getDiagnostics().hasErrors(); // -Werror
+  return session.getDiagnostics().hasErrors()
+             ? false
+             : session.failInternal("a pass of '" + name + "' failed without a message");
+}
+
+// The pipelines with their options filled in, which MLIR does not let one copy.
+
+static void addOptimizePasses(OpPassManager &passes, const Options &options) {
+  OptimizeOptions chosen;
+  chosen.level = options.level;
+  populateOptimizePipeline(passes, chosen);
+}
+
+static void addGPUPasses(OpPassManager &passes, const Options &options,
+                         void (*populate)(OpPassManager &, const GPUOptions &)) {
+  GPUOptions chosen;
+  chosen.target = options.target;
+  populate(passes, chosen);
+}
+
+static void addCPUPasses(OpPassManager &passes, const Options &options, unsigned vectorBits) {
+  CPUOptions chosen;
+  chosen.vectorBits = vectorBits;
+  populateCPUPipeline(passes, chosen);
+}
+
+bool Compiler::optimize() {
+  if (!runPasses("tile passes", [&](OpPassManager &passes) { addOptimizePasses(passes, options); }))
+    return false;
+  if (options.level > 0) // without, nothing is proven to exist
+    reportPadding(*module, session);
+  return !session.getDiagnostics().hasErrors();
+}
+
+bool Compiler::lowerToGPU() {
+  return runPasses("layout passes", [&](OpPassManager &passes) {
+    addGPUPasses(passes, options, populateTileGPUPipeline);
+  });
+}
+
+bool Compiler::lowerToLLVM() {
+  bool done;
+  if (options.isCPU()) {
+    llvm::Expected<HostTarget> target = HostTarget::create(options.level, options.cpu);
+    if (!target)
+      return session.failInternal(target.takeError());
+    host = std::make_unique<HostTarget>(std::move(*target));
+    done = runPasses("CPU passes", [&](OpPassManager &passes) {
+      addCPUPasses(passes, options, host->getVectorBits());
+    });
+  } else {
+    done = runPasses("NVVM passes", [&](OpPassManager &passes) {
+      addGPUPasses(passes, options, populateNVVMPipeline);
+    });
+  }
+  if (!done)
+    return false;
+  fillLaunch();
+  Phase phase(options, "translation to LLVM IR");
+  llvmContext = std::make_unique<llvm::LLVMContext>();
+  llvmContext->setDiscardValueNames(!printsLLVM); // they take time
+  llvmModule = translateToLLVM(*module, *llvmContext);
+  if (llvmModule)
+    return true;
+  return session.getDiagnostics().hasErrors()
+             ? false
+             : session.failInternal("no LLVM IR came out of the passes");
+}
+
+/// Tensor maps are the last arguments of a kernel's function.
+static void fillTensorMaps(runtime::Kernel &kernel, ArrayAttr maps) {
+  kernel.tensorMaps.clear();
+  llvm::erase_if(kernel.arguments, [](const runtime::Argument &argument) {
+    return argument.kind == runtime::Argument::Kind::TensorMap;
+  });
+  if (!maps)
+    return;
+  // A map names a parameter by its place among those of the ABI, which leaves out fixed scalars.
+  std::vector<std::string> machineParams;
+  for (const runtime::Argument &argument : kernel.arguments)
+    if (argument.kind == runtime::Argument::Kind::Param)
+      machineParams.push_back(argument.name);
+  for (auto map : maps.getAsRange<gpu::TensorMapAttr>()) {
+    runtime::TensorMap &entry = kernel.tensorMaps.emplace_back();
+    entry.param = machineParams[map.getParam()];
+    entry.order.assign(map.getOrder().begin(), map.getOrder().end());
+    entry.box.assign(map.getBox().begin(), map.getBox().end());
+    entry.swizzle = unsigned(map.getSwizzle());
+    kernel.arguments.push_back(
+        {runtime::Argument::Kind::TensorMap, "", unsigned(kernel.tensorMaps.size() - 1)});
+  }
+}
+
+/// The parts of a split loop are one more axis of the grid, and need memory to exchange their sums;
+/// blocks that take programs need a count.
+static void fillScratch(runtime::Kernel &kernel, LLVM::LLVMFuncOp function) {
+  auto bytes = function->getAttrOfType<IntegerAttr>(gpu::scratchBytesName);
+  if (!bytes)
+    return;
+  if (auto parts = function->getAttrOfType<IntegerAttr>(gpu::splitPartsName))
+    kernel.grid.push_back(runtime::Expr(parts.getInt()));
+  kernel.launch.scratchBytes = unsigned(bytes.getInt());
+  kernel.launch.scratchShared = !function->hasAttr(gpu::splitPartsName);
+  kernel.arguments.push_back({runtime::Argument::Kind::Scratch});
+}
+
+/// Takes the launch configuration from what the GPU passes wrote on each function.
+void Compiler::fillLaunch() {
+  for (runtime::Kernel &kernel : manifest.kernels) {
+    auto function = module->lookupSymbol<LLVM::LLVMFuncOp>(kernel.symbol);
+    if (!function)
+      continue;
+    if (auto threads =
+            function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getReqntidAttrName()))
+      kernel.launch.threads = threads[0];
+    if (auto bytes = function->getAttrOfType<IntegerAttr>(gpu::sharedBytesName))
+      kernel.launch.sharedBytes = bytes.getInt();
+    kernel.launch.persistent = function->hasAttr(gpu::persistentGridName);
+    if (auto cluster =
+            function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getClusterDimAttrName()))
+      kernel.launch.cluster = cluster[0];
+    fillScratch(kernel, function);
+    fillTensorMaps(kernel, function->getAttrOfType<ArrayAttr>(gpu::tensorMapsName));
+  }
+}
+
+//===--- LLVM
+//------------------------------------------------------------------------------------------------------===//
+
+bool Compiler::optimizeLLVM() {
+  Phase phase(options, "LLVM passes");
+  if (options.isCPU()) {
+    if (llvm::Error error = host->optimize(*llvmModule))
+      return session.failInternal(std::move(error));
+    return true;
+  }
+  llvm::Expected<NVPTXTarget> target = NVPTXTarget::create(options.target, options.level);
+  if (!target)
+    return session.failInternal(target.takeError());
+  gpu = std::make_unique<NVPTXTarget>(std::move(*target));
+  if (llvm::Error error = gpu->optimize(*llvmModule))
+    return session.failInternal(std::move(error));
+  return true;
+}
+
+bool Compiler::emitPTX() {
+  Phase phase(options, "PTX");
+  llvm::Expected<std::string> text = gpu->emitPTX(*llvmModule);
+  if (!text)
+    return session.failInternal(text.takeError());
+  ptx = std::move(*text);
+  return true;
+}
+
+/// An assembler's error, at the place in the source that the refused PTX comes from.
+void Compiler::reportAssembler(llvm::Error error) {
+  llvm::handleAllErrors(
+      std::move(error),
+      [&](const NoAssembler &missing) {
+        session.getDiagnostics().report(diag::noAssembler, Range(), missing.message());
+      },
+      [&](const RefusedPTX &refused) {
+        std::vector<SourcePlace> places = findSourcePlaces(ptx, refused.getLine());
+        auto getRange = [&](const SourcePlace &place) {
+          return session.getLine(place.file, place.line, place.column);
+        };
+        Range range = places.empty() ? Range() : getRange(places.front());
+        DiagnosticBuilder report =
+            session.getDiagnostics().report(diag::assemblerFailed, range, refused.message());
+        if (range.isValid() && session.getSources().text(range).contains("ptx("))
+          report.note("the text of `ptx` goes to the assembler as it stands");
+        for (const SourcePlace &call : llvm::ArrayRef(places).drop_front(places.empty() ? 0 : 1))
+          if (Range place = getRange(call); place.isValid())
+            report.note(place, "called from here");
+      },
+      [&](const llvm::ErrorInfoBase &other) {
+        session.getDiagnostics().report(diag::assemblerFailed, Range(), other.message());
+      });
+}
+
+/// What a thread may spill without a warning, in bytes of stores and loads.
+static constexpr unsigned mostSilentSpills = 64;
+
+void Compiler::reportSpills(const runtime::Kernel &kernel) {
+  session.getDiagnostics()
+      .report(diag::registersSpill, session.getLine(kernel.file, kernel.line), kernel.symbol,
+              std::to_string(kernel.launch.spillBytes), std::to_string(kernel.launch.registers))
+      .note(
+          "smaller tiles or more warps leave each thread less to hold: `tilec explain` shows what "
+          "other configurations cost");
+}
+
+bool Compiler::emitCubin() {
+  Phase phase(options, "cubin");
+  AssembleOptions request;
+  request.arch = options.target;
+  request.level = options.level;
+  request.ptxasPath = options.ptxasPath;
+  request.executablePath = options.executable;
+  request.flags = options.ptxasFlags;
+  if (options.verbose)
+    request.log = &session.getStream();
+  llvm::Expected<Cubin> cubin = assemble(ptx, request);
+  if (!cubin) {
+    reportAssembler(cubin.takeError());
+    return false;
+  }
+  for (const std::string &warning : cubin->warnings)
+    session.getDiagnostics().report(diag::assemblerWarning, Range(), warning);
+  for (const KernelResources &resources : cubin->kernels)
+    for (runtime::Kernel &kernel : manifest.kernels)
+      if (kernel.symbol == resources.symbol) {
+        kernel.launch.registers = resources.registers;
+        kernel.launch.spillBytes = resources.spillBytes;
+        if (resources.spillBytes > mostSilentSpills)
+          reportSpills(kernel);
+      }
+  binary = std::move(cubin->bytes);
+  return !session.getDiagnostics().hasErrors();
+}
+
+bool Compiler::disassemble() {
+  Phase phase(options, "sass");
+  llvm::Expected<std::string> text =
+      tile::disassemble(binary, options.ptxasPath, options.executable,
+                        options.verbose ? &session.getStream() : nullptr);
+  if (!text)
+    return session.failCall(llvm::toString(text.takeError()));
+  sass = std::move(*text);
+  return true;
+}
+
+bool Compiler::emitObject() {
+  Phase phase(options, "object file");
+  // What C calls has the names that it gives them.
+  if (options.cSource && !options.outName.empty())
+    for (const runtime::Kernel &kernel : manifest.kernels)
+      if (llvm::Function *function = llvmModule->getFunction(kernel.symbol))
+        function->setName(prefixC(options.outName, kernel.symbol));
+  llvm::Expected<std::string> bytes = host->emitObject(*llvmModule);
+  if (!bytes)
+    return session.failInternal(bytes.takeError());
+  binary = std::move(*bytes);
+  return true;
+}
+
+//===--- Products
+//--------------------------------------------------------------------------------------------------===//
+
+std::string Compiler::getProduct(Stage stage) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  switch (stage) {
+  case Stage::Ast:
+    ast::print(*program, session.getSources(), stream);
+    break;
+  case Stage::Tile:
+  case Stage::TileOpt:
+  case Stage::GPU:
+    module->print(stream);
+    stream << "\n";
+    break;
+  case Stage::LLVM:
+    llvmModule->print(stream, nullptr);
+    break;
+  case Stage::PTX:
+    return ptx;
+  case Stage::Sass:
+    return sass;
+  case Stage::Cubin:
+  case Stage::Obj:
+    return binary;
+  }
+  return text;
+}
+
+bool Compiler::dump(Stage stage) {
+  if (options.dumpDirectory.empty())
+    return true;
+  if (std::error_code error = llvm::sys::fs::create_directories(options.dumpDirectory))
+    return session.failCall("cannot make the folder '" + options.dumpDirectory +
+                            "': " + error.message());
+  llvm::SmallString<128> name(options.dumpDirectory);
+  llvm::sys::path::append(name,
+                          (path == "-" ? "stdin" : llvm::sys::path::stem(path)) + getEnding(stage));
+  return writeFiles({{name.str().str(), getProduct(stage)}}, session);
+}
+
+/// Calls `take` with the name of each stage that passes make, and its pipeline.
+static void
+forEachPipeline(const Options &options,
+                llvm::function_ref<void(llvm::StringRef name, OpPassManager &passes)> take) {
+  auto call = [&](llvm::StringRef name, llvm::function_ref<void(OpPassManager &)> populate) {
+    OpPassManager passes(ModuleOp::getOperationName());
+    populate(passes);
+    take(name, passes);
+  };
+  call("tile-opt", [&](OpPassManager &passes) { addOptimizePasses(passes, options); });
+  if (options.isCPU()) {
+    llvm::Expected<HostTarget> target = HostTarget::create(options.level, options.cpu);
+    unsigned bits = target ? target->getVectorBits() : 128;
+    llvm::consumeError(target.takeError());
+    call("llvm", [&](OpPassManager &passes) { addCPUPasses(passes, options, bits); });
+    return;
+  }
+  call("gpu",
+       [&](OpPassManager &passes) { addGPUPasses(passes, options, populateTileGPUPipeline); });
+  call("llvm", [&](OpPassManager &passes) { addGPUPasses(passes, options, populateNVVMPipeline); });
+}
+
+void printPipelines(const Options &options) {
+  forEachPipeline(options, [](llvm::StringRef name, OpPassManager &passes) {
+    llvm::outs() << name << ": ";
+    passes.printAsTextualPipeline(llvm::outs());
+    llvm::outs() << "\n";
+  });
+}
+
+bool checkPassNames(const Options &options, Session &session) {
+  if (options.printAfter.empty())
+    return true;
+  std::vector<std::string> names;
+  std::set<std::string> targets(options.targets.begin(), options.targets.end());
+  targets.insert(options.target);
+  for (const std::string &target : targets) {
+    Options own = options;
+    own.target = target;
+    forEachPipeline(own, [&](llvm::StringRef, OpPassManager &passes) {
+      std::string text;
+      llvm::raw_string_ostream stream(text);
+      passes.printAsTextualPipeline(stream);
+      // Options stand in braces, which may be nested.
+      size_t depth = 0;
+      std::string word;
+      for (char c : text + ",") {
+        depth += c == '{';
+        bool isName = depth == 0 && (llvm::isAlnum(c) || c == '-' || c == '_');
+        if (isName)
+          word += c;
+        else if (!word.empty())
+          names.push_back(std::move(word)), word.clear();
+        depth -= c == '}' && depth > 0;
+      }
+    });
+  }
+  for (const std::string &name : options.printAfter)
+    if (!llvm::is_contained(names, name)) {
+      std::string near = suggest(name, names);
+      return session.failCall("no pass is called '" + name + "', in --print-ir-after; " +
+                              (near.empty() ? "--print-pipeline lists those that run"
+                                            : "did you mean '" + near + "'?"));
+    }
+  return true;
+}
+
+} // namespace tile

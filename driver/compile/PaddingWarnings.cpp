@@ -1,0 +1,72 @@
+// Places the padding lint's findings in the source, and writes what would settle them.
+#include "driver/compile/PaddingWarnings.h"
+#include "passes/Analysis/PaddingLint.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace tile {
+
+/// The access that starts at `begin`, up to its closing bracket on the same line; invalid where
+/// there is none.
+static Range findAccess(const SourceManager &sources, Range begin) {
+  Range line = sources.lineRange(begin.file, sources.begin(begin).line);
+  if (!line.isValid() || begin.begin > line.end)
+    return Range();
+  StringRef text = sources.text(Range{begin.file, begin.begin, line.end});
+  size_t depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '[')
+      ++depth;
+    else if (c == ']' && depth && --depth == 0 && !text.substr(i + 1).starts_with("["))
+      return Range{begin.file, begin.begin, uint32_t(begin.begin + i + 1)};
+    else if (depth == 0 && c != '_' && c != '.' && !isAlnum(c))
+      break;
+  }
+  return Range();
+}
+
+static void addPadFixIt(DiagnosticBuilder &report, const SourceManager &sources, Range access,
+                        StringRef neutral) {
+  Range line = sources.lineRange(access.file, sources.begin(access).line);
+  StringRef before = sources.text(Range{access.file, line.begin, access.begin}),
+            after = sources.text(Range{access.file, access.end, line.end});
+  std::string pad = ", pad: " + neutral.str();
+  if (!before.rtrim().ends_with("load("))
+    report.fixIt(access, "load(" + sources.text(access).str() + pad + ")",
+                 "read what changes nothing instead");
+  else if (after.ltrim().starts_with(")"))
+    report.fixIt(Range{access.file, access.end, access.end}, pad,
+                 "read what changes nothing instead");
+}
+
+void reportPadding(mlir::ModuleOp module, Session &session) {
+  const SourceManager &sources = session.getSources();
+  findPaddingReductions(module, [&](const PaddingFinding &finding) {
+    mlir::Operation *from = finding.load;
+    Range place = session.getRange(finding.reduction->getLoc()),
+          load = session.getRange(from->getLoc());
+    if (!place.isValid() || !load.isValid())
+      return;
+    Range access = findAccess(sources, load);
+    DiagnosticBuilder report =
+        session.getDiagnostics().report(diag::paddingReduced, place, finding.what, finding.found);
+    report.note(access.isValid() ? access : load, "lanes of this load may not exist");
+    bool alone = from->hasOneUse();
+    std::string text = access.isValid() ? sources.text(access).str() : std::string("x[...]");
+    if (finding.neutral.empty()) {
+      auto [before, after] = StringRef(finding.advice).split('$');
+      report.note(before + text + after);
+    } else if (finding.direct && access.isValid() && alone)
+      addPadFixIt(report, sources, access, finding.neutral);
+    else if (finding.direct && access.isValid())
+      report.note("load it for this with what changes nothing: load(" + text +
+                  ", pad: " + finding.neutral + ")");
+    else
+      report.note("put what changes nothing in their place: where(inside(" + text + "), v, " +
+                  finding.neutral + ")");
+  });
+}
+
+} // namespace tile

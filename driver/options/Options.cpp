@@ -1,0 +1,580 @@
+// Parses the command line with the table of Options.td, and checks it.
+#include "codegen/Assemble.h"
+#include "codegen/NVPTX.h"
+#include "driver/options/OptionsParser.h"
+#include "driver/support/Version.h"
+#include "frontend/Diag/Example.h"
+#include "frontend/Diag/Suggest.h"
+#include "frontend/Sema/Words.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Option/ArgList.h"
+#include "llvm/Option/OptTable.h"
+#include "llvm/Support/Allocator.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Regex.h"
+#include "llvm/Support/StringSaver.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace llvm;
+using namespace llvm::opt;
+
+namespace tile {
+namespace {
+
+#define OPTTABLE_STR_TABLE_CODE
+#include "driver/options/Options.inc"
+#undef OPTTABLE_STR_TABLE_CODE
+
+#define OPTTABLE_PREFIXES_TABLE_CODE
+#include "driver/options/Options.inc"
+#undef OPTTABLE_PREFIXES_TABLE_CODE
+
+constexpr OptTable::Info infoTable[] = {
+#define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),
+#include "driver/options/Options.inc"
+#undef OPTION
+};
+
+class TilecTable : public GenericOptTable {
+public:
+  TilecTable() : GenericOptTable(OptionStrTable, OptionPrefixesTable, infoTable) {}
+};
+
+} // namespace
+
+//===--- Pieces
+//----------------------------------------------------------------------------------------------------===//
+
+bool OptionsParser::checkSpelling() {
+  for (const Arg *unknown : arguments.filtered(OPT_UNKNOWN)) {
+    std::string spelling = unknown->getAsString(arguments), nearest;
+    if (table.findNearest(spelling, nearest) <= 2)
+      return fail("unknown option '" + spelling + "'; did you mean '" + nearest + "'?");
+    return fail("unknown option '" + spelling + "'; see tilec --help");
+  }
+  return true;
+}
+
+bool OptionsParser::parseNumber(OptionID id, StringRef name, uint64_t limit, uint64_t &value) {
+  if (const Arg *argument = arguments.getLastArg(id))
+    if (StringRef(argument->getValue()).getAsInteger(10, value) || value > limit)
+      return fail(name + " takes a number from 0 to " + Twine(limit) + ", found '" +
+                  argument->getValue() + "'");
+  return true;
+}
+
+bool OptionsParser::parsePair(const Arg &argument, std::vector<NameValue> &pairs) {
+  auto [name, value] = StringRef(argument.getValue()).split('=');
+  if (name.empty() || !StringRef(argument.getValue()).contains('='))
+    return fail("expected NAME=VALUE after " + argument.getSpelling() + ", found '" +
+                argument.getValue() + "'");
+  for (const NameValue &pair : pairs)
+    if (pair.first == name)
+      return fail("'" + name + "' is given twice by " + argument.getSpelling());
+  pairs.emplace_back(name.trim().str(), value.trim().str());
+  return true;
+}
+
+/// --with warps=8,persistent; a name alone is true.
+bool OptionsParser::parseAttributes(Options &options) {
+  for (const Arg *argument : arguments.filtered(OPT_with)) {
+    SmallVector<StringRef> items;
+    StringRef(argument->getValue()).split(items, ',');
+    for (StringRef item : items) {
+      StringRef name = item.trim().split('=').first, value = item.trim().split('=').second;
+      bool hasValue = item.contains('=');
+      if (name.empty() || (hasValue && value.empty()))
+        return fail("--with takes NAME=VALUE,..., as in warps=8,stages=3, found '" +
+                    Twine(argument->getValue()) + "'");
+      if (any_of(options.attributes, [&](const NameValue &known) { return known.first == name; }))
+        return fail("'" + name + "' is given twice by --with");
+      options.attributes.emplace_back(name.str(), hasValue ? value.str() : "true");
+    }
+  }
+  return true;
+}
+
+bool OptionsParser::parseStage(OptionID id, StringRef option, std::optional<Stage> &stage) {
+  const Arg *argument = arguments.getLastArg(id);
+  if (!argument)
+    return true;
+  stage = findStage(argument->getValue());
+  if (stage)
+    return true;
+  std::vector<std::string> kinds(getStageNames().begin(), getStageNames().end());
+  if (id == OPT_emit)
+    kinds.push_back("package");
+  std::string near = suggest(argument->getValue(), kinds);
+  return fail(option + " takes " + joinWords(kinds, "or") + ", found '" + argument->getValue() +
+              "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
+}
+
+bool OptionsParser::parseTarget(Options &options) {
+  const Arg *argument = arguments.getLastArg(OPT_target);
+  if (!argument) {
+    if (options.emit == Stage::Obj || (!options.emit && stageOfFile(options.output) == Stage::Obj))
+      options.target = "cpu";
+    return true;
+  }
+  SmallVector<StringRef> names;
+  StringRef(argument->getValue()).split(names, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef name : names) {
+    if (!checkTarget(name.trim()))
+      return false;
+    if (!is_contained(options.targets, name.trim()))
+      options.targets.push_back(name.trim().str());
+  }
+  if (options.targets.empty())
+    return fail("--target needs a name");
+  options.target = options.targets.front();
+  if (options.targets.size() > 1 && !options.package && !options.cSource &&
+      options.command == Options::Command::Compile)
+    return fail("several targets need a package, -o NAME.tilepkg, or C, -o NAME.c");
+  return true;
+}
+
+/// `--cpu`, and what files for other machines are compiled for without it.
+bool OptionsParser::parseLevel(Options &options) {
+  static const std::string levels[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+  bool hasCPU = options.isCPU() || is_contained(options.targets, "cpu");
+  bool isX86 = Triple(sys::getProcessTriple()).getArch() == Triple::x86_64;
+  if (const Arg *argument = arguments.getLastArg(OPT_cpu)) {
+    options.cpu = argument->getValue();
+    if (!is_contained(levels, options.cpu))
+      return fail("--cpu takes " + join(ArrayRef(levels).drop_back(), ", ") + " or " + levels[3] +
+                  ", found '" + options.cpu + "'");
+    if (!isX86)
+      return fail(
+          "--cpu takes levels of x86-64, but this tilec compiles for the machine it runs on, " +
+          sys::getProcessTriple());
+    return hasCPU || fail("--cpu goes with --target cpu");
+  }
+  bool isFile = options.command == Options::Command::Compile &&
+                (options.cSource || options.emit == Stage::Obj ||
+                 (!options.emit && stageOfFile(options.output) == Stage::Obj));
+  if (options.isCPU() && isFile && isX86)
+    options.cpu = levels[2];
+  return true;
+}
+
+bool OptionsParser::parseOutName(Options &options) {
+  const Arg *argument = arguments.getLastArg(OPT_out_name);
+  if (!argument)
+    return true;
+  StringRef name = argument->getValue();
+  options.outName = name.str();
+  bool isName = !name.empty() && !isDigit(name.front()) &&
+                all_of(name, [](char c) { return isAlnum(c) || c == '_'; });
+  if (!isName)
+    return fail("--out-name takes letters, digits and _, with no digit first, found '" + name +
+                "'");
+  return options.cSource || fail("--out-name goes with C, -o NAME.c");
+}
+
+bool OptionsParser::checkTarget(StringRef target) {
+  if (target == "cpu" || findGPUArch(target))
+    return true;
+  std::vector<std::string> names;
+  for (const GPUArch &arch : getGPUArchs())
+    names.push_back(arch.name.str());
+  names.push_back("cpu");
+  std::string nearest = suggest(target, names);
+  return fail("unknown target '" + target + "'; " +
+              (nearest.empty() ? "there are " + joinWords(names, "and")
+                               : "did you mean '" + nearest + "'?"));
+}
+
+bool OptionsParser::parseMessages(Options &options) {
+  for (const Arg *argument : arguments.filtered(OPT_W, OPT_Werror, OPT_Werror_eq)) {
+    StringRef text = argument->getOption().matches(OPT_Werror) ? "" : argument->getValue();
+    StringRef code = text;
+    code.consume_front("no-");
+    if (!argument->getOption().matches(OPT_Werror) && !findDiagnostic(code))
+      return fail("no diagnostic is called '" + code + "', in " + argument->getAsString(arguments));
+    options.warnings.push_back(argument->getOption().matches(OPT_Werror) ? "error"
+                               : argument->getOption().matches(OPT_Werror_eq)
+                                   ? ("error=" + text).str()
+                                   : text.str());
+  }
+  options.remarks = arguments.hasArg(OPT_remarks, OPT_remarks_eq);
+  options.remarksRegex = arguments.getLastArgValue(OPT_remarks_eq).str();
+  std::string wrong;
+  if (!options.remarksRegex.empty() && !Regex(options.remarksRegex).isValid(wrong))
+    return fail("'" + options.remarksRegex + "' is no regular expression: " + wrong);
+  uint64_t limit = options.errorLimit;
+  if (!parseNumber(OPT_error_limit, "--error-limit", 1000000, limit))
+    return false;
+  options.errorLimit = limit;
+
+  StringRef format = arguments.getLastArgValue(OPT_diagnostics_format, "text");
+  if (format != "text" && format != "json" && format != "sarif")
+    return fail("--diagnostics-format takes text, json or sarif, found '" + format + "'");
+  options.json = format == "json";
+  options.sarif = format == "sarif";
+  StringRef color = arguments.getLastArgValue(OPT_color, "auto");
+  if (color != "auto" && color != "always" && color != "never")
+    return fail("--color takes auto, always or never, found '" + color + "'");
+  const char *noColor = getenv("NO_COLOR");
+  options.color = color == "always" || (color == "auto" && !(noColor && *noColor) &&
+                                        sys::Process::StandardErrHasColors());
+  return true;
+}
+
+/// `tilec inspect FILE` and `tilec link FILE... -o NAME.tilepkg`.
+bool OptionsParser::checkPackages(Options &options) {
+  if (options.command == Options::Command::Inspect)
+    return options.inputs.size() == 1 ||
+           fail("tilec inspect takes one file, found " + Twine(options.inputs.size()));
+  if (options.output.empty())
+    return fail("tilec link needs -o NAME.tilepkg or -o NAME.c");
+  return true;
+}
+
+/// What is to be written, where, and whether that goes together.
+bool OptionsParser::checkCompile(Options &options) {
+  if (!parseArgItems(options))
+    return false;
+  for (const std::string &input : options.inputs)
+    if (input != "-" && sys::fs::equivalent(input, options.output))
+      return fail("-o names the input '" + input +
+                  "', which would be overwritten; name another file");
+  if (options.package) {
+    if (options.inputs.size() > 1 && !options.output.empty())
+      return fail("-o names one file, but there are " + Twine(options.inputs.size()) +
+                  " inputs; join packages with tilec link");
+    if (options.targets.empty())
+      options.targets = {options.target};
+    if (options.targets.size() > 1 && is_contained(options.inputs, "-"))
+      return fail("a package of several targets is compiled from a file, not from standard input");
+    return true;
+  }
+  if (options.cSource) {
+    if (options.emit && *options.emit != (options.isCPU() ? Stage::Obj : Stage::Cubin) &&
+        (*options.emit != Stage::PTX || options.isCPU()))
+      return fail("C carries a cubin, PTX or object file: --emit=" + getStageName(*options.emit) +
+                  " does not go with a .c file");
+    if (options.inputs.size() > 1)
+      return fail("-o names one file, but there are " + Twine(options.inputs.size()) + " inputs");
+    if (options.targets.empty())
+      options.targets = {options.target};
+    if (options.targets.size() > 1 && is_contained(options.targets, "cpu"))
+      return fail("C for the CPU stands alone: leave cpu out of --target, or write a package");
+    if (options.targets.size() > 1 && is_contained(options.inputs, "-"))
+      return fail("C for several targets is compiled from a file, not from standard input");
+    return true;
+  }
+  if (!options.emit && !options.output.empty()) {
+    options.emit = stageOfFile(options.output);
+    if (!options.emit)
+      return fail(
+          "cannot tell from '" + options.output +
+          "' what to write: end it in .cubin, .ptx, .c, .ll, .mlir or .o, or add --emit=KIND");
+  }
+  bool printsPasses = options.printAfterAll || !options.printAfter.empty();
+  if (!options.emit && !options.stopAfter && printsPasses)
+    options.stopAfter = Stage::LLVM;
+  if (!options.emit && !options.stopAfter && !options.printPipeline && !options.printABI)
+    return fail("nothing to write: name an output as in -o NAME.cubin, or a kind as in --emit=ptx; "
+                "see tilec --help");
+  if (options.inputs.size() > 1 && !options.output.empty())
+    return fail("-o names one file, but there are " + Twine(options.inputs.size()) + " inputs");
+  std::optional<Stage> last = options.stopAfter ? options.stopAfter : options.emit;
+  // Who stops early on purpose asks for what the source says: parameters, contracts, grid.
+  Stage least = options.stopAfter ? Stage::Tile : Stage::LLVM;
+  if (options.printABI && last && *last < least)
+    return fail("--print-abi says what the finished code takes, which '" + getStageName(*last) +
+                "' comes before: leave out --emit and --stop-after, or name a later stage");
+  if (last && options.isCPU() &&
+      is_contained({Stage::GPU, Stage::PTX, Stage::Cubin, Stage::Sass}, *last))
+    return fail("target cpu has no stage '" + getStageName(*last) + "'");
+  if (last == Stage::Obj && !options.isCPU())
+    return fail("object files are for --target cpu, not for " + options.target);
+  if (options.depfile && options.depfilePath.empty() &&
+      (options.output.empty() || options.output == "-"))
+    return fail("-MD needs -MF FILE where the output is not a file");
+  return true;
+}
+
+bool OptionsParser::parse(Options &options) {
+  if (!checkSpelling())
+    return false;
+  options.inputs = arguments.getAllArgValues(OPT_INPUT);
+  static const std::pair<StringRef, Options::Command> commands[] = {
+      {"run", Options::Command::Run},         {"tune", Options::Command::Tune},
+      {"explain", Options::Command::Explain}, {"check", Options::Command::Check},
+      {"fmt", Options::Command::Format},      {"inspect", Options::Command::Inspect},
+      {"link", Options::Command::Link},       {"fix", Options::Command::Fix}};
+  const std::string word = options.inputs.empty() ? "" : options.inputs.front();
+  for (const auto &[name, command] : commands)
+    if (word == name)
+      options.command = command;
+  if (options.command != Options::Command::Compile) {
+    options.inputs.erase(options.inputs.begin());
+  } else if (!options.inputs.empty() && word != "-" && !StringRef(word).contains('.') &&
+             !sys::fs::exists(word)) {
+    std::string near = suggest(word, getCommandNames());
+    return fail("'" + word + "' is no file, and no command; " +
+                (near.empty() ? "there are " + joinWords(getCommandNames(), "and")
+                              : "did you mean '" + near + "'?"));
+  }
+  if (options.inputs.empty())
+    return fail("no input file; see tilec --help");
+  bool takesOne = is_contained(
+      {Options::Command::Run, Options::Command::Tune, Options::Command::Explain}, options.command);
+  if (takesOne && options.inputs.size() > 1)
+    return fail("tilec " + word + " takes one file, found " + Twine(options.inputs.size()));
+
+  options.output = arguments.getLastArgValue(OPT_o).str();
+  uint64_t level = options.level;
+  StringRef kind = arguments.getLastArgValue(OPT_emit);
+  options.cSource = StringRef(options.output).ends_with(".c");
+  options.package =
+      kind == "package" || (kind.empty() && StringRef(options.output).ends_with(".tilepkg"));
+  if ((!options.package && !parseStage(OPT_emit, "--emit", options.emit)) ||
+      !parseStage(OPT_stop_after, "--stop-after", options.stopAfter) || !parseTarget(options) ||
+      !parseLevel(options) || !parseOutName(options) || !parseNumber(OPT_O, "-O", 3, level) ||
+      !parseMessages(options) || !parseRun(options))
+    return false;
+  options.level = level;
+  options.depfile = arguments.hasArg(OPT_MD);
+  options.depfilePath = arguments.getLastArgValue(OPT_MF).str();
+  if (!options.depfilePath.empty() && !options.depfile)
+    return fail("-MF needs -MD");
+  options.ptxasPath = arguments.getLastArgValue(OPT_ptxas_path).str();
+  options.ptxasFlags = arguments.getAllArgValues(OPT_Xptxas);
+  for (const Arg *argument : arguments.filtered(OPT_D))
+    if (!parsePair(*argument, options.defines))
+      return false;
+  options.kernel = arguments.getLastArgValue(OPT_kernel).str();
+  if (options.command != Options::Command::Tune) // which takes several, as a list of what to try
+    options.config = arguments.getLastArgValue(OPT_config).str();
+  std::vector<std::string> configs = arguments.getAllArgValues(OPT_config);
+  if (options.command != Options::Command::Tune && configs.size() > 1)
+    return fail("--config is given twice, as '" + configs[0] + "' and as '" + configs[1] +
+                "'; one build takes one configuration, as in --config BM=128,warps=8 or --config "
+                "FILE.json. Only tilec tune takes several");
+  if (!parseAttributes(options))
+    return false;
+  options.includes = arguments.getAllArgValues(OPT_I);
+  options.debug = arguments.hasArg(OPT_g);
+  options.dumpDirectory = arguments.getLastArgValue(OPT_dump_dir).str();
+  options.verbose = arguments.hasArg(OPT_v);
+  options.printAfterAll = arguments.hasArg(OPT_print_ir_after_all);
+  for (const std::string &names : arguments.getAllArgValues(OPT_print_ir_after))
+    for (StringRef name : llvm::split(names, ','))
+      options.printAfter.push_back(name.trim().str());
+  options.printPipeline = arguments.hasArg(OPT_print_pipeline);
+  options.printABI = arguments.hasArg(OPT_print_abi);
+  options.timeReport = arguments.hasArg(OPT_time_report);
+  const char *cacheFolder = getenv("TILE_CACHE");
+  options.cacheFolder = arguments.getLastArgValue(OPT_cache, cacheFolder ? cacheFolder : "").str();
+  const char *cacheCommand = getenv("TILE_CACHE_COMMAND");
+  options.cacheCommand =
+      arguments.getLastArgValue(OPT_cache_command, cacheCommand ? cacheCommand : "").str();
+  options.explainCache = arguments.hasArg(OPT_explain_cache);
+  uint64_t megabytes = options.cacheMegabytes, jobs = options.jobs;
+  if (!parseNumber(OPT_cache_size, "--cache-size", 1 << 20, megabytes) ||
+      !parseNumber(OPT_j, "-j", 1024, jobs))
+    return false;
+  options.cacheMegabytes = unsigned(megabytes);
+  options.jobs = unsigned(jobs);
+  options.makesRepro = arguments.hasArg(OPT_repro);
+  options.repro = arguments.getLastArgValue(OPT_repro).str();
+  options.crash = arguments.getLastArgValue(OPT_debug_crash).str();
+  if (!options.crash.empty() &&
+      !is_contained({"memory", "fatal", "verifier", "exception"}, StringRef(options.crash)))
+    return fail("--debug-crash takes memory, fatal, verifier or exception, found '" +
+                options.crash + "'");
+  options.withSource = arguments.hasArg(OPT_with_source);
+  options.extract = arguments.getLastArgValue(OPT_extract).str();
+  options.verify = arguments.getLastArgValue(OPT_verify).str();
+  if (!options.verify.empty() && options.command != Options::Command::Inspect)
+    return fail("--verify belongs to `tilec inspect`");
+  options.printSettings = arguments.hasArg(OPT_print_settings);
+  options.explainAsJson = arguments.hasArg(OPT_json);
+  if (options.explainAsJson && options.command != Options::Command::Explain)
+    return fail("--json belongs to `tilec explain`");
+  if (options.command == Options::Command::Format) {
+    options.formatCheck = arguments.hasArg(OPT_fmt_check);
+    return (options.output.empty() && !options.emit && !options.package) ||
+           fail("tilec fmt rewrites its files, and standard input to standard output: leave out -o "
+                "and --emit");
+  }
+  if (options.command == Options::Command::Explain || options.command == Options::Command::Check) {
+    if (!options.output.empty() || options.emit || options.package)
+      return fail("tilec " + word +
+                  (word == "check" ? " writes no file" : " writes to standard output") +
+                  ": leave out -o and --emit");
+    return parseArgItems(options);
+  }
+  if (options.command == Options::Command::Compile)
+    return checkCompile(options);
+  if (options.command == Options::Command::Fix) {
+    if (is_contained(options.inputs, "-"))
+      return fail("tilec fix changes files: name one, not standard input");
+    return options.output.empty() || fail("tilec fix changes the files themselves: leave out -o");
+  }
+  return options.command == Options::Command::Run || options.command == Options::Command::Tune ||
+         checkPackages(options);
+}
+
+//===--- Settings
+//--------------------------------------------------------------------------------------------------===//
+
+void OptionsParser::printSettings(const Options &options, raw_ostream &stream) const {
+  auto print = [&](StringRef name, const Twine &value, std::initializer_list<OptionID> ids,
+                   const char *variable = nullptr) {
+    bool isGiven = any_of(ids, [&](OptionID id) { return arguments.hasArg(id); });
+    const char *fromEnvironment = variable ? getenv(variable) : nullptr;
+    std::string source = isGiven                               ? "command line"
+                         : fromEnvironment && *fromEnvironment ? variable
+                                                               : "default";
+    stream << left_justify(name, 20) << left_justify(value.str(), 28) << source << "\n";
+  };
+  auto list = [](const auto &items, auto text) {
+    std::string joined;
+    for (const auto &item : items)
+      joined += (joined.empty() ? "" : ",") + text(item);
+    return joined.empty() ? std::string("-") : joined;
+  };
+  auto orNone = [](const std::string &text) { return text.empty() ? std::string("-") : text; };
+  Expected<std::string> ptxas = findPtxas(options.ptxasPath, options.executable);
+  std::string assembler = ptxas ? orNone(*ptxas) : toString(ptxas.takeError());
+  const char *linker = getenv("TILE_LINKER");
+  print("target", options.targets.empty() ? options.target : join(options.targets, ","),
+        {OPT_target});
+  print("level", Twine(options.level), {OPT_O});
+  print("defines",
+        list(options.defines, [](const NameValue &each) { return each.first + "=" + each.second; }),
+        {OPT_D});
+  print("shape",
+        list(options.extents,
+             [](const auto &each) { return each.first + "=" + std::to_string(each.second); }),
+        {OPT_shape});
+  print("arguments", list(options.argItems, [](const ArgItem &each) { return each.text; }),
+        {OPT_arg});
+  print("variants", list(options.variants, [](const VariantRequest &each) { return each.name; }),
+        {OPT_variant, OPT_variants});
+  print("generic", options.generic ? "true" : "false", {OPT_no_generic});
+  // Attributes: --with, then --config, then the source's `with`, then `tune`.
+  print("attributes",
+        list(options.attributes,
+             [](const NameValue &each) { return each.first + "=" + each.second; }),
+        {OPT_with});
+  print("config", orNone(options.config), {OPT_config});
+  print("includes", list(options.includes, [](const std::string &each) { return each; }), {OPT_I});
+  print("ptxas", assembler, {OPT_ptxas_path}, "TILE_PTXAS");
+  print("ptxas-flags", list(options.ptxasFlags, [](const std::string &each) { return each; }),
+        {OPT_Xptxas});
+  print("linker", linker && *linker ? linker : "LLD", {}, "TILE_LINKER");
+  print("cache", orNone(options.cacheFolder), {OPT_cache}, "TILE_CACHE");
+  print("cache-command", orNone(options.cacheCommand), {OPT_cache_command}, "TILE_CACHE_COMMAND");
+  print("cache-size", Twine(options.cacheMegabytes), {OPT_cache_size});
+  print("jobs", Twine(options.jobs), {OPT_j});
+  print("remarks", options.remarks ? "true" : "false", {OPT_remarks, OPT_remarks_eq});
+  print("warnings", list(options.warnings, [](const std::string &each) { return each; }),
+        {OPT_W, OPT_Werror, OPT_Werror_eq});
+  print("error-limit", Twine(options.errorLimit), {OPT_error_limit});
+  print("diagnostics-format", options.json ? "json" : "text", {OPT_diagnostics_format});
+  print("color", options.color ? "true" : "false", {OPT_color}, "NO_COLOR");
+}
+
+static int explain(StringRef code) {
+  std::optional<diag::ID> id = findDiagnostic(code);
+  for (const char *letter : {"E", "W", "R"}) // 201 is E0201
+    if (!id && !code.empty() && code.size() <= 4 && all_of(code, isDigit))
+      id = findDiagnostic(letter + std::string(4 - code.size(), '0') + code.str());
+  if (!id) {
+    errs() << "tilec: error: no diagnostic is called '" << code << "'\n";
+    return exitCall;
+  }
+  const DiagnosticInfo &info = diagnosticInfo(*id);
+  outs() << info.code << " (" << info.name << "): " << info.message << "\n\n"
+         << info.explain << "\n";
+  if (const DiagnosticExample *example = findExample(info.code))
+    printExample(outs(), *example);
+  return exitDone;
+}
+
+/// The words of one argument, as they would be given again.
+static std::vector<std::string> render(const Arg &argument, const InputArgList &arguments) {
+  ArgStringList words;
+  argument.render(arguments, words);
+  return std::vector<std::string>(words.begin(), words.end());
+}
+
+std::optional<Options> parseOptions(int argc, const char *const *argv, int &exitCode) {
+  TilecTable table;
+  BumpPtrAllocator allocator;
+  StringSaver saver(allocator);
+  SmallVector<const char *> words(argv + 1, argv + argc);
+  cl::ExpansionContext expansion(allocator, cl::TokenizeGNUCommandLine);
+  if (Error error = expansion.expandResponseFiles(words)) {
+    errs() << "tilec: error: " << toString(std::move(error)) << "\n";
+    exitCode = exitCall;
+    return std::nullopt;
+  }
+  // --check takes a word of `tilec tune` and none of `tilec fmt`.
+  if (!words.empty() && StringRef(words.front()) == "fmt")
+    for (const char *&word : words)
+      if (StringRef(word) == "--check")
+        word = "--fmt-check";
+  unsigned missingIndex, missingCount;
+  InputArgList arguments = table.ParseArgs(words, missingIndex, missingCount);
+  exitCode = exitDone;
+  if (missingCount) {
+    errs() << "tilec: error: " << arguments.getArgString(missingIndex) << " needs a value\n";
+    exitCode = exitCall;
+    return std::nullopt;
+  }
+  std::vector<std::string> inputs = arguments.getAllArgValues(OPT_INPUT);
+  std::string word = inputs.empty() ? "" : inputs.front();
+  if (arguments.hasArg(OPT_help, OPT_help_hidden)) {
+    printHelp(table, word, arguments.hasArg(OPT_help_hidden));
+    return std::nullopt;
+  }
+  if (word == "help" || word == "completion") {
+    std::string topic = inputs.size() > 1 ? inputs[1] : "";
+    exitCode = word == "help" ? printTopic(table, topic) : printCompletion(table, topic);
+    return std::nullopt;
+  }
+  if (arguments.hasArg(OPT_version) || word == "version") {
+    printVersion(outs());
+    return std::nullopt;
+  }
+  if (const Arg *code = arguments.getLastArg(OPT_explain)) {
+    exitCode = explain(code->getValue());
+    return std::nullopt;
+  }
+  Options options;
+  static int anchor;
+  options.executable = sys::fs::getMainExecutable(argv[0], &anchor);
+  OptionsParser parser(table, arguments);
+  bool good = parser.parse(options);
+  if (arguments.hasArg(OPT_print_settings)) { // a call that only asks needs nothing to write
+    parser.printSettings(options, outs());
+    exitCode = exitDone;
+    // Those of the kernels hang on the file, which may not be there.
+    if (!good || options.command != Options::Command::Compile || options.inputs.size() != 1 ||
+        !sys::fs::exists(options.inputs.front()))
+      return std::nullopt;
+    return options;
+  }
+  if (!good) {
+    exitCode = exitCall;
+    return std::nullopt;
+  }
+  for (const Arg *argument : arguments)
+    if (!argument->getOption().matches(OPT_repro))
+      for (const std::string &word : render(*argument, arguments))
+        options.reproArguments.push_back(word);
+  return options;
+}
+
+} // namespace tile

@@ -1,0 +1,237 @@
+// Options of `tilec run` and `tilec tune`, and the items that describe variants.
+#include "driver/options/OptionsParser.h"
+#include "driver/support/ParseJson.h"
+#include "frontend/Source/ReadFloat.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <unistd.h>
+
+using namespace llvm;
+using namespace llvm::opt;
+
+namespace tile {
+
+bool OptionsParser::parseExtents(StringRef option, StringRef text,
+                                 std::vector<std::pair<std::string, int64_t>> &extents) {
+  SmallVector<StringRef> items;
+  text.split(items, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef item : items) {
+    auto [name, number] = item.split('=');
+    int64_t extent;
+    if (name.trim().empty() || number.trim().getAsInteger(10, extent) || extent < 0)
+      return fail(option + " takes extents as in M=1000,N=777, found '" + item + "'");
+    extents.emplace_back(name.trim().str(), extent);
+  }
+  return true;
+}
+
+bool OptionsParser::parseReal(OptionID id, StringRef name, double &value) {
+  const Arg *argument = arguments.getLastArg(id);
+  if (!argument)
+    return true;
+  std::optional<double> number = readFloat(argument->getValue());
+  if (!number || !(*number >= 0))
+    return fail(name + " takes a number that is not negative, found '" + argument->getValue() +
+                "'");
+  value = *number;
+  return true;
+}
+
+bool OptionsParser::parseTune(Options &options) {
+  TuneOptions &tune = options.tune;
+  for (const Arg *argument : arguments.filtered(OPT_shape))
+    if (!parseExtents("--shape", argument->getValue(), tune.shapes.emplace_back()))
+      return false;
+  tune.configs = arguments.getAllArgValues(OPT_config);
+  tune.directory = arguments.getLastArgValue(OPT_work).str();
+  tune.logs = arguments.getAllArgValues(OPT_merge);
+  tune.check = arguments.getLastArgValue(OPT_check, "default").str();
+  if (tune.check != "default" && tune.check != "cpu" && tune.check != "none")
+    return fail("--check takes default, cpu or none, found '" + tune.check + "'");
+  tune.exhaustive = arguments.hasArg(OPT_exhaustive);
+  tune.precompile = arguments.hasArg(OPT_precompile);
+  tune.force = arguments.hasArg(OPT_force);
+  tune.serve = arguments.hasArg(OPT_serve);
+  tune.csv = arguments.getLastArgValue(OPT_csv).str();
+  tune.plot = arguments.getLastArgValue(OPT_plot).str();
+  tune.objective = arguments.getLastArgValue(OPT_objective, "geomean").str();
+  if (tune.objective != "geomean" && tune.objective != "worst")
+    return fail("--objective takes geomean or worst, found '" + tune.objective + "'");
+  // A candidate that wants more than all memory would take others down with it.
+  tune.memory = (uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE))) >> 20;
+  uint64_t variants = 1, jobs = 0;
+  if (!parseReal(OPT_timeout, "--timeout", tune.timeout) ||
+      !parseReal(OPT_budget, "--budget", tune.budget) ||
+      !parseNumber(OPT_keep, "--keep", 64, variants) ||
+      !parseNumber(OPT_jobs, "--jobs", 1024, jobs) ||
+      !parseNumber(OPT_memory, "--memory", uint64_t(1) << 40, tune.memory))
+    return false;
+  tune.variants = std::max<uint64_t>(variants, 1);
+  tune.jobs = jobs;
+  if (const Arg *argument = arguments.getLastArg(OPT_shard)) {
+    auto [index, count] = StringRef(argument->getValue()).split('/');
+    if (index.getAsInteger(10, tune.shard) || count.getAsInteger(10, tune.shards) ||
+        tune.shard >= tune.shards)
+      return fail("--shard takes I/N with I below N, as in 0/4, found '" +
+                  StringRef(argument->getValue()) + "'");
+  }
+  if (tune.precompile && options.device == "cuda" && options.target.empty())
+    return fail("--precompile asks no GPU: name the one to compile for, as in --target sm_90a");
+  if (tune.shapes.empty() && !tune.precompile && !tune.serve)
+    return fail("tilec tune needs shapes to tune for: add --shape, as in --shape M=4096,N=4096");
+  return true;
+}
+
+/// "cpu", "cuda", "cuda:1"; `tilec tune` takes several.
+bool OptionsParser::parseDevices(StringRef text, Options &options) {
+  SmallVector<StringRef> names;
+  text.split(names, ',');
+  for (StringRef name : names) {
+    unsigned ordinal;
+    bool isNumbered = name.consume_front("cuda:");
+    bool good = isNumbered
+                    ? !name.getAsInteger(10, ordinal) && !is_contained(options.ordinals, ordinal)
+                    : names.size() == 1 && (name == "cpu" || name == "cuda");
+    if (!good)
+      return fail("--device takes cpu, cuda or cuda:N, found '" + text + "'");
+    if (isNumbered)
+      options.ordinals.push_back(ordinal);
+    options.device = isNumbered ? "cuda" : name.str();
+  }
+  return options.ordinals.size() < 2 || options.command == Options::Command::Tune ||
+         fail("tilec run takes one device, found '" + text + "'");
+}
+
+bool OptionsParser::parseRun(Options &options) {
+  bool isTune = options.command == Options::Command::Tune,
+       isRun = options.command == Options::Command::Run || isTune;
+  auto groupOf = [](const Arg *argument) {
+    return argument->getOption().getGroup().isValid() ? argument->getOption().getGroup().getID()
+                                                      : 0u;
+  };
+  for (const Arg *argument : arguments) {
+    if (!isRun && !argument->getOption().matches(OPT_arg) && groupOf(argument) == OPT_run_group)
+      return fail(argument->getSpelling() + " belongs to `tilec run`");
+    if (!isTune && groupOf(argument) == OPT_tune_group)
+      return fail(argument->getSpelling() + " belongs to `tilec tune`");
+  }
+  if (!isTune)
+    for (const Arg *argument : arguments.filtered(OPT_shape))
+      if (!parseExtents("--shape", argument->getValue(), options.extents))
+        return false;
+  if (!isRun)
+    return true;
+  if (const Arg *argument = arguments.getLastArg(OPT_o, OPT_emit); argument && !isTune)
+    return fail(argument->getSpelling() +
+                " does not go with `tilec run`; outputs are written by --out NAME=FILE");
+  for (const Arg *argument : arguments.filtered(OPT_arg))
+    if (!parsePair(*argument, options.arguments))
+      return false;
+  for (const Arg *argument : arguments.filtered(OPT_out))
+    if (!parsePair(*argument, options.outputs))
+      return false;
+  if (!parseDevices(arguments.getLastArgValue(OPT_device, isTune && arguments.hasArg(OPT_target) &&
+                                                                  !options.isCPU()
+                                                              ? "cuda"
+                                                              : "cpu"),
+                    options))
+    return false;
+  if (options.device == "cpu" && arguments.hasArg(OPT_target) && !options.isCPU())
+    return fail("--target " + options.target + " needs --device cuda");
+  if (options.device == "cuda" && options.isCPU() && arguments.hasArg(OPT_target))
+    return fail("--target cpu needs --device cpu");
+  if (options.device == "cuda" && !arguments.hasArg(OPT_target))
+    options.target.clear(); // that of the GPU that is there
+  if (options.device == "cpu")
+    options.target = "cpu";
+
+  if (const Arg *argument = arguments.getLastArg(OPT_random)) {
+    options.hasRandom = true;
+    if (!parseExtents("--random", argument->getValue(), options.random))
+      return false;
+  }
+  for (const Arg *argument : arguments.filtered(OPT_expect))
+    if (!parsePair(*argument, options.expected))
+      return false;
+  if (!parseReal(OPT_tolerance, "--tolerance", options.tolerance) ||
+      !parseReal(OPT_give_up, "--give-up", options.giveUp))
+    return false;
+  options.image = arguments.getLastArgValue(OPT_image).str();
+  options.measureFile = arguments.getLastArgValue(OPT_measure).str();
+  if (!options.image.empty() && options.device != "cuda")
+    return fail("--image needs --device cuda");
+  uint64_t threads = 0;
+  if (!parseNumber(OPT_seed, "--seed", UINT64_MAX, options.seed) ||
+      !parseNumber(OPT_threads, "--threads", 4096, threads))
+    return false;
+  options.threads = threads;
+  options.quiet = arguments.hasArg(OPT_q);
+  options.time = arguments.hasArg(OPT_time) || !options.measureFile.empty();
+  return !isTune || parseTune(options);
+}
+
+/// What --arg, --variant and --variants say of a compilation.
+bool OptionsParser::parseArgItems(Options &options) {
+  std::string error;
+  for (const Arg *argument : arguments.filtered(OPT_arg)) {
+    std::optional<ArgItem> item = parseArgItem(argument->getValue(), error);
+    if (!item)
+      return fail("--arg: " + error);
+    options.argItems.push_back(std::move(*item));
+  }
+  for (const Arg *argument : arguments.filtered(OPT_variant, OPT_variants)) {
+    if (argument->getOption().matches(OPT_variants)) {
+      if (!readVariants(argument->getValue(), options))
+        return false;
+      continue;
+    }
+    std::optional<VariantRequest> variant =
+        parseVariant(argument->getValue(), options.variants.size() + 1, error);
+    if (!variant)
+      return fail("--variant: " + error);
+    options.variants.push_back(std::move(*variant));
+  }
+  for (size_t i = 0; i < options.variants.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (options.variants[i].name == options.variants[j].name)
+        return fail("two variants are called '" + options.variants[i].name + "'");
+  options.generic = !arguments.hasArg(OPT_no_generic);
+  if (!options.generic && options.variants.empty())
+    return fail("--no-generic needs a --variant that is left");
+  return true;
+}
+
+/// A file {"variants": [{"name": "decode", "args": ["M=1..=16:8", "BM=16"]}]}.
+bool OptionsParser::readVariants(const std::string &path, Options &options) {
+  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!buffer)
+    return fail("cannot read '" + path + "': " + buffer.getError().message());
+  Expected<json::Value> parsed = parseJson((*buffer)->getBuffer());
+  if (!parsed)
+    return fail("'" + path + "' is no JSON: " + toString(parsed.takeError()));
+  const json::Object *top = parsed->getAsObject();
+  const json::Array *list = top ? top->getArray("variants") : nullptr;
+  if (!list)
+    return fail("'" + path +
+                "': expected {\"variants\": [{\"name\": NAME, \"args\": [ITEM, ...]}, ...]}");
+  for (const json::Value &entry : *list) {
+    const json::Object *object = entry.getAsObject();
+    std::optional<StringRef> name = object ? object->getString("name") : std::nullopt;
+    const json::Array *items = object ? object->getArray("args") : nullptr;
+    std::string text, error;
+    for (const json::Value &item : items ? *items : json::Array())
+      text += (text.empty() ? "" : ",") + item.getAsString().value_or("").str();
+    if (!name || !items)
+      return fail("'" + path + "': a variant needs a \"name\" and \"args\", a list of strings");
+    std::optional<VariantRequest> variant =
+        parseVariant((*name + ":" + text).str(), options.variants.size() + 1, error);
+    if (!variant)
+      return fail("'" + path + "': variant '" + *name + "': " + error);
+    options.variants.push_back(std::move(*variant));
+  }
+  return true;
+}
+
+} // namespace tile

@@ -1,0 +1,138 @@
+// Catches what would otherwise end the process with a signal.
+#include "driver/support/Crash.h"
+#include "driver/options/Options.h"
+#include "driver/support/Version.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Signals.h"
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <initializer_list>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+extern char **environ;
+
+namespace tile {
+
+/// Only what may be called in a signal handler.
+static void print(const char *text) { (void)!write(STDERR_FILENO, text, std::strlen(text)); }
+
+const char *const repeatingVariable = "TILE_REPEATING";
+
+namespace {
+
+/// The call that repeats this one, laid out before anything can go wrong: a signal handler must not
+/// allocate.
+struct Repeat {
+  std::vector<std::string> words, variables;
+  std::vector<char *> arguments, environment; // each ends in a null
+  std::atomic<bool> isArmed{false};
+};
+
+Repeat &getRepeat() {
+  static Repeat repeat;
+  return repeat;
+}
+
+} // namespace
+
+void armRepeat(const Options &options) {
+  bool readsFiles = true;
+  for (const std::string &input : options.inputs)
+    readsFiles = readsFiles && input != "-";
+  if (options.command != Options::Command::Compile || options.makesRepro || !readsFiles ||
+      std::getenv(repeatingVariable))
+    return;
+  Repeat &repeat = getRepeat();
+  repeat.words = {options.executable};
+  repeat.words.insert(repeat.words.end(), options.reproArguments.begin(),
+                      options.reproArguments.end());
+  repeat.words.push_back("--repro=");
+  for (char **variable = environ; *variable; ++variable)
+    repeat.variables.push_back(*variable);
+  repeat.variables.push_back(std::string(repeatingVariable) + "=1");
+  for (auto [from, to] : {std::pair(&repeat.words, &repeat.arguments),
+                          std::pair(&repeat.variables, &repeat.environment)}) {
+    for (std::string &text : *from)
+      to->push_back(text.data());
+    to->push_back(nullptr);
+  }
+  repeat.isArmed = true;
+}
+
+bool repeatCall() {
+  Repeat &repeat = getRepeat();
+  if (!repeat.isArmed.exchange(false)) // the first of several threads that fail does it
+    return false;
+  pid_t child = fork();
+  if (child == 0) {
+    sigset_t none; // the signal that is being handled is blocked, and would stay so
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    execve(repeat.arguments.front(), repeat.arguments.data(), repeat.environment.data());
+    _exit(exitInternal);
+  }
+  int status = 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+         WEXITSTATUS(status) == exitDone;
+}
+
+void reportCrash(const char *reason) {
+  print("tilec: internal error: ");
+  print(reason);
+  print("\n  This is a mistake of ");
+  print(getCompilerVersion());
+  print(", not of your program. Please report it");
+  if (getRepeat().isArmed) {
+    print("; what is needed is being packed\n");
+    if (repeatCall())
+      return;
+    print("tilec: that failed; please report it");
+  }
+  print(" together with the source and the command line:\n  the same call with --repro FILE.zip "
+        "packs both.\n");
+}
+
+static void onSignal(int signal) {
+  llvm::sys::RunInterruptHandlers(); // removes temporary files
+  reportCrash(signal == SIGSEGV   ? "bad memory access"
+              : signal == SIGABRT ? "aborted"
+              : signal == SIGFPE  ? "bad arithmetic"
+              : signal == SIGILL  ? "bad instruction"
+                                  : "bus error");
+  _exit(exitInternal);
+}
+
+static void onFatalError(void *, const char *reason, bool) {
+  reportCrash(reason);
+  _exit(exitInternal);
+}
+
+void installCrashHandlers() {
+  // LLVM's handlers first: they remove temporary files when an interrupt ends the process. Ours
+  // take the place of those for faults.
+  llvm::sys::AddSignalHandler([](void *) {}, nullptr);
+  // The handler needs a stack of its own: the fault may be that the stack is full.
+  static char stack[1 << 16];
+  stack_t alternative = {};
+  alternative.ss_sp = stack;
+  alternative.ss_size = sizeof stack;
+  sigaltstack(&alternative, nullptr);
+  struct sigaction action = {};
+  action.sa_handler = onSignal;
+  action.sa_flags = SA_ONSTACK;
+  for (int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGBUS})
+    sigaction(signal, &action, nullptr);
+  llvm::install_fatal_error_handler(onFatalError);
+  std::set_terminate([] {
+    reportCrash("unhandled exception");
+    _exit(exitInternal);
+  });
+}
+
+} // namespace tile

@@ -1,0 +1,32 @@
+// A look at the brackets before LLVM's parser, which recurses without a limit.
+#include "driver/support/ParseJson.h"
+
+using namespace llvm;
+
+namespace tile {
+
+/// How deep arrays and objects stand in each other at most; what is no JSON gives any number.
+static unsigned depthOf(StringRef text) {
+  unsigned depth = 0, deepest = 0;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (inString && c == '\\')
+      ++i;
+    else if (c == '"')
+      inString = !inString;
+    else if (!inString && (c == '[' || c == '{'))
+      deepest = std::max(deepest, ++depth);
+    else if (!inString && (c == ']' || c == '}') && depth)
+      --depth;
+  }
+  return deepest;
+}
+
+Expected<json::Value> parseJson(StringRef text) {
+  if (depthOf(text) > maxJsonDepth)
+    return createStringError("nested deeper than " + Twine(maxJsonDepth) + " levels");
+  return json::parse(text);
+}
+
+} // namespace tile

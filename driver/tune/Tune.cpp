@@ -1,0 +1,349 @@
+// `tilec tune`: measures the configurations of a kernel and keeps the best. docs/Tuning.md says how
+// it searches.
+#include "driver/tune/Tune.h"
+#include "codegen/Assemble.h"
+#include "driver/compile/Compile.h"
+#include "driver/run/RunCuda.h"
+#include "driver/search/TuneEstimate.h"
+#include "driver/support/Output.h"
+#include "driver/support/Version.h"
+#include "driver/tune/TuneReport.h"
+#include "driver/tune/Tuner.h"
+#include "frontend/Sema/Words.h"
+#include "launch/CudaDriver.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
+#include <cmath>
+#include <limits>
+
+using namespace llvm;
+
+namespace tile {
+
+std::string Tuner::workPath(const Twine &name) const {
+  SmallString<128> path(tune.directory);
+  sys::path::append(path, name);
+  return path.str().str();
+}
+
+std::string Tuner::imagePath(size_t config) const {
+  std::string identity = allSources + '\0' + configs[config] + '\0' + options.target + '\0' +
+                         std::to_string(options.level) + '\0' + getCompilerVersion();
+  std::string path = workPath(utohexstr(xxh3_64bits(identity), /*LowerCase=*/true));
+  // A machine without an assembler takes what one that has it made ahead.
+  bool isCubin =
+      hasAssembler(options.ptxasPath, options.executable) || sys::fs::exists(path + ".cubin");
+  return path + (isCubin ? ".cubin" : ".ptx");
+}
+
+std::string Tuner::referencePath(size_t shape, StringRef output) const {
+  return workPath("expected-" +
+                  utohexstr(xxh3_64bits(allSources + shapes[shape] + std::to_string(options.seed)),
+                            /*LowerCase=*/true) +
+                  "-" + output + ".npy");
+}
+
+//===--- Before measuring
+//------------------------------------------------------------------------------------------===//
+
+bool Tuner::readSpace() {
+  Compiler compiler(options, session, options.inputs.front());
+  if (!compiler.parse())
+    return false;
+  std::vector<const ast::KernelDecl *> kernels;
+  for (const ast::DeclPtr &decl : compiler.getProgram()->decls)
+    if (auto *each = dyn_cast<ast::KernelDecl>(decl.get());
+        each && (options.kernel.empty() || options.kernel == each->name.text))
+      kernels.push_back(each);
+  if (kernels.size() != 1)
+    return session.failCall(kernels.empty()
+                                ? "the file has no such kernel: choose one with --kernel NAME"
+                                : "the file has several kernels: choose one with --kernel NAME");
+  kernel = kernels.front()->name.text;
+  options.kernel = kernel;
+  for (const ast::Param &param : kernels.front()->params)
+    if (param.access == ast::Access::out || param.access == ast::Access::inout)
+      outputs.push_back(param.name.text);
+  ElaborateOptions request;
+  request.attributes.assign(options.attributes.begin(), options.attributes.end());
+  request.defines.assign(options.defines.begin(), options.defines.end());
+  request.target = options.target;
+  mlir::MLIRContext context;
+  std::optional<TuneSpace> read = readTuneSpace(*compiler.getProgram(), *kernels.front(), request,
+                                                session.getDiagnostics(), context);
+  if (!read)
+    return false;
+  space = std::move(*read);
+  // Where the source alone decides, one of the combinations may be what a build uses anyway. (For a
+  // GPU without a `config` the cost model decides.)
+  if (space.likeFirst && (!isOnGPU() || !space.configs.front().empty())) {
+    space.configs.front() = space.configs[*space.likeFirst];
+    space.configs.erase(space.configs.begin() + *space.likeFirst);
+  }
+  if (space.configs.size() < 2)
+    return session.failCall("kernel '" + kernel +
+                            "' has nothing to choose: give it a `tune` clause with sets, as in " +
+                            "tune { BLOCK in {512, 1024, 2048}; warps in {4, 8}; }");
+  if (!keepListed())
+    return false;
+  source = hashTuned(compiler.getSource(), kernel, options.defines);
+  std::string texts = source; // with what it imports, and what else decides what is compiled
+  for (const NameValue &attribute : options.attributes)
+    texts += attribute.first + "=" + attribute.second + '\0';
+  for (size_t i = 0; i < session.getSources().size(); ++i)
+    texts += session.getSources().text(FileID(i)).str() + '\0';
+  allSources = utohexstr(xxh3_64bits(texts), /*LowerCase=*/true);
+  for (const TuneConfig &config : space.configs)
+    configs.push_back(toText(config));
+  for (const TuneShape &shape : tune.shapes)
+    shapes.push_back(toText(shape));
+  usable.assign(configs.size(), true);
+  if (isOnGPU() && !tune.precompile && tune.logs.empty())
+    estimates = estimateSpace(*compiler.getProgram(), *kernels.front(), request, space.configs,
+                              tune.shapes, session.getSources());
+  return true;
+}
+
+/// The values of every name of the space, for messages: "BM is 64 or 128; warps is 4".
+std::string Tuner::describeValues() const {
+  std::vector<std::pair<std::string, std::vector<std::string>>> names;
+  for (const TuneConfig &config : space.configs)
+    for (const auto &[name, value] : config) {
+      auto known =
+          find_if(names, [&, &name = name](const auto &each) { return each.first == name; });
+      if (known == names.end())
+        known = names.insert(known, {name, {}});
+      if (!is_contained(known->second, value))
+        known->second.push_back(value);
+    }
+  std::string text;
+  for (auto &[name, values] : names) {
+    constexpr size_t most = 12;
+    if (values.size() > most) {
+      values.resize(most);
+      values.push_back("another");
+    }
+    text += (text.empty() ? "" : "; ") + name + " is " + joinWords(values, "or");
+  }
+  return text;
+}
+
+/// Leaves out what no --config fits, but for the first configuration: what it computes is what
+/// others are compared with.
+bool Tuner::keepListed() {
+  std::vector<TuneConfig> list;
+  if (!readConfigList(tune.configs, session, list))
+    return false;
+  if (list.empty())
+    return true;
+  for (const TuneConfig &wanted : list)
+    if (none_of(space.configs, [&](const TuneConfig &config) { return fits(config, wanted); }))
+      return session.failCall("--config " + toText(wanted) +
+                              ": no configuration of the `tune` clause of kernel '" + kernel +
+                              "' has these values; " + describeValues());
+  auto isUnlisted = [&](const TuneConfig &config) {
+    return none_of(list, [&](const TuneConfig &wanted) { return fits(config, wanted); });
+  };
+  space.configs.erase(std::remove_if(space.configs.begin() + 1, space.configs.end(), isUnlisted),
+                      space.configs.end());
+  return true;
+}
+
+/// All GPUs of the target, unless --device names some; and what they are called.
+bool Tuner::chooseDevices() {
+  deviceName = options.device;
+  if (!isOnGPU() || tune.precompile)
+    return true;
+  runtime::Error error;
+  const runtime::CudaDriver *driver = runtime::CudaDriver::get(error);
+  if (!driver) // logs can be put together anywhere
+    return !tune.logs.empty() || session.failCall(error.message);
+  int count = 0;
+  if ((error = driver->check(driver->deviceGetCount(&count), "asking for the devices")))
+    return session.failCall(error.message);
+  auto nameOf = [&](unsigned ordinal) {
+    char name[256] = "";
+    runtime::CUdevice device;
+    bool good = !driver->deviceGet(&device, int(ordinal)) &&
+                !driver->deviceGetName(name, sizeof name, device);
+    return std::string(good ? name : "");
+  };
+  bool all = options.ordinals.empty();
+  for (unsigned i = 0; all && i < unsigned(count); ++i)
+    if (nameOf(i) == nameOf(0))
+      options.ordinals.push_back(i);
+  for (unsigned ordinal : options.ordinals)
+    if (ordinal >= unsigned(count) || nameOf(ordinal) != nameOf(options.ordinals.front()))
+      return session.failCall(
+          "there are " + Twine(count) + " devices, and those of one search must be alike: 'cuda:" +
+          Twine(ordinal) + "' is not like '" + nameOf(options.ordinals.front()) + "'");
+  deviceName = nameOf(options.ordinals.front());
+  return true;
+}
+
+bool Tuner::openLog() {
+  std::vector<NameValue> identity = {{"kernel", kernel},
+                                     {"source", allSources},
+                                     {"compiler", getCompilerVersion()},
+                                     {"target", options.target}};
+  // Without a GPU, logs are put together that were made on one.
+  if (!isOnGPU() || deviceName != "cuda")
+    identity.emplace_back("device", deviceName);
+  std::string stale, error,
+      name = tune.shards > 1
+                 ? ("log-" + Twine(tune.shard) + "-of-" + Twine(tune.shards) + ".jsonl").str()
+                 : "log.jsonl";
+  log = tune.logs.empty() ? TuneLog::open(workPath(name), identity, tune.force, stale, error)
+                          : TuneLog::inMemory(identity);
+  if (!log)
+    return session.failCall(error);
+  if (!stale.empty())
+    errs() << "tilec: note: the log is set aside as " << name << ".stale: " << stale << "\n";
+  for (const std::string &other : tune.logs)
+    if (!log->merge(other, error))
+      return session.failCall(error);
+  return true;
+}
+
+std::vector<std::string> Tuner::commonWords(StringRef config) const {
+  std::vector<std::string> words = {options.inputs.front(), "--kernel=" + kernel,
+                                    "-O" + std::to_string(options.level)};
+  for (const NameValue &define : options.defines)
+    words.push_back("-D" + define.first + "=" + define.second);
+  for (const std::string &folder : options.includes)
+    words.push_back("-I" + folder);
+  if (!config.empty())
+    words.push_back(("--config=" + config).str());
+  for (const NameValue &attribute : options.attributes)
+    words.push_back("--with=" + attribute.first + "=" + attribute.second);
+  if (!options.ptxasPath.empty())
+    words.push_back("--ptxas-path=" + options.ptxasPath);
+  return words;
+}
+
+/// Compiles for the GPU ahead, several at a time; on the CPU each worker compiles for itself.
+bool Tuner::compile() {
+  if (!isOnGPU())
+    return !tune.precompile || session.failCall("--precompile is for a GPU: name it by --target");
+  std::vector<size_t> missing;
+  for (size_t i = 0; i < configs.size(); ++i)
+    if ((i % tune.shards == tune.shard || i == 0) && !sys::fs::exists(imagePath(i)))
+      missing.push_back(i);
+  progress.start("compiling", missing.size());
+  // Written under a name of this process first: what is there is whole, however many compile it.
+  auto partPath = [&](size_t config) {
+    std::string path = imagePath(config);
+    return path.insert(path.rfind('.'), ".part-" + std::to_string(sys::Process::getProcessId()));
+  };
+  runChildren(
+      missing.size(), tune.jobs, tune.timeout,
+      [&](size_t i) {
+        std::vector<std::string> words = {options.executable},
+                                 common = commonWords(configs[missing[i]]);
+        words.insert(words.end(), common.begin(), common.end());
+        words.insert(words.end(), {"--target=" + options.target, "-o", partPath(missing[i])});
+        if (!options.cacheFolder.empty())
+          words.push_back("--cache=" + options.cacheFolder);
+        return words;
+      },
+      [&](size_t i, const ChildResult &result) {
+        std::string path = imagePath(missing[i]), part = partPath(missing[i]);
+        usable[missing[i]] = result.isGood() && !sys::fs::rename(part + ".json", path + ".json") &&
+                             !sys::fs::rename(part, path);
+        progress.step((configs[missing[i]].empty() ? "defaults" : configs[missing[i]]) +
+                      (usable[missing[i]] ? "" : ": left out, " + getReason(result, tune.timeout)));
+      });
+  return true;
+}
+
+//===--- The result
+//------------------------------------------------------------------------------------------------===//
+
+bool Tuner::writeResult() {
+  std::vector<std::vector<double>> times = readTimes(*log, configs, shapes);
+  std::vector<size_t> chosen = chooseVariants(times, tune.variants, tune.objective == "worst");
+  std::vector<OutputFile> files;
+  if (!tune.csv.empty())
+    files.push_back({tune.csv, toCsv(*log)});
+  if (!tune.plot.empty())
+    files.push_back({tune.plot, toSvg(*log, kernel + " on " + deviceName)});
+  if (chosen.empty() && !writeFiles(files, session))
+    return false;
+  if (chosen.empty())
+    return session.failData(
+        "no configuration was measured at every shape" +
+        Twine(isOverBudget() ? ": the budget is too small" : "; the log says why: ") +
+        (isOverBudget() ? "" : workPath("log.jsonl")));
+  TuneResult result;
+  result.kernel = kernel;
+  result.target = options.target;
+  result.compiler = getCompilerVersion();
+  result.source = source;
+  result.best = space.configs[chosen.front()];
+  for (size_t s = 0; s < shapes.size(); ++s) {
+    size_t best = chosen.front();
+    for (size_t c : chosen)
+      if (times[c][s] < times[best][s])
+        best = c;
+    TuneEntry &entry = result.entries.emplace_back();
+    entry.shape = tune.shapes[s];
+    entry.config = space.configs[best];
+    entry.milliseconds = times[best][s];
+    for (size_t c : chosen)
+      if (c != best && std::isfinite(times[c][s]))
+        entry.others.emplace_back(space.configs[c], times[c][s]);
+    outs() << shapes[s] << ": " << format("%.4g ms", times[best][s]) << ", "
+           << (configs[best].empty() ? std::string("the defaults") : configs[best]);
+    if (const Measurement *first = log->findBest(configs[0], shapes[s]); first && first->isTimed())
+      outs() << format(" (%.2f of the time without tuning)", times[best][s] / first->mean);
+    outs() << "\n";
+  }
+  size_t failed = 0;
+  for (const Measurement &each : log->getMeasurements())
+    failed += !each.isTimed();
+  outs() << configs.size() << " configurations of ";
+  if (space.combinations)
+    outs() << space.combinations << " combinations" << (space.blocks ? " and " : "");
+  if (space.blocks)
+    outs() << space.blocks << " `config` block" << (space.blocks == 1 ? "" : "s");
+  outs() << ", " << log->getMeasurements().size() << " measurements, " << failed << " left out, "
+         << format("%.0f s", secondsSinceStart()) << "\n";
+  if (!options.output.empty())
+    files.push_back({options.output, toJson(result)});
+  return writeFiles(files, session);
+}
+
+bool Tuner::run() {
+  if (isOnGPU() && options.target.empty() && !chooseCudaTarget(options, session))
+    return false;
+  if (!readSpace() || !chooseDevices())
+    return false;
+  if (tune.directory.empty()) {
+    SmallString<128> path(options.inputs.front());
+    sys::path::replace_extension(path, "tune");
+    options.tune.directory = path.str().str();
+  }
+  if (std::error_code code = sys::fs::create_directories(tune.directory))
+    return session.failCall("cannot make '" + tune.directory + "': " + code.message());
+  if (!tune.logs.empty())
+    return openLog() && writeResult();
+  if (!compile())
+    return false;
+  return tune.precompile || (openLog() && makeReferences() && search() && writeResult());
+}
+
+int tuneKernel(Options &options, Session &session) {
+  if (options.tune.serve)
+    return serveMeasurements(options, session);
+  bool good = Tuner(options, session).run();
+  if (!good && session.getExitCode() == exitDone)
+    session.failInternal("a step failed without a message");
+  return session.getExitCode();
+}
+
+} // namespace tile
