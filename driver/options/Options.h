@@ -29,6 +29,7 @@ struct TuneOptions {
   std::string check = "default"; ///< what results are compared with: default, cpu or none
   bool exhaustive = false, precompile = false, force = false;
   double timeout = 60, budget = 0; ///< seconds for one candidate, and for all; 0: no end
+  bool hasTimeout = false;         ///< `timeout` was asked for
   unsigned variants = 1;           ///< configurations to keep
   unsigned jobs = 0;               ///< compilations at a time; 0: one for each processor
   unsigned shard = 0, shards = 1;

@@ -62,6 +62,7 @@ bool OptionsParser::parseTune(Options &options) {
   // A candidate that wants more than all memory would take others down with it.
   tune.memory = (uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE))) >> 20;
   uint64_t variants = 1, jobs = 0;
+  tune.hasTimeout = arguments.hasArg(OPT_timeout);
   if (!parseReal(OPT_timeout, "--timeout", tune.timeout) ||
       !parseReal(OPT_budget, "--budget", tune.budget) ||
       !parseNumber(OPT_keep, "--keep", 64, variants) ||

@@ -143,8 +143,10 @@ MeasureJob Tuner::makeJob(const Trial &trial) const {
   double best = bestOf(trial.shape);
   request.limits = efforts[std::min(trial.effort, fullEffort + 1)];
   request.limits.giveUp = trial.slack * best;
-  // Of a binary that is there, only running it takes time.
-  job.timeout = isOnGPU() && best > 0 ? std::min(tune.timeout, 5 + 2 * best) : tune.timeout;
+  // Of a binary that is there, only running it takes time; a limit that was asked for is the limit.
+  job.timeout = tune.timeout;
+  if (!tune.hasTimeout && isOnGPU() && best > 0)
+    job.timeout = std::min(job.timeout, 20 + 2 * best);
   // All of a shape on one device where there are shapes enough, and always what is compared in
   // turns.
   if (shapes.size() >= workers->size() || trial.effort > fullEffort)

@@ -10,7 +10,9 @@ import glob
 import os
 import random
 import re
+import resource
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -38,9 +40,13 @@ def cases():
 
 def failure(line):
     """None, or how tile-opt ended."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))   # not of the clock: the machine may be busy
     try:
-        done = subprocess.run(line, capture_output=True, text=True, errors="replace", timeout=SECONDS)
+        done = subprocess.run(line, capture_output=True, text=True, errors="replace", timeout=SECONDS * 20, preexec_fn=limit)
     except subprocess.TimeoutExpired:
+        return "hangs"
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return f"takes more than {SECONDS} s"
     if done.returncode in (0, 1):
         return None

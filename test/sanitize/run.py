@@ -61,7 +61,7 @@ def main():
         for reader in READERS if kind == "address" else ():
             inputs = sorted(glob.glob(os.path.join(ROOT, "test", "fuzz", "corpus", reader, "*")))
             results.append(bool(inputs) and run(f"{kind}: {reader}, {len(inputs)} inputs replayed",
-                                                [os.path.join(programs, f"fuzz-{reader}"), "-timeout=20"] + inputs,
+                                                [os.path.join(programs, f"fuzz-{reader}"), "-timeout=120"] + inputs,
                                                 environment))
             if options.fuzz:
                 grown = os.path.join(options.build, "grown", reader)
@@ -69,7 +69,7 @@ def main():
                 results.append(run(f"{reader}: fuzzed for {options.fuzz} s",
                                    [os.path.join(programs, f"fuzz-{reader}"), grown,
                                     os.path.join(ROOT, "test", "fuzz", "corpus", reader),
-                                    f"-max_total_time={options.fuzz}", "-timeout=20", "-rss_limit_mb=2048",
+                                    f"-max_total_time={options.fuzz}", "-timeout=120", "-rss_limit_mb=2048",
                                     f"-artifact_prefix={options.build}/{reader}-", "-max_len=4096", "-close_fd_mask=1",
                                     "-print_final_stats=1", "-seed=1"], environment))
     print(f"{sum(results)} passed, {len(results) - sum(results)} failed")

@@ -8,7 +8,8 @@ shapes = [1000, 2000, 3000, 5000, 7000, 11000, 13000]
 
 
 def command(folder, result):
-    return [tilec, "tune", source, "-D", "FAULT=none", "--device", "cuda", "--work", folder, "--keep", "3", "-o", result] + [
+    return [tilec, "tune", source, "-D", "FAULT=none", "--device", "cuda", "--timeout", "600", "--work", folder, "--keep", "3",
+            "-o", result] + [
         word for n in shapes for word in ("--shape", f"N={n}")]
 
 
