@@ -96,8 +96,10 @@ static bool emitOne(const Options &options, Session &session, const std::string 
     session.getDiagnostics().report(diag::cacheCommandFailed, Range(), cache.getProblem());
   if (session.getDiagnostics().hasErrors()) // -Werror
     return false;
-  if (files.empty())
-    return true;
+  bool listsFiles = options.depfile && !options.depfilePath.empty();
+  if (files.empty()) // nothing but what went to standard output depends on what was read
+    return !listsFiles ||
+           writeFiles({{options.depfilePath, makeDepfile(options.depfilePath, read)}}, session);
   std::string path = getOutputPath(options, input);
   std::vector<OutputFile> outputs;
   for (auto &[suffix, bytes] : files)

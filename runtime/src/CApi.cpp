@@ -6,6 +6,7 @@
 #include "manifest/Encode.h"
 #include "runtime/src/Guard.h"
 #include "runtime/src/Module.h"
+#include "runtime/src/compile/Request.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -27,22 +28,6 @@ static_assert(int(Access::InOut) == TILE_INOUT, "tile_access follows Access");
 constexpr uint32_t allLaunchFlags = TILE_LAUNCH_UNCHECKED | TILE_LAUNCH_CHECK_MEMORY;
 static Error unknownFlags(uint32_t flags) {
   return Error(TILE_ERROR_CALL, "unknown launch flags " + std::to_string(flags & ~allLaunchFlags));
-}
-
-static Error readFile(const std::string &path, std::string &bytes) {
-  auto failed = [&] {
-    return Error(TILE_ERROR_IO, "cannot read '" + path + "': " + std::strerror(errno));
-  };
-  std::FILE *file = std::fopen(path.c_str(), "rb");
-  if (!file)
-    return failed();
-  char buffer[65536];
-  while (size_t got = std::fread(buffer, 1, sizeof buffer, file))
-    bytes.append(buffer, got);
-  bool bad = std::ferror(file);
-  Error error = bad ? failed() : Error();
-  std::fclose(file);
-  return error;
 }
 
 extern "C" {

@@ -508,7 +508,7 @@ Error tile_module::prepare() {
 /// Says once that the driver compiles PTX where a cubin would have fitted the device. Called with
 /// the mutex held.
 void tile_module::warnOfPtx(const Choice &choice) {
-  if (!warnings.empty())
+  if (warnedOfPtx)
     return;
   for (const Unit &unit : units) {
     int major = 0, minor = 0;
@@ -526,6 +526,7 @@ void tile_module::warnOfPtx(const Choice &choice) {
     if (!isUsed || !isPtx || (!isPackage && !isOlder))
       continue;
     std::string device = std::to_string(choice.major) + std::to_string(choice.minor);
+    warnedOfPtx = true;
     warnings.push_back("'" + name + "' has no cubin for the device, sm_" + device +
                        ": the driver compiles its PTX for " + unit.target +
                        " when it is loaded, and what only newer targets have goes unused; compile "
@@ -533,6 +534,11 @@ void tile_module::warnOfPtx(const Choice &choice) {
                        "sm_" + device + (choice.major >= 9 ? "a" : "") + " too");
     return;
   }
+}
+
+void tile_module::addWarning(std::string text) {
+  std::lock_guard<std::mutex> lock(mutex);
+  warnings.push_back(std::move(text));
 }
 
 const char *tile_module::getWarning(size_t index) const {

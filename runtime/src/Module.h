@@ -100,6 +100,7 @@ struct tile_module {
   /// What callers should know although nothing has failed; null past the end. Texts stay as long as
   /// the module.
   const char *getWarning(size_t index) const;
+  void addWarning(std::string text);
 
 private:
   friend struct tile_prepared;
@@ -189,4 +190,5 @@ private:
   mutable std::mutex mutex; // guards what follows, additions to the list, and parts of its entries
   std::vector<std::unique_ptr<Choice>> choices;
   std::deque<std::string> warnings; // their addresses stay
+  bool warnedOfPtx = false;
 };

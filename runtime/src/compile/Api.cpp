@@ -1,0 +1,107 @@
+// The C interface of the compiler.
+#include "runtime/include/tile_compile.h"
+
+#include "runtime/src/Guard.h"
+#include "runtime/src/Module.h"
+#include "runtime/src/compile/Child.h"
+
+#include <cstring>
+
+using namespace tile::runtime;
+
+/// A result (opaque in the C interface).
+struct tile_compiled {
+  CompileResult result;
+  std::string problem;
+  bool wasKept = false;
+};
+
+static Error compile(const CompileRequest &request, tile_compiled &compiled) {
+  std::string key;
+  if (Error error = request.describe(key))
+    return error;
+  auto make = [&](CompileResult &result) { return compileInChild(request, result); };
+  return obtain(request.cache, key, make, compiled.result, compiled.wasKept, compiled.problem);
+}
+
+extern "C" {
+
+tile_error *tile_compile_bytes(const tile_compile_request *request, tile_compiled **compiled) {
+  return guard([&]() -> Error {
+    if (!compiled)
+      return nullCall("compiled");
+    *compiled = nullptr;
+    CompileRequest read;
+    if (Error error = CompileRequest::read(request, read))
+      return error;
+    auto made = std::make_unique<tile_compiled>();
+    if (Error error = compile(read, *made))
+      return error;
+    *compiled = made.release();
+    return {};
+  });
+}
+
+tile_error *tile_compile(const tile_compile_request *request, tile_module **module) {
+  return guard([&]() -> Error {
+    if (!module)
+      return nullCall("module");
+    *module = nullptr;
+    CompileRequest read;
+    if (Error error = CompileRequest::read(request, read))
+      return error;
+    if (read.wantsInterface)
+      return Error(TILE_ERROR_CALL, "an interface is nothing to load; tile_compile_bytes gives it");
+    tile_compiled made;
+    if (Error error = compile(read, made))
+      return error;
+    Package package;
+    std::string name = read.isText ? "source in memory" : read.path;
+    if (Error error = readPackage(made.result.payload, name, package))
+      return error;
+    std::unique_ptr<tile_module> created;
+    int32_t device = read.target == "cpu" ? TILE_DEVICE_CPU : TILE_DEVICE_AUTO;
+    if (Error error = tile_module::create(std::move(package), name, device, created))
+      return error;
+    if (!made.result.messages.empty())
+      created->addWarning(made.result.messages);
+    if (!made.problem.empty())
+      created->addWarning("compiled kernels are not kept in " + made.problem);
+    *module = created.release();
+    return {};
+  });
+}
+
+const void *tile_compiled_bytes(const tile_compiled *compiled, size_t *size) {
+  if (size)
+    *size = compiled ? compiled->result.payload.size() : 0;
+  return compiled ? compiled->result.payload.data() : nullptr;
+}
+const char *tile_compiled_messages(const tile_compiled *compiled) {
+  return compiled ? compiled->result.messages.c_str() : "";
+}
+int tile_compiled_was_kept(const tile_compiled *compiled) { return compiled && compiled->wasKept; }
+const char *tile_compiled_cache_problem(const tile_compiled *compiled) {
+  return compiled ? compiled->problem.c_str() : "";
+}
+void tile_compiled_free(tile_compiled *compiled) { delete compiled; }
+
+size_t tile_cache_folder(char *path, size_t size) {
+  std::string folder;
+  try {
+    folder = getDefaultCacheFolder();
+  } catch (const std::exception &) {
+  }
+  if (path && size) {
+    size_t length = std::min(folder.size(), size - 1);
+    std::memcpy(path, folder.data(), length);
+    path[length] = '\0';
+  }
+  return folder.size();
+}
+
+tile_error *tile_cache_clear(const char *folder) {
+  return guard([&] { return clearCache(folder ? makeAbsolute(folder) : getDefaultCacheFolder()); });
+}
+
+} // extern "C"

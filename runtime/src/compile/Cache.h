@@ -1,0 +1,30 @@
+// Results of the compiler in a folder that any number of processes and threads use at once.
+#pragma once
+
+#include "manifest/Error.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tile::runtime {
+
+/// What a call of the compiler gave.
+struct CompileResult {
+  std::string payload, messages;
+  std::vector<std::string> dependencies; ///< files that were read
+};
+
+/// `tile` in XDG_CACHE_HOME, else in ~/.cache.
+std::string getDefaultCacheFolder();
+
+/// The result under `key`: from the folder, else by `make`, which one process does while the others
+/// wait. `wasKept` says which; `problem` why nothing is kept. An empty folder keeps nothing.
+Error obtain(const std::string &folder, const std::string &key,
+             std::function<Error(CompileResult &)> make, CompileResult &result, bool &wasKept,
+             std::string &problem);
+
+/// Removes all results.
+Error clearCache(const std::string &folder);
+
+} // namespace tile::runtime

@@ -1,0 +1,216 @@
+// tilec as a child process: its standard streams are files in memory, so that nobody has to read
+// one while writing another, and no signal comes of a child that does not read.
+#include "runtime/src/compile/Child.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+namespace tile::runtime {
+
+namespace {
+/// A file in memory.
+class MemoryFile {
+public:
+  explicit MemoryFile(const char *name) : file(memfd_create(name, MFD_CLOEXEC)) {}
+  ~MemoryFile() {
+    if (file >= 0)
+      close(file);
+  }
+  MemoryFile(const MemoryFile &) = delete;
+  MemoryFile &operator=(const MemoryFile &) = delete;
+
+  int get() const { return file; }
+  bool write(const std::string &bytes) {
+    size_t done = 0;
+    while (done < bytes.size()) {
+      ssize_t count = ::write(file, bytes.data() + done, bytes.size() - done);
+      if (count < 0 && errno != EINTR)
+        return false;
+      done += count > 0 ? size_t(count) : 0;
+    }
+    return lseek(file, 0, SEEK_SET) == 0;
+  }
+  std::string read() {
+    std::string bytes;
+    char buffer[65536];
+    lseek(file, 0, SEEK_SET);
+    for (;;) {
+      ssize_t count = ::read(file, buffer, sizeof buffer);
+      if (count < 0 && errno == EINTR)
+        continue;
+      if (count <= 0)
+        return bytes;
+      bytes.append(buffer, size_t(count));
+    }
+  }
+
+private:
+  int file;
+};
+
+/// A folder of its own, removed with the files that are named when this goes.
+class TemporaryFolder {
+public:
+  TemporaryFolder() {
+    const char *place = std::getenv("TMPDIR");
+    path = std::string(place && *place ? place : "/tmp") + "/tile-XXXXXX";
+    isMade = mkdtemp(path.data());
+  }
+  ~TemporaryFolder() {
+    for (const std::string &file : files)
+      unlink(file.c_str());
+    if (isMade)
+      rmdir(path.c_str());
+  }
+  TemporaryFolder(const TemporaryFolder &) = delete;
+  TemporaryFolder &operator=(const TemporaryFolder &) = delete;
+
+  bool isGood() const { return isMade; }
+  const std::string &getPath() const { return path; }
+  std::string name(const char *file) {
+    files.push_back(path + "/" + file);
+    return files.back();
+  }
+
+private:
+  std::string path;
+  std::vector<std::string> files;
+  bool isMade = false;
+};
+} // namespace
+
+std::vector<std::string> readPrerequisites(const std::string &rule) {
+  std::vector<std::string> files(1);
+  size_t colon = rule.find(": ");
+  for (size_t i = colon == std::string::npos ? rule.size() : colon + 2; i < rule.size(); ++i) {
+    char next = i + 1 < rule.size() ? rule[i + 1] : '\0';
+    if (rule[i] == '\\' && (next == ' ' || next == '#')) {
+      files.back() += next;
+      ++i;
+    } else if (rule[i] == '$' && next == '$') {
+      files.back() += rule[i++];
+    } else if (rule[i] == '\\' && next == '\n') {
+      files.emplace_back();
+      ++i;
+    } else if (rule[i] == ' ' || rule[i] == '\n') {
+      files.emplace_back();
+    } else {
+      files.back() += rule[i];
+    }
+  }
+  files.erase(std::remove_if(files.begin(), files.end(),
+                             [](const std::string &one) {
+                               return one.empty() || one == "<stdin>" || one == "-";
+                             }),
+              files.end());
+  return files;
+}
+
+/// This process's variables, with the assembler that was chosen.
+static std::vector<std::string> makeEnvironment(const std::string &assembler) {
+  std::vector<std::string> variables;
+  const std::string name = "TILE_PTXAS=";
+  for (char **one = environ; one && *one; ++one)
+    if (assembler.empty() || std::strncmp(*one, name.c_str(), name.size()))
+      variables.push_back(*one);
+  if (!assembler.empty())
+    variables.push_back(name + assembler);
+  return variables;
+}
+
+static std::vector<char *> pointersTo(std::vector<std::string> &texts) {
+  std::vector<char *> pointers;
+  for (std::string &text : texts)
+    pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// Starts a program with these standard streams and waits for its end. `status` is -1 where the
+/// process lets the system reap its children, so that nobody can know.
+static Error run(const std::string &program, const CompileRequest &request,
+                 std::vector<std::string> words, int input, int output, int errors, int &status) {
+  words.insert(words.begin(), program);
+  std::vector<std::string> variables = makeEnvironment(request.assembler);
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  if (posix_spawn_file_actions_init(&actions) || posix_spawnattr_init(&attributes))
+    return Error(TILE_ERROR_MEMORY, "out of memory");
+  int from[] = {input, output, errors};
+  for (int i = 0; i < 3; ++i)
+    posix_spawn_file_actions_adddup2(&actions, from[i], i);
+  // Signals that this thread blocks would stay blocked in the child.
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  pid_t child = 0;
+  int failed = posix_spawn(&child, program.c_str(), &actions, &attributes, pointersTo(words).data(),
+                           pointersTo(variables).data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (failed)
+    return Error(TILE_ERROR_COMPILER,
+                 "the compiler '" + program + "' cannot be started: " + std::strerror(failed));
+  status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) {
+      status = -1;
+      break;
+    }
+  }
+  return {};
+}
+
+Error compileInChild(const CompileRequest &request, CompileResult &result) {
+  TemporaryFolder folder;
+  MemoryFile input("tile-source"), output("tile-output"), errors("tile-messages");
+  if (!folder.isGood() || input.get() < 0 || output.get() < 0 || errors.get() < 0)
+    return Error(TILE_ERROR_IO, "cannot make temporary files in '" + folder.getPath() +
+                                    "': " + std::strerror(errno) + "; TMPDIR names another folder");
+  if (!input.write(request.source))
+    return Error(TILE_ERROR_IO,
+                 std::string("cannot hand the source over: ") + std::strerror(errno));
+  std::string package = folder.name("kernel.tilepkg"), listed = folder.name("kernel.d");
+  int status = 0;
+  if (Error error = run(request.compiler, request, request.getWords(package, listed), input.get(),
+                        output.get(), errors.get(), status))
+    return error;
+  result.messages = errors.read();
+  std::string rule;
+  bool isMade = true;
+  if (request.wantsInterface)
+    result.payload = output.read();
+  else
+    isMade = !readFile(package, result.payload);
+  bool isDone = status == 0 || (status == -1 && isMade && !result.payload.empty());
+  if (isDone && isMade) {
+    if (!readFile(listed, rule))
+      result.dependencies = readPrerequisites(rule);
+    for (std::string &file : result.dependencies)
+      file = makeAbsolute(file);
+    return {};
+  }
+  std::string text = result.messages;
+  while (!text.empty() && text.back() == '\n')
+    text.pop_back();
+  bool isWrong =
+      status >= 0 && WIFEXITED(status) && (WEXITSTATUS(status) == 1 || WEXITSTATUS(status) == 2);
+  if (isWrong && !text.empty())
+    return Error(TILE_ERROR_COMPILE, std::move(text));
+  std::string end = status >= 0 && WIFSIGNALED(status)
+                        ? "signal " + std::to_string(WTERMSIG(status))
+                        : "status " + std::to_string(status >= 0 ? WEXITSTATUS(status) : status);
+  return Error(TILE_ERROR_COMPILER, "the compiler '" + request.compiler + "' ended with " + end +
+                                        (text.empty() ? " and without a message" : ": " + text));
+}
+
+} // namespace tile::runtime
