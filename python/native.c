@@ -36,14 +36,27 @@ typedef struct {
   int (*tensorFromObject)(void *object, DlTensor *tensor); /* borrowed from the object */
   int (*currentStream)(int32_t deviceType, int32_t deviceId, void **stream);
 } DlExchange;
-enum { DL_CUDA = 2, DL_CUDA_MANAGED = 13 };
+enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };
+
+/* ---- What `__array_struct__` of NumPy's array interface leads to, version 3 ---- */
+
+typedef struct {
+  int two, rank;
+  char kind; /* "biufV" */
+  int itemSize, flags;
+  intptr_t *shape, *strides; /* strides in bytes; NULL: dense */
+  void *data;
+  PyObject *description;
+} ArrayStruct;
+enum { ARRAY_ALIGNED = 0x100, ARRAY_NATIVE = 0x200, ARRAY_WRITABLE = 0x400 };
 
 /* ---- What is known of argument types ---- */
 
-typedef enum { KIND_OTHER, KIND_TORCH, KIND_EXCHANGE } Kind;
+typedef enum { KIND_OTHER, KIND_TORCH, KIND_EXCHANGE, KIND_ARRAY } Kind;
 typedef struct {
   PyTypeObject *type; /* kept alive */
   Kind kind;
+  int isImmutable; /* nobody may write to its tensors, which the exchange does not tell */
   const DlExchange *exchange;
 } KnownType;
 static KnownType knownTypes[MAX_TYPES];
@@ -52,11 +65,22 @@ static int knownTypeCount;
 /* Of PyTorch, once a tensor of it has been seen: see `setTorch`. */
 static PyObject *torchTensor, *torchDtypes, *torchStream, *torchDevice;
 static PyObject *nameDataPtr, *nameShape, *nameStride, *nameDtype, *nameGetDevice, *nameStream,
-    *nameCheck, *nameSlow, *nameFail, *nameAfterFirst;
+    *nameCheck, *nameSlow, *nameFail, *nameAfterFirst, *nameArrayStruct, *nameIsCpu;
+
+static int isOfPackage(PyTypeObject *type, const char *package) {
+  PyObject *module = PyObject_GetAttrString((PyObject *)type, "__module__");
+  PyObject *bytes = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8String(module) : NULL;
+  const char *text = bytes ? PyBytes_AsString(bytes) : NULL;
+  size_t length = strlen(package);
+  int found = text && strncmp(text, package, length) == 0 && (!text[length] || text[length] == '.');
+  Py_XDECREF(module), Py_XDECREF(bytes);
+  PyErr_Clear();
+  return found;
+}
 
 static const KnownType *findType(PyTypeObject *type) {
-  static const KnownType other = {NULL, KIND_OTHER, NULL};
-  KnownType entry = {type, KIND_OTHER, NULL};
+  static const KnownType other = {NULL, KIND_OTHER, 0, NULL};
+  KnownType entry = {type, KIND_OTHER, 0, NULL};
   PyObject *capsule;
   for (int i = 0; i < knownTypeCount; ++i)
     if (knownTypes[i].type == type)
@@ -78,6 +102,15 @@ static const KnownType *findType(PyTypeObject *type) {
   if (entry.kind == KIND_OTHER && torchTensor &&
       PyType_IsSubtype(type, (PyTypeObject *)torchTensor))
     entry.kind = KIND_TORCH;
+  if (entry.kind == KIND_OTHER) { /* NumPy's numbers have what is asked for, too, and are none */
+    PyObject *name = PyObject_GetAttrString((PyObject *)type, "__name__");
+    if (name && PyUnicode_CompareWithASCIIString(name, "ndarray") == 0 &&
+        isOfPackage(type, "numpy"))
+      entry.kind = KIND_ARRAY;
+    Py_XDECREF(name);
+    PyErr_Clear();
+  }
+  entry.isImmutable = isOfPackage(type, "jax") || isOfPackage(type, "jaxlib");
   if (entry.kind == KIND_OTHER) /* not remembered: PyTorch may be imported later */
     return &other;
   Py_INCREF(type);
@@ -103,7 +136,7 @@ static PyObject *setTorch(PyObject *module, PyObject *args) {
 
 typedef struct {
   PyObject *name;
-  int isScalar, dtype, hasDefault;
+  int isScalar, dtype, hasDefault, isWritten;
 } Param;
 /* Of a tensor that was prepared; strides that no element is behind are 0. */
 typedef struct {
@@ -116,7 +149,7 @@ typedef struct {
   Layout *layouts;                 /* of its arguments, `layoutCount` */
   int layoutCount;
   void *kernel;
-  int paramCount, isQuick, hasLaunched;
+  int paramCount, isQuick, hasLaunched, onHost; /* onHost: the code is for the CPU */
   Param params[MAX_PARAMS];
 } Launcher;
 
@@ -124,7 +157,7 @@ typedef struct {
 typedef struct {
   tile_argument arguments[MAX_PARAMS];
   int64_t extents[MAX_PARAMS][2][MAX_RANK];
-  int device;
+  int device, onHost;
   const DlExchange *exchange;
 } Call;
 
@@ -181,8 +214,9 @@ static int readExchange(Call *call, int i, const Param *param, PyObject *value,
     PyErr_Clear(); /* the slow path says what is wrong */
     return 0;
   }
-  if ((t.deviceType != DL_CUDA && t.deviceType != DL_CUDA_MANAGED) || t.rank < 0 ||
-      t.rank > MAX_RANK)
+  int fits = call->onHost ? t.deviceType == DL_CPU || t.deviceType == DL_CUDA_HOST
+                          : t.deviceType == DL_CUDA || t.deviceType == DL_CUDA_MANAGED;
+  if (!fits || t.rank < 0 || t.rank > MAX_RANK)
     return 0;
   a->kind = TILE_TENSOR;
   a->dtype = dlpackDtype(&t);
@@ -195,11 +229,54 @@ static int readExchange(Call *call, int i, const Param *param, PyObject *value,
     strides[axis] = t.strides ? t.strides[axis] : dense;
     dense *= t.shape[axis];
   }
-  if (a->dtype < 0 || (call->device >= 0 && call->device != t.deviceId))
+  if (a->dtype < 0 || (!call->onHost && call->device >= 0 && call->device != t.deviceId))
     return 0;
   call->device = t.deviceId;
   call->exchange = exchange;
   return asPairs(param, a, shape, strides);
+}
+
+static int readArray(Call *call, int i, const Param *param, PyObject *value) {
+  tile_argument *a = &call->arguments[i];
+  int64_t *shape = call->extents[i][0], *strides = call->extents[i][1], dense = 1;
+  PyObject *capsule = PyObject_GetAttr(value, nameArrayStruct);
+  const ArrayStruct *array =
+      capsule ? (const ArrayStruct *)PyCapsule_GetPointer(capsule, NULL) : NULL;
+  int needed = ARRAY_NATIVE | ARRAY_ALIGNED | (param->isWritten ? ARRAY_WRITABLE : 0);
+  int good = array && array->two == 2 && array->rank <= MAX_RANK && array->itemSize > 0 &&
+             (array->flags & needed) == needed;
+  if (good) {
+    int size = array->itemSize, bits = 8 * size;
+    int log = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : -1;
+    a->kind = TILE_TENSOR;
+    a->dtype = log < 0                          ? -1
+               : array->kind == 'f'             ? (bits == 16   ? TILE_F16
+                                                   : bits == 32 ? TILE_F32
+                                                   : bits == 64 ? TILE_F64
+                                                                : -1)
+               : array->kind == 'i'             ? TILE_I8 + log
+               : array->kind == 'u'             ? TILE_U8 + log
+               : array->kind == 'b' && log == 0 ? TILE_BOOL
+               : array->kind == 'V' && log == 1 ? TILE_BF16
+                                                : -1; /* the slow path knows more */
+    a->data = array->data;
+    a->rank = array->rank;
+    a->shape = shape;
+    a->strides = strides;
+    good = a->dtype >= 0;
+    for (int axis = array->rank; good && axis-- > 0;) {
+      shape[axis] = array->shape[axis];
+      strides[axis] = array->strides ? array->strides[axis] / size : dense;
+      good = !array->strides || array->strides[axis] % size == 0;
+      dense *= shape[axis];
+    }
+  }
+  Py_XDECREF(capsule); /* the array itself keeps its memory */
+  if (PyErr_Occurred()) {
+    PyErr_Clear();
+    return 0;
+  }
+  return good && asPairs(param, a, shape, strides);
 }
 
 static int readLongs(PyObject *tuple, int64_t *numbers, int32_t *count) {
@@ -222,8 +299,13 @@ static int readTorch(Call *call, int i, const Param *param, PyObject *value) {
            *extents = NULL, *steps = NULL, *dtype = NULL, *code;
   int32_t rank = 0, strideCount = 0;
   long ordinal = device ? PyLong_AsLong(device) : -1;
-  int good = 0;
-  if (ordinal >= 0 && (call->device < 0 || call->device == (int)ordinal)) {
+  int good = 0, isThere = ordinal >= 0 && (call->device < 0 || call->device == (int)ordinal);
+  if (call->onHost) {
+    PyObject *isCpu = PyObject_GetAttr(value, nameIsCpu);
+    isThere = isCpu == Py_True;
+    Py_XDECREF(isCpu);
+  }
+  if (isThere) {
     address = PyObject_CallMethodObjArgs(value, nameDataPtr, NULL);
     extents = address ? PyObject_GetAttr(value, nameShape) : NULL;
     steps = extents ? PyObject_CallMethodObjArgs(value, nameStride, NULL) : NULL;
@@ -293,8 +375,12 @@ static int readArgument(Launcher *self, Call *call, int i, PyObject *value) {
   if (param->isScalar)
     return readScalar(&call->arguments[i], param, value);
   known = findType(Py_TYPE(value));
+  if (known->kind == KIND_EXCHANGE && param->isWritten && known->isImmutable)
+    return 0;
   if (known->kind == KIND_EXCHANGE)
     return readExchange(call, i, param, value, known->exchange);
+  if (known->kind == KIND_ARRAY)
+    return call->onHost ? readArray(call, i, param, value) : 0;
   return known->kind == KIND_TORCH ? readTorch(call, i, param, value) : 0;
 }
 
@@ -303,6 +389,8 @@ static int readStream(Call *call, PyObject *given, void **stream) {
   PyObject *answer;
   int good;
   *stream = NULL;
+  if (call->onHost)
+    return 1;
   if (torchDevice && call->device >= 0) {
     answer = PyObject_CallNoArgs(torchDevice);
     good = answer && PyLong_AsLong(answer) == call->device;
@@ -420,6 +508,7 @@ static PyObject *launcherCall(PyObject *object, PyObject *args, PyObject *named)
   memset(call.arguments, 0,
          sizeof(tile_argument) * (size_t)(self->paramCount > 0 ? self->paramCount : 1));
   call.device = -1;
+  call.onHost = self->onHost;
   call.exchange = NULL;
   int state = readCall(self, args, named, &call, &count, &stream, &check);
   if (state == 1)
@@ -470,15 +559,15 @@ static int readLayouts(Launcher *self, PyObject *tuple) {
   return 1;
 }
 
-/* bind(address of tile_kernel_launch, address of the kernel, ((name, is scalar, dtype, has
- * default), ...) or None, None). Of a prepared call: addresses of tile_prepared_launch and of the
- * call, and last the layouts of its arguments. */
+/* bind(address of tile_kernel_launch, address of the kernel, whether the code is for the CPU,
+ * ((name, is scalar, dtype, has default, is written), ...) or None, None). Of a prepared call:
+ * addresses of tile_prepared_launch and of the call, and last the layouts of its arguments. */
 static PyObject *launcherBind(PyObject *object, PyObject *args) {
   Launcher *self = (Launcher *)object;
   unsigned long long launch, kernel;
   PyObject *params, *layouts;
   int isPrepared;
-  if (!PyArg_ParseTuple(args, "KKOO", &launch, &kernel, &params, &layouts))
+  if (!PyArg_ParseTuple(args, "KKpOO", &launch, &kernel, &self->onHost, &params, &layouts))
     return NULL;
   isPrepared = layouts != Py_None;
   self->launch = isPrepared ? NULL : (LaunchFunction)(uintptr_t)launch;
@@ -492,8 +581,8 @@ static PyObject *launcherBind(PyObject *object, PyObject *args) {
   for (Py_ssize_t i = 0; i < PyTuple_Size(params); ++i) {
     Param *param = &self->params[i];
     PyObject *name;
-    if (!PyArg_ParseTuple(PyTuple_GetItem(params, i), "Oiii", &name, &param->isScalar,
-                          &param->dtype, &param->hasDefault))
+    if (!PyArg_ParseTuple(PyTuple_GetItem(params, i), "Oiiii", &name, &param->isScalar,
+                          &param->dtype, &param->hasDefault, &param->isWritten))
       return NULL;
     Py_INCREF(name);
     Py_XDECREF(param->name);
@@ -540,11 +629,18 @@ PyMODINIT_FUNC PyInit_tile_native(void) {
   static const struct {
     PyObject **name;
     const char *text;
-  } names[] = {{&nameDataPtr, "data_ptr"},     {&nameShape, "shape"},
-               {&nameStride, "stride"},        {&nameDtype, "dtype"},
-               {&nameGetDevice, "get_device"}, {&nameStream, "stream"},
-               {&nameCheck, "check"},          {&nameSlow, "_slowCall"},
-               {&nameFail, "_fail"},           {&nameAfterFirst, "_afterFirst"}};
+  } names[] = {{&nameDataPtr, "data_ptr"},
+               {&nameShape, "shape"},
+               {&nameStride, "stride"},
+               {&nameDtype, "dtype"},
+               {&nameGetDevice, "get_device"},
+               {&nameStream, "stream"},
+               {&nameCheck, "check"},
+               {&nameSlow, "_slowCall"},
+               {&nameFail, "_fail"},
+               {&nameAfterFirst, "_afterFirst"},
+               {&nameArrayStruct, "__array_struct__"},
+               {&nameIsCpu, "is_cpu"}};
   PyObject *module = PyModule_Create(&definition), *type;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
     if (!(*names[i].name = PyUnicode_InternFromString(names[i].text)))

@@ -4,13 +4,50 @@
 
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-static void tk_work_on(tk_job *job) {
-  int64_t begin;
-  while ((begin = __atomic_fetch_add(&job->next, job->piece, __ATOMIC_RELAXED)) < job->count)
-    job->kernel(job->arguments, begin,
-                job->count - begin < job->piece ? job->count : begin + job->piece);
+/* Does what no other thread has begun, and returns how many programs that were. */
+static int64_t tk_work_on(tk_job *job) {
+  int64_t begin, end, done = 0;
+  while ((begin = __atomic_fetch_add(&job->next, job->piece, __ATOMIC_RELAXED)) < job->count) {
+    end = job->count - begin < job->piece ? job->count : begin + job->piece;
+    job->kernel(job->arguments, begin, end);
+    done += end - begin;
+  }
+  return done;
+}
+
+static int64_t tk_nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Keeps what a launch has shown of its kernel's cost. Launches of several threads may overwrite
+ * each other's: it only decides who works. */
+static void tk_keep_cost(tk_pool *pool, tk_host_function kernel, int64_t begin, int64_t done) {
+  if (done > 0) {
+    __atomic_store_n(&pool->cost, (tk_nanoseconds() - begin) * 256 / done, __ATOMIC_RELAXED);
+    __atomic_store_n(&pool->timed, kernel, __ATOMIC_RELAXED);
+  }
+}
+
+/* Is a launch like the last one, and that one so short that its caller alone is quicker? */
+static int tk_is_short(const tk_pool *pool, tk_host_function kernel, int64_t count) {
+  int64_t cost = __atomic_load_n(&pool->cost, __ATOMIC_RELAXED);
+  return __atomic_load_n(&pool->timed, __ATOMIC_RELAXED) == kernel &&
+         count < (int64_t)TK_POOL_ALONE && cost < (int64_t)TK_POOL_ALONE * 256 / count;
+}
+
+static int tk_count_processors(tk_pool *pool) {
+  int count = __atomic_load_n(&pool->processors, __ATOMIC_RELAXED);
+  if (!count) { /* the system reads a file to tell */
+    count = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    count = count > 0 ? count : 1;
+    __atomic_store_n(&pool->processors, count, __ATOMIC_RELAXED);
+  }
+  return count;
 }
 
 static tk_job *tk_find_job(const tk_pool *pool) {
@@ -71,11 +108,18 @@ static void tk_check_process(tk_pool *pool) {
 TK_CORE void tk_pool_run(tk_pool *pool, tk_host_function kernel, const void *const *arguments,
                          int64_t count, int threads) {
   tk_job job, **link;
-  if (threads <= 0)
-    threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  int64_t begin, done;
+  if (threads <= 0 && count > 1)
+    threads = tk_count_processors(pool);
   threads = threads > count ? (int)count : threads;
   if (threads <= 1) {
     kernel(arguments, 0, count);
+    return;
+  }
+  begin = tk_nanoseconds();
+  if (tk_is_short(pool, kernel, count)) {
+    kernel(arguments, 0, count);
+    tk_keep_cost(pool, kernel, begin, count);
     return;
   }
   memset(&job, 0, sizeof job);
@@ -94,7 +138,9 @@ TK_CORE void tk_pool_run(tk_pool *pool, tk_host_function kernel, const void *con
   pool->jobs = &job;
   pthread_cond_broadcast(&pool->work);
   pthread_mutex_unlock(&pool->mutex);
-  tk_work_on(&job);
+  begin = tk_nanoseconds();
+  done = tk_work_on(&job);
+  tk_keep_cost(pool, kernel, begin, done);
   pthread_mutex_lock(&pool->mutex);
   for (link = &pool->jobs; *link != &job;)
     link = &(*link)->next_job;

@@ -11,7 +11,9 @@
 extern "C" {
 #endif
 
-enum { TK_POOL_THREADS = 256 };
+/* A launch that takes its caller less than TK_POOL_ALONE nanoseconds wakes no other thread: that
+ * takes about as long. */
+enum { TK_POOL_THREADS = 256, TK_POOL_ALONE = 10000 };
 typedef void (*tk_host_function)(const void *const *arguments, int64_t begin, int64_t end);
 
 /* A launch under way, on its caller's stack. */
@@ -30,6 +32,10 @@ typedef struct {
   tk_job *jobs;
   pthread_t threads[TK_POOL_THREADS];
   int count, is_ending, process; /* process: the one that started the threads; a fork has none */
+  int processors;                /* of this machine, once a launch has asked; 0 before */
+  /* Of the last launch: its kernel, and the time that a program of it took, in 1/256 ns. */
+  tk_host_function timed;
+  int64_t cost;
 } tk_pool;
 #define TK_POOL_START                                                                              \
   {PTHREAD_MUTEX_INITIALIZER,                                                                      \
@@ -39,6 +45,9 @@ typedef struct {
    {0},                                                                                            \
    0,                                                                                              \
    0,                                                                                              \
+   0,                                                                                              \
+   0,                                                                                              \
+   NULL,                                                                                           \
    0}
 
 /* Runs all programs of a grid and waits for them; several threads may launch at once. `threads` 0:

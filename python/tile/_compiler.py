@@ -1,4 +1,5 @@
-"""Calls of tilec as a child process: where it is, what it says, as exceptions and warnings with source lines."""
+"""Calls of tilec: where it is, what it says, as exceptions and warnings with source lines."""
+import ctypes
 import glob
 import html
 import json
@@ -7,6 +8,7 @@ import shutil
 import subprocess
 import warnings
 
+from . import _cache, _library
 from ._library import Error
 
 
@@ -58,11 +60,55 @@ def _assembler():
     return next((path for path in sorted(found) if os.access(path, os.X_OK)), None)
 
 
-def stamp(path):
-    """What changes with the compiler, and with the assembler that it would find."""
-    status = os.stat(path)
-    return (f"{os.path.realpath(path)} {status.st_size} {status.st_mtime_ns} {os.environ.get('TILE_PTXAS')} {shutil.which('ptxas')} "
-            f"{_assembler()}")
+OUTPUT_PACKAGE, OUTPUT_INTERFACE = 0, 1
+_JSON = 1
+_WRONG = 12          # TILE_ERROR_COMPILE: the source or the call is, and the message is the compiler's
+
+
+def _list(texts):
+    """Texts as C wants them: an array of pointers with a null at its end."""
+    return (ctypes.c_char_p * (len(texts) + 1))(*(os.fsencode(text) for text in texts), None)
+
+
+def compile(source, path, output, target, kernel=None, constants=(), attributes=(), extents=(), includes=(), config=None):
+    """What tilec makes of a source text or of a file, (bytes, diagnostics), by tile_compile.h: kept on disk, made by one process of
+    many. Constants, attributes and extents are NAME=VALUE."""
+    library, assembler = _library.get(), _assembler()
+    encode = lambda text: None if text is None else os.fsencode(text)  # noqa: E731
+    if source is not None and "\0" in source:
+        raise ValueError("the source has a zero byte")
+    request = _library.CompileRequest(
+        size=ctypes.sizeof(_library.CompileRequest), path=encode(path), source=None if source is None else source.encode(),
+        target=encode(target), kernel=encode(kernel), constants=_list(constants), attributes=_list(attributes), extents=_list(extents),
+        includes=_list(includes), config=encode(config), output=output, flags=_JSON, compiler=encode(find()),
+        assembler=encode(assembler), cache=encode(_cache.cache_folder()))
+    handle = ctypes.c_void_p()
+    error = library.tile_compile_bytes(ctypes.byref(request), ctypes.byref(handle))
+    if error and library.tile_error_code(error) == _WRONG:
+        text = library.tile_error_message(error).decode(errors="replace")
+        library.tile_error_free(error)
+        found = readDiagnostics(text, 1)
+        raise CompileError([one for one in found if one["severity"] == "error"] or found, source)
+    _library.check(error)
+    try:
+        size = ctypes.c_size_t()
+        address = library.tile_compiled_bytes(handle, ctypes.byref(size))
+        payload = ctypes.string_at(address, size.value)
+        _cache.count("disk" if library.tile_compiled_was_kept(handle) else "compiled")
+        _cache.warnOf(library.tile_compiled_cache_problem(handle).decode(errors="replace"))
+        messages = library.tile_compiled_messages(handle).decode(errors="replace")
+    finally:
+        library.tile_compiled_free(handle)
+    return payload, readDiagnostics(messages, 0)
+
+
+def warn(diagnostics, source, known=(), level=5):
+    """Passes the warnings on, but for those whose text is in `known`; returns their texts."""
+    texts = [renderOne(one, source) for one in diagnostics if one["severity"] == "warning"]
+    for text in texts:
+        if text not in known:
+            warnings.warn(text, CompileWarning, stacklevel=level)
+    return texts
 
 
 def run(words, source=None):
@@ -76,9 +122,7 @@ def run(words, source=None):
     diagnostics = readDiagnostics(done.stderr.decode(errors="replace"), done.returncode)
     if done.returncode:
         raise CompileError([one for one in diagnostics if one["severity"] == "error"] or diagnostics, source)
-    for one in diagnostics:
-        if one["severity"] == "warning":
-            warnings.warn(renderOne(one, source), CompileWarning, stacklevel=5)
+    warn(diagnostics, source)
     return done.stdout
 
 

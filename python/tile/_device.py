@@ -56,14 +56,3 @@ def targetOf(place):
     if not below:
         raise Error(f"the device has compute capability {capability[0]}.{capability[1]}; Tile needs 8.0 or more", 5)
     return _KNOWN[max(below)].rstrip("a")
-
-
-def synchronize(ordinal):
-    """Waits for all that was launched on a CUDA device."""
-    driver = ctypes.CDLL(os.environ.get("TILE_LIBCUDA") or "libcuda.so.1")
-    context = ctypes.c_void_p()
-    if driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), ordinal) == 0:
-        driver.cuCtxPushCurrent_v2(context)
-        driver.cuCtxSynchronize()
-        driver.cuCtxPopCurrent_v2(ctypes.byref(context))
-        driver.cuDevicePrimaryCtxRelease_v2(ordinal)

@@ -2,6 +2,7 @@
 import inspect
 import json
 import os
+import sys
 import tempfile
 import threading
 import weakref
@@ -14,6 +15,8 @@ from ._tensors import asTensor
 # What a keyword of `compile` may mean beside a compile-time parameter.
 _ATTRIBUTES = frozenset(("warps", "stages", "persistent", "grouped", "cluster", "consumers", "occupancy", "maxreg", "fp"))
 _SHAPES = (None, "class", "exact")
+_NUMBERS = frozenset((int, float, bool))
+_numpyArray = None       # NumPy's type of arrays, once there is one
 
 
 def compile(source, *, kernel=None, include=(), config=None, shapes=None, constants=None, **named):
@@ -54,15 +57,20 @@ class _Source:
         self.include = [os.path.abspath(os.fspath(one)) for one in include]
         self.config = None if config is None else os.path.abspath(os.fspath(config))
         self.constants = {name: _spell(value) for name, value in constants.items()}
+        self.warned = set()             # warnings that were passed on
         self.declared = frozenset()     # compile-time parameters, as soon as the interface is known
 
+    def settings(self, **more):
+        """(compile-time parameters, attributes) of every call, each a list of NAME=VALUE."""
+        pairs = {**self.constants, **more}.items()
+        isAttribute = [name in _ATTRIBUTES and name not in self.declared for name, _ in pairs]
+        return tuple([f"{name}={value}" for (name, value), one in zip(pairs, isAttribute) if one is wanted] for wanted in (False, True))
+
     def words(self, **more):
-        """Options of every call: includes, configuration, constants and attributes."""
+        """The same as words for tilec, with includes and configuration."""
+        constants, attributes = self.settings(**more)
         words = [word for one in self.include for word in ("-I", one)] + (["--config", self.config] if self.config else [])
-        for name, value in {**self.constants, **more}.items():
-            isAttribute = name in _ATTRIBUTES and name not in self.declared
-            words += ["--with" if isAttribute else "-D", f"{name}={value}"]
-        return words
+        return words + [word for one in constants for word in ("-D", one)] + [word for one in attributes for word in ("--with", one)]
 
     def asFile(self, folder):
         """The source's path; a text goes into a file in `folder`, for commands that read it several times."""
@@ -75,46 +83,30 @@ class _Source:
 
     def interface(self, kernel):
         """The manifest's records of all instances, with their shapes and dtypes; their configuration means nothing."""
-        words = ["--stop-after=tile", "--print-abi"] + (["--kernel", kernel] if kernel else [])
         try:
-            text = self.build(words + ["--target", "cpu"], self.words())
+            text = self.build("cpu", kernel, output=_compiler.OUTPUT_INTERFACE)
         except _compiler.CompileError as error:
             try:      # what only `tune` chooses has a value on a GPU alone
-                text = self.build(words + ["--target", "sm_90a"], self.words())
+                text = self.build("sm_90a", kernel, output=_compiler.OUTPUT_INTERFACE)
             except _compiler.CompileError:
                 raise error from None
         records = json.loads(text)["kernels"]
         self.declared = frozenset(name for record in records for name in record["constants"])
         return records
 
-    def build(self, words, options, output=None):
-        """What tilec writes with these words: to the file called `output`, or to standard output. Kept in the cache."""
-        content = self.text if self.text is not None else _read(self.path)
-        compiler = _compiler.find()
-        key = _cache.hashOf(_compiler.stamp(compiler), self.path or "", content, *words, *options, _cache.hashOfFile(self.config or ""),
-                            os.getcwd() if self.text is not None else "")
-        return _cache.obtain(key, lambda: self._make(words + options, output))
-
-    def _make(self, words, output):
-        with tempfile.TemporaryDirectory(prefix="tile-") as folder:
-            listed, path = os.path.join(folder, "files.d"), os.path.join(folder, output or "none")
-            words = words + (["-o", path, "-MD", "-MF", listed] if output else [])
-            printed = _compiler.run([self.path or "-"] + words, self.text)
-            payload = _read(path) if output else printed
-            found = _prerequisites(_read(listed).decode(errors="surrogateescape")) if output else []
-        return payload, [one for one in map(os.path.abspath, (one for one in found if one != "<stdin>"))] or (
-            [self.path] if self.path else [])
+    def build(self, target, kernel, chosen=None, extents=None, output=_compiler.OUTPUT_PACKAGE):
+        """The bytes that tilec makes: a package, or the interface. Warnings are passed on once."""
+        constants, attributes = self.settings(**(chosen or {}))
+        payload, said = _compiler.compile(
+            self.text, self.path, output, target, kernel, constants, attributes, [f"{name}={n}" for name, n in (extents or {}).items()],
+            self.include, self.config)
+        self.warned.update(_compiler.warn(said, self.text, self.warned, 6))
+        return payload
 
 
 def _read(path):
     with open(path, "rb") as file:
         return file.read()
-
-
-def _prerequisites(text):
-    """The files behind the colon of a rule for make, in which spaces are escaped."""
-    words = text.partition(": ")[2].replace("\\\n", " ").replace("\\ ", "\0").split()
-    return [word.replace("\0", " ").replace("$$", "$") for word in words]
 
 
 class Program:
@@ -155,6 +147,35 @@ class Program:
         return f"<tile.Program: {', '.join(self._functions)}>"
 
 
+class _Plan:
+    """Calls by positions, with arguments of the same types as one before: their kernel, and the outputs to be made."""
+
+    __slots__ = ("function", "kernel", "isTensor", "missing", "makers")
+
+    def __init__(self, function, kernel, places, missing):
+        self.function, self.kernel, self.missing = function, kernel, missing
+        self.isTensor = [function._isTensor[i] for i in places]
+        self.makers = {}      # by shapes, and by values of scalars
+
+    def __call__(self, values, stream, check):
+        if not self.missing:
+            self.kernel(*values, stream=stream, check=check)
+            return None
+        key = tuple([value.shape if isTensor else value for value, isTensor in zip(values, self.isTensor)])
+        makers = self.makers.get(key)
+        if makers is None:
+            places = dict(zip((i for i in range(len(values) + len(self.missing)) if i not in self.missing), values))
+            if len(self.makers) >= 1024:
+                self.makers.clear()
+            makers = self.makers[key] = self.function._makers(self.kernel, places, self.missing)
+        made = [make() for make in makers]
+        values = list(values)
+        for i, one in zip(self.missing, made):
+            values.insert(i, one)
+        self.kernel(*values, stream=stream, check=check)
+        return made[0] if len(made) == 1 else tuple(made)
+
+
 class Function:
     """A kernel that is compiled for the device and the dtypes of its arguments when it is first called with them.
 
@@ -191,59 +212,43 @@ class Function:
         key = None if named else self._quickKey(values)
         plan = self._plans.get(key) if key is not None else None
         if plan is not None:
-            _cache.count("memory")
-            return self._run(plan, values, stream, check)
+            _cache.hit()
+            return plan(values, stream, check)
+        global _numpyArray
+        _numpyArray = getattr(sys.modules.get("numpy"), "ndarray", None)
         places = self._place(values, named)
+        if any(_isJax(value) for value in places.values()):
+            from . import _jax
+            return _jax.call(self, places)
         kernel = self._find(places)
         missing = [i for i, isOut in enumerate(self._isOut) if isOut and i not in places]
         used = sorted([*places, *missing])
-        if key is not None and used == list(range(len(used))):
+        if key is not None and len(places) == len(values) and used == list(range(len(used))):
             if len(self._plans) >= 1024:
                 self._plans.clear()
-            order = list(places)
-            plan = self._plans[key] = (kernel, [order.index(i) if i in places else -1 for i in used] if missing else None, missing)
-            if len(places) == len(values):      # no list among them
-                return self._run(plan, values, stream, check)
-        made = self._makeOutputs(kernel, places, missing) if missing else ()
+            plan = self._plans[key] = _Plan(self, kernel, places, missing)
+            return plan(values, stream, check)
+        made = [make() for make in self._makers(kernel, places, missing)] if missing else ()
         places.update(zip(missing, made))
         rest = {self._names[i]: value for i, value in places.items()}
         ordered = []
         while self._names[len(ordered):] and self._names[len(ordered)] in rest:
             ordered.append(rest.pop(self._names[len(ordered)]))
         kernel(*ordered, stream=stream, check=check, **rest)
-        return self._returned(made)
-
-    def _run(self, plan, values, stream, check):
-        """A call like one before: (its kernel, where each parameter's value stands, -1 for outputs to make, those parameters)."""
-        kernel, order, missing = plan
-        if order is None:
-            kernel(*values, stream=stream, check=check)
-            return None
-        made = self._makeOutputs(kernel, {i: values[place] for i, place in enumerate(order) if place >= 0}, missing)
-        fresh = iter(made)
-        kernel(*[values[place] if place >= 0 else next(fresh) for place in order], stream=stream, check=check)
-        return self._returned(made)
-
-    def _returned(self, made):
-        if made and _isJax(made[0]) and _device.placeOf(made[0])[0] == "cuda":
-            _device.synchronize(_device.placeOf(made[0])[1])     # its streams know nothing of ours
-        return None if not made else made[0] if len(made) == 1 else tuple(made)
+        return _unpack(made)
 
     def _quickKey(self, values):
         """What the kernel of a call by positions depends on, where dtypes and devices alone choose it, else None."""
         if self._shapes or self._hasAxes:
             return None
-        key = []
         try:
-            for value in values:
-                kind = type(value)
-                key.append(kind if kind in (int, float, bool) else (kind, value.dtype, value.ndim, None if kind.__module__ == "numpy"
-                                                                    else value.device))
-            key = tuple(key)
+            key = tuple([(kind, value.dtype, value.ndim) if (kind := type(value)) is _numpyArray else
+                         kind if kind in _NUMBERS else (kind, value.dtype, value.ndim, value.device) for value in values])
             hash(key)
         except (AttributeError, TypeError):
             return None
         return key
+
     def _place(self, values, named):
         """The arguments as {index of the parameter: value}."""
         values, named = _flatten(values, named)
@@ -301,22 +306,13 @@ class Function:
             return None
         return tuple(key)
 
-    def _makeOutputs(self, kernel, places, missing):
-        try:
-            key = (kernel, *((i, tuple(value.shape) if self._isTensor[i] else value) for i, value in places.items()))
-            sizes = self._sizes.get(key)
-        except (AttributeError, TypeError):      # without a shape, or without a hash
-            key = sizes = None
-        if sizes is None:
-            sizes = kernel.outputs(**{self._names[i]: value for i, value in places.items()})
-            if key is not None:
-                if len(self._sizes) >= 1024:
-                    self._sizes.clear()
-                self._sizes[key] = sizes
+    def _makers(self, kernel, places, missing):
+        """Functions that make the outputs which are not given."""
+        sizes = kernel.outputs(**{self._names[i]: value for i, value in places.items()})
         like = next((value for i, value in places.items() if self._isTensor[i]), None)
         if like is None:
             raise TypeError(f"{self.name}: there is no input to make outputs like; pass '{self._names[missing[0]]}'")
-        return [_outputs.make(like, *sizes[self._names[i]]) for i in missing]
+        return [_outputs.maker(like, *sizes[self._names[i]]) for i in missing]
 
     # ---- Compilation
 
@@ -352,26 +348,26 @@ class Function:
         return {name: extent for i, tensor in tensors.items() for name, extent in zip(record["params"][i]["dims"], tensor.shape)
                 if isinstance(name, str) and name in known}
 
-    def _describe(self, places, target=None):
-        """(target, words for the compiler, extents) for arguments."""
-        place = self._placeOf(places)
+    def _describe(self, places, target=None, place=None):
+        """(place, target, compile-time parameters that follow, extents) for arguments."""
+        place = place or self._placeOf(places)
         chosen, record, tensors = self._choose(places, place[0])
         extents = self._extents(record, tensors)
-        words = ["--kernel", self.name] + self._source.words(**{**chosen, **self._source.constants})
-        return place, target or _device.targetOf(place), words, extents
+        return place, target or _device.targetOf(place), {**chosen, **self._source.constants}, extents
 
-    def _compile(self, places):
-        place, target, words, extents = self._describe(places)
-        if self._shapes and extents and target != "cpu":
+    def _compile(self, places, place=None):
+        """The kernel for arguments, on the device at `place` or where the first tensor lies."""
+        place, target, chosen, extents = self._describe(places, None, place)
+        shape = {}
+        if self._shapes and target != "cpu":
             size = (lambda n: 1 << max(n - 1, 0).bit_length()) if self._shapes == "class" else int
             dims = {dim["name"]: dim for dim in self._records[0]["dims"]}
-            words += ["--shape", ",".join(f"{name}={min(size(extent), dims[name].get('max', 1 << 62))}"
-                                          for name, extent in extents.items())]
-        key = (target, *words)
+            shape = {name: min(size(extent), dims[name].get("max", 1 << 62)) for name, extent in extents.items()}
+        key = (target, *chosen.items(), *shape.items())
         if key in self._loaded:
             _cache.count("memory")
         else:
-            self._loaded[key] = load(self._source.build(["--target", target], words, "kernel.tilepkg"), device=place[0])[self.name]
+            self._loaded[key] = load(self._source.build(target, self.name, chosen, shape), device=place[0])[self.name]
         return self._loaded[key]
 
     # ---- What one asks of it
@@ -383,7 +379,8 @@ class Function:
         extents = {name: named.pop(name) for name in list(named) if name in known and name not in self._names}
         words = ["--kernel", self.name] + self._source.words()
         if values or named:
-            place, found, words, bound = self._describe(self._place(values, named))
+            place, found, chosen, bound = self._describe(self._place(values, named))
+            words = ["--kernel", self.name] + self._source.words(**chosen)
             extents = {**bound, **extents}
             target = target or (found if place[0] == "cuda" else None)
         words += ["--target", target or "sm_90a"]
@@ -396,7 +393,8 @@ class Function:
         """Measures configurations on the arguments' device, for their shapes and those of `shapes` ({"M": 16, "N": 4096}, ...), by
         `tilec tune`, and uses the best from now on. Returns its result, which `save` keeps in a file for `compile(config=...)`;
         `options` are more words for tilec, such as "--budget=60". Nothing else ever tunes."""
-        place, target, words, extents = self._describe(self._place(values, named))
+        place, target, chosen, extents = self._describe(self._place(values, named))
+        words = ["--kernel", self.name] + self._source.words(**chosen)
         device = "cpu" if place[0] == "cpu" else f"cuda:{place[1]}"
         for shape in [extents, *shapes]:
             words += ["--shape", ",".join(f"{name}={extent}" for name, extent in shape.items())]
@@ -421,8 +419,8 @@ class Function:
         return _torch.register(self, name, backward)
 
     def _forget(self):
-        # Kernels by the types of positional arguments, by attributes of all of them, by the compiler's words; outputs by shapes.
-        self._plans, self._ready, self._loaded, self._sizes = {}, {}, {}, {}
+        # Plans by the types of positional arguments; kernels by attributes of all arguments, and by what was compiled.
+        self._plans, self._ready, self._loaded = {}, {}, {}
 
     @property
     def signature(self):
@@ -456,6 +454,10 @@ class Function:
 
 def _identifier(name):
     return name.replace("[", "_").replace("]", "")
+
+
+def _unpack(made):
+    return None if not made else made[0] if len(made) == 1 else tuple(made)
 
 
 def _isJax(value):

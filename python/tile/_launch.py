@@ -147,16 +147,16 @@ class Kernel(_library.Launcher):
         self.__doc__ = library.tile_kernel_doc(handle).decode() or None
         self._instances = [_Instance(library.tile_kernel_instance(handle, i))
                            for i in range(library.tile_kernel_instance_count(handle))]
-        self.bind(_library.launchAddress(), handle.value, self._quickParams(), None)
+        self.bind(_library.launchAddress(), handle.value, self._onHost, self._quickParams(), None)
 
     def _quickParams(self):
-        """What the quick path must know of the parameters: (name, is scalar, dtype, has default) of each, the dtype of a tensor
-        only where two elements share a byte. -1 for the dtype of a scalar leaves it to the slow path; None leaves all."""
+        """What the quick path must know of the parameters: (name, is scalar, dtype, has default, is written) of each, the dtype of
+        a tensor only where two elements share a byte. -1 for the dtype of a scalar leaves it to the slow path; None leaves all."""
         code = _library.get().tile_dtype_from_name
         merged = None
         for instance in self._instances:
-            params = [[name, int(scalar), code(dtype.encode()) if scalar or dtype in ("i4", "u4") else -1, int(default)]
-                      for name, scalar, dtype, default in instance.params]
+            params = [[name, int(scalar), code(dtype.encode()) if scalar or dtype in ("i4", "u4") else -1, int(default),
+                       int(isWritten)] for (name, scalar, dtype, default), isWritten in zip(instance.params, instance.isWritten)]
             if merged is None:
                 merged = params
             if [p[:2] + p[3:] for p in params] != [p[:2] + p[3:] for p in merged]:
@@ -331,8 +331,7 @@ class Prepared(_library.Launcher):
         self._kernel = kernel  # keeps the binary loaded
         self._handle = handle
         self._layouts = layouts
-        self.bind(_library.launchAddress(isPrepared=True), handle.value, None if kernel._onHost else kernel._quickParams(),
-                  tuple(layouts))
+        self.bind(_library.launchAddress(isPrepared=True), handle.value, kernel._onHost, kernel._quickParams(), tuple(layouts))
 
     def __del__(self):
         if getattr(self, "_handle", None) and _library is not None and not sys.is_finalizing():

@@ -33,6 +33,13 @@ class Shape(ctypes.Structure):
     _fields_ = [("dtype", ctypes.c_int32), ("rank", ctypes.c_int32), ("extents", ctypes.c_int64 * 8)]
 
 
+class CompileRequest(ctypes.Structure):
+    _fields_ = [("size", _size), ("path", _text), ("source", _text), ("target", _text), ("kernel", _text),
+                ("constants", ctypes.POINTER(_text)), ("attributes", ctypes.POINTER(_text)), ("extents", ctypes.POINTER(_text)),
+                ("includes", ctypes.POINTER(_text)), ("config", _text), ("output", ctypes.c_int32), ("flags", ctypes.c_uint32),
+                ("compiler", _text), ("assembler", _text), ("cache", _text)]
+
+
 class LaunchPlan(ctypes.Structure):
     _fields_ = [("instance", _pointer), ("programs", ctypes.c_int64), ("axes", ctypes.c_int32),
                 ("extents", ctypes.c_int64 * MAX_AXES)]
@@ -73,6 +80,15 @@ _SIGNATURES = {
     "tile_instance_param": (ctypes.c_int, [_pointer, _size, ctypes.POINTER(ParamInfo)]),
     "tile_dtype_name": (_text, [ctypes.c_int32]),
     "tile_dtype_from_name": (ctypes.c_int32, [_text]),
+    "tile_compile_bytes": (_pointer, [ctypes.POINTER(CompileRequest), _pointer]),
+    "tile_compiled_bytes": (_pointer, [_pointer, ctypes.POINTER(_size)]),
+    "tile_compiled_messages": (_text, [_pointer]),
+    "tile_compiled_was_kept": (ctypes.c_int, [_pointer]),
+    "tile_compiled_cache_problem": (_text, [_pointer]),
+    "tile_compiled_free": (None, [_pointer]),
+    "tile_cache_folder": (_size, [_text, _size]),
+    "tile_cache_clear": (_pointer, [_text]),
+    "tile_xla_launch": (_pointer, [_pointer]),
     "tile_scalar_bits": (_pointer, [ctypes.c_int32, ctypes.c_double, ctypes.POINTER(ctypes.c_uint64)]),
 }
 _library = None
@@ -115,7 +131,7 @@ def get():
 class _Launcher:
     """What tile_native.Launcher is, where there is no such module: every call takes the slow path."""
 
-    def bind(self, launch, kernel, params, isPrepared):
+    def bind(self, launch, kernel, onHost, params, layouts):
         pass
 
     def __call__(self, *values, **named):

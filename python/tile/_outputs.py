@@ -1,4 +1,5 @@
 """Outputs that a call makes: arrays of the same package, and on the same device, as its inputs."""
+import functools
 import importlib
 import sys
 
@@ -27,22 +28,23 @@ def _numpyDtype(module, dtype):
                     "output") from None
 
 
-def make(like, dtype, shape):
-    """An array of `dtype` and `shape`, uninitialised, of the kind of the array `like`."""
+def maker(like, dtype, shape):
+    """A function that makes arrays of `dtype` and `shape`, uninitialised, of the kind of the array `like`."""
     dtype, shape = _bytesOfPairs(dtype, shape)
     kind = type(like)
     if _tensors.isTorch(kind):
         torch = sys.modules["torch"]
-        return torch.empty(shape, dtype=getattr(torch, _tensors.TORCH_NAMES[dtype]), device=like.device)
+        return functools.partial(torch.empty, shape, dtype=getattr(torch, _tensors.TORCH_NAMES[dtype]), device=like.device)
     package = kind.__module__.partition(".")[0]
-    if package in ("jax", "jaxlib"):
-        numpy = importlib.import_module("jax.numpy")
-        return numpy.zeros(shape, _NAMES.get(dtype) or _NUMPY[dtype]).block_until_ready()
     if package == "cupy":
         module = importlib.import_module("cupy")
-        with like.device:
-            return module.empty(shape, _numpyDtype(module, dtype))
+        return functools.partial(_onDevice, like.device, module.empty, shape, _numpyDtype(module, dtype))
     if hasattr(like, "__array_interface__"):
         module = importlib.import_module("numpy")
-        return module.empty(shape, _numpyDtype(module, dtype))
+        return functools.partial(module.empty, shape, _numpyDtype(module, dtype))
     raise Error(f"no output can be made like an array of {kind.__module__}.{kind.__name__}; pass the outputs, too")
+
+
+def _onDevice(device, make, shape, dtype):
+    with device:
+        return make(shape, dtype)

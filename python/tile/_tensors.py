@@ -8,10 +8,11 @@ from . import _library
 # Codes of __cuda_array_interface__. NumPy's notation has no bf16 and no f8: V2 and V1 are taken as their bits.
 _TYPESTR = {"b1": "bool", "i1": "i8", "i2": "i16", "i4": "i32", "i8": "i64", "u1": "u8", "u2": "u16", "u4": "u32", "u8": "u64",
             "f2": "f16", "f4": "f32", "f8": "f64", "V2": "bf16"}
-_TORCH = {"bool": "bool", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16",
+DTYPES = {"bool": "bool", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16",
           "uint32": "u32", "uint64": "u64", "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
           "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2"}
-TORCH_NAMES = {dtype: name for name, dtype in _TORCH.items()}
+# Names of PyTorch and of NumPy with ml_dtypes.
+TORCH_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 # DLPack's type codes and the widths in bits that they take here.
 _DLPACK = {(0, 8): "i8", (0, 16): "i16", (0, 32): "i32", (0, 64): "i64", (1, 8): "u8", (1, 16): "u16", (1, 32): "u32",
            (1, 64): "u64", (2, 16): "f16", (2, 32): "f32", (2, 64): "f64", (4, 16): "bf16", (6, 8): "bool",
@@ -70,6 +71,8 @@ def asTensor(value, what, onHost=False):
     """`value` as a Tensor, or None if it is of no kind of tensor. `what` stands in messages: "softmax: 'x'". It must lie on the
     device, or in host memory where the code is for the CPU."""
     kind = type(value)
+    if kind is Tensor:
+        return value
     if isTorch(kind):
         return _fromTorch(value, what, onHost)
     interface = getattr(value, "__cuda_array_interface__", None)
@@ -106,7 +109,7 @@ def _introduceTorch():
     if _library.native is None or not hasattr(internals, "_cuda_getCurrentRawStream"):
         return
     code = _library.get().tile_dtype_from_name
-    dtypes = {getattr(torch, name): code(dtype.encode()) for name, dtype in _TORCH.items() if hasattr(torch, name)}
+    dtypes = {getattr(torch, name): code(dtype.encode()) for name, dtype in DTYPES.items() if hasattr(torch, name)}
     _library.native.setTorch(torch.Tensor, dtypes, internals._cuda_getCurrentRawStream, internals._cuda_getDevice)
 
 
@@ -118,9 +121,9 @@ def _fromTorch(value, what, onHost):
     if not onHost and not value.is_cuda:
         raise _placeError(what, f"in host memory (device '{value.device}')", onHost)
     name = str(value.dtype).partition(".")[2]
-    if name not in _TORCH:
+    if name not in DTYPES:
         raise TypeError(f"{what} is of {value.dtype}, which is no dtype of tile")
-    return Tensor(value.data_ptr(), _TORCH[name], value.shape, value.stride(), None if onHost else value.device, value)
+    return Tensor(value.data_ptr(), DTYPES[name], value.shape, value.stride(), None if onHost else value.device, value)
 
 
 def _fromInterface(interface, value, what):

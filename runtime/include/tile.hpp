@@ -1,6 +1,8 @@
-// What programs in C++17 include: modules, kernels and arguments (tile_runtime.hpp), calls by name, shapes of outputs.
+// What programs in C++17 include: modules, kernels and arguments (tile_runtime.hpp), calls by name, shapes of outputs, and the
+// compiler.
 #pragma once
 
+#include "tile_compile.h"
 #include "tile_runtime.hpp"
 
 namespace tile {
@@ -48,6 +50,50 @@ inline Status getShape(const Kernel &kernel, const std::string &name, const Name
   Status status(tile_kernel_shape(kernel.get(), raw.data(), raw.size(), wanted < 0 ? size_t(-2) : size_t(wanted), &found));
   shape.dtype = tile_dtype(found.dtype);
   shape.extents.assign(found.extents, found.extents + found.rank);
+  return status;
+}
+
+/// A call of the compiler; see tile_compile_request. What is empty is not asked for.
+struct Request {
+  std::string path, source; ///< one of them
+  std::string target, kernel, config;
+  std::vector<std::string> constants, attributes, extents, includes;
+  std::string compiler, assembler, cache;
+  uint32_t flags = 0;
+  bool isKept = true; ///< in the folder `cache`, or in the default one
+};
+
+/// Compiles and loads: `compile({"softmax.tile"}, module)`. Where that fails, the module stays as it is.
+inline Status compile(const Request &request, Module &result) {
+  auto pointers = [](const std::vector<std::string> &texts) {
+    std::vector<const char *> list;
+    for (const std::string &text : texts)
+      list.push_back(text.c_str());
+    list.push_back(nullptr);
+    return list;
+  };
+  auto orNull = [](const std::string &text) { return text.empty() ? nullptr : text.c_str(); };
+  std::vector<const char *> constants = pointers(request.constants), attributes = pointers(request.attributes),
+                            extents = pointers(request.extents), includes = pointers(request.includes);
+  tile_compile_request raw{};
+  raw.size = sizeof raw;
+  raw.path = orNull(request.path);
+  raw.source = orNull(request.source);
+  raw.target = orNull(request.target);
+  raw.kernel = orNull(request.kernel);
+  raw.config = orNull(request.config);
+  raw.constants = constants.data();
+  raw.attributes = attributes.data();
+  raw.extents = extents.data();
+  raw.includes = includes.data();
+  raw.compiler = orNull(request.compiler);
+  raw.assembler = orNull(request.assembler);
+  raw.cache = request.isKept ? orNull(request.cache) : "";
+  raw.flags = request.flags;
+  tile_module *module = nullptr;
+  Status status(tile_compile(&raw, &module));
+  if (!status)
+    result = Module(module);
   return status;
 }
 

@@ -202,6 +202,9 @@ inline Status Prepared::launchArguments(const std::vector<Argument> &arguments, 
 /// A loaded binary.
 class Module {
 public:
+  Module() = default;
+  /// Takes over.
+  explicit Module(tile_module *module) : module(module) {}
   /// Loads a cubin or PTX with the manifest beside it.
   static Status load(const std::string &path, Module &result) {
     tile_module *module = nullptr;

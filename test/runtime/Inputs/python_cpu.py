@@ -53,6 +53,42 @@ class OnTheCpu(unittest.TestCase):
         self.raises("'x' is on the CUDA device, expected an array in host memory: this code is for the CPU",
                     lambda: kernel(OnDevice(), mean))
 
+    @unittest.skipUnless(tile._library.native, "there is no tile_native for this Python")
+    def testQuickly(self):
+        """NumPy's arrays never enter Python code, unless they are what the module in C does not know."""
+        slow = []
+        kernel, prepared = self.module["row_mean"], None
+        before = tile.Kernel._slowCall
+        tile.Kernel._slowCall = lambda *values, **named: (slow.append(1), before(*values, **named))[1]
+        try:
+            for x in (self.x, self.x[3:9], self.x[:0], self.x[:1, 3:4]):
+                mean = numpy.full((x.shape[0], 1), 7, "f4")
+                kernel(x, mean)
+                numpy.testing.assert_allclose(mean[:, 0], x.mean(axis=1), rtol=1e-5)
+                prepared = kernel.prepare(x, mean)
+                mean[:] = 0
+                prepared(x, mean)
+                numpy.testing.assert_allclose(mean[:, 0], x.mean(axis=1), rtol=1e-5)
+            self.raises("stride 1 of 'x' is 2, expected 1", lambda: kernel(self.x[:, ::2], mean))
+            self.raises("stride 0 of 'x' is -1000", lambda: kernel(self.x[::-1], mean))
+            self.raises("'mean' has M = 36", lambda: kernel(self.x, numpy.zeros((36, 1), "f4")))
+            self.assertEqual(slow, [])
+            mean = numpy.zeros((37, 1), "f4")
+            kernel(x=self.x, mean=mean)
+            kernel(self.x, mean, check=False)
+            self.assertEqual(slow, [])
+            mean.setflags(write=False)
+            self.raises("'mean' is written by the kernel, but the array given is read-only", lambda: kernel(self.x, mean))
+            self.assertEqual(slow, [1])
+            self.x.setflags(write=False)
+            kernel(self.x, numpy.zeros((37, 1), "f4"))
+            self.assertEqual(slow, [1])
+            self.raises("row_mean: 'x'", lambda: kernel(self.x.astype("f8"), numpy.zeros((37, 1), "f4")))
+            self.assertRaises(TypeError, lambda: kernel(self.x.astype(">f4"), numpy.zeros((37, 1), "f4")))
+            self.assertRaises(TypeError, lambda: kernel(3, numpy.zeros((37, 1), "f4")))
+        finally:
+            tile.Kernel._slowCall = before
+
 
 if __name__ == "__main__":
     unittest.main()

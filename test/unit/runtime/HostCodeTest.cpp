@@ -111,6 +111,32 @@ TEST(HostCode, ThreadsStayFromLaunchToLaunchAndEndWithThePool) {
   EXPECT_EQ(countThreads(), before);
 }
 
+TEST(HostCode, AShortLaunchWakesNoOtherThread) {
+  static std::thread::id caller;
+  static std::atomic<int> programs, elsewhere;
+  caller = std::this_thread::get_id();
+  auto kernel = [](const void *const *, int64_t begin, int64_t end) {
+    programs += end - begin;
+    elsewhere += std::this_thread::get_id() != caller;
+  };
+  tk_pool pool = TK_POOL_START;
+  tk_pool_run(&pool, kernel, nullptr, 64, 4);
+  for (int i = 0; i < 100; ++i) {
+    programs = elsewhere = 0;
+    pool.timed = kernel;
+    pool.cost = 256; // 1 ns for each program, as if the last launch had shown that
+    tk_pool_run(&pool, kernel, nullptr, 64, 4);
+    EXPECT_EQ(programs, 64);
+    EXPECT_EQ(elsewhere, 0);
+  }
+  EXPECT_NE(pool.cost, 256); // it was measured again
+  pool.cost = int64_t(1) << 62;
+  tk_pool_run(&pool, kernel, nullptr, int64_t(1) << 20, 4);
+  EXPECT_EQ(programs, 64 + (1 << 20));
+  EXPECT_LT(pool.cost, int64_t(1) << 62);
+  tk_pool_end(&pool);
+}
+
 TEST(HostCode, AForkedProcessStartsThreadsOfItsOwn) {
   HostThreads pool;
   static std::atomic<int> programs;
