@@ -53,8 +53,11 @@ if shutil.which("minisign"):
 if hasCuda():
     config.available_features.add("cuda")
 torchPython = os.environ.get("TILE_PYTHON") or config.python
-if subprocess.run([torchPython, "-c", "import importlib.util as u, sys; sys.exit(u.find_spec('torch') is None)"]).returncode == 0:
-    config.available_features.add("torch")
+for package in ("torch", "jax"):
+    if subprocess.run([torchPython, "-c", f"import importlib.util as u, sys; sys.exit(u.find_spec('{package}') is None)"]).returncode == 0:
+        config.available_features.add(package)
+    else:
+        lit_config.note(f"tests that need {package} are left out: TILE_PYTHON names a Python that has it")
 config.substitutions.insert(0, ("%torchpython", torchPython))
 if os.path.exists(os.path.join(config.tile_build, "sysroot", ".done")):     # cmake/portable/sysroot.sh, by ./dev test
     config.available_features.add("sysroot")

@@ -17,6 +17,7 @@ hit = _hits.__next__
 _chosen = None
 _problems = set()    # of folders that are not used, each said once
 _memories = []       # functions that forget what they hold in memory
+_kept = []           # files that live as long as this process
 
 
 def cache_folder(path=None):
@@ -85,6 +86,3 @@ def keep(content, ending):
     file.flush()
     _kept.append(file)
     return file.name
-
-
-_kept = []

@@ -5,6 +5,7 @@ blocks that import PyTorch.
 """
 import argparse
 import ctypes
+import importlib.util
 import os
 import re
 import shutil
@@ -73,6 +74,9 @@ def main():
             absent = False
             for command, expected, needsGpu in commands(os.path.join(folder, guide)):
                 if needsGpu and options.device == "cpu":
+                    continue
+                if "import jax" in command and importlib.util.find_spec("jax") is None:
+                    print(f"left out, needs JAX: a block of {guide}")
                     continue
                 missing = [tool for tool in ("cmake", "gcc", "g++", "pkg-config", "parallel") if tool in command and not shutil.which(tool)]
                 builds = not re.match(r"(\w+=\S+ )*\./", command)

@@ -61,7 +61,7 @@ class OnTheCpu(unittest.TestCase):
         before = tile.Kernel._slowCall
         tile.Kernel._slowCall = lambda *values, **named: (slow.append(1), before(*values, **named))[1]
         try:
-            for x in (self.x, self.x[3:9], self.x[:0], self.x[:1, 3:4]):
+            for x in (self.x, self.x[3:9], self.x[:0], self.x[:1]):
                 mean = numpy.full((x.shape[0], 1), 7, "f4")
                 kernel(x, mean)
                 numpy.testing.assert_allclose(mean[:, 0], x.mean(axis=1), rtol=1e-5)
@@ -69,6 +69,7 @@ class OnTheCpu(unittest.TestCase):
                 mean[:] = 0
                 prepared(x, mean)
                 numpy.testing.assert_allclose(mean[:, 0], x.mean(axis=1), rtol=1e-5)
+            mean = numpy.zeros((37, 1), "f4")
             self.raises("stride 1 of 'x' is 2, expected 1", lambda: kernel(self.x[:, ::2], mean))
             self.raises("stride 0 of 'x' is -1000", lambda: kernel(self.x[::-1], mean))
             self.raises("'mean' has M = 36", lambda: kernel(self.x, numpy.zeros((36, 1), "f4")))
@@ -85,7 +86,7 @@ class OnTheCpu(unittest.TestCase):
             self.assertEqual(slow, [1])
             self.raises("row_mean: 'x'", lambda: kernel(self.x.astype("f8"), numpy.zeros((37, 1), "f4")))
             self.assertRaises(TypeError, lambda: kernel(self.x.astype(">f4"), numpy.zeros((37, 1), "f4")))
-            self.assertRaises(TypeError, lambda: kernel(3, numpy.zeros((37, 1), "f4")))
+            self.raises("'x' expects a tensor of f32, found a scalar", lambda: kernel(3, numpy.zeros((37, 1), "f4")))
         finally:
             tile.Kernel._slowCall = before
 
