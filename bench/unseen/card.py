@@ -1,8 +1,11 @@
-"""The part of run.py that needs a GPU: checks every case against NumPy, then times our kernels and Triton's in turns.
+"""The part of run.py that needs a GPU: checks every case against NumPy, then times our kernels and
+Triton's in turns.
 
-A Triton version is a function of (case, tensors by name) in triton_*.py that gives the calls to try, best guess first; the fastest
-one counts. Ours are the defaults. Times are medians over rounds in which both take turns, each round one CUDA graph of some calls.
+A Triton version is a function of (case, tensors by name) in triton_*.py that gives the calls to try, best guess
+first; the fastest one counts. Ours are the defaults. Times are medians over rounds in which both take turns, each
+round one CUDA graph of some calls.
 """
+
 import concurrent.futures
 import importlib
 import json
@@ -19,13 +22,28 @@ import torch
 
 import case as cases
 
-TORCH = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "i32": torch.int32, "i64": torch.int64, "f64": torch.float64,
-         "i8": torch.int8, "u8": torch.uint8, "i16": torch.int16, "u16": torch.uint16, "u32": torch.uint32, "bool": torch.bool,
-         "f8e4m3": torch.float8_e4m3fn, "f8e5m2": torch.float8_e5m2, "u4": torch.uint8, "i4": torch.uint8}
+TORCH = {
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+    "f32": torch.float32,
+    "i32": torch.int32,
+    "i64": torch.int64,
+    "f64": torch.float64,
+    "i8": torch.int8,
+    "u8": torch.uint8,
+    "i16": torch.int16,
+    "u16": torch.uint16,
+    "u32": torch.uint32,
+    "bool": torch.bool,
+    "f8e4m3": torch.float8_e4m3fn,
+    "f8e5m2": torch.float8_e5m2,
+    "u4": torch.uint8,
+    "i4": torch.uint8,
+}
 FAMILIES = ("products", "attention", "weights", "rows")
 ROUNDS = 7
-GRAPH_MS = 4.0       # of calls in one graph
-AGREE = 0.03         # largest error of Triton's result, relative to the norm of ours
+GRAPH_MS = 4.0  # of calls in one graph
+AGREE = 0.03  # largest error of Triton's result, relative to the norm of ours
 
 
 def versions():
@@ -56,7 +74,8 @@ def toStored(tensor, dtype):
 
 
 def tensorsOf(example, one, large):
-    """(tensors and scalars by name, in the source's order; those written). Outputs start as ones in every bit."""
+    """(tensors and scalars by name, in the source's order; those written). Outputs start as ones in
+    every bit."""
     values, written = {}, []
     for name, argument in example.arguments(one).items():
         if isinstance(argument, cases.Scalar):
@@ -65,23 +84,34 @@ def tensorsOf(example, one, large):
                 values[name] = value
             continue
         if argument.reads and large and scaleOf(argument) is not None:
-            made = torch.empty(argument.shape, dtype=torch.float32, device="cuda").normal_(0.0, scaleOf(argument))
+            made = torch.empty(argument.shape, dtype=torch.float32, device="cuda").normal_(
+                0.0, scaleOf(argument)
+            )
             values[name] = made.to(TORCH[argument.dtype])
         elif argument.reads:
             values[name] = toDevice(argument.data(one, name), argument.dtype)
         else:
-            size = int(numpy.prod(argument.shape, dtype=numpy.int64)) * torch.empty(0, dtype=TORCH[argument.dtype]).element_size()
-            values[name] = torch.full((size,), 255, dtype=torch.uint8, device="cuda").view(TORCH[argument.dtype]).view(argument.shape)
+            size = (
+                int(numpy.prod(argument.shape, dtype=numpy.int64))
+                * torch.empty(0, dtype=TORCH[argument.dtype]).element_size()
+            )
+            values[name] = (
+                torch.full((size,), 255, dtype=torch.uint8, device="cuda")
+                .view(TORCH[argument.dtype])
+                .view(argument.shape)
+            )
         if argument.writes:
             written.append(name)
     return values, written
 
 
 def scaleOf(argument):
-    """The deviation of normal numbers around 0, which the GPU can make itself; None for other data."""
+    """The deviation of normal numbers around 0, which the GPU makes itself; None for others."""
     if argument.dtype not in ("f16", "bf16", "f32"):
         return None
-    return getattr(argument.values, "scale", 1.0 if argument.values.__qualname__.startswith("Input.") else None)
+    return getattr(
+        argument.values, "scale", 1.0 if argument.values.__qualname__.startswith("Input.") else None
+    )
 
 
 def checkCase(kernel, example, one):
@@ -154,13 +184,19 @@ def timeCase(kernel, triton, example, one, quick):
     record = {"shape": one.name}
     calls = [lambda: kernel(**values)]
     if triton:
-        theirs = {name: value.clone() if name in written else value for name, value in values.items()}
-        calls += triton(one, theirs)[:1 if quick else None]
+        theirs = {
+            name: value.clone() if name in written else value for name, value in values.items()
+        }
+        calls += triton(one, theirs)[: 1 if quick else None]
         kernel(**values)
         calls[1]()
         torch.cuda.synchronize()
-        if all(not isinstance(argument, cases.InOut) for argument in example.arguments(one).values()):
-            record["differs"] = agreement({n: values[n] for n in written}, {n: theirs[n] for n in written})
+        if all(
+            not isinstance(argument, cases.InOut) for argument in example.arguments(one).values()
+        ):
+            record["differs"] = agreement(
+                {n: values[n] for n in written}, {n: theirs[n] for n in written}
+            )
             if not record["differs"] <= AGREE:
                 record["failed"] = "Triton's numbers differ"
     times = inTurns(calls)
@@ -173,25 +209,41 @@ def timeCase(kernel, triton, example, one, quick):
 
 
 def run(options, chosen, runner):
-    """Checks and times the chosen kernels, writes the result file, and gives the number of failures."""
+    """Checks and times the chosen kernels, writes the result file, and gives the number of
+    failures."""
     os.environ["TILE_HOME"] = options.home
-    sys.path.insert(0, os.path.join(options.home, "python") if os.path.isdir(os.path.join(options.home, "python"))
-                    else os.path.join(runner.ROOT, "python"))
+    sys.path.insert(
+        0,
+        (
+            os.path.join(options.home, "python")
+            if os.path.isdir(os.path.join(options.home, "python"))
+            else os.path.join(runner.ROOT, "python")
+        ),
+    )
     import tile
+
     major, minor = torch.cuda.get_device_capability()
     target = {(9, 0): "sm_90a", (10, 0): "sm_100a"}.get((major, minor), f"sm_{major}{minor}")
     tilec = os.path.join(options.home, "bin", "tilec")
     triton = versions()
-    result = {"device": torch.cuda.get_device_name(), "target": target, "torch": torch.__version__, "quick": options.quick,
-              "tilec": subprocess.run([tilec, "--version"], capture_output=True, text=True).stdout.split("\n")[0],
-              "checks": [], "times": []}
+    result = {
+        "device": torch.cuda.get_device_name(),
+        "target": target,
+        "torch": torch.__version__,
+        "quick": options.quick,
+        "tilec": subprocess.run([tilec, "--version"], capture_output=True, text=True).stdout.split(
+            "\n"
+        )[0],
+        "checks": [],
+        "times": [],
+    }
     failures = 0
     with tempfile.TemporaryDirectory(prefix="tile-unseen-") as folder:
         wanted = {}
         for name in chosen:
             example = runner.module(name)
             checks = example.CASES[1:2] if options.quick else example.CASES
-            wanted[name] = (example, checks, example.TIMED[:1 if options.quick else None])
+            wanted[name] = (example, checks, example.TIMED[: 1 if options.quick else None])
         plans = {}
         for name, (_, checks, timed) in wanted.items():
             for one in [*checks, *timed]:
@@ -199,7 +251,15 @@ def run(options, chosen, runner):
                 plans.setdefault((name, fixed), os.path.join(folder, f"{len(plans)}.cubin"))
         begin = time.time()
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            said = dict(zip(plans, pool.map(lambda k: runner.compileOne(tilec, k[0], dict(k[1]), target, plans[k]), plans)))
+            said = dict(
+                zip(
+                    plans,
+                    pool.map(
+                        lambda k: runner.compileOne(tilec, k[0], dict(k[1]), target, plans[k]),
+                        plans,
+                    ),
+                )
+            )
         print(f"compiled {len(plans)} in {time.time() - begin:.1f} s", flush=True)
 
         def load(name, one):
@@ -207,6 +267,7 @@ def run(options, chosen, runner):
             if said[key][0].startswith("exit"):
                 raise RuntimeError(said[key][0])
             return tile.load(plans[key])[name]
+
         for name, (example, checks, timed) in wanted.items():
             for one in checks:
                 try:
@@ -214,12 +275,16 @@ def run(options, chosen, runner):
                 except Exception as error:  # noqa: BLE001: one failing case must not end the run
                     wrong = f"{type(error).__name__}: {error}"
                 failures += bool(wrong)
-                result["checks"].append({"kernel": name, "case": one.name, **({"why": wrong} if wrong else {})})
+                result["checks"].append(
+                    {"kernel": name, "case": one.name, **({"why": wrong} if wrong else {})}
+                )
                 if wrong:
                     print(f"FAIL {name} [{one.name}]\n    {wrong}", flush=True)
             for one in timed:
                 try:
-                    record = timeCase(load(name, one), triton.get(name), example, one, options.quick)
+                    record = timeCase(
+                        load(name, one), triton.get(name), example, one, options.quick
+                    )
                 except Exception as error:  # noqa: BLE001
                     record = {"shape": one.name, "failed": f"{type(error).__name__}: {error}"[:500]}
                 result["times"].append({"kernel": name, **record})
@@ -229,7 +294,9 @@ def run(options, chosen, runner):
     ratios = [r["ratio"] for r in result["times"] if "ratio" in r and "failed" not in r]
     if ratios:
         result["mean"], result["least"] = statistics.geometric_mean(ratios), min(ratios)
-        print(f"{len(ratios)} beside Triton: geometric mean {result['mean']:.2f}, least {result['least']:.2f}")
+        print(
+            f"{len(ratios)} beside Triton: mean {result['mean']:.2f}, least {result['least']:.2f}"
+        )
     os.makedirs(os.path.dirname(options.json) or ".", exist_ok=True)
     with open(options.json, "w", encoding="utf-8") as stream:
         json.dump(result, stream, indent=1)
@@ -242,4 +309,6 @@ def line(name, record):
     if "ms" not in record:
         return f"{name:22} {record['shape']:40} {record['failed']}"
     ratio = f"{record['triton_ms']:9.4f} {record['ratio']:6.2f}" if "ratio" in record else ""
-    return f"{name:22} {record['shape']:40} {record['ms']:9.4f} ms {ratio} {record.get('failed', '')}"
+    return (
+        f"{name:22} {record['shape']:40} {record['ms']:9.4f} ms {ratio} {record.get('failed', '')}"
+    )

@@ -1,11 +1,14 @@
 """Random data for the references: what `Input` takes as `values`."""
+
 import numpy
 
 
 def normal(scale=1.0):
     """Normal numbers; large ones a GPU makes itself, by `scale`."""
+
     def values(random, shape):
         return random.standard_normal(shape) * scale
+
     values.scale = scale
     return values
 
@@ -21,9 +24,11 @@ def integers(low, high):
 
 def offsets(total):
     """Increasing numbers from 0 to `total`: where ragged parts begin and end."""
+
     def values(random, shape):
         inner = numpy.sort(random.integers(0, total + 1, shape[0] - 2))
         return numpy.concatenate([[0], inner, [total]])
+
     return values
 
 

@@ -1,18 +1,48 @@
-"""Attention in Triton: one kernel for all forms of this folder, each with the parts that it needs compiled in."""
+"""Attention in Triton: one kernel for all forms of this folder, each with the parts that it needs
+compiled in."""
+
 import triton
 import triton.language as tl
 
 
 @triton.jit
-def _attention(q, k, v, o, extra, lengths, S, L, H, G, window, sinks, scale, cap, D: tl.constexpr, W: tl.constexpr, FORM: tl.constexpr,
-               CAUSAL: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
+def _attention(
+    q,
+    k,
+    v,
+    o,
+    extra,
+    lengths,
+    S,
+    L,
+    H,
+    G,
+    window,
+    sinks,
+    scale,
+    cap,
+    D: tl.constexpr,
+    W: tl.constexpr,
+    FORM: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+):
     """q: [B, H, S, D], k and v: [B, G, L, D]. W is D rounded up to a power of two."""
     b, h = tl.program_id(1) // H, tl.program_id(1) % H
     m, d = tl.program_id(0) * BM + tl.arange(0, BM), tl.arange(0, W)
     g = (b * G + h // (H // G)).to(tl.int64)
     wide = d[None, :] < D
-    qt = tl.load(q + (b * H + h).to(tl.int64) * S * D + m[:, None] * D + d[None, :], mask=(m[:, None] < S) & wide, other=0.0)
-    top, den, acc = tl.full((BM,), -3.0e38, tl.float32), tl.zeros((BM,), tl.float32), tl.zeros((BM, W), tl.float32)
+    qt = tl.load(
+        q + (b * H + h).to(tl.int64) * S * D + m[:, None] * D + d[None, :],
+        mask=(m[:, None] < S) & wide,
+        other=0.0,
+    )
+    top, den, acc = (
+        tl.full((BM,), -3.0e38, tl.float32),
+        tl.zeros((BM,), tl.float32),
+        tl.zeros((BM, W), tl.float32),
+    )
     begin, end = 0, L
     if CAUSAL:
         end = tl.minimum(L, tl.program_id(0) * BM + BM)
@@ -25,10 +55,12 @@ def _attention(q, k, v, o, extra, lengths, S, L, H, G, window, sinks, scale, cap
         slope = tl.load(extra + h)
     skipped = 0
     if FORM == "window":
-        skipped = tl.minimum(tl.cdiv(sinks, BN) * BN, begin)     # blocks of sinks come first
+        skipped = tl.minimum(tl.cdiv(sinks, BN) * BN, begin)  # blocks of sinks come first
     for at in range(0, skipped + tl.maximum(end - begin, 0), BN):
         n = tl.where(at < skipped, at, begin + at - skipped) + tl.arange(0, BN)
-        kt = tl.load(k + g * L * D + n[:, None] * D + d[None, :], mask=(n[:, None] < L) & wide, other=0.0)
+        kt = tl.load(
+            k + g * L * D + n[:, None] * D + d[None, :], mask=(n[:, None] < L) & wide, other=0.0
+        )
         s = tl.dot(qt, kt.T) * scale
         seen = n[None, :] < end
         if FORM == "softcap":
@@ -44,7 +76,9 @@ def _attention(q, k, v, o, extra, lengths, S, L, H, G, window, sinks, scale, cap
         t = tl.maximum(top, tl.max(s, 1))
         p, r = tl.exp(s - t[:, None]), tl.exp(top - t)
         den = den * r + tl.sum(p, 1)
-        vt = tl.load(v + g * L * D + n[:, None] * D + d[None, :], mask=(n[:, None] < L) & wide, other=0.0)
+        vt = tl.load(
+            v + g * L * D + n[:, None] * D + d[None, :], mask=(n[:, None] < L) & wide, other=0.0
+        )
         acc = tl.dot(p.to(qt.dtype), vt, acc * r[:, None])
         top = t
     to = o + (b * H + h).to(tl.int64) * S * D + m[:, None] * D + d[None, :]
@@ -54,9 +88,30 @@ def _attention(q, k, v, o, extra, lengths, S, L, H, G, window, sinks, scale, cap
 def _calls(case, t, form, causal, configs, B=1, G=None, L=None):
     def run(BM, BN, warps, stages):
         return lambda: _attention[(triton.cdiv(case.S, BM), B * case.H)](
-            t["q"], t["k"], t["v"], t["o"], t.get("sink", t.get("slopes", t["q"])), t.get("lengths", t["q"]), case.S, L or case.S, case.H, G or case.H,
-            t.get("window", 0), t.get("sinks", 0), t["scale"], t.get("cap", 1.0), case.D, triton.next_power_of_2(case.D), form, causal, BM, BN,
-            num_warps=warps, num_stages=stages)
+            t["q"],
+            t["k"],
+            t["v"],
+            t["o"],
+            t.get("sink", t.get("slopes", t["q"])),
+            t.get("lengths", t["q"]),
+            case.S,
+            L or case.S,
+            case.H,
+            G or case.H,
+            t.get("window", 0),
+            t.get("sinks", 0),
+            t["scale"],
+            t.get("cap", 1.0),
+            case.D,
+            triton.next_power_of_2(case.D),
+            form,
+            causal,
+            BM,
+            BN,
+            num_warps=warps,
+            num_stages=stages,
+        )
+
     return [run(*config) for config in configs]
 
 
@@ -88,8 +143,14 @@ def _varlen(q, k, v, o, starts, H, scale, D: tl.constexpr, BM: tl.constexpr, BN:
     if first >= hi - lo:
         return
     m, d = first + tl.arange(0, BM), tl.arange(0, D)
-    qt = tl.load(q + (lo + m[:, None]) * H * D + h * D + d[None, :], mask=m[:, None] < hi - lo, other=0.0)
-    top, den, acc = tl.full((BM,), -3.0e38, tl.float32), tl.zeros((BM,), tl.float32), tl.zeros((BM, D), tl.float32)
+    qt = tl.load(
+        q + (lo + m[:, None]) * H * D + h * D + d[None, :], mask=m[:, None] < hi - lo, other=0.0
+    )
+    top, den, acc = (
+        tl.full((BM,), -3.0e38, tl.float32),
+        tl.zeros((BM,), tl.float32),
+        tl.zeros((BM, D), tl.float32),
+    )
     for at in range(0, tl.minimum(hi - lo, first + BM), BN):
         n = at + tl.arange(0, BN)
         there = n[:, None] < hi - lo
@@ -101,28 +162,65 @@ def _varlen(q, k, v, o, starts, H, scale, D: tl.constexpr, BM: tl.constexpr, BN:
         vt = tl.load(v + (lo + n[:, None]) * H * D + h * D + d[None, :], mask=there, other=0.0)
         acc = tl.dot(p.to(qt.dtype), vt, acc * r[:, None])
         top = t
-    tl.store(o + (lo + m[:, None]) * H * D + h * D + d[None, :], (acc / den[:, None]).to(o.dtype.element_ty), mask=m[:, None] < hi - lo)
+    tl.store(
+        o + (lo + m[:, None]) * H * D + h * D + d[None, :],
+        (acc / den[:, None]).to(o.dtype.element_ty),
+        mask=m[:, None] < hi - lo,
+    )
 
 
 def varlen(case, t):
     def run(BM, BN, warps):
-        return lambda: _varlen[(triton.cdiv(t["longest"], BM), case.B, case.H)](t["q"], t["k"], t["v"], t["o"], t["starts"], case.H, t["scale"], case.D, BM, BN,
-                                                                                num_warps=warps, num_stages=3)
+        return lambda: _varlen[(triton.cdiv(t["longest"], BM), case.B, case.H)](
+            t["q"],
+            t["k"],
+            t["v"],
+            t["o"],
+            t["starts"],
+            case.H,
+            t["scale"],
+            case.D,
+            BM,
+            BN,
+            num_warps=warps,
+            num_stages=3,
+        )
+
     return [run(128, 64, 4), run(128, 64, 8), run(64, 64, 4)]
 
 
 @triton.jit
-def _paged(q, k, v, table, lengths, o, G, C, scale, D: tl.constexpr, R: tl.constexpr, RP: tl.constexpr, PAGE: tl.constexpr):
+def _paged(
+    q,
+    k,
+    v,
+    table,
+    lengths,
+    o,
+    G,
+    C,
+    scale,
+    D: tl.constexpr,
+    R: tl.constexpr,
+    RP: tl.constexpr,
+    PAGE: tl.constexpr,
+):
     b, g = tl.program_id(0), tl.program_id(1)
     r, d, n = tl.arange(0, RP), tl.arange(0, D), tl.arange(0, PAGE)
     at = ((b * G + g) * R + r[:, None]) * D + d[None, :]
     qt = tl.load(q + at, mask=r[:, None] < R, other=0.0)
     length = tl.load(lengths + b)
-    top, den, acc = tl.full((RP,), -3.0e38, tl.float32), tl.zeros((RP,), tl.float32), tl.zeros((RP, D), tl.float32)
+    top, den, acc = (
+        tl.full((RP,), -3.0e38, tl.float32),
+        tl.zeros((RP,), tl.float32),
+        tl.zeros((RP, D), tl.float32),
+    )
     for c in range(0, tl.cdiv(length, PAGE)):
         page = tl.load(table + b * C + c).to(tl.int64)
         place = ((page * PAGE + n[:, None]) * G + g) * D + d[None, :]
-        s = tl.where(c * PAGE + n[None, :] < length, tl.dot(qt, tl.load(k + place).T) * scale, -float("inf"))
+        s = tl.where(
+            c * PAGE + n[None, :] < length, tl.dot(qt, tl.load(k + place).T) * scale, -float("inf")
+        )
         t = tl.maximum(top, tl.max(s, 1))
         p, f = tl.exp(s - t[:, None]), tl.exp(top - t)
         den = den * f + tl.sum(p, 1)
@@ -133,9 +231,27 @@ def _paged(q, k, v, table, lengths, o, G, C, scale, D: tl.constexpr, R: tl.const
 
 def paged_decode(case, t):
     def run(warps, stages):
-        return lambda: _paged[(case.B, case.G)](t["q"], t["k"], t["v"], t["table"], t["lengths"], t["o"], case.G, case.C, t["scale"], case.D, case.R,
-                                                max(16, case.R), case.PAGE, num_warps=warps, num_stages=stages)
+        return lambda: _paged[(case.B, case.G)](
+            t["q"],
+            t["k"],
+            t["v"],
+            t["table"],
+            t["lengths"],
+            t["o"],
+            case.G,
+            case.C,
+            t["scale"],
+            case.D,
+            case.R,
+            max(16, case.R),
+            case.PAGE,
+            num_warps=warps,
+            num_stages=stages,
+        )
+
     return [run(4, 3), run(2, 4), run(1, 4)]
 
 
-VERSIONS = {f.__name__: f for f in (window_sinks, softcap, alibi, attention_heads, varlen, paged_decode)}
+VERSIONS = {
+    f.__name__: f for f in (window_sinks, softcap, alibi, attention_heads, varlen, paged_decode)
+}

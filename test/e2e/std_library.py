@@ -124,8 +124,10 @@ def quantize(tilec, device):
     x = (random.standard_normal((8, 32)) * 10.0 ** random.integers(-3, 4, (8, 1))).astype(np.float32)
     x[3] = 0
     codes = random.integers(0, 16, (8, 32)).astype(np.uint8)
-    i8, clamped, f8, u8, nibbles, y, nf = run(tilec, device, "quantize", {"x": x, "codes": codes},
-                                              ["bytes", "clamped", "floats", "unsigned", "nibbles", "y", "nf"])
+    words = random.integers(0, 2 ** 32, (4, 6), np.uint32)
+    i8, clamped, f8, u8, nibbles, y, nf, columns, rows, powers = run(
+        tilec, device, "quantize", {"x": x, "codes": codes, "words": words, "powers": np.arange(256, dtype=np.uint8)},
+        ["bytes", "clamped", "floats", "unsigned", "nibbles", "y", "nf", "columns", "rows", "scales"])
     f32, top = np.float32, np.abs(x).max(1, keepdims=True)
     scales = [np.where(top > 0, top / f32(limit), f32(1)) for limit in (127, 448, 57344)]
     q = np.clip(np.rint(x / scales[0]), -127, 127)
@@ -150,7 +152,45 @@ def quantize(tilec, device):
     equal("pack_nibbles", nibbles[0], pairs[..., 0] | pairs[..., 1] << 4)
     equal("unpack_nibbles", nibbles[1] + 16 * nibbles[2], nibbles[0])
     unit = np.clip(x / np.where(top > 0, top, 1), -1, 1)
+    places = words[:, :, None] >> np.arange(0, 32, 4, dtype=np.uint32) & np.uint32(15)
+    equal("unpack_columns", columns[0], places.reshape(4, 48))
+    equal("unpack_columns in AWQ's order", columns[1][:, [0, 2, 4, 6, 1, 3, 5, 7]], places[:, 0])
+    equal("unpack_rows", rows, places.transpose(0, 2, 1).reshape(32, 6))
+    equal("e8m0", powers, np.append(2.0 ** (np.arange(255) - 127.0), np.nan))
     equal("to_nf4", nf, np.abs(unit[..., None].astype(np.float64) - table.astype(np.float64)).argmin(-1))
+
+
+def scores(tilec, device):
+    m, n = 7, 12
+    s = np.random.default_rng(5).standard_normal((m, n)).astype(np.float32) * 3
+    y, slopes = run(tilec, device, "scores", {"s": s}, ["y", "slopes"], [f"M={m}", f"N={n}"])
+    far = np.arange(m)[:, None] - np.arange(n)
+    early = np.arange(n) < 2
+    for i, seen in enumerate([far >= 0, (far >= 0) & ((far < 4) | early), np.broadcast_to(np.arange(n) < 3, s.shape)]):
+        equal(f"scores, mask {i}", y[i], np.where(seen, s, -np.inf))
+    close("soft_cap", y[3], 1.5 * np.tanh(s / 1.5))
+    close("alibi", y[4], s - 0.25 * abs(far))
+    equal("alibi_slope", slopes, 2.0 ** -np.arange(1, 9))
+
+
+def ragged(tilec, device):
+    lengths = np.array([5, 0, 4, 1, 0, 9, 0])
+    offset = np.concatenate([[0], np.cumsum(lengths)])
+    (found,) = run(tilec, device, "ragged", {"offset": offset.astype(np.int32)}, ["found"], ["P=14"])
+    expected = [(e, offset[e] + t * 4, offset[e + 1]) for e, length in enumerate(lengths) for t in range(-(-length // 4))]
+    equal("ragged_tile", found[:len(expected)], np.array(expected))
+    assert (found[len(expected):, 0] >= len(lengths)).all()
+
+
+def transforms(tilec, device):
+    x = np.random.default_rng(6).integers(-9, 10, (3, 64)).astype(np.float32)
+    short = x[:, :10].reshape(-1, 2)[:5].copy()
+    y, z = run(tilec, device, "transforms", {"x": x, "short": short}, ["y", "z"])
+    h = np.ones((1, 1))
+    while len(h) < 64:
+        h = np.block([[h, h], [h, -h]])
+    equal("hadamard", y, x @ h)
+    equal("hadamard of two", z, np.stack([short.sum(1), short[:, 0] - short[:, 1]], 1))
 
 
 def random(tilec, device):
@@ -211,7 +251,7 @@ def raster(tilec, device):
 def main():
     tilec, device = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "cpu"
     knownAnswers()
-    for check in (activations, norms, online_softmax, quantize, random, raster):
+    for check in (activations, norms, online_softmax, quantize, ragged, random, raster, scores, transforms):
         checkComplete(check.__name__)
         check(tilec, device)
     print("all of the library: ok")

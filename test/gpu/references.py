@@ -400,3 +400,145 @@ def embedding(case, id, w=None, g=None):
     if g is not None:
         return {"dw": torch.zeros(case.V, case.N, dtype=torch.float64, device=g.device).index_add_(0, id[inside], g[inside])}
     return {"y": torch.where(inside[:, None], w[id.clamp(0, case.V - 1)], 0.0)}
+
+
+def _heads(case, *tensors):
+    """Keys and values repeated for each query head."""
+    return [x.repeat_interleave(case.H // case.G, 1) for x in tensors]
+
+
+def _far(case, device, keys):
+    return torch.arange(case.S, device=device)[:, None] - torch.arange(keys, device=device)
+
+
+def attention_scores(case, q, k, v, scale, a, drop, seed):
+    k, v = _heads(case, k, v)
+    far, score = _far(case, q.device, case.L), case.definitions.get("SCORE")
+    s = q @ k.transpose(2, 3) * scale
+    if score == "capped":
+        s = a * torch.tanh(s / a)
+    if score == "biased":
+        slopes = 2.0 ** (-8.0 * torch.arange(1, case.H + 1, device=q.device, dtype=torch.float64) / case.H)
+        s = s - slopes[:, None, None] * far.abs()
+    if score == "near":
+        s = s.masked_fill(far >= a, -math.inf)
+    if case.definitions.get("CAUSAL") != "false":
+        s = s.masked_fill(far < 0, -math.inf)
+    p = torch.softmax(s, 3)
+    if drop:
+        u = torch.from_numpy(philox.uniform(seed, numpy.arange(p.numel()))).to(q.device).view(p.shape)
+        p = torch.where(u >= float(numpy.float32(drop)), p / (1.0 - drop), 0.0)
+    return {"o": p @ v}
+
+
+def attention_sinks(case, q, k, v, sink, window, sinks, scale):
+    k, v = _heads(case, k, v)
+    far = _far(case, q.device, case.S)
+    seen = (far >= 0) & ((far < window) | (torch.arange(case.S, device=q.device) < sinks))
+    s = (q @ k.transpose(2, 3) * scale).masked_fill(~seen, -math.inf)
+    extra = sink[None, :, None, None].expand(case.B, -1, case.S, 1)
+    return {"o": torch.softmax(torch.cat([s, extra], 3), 3)[..., :-1] @ v}
+
+
+def moe(case, order=None, offset=None, x=None, gate=None, up=None, h=None, down=None, weight=None, part=None):
+    if part is not None:
+        return {"y": part.sum(1)}
+    result = torch.empty(case.P, case.F if x is not None else case.D, dtype=torch.float64, device=order.device)
+    for e, (begin, end) in enumerate(zip(offset.tolist()[:-1], offset.tolist()[1:])):
+        choice = order[begin:end].long()
+        if x is not None:
+            rows = x[choice // int(case.definitions.get("K", 8))]
+            result[begin:end] = torch.nn.functional.silu(rows @ gate[e]) * (rows @ up[e])
+        else:
+            result[choice] = h[begin:end] @ down[e] * weight[choice][:, None]
+    return {"h" if x is not None else "part": result}
+
+
+def _codes(words, order):
+    """The 4-bit codes of words that hold eight columns each, `order` says which column stands at each place."""
+    words = words.view(torch.int32).long() if words.dtype == torch.uint32 else words.long()
+    codes = torch.zeros(*words.shape, 8, dtype=torch.float64, device=words.device)
+    for place, column in enumerate(order):
+        codes[..., column] = (words >> 4 * place & 15).double()
+    return codes.flatten(-2)
+
+
+def matmul_w4_packed(case, a, q, scale, zero=None):
+    if zero is None:
+        values = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6], dtype=torch.float64, device=a.device)
+        return {"c": a @ (values[q.long()] * (2.0 ** (scale.double() - 127)).repeat_interleave(32, 1)).T}
+    group, awq, plain = int(case.definitions.get("GROUP", 128)), [0, 2, 4, 6, 1, 3, 5, 7], list(range(8))
+    if case.kernel == "matmul_awq":
+        codes, zeros = _codes(q, awq), _codes(zero, awq)
+    else:
+        codes, zeros = _codes(q.T.contiguous(), plain).T, _codes(zero, plain) + 1
+    return {"c": a @ ((codes - zeros.repeat_interleave(group, 0)) * scale.repeat_interleave(group, 0))}
+
+
+def linear_cross_entropy(case, x, w, label, ignore, lse=None, g=None, first=0):
+    s, kept = x @ w.T, label != ignore
+    if g is None:
+        total = torch.logsumexp(s, 1)
+        return {"loss": torch.where(kept, total - s.gather(1, label[:, None])[:, 0], 0.0), "lse": total}
+    hit = label[:, None] == first + torch.arange(case.C, device=x.device)
+    return {"d": (torch.exp(s - lse[:, None]) - hit.double()) * (kept * g)[:, None]}
+
+
+def rms_norm_residual(case, w, eps, x=None, residual=None, h=None, dy=None, dh=None, part=None):
+    norm = lambda v: v / (v.square().mean(1, keepdim=True) + eps).sqrt()
+    if x is not None:
+        return {"h": x + residual, "y": norm(x + residual) * w}
+    h = h.requires_grad_()
+    weight = w.clone().requires_grad_()
+    (norm(h) * weight).backward(dy)
+    return {"dx": h.grad + dh, "dw": weight.grad, "ticket": torch.tensor([case.P])}
+
+
+def sampling(case, logits, temperature, p, seed):
+    k = min(int(case.definitions.get("K", 64)), case.V)
+    best, ids = torch.sort(logits, 1, descending=True, stable=True)
+    q = torch.softmax(best[:, :k] / temperature, 1)
+    kept = torch.where(q.cumsum(1) - q < p, q, 0.0)
+    u = torch.from_numpy(philox.uniform(seed, numpy.arange(case.B))).to(q.device)
+    chosen = (kept.cumsum(1) <= u[:, None] * kept.sum(1, keepdim=True)).sum(1)
+    return {"token": ids.gather(1, torch.minimum(chosen, (kept > 0).sum(1) - 1)[:, None])[:, 0]}
+
+
+def conv1d_causal_backward(case, x, w, bias, dy):
+    x, w, bias = (v.clone().requires_grad_() for v in (x, w, bias))
+    width = w.shape[0]
+    padded = torch.nn.functional.pad(x, (0, 0, width - 1, 0))
+    sums = bias + sum(padded[:, s:s + case.L] * w[s] for s in range(width))
+    torch.nn.functional.silu(sums).backward(dy)
+    return {"dx": x.grad, "dw": w.grad, "dbias": bias.grad}
+
+
+def conv2d_depthwise(case, x, k=None, dy=None):
+    r = int(case.definitions.get("R", 3))
+    first = x.permute(0, 3, 1, 2)
+    if dy is not None:
+        k = torch.zeros(r, r, case.C, dtype=torch.float64, device=x.device).requires_grad_()
+    elif case.definitions.get("TURN") == "true":
+        k = k.flip((0, 1))
+    y = torch.nn.functional.conv2d(first, k.permute(2, 0, 1)[:, None], padding=r // 2, groups=case.C).permute(0, 2, 3, 1)
+    if dy is None:
+        return {"y": y}
+    y.backward(dy)
+    return {"dk": k.grad}
+
+
+def newton_schulz(case, x, alpha=0.0, beta=1.0, p=None, a=0.0):
+    if p is not None:
+        return {"y": a * x + p @ x}
+    gram = beta * (x @ x.transpose(1, 2))
+    return {"y": gram + alpha * x if case.definitions.get("KEEP") == "true" else gram}
+
+
+def hadamard(case, x):
+    n, t = case.N, x
+    h = 1
+    while h < n:
+        pairs = t.view(-1, n // (2 * h), 2, h)
+        t = torch.stack([pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], 2).view(-1, n)
+        h *= 2
+    return {"y": t / math.sqrt(n)}

@@ -1,4 +1,5 @@
 """Joint histogram of two images."""
+
 import numpy as np
 
 from case import Case, Input, Output
@@ -9,9 +10,16 @@ TIMED = [Case("N=16777216")]
 
 
 def arguments(case):
-    return {"a": Input("u8", (case.N,), integers(0, 256)), "b": Input("u8", (case.N,), integers(0, 256)),
-            "counts": Output("i32", (16, 16), rtol=None, atol=0)}
+    return {
+        "a": Input("u8", (case.N,), integers(0, 256)),
+        "b": Input("u8", (case.N,), integers(0, 256)),
+        "counts": Output("i32", (16, 16), rtol=None, atol=0),
+    }
 
 
 def reference(case, a, b):
-    return {"counts": np.bincount((a.astype(int) >> 4) * 16 + (b.astype(int) >> 4), minlength=256).reshape(16, 16)}
+    return {
+        "counts": np.bincount(
+            (a.astype(int) >> 4) * 16 + (b.astype(int) >> 4), minlength=256
+        ).reshape(16, 16)
+    }

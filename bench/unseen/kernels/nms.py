@@ -1,4 +1,5 @@
 """Suppression of overlapping boxes."""
+
 import numpy as np
 
 from case import Case, Input, Output, Scalar
@@ -13,7 +14,11 @@ def boxes(random, shape):
 
 
 def arguments(case):
-    return {"boxes": Input("f32", (case.B, 4, case.N), boxes), "keep": Output("bool", (case.B, case.N), rtol=None, atol=0), "limit": Scalar("f32", 0.5)}
+    return {
+        "boxes": Input("f32", (case.B, 4, case.N), boxes),
+        "keep": Output("bool", (case.B, case.N), rtol=None, atol=0),
+        "limit": Scalar("f32", 0.5),
+    }
 
 
 def reference(case, boxes, limit):
@@ -22,6 +27,12 @@ def reference(case, boxes, limit):
     keep = np.ones((case.B, case.N), bool)
     for i in range(case.N):
         one = slice(i, i + 1)
-        shared = np.maximum(np.minimum(x1, x1[:, one]) - np.maximum(x0, x0[:, one]), 0) * np.maximum(np.minimum(y1, y1[:, one]) - np.maximum(y0, y0[:, one]), 0)
-        keep &= ~(keep[:, one] & (shared > limit * (area + area[:, one] - shared)) & (np.arange(case.N) > i))
+        shared = np.maximum(
+            np.minimum(x1, x1[:, one]) - np.maximum(x0, x0[:, one]), 0
+        ) * np.maximum(np.minimum(y1, y1[:, one]) - np.maximum(y0, y0[:, one]), 0)
+        keep &= ~(
+            keep[:, one]
+            & (shared > limit * (area + area[:, one] - shared))
+            & (np.arange(case.N) > i)
+        )
     return {"keep": keep}

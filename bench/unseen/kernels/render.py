@@ -1,4 +1,5 @@
 """Volume rendering."""
+
 import numpy as np
 
 from case import Case, Input, Output
@@ -10,8 +11,12 @@ TIMED = [Case("R=65536 S=128")]
 
 def arguments(case):
     shape = (case.R, case.S)
-    return {"sigma": Input("f32", shape, uniform(0.0, 3.0)), "delta": Input("f32", shape, uniform(0.0, 0.1)),
-            "rgb": Input("f32", shape + (3,), uniform(0.0, 1.0)), "out_": Output("f32", (case.R, 3), rtol=1e-4, atol=1e-5)}
+    return {
+        "sigma": Input("f32", shape, uniform(0.0, 3.0)),
+        "delta": Input("f32", shape, uniform(0.0, 0.1)),
+        "rgb": Input("f32", shape + (3,), uniform(0.0, 1.0)),
+        "out_": Output("f32", (case.R, 3), rtol=1e-4, atol=1e-5),
+    }
 
 
 def reference(case, sigma, delta, rgb):

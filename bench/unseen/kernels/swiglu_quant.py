@@ -1,4 +1,5 @@
 """Gate and quantisation."""
+
 import numpy as np
 
 from case import Case, Input, Output
@@ -9,8 +10,11 @@ TIMED = [Case("M=8192 G=64", T="bf16")]
 
 
 def arguments(case):
-    return {"x": Input(case.T, (case.M, 2, case.G, 128)), "q": Output("f8e4m3", (case.M, case.G, 128), rtol=0.066, atol=0.01),
-            "scale": Output("f32", (case.M, case.G), rtol=1e-5)}
+    return {
+        "x": Input(case.T, (case.M, 2, case.G, 128)),
+        "q": Output("f8e4m3", (case.M, case.G, 128), rtol=0.066, atol=0.01),
+        "scale": Output("f32", (case.M, case.G), rtol=1e-5),
+    }
 
 
 def reference(case, x):
