@@ -410,13 +410,15 @@ class Function:
         self._forget()
         return json.loads(content)
 
-    def torch_op(self, name, backward=None):
-        """Registers this kernel as PyTorch's operator `name`, "mylib::softmax", and returns torch.ops.mylib.softmax: `torch.compile` takes it into its graph,
-        with sizes as symbols. Its arguments are the parameters that are not `out`; those are returned. `backward` is a kernel
-        (`softmax_backward(y, dy) -> dx`: `dy` is the gradient of y) or a function of (values by name, gradients of outputs by name) that
-        returns gradients of inputs by name."""
+    def torch_op(self, name, backward=None, batch=None, autocast=None):
+        """Registers this kernel as PyTorch's operator `name`, "mylib::softmax", and returns torch.ops.mylib.softmax: `torch.compile`
+        takes it into its graph, with sizes as symbols. Its arguments are the parameters that are not `out`; those are returned.
+        `backward` is a kernel (`softmax_backward(y, dy) -> dx`: `dy` is the gradient of y) or a function of (values by name, gradients
+        of outputs by name) that returns gradients of inputs by name. `batch` names a dimension whose elements the kernel treats one
+        by one, "M" of a softmax of rows: `torch.vmap` is then one launch with more rows. Under `torch.autocast`, floating-point
+        arguments become `autocast`, as torch.float16."""
         from . import _torch
-        return _torch.register(self, name, backward)
+        return _torch.register(self, name, backward, batch, autocast)
 
     def _forget(self):
         # Plans by the types of positional arguments; kernels by attributes of all arguments, and by what was compiled.

@@ -44,14 +44,15 @@ def load(path, device=None, key=None):
     else:
         error = library.tile_module_load_device(_library.encodePath(path), _DEVICES[device], ctypes.byref(handle))
     _library.check(error)
-    return Module(handle)
+    return Module(handle, path, key)
 
 
 class Module:
     """The kernels of one binary, by name: `module["softmax"]`."""
 
-    def __init__(self, handle):
+    def __init__(self, handle, content=None, key=None):
         self._handle = handle
+        self._content, self._key = content, key      # the path, or the package itself, and who must have signed it
         self._kernels = {}
         self._warned = 0
 
@@ -199,6 +200,19 @@ class Kernel(_library.Launcher):
         del keep
         _library.check(error)
         return Prepared(self, handle, [_layout(argument) for argument in arguments])
+
+    def function(self):
+        """This kernel as what `tile.compile` gives: it makes outputs that are not given, and is called inside of jax.jit."""
+        from . import _package
+        if self._module._content is None:
+            raise Error(f"{self.name}: its module was not loaded from a package")
+        return _package.function(self.name, self._module)
+
+    def torch_op(self, name, backward=None, batch=None, autocast=None):
+        """Registers this kernel as an operator of PyTorch, in a process without the compiler; see `Function.torch_op`."""
+        if callable(getattr(backward, "function", None)):
+            backward = backward.function()
+        return self.function().torch_op(name, backward, batch, autocast)
 
     def plan(self, *values, **named):
         """What a call would do, without touching the device: {"programs": 128, "grid": [128]}."""

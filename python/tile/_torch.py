@@ -9,7 +9,7 @@ _FLOATS = ("f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2")
 _operators = {}
 
 
-def register(function, name, backward):
+def register(function, name, backward=None, batch=None, autocast=None):
     """`torch.library.custom_op` of a `Function`; see `Function.torch_op`."""
     torch = sys.modules.get("torch")
     if torch is None:
@@ -17,12 +17,21 @@ def register(function, name, backward):
     if not hasattr(torch.library, "custom_op"):
         raise Error(f"torch_op needs PyTorch 2.4 or newer, found {torch.__version__}")
     operands = _Operands(function)
+    if batch is not None and batch not in operands.dimensions():
+        raise ValueError(f"{function.name} has no dimension '{batch}' for 'batch'; there are {', '.join(operands.dimensions())}")
+    if autocast is not None and not hasattr(torch.library, "register_autocast"):
+        raise Error(f"torch_op's autocast needs PyTorch 2.6 or newer, found {torch.__version__}")
     operator = torch.library.custom_op(name, operands.call, mutates_args=operands.mutated, schema=operands.schema())
     operator.register_fake(operands.fake)
     if backward is not None:
         if operands.mutated:
             raise ValueError(f"{function.name} writes {', '.join(operands.mutated)} in place, so it has no gradient; leave 'backward' out")
         _registerGradient(operator, name, operands, backward)
+    if hasattr(operator, "register_vmap") and not operands.mutated:
+        operator.register_vmap(_Batches(operands, _packet(torch, name), batch))
+    if autocast is not None:
+        for device in ("cpu", "cuda"):
+            operator.register_autocast(device, autocast)
     _operators[name] = operator       # PyTorch holds it weakly
     return _packet(torch, name)
 
@@ -42,7 +51,23 @@ class _Operands:
         self.groups = {}         # argument: indices of its parameters
         for i in function._inputs:
             self.groups.setdefault(function._names[i].partition("[")[0], []).append(i)
+        tensors = {name: [record["params"][indices[0]] for record in function._records] for name, indices in self.groups.items()
+                   if function._isTensor[indices[0]]}
+        # Whether elements must lie densely, and the bytes that addresses are multiples of.
+        self.layouts = {name: (any(not param.get("strides") for param in params), max(param.get("align") or 1 for param in params))
+                        for name, params in tensors.items()}
         self.mutated = [name for name, indices in self.groups.items() if function._params[indices[0]].get("access") == "inout"]
+
+    def dimensions(self):
+        return list(dict.fromkeys(dim["name"] for record in self.function._records for dim in record["dims"]))
+
+    def dimsOf(self, name, rank):
+        """The extents of a parameter as the manifest has them, in an instance where it has that rank; None where there is none."""
+        for record in self.function._records:
+            for param in record["params"]:
+                if param["name"] == name and len(param.get("dims", ())) == rank:
+                    return param["dims"]
+        return None
 
     def isArray(self, name):
         return "[" in self.function._names[self.groups[name][0]]
@@ -85,8 +110,31 @@ class _Operands:
         return {name: value for name, value in zip(self.groups, arguments) if value is not None}
 
     def call(self, *arguments, **named):
-        """The operator itself."""
-        return self.function(**self.bind(arguments), **named)
+        """The operator itself. It takes views of any kind, as PyTorch's operators do: those that the kernel would refuse are copied."""
+        given = {**self.bind(arguments), **named}
+        back = []
+        for name, value in given.items():
+            if not self.function._isTensor[self.groups[name][0]]:
+                continue
+            if self.isArray(name):
+                given[name] = [self._suit(name, one, back) for one in value]
+            else:
+                given[name] = self._suit(name, value, back)
+        made = self.function(**given)
+        for original, copy in back:
+            original.copy_(copy)
+        return made
+
+    def _suit(self, name, value, back):
+        """The tensor, or a copy whose elements lie as the kernel wants them; `back` gets those that must be written back."""
+        isDense, align = self.layouts[name]
+        if (value.is_contiguous() or not isDense) and value.data_ptr() % align == 0:
+            return value
+        torch = sys.modules["torch"]
+        copy = value.clone(memory_format=torch.contiguous_format)
+        if name in self.mutated:
+            back.append((value, copy))
+        return copy
 
     def fake(self, *arguments, **named):
         """Outputs without contents, whose shapes are expressions of those of the inputs."""
@@ -107,6 +155,69 @@ class _Operands:
                 dtype, shape = _bytesOfPairs(record["params"][i]["dtype"], [_evaluate(torch, dim, names) for dim in record["params"][i]["dims"]])
                 made.append(like.new_empty(list(shape), dtype=getattr(torch, TORCH_NAMES[dtype])))
         return None if not made else made[0] if len(made) == 1 else tuple(made)
+
+
+class _Batches:
+    """The rule of torch.vmap. Where `batch` names a dimension whose elements a kernel treats one by one, as the rows of a softmax,
+    a batch of tensors is one of more rows, and one launch; else there is a launch for each element."""
+
+    def __init__(self, operands, operation, batch):
+        self.operands, self.operation, self.batch = operands, operation, batch
+
+    def __call__(self, info, places, *arguments, **named):
+        torch = sys.modules["torch"]
+        size = info.batch_size
+        joined = self._join(places, arguments, size)
+        outs = [self._dimsOfOutput(out) for out in self.operands.outs]
+        if joined is not None and all(self._leads(dims) for dims in outs):
+            made = self.operation(*joined, **named)
+            made = [one.reshape(size, -1, *one.shape[1:]) for one in (made if isinstance(made, tuple) else (made,))]
+        else:
+            rows = [self.operation(*(_element(value, place, i) for value, place in zip(arguments, places)), **named) for i in range(size)]
+            made = [torch.stack(one) for one in zip(*(row if isinstance(row, tuple) else (row,) for row in rows))]
+        return (made[0], 0) if len(made) == 1 else (tuple(made), (0,) * len(made))
+
+    def _dimsOfOutput(self, name):
+        return next(param["dims"] for param in self.operands.function._records[0]["params"] if param["name"] == name)
+
+    def _leads(self, dims):
+        """Whether a tensor has the batch's dimension first, and nowhere else."""
+        return bool(dims) and dims[0] == self.batch and not any(_mentions(dim, self.batch) for dim in dims[1:])
+
+    def _join(self, places, arguments, size):
+        """The arguments with the batch as part of their rows, or None where that is not possible."""
+        if self.batch is None:
+            return None
+        joined = []
+        for name, value, place in zip(self.operands.groups, arguments, places):
+            if self.operands.isArray(name):
+                return None
+            if not hasattr(value, "reshape"):
+                joined.append(value)
+                continue
+            dims = self.operands.dimsOf(name, value.dim() - (place is not None))
+            if dims is None:
+                return None
+            if self._leads(dims):
+                value = value.unsqueeze(0).expand(size, *value.shape) if place is None else value.movedim(place, 0)
+                joined.append(value.reshape(size * value.shape[1], *value.shape[2:]))
+            elif place is None and not any(_mentions(dim, self.batch) for dim in dims):
+                joined.append(value)
+            else:
+                return None
+        return joined
+
+
+def _mentions(one, name):
+    """Whether an expression of the manifest has a dimension in it."""
+    return one == name or (isinstance(one, list) and any(_mentions(part, name) for part in one[1:]))
+
+
+def _element(value, place, i):
+    """Element i of a batched argument; lists have a place for each element."""
+    if isinstance(value, (list, tuple)):
+        return [_element(one, at, i) for one, at in zip(value, place if isinstance(place, (list, tuple)) else [place] * len(value))]
+    return value if place is None else value.select(place, i)
 
 
 def _shapeOf(value, param):
