@@ -31,6 +31,7 @@ def both(x, dtype):
 
 FUNCTIONS = [Function("lesser", ["a", "b"], "let t = a - b; return where(a < b, t, a);", lesser),
              Function("both", ["a", "b"], "var t = a - b; t *= b; return (a + b, t);", both, 2),
+             Function("after", ["a1", "b1", "a2", "b2"], "return (a1 * a2, b1 * a2 + b2);", None, 2),
              Function("keepFirst", ["a", "b"], "return a;", None), Function("keepLast", ["a", "b"], "return b;", None)]
 
 
@@ -224,12 +225,30 @@ class Generator:
 
     def scanned(self, dtype, shape, depth):
         axis, reverse = self.random.randrange(len(shape)), self.chance(0.3)
+        if dtype in ("i32", "u32", "i64", "u64") and self.chance(0.3):
+            return self.recurrence(dtype, shape, depth, axis, reverse)
         if self.chance(0.5) or dtype in ("i8", "i16", "u8", "u16"):
             word = self.random.choice(["max", "min", "keepFirst", "keepLast"])
             return Node("scan", dtype, shape, [self.expression(dtype, shape, depth)], function=word, axis=axis, reverse=reverse)
         named = {"axis": str(axis), **({"reverse": "true"} if reverse else {})}
         operand = self.small(dtype, shape, depth) if isFloat(dtype) else self.expression(dtype, shape, depth)
         return Node("call", dtype, shape, [operand], name="cumsum" if isFloat(dtype) else self.random.choice(["cumsum", "cumprod"]), named=named)
+
+    def recurrence(self, dtype, shape, depth, axis, reverse):
+        """A member of the scan of pairs by `after`, which is associative but does not commute."""
+        part = self.random.randrange(2)
+
+        def run(_, a, b):
+            a, b = np.moveaxis(a.copy(), axis, 0), np.moveaxis(b.copy(), axis, 0)
+            order = range(len(a) - 2, -1, -1) if reverse else range(1, len(a))
+            with np.errstate(all="ignore"):
+                for i in order:      # what has been accumulated is on the left; reversed, on the right
+                    (a1, b1, a2, b2) = (a[i], b[i], a[i + 1], b[i + 1]) if reverse else (a[i - 1], b[i - 1], a[i], b[i])
+                    a[i], b[i] = a1 * a2, b1 * a2 + b2
+            return np.moveaxis((a, b)[part], 0, axis)
+        operands = [self.expression(dtype, shape, depth) for _ in range(2)]
+        template = f"scan(after, ({{0}}, {{1}}), axis: {axis}{', reverse: true' if reverse else ''})[{part}]"
+        return Node("form", dtype, shape, operands, template=template, function=run)
 
     def taken(self, dtype, shape, depth):
         if len(shape) > 2:

@@ -35,6 +35,7 @@ class Tensor:
 
     def __init__(self, name, access, dtype, dims, strides=None):
         self.name, self.access, self.dtype, self.dims, self.strides = name, access, dtype, list(dims), strides
+        self.small = False   # holds whole numbers from -2 to 2
 
 
 class Program:
@@ -103,6 +104,8 @@ def text(node):
         return attr["template"].format(*(text(x) for x in a))
     if kind == "gather":
         return f"gather({attr['tensor'].name}[{', '.join(text(x) for x in a)}])"
+    if kind == "rows":
+        return f"gather({attr['tensor'].name}[{text(a[0])}, {attr['range']}])"
     if kind == "load":
         access = accessText(node.attr["access"])
         extra = []
@@ -497,6 +500,14 @@ class Interpreter:
                 inside &= (place >= 0) & (place < extent)
             result = np.zeros(node.shape, VALUES[dtype])
             result[inside] = array[tuple(place[inside] for place in places)]
+            return result
+        if kind == "rows":
+            array, places = self.arrays[attr["tensor"].name], self.value(a[0]).astype(np.int64)[:, None]
+            where, valid = self.environment[attr["range"]]
+            inside = (places >= 0) & (places < array.shape[0]) & valid & (where >= 0) & (where < array.shape[1])
+            result = np.zeros(node.shape, VALUES[dtype])
+            rows, columns = np.broadcast_arrays(places, where)
+            result[inside] = array[rows[inside], columns[inside]]
             return result
         if kind == "load":
             array, grids, inside = self.grid(attr["access"], node.shape)

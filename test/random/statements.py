@@ -4,6 +4,7 @@ import numpy as np
 import program as p
 from formats import FLOATS, INTEGERS, VALUES, anyValues, isFloat, specials
 from generate import DTYPES, EXTENTS, SMALL, Generator, const, name, plain
+from chains import Products
 from program import Access, Node, Statement, Tensor
 
 
@@ -19,6 +20,8 @@ class Kernel(Generator):
             self.addRange(body)
         for _ in range(self.random.randrange(2, 5 + int(3 * size))):
             self.statement(body, 2)
+        for _ in range(self.random.choice([0, 0, 0, 1, 2])):
+            Products(self).add()
         for _ in range(self.random.randrange(1, 4)):
             self.output(body)
 
@@ -181,10 +184,12 @@ class Kernel(Generator):
             return Access(tensor, [("index", 0, part[1]) for part in axes] + [("T",)], parts), shape
         return Access(tensor, [], axes + parts), shape
 
-    def output(self, body):
+    def output(self, body, only=None):
+        """Stores a variable, or `only` that of this name, or an expression."""
         word = self.fresh("z")
         chosen = [v for v in self.variables if v[1] != "index" and v[3]] or [v for v in self.variables if v[1] != "index"]
-        if chosen and self.chance(0.8):
+        chosen = [v for v in self.variables if v[0] == only] or chosen
+        if chosen and (only or self.chance(0.8)):
             variable, dtype, shape, _ = self.random.choice(chosen)
             value = name(variable, dtype, shape)
             self.variables = [v for v in self.variables if v[0] != variable]
@@ -220,6 +225,10 @@ def arrays(program, seed):
         size, dtype = int(np.prod(shape)), tensor.dtype
         if tensor.access == "out":
             result[tensor.name] = np.zeros(shape, VALUES[dtype])
+            continue
+        if tensor.small:
+            whole = random.integers(-2, 3, shape)
+            result[tensor.name] = whole.astype(VALUES[dtype])
             continue
         pool = [anyValues(random, size, dtype), specials(dtype)]
         small = random.integers(0 if dtype[0] in "ub" else -9, 10, max(size, 4))
