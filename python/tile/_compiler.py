@@ -39,6 +39,8 @@ def find():
     here = os.path.dirname(os.path.abspath(__file__))
     root = os.path.dirname(os.path.dirname(here))
     folders = [os.path.join(here, "bin"), os.path.join(root, "bin"), os.path.join(root, "build", "bin")]
+    if os.path.basename(os.path.dirname(here)) == "dist-packages":      # of Debian, in /usr/lib/python3
+        folders.append(os.path.join(os.path.dirname(os.path.dirname(root)), "bin"))
     if os.environ.get("TILE_HOME"):
         folders.insert(0, os.path.join(os.environ["TILE_HOME"], "bin"))
     for folder in folders:

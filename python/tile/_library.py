@@ -105,6 +105,8 @@ def _candidates():
     if os.environ.get("TILE_HOME"):
         folders.insert(0, os.path.join(os.environ["TILE_HOME"], "lib"))
     folders.append(os.path.join(root, "build", "lib"))
+    if os.path.basename(os.path.dirname(here)) == "dist-packages":      # of Debian, in /usr/lib/python3
+        folders.append(os.path.dirname(root))
     return [os.path.join(folder, "libtile_runtime.so") for folder in folders]
 
 
