@@ -1,9 +1,9 @@
 """The part of run.py that needs a GPU: checks every case against NumPy, then times our kernels and
 Triton's in turns.
 
-A Triton version is a function of (case, tensors by name) in triton_*.py that gives the calls to try, best guess
-first; the fastest one counts. Ours are the defaults. Times are medians over rounds in which both take turns, each
-round one CUDA graph of some calls.
+A Triton version is a function of (case, tensors by name) in triton_*.py that gives the calls to
+try, best guess first; the fastest one counts. Ours are the defaults. Times are medians over rounds
+in which both take turns, each round one CUDA graph of some calls.
 """
 
 import concurrent.futures
@@ -107,7 +107,7 @@ def tensorsOf(example, one, large):
 
 def scaleOf(argument):
     """The deviation of normal numbers around 0, which the GPU makes itself; None for others."""
-    if argument.dtype not in ("f16", "bf16", "f32"):
+    if argument.dtype not in ("f16", "bf16", "f32", "f8e4m3", "f8e5m2"):
         return None
     return getattr(
         argument.values, "scale", 1.0 if argument.values.__qualname__.startswith("Input.") else None
@@ -178,34 +178,50 @@ def agreement(ours, theirs):
     return worst
 
 
-def timeCase(kernel, triton, example, one, quick):
-    """A record of one shape: our median, Triton's and their ratio."""
-    values, written = tensorsOf(example, one, True)
-    record = {"shape": one.name}
-    calls = [lambda: kernel(**values)]
-    if triton:
-        theirs = {
-            name: value.clone() if name in written else value for name, value in values.items()
+class Timed:
+    """One shape: our call and Triton's, with tensors of their own for what they write."""
+
+    def __init__(self, name, kernel, triton, example, one, quick):
+        self.name, self.example, self.one, self.record = name, example, one, {"shape": one.name}
+        self.values, self.written = tensorsOf(example, one, True)
+        self.theirs = {
+            key: value.clone() if key in self.written else value
+            for key, value in self.values.items()
         }
-        calls += triton(one, theirs)[: 1 if quick else None]
-        kernel(**values)
-        calls[1]()
-        torch.cuda.synchronize()
-        if all(
-            not isinstance(argument, cases.InOut) for argument in example.arguments(one).values()
-        ):
-            record["differs"] = agreement(
-                {n: values[n] for n in written}, {n: theirs[n] for n in written}
+        self.calls = [lambda: kernel(**self.values)]
+        if triton:
+            self.calls += triton(one, self.theirs)[: 1 if quick else None]
+
+    def warm(self):
+        """Triton compiles at the first call. What fails here fails again when it is timed."""
+        for call in self.calls[1:]:
+            try:
+                call()
+            except Exception:  # noqa: BLE001
+                pass
+
+    def measure(self):
+        """The record: our median, Triton's, and their ratio."""
+        record = self.record
+        changed = any(
+            isinstance(argument, cases.InOut)
+            for argument in self.example.arguments(self.one).values()
+        )
+        if len(self.calls) > 1 and not changed:
+            self.calls[0]()
+            self.calls[1]()
+            torch.cuda.synchronize()
+            ours, theirs = (
+                {n: each[n] for n in self.written} for each in (self.values, self.theirs)
             )
+            record["differs"] = agreement(ours, theirs)
             if not record["differs"] <= AGREE:
                 record["failed"] = "Triton's numbers differ"
-    times = inTurns(calls)
-    medians = [statistics.median(each) for each in times]
-    record["ms"] = medians[0]
-    if triton:
-        record["triton_ms"] = min(medians[1:])
-        record["ratio"] = record["triton_ms"] / record["ms"]
-    return record
+        medians = [statistics.median(each) for each in inTurns(self.calls)]
+        record["ms"] = medians[0]
+        if len(medians) > 1:
+            record["triton_ms"] = min(medians[1:])
+            record["ratio"] = record["triton_ms"] / record["ms"]
 
 
 def run(options, chosen, runner):
@@ -268,6 +284,7 @@ def run(options, chosen, runner):
                 raise RuntimeError(said[key][0])
             return tile.load(plans[key])[name]
 
+        jobs = []
         for name, (example, checks, timed) in wanted.items():
             for one in checks:
                 try:
@@ -282,15 +299,27 @@ def run(options, chosen, runner):
                     print(f"FAIL {name} [{one.name}]\n    {wrong}", flush=True)
             for one in timed:
                 try:
-                    record = timeCase(
-                        load(name, one), triton.get(name), example, one, options.quick
+                    jobs.append(
+                        Timed(name, load(name, one), triton.get(name), example, one, options.quick)
                     )
                 except Exception as error:  # noqa: BLE001
-                    record = {"shape": one.name, "failed": f"{type(error).__name__}: {error}"[:500]}
-                result["times"].append({"kernel": name, **record})
-                print(line(name, record), flush=True)
-                failures += "failed" in record
-                torch.cuda.empty_cache()
+                    failures += 1
+                    why = f"{type(error).__name__}: {error}"[:500]
+                    result["times"].append({"kernel": name, "shape": one.name, "failed": why})
+                    print(f"FAIL {name} [{one.name}]\n    {why}", flush=True)
+        with concurrent.futures.ThreadPoolExecutor(min(8, options.jobs)) as pool:
+            list(pool.map(Timed.warm, jobs))
+        torch.cuda.synchronize()
+        print(f"ready to time after {time.time() - begin:.1f} s", flush=True)
+        while jobs:
+            job = jobs.pop(0)
+            try:
+                job.measure()
+            except Exception as error:  # noqa: BLE001
+                job.record["failed"] = f"{type(error).__name__}: {error}"[:500]
+            result["times"].append({"kernel": job.name, **job.record})
+            print(line(job.name, job.record), flush=True)
+            failures += "failed" in job.record
     ratios = [r["ratio"] for r in result["times"] if "ratio" in r and "failed" not in r]
     if ratios:
         result["mean"], result["least"] = statistics.geometric_mean(ratios), min(ratios)

@@ -1,7 +1,6 @@
 """Products in Triton: the kernels of this folder with pointers and masks, tile sizes as in Triton's
 tutorials."""
 
-import torch
 import triton
 import triton.language as tl
 
