@@ -48,6 +48,8 @@ def hasCuda():
 
 if hasPtxas():
     config.available_features.add("ptxas")
+if any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+    config.available_features.add("chromium")
 if shutil.which("minisign"):
     config.available_features.add("minisign")
 if hasCuda():

@@ -37,7 +37,7 @@ nav:
 {nav}
 """
 SECTIONS = (
-    ("Start", ("README.md", "Tutorial.md", "guides/python.md", "guides/from_triton.md", "guides/from_cuda.md", "FAQ.md",
+    ("Start", ("README.md", "Tutorial.md", "guides/python.md", "guides/playground.md", "guides/from_triton.md", "guides/from_cuda.md", "FAQ.md",
                "Glossary.md")),
     ("Guides", ("guides/variants.md", "guides/tuning.md", "guides/c.md", "guides/cpp.md", "guides/compile.md", "Packages.md", "Tuning.md")),
     ("Reference", ("Language.md", "language/*", "Library.md", "Math.md", "reference/*")),
