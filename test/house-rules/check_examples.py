@@ -1,7 +1,7 @@
 """Checks that every folder of examples is whole: check_examples.py ROOT.
 
 NAME.tile that opens with a comment, a README of a line or two, reference.py with at least five cases, and a reference in PyTorch
-of the same name in test/gpu/references.py.
+of the same name in test/gpu/references.py. docs/Examples.md says of each what its README says.
 """
 import ast
 import os
@@ -17,6 +17,8 @@ def main(root):
     for node in tree.body:
         if isinstance(node, ast.Assign):
             torch |= {name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+    with open(os.path.join(root, "docs", "Examples.md"), encoding="utf-8") as file:
+        page = file.read()
     examples = os.path.join(root, "examples")
     for name in sorted(os.listdir(examples)):
         folder = os.path.join(examples, name)
@@ -38,6 +40,9 @@ def main(root):
             problems.append(f"examples/{name}/README.md is longer than three lines")
         if len(re.findall(r"\bCase\(", text.get("reference.py", "Case(" * 9))) < 5:
             problems.append(f"examples/{name}/reference.py has fewer than five cases")
+        words = " ".join(text.get("README.md", "").split()).replace("|", "\\|")
+        if f"| [`{name}`](../examples/{name}/{name}.tile) | {words} |" not in page:
+            problems.append(f"docs/Examples.md does not say of {name} what examples/{name}/README.md says")
         if name not in torch:
             problems.append(f"examples/{name} has no reference in test/gpu/references.py")
     print("\n".join(problems + [f"{count} examples, {len(problems)} problems"]))
