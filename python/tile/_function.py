@@ -60,6 +60,10 @@ class _Source:
         self.warned = set()             # warnings that were passed on
         self.declared = frozenset()     # compile-time parameters, as soon as the interface is known
 
+    def recipe(self):
+        """What makes an equal one."""
+        return (self.text if self.text is not None else self.path, self.include, self.config, self.constants)
+
     def settings(self, **more):
         """(compile-time parameters, attributes) of every call, each a list of NAME=VALUE."""
         pairs = {**self.constants, **more}.items()
@@ -142,6 +146,10 @@ class Program:
 
     def __call__(self, *values, **named):
         raise TypeError("this source has several kernels; call one of them: " + ", ".join(self._functions))
+
+    def __reduce__(self):
+        first = next(iter(self._functions.values()))
+        return _restore, (first._source.recipe(), None, first._shapes)
 
     def __repr__(self):
         return f"<tile.Program: {', '.join(self._functions)}>"
@@ -420,6 +428,10 @@ class Function:
         from . import _torch
         return _torch.register(self, name, backward, batch, autocast)
 
+    def __reduce__(self):
+        """For pickle: the source, which is compiled, or found in the cache, where it is unpickled."""
+        return _restore, (self._source.recipe(), self.name, self._shapes)
+
     def _forget(self):
         # Plans by the types of positional arguments; kernels by attributes of all arguments, and by what was compiled.
         self._plans, self._ready, self._loaded = {}, {}, {}
@@ -456,6 +468,12 @@ class Function:
 
 def _identifier(name):
     return name.replace("[", "_").replace("]", "")
+
+
+def _restore(recipe, name, shapes):
+    """A function, or for None a program, from what pickle has kept of it."""
+    program = Program(_Source(*recipe), name, shapes)
+    return program if name is None else program[name]
 
 
 def _unpack(made):

@@ -1,6 +1,8 @@
 """Binaries that tilec compiled, their kernels, and calls of them: `load`, `Module`, `Kernel`, `Prepared`."""
 import ctypes
+import inspect
 import math
+import os
 import sys
 import warnings
 
@@ -90,6 +92,13 @@ class Module:
     def __len__(self):
         return len(self.keys())
 
+    def __reduce__(self):
+        """For pickle: the path, absolute, or the package itself; it is loaded again where it is unpickled."""
+        if self._content is None:
+            raise TypeError("a module that was not loaded by tile.load cannot be pickled")
+        content = os.path.abspath(os.fspath(self._content)) if isinstance(self._content, (str, os.PathLike)) else bytes(self._content)
+        return load, (content, self.device, self._key)
+
     def __getattr__(self, name):
         if name.startswith("_") or name not in self.keys():
             raise AttributeError(f"the module has no kernel '{name}'; there are " + ", ".join(self.keys()) if name[:1] != "_" else name)
@@ -168,6 +177,15 @@ class Kernel(_library.Launcher):
                 ours[2] = ours[2] if ours[2] == theirs[2] else -1
         return tuple(map(tuple, merged))
 
+    def __reduce__(self):
+        return _kernelOf, (self._module, self.name)
+
+    @property
+    def __signature__(self):
+        return signatureOf([(name, hasDefault, " or ".join(dict.fromkeys(
+            f"{one.params[i][2]}" for one in self._instances if i < len(one.params)))) for i, (name, _, _, hasDefault)
+            in enumerate(self._instances[0].params)])
+
     def _fail(self, error):
         """Raises an error that the quick path got."""
         _library.check(error)
@@ -227,31 +245,29 @@ class Kernel(_library.Launcher):
         """Dtype and shape of every `out` parameter that is not given, as they follow from the others, so that a caller can make
         them: {"y": ("f16", (128, 512))}. Does not touch the device."""
         library = _library.get()
-        params = self._instances[0].params
-        given = {params[i][0]: value for i, value in enumerate(values) if i < len(params)}
-        given.update(named)
-        arguments = (_library.Argument * len(params))()
-        keep = []
-        for i, (name, isScalar, dtype, _) in enumerate(params):
-            value = given.pop(name, None)
+        names = [param[0] for param in self._instances[0].params]
+        given = {**{names[i]: value for i, value in enumerate(values) if i < len(names)}, **named}
+        strange = next((name for name in given if name not in names), None)
+        if strange is not None:
+            raise TypeError(f"{self.name}: '{strange}' is no parameter; there are " + ", ".join(names))
+        whats = [f"{self.name}: '{name}'" for name in names]
+        tensors = {i: asTensor(given[name], whats[i], self._onHost) for i, name in enumerate(names)
+                   if given.get(name) is not None and not self._instances[0].params[i][1]}
+        # Numbers have the dtype that they have in the instance which takes the tensors.
+        instance = next((one for one in self._instances if all(
+            tensor is None or tensor.mayBe(one.params[i][2]) for i, tensor in tensors.items())), self._instances[0])
+        arguments = (_library.Argument * len(names))()
+        for i, (name, _, dtype, _) in enumerate(instance.params):
             arguments[i].kind = _library.DEFAULT
-            if value is None:
-                continue
-            what = f"{self.name}: '{name}'"
-            tensor = None if isScalar else asTensor(value, what, self._onHost)
-            if tensor is not None:
-                keep.append(tensor)
-                wanted = next((one.params[i][2] for one in self._instances if tensor.mayBe(one.params[i][2])), dtype)
-                tensor.fill(arguments[i], wanted)
-            else:
+            if tensors.get(i) is not None:
+                tensors[i].fill(arguments[i], dtype)
+            elif given.get(name) is not None:
                 arguments[i].kind = _library.SCALAR
                 arguments[i].dtype = library.tile_dtype_from_name(dtype.encode())
-                arguments[i].bits = _scalarBits(value, dtype, what)
-        if given:
-            raise TypeError(f"{self.name}: '{next(iter(given))}' is no parameter; there are " + ", ".join(p[0] for p in params))
+                arguments[i].bits = _scalarBits(given[name], dtype, whats[i])
         found = {}
         shape = _library.Shape()
-        for i, (name, isScalar, _, _) in enumerate(params):
+        for i, (name, isScalar, _, _) in enumerate(instance.params):
             if not isScalar and arguments[i].kind == _library.DEFAULT and self._instances[0].isOut[i]:
                 _library.check(library.tile_kernel_shape(self._handle, arguments, len(arguments), i, ctypes.byref(shape)))
                 found[name] = (library.tile_dtype_name(shape.dtype).decode(), tuple(shape.extents[:shape.rank]))
@@ -334,6 +350,22 @@ class Kernel(_library.Launcher):
 
     def __repr__(self):
         return "<tile.Kernel " + "; ".join(self.signatures) + ">"
+
+
+def _kernelOf(module, name):
+    return module[name]
+
+
+def signatureOf(params):
+    """What `inspect.signature` gives, of (name, has a default, annotation) for each parameter."""
+    kinds, found = inspect.Parameter, []
+    for name, hasDefault, annotation in params:
+        kind = kinds.POSITIONAL_OR_KEYWORD
+        if found and (found[-1].kind is kinds.KEYWORD_ONLY or (not hasDefault and found[-1].default is not kinds.empty)):
+            kind = kinds.KEYWORD_ONLY      # Python has no parameter without a default behind one that has
+        found.append(kinds(name.replace("[", "_").replace("]", ""), kind, default=None if hasDefault else kinds.empty,
+                           annotation=annotation))
+    return inspect.Signature(found)
 
 
 class Prepared(_library.Launcher):

@@ -3,6 +3,7 @@ import ctypes
 import importlib.machinery
 import importlib.util
 import os
+import sys
 import sysconfig
 
 TENSOR, SCALAR, DEFAULT = 0, 1, 2
@@ -142,8 +143,8 @@ class _Launcher:
 
 def _loadNative():
     """The module tile_native (python/native.c) beside the library, or None. A free-threaded Python lists .abi3.so among what it
-    loads, but its objects are laid out otherwise: there the module would crash."""
-    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+    loads, but its objects are laid out otherwise: there the module would crash. It is built for the stable ABI of 3.10."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED") or sys.version_info < (3, 10) or sys.implementation.name != "cpython":
         return None
     for candidate in _candidates():
         path = os.path.join(os.path.dirname(candidate), "tile_native.abi3.so")

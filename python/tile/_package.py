@@ -40,6 +40,9 @@ class Loaded(_function.Function):
             self._modules[device] = load(self._content, device, self._key)
         return self._modules[device][self.name]
 
+    def __reduce__(self):
+        return function, (self.name, next(iter(self._modules.values())))
+
     def explain(self, *values, **named):
         raise Error(f"{self.name}: the cost model needs the source; tile.compile gives a kernel that explains itself")
 

@@ -1,6 +1,7 @@
 """Kernels that are compiled by their call: python_compile.py FOLDER SOURCE, with XDG_CACHE_HOME=FOLDER."""
 import inspect
 import os
+import pickle
 import subprocess
 import sys
 import unittest
@@ -202,6 +203,38 @@ class Compile(unittest.TestCase):
         module.other(self.x[0], y)
         self.assertTrue((y == self.x[0]).all())
         self.raises(tile.Error, "", lambda: tile.load(b"PK", device="cpu"))
+
+    def testPickle(self):
+        again = pickle.loads(pickle.dumps(tile.compile(SCALE)))
+        self.assertTrue((again(self.x, 3.0) == 3 * self.x).all())
+        program = pickle.loads(pickle.dumps(tile.compile(PAIR, K=10)))
+        self.assertEqual(program.keys(), ["shift", "other"])
+        self.assertTrue((program.shift(self.x[0].copy(), numpy.ones(4, "f4"))[0] == self.x[0] + 10).all())
+        path = os.path.join(FOLDER, "pickled.tilepkg")
+        subprocess.run([os.environ["TILEC"], "-", "--target", "cpu", "-o", path], input=PAIR.encode(), check=True)
+        with open(path, "rb") as file:
+            content = file.read()
+        for source in (path, content):
+            module = tile.load(source, device="cpu")
+            for kernel in (module.other, pickle.loads(pickle.dumps(module)).other, pickle.loads(pickle.dumps(module.other)),
+                           module.other.function(), pickle.loads(pickle.dumps(module.other.function()))):
+                y = numpy.zeros(4, "f4")
+                kernel(self.x[0], y)
+                self.assertTrue((y == self.x[0]).all())
+
+    def testOfPackage(self):
+        """A kernel of a package makes its outputs, too, and compiles nothing."""
+        path = os.path.join(FOLDER, "made.tilepkg")
+        subprocess.run([os.environ["TILEC"], "-", "--target", "cpu", "-o", path], input=SCALE.encode(), check=True)
+        kernel = tile.load(path, device="cpu").scale
+        self.assertEqual(list(inspect.signature(kernel).parameters), ["x", "y", "a"])
+        self.assertEqual(inspect.signature(kernel).parameters["x"].annotation, "f16 or f32 or i32")
+        scale, before = kernel.function(), self.compiled()
+        self.assertTrue((scale(self.x, 3.0) == 3 * self.x).all())
+        self.assertTrue((scale(self.x.astype("i4"), 5) == 5 * self.x).all())
+        self.assertEqual(self.compiled(), before)
+        self.raises(tile.Error, "scale: tuning needs the source", lambda: scale.tune(self.x, 3.0))
+        self.raises(tile.Error, "scale: the cost model needs the source", lambda: scale.explain(self.x, 3.0))
 
     def testOnDevice(self):
         stand.fake.major, stand.fake.argumentCount, stand.fake.launchResult, stand.fake.symbols = 9, 3, 0, b"other,"
