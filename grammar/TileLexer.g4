@@ -16,6 +16,8 @@ WHILE  : 'while' ;
 IF     : 'if' ;
 ELSE   : 'else' ;
 RETURN : 'return' ;
+BREAK  : 'break' ;
+CONTINUE : 'continue' ;
 IN     : 'in' ;
 WITH   : 'with' ;
 TRUE   : 'true' ;
@@ -35,7 +37,7 @@ OUT        : 'out' ;
 INOUT      : 'inout' ;
 
 // Kept for later versions of the language.
-RESERVED : 'break' | 'continue' | 'struct' | 'enum' | 'match' | 'type' | 'pub' | 'use' | 'yield' ;
+RESERVED : 'struct' | 'enum' | 'match' | 'type' | 'pub' | 'use' | 'yield' ;
 
 // A point needs a digit on both sides, so `1..8` is a range and `x.T` a member.
 INT   : DIGITS | '0x' [0-9a-fA-F] [0-9a-fA-F_]* | '0b' [01] [01_]* ;

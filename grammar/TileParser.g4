@@ -7,7 +7,7 @@ program     : (importDecl | constDecl | fnDecl | kernelDecl)* EOF ;
 importDecl  : IMPORT STRING (AS name)? SEMI ;
 constDecl   : CONST name (COLON typeSpec)? EQUAL expr SEMI ;
 fnDecl      : FN name statics? LPAREN (fnParam (COMMA fnParam)* COMMA?)? RPAREN block ;
-fnParam     : name (COLON typeSpec)? ;
+fnParam     : name (COLON typeSpec)? (EQUAL expr)? ;
 kernelDecl  : KERNEL name statics? LPAREN (param (COMMA param)* COMMA?)? RPAREN clause* block ;
 
 statics     : LBRACKET staticParam (COMMA staticParam)* COMMA? RBRACKET ;
@@ -46,6 +46,7 @@ statement   : (LET | VAR) pattern (COLON typeSpec)? EQUAL expr SEMI  # letStatem
               attributes? block                                      # forStatement
             | WHILE expr attributes? block                           # whileStatement
             | RETURN expr? SEMI                                      # returnStatement
+            | (BREAK | CONTINUE) SEMI                                # jumpStatement
             ;
 ifStmt      : CONST? IF expr block (ELSE (ifStmt | block))? ;
 pattern     : name | LPAREN name (COMMA name)* COMMA? RPAREN ;
@@ -70,7 +71,7 @@ suffix      : LBRACKET (subscript (COMMA subscript)* COMMA?)? RBRACKET # subscri
             | arguments # call
             | DOT name  # member
             ;
-subscript   : COLON | NONE | lo=expr (DOT_DOT hi=expr)? ;
+subscript   : COLON | lo=expr (DOT_DOT hi=expr)? ;
 arguments   : LPAREN (argument (COMMA argument)* COMMA?)? RPAREN ;
 argument    : (name COLON)? expr ;
 primary     : literal                            # literalPrimary
@@ -78,5 +79,5 @@ primary     : literal                            # literalPrimary
             | LPAREN expr ((COMMA expr)+ COMMA?)? RPAREN   # parenthesis // two or more make a tuple
             | LBRACKET expr (COMMA expr)* COMMA? RBRACKET # listing   // a shape, a list, a constant tile
             ;
-literal     : INT | FLOAT | STRING | TRUE | FALSE ;
+literal     : INT | FLOAT | STRING | TRUE | FALSE | NONE ;
 name        : ID | WHERE | SPECIALIZE | GRID | TUNE | KEY | CONFIG | OPT | STEP | OUT | INOUT ;

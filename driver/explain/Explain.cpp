@@ -113,6 +113,10 @@ static bool ask(Compiler &compiler, const Options &options, Session &session,
     for (const auto &[name, extent] : options.extents)
       if (auto known = found.extents.find(name); known != found.extents.end())
         known->second = extent;
+    for (const runtime::Param &param : record.params)
+      for (const auto &[name, value] : options.extents)
+        if (name == param.name && param.min)
+          found.extents[name] = value;
     if (found.choice)
       found.extents = found.choice->extents;
     found.settings =

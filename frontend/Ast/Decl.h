@@ -50,10 +50,11 @@ struct StaticParam : Node {
   std::string doc;
 };
 
-/// A parameter of a function, `x` or `x: type`.
+/// A parameter of a function, `x`, `x: type`, `x = default`.
 struct FnParam : Node {
   Ident name;
   std::optional<TypeSpec> type;
+  ExprPtr defaultValue; // may be null; then so it is of all before it
 };
 
 /// `fn name[statics](params) { … }`.

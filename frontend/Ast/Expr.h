@@ -46,6 +46,12 @@ struct BoolLiteral : Expr {
   static bool classof(const Expr *e) { return e->kind == Kind::BoolLiteral; }
 };
 
+/// `None`: a tensor that is left away. As a subscript it is a new dimension (Subscript::newAxis).
+struct NoneLiteral : Expr {
+  NoneLiteral() : Expr(Kind::NoneLiteral) {}
+  static bool classof(const Expr *e) { return e->kind == Kind::NoneLiteral; }
+};
+
 /// A name: variable, parameter, dimension, dtype, function, built-in (`inf` and `nan` too).
 struct NameExpr : Expr {
   std::string text;

@@ -27,6 +27,7 @@ struct Expr : Node {
     FloatLiteral,
     StringLiteral,
     BoolLiteral,
+    NoneLiteral,
     Name,
     Unary,
     Binary,

@@ -102,6 +102,7 @@ void Printer::decl(const Decl &decl) {
       Level level = node(param.range, "", "FnParam " + param.name.text);
       if (param.type)
         type(*param.type);
+      expr(param.defaultValue, "default");
     }
     block(fn->body, "body");
   } else if (auto *kernel = llvm::dyn_cast<KernelDecl>(&decl)) {
@@ -254,6 +255,8 @@ void Printer::stmt(const Stmt &stmt) {
   } else if (auto *ret = llvm::dyn_cast<ReturnStmt>(&stmt)) {
     Level level = node(stmt.range, "", "Return");
     expr(ret->value);
+  } else if (auto *jump = llvm::dyn_cast<JumpStmt>(&stmt)) {
+    node(stmt.range, "", jump->isBreak ? "Break" : "Continue");
   }
 }
 
@@ -301,6 +304,9 @@ void Printer::expr(const ExprPtr &entry, llvm::StringRef role) {
     return;
   case Expr::Kind::StringLiteral:
     node(e.range, role, "String " + quoted(llvm::cast<StringLiteral>(e).value));
+    return;
+  case Expr::Kind::NoneLiteral:
+    node(e.range, role, "None");
     return;
   case Expr::Kind::BoolLiteral:
     node(e.range, role, llvm::cast<BoolLiteral>(e).value ? "Bool true" : "Bool false");

@@ -8,7 +8,7 @@ namespace tile::ast {
 
 /// Base of all statements.
 struct Stmt : Node {
-  enum class Kind { Let, Expression, Assign, If, For, While, Return };
+  enum class Kind { Let, Expression, Assign, If, For, While, Return, Jump };
   const Kind kind;
 
   virtual ~Stmt() = default;
@@ -102,12 +102,21 @@ struct WhileStmt : Stmt {
   static bool classof(const Stmt *s) { return s->kind == Kind::While; }
 };
 
-/// `return;` (a kernel's program ends) or `return value;` (a function's result).
+/// `return;` (a kernel's program ends) or `return value;` (a function's result). The last of its
+/// block, as is a JumpStmt.
 struct ReturnStmt : Stmt {
   ExprPtr value; // may be null
 
   ReturnStmt() : Stmt(Kind::Return) {}
   static bool classof(const Stmt *s) { return s->kind == Kind::Return; }
+};
+
+/// `break;` (the innermost loop ends) or `continue;` (its next trip begins). Stands in a loop.
+struct JumpStmt : Stmt {
+  bool isBreak = false;
+
+  JumpStmt() : Stmt(Kind::Jump) {}
+  static bool classof(const Stmt *s) { return s->kind == Kind::Jump; }
 };
 
 } // namespace tile::ast

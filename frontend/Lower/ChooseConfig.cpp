@@ -75,6 +75,11 @@ bool Chooser::readExtents() {
       if (name == dim.name && (variant.isGeneric() || (asked >= dim.min && asked <= dim.max)))
         extent = asked;
   }
+  // Scalars that are not asked for have their hint in the kernel's own attribute.
+  for (const runtime::Param &param : record.params)
+    for (const auto &[name, asked] : options.extents)
+      if (name == param.name && param.min && asked >= *param.min && asked <= *param.max)
+        choice.extents[name] = asked;
   return true;
 }
 

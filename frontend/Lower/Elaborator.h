@@ -6,10 +6,12 @@
 
 #include "dialect/Tile/TileDialect.h"
 #include "frontend/Lower/Elaborate.h"
+#include "frontend/Lower/Flow.h"
 #include "frontend/Lower/SemValue.h"
 #include "frontend/Sema/Modules.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 
 #include <set>
@@ -317,6 +319,12 @@ private:
   bool unifyShapes(llvm::MutableArrayRef<Arg> args, Range range);
   std::optional<int64_t> evalInt(const ast::Expr &expr, const llvm::Twine &what);
   std::optional<int64_t> constInt(const SemValue &value, Range range, const llvm::Twine &what);
+  /// Of a `const if`: a compile-time bool, or whether a tensor exists.
+  std::optional<bool> evalConstCondition(const ast::Expr &expr);
+  std::optional<bool> constBool(const SemValue &value, const ast::Expr &expr,
+                                const llvm::Twine &what);
+  /// Reports the use of a tensor that does not exist. True if so.
+  bool refuseNone(const SemValue &value, Range range);
   std::optional<bool> evalConstBool(const ast::Expr &expr, const llvm::Twine &what);
   std::optional<DType> resolveDtype(const ast::Ident &name);
   std::optional<llvm::SmallVector<int64_t>> evalShape(const Arg &arg);
@@ -424,6 +432,8 @@ private:
   /// The `axis:` among `args`; a tile of rank 1 needs none.
   std::optional<int64_t> evalAxis(const std::vector<Arg> &args, const SemValue &tile,
                                   Range tileRange);
+  SemValue callView(std::vector<Arg> &args, Range range);
+  std::optional<llvm::SmallVector<mlir::Value>> indexList(const Arg &arg, const llvm::Twine &what);
   SemValue callRange(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callOther(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callDot(std::vector<Arg> &args, Range range);
@@ -435,18 +445,53 @@ private:
 
   // --- statements
   // --------------------------------------------------------------------------------------------------
-  /// Walks a block in a new scope. `isKernelBody`: `if … { return; }` may end the program.
-  void lowerBlock(const ast::Block &block, bool isKernelBody = false);
-  void lowerStatements(llvm::ArrayRef<ast::StmtPtr> statements, bool isKernelBody);
-  void lowerStatement(const ast::Stmt &stmt);
+  /// Walks a block in a new scope. `isKernelBody`: loops in it may be split.
+  Flow lowerBlock(const ast::Block &block, const FlowNeeds &needs, bool isKernelBody = false);
+  Flow lowerStatements(llvm::ArrayRef<ast::StmtPtr> statements, const FlowNeeds &needs,
+                       bool isKernelBody);
+  Flow lowerStatement(const ast::Stmt &stmt, const FlowNeeds &needs);
+  /// Statements after some that flow so.
+  Flow lowerRest(Flow before, llvm::ArrayRef<ast::StmtPtr> rest, const FlowNeeds &needs,
+                 bool isKernelBody);
+  /// `rest`, which may assign `vars`, where `before` says at run time that control is still there.
+  Flow lowerUnlessLeft(const Flow &before, const FlowNeeds &needs, std::vector<Binding *> vars,
+                       Range range, llvm::function_ref<Flow()> rest);
   void lowerLet(const ast::LetStmt &stmt);
   void lowerAssign(const ast::AssignStmt &stmt);
   void assignName(const ast::Expr &target, SemValue value, Range range);
-  void lowerIf(const ast::IfStmt &stmt);
-  void lowerFor(const ast::ForStmt &stmt);
-  void lowerConstFor(const ast::ForStmt &stmt);
-  void lowerConstBlocks(const ast::ForStmt &stmt);
-  bool lowerConstTrip(const ast::ForStmt &stmt, SemValue variable);
+  Flow lowerIf(const ast::IfStmt &stmt, const FlowNeeds &needs);
+  /// An `if` at run time out of which control may leave, and what follows it.
+  Flow lowerLeavingIf(const ast::IfStmt &stmt, llvm::ArrayRef<ast::StmtPtr> rest,
+                      const FlowNeeds &needs, bool isKernelBody);
+  /// An `if` whose two blocks are yet to be filled and ended (joinBranches).
+  mlir::scf::IfOp beginBranches(mlir::Value condition, mlir::Location location);
+  struct BranchEnd {
+    Flow flow;
+    std::vector<SemValue> values; // of the variables
+  };
+  /// Ends both branches; `vars`, flags and what is returned become results.
+  Flow joinBranches(mlir::scf::IfOp branches, llvm::ArrayRef<Binding *> vars, BranchEnd first,
+                    BranchEnd second, const FlowNeeds &needs);
+  /// What the `return`s of two branches, which end in `blocks`, give together; `leaves` receives
+  /// the SSA values of each, in the order of replaceLeaves. Zero stands for what a branch does not
+  /// give.
+  SemValue joinReturns(const Flow &a, const Flow &b, llvm::ArrayRef<mlir::Block *> blocks,
+                       llvm::MutableArrayRef<llvm::SmallVector<mlir::Value>> leaves);
+  std::optional<SemValue> joinValues(llvm::ArrayRef<const SemValue *> values,
+                                     llvm::ArrayRef<mlir::Block *> blocks, Range range,
+                                     llvm::MutableArrayRef<llvm::SmallVector<mlir::Value>> leaves);
+  static SemValue replaceLeaves(const SemValue &value, mlir::ValueRange leaves);
+  mlir::Value emitFlag(const Exit &exit, mlir::Location location);
+  /// Has control left in any way?
+  mlir::Value emitLeft(const Flow &flow, mlir::Location location);
+  bool checkExitDepth(Range range);
+  static std::vector<SemValue> valuesOf(llvm::ArrayRef<Binding *> vars);
+
+  Flow lowerFor(const ast::ForStmt &stmt);
+  Flow lowerConstFor(const ast::ForStmt &stmt);
+  Flow lowerConstBlocks(const ast::ForStmt &stmt);
+  Flow lowerConstTrips(const ast::ForStmt &stmt, uint64_t trips,
+                       llvm::function_ref<SemValue(uint64_t)> variable);
   /// The trips of a `const for`; nothing, after an error, where they are too many.
   std::optional<uint64_t> constTrips(const ast::ForStmt &stmt, int64_t low, int64_t high,
                                      int64_t step, bool inclusive);
@@ -457,12 +502,29 @@ private:
   LoopBounds emitLoopBounds(mlir::Value low, mlir::Value high, mlir::Value step, bool inclusive,
                             mlir::Location location);
   mlir::Value emitCounter(const LoopBounds &bounds, mlir::Value counter, mlir::Location location);
-  void lowerWhile(const ast::WhileStmt &stmt);
-  /// `if cond { …; return; }` followed by `rest`: the rest runs where the condition is false.
-  void lowerGuard(const ast::IfStmt &stmt, llvm::ArrayRef<ast::StmtPtr> rest);
+  Flow lowerWhile(const ast::WhileStmt &stmt);
+  void refuseAttributes(const std::vector<ast::Attribute> &attributes, const llvm::Twine &subject);
+  /// What a loop that may be left early carries beyond its variables, before the first trip and
+  /// after each: whether it has been left, whether by `return` where `break` is possible too, and
+  /// what is returned. `yielded` begins with the variables.
+  struct Leaving {
+    llvm::SmallVector<mlir::Value> initial, yielded;
+    bool tellsReturns = false;
+    SemValue value = SemValue::ofVoid();
+  };
+  Leaving endLeavingTrip(const Flow &trip, llvm::ArrayRef<Binding *> vars, mlir::Block *body,
+                         mlir::Operation *loop);
+  /// What follows from `results` of such a loop: its variables, then the rest of what it carries.
+  Flow leaveLoop(const Flow &trip, const Leaving &leaving, llvm::ArrayRef<Binding *> vars,
+                 mlir::ValueRange results);
+  /// Makes a loop that can be left of one whose body lacks its end.
+  Flow leaveFor(mlir::scf::ForOp loop, const Flow &trip, llvm::ArrayRef<Binding *> vars);
+  Flow leaveWhile(mlir::scf::WhileOp loop, const Flow &trip, llvm::ArrayRef<Binding *> vars);
   mlir::Value evalCondition(const ast::Expr &expr, const llvm::Twine &what);
   /// The `var`s of enclosing scopes that the statements assign, in order of first assignment.
   std::vector<Binding *> assignedVars(llvm::ArrayRef<const ast::Block *> blocks);
+  std::vector<Binding *> assignedVars(llvm::ArrayRef<ast::StmtPtr> statements);
+  std::vector<Binding *> varsNamed(const std::vector<std::string> &names);
 
   const Modules &modules;
   const ast::KernelDecl &kernel;
@@ -479,6 +541,7 @@ private:
   /// Errors found so far, those included that the engine drops as duplicates or beyond its limit.
   unsigned reported = 0;
   unsigned inlinedCalls = 0;
+  unsigned exitDepth = 0;  // regions that stand for what follows an early exit
   uint64_t tripsInAll = 0; // of `const for`, in the instance at hand
   std::set<const ast::Param *> written;
 
@@ -501,6 +564,7 @@ private:
       dropped; // parameters whose condition is false, and names only they bind
   std::map<std::string, const ast::Param *> params; // the others
   std::vector<runtime::Expr> gridExprs;
+  std::map<std::string, int64_t> scalarHints; // `opt` of scalars
   std::set<std::string> rangedNames;
   bool impossible = false;
   std::map<std::string, int64_t> fixed; // dimensions, strides and scalars that are constants here

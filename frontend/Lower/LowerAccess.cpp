@@ -7,8 +7,22 @@ using namespace mlir;
 using namespace tile;
 using ast::BinaryOp;
 
+bool Elaborator::refuseNone(const SemValue &value, Range range) {
+  if (!value.isNone())
+    return false;
+  DiagnosticBuilder report = value.text.empty()
+                                 ? error(diag::wrongOperand, range, "an access", "a tensor", "None")
+                                 : error(diag::droppedParameter, range, value.text);
+  if (auto gone = dropped.find(value.text); gone != dropped.end())
+    report.note(gone->second, "it is passed only where this condition holds");
+  report.note("use it under a `const if` that has the tensor itself as its condition");
+  return true;
+}
+
 SemValue Elaborator::evalSubscript(const ast::SubscriptExpr &expr) {
   SemValue base = eval(*expr.base);
+  if (refuseNone(base, expr.base->range))
+    return SemValue::error();
   switch (base.kind) {
   case SemValue::Kind::Error:
     return base;
@@ -185,14 +199,13 @@ SemValue Elaborator::extentOf(const ViewValue &view, unsigned dim, Location loca
   if (!ShapedType::isDynamic(view.shape[dim]))
     return SemValue::ofInt(view.shape[dim]);
   if (!view.mayBeEmptied)
-    return SemValue::ofData(
-        builder.createOrFold<ExtentOp>(location, builder.getIndexType(), view.ssa,
-                                       builder.getI64IntegerAttr(dim)),
-        DType::Index);
-  return SemValue::ofData(view.limits[dim]
-                              ? view.limits[dim]
-                              : emitWindowExtent(builder, location, *view.windows[dim]),
-                          DType::Index);
+    return SemValue::ofData(builder.createOrFold<ExtentOp>(location, builder.getIndexType(),
+                                                           view.ssa,
+                                                           builder.getI64IntegerAttr(dim)),
+                            DType::Index);
+  return SemValue::ofData(
+      view.limits[dim] ? view.limits[dim] : emitWindowExtent(builder, location, *view.windows[dim]),
+      DType::Index);
 }
 
 /// Do two index values agree wherever both are defined? Compares pure computations by structure.

@@ -8,15 +8,6 @@
 using namespace mlir;
 using namespace tile;
 
-static std::string countText(unsigned low, unsigned high) {
-  if (high == ~0u)
-    return "at least " + countText(low, low);
-  if (low == high)
-    return std::to_string(low) + (low == 1 ? " argument" : " arguments");
-  return std::to_string(low) + (high == low + 1 ? " or " : " to ") + std::to_string(high) +
-         " arguments";
-}
-
 SemValue Elaborator::evalCall(const ast::CallExpr &expr) {
   SemValue callee = eval(*expr.callee);
   if (callee.isError())
@@ -41,21 +32,6 @@ SemValue Elaborator::evalCall(const ast::CallExpr &expr) {
                        : callBuiltin(*function.builtin, &expr, std::move(args), expr.range);
 }
 
-/// Does a `return` stand somewhere in the statement?
-static bool hasReturn(const ast::Stmt &stmt) {
-  auto any = [](const ast::Block &block) {
-    return llvm::any_of(block.statements,
-                        [](const ast::StmtPtr &each) { return hasReturn(*each); });
-  };
-  if (auto *branch = dyn_cast<ast::IfStmt>(&stmt))
-    return any(branch->thenBlock) || (branch->elseBlock && any(*branch->elseBlock));
-  if (auto *loop = dyn_cast<ast::ForStmt>(&stmt))
-    return any(loop->body);
-  if (auto *loop = dyn_cast<ast::WhileStmt>(&stmt))
-    return any(loop->body);
-  return isa<ast::ReturnStmt>(stmt);
-}
-
 SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg> args,
                                   Range range) {
   const ast::FnDecl &decl = *function.decl;
@@ -76,7 +52,9 @@ SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg
   // Arguments by position, then by name.
   std::vector<const Arg *> chosen(decl.params.size());
   size_t positional = llvm::count_if(args, [](const Arg &arg) { return arg.name.empty(); });
-  bool countsMatch = args.size() == decl.params.size();
+  size_t least =
+      llvm::count_if(decl.params, [](const ast::FnParam &param) { return !param.defaultValue; });
+  bool countsMatch = args.size() >= least && args.size() <= decl.params.size();
   for (size_t i = 0; countsMatch && i < args.size(); ++i) {
     size_t slot = i;
     if (!args[i].name.empty()) {
@@ -93,9 +71,15 @@ SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg
     }
     chosen[slot] = &args[i];
   }
+  for (auto [param, arg] : llvm::zip(decl.params, chosen))
+    if (countsMatch && !arg && !param.defaultValue) { // a named argument stands for another
+      error(diag::noArgument, range, decl.name.text, param.name.text)
+          .note(param.range, "declared here");
+      return SemValue::error();
+    }
   if (!countsMatch) {
-    error(diag::argumentCount, range, decl.name.text,
-          countText(decl.params.size(), decl.params.size()), args.size())
+    error(diag::argumentCount, range, decl.name.text, countText(least, decl.params.size()),
+          args.size())
         .note(decl.name.range, "defined here");
     return SemValue::error();
   }
@@ -122,30 +106,32 @@ SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg
     declare(param.name, value);
   }
   for (size_t i = 0; valid && i < decl.params.size(); ++i) {
-    SemValue value = chosen[i]->value;
-    if (decl.params[i].type)
-      value = convertToDeclared(value, *decl.params[i].type, chosen[i]->range);
+    const ast::FnParam &param = decl.params[i];
+    // A default sees the compile-time parameters and the parameters before it.
+    SemValue value = chosen[i] ? chosen[i]->value : eval(*param.defaultValue);
+    if (param.type && !value.isError())
+      value = convertToDeclared(value, *param.type,
+                                chosen[i] ? chosen[i]->range : param.defaultValue->range);
     valid = !value.isError();
     declare(decl.params[i].name, value);
   }
-  bool hasBadReturn = false;
-  const auto &statements = decl.body.statements;
-  for (size_t i = 0; valid && i < statements.size(); ++i) {
-    auto *returns = dyn_cast<ast::ReturnStmt>(statements[i].get());
-    if (!returns) {
-      lowerStatement(*statements[i]);
-      hasBadReturn |= hasReturn(*statements[i]);
-      continue;
-    }
-    if (i + 1 < statements.size()) {
-      error(diag::badReturn, returns->range, "`return` must be the last statement of a function");
-      valid = false;
-    } else {
-      result = returns->value ? eval(*returns->value) : SemValue::ofVoid();
+  if (valid) {
+    unsigned errors = reported;
+    bool stands = standsInKernel;
+    Flow flow = lowerStatements(decl.body.statements, FlowNeeds(), stands);
+    standsInKernel = stands;
+    result = flow.returns ? flow.value : SemValue::ofVoid();
+    if (flow.falls && result.kind != SemValue::Kind::Void && !result.isError()) {
+      if (reported == errors)
+        error(diag::badReturn, decl.name.range,
+              "'" + decl.name.text + "' does not return a value on every way through it")
+            .note(flow.valueRange, "here it returns one")
+            .note("end it with a `return`, too");
+      result = SemValue::error();
+    } else if (reported != errors && result.kind == SemValue::Kind::Void) {
+      result = SemValue::error(); // a `return` may stand where there was an error
     }
   }
-  if (valid && (statements.empty() || !isa<ast::ReturnStmt>(*statements.back())))
-    result = hasBadReturn ? SemValue::error() : SemValue::ofVoid(); // which has been reported
   calls.pop_back();
   ended = std::move(outerEnded);
   scope = outer;

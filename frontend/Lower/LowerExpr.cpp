@@ -28,6 +28,8 @@ SemValue Elaborator::eval(const ast::Expr &expr) {
     return SemValue::ofFloat(cast<ast::FloatLiteral>(expr).value);
   case ast::Expr::Kind::StringLiteral:
     return SemValue::ofString(cast<ast::StringLiteral>(expr).value);
+  case ast::Expr::Kind::NoneLiteral:
+    return SemValue::ofNone();
   case ast::Expr::Kind::BoolLiteral:
     return SemValue::ofBool(cast<ast::BoolLiteral>(expr).value);
   case ast::Expr::Kind::Name:
@@ -452,8 +454,19 @@ std::optional<int64_t> Elaborator::evalInt(const ast::Expr &expr, const Twine &w
   return constInt(eval(expr), expr.range, what);
 }
 
-std::optional<bool> Elaborator::evalConstBool(const ast::Expr &expr, const Twine &what) {
+std::optional<bool> Elaborator::evalConstCondition(const ast::Expr &expr) {
   SemValue value = eval(expr);
+  if (value.isView() || value.isNone())
+    return value.isView();
+  return constBool(value, expr, "the condition of `const if`");
+}
+
+std::optional<bool> Elaborator::evalConstBool(const ast::Expr &expr, const Twine &what) {
+  return constBool(eval(expr), expr, what);
+}
+
+std::optional<bool> Elaborator::constBool(const SemValue &value, const ast::Expr &expr,
+                                          const Twine &what) {
   if (value.isBoolNumber())
     return value.getBool();
   if (value.isNumber())
@@ -566,8 +579,8 @@ SemValue Elaborator::evalMember(const ast::MemberExpr &expr) {
     return evalTarget(expr);
   SemValue base = eval(*expr.base);
   const std::string &member = expr.member.text;
-  if (base.isError())
-    return base;
+  if (base.isError() || refuseNone(base, expr.base->range))
+    return SemValue::error();
   Location location = loc(expr.range);
   std::vector<std::string> known;
   if (base.isData() || base.isView()) {

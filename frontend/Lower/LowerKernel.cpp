@@ -1,5 +1,6 @@
 // One instance of a kernel: the tile.kernel operation, its grid and the entry of its body.
 #include "dialect/AttributeNames.h"
+#include "dialect/ProgramNames.h"
 #include "frontend/Lower/Elaborator.h"
 
 #include <algorithm>
@@ -151,6 +152,10 @@ void Elaborator::emitBody(KernelOp op, const runtime::Kernel &record) {
     }
     frames.front().front()[decl.name.text] = {value, false, decl.name.range};
   }
+  for (const ast::Param &param : kernel.params)
+    if (param.access != ast::Access::none && dropped.count(param.name.text))
+      frames.front().front()[param.name.text] = {SemValue::ofNone(param.name.text), false,
+                                                 param.name.range};
   if (auto *grid = kernel.clause<ast::GridClause>())
     for (auto [i, axis] : llvm::enumerate(grid->axes)) {
       mlir::Value id = ProgramIdOp::create(builder, loc(axis.range), builder.getIndexType(),
@@ -158,7 +163,7 @@ void Elaborator::emitBody(KernelOp op, const runtime::Kernel &record) {
       declare(axis.name, SemValue::ofData(id, DType::Index));
     }
   splitLoop = Range();
-  lowerBlock(kernel.body, /*isKernelBody=*/true);
+  (void)lowerBlock(kernel.body, FlowNeeds(), /*isKernelBody=*/true);
   ReturnOp::create(builder,
                    loc(kernel.body.range.isValid() ? kernel.body.range : kernel.name.range));
   eraseUnused(block);
@@ -253,6 +258,17 @@ bool Elaborator::elaborateInstance(const Instance &instance, const Variant &vari
                              builder.getArrayAttr(constexprs));
   for (NamedAttribute attribute : attributes)
     op->setAttr(attribute.getName(), attribute.getValue());
+  // Scalars that the grid, loops and positions hang on; without `opt` a middling size is assumed.
+  SmallVector<NamedAttribute> hints;
+  for (const runtime::Param &param : record.params)
+    if (param.kind == runtime::Param::Kind::Scalar && param.min && !fixed.count(param.name)) {
+      auto said = scalarHints.find(param.name);
+      int64_t hint = said != scalarHints.end() ? said->second
+                                               : std::clamp<int64_t>(4096, *param.min, *param.max);
+      hints.push_back(builder.getNamedAttr(param.name, builder.getI64IntegerAttr(hint)));
+    }
+  if (!hints.empty())
+    op->setAttr(hintsName, builder.getDictionaryAttr(hints));
   if (!record.aliases.empty()) {
     SmallVector<Attribute> pairs;
     for (const auto &[first, second] : record.aliases)

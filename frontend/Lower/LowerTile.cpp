@@ -421,6 +421,16 @@ SemValue Elaborator::callOther(const Builtin &builtin, std::vector<Arg> &args, R
   if (name == "take")
     return callTake(args, range);
   Location location = loc(range);
+  if (name == "view")
+    return callView(args, range);
+  if (name == "present") {
+    const SemValue &value = args[0].value;
+    if (value.isView() || value.isNone())
+      return SemValue::ofBool(value.isView());
+    error(diag::wrongOperand, args[0].range, "'present'", "a tensor, view or None",
+          describe(value));
+    return SemValue::error();
+  }
   if (name == "static_assert") {
     if (!args[0].value.isBoolNumber()) {
       error(diag::notConstant, args[0].range, "the condition of 'static_assert'",

@@ -10,6 +10,13 @@ SemValue SemValue::ofVoid() {
   return result;
 }
 
+SemValue SemValue::ofNone(std::string name) {
+  SemValue result;
+  result.kind = Kind::None;
+  result.text = std::move(name);
+  return result;
+}
+
 SemValue SemValue::of(Number number) {
   SemValue result;
   result.kind = Kind::Number;
@@ -105,6 +112,9 @@ std::string tile::describe(const SemValue &value) {
     return "an erroneous value";
   case SemValue::Kind::Void:
     return "no value";
+  case SemValue::Kind::None:
+    return value.text.empty() ? "None"
+                              : "None, as '" + value.text + "' does not exist in this instance";
   case SemValue::Kind::Number:
     return (value.isInt()          ? "the int "
             : value.isBoolNumber() ? "the bool "

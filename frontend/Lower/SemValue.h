@@ -30,6 +30,7 @@ struct SemValue {
   enum class Kind {
     Error,    // something was wrong and has been reported: whatever is computed from it is silent
     Void,     // the result of a statement-like call
+    None,     // in the place of a tensor: there is none; `text` is the parameter's name, if any
     Number,   // a compile-time bool, int or float
     String,   // a compile-time string
     DType,    // a dtype
@@ -53,6 +54,7 @@ struct SemValue {
 
   static SemValue error() { return {}; }
   static SemValue ofVoid();
+  static SemValue ofNone(std::string name = "");
   static SemValue of(Number number);
   static SemValue ofInt(int64_t value) { return of(Number(value)); }
   static SemValue ofBool(bool value) { return of(Number(value)); }
@@ -67,6 +69,7 @@ struct SemValue {
   static SemValue ofTuple(std::vector<SemValue> elements, Kind kind = Kind::Tuple);
 
   bool isError() const { return kind == Kind::Error; }
+  bool isNone() const { return kind == Kind::None; }
   bool isNumber() const { return kind == Kind::Number; }
   bool isInt() const { return isNumber() && std::holds_alternative<int64_t>(number); }
   bool isFloatNumber() const { return isNumber() && std::holds_alternative<double>(number); }

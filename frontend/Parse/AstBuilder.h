@@ -57,6 +57,7 @@ private:
   ast::StmtPtr forStatement(TileParser::ForStatementContext *context);
   ast::StmtPtr whileStatement(TileParser::WhileStatementContext *context);
   ast::StmtPtr returnStatement(TileParser::ReturnStatementContext *context);
+  ast::StmtPtr jumpStatement(TileParser::JumpStatementContext *context);
   std::vector<ast::Attribute> attributes(TileParser::AttributesContext *context); // none for null
   ast::Pattern pattern(TileParser::PatternContext *context);
   void checkTarget(const ast::Expr &target);
@@ -86,6 +87,7 @@ private:
   FileID file;
   antlr4::CommonTokenStream &tokens;
   DiagnosticEngine &diagnostics;
+  unsigned loops = 0;    // around the statement at hand
   std::set<size_t> docs; // tokens of the doc comments that belong to something
 };
 

@@ -97,6 +97,10 @@ DeclPtr AstBuilder::fnDecl(TileParser::FnDeclContext *context) {
     param.name = ident(entry->name());
     if (entry->typeSpec())
       param.type = typeSpec(entry->typeSpec());
+    param.defaultValue = optional(entry->expr());
+    if (!param.defaultValue && !out->params.empty() && out->params.back().defaultValue)
+      diagnostics.report(diag::missingDefault, param.name.range, param.name.text)
+          .note(out->params.back().range, "this one before it has a default");
     out->params.push_back(std::move(param));
   }
   out->body = block(context->block());

@@ -199,8 +199,6 @@ Subscript AstBuilder::subscript(TileParser::SubscriptContext *context) {
   out.range = range(context);
   if (context->COLON()) {
     out.kind = Subscript::all;
-  } else if (context->NONE()) {
-    out.kind = Subscript::newAxis;
   } else if (context->DOT_DOT()) {
     out.kind = Subscript::slice;
     out.lo = expr(context->lo);
@@ -208,6 +206,10 @@ Subscript AstBuilder::subscript(TileParser::SubscriptContext *context) {
   } else {
     out.kind = Subscript::index;
     out.value = expr(context->lo);
+    if (llvm::isa<NoneLiteral>(*out.value)) {
+      out.kind = Subscript::newAxis;
+      out.value = nullptr;
+    }
   }
   return out;
 }

@@ -9,6 +9,16 @@ Block AstBuilder::block(TileParser::BlockContext *context) {
   out.range = range(context);
   for (TileParser::StatementContext *entry : context->statement())
     out.statements.push_back(statement(entry));
+  for (size_t i = 0; i + 1 < out.statements.size(); ++i)
+    if (llvm::isa<ReturnStmt, JumpStmt>(*out.statements[i])) {
+      Range leaves = out.statements[i]->range;
+      diagnostics
+          .report(diag::badReturn, leaves,
+                  "`" + text(leaves).take_while([](char c) { return c >= 'a' && c <= 'z'; }).str() +
+                      "` must be the last statement of its block")
+          .note(out.statements[i + 1]->range, "this is never reached");
+      break;
+    }
   return out;
 }
 
@@ -24,6 +34,8 @@ StmtPtr AstBuilder::statement(TileParser::StatementContext *context) {
     out = forStatement(loop);
   else if (auto *loop = dynamic_cast<TileParser::WhileStatementContext *>(context))
     out = whileStatement(loop);
+  else if (auto *jump = dynamic_cast<TileParser::JumpStatementContext *>(context))
+    out = jumpStatement(jump);
   else
     out = returnStatement(static_cast<TileParser::ReturnStatementContext *>(context));
   out->range = range(context);
@@ -146,7 +158,9 @@ StmtPtr AstBuilder::forStatement(TileParser::ForStatementContext *context) {
     out->over = expr(context->over);
   }
   out->attributes = attributes(context->attributes());
+  ++loops;
   out->body = block(context->block());
+  --loops;
   return out;
 }
 
@@ -154,13 +168,23 @@ StmtPtr AstBuilder::whileStatement(TileParser::WhileStatementContext *context) {
   auto out = std::make_unique<WhileStmt>();
   out->condition = expr(context->expr());
   out->attributes = attributes(context->attributes());
+  ++loops;
   out->body = block(context->block());
+  --loops;
   return out;
 }
 
 StmtPtr AstBuilder::returnStatement(TileParser::ReturnStatementContext *context) {
   auto out = std::make_unique<ReturnStmt>();
   out->value = optional(context->expr());
+  return out;
+}
+
+StmtPtr AstBuilder::jumpStatement(TileParser::JumpStatementContext *context) {
+  auto out = std::make_unique<JumpStmt>();
+  out->isBreak = context->BREAK() != nullptr;
+  if (!loops)
+    diagnostics.report(diag::badJump, range(context), out->isBreak ? "break" : "continue");
   return out;
 }
 

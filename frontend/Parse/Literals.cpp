@@ -31,6 +31,11 @@ ExprPtr AstBuilder::literal(TileParser::LiteralContext *context) {
     node->value = unescape(place);
     return node;
   }
+  case TileParser::NONE: {
+    auto node = std::make_unique<NoneLiteral>();
+    node->range = place;
+    return node;
+  }
   default: {
     auto node = std::make_unique<BoolLiteral>();
     node->range = place;

@@ -101,7 +101,7 @@ std::string Mistake::describeExpected() const {
     bool word = type == TileParser::ID || (type >= TileParser::WHERE && type <= TileParser::INOUT);
     bool literal = type == TileParser::INT || type == TileParser::FLOAT ||
                    type == TileParser::STRING || type == TileParser::TRUE ||
-                   type == TileParser::FALSE;
+                   type == TileParser::FALSE || type == TileParser::NONE;
     bool assign = type >= TileParser::EQUAL && type <= TileParser::SHIFT_RIGHT_EQUAL;
     bool prefix = type == TileParser::MINUS || type == TileParser::NOT ||
                   type == TileParser::TILDE || type == TileParser::LPAREN ||

@@ -77,11 +77,7 @@ static void reportNumber(llvm::StringRef text, Range range, DiagnosticEngine &di
 
 static void reportReserved(llvm::StringRef word, Range range, DiagnosticEngine &diagnostics) {
   auto report = diagnostics.report(diag::reservedWord, range, word);
-  if (word == "break" || word == "continue")
-    report.note("loops have no early exit: guard the rest of the body with `if`, or use `while` "
-                "with a condition");
-  else
-    report.note("choose another name");
+  report.note("choose another name");
 }
 
 bool tile::checkTokens(const std::vector<antlr4::Token *> &tokens, FileID file,

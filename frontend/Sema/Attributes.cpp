@@ -1,5 +1,6 @@
 // Attributes of kernels and loops, and the `tune` clause.
 #include "dialect/AttributeNames.h"
+#include "dialect/ProgramNames.h"
 #include "frontend/Ast/Walk.h"
 #include "frontend/Lower/Elaborator.h"
 #include "frontend/Sema/Limits.h"
@@ -249,7 +250,7 @@ bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
 bool Elaborator::readLoopAttributes(const std::vector<ast::Attribute> &attributes,
                                     SmallVectorImpl<NamedAttribute> &out) {
   unsigned errors = reported;
-  static const std::vector<std::string> names = {"stages", "unroll", "split", "flatten"};
+  static const std::vector<std::string> names = {"stages", "unroll", "split", "flatten", "trips"};
   for (const ast::Attribute &attribute : attributes) {
     const std::string &name = attribute.name.text;
     if (!llvm::is_contained(names, name)) {
@@ -259,9 +260,14 @@ bool Elaborator::readLoopAttributes(const std::vector<ast::Attribute> &attribute
       if (!attribute.arguments.empty())
         error(diag::badAttribute, attribute.range, name, "takes no arguments");
       out.push_back(builder.getNamedAttr(flattenName, builder.getUnitAttr()));
-    } else if (std::optional<int64_t> value =
-                   attributeInt(attribute, 0, 1, name == "stages" ? 8 : 1024)) {
-      StringRef irName = name == "stages" ? stagesName : name == "unroll" ? unrollName : splitName;
+    } else if (std::optional<int64_t> value = attributeInt(attribute, 0, 1,
+                                                           name == "stages"  ? 8
+                                                           : name == "trips" ? int64_t(1) << 30
+                                                                             : 1024)) {
+      StringRef irName = name == "stages"   ? stagesName
+                         : name == "unroll" ? unrollName
+                         : name == "trips"  ? tripsName
+                                            : splitName;
       if (name != "split" || *value > 1)
         out.push_back(builder.getNamedAttr(irName, builder.getI64IntegerAttr(*value)));
     }

@@ -87,6 +87,8 @@ static const Builtin table[] = {
     {"lowest", F::Other, 1, 1, {}},
     {"highest", F::Other, 1, 1, {}},
     {"static_assert", F::Other, 1, 2, {}},
+    {"present", F::Other, 1, 1, {}},
+    {"view", F::Other, 3, 4, {}},
     {"concat", F::Join, 1, 1, {"axis"}},
     {"stack", F::Join, 1, 1, {"axis"}},
     {"repeat", F::Join, 2, 2, {"axis"}},

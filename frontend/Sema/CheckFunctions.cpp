@@ -6,6 +6,7 @@
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Sema/Builtins.h"
 #include "frontend/Sema/DTypes.h"
+#include "frontend/Sema/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -15,7 +16,6 @@ using namespace tile;
 using namespace tile::ast;
 using llvm::cast;
 using llvm::dyn_cast;
-using llvm::isa;
 
 namespace {
 
@@ -126,11 +126,11 @@ void FunctionChecker::checkCall(const CallExpr &call) {
   auto *function = global == module.names.end() ? nullptr : dyn_cast<FnDecl>(global->second);
   if (find(callee->text) || !function)
     return;
-  size_t wanted = function->params.size(), found = call.arguments.size();
-  if (wanted != found)
-    diagnostics
-        .report(diag::argumentCount, call.range, callee->text,
-                std::to_string(wanted) + (wanted == 1 ? " argument" : " arguments"), found)
+  size_t most = function->params.size(), found = call.arguments.size();
+  size_t least =
+      llvm::count_if(function->params, [](const FnParam &param) { return !param.defaultValue; });
+  if (found < least || found > most)
+    diagnostics.report(diag::argumentCount, call.range, callee->text, countText(least, most), found)
         .note(function->name.range, "defined here");
 }
 
@@ -261,16 +261,12 @@ void FunctionChecker::check(const FnDecl &function) {
   }
   for (const FnParam &param : function.params) {
     checkType(param.type);
+    check(param.defaultValue);
     declare(param.name, false);
   }
   scopes.emplace_back();
-  const std::vector<StmtPtr> &statements = function.body.statements;
-  for (const StmtPtr &stmt : statements) {
-    if (isa<ReturnStmt>(*stmt) && stmt != statements.back())
-      diagnostics.report(diag::badReturn, stmt->range,
-                         "`return` must be the last statement of a function");
+  for (const StmtPtr &stmt : function.body.statements)
     check(*stmt);
-  }
 }
 
 void tile::checkFunctions(const Program &program, const Modules &modules,

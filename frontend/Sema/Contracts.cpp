@@ -36,6 +36,8 @@ void Elaborator::checkHints(const runtime::Kernel &record) {
   for (const runtime::Dim &dim : record.dims)
     if (dim.opt)
       hints.emplace(dim.name, *dim.opt);
+  for (const auto &[name, hint] : scalarHints)
+    hints.emplace(name, hint);
   auto *where = kernel.clause<ast::WhereClause>();
   for (const ast::Contract &contract :
        where ? ArrayRef(where->contracts) : ArrayRef<ast::Contract>()) {
@@ -212,6 +214,8 @@ bool Elaborator::readRange(const ast::Contract &contract, const std::string &nam
     if (param.name == name) {
       param.min = min;
       param.max = max;
+      if (hint)
+        scalarHints[name] = *hint;
       param.contract = sources.text(contract.range).str();
       param.contractLine = line;
     }

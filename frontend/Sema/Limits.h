@@ -29,6 +29,9 @@ constexpr size_t parameters = 512;
 constexpr size_t callDepth = 100;
 constexpr size_t inlinedCalls = 10000;
 
+/// Regions inside each other that stand for what follows an early exit.
+constexpr unsigned exitDepth = 200;
+
 } // namespace tile::limits
 
 #endif // TILE_FRONTEND_SEMA_LIMITS_H

@@ -54,6 +54,7 @@ private:
     case Expr::Kind::FloatLiteral:
     case Expr::Kind::StringLiteral:
     case Expr::Kind::BoolLiteral:
+    case Expr::Kind::NoneLiteral:
       return;
     case Expr::Kind::Name:
       return use(llvm::cast<NameExpr>(expr).text);

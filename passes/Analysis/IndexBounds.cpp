@@ -153,6 +153,39 @@ Linear IndexBounds::dimBound(DimAttr dim, bool upper) const {
   return dim.getMin() <= 0 ? dim.getMin() : (dim.getMin() - 1) / multiple * multiple + multiple;
 }
 
+/// A `for` that may be left early is a `while` with a counter: in its body, while counter < limit,
+/// which starts at `low` and advances by a constant.
+struct Counter {
+  Value low, limit;
+  int64_t step;
+};
+static std::optional<Counter> counterOf(BlockArgument argument) {
+  auto loop = dyn_cast_or_null<scf::WhileOp>(argument.getOwner()->getParentOp());
+  if (!loop || argument.getOwner() != loop.getAfterBody())
+    return std::nullopt;
+  auto tested = dyn_cast<BlockArgument>(loop.getConditionOp().getArgs()[argument.getArgNumber()]);
+  if (!tested || tested.getOwner() != loop.getBeforeBody())
+    return std::nullopt;
+  auto next = loop.getYieldOp()->getOperand(tested.getArgNumber()).getDefiningOp<arith::AddIOp>();
+  if (!next || next.getLhs() != argument)
+    return std::nullopt;
+  auto step = constantOf(next.getRhs());
+  if (!step || *step <= 0)
+    return std::nullopt;
+  SmallVector<Value> conditions = {loop.getConditionOp().getCondition()};
+  while (!conditions.empty()) {
+    Operation *condition = conditions.pop_back_val().getDefiningOp();
+    if (auto both = dyn_cast_or_null<arith::AndIOp>(condition))
+      conditions.append({both.getLhs(), both.getRhs()});
+    auto compare = dyn_cast_or_null<arith::CmpIOp>(condition);
+    if (compare && compare.getPredicate() == arith::CmpIPredicate::slt &&
+        compare.getLhs() == tested &&
+        !loop.getBefore().isAncestor(compare.getRhs().getParentRegion()))
+      return Counter{loop.getInits()[tested.getArgNumber()], compare.getRhs(), *step};
+  }
+  return std::nullopt;
+}
+
 /// Alternative bounds, each right for itself, in terms of symbols of lower order.
 SmallVector<Linear> IndexBounds::boundsOf(Linear::Symbol symbol, bool upper) {
   if (symbol.dim)
@@ -169,6 +202,14 @@ SmallVector<Linear> IndexBounds::boundsOf(Linear::Symbol symbol, bool upper) {
       if (auto step = constantOf(loop.getStep()); step && *step > 0)
         bounds = upper ? lastBefore(loop.getUpperBound(), loop.getLowerBound(), *step)
                        : SmallVector<Linear>{linear(loop.getLowerBound())};
+    // A step beyond 1 must not pass the end of 64 bits.
+    auto isFar = [&](Value limit) {
+      return !isNonNegative(Linear(int64_t(1) << 61) - linear(limit));
+    };
+    if (auto counter = counterOf(argument);
+        counter && (counter->step == 1 || !isFar(counter->limit)))
+      bounds = upper ? lastBefore(counter->limit, counter->low, counter->step)
+                     : SmallVector<Linear>{linear(counter->low)};
   } else if (isa_and_nonnull<arith::MinSIOp, arith::MaxSIOp>(op)) {
     if (isa<arith::MinSIOp>(op) == upper)
       bounds = {linear(op->getOperand(0)), linear(op->getOperand(1))};

@@ -1,5 +1,6 @@
 // Views composed into coordinates of the tensor, and the conditions of TMA checked on the way.
 #include "passes/TileGPU/TensorAccess.h"
+#include "dialect/ProgramNames.h"
 #include "passes/TileGPU/SharedMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -144,6 +145,10 @@ private:
       view = subview.getSource();
     }
     result.view = view.getDefiningOp<ViewOp>();
+    if (result.view->hasAttr(flatName)) {
+      fail("the program decides on the extents of its view, not the launch");
+      return false;
+    }
     return true;
   }
 

@@ -391,8 +391,9 @@ def onHost(name):
     return run
 
 
-atomics, gather, last_arriver, paged_attention, segment_sum = (
-    onHost(name) for name in ("atomics", "gather", "last_arriver", "paged_attention", "segment_sum"))
+atomics, gather, grouped_views, last_arriver, paged_attention, scan_lookback, segment_sum = (
+    onHost(name) for name in ("atomics", "gather", "grouped_views", "last_arriver", "paged_attention",
+                              "scan_lookback", "segment_sum"))
 
 
 def embedding(case, id, w=None, g=None):

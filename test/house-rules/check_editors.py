@@ -1,8 +1,12 @@
-"""Checks that editors/ knows every word of the language: check_editors.py ROOT compares with grammar, built-ins and attributes."""
+"""Checks that editors/ knows every word of the language: check_editors.py ROOT compares with grammar, built-ins and attributes.
+
+With --update it writes the built-ins of the compiler's table into the editors' files first.
+"""
 import json
 import os
 import re
 import sys
+import textwrap
 
 
 def read(root, *path):
@@ -23,7 +27,38 @@ def words(root):
     return found
 
 
-def main(root):
+def rewrite(root, path, pattern, text):
+    """Puts `text` in the place of the one match of `pattern` in a file."""
+    old = read(root, *path)
+    if len(re.findall(pattern, old, re.S)) != 1:
+        raise SystemExit(f"{'/'.join(path)} has no place for the built-ins: {pattern}")
+    with open(os.path.join(root, *path), "w", encoding="utf-8") as file:
+        file.write(re.sub(pattern, lambda _: text, old, flags=re.S))
+
+
+def update(root):
+    """Writes the built-ins, in the table's order, into the editors' files."""
+    table = read(root, "frontend", "Sema", "Builtins.cpp")
+    rows = re.findall(r'\{"(\w+)", F::(\w+),', table)
+    names = [name for name, _ in rows]
+    lines = textwrap.wrap(" ".join(names), 92)
+    quoted = "\n".join(f'    "{line}{" " if line is not lines[-1] else ""}"' for line in lines)
+    rewrite(root, ("editors", "pygments", "tile_pygments", "__init__.py"),
+            r"BUILTINS = \(.*?\)\.split\(\)", f"BUILTINS = (\n{quoted}).split()")
+    vim = "".join(f'syntax match tileBuiltin "\\v<({line.replace(" ", "|")})>\\ze\\s*\\("\n'
+                  for line in textwrap.wrap(" ".join(name for name in names if name != "where"), 70))
+    rewrite(root, ("editors", "vim", "syntax", "tile.vim"),
+            r"(?:syntax match tileBuiltin [^\n]*\n)+", vim)
+    # Of two names that begin alike the longer one stands first.
+    plain = sorted((name for name, family in rows if family not in ("Range", "Access") and name != "where"),
+                   key=lambda name: (-len(name), name))
+    rewrite(root, ("editors", "vscode", "tile.tmLanguage.json"),
+            r"(?<=\\b\()static_assert\|[a-z0-9_|]*(?=\))", "|".join(plain))
+
+
+def main(root, *options):
+    if "--update" in options:
+        update(root)
     vim = read(root, "editors", "vim", "syntax", "tile.vim")
     known = set(re.findall(r"\w+", " ".join(re.findall(r"^syntax (?:keyword|match) (.*)$", vim, re.M))))
     grammar = json.loads(read(root, "editors", "vscode", "tile.tmLanguage.json"))
@@ -45,4 +80,4 @@ def main(root):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

@@ -197,8 +197,8 @@ def statementText(statement, indent):
         if s.attr.get("mask"):
             return f"{pad}store({accessText(s.attr['access'])}, {text(s.args[0])}, mask: {text(s.attr['mask'])});\n"
         return f"{pad}{accessText(s.attr['access'])} = {text(s.args[0])};\n"
-    if s.kind == "return":
-        return f"{pad}return;\n"
+    if s.kind in ("return", "break", "continue"):
+        return f"{pad}{s.kind};\n"
     raise KeyError(s.kind)
 
 
@@ -217,6 +217,14 @@ def programText(program):
 
 
 # --- meaning ---------------------------------------------------------------------------------------------------------
+
+class Jump(Exception):
+    """`break` or `continue`."""
+
+    def __init__(self, kind):
+        super().__init__(kind)
+        self.kind = kind
+
 
 class Return(Exception):
     """The program is done."""
@@ -336,8 +344,18 @@ class Interpreter:
     def scoped(self, body):
         """A body's own names end with it; what it assigns stays."""
         outer = set(self.environment)
-        self.statements(body)
-        self.environment = {name: value for name, value in self.environment.items() if name in outer}
+        try:
+            self.statements(body)
+        finally:
+            self.environment = {name: value for name, value in self.environment.items() if name in outer}
+
+    def trip(self, body):
+        """Whether the loop goes on after a trip."""
+        try:
+            self.scoped(body)
+        except Jump as jump:
+            return jump.kind == "continue"
+        return True
 
     def statement(self, s):
         env = self.environment
@@ -362,11 +380,12 @@ class Interpreter:
                     self.environment[s.name] = (where, where < high)
                 else:
                     self.environment[s.name] = asValue(position, "index")
-                self.scoped(s.bodies[0])
+                if not self.trip(s.bodies[0]):
+                    break
             self.environment.pop(s.name, None)
         elif s.kind == "while":
-            while bool(self.value(s.args[0])):
-                self.scoped(s.bodies[0])
+            while bool(self.value(s.args[0])) and self.trip(s.bodies[0]):
+                pass
         elif s.kind == "if":
             if bool(self.value(s.args[0])):
                 self.scoped(s.bodies[0])
@@ -374,6 +393,8 @@ class Interpreter:
                 self.scoped(s.bodies[1])
         elif s.kind == "store":
             self.store(s)
+        elif s.kind in ("break", "continue"):
+            raise Jump(s.kind)
         else:
             raise Return()
 

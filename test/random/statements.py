@@ -14,6 +14,7 @@ class Kernel(Generator):
     def __init__(self, seed, size=1.0):
         super().__init__(seed, size)
         self.seed = seed
+        self.jumps = ("return",)   # out of where statements stand
         self.declare()
         body = self.program.body
         for _ in range(self.random.randrange(1, 4)):
@@ -80,6 +81,8 @@ class Kernel(Generator):
         kinds = [self.let, self.let, self.variable, self.assign, self.assign, self.assign, self.memory]
         if depth > 0:
             kinds += [self.loop, self.loop, self.blocks, self.branch, self.repeat]
+        if depth > 0 and self.chance(0.2):
+            kinds = [self.leave]
         self.random.choice(kinds)(body, depth)
 
     def inner(self, body, depth, count=3):
@@ -122,7 +125,7 @@ class Kernel(Generator):
         arguments = [low, high] + ([plain(self.random.choice([1, 2, 3]))] if self.chance(0.3) else [])
         self.variables.append((word, "index", (), False))
         inner = []
-        self.inner(inner, depth - 1)
+        self.looped(inner, depth - 1)
         self.variables = [v for v in self.variables if v[0] != word]
         body.append(Statement("for", word, arguments, [inner], closed=self.chance(0.2)))
 
@@ -133,7 +136,7 @@ class Kernel(Generator):
         low = plain(0 if isZero else self.random.choice([1, 3, 8, -5]))
         inner = []
         self.ranges += [(word, size)] * 2
-        self.inner(inner, depth - 1)
+        self.looped(inner, depth - 1)
         self.ranges = [r for r in self.ranges if r[0] != word]
         body.append(Statement("blocks", word, [low, high], [inner], size=size, low=not isZero))
 
@@ -144,6 +147,25 @@ class Kernel(Generator):
             self.inner(inner, depth - 1, 2)
         body.append(Statement("if", None, [condition], bodies))
 
+    def leave(self, body, depth):
+        """An `if` that ends in a jump out of the loop or the program."""
+        inner = []
+        self.inner(inner, depth - 1, 2)
+        inner.append(Statement(self.random.choice(self.jumps), None))
+        bodies = [inner]
+        if self.chance(0.3):
+            bodies.append([])
+            self.inner(bodies[1], depth - 1, 2)
+            if self.chance(0.5):
+                bodies.reverse()
+        body.append(Statement("if", None, [self.expression("bool", (), 2)], bodies))
+
+    def looped(self, body, depth, jumps=("break", "continue", "return")):
+        """The body of a loop, out of which it may be left."""
+        outer, self.jumps = self.jumps, jumps
+        self.inner(body, depth)
+        self.jumps = outer
+
     def repeat(self, body, depth):
         """while, with a counter that ends it."""
         word = self.fresh("w")
@@ -152,7 +174,7 @@ class Kernel(Generator):
         if self.chance(0.4):
             more = Node("binary", "bool", (), [more, self.expression("bool", (), 1)], op="&&")
         inner = []
-        self.inner(inner, depth - 1)
+        self.looped(inner, depth - 1, ("break", "return"))  # `continue` would pass by the counter
         inner.append(Statement("set", word, [const(1, "i32")], op="+"))
         body.append(Statement("while", None, [more], [inner]))
 

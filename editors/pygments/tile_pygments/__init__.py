@@ -3,21 +3,22 @@ from pygments.lexer import RegexLexer, bygroups, words
 from pygments.token import (Comment, Error, Keyword, Name, Number, Operator, Punctuation, String,
                             Text)
 
-KEYWORDS = ("kernel fn const import as let var with in for while if else return where specialize grid tune key config "
+KEYWORDS = ("kernel fn const import as let var with in for while if else return break continue where specialize grid tune key config "
             "opt step out inout").split()
-RESERVED = "break continue struct enum match type pub use yield".split()
+RESERVED = "struct enum match type pub use yield".split()
 CONSTANTS = "true false None inf nan".split()
 TYPES = ("bool i8 i16 i32 i64 u4 i4 u8 u16 u32 u64 f8e4m3 f8e5m2 f16 bf16 f32 f64 index int float string "
          "dtype").split()
 # Built-ins and attributes are names like others: they count where they are called.
 BUILTINS = (
-    "block blocks at load store gather scatter inside atomic_add atomic_max atomic_min atomic_and atomic_or atomic_xor "
-    "atomic_xchg atomic_cas exp exp2 expm1 log log2 log1p sqrt rsqrt sin cos tan tanh erf floor ceil round trunc sigmoid "
-    "isnan isinf isfinite pow minnum maxnum mulhi cdiv abs sign popcount clz next_pow2 identity clamp fma min max sum "
-    "prod any all count argmax argmin zeros full iota where reshape permute broadcast scan cumsum cumprod reduce take dot bitcast "
-    "ptx print assert lowest highest static_assert concat stack repeat flip sort topk histogram rand randn randint "
-    "random_bits").split()
-ATTRIBUTES = ("warps stages grouped cluster consumers occupancy maxreg fp unroll split persistent flatten").split()
+    "exp exp2 expm1 log log2 log1p sqrt rsqrt sin cos tan tanh erf floor ceil round trunc sigmoid "
+    "isnan isinf isfinite pow minnum maxnum mulhi cdiv abs sign popcount clz next_pow2 identity "
+    "clamp fma where min max sum prod any all count argmax argmin load store inside gather "
+    "scatter atomic_add atomic_max atomic_min atomic_and atomic_or atomic_xor atomic_xchg "
+    "atomic_cas zeros full iota reshape permute broadcast block blocks at scan cumsum cumprod "
+    "reduce take dot bitcast ptx print assert lowest highest static_assert present view concat "
+    "stack repeat flip sort topk histogram rand randn randint random_bits").split()
+ATTRIBUTES = ("warps stages grouped cluster consumers occupancy maxreg fp unroll split trips persistent flatten").split()
 
 
 class TileLexer(RegexLexer):

@@ -1,6 +1,7 @@
 // Values of the integers that loops and positions hang on: MLIR's range inference over ranges of
 // one number.
 #include "passes/Analysis/CostModel/IndexEvaluation.h"
+#include "dialect/ProgramNames.h"
 
 using namespace mlir;
 
@@ -19,6 +20,21 @@ void IndexEvaluation::setRange(Value value, int64_t low, int64_t high) {
                                                        APInt(bits, uint64_t(high), true, true)));
 }
 
+/// What a launch passes as an integral scalar, as far as the source or the shape says.
+std::optional<int64_t> IndexEvaluation::getHint(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto kernel =
+      argument ? dyn_cast_or_null<KernelOp>(argument.getOwner()->getParentOp()) : KernelOp();
+  if (!kernel)
+    return std::nullopt;
+  auto param = cast<ParamAttr>(kernel.getParams()[argument.getArgNumber()]);
+  if (auto given = extents.find(param.getName().str()); given != extents.end())
+    return given->second;
+  auto hints = kernel->getAttrOfType<DictionaryAttr>(hintsName);
+  auto hint = hints ? hints.getAs<IntegerAttr>(param.getName()) : IntegerAttr();
+  return hint ? std::optional(hint.getInt()) : std::nullopt;
+}
+
 const ConstantIntRanges *IndexEvaluation::find(Value value) {
   if (auto found = known.find(value); found != known.end())
     return &found->second;
@@ -34,6 +50,8 @@ const ConstantIntRanges *IndexEvaluation::find(Value value) {
   } else if (auto id = dyn_cast_or_null<ProgramIdOp>(op)) {
     if (size_t(id.getAxis()) < program.size())
       range = makeConstant(value.getType(), program[id.getAxis()]);
+  } else if (auto hint = getHint(value)) {
+    range = makeConstant(value.getType(), *hint);
   } else if (auto infer = dyn_cast_or_null<InferIntRangeInterface>(op)) {
     SmallVector<ConstantIntRanges> operands;
     for (Value operand : op->getOperands()) {

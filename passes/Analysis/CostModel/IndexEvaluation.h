@@ -23,6 +23,7 @@ public:
   void setRange(mlir::Value value, int64_t low, int64_t high);
 
 private:
+  std::optional<int64_t> getHint(mlir::Value value);
   const mlir::ConstantIntRanges *find(mlir::Value value);
 
   const Extents &extents;

@@ -2,6 +2,7 @@
 // them.
 #include "passes/Analysis/CostModel/KernelWork.h"
 #include "dialect/AttributeNames.h"
+#include "dialect/ProgramNames.h"
 #include "passes/Analysis/CostModel/ElementCost.h"
 #include "passes/Analysis/CostModel/IndexEvaluation.h"
 #include "passes/TileGPU/DotSelection.h"
@@ -20,8 +21,14 @@ namespace {
 
 /// Programs that are looked at where trips depend on the program.
 constexpr unsigned sampledPrograms = 16;
-/// Trips of a loop whose bounds are not known.
+/// The same where the source does not say.
 constexpr double unknownTrips = 4;
+
+/// Trips of a loop whose bounds are not known: those that the source says to build for.
+double assumedTrips(Operation *loop) {
+  auto said = loop->getAttrOfType<IntegerAttr>(tripsName);
+  return said ? double(said.getInt()) : unknownTrips;
+}
 
 /// The view of a whole parameter behind a view.
 ViewOp findRoot(Value view) {
@@ -221,12 +228,14 @@ double Counter::visitLoop(scf::ForOp op, double weight, IndexEvaluation &values)
   LoopWork &loop = work.loops[numbers[op]];
   std::optional<double> low = values.get(op.getLowerBound()), high = values.get(op.getUpperBound()),
                         step = values.get(op.getStep());
-  double trips = unknownTrips;
+  double trips = assumedTrips(op);
   if (low && high && step) {
     trips = *step > 0 ? std::max(0.0, std::ceil((*high - *low) / *step)) : 0.0;
     values.setRange(op.getInductionVar(), int64_t(*low),
                     int64_t(*low + std::max(0.0, trips - 1) * *step));
   }
+  if (op->hasAttr(tripsName)) // its author knows better
+    trips = assumedTrips(op);
   trips = std::ceil(trips / double(loop.split));
   loop.runs += weight;
   loop.trips += weight * trips;
@@ -244,9 +253,9 @@ double Counter::visit(Block &block, int number, double weight, IndexEvaluation &
         .Case([&](scf::ForOp each) { trips += visitLoop(each, weight, values); })
         .Case([&](scf::WhileOp each) {
           work.loops[numbers[each]].runs += weight;
-          work.loops[numbers[each]].trips += weight * unknownTrips;
+          work.loops[numbers[each]].trips += weight * assumedTrips(each);
           for (Region &region : each->getRegions())
-            trips += visit(region.front(), numbers[each], weight * unknownTrips, values);
+            trips += visit(region.front(), numbers[each], weight * assumedTrips(each), values);
         })
         .Case([&](scf::IfOp each) {
           std::optional<double> condition =
@@ -328,7 +337,7 @@ KernelWork Counter::run() {
     total += trips / samples;
     if (s + 1 == samples)
       for (auto view : kernel.getBody().getOps<ViewOp>())
-        if (auto base = dyn_cast<BlockArgument>(view.getBase())) {
+        if (auto base = dyn_cast<BlockArgument>(view.getBase()); base && !view->hasAttr(flatName)) {
           double bytes = gpu::getElementBits(view.getType().getElementType()) / 8.0;
           for (Value extent : view.getExtents())
             bytes *= std::max(0.0, values.get(extent).value_or(1));
