@@ -51,7 +51,8 @@ def _group_norm(x, weight, bias, y, L, G, eps, C: tl.constexpr, W: tl.constexpr,
         squares += v * v
     mean = tl.sum(tl.sum(total, 1), 0) / (L * C)
     scale = tl.rsqrt(tl.sum(tl.sum(squares, 1), 0) / (L * C) - mean * mean + eps)
-    w, b = (tl.load(p + g * C + c, mask=c < C, other=0.0) for p in (weight, bias))
+    w = tl.load(weight + g * C + c, mask=c < C, other=0.0)
+    b = tl.load(bias + g * C + c, mask=c < C, other=0.0)
     for i in range(0, L, BL):
         at = i + tl.arange(0, BL)
         mask = (at[:, None] < L) & (c[None, :] < C)
