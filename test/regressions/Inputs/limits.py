@@ -28,6 +28,8 @@ CASES = {
     "parameters": kernel(params=", ".join(f"x{i}: in f32[N]" for i in range(599)) + ", y: out f32[N]", body="y[0] = x0[0];"),
     "arrays": kernel(params=", ".join(f"x{i}: in f32[N] * 64" for i in range(9)) + ", y: out f32[N] * 64", body="y[0][0] = x0[0][0];"),
     "tokens": kernel(body="y[0] = x[0];" * 27000),
+    "exits": kernel(clauses="grid (i: N)", body="if x[i] > 1.0 { return; } " * 250 + "y[i] = 0.0;"),
+    "most exits": kernel(clauses="grid (i: N)", body="if x[i] > 1.0 { return; } " * 200 + "y[i] = 0.0;"),
     "most parameters": kernel(params=", ".join(f"x{i}: in f32[N]" for i in range(511)) + ", y: out f32[N]", body="y[0] = x0[0];"),
     "most trips": kernel(body=loops(15, 4096)),
     "errors": kernel(body="".join(f"y[{i}] = nothing{i}[0];" for i in range(20000))),
