@@ -39,6 +39,7 @@ LARGE = {
     "rotary": [Case("B=2 S=4096 H=32", T="f16", D=128), Case("B=2 S=2047 H=32", T="bf16", D=128, PAIRS="false")],
     "state_space_scan": [Case("B=4 L=4096 D=2048", T="bf16")],
     "prefix_sum": [Case("M=1021 N=65537", T="i32"), Case("M=4 N=1048576", T="i64")],
+    "scan_lookback": [Case("N=16777216", T="i32"), Case("N=33554433", T="f32"), Case("N=8388609", T="i64", B=1024, W=128)],
     "histogram": [Case("M=257 N=1048575", T="u8")],
     "sort_rows": [Case("M=4099 N=1000", T="f32"), Case("M=257 N=8192", T="f16", BLOCK=8192), Case("M=31 N=4000", T="f64", BLOCK=4096)],
     "median_filter": [Case("H=1021 W=2047", T="u8")],
