@@ -3,7 +3,6 @@
 import ctypes
 import itertools
 import os
-import tempfile
 import threading
 import warnings
 
@@ -81,6 +80,7 @@ def warnOf(problem):
 
 def keep(content, ending):
     """The path of a file with this content, as long as this process lives."""
+    import tempfile
     file = tempfile.NamedTemporaryFile(prefix="tile-", suffix=ending)
     file.write(content)
     file.flush()

@@ -1,11 +1,7 @@
 """Calls of tilec: where it is, what it says, as exceptions and warnings with source lines."""
 import ctypes
-import glob
-import html
 import json
 import os
-import shutil
-import subprocess
 import warnings
 
 from . import _cache, _library
@@ -25,11 +21,30 @@ class CompileError(Error):
         return ["CompileError:"] + str(self).splitlines()
 
     def _repr_html_(self):
+        import html
         return f"<pre>{html.escape(str(self))}</pre>"
 
 
 class CompileWarning(UserWarning):
     """What the compiler warns of."""
+
+
+# Modules of Python that take longer to import than all of this package are imported where they are needed.
+
+
+def _which(name):
+    """A program's path in the folders of PATH, or None."""
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        path = os.path.join(folder, name)
+        if folder and os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def folder():
+    """A temporary folder, as a context."""
+    import tempfile
+    return tempfile.TemporaryDirectory(prefix="tile-")
 
 
 def find():
@@ -43,10 +58,10 @@ def find():
         folders.append(os.path.join(os.path.dirname(os.path.dirname(root)), "bin"))
     if os.environ.get("TILE_HOME"):
         folders.insert(0, os.path.join(os.environ["TILE_HOME"], "bin"))
-    for folder in folders:
-        if os.access(os.path.join(folder, "tilec"), os.X_OK):
-            return os.path.join(folder, "tilec")
-    path = shutil.which("tilec")
+    for one in folders:
+        if os.access(os.path.join(one, "tilec"), os.X_OK):
+            return os.path.join(one, "tilec")
+    path = _which("tilec")
     if path is None:
         raise Error("the compiler tilec is not found; set TILEC to its path. Looked into " + ", ".join(folders) + " and PATH")
     return path
@@ -54,9 +69,10 @@ def find():
 
 def _assembler():
     """A ptxas that another package has brought into this environment, for tilec, which finds those of the machine; or None."""
-    if os.environ.get("TILE_PTXAS") or shutil.which("ptxas"):
+    if os.environ.get("TILE_PTXAS") or _which("ptxas"):
         return None
     packages = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    import glob
     found = glob.glob(os.path.join(packages, "nvidia", "*", "bin", "ptxas"))
     found += glob.glob(os.path.join(packages, "triton", "backends", "nvidia", "bin", "ptxas"))
     return next((path for path in sorted(found) if os.access(path, os.X_OK)), None)
@@ -115,6 +131,7 @@ def warn(diagnostics, source, known=(), level=5):
 
 def run(words, source=None):
     """Standard output of `tilec WORDS`, as bytes; `source` goes to standard input. Errors are raised, warnings are passed on."""
+    import subprocess
     try:
         assembler = _assembler()
         done = subprocess.run([find()] + words + ["--diagnostics-format=json"], input=(source or "").encode(), capture_output=True,

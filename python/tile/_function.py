@@ -1,14 +1,12 @@
 """Kernels that are compiled when they are called: `compile`, `Function`, `Program`."""
-import inspect
 import json
 import os
 import sys
-import tempfile
 import threading
 import weakref
 
 from . import _cache, _compiler, _device, _outputs
-from ._launch import _flatten, load
+from ._launch import _flatten, load, signatureOf
 from ._library import Error
 from ._tensors import asTensor
 
@@ -393,7 +391,7 @@ class Function:
             target = target or (found if place[0] == "cuda" else None)
         words += ["--target", target or "sm_90a"]
         words += ["--shape", ",".join(f"{name}={extent}" for name, extent in extents.items())] if extents else []
-        with tempfile.TemporaryDirectory(prefix="tile-") as folder:
+        with _compiler.folder() as folder:
             text = _compiler.run(["explain", self._source.asFile(folder), *words] + (["--json"] if asJson else []))
         return json.loads(text) if asJson else text.decode()
 
@@ -407,7 +405,7 @@ class Function:
         for shape in [extents, *shapes]:
             words += ["--shape", ",".join(f"{name}={extent}" for name, extent in shape.items())]
         words += [] if device == "cpu" else ["--target", target]
-        with tempfile.TemporaryDirectory(prefix="tile-") as folder:
+        with _compiler.folder() as folder:
             path, result = self._source.asFile(folder), os.path.join(folder, "result.json")
             _compiler.run(["tune", path, *words, "--device", device, "-o", result, "--work", os.path.join(folder, "work"), *options])
             content = _read(result)
@@ -452,22 +450,12 @@ class Function:
 
     @property
     def __signature__(self):
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        params = []
-        for i, param in enumerate(self._params):
-            default = param.get("default", None if self._isOut[i] else inspect.Parameter.empty)
-            behind = any(one.default is not inspect.Parameter.empty for one in params)
-            params.append(inspect.Parameter(_identifier(param["name"]), inspect.Parameter.KEYWORD_ONLY if params and (
-                params[-1].kind is inspect.Parameter.KEYWORD_ONLY or (behind and default is inspect.Parameter.empty)) else kind,
-                default=default, annotation=self._describeParam(i).partition(": ")[2].partition(" = ")[0]))
-        return inspect.Signature(params)
+        return signatureOf([(param["name"], "default" in param or self._isOut[i],
+                             self._describeParam(i).partition(": ")[2].partition(" = ")[0], param.get("default"))
+                            for i, param in enumerate(self._params)])
 
     def __repr__(self):
         return f"<tile.Function {self.signature}>"
-
-
-def _identifier(name):
-    return name.replace("[", "_").replace("]", "")
 
 
 def _restore(recipe, name, shapes):

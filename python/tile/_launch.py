@@ -1,6 +1,5 @@
 """Binaries that tilec compiled, their kernels, and calls of them: `load`, `Module`, `Kernel`, `Prepared`."""
 import ctypes
-import inspect
 import math
 import os
 import sys
@@ -183,7 +182,7 @@ class Kernel(_library.Launcher):
     @property
     def __signature__(self):
         return signatureOf([(name, hasDefault, " or ".join(dict.fromkeys(
-            f"{one.params[i][2]}" for one in self._instances if i < len(one.params)))) for i, (name, _, _, hasDefault)
+            f"{one.params[i][2]}" for one in self._instances if i < len(one.params))), None) for i, (name, _, _, hasDefault)
             in enumerate(self._instances[0].params)])
 
     def _fail(self, error):
@@ -357,13 +356,15 @@ def _kernelOf(module, name):
 
 
 def signatureOf(params):
-    """What `inspect.signature` gives, of (name, has a default, annotation) for each parameter."""
+    """What `inspect.signature` gives, of (name, has a default, annotation, the default) for each parameter."""
+    import inspect      # here, as it takes longer to import than all of this package
     kinds, found = inspect.Parameter, []
-    for name, hasDefault, annotation in params:
+    for name, hasDefault, annotation, default in params:
         kind = kinds.POSITIONAL_OR_KEYWORD
-        if found and (found[-1].kind is kinds.KEYWORD_ONLY or (not hasDefault and found[-1].default is not kinds.empty)):
+        isBehind = any(one.default is not kinds.empty for one in found)
+        if found and (found[-1].kind is kinds.KEYWORD_ONLY or (isBehind and not hasDefault)):
             kind = kinds.KEYWORD_ONLY      # Python has no parameter without a default behind one that has
-        found.append(kinds(name.replace("[", "_").replace("]", ""), kind, default=None if hasDefault else kinds.empty,
+        found.append(kinds(name.replace("[", "_").replace("]", ""), kind, default=default if hasDefault else kinds.empty,
                            annotation=annotation))
     return inspect.Signature(found)
 

@@ -26,11 +26,7 @@ typedef enum tile_output {
 enum {
   /* The compiler's messages are JSON, one object a line, as tilec --diagnostics-format=json writes
    * them. */
-  TILE_COMPILE_JSON = 1,
-  /* Compiles in this process, by libtilec.so beside this library (or the one that the environment
-   * variable TILE_COMPILER_LIB names), which saves the start of a process. What would end tilec, a
-   * shortage of memory or a mistake of its own, then ends this process. */
-  TILE_COMPILE_IN_PROCESS = 2
+  TILE_COMPILE_JSON = 1
 };
 
 /* A call of the compiler. Zero or NULL stands for what is not asked for; lists end with NULL. */

@@ -146,7 +146,7 @@ Error CompileRequest::read(const tile_compile_request *given, CompileRequest &re
                                       ", expected sizeof(tile_compile_request), " +
                                       std::to_string(sizeof(tile_compile_request)) +
                                       ": set it, and compile with this library's header");
-  constexpr uint32_t known = TILE_COMPILE_JSON | TILE_COMPILE_IN_PROCESS;
+  constexpr uint32_t known = TILE_COMPILE_JSON;
   if (given->flags & ~known)
     return Error(TILE_ERROR_CALL,
                  "unknown flags " + std::to_string(given->flags & ~known) + " in request.flags");
@@ -176,7 +176,6 @@ Error CompileRequest::read(const tile_compile_request *given, CompileRequest &re
     request.includes.push_back(makeAbsolute(*one));
   request.wantsInterface = given->output == TILE_OUTPUT_INTERFACE;
   request.wantsJson = given->flags & TILE_COMPILE_JSON;
-  request.isInProcess = given->flags & TILE_COMPILE_IN_PROCESS;
   request.assembler = makeAbsolute(text(given->assembler));
   request.cache = given->cache ? makeAbsolute(given->cache) : getDefaultCacheFolder();
   if (request.target.empty())

@@ -14,7 +14,7 @@ struct CompileRequest {
   std::string path, source, target, kernel, config;
   std::vector<std::string> constants, attributes, extents, includes;
   bool isText = false; ///< `source` holds, not `path`
-  bool wantsInterface = false, wantsJson = false, isInProcess = false;
+  bool wantsInterface = false, wantsJson = false;
   std::string compiler, assembler; ///< programs; an assembler may be left to tilec
   std::string cache;               ///< folder; empty: none
 
