@@ -37,6 +37,8 @@ inline constexpr llvm::StringLiteral mayAliasName = "tile.may_alias";
 inline constexpr llvm::StringLiteral flattenName = "tile.flatten";
 /// Programs that share a loop's trips (i64).
 inline constexpr llvm::StringLiteral splitName = "tile.split";
+/// Of a loop with tile.split: that number is the most, and the grid decides at launch (unit).
+inline constexpr llvm::StringLiteral splitAutomaticName = "tile.split_automatic";
 /// Iterations of a loop to write out (i64).
 inline constexpr llvm::StringLiteral unrollName = "tile.unroll";
 
@@ -70,6 +72,9 @@ inline constexpr llvm::StringLiteral ringName = "tile_gpu.ring";
 /// Of a kernel and its function: extent of the last axis of its grid, which are parts of a split
 /// loop (i64).
 inline constexpr llvm::StringLiteral splitPartsName = "tile_gpu.split_parts";
+/// Of a kernel and its function whose parts the launch decides on: as many as make this number of
+/// programs, and at most tile_gpu.split_parts (i64).
+inline constexpr llvm::StringLiteral splitProgramsName = "tile_gpu.split_programs";
 /// Of a kernel's function: bytes of scratch memory for each program, or for all where blocks take
 /// programs from a count, and the number of the argument that points to it (i64).
 inline constexpr llvm::StringLiteral scratchBytesName = "tile_gpu.scratch_bytes";

@@ -201,6 +201,29 @@ LogicalResult ReduceByOp::verifyRegions() {
   return verifyCombiner(*this, getCombiner().front(), getSources());
 }
 
+LogicalResult MergePartsOp::verify() {
+  if (getStates().empty() || !llvm::equal(getStates().getTypes(), getResultTypes()))
+    return emitOpError() << "makes a result of the same type for each of one or more states, found "
+                         << getStates().size() << " and " << getNumResults();
+  return success();
+}
+
+LogicalResult MergePartsOp::verifyRegions() {
+  Block &block = getMerge().front();
+  size_t states = getStates().size();
+  bool valid = block.getNumArguments() == 2 * states;
+  for (size_t i = 0; valid && i < 2 * states; ++i)
+    valid = block.getArgument(i).getType() == getStates()[i % states].getType();
+  if (!valid)
+    return emitOpError() << "merges " << states << " earlier and " << states
+                         << " later values of the states' types";
+  auto yield = dyn_cast<MergeYieldOp>(block.back());
+  if (!yield || !llvm::equal(yield.getValues().getTypes(), getStates().getTypes()))
+    return emitOpError() << "ends in tile.merge_yield of " << states
+                         << " values of the states' types";
+  return success();
+}
+
 LogicalResult SortOp::verify() {
   if (!isSameTile(getSource().getType(), getType()))
     return emitOpError() << "of " << getSource().getType() << " makes the same type, found "

@@ -152,6 +152,40 @@ def Tile_ScanYieldOp : Tile_Op<"scan_yield", [Pure, Terminator, ParentOneOf<["Sc
   let assemblyFormat = "$values `:` type($values) attr-dict";
 }
 
+def Tile_MergePartsOp : Tile_Op<"merge_parts", [RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock]> {
+  let summary = "merge the states that the parts of a split loop end with";
+  let description = [{
+    Takes all results of a loop with `tile.split`. Where several programs share the loop's trips, the results are the states
+    of all parts, merged in the order of the parts by the associative function that the region computes: for n values it
+    gets n of the earlier parts, then n of the next part, and yields n. The state that the loop begins with changes nothing.
+    Where one program makes all trips, the results are the operands.
+    ```mlir
+    %m = tile.merge_parts %top : tensor<4xf32> -> tensor<4xf32> {
+    ^bb0(%left: tensor<4xf32>, %right: tensor<4xf32>):
+      %top = arith.maximumf %left, %right : tensor<4xf32>
+      tile.merge_yield %top : tensor<4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_TileOrScalar>:$states);
+  let results = (outs Variadic<Tile_TileOrScalar>:$results);
+  let regions = (region SizedRegion<1>:$merge);
+  let assemblyFormat = "$states attr-dict `:` type($states) `->` type($results) $merge";
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Tile_MergeYieldOp : Tile_Op<"merge_yield", [Pure, Terminator, HasParent<"MergePartsOp">]> {
+  let summary = "the state that two states of parts merge to";
+  let description = [{
+    ```mlir
+    tile.merge_yield %top, %den : tensor<4xf32>, tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_TileOrScalar>:$values);
+  let assemblyFormat = "$values attr-dict `:` type($values)";
+}
+
 def Tile_TakeOp : Tile_Op<"take", [Pure]> {
   let summary = "elements of a tile along an axis at positions of the run";
   let description = [{

@@ -312,9 +312,17 @@ LogicalResult MemDescPermuteOp::verify() {
 }
 
 LogicalResult PartArriveOp::verify() {
-  if (getSums().empty() || getParts() < 2)
+  APInt parts;
+  if (getSums().empty() || (matchPattern(getParts(), m_ConstantInt(&parts)) && parts.slt(2)))
     return emitOpError() << "needs one or more sums of two or more parts, found "
-                         << getSums().size() << " of " << getParts();
+                         << getSums().size();
+  return success();
+}
+
+LogicalResult PartLoadOp::verify() {
+  if (getStates().empty() || !llvm::equal(getStates().getTypes(), getResultTypes()))
+    return emitOpError() << "makes a result of the same type for each of one or more states, found "
+                         << getStates().size() << " and " << getNumResults();
   return success();
 }
 

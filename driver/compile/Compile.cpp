@@ -295,14 +295,30 @@ static void fillTensorMaps(runtime::Kernel &kernel, ArrayAttr maps) {
   }
 }
 
+/// As many parts as make `wanted` programs of a grid, 1 to `most`: as the kernel itself computes.
+static runtime::Expr getSplitParts(const std::vector<runtime::Expr> &grid, int64_t wanted,
+                                   int64_t most) {
+  using runtime::Expr;
+  using Op = runtime::Expr::Op;
+  Expr programs(1);
+  for (const Expr &extent : grid)
+    programs = Expr::make(Op::Mul, programs,
+                          Expr::make(Op::Max, Expr::make(Op::Min, extent, Expr(wanted)), Expr(1)));
+  Expr parts = Expr::make(Op::Div, Expr(wanted), programs);
+  return Expr::make(Op::Max, Expr(1), Expr::make(Op::Min, parts, Expr(most)));
+}
+
 /// The parts of a split loop are one more axis of the grid, and need memory to exchange their sums;
 /// blocks that take programs need a count.
 static void fillScratch(runtime::Kernel &kernel, LLVM::LLVMFuncOp function) {
   auto bytes = function->getAttrOfType<IntegerAttr>(gpu::scratchBytesName);
   if (!bytes)
     return;
-  if (auto parts = function->getAttrOfType<IntegerAttr>(gpu::splitPartsName))
-    kernel.grid.push_back(runtime::Expr(parts.getInt()));
+  if (auto parts = function->getAttrOfType<IntegerAttr>(gpu::splitPartsName)) {
+    auto programs = function->getAttrOfType<IntegerAttr>(gpu::splitProgramsName);
+    kernel.grid.push_back(programs ? getSplitParts(kernel.grid, programs.getInt(), parts.getInt())
+                                   : runtime::Expr(parts.getInt()));
+  }
   kernel.launch.scratchBytes = unsigned(bytes.getInt());
   kernel.launch.scratchShared = !function->hasAttr(gpu::splitPartsName);
   kernel.arguments.push_back({runtime::Argument::Kind::Scratch});

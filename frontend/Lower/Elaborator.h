@@ -233,6 +233,7 @@ private:
   void checkHints(const runtime::Kernel &record);
   bool readLoopAttributes(const std::vector<ast::Attribute> &attributes,
                           llvm::SmallVectorImpl<mlir::NamedAttribute> &out);
+  void readSplit(const ast::Attribute &attribute, llvm::SmallVectorImpl<mlir::NamedAttribute> &out);
   std::optional<int64_t> attributeInt(const ast::Attribute &attribute, size_t index, int64_t min,
                                       int64_t max);
   /// Does the expression use a dimension, stride or scalar parameter, whose value is known at
@@ -495,9 +496,17 @@ private:
   /// The trips of a `const for`; nothing, after an error, where they are too many.
   std::optional<uint64_t> constTrips(const ast::ForStmt &stmt, int64_t low, int64_t high,
                                      int64_t step, bool inclusive);
-  /// Checks that programs can share the trips of `loop`, which carries `vars`.
-  void checkSplit(const ast::ForStmt &stmt, mlir::Operation *loop, int64_t parts,
-                  llvm::ArrayRef<Binding *> vars);
+  /// Checks that programs can share the trips of `loop`, which carries `vars`. Returns the results,
+  /// merged if the attribute names a function for that.
+  llvm::SmallVector<mlir::Value> lowerSplit(const ast::ForStmt &stmt, mlir::Operation *loop,
+                                            int64_t parts, llvm::ArrayRef<Binding *> vars);
+  void checkSplitStores(const ast::ForStmt &stmt, mlir::Operation *loop, int64_t parts);
+  void checkSplitSums(const ast::ForStmt &stmt, mlir::Operation *loop, int64_t parts,
+                      llvm::ArrayRef<Binding *> vars);
+  /// The states of parts, merged by `function`. Nothing after an error.
+  llvm::SmallVector<mlir::Value> emitMerge(const ast::Expr &function, mlir::ValueRange states,
+                                           llvm::ArrayRef<Binding *> vars);
+  std::string nameOf(const Binding *binding) const;
   /// What a loop from `low` to `high` counts by, so that no step passes the end of 64 bits.
   LoopBounds emitLoopBounds(mlir::Value low, mlir::Value high, mlir::Value step, bool inclusive,
                             mlir::Location location);

@@ -194,14 +194,15 @@ Flow Elaborator::lowerFor(const ast::ForStmt &stmt) {
       results.push_back(var->value.ssa);
     scf::YieldOp::create(builder, location, results);
   }
+  SmallVector<mlir::Value> results(loop.getResults());
   if (auto parts = loop->getAttrOfType<IntegerAttr>(splitName)) {
     if (maySplit)
-      checkSplit(stmt, loop, parts.getInt(), vars);
+      results = lowerSplit(stmt, loop, parts.getInt(), vars);
     else
       error(diag::splitPlace, stmt.range, parts.getInt(),
             "must stand directly in the kernel's body");
   }
-  for (auto [var, result] : llvm::zip(vars, loop.getResults()))
+  for (auto [var, result] : llvm::zip(vars, results))
     var->value = SemValue::ofData(result, var->value.dtype);
   return {};
 }

@@ -48,15 +48,7 @@ static bool isShared(Operation *store) {
   return true;
 }
 
-void Elaborator::checkSplit(const ast::ForStmt &stmt, Operation *op, int64_t parts,
-                            ArrayRef<Binding *> vars) {
-  auto loop = cast<scf::ForOp>(op);
-  if (splitLoop.isValid()) {
-    error(diag::splitPlace, stmt.range, parts, "must be the only one of its kernel")
-        .note(splitLoop, "this is another one");
-    return;
-  }
-  splitLoop = stmt.range;
+void Elaborator::checkSplitStores(const ast::ForStmt &stmt, Operation *loop, int64_t parts) {
   bool stores = false, storesBefore = false;
   loop->getParentOfType<KernelOp>().getBody().walk([&](Operation *store) {
     if (!isa<StoreOp, ScatterOp, AtomicOp>(store))
@@ -77,14 +69,23 @@ void Elaborator::checkSplit(const ast::ForStmt &stmt, Operation *op, int64_t par
   if (storesBefore)
     error(diag::splitPlace, stmt.range, parts,
           "cannot follow a store to memory that the kernel also reads");
+}
+
+std::string Elaborator::nameOf(const Binding *binding) const {
+  for (const Scope &scope : frames.back())
+    for (const auto &[name, each] : scope)
+      if (&each == binding)
+        return name;
+  return "";
+}
+
+void Elaborator::checkSplitSums(const ast::ForStmt &stmt, Operation *op, int64_t parts,
+                                ArrayRef<Binding *> vars) {
+  auto loop = cast<scf::ForOp>(op);
   for (auto [i, var] : llvm::enumerate(vars)) {
     if (getAccumulation(loop, i) || loop.getYieldedValues()[i] == loop.getRegionIterArg(i))
       continue;
-    std::string name;
-    for (const Scope &scope : frames.back())
-      for (const auto &[key, binding] : scope)
-        if (&binding == var)
-          name = key;
+    std::string name = nameOf(var);
     Range where = stmt.range;
     forEachAssignment(stmt.body, [&](const ast::AssignStmt &assign) {
       if (assigns(*assign.target, name) && !(where.begin > stmt.range.begin))
@@ -93,6 +94,116 @@ void Elaborator::checkSplit(const ast::ForStmt &stmt, Operation *op, int64_t par
     error(diag::splitCarried, where, name, parts)
         .note(var->declared, "'" + name + "' is declared here")
         .note("change it by +, min, max or dot(..., " + name +
-              ") alone, outside any `if`, and read it after the loop");
+              ") alone, outside any `if`, and read it after the loop; or say how the loop's "
+              "variables of two programs combine: split(" +
+              std::to_string(parts) + ", merge: f)");
   }
+}
+
+SmallVector<mlir::Value> Elaborator::emitMerge(const ast::Expr &expr, ValueRange states,
+                                               ArrayRef<Binding *> vars) {
+  SemValue function = eval(expr);
+  if (function.isError())
+    return {};
+  std::string names;
+  for (const Binding *var : vars)
+    names += (names.empty() ? "" : ", ") + nameOf(var);
+  if (!function.isFunction() || !function.function->decl) {
+    error(diag::wrongOperand, expr.range, "`merge:`", "a function of two states (" + names + ")",
+          describe(function));
+    return {};
+  }
+  Location location = loc(expr.range);
+  auto op = MergePartsOp::create(builder, location, states.getTypes(), states);
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Type> types(states.getTypes());
+  types.append(states.getTypes().begin(), states.getTypes().end());
+  Block *block =
+      builder.createBlock(&op.getMerge(), {}, types, SmallVector<Location>(types.size(), location));
+  std::vector<Arg> operands;
+  for (auto [i, argument] : llvm::enumerate(block->getArguments()))
+    operands.push_back(
+        {SemValue::ofData(argument, vars[i % vars.size()]->value.dtype), expr.range, ""});
+  SemValue merged = callFunction(*function.function, std::move(operands), expr.range);
+  SmallVector<SemValue> results = {merged};
+  if (merged.isTuple())
+    results.assign(merged.elements->begin(), merged.elements->end());
+  SmallVector<mlir::Value> yielded;
+  bool valid = !merged.isError();
+  if (valid && results.size() != vars.size()) {
+    error(diag::wrongOperand, expr.range, "`merge:`",
+          "a function that returns one value for each variable that the loop carries (" + names +
+              ")",
+          describe(merged));
+    valid = false;
+  }
+  for (size_t i = 0; valid && i < results.size(); ++i) {
+    const SemValue &result = results[i];
+    DType dtype = vars[i]->value.dtype;
+    bool fits = result.isNumeric() && (!result.isData() || result.dtype == dtype);
+    mlir::Value value = fits ? toDtype(result, dtype, expr.range) : mlir::Value();
+    if (value && value.getType() == types[i]) {
+      yielded.push_back(value);
+      continue;
+    }
+    if (!fits || value)
+      error(diag::wrongOperand, expr.range, "`merge:`",
+            "the state of '" + nameOf(vars[i]) + "', " +
+                describe(SemValue::ofData(block->getArgument(i), dtype)) + ", as result " +
+                std::to_string(i + 1),
+            describe(result));
+    valid = false;
+  }
+  for (Operation &each : *block)
+    if (valid && !isMemoryEffectFree(&each)) {
+      error(diag::wrongOperand, expr.range, "`merge:`", "a function of values alone",
+            "one that reads or writes memory");
+      valid = false;
+    }
+  if (!valid) { // leave nothing half made behind
+    op.erase();
+    return {};
+  }
+  MergeYieldOp::create(builder, location, yielded);
+  return SmallVector<mlir::Value>(op.getResults());
+}
+
+SmallVector<mlir::Value> Elaborator::lowerSplit(const ast::ForStmt &stmt, Operation *op,
+                                                int64_t parts, ArrayRef<Binding *> vars) {
+  SmallVector<mlir::Value> results(op->getResults());
+  if (splitLoop.isValid()) {
+    error(diag::splitPlace, stmt.range, parts, "must be the only one of its kernel")
+        .note(splitLoop, "this is another one");
+    return results;
+  }
+  splitLoop = stmt.range;
+  checkSplitStores(stmt, op, parts);
+  const ast::Expr *merge = nullptr;
+  for (const ast::Attribute &attribute : stmt.attributes)
+    for (const ast::Argument &argument : attribute.arguments)
+      if (attribute.name.text == "split" && argument.name && argument.name->text == "merge")
+        merge = argument.value.get();
+  if (!merge) {
+    checkSplitSums(stmt, op, parts, vars);
+    return results;
+  }
+  if (vars.empty()) {
+    error(diag::badAttribute, merge->range, "split",
+          "merges the variables that the loop carries, and this loop assigns none");
+    return results;
+  }
+  // The function takes the variables in the order in which they are declared.
+  SmallVector<size_t> order = llvm::to_vector(llvm::seq(vars.size()));
+  llvm::sort(order,
+             [&](size_t a, size_t b) { return vars[a]->declared.begin < vars[b]->declared.begin; });
+  SmallVector<Binding *> declared;
+  SmallVector<mlir::Value> states;
+  for (size_t i : order) {
+    declared.push_back(vars[i]);
+    states.push_back(op->getResult(i));
+  }
+  SmallVector<mlir::Value> merged = emitMerge(*merge, states, declared);
+  for (auto [i, value] : llvm::zip(order, merged))
+    results[i] = value;
+  return results;
 }

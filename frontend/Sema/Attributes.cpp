@@ -247,6 +247,29 @@ bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
   return reported == errors;
 }
 
+void Elaborator::readSplit(const ast::Attribute &attribute, SmallVectorImpl<NamedAttribute> &out) {
+  std::optional<int64_t> parts;
+  bool isAutomatic = true;
+  for (size_t i = 0; i < attribute.arguments.size(); ++i) {
+    const ast::Argument &argument = attribute.arguments[i];
+    if (!argument.name && i == 0) {
+      isAutomatic = false;
+      parts = attributeInt(attribute, 0, 1, 1024);
+    } else if (!argument.name || argument.name->text != "merge") {
+      error(diag::badAttribute, argument.value->range, "split",
+            "takes the number of programs and the function that merges what two of them carry: "
+            "split(4, merge: f), split(4), split(merge: f) or split");
+      return;
+    }
+  }
+  if (isAutomatic) {
+    out.push_back(builder.getNamedAttr(splitName, builder.getI64IntegerAttr(limits::splitParts)));
+    out.push_back(builder.getNamedAttr(splitAutomaticName, builder.getUnitAttr()));
+  } else if (parts && *parts > 1) {
+    out.push_back(builder.getNamedAttr(splitName, builder.getI64IntegerAttr(*parts)));
+  }
+}
+
 bool Elaborator::readLoopAttributes(const std::vector<ast::Attribute> &attributes,
                                     SmallVectorImpl<NamedAttribute> &out) {
   unsigned errors = reported;
@@ -260,16 +283,16 @@ bool Elaborator::readLoopAttributes(const std::vector<ast::Attribute> &attribute
       if (!attribute.arguments.empty())
         error(diag::badAttribute, attribute.range, name, "takes no arguments");
       out.push_back(builder.getNamedAttr(flattenName, builder.getUnitAttr()));
+    } else if (name == "split") {
+      readSplit(attribute, out);
     } else if (std::optional<int64_t> value = attributeInt(attribute, 0, 1,
                                                            name == "stages"  ? 8
                                                            : name == "trips" ? int64_t(1) << 30
                                                                              : 1024)) {
       StringRef irName = name == "stages"   ? stagesName
                          : name == "unroll" ? unrollName
-                         : name == "trips"  ? tripsName
-                                            : splitName;
-      if (name != "split" || *value > 1)
-        out.push_back(builder.getNamedAttr(irName, builder.getI64IntegerAttr(*value)));
+                                            : tripsName;
+      out.push_back(builder.getNamedAttr(irName, builder.getI64IntegerAttr(*value)));
     }
   }
   return reported == errors;

@@ -25,6 +25,9 @@ constexpr size_t tuneCombinations = 65536;
 /// Parameters of a kernel, each tensor of an array counted.
 constexpr size_t parameters = 512;
 
+/// Programs that share a split loop where the launch decides on their number.
+constexpr int64_t splitParts = 64;
+
 /// Calls inside calls, and calls that one kernel inlines.
 constexpr size_t callDepth = 100;
 constexpr size_t inlinedCalls = 10000;

@@ -178,6 +178,10 @@ static LogicalResult lowerKernel(KernelOp kernel) {
 namespace {
 struct ConvertTileToLinalg : tile::impl::ConvertTileToLinalgBase<ConvertTileToLinalg> {
   void runOnOperation() override {
+    getOperation().walk([](MergePartsOp merge) { // one program makes all trips of a split loop
+      merge->replaceAllUsesWith(merge.getStates());
+      merge.erase();
+    });
     for (KernelOp kernel : llvm::make_early_inc_range(getOperation().getOps<KernelOp>()))
       if (failed(lowerKernel(kernel)))
         return signalPassFailure();

@@ -288,9 +288,9 @@ bool LayoutInference::visitRegions(Operation *op) {
 bool LayoutInference::visit(Operation *op) {
   if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op))
     return visitRegions(op);
-  if (auto combine = dyn_cast<PartCombineOp>(op)) {
+  if (isa<PartCombineOp, PartLoadOp>(op)) { // as the part's own sums are held
     bool changed = false;
-    for (auto [sum, total] : llvm::zip(combine.getSums(), combine.getTotals()))
+    for (auto [sum, total] : llvm::zip(op->getOperands(), op->getResults()))
       if (auto type = cast<RankedTensorType>(sum.getType());
           !getAnchor(sum) && type.getNumElements() == 1)
         changed |= anchor(total, getDefault(type), 1);

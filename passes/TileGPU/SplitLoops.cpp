@@ -1,10 +1,10 @@
-// tile-gpu-split-loops: shares the trips of a loop among several programs, whose sums the last to
-// arrive adds up.
+// tile-gpu-split-loops: shares the trips of a loop among several programs, whose states the last to
+// arrive merges.
 //
 // The grid gets one more axis, the fastest: the parts. Each part makes its share of the trips,
-// starting from what changes nothing (part 0: from the loop's own start), and leaves its sums in
-// scratch memory. The last part of a tile to arrive combines them in the order of the parts and
-// does what follows the loop. See docs/Split.md.
+// starting from a state that changes nothing, and leaves its state in scratch memory. The last part
+// of a tile to arrive merges the states in the order of the parts and does what follows the loop.
+// See docs/Split.md.
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/Accumulation.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
@@ -13,6 +13,7 @@
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
 
@@ -54,10 +55,20 @@ static bool isFullOf(Value value, Attribute element) {
 
 namespace {
 
+/// The loop, and how the states of its parts become one.
+struct SplitLoop {
+  scf::ForOp loop;
+  MergePartsOp merge;            // null: each value by its kind
+  SmallVector<ReduceKind> kinds; // empty with `merge`
+  int64_t parts;                 // at most, if wanted
+  int64_t wanted = 0;            // programs that the launch should have; 0: `parts` parts
+};
+
 class Splitter {
 public:
-  Splitter(KernelOp kernel, scf::ForOp loop, int64_t parts, ArrayRef<ReduceKind> kinds)
-      : kernel(kernel), loop(loop), parts(parts), kinds(kinds), b(loop), loc(loop.getLoc()) {}
+  Splitter(KernelOp kernel, SplitLoop &split)
+      : kernel(kernel), split(split), loop(split.loop), parts(split.parts), b(loop),
+        loc(loop.getLoc()) {}
 
   void run() {
     SmallVector<Value> extents =
@@ -70,24 +81,49 @@ public:
                                                 id))
                   : id;
     }
-    Value part = ProgramIdOp::create(b, loc, index, b.getI64IntegerAttr(extents.size()));
+    part = ProgramIdOp::create(b, loc, index, b.getI64IntegerAttr(extents.size()));
+    count = countParts(b, extents);
     Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, part, constant(0));
     addAxis();
     storeOnce();
-    shareTrips(part);
+    bool isStatic = !split.merge && !split.wanted;
+    isStatic ? shareEvenly() : shareInChunks();
     startFromNothing(isFirst);
-    finishInLast(tile, part);
+    b.setInsertionPointAfter(split.merge ? split.merge.getOperation() : loop.getOperation());
+    first = arith::MulIOp::create(b, loc, tile, count);
+    finishInLast(isStatic);
     kernel->setAttr(splitPartsName, b.getI64IntegerAttr(parts));
+    if (split.wanted)
+      kernel->setAttr(splitProgramsName, b.getI64IntegerAttr(split.wanted));
   }
 
 private:
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
 
+  /// The number of parts, on a grid of these extents. The manifest has the same expression for the
+  /// launcher.
+  Value countParts(OpBuilder &b, ValueRange extents) {
+    auto constant = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(b, loc, value);
+    };
+    if (!split.wanted)
+      return constant(parts);
+    Value one = constant(1), wanted = constant(split.wanted), programs = one;
+    for (Value extent : extents) {
+      Value bounded =
+          arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, extent, wanted), one);
+      programs = arith::MulIOp::create(b, loc, programs, bounded);
+    }
+    Value count = arith::DivUIOp::create(b, loc, wanted, programs);
+    return arith::MaxUIOp::create(b, loc, one,
+                                  arith::MinUIOp::create(b, loc, count, constant(parts)));
+  }
+
   void addAxis() {
     auto yield = cast<YieldOp>(kernel.getGrid().front().getTerminator());
     OpBuilder grid(yield);
-    yield.getExtentsMutable().append(
-        arith::ConstantIndexOp::create(grid, yield.getLoc(), parts).getResult());
+    SmallVector<Value> extents(yield.getExtents());
+    yield.getExtentsMutable().append(countParts(grid, extents));
   }
 
   /// What is stored before the loop is stored by part 0 alone.
@@ -118,11 +154,9 @@ private:
   }
 
   /// Part p of n makes the trips p * trips / n to (p + 1) * trips / n.
-  void shareTrips(Value part) {
+  void shareEvenly() {
     Value lo = loop.getLowerBound(), step = loop.getStep(), n = constant(parts);
-    Value trips = arith::CeilDivSIOp::create(
-        b, loc, arith::SubIOp::create(b, loc, loop.getUpperBound(), lo), step);
-    trips = arith::MaxSIOp::create(b, loc, trips, constant(0));
+    Value trips = countTrips();
     auto bound = [&](Value p) -> Value {
       Value trip = arith::DivUIOp::create(b, loc, arith::MulIOp::create(b, loc, p, trips), n);
       return arith::AddIOp::create(b, loc, lo, arith::MulIOp::create(b, loc, trip, step));
@@ -132,8 +166,33 @@ private:
     loop.setUpperBound(end);
   }
 
+  Value countTrips() {
+    Value span = arith::SubIOp::create(b, loc, loop.getUpperBound(), loop.getLowerBound());
+    Value trips = arith::CeilDivSIOp::create(b, loc, span, loop.getStep());
+    return arith::MaxSIOp::create(b, loc, trips, constant(0));
+  }
+
+  /// All parts but the last busy one make `chunk` trips, so that parts without a trip come last and
+  /// need not be merged.
+  void shareInChunks() {
+    Value lo = loop.getLowerBound(), step = loop.getStep(), trips = countTrips();
+    Value one = constant(1);
+    Value chunk =
+        arith::MaxUIOp::create(b, loc, arith::CeilDivUIOp::create(b, loc, trips, count), one);
+    busy = arith::MaxUIOp::create(b, loc, arith::CeilDivUIOp::create(b, loc, trips, chunk), one);
+    auto bound = [&](Value p) -> Value {
+      Value trip = arith::MinUIOp::create(b, loc, arith::MulIOp::create(b, loc, p, chunk), trips);
+      return arith::AddIOp::create(b, loc, lo, arith::MulIOp::create(b, loc, trip, step));
+    };
+    Value begin = bound(part), end = bound(arith::AddIOp::create(b, loc, part, one));
+    loop.setLowerBound(begin);
+    loop.setUpperBound(end);
+  }
+
   void startFromNothing(Value isFirst) {
-    for (auto [init, kind] : llvm::zip(loop.getInitArgsMutable(), kinds)) {
+    if (split.merge) // its rule: the loop's start changes nothing
+      return;
+    for (auto [init, kind] : llvm::zip(loop.getInitArgsMutable(), split.kinds)) {
       Type type = init.get().getType();
       TypedAttr identity = getIdentity(b, kind, getElementTypeOrSelf(type));
       if (isFullOf(init.get(), identity))
@@ -143,11 +202,10 @@ private:
     }
   }
 
-  void finishInLast(Value tile, Value part) {
-    b.setInsertionPointAfter(loop);
+  void finishInLast(bool isStatic) {
     SmallVector<Operation *> rest;
-    for (Operation *op = loop->getNextNode(); !op->hasTrait<OpTrait::IsTerminator>();
-         op = op->getNextNode())
+    for (Operation *op = first.getDefiningOp()->getNextNode();
+         !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode())
       rest.push_back(op);
     // Scalars travel as tiles of one element.
     SmallVector<Value> partials;
@@ -159,35 +217,175 @@ private:
       partials.push_back(result);
       types.push_back(result.getType());
     }
-    SmallVector<int32_t> kindNumbers =
-        llvm::map_to_vector(kinds, [](ReduceKind kind) { return int32_t(kind); });
-    Value isLast = PartArriveOp::create(b, loc, b.getI1Type(), partials, tile, part, parts);
+    Value isLast = arrive(partials);
     auto last = scf::IfOp::create(b, loc, isLast, /*withElseRegion=*/false);
     b.setInsertionPointToStart(last.thenBlock());
-    auto totals = PartCombineOp::create(b, loc, types, partials, tile, parts,
-                                        b.getDenseI32ArrayAttr(kindNumbers));
-    SmallVector<Value> values;
-    for (auto [total, result] : llvm::zip(totals.getResults(), loop.getResults()))
-      values.push_back(
-          total.getType() == result.getType()
-              ? Value(total)
-              : ReduceOp::create(b, loc, result.getType(), ReduceKind::Max, total, IntegerAttr()));
+    SmallVector<Value> values = isStatic ? combineAll(partials) : mergeShared(partials);
     for (Operation *op : rest)
       op->moveBefore(last.thenBlock()->getTerminator());
-    for (auto [value, result] : llvm::zip(values, loop.getResults()))
+    ResultRange results = split.merge ? split.merge->getResults() : loop.getResults();
+    for (auto [value, result] : llvm::zip(values, results))
       result.replaceUsesWithIf(value, [&](OpOperand &use) {
-        return last.getThenRegion().isAncestor(use.getOwner()->getParentRegion()) &&
-               use.getOwner() != totals;
+        return llvm::any_of(rest, [&](Operation *op) { return op->isAncestor(use.getOwner()); });
       });
+    if (split.merge)
+      split.merge.erase();
+  }
+
+  Value areSeveral() {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, count, constant(1));
+  }
+
+  /// Is this part the last? Where the launch may choose a single part, that part need not ask.
+  Value arrive(ArrayRef<Value> partials) {
+    if (!split.wanted)
+      return PartArriveOp::create(b, loc, b.getI1Type(), partials, first, part, count);
+    auto several = scf::IfOp::create(b, loc, TypeRange(b.getI1Type()), areSeveral(),
+                                     /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(several.thenBlock());
+    Value last = PartArriveOp::create(b, loc, b.getI1Type(), partials, first, part, count);
+    scf::YieldOp::create(b, loc, last);
+    b.setInsertionPointToStart(several.elseBlock());
+    Value yes = arith::ConstantIntOp::create(b, loc, 1, 1);
+    scf::YieldOp::create(b, loc, yes);
+    return several.getResult(0);
+  }
+
+  /// The merged state of all parts, or the own one of a single part.
+  SmallVector<Value> mergeShared(ArrayRef<Value> partials) {
+    if (!split.wanted)
+      return mergeAll(partials);
+    SmallVector<Value> own(loop.getResults());
+    if (split.merge)
+      own = toOperands(own);
+    auto several = scf::IfOp::create(b, loc, TypeRange(ValueRange(own)), areSeveral(),
+                                     /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(several.thenBlock());
+    scf::YieldOp::create(b, loc, mergeAll(partials));
+    b.setInsertionPointToStart(several.elseBlock());
+    scf::YieldOp::create(b, loc, own);
+    return SmallVector<Value>(several.getResults());
+  }
+
+  /// A value of the kernel's type from a tile of one element.
+  Value fromTile(Value tile, Type type) {
+    if (tile.getType() == type)
+      return tile;
+    return ReduceOp::create(b, loc, type, ReduceKind::Max, tile, IntegerAttr());
+  }
+
+  SmallVector<Value> combineAll(ArrayRef<Value> partials) {
+    SmallVector<int32_t> kinds =
+        llvm::map_to_vector(split.kinds, [](ReduceKind kind) { return int32_t(kind); });
+    auto totals = PartCombineOp::create(b, loc, TypeRange(ValueRange(partials)), partials, first,
+                                        parts, b.getDenseI32ArrayAttr(kinds));
+    SmallVector<Value> values;
+    for (auto [total, result] : llvm::zip(totals.getResults(), loop.getResults()))
+      values.push_back(fromTile(total, result.getType()));
+    return values;
+  }
+
+  /// The state of part `number`, as the results of the loop.
+  SmallVector<Value> loadState(ArrayRef<Value> partials, Value number) {
+    Value record = arith::AddIOp::create(b, loc, first, number);
+    auto load = PartLoadOp::create(b, loc, TypeRange(ValueRange(partials)), partials, record);
+    SmallVector<Value> state;
+    for (auto [value, result] : llvm::zip(load.getResults(), loop.getResults()))
+      state.push_back(fromTile(value, result.getType()));
+    return state;
+  }
+
+  /// The values that `merge` takes, of a state as the results of the loop. An earlier pass may have
+  /// found that a variable is the same in all parts; then it is no result.
+  SmallVector<Value> toOperands(ArrayRef<Value> state) {
+    SmallVector<Value> operands;
+    for (Value operand : split.merge.getStates()) {
+      auto result = dyn_cast<OpResult>(operand);
+      bool isCarried = result && result.getOwner() == loop;
+      operands.push_back(isCarried ? state[result.getResultNumber()] : operand);
+    }
+    return operands;
+  }
+
+  SmallVector<Value> mergeTwo(ArrayRef<Value> earlier, ArrayRef<Value> later) {
+    SmallVector<Value> merged;
+    if (!split.merge) {
+      for (auto [x, y, kind] : llvm::zip(earlier, later, split.kinds))
+        merged.push_back(tile::combine(b, loc, kind, x, y));
+      return merged;
+    }
+    IRMapping mapping;
+    Block &block = split.merge.getMerge().front();
+    SmallVector<Value> operands(earlier);
+    operands.append(later.begin(), later.end());
+    mapping.map(block.getArguments(), operands);
+    for (Operation &op : block.without_terminator())
+      b.clone(op, mapping);
+    for (Value value : block.getTerminator()->getOperands())
+      merged.push_back(mapping.lookupOrDefault(value));
+    return merged;
+  }
+
+  /// States are read several at a time, so that their latencies overlap, as far as registers allow.
+  int64_t countLoadsAhead(ArrayRef<Value> partials) {
+    int64_t elements = 0;
+    for (Value partial : partials)
+      elements += cast<RankedTensorType>(partial.getType()).getNumElements();
+    int64_t warps = 4;
+    if (auto asked = kernel->getAttrOfType<IntegerAttr>(askedWarpsName))
+      warps = asked.getInt();
+    constexpr int64_t registers = 64;
+    return std::clamp<int64_t>(registers * 32 * warps / elements, 1, 8);
+  }
+
+  /// The states of all busy parts, merged in their order.
+  SmallVector<Value> mergeAll(ArrayRef<Value> partials) {
+    SmallVector<Value> start = loadState(partials, constant(0));
+    if (split.merge)
+      start = toOperands(start);
+    int64_t ahead = countLoadsAhead(partials);
+    Value one = constant(1), step = constant(ahead);
+    Value end = arith::SubIOp::create(b, loc, busy, one);
+    auto merging = scf::ForOp::create(b, loc, one, busy, step, start);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(merging.getBody());
+    SmallVector<SmallVector<Value>> loaded;
+    for (int64_t i = 0; i < ahead; ++i) {
+      Value number = arith::AddIOp::create(b, loc, merging.getInductionVar(), constant(i));
+      loaded.push_back(loadState(partials, arith::MinUIOp::create(b, loc, number, end)));
+    }
+    SmallVector<Value> state(merging.getRegionIterArgs());
+    for (int64_t i = 0; i < ahead; ++i) {
+      SmallVector<Value> merged = mergeTwo(state, split.merge ? toOperands(loaded[i]) : loaded[i]);
+      Value number = arith::AddIOp::create(b, loc, merging.getInductionVar(), constant(i));
+      Value isBusy = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, number, busy);
+      for (auto [old, value] : llvm::zip(state, merged))
+        old = i ? Value(arith::SelectOp::create(b, loc, isBusy, value, old)) : value;
+    }
+    scf::YieldOp::create(b, loc, state);
+    return SmallVector<Value>(merging.getResults());
   }
 
   KernelOp kernel;
+  SplitLoop &split;
   scf::ForOp loop;
   int64_t parts;
-  ArrayRef<ReduceKind> kinds;
+  Value part, count; // this program's number among the parts, and their number
+  Value busy;        // parts that have trips, at least 1
+  Value first;       // the tile's first record in scratch memory
   OpBuilder b;
   Location loc;
 };
+
+/// The merge that takes the loop's results, if there is one.
+MergePartsOp getMerge(scf::ForOp loop) {
+  for (Operation *user : loop->getUsers())
+    if (auto merge = dyn_cast<MergePartsOp>(user))
+      return merge;
+  return {};
+}
 
 struct TileGPUSplitLoops : tile::impl::TileGPUSplitLoopsBase<TileGPUSplitLoops> {
   void runOnOperation() override {
@@ -197,26 +395,36 @@ struct TileGPUSplitLoops : tile::impl::TileGPUSplitLoopsBase<TileGPUSplitLoops> 
         if (loop->hasAttr(splitName))
           loops.push_back(loop);
       });
-      for (scf::ForOp loop : loops) {
-        int64_t parts = loop->getAttrOfType<IntegerAttr>(splitName).getInt();
-        loop->removeAttr(splitName);
-        SmallVector<ReduceKind> kinds;
-        for (unsigned i = 0; i < loop.getNumRegionIterArgs(); ++i)
-          if (std::optional<ReduceKind> kind = getAccumulation(loop, i))
-            kinds.push_back(*kind);
-        if (parts < 2 || loop.getNumResults() == 0)
-          continue;
-        // What the front end let through, earlier passes may have changed.
-        if (kinds.size() != loop.getNumRegionIterArgs() || !endsTheKernel(loop) ||
-            kernel->hasAttr(splitPartsName)) {
-          loop.emitWarning("split(")
-              << parts
-              << ") has no effect: the loop no longer only accumulates into what it carries";
-          continue;
-        }
-        Splitter(kernel, loop, parts, kinds).run();
-      }
+      for (scf::ForOp loop : loops)
+        splitLoop(kernel, loop);
+      kernel.getBody().walk([](MergePartsOp merge) { // of loops that are not split
+        merge->replaceAllUsesWith(merge.getStates());
+        merge.erase();
+      });
     }
+  }
+
+  void splitLoop(KernelOp kernel, scf::ForOp loop) {
+    SplitLoop split{loop, getMerge(loop), {}, 0, 0};
+    split.parts = loop->getAttrOfType<IntegerAttr>(splitName).getInt();
+    if (loop->hasAttr(splitAutomaticName))
+      split.wanted = launchPrograms;
+    loop->removeAttr(splitName);
+    loop->removeAttr(splitAutomaticName);
+    for (unsigned i = 0; !split.merge && i < loop.getNumRegionIterArgs(); ++i)
+      if (std::optional<ReduceKind> kind = getAccumulation(loop, i))
+        split.kinds.push_back(*kind);
+    if (split.parts < 2 || loop.getNumResults() == 0)
+      return;
+    // What the front end let through, earlier passes may have changed.
+    bool merges = split.merge || split.kinds.size() == loop.getNumRegionIterArgs();
+    if (!merges || !endsTheKernel(loop) || kernel->hasAttr(splitPartsName)) {
+      loop.emitWarning("split(")
+          << split.parts
+          << ") has no effect: the loop no longer only accumulates into what it carries";
+      return;
+    }
+    Splitter(kernel, split).run();
   }
 };
 

@@ -3,6 +3,7 @@
 #include "passes/Analysis/CostModel/KernelWork.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/ProgramNames.h"
+#include "dialect/Tile/Accumulation.h"
 #include "passes/Analysis/CostModel/ElementCost.h"
 #include "passes/Analysis/CostModel/IndexEvaluation.h"
 #include "passes/TileGPU/DotSelection.h"
@@ -142,7 +143,10 @@ void Counter::addLoops(Region &region, int parent) {
       LoopWork &loop = work.loops.emplace_back();
       loop.parent = parent;
       if (auto split = op.getAttrOfType<IntegerAttr>(splitName))
-        loop.split = split.getInt();
+        loop.split = op.hasAttr(splitAutomaticName)
+                         ? std::clamp<int64_t>(launchPrograms / std::max<int64_t>(work.programs, 1),
+                                               1, split.getInt())
+                         : split.getInt();
       if (auto stages = op.getAttrOfType<IntegerAttr>(stagesName))
         loop.stages = stages.getInt();
     }

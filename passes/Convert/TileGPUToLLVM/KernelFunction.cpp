@@ -85,6 +85,8 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
     function->setAttr(floatModeName, mode);
   if (parts)
     function->setAttr(gpu::splitPartsName, parts);
+  if (auto programs = kernel->getAttr(gpu::splitProgramsName))
+    function->setAttr(gpu::splitProgramsName, programs);
   if (takesPrograms) // one count
     function->setAttr(gpu::scratchBytesName, b.getI64IntegerAttr(8));
   if (parts || takesPrograms)

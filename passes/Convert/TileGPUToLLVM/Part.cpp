@@ -97,10 +97,8 @@ public:
     return words;
   }
 
-  /// The record of part `part` of `parts` on `tile`, which are index.
-  Value getPointer(Value tile, Value part, int64_t parts) {
-    Value number = arith::MulIOp::create(b, loc, tile, constantIndex(b, loc, parts));
-    number = arith::AddIOp::create(b, loc, number, part);
+  /// The record `number`, an index.
+  Value getPointer(Value number) {
     number = arith::MulIOp::create(b, loc, number, constantIndex(b, loc, bytes));
     return offset(scratch, arith::IndexCastOp::create(b, loc, b.getI64Type(), number));
   }
@@ -196,7 +194,11 @@ struct LowerPartArrive : OpConversionPattern<PartArriveOp> {
     Record record(op, b, op.getSums());
     if (!record.agrees)
       return op.emitError("internal: a kernel has several splits with sums of different sizes");
-    Value own = record.getPointer(adaptor.getTile(), adaptor.getPart(), op.getParts());
+    Value own =
+        record.getPointer(arith::AddIOp::create(b, loc, adaptor.getFirst(), adaptor.getPart()));
+    Value most = arith::SubIOp::create(
+        b, loc, arith::IndexCastOp::create(b, loc, b.getI32Type(), adaptor.getParts()),
+        constantI32(b, loc, 1));
     for (auto [i, sum] : llvm::enumerate(adaptor.getSums()))
       record.store(own, i, sum);
     // All threads' stores, then the count: one thread releases what the barrier has gathered, and
@@ -210,16 +212,14 @@ struct LowerPartArrive : OpConversionPattern<PartArriveOp> {
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(one.thenBlock());
-      Value count = record.getPointer(adaptor.getTile(), constantIndex(b, loc, 0), op.getParts());
-      Value before =
-          inlinePTX(b, loc, b.getI32Type(), {count, constantI32(b, loc, op.getParts() - 1)},
-                    "atom.acq_rel.gpu.global.inc.u32 $0, [$1], $2;", "=r,l,r,~{memory}");
+      Value count = record.getPointer(adaptor.getFirst());
+      Value before = inlinePTX(b, loc, b.getI32Type(), {count, most},
+                               "atom.acq_rel.gpu.global.inc.u32 $0, [$1], $2;", "=r,l,r,~{memory}");
       LLVM::StoreOp::create(b, loc, before, place);
     }
     BarrierOp::create(b, loc);
     Value before = LLVM::LoadOp::create(b, loc, b.getI32Type(), place);
-    Value last = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, before,
-                                       constantI32(b, loc, op.getParts() - 1));
+    Value last = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, before, most);
     b.replaceOp(op, last);
     return success();
   }
@@ -232,7 +232,7 @@ struct LowerPartCombine : OpConversionPattern<PartCombineOp> {
     Location loc = op.getLoc();
     Record record(op, b, op.getSums());
     auto loadAll = [&](Value part) {
-      Value from = record.getPointer(adaptor.getTile(), part, op.getParts());
+      Value from = record.getPointer(arith::AddIOp::create(b, loc, adaptor.getFirst(), part));
       SmallVector<Value> sums;
       for (unsigned i = 0; i < op.getKinds().size(); ++i)
         sums.push_back(record.load(from, i));
@@ -273,8 +273,24 @@ struct LowerPartCombine : OpConversionPattern<PartCombineOp> {
   }
 };
 
+struct LowerPartLoad : OpConversionPattern<PartLoadOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(PartLoadOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    Record record(op, b, op.getStates());
+    if (!record.agrees)
+      return op.emitError("internal: a kernel has several splits with states of different sizes");
+    Value from = record.getPointer(adaptor.getRecord());
+    SmallVector<Value> states;
+    for (unsigned i = 0; i < op.getStates().size(); ++i)
+      states.push_back(record.load(from, i));
+    b.replaceOp(op, states);
+    return success();
+  }
+};
+
 } // namespace
 
 void tile::gpu::populatePartPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerPartArrive, LowerPartCombine>(converter, patterns.getContext());
+  patterns.add<LowerPartArrive, LowerPartCombine, LowerPartLoad>(converter, patterns.getContext());
 }

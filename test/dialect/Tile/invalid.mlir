@@ -373,3 +373,36 @@ func.func @round(%x: tensor<4xf8E5M2>) {
   %b = tile.round_float8 %x : tensor<4xf8E5M2> -> tensor<4xf8E4M3FN>
   return
 }
+
+// -----
+
+func.func @merge_parts(%t: tensor<4xf32>) {
+  // expected-error @+1 {{merges 1 earlier and 1 later values of the states' types}}
+  %m = tile.merge_parts %t : tensor<4xf32> -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    tile.merge_yield %a : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @merge_parts(%t: tensor<4xf32>, %f: f32) {
+  // expected-error @+1 {{ends in tile.merge_yield of 1 values of the states' types}}
+  %m = tile.merge_parts %t : tensor<4xf32> -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+    tile.merge_yield %f : f32
+  }
+  return
+}
+
+// -----
+
+func.func @merge_parts(%t: tensor<4xf32>) {
+  // expected-error @+1 {{makes a result of the same type for each of one or more states, found 1 and 2}}
+  %m:2 = tile.merge_parts %t : tensor<4xf32> -> tensor<4xf32>, tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+    tile.merge_yield %a : tensor<4xf32>
+  }
+  return
+}

@@ -62,6 +62,13 @@ tile.kernel @all
     %row = tile.take %a[%i] axis 0 : tensor<16x8xf32>, index -> tensor<8xf32>
     // CHECK: tile.take %{{.*}}[%{{.*}}] axis 0 : tensor<8xf32>, tensor<8xindex> -> tensor<8xf32>
     %picked = tile.take %row[%pos] axis 0 : tensor<8xf32>, tensor<8xindex> -> tensor<8xf32>
+    // CHECK: tile.merge_parts %{{.*}} : tensor<16x8xf32> -> tensor<16x8xf32> {
+    // CHECK: tile.merge_yield %{{.*}} : tensor<16x8xf32>
+    %merged = tile.merge_parts %a : tensor<16x8xf32> -> tensor<16x8xf32> {
+    ^bb0(%earlier: tensor<16x8xf32>, %later: tensor<16x8xf32>):
+      %most = arith.maximumf %earlier, %later : tensor<16x8xf32>
+      tile.merge_yield %most : tensor<16x8xf32>
+    }
     // CHECK: tile.reduce_by %{{.*}} axis 0 : tensor<16x8xf32> -> tensor<8xf32> {
     // CHECK: tile.scan_yield %{{.*}} : f32
     %combined = tile.reduce_by %a axis 0 : tensor<16x8xf32> -> tensor<8xf32> {

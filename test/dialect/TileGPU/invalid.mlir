@@ -89,8 +89,17 @@ func.func @clear(%m: !tile_gpu.memdesc<128x64xf16, #panels>, %x: index) {
 // -----
 
 func.func @parts(%s: tensor<16x16xf32>, %tile: index) {
-  // expected-error @+1 {{needs one or more sums of two or more parts, found 1 of 1}}
-  %last = tile_gpu.part_arrive %s at %tile, %tile of 1 : tensor<16x16xf32>
+  %one = arith.constant 1 : index
+  // expected-error @+1 {{needs one or more sums of two or more parts, found 1}}
+  %last = tile_gpu.part_arrive %s at %tile, %tile of %one : tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @states(%s: tensor<16x16xf32>, %record: index) {
+  // expected-error @+1 {{makes a result of the same type for each of one or more states, found 1 and 2}}
+  %t:2 = tile_gpu.part_load %s at %record : tensor<16x16xf32> -> tensor<16x16xf32>, tensor<16x16xf32>
   return
 }
 

@@ -42,10 +42,12 @@ func.func @copies(%t: tensor<16x16xf16, #rows>, %x: index, %y: index, %bar: !til
 
 // CHECK-LABEL: func @parts
 func.func @parts(%s: tensor<16x16xf32, #rows>, %t: tensor<16x16xi32, #rows>, %tile: index, %part: index) {
-  // CHECK: tile_gpu.part_arrive %{{.*}}, %{{.*}} at %{{.*}}, %{{.*}} of 4 : tensor<16x16xf32, {{.*}}>, tensor<16x16xi32, {{.*}}>
-  %last = tile_gpu.part_arrive %s, %t at %tile, %part of 4 : tensor<16x16xf32, #rows>, tensor<16x16xi32, #rows>
+  // CHECK: tile_gpu.part_arrive %{{.*}}, %{{.*}} at %{{.*}}, %{{.*}} of %{{.*}} : tensor<16x16xf32, {{.*}}>, tensor<16x16xi32, {{.*}}>
+  %last = tile_gpu.part_arrive %s, %t at %tile, %part of %part : tensor<16x16xf32, #rows>, tensor<16x16xi32, #rows>
   // CHECK: tile_gpu.part_combine %{{.*}}, %{{.*}} at %{{.*}} of 4 {kinds = array<i32: 0, 2>} : tensor<16x16xf32, {{.*}}>, tensor<16x16xi32, {{.*}}> -> tensor<16x16xf32
   %u:2 = tile_gpu.part_combine %s, %t at %tile of 4 {kinds = array<i32: 0, 2>} : tensor<16x16xf32, #rows>, tensor<16x16xi32, #rows> -> tensor<16x16xf32, #rows>, tensor<16x16xi32, #rows>
+  // CHECK: tile_gpu.part_load %{{.*}}, %{{.*}} at %{{.*}} : tensor<16x16xf32, {{.*}}>, tensor<16x16xi32, {{.*}}> -> tensor<16x16xf32
+  %v:2 = tile_gpu.part_load %s, %t at %part : tensor<16x16xf32, #rows>, tensor<16x16xi32, #rows> -> tensor<16x16xf32, #rows>, tensor<16x16xi32, #rows>
   return
 }
 

@@ -16,6 +16,7 @@
 // CHECK: %[[ROW:.*]] = arith.muli %[[I]], %{{.*}}
 // CHECK: %[[TILE:.*]] = arith.addi %[[ROW]], %[[J]]
 // CHECK: %[[PART:.*]] = tile.program_id 2
+// CHECK: %[[COUNT:.*]] = arith.constant 4 : index
 // CHECK: %[[ISFIRST:.*]] = arith.cmpi eq, %[[PART]]
 // CHECK: %[[TRIPS:.*]] = arith.maxsi
 // CHECK: %[[SHARE:.*]] = arith.muli %[[PART]], %[[TRIPS]]
@@ -25,10 +26,11 @@
 // CHECK: %[[START:.*]] = arith.select %[[ISFIRST]], %{{.*}}, %[[NONE]] : f32
 // CHECK: %[[LOOP:.*]]:2 = scf.for {{.*}} iter_args(%{{.*}} = %cst{{.*}}, %{{.*}} = %[[START]])
 // CHECK-NOT: tile.split
+// CHECK: %[[RECORD:.*]] = arith.muli %[[TILE]], %[[COUNT]]
 // CHECK: %[[SCALAR:.*]] = tensor.splat %[[LOOP]]#1 : tensor<1xf32>
-// CHECK: %[[LAST:.*]] = tile_gpu.part_arrive %[[LOOP]]#0, %[[SCALAR]] at %[[TILE]], %[[PART]] of 4 : tensor<64xf32>, tensor<1xf32>
+// CHECK: %[[LAST:.*]] = tile_gpu.part_arrive %[[LOOP]]#0, %[[SCALAR]] at %[[RECORD]], %[[PART]] of %[[COUNT]] : tensor<64xf32>, tensor<1xf32>
 // CHECK: scf.if %[[LAST]] {
-// CHECK-NEXT: %[[TOTAL:.*]]:2 = tile_gpu.part_combine %[[LOOP]]#0, %[[SCALAR]] at %[[TILE]] of 4 {kinds = array<i32: 0, 2>}
+// CHECK-NEXT: %[[TOTAL:.*]]:2 = tile_gpu.part_combine %[[LOOP]]#0, %[[SCALAR]] at %[[RECORD]] of 4 {kinds = array<i32: 0, 2>}
 // CHECK: %[[TOP:.*]] = tile.reduce max %[[TOTAL]]#1 : tensor<1xf32> -> f32
 // CHECK: tensor.splat %[[TOP]]
 // CHECK: arith.addf %[[TOTAL]]#0
