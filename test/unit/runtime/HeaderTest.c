@@ -1,5 +1,7 @@
-/* The C header on its own, in C11, with the use that its comments promise. */
+/* The C headers on their own, in C11, with the use that their comments promise. */
+#include "runtime/include/tile_compile.h"
 #include "runtime/include/tile_runtime.h"
+#include "runtime/include/tile_xla.h"
 
 int tileHeaderTest(void);
 
