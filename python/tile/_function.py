@@ -257,7 +257,8 @@ class Function:
 
     def _place(self, values, named):
         """The arguments as {index of the parameter: value}."""
-        values, named = _flatten(values, named)
+        if any("[" in name for name in self._names):      # an array of tensors, whose elements a list gives
+            values, named = _flatten(values, named)
         for name in named:
             if name not in self._names:
                 raise TypeError(f"{self.name}: '{name}' is no parameter; there are " + ", ".join(self._names))
@@ -270,7 +271,12 @@ class Function:
             raise TypeError(f"{self.name}: takes at most {len(order)} arguments ("
                             + ", ".join(self._names[i] for i in order) + f"), found {len(values)}")
         places = dict(zip(order, values))
+        for i, value in places.items():
+            if isinstance(value, (list, tuple)):
+                self._refuse(i, value)
         for name, value in named.items():
+            if isinstance(value, (list, tuple)):
+                self._refuse(self._names.index(name), value)
             if self._names.index(name) in places:
                 raise TypeError(f"{self.name}: '{name}' is given twice")
             places[self._names.index(name)] = value
@@ -331,8 +337,8 @@ class Function:
 
     def _refuse(self, i, value):
         found = "None" if value is None else f"of type {type(value).__name__}"
-        raise TypeError(f"{self.name}: '{self._names[i]}' is {found}, expected a tensor: anything with __array_interface__, "
-                        "__cuda_array_interface__ or __dlpack__")
+        expected = "a tensor: anything with __array_interface__, __cuda_array_interface__ or __dlpack__" if self._isTensor[i] else "a number"
+        raise TypeError(f"{self.name}: '{self._names[i]}' is {found}, expected {expected}")
 
     def _choose(self, places, device):
         """Compile-time parameters that follow from the arguments, {"T": "f16"}: those in which all fitting instances agree."""
@@ -442,8 +448,10 @@ class Function:
     @property
     def signatures(self):
         """One line for each instance."""
-        return [f"{self.name}[{', '.join(f'{name} = {value}' for name, value in record['constants'].items())}]"
-                f"({', '.join(_describeParam(param, [param['dtype']]) for param in record['params'])})" for record in self._records]
+        constants = [", ".join(f"{name} = {value}" for name, value in record["constants"].items()) for record in self._records]
+        return [self.name + (f"[{text}]" if text else "")
+                + f"({', '.join(_describeParam(param, [param['dtype']]) for param in record['params'])})"
+                for text, record in zip(constants, self._records)]
 
     def _describeParam(self, i):
         return _describeParam(self._params[i], dict.fromkeys(record["params"][i]["dtype"] for record in self._records))

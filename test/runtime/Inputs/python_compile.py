@@ -94,6 +94,11 @@ class Compile(unittest.TestCase):
         text = self.raises(tile.Error, "no instance takes (x: f64[3, 4]); there are", lambda: scale(self.x.astype("f8"), 1.0))
         self.assertIn("scale[T = f16](x: in f16[M, N], y: out f16[M, N], a: f16)", str(text))
         self.raises(tile.Error, "'y' has M = 2 in dimension 0, but 'x' has M = 3", lambda: scale(self.x, self.x[:2].copy(), 1.0))
+        other = tile.compile(PAIR, kernel="other")
+        self.raises(TypeError, "other: 'x' is of type list, expected a tensor", lambda: other([1.0, 2.0]))
+        self.raises(TypeError, "other: 'y' is of type tuple, expected a tensor", lambda: other(self.x[0], y=(1.0, 2.0)))
+        self.raises(TypeError, "scale: 'a' is of type list, expected a number", lambda: scale(self.x, a=[1.0]))
+        self.raises(tile.Error, "  other(x: in f32[N], y: out f32[N])", lambda: other(self.x[0].astype("f8")))
         self.raises(FileNotFoundError, "there is no file 'absent.tile'", lambda: tile.compile("absent.tile"))
         self.raises(ValueError, "shapes is 'all'", lambda: tile.compile(SCALE, shapes="all"))
 
