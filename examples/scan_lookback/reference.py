@@ -3,8 +3,9 @@ import numpy
 from case import Case, InOut, Input, Output
 
 CASES = [
-    Case("N=1", T="i32"), Case("N=4096", T="f32"), Case("N=4097", T="i64"), Case("N=1000003", T="i32"),
-    Case("N=70001", T="f32", B=64), Case("N=10007", T="f64", B=16, W=8), Case("N=9973", T="i32", B=32, W=1),
+    Case("N=1", T="i32"), Case("N=4096", T="f32"), Case("N=4097", T="i64"),
+    Case("N=1000003", T="i32"), Case("N=70001", T="f32", B=64), Case("N=10007", T="f64", B=16, W=8),
+    Case("N=9973", T="i32", B=32, W=1),
 ]
 
 
@@ -19,11 +20,14 @@ def arguments(case):
         value.values = lambda random, shape: numpy.zeros(shape)
         return value
     if case.T[0] == "f":
-        values = Input(case.T, (case.N,), lambda random, shape: random.integers(-64, 64, shape) / 8.0)
+        values = Input(case.T, (case.N,),
+                       lambda random, shape: random.integers(-64, 64, shape) / 8.0)
     else:
         big = 2 ** (int(case.T[1:]) - 1)
-        values = Input(case.T, (case.N,), lambda random, shape: random.integers(-big, big, shape))
-    return {"x": values, "y": exact(Output, case.T, (case.N,)), "part": left((programs,)), "upto": left((programs,)),
+        values = Input(case.T, (case.N,),
+                       lambda random, shape: random.integers(-big, big, shape))
+    return {"x": values, "y": exact(Output, case.T, (case.N,)),
+            "part": left((programs,)), "upto": left((programs,)),
             "state": exact(Output, "i32", (programs,)), "ticket": exact(Output, "i32", (1,))}
 
 

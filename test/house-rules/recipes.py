@@ -1,5 +1,6 @@
-"""Follows a recipe of CONTRIBUTING.md: recipes.py ROOT BUILD PATCH FILES applies the patch to copies of what it touches, has the
-editors' files written anew, compiles the sources that it changes, and counts the files that it edits, which are FILES.
+"""Follows a recipe of CONTRIBUTING.md: recipes.py ROOT BUILD PATCH FILES applies the patch to copies
+of what it touches, has the editors' files written anew, compiles the sources that it changes, and
+counts the files that it edits, which are FILES.
 """
 import os
 import re
