@@ -68,16 +68,38 @@ static const CommandHelp &findCommand(StringRef name) {
   return getCommands().front();
 }
 
+/// Long lines are broken at a blank, so that a page fits a terminal.
+static void printWrapped(StringRef text, raw_ostream &stream) {
+  constexpr size_t widest = 100, indentation = 26; // where LLVM puts the help of long options
+  while (!text.empty()) {
+    auto [line, rest] = text.split('\n');
+    size_t indent = 0;
+    while (indent + line.size() > widest) {
+      size_t blank = line.take_front(widest - indent + 1).rfind(' ');
+      if (blank == StringRef::npos || line.take_front(blank).trim().empty())
+        break;
+      stream.indent(unsigned(indent)) << line.take_front(blank) << "\n";
+      line = line.drop_front(blank + 1);
+      indent = indentation;
+    }
+    stream.indent(unsigned(indent)) << line << "\n";
+    text = rest;
+  }
+}
+
 void printHelp(const OptTable &table, StringRef name, bool hidden) {
   const CommandHelp &command = findCommand(name);
   std::string usage =
       "tilec " + (command.name + (command.name.empty() ? "" : " ")).str() + command.usage.str();
   std::string title =
       ("tilec" + (command.name.empty() ? "" : " " + command.name) + ": " + command.summary).str();
-  if (command.visibility)
-    table.printHelp(outs(), usage.c_str(), title.c_str(), hidden, /*ShowAllAliases=*/false,
+  if (command.visibility) {
+    std::string page;
+    raw_string_ostream stream(page);
+    table.printHelp(stream, usage.c_str(), title.c_str(), hidden, /*ShowAllAliases=*/false,
                     opt::Visibility(command.visibility));
-  else
+    printWrapped(page, outs());
+  } else
     outs() << "OVERVIEW: " << title << "\n\nUSAGE: " << usage << "\n";
   if (command.name.empty()) {
     outs() << "\nCOMMANDS (tilec COMMAND --help prints the options of one):\n";

@@ -495,7 +495,8 @@ static int explain(StringRef code) {
     return exitCall;
   }
   const DiagnosticInfo &info = diagnosticInfo(*id);
-  outs() << info.code << " (" << info.name << "): " << info.message << "\n\n"
+  outs() << info.code << " (" << info.name << ")"
+         << (StringRef(info.message) == "{0}" ? "" : ": " + std::string(info.message)) << "\n\n"
          << info.explain << "\n";
   if (const DiagnosticExample *example = findExample(info.code))
     printExample(outs(), *example);

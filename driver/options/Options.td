@@ -114,7 +114,7 @@ def time_report : Switch<["--"], "time-report", "Print how long each phase took,
 defm arg : Value<"arg", "A tensor's .npy file, or a scalar's value. Compiling: M=1..=4096:2048, K=1024, K%8, align(a)=128, x=f16[M,K]",
                  "NAME=FILE|VALUE", run_group, Compiling>;
 defm out : Value<"out", "Write an output to a .npy file", "NAME=FILE", run_group, Running>;
-defm device : Value<"device", "cpu, or cuda, cuda:1 (default: cpu); tilec tune takes several, as in cuda:0,cuda:1, and by cuda all", "NAME", run_group, Measuring>;
+defm device : Value<"device", "cpu, or cuda, cuda:1 (default: cpu); tilec tune: several as in cuda:0,cuda:1; cuda: all GPUs", "NAME", run_group, Measuring>;
 defm random : Value<"random", "Make random inputs of these extents, as in M=1000,N=777", "NAME=N,...", run_group, Running>;
 defm seed : Value<"seed", "Seed of the random inputs (default: 0)", "N", run_group, Measuring>;
 def time : Switch<["--"], "time", "Print the median time of several runs", run_group, Running>;

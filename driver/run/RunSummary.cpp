@@ -84,7 +84,8 @@ void printSummary(const Options &options, Session &session, StringRef kernel, in
     return;
   outs() << kernel << ": ";
   if (programs >= 0)
-    outs() << programs << (programs == 1 ? " program, " : " programs, ");
+    outs() << programs << (programs == 1 ? " program" : " programs");
+  outs() << (programs >= 0 ? " on " : "on ") << options.device << ", ";
   outs() << format("%.3g ms", milliseconds);
   const char *separator = "; ";
   for (const RunArgument &argument : arguments)

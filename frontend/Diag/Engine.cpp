@@ -86,6 +86,17 @@ void DiagnosticEngine::finish(Diagnostic diagnostic) {
                  diagnostic.range.end, diagnostic.message);
   if (seen.count(key))
     return;
+  // An error whose change stands elsewhere and has been offered is the same mistake once more.
+  if (diagnostic.severity == Severity::error && !diagnostic.fixIts.empty()) {
+    const Diagnostic::FixIt &fix = diagnostic.fixIts.front();
+    bool isElsewhere = fix.range.file != diagnostic.range.file ||
+                       fix.range.end <= diagnostic.range.begin ||
+                       fix.range.begin >= diagnostic.range.end;
+    std::tuple change(uint16_t(diag::count), uint32_t(fix.range.file), fix.range.begin,
+                      fix.range.end, fix.replacement);
+    if (isElsewhere && !seen.insert(std::move(change)).second)
+      return;
+  }
   if (diagnostic.severity == Severity::error && errorLimit && errorCount >= errorLimit) {
     limitHit = true; // and nothing more is kept
     return;

@@ -48,6 +48,18 @@ std::string tile::suggest(llvm::StringRef word, const std::vector<std::string> &
   return found;
 }
 
+void tile::addPrefixHint(DiagnosticBuilder &report, Range whole, llvm::StringRef member,
+                         const std::vector<std::string> &candidates) {
+  if (llvm::is_contained(candidates, member))
+    report.fixIt(whole, member, "what is built in has no prefix");
+  else if (findAlias(member))
+    addSuggestion(report, whole, member, candidates);
+  else
+    report.note(
+        "there are no modules: what is built in has no prefix, and a function of a file has "
+        "its import's, `import \"std/norms.tile\" as n;`");
+}
+
 void tile::addSuggestion(DiagnosticBuilder &report, Range range, llvm::StringRef name,
                          const std::vector<std::string> &candidates) {
   // A word of another language means what it means there, whatever it is spelt like here.

@@ -19,6 +19,10 @@ std::string suggest(llvm::StringRef word, const std::vector<std::string> &candid
 void addSuggestion(DiagnosticBuilder &report, Range range, llvm::StringRef name,
                    const std::vector<std::string> &candidates);
 
+/// Adds to an error about `np.exp`, all of which stands at `whole`, how its member is written here.
+void addPrefixHint(DiagnosticBuilder &report, Range whole, llvm::StringRef member,
+                   const std::vector<std::string> &candidates);
+
 } // namespace tile
 
 #endif // TILE_FRONTEND_DIAG_SUGGEST_H

@@ -63,6 +63,10 @@ void Elaborator::reportArgument(const Arg &arg, const Twine &callee,
   DiagnosticBuilder report = error(diag::unknownArgument, place, callee.str(), arg.name);
   if (!names.empty())
     report.note(declared, "it takes " + joinWords(names, "and"));
+  else if (StringRef usage = declared.isValid() ? "" : usageOf(callee.str()); !usage.empty()) {
+    report.note("write it as in `" + usage + "`");
+    return;
+  }
   if (const Alias *alias = findAlias(arg.name + ":")) {
     if (llvm::is_contained(names, alias->replacement))
       report.fixIt(place, alias->replacement, "here it is called '" + alias->replacement + "'");
@@ -150,6 +154,16 @@ SemValue Elaborator::evalName(StringRef name, Range range) {
               name.str() + "'")
         .note(param->second->name.range, "declared here");
     return SemValue::error();
+  }
+  // `blockIdx.x * blockDim.x + threadIdx.x` is one mistake.
+  bool isThread = name == "blockIdx" || name == "blockDim" || name == "threadIdx";
+  if (isThread && !diagnostics.all().empty()) {
+    const Diagnostic &last = diagnostics.all().back();
+    bool isSame = last.id == diag::unknownName && last.range.file == range.file &&
+                  sources.begin(last.range).line == sources.begin(range).line &&
+                  StringRef(last.message).contains("block");
+    if (isSame)
+      return SemValue::error();
   }
   DiagnosticBuilder report = error(diag::unknownName, range, name);
   if (auto gone = ended.find(name.str()); gone != ended.end())

@@ -160,6 +160,15 @@ SemValue Elaborator::evalSubview(const SemValue &base, const ast::SubscriptExpr 
                 " dimensions, none of them lo..hi; positions lo..lo + 16 are at(lo, 16)");
       return SemValue::error();
     }
+    if (index.isData() && index.rank() > 0) {
+      error(diag::wrongOperand, subscript->range, "a sub-view", "integers, ':' and lo..hi",
+            describe(index))
+          .note("a tensor has no addresses to compute with: each of its " +
+                Twine(view.shape.size()) +
+                " dimensions takes a subscript of its own, as in x[block(i, 32), block(j, 32)]; "
+                "single elements are gather(x[rows, columns])");
+      return SemValue::error();
+    }
     mlir::Value position = toIndex(index, subscript->range, "a sub-view's subscript");
     if (!position)
       return SemValue::error();
@@ -354,11 +363,21 @@ std::optional<AccessSpec> Elaborator::makeAccess(const SemValue &base,
 std::optional<AccessSpec> Elaborator::evalAccessArgument(const ast::Expr &expr, StringRef function,
                                                          bool takesTiles) {
   auto *subscript = dyn_cast<ast::SubscriptExpr>(&expr);
-  SemValue base = subscript ? eval(*subscript->base) : SemValue();
-  if (subscript && base.isError())
+  if (reportPointerSum(expr, function))
+    return std::nullopt;
+  SemValue base = eval(subscript ? *subscript->base : expr);
+  if (base.isError())
     return std::nullopt;
   if (!subscript || !base.isView()) {
-    error(diag::needsAccess, expr.range, function);
+    DiagnosticBuilder report = error(diag::needsAccess, expr.range, function);
+    bool isVector = base.isView() && base.view->shape.size() <= 1;
+    if (isVector && isa<ast::NameExpr>(expr))
+      report.fixIt(expr.range.atEnd(), base.view->shape.empty() ? "[]" : "[0]", "name the element");
+    else if (base.isView())
+      report.note("give it a subscript for each of its " + Twine(base.view->shape.size()) +
+                  " dimensions");
+    else
+      report.note("this is " + describe(base) + ", a value, which lies in no memory");
     return std::nullopt;
   }
   if (!isFullAccess(*base.view, *subscript)) {
@@ -426,8 +445,16 @@ mlir::Value Elaborator::valueToStore(const AccessSpec &access, const Arg &value)
     DiagnosticBuilder report =
         error(diag::storeMismatch, value.range, describe(value.value), target);
     report.secondary(access.range, "this is " + target);
-    if (value.value.isData() && value.value.dtype != view.dtype)
+    if (!value.value.isData() || value.value.dtype == view.dtype)
+      return {};
+    DType from = value.value.dtype;
+    if (from == DType::Index && isFloat(view.dtype) && addVarFix(report, value, view.dtype))
+      return {};
+    bool rounds = isFloat(from) && !isFloat(view.dtype); // there is more than one way to
+    if (rounds || view.dtype == DType::Bool || isNibble(view.dtype))
       report.note("convert the value with `as " + dtypeSpelling(view.dtype) + "`");
+    else
+      addConversion(report, value.range, view.dtype);
     return {};
   };
   if (!value.value.isNumeric() || (value.value.isData() && value.value.dtype != view.dtype))
@@ -468,6 +495,15 @@ bool Elaborator::emitStore(const AccessSpec &access, const Arg &value, mlir::Val
 
 SemValue Elaborator::evalTileSubscript(const SemValue &base, const ast::SubscriptExpr &expr) {
   ArrayRef<int64_t> shape = base.shape();
+  for (const ast::Subscript &subscript : expr.subscripts) { // NumPy's word for None
+    StringRef word = subscript.value ? sources.text(subscript.value->range) : StringRef();
+    if ((word != "newaxis" && word != "np.newaxis" && word != "numpy.newaxis") ||
+        findLocal("newaxis"))
+      continue;
+    error(diag::unknownName, subscript.range, word)
+        .fixIt(subscript.range, "None", "a new dimension is written None");
+    return SemValue::error();
+  }
   size_t used = llvm::count_if(
       expr.subscripts, [](const ast::Subscript &s) { return s.kind != ast::Subscript::newAxis; });
   if (used > shape.size()) {
@@ -508,10 +544,16 @@ SemValue Elaborator::evalTileSubscript(const SemValue &base, const ast::Subscrip
       high = *hi;
     }
     if (low < 0 || high > extent || low >= high) {
-      error(diag::badPosition, subscript.range,
-            std::to_string(low) + (keeps ? ".." + std::to_string(high) : ""),
-            "0.." + std::to_string(extent))
-          .secondary(expr.base->range, describe(base));
+      DiagnosticBuilder report =
+          error(diag::badPosition, subscript.range,
+                std::to_string(low) + (keeps ? ".." + std::to_string(high) : ""),
+                "0.." + std::to_string(extent));
+      report.secondary(expr.base->range, describe(base));
+      if (!keeps && low < 0 && low >= -extent)
+        report.fixIt(subscript.range, std::to_string(low + extent),
+                     "positions count from the start");
+      else if (keeps && low <= 0 && high <= 0 && low >= -extent)
+        report.note("positions count from the start; the extent is " + Twine(extent));
       return SemValue::error();
     }
     cuts = cuts || low != 0 || high != extent;

@@ -9,6 +9,12 @@ using namespace mlir;
 using namespace tile;
 
 SemValue Elaborator::evalCall(const ast::CallExpr &expr) {
+  if (auto *member = dyn_cast<ast::MemberExpr>(expr.callee.get())) {
+    if (isForeignMember(*member))
+      return reportPrefixed(*member, &expr);
+    if (reportMethod(expr, *member))
+      return SemValue::error();
+  }
   SemValue callee = eval(*expr.callee);
   if (callee.isError())
     return callee;
@@ -161,6 +167,8 @@ bool Elaborator::checkBuiltinArguments(const Builtin &builtin, const std::vector
   bool hasAxis = llvm::any_of(builtin.named, [](StringRef name) { return name == "axis"; });
   if (hasAxis && positional == builtin.maxArgs + 1 && args[positional - 1].value.isInt())
     report.fixIt(args[positional - 1].range.atBegin(), "axis: ", "an axis is named");
+  else if (StringRef usage = usageOf(builtin.name); !usage.empty())
+    report.note("write it as in `" + usage + "`");
   return false;
 }
 

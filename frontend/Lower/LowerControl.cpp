@@ -289,6 +289,13 @@ mlir::Value Elaborator::evalCondition(const ast::Expr &expr, const Twine &what) 
   if (value.isData() && value.dtype == DType::Bool)
     report.note(
         "reduce the tile with any(x) or all(x), or select element by element with where(c, a, b)");
+  else if (value.rank() == 0 && value.isNumeric()) {
+    bool isFloating = value.isFloatNumber() || (value.isData() && isFloat(value.dtype));
+    StringRef text = sources.text(expr.range); // comparisons bind looser than arithmetic
+    std::string number =
+        text.find_first_of("<>=!&|^") == StringRef::npos ? text.str() : operandText(expr.range);
+    report.fixIt(expr.range, number + (isFloating ? " != 0.0" : " != 0"), "a condition compares");
+  }
   return {};
 }
 

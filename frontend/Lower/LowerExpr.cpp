@@ -1,5 +1,6 @@
 // Expressions: literals, names, operators, casts, members.
 #include "frontend/Diag/Aliases.h"
+#include "frontend/Diag/Suggest.h"
 #include "frontend/Lower/Elaborator.h"
 #include "frontend/Sema/Builtins.h"
 
@@ -155,7 +156,7 @@ SemValue Elaborator::binary(BinaryOp op, SemValue a, SemValue b, Range aRange, R
       DiagnosticBuilder report =
           error(diag::wrongOperand, where, what, "numbers or tiles", describe(*value));
       if (value->isView())
-        report.note("a view is loaded by an access with one subscript for each dimension");
+        addViewHint(report, where);
       return SemValue::error();
     }
   Arg args[] = {{a, aRange, ""}, {b, bRange, ""}};
@@ -185,7 +186,20 @@ SemValue Elaborator::binary(BinaryOp op, SemValue a, SemValue b, Range aRange, R
     needs = dtype != DType::Bool ? nullptr : "numbers";
   }
   if (needs) {
-    error(diag::wrongOperand, range, what, needs, dtypeSpelling(dtype));
+    DiagnosticBuilder report = error(diag::wrongOperand, range, what, needs, dtypeSpelling(dtype));
+    bool isBit = op == BinaryOp::bitAnd || op == BinaryOp::bitOr;
+    if (op == BinaryOp::bitXor && isFloat(dtype))
+      report.fixIt(range, "pow(" + sources.text(aRange) + ", " + sources.text(bRange) + ")",
+                   "a power is written pow(x, y)");
+    else if (isBit && dtype == DType::Bool && opRange.isValid())
+      report.fixIt(opRange, op == BinaryOp::bitAnd ? "&&" : "||", "truth values are joined so");
+    else if (op == BinaryOp::bitXor && dtype == DType::Bool && opRange.isValid())
+      report.note("of truth values write `a != b`");
+    else if (op == BinaryOp::rem && isFloat(dtype))
+      report.note("of floats write `a - trunc(a / b) * b` for C's fmod, `a - floor(a / b) * b` for "
+                  "Python's %");
+    else if (op == BinaryOp::logicalAnd || op == BinaryOp::logicalOr)
+      report.note("compare first, as in `x != 0`");
     return SemValue::error();
   }
   if (!unifyShapes(args, mismatch))
@@ -333,12 +347,18 @@ bool Elaborator::unifyDtypes(MutableArrayRef<Arg> args, const Twine &what, Range
       if (narrow.value.dtype == DType::Index && isFloat(better) &&
           addVarFix(report, narrow, better))
         return false;
-      if (isFloat(narrow.value.dtype) && (text.starts_with("sum(") || text.starts_with("prod(")))
+      bool isTarget = isAssigned(narrow.range); // of `acc += v`, which cannot be converted
+      if (isTarget && isFloat(narrow.value.dtype) && isFloat(better))
+        addAccumulatorFix(report, narrow, better);
+      else if (isFloat(narrow.value.dtype) &&
+               (text.starts_with("sum(") || text.starts_with("prod(")))
         report.note("convert before it is added up, not the rounded result: `" +
                     text.take_until([](char c) { return c == '('; }) + "(x as " +
                     dtypeSpelling(better) + ")`");
       else if (isFloat(narrow.value.dtype) && text.starts_with("dot("))
         report.note("give the sum to the product, which then adds in its dtype: `dot(a, b, acc)`");
+      else if (isFloat(better) && !isTarget)
+        addConversion(report, narrow.range, better);
       else
         report.note("convert one of them with `as " + dtypeSpelling(better) + "`");
       return false;
@@ -353,6 +373,18 @@ bool Elaborator::unifyDtypes(MutableArrayRef<Arg> args, const Twine &what, Range
     bool anyFloat = llvm::any_of(args, [](const Arg &arg) { return arg.value.isFloatNumber(); });
     bool anyBool = llvm::any_of(args, [](const Arg &arg) { return arg.value.isBoolNumber(); });
     dtype = anyFloat ? DType::F32 : anyBool ? DType::Bool : DType::Index;
+  }
+  for (const Arg &arg : args) {
+    if (!chosen || !arg.value.isFloatNumber() || isFloat(dtype) || dtype == DType::Bool)
+      continue;
+    DiagnosticBuilder report =
+        error(diag::valueDoesNotFit, arg.range, describe(arg.value), dtypeSpelling(dtype));
+    report.secondary(chosen->range, describe(chosen->value));
+    if (isAssigned(chosen->range) ? !addVarFix(report, *chosen, DType::F32) : false)
+      report.note("declare it as a float, as in `var s = 0.0;`");
+    else if (!isAssigned(chosen->range))
+      addConversion(report, chosen->range, DType::F32);
+    return false;
   }
   for (Arg &arg : args) {
     mlir::Value converted = toDtype(arg.value, dtype, arg.range);
@@ -498,6 +530,12 @@ std::optional<DType> Elaborator::resolveDtype(const ast::Ident &name) {
 SemValue Elaborator::evalCast(const ast::CastExpr &expr) {
   SemValue value = eval(*expr.operand);
   std::optional<DType> target;
+  if (expr.member && isForeignModule(expr.target.text) && !findLocal(expr.target.text)) {
+    DiagnosticBuilder report =
+        error(diag::unknownDtype, expr.targetRange, sources.text(expr.targetRange));
+    addPrefixHint(report, expr.targetRange, expr.member->text, dtypeSpellings());
+    return SemValue::error();
+  }
   if (expr.member) {
     SemValue owner = evalName(expr.target.text, expr.target.range);
     if (owner.isError())
@@ -572,6 +610,8 @@ SemValue Elaborator::castTo(const SemValue &value, DType to, Range range) {
 }
 
 SemValue Elaborator::evalMember(const ast::MemberExpr &expr) {
+  if (isForeignMember(expr))
+    return reportPrefixed(expr, nullptr);
   if (const Module *imported = findImport(*expr.base))
     return evalImported(*imported, expr);
   if (auto *name = dyn_cast<ast::NameExpr>(expr.base.get());
@@ -618,6 +658,9 @@ SemValue Elaborator::evalMember(const ast::MemberExpr &expr) {
   DiagnosticBuilder report = error(diag::unknownMember, expr.member.range, describe(base), member);
   if (std::optional<DType> dtype = findDtype(member))
     report.note("convert with `as`: x as " + dtypeSpelling(*dtype));
+  else if (member == "max" || member == "min")
+    report.note("functions take what they work on as an argument: `" + member +
+                "(x, axis: 1)` goes along an axis, `" + member + "(x, y)` compares");
   else if (const Builtin *builtin = findBuiltin(member); builtin && !findAlias(member))
     report.note("functions take what they work on as an argument: " + member + "(x)");
   else

@@ -45,6 +45,8 @@ Flow Elaborator::lowerConstFor(const ast::ForStmt &stmt) {
 }
 
 Flow Elaborator::lowerConstBlocks(const ast::ForStmt &stmt) {
+  if (reportRangeLoop(stmt))
+    return {};
   auto *call = dyn_cast<ast::CallExpr>(stmt.over.get());
   SemValue callee = call ? eval(*call->callee) : SemValue::ofVoid();
   if (callee.isError())
@@ -116,6 +118,8 @@ Flow Elaborator::lowerFor(const ast::ForStmt &stmt) {
   int64_t size = 0;
   bool valid = true;
   if (stmt.over) {
+    if (reportRangeLoop(stmt))
+      return {};
     auto *call = dyn_cast<ast::CallExpr>(stmt.over.get());
     SemValue callee = call ? eval(*call->callee) : SemValue::ofVoid();
     if (callee.isError())

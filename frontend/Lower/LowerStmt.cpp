@@ -29,7 +29,8 @@ Flow Elaborator::lowerStatement(const ast::Stmt &stmt, const FlowNeeds &needs) {
     auto &returns = cast<ast::ReturnStmt>(stmt);
     if (returns.value && calls.empty()) {
       error(diag::badReturn, returns.value->range, "a kernel returns no value")
-          .note("store it in an `out` tensor");
+          .note(
+              "declare an `out` parameter, as in `z: out f32[N]`, and store to it, `z[n] = ...;`");
       return flow;
     }
     flow.value = returns.value ? eval(*returns.value) : SemValue::ofVoid();
@@ -76,8 +77,10 @@ void Elaborator::lowerLet(const ast::LetStmt &stmt) {
       }
     }
     declare(name, each, stmt.isVar);
-    if (Binding *binding = stmt.pattern.isTuple ? nullptr : findLocal(name.text))
+    if (Binding *binding = stmt.pattern.isTuple ? nullptr : findLocal(name.text)) {
       binding->initial = stmt.value.get();
+      binding->keyword = {stmt.range.file, stmt.range.begin, stmt.range.begin + 3};
+    }
   }
 }
 
@@ -87,6 +90,11 @@ void Elaborator::assignName(const ast::Expr &target, SemValue value, Range range
     return;
   Binding *variable = findLocal(name);
   if (!variable) {
+    bool isKnown = scope->names.count(name) || params.count(name) || findBuiltin(name) ||
+                   findDtype(name) || name == "inf" || name == "nan" ||
+                   (frames.size() == 1 && dropped.count(name));
+    if (!isKnown)
+      return declareAssigned(cast<ast::NameExpr>(target), value);
     if (scope->names.count(name))
       error(diag::notAVariable, target.range, name)
           .note(scope->names.at(name)->name.range, "defined here");
@@ -95,9 +103,12 @@ void Elaborator::assignName(const ast::Expr &target, SemValue value, Range range
     return;
   }
   if (!variable->isVar) {
-    if (!variable->value.isError())
-      error(diag::notAVariable, target.range, name)
-          .note(variable->declared, "declared here, not as a `var`");
+    if (variable->value.isError())
+      return;
+    DiagnosticBuilder report = error(diag::notAVariable, target.range, name);
+    report.note(variable->declared, "declared here, not as a `var`");
+    if (sources.text(variable->keyword) == "let" && variable->value.isNumeric())
+      report.fixIt(variable->keyword, "var", "a name that changes is declared by `var`");
     return;
   }
   // After an error the variable keeps its value, so that what follows is still checked.
@@ -134,24 +145,32 @@ void Elaborator::lowerAssign(const ast::AssignStmt &stmt) {
       return;
     }
     if (!base.isView()) {
-      error(diag::wrongOperand, access->base->range, "a store", "a tensor", describe(base))
-          .note("tiles are immutable: build a new one, for instance with `where`");
+      DiagnosticBuilder report =
+          error(diag::wrongOperand, access->base->range, "a store", "a tensor", describe(base));
+      addTileStoreFix(report, stmt, *access, base);
       return;
     }
     if (stmt.op) {
+      std::string target = textOf(*access);
       error(diag::wrongOperand, stmt.opRange, ("'" + ast::spelling(*stmt.op) + "='").str(),
             "a `var`", "an access")
-          .note("write x[...] = x[...] " + ast::spelling(*stmt.op) + " v for a read and a write");
+          .fixIt({stmt.range.file, stmt.target->range.begin, stmt.value->range.end},
+                 target + " = " + target + " " + ast::spelling(*stmt.op) + " " +
+                     operandText(stmt.value->range),
+                 "memory is read and written by an access each");
       return;
     }
     Arg value = {eval(*stmt.value), stmt.value->range, ""};
+    if (value.value.isError() && !isFullAccess(*base.view, *access))
+      return; // the same mistake on both sides
     std::optional<AccessSpec> spec;
     if (isFullAccess(*base.view, *access)) {
       spec = makeAccess(base, *access);
     } else {
       DiagnosticBuilder report = error(diag::needsAccess, access->range, "=");
       report.note("the tensor has " + Twine(base.view->shape.size()) +
-                  " dimensions; a store needs a subscript for each");
+                  " dimensions; a store needs a subscript for each, y[row, column], not an "
+                  "address that is computed from them");
       if (llvm::any_of(access->subscripts, [](const ast::Subscript &subscript) {
             return subscript.kind == ast::Subscript::slice;
           }))

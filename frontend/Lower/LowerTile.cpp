@@ -139,6 +139,8 @@ SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, R
     auto order = evalPermutation(args[1], value.rank());
     return order ? permuted(value, *order, range) : SemValue::error();
   }
+  if (name == "reshape" && reportOpenExtent(args[1], value.shape()))
+    return SemValue::error();
   std::optional<SmallVector<int64_t>> shape = evalShape(args[1]);
   if (!shape)
     return SemValue::error();
@@ -322,8 +324,16 @@ SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
   }
   for (size_t i = 0; i < 2; ++i)
     if (!args[i].value.isData() || args[i].value.rank() < 2) {
-      error(diag::wrongOperand, args[i].range, "'dot'", "tiles of two or more dimensions",
-            describe(args[i].value));
+      DiagnosticBuilder report = error(diag::wrongOperand, args[i].range, "'dot'",
+                                       "tiles of two or more dimensions", describe(args[i].value));
+      bool areVectors = args.size() == 2 && args[0].value.isData() && args[1].value.isData() &&
+                        args[0].value.rank() == 1 && args[1].value.rank() == 1;
+      if (areVectors && sources.text(range).starts_with("dot("))
+        report.fixIt(range,
+                     "sum(" + operandText(args[0].range) + " * " + operandText(args[1].range) + ")",
+                     "the product of two vectors is a sum");
+      else if (args[i].value.isData() && args[i].value.rank() == 1)
+        report.note("make a row of it by x[None, :], or a column by x[:, None]");
       return SemValue::error();
     }
   const SemValue &a = args[0].value, &b = args[1].value;

@@ -33,6 +33,11 @@ bool Mistake::reportForeignOperator() {
     expectedFound("an expression", found).note("a power is written pow(x, y)");
     return true;
   }
+  if (isOneOf(previous, {TileParser::ID}) && isOneOf(found, {TileParser::ID}) && word != "then" &&
+      text(previous) == "lambda") {
+    expectedFound("an expression", previous).note(findAlias("lambda")->note);
+    return true;
+  }
   if (isOneOf(found, {TileParser::IF}) && previous && !expectsStatement() && !expectsDecl() &&
       !isOneOf(previous, {TileParser::ELSE, TileParser::CONST}) &&
       found->getLine() == previous->getLine() &&
@@ -44,7 +49,7 @@ bool Mistake::reportForeignOperator() {
   return false;
 }
 
-/// Variable numbers of parameters, and default values.
+/// Variable numbers of parameters.
 bool Mistake::reportForeignParameter() {
   bool isFunction = rule == TileParser::RuleFnDecl || rule == TileParser::RuleFnParam,
        isKernel = rule == TileParser::RuleKernelDecl || rule == TileParser::RuleParam,
@@ -67,12 +72,6 @@ bool Mistake::reportForeignParameter() {
       report.note(
           "the number of parameters is fixed, as a launch passes each by its place; an array "
           "of tensors of one type is `xs: in f32[N] * 3`");
-    return true;
-  }
-  if (isFunction && isOneOf(found, {TileParser::EQUAL})) {
-    diagnostics.report(diag::expectedToken, range(found), "',' or ')'", describe(found))
-        .note("parameters of functions have no default values; compile-time parameters have: `fn "
-              "f[EPS: float = 1e-6](x)`");
     return true;
   }
   return false;
@@ -105,6 +104,13 @@ bool Mistake::reportForeignStatement() {
   auto report = [&] {
     return diagnostics.report(diag::expectedToken, range(start), "a statement", describe(start));
   };
+  auto skipBlock = [&] { // what stands in it is of the same foreign statement
+    const Token *open = findAfter(start, {TileParser::LBRACE});
+    const Token *close = open ? closing(open) : nullptr;
+    if (close && text(start) == "do" && isOneOf(after(close), {TileParser::WHILE}))
+      close = findAfter(after(close), {TileParser::SEMI});
+    quietUntil = close ? close->getTokenIndex() + 1 : 0;
+  };
   if (alias && alias->replacement == "else if") {
     report().fixIt(range(start), alias->replacement, "write `else if`");
     return true;
@@ -112,14 +118,20 @@ bool Mistake::reportForeignStatement() {
   static const llvm::StringRef types[] = {"auto", "int",  "float", "double", "half",
                                           "bool", "long", "short", "char",   "unsigned"};
   if (isPair && (llvm::is_contained(types, word) || word.ends_with("_t"))) {
-    report().note(
-        "a variable is declared by `let i = ...;`, by `var i = ...;` where it changes; its "
-        "dtype follows from the value");
+    if (isOneOf(after(second), {TileParser::LBRACKET}))
+      report().note("a tile is a value: `var t = zeros(f32, [4]);` makes one; it is changed as a "
+                    "whole, as in `t = where(iota(4) == i, v, t);`");
+    else
+      report().note(
+          "a variable is declared by `let i = ...;`, by `var i = ...;` where it changes; its "
+          "dtype follows from the value");
     return true;
   }
-  static const llvm::StringRef statements[] = {"pass", "switch", "do",    "def",      "func",
-                                               "try",  "loop",   "until", "function", "foreach"};
+  static const llvm::StringRef statements[] = {
+      "pass",  "switch",   "do",      "def",        "func",   "try",    "loop",
+      "until", "function", "foreach", "__shared__", "static", "extern", "volatile"};
   if (alias && llvm::is_contained(statements, word)) {
+    skipBlock();
     auto builder = report();
     builder.note(alias->note.empty() ? "functions stand at the top of a file: `fn name(x) { ... }`"
                                      : alias->note);
@@ -140,7 +152,15 @@ bool Mistake::reportForeignDecl() {
     return false;
   auto report =
       diagnostics.report(diag::expectedToken, range(found), describeExpected(), describe(found));
-  if (expectsDecl())
+  const Token *open =
+      isOneOf(after(after(found)), {TileParser::LPAREN}) ? after(after(found)) : nullptr;
+  const Token *close = open ? closing(open) : nullptr;
+  const Alias *alias = findAlias(text(found));
+  if (expectsDecl() && alias && alias->replacement == "fn" &&
+      !(close && isOneOf(after(close), {TileParser::LBRACE})))
+    report.note("a kernel is `kernel name(x: in f32[N], y: out f32[N]) { ... }`, a function `fn "
+                "name(x) { ... }`: bodies stand in braces");
+  else if (expectsDecl())
     addSuggestion(report, range(found), text(found), {"kernel", "fn", "const", "import"});
   else
     addSuggestion(report, range(found), text(found),
@@ -172,20 +192,43 @@ void Mistake::addSlashNote(DiagnosticBuilder &report, const Token *comment) cons
   report.note(range(comment), "'//' begins a comment; '/' divides integers and rounds toward zero");
 }
 
-bool Mistake::reportForeign() {
-  if (reportForeignOperator() || reportForeignParameter() || reportForeignStatement() ||
-      reportForeignDecl())
-    return true;
+/// `import math`, `from std.activations import gelu`.
+bool Mistake::reportForeignImport() {
   if (rule == TileParser::RuleImportDecl && isOneOf(found, {TileParser::ID}) &&
       isOneOf(previous, {TileParser::IMPORT})) {
-    diagnostics.report(diag::expectedToken, range(found), "a string", describe(found))
-        .note("an import names a file: `import \"std/norms.tile\" as n;`");
+    auto report =
+        diagnostics.report(diag::expectedToken, range(found), "a string", describe(found));
+    const Token *end = after(found);
+    bool isAlone = isOneOf(end, {TileParser::SEMI}) || end->getLine() > found->getLine();
+    Range whole = range(previous).join(range(isOneOf(end, {TileParser::SEMI}) ? end : found));
+    if (isForeignModule(text(found)) && isAlone)
+      report.fixIt(whole, "", "exp, sqrt and the like are built in: leave the import out");
+    else if (isForeignModule(text(found)))
+      report.note("exp, sqrt and the like are built in: leave the import out");
+    else
+      report.note("an import names a file: `import \"std/norms.tile\" as n;`");
     return true;
   }
-  if (isOneOf(previous, {TileParser::FOR}) && isOneOf(found, {TileParser::LPAREN})) {
-    diagnostics.report(diag::expectedToken, range(found), "a name", describe(found))
-        .note("write `for i in 0..n { ... }`");
-    return true;
-  }
-  return false;
+  const Token *word = after(found);
+  if (!expectsDecl() || text(found) != "from" || !isOneOf(word, {TileParser::ID}))
+    return false;
+  std::string path = text(word).str();
+  for (word = after(word); isOneOf(word, {TileParser::DOT}); word = after(after(word)))
+    path += "/" + text(after(word)).str();
+  auto report =
+      diagnostics.report(diag::expectedToken, range(found), describeExpected(), describe(found));
+  const Token *end = findAfter(found, {TileParser::SEMI});
+  std::string import = "import \"" + path + ".tile\";";
+  if (llvm::StringRef(path).starts_with("std/") && end && end->getLine() == found->getLine())
+    report.fixIt(range(found).join(range(end)), import, "import the file's functions");
+  else if (isForeignModule(llvm::StringRef(path).split('/').first))
+    report.note("exp, sqrt and the like are built in: leave the import out");
+  else
+    report.note("write `" + import + "`, and behind a name `import \"" + path + ".tile\" as n;`");
+  return true;
+}
+
+bool Mistake::reportForeign() {
+  return reportForeignOperator() || reportForeignForm() || reportForeignParameter() ||
+         reportForeignStatement() || reportForeignImport() || reportForeignDecl();
 }

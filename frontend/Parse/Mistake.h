@@ -22,6 +22,10 @@ public:
   /// of its own.
   bool report();
 
+  /// The index of the first token behind the foreign form that was reported: errors before it are
+  /// of the same mistake. 0 if the error has no such form.
+  size_t getQuietUntil() const { return quietUntil; }
+
 private:
   // What is right in another language (ForeignSyntax.cpp).
   bool reportForeign();
@@ -29,6 +33,22 @@ private:
   bool reportForeignParameter();
   bool reportForeignStatement();
   bool reportForeignDecl();
+  bool reportForeignImport();
+  // Whole forms of other languages (ForeignForms.cpp).
+  bool reportForeignForm();
+  bool reportPath();
+  bool reportCast();
+  bool reportPointer();
+  bool reportSlice();
+  bool reportForeignLoop();
+  std::string counterOf(const Token *open, const Token *close) const;
+  bool reportParameter();
+  bool reportPattern();
+  bool reportDottedOperator();
+  const Token *closing(const Token *open) const;
+  const Token *findAfter(const Token *from, std::initializer_list<size_t> types) const;
+  llvm::StringRef between(const Token *first, const Token *last) const;
+
   const Token *statementStart() const;
   /// A comment behind `previous` in its line that reads like the rest of an expression; null if
   /// there is none.
@@ -39,6 +59,8 @@ private:
   bool reportOperator();
   bool reportNumber();
   bool reportSeparator();
+  bool reportResult(Range end);
+  void addBracesFix(DiagnosticBuilder &report) const;
   bool reportName();
   void reportExpected();
   void reportAssignment();
@@ -78,6 +100,7 @@ private:
   antlr4::misc::IntervalSet expected;
   size_t rule = 0; // of the grammar, in which the parser stood
   const Token *found, *previous;
+  size_t quietUntil = 0;
 };
 
 } // namespace tile

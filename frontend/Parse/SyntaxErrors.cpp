@@ -191,6 +191,19 @@ bool Mistake::reportOperator() {
   }
   if (type >= TileParser::EQUAL_EQUAL && type <= TileParser::GREATER_EQUAL && !expectsExpr() &&
       comparesBefore()) {
+    const Token *sign = previous; // `a > 0 & b`: '&' and '|' bind tighter than comparisons
+    while (sign && sign->getType() != TileParser::AMP && sign->getType() != TileParser::PIPE &&
+           !(sign->getType() >= TileParser::EQUAL_EQUAL &&
+             sign->getType() <= TileParser::GREATER_EQUAL))
+      sign = before(sign);
+    if (isOneOf(sign, {TileParser::AMP, TileParser::PIPE})) {
+      std::string joined = text(sign).str() + text(sign).str();
+      diagnostics.report(diag::chainedComparison, range(sign))
+          .fixIt(range(sign), joined,
+                 "'" + text(sign) + "' binds tighter than a comparison: join two by '" + joined +
+                     "'");
+      return true;
+    }
     if (type == TileParser::GREATER && isOneOf(after(found), {TileParser::LPAREN}))
       diagnostics.report(diag::angleGenerics, range(found)).note("write `name[3](x)`");
     else
@@ -205,8 +218,16 @@ bool Mistake::reportOperator() {
   for (size_t sign : {TileParser::PLUS, TileParser::MINUS})
     if (expectsExpr() && isOneOf(first, {sign}) && isOneOf(second, {sign}) &&
         adjacent(first, second)) {
-      diagnostics.report(diag::noIncrement, range(first).join(range(second)),
-                         text(first).str() + text(second).str());
+      Range whole = range(first).join(range(second));
+      auto report =
+          diagnostics.report(diag::noIncrement, whole, text(first).str() + text(second).str());
+      const Token *name = before(first);
+      std::string change = " " + text(first).str() + "= 1";
+      if (isOneOf(name, {TileParser::ID}) && name == statementStart() &&
+          isOneOf(after(second), {TileParser::SEMI}))
+        report.fixIt(whole, change, "write `" + text(name) + change + "`");
+      else
+        report.note("write `x" + change + ";` as a statement of its own, x a `var`");
       return true;
     }
   return false;
@@ -245,6 +266,39 @@ void Mistake::reportAssignment() {
     report.fixIt(range(found), "==", "compare with '=='");
 }
 
+/// `{ max(v, 0.0) }` as a function's last word: a value without `return`.
+bool Mistake::reportResult(Range end) {
+  const Token *open = isOneOf(found, {TileParser::RBRACE}) ? openBracket() : nullptr;
+  const Token *start = statementStart(), *head = open;
+  while (head && !isOneOf(head, {TileParser::FN, TileParser::KERNEL, TileParser::RBRACE}))
+    head = before(head);
+  bool isBody = isOneOf(head, {TileParser::FN}) && isOneOf(before(open), {TileParser::RPAREN});
+  bool isValue = isOneOf(start, {TileParser::ID, TileParser::INT, TileParser::FLOAT,
+                                 TileParser::LPAREN, TileParser::MINUS});
+  for (const Token *token = start; isValue && token != found; token = after(token))
+    isValue =
+        token->getType() < TileParser::EQUAL || token->getType() > TileParser::SHIFT_RIGHT_EQUAL;
+  if (!isBody || !isValue)
+    return false;
+  Range value = range(start).join(range(previous));
+  diagnostics.report(diag::missingSemicolon, end, place(), describe(found))
+      .fixIt(value, "return " + diagnostics.sources().text(value) + ";",
+             "a function gives what `return` says");
+  return true;
+}
+
+/// Braces around the one statement that follows a condition.
+void Mistake::addBracesFix(DiagnosticBuilder &report) const {
+  const Token *semi = findAfter(found, {TileParser::SEMI, TileParser::LBRACE});
+  if (rule == TileParser::RuleFnDecl || rule == TileParser::RuleKernelDecl ||
+      !isOneOf(semi, {TileParser::SEMI})) {
+    report.note("write `{ ... }` around the body");
+    return;
+  }
+  Range body = range(found).join(range(semi));
+  report.fixIt(body, "{ " + diagnostics.sources().text(body) + " }", "a body stands in braces");
+}
+
 /// Missing and superfluous ';' and ',', missing '{', misplaced '='.
 bool Mistake::reportSeparator() {
   bool assigns =
@@ -257,6 +311,8 @@ bool Mistake::reportSeparator() {
       (found->getLine() > previous->getLine() ||
        isOneOf(found, {TileParser::RBRACE, Token::EOF}))) {
     Range end = range(previous).atEnd();
+    if (reportResult(end))
+      return true;
     DiagnosticBuilder report =
         diagnostics.report(diag::missingSemicolon, end, place(), describe(found));
     if (const Token *comment = swallowedCode())
@@ -269,9 +325,18 @@ bool Mistake::reportSeparator() {
     auto report =
         diagnostics.report(diag::bodyWithoutBraces, range(found), place(), describe(found));
     if (rule == TileParser::RuleFnDecl && isOneOf(found, {TileParser::MINUS, TileParser::COLON}))
-      report.note("a function's result type follows from what it returns");
-    else if (isOneOf(found, {TileParser::COLON}))
-      report.note("bodies stand in braces, without ':'");
+      report.note("leave it out: a function's result type follows from what it returns");
+    else if (isOneOf(found, {TileParser::COLON})) {
+      report.note("bodies stand in braces, without ':', as in `if c { ... } else { ... }`");
+      // In a file that is written so throughout, the next declaration is the next chance.
+      const Token *next = found;
+      while (next && !isOneOf(next, {TileParser::KERNEL, TileParser::FN, Token::EOF}))
+        next = after(next);
+      quietUntil = next ? next->getTokenIndex() : 0;
+    } else if (text(found) == "then")
+      report.fixIt(range(found), "", "bodies stand in braces, without `then`");
+    else
+      addBracesFix(report);
     return true;
   }
   if (isOneOf(found, {TileParser::SEMI}) && isOneOf(previous, {TileParser::RBRACE}) &&
@@ -354,8 +419,13 @@ void SyntaxErrors::syntaxError(antlr4::Recognizer *recognizer, Token *offending,
                                 offending->getLine() == lastLine);
   for (size_t i = lastIndex; follows && !brace && i < offending->getTokenIndex(); ++i)
     follows = parser.getTokenStream()->get(i)->getType() != TileParser::SEMI;
+  follows = follows || (outside && lost) || offending->getTokenIndex() < quietUntil;
   lastIndex = offending->getTokenIndex();
   lastLine = offending->getLine();
-  if (!follows)
-    recovering = !Mistake(file, diagnostics, parser, offending).report();
+  if (follows)
+    return;
+  Mistake mistake(file, diagnostics, parser, offending);
+  recovering = !mistake.report();
+  lost = lost || recovering;
+  quietUntil = std::max(quietUntil, mistake.getQuietUntil());
 }

@@ -23,8 +23,10 @@ public:
 private:
   FileID file;
   DiagnosticEngine &diagnostics;
-  unsigned count = 0;                 // as ANTLR reports them
-  bool recovering = false;            // the previous error was a real one
+  unsigned count = 0;      // as ANTLR reports them
+  bool recovering = false; // the previous error was a real one
+  bool lost = false;       // braces no longer say where a declaration ends
+  size_t quietUntil = 0;   // errors about tokens before this one belong to an earlier one
   size_t lastIndex = 0, lastLine = 0; // of the token that the previous error was about
 };
 

@@ -42,20 +42,79 @@ static std::string describeUnknown(llvm::StringRef text) {
   return text.size() > 40 ? "this text" : "'" + text.str() + "'";
 }
 
+/// `#`, `#include <x>`, `#define N 4`: a comment of Python or a line for C's preprocessor.
+static void addHashFix(DiagnosticBuilder &report, Range range, llvm::StringRef line) {
+  Range whole = {range.file, range.begin, range.begin + uint32_t(line.size())};
+  llvm::StringRef rest = line.drop_front(1).trim();
+  if (rest.consume_front("include")) {
+    if (rest.trim().starts_with("<"))
+      report.fixIt(whole, "", "exp, sqrt and the like are built in: leave the line out");
+    else
+      report.note("a file of functions is imported: `import \"norms.tile\";`");
+    return;
+  }
+  if (rest.consume_front("define")) {
+    auto [name, value] = rest.trim().split(' ');
+    value = value.trim();
+    int64_t integer;
+    double number;
+    bool isInt = !value.getAsInteger(10, integer), isFloat = !isInt && !value.getAsDouble(number);
+    bool isName = llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+    if (isName && (isInt || isFloat) && llvm::isDigit(value.back()) && llvm::isDigit(value[0]))
+      report.fixIt(whole, "const " + name + ": " + (isInt ? "int" : "float") + " = " + value + ";",
+                   "a constant is declared by `const`");
+    else
+      report.note(
+          "there is no preprocessor: a constant is `const N: int = 4;`, a macro a function, "
+          "`fn f(x) { return 2.0 * x; }`");
+    return;
+  }
+  bool isDirective = rest.starts_with("pragma") || rest.starts_with("if") || rest == "endif" ||
+                     rest == "else" || rest.starts_with("undef");
+  if (isDirective)
+    report.note("there is no preprocessor: `const if` chooses code when the kernel is compiled");
+  else
+    report.fixIt(range, "//", "a comment begins with '//'");
+}
+
+/// `@triton.jit` on a line of its own, or `a @ b`.
+static void addAtFix(DiagnosticBuilder &report, Range range, llvm::StringRef line, bool isFirst) {
+  if (!isFirst) {
+    report.note("dot(a, b) multiplies matrices");
+    return;
+  }
+  llvm::StringRef name = line.drop_front(1).rtrim();
+  bool isWord = llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
+  if (isWord)
+    report.fixIt({range.file, range.begin, range.begin + 1 + uint32_t(name.size())}, "",
+                 "there are no decorators: `kernel` says that this is one");
+  else
+    report.note("there are no decorators: `kernel name(...)` declares a kernel, `tune { B in {32, "
+                "64}; }` behind its head lists what `tilec tune` tries");
+}
+
 static void reportUnknown(llvm::StringRef text, Range range, DiagnosticEngine &diagnostics) {
+  llvm::StringRef file = diagnostics.sources().text(range.file);
+  llvm::StringRef line = file.drop_front(range.begin).take_until([](char c) { return c == '\n'; });
+  llvm::StringRef start = file.take_front(range.begin);
+  start = start.substr(start.rfind('\n') + 1);
   if (text == "?") {
     diagnostics.report(diag::noTernary, range)
         .note("write `where(condition, a, b)` to select a value");
     return;
   }
   auto report = diagnostics.report(diag::unknownCharacter, range, describeUnknown(text));
-  if (text == "'")
-    report.note("strings stand in double quotes");
-  else if (text == "#")
-    report.note("a comment begins with '//'; there is no preprocessor");
+  if (text == "'") {
+    llvm::StringRef string = line.drop_front(1).take_until([](char c) { return c == '\''; });
+    if (line.size() > string.size() + 1 && !string.contains('"'))
+      report.fixIt({range.file, range.begin, range.begin + uint32_t(string.size() + 2)},
+                   "\"" + string + "\"", "strings stand in double quotes");
+    else
+      report.note("strings stand in double quotes");
+  } else if (text == "#")
+    addHashFix(report, range, line);
   else if (text == "@")
-    report.note("there are no decorators: `kernel name(...)` declares a kernel, and dot(a, b) "
-                "multiplies matrices");
+    addAtFix(report, range, line, start.trim().empty());
   else if (text == "\xE2\x88\x92" ||
            text == "\xE2\x80\x93") // the minus sign and the en dash of typeset text
     report.fixIt(range, "-", "use '-'");
@@ -65,6 +124,10 @@ static void reportUnknown(llvm::StringRef text, Range range, DiagnosticEngine &d
 static void reportNumber(llvm::StringRef text, Range range, DiagnosticEngine &diagnostics) {
   auto report = diagnostics.report(diag::malformedNumber, range, abbreviated(text));
   llvm::StringRef number = text.rtrim("fFuUlLhH");
+  for (llvm::StringRef suffix : {"f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8",
+                                 "u16", "u32", "u64", "isize", "usize"})
+    if (llvm::StringRef rest = text; rest.consume_back(suffix))
+      number = rest.rtrim('_');
   bool isDecimal = !text.starts_with("0x") && !number.empty() && llvm::isDigit(number.back()) &&
                    llvm::all_of(number, [](char c) { return llvm::isDigit(c) || c == '.'; });
   if (isDecimal && number.size() < text.size())
@@ -90,8 +153,11 @@ bool tile::checkTokens(const std::vector<antlr4::Token *> &tokens, FileID file,
     return false;
   }
   bool good = true;
+  uint32_t quietUntil = 0; // what stands before belongs to a mistake that has been reported
   for (const antlr4::Token *token : tokens) {
     Range range = tokenRange(file, token);
+    if (range.begin < quietUntil)
+      continue;
     auto text = [&] { return diagnostics.sources().text(range); };
     switch (token->getType()) {
     default:
@@ -110,9 +176,19 @@ bool tile::checkTokens(const std::vector<antlr4::Token *> &tokens, FileID file,
     case TileLexer::RESERVED:
       reportReserved(text(), range, diagnostics);
       break;
-    case TileLexer::UNKNOWN:
+    case TileLexer::UNKNOWN: {
       reportUnknown(text(), range, diagnostics);
+      llvm::StringRef line =
+          diagnostics.sources().text(file).drop_front(range.begin).take_until([](char c) {
+            return c == '\n';
+          });
+      size_t quote = text() == "'" ? line.find('\'', 1) : llvm::StringRef::npos;
+      if (text() == "#" || text() == "@")
+        quietUntil = range.begin + uint32_t(line.size());
+      else if (quote != llvm::StringRef::npos)
+        quietUntil = range.begin + uint32_t(quote) + 1;
       break;
+    }
     }
     good = false;
     if (diagnostics.limitReached())

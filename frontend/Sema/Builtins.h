@@ -37,6 +37,8 @@ struct Builtin {
 
 /// The built-in of that name, or null.
 const Builtin *findBuiltin(llvm::StringRef name);
+/// A call of it as an example for messages; empty where the name says all.
+llvm::StringRef usageOf(llvm::StringRef builtin);
 /// All names that are implemented, for suggestions, in a fixed order.
 const std::vector<std::string> &builtinNames();
 

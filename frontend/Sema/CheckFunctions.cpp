@@ -3,6 +3,8 @@
 // the function.
 #include "frontend/Sema/CheckFunctions.h"
 #include "frontend/Ast/Stmt.h"
+#include "frontend/Ast/Walk.h"
+#include "frontend/Diag/Aliases.h"
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Sema/Builtins.h"
 #include "frontend/Sema/DTypes.h"
@@ -30,6 +32,8 @@ private:
   struct Local {
     Range declared;
     bool isVar;
+    bool isLet = false;
+    Range keyword; // of a `let`
   };
 
   void declare(const Ident &name, bool isVar);
@@ -45,6 +49,7 @@ private:
   void check(const Expr &expr);
   void checkCall(const CallExpr &call);
   void checkTarget(const Expr &target);
+  void declareAssigned(const NameExpr &name);
   void check(const Block &block);
   void check(const Stmt &stmt);
   void checkAttributes(const std::vector<Attribute> &attributes);
@@ -53,6 +58,7 @@ private:
   const Modules &modules;
   DiagnosticEngine &diagnostics;
   std::vector<std::map<std::string, Local>> scopes;
+  const FnDecl *current = nullptr; // the function that is checked
 };
 
 } // namespace
@@ -74,7 +80,7 @@ void FunctionChecker::declare(const Ident &name, bool isVar) {
         .note(local ? local->declared : global->second->name.range, "first defined here");
     return;
   }
-  scopes.back()[name.text] = {name.range, isVar};
+  scopes.back()[name.text] = {name.range, isVar, false, Range()};
 }
 
 bool FunctionChecker::isKnown(llvm::StringRef name) const {
@@ -144,7 +150,13 @@ void FunctionChecker::check(const Expr &expr) {
     check(binary->rhs);
   } else if (auto *conversion = dyn_cast<CastExpr>(&expr)) {
     check(conversion->operand);
-    if (conversion->member)
+    if (conversion->member && isForeignModule(conversion->target.text) &&
+        !isKnown(conversion->target.text)) {
+      DiagnosticBuilder report =
+          diagnostics.report(diag::unknownDtype, conversion->targetRange,
+                             diagnostics.sources().text(conversion->targetRange));
+      addPrefixHint(report, conversion->targetRange, conversion->member->text, dtypeSpellings());
+    } else if (conversion->member)
       checkName(conversion->target.text, conversion->target.range);
     else
       checkDtype(conversion->target);
@@ -168,6 +180,12 @@ void FunctionChecker::check(const Expr &expr) {
       DiagnosticBuilder report = diagnostics.report(diag::unknownName, member->member.range,
                                                     base->text + "." + member->member.text);
       addSuggestion(report, member->member.range, member->member.text, imported.declaredNames());
+    } else if (base && isForeignModule(base->text) && !isKnown(base->text)) {
+      DiagnosticBuilder report = diagnostics.report(diag::unknownName, member->range,
+                                                    diagnostics.sources().text(member->range));
+      std::vector<std::string> names = builtinNames();
+      llvm::append_range(names, dtypeSpellings());
+      addPrefixHint(report, member->range, member->member.text, names);
     } else if (!base || base->text != "target") {
       check(member->base);
     }
@@ -178,6 +196,30 @@ void FunctionChecker::check(const Expr &expr) {
     for (const ExprPtr &element : list->elements)
       check(element);
   }
+}
+
+/// An assignment to a name that nothing declares; what follows takes it for declared.
+void FunctionChecker::declareAssigned(const NameExpr &name) {
+  std::vector<std::string> vars;
+  for (const auto &scope : llvm::reverse(scopes))
+    for (const auto &[each, local] : scope)
+      if (local.isVar)
+        vars.push_back(each);
+  DiagnosticBuilder report = diagnostics.report(diag::unknownName, name.range, name.text);
+  if (std::string near = suggest(name.text, vars); !near.empty()) {
+    report.fixIt(name.range, near, "did you mean '" + near + "'?");
+    return;
+  }
+  unsigned times = 0;
+  walk(current->body, [&](const Stmt &stmt) {
+    auto *assign = dyn_cast<AssignStmt>(&stmt);
+    auto *other = assign ? dyn_cast<NameExpr>(assign->target.get()) : nullptr;
+    if (other && other->text == name.text)
+      times += assign->op ? 2 : 1;
+  });
+  std::string word = times > 1 ? "var" : "let";
+  report.fixIt(name.range.atBegin(), word + " ", "a name is declared by `" + word + "`");
+  scopes.back()[name.text] = {name.range, times > 1, false, Range()};
 }
 
 void FunctionChecker::checkTarget(const Expr &target) {
@@ -195,12 +237,14 @@ void FunctionChecker::checkTarget(const Expr &target) {
   if (name->text == "_" || (local && local->isVar))
     return;
   if (!isKnown(name->text)) {
-    checkName(name->text, name->range);
+    declareAssigned(*name);
     return;
   }
   DiagnosticBuilder report = diagnostics.report(diag::notAVariable, name->range, name->text);
   if (local)
     report.note(local->declared, "declared here, not as a `var`");
+  if (local && local->isLet)
+    report.fixIt(local->keyword, "var", "a name that changes is declared by `var`");
 }
 
 void FunctionChecker::check(const Block &block) {
@@ -222,8 +266,14 @@ void FunctionChecker::check(const Stmt &stmt) {
   if (auto *let = dyn_cast<LetStmt>(&stmt)) {
     check(let->value);
     checkType(let->type);
-    for (const Ident &name : let->pattern.names)
+    for (const Ident &name : let->pattern.names) {
       declare(name, let->isVar);
+      auto local = scopes.back().find(name.text);
+      if (local == scopes.back().end() || let->isVar || let->pattern.isTuple)
+        continue;
+      local->second.isLet = true;
+      local->second.keyword = {let->range.file, let->range.begin, let->range.begin + 3};
+    }
   } else if (auto *expression = dyn_cast<ExprStmt>(&stmt)) {
     check(expression->value);
   } else if (auto *assign = dyn_cast<AssignStmt>(&stmt)) {
@@ -254,6 +304,7 @@ void FunctionChecker::check(const Stmt &stmt) {
 }
 
 void FunctionChecker::check(const FnDecl &function) {
+  current = &function;
   scopes.assign(1, {});
   for (const StaticParam &param : function.statics) {
     check(param.defaultValue);

@@ -1,5 +1,6 @@
 // The signature of one instance: parameters, named dimensions, strides, grid, and expressions that
 // the launcher computes.
+#include "frontend/Ast/Walk.h"
 #include "frontend/Lower/Elaborator.h"
 #include "frontend/Sema/Builtins.h"
 #include "frontend/Sema/Limits.h"
@@ -254,12 +255,45 @@ bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
   return true;
 }
 
+/// How a kernel's body uses a tensor: "in", "out" or "inout".
+static std::string accessOf(const ast::Block &body, StringRef name) {
+  auto isOf = [&](const ast::Expr &expr) {
+    const ast::Expr *base = &expr;
+    while (auto *subscript = dyn_cast<ast::SubscriptExpr>(base))
+      base = subscript->base.get();
+    auto *root = dyn_cast<ast::NameExpr>(base);
+    return base != &expr && root && root->text == name;
+  };
+  unsigned named = 0, stored = 0;
+  bool isChanged = false;
+  ast::walk(body, [&](const ast::Stmt &stmt) {
+    auto *assign = dyn_cast<ast::AssignStmt>(&stmt);
+    if (!assign || !isOf(*assign->target))
+      return;
+    ++stored;
+    isChanged |= assign->op.has_value();
+  });
+  ast::walk(body, [&](const ast::Expr &expr) {
+    if (auto *use = dyn_cast<ast::NameExpr>(&expr))
+      named += use->text == name;
+    auto *call = dyn_cast<ast::CallExpr>(&expr);
+    auto *callee = call ? dyn_cast<ast::NameExpr>(call->callee.get()) : nullptr;
+    if (!callee || call->arguments.empty() || !isOf(*call->arguments[0].value))
+      return;
+    stored += callee->text == "store" || callee->text == "scatter";
+    isChanged |= StringRef(callee->text).starts_with("atomic_");
+  });
+  bool isRead = isChanged || named > stored;
+  return isChanged || (stored && isRead) ? "inout" : stored ? "out" : "in";
+}
+
 bool Elaborator::readScalar(const ast::Param &param, runtime::Param &out) {
   out.kind = runtime::Param::Kind::Scalar;
   if (param.type.hasShape || param.count) {
+    std::string access = accessOf(kernel.body, param.name.text);
     error(diag::badParameter, param.type.range,
           "a tensor parameter says how it is used: `in`, `out` or `inout` before its type")
-        .fixIt(param.type.range.atBegin(), "in ", "insert `in`");
+        .fixIt(param.type.range.atBegin(), access + " ", "insert `" + access + "`");
     return false;
   }
   std::optional<tile::DType> dtype = resolveDtype(param.type.name);
