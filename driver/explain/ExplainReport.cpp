@@ -172,7 +172,12 @@ void printExplanations(ArrayRef<Explanation> all, const std::string &target,
   const cost::TargetLimits *limits = cost::findTargetLimits(target);
   for (const Explanation &each : all) {
     stream << each.symbol << " for " << target
-           << (limits ? " (" + std::string(limits->device) + ")" : "") << " at "
+           << (!limits                  ? ""
+               : limits->name == target ? " (" + std::string(limits->device) + ")"
+                                        : " (no figures of it are known: reckoned with those of " +
+                                              std::string(limits->name) + ", " + limits->device +
+                                              ")")
+           << " at "
            << toShape(each.extents) << "\n";
     printConfiguration(each, stream);
     printEstimate(each, limits, stream);

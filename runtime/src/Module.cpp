@@ -329,8 +329,9 @@ Error tile_module::loadUnit(const CudaDriver &driver, Loaded &entry, size_t numb
   if (code.empty() || !runsOn(isPtx ? ImageKind::Ptx : ImageKind::Cubin, unit.target, major, minor))
     return Error(TILE_ERROR_TARGET, "'" + name + "' is compiled for " + listTargets() +
                                         ", but the device is sm_" + std::to_string(major) +
-                                        std::to_string(minor) +
-                                        "; compile it with --target for that");
+                                        std::to_string(minor) + "; compile it with --target sm_" +
+                                        std::to_string(major) + std::to_string(minor) +
+                                        (major >= 9 ? "a" : ""));
   std::array<char, 4096> log{};
   int options[] = {cuda::jitErrorLog, cuda::jitErrorLogBytes};
   void *values[] = {log.data(), reinterpret_cast<void *>(uintptr_t(log.size()))};

@@ -8,6 +8,7 @@ GROUP/NAME.tile is the program, GROUP/NAME.txt what is expected of it:
   == follow              the program that `tilec fix` leaves compiles once its lines are changed as
   - a line               the message says
   + what stands for it
+  == accepted            the language has by now what was a mistake when the program was written
 --update writes the messages anew: read the difference as a stranger would.
 
 Where NUMPY knows what the program was meant to compute, the repaired program runs on the CPU and must
@@ -47,6 +48,9 @@ def _rotated(x):
 NUMPY = {
     "c/assignment-as-condition": ({"x": _f(300), "mode": 1}, "y", lambda x, mode: -x),
     "c/body-without-braces": ({"x": _f(40)}, "y", lambda x: np.maximum(x, 0)),
+    "c/continue": ({"x": _f(5, 70)}, "y", lambda x: np.maximum(x, 0).sum(axis=1)),
+    "c/early-return-value": ({"x": _f(40)}, "y",
+                             lambda x: np.log(np.where(x > 0, x, 1))),
     "c/for-loop": ({"x": _f(5, 70)}, "y", lambda x: x.sum(axis=1)),
     "c/include": ({"x": _f(300)}, "y", lambda x: np.exp(-x * x)),
     "c/increment": ({"x": _f(5, 70)}, "y", lambda x: (x > 0).sum(axis=1)),
@@ -82,6 +86,9 @@ NUMPY = {
     "numpy/vector-dot": ({"x": _f(7, 256), "w": _f(256)}, "y", lambda x, w: x @ w),
     "python/and": ({"x": _f(300), "lo": -0.5, "hi": 0.5}, "y",
                    lambda x, lo, hi: np.where((x > lo) & (x < hi), x, 0)),
+    "python/break": ({"x": _f(5, 70)}, "y", lambda x: (x < 0).argmax(axis=1)),
+    "python/default-argument": ({"x": _f(5, 256)}, "y",
+                                lambda x: x / np.sqrt((x * x).mean(axis=1, keepdims=True) + 1e-5)),
     "python/elif": ({"x": _f(30)}, "y", np.sign),
     "python/for-in-range": ({"x": _f(300)}, "y", lambda x: x * 0.5 ** 10 + 2 - 0.5 ** 9),
     "python/from-import": ({"x": _f(300)}, "y", lambda x: x * 0.5 * (1 + np.vectorize(_erf)(x))),
@@ -217,8 +224,9 @@ def check(tilec, name, update):
         shutil.copy(source, os.path.join(folder, "a.tile"))
         said = run(tilec, HERE, "check", name + ".tile").stdout
         errors = len(re.findall(r": error: ", said))
-        if errors == 0:
-            problems.append("nothing is said")
+        accepted = then == ["accepted"]
+        if (errors == 0) != accepted:
+            problems.append("an error" if errors else "nothing is said")
         fixed = run(tilec, folder, "fix", "a.tile")
         compiles = run(tilec, folder, "check", "a.tile")
         if update:

@@ -184,7 +184,7 @@ TEST_F(DispatchTest, WrongArchitecture) {
   fake().major = 8;
   open();
   EXPECT_EQ(run(4, 64, 8), "'package in memory' is compiled for sm_90a, but the device is sm_80; "
-                           "compile it with --target for that");
+                           "compile it with --target sm_80");
 }
 
 TEST_F(DispatchTest, SeveralBinariesOfOneTarget) {
