@@ -102,7 +102,6 @@ BODY = {
 FILES = {
     "kernal k(x: out f32[N]) { x[0] = 1.0; }": "'kernal' becomes 'kernel'",
     "def f(x) { return x; }": "'def' becomes 'fn'",
-    "fn f(a, b = 2.0) { return a; }": "parameters of functions have no default values",
     "fn f(...) { return 1; }": "take a tuple as one parameter",
     "fn f(a, *xs) { return 1; }": "take a tuple as one parameter",
     "kernel k(*xs: in f32[N]) { }": "an array of tensors of one type",
