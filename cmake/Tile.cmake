@@ -18,6 +18,12 @@ if(TILE_SANITIZE)
     -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${TILE_SANITIZE})
 endif()
+# What is shipped: no writable code or tables of addresses (programs are position independent by default), all symbols bound when
+# it is loaded; with TILE_HARDENING the stack is guarded and copies of the C library are checked, in all that reads files of others.
+if(NOT TILE_SANITIZE)
+  add_link_options(-Wl,-z,relro,-z,now,-z,noexecstack)
+  set(TILE_HARDENING -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+endif()
 option(TILE_REPRODUCIBLE "Binaries that do not hold the folders of sources and build, so that every folder gives the same" OFF)
 if(TILE_REPRODUCIBLE)
   add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffile-prefix-map=${CMAKE_BINARY_DIR}=build)

@@ -62,7 +62,7 @@ class Input:
 
 class Output:
     """A tensor that is written. An element may differ by atol + rtol * |reference| and one rounding to the dtype;
-    with rtol None it must be equal. Where `partial`, elements that the reference leaves as NaN must not be written."""
+    with rtol None it must be equal; either may be an array that fits the shape. Where `partial`, elements that the reference leaves as NaN must not be written."""
     reads, writes = False, True
 
     def __init__(self, dtype, shape, rtol=1e-5, atol=1e-6, partial=False):

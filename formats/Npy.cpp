@@ -14,7 +14,11 @@ static constexpr std::string_view magic = "\x93NUMPY";
 static constexpr int64_t maxRank = 32;
 
 int64_t NpyArray::elementCount() const {
+  // The other extents of an empty array may be as large as they like.
   int64_t count = 1;
+  for (int64_t extent : shape)
+    if (extent == 0)
+      return 0;
   for (int64_t extent : shape)
     count *= extent;
   return count;

@@ -51,6 +51,10 @@ static int closeSink(voidpf, voidpf) { return 0; }
 static int sinkError(voidpf opaque, voidpf) { return static_cast<Sink *>(opaque)->failed; }
 
 Error writeZip(const std::vector<ZipEntry> &entries, std::string &archive) {
+  if (entries.size() > maxZipEntries)
+    return Error(TILE_ERROR_BINARY, "a package cannot hold more than " +
+                                        std::to_string(maxZipEntries) + " files, found " +
+                                        std::to_string(entries.size()));
   Sink sink;
   zlib_filefunc64_def functions = {openSink, readSink,  writeSink, tellSink,
                                    seekSink, closeSink, sinkError, &sink};

@@ -24,7 +24,8 @@ Error writeZip(const std::vector<ZipEntry> &entries, std::string &archive);
 bool isZip(std::string_view bytes);
 
 /// Most entries of an archive that is read.
-constexpr size_t maxZipEntries = 65536;
+constexpr size_t maxZipEntries =
+    65534; // an archive counts them in 16 bits, and 65535 means elsewhere
 
 /// Reads single entries out of an archive that must outlive it. Never trusts what the archive says
 /// of sizes.

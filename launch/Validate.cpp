@@ -30,7 +30,7 @@ Error Validator::check(const tile_argument *arguments, size_t count, Plan &plan,
   plan.fillParams.clear();
   for (size_t i = 0; i < count; ++i) {
     Fill fill;
-    if (!tk_get_fill(&tables, arguments, &view, int(i), &fill))
+    if (!tables.params[i].fills || !tk_get_fill(&tables, arguments, &view, int(i), &fill))
       continue;
     plan.fillParams.push_back(uint32_t(i));
     plan.fills.push_back(fill);

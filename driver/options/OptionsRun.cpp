@@ -3,6 +3,7 @@
 #include "driver/support/ParseJson.h"
 #include "frontend/Source/ReadFloat.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -194,10 +195,10 @@ bool OptionsParser::parseArgItems(Options &options) {
       return fail("--variant: " + error);
     options.variants.push_back(std::move(*variant));
   }
-  for (size_t i = 0; i < options.variants.size(); ++i)
-    for (size_t j = 0; j < i; ++j)
-      if (options.variants[i].name == options.variants[j].name)
-        return fail("two variants are called '" + options.variants[i].name + "'");
+  StringSet<> names;
+  for (const VariantRequest &variant : options.variants)
+    if (!names.insert(variant.name).second)
+      return fail("two variants are called '" + variant.name + "'");
   options.generic = !arguments.hasArg(OPT_no_generic);
   if (!options.generic && options.variants.empty())
     return fail("--no-generic needs a --variant that is left");
@@ -222,10 +223,18 @@ bool OptionsParser::readVariants(const std::string &path, Options &options) {
     std::optional<StringRef> name = object ? object->getString("name") : std::nullopt;
     const json::Array *items = object ? object->getArray("args") : nullptr;
     std::string text, error;
-    for (const json::Value &item : items ? *items : json::Array())
-      text += (text.empty() ? "" : ",") + item.getAsString().value_or("").str();
-    if (!name || !items)
+    bool areStrings = name && items;
+    for (const json::Value &item : items ? *items : json::Array()) {
+      std::optional<StringRef> word = item.getAsString();
+      areStrings &= word.has_value();
+      text += (text.empty() ? "" : ",") + word.value_or("").str();
+    }
+    if (!areStrings)
       return fail("'" + path + "': a variant needs a \"name\" and \"args\", a list of strings");
+    if (name->empty() || !all_of(*name, [](char c) { return isAlnum(c) || c == '_'; }))
+      return fail("'" + path +
+                  "': the name of a variant is a word of letters, digits and _, found '" + *name +
+                  "'");
     std::optional<VariantRequest> variant =
         parseVariant((*name + ":" + text).str(), options.variants.size() + 1, error);
     if (!variant)

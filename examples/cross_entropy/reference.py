@@ -25,8 +25,9 @@ def arguments(case):
         return x
 
     rows = (case.M,)
+    far = (numpy.arange(case.M) == 0) & (case.M >= 4)   # of that row alone the loss is a difference of numbers near 100
     return {"x": Input(case.T, (case.M, case.V), logits), "label": Input("i64", rows, labels),
-            "loss": Output("f32", rows, atol=1e-5), "lse": Output("f32", rows, atol=2e-6), "ignore": Scalar("i64")}
+            "loss": Output("f32", rows, atol=numpy.where(far, 1e-5, 2e-6)), "lse": Output("f32", rows, atol=2e-6), "ignore": Scalar("i64")}
 
 
 def reference(case, x, label, ignore=-100):

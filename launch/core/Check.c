@@ -41,8 +41,25 @@ static tile_code tk_dim_error(const tk_kernel *k, const tile_argument *a, const 
 
 /* ---- The shape of the call ---- */
 
+/* Whether each argument is there as declared; then there is nothing to say. */
+static int tk_is_plain(const tk_kernel *k, const tile_argument *a, size_t count, int unchecked) {
+  if (!tk_takes_count(k, count) || (count && !a))
+    return 0;
+  for (int i = 0; i < (int)count; ++i) {
+    const tk_param *p = &k->params[i];
+    if (a[i].kind != p->kind || a[i].dtype != p->dtype)
+      return 0;
+    if (p->kind == TILE_TENSOR &&
+        (a[i].rank != p->rank || (p->rank && !a[i].shape) || (!unchecked && !a[i].data)))
+      return 0;
+  }
+  return 1;
+}
+
 TK_CORE tile_code tk_check_call(const tk_kernel *k, const tile_argument *a, size_t count,
                                 int unchecked) {
+  if (tk_is_plain(k, a, count, unchecked))
+    return TILE_OK;
   if (count && !a) {
     tk_about(k);
     tk_say("the array of arguments is null");
@@ -128,6 +145,7 @@ static int64_t tk_free_stride(const tk_slot *s, const tile_argument *a, int64_t 
 }
 
 TK_CORE tile_code tk_bind(const tk_kernel *k, const tile_argument *a, size_t count, tk_plan *plan) {
+  int64_t signs = 0;
   plan->has_free = 0;
   for (int i = 0; i < (int)count; ++i) {
     if (k->params[i].kind != TILE_TENSOR)
@@ -137,9 +155,10 @@ TK_CORE tile_code tk_bind(const tk_kernel *k, const tile_argument *a, size_t cou
     for (int axis = a[i].rank - 1; axis >= 0; --axis) {
       strides[axis] = a[i].strides ? a[i].strides[axis] : (int64_t)dense;
       dense *= (uint64_t)a[i].shape[axis];
+      signs |= a[i].shape[axis];
     }
   }
-  for (int i = 0; i < (int)count; ++i)
+  for (int i = 0; i < (int)count && signs < 0; ++i)
     for (int axis = 0; k->params[i].kind == TILE_TENSOR && axis < a[i].rank; ++axis)
       if (a[i].shape[axis] < 0)
         return tk_dim_error(k, a, plan, i, axis);
@@ -212,6 +231,18 @@ TK_CORE tile_code tk_check_dims(const tk_kernel *k, const tile_argument *a, size
 /* ---- Contracts ---- */
 
 TK_CORE tile_code tk_check_contracts(const tk_kernel *k, const tk_plan *plan) {
+  /* First: a variant's ranges are narrower than the contracts that messages quote. */
+  for (int i = 0; i < k->fact_count && !plan->empty; ++i) {
+    const tk_fact *f = &k->facts[i];
+    int overflow = 0;
+    if (f->param >= 0 || (tk_eval(k, f->expr, plan->values, &overflow) &&
+                          !overflow)) /* alignments are checked later */
+      continue;
+    tk_about(k);
+    tk_say("the variant's condition '%s' does not hold", f->text);
+    tk_say_values(k, f->expr, plan->values);
+    return tk_fail(k, TILE_ERROR_CONTRACT, f->line);
+  }
   for (int n = 0; n < k->slot_count; ++n) {
     const tk_slot *s = &k->slots[n];
     int64_t value = plan->values[n];
@@ -236,17 +267,6 @@ TK_CORE tile_code tk_check_contracts(const tk_kernel *k, const tk_plan *plan) {
     tk_say("the contract '%s' %s", c->text, overflow ? "overflows 64 bits" : "does not hold");
     tk_say_values(k, c->expr, plan->values);
     return tk_fail(k, TILE_ERROR_CONTRACT, c->line);
-  }
-  for (int i = 0; i < k->fact_count && !plan->empty; ++i) {
-    const tk_fact *f = &k->facts[i];
-    int overflow = 0;
-    if (f->param >= 0 || (tk_eval(k, f->expr, plan->values, &overflow) &&
-                          !overflow)) /* alignments are checked later */
-      continue;
-    tk_about(k);
-    tk_say("the variant's condition '%s' does not hold", f->text);
-    tk_say_values(k, f->expr, plan->values);
-    return tk_fail(k, TILE_ERROR_CONTRACT, f->line);
   }
   for (int n = 0; n < k->slot_count && !plan->empty; ++n) {
     const tk_slot *s = &k->slots[n];

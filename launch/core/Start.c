@@ -106,6 +106,8 @@ TK_CORE tile_code tk_fill_device(const tk_driver *driver, const tk_kernel *k, co
 
 TK_CORE unsigned tk_count_blocks(const tk_kernel *k, int64_t programs, unsigned resident) {
   unsigned cluster = k->cluster;
+  if (!k->persistent && cluster <= 1)
+    return (unsigned)programs;
   uint64_t blocks = ((uint64_t)programs + cluster - 1) / cluster * cluster,
            most = resident / cluster * cluster;
   most = most > cluster ? most : cluster;
@@ -116,11 +118,11 @@ TK_CORE tile_code tk_start(const tk_driver *driver, const tk_kernel *k, void *fu
                            unsigned blocks, void *stream, void **arguments) {
   tk_launch_attribute cluster;
   tk_launch_config config;
-  if (k->cluster <= 1)
-    return tk_refused(driver, k,
-                      driver->launchKernel(function, blocks, 1, 1, k->threads, 1, 1,
-                                           k->shared_bytes, stream, arguments, NULL),
-                      "cannot launch");
+  if (k->cluster <= 1) {
+    int result = driver->launchKernel(function, blocks, 1, 1, k->threads, 1, 1, k->shared_bytes,
+                                      stream, arguments, NULL);
+    return result ? tk_refused(driver, k, result, "cannot launch") : TILE_OK;
+  }
   if (!driver->launchKernelEx) {
     tk_about(k);
     tk_say("the CUDA driver lacks cuLaunchKernelEx, which clusters need: it is too old, install "

@@ -118,6 +118,14 @@ TK_CORE int64_t tk_run_code(const tk_kernel *k, const tk_expr *e, const int64_t 
                             int *overflow) {
   int64_t stack[TK_STACK];
   int top = 0, wrong = 0;
+  /* Most are two operands and an operator: cdiv(N, 128), N % 8. */
+  const tk_instruction *first_three = &k->code[e->begin];
+  if (e->end - e->begin == 3 && !first_three[2].operand && first_three[1].op <= TK_NAME)
+    return tk_apply(
+        first_three[2].op,
+        first_three[0].op == TK_NAME ? values[first_three[0].operand] : first_three[0].operand,
+        first_three[1].op == TK_NAME ? values[first_three[1].operand] : first_three[1].operand,
+        overflow);
   for (int i = e->begin; i < e->end; ++i) {
     const tk_instruction *n = &k->code[i];
     if (n->op == TK_INTEGER) {

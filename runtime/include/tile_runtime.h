@@ -66,6 +66,10 @@ tile_error *tile_module_prepare(tile_module *module);
  * compiles PTX for want of a cubin that fits the device, and what to compile for instead. Known
  * once a context has been used; NULL past the end. */
 const char *tile_module_warning(const tile_module *module, size_t index);
+/* Gives back the memory that code and scratch take in every context; the module, its kernels and
+ * prepared calls stay, and what is launched next is loaded again. Launches under way must have
+ * ended, and none may begin meanwhile. NULL is allowed. */
+void tile_module_unload(tile_module *module);
 /* Unloads from every context. Launches under way must have ended. NULL is allowed. */
 void tile_module_free(tile_module *module);
 

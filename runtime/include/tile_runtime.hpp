@@ -241,6 +241,8 @@ public:
   }
   /// Loads the binary into the current context now.
   Status prepare() { return Status(tile_module_prepare(module.get())); }
+  /// Gives back what is loaded in every context; what is launched next is loaded again.
+  void unload() { tile_module_unload(module.get()); }
   /// What callers should know although nothing has failed; null past the end.
   const char *warning(size_t index) const { return tile_module_warning(module.get(), index); }
   const char *target() const { return tile_module_target(module.get()); }

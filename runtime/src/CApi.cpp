@@ -162,6 +162,10 @@ const char *tile_module_warning(const tile_module *module, size_t index) {
   return module ? module->getWarning(index) : nullptr;
 }
 void tile_module_free(tile_module *module) { delete module; }
+void tile_module_unload(tile_module *module) {
+  if (module)
+    module->unload();
+}
 
 const char *tile_module_target(const tile_module *module) {
   return module ? module->getTarget().c_str() : "";

@@ -186,9 +186,11 @@ Error tile_module::openHost(Unit &unit, const std::string &cpu) {
   return {};
 }
 
-tile_module::~tile_module() {
+tile_module::~tile_module() { unload(); }
+
+void tile_module::unload() {
   Error ignored;
-  for (Loaded *next = contexts.load(); next;) {
+  for (Loaded *next = contexts.exchange(nullptr); next;) {
     std::unique_ptr<Loaded> entry(next);
     next = entry->next;
     const CudaDriver *driver = CudaDriver::get(ignored);

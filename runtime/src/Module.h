@@ -89,6 +89,8 @@ struct tile_module {
   const std::string *getCode(const std::string &target, const std::string &kind) const;
   /// Loads into the current context unless that has happened.
   tile::runtime::Error prepare();
+  /// Gives back what is loaded in every context; what is launched next is loaded again.
+  void unload();
   /// Checks, fills and launches: in the current context, or on the CPU. `flags` are those of the C
   /// interface.
   tile::runtime::Error launch(const tile_kernel &kernel, const tile_argument *arguments,
@@ -184,8 +186,8 @@ private:
   size_t kernelCount = 0;                                               // of all three
   size_t instanceCount = 0;
   bool isPackage = false;
-  /// The newest first. Entries stay till the end, also those of contexts that are gone: launches
-  /// read the list without a lock.
+  /// The newest first. Entries stay till the end or `unload`, also those of contexts that are gone:
+  /// launches read the list without a lock.
   std::atomic<Loaded *> contexts{nullptr};
   mutable std::mutex mutex; // guards what follows, additions to the list, and parts of its entries
   std::vector<std::unique_ptr<Choice>> choices;

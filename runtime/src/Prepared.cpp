@@ -35,7 +35,8 @@ void Validator::replace(const tile_argument *given, const uint64_t *values, size
   result.programs = plan.programs;
   if (tables.map_count)
     result.strides = plan.strides;
-  result.fills = plan.fills;
+  if (!plan.fills.empty() || !result.fills.empty())
+    result.fills = plan.fills;
   for (size_t i = 0; i < plan.fills.size(); ++i)
     result.fills[i].data = reinterpret_cast<void *>(uintptr_t(values[plan.fillParams[i]]));
   result.cells = plan.cells;

@@ -256,13 +256,17 @@ def incompatible(t):
 @row(80)
 def memoryCache(t):
     t.write("k.tile", TWO)
-    t.tilec("k.tile", "--kernel", "twice", "--target", "cpu", "-o", "k.tilepkg")
+    t.tilec("k.tile", "--kernel", "twice", "--target", "cpu,sm_90", "-o", "k.tilepkg")
     return t.python("""
 import gc
 def mapped(): return sum("x" in line.split()[1] for line in open("/proc/self/maps"))
-def call(): k = tile.load("k.tilepkg")["twice"]; y = numpy.zeros(4, "f4"); k(numpy.ones(4, "f4"), y); return mapped()
+def call(): k = tile.load("k.tilepkg", device="cpu")["twice"]; y = numpy.zeros(4, "f4"); k(numpy.ones(4, "f4"), y); return mapped()
 call(); gc.collect(); before = mapped(); during = call(); gc.collect()
-assert during > before == mapped(), (before, during, mapped()); print("code is mapped while its module is there, and unmapped with it")""").strip()
+assert during > before == mapped(), (before, during, mapped()); print("code is mapped while its module is there, and unmapped with it")""").strip() + t.python(FAKE + """
+module = tile.load("k.tilepkg")
+def call(): module["twice"](Cai(4096), Cai(65536)); return fake.loads, fake.unloads
+before = call(); tile._library.get().tile_module_unload(module._handle); after = call()
+assert (before, after) == ((1, 0), (2, 1)), (before, after); print("; tile_module_unload gives it back, a launch loads again")""", fake=True).strip()
 
 
 def cached(t, *words):

@@ -58,6 +58,8 @@ def main():
         programs = build(kind, os.path.join(options.build, kind), options.jobs)
         results.append(run(f"{kind}: unit tests of the runtime",
                            [os.path.join(programs, "TileRuntimeTests"), "--gtest_brief=1"], environment))
+        if kind == "address":
+            results.append(run(f"{kind}: steps of the readers grow as their input", [os.path.join(programs, "reader-growth")], environment))
         for reader in READERS if kind == "address" else ():
             inputs = sorted(glob.glob(os.path.join(ROOT, "test", "fuzz", "corpus", reader, "*")))
             results.append(bool(inputs) and run(f"{kind}: {reader}, {len(inputs)} inputs replayed",

@@ -1,17 +1,76 @@
-"""Calls of the kernels of checks.tile by generated C, each wrong in one way: prints their codes and messages.
+"""Calls of the kernels of checks.tile, each wrong in one way: prints their codes and messages.
 
-wrong_calls.py CHECKS.so PREFIX"""
+wrong_calls.py CHECKS.so PREFIX: by generated C, as a shared object. wrong_calls.py BINARY: by the runtime library that
+TILE_RUNTIME_LIB names, from a binary with its manifest. With a word behind these, other calls: `variant` of a variant by its own
+name, `driver` of matmul, which needs more of the driver."""
 import ctypes
+import os
 import sys
 
 import fake_cuda
 
-F32, F64, I32, U8, BOOL = 11, 12, 3, 5, 0
-generated, prefix = ctypes.CDLL(sys.argv[1]), sys.argv[2]
-message = getattr(generated, prefix + "_message")
-message.restype = ctypes.c_char_p
+BOOL, I32, U8, U64, F16, F32, F64, I4 = 0, 3, 5, 8, 9, 11, 12, 15
+words = sys.argv[1:]
+part = words.pop() if words[-1] in ("variant", "driver") else "all"
+
+
+class Generated:
+    """Kernels that generated C carries."""
+
+    def __init__(self, path, prefix):
+        self.library = ctypes.CDLL(os.path.abspath(path))
+        self.message = getattr(self.library, prefix + "_message")
+        self.message.restype = ctypes.c_char_p
+
+    def call(self, kernel, array, count, flags):
+        code = getattr(self.library, kernel + "_call")(array, ctypes.c_size_t(count), None, ctypes.c_uint32(flags))
+        return code, self.message().decode() if code else ""
+
+    def callVariant(self, kernel, instance, variant, x, y, rows, columns):
+        code = getattr(self.library, f"{kernel}_{instance}_{variant}_launch")(
+            ctypes.c_void_p(x.data), ctypes.c_void_p(y.data), ctypes.c_int64(rows), ctypes.c_int64(columns), None, 0)
+        return code, self.message().decode() if code else ""
+
+
+class Library:
+    """Kernels of a binary, by the runtime library."""
+
+    def __init__(self, path):
+        self.library = ctypes.CDLL(os.environ["TILE_RUNTIME_LIB"])
+        for name in ("load", "kernel"):
+            getattr(self.library, "tile_module_" + name).restype = ctypes.c_void_p
+        self.library.tile_kernel_launch.restype = ctypes.c_void_p
+        self.library.tile_error_message.restype = ctypes.c_char_p
+        self.module = ctypes.c_void_p()
+        code, text = self.take(self.library.tile_module_load(path.encode(), ctypes.byref(self.module)))
+        assert not code, text
+
+    def take(self, error):
+        """The code and the text of an error, which is given back."""
+        code = self.library.tile_error_code(ctypes.c_void_p(error)) if error else 0
+        text = self.library.tile_error_message(ctypes.c_void_p(error)).decode() if error else ""
+        self.library.tile_error_free(ctypes.c_void_p(error))
+        return code, text
+
+    def find(self, kernel):
+        handle = ctypes.c_void_p()
+        code, text = self.take(self.library.tile_module_kernel(self.module, kernel.encode(), ctypes.byref(handle)))
+        assert not code, text
+        return handle
+
+    def call(self, kernel, array, count, flags):
+        return self.take(self.library.tile_kernel_launch(self.find(kernel), array, ctypes.c_size_t(count), None, flags))
+
+    def callVariant(self, kernel, instance, variant, x, y, rows, columns):
+        array = (fake_cuda.Argument * 2)(x, y)
+        return self.take(self.library.tile_kernel_launch(self.find(f"{kernel}:{variant}"), array, ctypes.c_size_t(2), None, 0))
+
+
+side = Generated(*words) if len(words) == 2 else Library(words[0])
 fake = fake_cuda.load()
 keep = []
+SYMBOLS = ",".join("""gather count twice_T_f16 twice_T_f32 plus times wide nibbles axis axes strided many product matmul_T_f16
+    softmax_T_f16 softmax_T_f16_short""".split() + [""]).encode()
 
 
 def longs(values):
@@ -35,16 +94,21 @@ def gather(rows=64, columns=16, **changed):
     return call
 
 
-def launch(what, call, kernel="gather", flags=0, count=None, isNull=False, device=0):
+def reset(device=0):
     ctypes.memset(ctypes.addressof(fake), 0, ctypes.sizeof(fake))
     fake.major, fake.optinShared, fake.processors, fake.blocksPerProcessor = 9, 232448, 132, 1
-    fake.symbols, fake.current, fake.contextId = b"gather,count,twice_T_f16,twice_T_f32,", ctypes.addressof(fake), 1
+    fake.symbols = SYMBOLS
+    fake.current, fake.contextId = ctypes.addressof(fake), 1
     fake.memory[0] = fake_cuda.Memory(0x100000, 0x900000, 2, 0, device)
+
+
+def launch(what, call, kernel="gather", flags=0, count=None, isNull=False, device=0, refused=0, encoded=0):
+    reset(device)
+    fake.launchResult, fake.encodeResult = refused, encoded
     values = list(call.values())
     array = (fake_cuda.Argument * len(values))(*values)
-    code = getattr(generated, kernel + "_call")(None if isNull else array, ctypes.c_size_t(len(values) if count is None else count),
-                                                None, ctypes.c_uint32(flags))
-    print(f"{what}: {code} {message().decode() if code else ''}")
+    code, text = side.call(kernel, None if isNull else array, len(values) if count is None else count, flags)
+    print(f"{what}: {code} {text}")
 
 
 def changed(argument, **fields):
@@ -53,41 +117,85 @@ def changed(argument, **fields):
     return argument
 
 
-launch("right", gather())
-launch("no array", gather(), isNull=True)
-launch("no shape", gather(x=changed(tensor(F32, 0x100000, [64, 16]), shape=None)))
-launch("flags", gather(), flags=64)
-launch("count", gather(), count=4)
-launch("null", gather(x=tensor(F32, 0, [64, 16])))
-launch("kind", gather(n=tensor(I32, 0x500000, [1])))
-launch("default", gather(n=changed(scalar(I32, 5), kind=2)))
-launch("dtype", gather(off=tensor(F32, 0x200000, [65])))
-launch("unknown dtype", gather(off=tensor(99, 0x200000, [65])))
-launch("rank", gather(x=tensor(F32, 0x100000, [64])))
-launch("huge rank", gather(x=changed(tensor(F32, 0, [64, 16]), rank=1 << 30)))
-launch("negative", gather(z=tensor(F32, 0x400000, [-1])))
-launch("equation", gather(z=tensor(F32, 0x400000, [65])))
-launch("form", gather(y=tensor(F32, 0x300000, [127, 16], [16, 1])))
-launch("range", gather(64, 0))
-launch("scalar range", gather(n=scalar(I32, 101)))
-launch("contract", gather(n=scalar(I32, 70)))
-launch("float contract", gather(eps=scalar(F32, 0x3e000000)))
-launch("multiple", gather(64, 12))
-launch("scalar of an empty call", gather(0, n=scalar(I32, 101)))
-launch("stride", gather(x=tensor(F32, 0x100000, [64, 16], [32, 2])))
-launch("dense", gather(off=tensor(I32, 0x200000, [65], [2])))
-launch("negative stride", gather(z=tensor(F32, 0x400000, [64], [-1])))
-launch("zero stride", gather(z=tensor(F32, 0x400000, [64], [0])))
-launch("memory", gather(x=tensor(F32, 0x100000, [64, 16], size=4095)))
-launch("alignment", gather(y=tensor(F32, 0x300020, [128, 16], [16, 1])))
-launch("overlap", gather(y=tensor(F32, 0x100800, [128, 16], [16, 1])))
-launch("alias", gather(z=tensor(F32, 0x100000, [64])))
-launch("interleaved", gather(x=tensor(F32, 0x100000, [64, 8], [32, 1]), y=tensor(F32, 0x100040, [128, 8], [32, 1]),
-                             z=tensor(F32, 0x400000, [64])))
-launch("grid", {"x": tensor(F32, 0x100000, [2**40], size=0)}, kernel="twice")
-launch("fill", {"c": tensor(F64, 0x100000, [4])}, kernel="count")
-launch("residency", gather(), flags=2, device=3)
-launch("no instance", {"x": tensor(F64, 0x100000, [4])}, kernel="twice")
-launch("empty", gather(0))
-launch("one row", gather(x=tensor(F32, 0x100000, [1, 8], [64, 1]), off=tensor(I32, 0x200000, [2]),
-                         y=tensor(F32, 0x300000, [2, 8], [64, 1]), z=tensor(F32, 0x400000, [1], [77]), n=scalar(I32, 1)))
+def products(**more):
+    """Three dimensions whose product has 90 bits."""
+    call = {name: tensor(F32, (at + 1) << 40, [2**30]) for at, name in enumerate("abc")}
+    call.update(more)
+    call["y"] = tensor(F32, 0x400000, [1])
+    return call
+
+
+def callAll():
+    launch("right", gather())
+    launch("no array", gather(), isNull=True)
+    launch("no shape", gather(x=changed(tensor(F32, 0x100000, [64, 16]), shape=None)))
+    launch("flags", gather(), flags=64)
+    launch("count", gather(), count=4)
+    launch("null", gather(x=tensor(F32, 0, [64, 16])))
+    launch("kind", gather(n=tensor(I32, 0x500000, [1])))
+    launch("default", gather(n=changed(scalar(I32, 5), kind=2)))
+    launch("dtype", gather(off=tensor(F32, 0x200000, [65])))
+    launch("unknown dtype", gather(off=tensor(99, 0x200000, [65])))
+    launch("rank", gather(x=tensor(F32, 0x100000, [64])))
+    launch("huge rank", gather(x=changed(tensor(F32, 0, [64, 16]), rank=1 << 30)))
+    launch("negative", gather(z=tensor(F32, 0x400000, [-1])))
+    launch("equation", gather(z=tensor(F32, 0x400000, [65])))
+    launch("form", gather(y=tensor(F32, 0x300000, [127, 16], [16, 1])))
+    launch("range", gather(64, 0))
+    launch("scalar range", gather(n=scalar(I32, 101)))
+    launch("contract", gather(n=scalar(I32, 70)))
+    launch("float contract", gather(eps=scalar(F32, 0x3e000000)))
+    launch("multiple", gather(64, 12))
+    launch("scalar of an empty call", gather(0, n=scalar(I32, 101)))
+    launch("stride", gather(x=tensor(F32, 0x100000, [64, 16], [32, 2])))
+    launch("dense", gather(off=tensor(I32, 0x200000, [65], [2])))
+    launch("negative stride", gather(z=tensor(F32, 0x400000, [64], [-1])))
+    launch("zero stride", gather(z=tensor(F32, 0x400000, [64], [0])))
+    launch("memory", gather(x=tensor(F32, 0x100000, [64, 16], size=4095)))
+    launch("alignment", gather(y=tensor(F32, 0x300020, [128, 16], [16, 1])))
+    launch("overlap", gather(y=tensor(F32, 0x100800, [128, 16], [16, 1])))
+    launch("alias", gather(z=tensor(F32, 0x100000, [64])))
+    launch("interleaved", gather(x=tensor(F32, 0x100000, [64, 8], [32, 1]), y=tensor(F32, 0x100040, [128, 8], [32, 1]),
+                                 z=tensor(F32, 0x400000, [64])))
+    launch("grid", {"x": tensor(F32, 0x100000, [2**40], size=0)}, kernel="twice")
+    launch("fill", {"c": tensor(F64, 0x100000, [4])}, kernel="count")
+    launch("residency", gather(), flags=2, device=3)
+    launch("no instance", {"x": tensor(F64, 0x100000, [4])}, kernel="twice")
+    launch("empty", gather(0))
+    launch("one row", gather(x=tensor(F32, 0x100000, [1, 8], [64, 1]), off=tensor(I32, 0x200000, [2]),
+                             y=tensor(F32, 0x300000, [2, 8], [64, 1]), z=tensor(F32, 0x400000, [1], [77]), n=scalar(I32, 1)))
+    launch("null of two", {"x": tensor(F32, 0x100000, [4])}, kernel="twice", isNull=True)
+    launch("below a sum", {"x": tensor(F32, 0x100000, [1])}, kernel="plus")
+    launch("no multiple", {"x": tensor(F32, 0x100000, [7])}, kernel="times")
+    launch("64 bits", {"x": tensor(F32, 0x100000, [4]), "k": scalar(U64, 2**63)}, kernel="wide")
+    launch("63 bits", {"x": tensor(F32, 0x100000, [4]), "k": scalar(U64, 2**63 - 1)}, kernel="wide")
+    launch("half a byte", {"x": tensor(I4, 0x100000, [4, 3]), "y": tensor(F32, 0x200000, [4, 3])}, kernel="nibbles")
+    launch("half a byte of a row", {"x": tensor(I4, 0x100000, [4, 4], [5, 1]), "y": tensor(F32, 0x200000, [4, 4])},
+           kernel="nibbles")
+    launch("overflow of an axis", products(), kernel="axis")
+    launch("overflow of axes", products(), kernel="axes")
+    launch("too many programs", products(b=tensor(F32, 2 << 40, [2]), c=tensor(F32, 3 << 40, [1])), kernel="axes")
+    launch("overflow of a stride", products(x=tensor(F32, 0x100000, [2, 2], [4, 1])), kernel="strided")
+    launch("elements", {"x": tensor(F32, 0x100000, [2**30, 2**30], [0, 0]), "y": tensor(F32, 0x400000, [1])}, kernel="many")
+    launch("overflow of a dimension", products(x=tensor(F32, 0x100000, [5])), kernel="product")
+    launch("refused", {"x": tensor(F32, 0x100000, [4])}, kernel="twice", refused=1)
+
+
+def matrices():
+    return {name: tensor(F16, (at + 1) << 20, [64, 64]) for at, name in enumerate("abc")}
+
+
+def callDriver():
+    """The driver refuses what these ask for, or lacks it."""
+    launch("map", matrices(), kernel="matmul", encoded=1)
+    launch("residency", matrices(), kernel="matmul", flags=2)
+    launch("cluster", matrices(), kernel="matmul")
+
+
+def callVariant():
+    reset()
+    x, y = (tensor(F16, at, [2, 2048]) for at in (0x100000, 0x200000))
+    print("variant: %d %s" % side.callVariant("softmax", "T_f16", "short", x, y, 2, 2048))
+
+
+{"all": callAll, "driver": callDriver, "variant": callVariant}[part]()

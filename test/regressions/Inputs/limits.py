@@ -32,9 +32,20 @@ CASES = {
     "most exits": kernel(clauses="grid (i: N)", body="if x[i] > 1.0 { return; } " * 200 + "y[i] = 0.0;"),
     "most parameters": kernel(params=", ".join(f"x{i}: in f32[N]" for i in range(511)) + ", y: out f32[N]", body="y[0] = x0[0];"),
     "most trips": kernel(body=loops(15, 4096)),
+    "brackets": kernel(body="y[0] = " + "(" * 201 + "x[0]" + ")" * 201 + ";"),
+    "most brackets": kernel(body="y[0] = " + "(" * 150 + "x[0]" + ")" * 150 + ";"),
+    "chain": kernel(body="y[0] = x[0]" + " + x[0]" * 1001 + ";"),
+    "calls": "fn f0(v) { return v; }\n" + "".join(f"fn f{i}(v) {{ return f{i - 1}(v); }}\n" for i in range(1, 102)) +
+             kernel(body="y[0] = f101(x[0]);"),
+    "inlined": "fn f(v) { return v; }\n" + kernel(body="const for i in 0..4000 { y[0] = f(f(f(x[0]))); }"),
+    "imports": 'import "i0.tile";\n' + kernel(),
+    "bytes": "//" + "x" * (4 << 20) + "\n" + kernel(),
     "errors": kernel(body="".join(f"y[{i}] = nothing{i}[0];" for i in range(20000))),
 }
 
+for i in range(102):
+    with open(f"i{i}.tile", "w", encoding="utf-8") as file:
+        file.write(f'import "i{i + 1}.tile";\n' if i < 101 else "fn g(v) { return v; }\n")
 for name, text in CASES.items():
     with open("k.tile", "w", encoding="utf-8") as file:
         file.write(text)

@@ -191,6 +191,29 @@ TEST_F(ModuleTest, OncePerContext) {
   EXPECT_EQ(fake().unloads, 1); // the contexts with other numbers are gone
 }
 
+TEST_F(ModuleTest, UnloadedIsLoadedAgain) {
+  tile::Module module;
+  ASSERT_FALSE(load(module));
+  std::vector<tile::Argument> call = {{TILE_F32, address(0x10000), {5}},
+                                      {TILE_F32, address(0x80000), {5}}};
+  tile::Kernel shift = kernel(module, "shift");
+  int contexts[2];
+  for (int i = 0; i < 2; ++i) {
+    fake().current = &contexts[i];
+    fake().contextId = unsigned(i);
+    ASSERT_FALSE(shift.launch(call));
+  }
+  module.unload();
+  EXPECT_EQ(fake().unloads, 1); // the other context is gone
+  module.unload();
+  EXPECT_EQ(fake().unloads, 1);
+  ASSERT_FALSE(shift.launch(call));
+  ASSERT_FALSE(shift.launch(call));
+  EXPECT_EQ(fake().loads, 3);
+  EXPECT_EQ(fake().launches, 4);
+  tile_module_unload(nullptr);
+}
+
 TEST_F(ModuleTest, Threads) {
   tile::Module module;
   ASSERT_FALSE(load(module));

@@ -135,6 +135,16 @@ TEST(Npy, Files) {
 }
 
 /// NumPy takes the last of two: no reader may take another.
+TEST(Npy, EmptyArraysMayHaveAnyOtherExtent) {
+  NpyArray array;
+  EXPECT_FALSE(parse(file("{'descr': '<f4', 'fortran_order': False, "
+                          "'shape': (1614, 9000000623780008, 0), }",
+                          0),
+                     array));
+  EXPECT_EQ(array.elementCount(), 0);
+  EXPECT_EQ(array.shape, (std::vector<int64_t>{1614, 9000000623780008, 0}));
+}
+
 TEST(Npy, KeysOnce) {
   for (const char *again : {"'shape': (3,)", "'descr': '<f8'", "'fortran_order': True"}) {
     std::string message = errorOf(file("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), " +
