@@ -24,7 +24,7 @@ def rows():
     """(defect, [name of a test]) of README.md."""
     with open(os.path.join(HERE, "README.md"), encoding="utf-8") as stream:
         for line in stream:
-            cells = [cell.strip() for cell in re.split(r"(?<!\\\\)\\|", line.strip())[1:-1]]
+            cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
             if len(cells) == 2 and cells[0] not in ("defect", "---"):
                 yield cells[0], re.findall(r"`([^`]*)`", cells[1])
 
