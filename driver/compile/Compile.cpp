@@ -202,6 +202,8 @@ bool Compiler::runPasses(llvm::StringRef name, llvm::function_ref<void(OpPassMan
     failOnPurpose(options.crash, *module);
   if (succeeded(passes.run(*module)) && succeeded(verify(*module)))
     return !session.getDiagnostics().hasErrors(); // -Werror
+  if (retries)
+    return false;
   return session.getDiagnostics().hasErrors()
              ? false
              : session.failInternal("a pass of '" + name + "' failed without a message");
@@ -237,9 +239,21 @@ bool Compiler::optimize() {
 }
 
 bool Compiler::lowerToGPU() {
-  return runPasses("layout passes", [&](OpPassManager &passes) {
-    addGPUPasses(passes, options, populateTileGPUPipeline);
-  });
+  if (!retries) {
+    beforeLayouts = module->clone();
+    unlaunched = manifest;
+  }
+  if (!runPasses("layout passes", [&](OpPassManager &passes) {
+        addGPUPasses(passes, options, populateTileGPUPipeline);
+      }))
+    return false;
+  if (beforeLayouts)
+    for (KernelOp kernel : beforeLayouts->getOps<KernelOp>())
+      if (!kernel->hasAttr(askedWarpsName) && !kernel->hasAttr(consumersName))
+        if (KernelOp laidOut = module->lookupSymbol<KernelOp>(kernel.getSymName()))
+          if (auto warps = laidOut->getAttrOfType<IntegerAttr>(gpu::numWarpsName))
+            freeWarps[kernel.getSymName().str()] = warps.getInt();
+  return true;
 }
 
 bool Compiler::lowerToLLVM() {
@@ -264,8 +278,8 @@ bool Compiler::lowerToLLVM() {
   llvmContext = std::make_unique<llvm::LLVMContext>();
   llvmContext->setDiscardValueNames(!printsLLVM); // they take time
   llvmModule = translateToLLVM(*module, *llvmContext);
-  if (llvmModule)
-    return true;
+  if (llvmModule || retries)
+    return llvmModule != nullptr;
   return session.getDiagnostics().hasErrors()
              ? false
              : session.failInternal("no LLVM IR came out of the passes");
@@ -410,8 +424,7 @@ void Compiler::reportSpills(const runtime::Kernel &kernel) {
           "other configurations cost");
 }
 
-bool Compiler::emitCubin() {
-  Phase phase(options, "cubin");
+std::optional<Cubin> Compiler::assemblePTX() {
   AssembleOptions request;
   request.arch = options.target;
   request.level = options.level;
@@ -421,10 +434,67 @@ bool Compiler::emitCubin() {
   if (options.verbose)
     request.log = &session.getStream();
   llvm::Expected<Cubin> cubin = assemble(ptx, request);
-  if (!cubin) {
+  if (cubin)
+    return std::move(*cubin);
+  if (retries)
+    llvm::consumeError(cubin.takeError());
+  else
     reportAssembler(cubin.takeError());
+  return std::nullopt;
+}
+
+/// The bytes that a thread of the kernel spills.
+static unsigned getSpills(const Cubin &cubin, StringRef symbol) {
+  for (const KernelResources &resources : cubin.kernels)
+    if (resources.symbol == symbol)
+      return resources.spillBytes;
+  return 0;
+}
+
+/// How many warps a block of a second try has at most.
+static constexpr int64_t mostWarps = 16;
+
+/// Where threads spill and the passes chose the number of warps, twice as many hold half as much
+/// each. Compiles such kernels again and gives the result where all of them spill less.
+std::optional<Cubin> Compiler::tryMoreWarps(const Cubin &first) {
+  std::map<std::string, int64_t> wanted;
+  for (const auto &[symbol, warps] : freeWarps)
+    if (2 * warps <= mostWarps && getSpills(first, symbol) > mostSilentSpills)
+      wanted[symbol] = 2 * warps;
+  if (wanted.empty())
+    return std::nullopt;
+  for (KernelOp kernel : beforeLayouts->getOps<KernelOp>())
+    if (auto found = wanted.find(kernel.getSymName().str()); found != wanted.end())
+      kernel->setAttr(askedWarpsName, Builder(kernel).getI64IntegerAttr(found->second));
+  runtime::Manifest firstManifest = std::exchange(manifest, unlaunched);
+  std::string firstPTX = std::exchange(ptx, "");
+  module = std::move(beforeLayouts);
+  llvmModule.reset(); // before its context
+  retries = true;
+  // What the passes say of this try they have said of the first.
+  mlir::ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) { return success(); });
+  std::optional<Cubin> second;
+  if (lowerToGPU() && lowerToLLVM() && optimizeLLVM() && emitPTX())
+    second = assemblePTX();
+  retries = false;
+  if (second && llvm::all_of(wanted, [&](const auto &each) {
+        return getSpills(*second, each.first) < getSpills(first, each.first);
+      }))
+    return second;
+  manifest = std::move(firstManifest);
+  ptx = std::move(firstPTX);
+  return std::nullopt;
+}
+
+bool Compiler::emitCubin() {
+  Phase phase(options, "cubin");
+  std::optional<Cubin> cubin = assemblePTX();
+  if (!cubin)
     return false;
-  }
+  if (std::optional<Cubin> better = tryMoreWarps(*cubin))
+    cubin = std::move(better);
+  if (session.getDiagnostics().hasErrors())
+    return false;
   for (const std::string &warning : cubin->warnings)
     session.getDiagnostics().report(diag::assemblerWarning, Range(), warning);
   for (const KernelResources &resources : cubin->kernels)

@@ -27,6 +27,7 @@ struct Package;
 } // namespace runtime
 
 class HostTarget;
+struct Cubin;
 class NVPTXTarget;
 
 /// Compiles one file. Each step needs the one before it; a step that returns false has reported
@@ -85,6 +86,8 @@ private:
   bool runPasses(llvm::StringRef name, llvm::function_ref<void(mlir::OpPassManager &)> populate);
   void reportAssembler(llvm::Error error);
   void reportSpills(const runtime::Kernel &kernel);
+  std::optional<Cubin> assemblePTX();
+  std::optional<Cubin> tryMoreWarps(const Cubin &first);
   void dropUnusable(ElaborateOptions &request);
   bool dump(Stage stage);
   void fillLaunch();
@@ -103,6 +106,11 @@ private:
   runtime::Manifest manifest;
   std::vector<ConfigChoice> choices;
   bool printsLLVM = false;
+  // What a second try with more warps starts from.
+  mlir::OwningOpRef<mlir::ModuleOp> beforeLayouts;
+  runtime::Manifest unlaunched;             ///< before fillLaunch()
+  std::map<std::string, int64_t> freeWarps; ///< kernels whose warps nobody asked for: their number
+  bool retries = false;                     ///< a failure is no error now
   std::unique_ptr<llvm::LLVMContext> llvmContext; // before llvmModule: it must die last
   std::unique_ptr<llvm::Module> llvmModule;
   std::unique_ptr<HostTarget> host; // one of the two
