@@ -456,6 +456,20 @@ std::optional<Elaborated> tile::elaborate(const ast::Program &program,
   return result;
 }
 
+bool tile::checkKernel(Modules &modules, const ast::KernelDecl &kernel,
+                       const ElaborateOptions &options, tile::DiagnosticEngine &diagnostics,
+                       MLIRContext &context) {
+  context.loadDialect<TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                      tensor::TensorDialect>();
+  Elaborated result;
+  result.module = ModuleOp::create(UnknownLoc::get(&context));
+  std::map<std::string, bool> used;
+  std::map<std::string, tile::Range> symbols;
+  unsigned errors = diagnostics.errors();
+  return KernelVersions(modules, kernel, diagnostics, result, symbols).run(options, used) &&
+         diagnostics.errors() == errors;
+}
+
 std::optional<TuneSpace> tile::readTuneSpace(const ast::Program &program,
                                              const ast::KernelDecl &kernel,
                                              const ElaborateOptions &options,

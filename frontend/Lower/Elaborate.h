@@ -18,6 +18,8 @@
 
 namespace tile {
 
+class Modules;
+
 /// Values of tuned names, as -D spells them, in the order of the `tune` clause.
 using TuneConfig = std::vector<std::pair<std::string, std::string>>;
 
@@ -70,6 +72,19 @@ struct ConfigChoice {
       rated; ///< all that there is to choose from, the best first; the first was taken
 };
 
+struct SemValue;
+
+/// Sees what expressions and names stand for while kernels are elaborated: an editor shows it.
+class ValueObserver {
+public:
+  virtual ~ValueObserver() = default;
+  /// An expression, or a name where it is declared, has this value in the instance at hand. Error
+  /// values are passed, too.
+  virtual void onValue(Range range, const SemValue &value) = 0;
+  /// True to evaluate no more: what is left then has error values, about which nothing is said.
+  virtual bool isEnough() const { return false; }
+};
+
 /// What is to be compiled, apart from the program.
 struct ElaborateOptions {
   /// -D NAME=VALUE in order. VALUE may list several values ("64,128"): one instance for each.
@@ -106,6 +121,8 @@ struct ElaborateOptions {
   /// Only check: a file without kernels is right, and functions that nothing calls are looked at,
   /// too.
   bool checksAll = false;
+  /// May be null. It must outlive the elaboration.
+  ValueObserver *observer = nullptr;
 };
 
 struct Elaborated {
@@ -121,6 +138,11 @@ struct Elaborated {
 /// to `diagnostics`.
 std::optional<Elaborated> elaborate(const ast::Program &program, const ElaborateOptions &options,
                                     DiagnosticEngine &diagnostics, mlir::MLIRContext &context);
+
+/// Reports what is wrong with `kernel`, one of the main program's, in any version, and keeps nothing
+/// of it. Names that the file defines twice are reported by `modules`. False after an error.
+bool checkKernel(Modules &modules, const ast::KernelDecl &kernel, const ElaborateOptions &options,
+                 DiagnosticEngine &diagnostics, mlir::MLIRContext &context);
 
 /// The configurations of `kernel`, one of the program's. None if any error was reported.
 std::optional<TuneSpace> readTuneSpace(const ast::Program &program, const ast::KernelDecl &kernel,

@@ -118,6 +118,8 @@ void Elaborator::declare(const ast::Ident &name, SemValue value, bool isVar) {
       report.note(earlier, "first defined here");
     return;
   }
+  if (options.observer)
+    options.observer->onValue(name.range, value);
   frames.back().back()[name.text] = {std::move(value), isVar, name.range};
 }
 

@@ -318,6 +318,7 @@ private:
   // --- expressions
   // -------------------------------------------------------------------------------------------------
   SemValue eval(const ast::Expr &expr);
+  SemValue evalAny(const ast::Expr &expr);
   SemValue evalUnary(const ast::UnaryExpr &expr);
   SemValue evalBinary(const ast::BinaryExpr &expr);
   SemValue binary(ast::BinaryOp op, SemValue a, SemValue b, Range aRange, Range bRange, Range range,

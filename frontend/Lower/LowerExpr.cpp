@@ -15,6 +15,16 @@ using ast::BinaryOp;
 using ast::UnaryOp;
 
 SemValue Elaborator::eval(const ast::Expr &expr) {
+  if (!options.observer)
+    return evalAny(expr);
+  if (options.observer->isEnough())
+    return SemValue::error();
+  SemValue value = evalAny(expr);
+  options.observer->onValue(expr.range, value);
+  return value;
+}
+
+SemValue Elaborator::evalAny(const ast::Expr &expr) {
   switch (expr.kind) {
   case ast::Expr::Kind::IntLiteral: {
     uint64_t value = cast<ast::IntLiteral>(expr).value;

@@ -33,6 +33,9 @@ struct Builtin {
   Family family;
   unsigned minArgs, maxArgs; // positional; UINT_MAX: any number
   std::vector<const char *> named;
+  /// What editors show: the arguments, separated by ' | ' where there are several forms, and one
+  /// line about the result.
+  const char *signature, *summary;
 };
 
 /// The built-in of that name, or null.

@@ -38,6 +38,8 @@ void Modules::add(const ast::Program &program, DiagnosticEngine &diagnostics) {
   std::map<std::string, Range> taken;
   for (const ast::DeclPtr &decl : program.decls) {
     const std::string &name = decl->name.text;
+    if (decl->range.file != program.range.file)
+      parts[decl->range.file] = program.range.file;
     if (name.empty())
       continue;
     auto [earlier, fresh] = taken.emplace(name, decl->name.range);

@@ -31,13 +31,18 @@ public:
 
   const Module &getMain() const { return modules.at(mainFile); }
   /// The module of the file that `file` names; it must be one of the compilation's.
-  const Module &get(FileID file) const { return modules.at(file); }
+  const Module &get(FileID file) const {
+    auto part = parts.find(file);
+    return modules.at(part == parts.end() ? file : part->second);
+  }
 
 private:
   void add(const ast::Program &program, DiagnosticEngine &diagnostics);
 
   FileID mainFile;
   std::map<FileID, Module> modules;
+  /// An editor holds each declaration of a program as a text of its own: to which file it belongs.
+  std::map<FileID, FileID> parts;
 };
 
 } // namespace tile

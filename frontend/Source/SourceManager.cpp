@@ -9,6 +9,9 @@
 using namespace tile;
 
 std::optional<FileID> SourceManager::addFile(llvm::StringRef path, std::string &error) {
+  if (std::optional<std::string> held = reader ? reader(path) : std::nullopt)
+    if (held->size() <= maxFileSize)
+      return addText(path, *held);
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/false);
   if (!buffer) {
     error = buffer.getError().message();
@@ -33,6 +36,11 @@ FileID SourceManager::add(llvm::StringRef name, std::unique_ptr<llvm::MemoryBuff
       file.lineStarts.push_back(uint32_t(i + 1));
   files.push_back(std::move(file));
   return FileID(files.size() - 1);
+}
+
+void SourceManager::release(FileID file) {
+  if (size_t(file) < files.size())
+    files[size_t(file)] = {{}, llvm::MemoryBuffer::getMemBuffer(""), {0}};
 }
 
 const SourceManager::File *SourceManager::find(FileID file) const {

@@ -7,6 +7,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -68,6 +69,14 @@ public:
   /// Takes text that is already in memory; `name` is what diagnostics print.
   FileID addText(llvm::StringRef name, llvm::StringRef text);
 
+  /// Frees the text of a file that nothing refers to any more; it reads as empty from then on, and
+  /// its FileID is not given to another.
+  void release(FileID file);
+
+  /// Asked for the text of a path before the disk is: an editor holds files that are not saved.
+  using Reader = std::function<std::optional<std::string>(llvm::StringRef path)>;
+  void setReader(Reader newReader) { reader = std::move(newReader); }
+
   llvm::StringRef name(FileID file) const;
   llvm::StringRef text(FileID file) const;
 
@@ -103,6 +112,7 @@ private:
   FileID add(llvm::StringRef name, std::unique_ptr<llvm::MemoryBuffer> buffer);
   const File *find(FileID file) const;
 
+  Reader reader;
   std::vector<File> files;
   std::set<std::string> absent;
 };
