@@ -2,6 +2,7 @@
 #include "driver/check/Fix.h"
 #include "driver/compile/Compile.h"
 #include "driver/explain/Explain.h"
+#include "driver/serve/Serve.h"
 #include "driver/support/Crash.h"
 #include "driver/support/Output.h"
 #include "driver/support/Version.h"
@@ -27,6 +28,8 @@ static int runCommand(tile::Options &options, tile::Session &session) {
     return tile::checkFiles(options, session);
   case tile::Options::Command::Format:
     return tile::formatFiles(options, session);
+  case tile::Options::Command::Serve:
+    return tile::serveEditors();
   case tile::Options::Command::Inspect:
     return tile::inspectPackage(options, session);
   case tile::Options::Command::Link:

@@ -50,6 +50,8 @@ if hasPtxas():
     config.available_features.add("ptxas")
 if any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
     config.available_features.add("chromium")
+if shutil.which("node"):
+    config.available_features.add("node")
 if shutil.which("minisign"):
     config.available_features.add("minisign")
 if hasCuda():

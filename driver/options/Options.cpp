@@ -554,6 +554,18 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, int &exit
     return std::nullopt;
   }
   Options options;
+  if (word == "lsp") {
+    options.command = Options::Command::Serve;
+    // Editors' libraries add --stdio, which is all that there is.
+    for (StringRef each : ArrayRef<const char *>(words))
+      if (each != "lsp" && each != "--stdio") {
+        errs() << "tilec: error: tilec lsp takes no '" << each
+               << "': the editor names files and settings\n";
+        exitCode = exitCall;
+        return std::nullopt;
+      }
+    return options;
+  }
   static int anchor;
   options.executable = sys::fs::getMainExecutable(argv[0], &anchor);
   OptionsParser parser(table, arguments);

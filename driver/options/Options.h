@@ -40,7 +40,7 @@ struct TuneOptions {
 };
 
 struct Options {
-  enum class Command { Compile, Run, Inspect, Link, Tune, Explain, Check, Format, Fix };
+  enum class Command { Compile, Run, Inspect, Link, Tune, Explain, Check, Format, Fix, Serve };
   Command command = Command::Compile;
   std::vector<std::string> inputs;
   std::string executable; ///< path of this program

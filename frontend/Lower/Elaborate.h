@@ -47,7 +47,9 @@ struct TunedConfigs {
 
 /// Names of the attributes that a kernel takes.
 const std::vector<std::string> &getKernelAttributeNames();
-/// Of them, those that a configuration may have.
+/// Those that a loop takes.
+const std::vector<std::string> &getLoopAttributeNames();
+/// Of a kernel's, those that a configuration may have.
 const std::vector<std::string> &getTunableAttributeNames();
 
 /// A configuration and what a cost model says of it.

@@ -45,6 +45,11 @@ const std::vector<std::string> &tile::getKernelAttributeNames() {
   return names;
 }
 
+const std::vector<std::string> &tile::getLoopAttributeNames() {
+  static const std::vector<std::string> names = {"stages", "unroll", "split", "flatten", "trips"};
+  return names;
+}
+
 const std::vector<std::string> &tile::getTunableAttributeNames() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all = getKernelAttributeNames();
@@ -273,7 +278,7 @@ void Elaborator::readSplit(const ast::Attribute &attribute, SmallVectorImpl<Name
 bool Elaborator::readLoopAttributes(const std::vector<ast::Attribute> &attributes,
                                     SmallVectorImpl<NamedAttribute> &out) {
   unsigned errors = reported;
-  static const std::vector<std::string> names = {"stages", "unroll", "split", "flatten", "trips"};
+  const std::vector<std::string> &names = getLoopAttributeNames();
   for (const ast::Attribute &attribute : attributes) {
     const std::string &name = attribute.name.text;
     if (!llvm::is_contained(names, name)) {
