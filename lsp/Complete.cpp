@@ -29,9 +29,7 @@ public:
       item["documentation"] = doc.str();
     list.push_back(std::move(item));
   }
-  Json take() {
-    return json::Object{{"isIncomplete", false}, {"items", std::move(list)}};
-  }
+  Json take() { return json::Object{{"isIncomplete", false}, {"items", std::move(list)}}; }
 
 private:
   std::set<std::string> seen;
@@ -60,8 +58,8 @@ static CompletionItemKind kindOf(Declared::Kind kind) {
 static std::vector<Token> tokensBefore(const Outline &outline, uint32_t offset) {
   std::vector<Token> found;
   for (const Token &each : llvm::reverse(outline.tokens)) {
-    bool isWord = llvm::isAlpha(outline.getText()[each.begin]) ||
-                  outline.getText()[each.begin] == '_';
+    bool isWord =
+        llvm::isAlpha(outline.getText()[each.begin]) || outline.getText()[each.begin] == '_';
     if (each.begin >= offset || (isWord && each.end >= offset) || isCommentToken(each.type))
       continue;
     found.push_back(each);
@@ -79,8 +77,9 @@ static void addNames(const Document &document, Items &items) {
                   unit->outline.getDoc());
   if (const Modules *modules = document.getModules())
     for (const auto &[name, decl] : modules->getMain().names)
-      items.add(name, llvm::isa<ast::FnDecl>(*decl) ? CompletionItemKind::Function
-                                                    : CompletionItemKind::Constant,
+      items.add(name,
+                llvm::isa<ast::FnDecl>(*decl) ? CompletionItemKind::Function
+                                              : CompletionItemKind::Constant,
                 document.getShared().sources.name(decl->range.file), decl->doc);
 }
 
@@ -99,8 +98,7 @@ static void addMembers(const Document &document, const Outline &outline, const T
     if (auto *import = llvm::dyn_cast<ast::ImportDecl>(found->second)) {
       const Module &module = modules->get(import->program->range.file);
       for (const std::string &each : module.declaredNames())
-        items.add(each, CompletionItemKind::Function, import->path,
-                  module.findDeclared(each)->doc);
+        items.add(each, CompletionItemKind::Function, import->path, module.findDeclared(each)->doc);
       return;
     }
   if (name == "target") {
@@ -117,8 +115,7 @@ static void addArguments(Document &document, const Unit &unit, uint32_t own, Ite
   auto call = unit.outline.callAt(own);
   if (!call)
     return;
-  Meaning callee =
-      findMeaning(document, unit, unit.outline.occurrences[call->first->callee]);
+  Meaning callee = findMeaning(document, unit, unit.outline.occurrences[call->first->callee]);
   if (callee.kind == Meaning::Kind::Builtin)
     for (const char *name : callee.builtin->named)
       items.add((StringRef(name) + ":").str(), CompletionItemKind::Property, callee.name);
@@ -134,8 +131,7 @@ Json tile::lsp::completion(Document &document, uint32_t offset) {
   uint32_t own = unit ? offset - unit->begin : 0;
   // Between declarations.
   bool isBehind = !unit || (own > unit->text().size() && unit->outline.isComplete());
-  std::vector<Token> before =
-      isBehind ? std::vector<Token>() : tokensBefore(unit->outline, own);
+  std::vector<Token> before = isBehind ? std::vector<Token>() : tokensBefore(unit->outline, own);
   auto type = [&](size_t i) { return i < before.size() ? before[i].type : size_t(0); };
   if (!isBehind && unit->text().starts_with("import")) {
     for (const LibraryFile &file : getLibrary())
@@ -144,8 +140,8 @@ Json tile::lsp::completion(Document &document, uint32_t offset) {
   }
   if (!isBehind && unit->outline.isInComment(own))
     return items.take();
-  bool isTop = isBehind || (type(0) == 0) ||
-               (unit->outline.getHead() == nullptr && before.size() < 2);
+  bool isTop =
+      isBehind || (type(0) == 0) || (unit->outline.getHead() == nullptr && before.size() < 2);
   if (isTop) {
     for (StringRef word : {"kernel", "fn", "const", "import"})
       items.add(word, CompletionItemKind::Keyword);
@@ -193,8 +189,7 @@ Json tile::lsp::completion(Document &document, uint32_t offset) {
   return items.take();
 }
 
-//===--- Signature help
-//--------------------------------------------------------------------------------------------===//
+//===--- Signature help ---------------------------------------------------===//
 
 static json::Object makeSignature(StringRef name, llvm::ArrayRef<std::string> params,
                                   StringRef doc) {
@@ -202,8 +197,8 @@ static json::Object makeSignature(StringRef name, llvm::ArrayRef<std::string> pa
   json::Array parameters;
   for (auto [i, param] : llvm::enumerate(params)) {
     label += i ? ", " : "";
-    parameters.push_back(json::Object{{"label", json::Array{int64_t(label.size()),
-                                                            int64_t(label.size() + param.size())}}});
+    parameters.push_back(json::Object{
+        {"label", json::Array{int64_t(label.size()), int64_t(label.size() + param.size())}}});
     label += param;
   }
   return json::Object{
@@ -231,8 +226,7 @@ Json tile::lsp::signatureHelp(Document &document, uint32_t offset) {
   Meaning callee = findMeaning(document, *unit, unit->outline.occurrences[bracket->callee]);
   StringRef named; // `axis:` of the argument at hand
   for (const Occurrence &each : unit->outline.occurrences)
-    if (each.role == Occurrence::Role::Argument && each.base == bracket->callee &&
-        each.begin < own)
+    if (each.role == Occurrence::Role::Argument && each.base == bracket->callee && each.begin < own)
       if (!unit->text().slice(each.end, own).contains(','))
         named = unit->outline.text(each);
   json::Array signatures;

@@ -31,8 +31,7 @@ mlir::MLIRContext &Shared::getContext() {
   return *context;
 }
 
-//===--- Declarations
-//----------------------------------------------------------------------------------------------===//
+//===--- Declarations -----------------------------------------------------===//
 
 Unit::Unit(Shared &shared, StringRef path, StringRef text)
     : shared(shared), file(shared.sources.addText(path, text)), outline(text) {
@@ -110,8 +109,7 @@ void Document::updateUnits() {
   }
 }
 
-//===--- Imports
-//---------------------------------------------------------------------------------------------------===//
+//===--- Imports ----------------------------------------------------------===//
 
 void Document::updateImports() {
   std::vector<FileID> wanted;
@@ -127,8 +125,8 @@ void Document::updateImports() {
     importFiles.clear();
     size_t first = shared.sources.size();
     importEngine = std::make_unique<DiagnosticEngine>(shared.sources);
-    loader = std::make_unique<ImportLoader>(shared.sources, *importEngine,
-                                            shared.settings.includes, getLibrary());
+    loader = std::make_unique<ImportLoader>(shared.sources, *importEngine, shared.settings.includes,
+                                            getLibrary());
     loader->load(*program);
     for (size_t i = first; i < shared.sources.size(); ++i)
       importFiles.push_back(FileID(i));
@@ -165,8 +163,7 @@ Diagnostic Document::moveToImport(Diagnostic diagnostic) const {
   return diagnostic;
 }
 
-//===--- Kernels
-//---------------------------------------------------------------------------------------------------===//
+//===--- Kernels ----------------------------------------------------------===//
 
 /// The texts that a kernel's values and diagnostics depend on: its own, those of the functions and
 /// constants that it reaches, and the names of the file, among which suggestions are made.
@@ -228,9 +225,8 @@ void Document::checkKernel(const ast::KernelDecl &kernel, KernelFacts &result) {
   result.diagnostics = engine.all();
   // Where time ran out, what was not seen may still be written.
   if (result.values.isEnough())
-    llvm::erase_if(result.diagnostics, [](const Diagnostic &each) {
-      return each.severity != Severity::error;
-    });
+    llvm::erase_if(result.diagnostics,
+                   [](const Diagnostic &each) { return each.severity != Severity::error; });
   if (failed) {
     DiagnosticEngine own(shared.sources);
     own.report(diag::internalError, kernel.name.range, "this kernel could not be checked");
@@ -238,8 +234,7 @@ void Document::checkKernel(const ast::KernelDecl &kernel, KernelFacts &result) {
   }
 }
 
-//===--- All of it
-//-------------------------------------------------------------------------------------------------===//
+//===--- All of it --------------------------------------------------------===//
 
 /// An unknown name that a declaration which does not parse, or an import that failed, may declare.
 bool Document::isFollowUp(const Diagnostic &diagnostic) const {
@@ -312,14 +307,12 @@ void Document::update(bool withKernels) {
     return std::tuple(unit ? unit->begin + each.range.begin : ~0u, each.range.size(),
                       unsigned(each.id), StringRef(each.message));
   };
-  llvm::sort(diagnostics, [&](const Diagnostic &a, const Diagnostic &b) {
-    return key(a) < key(b);
-  });
-  diagnostics.erase(std::unique(diagnostics.begin(), diagnostics.end(),
-                                [&](const Diagnostic &a, const Diagnostic &b) {
-                                  return key(a) == key(b);
-                                }),
-                    diagnostics.end());
+  llvm::sort(diagnostics,
+             [&](const Diagnostic &a, const Diagnostic &b) { return key(a) < key(b); });
+  diagnostics.erase(
+      std::unique(diagnostics.begin(), diagnostics.end(),
+                  [&](const Diagnostic &a, const Diagnostic &b) { return key(a) == key(b); }),
+      diagnostics.end());
   isDirty = false;
   lacksKernels = !withKernels;
 }

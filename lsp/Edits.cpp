@@ -29,15 +29,14 @@ static std::optional<tile::lsp::Location> locate(const Document &document, Range
 
 static json::Object toJson(Workspace &workspace, const Document &document,
                            const Diagnostic &diagnostic) {
-  int severity = diagnostic.severity == Severity::error ? 1
+  int severity = diagnostic.severity == Severity::error     ? 1
                  : diagnostic.severity == Severity::warning ? 2
                                                             : 3;
   std::string message = diagnostic.message;
   json::Array related;
   auto relate = [&](Range range, const std::string &text) {
     if (std::optional<Location> place = locate(document, range))
-      related.push_back(
-          json::Object{{"location", toJson(workspace, *place)}, {"message", text}});
+      related.push_back(json::Object{{"location", toJson(workspace, *place)}, {"message", text}});
     else
       message += "\n" + text;
   };
@@ -84,16 +83,14 @@ Json tile::lsp::codeActions(Workspace &workspace, const Document &document,
           {"kind", "quickfix"},
           {"isPreferred", &fix == &diagnostic.fixIts.front()},
           {"diagnostics", json::Array{::toJson(workspace, document, diagnostic)}},
-          {"edit",
-           json::Object{{"changes", json::Object{{workspace.toUri(document.getPath()),
-                                                  json::Array{std::move(edit)}}}}}}});
+          {"edit", json::Object{{"changes", json::Object{{workspace.toUri(document.getPath()),
+                                                          json::Array{std::move(edit)}}}}}}});
     }
   }
   return actions;
 }
 
-//===--- Rename
-//----------------------------------------------------------------------------------------------------===//
+//===--- Rename -----------------------------------------------------------===//
 
 /// Why a name cannot be changed; empty if it can.
 static std::string whyFixed(Workspace &workspace, const Document &document,
@@ -129,8 +126,7 @@ static std::string whyNotCalled(const Document &document, const Meaning &meaning
   if (document.findUnit(name) || document.findDecl(name))
     return "'" + name.str() + "' is declared in this file already";
   auto declares = [&](const Outline &outline) {
-    return llvm::any_of(outline.declared,
-                        [&](const Declared &each) { return each.name == name; });
+    return llvm::any_of(outline.declared, [&](const Declared &each) { return each.name == name; });
   };
   if (!meaning.isGlobal())
     return declares(meaning.outline()) ? "'" + name.str() + "' is declared here already" : "";
@@ -158,8 +154,7 @@ Json tile::lsp::rename(Workspace &workspace, Document &document, uint32_t offset
   return json::Object{{"changes", std::move(result)}};
 }
 
-//===--- Formatting
-//------------------------------------------------------------------------------------------------===//
+//===--- Formatting -------------------------------------------------------===//
 
 Json tile::lsp::formatting(const Document &document) {
   SourceManager own;
@@ -182,7 +177,7 @@ Json tile::lsp::formatting(const Document &document) {
     ++tail;
   while (tail && old[old.size() - tail - 1] != '\n')
     --tail;
-  return json::Array{json::Object{
-      {"range", document.getText().range(uint32_t(same), uint32_t(old.size() - tail))},
-      {"newText", text.slice(same, text.size() - tail).str()}}};
+  return json::Array{
+      json::Object{{"range", document.getText().range(uint32_t(same), uint32_t(old.size() - tail))},
+                   {"newText", text.slice(same, text.size() - tail).str()}}};
 }

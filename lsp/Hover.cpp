@@ -64,9 +64,8 @@ static std::string findContracts(const Outline &outline, StringRef name) {
 static std::string describeValues(const std::vector<SeenValue> &values) {
   std::string text;
   constexpr size_t shown = 4;
-  bool agree = llvm::all_of(values, [&](const SeenValue &each) {
-    return each.value.text == values.front().value.text;
-  });
+  bool agree = llvm::all_of(
+      values, [&](const SeenValue &each) { return each.value.text == values.front().value.text; });
   for (const SeenValue &each : llvm::ArrayRef(values).take_front(agree ? 1 : shown))
     text += "\n" + (agree ? "" : "in `" + each.kernel + "`: ") + each.value.text + "\n";
   if (!agree && values.size() > shown)
@@ -87,8 +86,7 @@ static std::string describeDeclared(const Document &document, const Meaning &mea
     values = findValues(document, {meaning.unit->file, declared.begin, declared.end});
   if (values.empty() && meaning.at)
     values = findValues(document, {meaning.at->file, meaning.begin, meaning.end});
-  bool isFunction =
-      declared.kind == Declared::Kind::Fn || declared.kind == Declared::Kind::Kernel;
+  bool isFunction = declared.kind == Declared::Kind::Fn || declared.kind == Declared::Kind::Kernel;
   if (!values.empty() && !isFunction)
     text += describeValues(values);
   if (!isFunction)
@@ -128,7 +126,8 @@ Json tile::lsp::hover(Document &document, uint32_t offset) {
     break;
   case Meaning::Kind::Named:
     text = "an argument of `" + std::string(meaning.builtin->name) + "`\n" +
-           codeBlock((StringRef(meaning.builtin->name) + "(" + meaning.builtin->signature + ")").str());
+           codeBlock(
+               (StringRef(meaning.builtin->name) + "(" + meaning.builtin->signature + ")").str());
     break;
   case Meaning::Kind::File:
     text = "`" + meaning.path + "`\n";
@@ -144,8 +143,7 @@ Json tile::lsp::hover(Document &document, uint32_t offset) {
   if (values.empty() && text.empty()) // the expression around
     for (const auto &[file, facts] : document.getFacts()) {
       Range around;
-      if (const Value *value =
-              facts.values.findAround(unit->file, offset - unit->begin, around)) {
+      if (const Value *value = facts.values.findAround(unit->file, offset - unit->begin, around)) {
         range = around;
         values.push_back({facts.name, *value});
         text = codeBlock(unit->text().slice(around.begin, around.end));

@@ -20,10 +20,9 @@ static std::shared_ptr<External> readExternal(const Document &document, const as
   StringRef whole = sources.text(decl.range.file);
   for (Piece piece : splitDeclarations(whole))
     if (piece.begin <= decl.name.range.begin && decl.name.range.begin < piece.end)
-      return std::make_shared<External>(
-          External{normalize(sources.name(decl.range.file)), piece.begin,
-                   Text(whole.str(), document.getEncoding()),
-                   Outline(whole.slice(piece.begin, piece.end))});
+      return std::make_shared<External>(External{
+          normalize(sources.name(decl.range.file)), piece.begin,
+          Text(whole.str(), document.getEncoding()), Outline(whole.slice(piece.begin, piece.end))});
   return nullptr;
 }
 
@@ -139,8 +138,8 @@ Meaning tile::lsp::findMeaning(Document &document, uint32_t offset) {
 }
 
 std::string tile::lsp::getHeader(const Outline &outline, const Declared &declared) {
-  bool hasBody = &declared == outline.getHead() && (declared.kind == Declared::Kind::Fn ||
-                                                    declared.kind == Declared::Kind::Kernel);
+  bool hasBody = &declared == outline.getHead() &&
+                 (declared.kind == Declared::Kind::Fn || declared.kind == Declared::Kind::Kernel);
   StringRef text = outline.getText();
   text = text.slice(declared.wholeBegin, hasBody ? outline.body : declared.wholeEnd).rtrim();
   if (declared.kind == Declared::Kind::Let || declared.kind == Declared::Kind::Var ||
@@ -180,17 +179,16 @@ static void collect(Document &document, const std::string &name, const tile::lsp
       std::optional<tile::lsp::Location> declared = getLocation(document, meaning);
       if (!declared || declared->path != wanted.path || declared->range != wanted.range)
         continue;
-      tile::lsp::Location place{document.getPath(),
-                                document.getText().range(unit->begin + each.begin,
-                                                         unit->begin + each.end)};
+      tile::lsp::Location place{
+          document.getPath(),
+          document.getText().range(unit->begin + each.begin, unit->begin + each.end)};
       bool isDeclaration = place.path == wanted.path && place.range == wanted.range;
       if (withDeclaration || !isDeclaration)
         found.push_back(std::move(place));
     }
 }
 
-std::vector<tile::lsp::Location> tile::lsp::findReferences(Workspace &workspace,
-                                                           Document &document,
+std::vector<tile::lsp::Location> tile::lsp::findReferences(Workspace &workspace, Document &document,
                                                            const Meaning &meaning,
                                                            bool withDeclaration) {
   std::vector<Location> found;

@@ -30,9 +30,9 @@ struct Meaning {
   };
   Kind kind = Kind::None;
   std::string name;
-  const Unit *at = nullptr;      // where the name stands,
-  uint32_t begin = 0, end = 0;   // and its bytes there
-  const Unit *unit = nullptr;    // that declares it, in the document
+  const Unit *at = nullptr;           // where the name stands,
+  uint32_t begin = 0, end = 0;        // and its bytes there
+  const Unit *unit = nullptr;         // that declares it, in the document
   std::shared_ptr<External> external; // or elsewhere
   int declared = -1;
   const Builtin *builtin = nullptr;

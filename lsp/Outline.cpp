@@ -47,9 +47,9 @@ public:
 private:
   /// A bracket that is open.
   struct Open {
-    size_t bracket;  // in out.brackets
-    size_t visible;  // how many names were visible before it
-    bool isStart;    // nothing but commas since an entry began
+    size_t bracket; // in out.brackets
+    size_t visible; // how many names were visible before it
+    bool isStart;   // nothing but commas since an entry began
   };
   /// Where in a declaration the walk is.
   enum class Place { Head, Statics, Params, Clauses, Body };
@@ -76,8 +76,8 @@ private:
   Outline &out;
   std::vector<size_t> code; // tokens that are no comments
   std::vector<Open> opened;
-  std::vector<int> visible; // declared names, the latest last
-  std::vector<size_t> loops; // loop variables that wait for their block
+  std::vector<int> visible;      // declared names, the latest last
+  std::vector<size_t> loops;     // loop variables that wait for their block
   std::vector<int> occurrenceOf; // by index into `code`
   Place place = Place::Head;
   bool isKernel = false;
@@ -157,7 +157,9 @@ void OutlineReader::open(size_t i) {
 }
 
 void OutlineReader::close(size_t i) {
-  char kind = out.source[token(i).begin] == ')' ? '(' : out.source[token(i).begin] == ']' ? '[' : '{';
+  char kind = out.source[token(i).begin] == ')'   ? '('
+              : out.source[token(i).begin] == ']' ? '['
+                                                  : '{';
   // What is not closed inside ends here, too.
   while (!opened.empty()) {
     Open last = opened.back();
@@ -218,9 +220,9 @@ bool OutlineReader::readEntry(size_t i) {
   if (place == Place::Statics && isTyped) {
     declare(Declared::Kind::Static, i, begin, end);
   } else if (place == Place::Params) {
-    bool isTensor = type(i + 2) == Lexer::IN || type(i + 2) == Lexer::OUT ||
-                    type(i + 2) == Lexer::INOUT;
-    declare(!isKernel   ? Declared::Kind::Parameter
+    bool isTensor =
+        type(i + 2) == Lexer::IN || type(i + 2) == Lexer::OUT || type(i + 2) == Lexer::INOUT;
+    declare(!isKernel  ? Declared::Kind::Parameter
             : isTensor ? Declared::Kind::Tensor
                        : Declared::Kind::Scalar,
             i, begin, end);
@@ -309,9 +311,9 @@ void OutlineReader::read() {
     return;
   }
   if ((isKernel || head == Lexer::FN || head == Lexer::CONST) && isName(1)) {
-    declare(isKernel             ? Declared::Kind::Kernel
+    declare(isKernel            ? Declared::Kind::Kernel
             : head == Lexer::FN ? Declared::Kind::Fn
-                                 : Declared::Kind::Const,
+                                : Declared::Kind::Const,
             1, begin, end);
     visible.clear(); // it is a name of the file
     out.declared.front().isTyped = type(2) == Lexer::COLON;
@@ -325,8 +327,9 @@ void OutlineReader::read() {
     case Lexer::LBRACKET:
     case Lexer::LBRACE:
       if (opened.empty() && place == Place::Head && head != Lexer::CONST)
-        place = each == Lexer::LBRACKET ? Place::Statics : each == Lexer::LPAREN ? Place::Params
-                                                                                  : place;
+        place = each == Lexer::LBRACKET ? Place::Statics
+                : each == Lexer::LPAREN ? Place::Params
+                                        : place;
       open(i);
       continue;
     case Lexer::RPAREN:
@@ -427,9 +430,9 @@ std::optional<std::pair<const Bracket *, unsigned>> Outline::callAt(uint32_t off
 
 std::string Outline::docBefore(uint32_t offset) const {
   std::string doc;
-  size_t end = llvm::partition_point(tokens, [&](const Token &each) {
-                 return each.begin < offset;
-               }) - tokens.begin();
+  size_t end =
+      llvm::partition_point(tokens, [&](const Token &each) { return each.begin < offset; }) -
+      tokens.begin();
   size_t begin = end;
   while (begin && tokens[begin - 1].type == Lexer::DOC_COMMENT)
     --begin;

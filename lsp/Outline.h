@@ -25,8 +25,8 @@ struct Declared {
     Const,
     Fn,
     Kernel,
-    Static,    // a compile-time parameter
-    Tensor,    // parameters of a kernel
+    Static, // a compile-time parameter
+    Tensor, // parameters of a kernel
     Scalar,
     Parameter, // of a function
     Dim,       // a dimension or stride that a tensor's type binds
@@ -81,7 +81,9 @@ public:
   const Declared *getHead() const { return hasHead ? &declared.front() : nullptr; }
   llvm::StringRef getText() const { return source; }
   llvm::StringRef text(const Declared &name) const { return getText().slice(name.begin, name.end); }
-  llvm::StringRef text(const Occurrence &name) const { return getText().slice(name.begin, name.end); }
+  llvm::StringRef text(const Occurrence &name) const {
+    return getText().slice(name.begin, name.end);
+  }
   /// The occurrence that `offset` touches.
   const Occurrence *occurrenceAt(uint32_t offset) const;
   /// The declared names that are visible at `offset`.

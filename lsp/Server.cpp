@@ -122,8 +122,7 @@ private:
 } // namespace
 } // namespace tile::lsp
 
-//===--- The life of the server
-//------------------------------------------------------------------------------------===//
+//===--- The life of the server -------------------------------------------===//
 
 void Server::readSettings(const json::Object *settings) {
   if (!settings)
@@ -183,9 +182,9 @@ void Server::onInitialize(const Params &params, Reply reply) {
       {"completionProvider", json::Object{{"triggerCharacters", json::Array{".", "\""}}}},
       {"signatureHelpProvider", json::Object{{"triggerCharacters", json::Array{"(", ","}}}},
       {"semanticTokensProvider", std::move(tokens)}};
-  reply(json::Object{{"capabilities", std::move(capabilities)},
-                     {"serverInfo",
-                      json::Object{{"name", "tilec lsp"}, {"version", options.version}}}});
+  reply(json::Object{
+      {"capabilities", std::move(capabilities)},
+      {"serverInfo", json::Object{{"name", "tilec lsp"}, {"version", options.version}}}});
 }
 
 void Server::onShutdown(const Params &params, Reply reply) {
@@ -209,8 +208,7 @@ void Server::onFiles(const Params &params) {
     unpublished.insert(document->getPath());
 }
 
-//===--- Documents
-//-------------------------------------------------------------------------------------------------===//
+//===--- Documents --------------------------------------------------------===//
 
 void Server::onOpen(const Params &params) {
   const json::Object *document = params.object("textDocument");
@@ -260,8 +258,7 @@ void Server::publish() {
     }
 }
 
-//===--- Requests
-//--------------------------------------------------------------------------------------------------===//
+//===--- Requests ---------------------------------------------------------===//
 
 Document *Server::find(const Params &params, Reply &reply) {
   Document *document = workspace.find(workspace.toPath(params.uri()));
@@ -298,8 +295,8 @@ void Server::onReferences(const Params &params, Reply reply) {
     const json::Object *context = params.object("context");
     bool all = context && context->getBoolean("includeDeclaration").value_or(false);
     json::Array found;
-    for (const Location &place : findReferences(
-             workspace, document, findMeaning(document, offset(document, params)), all))
+    for (const Location &place :
+         findReferences(workspace, document, findMeaning(document, offset(document, params)), all))
       found.push_back(toJson(workspace, place));
     return found;
   });
@@ -308,8 +305,8 @@ void Server::onReferences(const Params &params, Reply reply) {
 void Server::onHighlight(const Params &params, Reply reply) {
   answer(params, std::move(reply), [&](Document &document) -> json::Value {
     json::Array found;
-    for (const Location &place : findReferences(
-             workspace, document, findMeaning(document, offset(document, params)), true))
+    for (const Location &place :
+         findReferences(workspace, document, findMeaning(document, offset(document, params)), true))
       if (place.path == document.getPath())
         found.push_back(json::Object{{"range", place.range}});
     return found;
@@ -358,9 +355,8 @@ void Server::onTokens(const Params &params, Reply reply) {
 }
 
 void Server::onHints(const Params &params, Reply reply) {
-  answer(params, std::move(reply), [&](Document &document) {
-    return inlayHints(document, toRange(params.object("range")));
-  });
+  answer(params, std::move(reply),
+         [&](Document &document) { return inlayHints(document, toRange(params.object("range"))); });
 }
 
 void Server::onFolding(const Params &params, Reply reply) {
@@ -416,8 +412,8 @@ void Server::registerMethods(llvm::lsp::MessageHandler &handler) {
 
 int Server::run() {
   llvm::CrashRecoveryContext::Enable();
-  llvm::lsp::JSONTransport transport(
-      std::make_unique<Input>(STDIN_FILENO, [this] { publish(); }), llvm::outs());
+  llvm::lsp::JSONTransport transport(std::make_unique<Input>(STDIN_FILENO, [this] { publish(); }),
+                                     llvm::outs());
   llvm::lsp::MessageHandler handler(transport);
   registerMethods(handler);
   auto notify = handler.outgoingNotification<json::Value>("textDocument/publishDiagnostics");

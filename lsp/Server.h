@@ -7,9 +7,9 @@
 namespace tile::lsp {
 
 struct ServerOptions {
-  std::string version;              ///< that the server tells its client
-  std::string cache;                ///< folder for copies of library files; empty: none
-  std::string target = "sm_90a";    ///< unless the client says another
+  std::string version;           ///< that the server tells its client
+  std::string cache;             ///< folder for copies of library files; empty: none
+  std::string target = "sm_90a"; ///< unless the client says another
 };
 
 /// Serves till the client says `exit` or closes the stream. Returns the exit code: 0 after

@@ -1,4 +1,5 @@
-// A scanner of words, brackets, strings and comments; it agrees with TileLexer about where they end.
+// A scanner of words, brackets, strings and comments; it agrees with TileLexer about where they
+// end.
 #include "lsp/Split.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -26,7 +27,7 @@ private:
 
   StringRef text;
   size_t at = 0;
-  size_t piece = StringRef::npos; // where the piece at hand begins: a comment or a word
+  size_t piece = StringRef::npos;   // where the piece at hand begins: a comment or a word
   size_t pending = StringRef::npos; // where comments begin that belong to what follows
   size_t end = 0;                   // of the last word or sign
   char before = 0;                  // its last character

@@ -14,9 +14,9 @@ struct Piece {
   uint32_t begin = 0, end = 0;
 };
 
-/// The pieces of `text` in order; only blanks lie between them. A piece begins at `kernel`, `import`,
-/// `fn NAME` and `const NAME`, which no body contains: a brace that is missing in one declaration
-/// does not reach the next. Linear in the text.
+/// The pieces of `text` in order; only blanks lie between them. A piece begins at `kernel`,
+/// `import`, `fn NAME` and `const NAME`, which no body contains: a brace that is missing in one
+/// declaration does not reach the next. Linear in the text.
 std::vector<Piece> splitDeclarations(llvm::StringRef text);
 
 } // namespace tile::lsp

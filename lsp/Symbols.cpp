@@ -47,12 +47,11 @@ static const char *detailOf(Declared::Kind kind) {
 }
 
 static json::Object symbol(const Text &text, uint32_t base, const Declared &declared) {
-  return json::Object{
-      {"name", declared.name},
-      {"detail", detailOf(declared.kind)},
-      {"kind", int(kindOf(declared.kind))},
-      {"range", text.range(base + declared.wholeBegin, base + declared.wholeEnd)},
-      {"selectionRange", text.range(base + declared.begin, base + declared.end)}};
+  return json::Object{{"name", declared.name},
+                      {"detail", detailOf(declared.kind)},
+                      {"kind", int(kindOf(declared.kind))},
+                      {"range", text.range(base + declared.wholeBegin, base + declared.wholeEnd)},
+                      {"selectionRange", text.range(base + declared.begin, base + declared.end)}};
 }
 
 Json tile::lsp::documentSymbols(const Document &document) {
@@ -127,8 +126,7 @@ Json tile::lsp::foldingRanges(const Document &document) {
         continue;
       size_t last = i;
       while (last + 1 < tokens.size() && isCommentToken(tokens[last + 1].type) &&
-             text.lineOf(base + tokens[last + 1].begin) ==
-                 text.lineOf(base + tokens[last].end) + 1)
+             text.lineOf(base + tokens[last + 1].begin) == text.lineOf(base + tokens[last].end) + 1)
         ++last;
       add(base + tokens[i].begin, base + tokens[last].end - 1, "comment");
       i = last;

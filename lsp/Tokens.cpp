@@ -13,8 +13,21 @@ namespace json = llvm::json;
 
 namespace {
 
-enum Type { Namespace, TypeName, TypeParameter, Parameter, Variable, Property, Function, Decorator,
-            Keyword, Comment, String, Number, Operator };
+enum Type {
+  Namespace,
+  TypeName,
+  TypeParameter,
+  Parameter,
+  Variable,
+  Property,
+  Function,
+  Decorator,
+  Keyword,
+  Comment,
+  String,
+  Number,
+  Operator
+};
 enum Modifier { Declaration = 1, Readonly = 2, DefaultLibrary = 4, Documentation = 8 };
 
 struct Colour {
@@ -29,8 +42,8 @@ Json tile::lsp::semanticTokensLegend() {
       {"tokenTypes",
        json::Array{"namespace", "type", "typeParameter", "parameter", "variable", "property",
                    "function", "decorator", "keyword", "comment", "string", "number", "operator"}},
-      {"tokenModifiers", json::Array{"declaration", "readonly", "defaultLibrary",
-                                     "documentation"}}};
+      {"tokenModifiers",
+       json::Array{"declaration", "readonly", "defaultLibrary", "documentation"}}};
 }
 
 static Colour colourOf(const Declared &declared) {
@@ -156,8 +169,8 @@ Json tile::lsp::inlayHints(const Document &document, llvm::lsp::Range range) {
       });
       if (values.empty() || !agree || !values.front().value.isHint)
         continue;
-      found.push_back(json::Object{
-          {"position", at}, {"label", ": " + values.front().value.text}, {"kind", 1}});
+      found.push_back(
+          json::Object{{"position", at}, {"label", ": " + values.front().value.text}, {"kind", 1}});
     }
   return found;
 }

@@ -1,5 +1,7 @@
-"""Makes the tree-sitter grammar and its highlights from the ANTLR grammar and the compiler's tables: generate.py [--check].
+"""Makes the tree-sitter grammar and its highlights from the ANTLR grammar and the compiler's tables:
+generate.py [--check].
 --check compares with what is there. `tree-sitter generate` makes the parser of grammar.js."""
+
 import os
 import re
 import sys
@@ -9,8 +11,25 @@ ROOT = os.path.join(HERE, "..", "..")
 sys.path.insert(0, os.path.join(ROOT, "test", "house-rules"))
 
 # Levels of precedence that only pass through would bury every name under a dozen nodes.
-HIDDEN = {"expr", "andExpr", "comparison", "bitOr", "bitXor", "bitAnd", "shift", "additive", "multiplic", "cast", "unary", "postfix",
-          "primary", "suffix", "statement", "clause", "tuneItem"}
+HIDDEN = {
+    "expr",
+    "andExpr",
+    "comparison",
+    "bitOr",
+    "bitXor",
+    "bitAnd",
+    "shift",
+    "additive",
+    "multiplic",
+    "cast",
+    "unary",
+    "postfix",
+    "primary",
+    "suffix",
+    "statement",
+    "clause",
+    "tuneItem",
+}
 COMMENTS = ("DOC_COMMENT", "LINE_COMMENT", "BLOCK_COMMENT")
 WORDS = r"\s*(?:('(?:\\.|[^'\\])*')|(\[(?:\\.|[^\]\\])*\])|(\w+)\s*(=)(?!=)|(#\s*\w+)|(\w+)|([()|?*+~.])|(->.*))"
 
@@ -22,8 +41,14 @@ def read(*path):
 
 def rules(text):
     """{name: right side} of a grammar file; fragments are rules too."""
-    return {name: body.strip() for name, body in
-            re.findall(r"^(?:fragment\s+)?(\w+)\s*:((?:'(?:\\.|[^'\\])*'|\[(?:\\.|[^\]\\])*\]|[^;'\[])*);", text, re.M)}
+    return {
+        name: body.strip()
+        for name, body in re.findall(
+            r"^(?:fragment\s+)?(\w+)\s*:((?:'(?:\\.|[^'\\])*'|\[(?:\\.|[^\]\\])*\]|[^;'\[])*);",
+            text,
+            re.M,
+        )
+    }
 
 
 def snake(name):
@@ -31,12 +56,12 @@ def snake(name):
 
 
 class Reader:
-    """One right side as nested tuples: ("choice", …), ("seq", …), ("repeat", x), ("optional", x), ("literal", …), ("set", …), ("name", …)."""
+    """One right side as nested tuples: ("choice", …), ("seq", …), ("repeat", x), ("literal", …)."""
 
     def __init__(self, body):
         self.tokens = [match for match in re.finditer(WORDS, body)]
         self.at = 0
-        self.labels = {}        # alternative: its label
+        self.labels = {}  # alternative: its label
 
     def peek(self):
         return self.tokens[self.at][0].strip() if self.at < len(self.tokens) else None
@@ -68,7 +93,7 @@ class Reader:
     def suffixed(self, repeats=True):
         token = self.take()
         word = token[0].strip()
-        if token[4]:            # lo=expr
+        if token[4]:  # lo=expr
             inner = ("field", token[3], self.suffixed())
         elif word == "(":
             inner = self.choice()
@@ -84,7 +109,10 @@ class Reader:
         else:
             inner = ("name", word)
         while repeats and self.peek() in ("?", "*", "+"):
-            inner = ({"?": "optional", "*": "repeat", "+": "repeat1"}[self.take()[0].strip()], inner)
+            inner = (
+                {"?": "optional", "*": "repeat", "+": "repeat1"}[self.take()[0].strip()],
+                inner,
+            )
         return inner
 
 
@@ -107,11 +135,15 @@ def regex(node, lexer):
     if kind == "seq":
         return "".join(regex(each, lexer) for each in rest)
     inner = regex(rest[0], lexer)
-    return (inner if re.fullmatch(r"\[.*\]|\(.*\)|\\?.", inner) else f"({inner})") + {"optional": "?", "repeat": "*", "repeat1": "+"}[kind]
+    return (inner if re.fullmatch(r"\[.*\]|\(.*\)|\\?.", inner) else f"({inner})") + {
+        "optional": "?",
+        "repeat": "*",
+        "repeat1": "+",
+    }[kind]
 
 
 def javascript(node, lexer, out, depth=0):
-    """A parser rule in tree-sitter's words. Labelled alternatives become rules of their own, in `out`."""
+    """A parser rule in tree-sitter's words. Labelled alternatives become rules in `out`."""
     kind, *rest = node
     if kind == "label":
         name = snake(rest[0])
@@ -138,21 +170,34 @@ def grammar():
         if name in ("options", "parser"):
             continue
         extra = {}
-        done[("_" if name in HIDDEN else "") + snake(name)] = javascript(Reader(body).choice(), lexer, extra)
+        done[("_" if name in HIDDEN else "") + snake(name)] = javascript(
+            Reader(body).choice(), lexer, extra
+        )
         done |= extra
     for name in ("INT", "FLOAT", "STRING", "ID"):
         done[name.lower()] = f"token(/{regex(Reader(lexer[name]).choice(), lexer)}/)"
     for name in COMMENTS:
-        done[name.lower()] = f"token({'prec(1, ' if name == 'DOC_COMMENT' else ''}/{regex(Reader(lexer[name]).choice(), lexer)}/)" + (
-            ")" if name == "DOC_COMMENT" else "")
-    lines = ["// Made by generate.py from grammar/*.g4.", "module.exports = grammar({", "  name: 'tile',", "  word: $ => $.id,",
-             "  extras: $ => [/[ \\t\\r\\n\\f]/, " + ", ".join("$." + name.lower() for name in COMMENTS) + "],", "  rules: {"]
+        done[name.lower()] = (
+            f"token({'prec(1, ' if name == 'DOC_COMMENT' else ''}/{regex(Reader(lexer[name]).choice(), lexer)}/)"
+            + (")" if name == "DOC_COMMENT" else "")
+        )
+    lines = [
+        "// Made by generate.py from grammar/*.g4.",
+        "module.exports = grammar({",
+        "  name: 'tile',",
+        "  word: $ => $.id,",
+        "  extras: $ => [/[ \\t\\r\\n\\f]/, "
+        + ", ".join("$." + name.lower() for name in COMMENTS)
+        + "],",
+        "  rules: {",
+    ]
     lines += [f"    {name}: $ => {body}," for name, body in done.items()]
     return "\n".join(lines + ["  },", "});", ""])
 
 
 def highlights():
     from check_editors import words
+
     kinds = {}
     for word, kind in sorted(words(ROOT).items()):
         kinds.setdefault(kind, []).append(word)
@@ -181,12 +226,17 @@ def highlights():
 
 def main(*options):
     wrong = 0
-    for path, text in (("grammar.js", grammar()), (os.path.join("queries", "highlights.scm"), highlights())):
+    for path, text in (
+        ("grammar.js", grammar()),
+        (os.path.join("queries", "highlights.scm"), highlights()),
+    ):
         full = os.path.join(HERE, path)
         if options == ("--check",):
             with open(full, encoding="utf-8") as file:
                 if file.read() != text:
-                    print(f"{path} is not what the grammar says: run editors/tree-sitter/generate.py")
+                    print(
+                        f"{path} is not what the grammar says: run editors/tree-sitter/generate.py"
+                    )
                     wrong = 1
         else:
             with open(full, "w", encoding="utf-8") as file:

@@ -1,17 +1,34 @@
-"""Packs the VS Code extension: pack.py OUTPUT.vsix. The same sources give the same bytes; neither npm nor vsce is needed."""
+"""Packs the VS Code extension: pack.py OUTPUT.vsix. The same sources give the same bytes; neither npm
+nor vsce is needed."""
+
 import json
 import os
 import sys
 import zipfile
 from xml.sax.saxutils import quoteattr
 
-FILES = ["package.json", "client.js", "protocol.js", "language-configuration.json", "tile.tmLanguage.json", "README.md"]
-TYPES = {"json": "application/json", "js": "application/javascript", "md": "text/markdown", "txt": "text/plain",
-         "vsixmanifest": "text/xml"}
+FILES = [
+    "package.json",
+    "client.js",
+    "protocol.js",
+    "language-configuration.json",
+    "tile.tmLanguage.json",
+    "README.md",
+]
+TYPES = {
+    "json": "application/json",
+    "js": "application/javascript",
+    "md": "text/markdown",
+    "txt": "text/plain",
+    "vsixmanifest": "text/xml",
+}
 
 
 def content_types():
-    rows = "".join(f'<Default Extension=".{name}" ContentType="{kind}"/>' for name, kind in sorted(TYPES.items()))
+    rows = "".join(
+        f'<Default Extension=".{name}" ContentType="{kind}"/>'
+        for name, kind in sorted(TYPES.items())
+    )
     return f'<?xml version="1.0" encoding="utf-8"?>\n<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">{rows}</Types>\n'
 
 

@@ -1,4 +1,6 @@
-"""A client of `tilec lsp` for tests: it keeps the texts of open documents as an editor does, and answers with plain dictionaries."""
+"""A client of `tilec lsp` for tests: it keeps the texts of open documents as an editor does, and
+answers with plain dictionaries."""
+
 import json
 import pathlib
 import re
@@ -13,12 +15,20 @@ class Client:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.encoding = encoding
         self.number = 0
-        self.texts = {}                 # by URI
-        self.diagnostics = {}           # by URI: the last that were published
-        self.latencies = {}             # by method: seconds of each request, and how many of them the server computed
-        answer = self.request("initialize", {
-            "processId": None, "rootUri": root and pathlib.Path(root).as_uri(),
-            "capabilities": {"general": {"positionEncodings": [encoding]}}, "initializationOptions": options or {}})
+        self.texts = {}  # by URI
+        self.diagnostics = {}  # by URI: the last that were published
+        self.latencies = (
+            {}
+        )  # by method: seconds of each request, and how many of them the server computed
+        answer = self.request(
+            "initialize",
+            {
+                "processId": None,
+                "rootUri": root and pathlib.Path(root).resolve().as_uri(),
+                "capabilities": {"general": {"positionEncodings": [encoding]}},
+                "initializationOptions": options or {},
+            },
+        )
         self.capabilities = answer["capabilities"]
         self.notify("initialized", {})
 
@@ -45,7 +55,7 @@ class Client:
         return message
 
     def times(self):
-        """Seconds by the clock, and of the server's processor; the latter do not hang on what else the machine does."""
+        """Seconds by the clock, and of the server's processor, whatever else the machine does."""
         try:
             with open(f"/proc/{self.process.pid}/schedstat", encoding="ascii") as file:
                 return time.perf_counter(), int(file.read().split()[0]) / 1e9
@@ -63,7 +73,9 @@ class Client:
             message = self.read()
             if message.get("id") == self.number and "method" not in message:
                 break
-        self.latencies.setdefault(method, []).append(tuple(now - then for now, then in zip(self.times(), begin)))
+        self.latencies.setdefault(method, []).append(
+            tuple(now - then for now, then in zip(self.times(), begin))
+        )
         if fails:
             return message["error"]["message"]
         if "error" in message:
@@ -73,7 +85,10 @@ class Client:
     # Documents.
     def open(self, uri, text, version=1):
         self.texts[uri] = text
-        self.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "tile", "version": version, "text": text}})
+        self.notify(
+            "textDocument/didOpen",
+            {"textDocument": {"uri": uri, "languageId": "tile", "version": version, "text": text}},
+        )
         self.versions = getattr(self, "versions", {})
         self.versions[uri] = version
 
@@ -86,14 +101,20 @@ class Client:
         text = self.texts[uri]
         begin = text.rfind("\n", 0, offset) + 1
         line = text[begin:offset]
-        column = len(line.encode()) if self.encoding == "utf-8" else len(line.encode("utf-16-le")) // 2
+        column = (
+            len(line.encode()) if self.encoding == "utf-8" else len(line.encode("utf-16-le")) // 2
+        )
         return {"line": text.count("\n", 0, offset), "character": column}
 
     def offset(self, uri, position):
         lines = self.texts[uri].split("\n")
         line, column = lines[position["line"]], position["character"]
-        cut = line.encode()[:column].decode() if self.encoding == "utf-8" else line.encode("utf-16-le")[:2 * column].decode("utf-16-le")
-        return sum(len(each) + 1 for each in lines[:position["line"]]) + len(cut)
+        cut = (
+            line.encode()[:column].decode()
+            if self.encoding == "utf-8"
+            else line.encode("utf-16-le")[: 2 * column].decode("utf-16-le")
+        )
+        return sum(len(each) + 1 for each in lines[: position["line"]]) + len(cut)
 
     def range(self, uri, begin, end):
         return {"start": self.position(uri, begin), "end": self.position(uri, end)}
@@ -103,13 +124,25 @@ class Client:
         change = {"range": self.range(uri, begin, end), "text": text}
         self.versions[uri] += 1
         self.texts[uri] = self.texts[uri][:begin] + text + self.texts[uri][end:]
-        self.notify("textDocument/didChange",
-                    {"textDocument": {"uri": uri, "version": self.versions[uri]}, "contentChanges": [change]})
+        self.notify(
+            "textDocument/didChange",
+            {
+                "textDocument": {"uri": uri, "version": self.versions[uri]},
+                "contentChanges": [change],
+            },
+        )
 
     def apply(self, workspace_edit):
         """Makes the changes of a WorkspaceEdit or a list of TextEdits by URI."""
         for uri, edits in workspace_edit["changes"].items():
-            places = [(self.offset(uri, edit["range"]["start"]), self.offset(uri, edit["range"]["end"]), edit["newText"]) for edit in edits]
+            places = [
+                (
+                    self.offset(uri, edit["range"]["start"]),
+                    self.offset(uri, edit["range"]["end"]),
+                    edit["newText"],
+                )
+                for edit in edits
+            ]
             for begin, end, text in sorted(places, reverse=True):
                 self.edit(uri, begin, end, text)
 
@@ -144,7 +177,7 @@ def uri_of(path):
 
 
 def thousand_lines(examples):
-    """A file of at least 1,000 lines made of the examples that need no other file, their declarations numbered."""
+    """A file of at least 1,000 lines made of the examples that import nothing."""
     parts, lines = [], 0
     while lines <= 1000:
         for path in sorted(pathlib.Path(examples).glob("*/*.tile")):
@@ -153,7 +186,9 @@ def thousand_lines(examples):
                 continue
             for name in set(re.findall(r"^(?:fn|const)\s+(\w+)", text, re.M)):
                 text = re.sub(rf"\b{name}\b", f"{name}_{len(parts)}", text)
-            text = re.sub(r"^kernel (\w+)", rf"kernel \1_{len(parts)}", text, flags=re.M)     # nothing refers to kernels
+            text = re.sub(
+                r"^kernel (\w+)", rf"kernel \1_{len(parts)}", text, flags=re.M
+            )  # nothing refers to kernels
             parts.append(text)
             lines += text.count("\n") + 1
     return "\n".join(parts)
