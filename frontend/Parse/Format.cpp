@@ -328,7 +328,22 @@ std::string Formatter::run() {
   roles.resize(tokens.size());
   TileParser parser(&tokens);
   parser.removeErrorListeners();
-  readRoles(parser.program());
+  // The text has been parsed: SLL prediction decides it, and recovery need not be prepared for.
+  parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(
+      antlr4::atn::PredictionMode::SLL);
+  parser.setErrorHandler(std::make_shared<antlr4::BailErrorStrategy>());
+  antlr4::ParserRuleContext *tree = nullptr;
+  try {
+    tree = parser.program();
+  } catch (const antlr4::ParseCancellationException &) {
+    tokens.seek(0);
+    parser.reset();
+    parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(
+        antlr4::atn::PredictionMode::LL);
+    parser.setErrorHandler(std::make_shared<antlr4::DefaultErrorStrategy>());
+    tree = parser.program();
+  }
+  readRoles(tree);
   splitLines();
   layOut();
   alignComments();
