@@ -205,8 +205,7 @@ std::vector<tile::lsp::Location> tile::lsp::findReferences(Workspace &workspace,
   for (const std::string &path : workspace.listFiles()) {
     if (path == document.getPath())
       continue;
-    Document *other = workspace.get(path);
-    if (other && other->getText().str().contains(meaning.name))
+    if (Document *other = workspace.get(path, meaning.name))
       collect(*other, meaning.name, *wanted, withDeclaration, found);
   }
   return found;

@@ -60,8 +60,10 @@ std::vector<Document *> Workspace::getOpen() {
   return all;
 }
 
-Document *Workspace::get(const std::string &path) {
+Document *Workspace::get(const std::string &path, StringRef word) {
   if (Document *document = find(path)) {
+    if (!document->getText().str().contains(word))
+      return nullptr;
     document->update();
     return document;
   }
@@ -74,6 +76,8 @@ Document *Workspace::get(const std::string &path) {
     }
     place = std::make_unique<Document>(shared, path, (*buffer)->getBuffer().str(), encoding, 0);
   }
+  if (!place->getText().str().contains(word))
+    return nullptr;
   place->update(/*withKernels=*/false);
   return place.get();
 }

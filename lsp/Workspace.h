@@ -29,8 +29,9 @@ public:
   void forgetFiles();
   std::vector<Document *> getOpen();
 
-  /// An open document, or a file of the workspace as it is on disk; null if it cannot be read.
-  Document *get(const std::string &path);
+  /// An open document, or a file of the workspace as it is on disk; null if it cannot be read or
+  /// does not mention the word. It is brought up to date, without its kernels if it is not open.
+  Document *get(const std::string &path, llvm::StringRef word);
   /// All .tile files below the roots, at most `mostFiles`, and those that are open, by path.
   std::vector<std::string> listFiles();
   static constexpr size_t mostFiles = 2000;
