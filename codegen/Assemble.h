@@ -11,7 +11,7 @@
 namespace tile {
 
 struct AssembleOptions {
-  std::string arch = "sm_90a";
+  std::string arch;           ///< a name that ptxas knows
   int level = 3;              ///< 0 to 3
   std::string ptxasPath;      ///< the program to use; empty: look for one
   std::string executablePath; ///< where this compiler is: a .venv beside its project may hold ptxas

@@ -3,6 +3,7 @@
 #include "codegen/CSource.h"
 #include "codegen/CSource/Tables.h"
 #include "codegen/Translate.h"
+#include "target/Target.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -257,14 +258,12 @@ void Writer::writeFunctions(raw_ostream &out) {
   if (!isHost) {
     out << "\nstatic const tk_build tk_builds[] = {\n";
     for (size_t i = 0; i < builds.size(); ++i) {
-      // "sm_90a": the last digit is the minor version.
-      StringRef target = builds[i].target, digits = target.drop_front(3);
-      char suffix = isDigit(digits.back()) ? 0 : digits.back();
-      if (suffix)
-        digits = digits.drop_back();
-      out << "    {" << quoteC(target) << ", " << digits.drop_back() << ", " << digits.back()
-          << ", '" << (suffix ? std::string(1, suffix) : "\\0") << "', " << int(builds[i].isPTX)
-          << ", tk_images_" << i << ", tk_kernels_" << recordsOf[i] << "},\n";
+      GPUName target{};
+      parseGPUName(builds[i].target, target);
+      out << "    {" << quoteC(builds[i].target) << ", " << target.major << ", " << target.minor
+          << ", '" << (target.suffix ? std::string(1, target.suffix) : "\\0") << "', "
+          << int(builds[i].isPTX) << ", tk_images_" << i << ", tk_kernels_" << recordsOf[i]
+          << "},\n";
     }
     out << "};\nenum { TK_BUILDS = " << builds.size() << " };\n";
   }

@@ -20,20 +20,6 @@ using namespace llvm;
 
 namespace tile {
 
-// The oldest PTX with everything used: 7.8 up to sm_87 (CUDA 11.8 reads it), 8.4 where products of
-// 8-bit floats are (CUDA 12.4), newer ones only where the GPU needs them.
-static const GPUArch archs[] = {{"sm_80", 78},  {"sm_86", 78},   {"sm_87", 78},  {"sm_89", 84},
-                                {"sm_90", 84},  {"sm_90a", 84},  {"sm_100", 86}, {"sm_100a", 86},
-                                {"sm_103", 88}, {"sm_103a", 88}, {"sm_120", 87}, {"sm_120a", 87},
-                                {"sm_121", 88}, {"sm_121a", 88}};
-
-ArrayRef<GPUArch> getGPUArchs() { return archs; }
-
-const GPUArch *findGPUArch(StringRef name) {
-  const GPUArch *arch = find_if(archs, [&](const GPUArch &a) { return a.name == name; });
-  return arch == std::end(archs) ? nullptr : arch;
-}
-
 /// Registers the backend once. Pointers to shared memory become 32 bits wide: half the registers
 /// for addresses. The option is this backend's own; no option that another backend reads may be
 /// set here, since options of LLVM are global.
@@ -50,21 +36,19 @@ static void initializeNVPTX() {
   });
 }
 
-Expected<NVPTXTarget> NVPTXTarget::create(StringRef arch, int level) {
-  const GPUArch *known = findGPUArch(arch);
-  if (!known)
-    return makeError("unknown GPU architecture '" + arch + "'");
+Expected<NVPTXTarget> NVPTXTarget::create(const GPUTarget &row, int level) {
   initializeNVPTX();
   Triple triple("nvptx64-nvidia-cuda");
   std::string message;
   const Target *target = TargetRegistry::lookupTarget(triple, message);
   if (!target)
     return makeError(message);
-  std::string features = "+ptx" + std::to_string(known->ptxVersion);
-  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
-      triple, arch, features, TargetOptions(), std::nullopt, std::nullopt, getCodegenLevel(level)));
+  std::string features = "+ptx" + std::to_string(row.ptxVersion);
+  std::unique_ptr<TargetMachine> machine(
+      target->createTargetMachine(triple, StringRef(row.processor), features, TargetOptions(),
+                                  std::nullopt, std::nullopt, getCodegenLevel(level)));
   if (!machine)
-    return makeError("LLVM has no code generator for '" + arch + "'");
+    return makeError("LLVM has no code generator for '" + StringRef(row.processor) + "'");
   return NVPTXTarget(std::move(machine), level);
 }
 

@@ -1,5 +1,6 @@
 // tile-opt: runs passes and pipelines of the compiler on MLIR files, for tests and for looking
 // inside.
+#include "dialect/TileGPU/TileGPUDialect.h"
 #include "driver/Dialects.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -8,6 +9,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
+#include "target/TestTargets.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -48,6 +50,12 @@ static bool checkArrays(const MemoryBuffer &file) {
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   tile::registerDialects(registry);
+  static llvm::cl::opt<bool> testTargets(
+      "test-targets", llvm::cl::desc("Know the invented GPU of target/TestTargets.cpp too"));
+  registry.addExtension(+[](mlir::MLIRContext *, tile::gpu::TileGPUDialect *dialect) {
+    if (testTargets)
+      dialect->addTargets(tile::getTestTargets());
+  });
   mlir::registerTransformsPasses();
   mlir::arith::registerArithPasses();
   tile::registerTilePasses();

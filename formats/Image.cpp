@@ -1,6 +1,8 @@
 // Structure checks of cubins (ELF) and PTX.
 #include "formats/Image.h"
 
+#include "target/Target.h"
+
 #include <cstring>
 #include <elf.h>
 
@@ -60,30 +62,15 @@ Error inspectImage(const std::string &image, const std::string &name, ImageKind 
   return {};
 }
 
-bool parseTarget(const std::string &target, int &major, int &minor, char &suffix) {
-  if (target.compare(0, 3, "sm_") != 0)
-    return false;
-  size_t end = 3;
-  while (end < target.size() && target[end] >= '0' && target[end] <= '9')
-    ++end;
-  if (end - 3 < 2 || end - 3 > 4 || target.size() - end > 1)
-    return false;
-  int number = std::stoi(target.substr(3, end - 3));
-  major = number / 10;
-  minor = number % 10;
-  suffix = end < target.size() ? target[end] : '\0';
-  return true;
-}
-
 bool runsOn(ImageKind kind, const std::string &target, int major, int minor) {
-  int targetMajor = 0, targetMinor = 0;
-  char suffix = 0;
-  if (!parseTarget(target, targetMajor, targetMinor, suffix))
+  GPUName name;
+  if (!parseGPUName(target, name))
     return false;
-  if (suffix == 'a')
+  int targetMajor = int(name.major), targetMinor = int(name.minor);
+  if (name.suffix == 'a')
     return major == targetMajor && minor == targetMinor;
   bool newer = major > targetMajor || (major == targetMajor && minor >= targetMinor);
-  return newer && (major == targetMajor || (kind == ImageKind::Ptx && suffix == '\0'));
+  return newer && (major == targetMajor || (kind == ImageKind::Ptx && name.suffix == '\0'));
 }
 
 } // namespace tile::runtime

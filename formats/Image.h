@@ -14,9 +14,6 @@ enum class ImageKind : uint8_t { Cubin, Ptx };
 /// in messages.
 Error inspectImage(const std::string &image, const std::string &name, ImageKind &kind);
 
-/// "sm_90a" as 9, 0, 'a'; false for another spelling.
-bool parseTarget(const std::string &target, int &major, int &minor, char &suffix);
-
 /// Whether a binary of that kind for `target` runs on a device of that compute capability.
 bool runsOn(ImageKind kind, const std::string &target, int major, int minor);
 

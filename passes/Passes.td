@@ -205,19 +205,18 @@ def TileGPUAssignLayouts : Pass<"tile-gpu-assign-layouts", "::mlir::ModuleOp"> {
     Loads and reductions take blocked layouts, dots the fragments of tensor cores; what depends on them follows, and what
     depends on neither (constants, positions, masks, broadcasts) is repeated in the layout each user needs. Where layouts
     still differ, `tile_gpu.convert_layout` is inserted. Dot operands go through swizzled shared memory unless each
-    thread already holds its fragment. Dots become wgmma on sm_90a where types and extents allow it, else mma.sync, else
+    thread already holds its fragment. Dots become wgmma where the target, types and extents allow it, else mma.sync, else
     scalar code. Sets `tile_gpu.num_warps` on the kernel.
   }];
-  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The GPU, as in sm_90a">,
-                 Option<"remarks", "remarks", "bool", "true", "Report dots that cannot use the fastest instructions">];
+  let options = [Option<"remarks", "remarks", "bool", "true", "Report dots that cannot use the fastest instructions">];
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect"];
 }
 
 def TileGPUUseTma : Pass<"tile-gpu-use-tma", "::mlir::ModuleOp"> {
   let summary = "copy tiles between tensors and shared memory by TMA";
   let description = [{
-    On sm_90a. A load whose tile goes to shared memory becomes `tile_gpu.tma_fetch`, the store of a product's tile
-    `tile_gpu.tma_store`, where the contracts allow it: the tensor's fastest stride is 1 and the others are multiples of 16
+    On targets whose producer warps copy ahead (TargetSupport.h). A load whose tile goes to shared memory becomes
+    `tile_gpu.tma_fetch`, the store of a product's tile `tile_gpu.tma_store`, where the contracts allow it: the tensor's fastest stride is 1 and the others are multiples of 16
     bytes, padding is 0, steps are 1, there is no mask. A load's end inside the tensor becomes `tile_gpu.clear_from`. Of a
     product's operand that cannot be copied so a remark says why. A store with such an end stays for the tiles that it cuts.
     ```mlir
@@ -228,15 +227,14 @@ def TileGPUUseTma : Pass<"tile-gpu-use-tma", "::mlir::ModuleOp"> {
     %m = tile_gpu.tma_fetch %d [%k, %i] : !tile_gpu.memdesc<128x64xf16, #shared>
     ```
   }];
-  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The GPU, as in sm_90a">,
-                 Option<"remarks", "remarks", "bool", "true", "Report operands that cannot be copied so">];
+  let options = [Option<"remarks", "remarks", "bool", "true", "Report operands that cannot be copied so">];
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
 def TileGPUPipelineCopies : Pass<"tile-gpu-pipeline-copies", "::mlir::ModuleOp"> {
   let summary = "copy operands of a loop's products to shared memory some trips ahead (cp.async)";
   let description = [{
-    From sm_80 on. In an innermost loop, loads and gathers whose tile goes to shared memory for a product become
+    On targets with cp.async. In an innermost loop, loads and gathers whose tile goes to shared memory for a product become
     `tile_gpu.async_copy` into a ring of `tile_gpu.local_slots`: those of the first trips stand before the loop, each trip waits
     for its own copies, then for the block, and starts those of `stages` - 1 trips ahead. As many stages as `stages(n)` says,
     else as the time of a copy takes, where trips and shared memory allow it. Padding must be 0, the memory such as nothing
@@ -251,7 +249,6 @@ def TileGPUPipelineCopies : Pass<"tile-gpu-pipeline-copies", "::mlir::ModuleOp">
       %m = tile_gpu.slot %s[%i] : …
     ```
   }];
-  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The GPU, as in sm_90a">];
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
@@ -265,6 +262,21 @@ def TileGPUGuardMasks : Pass<"tile-gpu-guard-masks", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tile::TileDialect"];
+}
+
+def TileGPUFitLaunch : Pass<"tile-gpu-fit-launch", "::mlir::ModuleOp"> {
+  let summary = "bring occupancy and maxreg to what the target can do";
+  let description = [{
+    Threads, blocks and registers of a multiprocessor bound `tile.occupancy`; a product by wgmma needs its accumulator and some
+    more of each thread, which bounds it too, and `tile.maxreg` from below. What is changed a warning says. A product for which
+    the threads of one block have too few registers is an error.
+    ```mlir
+    tile.kernel @k ... attributes {tile.occupancy = 3, tile_gpu.num_warps = 4}
+    // becomes, for a product of 64 x 128 and a producer
+    tile.kernel @k ... attributes {tile.occupancy = 2, tile_gpu.num_warps = 4}
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect"];
 }
 
 def TileGPUOverlapDots : Pass<"tile-gpu-overlap-dots", "::mlir::ModuleOp"> {
@@ -344,7 +356,6 @@ def TileGPUSpecializeWarps : Pass<"tile-gpu-specialize-warps", "::mlir::ModuleOp
     used by one operation share a ring. A ring in a loop has as many stages as fit into shared memory, at most 8, or as
     `stages(n)` says.
   }];
-  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The GPU, as in sm_90a">];
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
@@ -472,7 +483,6 @@ def TileGPUApplyLoopAttributes : Pass<"tile-gpu-apply-loop-attributes", "::mlir:
     scf.for %i = %lo to %hi step %s { … } {tile.unroll = 4 : i64}
     ```
   }];
-  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "GPU architecture to compile for">];
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
@@ -495,7 +505,6 @@ def TileGPUAllocateShared : Pass<"tile-gpu-allocate-shared", "::mlir::ModuleOp">
     last use of its memory, conversions of layouts and reductions across warps for themselves alone. What is never needed
     at the same time shares bytes. The kernel's total is its `tile_gpu.shared_bytes`; more than the GPU has is an error.
   }];
-  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The GPU, as in sm_90a">];
 }
 
 def TileGPUInsertBarriers : Pass<"tile-gpu-insert-barriers", "::mlir::ModuleOp"> {
@@ -521,7 +530,7 @@ def ExpandMath : Pass<"tile-expand-math"> {
     %y = math.tanh %x : vector<8xf32>
     ```
   }];
-  let options = [Option<"target", "target", "std::string", "\"cpu\"", "What executes the result: cpu or gpu">];
+  let options = [Option<"processor", "processor", "std::string", "\"cpu\"", "What executes the result: cpu or gpu">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
                            "::mlir::vector::VectorDialect"];
 }
@@ -531,13 +540,14 @@ def ExpandFloat8 : Pass<"tile-expand-float8"> {
   let description = [{
     LLVM has no 8-bit floats: f8E4M3FN and f8E5M2 become i8 in scalars, vectors and memory, `arith.extf` from them and
     `arith.truncf` to them arithmetic on bits. `arith.truncf` rounds to nearest even and saturates to finite; NaN stays.
-    GPUs from sm_89 on have instructions for pairs. For GPUs before sm_90, which have no instruction from integers to bf16,
-    these conversions are expanded too, so that they round once.
+    Where the target has instructions for pairs, they are used; where it has none from integers to bf16, these conversions are
+    expanded too, so that they round once.
     ```mlir
     %y = arith.truncf %x : vector<8xf32> to vector<8xf8E4M3FN>
     ```
   }];
-  let options = [Option<"target", "target", "std::string", "\"cpu\"", "What executes the result: cpu, or a GPU as sm_90a">];
+  let options = [Option<"processor", "processor", "std::string", "\"cpu\"",
+                        "What executes the result: cpu, or gpu: the module's target">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::NVVM::NVVMDialect",
                            "::mlir::vector::VectorDialect"];
 }
@@ -622,7 +632,6 @@ def ConvertTileGPUToVector : Pass<"convert-tile-gpu-to-vector", "::mlir::ModuleO
     A tile becomes one vector of the registers that a thread holds, views become pointers, extents and strides, accesses
     become predicated global accesses. Each kernel becomes a `func.func` that knows its number of threads.
   }];
-  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The GPU, as in sm_90a">];
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
     "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
 }

@@ -71,7 +71,7 @@ void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
 
-void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
+void populateTileGPUPipeline(OpPassManager &pm) {
   pm.addPass(createTileGPUSplitLoops());
   pm.addPass(createTileGPUVersionRows());
   addCleanup(pm);
@@ -84,36 +84,37 @@ void populateTileGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(createTileGPUExpandShapes());
   pm.addPass(createTileGPUPadExtents());
   pm.addPass(createTileGPULoadNibblesAsBytes());
-  pm.addPass(createTileGPUAssignLayouts({options.target, /*remarks=*/true}));
+  pm.addPass(createTileGPUAssignLayouts());
   pm.addPass(createTileGPUGuardMasks());
   addCleanup(pm);
   pm.addPass(createTileGPUDeferRowSums());
-  pm.addPass(createTileGPUUseTma({options.target}));
+  pm.addPass(createTileGPUUseTma());
+  pm.addPass(createTileGPUFitLaunch());
   pm.addPass(createTileGPUMulticast());
   pm.addPass(createTileGPUMarkReadOnce());
-  pm.addPass(createTileGPUPipelineCopies({options.target}));
+  pm.addPass(createTileGPUPipelineCopies());
   pm.addPass(createTileGPUOverlapDots());
   pm.addPass(createTileGPUIssueDotsEarly());
   pm.addPass(createTileGPUMakePersistent());
-  pm.addPass(createTileGPUSpecializeWarps({options.target}));
+  pm.addPass(createTileGPUSpecializeWarps());
   pm.addPass(createTileGPUSendAhead());
   pm.addPass(createTileGPUTakePrograms());
   pm.addPass(createTileGPUKeepDotsInFlight());
   pm.addPass(createTileGPUTakeTurns());
   pm.addPass(createTileGPUSkipScaling());
   pm.addPass(createTileGPUWaitAhead());
-  pm.addPass(createTileGPUApplyLoopAttributes({options.target}));
+  pm.addPass(createTileGPUApplyLoopAttributes());
   pm.addPass(createTileGPUVectorizeAccesses());
 }
 
-void populateNVVMPipeline(OpPassManager &pm, const GPUOptions &options) {
-  pm.addPass(createTileGPUAllocateShared({options.target}));
+void populateNVVMPipeline(OpPassManager &pm) {
+  pm.addPass(createTileGPUAllocateShared());
   pm.addPass(createTileGPUInsertBarriers());
-  pm.addPass(createConvertTileGPUToVector({options.target}));
+  pm.addPass(createConvertTileGPUToVector());
   // LLVM folds what is left faster than MLIR's canonicaliser would; repeated address arithmetic is
   // cheap to drop here.
   pm.addPass(createCSEPass());
-  pm.addPass(createExpandFloat8({options.target}));
+  pm.addPass(createExpandFloat8({"gpu"}));
   pm.addPass(createExpandMath({"gpu"}));
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertThreadToLLVM());
@@ -124,9 +125,9 @@ void populateNVVMPipeline(OpPassManager &pm, const GPUOptions &options) {
   pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass(lines));
 }
 
-void populateGPUPipeline(OpPassManager &pm, const GPUOptions &options) {
-  populateTileGPUPipeline(pm, options);
-  populateNVVMPipeline(pm, options);
+void populateGPUPipeline(OpPassManager &pm) {
+  populateTileGPUPipeline(pm);
+  populateNVVMPipeline(pm);
 }
 
 void registerPipelines() {
@@ -136,13 +137,13 @@ void registerPipelines() {
   PassPipelineRegistration<CPUOptions>("tile-cpu-pipeline",
                                        "Lower the tile dialect to LLVM for the host's processor",
                                        populateCPUPipeline);
-  PassPipelineRegistration<GPUOptions>(
-      "tile-gpu-pipeline", "Lower the tile dialect to LLVM and NVVM", populateGPUPipeline);
-  PassPipelineRegistration<GPUOptions>("tile-gpu-layout-pipeline",
-                                       "Lower the tile dialect to tile_gpu with layouts",
-                                       populateTileGPUPipeline);
-  PassPipelineRegistration<GPUOptions>("tile-nvvm-pipeline", "Lower tile_gpu to LLVM and NVVM",
-                                       populateNVVMPipeline);
+  PassPipelineRegistration<>("tile-gpu-pipeline", "Lower the tile dialect to LLVM and NVVM",
+                             populateGPUPipeline);
+  PassPipelineRegistration<>("tile-gpu-layout-pipeline",
+                             "Lower the tile dialect to tile_gpu with layouts",
+                             populateTileGPUPipeline);
+  PassPipelineRegistration<>("tile-nvvm-pipeline", "Lower tile_gpu to LLVM and NVVM",
+                             populateNVVMPipeline);
 }
 
 } // namespace tile

@@ -24,12 +24,6 @@ struct CPUOptions : mlir::PassPipelineOptions<CPUOptions> {
                          llvm::cl::init(256)};
 };
 
-/// Options of the pipeline to LLVM and NVVM.
-struct GPUOptions : mlir::PassPipelineOptions<GPUOptions> {
-  Option<std::string> target{*this, "target", llvm::cl::desc("The GPU, as in sm_90a"),
-                             llvm::cl::init("sm_90a")};
-};
-
 /// Passes from elaborated tile dialect to optimised tile dialect. `pm` is anchored on
 /// builtin.module.
 void populateOptimizePipeline(mlir::OpPassManager &pm, const OptimizeOptions &options);
@@ -38,15 +32,17 @@ void populateOptimizePipeline(mlir::OpPassManager &pm, const OptimizeOptions &op
 /// begin, i64 end)` for each kernel.
 void populateCPUPipeline(mlir::OpPassManager &pm, const CPUOptions &options);
 
+// The passes for GPUs compile for the target that the module names (#tile_gpu.target).
+
 /// Passes from optimised tile dialect to the tile_gpu dialect with layouts assigned: the `gpu`
 /// stage.
-void populateTileGPUPipeline(mlir::OpPassManager &pm, const GPUOptions &options);
+void populateTileGPUPipeline(mlir::OpPassManager &pm);
 
 /// Passes from the `gpu` stage to the LLVM and NVVM dialects.
-void populateNVVMPipeline(mlir::OpPassManager &pm, const GPUOptions &options);
+void populateNVVMPipeline(mlir::OpPassManager &pm);
 
 /// Both GPU halves.
-void populateGPUPipeline(mlir::OpPassManager &pm, const GPUOptions &options);
+void populateGPUPipeline(mlir::OpPassManager &pm);
 
 /// Makes the pipelines known by name: tile-optimize-pipeline, tile-cpu-pipeline, tile-gpu-pipeline,
 /// and the latter's halves tile-gpu-layout-pipeline and tile-nvvm-pipeline.

@@ -21,6 +21,8 @@ for name in ("HOME", "TILE_PTXAS", "CUDA_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS")
     if name in os.environ:
         config.environment[name] = os.environ[name]
 config.environment["NO_COLOR"] = "1"
+# What tests compile for, whatever this machine has.
+config.environment["TILE_TARGET"] = "sm_90a"
 
 # %examples: the folder of examples; %source: the root of the tree; %build: the build folder; %python: a Python that has NumPy;
 # %torchpython: one that may have PyTorch.

@@ -15,14 +15,14 @@ find_package(Threads REQUIRED)
 #
 # Without PACKAGE: a static library NAME of the kernels as C. Link it and include "FILE.h"; nothing of Tile is needed when the
 # program runs. With PACKAGE: a target NAME that makes NAME.tilepkg in the current build folder, for Tile::runtime to load; the
-# target's property TILE_PACKAGE is its path. ARCH lists GPUs (sm_80 sm_90a), or cpu; sm_90a unless stated.
+# target's property TILE_PACKAGE is its path. ARCH lists GPUs (sm_80 sm_90a), native or cpu; native unless stated.
 function(tile_add_kernels name file)
   cmake_parse_arguments(arg "PACKAGE" "" "ARCH;DEFINES;OPTIONS" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "tile_add_kernels(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
   if(NOT arg_ARCH)
-    set(arg_ARCH sm_90a)
+    set(arg_ARCH native)
   endif()
   if(NOT IS_ABSOLUTE "${file}")
     set(file "${CMAKE_CURRENT_SOURCE_DIR}/${file}")

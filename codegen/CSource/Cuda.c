@@ -108,7 +108,8 @@ static tile_code tk_choose_build(const tk_build *builds, int count, const tk_bui
   for (int i = 0; i < count; ++i)
     if (i == 0 || strcmp(builds[i].target, builds[i - 1].target))
       tk_say("%s%s", i ? ", " : "", builds[i].target);
-  tk_say(", but the device is sm_%d%d; compile them with --target for that", major, minor);
+  tk_say(", but the device is sm_%d%d; compile them with --target sm_%d%d%s", major, minor, major,
+         minor, major >= 9 ? "a" : "");
   return TILE_ERROR_TARGET;
 }
 

@@ -1,6 +1,6 @@
 // Verifiers, folders and ranges of kernels, dimensions and program numbers; all operation
 // definitions are emitted here.
-#include "dialect/Tile/TileDialect.h"
+#include "dialect/Tile/RequestedState.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
@@ -41,6 +41,8 @@ LogicalResult KernelOp::verifyRegions() {
     return emitOpError("grid must end in tile.yield");
   if (body.empty() || !isa<ReturnOp>(body.back()))
     return emitOpError("body must end in tile.return");
+  if (failed(verifyRequests(*this)))
+    return failure();
   llvm::StringSet<> names;
   for (Attribute attr : getDims())
     if (!names.insert(cast<DimAttr>(attr).getName()).second)

@@ -1,7 +1,9 @@
 // Registration, attributes, types and verifiers of the tile_gpu dialect.
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "dialect/AttributeSpec.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -37,6 +39,95 @@ void TileGPUDialect::initialize() {
 
 //===-- Attributes and types
 //--------------------------------------------------------------------------------------===//
+
+const GPUTarget *TileGPUDialect::findTarget(StringRef name) const {
+  for (const GPUTarget &row : extraTargets)
+    if (row.name == std::string_view(name))
+      return &row;
+  return findGPUTarget(name);
+}
+
+Attribute TargetAttr::parse(AsmParser &parser, Type) {
+  std::string name;
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseString(&name) || parser.parseGreater())
+    return {};
+  MLIRContext *context = parser.getContext();
+  if (const GPUTarget *row = context->getLoadedDialect<TileGPUDialect>()->findTarget(name))
+    return get(context, row);
+  InFlightDiagnostic error = parser.emitError(location)
+                             << "unknown target '" << name << "'; there are ";
+  llvm::interleaveComma(getGPUTargets(), error,
+                        [&](const GPUTarget &row) { error << StringRef(row.name); });
+  return {};
+}
+
+void TargetAttr::print(AsmPrinter &printer) const {
+  printer << "<\"" << StringRef(getRow()->name) << "\">";
+}
+
+const GPUTarget *tile::gpu::getTarget(Operation *op) {
+  for (Operation *at = op; at; at = at->getParentOp())
+    if (auto target = at->getAttrOfType<TargetAttr>(TargetAttr::name))
+      return target.getRow();
+  op->emitError() << "expected the module to name the GPU that it is compiled for, as in module "
+                     "attributes {"
+                  << TargetAttr::name << " = #" << TargetAttr::name << "<\"NAME\">}";
+  return nullptr;
+}
+
+//===-- What passes decide --===//
+
+static bool isModule(Operation *op) { return isa<ModuleOp>(op); }
+static bool isKernel(Operation *op) { return isa<KernelOp>(op); }
+static bool isKernelOrFunction(Operation *op) { return isKernel(op) || isFunction(op); }
+static bool isInKernel(Operation *op) { return !isModule(op) && !isKernelOrFunction(op); }
+static bool isFetch(Operation *op) { return isa<TmaFetchOp>(op); }
+static bool isSplit(Operation *op) { return isa<WarpSpecializeOp>(op); }
+static bool isRelease(Operation *op) { return isa<RingReleaseOp>(op); }
+
+static bool isTarget(Attribute value) { return isa<TargetAttr>(value); }
+static bool isString(Attribute value) { return isa<StringAttr>(value); }
+static bool isListOfMaps(Attribute value) {
+  auto maps = dyn_cast<ArrayAttr>(value);
+  return maps && llvm::all_of(maps, [](Attribute map) { return isa<TensorMapAttr>(map); });
+}
+
+static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's function",
+                               both = "a kernel or its function",
+                               inside = "an operation of a kernel", positive = "a positive i64",
+                               notNegative = "an i64 that is not negative",
+                               unit = "a unit attribute";
+
+static const AttributeSpec specs[] = {
+    {TargetAttr::name, isTarget, "#tile_gpu.target<\"NAME\">", isModule, "a module"},
+    {numWarpsName, isNumber<1>, positive, isKernel, aKernel},
+    {numThreadsName, isNumber<1>, positive, isFunction, aFunction},
+    {sharedBytesName, isNumber<0>, notNegative, isKernelOrFunction, both},
+    {sharedOffsetName, isNumber<0>, notNegative, isInKernel, inside},
+    {vectorName, isNumber<1>, positive, isInKernel, inside},
+    {vectorIfName, isNumber<1>, positive, isInKernel, inside},
+    {fastestName, isNumber<0>, notNegative, isInKernel, inside},
+    {readOnlyName, isUnit, unit, isInKernel, inside},
+    {nonNegativeName, isUnit, unit, isInKernel, inside},
+    {cacheName, isString, "a string", isInKernel, inside},
+    {ringName, isNumber<0>, notNegative, isFetch, "a fetch"},
+    {splitPartsName, isNumber<2>, "an i64 of at least 2", isKernelOrFunction, both},
+    {scratchBytesName, isNumber<1>, positive, isFunction, aFunction},
+    {scratchArgumentName, isNumber<0>, notNegative, isFunction, aFunction},
+    {producerThreadsName, isNumber<1>, positive, isKernelOrFunction, both},
+    {producerRegistersName, isNumber<1>, positive, isSplit, "a warp_specialize"},
+    {fencedName, isUnit, unit, isRelease, "a ring_release"},
+    {recomputesName, isUnit, unit, isInKernel, inside},
+    {persistentGridName, isUnit, unit, isKernelOrFunction, both},
+    {takesProgramsName, isUnit, unit, isKernelOrFunction, both},
+    {blocksOfClusterName, isNumber<2>, "an i64 of at least 2", isKernelOrFunction, both},
+    {tensorMapsName, isListOfMaps, "an array of tensor maps", isFunction, aFunction},
+};
+
+LogicalResult TileGPUDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  return verifyAttribute(op, attribute, specs);
+}
 
 static SmallVector<Coord> unflatten(ArrayRef<int64_t> flat, size_t rank) {
   SmallVector<Coord> bases;

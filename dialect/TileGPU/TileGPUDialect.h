@@ -7,6 +7,7 @@
 #include "dialect/TileGPU/LinearLayout.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpImplementation.h"
+#include "target/Target.h"
 
 #include "dialect/TileGPU/TileGPUDialect.h.inc"
 
@@ -20,6 +21,10 @@
 #include "dialect/TileGPU/TileGPUOps.h.inc"
 
 namespace tile::gpu {
+
+/// The GPU that the module around `op` is compiled for. Where the module names none: null, after an
+/// error at `op`.
+const GPUTarget *getTarget(mlir::Operation *op);
 
 /// The layout of a tile in registers; the type must carry one.
 LinearLayout getLayout(mlir::RankedTensorType type);

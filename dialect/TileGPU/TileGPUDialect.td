@@ -16,9 +16,32 @@ def TileGPU_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let dependentDialects = ["::tile::TileDialect"];
+  let hasOperationAttrVerify = 1;
+  let extraClassDeclaration = [{
+    /// The row of the target called `name`, or null.
+    const ::tile::GPUTarget *findTarget(::llvm::StringRef name) const;
+    /// Makes further rows known in this context; they must outlive it. For tests.
+    void addTargets(::tile::Rows<::tile::GPUTarget> rows) { extraTargets = rows; }
+
+  private:
+    ::tile::Rows<::tile::GPUTarget> extraTargets;
+  }];
 }
 
 class TileGPU_Attr<string name, string attrMnemonic> : AttrDef<TileGPU_Dialect, name> { let mnemonic = attrMnemonic; }
+
+def TileGPU_TargetAttr : TileGPU_Attr<"Target", "target"> {
+  let summary = "the GPU that a module is compiled for";
+  let description = [{
+    A row of the table in `target/`, by its name. The module has it as `tile_gpu.target` from elaboration on, and passes ask
+    `getTarget` for its features and limits.
+    ```mlir
+    module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} { ... }
+    ```
+  }];
+  let parameters = (ins "const ::tile::GPUTarget *":$row);
+  let hasCustomAssemblyFormat = 1;
+}
 
 def TileGPU_LinearAttr : TileGPU_Attr<"Linear", "linear"> {
   let summary = "which element of a tile each register of each thread holds";

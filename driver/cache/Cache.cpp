@@ -85,6 +85,7 @@ std::string describeFlags(const Options &options) {
     add("the name of the output", sys::path::filename(options.output));
   add("what names in C begin with", options.outName);
   add("the target", options.targets.empty() ? options.target : join(options.targets, ","));
+  add("the card", options.card ? std::string(options.card->name) : std::string());
   add("the processor level", options.cpu);
   add("--with-source", options.withSource ? "given" : "not given");
   add("--kernel", options.kernel);

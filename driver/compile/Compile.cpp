@@ -136,7 +136,7 @@ bool Compiler::elaborate() {
   if (!readConfig(options, getSource(), extents, session, request.config, request.tuned, isResult))
     return false;
   request.attributes.assign(options.attributes.begin(), options.attributes.end());
-  request.rate = makeConfigRater(options.target);
+  request.rate = makeConfigRater(options.target, options.card);
   request.extents = extents.empty() ? options.extents : extents;
   request.dtypes = dtypes;
   request.shapes = shapes;
@@ -151,6 +151,10 @@ bool Compiler::elaborate() {
                ? false
                : session.failInternal("elaboration failed without a message");
   module = std::move(result->module);
+  if (const GPUTarget *target = findGPUTarget(options.target)) {
+    context.loadDialect<gpu::TileGPUDialect>();
+    (*module)->setAttr(gpu::TargetAttr::name, gpu::TargetAttr::get(&context, target));
+  }
   manifest = std::move(result->manifest);
   choices = std::move(result->choices);
   manifest.compiler = getCompilerVersion();
@@ -217,13 +221,6 @@ static void addOptimizePasses(OpPassManager &passes, const Options &options) {
   populateOptimizePipeline(passes, chosen);
 }
 
-static void addGPUPasses(OpPassManager &passes, const Options &options,
-                         void (*populate)(OpPassManager &, const GPUOptions &)) {
-  GPUOptions chosen;
-  chosen.target = options.target;
-  populate(passes, chosen);
-}
-
 static void addCPUPasses(OpPassManager &passes, const Options &options, unsigned vectorBits) {
   CPUOptions chosen;
   chosen.vectorBits = vectorBits;
@@ -243,9 +240,7 @@ bool Compiler::lowerToGPU() {
     beforeLayouts = module->clone();
     unlaunched = manifest;
   }
-  if (!runPasses("layout passes", [&](OpPassManager &passes) {
-        addGPUPasses(passes, options, populateTileGPUPipeline);
-      }))
+  if (!runPasses("layout passes", populateTileGPUPipeline))
     return false;
   if (beforeLayouts)
     for (KernelOp kernel : beforeLayouts->getOps<KernelOp>())
@@ -267,9 +262,7 @@ bool Compiler::lowerToLLVM() {
       addCPUPasses(passes, options, host->getVectorBits());
     });
   } else {
-    done = runPasses("NVVM passes", [&](OpPassManager &passes) {
-      addGPUPasses(passes, options, populateNVVMPipeline);
-    });
+    done = runPasses("NVVM passes", populateNVVMPipeline);
   }
   if (!done)
     return false;
@@ -368,7 +361,8 @@ bool Compiler::optimizeLLVM() {
       return session.failInternal(std::move(error));
     return true;
   }
-  llvm::Expected<NVPTXTarget> target = NVPTXTarget::create(options.target, options.level);
+  llvm::Expected<NVPTXTarget> target =
+      NVPTXTarget::create(*findGPUTarget(options.target), options.level);
   if (!target)
     return session.failInternal(target.takeError());
   gpu = std::make_unique<NVPTXTarget>(std::move(*target));
@@ -593,9 +587,8 @@ forEachPipeline(const Options &options,
     call("llvm", [&](OpPassManager &passes) { addCPUPasses(passes, options, bits); });
     return;
   }
-  call("gpu",
-       [&](OpPassManager &passes) { addGPUPasses(passes, options, populateTileGPUPipeline); });
-  call("llvm", [&](OpPassManager &passes) { addGPUPasses(passes, options, populateNVVMPipeline); });
+  call("gpu", populateTileGPUPipeline);
+  call("llvm", populateNVVMPipeline);
 }
 
 void printPipelines(const Options &options) {

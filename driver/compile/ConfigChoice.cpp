@@ -7,18 +7,18 @@ using namespace llvm;
 
 namespace tile {
 
-RateConfigs makeConfigRater(const std::string &target) {
-  if (target == "cpu" || !cost::findTargetLimits(target))
+RateConfigs makeConfigRater(const std::string &target, const GPUCard *card) {
+  std::optional<cost::TargetLimits> limits = cost::findTargetLimits(target, card);
+  if (!limits || !limits->target)
     return {};
-  return [target](KernelOp kernel, const cost::Extents &extents, ArrayRef<TuneConfig> configs) {
-    cost::KernelWork work = cost::analyzeWork(kernel, extents, target);
+  return [limits](KernelOp kernel, const cost::Extents &extents, ArrayRef<TuneConfig> configs) {
+    cost::KernelWork work = cost::analyzeWork(kernel, extents, limits->target);
     std::vector<RatedConfig> result;
     for (const TuneConfig &config : configs) {
       cost::Schedule schedule = cost::Schedule::of(kernel);
       for (const auto &[name, value] : config)
         schedule.set(name, value);
-      cost::CostEstimate estimate =
-          cost::estimateCost(work, schedule, *cost::findTargetLimits(target));
+      cost::CostEstimate estimate = cost::estimateCost(work, schedule, *limits);
       result.push_back({config, estimate.milliseconds, estimate.reason});
     }
     return result;
@@ -31,6 +31,7 @@ estimateConfigs(const ast::Program &program, const ast::KernelDecl &kernel,
                 const TuneShape &shape, const SourceManager &sources, mlir::MLIRContext &context) {
   std::vector<cost::CostEstimate> result;
   cost::Extents extents(shape.begin(), shape.end());
+  std::optional<cost::TargetLimits> limits = cost::findTargetLimits(options.target);
   for (const TuneConfig &config : configs) {
     ElaborateOptions own = options;
     own.kernel = kernel.name.text;
@@ -38,9 +39,9 @@ estimateConfigs(const ast::Program &program, const ast::KernelDecl &kernel,
     own.config.insert(own.config.end(), config.begin(), config.end());
     DiagnosticEngine quiet(sources);
     std::optional<Elaborated> elaborated = elaborate(program, own, quiet, context);
-    if (elaborated)
+    if (elaborated && limits)
       if (auto kernels = elaborated->module->getOps<KernelOp>(); !kernels.empty()) {
-        result.push_back(cost::estimateCost(*kernels.begin(), extents, options.target));
+        result.push_back(cost::estimateCost(*kernels.begin(), extents, *limits));
         continue;
       }
     cost::CostEstimate &failed = result.emplace_back();

@@ -8,9 +8,9 @@
 
 namespace tile {
 
-/// What rates configurations for a target; empty for the CPU, whose kernels keep their parameters'
-/// defaults.
-RateConfigs makeConfigRater(const std::string &target);
+/// What rates configurations for a target, on `card` or, without one, on the card that stands for
+/// the target. Empty for the CPU, whose kernels keep their parameters' defaults.
+RateConfigs makeConfigRater(const std::string &target, const GPUCard *card = nullptr);
 
 /// Estimates every configuration of `configs` for a launch of these extents, in their order.
 /// `options` says what else binds the kernel: definitions, target. Configurations that cannot be

@@ -121,7 +121,8 @@ static bool ask(Compiler &compiler, const Options &options, Session &session,
       found.extents = found.choice->extents;
     found.settings =
         listSettings(options, pinned, record, op, decl, found.choice ? &*found.choice : nullptr);
-    found.estimate = cost::estimateCost(op, found.extents, options.target);
+    found.estimate = cost::estimateCost(op, found.extents,
+                                        *cost::findTargetLimits(options.target, options.card));
   }
   return true;
 }
@@ -174,12 +175,12 @@ int explainKernels(const Options &given, Session &session) {
       session.adopt(own.getExitCode());
       return session.getExitCode();
     }
-    (options.explainAsJson ? printExplanationsAsJson : printExplanations)(all, options.target,
+    (options.explainAsJson ? printExplanationsAsJson : printExplanations)(all, options,
                                                                           own.getSources(), outs());
     return session.getExitCode();
   }
   (options.explainAsJson ? printExplanationsAsJson
-                         : printExplanations)(all, options.target, session.getSources(), outs());
+                         : printExplanations)(all, options, session.getSources(), outs());
   return session.getExitCode();
 }
 

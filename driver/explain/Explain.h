@@ -34,9 +34,9 @@ struct Explanation {
 };
 
 /// For people, and for tools (docs/CostModel.md has the keys).
-void printExplanations(llvm::ArrayRef<Explanation> all, const std::string &target,
+void printExplanations(llvm::ArrayRef<Explanation> all, const Options &options,
                        const SourceManager &sources, llvm::raw_ostream &stream);
-void printExplanationsAsJson(llvm::ArrayRef<Explanation> all, const std::string &target,
+void printExplanationsAsJson(llvm::ArrayRef<Explanation> all, const Options &options,
                              const SourceManager &sources, llvm::raw_ostream &stream);
 
 /// Runs the command. Returns the exit code.

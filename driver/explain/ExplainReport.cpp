@@ -65,7 +65,7 @@ static void printConfiguration(const Explanation &each, raw_ostream &stream) {
     row("left out", toText(rated[usable].config) + ": " + rated[usable].reason);
 }
 
-static void printEstimate(const Explanation &each, const cost::TargetLimits *limits,
+static void printEstimate(const Explanation &each, const cost::TargetLimits &limits,
                           raw_ostream &stream) {
   auto row = [&](StringRef title, const Twine &text) {
     stream << "  " << left_justify(title, 15) << text << "\n";
@@ -80,7 +80,7 @@ static void printEstimate(const Explanation &each, const cost::TargetLimits *lim
   row("work", withUnit(estimate.dramBytes, "B") + " from and to memory, " +
                   withUnit(estimate.l2Bytes, "B") + " through L2, " +
                   withUnit(estimate.operations, "operations"));
-  if (limits && StringRef(limits->name) != "cpu")
+  if (limits.target)
     row("grid",
         Twine(estimate.programs) +
             formatv(" programs in {0:f2} waves; the last leaves {1:f0}% of the machine idle",
@@ -89,7 +89,7 @@ static void printEstimate(const Explanation &each, const cost::TargetLimits *lim
 }
 
 /// What the passes and ptxas made of it, or what the model expects of them.
-static void printBlock(const Explanation &each, const cost::TargetLimits *limits,
+static void printBlock(const Explanation &each, const cost::TargetLimits &limits,
                        raw_ostream &stream) {
   auto row = [&](StringRef title, const Twine &text) {
     stream << "  " << left_justify(title, 15) << text << "\n";
@@ -111,17 +111,17 @@ static void printBlock(const Explanation &each, const cost::TargetLimits *limits
           : "about " + Twine(registers) + " of " + Twine(estimate.registerLimit) +
                 " a thread (no ptxas)");
   row("shared memory", Twine(shared) + " bytes");
-  if (!limits || !threads)
+  if (!threads)
     return;
   std::pair<int64_t, const char *> bounds[] = {
-      {limits->threads / threads, "threads"},
-      {limits->registers / std::max<int64_t>(registers * threads, 1), "registers"},
-      {limits->sharedBytes / (shared + 1024), "shared memory"},
-      {limits->blocks, "the number of blocks"}};
+      {limits.threads / threads, "threads"},
+      {limits.registers / std::max<int64_t>(registers * threads, 1), "registers"},
+      {limits.sharedBytes / (shared + 1024), "shared memory"},
+      {limits.blocks, "the number of blocks"}};
   auto least = *std::min_element(std::begin(bounds), std::end(bounds));
   row("occupancy", Twine(least.first) + (least.first == 1 ? " block" : " blocks") +
                        " on a multiprocessor, " +
-                       Twine(least.first * threads * 100 / limits->threads) +
+                       Twine(least.first * threads * 100 / limits.threads) +
                        "% of its threads; bound by " + least.second);
 }
 
@@ -139,10 +139,10 @@ static void printInstructions(const Explanation &each, raw_ostream &stream) {
 /// What keeps the kernel from the roofline, as far as the numbers show it: a name for tools, and a
 /// sentence.
 static std::vector<std::pair<std::string, std::string>>
-listCosts(const Explanation &each, const cost::TargetLimits *limits) {
+listCosts(const Explanation &each, const cost::TargetLimits &limits) {
   std::vector<std::pair<std::string, std::string>> costs;
   const cost::CostEstimate &estimate = each.estimate;
-  if (!limits || StringRef(limits->name) == "cpu" || !estimate.valid)
+  if (!limits.target || !estimate.valid)
     return costs;
   constexpr double muchIdle = 0.2, fewWaves = 4;
   if (estimate.idle > muchIdle && estimate.waves < fewWaves)
@@ -154,8 +154,8 @@ listCosts(const Explanation &each, const cost::TargetLimits *limits) {
   constexpr int64_t fewThreads =
       4; // a quarter of a multiprocessor's threads hides what loads wait for
   int64_t threads = estimate.threads * estimate.blocks;
-  if (!estimate.stages && threads * fewThreads < limits->threads)
-    costs.emplace_back("occupancy", ("only " + Twine(threads) + " of " + Twine(limits->threads) +
+  if (!estimate.stages && threads * fewThreads < limits.threads)
+    costs.emplace_back("occupancy", ("only " + Twine(threads) + " of " + Twine(limits.threads) +
                                      " threads of a multiprocessor wait for loads at once: smaller "
                                      "tiles, or fewer registers a thread")
                                         .str());
@@ -167,21 +167,16 @@ listCosts(const Explanation &each, const cost::TargetLimits *limits) {
   return costs;
 }
 
-void printExplanations(ArrayRef<Explanation> all, const std::string &target,
+void printExplanations(ArrayRef<Explanation> all, const Options &options,
                        const SourceManager &sources, raw_ostream &stream) {
-  const cost::TargetLimits *limits = cost::findTargetLimits(target);
+  cost::TargetLimits limits = *cost::findTargetLimits(options.target, options.card);
   for (const Explanation &each : all) {
-    stream << each.symbol << " for " << target
-           << (!limits                  ? ""
-               : limits->name == target ? " (" + std::string(limits->device) + ")"
-                                        : " (no figures of it are known: reckoned with those of " +
-                                              std::string(limits->name) + ", " + limits->device +
-                                              ")")
-           << " at "
+    stream << each.symbol << " for " << options.target << " (" << limits.device
+           << (limits.isOwnDevice ? "" : ", the nearest that there are figures of") << ") at "
            << toShape(each.extents) << "\n";
     printConfiguration(each, stream);
     printEstimate(each, limits, stream);
-    if (target != "cpu") {
+    if (!options.isCPU()) {
       printBlock(each, limits, stream);
       printInstructions(each, stream);
     }
@@ -207,8 +202,9 @@ static json::Object toObject(ArrayRef<std::pair<std::string, std::string>> confi
   return result;
 }
 
-void printExplanationsAsJson(ArrayRef<Explanation> all, const std::string &target,
+void printExplanationsAsJson(ArrayRef<Explanation> all, const Options &options,
                              const SourceManager &sources, raw_ostream &stream) {
+  cost::TargetLimits limits = *cost::findTargetLimits(options.target, options.card);
   json::Array kernels;
   for (const Explanation &each : all) {
     const cost::CostEstimate &estimate = each.estimate;
@@ -266,7 +262,7 @@ void printExplanationsAsJson(ArrayRef<Explanation> all, const std::string &targe
       kernel["compiled"] = std::move(compiled);
     }
     json::Array costs;
-    for (const auto &[name, sentence] : listCosts(each, cost::findTargetLimits(target)))
+    for (const auto &[name, sentence] : listCosts(each, limits))
       costs.push_back(json::Object{{"name", name}, {"message", sentence}});
     kernel["costs"] = std::move(costs);
     for (const Diagnostic &remark : each.remarks) {
@@ -278,9 +274,10 @@ void printExplanationsAsJson(ArrayRef<Explanation> all, const std::string &targe
     kernel["remarks"] = std::move(remarks);
     kernels.push_back(std::move(kernel));
   }
-  stream << formatv("{0:2}",
-                    json::Value(json::Object{
-                        {"schema", 1}, {"target", target}, {"kernels", std::move(kernels)}}))
+  stream << formatv("{0:2}", json::Value(json::Object{{"schema", 1},
+                                                      {"target", options.target},
+                                                      {"card", limits.device},
+                                                      {"kernels", std::move(kernels)}}))
          << "\n";
 }
 

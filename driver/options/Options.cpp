@@ -1,6 +1,5 @@
 // Parses the command line with the table of Options.td, and checks it.
 #include "codegen/Assemble.h"
-#include "codegen/NVPTX.h"
 #include "driver/options/OptionsParser.h"
 #include "driver/support/Version.h"
 #include "frontend/Diag/Example.h"
@@ -115,30 +114,6 @@ bool OptionsParser::parseStage(OptionID id, StringRef option, std::optional<Stag
               "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
 }
 
-bool OptionsParser::parseTarget(Options &options) {
-  const Arg *argument = arguments.getLastArg(OPT_target);
-  if (!argument) {
-    if (options.emit == Stage::Obj || (!options.emit && stageOfFile(options.output) == Stage::Obj))
-      options.target = "cpu";
-    return true;
-  }
-  SmallVector<StringRef> names;
-  StringRef(argument->getValue()).split(names, ',', -1, /*KeepEmpty=*/false);
-  for (StringRef name : names) {
-    if (!checkTarget(name.trim()))
-      return false;
-    if (!is_contained(options.targets, name.trim()))
-      options.targets.push_back(name.trim().str());
-  }
-  if (options.targets.empty())
-    return fail("--target needs a name");
-  options.target = options.targets.front();
-  if (options.targets.size() > 1 && !options.package && !options.cSource &&
-      options.command == Options::Command::Compile)
-    return fail("several targets need a package, -o NAME.tilepkg, or C, -o NAME.c");
-  return true;
-}
-
 /// `--cpu`, and what files for other machines are compiled for without it.
 bool OptionsParser::parseLevel(Options &options) {
   static const std::string levels[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
@@ -175,19 +150,6 @@ bool OptionsParser::parseOutName(Options &options) {
     return fail("--out-name takes letters, digits and _, with no digit first, found '" + name +
                 "'");
   return options.cSource || fail("--out-name goes with C, -o NAME.c");
-}
-
-bool OptionsParser::checkTarget(StringRef target) {
-  if (target == "cpu" || findGPUArch(target))
-    return true;
-  std::vector<std::string> names;
-  for (const GPUArch &arch : getGPUArchs())
-    names.push_back(arch.name.str());
-  names.push_back("cpu");
-  std::string nearest = suggest(target, names);
-  return fail("unknown target '" + target + "'; " +
-              (nearest.empty() ? "there are " + joinWords(names, "and")
-                               : "did you mean '" + nearest + "'?"));
 }
 
 bool OptionsParser::parseMessages(Options &options) {
@@ -411,10 +373,18 @@ bool OptionsParser::parse(Options &options) {
       return fail("tilec " + word +
                   (word == "check" ? " writes no file" : " writes to standard output") +
                   ": leave out -o and --emit");
+    if (options.command == Options::Command::Explain)
+      noteGuess(options);
     return parseArgItems(options);
   }
-  if (options.command == Options::Command::Compile)
-    return checkCompile(options);
+  if (options.command == Options::Command::Compile) {
+    if (!checkCompile(options))
+      return false;
+    std::optional<Stage> last = options.stopAfter ? options.stopAfter : options.emit;
+    if (options.package || options.cSource || (last && *last >= Stage::GPU))
+      noteGuess(options);
+    return true;
+  }
   if (options.command == Options::Command::Fix) {
     if (is_contained(options.inputs, "-"))
       return fail("tilec fix changes files: name one, not standard input");
@@ -448,7 +418,7 @@ void OptionsParser::printSettings(const Options &options, raw_ostream &stream) c
   std::string assembler = ptxas ? orNone(*ptxas) : toString(ptxas.takeError());
   const char *linker = getenv("TILE_LINKER");
   print("target", options.targets.empty() ? options.target : join(options.targets, ","),
-        {OPT_target});
+        {OPT_target, OPT_gpu}, "TILE_TARGET");
   print("level", Twine(options.level), {OPT_O});
   print("defines",
         list(options.defines, [](const NameValue &each) { return each.first + "=" + each.second; }),

@@ -4,6 +4,7 @@
 
 #include "driver/compile/Stage.h"
 #include "frontend/Sema/ArgItem.h"
+#include "target/Target.h"
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -50,10 +51,11 @@ struct Options {
   std::optional<Stage> emit;
   bool cSource = false;             ///< write C that carries the code, of all targets, and a header
   bool package = false;             ///< write a package, of all targets; `emit` is then not set
-  std::string target = "sm_90a";    ///< a GPU's name, or "cpu"
+  std::string target;               ///< a GPU's name, or "cpu"
   std::vector<std::string> targets; ///< of a package, in order, each once
   std::string outName;              ///< functions of C begin with this and _; empty: with nothing
-  std::string cpu;                  ///< level of x86-64 to compile for; empty: this processor
+  const GPUCard *card = nullptr; ///< --gpu: whose figures the cost model takes; null: see getCard()
+  std::string cpu;               ///< level of x86-64 to compile for; empty: this processor
   bool withSource = false;
   std::string extract; ///< where `tilec inspect` writes the files; empty: nowhere
   std::string

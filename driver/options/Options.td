@@ -52,7 +52,8 @@ multiclass Value<string name, string help, string meta, OptionGroup group, Comma
 def o : JoinedOrSeparate<["-"], "o">, MetaVarName<"FILE">, Group<output_group>, In<Writing>,
   HelpText<"Write FILE; its ending says what: .tilepkg .cubin .ptx .sass .c .ll .mlir .o (- is standard output)">;
 defm emit : Value<"emit", "What to write: ast, tile, tile-opt, gpu, llvm, ptx, cubin, sass, obj or package", "KIND", output_group, Building>;
-defm target : Value<"target", "The GPU (sm_80 ... sm_90a ...), or cpu; of packages and C a list (default: sm_90a; cpu for .o)", "NAME", output_group, Compiling>;
+defm target : Value<"target", "A GPU as in sm_89 (tilec --version lists them), native: the GPU of this machine, or cpu; of packages and C a list (default: TILE_TARGET, else native; cpu for .o)", "NAME", output_group, Compiling>;
+defm gpu : Value<"gpu", "The card whose speed configurations are chosen for, as in 'RTX 4090'; its target, too, unless --target says it", "CARD", output_group, Compiling>;
 defm cpu : Value<"cpu", "Level of the processors that code for the CPU is for: x86-64, x86-64-v2, -v3 or -v4 (default: x86-64-v3)", "LEVEL", output_group, Building>;
 defm out_name : Value<"out-name", "Begin the names of the functions of C with NAME_, so that several outputs of one kernel link", "NAME", output_group, Building>;
 def with_source : Switch<["--"], "with-source", "Put the sources into the package", output_group, Building>;

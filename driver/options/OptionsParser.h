@@ -42,7 +42,10 @@ private:
   bool parseTarget(Options &options);
   bool parseLevel(Options &options);
   bool parseOutName(Options &options);
-  bool checkTarget(llvm::StringRef target);
+  bool addTarget(llvm::StringRef name, Options &options);
+  bool parseCard(Options &options);
+  void chooseTarget(Options &options);
+  void noteGuess(const Options &options) const;
   bool parseMessages(Options &options);
   bool parseRun(Options &options);
   bool parseArgItems(Options &options);
@@ -58,6 +61,7 @@ private:
 
   const llvm::opt::OptTable &table;
   const llvm::opt::InputArgList &arguments;
+  bool guessed = false; ///< neither the call nor this machine says what to compile for
 };
 
 } // namespace tile

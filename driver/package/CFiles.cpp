@@ -4,6 +4,7 @@
 #include "driver/compile/Compile.h"
 #include "formats/Image.h"
 #include "formats/Package.h"
+#include "target/Target.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 #include <algorithm>
@@ -22,12 +23,11 @@ static bool write(ArrayRef<CBuild> builds, const Options &options, Session &sess
   return true;
 }
 
-/// "sm_90a" as 901, "sm_90" as 900: the best for a device first.
-static int rank(StringRef target) {
-  int major = 0, minor = 0;
-  char suffix = 0;
-  runtime::parseTarget(target.str(), major, minor, suffix);
-  return (major * 10 + minor) * 10 + (suffix == 'a' ? 2 : suffix ? 1 : 0);
+/// By capability, of equal ones that with a suffix first: the best for a device first.
+static unsigned rank(StringRef target) {
+  GPUName name{};
+  parseGPUName(target, name);
+  return (name.major * 10 + name.minor) * 10 + (name.suffix == 'a' ? 2 : name.suffix ? 1 : 0);
 }
 
 bool writePackageAsC(const runtime::Package &package, const Options &options, Session &session,

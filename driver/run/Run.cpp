@@ -1,7 +1,6 @@
 // `tilec run`: compiles one kernel for this machine, runs it on the given arguments and writes its
 // outputs.
 #include "driver/run/Run.h"
-#include "codegen/NVPTX.h"
 #include "driver/run/RunCuda.h"
 #include "driver/run/RunSummary.h"
 #include "driver/support/Output.h"

@@ -1,7 +1,7 @@
 // Copies the arguments to a device, launches, and copies the outputs back.
 #include "driver/run/RunCuda.h"
 #include "codegen/Assemble.h"
-#include "codegen/NVPTX.h"
+#include "driver/options/NativeTarget.h"
 #include "driver/run/CudaDevice.h"
 #include "driver/run/RunSummary.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -12,25 +12,12 @@ using namespace llvm;
 namespace tile {
 
 bool chooseCudaTarget(Options &options, Session &session) {
-  runtime::Error error;
-  const runtime::CudaDriver *driver = runtime::CudaDriver::get(error);
-  if (!driver)
-    return reportRuntimeError(session, error);
-  runtime::CUdevice device;
-  int major = 0, minor = 0;
-  for (runtime::CUresult result :
-       {driver->deviceGet(&device, options.ordinals.empty() ? 0 : int(options.ordinals.front())),
-        driver->deviceGetAttribute(&major, runtime::cuda::attributeComputeMajor, device),
-        driver->deviceGetAttribute(&minor, runtime::cuda::attributeComputeMinor, device)})
-    if ((error = driver->check(result, "asking for the device's architecture")))
-      return reportRuntimeError(session, error);
-  std::string name = "sm_" + std::to_string(major * 10 + minor);
-  if (findGPUArch(name + "a"))
-    name += "a";
-  if (!findGPUArch(name))
-    return session.failCall("the device is an " + name +
-                            ", for which there is no target; see tilec --version");
-  options.target = name;
+  Expected<NativeTarget> native =
+      findNativeTarget(options.ordinals.empty() ? 0 : options.ordinals.front());
+  if (!native)
+    return session.failCall(toString(native.takeError()));
+  options.target = std::string(native->target->name);
+  options.card = native->card;
   return true;
 }
 

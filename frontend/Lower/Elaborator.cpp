@@ -3,6 +3,7 @@
 #include "frontend/Diag/Aliases.h"
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Sema/Words.h"
+#include "target/Target.h"
 
 #include <cmath>
 #include <limits>
@@ -229,19 +230,15 @@ std::optional<FunctionValue> Elaborator::findFunction(StringRef name) {
 }
 
 SemValue Elaborator::evalTarget(const ast::MemberExpr &expr) {
-  StringRef target = options.target;
-  bool isGPU = target.consume_front("sm_");
-  unsigned capability = 0; // sm_90a -> 90
-  if (isGPU)
-    target.consumeInteger(10, capability);
+  const GPUTarget *target = findGPUTarget(options.target); // null: the CPU
   if (expr.member.text == "kind")
-    return SemValue::ofString(isGPU ? "gpu" : "cpu");
+    return SemValue::ofString(target ? "gpu" : "cpu");
   if (expr.member.text == "arch")
-    return SemValue::ofInt(capability);
+    return SemValue::ofInt(target ? target->capability() : 0);
   DiagnosticBuilder report =
       error(diag::unknownMember, expr.member.range, "'target'", expr.member.text);
   addSuggestion(report, expr.member.range, expr.member.text, {"kind", "arch"});
-  report.note("its members are kind (\"cpu\" or \"gpu\") and arch (90 for sm_90a, 0 for the CPU)");
+  report.note("its members are kind (\"cpu\" or \"gpu\") and arch (90 for capability 9.0, 0 for the CPU)");
   return SemValue::error();
 }
 

@@ -5,6 +5,7 @@
 #include "frontend/Lower/Elaborator.h"
 #include "frontend/Sema/Limits.h"
 #include "frontend/Sema/Words.h"
+#include "target/Target.h"
 
 using namespace mlir;
 using namespace tile;
@@ -303,14 +304,11 @@ bool Elaborator::readLoopAttributes(const std::vector<ast::Attribute> &attribute
   return reported == errors;
 }
 
-/// "cpu", or "sm_" and a number of two or three digits, perhaps with the letter of a family.
+/// "cpu", or a name of a GPU's form: a source may name targets that come later.
 static bool isTargetName(StringRef name) {
-  if (name == "cpu")
-    return true;
-  if (!name.consume_front("sm_"))
-    return false;
-  StringRef digits = name.take_while(llvm::isDigit), rest = name.drop_front(digits.size());
-  return (digits.size() == 2 || digits.size() == 3) && (rest.empty() || rest == "a" || rest == "f");
+  GPUName gpu;
+  return name == "cpu" ||
+         (parseGPUName(name, gpu) && (!gpu.suffix || StringRef("af").contains(gpu.suffix)));
 }
 
 /// Checks names and places in `tune`; its values are the tuner's business.
@@ -359,7 +357,8 @@ bool Elaborator::checkTune() {
       continue;
     if (item.name && !isTargetName(item.name->text))
       error(diag::badTune, item.name->range,
-            "'" + item.name->text + "' is no target: sm_80, sm_90a and the like, or cpu")
+            "'" + item.name->text +
+                "' is no target: expected a GPU as tilec --version lists them, or cpu")
           .note("`config` without a target is for all of them");
     for (const ast::TuneItem::Setting &setting : item.settings)
       checkName(setting.name);

@@ -4,6 +4,7 @@
 #include "frontend/Lower/Elaborator.h"
 #include "frontend/Sema/Limits.h"
 #include "frontend/Source/ReadFloat.h"
+#include "target/Target.h"
 
 using namespace mlir;
 using namespace tile;
@@ -219,16 +220,15 @@ std::optional<SemValue> Elaborator::deduce(const ast::StaticParam &param) {
 
 /// Whether an item of `tune` is a configuration for the target or an earlier one.
 bool Elaborator::fitsTarget(const ast::TuneItem &item) const {
-  // sm_90a -> 90.
-  auto capability = [](StringRef text) {
-    unsigned number = 0;
-    return text.consume_front("sm_") && !text.consumeInteger(10, number) ? number : 0u;
-  };
   if (item.kind != ast::TuneItem::Kind::Config)
     return false;
-  unsigned wanted = item.name ? capability(item.name->text) : 0;
-  return !item.name || item.name->text == options.target ||
-         (wanted && capability(options.target) >= wanted);
+  if (!item.name)
+    return true;
+  GPUName wanted;
+  const GPUTarget *target = findGPUTarget(options.target); // null: the CPU
+  return target ? parseGPUName(item.name->text, wanted) &&
+                      target->capability() >= wanted.major * 10 + wanted.minor
+                : item.name->text == "cpu";
 }
 
 /// The first configuration of `tune` that fits the target.

@@ -2,6 +2,7 @@
 // pairs of GPU instructions. Both directions round once: every 8-bit float is exact in f16, bf16
 // and f32.
 #include "dialect/Tile/TileDialect.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -207,14 +208,21 @@ struct ExpandFloat8 : tile::impl::ExpandFloat8Base<ExpandFloat8> {
   using ExpandFloat8Base::ExpandFloat8Base;
 
   void runOnOperation() override {
-    unsigned capability = 0;
-    StringRef arch = target;
-    hasInstructions =
-        arch.consume_front("sm_") && !arch.consumeInteger(10, capability) && capability >= 89;
+    const GPUTarget *target = nullptr;
+    if (processor == "gpu") {
+      if (!(target = ::tile::gpu::getTarget(getOperation())))
+        return signalPassFailure();
+    } else if (processor != "cpu") {
+      getOperation()->emitError() << "expected processor 'cpu' or 'gpu', found '" << processor
+                                  << "'";
+      return signalPassFailure();
+    }
+    hasInstructions = target && target->has(Feature::Float8Conversions);
+    bool roundsTwice = target && !target->has(Feature::IntegerToBF16);
     SmallVector<Cast> casts;
     SmallVector<Operation *> integers;
     getOperation()->walk([&](Operation *op) {
-      if (capability && capability < 90 && isa<arith::SIToFPOp, arith::UIToFPOp>(op) &&
+      if (roundsTwice && isa<arith::SIToFPOp, arith::UIToFPOp>(op) &&
           getElementTypeOrSelf(op->getResult(0).getType()).isBF16() &&
           getElementTypeOrSelf(op->getOperand(0).getType()).getIntOrFloatBitWidth() > 16)
         integers.push_back(op);
@@ -237,7 +245,7 @@ struct ExpandFloat8 : tile::impl::ExpandFloat8Base<ExpandFloat8> {
     });
     for (auto [op, format] : casts)
       expand(op, format);
-    // Before sm_90 there is no instruction for these; LLVM would round to f32 in between.
+    // Where there is no instruction for these, LLVM would round to f32 in between.
     for (Operation *op : integers) {
       OpBuilder b(op);
       Value wide =

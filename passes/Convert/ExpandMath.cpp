@@ -110,9 +110,9 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
   using ExpandMathBase::ExpandMathBase;
 
   void runOnOperation() override {
-    if (target != "cpu" && target != "gpu") {
+    if (processor != "cpu" && processor != "gpu") {
       emitError(getOperation()->getLoc())
-          << "expected target 'cpu' or 'gpu', found '" << target << "'";
+          << "expected processor 'cpu' or 'gpu', found '" << processor << "'";
       return signalPassFailure();
     }
     SmallVector<Operation *> work;
@@ -125,7 +125,7 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
       bool narrowNative =
           isRounding(op) && isSixteenBits(getElementTypeOrSelf(op->getResult(0).getType()));
       if (isExpandable(op) || narrowNative) {
-        failed |= rewrite(op, target == "gpu").failed();
+        failed |= rewrite(op, processor == "gpu").failed();
       } else if (!isNative(op)) {
         op->emitOpError() << "has no expansion and no instruction on the targets; compose it from "
                              "the functions that "

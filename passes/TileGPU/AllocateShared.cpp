@@ -164,9 +164,10 @@ static RankedTensorType getTile(Operation *op) {
 }
 
 static LogicalResult reportTooLarge(KernelOp kernel, MutableArrayRef<Request> requests,
-                                    int64_t total, int64_t limit, StringRef target) {
+                                    int64_t total, const GPUTarget &target) {
   auto error = kernel.emitError() << "kernel '" << kernel.getSymName() << "' needs " << total
-                                  << " bytes of shared memory, " << target << " has " << limit
+                                  << " bytes of shared memory, " << StringRef(target.name)
+                                  << " has " << target.limits.sharedPerBlock()
                                   << " for a block; make its tiles smaller, the largest first";
   SmallVector<Request *> largest = sortBySize(requests);
   for (Request *request : ArrayRef<Request *>(largest).take_front(4)) {
@@ -187,18 +188,16 @@ struct AllocateShared : tile::impl::TileGPUAllocateSharedBase<AllocateShared> {
   using Base::Base;
 
   void runOnOperation() override {
-    int64_t limit = getSharedLimit(target);
-    if (!limit) {
-      getOperation().emitError() << "expected a GPU from sm_75 to sm_121 as the target, found '"
-                                 << target << "'";
+    const GPUTarget *target = getTarget(getOperation());
+    if (!target)
       return signalPassFailure();
-    }
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (failed(allocate(kernel, limit)))
+      if (failed(allocate(kernel, *target)))
         return signalPassFailure();
   }
 
-  LogicalResult allocate(KernelOp kernel, int64_t limit) {
+  LogicalResult allocate(KernelOp kernel, const GPUTarget &target) {
+    int64_t limit = target.limits.sharedPerBlock();
     auto requests = collectRequests(kernel);
     if (failed(requests))
       return failure();
@@ -209,7 +208,7 @@ struct AllocateShared : tile::impl::TileGPUAllocateSharedBase<AllocateShared> {
       for (auto [request, offset] : llvm::zip(*requests, apart))
         request.offset = offset;
     if (total > limit)
-      return reportTooLarge(kernel, *requests, total, limit, target);
+      return reportTooLarge(kernel, *requests, total, target);
     Builder builder(&getContext());
     for (Request &request : *requests)
       request.op->setAttr(sharedOffsetName, builder.getI64IntegerAttr(request.offset));

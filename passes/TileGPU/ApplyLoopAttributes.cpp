@@ -6,6 +6,7 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Passes.h"
+#include "passes/TileGPU/TargetSupport.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Utils/Utils.h"
@@ -47,6 +48,9 @@ struct TileGPUApplyLoopAttributes
   using Base::Base;
 
   void runOnOperation() override {
+    target = getTarget(getOperation());
+    if (!target)
+      return signalPassFailure();
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       reportKernel(kernel);
       SmallVector<scf::ForOp> loops; // inner ones first
@@ -63,7 +67,9 @@ struct TileGPUApplyLoopAttributes
   }
 
 private:
-  bool canPipeline() const { return target == "sm_90a"; }
+  const GPUTarget *target = nullptr;
+
+  bool canPipeline() const { return copiesAhead(*target); }
 
   /// A warning, or a remark where the target lacks the feature anyway.
   void report(Operation *op, const Twine &attribute, const Twine &reason) {
@@ -72,9 +78,11 @@ private:
   }
 
   std::string whyNotPipelined() const {
-    return canPipeline() ? "no load here is copied by TMA, so that nothing runs ahead of the "
-                           "arithmetic (--remarks says why)"
-                         : target + " does not copy tiles ahead in a warp of its own; sm_90a does";
+    return canPipeline()
+               ? "no load here is copied by TMA, so that nothing runs ahead of the "
+                 "arithmetic (--remarks says why)"
+               : std::string(target->name) + " does not copy tiles ahead in a warp of its own; " +
+                     listTargets(copiesAhead) + " does";
   }
 
   /// Why `stages` has no effect where nothing runs ahead.

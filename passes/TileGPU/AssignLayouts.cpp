@@ -321,7 +321,7 @@ private:
   void rewriteUnpack(UnpackOp unpack, const LinearLayout &layout) {
     OpOperand &source = unpack->getOpOperand(0);
     auto load = source.get().getDefiningOp<LoadOp>();
-    if (!inference.getShape().hasWgmma || !load || !load->hasOneUse() ||
+    if (!inference.getShape().hasWgmma() || !load || !load->hasOneUse() ||
         !load->getParentOfType<scf::ForOp>())
       return convertOperand(source, layout);
     Value memory = stage(source.get());
@@ -490,10 +490,14 @@ struct TileGPUAssignLayouts : tile::impl::TileGPUAssignLayoutsBase<TileGPUAssign
   using Base::Base;
 
   void runOnOperation() override {
+    const GPUTarget *target = getTarget(getOperation());
+    if (!target)
+      return signalPassFailure();
     for (auto kernel : getOperation().getOps<KernelOp>()) {
       if (failed(checkSupported(kernel)))
         return signalPassFailure();
       KernelShape shape = chooseShape(kernel, target);
+      warnOfWarps(kernel, shape);
       if (remarks)
         remarkSlowDots(kernel, shape);
       LayoutInference inference(kernel, shape);
@@ -501,6 +505,22 @@ struct TileGPUAssignLayouts : tile::impl::TileGPUAssignLayoutsBase<TileGPUAssign
       kernel->setAttr(numWarpsName, Builder(kernel).getI64IntegerAttr(shape.numWarps));
       orderAccesses(kernel);
     }
+  }
+
+  /// Says where a block has no room for the warps that the source asks for.
+  static void warnOfWarps(KernelOp kernel, const KernelShape &shape) {
+    auto asked = kernel->getAttrOfType<IntegerAttr>(askedWarpsName);
+    auto consumers = kernel->getAttrOfType<IntegerAttr>(consumersName);
+    int64_t warps = asked                           ? asked.getInt()
+                    : consumers && shape.hasWgmma() ? 4 * consumers.getInt()
+                                                    : 0;
+    if (warps > shape.numWarps)
+      kernel.emitWarning() << (asked ? "warps(" : "consumers(")
+                           << (asked ? asked : consumers).getInt() << ") is lowered to "
+                           << (asked ? shape.numWarps : shape.numWarps / 4)
+                           << ": beside the warpgroup that fetches operands of wgmma, the "
+                           << shape.target->limits.threadsPerBlock
+                           << " threads of a block have room for no more [W0607]";
   }
 
   static void remarkSlowDots(KernelOp kernel, const KernelShape &shape) {

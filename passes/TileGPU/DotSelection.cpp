@@ -1,6 +1,7 @@
 // Chooses the instructions for dots by target, element types and extents, and the number of warps
 // that suits them.
 #include "passes/TileGPU/DotSelection.h"
+#include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/LayoutInference.h"
 
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -18,21 +19,42 @@ unsigned tile::gpu::getElementBits(Type type) {
 
 static bool isFloat8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
 
-/// True if tensor cores multiply elements of these types.
-static bool haveTensorCores(DotOp dot, unsigned capability) {
+/// What tensor cores see in an operand's element; none where this compiler does not lower it to
+/// them.
+static std::optional<MatrixElement> getOperandElement(DotOp dot) {
   Type a = dot.getA().getType().getElementType(), b = dot.getB().getType().getElementType();
-  Type acc = dot.getType().getElementType();
   if (isFloat8(a) && isFloat8(b))
-    return acc.isF32() && capability >= 89;
+    return MatrixElement::F8;
   if (a != b)
-    return false;
+    return std::nullopt;
   if (a.isF16())
-    return acc.isF32() || acc.isF16();
+    return MatrixElement::F16;
   if (a.isBF16())
-    return acc.isF32();
-  if (a.isF32())
-    return acc.isF32() && dot.getPrecision() == DotPrecision::TF32;
-  return a.isInteger(8) && acc.isInteger(32);
+    return MatrixElement::BF16;
+  if (a.isF32() && dot.getPrecision() == DotPrecision::TF32)
+    return MatrixElement::TF32;
+  if (a.isInteger(8))
+    return MatrixElement::I8;
+  return std::nullopt;
+}
+
+static std::optional<MatrixElement> getAccumulatorElement(DotOp dot) {
+  Type acc = dot.getType().getElementType();
+  if (acc.isF32())
+    return MatrixElement::F32;
+  if (acc.isF16())
+    return MatrixElement::F16;
+  if (acc.isInteger(32))
+    return MatrixElement::I32;
+  return std::nullopt;
+}
+
+/// The instruction of `unit` for the dot's elements; null if the target has none.
+static const MatrixInstruction *getInstruction(DotOp dot, MatrixUnit unit,
+                                               const KernelShape &shape) {
+  auto operands = getOperandElement(dot), accumulator = getAccumulatorElement(dot);
+  return shape.target && operands && accumulator ? shape.target->find(unit, *operands, *accumulator)
+                                                 : nullptr;
 }
 
 /// Extents of a product: m x k by k x n.
@@ -58,18 +80,18 @@ static Extents getWgmmaExtents(DotOp dot) {
   return isSwapped(dot) ? Extents{n, m, k} : Extents{m, n, k};
 }
 
-/// What keeps a dot on tensor cores from wgmma, whatever the number of warps.
-static std::string explainByTypes(DotOp dot) {
+/// What keeps a dot from the wgmma instruction for its elements, whatever the number of warps.
+static std::string explainByExtents(DotOp dot, const MatrixInstruction &wgmma) {
   auto [m, n, k] = getWgmmaExtents(dot);
   Type a = dot.getA().getType().getElementType();
-  int64_t step = 256 / getElementBits(a);
+  int64_t step = wgmma.k;
   if (dot.getType().getRank() != 2)
     return "expected a product without batches, found one of rank " +
            std::to_string(dot.getType().getRank()) + "; use a grid axis for the batch";
-  if (m < 64)
+  if (m < int64_t(wgmma.m))
     return "expected M of at least 64, or of at least 8 where N is 64, found " + std::to_string(m) +
            " by " + std::to_string(n);
-  if (n < 8)
+  if (n < int64_t(wgmma.n))
     return "expected N of at least 8, found " + std::to_string(n);
   if (k < step)
     return "expected K of at least " + std::to_string(step) + ", found " + std::to_string(k);
@@ -80,20 +102,20 @@ static std::string explainByTypes(DotOp dot) {
 }
 
 std::string tile::gpu::explainNoWgmma(DotOp dot, const KernelShape &shape) {
-  if (!shape.hasWgmma || !haveTensorCores(dot, shape.capability))
+  const MatrixInstruction *wgmma = getInstruction(dot, MatrixUnit::Wgmma, shape);
+  if (!wgmma)
     return "";
   if (shape.numWarps % 4)
     return "expected warps in fours, found " + std::to_string(shape.numWarps);
-  return explainByTypes(dot);
+  return explainByExtents(dot, *wgmma);
 }
 
 DotKind tile::gpu::chooseDotKind(DotOp dot, const KernelShape &shape) {
-  if (!haveTensorCores(dot, shape.capability))
-    return DotKind::Fma;
-  if (shape.hasWgmma && explainNoWgmma(dot, shape).empty())
+  if (getInstruction(dot, MatrixUnit::Wgmma, shape) && explainNoWgmma(dot, shape).empty())
     return DotKind::Wgmma;
   auto [m, n, k] = getExtents(dot);
-  bool fits = m >= 16 && n >= 8 && k >= 256 / getElementBits(dot.getA().getType().getElementType());
+  const MatrixInstruction *mma = getInstruction(dot, MatrixUnit::MmaSync, shape);
+  bool fits = mma && m >= mma->m && n >= mma->n && k >= mma->k;
   return fits ? DotKind::Mma : DotKind::Fma;
 }
 
@@ -149,12 +171,9 @@ static unsigned countWgmmaWarps(ArrayRef<Extents> dots) {
   return numWarps;
 }
 
-KernelShape tile::gpu::chooseShape(KernelOp kernel, StringRef target) {
+KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
   KernelShape shape;
-  shape.hasWgmma = target == "sm_90a";
-  StringRef digits = target;
-  if (!digits.consume_front("sm_") || digits.consumeInteger(10, shape.capability))
-    shape.capability = 80;
+  shape.target = target;
 
   int64_t largest = 1, dotElements = 0;
   unsigned narrowest = 128;
@@ -168,7 +187,8 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, StringRef target) {
         largest = std::max(largest, type.getNumElements());
     if (auto dot = dyn_cast<DotOp>(op)) {
       dotElements += dot.getType().getNumElements(); // accumulators live side by side
-      if (shape.hasWgmma && haveTensorCores(dot, shape.capability) && explainByTypes(dot).empty())
+      if (auto *instruction = getInstruction(dot, MatrixUnit::Wgmma, shape);
+          instruction && explainByExtents(dot, *instruction).empty())
         wgmma.push_back(getWgmmaExtents(dot));
     }
     Type moved;
@@ -196,7 +216,7 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, StringRef target) {
   if (auto asked = kernel->getAttrOfType<IntegerAttr>(askedWarpsName))
     shape.numWarps = asked.getInt();
   else if (auto consumers = kernel->getAttrOfType<IntegerAttr>(consumersName);
-           consumers && shape.hasWgmma)
+           consumers && shape.hasWgmma())
     shape.numWarps = 4 * consumers.getInt();
   else if (!wgmma.empty())
     shape.numWarps = countWgmmaWarps(wgmma);
@@ -211,6 +231,8 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, StringRef target) {
        // tiles
     shape.numWarps = std::clamp<int64_t>(largest / (32 * 16), loops || exchanges ? 4 : 1, 16);
   shape.numWarps = llvm::PowerOf2Ceil(shape.numWarps);
+  if (!wgmma.empty()) // whose operands a producer's warpgroup may fetch
+    shape.numWarps = std::min<int64_t>(shape.numWarps, getWarpsBesideProducer(target->limits));
   shape.vector = vector;
   shape.rowsInWarps = dotElements && reducesRows;
   shape.reducesLast = !dotElements && reducesRows && !reducesOthers;

@@ -14,16 +14,17 @@ struct KernelShape {
   bool rowsInWarps = false; ///< a dot's result is reduced along rows: all warps go along M
   bool reducesLast = false; ///< no dots, and tiles are reduced along their last dimension alone:
                             ///< whole rows in a warp
-  unsigned capability = 80; ///< the target's compute capability, as in sm_80
-  bool hasWgmma = false;    ///< the target is sm_90a
+  const GPUTarget *target = nullptr; ///< null for the CPU, which has no tensor cores
+
+  bool hasWgmma() const { return target && target->has(Feature::Wgmma); }
 };
 
 /// Bits that an element takes in memory; two integers of 4 bits share a byte.
 unsigned getElementBits(mlir::Type type);
 
 /// Vector width, warps and target of a kernel: warps as it asks for, else what gives each thread a
-/// moderate share of the largest tile.
-KernelShape chooseShape(KernelOp kernel, llvm::StringRef target);
+/// moderate share of the largest tile. `target` is null for the CPU.
+KernelShape chooseShape(KernelOp kernel, const GPUTarget *target);
 
 /// How a dot is computed.
 enum class DotKind { Wgmma, Mma, Fma };

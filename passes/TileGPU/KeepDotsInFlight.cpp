@@ -7,6 +7,7 @@
 // one multiplies while the other waits.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/TileGPU/LaunchFit.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -118,8 +119,10 @@ struct TileGPUKeepDotsInFlight : tile::impl::TileGPUKeepDotsInFlightBase<TileGPU
   void runOnOperation() override {
     constexpr int64_t warpsOfOne = 4; // two warpgroups: one's products run while the other waits
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
-      auto warps = kernel->getAttrOfType<IntegerAttr>(numWarpsName);
-      if (!warps || warps.getInt() != warpsOfOne)
+      FailureOr<int64_t> warps = getNumWarps(kernel);
+      if (failed(warps))
+        return signalPassFailure();
+      if (*warps != warpsOfOne)
         continue;
       kernel.getBody().walk([&](WarpSpecializeOp split) {
         SmallVector<scf::ForOp> loops;

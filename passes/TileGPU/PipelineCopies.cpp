@@ -45,8 +45,6 @@ using namespace tile::gpu;
 
 namespace {
 
-/// The first compute capability with cp.async.
-constexpr unsigned leastCapability = 80;
 /// Clocks from the start of a copy to its end, about: L2 misses of a busy machine.
 constexpr int64_t copyLatency = 1000;
 /// Products of 16-bit elements in a clock of a multiprocessor.
@@ -392,7 +390,10 @@ struct TileGPUPipelineCopies : tile::impl::TileGPUPipelineCopiesBase<TileGPUPipe
   using Base::Base;
 
   void runOnOperation() override {
-    if (getCapability() < leastCapability)
+    const GPUTarget *target = getTarget(getOperation());
+    if (!target)
+      return signalPassFailure();
+    if (!target->has(Feature::AsyncCopy))
       return;
     const auto &divisibility = getAnalysis<DivisibilityAnalysis>();
     SmallVector<scf::ForOp> loops;
@@ -402,7 +403,7 @@ struct TileGPUPipelineCopies : tile::impl::TileGPUPipelineCopiesBase<TileGPUPipe
     });
     SmallVector<scf::ForOp> pipelined;
     for (scf::ForOp loop : loops)
-      if (scf::ForOp made = Pipeliner(loop, divisibility, getSharedLimit(target)).run())
+      if (scf::ForOp made = Pipeliner(loop, divisibility, target->limits.sharedPerBlock()).run())
         pipelined.push_back(made);
     for (scf::ForOp loop : pipelined) {
       splitProducts(loop);
@@ -411,14 +412,6 @@ struct TileGPUPipelineCopies : tile::impl::TileGPUPipelineCopiesBase<TileGPUPipe
   }
 
 private:
-  unsigned getCapability() const {
-    StringRef digits = target;
-    unsigned capability = 0;
-    if (!digits.consume_front("sm_") || digits.consumeInteger(10, capability))
-      return 0;
-    return capability;
-  }
-
   static bool hasInnerLoop(scf::ForOp loop) {
     return loop.getBody()
         ->walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); })

@@ -1,24 +1,11 @@
 // What each operation needs of shared memory.
 #include "passes/TileGPU/SharedMemory.h"
 #include "passes/TileGPU/ScanPlan.h"
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/MathExtras.h"
-
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace tile::gpu {
-
-int64_t getSharedLimit(StringRef target) {
-  constexpr int64_t kib = 1024;
-  return llvm::StringSwitch<int64_t>(target.rtrim("af"))
-      .Case("sm_75", 64 * kib)
-      .Cases({"sm_80", "sm_87"}, 163 * kib)
-      .Cases({"sm_86", "sm_89", "sm_120", "sm_121"}, 99 * kib)
-      .Cases({"sm_90", "sm_100", "sm_101", "sm_103", "sm_110"}, 227 * kib)
-      .Default(0);
-}
 
 unsigned getSharedElementBytes(Type elementType) {
   if (elementType.isIndex())

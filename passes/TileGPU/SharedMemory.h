@@ -8,9 +8,6 @@
 
 namespace tile::gpu {
 
-/// Bytes of shared memory that a block may use, by the target's name; 0 if it is not known.
-int64_t getSharedLimit(llvm::StringRef target);
-
 /// Bytes of an element in shared memory: 1 for i1, 8 for index.
 unsigned getSharedElementBytes(mlir::Type elementType);
 /// How the tile of a memory descriptor lies.

@@ -60,7 +60,9 @@ void collectUsers(Value memory, SmallVectorImpl<Operation *> &users,
 
 class Specializer {
 public:
-  Specializer(KernelOp kernel, int64_t limit) : kernel(kernel), limit(limit), builder(kernel) {}
+  /// `limit` is what a block has of shared memory where `blocks` share it.
+  Specializer(KernelOp kernel, int64_t limit, int64_t blocks)
+      : kernel(kernel), limit(limit), blocks(blocks), builder(kernel) {}
 
   LogicalResult run() {
     collectGroups();
@@ -220,6 +222,8 @@ private:
       return kernel.emitError() << "kernel '" << kernel.getSymName() << "' needs "
                                 << once + repeated + others + llvm::alignTo(scratch, 1024)
                                 << " bytes of shared memory, a block has " << limit
+                                << (blocks > 1 ? " with occupancy(" + std::to_string(blocks) + ")"
+                                               : std::string())
                                 << "; make its tiles smaller, the largest first";
     }
     if (explicitly && fitting < asked)
@@ -361,7 +365,7 @@ private:
   }
 
   KernelOp kernel;
-  int64_t limit;
+  int64_t limit, blocks;
   OpBuilder builder;
   SmallVector<Group> groups;
 };
@@ -371,18 +375,21 @@ struct TileGPUSpecializeWarps : tile::impl::TileGPUSpecializeWarpsBase<TileGPUSp
 
   /// Bytes for one block, of as many as the kernel asks for on a multiprocessor; each has some for
   /// the system.
-  int64_t getLimit(KernelOp kernel) {
-    constexpr int64_t systemBytes = 1024;
-    int64_t limit = getSharedLimit(target), blocks = 1;
-    if (auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName))
-      blocks = occupancy.getInt();
-    return (limit + systemBytes) / blocks / systemBytes * systemBytes - systemBytes;
+  static int64_t getLimit(int64_t blocks, const GPULimits &limits) {
+    int64_t systemBytes = limits.sharedReserved;
+    return limits.sharedPerProcessor / blocks / systemBytes * systemBytes - systemBytes;
   }
 
   void runOnOperation() override {
-    for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (failed(Specializer(kernel, getLimit(kernel)).run()))
+    const GPUTarget *target = getTarget(getOperation());
+    if (!target)
+      return signalPassFailure();
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName);
+      int64_t blocks = occupancy ? occupancy.getInt() : 1;
+      if (failed(Specializer(kernel, getLimit(blocks, target->limits), blocks).run()))
         return signalPassFailure();
+    }
   }
 };
 

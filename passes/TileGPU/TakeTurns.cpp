@@ -1,6 +1,7 @@
 // tile-gpu-take-turns: two warpgroups of consumers issue their products one after the other.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/TileGPU/LaunchFit.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
@@ -40,8 +41,10 @@ struct TileGPUTakeTurns : tile::impl::TileGPUTakeTurnsBase<TileGPUTakeTurns> {
   void runOnOperation() override {
     constexpr int64_t warpsOfTwo = 8;
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
-      auto warps = kernel->getAttrOfType<IntegerAttr>(numWarpsName);
-      if (!warps || warps.getInt() != warpsOfTwo)
+      FailureOr<int64_t> warps = getNumWarps(kernel);
+      if (failed(warps))
+        return signalPassFailure();
+      if (*warps != warpsOfTwo)
         continue;
       kernel.getBody().walk([](WarpSpecializeOp split) {
         bool turns = false;

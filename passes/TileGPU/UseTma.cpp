@@ -4,6 +4,7 @@
 #include "dialect/TileGPU/StorePlan.h"
 #include "passes/Passes.h"
 #include "passes/TileGPU/SharedMemory.h"
+#include "passes/TileGPU/TargetSupport.h"
 #include "passes/TileGPU/TensorAccess.h"
 #include "passes/TileGPU/UnusedEnds.h"
 
@@ -555,11 +556,14 @@ struct TileGPUUseTma : tile::impl::TileGPUUseTmaBase<TileGPUUseTma> {
   using Base::Base;
 
   void runOnOperation() override {
-    if (target != "sm_90a")
+    const GPUTarget *target = getTarget(getOperation());
+    if (!target)
+      return signalPassFailure();
+    if (!copiesAhead(*target))
       return;
     const auto &divisibility = getAnalysis<DivisibilityAnalysis>();
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      Kernel(kernel, divisibility, getSharedLimit(target), remarks).run();
+      Kernel(kernel, divisibility, target->limits.sharedPerBlock(), remarks).run();
   }
 };
 

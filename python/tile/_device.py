@@ -2,12 +2,9 @@
 import ctypes
 import os
 
-from . import _tensors
+from . import _library, _tensors
 from ._library import Error
 
-# Of these, code for the very device is `a`: it may use what no later device promises.
-_KNOWN = {(8, 0): "sm_80", (8, 6): "sm_86", (8, 7): "sm_87", (8, 9): "sm_89", (9, 0): "sm_90a", (10, 0): "sm_100a",
-          (10, 3): "sm_103a", (12, 0): "sm_120a", (12, 1): "sm_121a"}
 _capabilities = {}
 
 
@@ -50,9 +47,7 @@ def targetOf(place):
     if place[0] == "cpu":
         return "cpu"
     capability = _capability(place[1])
-    if capability in _KNOWN:
-        return _KNOWN[capability]
-    below = [known for known in _KNOWN if known <= capability]
-    if not below:
+    name = _library.get().tile_target_name(*capability)
+    if not name:
         raise Error(f"the device has compute capability {capability[0]}.{capability[1]}; Tile needs 8.0 or more", 5)
-    return _KNOWN[max(below)].rstrip("a")
+    return name.decode()

@@ -5,7 +5,7 @@ import sys
 import threading
 import weakref
 
-from . import _cache, _compiler, _device, _outputs
+from . import _cache, _compiler, _device, _library, _outputs
 from ._launch import _flatten, load, signatureOf
 from ._library import Error
 from ._tensors import asTensor
@@ -89,7 +89,8 @@ class _Source:
             text = self.build("cpu", kernel, output=_compiler.OUTPUT_INTERFACE)
         except _compiler.CompileError as error:
             try:      # what only `tune` chooses has a value on a GPU alone
-                text = self.build("sm_90a", kernel, output=_compiler.OUTPUT_INTERFACE)
+                anyGPU = _library.get().tile_target_name(8, 0).decode()
+                text = self.build(anyGPU, kernel, output=_compiler.OUTPUT_INTERFACE)
             except _compiler.CompileError:
                 raise error from None
         records = json.loads(text)["kernels"]
@@ -386,7 +387,7 @@ class Function:
 
     def explain(self, *values, target=None, asJson=False, **named):
         """The compiler's choice of a configuration for these arguments, why, and what it estimates: text, or with `asJson` an object.
-        Extents can be given by name instead: `explain(M=16, N=8192)`. On the CPU the report is for `target`, by default sm_90a."""
+        Extents can be given by name instead: `explain(M=16, N=8192)`. On the CPU the report is for `target`, by default what tilec compiles for."""
         known = {dim["name"] for record in self._records for dim in record["dims"]}
         extents = {name: named.pop(name) for name in list(named) if name in known and name not in self._names}
         words = ["--kernel", self.name] + self._source.words()
@@ -395,7 +396,7 @@ class Function:
             words = ["--kernel", self.name] + self._source.words(**chosen)
             extents = {**bound, **extents}
             target = target or (found if place[0] == "cuda" else None)
-        words += ["--target", target or "sm_90a"]
+        words += ["--target", target] if target else []
         words += ["--shape", ",".join(f"{name}={extent}" for name, extent in extents.items())] if extents else []
         with _compiler.folder() as folder:
             text = _compiler.run(["explain", self._source.asFile(folder), *words] + (["--json"] if asJson else []))

@@ -217,6 +217,10 @@ int32_t tile_dtype_from_name(const char *name);
  * when an integer does not fit. */
 tile_error *tile_scalar_bits(int32_t dtype, double value, uint64_t *bits);
 
+/* What `tilec --target` has to be for a device of that compute capability; for one newer than this
+ * library the newest whose PTX runs there; NULL where nothing does. */
+const char *tile_target_name(int32_t major, int32_t minor);
+
 /* The runtime's version, TILE_RUNTIME_VERSION of its build. */
 const char *tile_runtime_version(void);
 

@@ -7,6 +7,7 @@
 #include "runtime/src/Guard.h"
 #include "runtime/src/Module.h"
 #include "runtime/src/compile/Request.h"
+#include "target/Target.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -371,6 +372,12 @@ tile_error *tile_scalar_bits(int32_t dtype, double value, uint64_t *bits) {
     *bits = *encoded;
     return {};
   });
+}
+
+const char *tile_target_name(int32_t major, int32_t minor) {
+  const tile::GPUTarget *target =
+      major < 0 || minor < 0 ? nullptr : tile::findTargetFor(unsigned(major), unsigned(minor));
+  return target ? target->name.data() : nullptr; // a literal: it ends in 0
 }
 
 const char *tile_runtime_version(void) { return TILE_RUNTIME_VERSION; }

@@ -1,5 +1,6 @@
 // Loading of modules and packages, launching.
 #include "runtime/src/Module.h"
+#include "target/Target.h"
 
 #include <algorithm>
 #include <array>
@@ -79,12 +80,11 @@ Error tile_module::create(std::string image, const std::string &manifest, std::s
   std::optional<Manifest> parsed = parseManifest(manifest, reason);
   if (!parsed)
     return Error(TILE_ERROR_MANIFEST, "'" + name + "': " + reason);
-  int major = 0, minor = 0;
-  char suffix = 0;
-  if (!parseTarget(parsed->target, major, minor, suffix))
+  tile::GPUName target;
+  if (!tile::parseGPUName(parsed->target, target))
     return Error(TILE_ERROR_TARGET, "'" + name + "' is compiled for '" + parsed->target +
                                         "', which this runtime cannot load by itself; expected a "
-                                        "CUDA target such as sm_90a, or a package "
+                                        "CUDA target, or a package "
                                         "(tilec -o NAME.tilepkg --target cpu)");
   std::unique_ptr<tile_module> module(new tile_module);
   ImageKind kind;
@@ -123,7 +123,7 @@ static Error chooseDevice(const Package &package, const std::string &name, int32
   return Error(TILE_ERROR_TARGET, "'" + name + "' has no code for " +
                                       (onHost ? "the CPU" : "CUDA devices") + ", only for " +
                                       targets + "; build it with --target " +
-                                      (onHost ? "cpu" : "sm_80 or another") + " too");
+                                      (onHost ? "cpu" : "and that of a GPU") + " too");
 }
 
 Error tile_module::create(Package package, std::string name, int32_t device,
@@ -138,12 +138,11 @@ Error tile_module::create(Package package, std::string name, int32_t device,
     unit.target = entry.manifest.target;
     if ((unit.target == "cpu") != module->onHost)
       continue;
-    int major = 0, minor = 0;
-    char suffix = 0;
-    if (!module->onHost && !parseTarget(unit.target, major, minor, suffix))
+    tile::GPUName target;
+    if (!module->onHost && !tile::parseGPUName(unit.target, target))
       return Error(TILE_ERROR_TARGET,
                    "'" + module->name + "' has code for '" + unit.target +
-                       "', which is no target; expected cpu, or one such as sm_90a");
+                       "', which is no target; expected cpu, or the name of a GPU");
     for (PackageFile &file : entry.files) {
       ImageKind kind;
       if (file.kind != "so") {
@@ -255,10 +254,9 @@ std::string tile_module::listTargets() const {
 /// How well code suits a device: a cubin better than PTX, then the newer target. -1 where it does
 /// not run there.
 static int rankOn(const std::string &target, bool hasCubin, bool hasPtx, int major, int minor) {
-  int targetMajor = 0, targetMinor = 0;
-  char suffix = 0;
-  parseTarget(target, targetMajor, targetMinor, suffix);
-  int rank = targetMajor * 100 + targetMinor * 2 + (suffix != 0);
+  tile::GPUName name{};
+  tile::parseGPUName(target, name);
+  int rank = int(name.major * 100 + name.minor * 2 + (name.suffix != 0));
   if (hasCubin && runsOn(ImageKind::Cubin, target, major, minor))
     return rank + (1 << 20);
   return hasPtx && runsOn(ImageKind::Ptx, target, major, minor) ? rank : -1;
@@ -331,9 +329,8 @@ Error tile_module::loadUnit(const CudaDriver &driver, Loaded &entry, size_t numb
   if (code.empty() || !runsOn(isPtx ? ImageKind::Ptx : ImageKind::Cubin, unit.target, major, minor))
     return Error(TILE_ERROR_TARGET, "'" + name + "' is compiled for " + listTargets() +
                                         ", but the device is sm_" + std::to_string(major) +
-                                        std::to_string(minor) + "; compile it with --target sm_" +
-                                        std::to_string(major) + std::to_string(minor) +
-                                        (major >= 9 ? "a" : ""));
+                                        std::to_string(minor) + "; compile it with --target " +
+                                        tile::nameTargetOf(unsigned(major), unsigned(minor)));
   std::array<char, 4096> log{};
   int options[] = {cuda::jitErrorLog, cuda::jitErrorLogBytes};
   void *values[] = {log.data(), reinterpret_cast<void *>(uintptr_t(log.size()))};
@@ -428,7 +425,8 @@ Error tile_module::candidates(const tile_kernel &kernel, Place &place,
                kernel.name + ": '" + name +
                    "' has it for none of the targets that run on the device, sm_" +
                    std::to_string(choice.major) + std::to_string(choice.minor) + "; there are " +
-                   listTargets());
+                   listTargets() + "; compile it with --target " +
+                   tile::nameTargetOf(unsigned(choice.major), unsigned(choice.minor)) + " too");
 }
 
 /// Sets the instance's function in an entry, unless that has happened. Called with the mutex held.
@@ -514,10 +512,10 @@ void tile_module::warnOfPtx(const Choice &choice) {
   if (warnedOfPtx)
     return;
   for (const Unit &unit : units) {
-    int major = 0, minor = 0;
-    char suffix = 0;
-    parseTarget(unit.target, major, minor, suffix);
-    bool isUsed = oneTarget, isOlder = major * 10 + minor < choice.major * 10 + choice.minor;
+    tile::GPUName target{};
+    tile::parseGPUName(unit.target, target);
+    bool isUsed = oneTarget,
+         isOlder = int(target.major * 10 + target.minor) < choice.major * 10 + choice.minor;
     for (const auto &list : choice.byKernel)
       for (const tile_instance *instance : list)
         isUsed |= &units[instance->unit] == &unit;
@@ -534,7 +532,7 @@ void tile_module::warnOfPtx(const Choice &choice) {
                        ": the driver compiles its PTX for " + unit.target +
                        " when it is loaded, and what only newer targets have goes unused; compile "
                        "it with --target " +
-                       "sm_" + device + (choice.major >= 9 ? "a" : "") + " too");
+                       tile::nameTargetOf(unsigned(choice.major), unsigned(choice.minor)) + " too");
     return;
   }
 }

@@ -4,12 +4,14 @@ import re
 import sys
 
 FOLDERS = ("bench", "cmake", "codegen", "dialect", "docs", "driver", "editors", "examples", "formats", "frontend", "grammar", "launch",
-           "library", "manifest", "passes", "python", "runtime", "test")
+           "library", "manifest", "passes", "python", "runtime", "target", "test")
 # Of the libraries that compiler and runtime share: the folders whose headers each may include. None includes LLVM.
-SHARED = {"manifest": ("manifest", "runtime/include"), "formats": ("formats", "manifest", "runtime/include"),
+SHARED = {"manifest": ("manifest", "runtime/include"), "formats": ("formats", "manifest", "runtime/include", "target"), "target": ("target",),
           "launch": ("launch", "manifest", "runtime/include")}
 # Who includes the insides of the runtime.
 INSIDERS = ("runtime", os.path.join("test", "unit", "runtime"))
+# Where a GPU's name may stand in comments and help alone: the table of target/ knows them.
+NAMELESS = ("cmake", "codegen", "dialect", "driver", "formats", "frontend", "launch", "library", "manifest", "passes", "python", "runtime")
 SOURCES = (".cpp", ".h", ".hpp", ".c", ".td", ".def", ".py", ".g4", ".cmake", "CMakeLists.txt")
 TESTS = (".mlir", ".tile", ".test", ".ll")
 STRING = r'"(?:[^"\\]|\\.)*"'
@@ -93,6 +95,24 @@ def checkIncludes(path, text):
             yield lineOf(text, match.start()), f"'{name}' is above {path.split(os.sep)[0]}/, which may include {', '.join(allowed)}"
 
 
+def checkNames(path, text):
+    """No code compares, parses or defaults a GPU's name: target/ does. Help shows calls of tilec with names."""
+    name = r"sm_\d"
+    if path.endswith((".cpp", ".h", ".hpp", ".c")):
+        code = re.sub(r"//[^\n]*|/\*.*?\*/|" + STRING, lambda m: m[0] if m[0][0] == '"' else re.sub(r"[^\n]", " ", m[0]), text,
+                      flags=re.DOTALL)
+        for match in re.finditer(STRING, code):
+            if (re.search(name, match[0]) or match[0] == '"sm_"') and "tilec " not in match[0] and "--target " not in match[0]:
+                yield lineOf(text, match.start()), f"a GPU's name in code: {match[0]}; ask target/Target.h"
+    elif path.endswith(".td"):  # the default of an option
+        for match in re.finditer(r'\\"sm_[^"]*"', text):
+            yield lineOf(text, match.start()), f"a GPU's name as a default: {match[0]}"
+    elif path.endswith((".py", ".cmake", "CMakeLists.txt")):
+        code = re.sub(r'""".*?"""|#[^\n]*', lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.DOTALL)
+        for match in re.finditer(name, code):
+            yield lineOf(text, match.start()), "a GPU's name in code; ask tilec or target/Target.h"
+
+
 def checkDirectives(path, text):
     """lit and FileCheck pass over a directive without its colon."""
     for match in re.finditer(r"^\s*(?://|#|;)\s*((?:RUN|CHECK(?:-[A-Z]+)*)\b(?![-:]|\{LITERAL).*)$", text, re.MULTILINE):
@@ -111,6 +131,8 @@ def main(root):
             found += checkMessages(path, text)
         if path.endswith((".cpp", ".h", ".hpp", ".c")):
             found += checkIncludes(path, text)
+        if isIn(path, NAMELESS):
+            found += checkNames(path, text)
         if path.startswith("test" + os.sep) and path.endswith(TESTS):
             found += checkDirectives(path, text)
         for line, message in found:

@@ -2,6 +2,7 @@
 // Tiles without a layout, or with one of another shape, ended the lowering instead of being refused.
 
 #layout = #tile_gpu.linear<shape = [64], register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = []>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 tile.kernel @none params [#tile.param<"x", in, align = 16>] dims [] constexprs [] grid {
 ^bb0(%x: !tile.ptr<f32>):
   tile.yield
@@ -16,12 +17,15 @@ tile.kernel @none params [#tile.param<"x", in, align = 16>] dims [] constexprs [
   %t = tile.load %v[%c0] pad %zero : f32 {sizes = array<i64: 64>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : !tile.view<64xf32> -> tensor<64xf32>
   tile.return
 }
+}
 
 // -----
 
 #layout = #tile_gpu.linear<shape = [64], register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = []>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 tile.kernel @other params [] dims [] constexprs [] grid { tile.yield } body {
   // expected-error @+1 {{expected a tile with a layout of its shape}}
   %t = arith.constant dense<0.0> : tensor<128xf32, #layout>
   tile.return
+}
 }

@@ -357,14 +357,8 @@ CostEstimate estimateCost(const KernelWork &work, const Schedule &schedule,
   return Estimator(work, schedule, target).run();
 }
 
-CostEstimate estimateCost(KernelOp kernel, const Extents &extents, StringRef target) {
-  if (const TargetLimits *limits = findTargetLimits(target))
-    return estimateCost(analyzeWork(kernel, extents, target), Schedule::of(kernel), *limits);
-  CostEstimate found;
-  found.valid = false;
-  found.reason = ("nothing is known of target '" + target + "'").str();
-  found.milliseconds = std::numeric_limits<double>::infinity();
-  return found;
+CostEstimate estimateCost(KernelOp kernel, const Extents &extents, const TargetLimits &target) {
+  return estimateCost(analyzeWork(kernel, extents, target.target), Schedule::of(kernel), target);
 }
 
 } // namespace tile::cost

@@ -44,9 +44,8 @@ CostEstimate estimateCost(const KernelWork &work, const Schedule &schedule,
                           const TargetLimits &target);
 
 /// The same for a kernel of the tile dialect as it stands, its attributes included. Dimensions that
-/// `extents` leaves out have the `opt` of their contract. `target` is a name such as "sm_90a"; one
-/// that the table does not know is not valid.
-CostEstimate estimateCost(KernelOp kernel, const Extents &extents, llvm::StringRef target);
+/// `extents` leaves out have the `opt` of their contract.
+CostEstimate estimateCost(KernelOp kernel, const Extents &extents, const TargetLimits &target);
 
 } // namespace tile::cost
 

@@ -62,7 +62,7 @@ bool isComputed(Value operand) {
 
 class Counter {
 public:
-  Counter(KernelOp kernel, const Extents &extents, StringRef target)
+  Counter(KernelOp kernel, const Extents &extents, const GPUTarget *target)
       : kernel(kernel), extents(extents) {
     shape = gpu::chooseShape(kernel, target);
   }
@@ -361,7 +361,7 @@ KernelWork Counter::run() {
 
 } // namespace
 
-KernelWork analyzeWork(KernelOp kernel, const Extents &extents, StringRef target) {
+KernelWork analyzeWork(KernelOp kernel, const Extents &extents, const GPUTarget *target) {
   return Counter(kernel, extents, target).run();
 }
 

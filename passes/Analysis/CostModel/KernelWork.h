@@ -3,6 +3,7 @@
 #ifndef TILE_PASSES_ANALYSIS_COSTMODEL_KERNELWORK_H
 #define TILE_PASSES_ANALYSIS_COSTMODEL_KERNELWORK_H
 
+#include "target/Target.h"
 #include "dialect/Tile/TileDialect.h"
 
 #include <array>
@@ -79,9 +80,9 @@ struct KernelWork {
 };
 
 /// Counts what a kernel of the tile dialect does at these extents; dimensions that are left out
-/// have the `opt` of their contract. `target` decides what becomes of products. Never changes the
-/// kernel.
-KernelWork analyzeWork(KernelOp kernel, const Extents &extents, llvm::StringRef target);
+/// have the `opt` of their contract. `target`, null for the CPU, decides what becomes of products.
+/// Never changes the kernel.
+KernelWork analyzeWork(KernelOp kernel, const Extents &extents, const GPUTarget *target);
 
 /// Of the warps, those whose parts of a product differ; the others compute the same once more.
 int64_t countDistinctWarps(const DotWork &dot, int64_t warps);

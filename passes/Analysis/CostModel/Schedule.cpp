@@ -198,7 +198,7 @@ Resources estimateResources(const KernelWork &work, const Schedule &schedule,
   }
   found.bulkCopies = target.hasBulkCopies && hasDots && streams;
   found.asyncCopies =
-      StringRef(target.name).starts_with("sm_") && !found.bulkCopies && hasDots && streams;
+      target.target && target.target->has(Feature::AsyncCopy) && !found.bulkCopies && hasDots && streams;
   found.threads = 32 * found.warps + (found.bulkCopies ? 128 : 0);
   if (found.threads > 1024)
     found.reason = "a block has " + std::to_string(found.threads) + " threads of at most 1024";

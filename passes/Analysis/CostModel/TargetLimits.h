@@ -1,18 +1,22 @@
-// What a target has and how fast it is: the one table that the cost model reads.
+// What the cost model knows of a machine: a target's limits and a card's rates (target/), or the
+// CPU's.
 #ifndef TILE_PASSES_ANALYSIS_COSTMODEL_TARGETLIMITS_H
 #define TILE_PASSES_ANALYSIS_COSTMODEL_TARGETLIMITS_H
 
-#include "llvm/ADT/ArrayRef.h"
+#include "target/Target.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
+#include <optional>
 
 namespace tile::cost {
 
 /// Rates are for the whole machine, in units of 10^9 a second: GB/s, GFLOP/s (a multiply-add counts
 /// 2).
 struct TargetLimits {
-  const char *name;   ///< as --target spells it
-  const char *device; ///< whose figures these are
+  const GPUTarget *target; ///< null for the CPU
+  llvm::StringRef name;    ///< as --target spells it
+  llvm::StringRef device;  ///< whose figures these are
+  bool isOwnDevice;        ///< the card is one of the target's; else the nearest that the table has
   // Limits.
   int64_t processors;      ///< multiprocessors; cores of a CPU
   int64_t threads;         ///< of a multiprocessor at once
@@ -21,7 +25,7 @@ struct TargetLimits {
   int64_t threadRegisters; ///< of a thread
   int64_t sharedBytes;     ///< of a multiprocessor, for its blocks
   int64_t cacheBytes;      ///< shared by all: L2; L3 of a CPU
-  bool hasBulkCopies;      ///< TMA, wgmma
+  bool hasBulkCopies;      ///< a producer warp copies ahead: TMA, wgmma
   double clock;            ///< GHz, under load
   // Rates.
   double memory;   ///< from and to memory, as a copy reaches it
@@ -34,12 +38,12 @@ struct TargetLimits {
   double launch;   ///< microseconds of an empty kernel in a graph
 };
 
-/// All targets that the table has, oldest first, the CPU last.
-llvm::ArrayRef<TargetLimits> getTargetLimits();
+/// A target on a card.
+TargetLimits getTargetLimits(const GPUTarget &target, const GPUCard &card);
 
-/// The row for a target's name; the nearest older architecture for one that has no row of its own;
-/// null for what is neither a GPU nor the CPU.
-const TargetLimits *findTargetLimits(llvm::StringRef target);
+/// The target called `name`, on `card` or, without one, on the card that stands for the target; the
+/// host for "cpu"; nothing for another name.
+std::optional<TargetLimits> findTargetLimits(llvm::StringRef name, const GPUCard *card = nullptr);
 
 } // namespace tile::cost
 

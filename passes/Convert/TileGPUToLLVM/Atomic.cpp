@@ -252,8 +252,9 @@ private:
 };
 
 struct LowerAtomic : OpConversionPattern<AtomicOp> {
-  LowerAtomic(const TypeConverter &converter, MLIRContext *context, bool isSM90)
-      : OpConversionPattern(converter, context), addsBF16(isSM90), hasVectors(isSM90) {}
+  LowerAtomic(const TypeConverter &converter, MLIRContext *context, const GPUTarget &target)
+      : OpConversionPattern(converter, context), addsBF16(target.has(Feature::AtomicAddBF16)),
+        hasVectors(target.has(Feature::VectorReductions)) {}
 
   LogicalResult matchAndRewrite(AtomicOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &b) const override {
@@ -373,16 +374,12 @@ private:
       value = LLVM::LoadOp::create(b, loc, value.getType(), slot(i, owner));
   }
 
-  bool addsBF16, hasVectors; ///< what came with sm_90: atom.add.bf16, red.add.v2.f32
+  bool addsBF16, hasVectors; ///< atom.add.bf16, red.add.v2.f32
 };
 
 } // namespace
 
 void tile::gpu::populateAtomicPatterns(const TypeConverter &converter, RewritePatternSet &patterns,
-                                       StringRef target) {
-  unsigned number = 0;
-  bool isSM90 =
-      !target.rtrim("af").drop_front(target.starts_with("sm_") ? 3 : 0).getAsInteger(10, number) &&
-      number >= 90;
-  patterns.add<LowerAtomic>(converter, patterns.getContext(), isSM90);
+                                       const GPUTarget &target) {
+  patterns.add<LowerAtomic>(converter, patterns.getContext(), target);
 }

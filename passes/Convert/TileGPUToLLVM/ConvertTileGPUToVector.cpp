@@ -98,11 +98,13 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(checkLayouts(module)))
+    const GPUTarget *target = getTarget(module);
+    if (!target || failed(checkLayouts(module)))
       return signalPassFailure();
     SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
     for (KernelOp kernel : kernels)
-      makeKernelFunction(kernel);
+      if (failed(makeKernelFunction(kernel)))
+        return signalPassFailure();
     declareSharedMemory(module);
 
     TypeConverter converter;
@@ -112,7 +114,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     RewritePatternSet patterns(&getContext());
     populateViewPatterns(converter, patterns);
     populateMemoryPatterns(converter, patterns);
-    populateAtomicPatterns(converter, patterns, target);
+    populateAtomicPatterns(converter, patterns, *target);
     populateElementwisePatterns(converter, patterns);
     populateElementPatterns(converter, patterns);
     populateNibblePatterns(converter, patterns);

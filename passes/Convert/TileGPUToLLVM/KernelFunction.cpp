@@ -2,6 +2,7 @@
 #include "passes/Convert/TileGPUToLLVM/KernelFunction.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/ProgramGrid.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -51,7 +52,10 @@ static void prefetchTensorMaps(OpBuilder &b, Location loc, ValueRange maps) {
                              NVVM::CacheEvictionPriorityAttr(), map, Value(), b.getUnitAttr());
 }
 
-func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
+FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
+  FailureOr<int64_t> warps = getNumWarps(kernel);
+  if (failed(warps))
+    return failure();
   Location loc = kernel.getLoc();
   OpBuilder b(kernel);
   Block &body = kernel.getBody().front();
@@ -64,10 +68,7 @@ func::FuncOp tile::gpu::makeKernelFunction(KernelOp kernel) {
   SmallVector<Attribute> maps = collectTensorMaps(kernel);
   inputs.append(maps.size(), LLVM::LLVMPointerType::get(b.getContext()));
   auto function = func::FuncOp::create(b, loc, kernel.getSymName(), b.getFunctionType(inputs, {}));
-  int64_t warps = 4;
-  if (auto attr = kernel->getAttrOfType<IntegerAttr>(gpu::numWarpsName))
-    warps = attr.getInt();
-  int64_t threads = warps * 32;
+  int64_t threads = *warps * 32;
   if (auto producer = kernel->getAttrOfType<IntegerAttr>(gpu::producerThreadsName)) {
     threads += producer.getInt();
     function->setAttr(gpu::producerThreadsName, producer);

@@ -12,7 +12,7 @@ namespace tile::gpu {
 /// which `tile_gpu.tensor_maps` lists. The program number is taken apart into the grid's axes, in
 /// bands where the kernel asks for grouping. Sets `tile_gpu.num_threads` and the parameters'
 /// alignment and aliasing.
-mlir::func::FuncOp makeKernelFunction(KernelOp kernel);
+mlir::FailureOr<mlir::func::FuncOp> makeKernelFunction(KernelOp kernel);
 
 } // namespace tile::gpu
 

@@ -13,9 +13,9 @@ void populateViewPatterns(const mlir::TypeConverter &converter, mlir::RewritePat
 /// tile.load, tile.store, tile.inside, tile.gather, tile.scatter.
 void populateMemoryPatterns(const mlir::TypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
-/// tile.atomic, by what the GPU `target` (as in sm_90a) has instructions for.
+/// tile.atomic, by what the GPU `target` has instructions for.
 void populateAtomicPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns,
-                            llvm::StringRef target);
+                            const GPUTarget &target);
 /// arith and math on tiles, constants, splat, iota, broadcast, reshape, permute.
 void populateElementwisePatterns(const mlir::TypeConverter &converter,
                                  mlir::RewritePatternSet &patterns);

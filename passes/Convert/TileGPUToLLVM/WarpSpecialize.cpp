@@ -19,8 +19,8 @@ namespace {
 /// most of its own to the consumers. More than the block got on entry is never to be had: asking
 /// for it waits for ever.
 void setRegisters(OpBuilder &b, Location loc, int64_t consumerThreads, int64_t blocks,
-                  int64_t producerRegisters, bool producer) {
-  constexpr int64_t registers = 65536, granule = 8, most = 240;
+                  int64_t producerRegisters, bool producer, int64_t registers) {
+  constexpr int64_t granule = 8, most = 240;
   int64_t consumers = consumerThreads / warpgroupThreads;
   // One consumer warpgroup that has the multiprocessor for itself may have 255 registers a thread
   // anyway.
@@ -42,7 +42,11 @@ struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
   LogicalResult matchAndRewrite(WarpSpecializeOp op, OneToNOpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    int64_t consumers = getConsumerThreads(op), blocks = 1;
+    const GPUTarget *target = getTarget(op);
+    if (!target)
+      return failure();
+    int64_t consumers = getConsumerThreads(op), blocks = 1,
+            registers = target->limits.registersPerProcessor;
     if (auto occupancy =
             op->getParentOfType<func::FuncOp>()->getAttrOfType<IntegerAttr>(occupancyName))
       blocks = occupancy.getInt();
@@ -69,13 +73,15 @@ struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
     rewriter.inlineBlockBefore(&op.getConsumer().front(), split.thenYield());
     rewriter.setInsertionPointToStart(split.elseBlock());
     if (moves)
-      setRegisters(rewriter, loc, consumers, blocks, producerRegisters, /*producer=*/true);
+      setRegisters(rewriter, loc, consumers, blocks, producerRegisters, /*producer=*/true,
+                   registers);
     auto one = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, thread, consumers),
                                  /*withElseRegion=*/false);
     rewriter.inlineBlockBefore(&op.getProducer().front(), one.thenYield());
     rewriter.setInsertionPointToStart(split.thenBlock());
     if (moves)
-      setRegisters(rewriter, loc, consumers, blocks, producerRegisters, /*producer=*/false);
+      setRegisters(rewriter, loc, consumers, blocks, producerRegisters, /*producer=*/false,
+                   registers);
     if (clustered) { // no block leaves while the other may still arrive at its barriers
       rewriter.setInsertionPointAfter(split);
       synchronizeCluster();

@@ -3,6 +3,7 @@
 
 #include "launch/CudaDriver.h"
 #include "runtime/src/compile/Cache.h"
+#include "target/Target.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -91,14 +92,6 @@ static Error findCompiler(std::string &path) {
                                         looked + " and on PATH");
 }
 
-/// Of these, code for the very device is `a`: it may use what no later device promises.
-static const struct {
-  int major, minor;
-  const char *target;
-} knownTargets[] = {{8, 0, "sm_80"},    {8, 6, "sm_86"},    {8, 7, "sm_87"},
-                    {8, 9, "sm_89"},    {9, 0, "sm_90a"},   {10, 0, "sm_100a"},
-                    {10, 3, "sm_103a"}, {12, 0, "sm_120a"}, {12, 1, "sm_121a"}};
-
 /// The target for the first CUDA device, or for the CPU where there is none.
 static Error chooseTarget(std::string &target) {
   target = "cpu";
@@ -113,17 +106,12 @@ static Error chooseTarget(std::string &target) {
   if (Error error = driver->check(
           driver->deviceGetAttribute(&minor, cuda::attributeComputeMinor, 0), "the device"))
     return error;
-  target.clear();
-  for (const auto &known : knownTargets) {
-    if (std::pair(known.major, known.minor) > std::pair(major, minor))
-      break;
-    target = known.target;
-    if (std::pair(known.major, known.minor) != std::pair(major, minor) && target.back() == 'a')
-      target.pop_back();
-  }
-  if (target.empty())
+  const GPUTarget *found =
+      major < 0 || minor < 0 ? nullptr : findTargetFor(unsigned(major), unsigned(minor));
+  if (!found)
     return Error(TILE_ERROR_TARGET, "the device has compute capability " + std::to_string(major) +
                                         "." + std::to_string(minor) + "; Tile needs 8.0 or more");
+  target = std::string(found->name);
   return {};
 }
 

@@ -1,5 +1,6 @@
 // RUN: tile-opt %s --tile-gpu-layout-pipeline --convert-tile-gpu-to-vector --canonicalize --cse | FileCheck %s
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // A thread's registers are one vector; what may not exist is loaded under a predicate, into registers that hold the padding.
 // CHECK-LABEL: func.func @padded
 // CHECK-SAME: %{{.*}}: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias, llvm.readonly}
@@ -33,3 +34,4 @@ tile.kernel @padded
     tile.store %e, %yv[%s] {sizes = array<i64: 1024>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: false>} : tensor<1024xf32>, !tile.view<?xf32>
     tile.return
   }
+}

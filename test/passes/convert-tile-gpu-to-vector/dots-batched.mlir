@@ -6,6 +6,7 @@
 #a = #tile_gpu.linear<shape = [2, 16, 16], register = [[0, 0, 1], [0, 8, 0], [0, 0, 8], [1, 0, 0]], lane = [[0, 0, 2], [0, 0, 4], [0, 1, 0], [0, 2, 0], [0, 4, 0]], warp = []>
 #b = #tile_gpu.linear<shape = [2, 16, 8], register = [[0, 1, 0], [0, 8, 0], [1, 0, 0]], lane = [[0, 2, 0], [0, 4, 0], [0, 0, 1], [0, 0, 2], [0, 0, 4]], warp = []>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @batched
 // CHECK-COUNT-2: nvvm.mma.sync
 // CHECK-NOT: nvvm.mma.sync
@@ -21,6 +22,7 @@ tile.kernel @batched params [#tile.param<"x", scalar, align = 1>] dims [] conste
     %d = tile_gpu.mma %a, %b, %c : tensor<2x16x16xf16, #a>, tensor<2x16x8xf16, #b>, tensor<2x16x8xf32, #acc>
     tile.return
   }
+}
 
 // -----
 
@@ -29,6 +31,7 @@ tile.kernel @batched params [#tile.param<"x", scalar, align = 1>] dims [] conste
 #a = #tile_gpu.linear<shape = [16, 64], register = [[0, 1], [0, 2], [8, 0], [0, 16], [0, 32]], lane = [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = []>
 #b = #tile_gpu.linear<shape = [64, 8], register = [[1, 0], [2, 0], [16, 0], [32, 0]], lane = [[4, 0], [8, 0], [0, 1], [0, 2], [0, 4]], warp = []>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @promoted
 // CHECK: %[[ZERO:.*]] = llvm.mlir.zero : f32
 // CHECK: llvm.call_intrinsic "llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e4m3.f32"({{.*}}, %[[ZERO]], %[[ZERO]], %[[ZERO]], %[[ZERO]])
@@ -46,3 +49,4 @@ tile.kernel @promoted params [#tile.param<"x", scalar, align = 1>] dims [] const
     %d = tile_gpu.mma %a, %b, %c promote 32 : tensor<16x64xf8E4M3FN, #a>, tensor<64x8xf8E4M3FN, #b>, tensor<16x8xf32, #acc>
     tile.return
   }
+}

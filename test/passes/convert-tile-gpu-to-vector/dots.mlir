@@ -9,6 +9,7 @@
 #a32 = #tile_gpu.linear<shape = [32, 8], register = [[8, 0], [0, 4]], lane = [[0, 1], [0, 2], [1, 0], [2, 0], [4, 0]], warp = [[16, 0]]>
 #b32 = #tile_gpu.linear<shape = [8, 16], register = [[4, 0], [0, 8]], lane = [[1, 0], [2, 0], [0, 1], [0, 2], [0, 4]], warp = [[0, 0]]>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @f16
 // CHECK-SAME: %[[A:[a-z0-9]+]]: f16
 // CHECK-COUNT-8: vector.shuffle {{.*}} : vector<16xf16>, vector<16xf16>
@@ -16,7 +17,7 @@
 // CHECK-COUNT-4: nvvm.mma.sync {{.*}} shape = #nvvm.shape<m = 16, n = 8, k = 16>} : (vector<2xf16>, vector<2xf16>, f32)
 // CHECK-NOT: nvvm.mma.sync
 // CHECK: vector.from_elements {{.*}} : vector<8xf32>
-tile.kernel @f16 params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+tile.kernel @f16 params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%x: f16):
     tile.yield
   } body {
@@ -32,7 +33,7 @@ tile.kernel @f16 params [#tile.param<"x", scalar, align = 1>] dims [] constexprs
 // CHECK-LABEL: func.func @halves
 // CHECK-COUNT-4: nvvm.mma.sync {{.*}} -> !llvm.struct<(vector<2xf16>, vector<2xf16>)>
 // CHECK: vector.from_elements {{.*}} : vector<8xf16>
-tile.kernel @halves params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+tile.kernel @halves params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%x: f16):
     tile.yield
   } body {
@@ -47,7 +48,7 @@ tile.kernel @halves params [#tile.param<"x", scalar, align = 1>] dims [] constex
 // CHECK-LABEL: func.func @bf16
 // CHECK: llvm.bitcast {{.*}} : vector<2xbf16> to i32
 // CHECK-COUNT-4: nvvm.mma.sync {{.*}}multiplicandAPtxType = #nvvm.mma_type<bf16>
-tile.kernel @bf16 params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+tile.kernel @bf16 params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%x: bf16):
     tile.yield
   } body {
@@ -62,7 +63,7 @@ tile.kernel @bf16 params [#tile.param<"x", scalar, align = 1>] dims [] constexpr
 // CHECK-LABEL: func.func @tf32
 // CHECK-COUNT-8: nvvm.convert.float.to.tf32
 // CHECK-COUNT-2: nvvm.mma.sync {{.*}}multiplicandAPtxType = #nvvm.mma_type<tf32>{{.*}}k = 8
-tile.kernel @tf32 params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+tile.kernel @tf32 params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%x: f32):
     tile.yield
   } body {
@@ -77,7 +78,7 @@ tile.kernel @tf32 params [#tile.param<"x", scalar, align = 1>] dims [] constexpr
 // CHECK-LABEL: func.func @i8
 // CHECK: llvm.bitcast {{.*}} : vector<4xi8> to i32
 // CHECK-COUNT-2: nvvm.mma.sync {{.*}}intOverflowBehavior = #nvvm.mma_int_overflow<wrapped>{{.*}}k = 32
-tile.kernel @i8 params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+tile.kernel @i8 params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%x: i8):
     tile.yield
   } body {
@@ -91,7 +92,7 @@ tile.kernel @i8 params [#tile.param<"x", scalar, align = 1>] dims [] constexprs 
 
 // CHECK-LABEL: func.func @f8
 // CHECK-COUNT-2: llvm.call_intrinsic "llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e5m2.f32"
-tile.kernel @f8 params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", scalar, align = 1>] dims [] constexprs [] grid {
+tile.kernel @f8 params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%x: f8E4M3FN, %y: f8E5M2):
     tile.yield
   } body {
@@ -102,6 +103,7 @@ tile.kernel @f8 params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", sc
     %d = tile_gpu.mma %a, %b, %c : tensor<32x32xf8E4M3FN, #a8>, tensor<32x16xf8E5M2, #b8>, tensor<32x16xf32, #acc>
     tile.return
   }
+}
 
 // -----
 
@@ -112,6 +114,7 @@ tile.kernel @f8 params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", sc
 #rowsB = #tile_gpu.linear<shape = [64, 32], register = [[0, 1], [0, 2], [16, 0], [32, 0]], lane = [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @scalar
 // CHECK: scf.for {{.*}} -> (vector<4xf32>) : i32
 // CHECK-COUNT-1: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
@@ -120,7 +123,7 @@ tile.kernel @f8 params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", sc
 // CHECK-COUNT-4: llvm.intr.fma({{.*}}) : (vector<4xf32>, vector<4xf32>, vector<4xf32>) -> vector<4xf32>
 // CHECK-NOT: llvm.intr.fma
 // CHECK: scf.yield
-tile.kernel @scalar params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+tile.kernel @scalar params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%x: f32):
     tile.yield
   } body {
@@ -138,7 +141,7 @@ tile.kernel @scalar params [#tile.param<"x", scalar, align = 1>] dims [] constex
 // CHECK-LABEL: func.func @widened
 // CHECK: arith.extf {{.*}} : vector<4xf16> to vector<4xf32>
 // CHECK: arith.extf {{.*}} : vector<16xf16> to vector<16xf32>
-tile.kernel @widened params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+tile.kernel @widened params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%x: f16):
     tile.yield
   } body {
@@ -151,3 +154,4 @@ tile.kernel @widened params [#tile.param<"x", scalar, align = 1>] dims [] conste
     %d = tile_gpu.fma_dot %sa, %sb, %c : !tile_gpu.memdesc<16x64xf16, #shared>, !tile_gpu.memdesc<64x32xf16, #tile_gpu.shared<order = [1, 0], swizzle = 64>>, tensor<16x32xf32, #acc>
     tile.return
   }
+}

@@ -4,7 +4,8 @@
 #a = #tile_gpu.linear<shape = [16, 16], register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []>
 #b = #tile_gpu.linear<shape = [16, 8], register = [[1, 0], [8, 0]], lane = [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], warp = []>
 
-tile.kernel @types params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", scalar, align = 1>] dims [] constexprs [] grid {
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
+tile.kernel @types params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%x: f16, %y: bf16):
     tile.yield
   } body {
@@ -17,6 +18,7 @@ tile.kernel @types params [#tile.param<"x", scalar, align = 1>, #tile.param<"y",
     %d = tile_gpu.mma %a, %b, %c : tensor<16x16xf16, #a>, tensor<16x8xbf16, #b>, tensor<16x8xf32, #acc>
     tile.return
   }
+}
 
 // -----
 
@@ -24,7 +26,8 @@ tile.kernel @types params [#tile.param<"x", scalar, align = 1>, #tile.param<"y",
 #square = #tile_gpu.linear<shape = [4, 4], register = [], lane = [[0, 1], [0, 2], [1, 0], [2, 0], [0, 0]], warp = []>
 #plain = #tile_gpu.shared<order = [1, 0], swizzle = 0>
 
-tile.kernel @narrowed params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
+tile.kernel @narrowed params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%x: f32):
     tile.yield
   } body {
@@ -38,3 +41,4 @@ tile.kernel @narrowed params [#tile.param<"x", scalar, align = 1>] dims [] const
     %d = tile_gpu.fma_dot %m, %t, %c : !tile_gpu.memdesc<4x32xf32, #plain>, !tile_gpu.memdesc<32x4xf32, #tile_gpu.shared<order = [0, 1], swizzle = 0>>, tensor<4x4xf16, #square>
     tile.return
   }
+}

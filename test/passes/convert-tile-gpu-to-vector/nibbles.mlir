@@ -1,9 +1,9 @@
 // Eight nibbles of a word become four pairs of halves: bytes of the word and of the word shifted right by 4 side by side, the
 // elements' bits and an exponent in one instruction, an addition. The numbers are 1024 + n and, in bf16, 128 + n; of signed elements
 // the sign bit is flipped, which adds 8.
-// RUN: tile-opt %s --tile-gpu-pipeline=target=sm_80 | FileCheck %s
-// RUN: sed s/uitofp/sitofp/ %s | tile-opt - --tile-gpu-pipeline=target=sm_80 | FileCheck %s --check-prefix=SIGNED
-// RUN: sed s/f16/bf16/g %s | tile-opt - --tile-gpu-pipeline=target=sm_80 | FileCheck %s --check-prefix=BF16
+// RUN: tile-opt %s --tile-gpu-pipeline | FileCheck %s
+// RUN: sed s/uitofp/sitofp/ %s | tile-opt - --tile-gpu-pipeline | FileCheck %s --check-prefix=SIGNED
+// RUN: sed s/f16/bf16/g %s | tile-opt - --tile-gpu-pipeline | FileCheck %s --check-prefix=BF16
 
 // CHECK-DAG: %[[MAGIC:.*]] = llvm.mlir.constant(1677747200 : i32) : i32
 // CHECK-DAG: %[[MOVE:.*]] = llvm.mlir.constant(dense<-1.024000e+03> : vector<2xf16>) : vector<2xf16>
@@ -17,6 +17,7 @@
 // SIGNED-DAG: llvm.mlir.constant(1678271496 : i32) : i32
 // SIGNED-DAG: llvm.mlir.constant(dense<-1.032000e+03> : vector<2xf16>) : vector<2xf16>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_80">} {
 // BF16-DAG: llvm.mlir.constant(1124090624 : i32) : i32
 // BF16-DAG: llvm.mlir.constant(dense<-1.280000e+02> : vector<2xbf16>) : vector<2xbf16>
 // BF16: llvm.intr.fma{{.*}} : (vector<2xbf16>, vector<2xbf16>, vector<2xbf16>) -> vector<2xbf16>
@@ -37,4 +38,5 @@ tile.kernel @widen params [#tile.param<"x", in, align = 16>, #tile.param<"y", ou
   %5 = arith.uitofp %4 : tensor<1024xi4> to tensor<1024xf16>
   tile.store %5, %1[%3] {has_end = array<i1: false>, in_bounds = array<i1: true>, sizes = array<i64: 1024>, steps = array<i64: 1>} : tensor<1024xf16>, <1024xf16>
   tile.return
+}
 }

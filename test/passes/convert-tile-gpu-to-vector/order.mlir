@@ -2,6 +2,7 @@
 // Sorting and counting are loops at run time over shared memory.
 // RUN: tile-opt %s --tile-gpu-layout-pipeline --tile-gpu-allocate-shared --convert-tile-gpu-to-vector --canonicalize --cse | FileCheck %s
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @reduce
 // CHECK: %[[EVEN:.*]] = vector.shuffle %[[X:.*]], %[[X]] [0, 2]
 // CHECK: %[[ODD:.*]] = vector.shuffle %[[X]], %[[X]] [1, 3]
@@ -137,3 +138,4 @@ tile.kernel @histogram
     tile.store %r, %yv[%c0] {sizes = array<i64: 64>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : tensor<64xi32>, !tile.view<?xi32>
     tile.return
   }
+}

@@ -9,6 +9,7 @@
 // CHECK: llvm.inline_asm {{.*}}"mov.b32 $0, 0; {{.*}} ld.global.nc.v4.b32
 // CHECK: arith.select {{.*}} : vector<2xf64>
 #N = #tile.dim<"N", 8, 65536, opt = 4096, multiple_of = 8>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 tile.kernel @padding
   params [#tile.param<"x", in, align = 16>, #tile.param<"z", in, align = 16>, #tile.param<"d", in, align = 16>, #tile.param<"p", scalar, align = 1>,
           #tile.param<"y", out, align = 16>, #tile.param<"e", out, align = 16>] dims [#N] constexprs []
@@ -36,3 +37,4 @@ tile.kernel @padding
     tile.store %c, %ev[%c0] {sizes = array<i64: 1024>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: false>} : tensor<1024xf64>, !tile.view<?xf64>
     tile.return
   }
+}

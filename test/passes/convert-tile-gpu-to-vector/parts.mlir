@@ -1,7 +1,7 @@
 // Parts of a split loop: each thread's registers to scratch memory in pieces of 16 bytes, the count with release and acquire, and
 // in the last part all parts in order: at once where they have few words, else in a loop.
-// RUN: tile-opt %s --tile-gpu-pipeline=target=sm_80 | FileCheck %s
-// RUN: sed -e 's/64x64/128x128/g' -e 's/64, 64>/128, 128>/g' %s | tile-opt - --tile-gpu-pipeline=target=sm_80 | FileCheck %s --check-prefix=MANY
+// RUN: tile-opt %s --tile-gpu-pipeline | FileCheck %s
+// RUN: sed -e 's/64x64/128x128/g' -e 's/64, 64>/128, 128>/g' %s | tile-opt - --tile-gpu-pipeline | FileCheck %s --check-prefix=MANY
 
 // CHECK: llvm.func @sums(
 // CHECK-SAME: tile_gpu.scratch_argument = 3
@@ -27,6 +27,7 @@
 // MANY-COUNT-8: "ld.global.cg.v4.b32 {$0, $1, $2, $3}, [$4];"
 // MANY: llvm.fadd {{.*}} : vector<32xf32>
 #N = #tile.dim<"N", 1, 4096, opt = 4096, multiple_of = 1>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_80">} {
 tile.kernel @sums
   params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [#N] constexprs []
   grid {
@@ -53,3 +54,4 @@ tile.kernel @sums
     tile.store %v, %yv[%c0, %c0] {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, false>} : tensor<64x64xf32>, !tile.view<?x?xf32>
     tile.return
   }
+}

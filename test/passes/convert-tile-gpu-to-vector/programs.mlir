@@ -1,5 +1,6 @@
 // RUN: tile-opt %s --tile-gpu-allocate-shared --tile-gpu-insert-barriers --convert-tile-gpu-to-vector | FileCheck %s
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // Numbers of programs: taken by an increment that wraps to 0 with the last of %n, one for each warp of the consumers to read,
 // whose eight arrivals empty the slot; one lane of each warp reads and arrives, without a branch. The count is the argument behind the kernel's own.
 // CHECK-LABEL: func.func @taken
@@ -53,4 +54,5 @@ tile.kernel @taken params [#tile.param<"n", scalar, align = 1>] dims [] constexp
     }
   }
   tile.return
+}
 }

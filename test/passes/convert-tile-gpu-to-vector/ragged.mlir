@@ -21,6 +21,7 @@
 // CHECK-NOT: NEXT
 // CHECK: setp.gt.s32 q, n0, 0; @q st.global.b32 [a0+0], $2; setp.gt.s32 q, n0, 1; @q st.global.b32 [a0+4], $3;
 #N = #tile.dim<"N", 1, 65536, opt = 4096, multiple_of = 1>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 tile.kernel @ragged
   params [#tile.param<"x", in, align = 16>, #tile.param<"b", in, align = 16>, #tile.param<"p", scalar, align = 1>,
           #tile.param<"y", out, align = 16>, #tile.param<"z", out, align = 16>] dims [#N] constexprs []
@@ -46,3 +47,4 @@ tile.kernel @ragged
     tile.store %w, %zv[%c0] {sizes = array<i64: 2048>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: false>} : tensor<2048xf32>, !tile.view<?xf32>
     tile.return
   }
+}

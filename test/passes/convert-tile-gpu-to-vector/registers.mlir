@@ -1,5 +1,6 @@
 // RUN: tile-opt %s --convert-tile-gpu-to-vector | FileCheck %s
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // A block never gets more registers than it had on entry: 640 threads start with 96 each, so four consumer warpgroups may
 // have 110, rounded down to 104; three start with 128 and may have 157; one needs nothing.
 // CHECK-LABEL: func.func @four
@@ -39,4 +40,5 @@ tile.kernel @twice params [] dims [] constexprs [] attributes {tile.occupancy = 
   } consumer {
   }
   tile.return
+}
 }

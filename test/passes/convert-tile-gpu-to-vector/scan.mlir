@@ -2,6 +2,7 @@
 // take goes through shared memory, where each thread reads at its clamped positions.
 // RUN: tile-opt %s --tile-gpu-layout-pipeline --tile-gpu-allocate-shared --convert-tile-gpu-to-vector --canonicalize --cse | FileCheck %s
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @scan
 // CHECK-SAME: tile_gpu.shared_bytes = 512
 // Registers 1 and 3 come behind 0 and 2, then 2 and 3 behind both.
@@ -72,3 +73,4 @@ tile.kernel @take
     tile.store %r, %yv[%c0] {sizes = array<i64: 256>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : tensor<256xf32>, !tile.view<?xf32>
     tile.return
   }
+}

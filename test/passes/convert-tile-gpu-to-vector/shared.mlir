@@ -4,16 +4,18 @@
 #operandA = #tile_gpu.linear<shape = [16, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[0, 0], [0, 0]]>
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // Stored 16 bytes at a time; read as fragments of 4 matrices, straight where K is the fastest dimension.
 // CHECK-LABEL: func.func @straight
 // CHECK-COUNT-1: llvm.store {{.*}} {alignment = 16 : i64} : vector<8xf16>, !llvm.ptr<3>
 // CHECK-COUNT-4: nvvm.ldmatrix {{.*}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>, num = 4 : i32
 // CHECK-NOT: nvvm.ldmatrix
-tile.kernel @straight params [] dims [] constexprs [] grid { tile.yield } body {
+tile.kernel @straight params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid { tile.yield } body {
   %t = arith.constant dense<1.0> : tensor<16x64xf16, #rows>
   %m = tile_gpu.local_alloc %t : tensor<16x64xf16, #rows> -> !tile_gpu.memdesc<16x64xf16, #shared>
   %x = tile_gpu.local_load %m : !tile_gpu.memdesc<16x64xf16, #shared> -> tensor<16x64xf16, #operandA>
   tile.return
+}
 }
 
 // -----
@@ -23,18 +25,20 @@ tile.kernel @straight params [] dims [] constexprs [] grid { tile.yield } body {
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 #swapped = #tile_gpu.shared<order = [0, 1], swizzle = 128>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // Transposed where N is the fastest. A permuted tile of shared memory is the same memory.
 // CHECK-LABEL: func.func @transposed
 // CHECK-COUNT-4: llvm.store {{.*}} {alignment = 16 : i64} : vector<8xf16>, !llvm.ptr<3>
 // CHECK-COUNT-16: layout = #nvvm.mma_layout<col>, num = 4 : i32
 // CHECK-COUNT-16: layout = #nvvm.mma_layout<row>, num = 4 : i32
-tile.kernel @transposed params [] dims [] constexprs [] grid { tile.yield } body {
+tile.kernel @transposed params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid { tile.yield } body {
   %t = arith.constant dense<1.0> : tensor<64x64xf16, #rows>
   %m = tile_gpu.local_alloc %t : tensor<64x64xf16, #rows> -> !tile_gpu.memdesc<64x64xf16, #shared>
   %x = tile_gpu.local_load %m : !tile_gpu.memdesc<64x64xf16, #shared> -> tensor<64x64xf16, #operandB>
   %p = tile_gpu.memdesc_permute %m {permutation = array<i64: 1, 0>} : !tile_gpu.memdesc<64x64xf16, #shared> -> !tile_gpu.memdesc<64x64xf16, #swapped>
   %y = tile_gpu.local_load %p : !tile_gpu.memdesc<64x64xf16, #swapped> -> tensor<64x64xf16, #operandB>
   tile.return
+}
 }
 
 // -----
@@ -44,6 +48,7 @@ tile.kernel @transposed params [] dims [] constexprs [] grid { tile.yield } body
 #registers = #tile_gpu.linear<shape = [64, 64], register = [[16, 0], [0, 2], [0, 4], [0, 1], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
 #columns = #tile_gpu.linear<shape = [64, 64], register = [[1, 0], [2, 0], [4, 0], [0, 16], [0, 32]], lane = [[8, 0], [16, 0], [32, 0], [0, 1], [0, 2]], warp = [[0, 4], [0, 8]]>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // Conversions: registers renamed; through shared memory for the warp; for the block, with wide stores. Truth values are
 // bytes there.
 // CHECK-LABEL: func.func @conversions
@@ -56,7 +61,7 @@ tile.kernel @transposed params [] dims [] constexprs [] grid { tile.yield } body
 // CHECK: llvm.store {{.*}} : vector<8xi8>, !llvm.ptr<3>
 // CHECK: nvvm.barrier
 // CHECK: arith.trunci %{{.*}} : vector<32xi8> to vector<32xi1>
-tile.kernel @conversions params [#tile.param<"x", scalar, align = 1>, #tile.param<"b", scalar, align = 1>] dims [] constexprs []
+tile.kernel @conversions params [#tile.param<"x", scalar, align = 1>, #tile.param<"b", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64}
   grid {
   ^bb0(%x: f32, %b: i1):
     tile.yield
@@ -69,3 +74,4 @@ tile.kernel @conversions params [#tile.param<"x", scalar, align = 1>, #tile.para
     %c = tile_gpu.convert_layout %u : tensor<64x64xi1, #rows> -> tensor<64x64xi1, #columns>
     tile.return
   }
+}

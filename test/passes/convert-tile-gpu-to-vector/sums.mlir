@@ -1,5 +1,6 @@
 // RUN: tile-opt %s --tile-gpu-layout-pipeline --convert-tile-gpu-to-vector --canonicalize --cse | FileCheck %s
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // 32 elements of a thread are summed in slices of 8, one after the other, so that each product fuses with a sum: three vector
 // additions, then halves. A maximum is taken of halves from the start.
 // CHECK-LABEL: func.func @squares
@@ -32,3 +33,4 @@ tile.kernel @squares
     tile.store %m, %yv[%c1] {sizes = array<i64: -1>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : f32, !tile.view<1024xf32>
     tile.return
   }
+}

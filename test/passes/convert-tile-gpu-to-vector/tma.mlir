@@ -4,6 +4,7 @@
 // One box for each panel of 128 bytes, and for each 256 rows. Equal maps are one parameter, asked for at the start;
 // what nothing uses is none.
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @load
 // CHECK-SAME: (%{{.*}}: !llvm.ptr<1> {{.*}}, %{{.*}}: i64 {llvm.range = #llvm.constant_range<i64, 1, 1025>}, %[[A:.*]]: !llvm.ptr, %[[B:.*]]: !llvm.ptr)
 // CHECK-SAME: tile_gpu.tensor_maps = [#tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 256], swizzle = 128>, #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 128], swizzle = 128>]
@@ -28,7 +29,7 @@
 // CHECK-NOT: nvvm.cp.async
 // LLVM-LABEL: llvm.func @load
 // LLVM-SAME: %{{.*}}: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}, %{{.*}}: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant})
-tile.kernel @load params [#tile.param<"x", in, align = 16>] dims [#tile.dim<"N", 1, 1024, opt = 1, multiple_of = 1>] constexprs []
+tile.kernel @load params [#tile.param<"x", in, align = 16>] dims [#tile.dim<"N", 1, 1024, opt = 1, multiple_of = 1>] constexprs [] attributes {tile_gpu.num_warps = 4 : i64}
   grid {
   ^bb0(%x: !tile.ptr<f16>):
     %c8 = arith.constant 8 : index
@@ -49,11 +50,13 @@ tile.kernel @load params [#tile.param<"x", in, align = 16>] dims [#tile.dim<"N",
     tile_gpu.tma_load %c [%p, %n] into %big, %bar : !tile_gpu.memdesc<512x128xf16, #shared>
     tile.return
   }
+}
 
 // -----
 
 // What is read once leaves the second-level cache first, by a branch: where it is not, the copy has no policy at all.
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @once
 // CHECK: scf.if %{{.*}} {
 // CHECK: %[[FIRST:.*]] = llvm.inline_asm "createpolicy.fractional.L2::evict_first.b64 $0, 1.0;"
@@ -63,7 +66,7 @@ tile.kernel @load params [#tile.param<"x", in, align = 16>] dims [#tile.dim<"N",
 // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
 // CHECK-NOT: l2_cache_hint
 // CHECK: return
-tile.kernel @once params [#tile.param<"x", in, align = 16>] dims [#tile.dim<"N", 1, 1024, opt = 1, multiple_of = 1>] constexprs []
+tile.kernel @once params [#tile.param<"x", in, align = 16>] dims [#tile.dim<"N", 1, 1024, opt = 1, multiple_of = 1>] constexprs [] attributes {tile_gpu.num_warps = 4 : i64}
   grid {
   ^bb0(%x: !tile.ptr<f16>):
     %c8 = arith.constant 8 : index
@@ -80,6 +83,7 @@ tile.kernel @once params [#tile.param<"x", in, align = 16>] dims [#tile.dim<"N",
     tile_gpu.tma_load %a [%n, %p] into %tile, %bar once %few : !tile_gpu.memdesc<128x64xf16, #shared>
     tile.return
   }
+}
 
 // -----
 
@@ -87,6 +91,7 @@ tile.kernel @once params [#tile.param<"x", in, align = 16>] dims [#tile.dim<"N",
 // while the other half is copied. The last wait keeps the
 // shared memory till it has been read.
 #acc = #tile_gpu.linear<shape = [128, 256], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64], [0, 128]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @store
 // CHECK: tile_gpu.shared_bytes = 32768
 // CHECK: nvvm.cp.async.bulk.wait_group 1 {read}
@@ -123,12 +128,14 @@ tile.kernel @store params [#tile.param<"y", out, align = 16>] dims [] constexprs
     tile_gpu.tma_store %t, %d [%c0, %c0] {columns = 128 : i64} : tensor<128x256xf16, #acc>
     tile.return
   }
+}
 
 // -----
 
 // Rows that are cut: of each block of rows so many are stored as the limit leaves it, and the copy begins where that many are left of
 // the map's first dimension of rows.
 #acc = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @cut
 // CHECK-DAG: %[[LIMIT:.*]] = arith.index_cast %c77{{.*}} : index to i32
 // CHECK-DAG: %[[FIRST:.*]] = arith.index_cast %c5{{.*}} : index to i32
@@ -153,6 +160,7 @@ tile.kernel @cut params [#tile.param<"y", out, align = 16>] dims [] constexprs [
     tile_gpu.tma_store %t, %d [%c0, %c77, %c5] {columns = 64 : i64} : tensor<128x64xf16, #acc>
     tile.return
   }
+}
 
 // -----
 
@@ -160,6 +168,7 @@ tile.kernel @cut params [#tile.param<"y", out, align = 16>] dims [] constexprs [
 // columns. 32-bit elements by plain stores.
 #acc = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
 #split = #tile_gpu.linear<shape = [64, 128], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [0, 64]]>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @together
 // CHECK: tile_gpu.shared_bytes = 49152
 // CHECK: nvvm.barrier{{$}}
@@ -187,12 +196,14 @@ tile.kernel @together params [#tile.param<"y", out, align = 16>, #tile.param<"z"
     tile_gpu.tma_store %s, %e [%c0, %c0] {columns = 128 : i64} : tensor<64x128xf32, #split>
     tile.return
   }
+}
 
 // -----
 
 // Sums: each warp stages and copies its own 16 rows and waits for itself alone. Lanes of odd rows store other columns first, so
 // that rows beside each other meet different banks.
 #split = #tile_gpu.linear<shape = [64, 128], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [0, 64]]>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @sums
 // CHECK: tile_gpu.shared_bytes = 32768
 // CHECK: %[[FOUR:.*]] = arith.constant 4 : i32
@@ -222,12 +233,14 @@ tile.kernel @sums params [#tile.param<"z", out, align = 16>] dims [] constexprs 
     tile_gpu.tma_store %s, %e [%c0, %c0] {add, columns = 128 : i64} : tensor<64x128xf32, #split>
     tile.return
   }
+}
 
 // -----
 
 // Rows behind the limit: each warpgroup clears them all, 16 bytes of a thread at a time, and only writes: another
 // warpgroup may do the same. Columns: the swizzle taken back, what is cut in two element by element.
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @clear
 // CHECK: %[[CUTS:.*]] = arith.cmpi slt, %[[N:.*]], %c128 : index
 // CHECK: scf.if %[[CUTS]]
@@ -255,3 +268,4 @@ tile.kernel @clear params [] dims [#tile.dim<"N", 1, 1024, opt = 1, multiple_of 
     tile_gpu.clear_from %m, %n {dim = 1 : i64} : !tile_gpu.memdesc<128x64xf16, #shared>
     tile.return
   }
+}

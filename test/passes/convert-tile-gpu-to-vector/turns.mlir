@@ -1,5 +1,6 @@
 // RUN: tile-opt %s --convert-tile-gpu-to-vector | FileCheck %s
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // The first warpgroup arrives for itself before the first turn and takes the last one; barriers 6 and 7 count both.
 // CHECK-LABEL: func.func @turns
 // CHECK: scf.if %{{.*}} {
@@ -19,4 +20,5 @@ tile.kernel @turns params [] dims [] constexprs [] attributes {tile_gpu.num_warp
     tile_gpu.turn_end
   }
   tile.return
+}
 }

@@ -2,6 +2,7 @@
 
 #row = #tile_gpu.linear<shape = [128], register = [[8]], lane = [[0], [0], [1], [2], [4]], warp = [[16], [32], [64]]>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // What a thread holds, then a vote of its warp.
 // CHECK-LABEL: func.func @all
 // CHECK: %[[MASK:.*]] = arith.cmpf oeq, %{{.*}}, %{{.*}} : vector<2xf32>
@@ -20,4 +21,5 @@ tile.kernel @all params [#tile.param<"f", scalar, align = 1>] dims [] constexprs
   %mask = arith.cmpf oeq, %x, %one : tensor<128xf32, #row>
   %all = tile_gpu.warp_all %mask : tensor<128xi1, #row>
   tile.return
+}
 }

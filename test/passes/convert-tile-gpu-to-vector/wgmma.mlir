@@ -6,6 +6,7 @@
 #sa = #tile_gpu.shared<order = [1, 0], swizzle = 64>
 #sb = #tile_gpu.shared<order = [1, 0], swizzle = 0>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // Operands are stored, made visible to the tensor cores, and waited for. A has K fastest: 32 bytes a step within a row; b has
 // N fastest in rows of 16 bytes: 16 rows a step. The zero accumulator is no operand.
 // CHECK-LABEL: func.func @plain
@@ -24,7 +25,7 @@
 // CHECK-SAME: wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0,$1,$2,$3}, a, b, add, 1, 1, 0, 1;\0A
 // CHECK-SAME: wgmma.commit_group.sync.aligned;\0Awgmma.wait_group.sync.aligned 0;\0A}", "=f,=f,=f,=f,l,l,~{memory}"
 // CHECK: vector.from_elements {{.*}} : vector<4xf32>
-tile.kernel @plain params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+tile.kernel @plain params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%x: f16):
     tile.yield
   } body {
@@ -37,6 +38,7 @@ tile.kernel @plain params [#tile.param<"x", scalar, align = 1>] dims [] constexp
     %d = tile_gpu.wgmma %ma, %mb, %c : !tile_gpu.memdesc<64x32xf16, #sa>, !tile_gpu.memdesc<32x8xf16, #sb>, tensor<64x8xf32, #acc>
     tile.return
   }
+}
 
 // -----
 
@@ -47,6 +49,7 @@ tile.kernel @plain params [#tile.param<"x", scalar, align = 1>] dims [] constexp
 #rb = #tile_gpu.linear<shape = [64, 8], register = [[1, 0], [2, 0], [4, 0]], lane = [[8, 0], [16, 0], [32, 0], [0, 1], [0, 2]], warp = [[0, 4], [0, 0], [0, 0]]>
 #sa = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 #sb = #tile_gpu.shared<order = [0, 1], swizzle = 128>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @blocks
 // CHECK: %[[THREAD:.*]] = nvvm.read.ptx.sreg.tid.x
 // CHECK: %[[A:.*]] = llvm.ptrtoint
@@ -63,7 +66,7 @@ tile.kernel @plain params [#tile.param<"x", scalar, align = 1>] dims [] constexp
 // CHECK-SAME: wgmma.commit_group.sync.aligned;\0A}", "=f,=f,=f,=f,=f,=f,=f,=f,l,l,0,1,2,3,4,5,6,7,~{memory}"
 // CHECK: llvm.inline_asm has_side_effects "wgmma.wait_group.sync.aligned 1;", "=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7,~{memory}"
 // CHECK: llvm.inline_asm has_side_effects "", "=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7,~{memory}"
-tile.kernel @blocks params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", scalar, align = 1>] dims [] constexprs [] grid {
+tile.kernel @blocks params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%x: bf16, %y: f32):
     tile.yield
   } body {
@@ -78,6 +81,7 @@ tile.kernel @blocks params [#tile.param<"x", scalar, align = 1>, #tile.param<"y"
     %f = tile_gpu.hold %e : tensor<256x8xf32, #acc>
     tile.return
   }
+}
 
 // -----
 
@@ -86,12 +90,13 @@ tile.kernel @blocks params [#tile.param<"x", scalar, align = 1>, #tile.param<"y"
 #a = #tile_gpu.linear<shape = [64, 32], register = [[0, 1], [8, 0], [0, 8], [0, 16]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
 #rb = #tile_gpu.linear<shape = [32, 8], register = [[1, 0], [2, 0], [4, 0]], lane = [[8, 0], [16, 0], [0, 1], [0, 2], [0, 4]], warp = [[0, 0], [0, 0]]>
 #sb = #tile_gpu.shared<order = [0, 1], swizzle = 64>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @registers
 // CHECK: llvm.inline_asm
 // CHECK-SAME: m64n8k16.f16.f16.f16 {$0,$1}, {$2,$3,$4,$5}, b, add, 1, 1, 0;
 // CHECK-SAME: m64n8k16.f16.f16.f16 {$0,$1}, {$6,$7,$8,$9}, b, add, 1, 1, 0;
 // CHECK-SAME: "=r,=r,r,r,r,r,r,r,r,r,l,0,1,~{memory}"
-tile.kernel @registers params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+tile.kernel @registers params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%x: f16):
     tile.yield
   } body {
@@ -103,6 +108,7 @@ tile.kernel @registers params [#tile.param<"x", scalar, align = 1>] dims [] cons
     %d = tile_gpu.wgmma %a, %mb, %c : tensor<64x32xf16, #a>, !tile_gpu.memdesc<32x8xf16, #sb>, tensor<64x8xf16, #acc>
     tile.return
   }
+}
 
 // -----
 
@@ -113,6 +119,7 @@ tile.kernel @registers params [#tile.param<"x", scalar, align = 1>] dims [] cons
 #rb = #tile_gpu.linear<shape = [32, 128], register = [[1, 0], [2, 0], [4, 0], [8, 0]], lane = [[16, 0], [0, 1], [0, 2], [0, 4], [0, 8]], warp = [[0, 16], [0, 32], [0, 64]]>
 #sa = #tile_gpu.shared<order = [1, 0], swizzle = 32>
 #sb = #tile_gpu.shared<order = [0, 1], swizzle = 32>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @columns
 // CHECK: arith.constant 11 : i32
 // CHECK: arith.shli
@@ -120,7 +127,7 @@ tile.kernel @registers params [#tile.param<"x", scalar, align = 1>] dims [] cons
 // CHECK-SAME: m64n64k32.f32.e4m3.e5m2 {$0,{{.*}},$31}, a, b, add, 1, 1;
 // CHECK: llvm.inline_asm
 // CHECK-SAME: m64n64k32.s32.s8.s8 {$0,{{.*}},$31}, a, b, add;
-tile.kernel @columns params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", scalar, align = 1>, #tile.param<"z", scalar, align = 1>] dims [] constexprs [] grid {
+tile.kernel @columns params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", scalar, align = 1>, #tile.param<"z", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%x: i8, %y: i32, %z: f32):
     tile.yield
   } body {
@@ -139,6 +146,7 @@ tile.kernel @columns params [#tile.param<"x", scalar, align = 1>, #tile.param<"y
     %d = tile_gpu.wgmma %ma, %mb, %c : !tile_gpu.memdesc<64x32xi8, #sa>, !tile_gpu.memdesc<32x128xi8, #sb>, tensor<64x128xi32, #acc>
     tile.return
   }
+}
 
 // -----
 
@@ -147,10 +155,11 @@ tile.kernel @columns params [#tile.param<"x", scalar, align = 1>, #tile.param<"y
 #rb = #tile_gpu.linear<shape = [8, 8], register = [[1, 0], [2, 0]], lane = [[4, 0], [0, 1], [0, 2], [0, 4], [0, 0]], warp = [[0, 0], [0, 0]]>
 #sa = #tile_gpu.shared<order = [1, 0], swizzle = 32>
 #sb = #tile_gpu.shared<order = [0, 1], swizzle = 32>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @tf32
 // CHECK: llvm.inline_asm
 // CHECK-SAME: m64n8k8.f32.tf32.tf32 {$0,$1,$2,$3}, a, b, add, 1, 1;
-tile.kernel @tf32 params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+tile.kernel @tf32 params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%x: f32):
     tile.yield
   } body {
@@ -163,3 +172,4 @@ tile.kernel @tf32 params [#tile.param<"x", scalar, align = 1>] dims [] constexpr
     %d = tile_gpu.wgmma %ma, %mb, %c : !tile_gpu.memdesc<64x8xf32, #sa>, !tile_gpu.memdesc<8x8xf32, #sb>, tensor<64x8xf32, #acc>
     tile.return
   }
+}

@@ -1,7 +1,8 @@
 // RUN: tile-opt %s --tile-expand-float8 | FileCheck %s
-// RUN: tile-opt %s --tile-expand-float8=target=sm_80 | FileCheck %s
-// RUN: tile-opt %s --tile-expand-float8=target=sm_90a | FileCheck %s --check-prefix=GPU
+// RUN: sed s/sm_90a/sm_80/ %s | tile-opt - --tile-expand-float8=processor=gpu | FileCheck %s
+// RUN: tile-opt %s --tile-expand-float8=processor=gpu | FileCheck %s --check-prefix=GPU
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // Nothing is left of the type: not in memory, nor across control flow, nor in constants.
 // CHECK-LABEL: func @moves(%{{.*}}: i1) -> i8
 // CHECK-NOT: f8E
@@ -62,4 +63,5 @@ func.func @integers(%x: i64) -> i8 {
   %f = arith.uitofp %x : i64 to f8E5M2
   %y = arith.bitcast %f : f8E5M2 to i8
   return %y : i8
+}
 }

@@ -48,7 +48,7 @@ def build(folder):
         f"{{ for (long i = 0; i < n; ++i) z[i] = {'1 / sqrtl(x[i])' if name == 'rsqrt' else 'powl(x[i], y[i])' if name == 'pow' else name + 'l(x[i])'}; }}\n"
         for name in FUNCTIONS for c in ("float", "double")))
     run = lambda *command: subprocess.run([str(c) for c in command], check=True, cwd=folder)
-    run("tile-opt", "in.mlir", "--tile-expand-math=target=cpu", "-o", "expanded.mlir")
+    run("tile-opt", "in.mlir", "--tile-expand-math=processor=cpu", "-o", "expanded.mlir")
     run("mlir-opt", "expanded.mlir", "--convert-scf-to-cf", "--arith-expand=include-bf16=true", "--convert-math-to-llvm",
         "--convert-arith-to-llvm", "--convert-cf-to-llvm", "--convert-func-to-llvm", "--reconcile-unrealized-casts",
         "-o", "llvm.mlir")

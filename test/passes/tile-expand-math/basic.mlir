@@ -1,5 +1,5 @@
 // RUN: tile-opt %s --tile-expand-math --split-input-file | FileCheck %s
-// RUN: tile-opt %s --tile-expand-math=target=gpu --split-input-file | FileCheck %s --check-prefix=GPU
+// RUN: tile-opt %s --tile-expand-math=processor=gpu --split-input-file | FileCheck %s --check-prefix=GPU
 
 // No elementary function is left, on scalars nor on vectors, and a vector stays whole but for what is inline PTX.
 // CHECK-LABEL: func @families

@@ -1,6 +1,6 @@
 // RUN: tile-opt %s --tile-expand-math --split-input-file --verify-diagnostics
-// RUN: not tile-opt %s --tile-expand-math=target=tpu 2>&1 | FileCheck %s
-// CHECK: expected target 'cpu' or 'gpu', found 'tpu'
+// RUN: not tile-opt %s --tile-expand-math=processor=tpu 2>&1 | FileCheck %s
+// CHECK: expected processor 'cpu' or 'gpu', found 'tpu'
 
 func.func @unknown(%x: f32) -> f32 {
   // expected-error @below {{has no expansion and no instruction on the targets}}

@@ -1,5 +1,5 @@
 // RUN: tile-opt %s --tile-expand-math | FileCheck %s
-// RUN: tile-opt %s --tile-expand-math=target=gpu | FileCheck %s
+// RUN: tile-opt %s --tile-expand-math=processor=gpu | FileCheck %s
 
 // What processors have themselves stays.
 // CHECK-LABEL: func @native

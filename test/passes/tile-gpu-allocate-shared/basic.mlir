@@ -9,6 +9,7 @@
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 #swapped = #tile_gpu.shared<order = [0, 1], swizzle = 128>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // Both operands live until the second is read; the scratch of a conversion in between takes a third place, and one
 // after them the first.
 // CHECK-LABEL: tile.kernel @lifetimes
@@ -67,4 +68,5 @@ tile.kernel @scratch params [] dims [] constexprs [] grid { tile.yield } body {
   %s = tile.reduce max %t : tensor<64x64xf32, #rows> -> f32
   %u = tile.reduce sum %t : tensor<64x64xf32, #rows> -> f32
   tile.return
+}
 }

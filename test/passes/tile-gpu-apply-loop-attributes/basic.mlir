@@ -1,7 +1,8 @@
 // Loops are unrolled as asked; attributes that nothing took up are reported, as warnings or, where the target lacks the
 // feature, as remarks.
-// RUN: tile-opt --allow-unregistered-dialect %s --tile-gpu-apply-loop-attributes=target=sm_90a --verify-diagnostics | FileCheck %s
+// RUN: tile-opt --allow-unregistered-dialect %s --tile-gpu-apply-loop-attributes --verify-diagnostics | FileCheck %s
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: tile.kernel @loops
 // expected-warning @+1 {{stages(3) has no effect: no load here is copied by TMA}}
 tile.kernel @loops params [] dims [] constexprs [] attributes {tile.asked = ["stages"], tile.num_stages = 3 : i64} grid {
@@ -32,4 +33,5 @@ tile.kernel @loops params [] dims [] constexprs [] attributes {tile.asked = ["st
     "test.step"(%i) : (index) -> ()
   } {tile.flatten}
   tile.return
+}
 }

@@ -1,6 +1,7 @@
 // A target that cannot run ahead says so in a remark.
-// RUN: tile-opt --allow-unregistered-dialect %s --tile-gpu-apply-loop-attributes=target=sm_80 --verify-diagnostics
+// RUN: tile-opt --allow-unregistered-dialect %s --tile-gpu-apply-loop-attributes --verify-diagnostics
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_80">} {
 // expected-remark @+1 {{consumers(2) has no effect: sm_80 does not copy tiles ahead in a warp of its own; sm_90a does}}
 tile.kernel @k params [] dims [] constexprs [] attributes {tile.asked = ["consumers"], tile.consumers = 2 : i64} grid {
   tile.yield
@@ -13,4 +14,5 @@ tile.kernel @k params [] dims [] constexprs [] attributes {tile.asked = ["consum
     "test.step"(%i) : (index) -> ()
   } {tile.num_stages = 2 : i64}
   tile.return
+}
 }

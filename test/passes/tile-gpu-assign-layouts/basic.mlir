@@ -1,5 +1,6 @@
-// RUN: tile-opt %s --tile-gpu-assign-layouts=target=sm_80 --canonicalize | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-assign-layouts --canonicalize | FileCheck %s
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_80">} {
 // A load takes a blocked layout, 16 bytes a thread; its users follow; a mask is computed where it is used.
 // CHECK-LABEL: tile.kernel @rows
 // CHECK-SAME: tile_gpu.num_warps = 4
@@ -143,4 +144,5 @@ tile.kernel @looped_sums params [] dims [] constexprs [] grid { tile.yield } bod
     %s = tile.reduce sum %t : tensor<2048xf32> -> f32
   }
   tile.return
+}
 }

@@ -1,5 +1,6 @@
 // RUN: tile-opt %s --tile-gpu-assign-layouts --verify-diagnostics
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 tile.kernel @odd
   params [] dims [] constexprs []
   grid { tile.yield } body {
@@ -8,3 +9,4 @@ tile.kernel @odd
     %p = tile.iota %c0 step 1 : tensor<48xindex>
     tile.return
   }
+}

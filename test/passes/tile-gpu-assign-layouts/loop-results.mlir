@@ -1,5 +1,6 @@
-// RUN: tile-opt %s --tile-gpu-assign-layouts=target=sm_80 --canonicalize | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-assign-layouts --canonicalize | FileCheck %s
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_80">} {
 // What a loop adds up gets its layout from the loop's body, which stands before its result but is looked at after it: here threads
 // hold four neighbours along the axis that is summed inside, so a sum of the result leaves rows where the loop has them.
 // CHECK-LABEL: tile.kernel @sums
@@ -35,3 +36,4 @@ tile.kernel @sums
     tile.store %t, %yv[%c0] {sizes = array<i64: 8>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : tensor<8xf32>, !tile.view<8xf32>
     tile.return
   }
+}

@@ -1,8 +1,9 @@
 // RUN: tile-opt %s --tile-gpu-assign-layouts --canonicalize --split-input-file 2>&1 | FileCheck %s
-// RUN: tile-opt %s --tile-gpu-assign-layouts=target=sm_90 --split-input-file 2>&1 | FileCheck %s --check-prefix=OLD
+// RUN: sed s/sm_90a/sm_90/ %s | tile-opt - --tile-gpu-assign-layouts --split-input-file 2>&1 | FileCheck %s --check-prefix=OLD
 // OLD-NOT: R0401
 // OLD-NOT: wgmma
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // Two warpgroups along M; f16 lies in shared memory as it was loaded, transposed by its name alone.
 // CHECK-LABEL: tile.kernel @transposed
 // CHECK-SAME: tile_gpu.num_warps = 8
@@ -41,9 +42,11 @@ tile.kernel @transposed
     tile.store %h, %cv[%c0, %c0] {sizes = array<i64: 128, 32>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: true, true>} : tensor<128x32xf16>, !tile.view<128x32xf16>
     tile.return
   }
+}
 
 // -----
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // Elements of other sizes need K as the fastest dimension: b is transposed on its way to shared memory. Sums of 8-bit floats
 // in full precision are added outside tensor cores.
 // CHECK-LABEL: tile.kernel @order
@@ -84,9 +87,11 @@ tile.kernel @order
     tile.store %ci, %dv[%c0, %c0] {sizes = array<i64: 64, 16>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: true, true>} : tensor<64x16xi32>, !tile.view<64x16xi32>
     tile.return
   }
+}
 
 // -----
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // What wgmma cannot do says why; a product in full f32 precision was never meant for tensor cores.
 // CHECK: remark: dot by mma.sync or scalar code instead of wgmma: expected M of at least 64, or of at least 8 where N is 64, found 32 by 16 [R0401]
 // CHECK: remark: dot by mma.sync or scalar code instead of wgmma: expected K of at least 16, found 8 [R0401]
@@ -122,9 +127,11 @@ tile.kernel @fallback
     tile.store %s3, %cv[%c0, %c0] {sizes = array<i64: 64, 16>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: true, true>} : tensor<64x16xf32>, !tile.view<64x16xf32>
     tile.return
   }
+}
 
 // -----
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // Few rows: b's transpose by a's, whose result is the transposed accumulator.
 // CHECK-NOT: R0401
 // CHECK-LABEL: tile.kernel @few
@@ -157,3 +164,4 @@ tile.kernel @few
     tile.store %s, %cv[%c0, %c0] {sizes = array<i64: 16, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: true, true>} : tensor<16x64xf32>, !tile.view<16x64xf32>
     tile.return
   }
+}

@@ -8,6 +8,7 @@
 #columns_of_rows = #tile_gpu.linear<shape = [64], register = [[1], [2], [4]], lane = [[8], [16], [32], [0], [0]], warp = [[0], [0]]>
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // One barrier between both writes and both reads. The conversion waits inside, so only what comes before its own write
 // needs a barrier: the reads of the memory that it reuses.
 // CHECK-LABEL: tile.kernel @straight
@@ -133,4 +134,5 @@ tile.kernel @functions params [] dims [] constexprs [] grid { tile.yield } body 
     }
   }
   tile.return
+}
 }

@@ -50,6 +50,7 @@
 // RINGS:   tile_gpu.wgmma_wait {{.*}} {pending = 0 : i64}
 // RINGS-NEXT: tile_gpu.ring_release %[[RING]] {tile_gpu.fenced}
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // A barrier before the store of the next iteration's tile, which may meet the product in flight, and one before its product.
 // BARRIERS-LABEL: tile.kernel @gradients
 // BARRIERS: scf.for
@@ -59,7 +60,7 @@
 // BARRIERS-NEXT: tile_gpu.wgmma
 // BARRIERS-NOT: tile_gpu.barrier
 // BARRIERS:   scf.yield
-tile.kernel @gradients params [#tile.param<"q", in, align = 16>, #tile.param<"w", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] grid {
+tile.kernel @gradients params [#tile.param<"q", in, align = 16>, #tile.param<"w", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%q: !tile.ptr<f16>, %w: !tile.ptr<f32>, %n: index):
     tile.yield
   } body {
@@ -104,7 +105,7 @@ tile.kernel @gradients params [#tile.param<"q", in, align = 16>, #tile.param<"w"
 // Not where a product adds to another one of the same iteration, which it would wait for.
 // CHECK-LABEL: tile.kernel @chained
 // CHECK-NOT: async
-tile.kernel @chained params [#tile.param<"q", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] grid {
+tile.kernel @chained params [#tile.param<"q", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%q: !tile.ptr<f16>, %n: index):
     tile.yield
   } body {
@@ -123,3 +124,4 @@ tile.kernel @chained params [#tile.param<"q", in, align = 16>, #tile.param<"n", 
     "test.use"(%o) : (!acc) -> ()
     tile.return
   }
+}

@@ -7,6 +7,7 @@
 #N = #tile.dim<"N", 1, 4096, opt = 4096, multiple_of = 1>
 #rows = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [0, 2], [0, 4], [16, 0], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // What moves with rows is read once if there are no more than two programs along columns, and the other way round. The condition
 // stands before the loop over programs, and goes to the producer's copy.
 // CHECK-LABEL: tile.kernel @product
@@ -71,6 +72,7 @@ tile.kernel @product params [#tile.param<"a", in, align = 16>] dims [#M, #N] con
   }
   tile.return
 }
+}
 
 // -----
 
@@ -78,6 +80,7 @@ tile.kernel @product params [#tile.param<"a", in, align = 16>] dims [#M, #N] con
 !a = !tile_gpu.memdesc<64x64xf16, #s>
 #rows = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [0, 2], [0, 4], [16, 0], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // The trips of a split loop are its part's own; what stands beside the loop is left alone.
 // CHECK-LABEL: tile.kernel @parts
 // CHECK: tile_gpu.tma_fetch {{.*}}] :
@@ -105,4 +108,5 @@ tile.kernel @parts params [#tile.param<"a", in, align = 16>] dims [] constexprs 
     %v = tile_gpu.local_load %y : !a -> tensor<64x64xf16, #rows>
   }
   tile.return
+}
 }

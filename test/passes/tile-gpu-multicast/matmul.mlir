@@ -7,6 +7,7 @@
 !t = !tile_gpu.memdesc<256x64xf16, #s>
 #rows = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [0, 2], [0, 4], [16, 0], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // Programs of a pair differ in the row, as bands run along rows: what depends on columns alone is shared. A tile of four
 // boxes keeps its map; one of a single box gets half of it.
 // CHECK-LABEL: tile.kernel @bands
@@ -44,12 +45,14 @@ tile.kernel @bands params [#tile.param<"a", in, align = 16>] dims [] constexprs 
   %u = tile_gpu.local_load %x : !a -> tensor<64x64xf16, #rows>
   tile.return
 }
+}
 
 // -----
 
 #s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 !a = !tile_gpu.memdesc<64x64xf16, #s>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // A scan is as alike as what it goes over.
 // CHECK-LABEL: tile.kernel @scanned
 // CHECK: tile_gpu.tma_fetch {{.*}} multicast
@@ -85,12 +88,14 @@ tile.kernel @scanned params [#tile.param<"a", in, align = 16>] dims [] constexpr
   %y = tile_gpu.tma_fetch %d[%c0, %xj] : !a
   tile.return
 }
+}
 
 // -----
 
 #s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 !a = !tile_gpu.memdesc<64x64xf16, #s>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // Without bands the programs of a pair differ along the last axis. A loop that goes on for different numbers of trips, or
 // a loop variable that starts differently, is not shared.
 // CHECK-LABEL: tile.kernel @uniform
@@ -121,18 +126,22 @@ tile.kernel @uniform params [#tile.param<"a", in, align = 16>] dims [] constexpr
   }
   tile.return
 }
+}
 
 // -----
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: tile.kernel @four
 // CHECK-NOT: tile_gpu.cluster
 // expected-remark @below {{clusters are not used: only clusters of 2 blocks are [R0405]}}
 tile.kernel @four params [] dims [] constexprs [] attributes {tile.cluster = array<i64: 2, 2>, tile.persistent} grid { tile.yield } body {
   tile.return
 }
+}
 
 // -----
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: tile.kernel @parts
 // CHECK-NOT: tile_gpu.cluster
 // expected-remark @below {{clusters are not used: the parts of a split loop are counted, so they cannot run twice [R0405]}}
@@ -141,4 +150,5 @@ tile.kernel @parts params [] dims [] constexprs [] attributes {tile.cluster = ar
   tile.yield %c2 : index
 } body {
   tile.return
+}
 }

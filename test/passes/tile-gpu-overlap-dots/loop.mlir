@@ -15,6 +15,11 @@
 !acc = tensor<64x64xf32, #acc>
 !p = tensor<64x64xf16, #acc>
 
+#row = #tile_gpu.linear<shape = [64], register = [[8]], lane = [[0], [0], [1], [2], [4]], warp = [[16], [32]]>
+#column = #tile_gpu.linear<shape = [64, 1], register = [[8, 0]], lane = [[0, 0], [0, 0], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
+!row = tensor<64xf32, #row>
+!column = tensor<64x1xf32, #column>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // The first iteration's first product, and its a.
 // CHECK-LABEL: tile.kernel @attention
 // CHECK: %[[Q:.*]] = tile_gpu.tma_fetch
@@ -159,10 +164,6 @@ tile.kernel @stored params [#tile.param<"q", in, align = 16>, #tile.param<"n", s
 // CHECK:   %[[OUT:.*]] = tile_gpu.wgmma_wait {{.*}} {pending = 0 : i64}
 // CHECK:   %[[SCALED:.*]] = arith.mulf %[[OUT]]
 // CHECK:   scf.yield %[[SCALED]]
-#row = #tile_gpu.linear<shape = [64], register = [[8]], lane = [[0], [0], [1], [2], [4]], warp = [[16], [32]]>
-#column = #tile_gpu.linear<shape = [64, 1], register = [[8, 0]], lane = [[0, 0], [0, 0], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
-!row = tensor<64xf32, #row>
-!column = tensor<64x1xf32, #column>
 tile.kernel @factor params [#tile.param<"q", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64} grid {
   ^bb0(%q: !tile.ptr<f16>, %n: index):
     tile.yield
@@ -248,3 +249,4 @@ tile.kernel @alone params [#tile.param<"q", in, align = 16>, #tile.param<"n", sc
     "test.use"(%total) : (f32) -> ()
     tile.return
   }
+}

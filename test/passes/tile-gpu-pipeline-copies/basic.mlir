@@ -1,5 +1,6 @@
-// RUN: tile-opt %s --tile-gpu-assign-layouts=target=sm_80 --tile-gpu-pipeline-copies=target=sm_80 | FileCheck %s
-// RUN: tile-opt %s --tile-gpu-assign-layouts=target=sm_80 --tile-gpu-pipeline-copies=target=sm_75 | FileCheck %s --check-prefix=OLD
+// RUN: tile-opt %s --tile-gpu-assign-layouts --tile-gpu-pipeline-copies | FileCheck %s
+// A target without cp.async, which only tests have.
+// RUN: sed s/sm_80/sm_95/ %s | tile-opt - --test-targets --tile-gpu-assign-layouts --tile-gpu-pipeline-copies | FileCheck %s --check-prefix=OLD
 // OLD-NOT: tile_gpu.async
 
 // Three stages are ahead (a trip's products take less than a copy): their copies stand before the loop, each in a group, those of
@@ -33,6 +34,7 @@
 // CHECK: tile_gpu.local_load %{{.*}} at [0, 0]
 // CHECK: tile_gpu.local_load %{{.*}} at [0, 0]
 // CHECK: tile_gpu.mma %[[A1]], %[[B1]], %[[C0]]
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_80">} {
 tile.kernel @product params [#tile.param<"a", in, align = 16>, #tile.param<"b", in, align = 16>, #tile.param<"c", out, align = 16>] dims [#tile.dim<"M", 1, 65536, opt = 4096, multiple_of = 1>, #tile.dim<"K", 8, 65536, opt = 4096, multiple_of = 8>, #tile.dim<"N", 8, 65536, opt = 4096, multiple_of = 8>] constexprs [] grid {
 ^bb0(%arg0: !tile.ptr<f16>, %arg1: !tile.ptr<f16>, %arg2: !tile.ptr<f32>):
   %c64 = arith.constant 64 : index
@@ -185,4 +187,5 @@ tile.kernel @once params [#tile.param<"a", in, align = 16>, #tile.param<"b", in,
   }
   tile.store %10, %5[%8, %9] {has_end = array<i1: false, false>, in_bounds = array<i1: false, false>, sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>} : tensor<64x64xf32>, <?x?xf32>
   tile.return
+}
 }

@@ -1,7 +1,8 @@
-// RUN: tile-opt %s --split-input-file --verify-diagnostics --tile-gpu-assign-layouts="target=sm_80 remarks=false" \
-// RUN:   --tile-gpu-pipeline-copies=target=sm_80 | FileCheck %s
+// RUN: tile-opt %s --split-input-file --verify-diagnostics --tile-gpu-assign-layouts=remarks=false \
+// RUN:   --tile-gpu-pipeline-copies | FileCheck %s
 // CHECK-NOT: tile_gpu.async
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_80">} {
 tile.kernel @padded params [#tile.param<"a", in, align = 16>, #tile.param<"b", in, align = 16>, #tile.param<"c", out, align = 16>] dims [#tile.dim<"M", 1, 65536, opt = 4096, multiple_of = 1>, #tile.dim<"K", 8, 65536, opt = 4096, multiple_of = 8>, #tile.dim<"N", 8, 65536, opt = 4096, multiple_of = 8>] constexprs [] grid {
 ^bb0(%arg0: !tile.ptr<f16>, %arg1: !tile.ptr<f16>, %arg2: !tile.ptr<f32>):
   %c64 = arith.constant 64 : index
@@ -39,9 +40,11 @@ tile.kernel @padded params [#tile.param<"a", in, align = 16>, #tile.param<"b", i
   tile.store %10, %5[%8, %9] {has_end = array<i1: false, false>, in_bounds = array<i1: false, false>, sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>} : tensor<64x64xf32>, <?x?xf32>
   tile.return
 }
+}
 
 // -----
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_80">} {
 tile.kernel @written params [#tile.param<"a", inout, align = 16>, #tile.param<"b", inout, align = 16>, #tile.param<"c", out, align = 16>] dims [#tile.dim<"M", 1, 65536, opt = 4096, multiple_of = 1>, #tile.dim<"K", 8, 65536, opt = 4096, multiple_of = 8>, #tile.dim<"N", 8, 65536, opt = 4096, multiple_of = 8>] constexprs [] grid {
 ^bb0(%arg0: !tile.ptr<f16>, %arg1: !tile.ptr<f16>, %arg2: !tile.ptr<f32>):
   %c64 = arith.constant 64 : index
@@ -79,9 +82,11 @@ tile.kernel @written params [#tile.param<"a", inout, align = 16>, #tile.param<"b
   tile.store %10, %5[%8, %9] {has_end = array<i1: false, false>, in_bounds = array<i1: false, false>, sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>} : tensor<64x64xf32>, <?x?xf32>
   tile.return
 }
+}
 
 // -----
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_80">} {
 tile.kernel @converted params [#tile.param<"a", in, align = 16>, #tile.param<"b", inout, align = 16>, #tile.param<"c", out, align = 16>] dims [#tile.dim<"M", 1, 65536, opt = 4096, multiple_of = 1>, #tile.dim<"K", 8, 65536, opt = 4096, multiple_of = 8>, #tile.dim<"N", 8, 65536, opt = 4096, multiple_of = 8>] constexprs [] grid {
 ^bb0(%arg0: !tile.ptr<f16>, %arg1: !tile.ptr<f16>, %arg2: !tile.ptr<f32>):
   %c64 = arith.constant 64 : index
@@ -119,4 +124,5 @@ tile.kernel @converted params [#tile.param<"a", in, align = 16>, #tile.param<"b"
   }
   tile.store %10, %5[%8, %9] {has_end = array<i1: false, false>, in_bounds = array<i1: false, false>, sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>} : tensor<64x64xf32>, <?x?xf32>
   tile.return
+}
 }

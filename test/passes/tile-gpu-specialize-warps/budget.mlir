@@ -1,10 +1,11 @@
-// RUN: tile-opt %s --split-input-file --tile-gpu-specialize-warps=target=sm_90a --verify-diagnostics | FileCheck %s
+// RUN: tile-opt %s --split-input-file --tile-gpu-specialize-warps --verify-diagnostics | FileCheck %s
 
 #acc = #tile_gpu.linear<shape = [64, 256], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64], [0, 128]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
 #s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 !a = !tile_gpu.memdesc<64x128xf16, #s>
 !b = !tile_gpu.memdesc<128x256xf16, #s>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: tile.kernel @asked
 // CHECK: tile_gpu.ring : <2,
 // expected-remark @below {{stages(5) does not fit into shared memory: a stage takes 81920 bytes, there is room for 2 [R0404]}}
@@ -26,6 +27,7 @@ tile.kernel @asked params [#tile.param<"a", in, align = 16>] dims [] constexprs 
   }
   tile.return
 }
+}
 
 // -----
 
@@ -34,6 +36,7 @@ tile.kernel @asked params [#tile.param<"a", in, align = 16>] dims [] constexprs 
 !a = !tile_gpu.memdesc<64x512xf16, #s>
 !b = !tile_gpu.memdesc<512x256xf16, #s>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // expected-error @below {{kernel 'large' needs 328704 bytes of shared memory, a block has 232448; make its tiles smaller, the largest first}}
 tile.kernel @large params [#tile.param<"a", in, align = 16>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
 ^bb0(%p: !tile.ptr<f16>):
@@ -48,6 +51,7 @@ tile.kernel @large params [#tile.param<"a", in, align = 16>] dims [] constexprs 
   %n = tile_gpu.wgmma %x, %y, %zero : !a, !b, tensor<64x256xf32, #acc>
   tile.return
 }
+}
 
 // -----
 
@@ -56,6 +60,7 @@ tile.kernel @large params [#tile.param<"a", in, align = 16>] dims [] constexprs 
 !a = !tile_gpu.memdesc<64x64xf16, #s>
 !b = !tile_gpu.memdesc<64x256xf16, #s>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // The next program's tile is fetched during this one where it fits beside all stages of the loop.
 // CHECK-LABEL: tile.kernel @ahead
 // CHECK: tile_gpu.ring : <2, <64x64xf16
@@ -80,6 +85,7 @@ tile.kernel @ahead params [#tile.param<"a", in, align = 16>] dims [] constexprs 
   }
   tile.return
 }
+}
 
 // -----
 
@@ -88,6 +94,7 @@ tile.kernel @ahead params [#tile.param<"a", in, align = 16>] dims [] constexprs 
 !a = !tile_gpu.memdesc<64x512xf16, #s>
 !b = !tile_gpu.memdesc<512x64xf16, #s>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // Two stages of 64 KiB leave room for one tile of the program's.
 // CHECK-LABEL: tile.kernel @tight
 // CHECK: tile_gpu.ring : <1, <64x512xf16
@@ -111,4 +118,5 @@ tile.kernel @tight params [#tile.param<"a", in, align = 16>] dims [] constexprs 
     }
   }
   tile.return
+}
 }

@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --tile-gpu-specialize-warps=target=sm_90a | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-specialize-warps | FileCheck %s
 
 #acc = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
 #lanes = #tile_gpu.linear<shape = [128], register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64]]>
@@ -7,6 +7,7 @@
 #K = #tile.dim<"K", 1, 65536, opt = 4096, multiple_of = 8>
 !tile = !tile_gpu.memdesc<64x64xf16, #s>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // A tile that a whole loop reads has a ring of one slot, given back after the loop; products left in flight give theirs
 // back after their wait. A loop variable that only coordinates need is the producer's too; the accumulator is not.
 // CHECK-LABEL: tile.kernel @attention
@@ -86,4 +87,5 @@ tile.kernel @grouped params [#tile.param<"a", in, align = 16>, #tile.param<"o", 
     %y = tile_gpu.wgmma %x, %x, %zero : !tile, !tile, tensor<64x64xf32, #acc>
   }
   tile.return
+}
 }

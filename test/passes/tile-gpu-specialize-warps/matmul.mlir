@@ -1,10 +1,11 @@
-// RUN: tile-opt %s --tile-gpu-make-persistent --tile-gpu-specialize-warps=target=sm_90a | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-make-persistent --tile-gpu-specialize-warps | FileCheck %s
 
 #acc = #tile_gpu.linear<shape = [128, 256], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64], [0, 128]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 #M = #tile.dim<"M", 1, 65536, opt = 4096, multiple_of = 8>
 #K = #tile.dim<"K", 1, 65536, opt = 4096, multiple_of = 8>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // Both operands share a ring of as many stages as fit; the producer has the loops and coordinates alone.
 // CHECK-LABEL: tile.kernel @matmul
 // CHECK-SAME: tile_gpu.persistent, tile_gpu.producer_threads = 128
@@ -57,3 +58,4 @@ tile.kernel @matmul params [#tile.param<"a", in, align = 16>, #tile.param<"b", i
     tile_gpu.tma_store %half, %dc[%column, %row] {columns = 128 : i64} : tensor<128x256xf16, #acc>
     tile.return
   }
+}

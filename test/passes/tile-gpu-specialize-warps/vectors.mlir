@@ -10,6 +10,7 @@
 !acc = tensor<64x64xf32, #acc>
 !p = tensor<64x64xf16, #acc>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // A vector that is read right before the first product comes with its operand; what is stored for the second product has fenced its
 // read when the slot goes back. One that is read later has a ring of its own, and a fence of its own.
 // CHECK-LABEL: tile.kernel @vectors
@@ -61,3 +62,4 @@ tile.kernel @vectors params [#tile.param<"q", in, align = 16>, #tile.param<"w", 
     "test.use"(%sum) : (!acc) -> ()
     tile.return
   }
+}

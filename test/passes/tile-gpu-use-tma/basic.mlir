@@ -1,5 +1,5 @@
 // RUN: tile-opt %s --tile-gpu-use-tma --split-input-file | FileCheck %s
-// RUN: tile-opt %s --tile-gpu-use-tma=target=sm_80 --split-input-file | FileCheck %s --check-prefix=OLD
+// RUN: sed s/sm_90a/sm_80/ %s | tile-opt - --tile-gpu-use-tma --split-input-file | FileCheck %s --check-prefix=OLD
 // OLD-NOT: tile_gpu.tma
 
 #rows = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [0, 2], [0, 4], [32, 0], [64, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0], [16, 0]]>
@@ -11,6 +11,7 @@
 #dimN = #tile.dim<"N", 8, 65536, opt = 4096, multiple_of = 8>
 #dimK = #tile.dim<"K", 8, 65536, opt = 4096, multiple_of = 8>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // A product: operands by panels of 64 columns, what lies outside reads as 0. An end at the tensor's own end is no end. The
 // result goes out from the accumulator's layout, 64 rows of each warpgroup, 128 columns at once.
 // CHECK-LABEL: tile.kernel @matmul
@@ -67,6 +68,7 @@ tile.kernel @matmul params [#tile.param<"a", in, align = 16>, #tile.param<"b", i
   tile.store %moved, %vc[%row, %column] {sizes = array<i64: 128, 256>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, false>} : tensor<128x256xf16, #out>, !tile.view<?x?xf16>
   tile.return
 }
+}
 
 // -----
 
@@ -76,6 +78,7 @@ tile.kernel @matmul params [#tile.param<"a", in, align = 16>, #tile.param<"b", i
 #dimB = #tile.dim<"B", 1, 65536, opt = 4096, multiple_of = 1>
 #dimS = #tile.dim<"S", 1, 65536, opt = 4096, multiple_of = 1>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // Views of views: the tensor's own coordinates, all dimensions in the map. An end inside the tensor is cleared; numbers
 // from memory are kept within what coordinates hold; in a slice the positions before it must be absent.
 // CHECK-LABEL: tile.kernel @views
@@ -139,6 +142,7 @@ tile.kernel @views params [#tile.param<"x", in, align = 16>, #tile.param<"n", in
   }
   tile.return
 }
+}
 
 // -----
 
@@ -147,6 +151,7 @@ tile.kernel @views params [#tile.param<"x", in, align = 16>, #tile.param<"n", in
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 #dimN = #tile.dim<"N", 1, 65536, opt = 4096, multiple_of = 8>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // Rows behind an end that all stores of them have: not cleared, since nothing sees them. Where one store has another end,
 // they are.
 // CHECK-LABEL: tile.kernel @ragged
@@ -192,6 +197,7 @@ tile.kernel @ragged params [#tile.param<"a", in, align = 16>, #tile.param<"c", o
   }
   tile.return
 }
+}
 
 // -----
 
@@ -200,6 +206,7 @@ tile.kernel @ragged params [#tile.param<"a", in, align = 16>, #tile.param<"c", o
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 #dimN = #tile.dim<"N", 1, 65536, opt = 4096, multiple_of = 8>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // A store with an end of its rows: a map that cuts them, and how many there are, in the tensor too. With an end of its columns: by a
 // copy where the tile is whole, else out of the product's registers; in a loop its order would be lost, so it stays. Copies in a loop
 // are waited for.
@@ -251,6 +258,7 @@ tile.kernel @ends params [#tile.param<"w", out, align = 16>, #tile.param<"x", ou
   }
   tile.return
 }
+}
 
 // -----
 
@@ -259,6 +267,7 @@ tile.kernel @ends params [#tile.param<"w", out, align = 16>, #tile.param<"x", ou
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 #dimN = #tile.dim<"N", 1, 65536, opt = 4096, multiple_of = 8>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // Rows from nobody knows where: by a copy, whose rows have an end, where they do not begin before the tensor.
 // CHECK-LABEL: tile.kernel @begins
 // CHECK: tile_gpu.descriptor <param = 0, order = [1, 0, 0], box = [32, 64, 1], swizzle = 128>
@@ -285,6 +294,7 @@ tile.kernel @begins params [#tile.param<"w", out, align = 16>, #tile.param<"firs
   tile.store %d, %vw[%middle, %c0] ends[%end] {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: true, false>, in_bounds = array<i1: false, true>} : tensor<64x64xf32, #acc>, !tile.view<?x64xf32>
   tile.return
 }
+}
 
 // -----
 
@@ -292,6 +302,7 @@ tile.kernel @begins params [#tile.param<"w", out, align = 16>, #tile.param<"firs
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 #dimL = #tile.dim<"L", 1, 65536, opt = 4096, multiple_of = 1>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // Blocks up to the smaller of the tensor's end and a multiple of the block's size: what is cut off lies behind the tensor, and
 // nothing is cleared. A multiple of half a block may cut one in the middle.
 // CHECK-LABEL: tile.kernel @causal
@@ -333,4 +344,5 @@ tile.kernel @causal params [#tile.param<"x", in, align = 16>, #tile.param<"y", o
     tile.store %one, %vy[%i, %c0] {sizes = array<i64: 128, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, true>} : tensor<128x64xf16, #rows>, !tile.view<?x64xf16>
   }
   tile.return
+}
 }

@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --tile-gpu-use-tma=target=sm_90a | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-use-tma | FileCheck %s
 
 #four = #tile_gpu.linear<shape = [4, 128], register = [[0, 1], [0, 2]], lane = [[0, 4], [0, 8], [0, 16], [0, 32], [0, 64]], warp = [[1, 0], [2, 0]]>
 #acc = #tile_gpu.linear<shape = [4, 4], register = [], lane = [[0, 1], [0, 2], [1, 0], [2, 0], [0, 0]], warp = [[0, 0], [0, 0]]>
@@ -6,6 +6,9 @@
 #t = #tile_gpu.shared<order = [0, 1], swizzle = 128>
 #K = #tile.dim<"K", 128, 65536, opt = 4096, multiple_of = 128>
 
+#bytes = #tile_gpu.linear<shape = [8, 128], register = [[0, 1], [0, 2], [0, 4]], lane = [[0, 8], [0, 16], [0, 32], [0, 64], [1, 0]], warp = [[2, 0], [4, 0]]>
+#nibbles = #tile_gpu.linear<shape = [8, 256], register = [[0, 1], [0, 2], [0, 4], [0, 8]], lane = [[0, 16], [0, 32], [0, 64], [0, 128], [1, 0]], warp = [[2, 0], [4, 0]]>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // The pattern of a swizzle repeats every 8 rows: panels of 4 rows would start in its middle, which the hardware refuses.
 // CHECK-LABEL: tile.kernel @four_rows
 // CHECK-NOT: tma_fetch
@@ -33,9 +36,7 @@ tile.kernel @four_rows params [#tile.param<"a", in, align = 16>] dims [#K] const
   tile.return
 }
 
-#bytes = #tile_gpu.linear<shape = [8, 128], register = [[0, 1], [0, 2], [0, 4]], lane = [[0, 8], [0, 16], [0, 32], [0, 64], [1, 0]], warp = [[2, 0], [4, 0]]>
 
-#nibbles = #tile_gpu.linear<shape = [8, 256], register = [[0, 1], [0, 2], [0, 4], [0, 8]], lane = [[0, 16], [0, 32], [0, 64], [0, 128], [1, 0]], warp = [[2, 0], [4, 0]]>
 
 // Without a product a tile of nibbles that lies in shared memory only for the copy's sake is loaded into registers.
 // CHECK-LABEL: tile.kernel @no_product
@@ -65,4 +66,5 @@ tile.kernel @no_product params [#tile.param<"a", in, align = 16>] dims [#K] cons
     scf.yield %n : tensor<8x256xf16, #nibbles>
   }
   tile.return
+}
 }

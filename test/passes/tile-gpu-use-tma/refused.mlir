@@ -9,6 +9,7 @@
 #dimN = #tile.dim<"N", 1, 65536, opt = 4096, multiple_of = 4>
 #dimS = #tile.dim<"x.stride.0", 1, 65536, opt = 4096, multiple_of = 1>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 tile.kernel @loads params [#tile.param<"x", in, align = 16>, #tile.param<"y", inout, align = 16>, #tile.param<"z", in, align = 8>]
     dims [#dimN, #dimS] constexprs [] grid { ^bb0(%x: !tile.ptr<f16>, %y: !tile.ptr<f16>, %z: !tile.ptr<f16>): tile.yield } body {
 ^bb0(%x: !tile.ptr<f16>, %y: !tile.ptr<f16>, %z: !tile.ptr<f16>):
@@ -81,6 +82,7 @@ tile.kernel @loads params [#tile.param<"x", in, align = 16>, #tile.param<"y", in
   }
   tile.return
 }
+}
 
 // -----
 
@@ -90,6 +92,7 @@ tile.kernel @loads params [#tile.param<"x", in, align = 16>, #tile.param<"y", in
 #acc = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 #dimN = #tile.dim<"N", 1, 65536, opt = 4096, multiple_of = 4>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 tile.kernel @stores params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>, #tile.param<"z", out, align = 16>, #tile.param<"w", inout, align = 16>]
     dims [#dimN] constexprs [] grid { ^bb0(%x: !tile.ptr<f16>, %y: !tile.ptr<f32>, %z: !tile.ptr<f32>, %w: !tile.ptr<f32>): tile.yield } body {
 ^bb0(%x: !tile.ptr<f16>, %y: !tile.ptr<f32>, %z: !tile.ptr<f32>, %w: !tile.ptr<f32>):
@@ -111,4 +114,5 @@ tile.kernel @stores params [#tile.param<"x", in, align = 16>, #tile.param<"y", o
   tile.store %d, %vz[%c64, %c0] {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, true>} : tensor<64x64xf32, #acc>, !tile.view<?x64xf32>
   tile.store %d, %vw[%c0, %c0] {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, true>} : tensor<64x64xf32, #acc>, !tile.view<?x64xf32>
   tile.return
+}
 }

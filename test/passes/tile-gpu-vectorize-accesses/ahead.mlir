@@ -1,5 +1,6 @@
 // RUN: tile-opt %s --tile-gpu-assign-layouts --tile-gpu-vectorize-accesses | FileCheck %s
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // What is loaded ahead of a reduction across warps and used behind it is no read-only load, which ptxas would move there; what
 // the reduction itself needs is, and so is what is loaded behind it.
 // CHECK-LABEL: tile.kernel @ahead
@@ -35,3 +36,4 @@ tile.kernel @ahead
     tile.store %q, %yv[%c0] {sizes = array<i64: 1024>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : tensor<1024xf32>, !tile.view<1024xf32>
     tile.return
   }
+}

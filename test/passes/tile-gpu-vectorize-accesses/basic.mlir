@@ -1,5 +1,6 @@
 // RUN: tile-opt %s --tile-gpu-assign-layouts --tile-gpu-vectorize-accesses | FileCheck %s
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // Rows are aligned and their ends divisible: 4 floats at once, read-only.
 // CHECK-LABEL: tile.kernel @proven
 // CHECK: tile.load {{.*}}tile_gpu.read_only, tile_gpu.vector = 4 : i64}
@@ -81,3 +82,4 @@ tile.kernel @starts
     }
     tile.return
   }
+}

@@ -217,16 +217,16 @@ TEST_F(CostModel, SaysTheSameTwice) {
   EXPECT_EQ(estimate(parabola, {}, shape).milliseconds, estimate(parabola, {}, shape).milliseconds);
 }
 
-TEST(TargetLimits, HasARowForEveryTarget) {
-  ASSERT_TRUE(cost::findTargetLimits("sm_90a"));
+TEST(TargetLimits, EveryTargetHasACardOfItsOwn) {
   EXPECT_EQ(cost::findTargetLimits("sm_90a")->processors, 132);
-  EXPECT_STREQ(cost::findTargetLimits("sm_86")->name, "sm_80"); // the nearest older one
-  EXPECT_STREQ(cost::findTargetLimits("sm_120")->name, "sm_100a");
-  EXPECT_STREQ(cost::findTargetLimits("cpu")->name, "cpu");
+  EXPECT_EQ(cost::findTargetLimits("sm_86")->device, "RTX 3090");
+  EXPECT_EQ(cost::findTargetLimits("sm_86", findCard("A10"))->device, "A10");
+  EXPECT_EQ(cost::findTargetLimits("sm_120a")->threads, 1536);
+  EXPECT_EQ(cost::findTargetLimits("sm_120")->device, "RTX 5090");
+  EXPECT_FALSE(cost::findTargetLimits("cpu")->target);
   EXPECT_FALSE(cost::findTargetLimits("gfx90a"));
-  for (const cost::TargetLimits &row : cost::getTargetLimits())
-    EXPECT_TRUE(row.memory > 0 && row.cache >= row.memory && row.vector32 > 0 && row.processors > 0)
-        << row.name;
+  for (const GPUTarget &target : getGPUTargets())
+    EXPECT_TRUE(cost::findTargetLimits(target.name)->isOwnDevice) << target.name;
 }
 
 } // namespace

@@ -169,7 +169,8 @@ TEST_F(DispatchTest, TheDeviceChoosesTheCode) {
   fake().minor = 5;
   fake().contextId = 4;
   EXPECT_EQ(run(4, 64, 8), "matmul: 'package in memory' has it for none of the targets that run on "
-                           "the device, sm_75; there are sm_80, sm_90a");
+                           "the device, sm_75; there are sm_80, sm_90a; compile it with "
+                           "--target sm_75 too");
 }
 
 TEST_F(DispatchTest, AKernelThatTheNewestTargetLacks) {

@@ -1,0 +1,73 @@
+// What the attributes that a source asks by must be.
+#include "dialect/Tile/RequestedState.h"
+#include "dialect/AttributeNames.h"
+#include "dialect/AttributeSpec.h"
+
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+using namespace mlir;
+using namespace tile;
+
+static bool isKernel(Operation *op) { return isa<KernelOp>(op); }
+static bool isKernelOrFunction(Operation *op) { return isKernel(op) || isFunction(op); }
+static bool isLoop(Operation *op) { return isa<LoopLikeOpInterface>(op); }
+static bool isKernelOrLoop(Operation *op) { return isKernel(op) || isLoop(op); }
+
+static bool isFloatMode(Attribute value) {
+  auto mode = dyn_cast<StringAttr>(value);
+  return mode && (mode == "strict" || mode == "contract" || mode == "fast");
+}
+static bool isCluster(Attribute value) {
+  auto blocks = dyn_cast<DenseI64ArrayAttr>(value);
+  return blocks && blocks.size() == 2 && blocks[0] >= 1 && blocks[1] >= 1;
+}
+static bool isListOfNames(Attribute value) {
+  auto names = dyn_cast<ArrayAttr>(value);
+  return names && llvm::all_of(names, [](Attribute name) { return isa<StringAttr>(name); });
+}
+static bool isListOfPairs(Attribute value) {
+  auto pairs = dyn_cast<ArrayAttr>(value);
+  return pairs && llvm::all_of(pairs, [](Attribute pair) {
+           return isListOfNames(pair) && cast<ArrayAttr>(pair).size() == 2;
+         });
+}
+
+static constexpr StringLiteral aKernel = "a kernel", aLoop = "a loop",
+                               itsFunction = "a kernel or its function",
+                               kernelOrLoop = "a kernel or a loop", positive = "a positive i64",
+                               unit = "a unit attribute";
+
+static const AttributeSpec specs[] = {
+    {askedWarpsName, isNumber<1>, positive, isKernel, aKernel},
+    {stagesName, isNumber<1>, positive, isKernelOrLoop, kernelOrLoop},
+    {groupedName, isNumber<1>, positive, isKernel, aKernel},
+    {consumersName, isNumber<1>, positive, isKernel, aKernel},
+    {occupancyName, isNumber<1>, positive, isKernelOrFunction, itsFunction},
+    {askedName, isListOfNames, "an array of strings", isKernel, aKernel},
+    {maxRegistersName, isNumber<1>, positive, isKernelOrFunction, itsFunction},
+    {clusterName, isCluster, "two positive numbers", isKernel, aKernel},
+    {persistentName, isUnit, unit, isKernel, aKernel},
+    {floatModeName, isFloatMode, "\"strict\", \"contract\" or \"fast\"", isKernelOrFunction,
+     itsFunction},
+    {mayAliasName, isListOfPairs, "an array of pairs of strings", isKernelOrFunction, itsFunction},
+    {flattenName, isUnit, unit, isLoop, aLoop},
+    {splitName, isNumber<1>, positive, isLoop, aLoop},
+    {unrollName, isNumber<1>, positive, isLoop, aLoop},
+};
+
+static LogicalResult verifyOperation(Operation *op) {
+  for (NamedAttribute attribute : op->getDiscardableAttrs())
+    if (attribute.getName().getValue().starts_with("tile.") &&
+        failed(verifyAttribute(op, attribute, specs)))
+      return failure();
+  return success();
+}
+
+LogicalResult tile::verifyRequests(KernelOp kernel) {
+  if (failed(verifyOperation(kernel)))
+    return failure();
+  WalkResult result = kernel.getBody().walk([](Operation *op) {
+    return failed(verifyOperation(op)) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}

@@ -1,0 +1,123 @@
+// What is compiled for: --target, --gpu, TILE_TARGET, else the GPU of this machine.
+#include "driver/options/NativeTarget.h"
+#include "driver/options/OptionsParser.h"
+#include "frontend/Diag/Suggest.h"
+#include "frontend/Sema/Words.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+using namespace llvm::opt;
+
+namespace tile {
+
+/// Adds one name of --target.
+bool OptionsParser::addTarget(StringRef name, Options &options) {
+  std::string target = name.str();
+  if (name == "native") {
+    Expected<NativeTarget> native = findNativeTarget();
+    if (!native)
+      return fail("--target native needs a GPU in this machine: " + toString(native.takeError()) +
+                  "; name the target, or the card by --gpu (tilec --version lists both)");
+    target = std::string(native->target->name);
+    if (!options.card)
+      options.card = native->card;
+  } else if (name != "cpu" && !findGPUTarget(name)) {
+    std::vector<std::string> names;
+    for (const GPUTarget &known : getGPUTargets())
+      names.emplace_back(known.name);
+    names.insert(names.end(), {"cpu", "native"});
+    if (const GPUCard *card = findCard(name))
+      return fail("unknown target '" + name + "'; it is a card: --target " +
+                  StringRef(card->target) + ", or --gpu '" + name + "'");
+    std::string nearest = suggest(name, names);
+    return fail("unknown target '" + name + "'; " +
+                (nearest.empty() ? "there are " + joinWords(names, "and")
+                                 : "did you mean '" + nearest + "'?"));
+  }
+  if (!is_contained(options.targets, target))
+    options.targets.push_back(std::move(target));
+  return true;
+}
+
+/// --gpu: a card by a part of its name.
+bool OptionsParser::parseCard(Options &options) {
+  const Arg *argument = arguments.getLastArg(OPT_gpu);
+  if (!argument)
+    return true;
+  if (options.command != Options::Command::Compile && options.command != Options::Command::Explain)
+    return fail("--gpu belongs to compilation and `tilec explain`");
+  options.card = findCard(argument->getValue());
+  if (options.card)
+    return true;
+  std::string names;
+  for (const GPUCard &card : getGPUCards())
+    names += (names.empty() ? "" : ", ") + std::string(card.name);
+  return fail("--gpu knows no card, or several, by '" + Twine(argument->getValue()) +
+              "'; there are " + names);
+}
+
+/// What nobody names: the GPU of this machine, else what most of the compiler shows on.
+void OptionsParser::chooseTarget(Options &options) {
+  options.target = std::string(getFallbackTarget().name);
+  if (options.command != Options::Command::Compile && options.command != Options::Command::Explain)
+    return; // they choose by --device
+  Expected<NativeTarget> native = findNativeTarget();
+  if (!native) {
+    consumeError(native.takeError());
+    guessed = true;
+    return;
+  }
+  options.target = std::string(native->target->name);
+  options.card = native->card;
+}
+
+void OptionsParser::noteGuess(const Options &options) const {
+  if (!guessed || options.isCPU() || options.json)
+    return;
+  errs() << "tilec: note: neither --target nor a GPU in this machine: compiling for "
+         << options.target << " (" << StringRef(findGPUTarget(options.target)->products)
+         << "); --target or TILE_TARGET chooses another\n";
+}
+
+bool OptionsParser::parseTarget(Options &options) {
+  if (!parseCard(options))
+    return false;
+  const Arg *argument = arguments.getLastArg(OPT_target);
+  // Where kernels run at once, --device has the word.
+  const bool writes =
+      options.command == Options::Command::Compile || options.command == Options::Command::Explain;
+  const char *variable = writes ? getenv("TILE_TARGET") : nullptr;
+  StringRef text = argument ? argument->getValue() : variable ? variable : "";
+  if (!argument && (options.emit == Stage::Obj ||
+                    (!options.emit && stageOfFile(options.output) == Stage::Obj))) {
+    options.target = "cpu";
+    return true;
+  }
+  if (!argument && options.card)
+    text = StringRef(options.card->target);
+  if (!argument && text.empty()) {
+    chooseTarget(options);
+    return true;
+  }
+  SmallVector<StringRef> names;
+  text.split(names, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef name : names)
+    if (!addTarget(name.trim(), options))
+      return false;
+  if (options.targets.empty())
+    return fail("--target needs a name");
+  options.target = options.targets.front();
+  const GPUTarget *of = options.card ? findGPUTarget(options.card->target) : nullptr;
+  if (of && !any_of(options.targets, [&](const std::string &name) {
+        const GPUTarget *target = findGPUTarget(name);
+        return target && target->capability() == of->capability();
+      }))
+    return fail("--gpu names a card for " + StringRef(of->name) + ", the " +
+                StringRef(options.card->name) + ", but --target is " + options.target);
+  if (options.targets.size() > 1 && !options.package && !options.cSource &&
+      options.command == Options::Command::Compile)
+    return fail("several targets need a package, -o NAME.tilepkg, or C, -o NAME.c");
+  return true;
+}
+
+} // namespace tile

@@ -1,0 +1,125 @@
+// tile-gpu-fit-launch: brings occupancy(n) and maxreg(n) to what the target can do, and says so.
+//
+// Behind tile-gpu-use-tma: then it is known which products run on wgmma, and whether a producer's
+// warpgroup joins the block. In front of tile-gpu-specialize-warps, which shares shared memory out
+// among the blocks.
+#include "dialect/AttributeNames.h"
+#include "passes/Passes.h"
+#include "passes/TileGPU/LaunchFit.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUFITLAUNCH
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+class Fitter {
+public:
+  Fitter(KernelOp kernel, const GPUTarget &target)
+      : kernel(kernel), limits(target.limits), name(target.name), need(getRegisterNeed(kernel)),
+        threads(getBlockThreads(kernel, limits)), builder(kernel.getContext()) {}
+
+  LogicalResult run() {
+    if (limits.registersFor(threads, 1) < need.registers)
+      return need.product->emitError()
+             << describeNeed() << ", and the " << threads << " threads of a block have "
+             << limits.registersFor(threads, 1)
+             << " each; make the product's tile smaller, or take fewer warps";
+    fitOccupancy();
+    fitRegisters();
+    return success();
+  }
+
+private:
+  std::string describeNeed() const {
+    return "a product of " + std::to_string(need.rows) + " x " + std::to_string(need.columns) +
+           " by wgmma takes " + std::to_string(need.registers) + " registers of a thread";
+  }
+
+  /// The most blocks of a multiprocessor that is at most `blocks`; `why` says what bounds it.
+  int64_t fitBlocks(int64_t blocks, std::string &why) const {
+    int64_t byThreads = limits.threadsPerProcessor / threads, byNumber = limits.blocksPerProcessor;
+    int64_t byRegisters = blocks;
+    while (byRegisters > 1 && limits.registersFor(threads, byRegisters) < need.registers)
+      --byRegisters;
+    int64_t fitting = std::max<int64_t>(1, std::min({blocks, byThreads, byNumber, byRegisters}));
+    std::string many =
+        std::to_string(blocks) + " blocks of " + std::to_string(threads) + " threads";
+    if (fitting == byRegisters)
+      why = many + " leave a thread " + std::to_string(limits.registersFor(threads, blocks)) +
+            " registers, and " + describeNeed();
+    else if (fitting == byNumber)
+      why = name.str() + " runs " + std::to_string(byNumber) + " blocks on a multiprocessor";
+    else
+      why = many + " are more than the " + std::to_string(limits.threadsPerProcessor) +
+            " threads of a multiprocessor of " + name.str();
+    return fitting;
+  }
+
+  void fitOccupancy() {
+    auto asked = kernel->getAttrOfType<IntegerAttr>(occupancyName);
+    if (!asked)
+      return;
+    std::string why;
+    int64_t blocks = fitBlocks(asked.getInt(), why);
+    if (blocks == asked.getInt())
+      return;
+    kernel.emitWarning() << "occupancy(" << asked.getInt() << ") is lowered to " << blocks << ": "
+                         << why << " [W0607]";
+    kernel->setAttr(occupancyName, builder.getI64IntegerAttr(blocks));
+  }
+
+  void fitRegisters() {
+    auto asked = kernel->getAttrOfType<IntegerAttr>(maxRegistersName);
+    if (!asked)
+      return;
+    int64_t most = limits.registersFor(threads, 1);
+    int64_t least = need.product ? llvm::alignTo(need.registers, 8) : 0;
+    int64_t given = asked.getInt(), fitting = std::min(std::max(given, least), most);
+    if (fitting == given)
+      return;
+    InFlightDiagnostic warning = kernel.emitWarning();
+    warning << "maxreg(" << given << ") is " << (fitting > given ? "raised" : "lowered") << " to "
+            << fitting << ": ";
+    if (fitting > given)
+      warning << describeNeed();
+    else
+      warning << threads << " threads of a block share " << limits.registersPerProcessor
+              << " registers";
+    warning << " [W0607]";
+    kernel->setAttr(maxRegistersName, builder.getI64IntegerAttr(fitting));
+  }
+
+  KernelOp kernel;
+  const GPULimits &limits;
+  StringRef name;
+  RegisterNeed need;
+  int64_t threads;
+  Builder builder;
+};
+
+struct TileGPUFitLaunch : tile::impl::TileGPUFitLaunchBase<TileGPUFitLaunch> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    const GPUTarget *target = getTarget(getOperation());
+    if (!target)
+      return signalPassFailure();
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      if (failed(getNumWarps(kernel)))
+        return signalPassFailure();
+      if (failed(Fitter(kernel, *target).run()))
+        return signalPassFailure();
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,57 @@
+// What a kernel's block takes of a multiprocessor.
+#include "passes/TileGPU/LaunchFit.h"
+#include "dialect/AttributeNames.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace tile::gpu {
+
+static constexpr int64_t producerWarps = 4, widest = 256;
+
+/// Columns of a product that one warpgroup has, at most those of an instruction.
+static int64_t getColumns(WgmmaOp product) {
+  LinearLayout layout = getLayout(product.getType());
+  int64_t columns = product.getType().getShape().back();
+  for (const Coord &basis : layout.getBases(InDim::Warp))
+    if (basis.back())
+      columns /= 2;
+  return std::min(columns, widest);
+}
+
+RegisterNeed getRegisterNeed(KernelOp kernel) {
+  // Beside the accumulator; what ptxas of CUDA 13.0 says of 8, 64, 128 and 256 columns. An operand
+  // in registers takes 16 bytes of each thread.
+  constexpr int64_t others = 26, operand = 4, wordBits = 32, rows = 64, threads = 128;
+  RegisterNeed need;
+  kernel.getBody().walk([&](WgmmaOp product) {
+    int64_t columns = getColumns(product);
+    int64_t bits = rows * columns / threads * product.getType().getElementTypeBitWidth();
+    int64_t registers =
+        bits / wordBits + others + (isa<RankedTensorType>(product.getA().getType()) ? operand : 0);
+    if (registers > need.registers)
+      need = {registers, rows, columns, product};
+  });
+  return need;
+}
+
+FailureOr<int64_t> getNumWarps(KernelOp kernel) {
+  if (auto warps = kernel->getAttrOfType<IntegerAttr>(numWarpsName))
+    return warps.getInt();
+  return kernel.emitOpError() << "needs '" << numWarpsName
+                              << "', which tile-gpu-assign-layouts sets";
+}
+
+int64_t getBlockThreads(KernelOp kernel, const GPULimits &limits) {
+  auto warps = kernel->getAttrOfType<IntegerAttr>(numWarpsName);
+  bool fetches =
+      kernel.getBody().walk([](TmaFetchOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  return (warps.getInt() + (fetches ? producerWarps : 0)) * limits.warpThreads;
+}
+
+int64_t getWarpsBesideProducer(const GPULimits &limits) {
+  return int64_t(
+      llvm::bit_floor(uint64_t(limits.threadsPerBlock / limits.warpThreads - producerWarps)));
+}
+
+} // namespace tile::gpu

@@ -1,0 +1,35 @@
+// What passes leave for each other is checked: a value of another kind, another place, a name that nobody reads.
+// RUN: tile-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @below {{expected 'tile_gpu.num_warps' to be a positive i64, found "4"}}
+tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.num_warps = "4"} grid { tile.yield } body { tile.return }
+
+// -----
+
+// expected-error @below {{expected 'tile_gpu.num_warps' to be a positive i64, found 4 : i32}}
+tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i32} grid { tile.yield } body { tile.return }
+
+// -----
+
+// expected-error @below {{expected 'tile_gpu.cluster' to be an i64 of at least 2, found 1}}
+tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.cluster = 1 : i64} grid { tile.yield } body { tile.return }
+
+// -----
+
+// expected-error @below {{expected 'tile_gpu.persistent' to be a unit attribute, found true}}
+tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.persistent = true} grid { tile.yield } body { tile.return }
+
+// -----
+
+// expected-error @below {{'tile_gpu.num_threads' belongs on a kernel's function}}
+tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.num_threads = 128 : i64} grid { tile.yield } body { tile.return }
+
+// -----
+
+// expected-error @below {{'tile_gpu.offset' belongs on an operation of a kernel}}
+tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.offset = 0 : i64} grid { tile.yield } body { tile.return }
+
+// -----
+
+// expected-error @below {{unknown attribute 'tile_gpu.num_warp'}}
+tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.num_warp = 4 : i64} grid { tile.yield } body { tile.return }
