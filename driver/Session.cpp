@@ -29,7 +29,7 @@ static void setWarnings(const Options &options, DiagnosticEngine &diagnostics) {
 Session::Session(const Options &options, raw_ostream &stream)
     : options(options), diagnostics(sources), stream(stream) {
   diagnostics.setErrorLimit(options.errorLimit);
-  diagnostics.setRemarks(options.remarks);
+  diagnostics.setRemarks(options.remarks || options.passReport);
   setWarnings(options, diagnostics);
   DiagnosticConsumer render;
   if (options.sarif)
@@ -38,12 +38,15 @@ Session::Session(const Options &options, raw_ostream &stream)
     render = JsonRenderer(sources, stream);
   else
     render = TextRenderer(sources, stream, options.color);
-  diagnostics.setConsumer([render = std::move(render),
-                           pattern = std::make_shared<Regex>(options.remarksRegex),
-                           all = options.remarksRegex.empty()](const Diagnostic &diagnostic) {
-    if (diagnostic.severity != Severity::remark || all || pattern->match(diagnostic.message))
-      render(diagnostic);
-  });
+  diagnostics.setConsumer(
+      [render = std::move(render), pattern = std::make_shared<Regex>(options.remarksRegex),
+       on = options.remarks, all = options.remarksRegex.empty()](const Diagnostic &diagnostic) {
+        bool isAsked = diagnostic.severity != Severity::remark ||
+                       diagnostic.id == diag::passReport ||
+                       (on && (all || pattern->match(diagnostic.message)));
+        if (isAsked)
+          render(diagnostic);
+      });
 }
 
 Session::~Session() {
@@ -151,7 +154,6 @@ static bool isAboutIR(StringRef message) {
 
 void Session::report(mlir::Diagnostic &diagnostic) {
   std::string message = diagnostic.str();
-  Range range = getRange(diagnostic.getLocation());
   diag::ID id = diag::cannotLower;
   switch (diagnostic.getSeverity()) {
   case mlir::DiagnosticSeverity::Error:
@@ -174,10 +176,29 @@ void Session::report(mlir::Diagnostic &diagnostic) {
         id = *named;
         message.resize(open);
       }
-  DiagnosticBuilder builder = diagnostics.report(id, range, message);
-  addNotes(builder, diagnostic.getLocation());
+  Report result{id, std::move(message), diagnostic.getLocation(), {}};
   for (mlir::Diagnostic &note : diagnostic.getNotes())
-    builder.note(getRange(note.getLocation()), note.str());
+    result.notes.emplace_back(getRange(note.getLocation()), note.str());
+  if (heldID == id)
+    held.push_back(std::move(result));
+  else
+    report(result);
+}
+
+void Session::report(const Report &report) {
+  DiagnosticBuilder builder =
+      diagnostics.report(report.id, getRange(report.location), report.message);
+  addNotes(builder, report.location);
+  for (const auto &[range, text] : report.notes)
+    builder.note(range, text);
+}
+
+void Session::release(function_ref<bool(mlir::Location)> isTrue) {
+  for (const Report &each : held)
+    if (isTrue(each.location))
+      report(each);
+  held.clear();
+  heldID.reset();
 }
 
 //===--- Phases

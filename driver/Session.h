@@ -7,10 +7,14 @@
 #include "frontend/Source/SourceManager.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Location.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace tile {
 
@@ -49,6 +53,11 @@ public:
   /// Turns a diagnostic of an MLIR pass into one of ours, at the place in the source it came from.
   void report(mlir::Diagnostic &diagnostic);
 
+  /// Keeps diagnostics of passes with this code back, till release() reports those that are still
+  /// true.
+  void hold(diag::ID id) { heldID = id; }
+  void release(llvm::function_ref<bool(mlir::Location)> isTrue);
+
   /// The place in the source that a location stands for; invalid if it has none.
   Range getRange(mlir::Location location) const;
 
@@ -56,12 +65,22 @@ public:
   Range getLine(llvm::StringRef path, unsigned line, unsigned column = 1) const;
 
 private:
+  /// A diagnostic of a pass, in the catalogue's terms.
+  struct Report {
+    diag::ID id;
+    std::string message;
+    mlir::Location location;
+    std::vector<std::pair<Range, std::string>> notes;
+  };
+  void report(const Report &report);
   void addNotes(DiagnosticBuilder &builder, mlir::Location location) const;
 
   const Options &options;
   SourceManager sources;
   DiagnosticEngine diagnostics;
   llvm::raw_ostream &stream;
+  std::optional<diag::ID> heldID;
+  std::vector<Report> held;
   int adopted = 0;
   bool internal = false, said = false;
 };

@@ -123,6 +123,7 @@ std::string describeFlags(const Options &options) {
   add("-I", StringRef(folders).rtrim());
   add("-W", StringRef(warnings).rtrim());
   add("--remarks", options.remarks ? "given " + options.remarksRegex : "not given");
+  add("--remarks=passes", options.passReport ? "given" : "not given");
   add("-Xptxas", StringRef(flags).rtrim());
   return text;
 }

@@ -54,6 +54,14 @@ Compiler::Compiler(const Options &options, Session &session, llvm::StringRef pat
 Compiler::~Compiler() = default;
 
 bool Compiler::run(Stage last) {
+  if (!options.isCPU() && last >= Stage::GPU)
+    session.hold(diag::maskedAccess);
+  bool done = runStages(last);
+  session.release([](Location) { return true; }); // where the GPU's passes were not reached
+  return done;
+}
+
+bool Compiler::runStages(Stage last) {
   printsLLVM = last == Stage::LLVM || !options.dumpDirectory.empty();
   using Step = std::pair<Stage, bool (Compiler::*)()>;
   static const Step gpuSteps[] = {
@@ -194,6 +202,8 @@ bool Compiler::runPasses(llvm::StringRef name, llvm::function_ref<void(OpPassMan
   passes.enableVerifier(
       false); // once at the end is enough to keep a wrong module from becoming wrong numbers
   populate(passes);
+  if (report)
+    report->watch(passes);
   if (options.printAfterAll || !options.printAfter.empty())
     passes.enableIRPrinting([](Pass *, Operation *) { return false; },
                             [this](Pass *pass, Operation *) {
@@ -236,6 +246,8 @@ bool Compiler::optimize() {
 }
 
 bool Compiler::lowerToGPU() {
+  if (options.passReport && !retries)
+    report.emplace(context);
   if (!retries) {
     beforeLayouts = module->clone();
     unlaunched = manifest;
@@ -248,7 +260,22 @@ bool Compiler::lowerToGPU() {
         if (KernelOp laidOut = module->lookupSymbol<KernelOp>(kernel.getSymName()))
           if (auto warps = laidOut->getAttrOfType<IntegerAttr>(gpu::numWarpsName))
             freeWarps[kernel.getSymName().str()] = warps.getInt();
+  reportMasks();
+  if (report)
+    report->emit(*module);
+  report.reset();
   return true;
+}
+
+/// Remarks on masks are for accesses that still have one: what TMA copies has none, or one that it
+/// takes for nothing.
+void Compiler::reportMasks() {
+  DenseSet<Location> masked; // looked up only
+  (*module)->walk([&](Operation *op) {
+    if (isa<LoadOp, StoreOp, GatherOp, ScatterOp, AtomicOp, gpu::AsyncCopyOp, gpu::ClearFromOp>(op))
+      masked.insert(op->getLoc());
+  });
+  session.release([&](Location location) { return masked.contains(location); });
 }
 
 bool Compiler::lowerToLLVM() {

@@ -11,6 +11,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "passes/Report/PassReport.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include <map>
@@ -84,11 +85,13 @@ private:
   /// Runs a pipeline on the module with our diagnostics; `name` is for messages and the time
   /// report.
   bool runPasses(llvm::StringRef name, llvm::function_ref<void(mlir::OpPassManager &)> populate);
+  bool runStages(Stage last);
   void reportAssembler(llvm::Error error);
   void reportSpills(const runtime::Kernel &kernel);
   std::optional<Cubin> assemblePTX();
   std::optional<Cubin> tryMoreWarps(const Cubin &first);
   void dropUnusable(ElaborateOptions &request);
+  void reportMasks();
   bool dump(Stage stage);
   void fillLaunch();
 
@@ -105,6 +108,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   runtime::Manifest manifest;
   std::vector<ConfigChoice> choices;
+  std::optional<PassReport> report; ///< --remarks=passes
   bool printsLLVM = false;
   // What a second try with more warps starts from.
   mlir::OwningOpRef<mlir::ModuleOp> beforeLayouts;

@@ -164,8 +164,16 @@ bool OptionsParser::parseMessages(Options &options) {
                                    ? ("error=" + text).str()
                                    : text.str());
   }
-  options.remarks = arguments.hasArg(OPT_remarks, OPT_remarks_eq);
-  options.remarksRegex = arguments.getLastArgValue(OPT_remarks_eq).str();
+  for (const Arg *argument : arguments.filtered(OPT_remarks, OPT_remarks_eq)) {
+    bool hasValue = argument->getOption().matches(OPT_remarks_eq);
+    if (hasValue && StringRef(argument->getValue()) == "passes") {
+      options.passReport = true;
+      continue;
+    }
+    options.remarks = true;
+    if (hasValue)
+      options.remarksRegex = argument->getValue();
+  }
   std::string wrong;
   if (!options.remarksRegex.empty() && !Regex(options.remarksRegex).isValid(wrong))
     return fail("'" + options.remarksRegex + "' is no regular expression: " + wrong);
@@ -447,7 +455,10 @@ void OptionsParser::printSettings(const Options &options, raw_ostream &stream) c
   print("cache-command", orNone(options.cacheCommand), {OPT_cache_command}, "TILE_CACHE_COMMAND");
   print("cache-size", Twine(options.cacheMegabytes), {OPT_cache_size});
   print("jobs", Twine(options.jobs), {OPT_j});
-  print("remarks", options.remarks ? "true" : "false", {OPT_remarks, OPT_remarks_eq});
+  print("remarks",
+        options.passReport ? (options.remarks ? "true,passes" : "passes")
+                           : (options.remarks ? "true" : "false"),
+        {OPT_remarks, OPT_remarks_eq});
   print("warnings", list(options.warnings, [](const std::string &each) { return each; }),
         {OPT_W, OPT_Werror, OPT_Werror_eq});
   print("error-limit", Twine(options.errorLimit), {OPT_error_limit});

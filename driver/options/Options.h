@@ -87,6 +87,7 @@ struct Options {
       warnings; ///< what stood after -W, in order: "CODE", "no-CODE", "error", "error=CODE"
   bool remarks = false;
   std::string remarksRegex;
+  bool passReport = false; ///< --remarks=passes
   unsigned errorLimit = 20;
   bool json = false, sarif = false; ///< --diagnostics-format, else text
   bool color = false;

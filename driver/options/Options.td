@@ -89,7 +89,8 @@ def Werror_eq : Joined<["-"], "Werror=">, MetaVarName<"CODE">, HelpText<"Make on
 def g : Switch<["-"], "g", "Debug build: keep `print` and `assert`", kernel_group, BuildRun>;
 def debug_asserts : Flag<["--"], "debug-asserts">, Alias<g>, HelpText<"The same as -g">, Group<kernel_group>, In<BuildRun>;
 def remarks : Switch<["--"], "remarks", "Say what kept the code from being faster", message_group, Reading>;
-def remarks_eq : Joined<["--"], "remarks=">, MetaVarName<"REGEX">, HelpText<"Only remarks that match">, Group<message_group>, In<Reading>;
+def remarks_eq : Joined<["--"], "remarks=">, MetaVarName<"REGEX|passes">,
+    HelpText<"Only remarks that match; passes: for each kernel and loop, which passes changed it and why the rest did not">, Group<message_group>, In<Reading>;
 defm explain : Value<"explain", "Explain a diagnostic, as in --explain E0301", "CODE", message_group, Building>;
 defm error_limit : Value<"error-limit", "Stop after N errors, 0 for no limit (default: 20)", "N", message_group, Everywhere>;
 defm diagnostics_format : Value<"diagnostics-format", "text, json (an object a line) or sarif (default: text)", "FORMAT", message_group, Everywhere>;

@@ -13,6 +13,7 @@
 // Source: FlashAttention-3, arXiv 2407.08608, whose backward pass has this order.
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/ConstantMemory.h"
+#include "passes/Report/Declined.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -61,21 +62,29 @@ class Scheduler {
 public:
   explicit Scheduler(Block &body) : body(body) {}
 
+  bool refuse(const std::string &reason) {
+    declined(body.getParentOp()) << reason;
+    return false;
+  }
+
   bool matches() {
     for (Operation &op : body)
       if (auto product = dyn_cast<WgmmaOp>(&op)) {
         if (product.getAsync())
-          return false;
+          return refuse("a product is in flight already");
         products.push_back(product);
-      } else if (isa<ClearFromOp, AsyncWaitOp>(op)) {
-        return false; // changes, or waits for, what a product reads, in place
       }
     if (products.size() < fewestProducts)
-      return false;
+      return refuse("it takes loops of " + std::to_string(fewestProducts) +
+                    " products by wgmma and more, and this one has " +
+                    std::to_string(products.size()));
+    for (Operation &op : body) // changes, or waits for, what a product reads, in place
+      if (isa<ClearFromOp, AsyncWaitOp>(op))
+        return refuse("an operand's end is cleared, or its copy waited for, within the trip");
     // A sum of several products of one iteration waits for itself.
     for (WgmmaOp product : products)
       if (auto acc = product.getAcc().getDefiningOp<WgmmaOp>(); acc && acc->getBlock() == &body)
-        return false;
+        return refuse("a sum of several products of one trip waits for itself");
     return true;
   }
 

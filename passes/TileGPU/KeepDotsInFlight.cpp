@@ -7,6 +7,7 @@
 // one multiplies while the other waits.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/Report/Declined.h"
 #include "passes/TileGPU/LaunchFit.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -67,22 +68,29 @@ std::optional<Candidate> match(scf::ForOp loop) {
   found.loop = loop;
   SmallVector<WgmmaOp> products;
   loop.getBody()->walk([&](WgmmaOp product) { products.push_back(product); });
-  if (products.size() != 1 || products[0].getAsync() || products[0]->getBlock() != loop.getBody())
+  auto refuse = [&](const std::string &reason) {
+    declined(loop) << reason;
     return std::nullopt;
+  };
+  if (products.size() != 1)
+    return refuse("it takes loops of one product by wgmma, and this one has " +
+                  std::to_string(products.size()));
+  if (products[0].getAsync() || products[0]->getBlock() != loop.getBody())
+    return refuse("the product is in flight already, or stands in a branch or an inner loop");
   found.product = products[0];
   // Nothing but the next iteration's product may touch the accumulator.
   auto variable = dyn_cast<BlockArgument>(found.product.getAcc());
   if (!variable || variable.getOwner() != loop.getBody() || !variable.hasOneUse() ||
       !found.product->hasOneUse() || !isa<scf::YieldOp>(*found.product->user_begin()))
-    return std::nullopt;
+    return refuse("more than the next trip's product touches the accumulator");
   found.carried = found.product->use_begin()->getOperandNumber();
   if (variable != loop.getRegionIterArg(found.carried))
-    return std::nullopt;
+    return refuse("the product is carried on as another variable than it is added to");
   // Registers of an operand, or memory of the loop's own, would be written for the next product.
   if (!isa<MemDescType>(found.product.getA().getType()) ||
       !addRelease(found.product.getA(), found) || !addRelease(found.product.getB(), found) ||
       found.releases.empty())
-    return std::nullopt;
+    return refuse("an operand does not lie in a ring of two stages or more that TMA fills");
   return found;
 }
 
@@ -122,8 +130,11 @@ struct TileGPUKeepDotsInFlight : tile::impl::TileGPUKeepDotsInFlightBase<TileGPU
       FailureOr<int64_t> warps = getNumWarps(kernel);
       if (failed(warps))
         return signalPassFailure();
-      if (*warps != warpsOfOne)
+      if (*warps != warpsOfOne) {
+        declined(kernel) << "it takes kernels whose one warpgroup computes, and here " +
+                                std::to_string(*warps) + " warps do";
         continue;
+      }
       kernel.getBody().walk([&](WarpSpecializeOp split) {
         SmallVector<scf::ForOp> loops;
         split.getConsumer().walk([&](scf::ForOp loop) { loops.push_back(loop); });

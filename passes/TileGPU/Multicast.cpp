@@ -1,6 +1,7 @@
 // tile-gpu-multicast: the two blocks of a cluster load a tile that both need once, half each.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/Report/Declined.h"
 #include "passes/TileGPU/ProgramGrid.h"
 #include "passes/TileGPU/SharedMemory.h"
 
@@ -149,6 +150,7 @@ struct TileGPUMulticast : tile::impl::TileGPUMulticastBase<TileGPUMulticast> {
   static void multicast(KernelOp kernel, ArrayRef<int64_t> asked) {
     if (StringRef obstacle = getObstacle(kernel, asked); !obstacle.empty()) {
       kernel.emitRemark() << "clusters are not used: " << obstacle << " [R0405]";
+      declined(kernel) << obstacle;
       return;
     }
     PairVariance variance(kernel);
@@ -168,11 +170,13 @@ struct TileGPUMulticast : tile::impl::TileGPUMulticastBase<TileGPUMulticast> {
       fetch.setMulticast(true);
       shared = true;
     });
-    if (shared)
+    if (shared) {
       kernel->setAttr(blocksOfClusterName, Builder(kernel).getI64IntegerAttr(2));
-    else
-      kernel.emitRemark()
-          << "clusters are not used: no load by TMA is the same for neighbouring programs [R0405]";
+      return;
+    }
+    kernel.emitRemark()
+        << "clusters are not used: no load by TMA is the same for neighbouring programs [R0405]";
+    declined(kernel) << "no load by TMA is the same for neighbouring programs";
   }
 };
 

@@ -16,6 +16,7 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/Report/Declined.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -167,41 +168,52 @@ void chooseScaling(Candidate &found) {
 }
 
 std::optional<Candidate> match(scf::ForOp loop) {
+  auto refuse = [&](StringRef reason) {
+    declined(loop) << reason;
+    return std::nullopt;
+  };
   // Tiles that threads copy themselves are there for one trip alone.
   if (!loop.getBody()->getOps<AsyncWaitOp>().empty())
-    return std::nullopt;
+    return refuse("operands that threads copy by cp.async are there for one trip alone");
   Candidate found;
   found.loop = loop;
   SmallVector<WgmmaOp> products;
   loop.getBody()->walk([&](WgmmaOp product) { products.push_back(product); });
-  if (products.size() != 2 || products[0]->getBlock() != loop.getBody() ||
-      products[1]->getBlock() != loop.getBody() || products[0].getAsync() || products[1].getAsync())
+  if (products.size() != 2) {
+    declined(loop) << "it takes loops of two products by wgmma, and this one has " +
+                          std::to_string(products.size());
     return std::nullopt;
+  }
+  if (products[0]->getBlock() != loop.getBody() || products[1]->getBlock() != loop.getBody())
+    return refuse("a product stands in a branch or in a loop of its own");
+  if (products[0].getAsync() || products[1].getAsync())
+    return refuse("a product is in flight already");
   found.first = products[0];
   found.second = products[1];
   Operation *a = found.second.getA().getDefiningOp();
   DenseSet<Operation *> seen;
   if (!isa<RankedTensorType>(found.second.getA().getType()) || !a ||
       !dependsOn(a, found.first, seen))
-    return std::nullopt;
+    return refuse("the second product's first operand does not come from the first product's "
+                  "result through registers");
 
   // The second product is carried to the next iteration, and only that.
   if (!found.second->hasOneUse() || !isa<scf::YieldOp>(*found.second->user_begin()))
-    return std::nullopt;
+    return refuse("the second product's result is used within the same trip");
   found.carried = found.second->use_begin()->getOperandNumber();
   BlockArgument variable = loop.getRegionIterArg(found.carried);
   if (!collectScaling(variable, found.second, found.scaling) ||
       (variable != found.second.getAcc() &&
        !found.scaling.contains(found.second.getAcc().getDefiningOp())))
-    return std::nullopt;
+    return refuse("the second product is not added to a variable of the loop that is only scaled");
 
   found.fetch = findFetch(found.second.getB(), loop.getBody(), found.path);
   if (!found.fetch || !hasLastingOperands(found.first, loop))
-    return std::nullopt;
+    return refuse("an operand is not copied by TMA for this product alone");
   for (Value result : found.first->getResults())
     for (Operation *user : result.getUsers())
       if (user == loop.getBody()->getTerminator())
-        return std::nullopt;
+        return refuse("the loop carries on the first product's result");
 
   // The last steps to a make a second copy of it: better once the first copy's product is done.
   while (a && a->getBlock() == loop.getBody() && a->hasOneUse() && !a->getNumRegions() &&

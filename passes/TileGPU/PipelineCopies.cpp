@@ -19,6 +19,7 @@
 #include "dialect/AttributeNames.h"
 #include "passes/Analysis/ConstantMemory.h"
 #include "passes/Passes.h"
+#include "passes/Report/Declined.h"
 #include "passes/TileGPU/AccessWidth.h"
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/PipelineFragments.h"
@@ -99,8 +100,10 @@ public:
 
   /// Returns the loop that it has made; null if it leaves the loop as it is.
   scf::ForOp run() {
-    if (auto trips = loop.getStaticTripCount(); trips && trips->ule(1))
+    if (auto trips = loop.getStaticTripCount(); trips && trips->ule(1)) {
+      declined(loop) << "the loop makes one trip";
       return {};
+    }
     for (LocalAllocOp alloc : loop.getBody()->getOps<LocalAllocOp>())
       if (feedsProduct(alloc.getResult()))
         collect(alloc);
@@ -127,6 +130,8 @@ private:
     }
     if (!problem.empty())
       alloc->emitRemark() << "operand is not copied ahead: " << problem << " [R0406]";
+    if (!problem.empty())
+      declined(loop) << "an operand is not copied ahead: " + problem;
   }
 
   /// True if the loop loads something that the value comes from.
@@ -227,8 +232,10 @@ private:
     auto asked = loop->getAttrOfType<IntegerAttr>(stagesName);
     if (!asked)
       asked = kernel->getAttrOfType<IntegerAttr>(stagesName);
-    if (asked && asked.getInt() < 2)
+    if (asked && asked.getInt() < 2) {
+      declined(loop) << "the source asks for one stage";
       return false;
+    }
     int64_t wanted = asked ? asked.getInt() : countUsefulStages();
     if (auto trips = loop.getStaticTripCount())
       wanted = std::min<int64_t>(wanted, trips->getLimitedValue(mostStages * 4));
@@ -246,6 +253,8 @@ private:
           << planSharedBytes(kernel, ring, std::max<int64_t>(stages + 1, 2)).value_or(0)
           << " bytes are needed for " << std::max<int64_t>(stages + 1, 2) << ", a block has "
           << limit << " [R0404]";
+    if (stages < 2)
+      declined(loop) << "two stages do not fit into shared memory";
     return stages > 1;
   }
 
@@ -393,13 +402,18 @@ struct TileGPUPipelineCopies : tile::impl::TileGPUPipelineCopiesBase<TileGPUPipe
     const GPUTarget *target = getTarget(getOperation());
     if (!target)
       return signalPassFailure();
-    if (!target->has(Feature::AsyncCopy))
+    if (!target->has(Feature::AsyncCopy)) {
+      for (KernelOp kernel : getOperation().getOps<KernelOp>())
+        declined(kernel) << std::string(target->name) + " has no cp.async";
       return;
+    }
     const auto &divisibility = getAnalysis<DivisibilityAnalysis>();
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) {
       if (!hasInnerLoop(loop))
         loops.push_back(loop);
+      else
+        declined(loop) << "there is a loop inside of it";
     });
     SmallVector<scf::ForOp> pipelined;
     for (scf::ForOp loop : loops)

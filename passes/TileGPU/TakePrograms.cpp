@@ -6,6 +6,7 @@
 // programs from a count in scratch memory, and tells the consumers, who are at the one before.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/Report/Declined.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -85,8 +86,10 @@ struct TileGPUTakePrograms : tile::impl::TileGPUTakeProgramsBase<TileGPUTakeProg
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       // Blocks of a cluster go on together, parts of a split have their own use of scratch memory.
       if (!kernel->hasAttr(persistentGridName) || kernel->hasAttr(blocksOfClusterName) ||
-          kernel->hasAttr(splitPartsName))
+          kernel->hasAttr(splitPartsName)) {
+        declined(kernel) << "it takes persistent kernels without clusters and split loops";
         continue;
+      }
       kernel.getBody().walk([&](WarpSpecializeOp split) {
         scf::ForOp consumer = findLoop(split.getConsumer().front()),
                    producer = findLoop(split.getProducer().front());

@@ -1,6 +1,7 @@
 // tile-gpu-take-turns: two warpgroups of consumers issue their products one after the other.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/Report/Declined.h"
 #include "passes/TileGPU/LaunchFit.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -25,11 +26,15 @@ bool enclose(Block &block) {
   for (auto product : block.getOps<WgmmaOp>())
     if (product.getAsync())
       products.push_back(product);
-  if (products.size() < 2)
+  if (products.size() < 2) {
+    declined(block.getParentOp()) << "fewer than two products are in flight at once";
     return false;
+  }
   for (Operation *op = products.front(); op != products.back(); op = op->getNextNode())
-    if (isa<WgmmaWaitOp>(op))
+    if (isa<WgmmaWaitOp>(op)) {
+      declined(block.getParentOp()) << "a product is waited for between the others";
       return false;
+    }
   OpBuilder builder(products.front());
   TurnWaitOp::create(builder, products.front().getLoc());
   builder.setInsertionPointAfter(products.back());
@@ -44,8 +49,11 @@ struct TileGPUTakeTurns : tile::impl::TileGPUTakeTurnsBase<TileGPUTakeTurns> {
       FailureOr<int64_t> warps = getNumWarps(kernel);
       if (failed(warps))
         return signalPassFailure();
-      if (*warps != warpsOfTwo)
+      if (*warps != warpsOfTwo) {
+        declined(kernel) << "it takes kernels whose two warpgroups compute, and here " +
+                                std::to_string(*warps) + " warps do";
         continue;
+      }
       kernel.getBody().walk([](WarpSpecializeOp split) {
         bool turns = false;
         split.getConsumer().walk([&](scf::ForOp loop) { turns |= enclose(*loop.getBody()); });

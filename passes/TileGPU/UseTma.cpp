@@ -3,6 +3,7 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/StorePlan.h"
 #include "passes/Passes.h"
+#include "passes/Report/Declined.h"
 #include "passes/TileGPU/SharedMemory.h"
 #include "passes/TileGPU/TargetSupport.h"
 #include "passes/TileGPU/TensorAccess.h"
@@ -129,8 +130,11 @@ public:
       kernel.getBody().walk([&](StoreOp store) { collect(store); });
     }
     // Copies made once, with nothing to overlap, are no reason for a producer.
-    if (llvm::none_of(fetches, [](Fetch &fetch) { return isRepeated(fetch.load); }))
+    if (llvm::none_of(fetches, [](Fetch &fetch) { return isRepeated(fetch.load); })) {
+      if (!fetches.empty())
+        declined(kernel) << "its loads stand in no loop, so that a copy would overlap with nothing";
       fetches.clear();
+    }
     chooseColumns();
     for (Fetch &fetch : fetches)
       rewrite(fetch);
@@ -184,6 +188,8 @@ private:
       fetches.push_back({load, fold, alloc, std::move(access), map});
     else if (remarks && type.getShape().size() > 1 && feedsProduct(alloc.getResult()))
       load->emitRemark() << "operand is not copied by TMA: " << access.problem << " [R0402]";
+    if (!access.problem.empty())
+      declined(load) << "a load is not copied by TMA: " + access.problem;
   }
 
   /// True if the reshape joins dimensions before the last into rows, as they lie in memory:
@@ -559,8 +565,12 @@ struct TileGPUUseTma : tile::impl::TileGPUUseTmaBase<TileGPUUseTma> {
     const GPUTarget *target = getTarget(getOperation());
     if (!target)
       return signalPassFailure();
-    if (!copiesAhead(*target))
+    if (!copiesAhead(*target)) {
+      for (KernelOp kernel : getOperation().getOps<KernelOp>())
+        declined(kernel) << std::string(target->name) +
+                                " lacks TMA, or products by wgmma that would read what it copies";
       return;
+    }
     const auto &divisibility = getAnalysis<DivisibilityAnalysis>();
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
       Kernel(kernel, divisibility, target->limits.sharedPerBlock(), remarks).run();

@@ -6,6 +6,7 @@
 // What it does not cross is a branch. The wait for a tile that starts the next iteration is one; it
 // stands behind the exponentials just as well, and costs nothing there.
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/Report/Declined.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -42,15 +43,19 @@ std::optional<Candidate> match(scf::ForOp loop) {
   Candidate found;
   unsigned products = 0, waits = 0;
   bool turns = false;
+  auto refuse = [&](StringRef reason) {
+    declined(loop) << reason;
+    return std::nullopt;
+  };
   for (Operation &op : *loop.getBody()) {
     if (auto wait = dyn_cast<RingWaitOp>(op); wait && !products && !found.tile)
       found.tile = wait;
     turns |= isa<TurnWaitOp>(op);
     if (products == 1 && computesMuch(op))
-      return std::nullopt;
+      return refuse("much is computed between the two products");
     if (auto product = dyn_cast<WgmmaOp>(op)) {
       if (!product.getAsync() || waits)
-        return std::nullopt;
+        return refuse("its products are not in flight at once");
       ++products;
     }
     if (auto wait = dyn_cast<WgmmaWaitOp>(op)) {
@@ -58,8 +63,10 @@ std::optional<Candidate> match(scf::ForOp loop) {
       found.last = wait;
     }
   }
-  if (!turns || !found.tile || products != 2 || waits != 2 || found.last.getPending() != 0)
-    return std::nullopt;
+  if (!turns)
+    return refuse("its warpgroups take no turns");
+  if (!found.tile || products != 2 || waits != 2 || found.last.getPending() != 0)
+    return refuse("a trip is not a tile, two products and a wait for each");
   // A slot that is held meanwhile may not be the only one: the producer could not go on to the
   // tile. The ring of the tile moves on once an iteration.
   bool safe = true;
@@ -68,7 +75,7 @@ std::optional<Candidate> match(scf::ForOp loop) {
             (wait == found.tile || wait.getRing() != found.tile.getRing());
   });
   if (!safe)
-    return std::nullopt;
+    return refuse("a ring has one stage, or is waited for more than once in a trip");
   return found;
 }
 

@@ -1,0 +1,61 @@
+// What each pass of the GPU pipeline takes, in the words of a source where it has some: the answer
+// to "why did this pass do nothing here" where the pass has no better one.
+#include "passes/Report/PassReport.h"
+
+using namespace llvm;
+
+namespace tile {
+
+// In the order of the pipeline. Cleaning up, and what every kernel goes through for correctness
+// alone, is no decision and is not here.
+static constexpr PassCondition conditions[] = {
+    {"tile-gpu-split-loops", true, "loops with split(n)"},
+    {"tile-gpu-version-rows", false,
+     "kernels that go over the same blocks of a row in several loops"},
+    {"tile-gpu-reuse-loads", true, "equal loads of one block, of memory that nothing writes"},
+    {"tile-gpu-defer-reductions", true,
+     "reductions that a loop carries on, where fp(\"fast\") permits regrouping"},
+    {"tile-gpu-narrow-reductions", true, "maxima and minima of f16 and bf16 that were widened"},
+    {"tile-reduce-strength", true,
+     "divisions and elementary functions under fp(\"fast\") with an operand that rows share"},
+    {"tile-gpu-expand-tf32x3", true, "products in precision tf32x3"},
+    {"tile-gpu-expand-shapes", true, "slices and concatenations of tiles"},
+    {"tile-gpu-pad-extents", true, "tiles with an extent that is no power of two"},
+    {"tile-gpu-load-nibbles-as-bytes", true, "loads of i4"},
+    {"tile-gpu-assign-layouts", true, "tiles"},
+    {"tile-gpu-guard-masks", true,
+     "selections by positions of 16 registers or more, as a causal mask is"},
+    {"tile-gpu-defer-row-sums", true,
+     "sums of rows that a loop carries on in a product's layout, under fp(\"fast\")"},
+    {"tile-gpu-use-tma", true,
+     "loads of products' operands, and large stores of products, on targets with TMA"},
+    {"tile-gpu-fit-launch", false, "occupancy and maxreg beyond what the target has"},
+    {"tile-gpu-multicast", true,
+     "persistent kernels with cluster(2) whose neighbours load the same"},
+    {"tile-gpu-mark-read-once", true, "copies by TMA in loops, of what no other program reads"},
+    {"tile-gpu-pipeline-copies", true,
+     "innermost loops with products whose operands TMA does not fetch, on targets with cp.async"},
+    {"tile-gpu-overlap-dots", true,
+     "loops of two products by wgmma, the second of which takes the first one's result"},
+    {"tile-gpu-issue-dots-early", true, "loops of three products by wgmma and more"},
+    {"tile-gpu-make-persistent", true, "kernels with persistent"},
+    {"tile-gpu-specialize-warps", true, "loops with copies by TMA"},
+    {"tile-gpu-send-ahead", true,
+     "persistent kernels whose copies' places are computed from tiles"},
+    {"tile-gpu-take-programs", true,
+     "persistent kernels with a producer, whose programs' loops differ in length"},
+    {"tile-gpu-keep-dots-in-flight", true,
+     "loops of one warpgroup and one product by wgmma, whose operands are copied by TMA"},
+    {"tile-gpu-take-turns", true,
+     "loops of two warpgroups with several products by wgmma in flight at once"},
+    {"tile-gpu-skip-scaling", true,
+     "products of a large tile in a loop by few factors that may all be 1"},
+    {"tile-gpu-wait-ahead", true,
+     "loops of two warpgroups that take turns, with two products in flight"},
+    {"tile-gpu-apply-loop-attributes", true, "loops with unroll(n)"},
+    {"tile-gpu-vectorize-accesses", true, "loads and stores of neighbours that lie together"},
+};
+
+ArrayRef<PassCondition> getPassConditions() { return conditions; }
+
+} // namespace tile
