@@ -193,6 +193,7 @@ void Counter::addDot(DotOp dot, LoopWork &loop, double weight) {
     each.swapped = gpu::isSwapped(dot);
     each.computedA = isComputed(dot.getA());
     each.computedB = isComputed(dot.getB());
+    each.turnedA = each.computedA && isa_and_nonnull<PermuteOp>(dot.getA().getDefiningOp());
     loop.dots.push_back(each);
   }
   loop.dots[place->second].count += weight;

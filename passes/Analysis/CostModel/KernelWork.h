@@ -3,8 +3,8 @@
 #ifndef TILE_PASSES_ANALYSIS_COSTMODEL_KERNELWORK_H
 #define TILE_PASSES_ANALYSIS_COSTMODEL_KERNELWORK_H
 
-#include "target/Target.h"
 #include "dialect/Tile/TileDialect.h"
+#include "target/Target.h"
 
 #include <array>
 #include <cstdint>
@@ -29,7 +29,8 @@ struct DotWork {
   bool wgmma = false;       ///< by wgmma where warps come in fours
   bool swapped = false;     ///< few rows: wgmma computes the transposed product
   bool computedA = false, computedB = false; ///< the operand is computed, not loaded as it is
-  double count = 0;                          ///< in a program
+  bool turnedA = false; ///< A is computed and transposed: registers do not hold it as it is needed
+  double count = 0;     ///< in a program
 
   double getOperations() const {
     return 2.0 * double(batch) * double(m) * double(n) * double(k) * count;

@@ -119,8 +119,9 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
                            const TargetLimits &target, Resources &found) {
   constexpr int64_t system = 1024, page = 1024, mostStages = 8, staging = 32 * 1024,
                     leastStaged = 4096;
-  bool wgmma = false;
+  bool wgmma = false, hasMma = false;
   double once = 0, repeated = 0, others = 0, stored = 0;
+  double turned = 0, largestStore = 0; // by way of shared memory where products run on mma.sync
   int64_t asked = mostStages;
   for (const LoopWork &loop : work.loops) {
     for (const AccessWork &access : loop.accesses) {
@@ -128,18 +129,21 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
         (loop.parent < 0 ? once : repeated) +=
             double(llvm::alignTo(uint64_t(access.tileBytes), page));
       if (access.isStore && access.tileBytes >= leastStaged)
-        stored += access.tileBytes;
+        stored += access.tileBytes, largestStore = std::max(largestStore, access.tileBytes);
       if (access.feedsDot && loop.parent >= 0)
         if (int64_t stages = loop.stages ? loop.stages : schedule.stages.value_or(0))
           asked = std::min(asked, stages);
     }
     for (const DotWork &dot : loop.dots) {
       wgmma |= dot.wgmma && found.warps % 4 == 0;
+      hasMma |= dot.tensorCores && !wgmma;
       // A computed operand reaches wgmma by way of shared memory unless it is the one that
       // registers may hold.
       bool a = dot.swapped ? false : dot.computedB, b = dot.swapped ? dot.computedA : false;
       others += (a ? double(dot.k * dot.n) : 0) * dot.bits / 8 +
                 (b ? double(dot.m * dot.k) : 0) * dot.bits / 8;
+      if (dot.tensorCores && !wgmma && dot.turnedA && !b)
+        turned += double(dot.m * dot.k) * dot.bits / 8;
     }
   }
   if (!found.bulkCopies) {
@@ -150,14 +154,17 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
       constexpr int64_t useful = 3, registersOfThread = 256;
       int64_t blocks = schedule.occupancy.value_or(
           std::max<int64_t>(1, target.registers / (found.threads * registersOfThread)));
-      double fixed = once + others + double(page);
+      double fixed = once + others + turned + double(page);
       auto fit = [&](double bytes) { return int64_t((bytes - fixed) / repeated); };
       stages = std::min(asked == mostStages ? useful : asked,
                         std::max(fit(double(target.sharedBytes) / double(blocks) - system),
                                  std::min<int64_t>(2, fit(double(target.sharedBytes) - system))));
       stages = std::max<int64_t>(stages, 1);
     }
-    found.sharedBytes = int64_t(once + double(stages) * repeated + others) + 1024;
+    // Loads and what is turned live at once; results leave when these are gone.
+    found.sharedBytes = int64_t(std::max(once + double(stages) * repeated + others + turned,
+                                         hasMma ? largestStore : 0.0)) +
+                        1024;
     found.stages = stages > 1 ? stages : 0;
   } else {
     int64_t blocks = schedule.occupancy.value_or(1);
@@ -197,8 +204,8 @@ Resources estimateResources(const KernelWork &work, const Schedule &schedule,
       streams |= access.feedsDot && loop.parent >= 0;
   }
   found.bulkCopies = target.hasBulkCopies && hasDots && streams;
-  found.asyncCopies =
-      target.target && target.target->has(Feature::AsyncCopy) && !found.bulkCopies && hasDots && streams;
+  found.asyncCopies = target.target && target.target->has(Feature::AsyncCopy) &&
+                      !found.bulkCopies && hasDots && streams;
   found.threads = 32 * found.warps + (found.bulkCopies ? 128 : 0);
   if (found.threads > 1024)
     found.reason = "a block has " + std::to_string(found.threads) + " threads of at most 1024";
