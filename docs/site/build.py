@@ -39,7 +39,7 @@ nav:
 SECTIONS = (
     ("Start", ("README.md", "Tutorial.md", "guides/python.md", "guides/playground.md", "guides/from_triton.md", "guides/from_cuda.md", "FAQ.md",
                "Glossary.md")),
-    ("Guides", ("guides/variants.md", "guides/tuning.md", "guides/c.md", "guides/cpp.md", "guides/compile.md", "Packages.md", "Tuning.md")),
+    ("Guides", ("guides/variants.md", "guides/tuning.md", "guides/c.md", "guides/cpp.md", "guides/compile.md", "Packages.md", "Pipelining.md", "Tuning.md")),
     ("Reference", ("Language.md", "language/*", "Library.md", "Examples.md", "Math.md", "reference/*")),
     ("Examples", ("examples/*",)),
     ("Design", ("Architecture.md", "CostModel.md", "Hopper.md", "Memory.md", "Split.md", "Rationale.md", "Coverage.md",
