@@ -3,6 +3,7 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/TileGPU/LaunchFit.h"
+#include "passes/TileGPU/LaunchState.h"
 #include "passes/TileGPU/ProgramGrid.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -54,7 +55,7 @@ static void prefetchTensorMaps(OpBuilder &b, Location loc, ValueRange maps) {
 
 FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
   FailureOr<int64_t> warps = getNumWarps(kernel);
-  if (failed(warps))
+  if (failed(warps) || failed(verifyLaunchState(kernel)))
     return failure();
   Location loc = kernel.getLoc();
   OpBuilder b(kernel);

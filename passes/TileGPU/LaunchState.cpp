@@ -1,0 +1,52 @@
+// Finds attributes that got lost between two passes.
+#include "passes/TileGPU/LaunchState.h"
+#include "dialect/AttributeNames.h"
+#include "passes/TileGPU/SharedMemory.h"
+
+using namespace mlir;
+
+namespace tile::gpu {
+
+namespace {
+
+struct Rule {
+  bool (*asks)(Operation *);
+  StringRef attribute, pass;
+};
+
+bool isPlaced(Operation *op) { return getSharedOffset(op).has_value(); }
+bool isMulticast(Operation *op) {
+  if (auto fetch = dyn_cast<TmaFetchOp>(op))
+    return fetch.getMulticast();
+  auto load = dyn_cast<TmaLoadOp>(op);
+  return load && load.getMulticast();
+}
+
+const Rule rules[] = {
+    {[](Operation *op) { return isa<WarpSpecializeOp>(op); }, producerThreadsName,
+     "tile-gpu-specialize-warps"},
+    {[](Operation *op) { return isa<BlockIdOp>(op); }, persistentGridName,
+     "tile-gpu-make-persistent"},
+    {[](Operation *op) { return isa<ProgramTakeOp, ProgramReceiveOp>(op); }, takesProgramsName,
+     "tile-gpu-take-programs"},
+    {[](Operation *op) { return isa<PartArriveOp>(op); }, splitPartsName, "tile-gpu-split-loops"},
+    {isMulticast, blocksOfClusterName, "tile-gpu-multicast"},
+    {isPlaced, sharedBytesName, "tile-gpu-allocate-shared"},
+};
+
+} // namespace
+
+LogicalResult verifyLaunchState(KernelOp kernel) {
+  WalkResult result = kernel.getBody().walk([&](Operation *op) {
+    for (const Rule &rule : rules)
+      if (rule.asks(op) && !kernel->hasAttr(rule.attribute)) {
+        op->emitOpError() << "needs '" << rule.attribute << "' of its kernel, which " << rule.pass
+                          << " sets";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+} // namespace tile::gpu
