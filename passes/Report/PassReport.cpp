@@ -148,7 +148,7 @@ private:
 
 PassReport::PassReport(MLIRContext &context) : record(std::make_shared<PassRecord>()) {
   remark::RemarkCategories categories;
-  categories.all = passCategory.str();
+  categories.missed = passCategory.str();
   // Fails for streams to files alone, of which there are none.
   (void)remark::enableOptimizationRemarks(context, std::make_unique<Listener>(record),
                                           std::make_unique<remark::RemarkEmittingPolicyAll>(),
