@@ -154,18 +154,20 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
       constexpr int64_t useful = 3, registersOfThread = 256;
       int64_t blocks = schedule.occupancy.value_or(
           std::max<int64_t>(1, target.registers / (found.threads * registersOfThread)));
-      double fixed = once + others + turned + double(page);
+      double fixed = once + others + double(page);
       auto fit = [&](double bytes) { return int64_t((bytes - fixed) / repeated); };
       stages = std::min(asked == mostStages ? useful : asked,
                         std::max(fit(double(target.sharedBytes) / double(blocks) - system),
                                  std::min<int64_t>(2, fit(double(target.sharedBytes) - system))));
       stages = std::max<int64_t>(stages, 1);
     }
-    // Loads and what is turned live at once; results leave when these are gone.
-    found.sharedBytes = int64_t(std::max(once + double(stages) * repeated + others + turned,
-                                         hasMma ? largestStore : 0.0)) +
-                        1024;
+    found.sharedBytes = int64_t(once + double(stages) * repeated + others) + 1024;
     found.stages = stages > 1 ? stages : 0;
+    // Loads, of one stage at least, and what is turned live at once; results leave when these are
+    // gone. How many blocks fit is still rated by the loops alone.
+    auto least = int64_t(std::max(once + repeated + others + turned, hasMma ? largestStore : 0.0));
+    if (least > target.sharedBytes - system)
+      found.sharedBytes = std::max(found.sharedBytes, least);
   } else {
     int64_t blocks = schedule.occupancy.value_or(1);
     int64_t limit = target.sharedBytes / blocks / system * system - system;
