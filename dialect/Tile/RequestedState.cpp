@@ -2,6 +2,7 @@
 #include "dialect/Tile/RequestedState.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/AttributeSpec.h"
+#include "dialect/ProgramNames.h"
 
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
@@ -11,6 +12,8 @@ using namespace tile;
 static bool isKernel(Operation *op) { return isa<KernelOp>(op); }
 static bool isKernelOrFunction(Operation *op) { return isKernel(op) || isFunction(op); }
 static bool isLoop(Operation *op) { return isa<LoopLikeOpInterface>(op); }
+static bool isView(Operation *op) { return isa<ViewOp>(op); }
+static bool isDictionary(Attribute value) { return isa<DictionaryAttr>(value); }
 static bool isKernelOrLoop(Operation *op) { return isKernel(op) || isLoop(op); }
 
 static bool isFloatMode(Attribute value) {
@@ -52,6 +55,10 @@ static const AttributeSpec specs[] = {
     {mayAliasName, isListOfPairs, "an array of pairs of strings", isKernelOrFunction, itsFunction},
     {flattenName, isUnit, unit, isLoop, aLoop},
     {splitName, isNumber<1>, positive, isLoop, aLoop},
+    {splitAutomaticName, isUnit, unit, isLoop, aLoop},
+    {tripsName, isNumber<1>, positive, isLoop, aLoop},
+    {hintsName, isDictionary, "a dictionary", isKernel, aKernel},
+    {flatName, isUnit, unit, isView, "a view"},
     {unrollName, isNumber<1>, positive, isLoop, aLoop},
 };
 

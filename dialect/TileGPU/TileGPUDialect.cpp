@@ -113,6 +113,7 @@ static const AttributeSpec specs[] = {
     {cacheName, isString, "a string", isInKernel, inside},
     {ringName, isNumber<0>, notNegative, isFetch, "a fetch"},
     {splitPartsName, isNumber<2>, "an i64 of at least 2", isKernelOrFunction, both},
+    {splitProgramsName, isNumber<1>, positive, isKernelOrFunction, both},
     {scratchBytesName, isNumber<1>, positive, isFunction, aFunction},
     {scratchArgumentName, isNumber<0>, notNegative, isFunction, aFunction},
     {producerThreadsName, isNumber<1>, positive, isKernelOrFunction, both},
