@@ -498,7 +498,7 @@ def rms_norm_residual(case, w, eps, x=None, residual=None, h=None, dy=None, dh=N
 
 def sampling(case, logits, temperature, p, seed):
     k = min(int(case.definitions.get("K", 64)), case.V)
-    best, ids = torch.sort(logits, 1, descending=True, stable=True)
+    best, ids = torch.sort(logits, dim=1, descending=True, stable=True)
     q = torch.softmax(best[:, :k] / temperature, 1)
     kept = torch.where(q.cumsum(1) - q < p, q, 0.0)
     u = torch.from_numpy(philox.uniform(seed, numpy.arange(case.B))).to(q.device)
