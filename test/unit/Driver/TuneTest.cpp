@@ -44,8 +44,8 @@ TEST(ChooseVariants, LeavesOutWhatFailedSomewhere) {
 
 TEST(FindNearest, MeasuresInLogarithms) {
   TuneResult result;
-  result.entries = {{{{"M", 16}, {"N", 4096}}, {{"BM", "16"}}, 1},
-                    {{{"M", 4096}, {"N", 4096}}, {{"BM", "128"}}, 1}};
+  result.entries = {{{{"M", 16}, {"N", 4096}}, {{"BM", "16"}}, 1, {}},
+                    {{{"M", 4096}, {"N", 4096}}, {{"BM", "128"}}, 1, {}}};
   auto nearest = [&](TuneShape shape) {
     const TuneEntry *entry = findNearest(result, shape);
     return entry ? entry->config.front().second : "none";
@@ -63,7 +63,7 @@ TEST(TuneResult, SurvivesJson) {
   result.compiler = "tilec 1";
   result.source = "abc";
   result.best = {{"BM", "128"}, {"warps", "8"}};
-  result.entries = {{{{"M", 16}}, {{"BM", "64"}}, 0.5}};
+  result.entries = {{{{"M", 16}}, {{"BM", "64"}}, 0.5, {}}};
   std::string error;
   std::optional<TuneResult> back = parseTuneResult(toJson(result), error);
   ASSERT_TRUE(back) << error;
