@@ -103,7 +103,7 @@ def main():
                  if target == "sm_90a" or kind in ("gpu", "ptx", "cubin")]
         for kind in ("tile", "tile-opt", "gpu"):
             tests += [(f"size of {name}'s {kind} stage", lambda n=name, k=kind, s=small, l=large: sizeTest(compiler, n, k, s, l))
-                      for name, small, large in (("matmul", ["BM=32", "BN=32", "BK=32"], ["BM=256", "BN=256", "BK=64"]),
+                      for name, small, large in (("matmul", ["BM=32", "BN=32", "BK=32"], ["BM=256", "BN=128", "BK=64"]),
                                                  ("softmax", ["BLOCK=32"], ["BLOCK=8192"]),
                                                  ("transpose", ["BM=32", "BN=32"], ["BM=256", "BN=256"]))]
 
