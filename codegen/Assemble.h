@@ -84,9 +84,12 @@ llvm::Expected<Cubin> assemble(llvm::StringRef ptx, const AssembleOptions &optio
 llvm::Expected<Cubin> assembleWithNvJitLink(llvm::StringRef ptx, const AssembleOptions &options);
 
 /// A cubin as the text of its machine code, by NVIDIA's nvdisasm or cuobjdump: beside ptxas, on the
-/// PATH or in /usr/local/cuda/bin. An error says how to get one where there is none.
+/// PATH or in /usr/local/cuda/bin. An error says how to get one where there is none. With `lines`
+/// only code is printed, and comments say from which line of the source it comes; by nvdisasm
+/// alone.
 llvm::Expected<std::string> disassemble(llvm::StringRef cubin, llvm::StringRef ptxasPath,
-                                        llvm::StringRef executablePath, llvm::raw_ostream *log);
+                                        llvm::StringRef executablePath, llvm::raw_ostream *log,
+                                        bool lines = false);
 
 /// Adds what an assembler's verbose log says of kernels and lost performance to `cubin`.
 void parseAssemblerLog(llvm::StringRef log, Cubin &cubin);

@@ -34,7 +34,7 @@ static std::string findDisassembler(StringRef ptxasPath, StringRef executablePat
 }
 
 Expected<std::string> disassemble(StringRef cubin, StringRef ptxasPath, StringRef executablePath,
-                                  raw_ostream *log) {
+                                  raw_ostream *log, bool lines) {
   std::string program = findDisassembler(ptxasPath, executablePath);
   if (program.empty())
     return makeError("sass is printed by NVIDIA's nvdisasm or cuobjdump, and neither is beside "
@@ -61,6 +61,8 @@ Expected<std::string> disassemble(StringRef cubin, StringRef ptxasPath, StringRe
   SmallVector<StringRef> words = {program};
   if (sys::path::filename(program) == "cuobjdump")
     words.push_back("-sass");
+  else if (lines)
+    words.append({"-g", "-c"});
   words.push_back(input);
   if (log)
     *log << "tilec: " << join(words, " ") << "\n";

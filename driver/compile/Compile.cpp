@@ -82,6 +82,8 @@ bool Compiler::runStages(Stage last) {
       session.getStream() << "tilec: " << path << ": " << getStageName(stage) << "\n";
     if (!(this->*step)() || (step != &Compiler::lowerToLLVM && !dump(stage)))
       return false;
+    if (observer && step != &Compiler::lowerToLLVM)
+      observer->afterStage(stage, *this);
   }
   return true;
 }
@@ -204,6 +206,8 @@ bool Compiler::runPasses(llvm::StringRef name, llvm::function_ref<void(OpPassMan
   populate(passes);
   if (report)
     report->watch(passes);
+  if (observer)
+    observer->addPasses(name, passes);
   if (options.printAfterAll || !options.printAfter.empty())
     passes.enableIRPrinting([](Pass *, Operation *) { return false; },
                             [this](Pass *pass, Operation *) {
@@ -492,15 +496,20 @@ std::optional<Cubin> Compiler::tryMoreWarps(const Cubin &first) {
   module = std::move(beforeLayouts);
   llvmModule.reset(); // before its context
   retries = true;
+  if (observer)
+    observer->beginRetry();
   // What the passes say of this try they have said of the first.
   mlir::ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) { return success(); });
   std::optional<Cubin> second;
   if (lowerToGPU() && lowerToLLVM() && optimizeLLVM() && emitPTX())
     second = assemblePTX();
   retries = false;
-  if (second && llvm::all_of(wanted, [&](const auto &each) {
-        return getSpills(*second, each.first) < getSpills(first, each.first);
-      }))
+  bool isBetter = second && llvm::all_of(wanted, [&](const auto &each) {
+                    return getSpills(*second, each.first) < getSpills(first, each.first);
+                  });
+  if (observer)
+    observer->endRetry(isBetter, *this);
+  if (isBetter)
     return second;
   manifest = std::move(firstManifest);
   ptx = std::move(firstPTX);

@@ -19,6 +19,7 @@
 
 namespace mlir {
 class OpPassManager;
+class PassManager;
 } // namespace mlir
 
 namespace tile {
@@ -30,6 +31,21 @@ struct Package;
 class HostTarget;
 struct Cubin;
 class NVPTXTarget;
+
+class Compiler;
+
+/// Is told how a compilation goes. It changes nothing.
+class CompileObserver {
+public:
+  virtual ~CompileObserver() = default;
+  virtual void afterStage(Stage stage, Compiler &compiler) {}
+  /// `passes` are about to run, under the name that --time-report has for them.
+  virtual void addPasses(llvm::StringRef pipeline, mlir::PassManager &passes) {}
+  /// The passes for the GPU are about to run once more, with more warps; what they make is kept or
+  /// thrown away.
+  virtual void beginRetry() {}
+  virtual void endRetry(bool kept, Compiler &compiler) {}
+};
 
 /// Compiles one file. Each step needs the one before it; a step that returns false has reported
 /// why.
@@ -55,6 +71,9 @@ public:
 
   /// What the last step made, as text or bytes.
   std::string getProduct(Stage stage);
+
+  /// Tells `newObserver` of every stage from now on; it must outlive the compilation.
+  void setObserver(CompileObserver *newObserver) { observer = newObserver; }
 
   /// Actual arguments of a run: the elaborator deduces compile-time parameters from them and makes
   /// one instance.
@@ -120,6 +139,7 @@ private:
   std::unique_ptr<HostTarget> host; // one of the two
   std::unique_ptr<NVPTXTarget> gpu;
   std::string ptx, binary, sass;
+  CompileObserver *observer = nullptr;
 };
 
 /// Compiles every input as the options say and writes the outputs. Returns the exit code.

@@ -3,6 +3,8 @@
 #include "codegen/Assemble.h"
 #include "dialect/AttributeNames.h"
 #include "driver/compile/ConfigChoice.h"
+#include "driver/explain/Document.h"
+#include "driver/support/Output.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -86,6 +88,25 @@ static InstructionCounts countInstructions(StringRef text) {
 //===--- The command
 //-----------------------------------------------------------------------------------------------===//
 
+/// The rate of the units that do most of the kernel's operations: tensor cores where it has
+/// products that they take.
+static void findPeak(KernelOp op, const cost::TargetLimits &limits, Explanation &found) {
+  found.peak = limits.vector32;
+  found.peakName = "f32 arithmetic";
+  double most = 0;
+  for (const cost::LoopWork &loop : cost::analyzeWork(op, found.extents, limits.target).loops)
+    for (const cost::DotWork &dot : loop.dots)
+      if (dot.tensorCores && dot.getOperations() > most) {
+        most = dot.getOperations();
+        found.peak = dot.isTF32                            ? limits.tensorTF32
+                     : dot.bits <= 8 && limits.tensor8 > 0 ? limits.tensor8
+                                                           : limits.tensor16;
+        found.peakName = dot.isTF32      ? "tensor cores, tf32"
+                         : dot.bits <= 8 ? "tensor cores, 8 bits"
+                                         : "tensor cores, 16 bits";
+      }
+}
+
 /// Elaborates and asks the model. False after an error.
 static bool ask(Compiler &compiler, const Options &options, Session &session,
                 std::vector<Explanation> &all) {
@@ -121,8 +142,9 @@ static bool ask(Compiler &compiler, const Options &options, Session &session,
       found.extents = found.choice->extents;
     found.settings =
         listSettings(options, pinned, record, op, decl, found.choice ? &*found.choice : nullptr);
-    found.estimate = cost::estimateCost(op, found.extents,
-                                        *cost::findTargetLimits(options.target, options.card));
+    cost::TargetLimits limits = *cost::findTargetLimits(options.target, options.card);
+    found.estimate = cost::estimateCost(op, found.extents, limits);
+    findPeak(op, limits, found);
   }
   return true;
 }
@@ -137,8 +159,10 @@ static bool isOf(const Diagnostic &remark, StringRef symbol, ArrayRef<Explanatio
 }
 
 /// Compiles, and adds what came out. False after an error.
-static bool compile(const Options &options, Session &session, std::vector<Explanation> &all) {
+static bool compile(const Options &options, Session &session, std::vector<Explanation> &all,
+                    DocumentCollector *collector) {
   Compiler compiler(options, session, options.inputs.front());
+  compiler.setObserver(collector);
   bool assembles = hasAssembler(options.ptxasPath, options.executable);
   if (!compiler.run(options.isCPU() ? Stage::LLVM : assembles ? Stage::Cubin : Stage::PTX))
     return false;
@@ -152,35 +176,122 @@ static bool compile(const Options &options, Session &session, std::vector<Explan
     for (const Diagnostic &diagnostic : session.getDiagnostics().all())
       if (diagnostic.severity == Severity::remark && isOf(diagnostic, each.symbol, all))
         each.remarks.push_back(diagnostic);
+    if (collector)
+      each.inside = collector->takeKernel(each.symbol);
   }
   return true;
 }
 
-int explainKernels(const Options &given, Session &session) {
+/// Asks the model, compiles unless --stop-after is given, and makes the report: text, or the
+/// document. Nothing after an error, which `session` has reported.
+static std::optional<std::string> explainOne(const Options &given, Session &session,
+                                             json::Object *document) {
   Options options = given;
-  if (options.targets.size() > 1)
-    session.getStream() << "tilec: note: explaining for " << options.target << " only\n";
   std::vector<Explanation> all;
   Compiler compiler(options, session, options.inputs.front());
   if (!ask(compiler, options, session, all))
+    return std::nullopt;
+  std::string text;
+  raw_string_ostream stream(text);
+  auto report = [&](const SourceManager &sources) {
+    if (document)
+      *document = makeDocument(all, options, sources);
+    else
+      printExplanations(all, options, sources, stream);
+  };
+  if (options.stopAfter) {
+    report(session.getSources());
+    return text;
+  }
+  // Remarks are part of the report, and are not printed a second time.
+  options.remarks = true;
+  std::string messages;
+  raw_string_ostream said(messages);
+  Session own(options, said);
+  DocumentCollector collector(options, own);
+  if (!compile(options, own, all, document ? &collector : nullptr)) {
+    session.getStream() << messages;
+    session.adopt(own.getExitCode());
+    return std::nullopt;
+  }
+  report(own.getSources());
+  if (document)
+    for (auto &[key, value] : collector.takeShared())
+      (*document)[key] = std::move(value);
+  return text;
+}
+
+/// A document that an earlier call wrote, for --diff.
+static bool readDocument(const std::string &path, Session &session, json::Object &document) {
+  auto buffer = MemoryBuffer::getFile(path);
+  if (!buffer)
+    return session.failCall("cannot read '" + path + "': " + buffer.getError().message());
+  Expected<json::Value> value = json::parse((*buffer)->getBuffer());
+  json::Object *object = value ? value->getAsObject() : nullptr;
+  if (!object || !object->getArray("kernels")) {
+    consumeError(value.takeError());
+    return session.failData("'" + path +
+                            "' is no document of `tilec explain --json`: expected an object "
+                            "with \"kernels\"");
+  }
+  document = std::move(*object);
+  return true;
+}
+
+/// One side of --diff: a source, a document, or a configuration of the first source.
+static bool explainSide(const Options &given, Session &session, const std::string &word,
+                        json::Object &document) {
+  Options options = given;
+  options.inputs = {StringRef(word).contains('=') ? given.inputs.front() : word};
+  if (StringRef(word).contains('='))
+    options.config = given.config.empty() ? word : given.config + "," + word;
+  bool good = StringRef(word).ends_with(".json")
+                  ? readDocument(word, session, document)
+                  : explainOne(options, session, &document).has_value();
+  document["title"] = word;
+  return good;
+}
+
+/// Writes the page to --html, or prints the JSON.
+static int writeDocument(const Options &options, Session &session, json::Object document,
+                         const std::string &title) {
+  json::Value value(std::move(document));
+  if (options.explainAsJson)
+    outs() << formatv("{0:2}", value) << "\n";
+  if (!options.explainPage.empty())
+    writeFiles({{options.explainPage, makePage(value, title)}}, session);
+  return session.getExitCode();
+}
+
+static int explainDifference(const Options &options, Session &session) {
+  // `k.tile warps=8` compares with the choice for k.tile, `k.tile warps=4 warps=8` the two.
+  std::vector<std::string> words = options.inputs;
+  if (words.size() == 3)
+    words.erase(words.begin());
+  json::Object a, b;
+  if (!explainSide(options, session, words[0], a) || !explainSide(options, session, words[1], b))
     return session.getExitCode();
-  if (!options.stopAfter) {
-    // Remarks are part of the report, and are not printed a second time.
-    options.remarks = true;
-    std::string messages;
-    raw_string_ostream stream(messages);
-    Session own(options, stream);
-    if (!compile(options, own, all)) {
-      session.getStream() << messages;
-      session.adopt(own.getExitCode());
-      return session.getExitCode();
-    }
-    (options.explainAsJson ? printExplanationsAsJson : printExplanations)(all, options,
-                                                                          own.getSources(), outs());
+  json::Object comparison = compareDocuments(std::move(a), std::move(b));
+  if (!options.explainAsJson && options.explainPage.empty()) {
+    printComparison(comparison, outs());
     return session.getExitCode();
   }
-  (options.explainAsJson ? printExplanationsAsJson
-                         : printExplanations)(all, options, session.getSources(), outs());
+  return writeDocument(options, session, std::move(comparison), words[0] + " and " + words[1]);
+}
+
+int explainKernels(const Options &options, Session &session) {
+  if (options.targets.size() > 1)
+    session.getStream() << "tilec: note: explaining for " << options.target << " only\n";
+  if (options.explainDiff)
+    return explainDifference(options, session);
+  bool asDocument = options.explainAsJson || !options.explainPage.empty();
+  json::Object document;
+  std::optional<std::string> text = explainOne(options, session, asDocument ? &document : nullptr);
+  if (!text)
+    return session.getExitCode();
+  if (asDocument)
+    return writeDocument(options, session, std::move(document), options.inputs.front());
+  outs() << *text;
   return session.getExitCode();
 }
 

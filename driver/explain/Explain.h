@@ -5,6 +5,7 @@
 
 #include "driver/compile/Compile.h"
 #include "passes/Analysis/CostModel/CostModel.h"
+#include "llvm/Support/JSON.h"
 
 namespace tile {
 
@@ -31,13 +32,19 @@ struct Explanation {
   bool assembled = false;
   InstructionCounts instructions;
   std::vector<Diagnostic> remarks;
+  double peak = 0;           ///< operations in a second, in 10^9, of the units that the kernel uses
+  std::string peakName;      ///< those units
+  llvm::json::Object inside; ///< what the document has of layouts, memory and time; empty where
+                             ///< nothing was compiled
 };
 
-/// For people, and for tools (docs/CostModel.md has the keys).
+/// For people.
 void printExplanations(llvm::ArrayRef<Explanation> all, const Options &options,
                        const SourceManager &sources, llvm::raw_ostream &stream);
-void printExplanationsAsJson(llvm::ArrayRef<Explanation> all, const Options &options,
-                             const SourceManager &sources, llvm::raw_ostream &stream);
+
+/// For tools: docs/Explain.md has the keys. Takes what is `inside` the explanations.
+llvm::json::Object makeDocument(llvm::MutableArrayRef<Explanation> all, const Options &options,
+                                const SourceManager &sources);
 
 /// Runs the command. Returns the exit code.
 int explainKernels(const Options &options, Session &session);

@@ -88,6 +88,34 @@ static void printEstimate(const Explanation &each, const cost::TargetLimits &lim
                 .str());
 }
 
+namespace {
+
+/// Blocks that a multiprocessor holds at once.
+struct Occupancy {
+  int64_t blocks, percent; ///< of its threads
+  const char *bound;
+};
+
+} // namespace
+
+/// By what the passes and ptxas made of it, or by what the model expects of them.
+static std::optional<Occupancy> findOccupancy(const Explanation &each,
+                                              const cost::TargetLimits &limits) {
+  const cost::CostEstimate &estimate = each.estimate;
+  int64_t threads = each.compiled ? int64_t(each.compiled->threads) : estimate.threads;
+  int64_t shared = each.compiled ? int64_t(each.compiled->sharedBytes) : estimate.sharedBytes;
+  int64_t registers = each.assembled ? int64_t(each.compiled->registers) : estimate.registers;
+  if (!limits.target || threads <= 0)
+    return std::nullopt;
+  std::pair<int64_t, const char *> bounds[] = {
+      {limits.threads / threads, "threads"},
+      {limits.registers / std::max<int64_t>(registers * threads, 1), "registers"},
+      {limits.sharedBytes / (shared + 1024), "shared memory"},
+      {limits.blocks, "the number of blocks"}};
+  auto least = *std::min_element(std::begin(bounds), std::end(bounds));
+  return Occupancy{least.first, least.first * threads * 100 / limits.threads, least.second};
+}
+
 /// What the passes and ptxas made of it, or what the model expects of them.
 static void printBlock(const Explanation &each, const cost::TargetLimits &limits,
                        raw_ostream &stream) {
@@ -111,18 +139,10 @@ static void printBlock(const Explanation &each, const cost::TargetLimits &limits
           : "about " + Twine(registers) + " of " + Twine(estimate.registerLimit) +
                 " a thread (no ptxas)");
   row("shared memory", Twine(shared) + " bytes");
-  if (!threads)
-    return;
-  std::pair<int64_t, const char *> bounds[] = {
-      {limits.threads / threads, "threads"},
-      {limits.registers / std::max<int64_t>(registers * threads, 1), "registers"},
-      {limits.sharedBytes / (shared + 1024), "shared memory"},
-      {limits.blocks, "the number of blocks"}};
-  auto least = *std::min_element(std::begin(bounds), std::end(bounds));
-  row("occupancy", Twine(least.first) + (least.first == 1 ? " block" : " blocks") +
-                       " on a multiprocessor, " +
-                       Twine(least.first * threads * 100 / limits.threads) +
-                       "% of its threads; bound by " + least.second);
+  if (std::optional<Occupancy> found = findOccupancy(each, limits))
+    row("occupancy", Twine(found->blocks) + (found->blocks == 1 ? " block" : " blocks") +
+                         " on a multiprocessor, " + Twine(found->percent) +
+                         "% of its threads; bound by " + found->bound);
 }
 
 static void printInstructions(const Explanation &each, raw_ostream &stream) {
@@ -202,83 +222,110 @@ static json::Object toObject(ArrayRef<std::pair<std::string, std::string>> confi
   return result;
 }
 
-void printExplanationsAsJson(ArrayRef<Explanation> all, const Options &options,
-                             const SourceManager &sources, raw_ostream &stream) {
+/// What the machine can do, for a roofline.
+static json::Object describeDevice(const cost::TargetLimits &limits) {
+  return json::Object{{"name", limits.device},
+                      {"processors", limits.processors},
+                      {"clock_ghz", limits.clock},
+                      {"memory_gbps", limits.memory},
+                      {"cache_gbps", limits.cache},
+                      {"threads", limits.threads},
+                      {"blocks", limits.blocks},
+                      {"registers", limits.registers},
+                      {"shared_bytes", limits.sharedBytes}};
+}
+
+static json::Object describeEstimate(const Explanation &each) {
+  const cost::CostEstimate &estimate = each.estimate;
+  if (!estimate.valid)
+    return json::Object{{"valid", false}, {"reason", estimate.reason}};
+  return json::Object{{"valid", true},
+                      {"ms", estimate.milliseconds},
+                      {"roofline_ms", estimate.rooflineMilliseconds},
+                      {"bound", estimate.bound},
+                      {"dram_bytes", estimate.dramBytes},
+                      {"l2_bytes", estimate.l2Bytes},
+                      {"operations", estimate.operations},
+                      {"peak_gops", each.peak},
+                      {"peak_name", each.peakName},
+                      {"programs", estimate.programs},
+                      {"waves", estimate.waves},
+                      {"idle", estimate.idle},
+                      {"threads", estimate.threads},
+                      {"warps", estimate.warps},
+                      {"stages", estimate.stages},
+                      {"registers", estimate.registers},
+                      {"register_limit", estimate.registerLimit},
+                      {"shared_bytes", estimate.sharedBytes},
+                      {"blocks", estimate.blocks}};
+}
+
+static json::Object describeCompiled(const Explanation &each, const cost::TargetLimits &limits) {
+  json::Object compiled{{"threads", each.compiled->threads},
+                        {"shared_bytes", each.compiled->sharedBytes},
+                        {"wgmma", each.instructions.wgmma > 0},
+                        {"mma", each.instructions.mma > 0},
+                        {"tma_loads", each.instructions.bulkLoads > 0},
+                        {"tma_stores", each.instructions.bulkStores > 0}};
+  if (each.assembled) {
+    compiled["registers"] = each.compiled->registers;
+    compiled["spill_bytes"] = each.compiled->spillBytes;
+  }
+  if (std::optional<Occupancy> found = findOccupancy(each, limits))
+    compiled["occupancy"] = json::Object{
+        {"blocks", found->blocks}, {"percent", found->percent}, {"bound", found->bound}};
+  return compiled;
+}
+
+static json::Object describeKernel(Explanation &each, const cost::TargetLimits &limits,
+                                   const SourceManager &sources) {
+  json::Object shape, kernel = std::move(each.inside);
+  kernel["symbol"] = each.symbol;
+  for (const auto &[name, extent] : each.extents)
+    shape[name] = extent;
+  kernel["shape"] = std::move(shape);
+  json::Array settings, candidates, remarks, costs;
+  for (const KernelSetting &setting : each.settings)
+    settings.push_back(
+        json::Object{{"name", setting.name}, {"value", setting.value}, {"source", setting.source}});
+  kernel["settings"] = std::move(settings);
+  if (each.choice)
+    for (const RatedConfig &rated : each.choice->rated) {
+      json::Object entry{{"config", toObject(rated.config)}};
+      if (std::isfinite(rated.milliseconds))
+        entry["ms"] = rated.milliseconds;
+      else
+        entry["reason"] = rated.reason;
+      candidates.push_back(std::move(entry));
+    }
+  kernel["candidates"] = std::move(candidates);
+  kernel["estimate"] = describeEstimate(each);
+  if (each.compiled)
+    kernel["compiled"] = describeCompiled(each, limits);
+  for (const auto &[name, sentence] : listCosts(each, limits))
+    costs.push_back(json::Object{{"name", name}, {"message", sentence}});
+  kernel["costs"] = std::move(costs);
+  for (const Diagnostic &remark : each.remarks) {
+    json::Object entry{{"code", remark.code()}, {"message", remark.message}};
+    if (remark.range.isValid())
+      entry["line"] = sources.begin(remark.range).line;
+    remarks.push_back(std::move(entry));
+  }
+  kernel["remarks"] = std::move(remarks);
+  return kernel;
+}
+
+json::Object makeDocument(MutableArrayRef<Explanation> all, const Options &options,
+                          const SourceManager &sources) {
   cost::TargetLimits limits = *cost::findTargetLimits(options.target, options.card);
   json::Array kernels;
-  for (const Explanation &each : all) {
-    const cost::CostEstimate &estimate = each.estimate;
-    json::Object shape, kernel{{"symbol", each.symbol}};
-    for (const auto &[name, extent] : each.extents)
-      shape[name] = extent;
-    kernel["shape"] = std::move(shape);
-    json::Array settings, candidates, remarks;
-    for (const KernelSetting &setting : each.settings)
-      settings.push_back(json::Object{
-          {"name", setting.name}, {"value", setting.value}, {"source", setting.source}});
-    kernel["settings"] = std::move(settings);
-    if (each.choice)
-      for (const RatedConfig &rated : each.choice->rated) {
-        json::Object entry{{"config", toObject(rated.config)}};
-        if (std::isfinite(rated.milliseconds))
-          entry["ms"] = rated.milliseconds;
-        else
-          entry["reason"] = rated.reason;
-        candidates.push_back(std::move(entry));
-      }
-    kernel["candidates"] = std::move(candidates);
-    json::Object cost{{"valid", estimate.valid}};
-    if (estimate.valid)
-      cost = json::Object{{"valid", true},
-                          {"ms", estimate.milliseconds},
-                          {"roofline_ms", estimate.rooflineMilliseconds},
-                          {"bound", estimate.bound},
-                          {"dram_bytes", estimate.dramBytes},
-                          {"l2_bytes", estimate.l2Bytes},
-                          {"operations", estimate.operations},
-                          {"programs", estimate.programs},
-                          {"waves", estimate.waves},
-                          {"idle", estimate.idle},
-                          {"threads", estimate.threads},
-                          {"stages", estimate.stages},
-                          {"registers", estimate.registers},
-                          {"register_limit", estimate.registerLimit},
-                          {"shared_bytes", estimate.sharedBytes},
-                          {"blocks", estimate.blocks}};
-    else
-      cost["reason"] = estimate.reason;
-    kernel["estimate"] = std::move(cost);
-    if (each.compiled) {
-      json::Object compiled{{"threads", each.compiled->threads},
-                            {"shared_bytes", each.compiled->sharedBytes},
-                            {"wgmma", each.instructions.wgmma > 0},
-                            {"mma", each.instructions.mma > 0},
-                            {"tma_loads", each.instructions.bulkLoads > 0},
-                            {"tma_stores", each.instructions.bulkStores > 0}};
-      if (each.assembled) {
-        compiled["registers"] = each.compiled->registers;
-        compiled["spill_bytes"] = each.compiled->spillBytes;
-      }
-      kernel["compiled"] = std::move(compiled);
-    }
-    json::Array costs;
-    for (const auto &[name, sentence] : listCosts(each, limits))
-      costs.push_back(json::Object{{"name", name}, {"message", sentence}});
-    kernel["costs"] = std::move(costs);
-    for (const Diagnostic &remark : each.remarks) {
-      json::Object entry{{"code", remark.code()}, {"message", remark.message}};
-      if (remark.range.isValid())
-        entry["line"] = sources.begin(remark.range).line;
-      remarks.push_back(std::move(entry));
-    }
-    kernel["remarks"] = std::move(remarks);
-    kernels.push_back(std::move(kernel));
-  }
-  stream << formatv("{0:2}", json::Value(json::Object{{"schema", 1},
-                                                      {"target", options.target},
-                                                      {"card", limits.device},
-                                                      {"kernels", std::move(kernels)}}))
-         << "\n";
+  for (Explanation &each : all)
+    kernels.push_back(describeKernel(each, limits, sources));
+  return json::Object{{"schema", 2},
+                      {"target", options.target},
+                      {"card", limits.device},
+                      {"device", describeDevice(limits)},
+                      {"kernels", std::move(kernels)}};
 }
 
 } // namespace tile

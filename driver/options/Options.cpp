@@ -271,6 +271,18 @@ bool OptionsParser::checkCompile(Options &options) {
   return true;
 }
 
+/// --diff takes two sources or documents, or a source and one or two configurations.
+bool OptionsParser::checkDifference(const Options &options) {
+  size_t configs = count_if(options.inputs, [](StringRef word) { return word.contains('='); });
+  size_t count = options.inputs.size();
+  bool areLast = count > 0 && !StringRef(options.inputs.front()).contains('=');
+  if ((count == 2 && configs <= 1 && areLast) || (count == 3 && configs == 2 && areLast))
+    return true;
+  return fail("--diff takes two sources, A.tile B.tile, two documents of --json, or a source and "
+              "one or two configurations, FILE.tile warps=4 warps=8; found " +
+              (count ? join(options.inputs, " ") : std::string("none")));
+}
+
 bool OptionsParser::parse(Options &options) {
   if (!checkSpelling())
     return false;
@@ -297,7 +309,14 @@ bool OptionsParser::parse(Options &options) {
     return fail("no input file; see tilec --help");
   bool takesOne = is_contained(
       {Options::Command::Run, Options::Command::Tune, Options::Command::Explain}, options.command);
-  if (takesOne && options.inputs.size() > 1)
+  options.explainDiff = arguments.hasArg(OPT_diff);
+  options.explainPage = arguments.getLastArgValue(OPT_html).str();
+  if ((options.explainDiff || arguments.hasArg(OPT_html)) &&
+      options.command != Options::Command::Explain)
+    return fail(Twine(options.explainDiff ? "--diff" : "--html") + " belongs to `tilec explain`");
+  if (options.explainDiff && !checkDifference(options))
+    return false;
+  if (takesOne && options.inputs.size() > 1 && !options.explainDiff)
     return fail("tilec " + word + " takes one file, found " + Twine(options.inputs.size()));
 
   options.output = arguments.getLastArgValue(OPT_o).str();

@@ -129,6 +129,10 @@ struct Options {
 
   TuneOptions tune;
 
+  // Explain.
+  bool explainDiff = false;  ///< `tilec explain --diff`: compare two
+  std::string explainPage;   ///< `tilec explain --html`: the page's file; empty: none
+
   bool isCPU() const { return target == "cpu"; }
 };
 

@@ -49,6 +49,7 @@ private:
   bool parseMessages(Options &options);
   bool parseRun(Options &options);
   bool parseArgItems(Options &options);
+  bool checkDifference(const Options &options);
   bool parseAttributes(Options &options);
   bool readVariants(const std::string &path, Options &options);
   bool parseTune(Options &options);

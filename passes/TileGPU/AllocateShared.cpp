@@ -1,6 +1,7 @@
 // tile-gpu-allocate-shared: finds a place in shared memory for everything that needs one, by
 // lifetime.
 #include "passes/Passes.h"
+#include "passes/TileGPU/SharedLifetimes.h"
 #include "passes/TileGPU/SharedMemory.h"
 
 #include "mlir/IR/Builders.h"
@@ -87,6 +88,16 @@ collectRequests(KernelOp kernel, const CopyRing *ring = nullptr, int64_t stages 
   if (result.wasInterrupted())
     return failure();
   return requests;
+}
+
+FailureOr<SmallVector<SharedLifetime>> tile::gpu::getSharedLifetimes(KernelOp kernel) {
+  auto requests = collectRequests(kernel);
+  if (failed(requests))
+    return failure();
+  SmallVector<SharedLifetime> lifetimes;
+  for (const Request &request : *requests)
+    lifetimes.push_back({request.op, request.need, request.start, request.end});
+  return lifetimes;
 }
 
 /// The requests, the largest first.

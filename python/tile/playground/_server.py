@@ -118,8 +118,11 @@ class Work:
     def explain(self):
         def work(folder):
             words = keep(self.words, ("-D", "--kernel", "--shape", "--config", "--with", "--target"))
-            code, text, diagnostics, said = call(["explain", "kernel.tile"] + words, folder)
-            return {"diagnostics": diagnostics, "said": said} if code else {"diagnostics": diagnostics, "text": text}
+            code, _, diagnostics, said = call(["explain", "kernel.tile", "--html", "page.html"] + words, folder)
+            if code:
+                return {"diagnostics": diagnostics, "said": said}
+            with open(os.path.join(folder, "page.html"), encoding="utf-8") as file:
+                return {"diagnostics": diagnostics, "page": file.read()}
         return self.within(work)
 
     def run(self):

@@ -143,7 +143,6 @@ async function explain() {
   showResult(text("p", "compiling …", "note"));
   const result = await ask("explain");
   showDiagnostics(result.diagnostics);
-  if (result.text) return showResult(text("pre", result.text));
   if (!result.page)
     return showResult(text("p", "The kernel does not compile.", "note"), text("pre",
       result.diagnostics.map(each => each.message).join("\n") || result.said));

@@ -1,0 +1,11 @@
+# Writes OUTPUT: a C++ initialiser {"NAME", text} for each file of the page's template in FOLDER.
+file(GLOB paths ${FOLDER}/*.html ${FOLDER}/*.css ${FOLDER}/*.js)
+list(SORT paths)
+set(out "// Made by driver/explain/page/Embed.cmake.\n")
+foreach(path IN LISTS paths)
+  get_filename_component(name ${path} NAME)
+  file(READ ${path} text)
+  string(APPEND out "{\"${name}\", R\"tile(${text})tile\"},\n")
+endforeach()
+file(WRITE ${OUTPUT}.new "${out}")
+file(COPY_FILE ${OUTPUT}.new ${OUTPUT} ONLY_IF_DIFFERENT)
