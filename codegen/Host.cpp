@@ -96,8 +96,8 @@ HostCode::HostCode(HostCode &&) = default;
 HostCode::~HostCode() = default;
 
 Expected<HostCode> HostCode::create(std::unique_ptr<Module> module,
-                                    std::unique_ptr<LLVMContext> context,
-                                    const HostTarget &target) {
+                                    std::unique_ptr<LLVMContext> context, const HostTarget &target,
+                                    ArrayRef<HostSymbol> own) {
   Expected<std::unique_ptr<orc::LLJIT>> jit = orc::LLJITBuilder()
                                                   .setJITTargetMachineBuilder(target.getBuilder())
                                                   .setPlatformSetUp(orc::setUpInactivePlatform)
@@ -110,6 +110,11 @@ Expected<HostCode> HostCode::create(std::unique_ptr<Module> module,
     symbols[(*jit)->mangleAndIntern(call.name)] = {orc::ExecutorAddr::fromPtr(call.address),
                                                    JITSymbolFlags::Exported |
                                                        JITSymbolFlags::Callable};
+  for (const HostSymbol &symbol : own)
+    symbols[(*jit)->mangleAndIntern(symbol.name)] = {
+        orc::ExecutorAddr::fromPtr(symbol.address),
+        symbol.isFunction ? JITSymbolFlags::Exported | JITSymbolFlags::Callable
+                          : JITSymbolFlags::Exported};
   if (Error error = library.define(orc::absoluteSymbols(std::move(symbols))))
     return error;
   auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(

@@ -49,13 +49,21 @@ private:
   int level = 2;
 };
 
+/// A function of this program that code in memory may call, or data that it may refer to.
+struct HostSymbol {
+  llvm::StringRef name;
+  void *address;
+  bool isFunction = true;
+};
+
 /// Machine code in memory; its kernels live as long as it does.
 class HostCode {
 public:
   /// Takes an optimised module and the context that it lives in.
   static llvm::Expected<HostCode> create(std::unique_ptr<llvm::Module> module,
                                          std::unique_ptr<llvm::LLVMContext> context,
-                                         const HostTarget &target);
+                                         const HostTarget &target,
+                                         llvm::ArrayRef<HostSymbol> symbols = {});
   HostCode(HostCode &&);
   ~HostCode();
 

@@ -1,6 +1,7 @@
 // tilec: the compiler's command line.
 #include "driver/check/Fix.h"
 #include "driver/compile/Compile.h"
+#include "driver/debug/Debug.h"
 #include "driver/explain/Explain.h"
 #include "driver/serve/Serve.h"
 #include "driver/support/Crash.h"
@@ -18,6 +19,8 @@ static int runCommand(tile::Options &options, tile::Session &session) {
   switch (options.command) {
   case tile::Options::Command::Run:
     return tile::runKernel(options, session);
+  case tile::Options::Command::Debug:
+    return tile::debug::debugKernel(options, session);
   case tile::Options::Command::Tune:
     return tile::tuneKernel(options, session);
   case tile::Options::Command::Fix:

@@ -100,7 +100,7 @@ def passPage():
 
 def optionsPage(tilec):
     page = "# Options of tilec\n"
-    for command in ([], ["run"], ["tune"], ["explain"], ["check"], ["fmt"], ["fix"], ["inspect"], ["link"]):
+    for command in ([], ["run"], ["tune"], ["explain"], ["debug"], ["check"], ["fmt"], ["fix"], ["inspect"], ["link"]):
         said = subprocess.run([tilec] + command + ["--help"], capture_output=True, text=True, check=True).stdout
         page += f"\n## {' '.join(['tilec'] + command)}\n\n```text\n{said}```\n"
     return page

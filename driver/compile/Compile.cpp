@@ -151,6 +151,7 @@ bool Compiler::elaborate() {
   request.dtypes = dtypes;
   request.shapes = shapes;
   request.debug = options.debug;
+  request.probes = options.command == Options::Command::Debug;
   request.checksAll = options.command == Options::Command::Check;
   if (isResult)
     dropUnusable(request);

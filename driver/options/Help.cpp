@@ -26,6 +26,9 @@ ArrayRef<CommandHelp> getCommands() {
        "FILE.tile --arg x=x.npy --out y=y.npy [option...]",
        "  tilec run softmax.tile -D BLOCK=1024 --arg x=x.npy --out y=y.npy --device cpu\n"
        "  tilec run matmul.tile --random M=100,N=200,K=300 --device cuda --time\n"},
+      {"debug", DebugVis, "step through one program of a kernel on the CPU",
+       "FILE.tile --arg x=x.npy [option...]",
+       "  tilec debug softmax.tile --random M=4,N=100 --program 2\n"},
       {"tune", TuneVis, "measure configurations and keep the best",
        "FILE.tile --shape M=4096,N=4096 [option...]",
        "  tilec tune matmul.tile -D T=f16 --shape M=4096,N=4096,K=4096 --device cuda -o "

@@ -18,7 +18,8 @@ enum CommandVisibility : unsigned {
   LinkVis = 1 << 5,
   FixVis = 1 << 6,
   CheckVis = 1 << 7,
-  FormatVis = 1 << 8
+  FormatVis = 1 << 8,
+  DebugVis = 1 << 9
 };
 
 /// "run", "tune", …, for messages.

@@ -291,7 +291,8 @@ bool OptionsParser::parse(Options &options) {
       {"run", Options::Command::Run},         {"tune", Options::Command::Tune},
       {"explain", Options::Command::Explain}, {"check", Options::Command::Check},
       {"fmt", Options::Command::Format},      {"inspect", Options::Command::Inspect},
-      {"link", Options::Command::Link},       {"fix", Options::Command::Fix}};
+      {"link", Options::Command::Link},       {"fix", Options::Command::Fix},
+      {"debug", Options::Command::Debug}};
   const std::string word = options.inputs.empty() ? "" : options.inputs.front();
   for (const auto &[name, command] : commands)
     if (word == name)
@@ -305,10 +306,14 @@ bool OptionsParser::parse(Options &options) {
                 (near.empty() ? "there are " + joinWords(getCommandNames(), "and")
                               : "did you mean '" + near + "'?"));
   }
+  options.debugAdapter = arguments.hasArg(OPT_dap);
+  if (options.inputs.empty() && options.debugAdapter && options.command == Options::Command::Debug)
+    return true; // the launch request names it
   if (options.inputs.empty())
     return fail("no input file; see tilec --help");
-  bool takesOne = is_contained(
-      {Options::Command::Run, Options::Command::Tune, Options::Command::Explain}, options.command);
+  bool takesOne = is_contained({Options::Command::Run, Options::Command::Tune,
+                                Options::Command::Explain, Options::Command::Debug},
+                               options.command);
   options.explainDiff = arguments.hasArg(OPT_diff);
   options.explainPage = arguments.getLastArgValue(OPT_html).str();
   if ((options.explainDiff || arguments.hasArg(OPT_html)) &&
@@ -418,7 +423,7 @@ bool OptionsParser::parse(Options &options) {
     return options.output.empty() || fail("tilec fix changes the files themselves: leave out -o");
   }
   return options.command == Options::Command::Run || options.command == Options::Command::Tune ||
-         checkPackages(options);
+         options.command == Options::Command::Debug || checkPackages(options);
 }
 
 //===--- Settings

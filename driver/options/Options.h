@@ -41,7 +41,19 @@ struct TuneOptions {
 };
 
 struct Options {
-  enum class Command { Compile, Run, Inspect, Link, Tune, Explain, Check, Format, Fix, Serve };
+  enum class Command {
+    Compile,
+    Run,
+    Inspect,
+    Link,
+    Tune,
+    Explain,
+    Check,
+    Format,
+    Fix,
+    Serve,
+    Debug
+  };
   Command command = Command::Compile;
   std::vector<std::string> inputs;
   std::string executable; ///< path of this program
@@ -129,9 +141,11 @@ struct Options {
 
   TuneOptions tune;
 
-  // Explain.
+  // Explain and debug.
   bool explainDiff = false;  ///< `tilec explain --diff`: compare two
   std::string explainPage;   ///< `tilec explain --html`: the page's file; empty: none
+  uint64_t debugProgram = 0; ///< `tilec debug`: the program that is followed
+  bool debugAdapter = false; ///< `tilec debug --dap`
 
   bool isCPU() const { return target == "cpu"; }
 };

@@ -10,6 +10,7 @@ def LinkVis : OptionVisibility;
 def FixVis : OptionVisibility;
 def CheckVis : OptionVisibility;
 def FormatVis : OptionVisibility;
+def DebugVis : OptionVisibility;
 
 class Titled<string title> : OptionGroup<title>, HelpText<title>;
 def output_group : Titled<"OUTPUT">;
@@ -22,14 +23,16 @@ def general_group : Titled<"GENERAL">;
 
 // The commands that take an option.
 class Commands<list<OptionVisibility> commands> { list<OptionVisibility> List = commands; }
-def Everywhere : Commands<[DefaultVis, RunVis, TuneVis, ExplainVis, InspectVis, LinkVis, FixVis, CheckVis, FormatVis]>;
-def Compiling : Commands<[DefaultVis, RunVis, TuneVis, ExplainVis, CheckVis]>;
-def Reading : Commands<[DefaultVis, RunVis, TuneVis, ExplainVis, FixVis, CheckVis]>;
+def Everywhere : Commands<[DefaultVis, RunVis, TuneVis, ExplainVis, InspectVis, LinkVis, FixVis, CheckVis, FormatVis, DebugVis]>;
+def Compiling : Commands<[DefaultVis, RunVis, TuneVis, ExplainVis, CheckVis, DebugVis]>;
+def Reading : Commands<[DefaultVis, RunVis, TuneVis, ExplainVis, FixVis, CheckVis, DebugVis]>;
 def Formatting : Commands<[FormatVis]>;
 def Building : Commands<[DefaultVis]>;
 def Writing : Commands<[DefaultVis, TuneVis, LinkVis]>;
 def Running : Commands<[RunVis]>;
 def Measuring : Commands<[RunVis, TuneVis]>;
+def RunDebug : Commands<[RunVis, DebugVis]>;
+def Debugging : Commands<[DebugVis]>;
 def Inspecting : Commands<[InspectVis]>;
 def Explaining : Commands<[ExplainVis]>;
 def BuildTune : Commands<[DefaultVis, TuneVis]>;
@@ -117,9 +120,11 @@ def time_report : Switch<["--"], "time-report", "Print how long each phase took,
 
 defm arg : Value<"arg", "A tensor's .npy file, or a scalar's value. Compiling: M=1..=4096:2048, K=1024, K%8, align(a)=128, x=f16[M,K]",
                  "NAME=FILE|VALUE", run_group, Compiling>;
-defm out : Value<"out", "Write an output to a .npy file", "NAME=FILE", run_group, Running>;
+defm out : Value<"out", "Write an output to a .npy file", "NAME=FILE", run_group, RunDebug>;
 defm device : Value<"device", "cpu, or cuda, cuda:1 (default: cpu); tilec tune: several as in cuda:0,cuda:1; cuda: all GPUs", "NAME", run_group, Measuring>;
-defm random : Value<"random", "Make random inputs of these extents, as in M=1000,N=777", "NAME=N,...", run_group, Running>;
+defm random : Value<"random", "Make random inputs of these extents, as in M=1000,N=777", "NAME=N,...", run_group, RunDebug>;
+defm program : Value<"program", "tilec debug: the program of the grid to follow (default: 0)", "N", run_group, Debugging>;
+def dap : Switch<["--"], "dap", "tilec debug: speak the debug adapter protocol on standard input and output", run_group, Debugging>;
 defm seed : Value<"seed", "Seed of the random inputs (default: 0)", "N", run_group, Measuring>;
 def time : Switch<["--"], "time", "Print the median time of several runs", run_group, Running>;
 defm threads : Value<"threads", "Threads of --device cpu (default: one for each processor)", "N", run_group, Measuring>;

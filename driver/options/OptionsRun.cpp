@@ -108,7 +108,8 @@ bool OptionsParser::parseDevices(StringRef text, Options &options) {
 
 bool OptionsParser::parseRun(Options &options) {
   bool isTune = options.command == Options::Command::Tune,
-       isRun = options.command == Options::Command::Run || isTune;
+       isRun = options.command == Options::Command::Run ||
+               options.command == Options::Command::Debug || isTune;
   auto groupOf = [](const Arg *argument) {
     return argument->getOption().getGroup().isValid() ? argument->getOption().getGroup().getID()
                                                       : 0u;
@@ -169,6 +170,10 @@ bool OptionsParser::parseRun(Options &options) {
       !parseNumber(OPT_threads, "--threads", 4096, threads))
     return false;
   options.threads = threads;
+  if (!parseNumber(OPT_program, "--program", INT64_MAX, options.debugProgram))
+    return false;
+  if (options.command == Options::Command::Debug && options.device != "cpu")
+    return fail("tilec debug follows a program on the CPU: leave out --device");
   options.quiet = arguments.hasArg(OPT_q);
   options.time = arguments.hasArg(OPT_time) || !options.measureFile.empty();
   return !isTune || parseTune(options);

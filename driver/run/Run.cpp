@@ -120,7 +120,8 @@ bool HostProgram::time(const TimingLimits &limits, unsigned threads, Timing &tim
 }
 
 bool makeHostProgram(Compiler &compiler, const RunArguments &arguments, const Options &options,
-                     Session &session, HostProgram &program) {
+                     Session &session, HostProgram &program,
+                     function_ref<std::vector<HostSymbol>(mlir::ModuleOp)> prepare) {
   std::vector<tile_argument> described = arguments.describe();
   std::unique_ptr<runtime::Validator> validator;
   for (const runtime::Kernel &candidate : compiler.getManifest().kernels) {
@@ -141,11 +142,14 @@ bool makeHostProgram(Compiler &compiler, const RunArguments &arguments, const Op
     runtime::fillHost(fill);
   if (program.plan.empty)
     return true;
+  std::vector<HostSymbol> symbols;
+  if (prepare)
+    symbols = prepare(compiler.getModule());
   if (!compiler.optimize() || !compiler.lowerToLLVM() || !compiler.optimizeLLVM())
     return false;
   Phase phase(options, "machine code");
-  Expected<HostCode> created =
-      HostCode::create(compiler.takeLLVMModule(), compiler.takeLLVMContext(), compiler.getHost());
+  Expected<HostCode> created = HostCode::create(
+      compiler.takeLLVMModule(), compiler.takeLLVMContext(), compiler.getHost(), symbols);
   if (!created)
     return session.failInternal(created.takeError());
   program.library.emplace(std::move(*created));

@@ -30,8 +30,10 @@ struct HostProgram {
 
 /// Chooses the variant for the arguments, which are bound, checks them, fills what is to be filled,
 /// and compiles.
+/// `prepare`, if given, may change the module before it is optimised, and says what the code calls.
 bool makeHostProgram(Compiler &compiler, const RunArguments &arguments, const Options &options,
-                     Session &session, HostProgram &program);
+                     Session &session, HostProgram &program,
+                     llvm::function_ref<std::vector<HostSymbol>(mlir::ModuleOp)> prepare = nullptr);
 
 } // namespace tile
 

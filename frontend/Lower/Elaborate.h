@@ -125,6 +125,9 @@ struct ElaborateOptions {
   bool checksAll = false;
   /// May be null. It must outlive the elaboration.
   ValueObserver *observer = nullptr;
+  /// Leave a probe (dialect/ProbeNames.h) before every statement and behind every value that a name
+  /// is given.
+  bool probes = false;
 };
 
 struct Elaborated {

@@ -121,6 +121,7 @@ void Elaborator::declare(const ast::Ident &name, SemValue value, bool isVar) {
   }
   if (options.observer)
     options.observer->onValue(name.range, value);
+  probe(name.text, value, name.range);
   frames.back().back()[name.text] = {std::move(value), isVar, name.range};
 }
 

@@ -472,6 +472,9 @@ private:
   SemValue callDot(std::vector<Arg> &args, Range range);
   SemValue callDebug(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callPrint(std::vector<Arg> &args, Range range);
+  /// With ElaborateOptions::probes: a probe of the value that `name` has from here on, or,
+  /// without a name, before a statement. What is no number is passed over.
+  void probe(llvm::StringRef name, const SemValue &value, Range range);
   SemValue callAssert(std::vector<Arg> &args, Range range);
   SemValue callPtx(std::vector<Arg> &args, Range range);
   SemValue permuted(const SemValue &value, llvm::ArrayRef<int64_t> permutation, Range range);

@@ -1,4 +1,5 @@
-// Built-ins of debug builds, print and assert, and PTX written out.
+// Built-ins of debug builds, print and assert, what a debugger looks at, and PTX written out.
+#include "dialect/ProbeNames.h"
 #include "frontend/Lower/Elaborator.h"
 
 using namespace mlir;
@@ -9,6 +10,58 @@ SemValue Elaborator::callDebug(const Builtin &builtin, std::vector<Arg> &args, R
   if (name == "print")
     return callPrint(args, range);
   return name == "assert" ? callAssert(args, range) : callPtx(args, range);
+}
+
+// --- probes
+// ---------------------------------------------------------------------------------------------------------
+
+/// Is the code that is built now a kernel's body, and not the body of a scan, which runs at no
+/// place of its own?
+static bool isInKernelBody(OpBuilder &builder) {
+  mlir::Block *block = builder.getInsertionBlock();
+  while (block && block->getParentOp()) {
+    mlir::Operation *parent = block->getParentOp();
+    if (auto kernel = dyn_cast<KernelOp>(parent))
+      return block->getParent() == &kernel.getBody();
+    if (isa<ScanOp, ReduceByOp>(parent))
+      return false;
+    block = parent->getBlock();
+  }
+  return false;
+}
+
+void Elaborator::probe(StringRef name, const SemValue &value, Range range) {
+  if (!options.probes || !isInKernelBody(builder))
+    return;
+  Location location = loc(range);
+  auto emit = [&](StringRef dtype, mlir::Value given) {
+    std::vector<int64_t> shape;
+    if (given)
+      if (auto tile = dyn_cast<RankedTensorType>(given.getType()))
+        shape.assign(tile.getShape().begin(), tile.getShape().end());
+    auto op = PrintOp::create(builder, location, name, /*position=*/0, shape,
+                              given ? ValueRange(given) : ValueRange());
+    op->setAttr(probeSiteName, builder.getI64IntegerAttr(-1)); // the debugger numbers them
+    op->setAttr(probeDtypeName, builder.getStringAttr(dtype));
+  };
+  if (name.empty())
+    return emit("", {});
+  SemValue shown = value;
+  std::string dtype;
+  if (value.isRange()) { // its start says where it is
+    shown = value.range->start;
+    dtype = "range of " + std::to_string(value.range->size);
+  }
+  if (!shown.isNumeric())
+    return;
+  shown = toData(shown, range);
+  if (!shown.isData())
+    return;
+  if (dtype.empty())
+    dtype = dtypeSpelling(shown.dtype);
+  DType wide =
+      isFloat(shown.dtype) ? (shown.dtype == DType::F64 ? DType::F64 : DType::F32) : DType::I64;
+  emit(dtype, emitCast(shown.ssa, shown.dtype, wide, location));
 }
 
 // --- print

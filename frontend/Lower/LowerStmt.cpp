@@ -8,6 +8,7 @@ using namespace tile;
 Flow Elaborator::lowerStatement(const ast::Stmt &stmt, const FlowNeeds &needs) {
   if (diagnostics.limitReached()) // nobody would see what else is wrong
     return {};
+  probe("", SemValue::error(), stmt.range);
   switch (stmt.kind) {
   case ast::Stmt::Kind::Let:
     lowerLet(cast<ast::LetStmt>(stmt));
@@ -135,6 +136,7 @@ void Elaborator::assignName(const ast::Expr &target, SemValue value, Range range
   if (!converted)
     return;
   variable->value = SemValue::ofData(emitBroadcast(converted, old.shape(), loc(range)), old.dtype);
+  probe(name, variable->value, range);
 }
 
 void Elaborator::lowerAssign(const ast::AssignStmt &stmt) {

@@ -1,5 +1,6 @@
 // convert-tile-to-linalg, debug builds: tile.print by dprintf, tile.assert by __assert_fail, both
-// of C's library.
+// of C's library; what a debugger probes by functions of the process in which the kernel runs.
+#include "dialect/ProbeNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -11,7 +12,55 @@
 using namespace mlir;
 using namespace tile;
 
+//===--- Probes
+//--------------------------------------------------------------------------------===//
+
+/// The address of the debugger's own data, which the process gives under that name.
+static Value addressOfDebugger(OpBuilder &b, Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  auto global = module.lookupSymbol<LLVM::GlobalOp>(probeDataName);
+  if (!global) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    global = LLVM::GlobalOp::create(b, op->getLoc(), b.getI8Type(), /*isConstant=*/false,
+                                    LLVM::Linkage::External, probeDataName, Attribute());
+  }
+  return LLVM::AddressOfOp::create(b, op->getLoc(), global);
+}
+
+/// A statement's begin, or a value's elements one by one, to the debugger.
+static void lowerProbe(OpBuilder &b, PrintOp op, IntegerAttr site) {
+  Location loc = op.getLoc();
+  OpBuilder::InsertionGuard guard(b);
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
+  Value data = addressOfDebugger(b, op);
+  Value number = LLVM::ConstantOp::create(b, loc, b.getI64Type(), site);
+  if (op.getValues().empty())
+    return callFunction(b, op, probeStopName, Type(), {data, number});
+  Value value = op.getValues().front();
+  Value at = index(0); // the element's number, row by row
+  SmallVector<Value> position;
+  for (int64_t extent : op.getShape()) {
+    auto loop = scf::ForOp::create(b, loc, index(0), index(extent), index(1));
+    b.setInsertionPointToStart(loop.getBody());
+    position.push_back(loop.getInductionVar());
+    at = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, at, index(extent)),
+                               loop.getInductionVar());
+  }
+  if (isa<RankedTensorType>(value.getType()))
+    value = tensor::ExtractOp::create(b, loc, value, position);
+  bool isFloat = isa<FloatType>(value.getType());
+  callFunction(b, op, isFloat ? probeFloatName : probeIntegerName, Type(),
+               {data, number, toVariadic(b, loc, at), toVariadic(b, loc, value)});
+  b.setInsertionPoint(op); // behind the loops
+  callFunction(b, op, probeDoneName, Type(), {data, number});
+}
+
 void KernelLowering::lowerPrint(PrintOp op) {
+  if (auto site = op->getAttrOfType<IntegerAttr>(probeSiteName))
+    return lowerProbe(b, op, site);
   Location loc = op.getLoc();
   OpBuilder::InsertionGuard guard(b);
   SmallVector<Value> position;

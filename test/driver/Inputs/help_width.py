@@ -1,7 +1,7 @@
 """Looks for lines of `tilec COMMAND --help` that are wider than a terminal, apart from examples."""
 import subprocess
 
-COMMANDS = ("", "run", "tune", "explain", "check", "fix", "fmt", "inspect", "link")
+COMMANDS = ("", "run", "tune", "explain", "debug", "check", "fix", "fmt", "inspect", "link")
 
 wide = 0
 for command in COMMANDS:

@@ -11,7 +11,7 @@ import sys
 # What only the sources hold; pages for those who work on the compiler name these.
 SOURCES = ("grammar/", "frontend/", "dialect/", "passes/", "codegen/", "driver/", "runtime/", "manifest/", "formats/", "launch/", "test/",
            "cmake/", "python/", "library/", "build/")
-COMMANDS = ("run", "tune", "explain", "inspect", "link", "check", "fix", "fmt")
+COMMANDS = ("run", "debug", "tune", "explain", "inspect", "link", "check", "fix", "fmt")
 # Whose options are on a line.
 OTHERS = r"\b(cmake|pkg-config|python3?|sbatch|srun|SBATCH|nvcc|pip|ncu|nsys|compute-sanitizer|gcc|git|dev|bench/\w+\.py|test/\S+\.py)\b"
 
@@ -76,7 +76,7 @@ def check(tree, source, page, options):
 def main(tree, source):
     tilec = os.path.join(tree, "bin", "tilec")
     options = set()
-    for command in ([], ["run"], ["tune"], ["explain"], ["check"], ["fmt"], ["fix"], ["inspect"], ["link"]):
+    for command in ([], ["run"], ["tune"], ["explain"], ["debug"], ["check"], ["fmt"], ["fix"], ["inspect"], ["link"]):
         words = [tilec] + command + ["--help-hidden"]
         options |= set(re.findall(r"--[a-z][a-z-]*", subprocess.run(words, capture_output=True, text=True).stdout))
     # A page about another program of ours names that one's options.

@@ -1,0 +1,202 @@
+// Where a program stops, and how it is followed: the callbacks of its probes.
+#include "driver/debug/Debugger.h"
+#include "dialect/ProbeNames.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cmath>
+
+using namespace llvm;
+
+namespace tile::debug {
+
+//===--- What the kernel calls
+//-----------------------------------------------------------------===//
+
+void Debugger::onStop(void *self, int64_t site) {
+  static_cast<Debugger *>(self)->atStatement(unsigned(site));
+}
+void Debugger::onFloat(void *self, int64_t site, int64_t number, double value) {
+  static_cast<Debugger *>(self)->atElement(unsigned(site), number, value);
+}
+void Debugger::onInteger(void *self, int64_t site, int64_t number, int64_t value) {
+  static_cast<Debugger *>(self)->atElement(unsigned(site), number, double(value));
+}
+void Debugger::onDone(void *self, int64_t site) {
+  static_cast<Debugger *>(self)->afterValue(unsigned(site));
+}
+
+std::vector<HostSymbol> Debugger::getSymbols() {
+  return {{probeDataName, this, /*isFunction=*/false},
+          {probeStopName, reinterpret_cast<void *>(&onStop)},
+          {probeFloatName, reinterpret_cast<void *>(&onFloat)},
+          {probeIntegerName, reinterpret_cast<void *>(&onInteger)},
+          {probeDoneName, reinterpret_cast<void *>(&onDone)}};
+}
+
+//===--- Following
+//-----------------------------------------------------------------------------===//
+
+void Debugger::begin(bool stops) {
+  mode = stops ? Resume::Step : Resume::Continue;
+  here.reset();
+  special.reset();
+  order.clear();
+  for (Latest &each : latest)
+    each.known = false;
+  for (auto [i, breakpoint] : enumerate(breakpoints))
+    if (breakpoint.kind == Breakpoint::Kind::Change)
+      (void)changed(breakpoint); // what is there now is no change
+}
+
+void Debugger::stop(Stop reason) {
+  mode = stopped(reason);
+  depth = here ? sites[*here].getDepth() : 0;
+}
+
+void Debugger::atStatement(unsigned site) {
+  here = site;
+  special.reset();
+  const SourceLine &place = sites[site].places.front();
+  for (Breakpoint &breakpoint : breakpoints)
+    if (breakpoint.kind == Breakpoint::Kind::Change && changed(breakpoint))
+      return stop({"data breakpoint",
+                   breakpoint.query.name + " has changed: " + show(breakpoint.query),
+                   breakpoint.id});
+  for (const Breakpoint &breakpoint : breakpoints)
+    if (breakpoint.kind == Breakpoint::Kind::Line && breakpoint.line == place.line &&
+        (breakpoint.file.empty() ? input : breakpoint.file) == place.file && holds(breakpoint))
+      return stop({"breakpoint", "breakpoint " + std::to_string(breakpoint.id), breakpoint.id});
+  unsigned now = sites[site].getDepth();
+  if (mode == Resume::Step || (mode == Resume::Next && now <= depth) ||
+      (mode == Resume::Finish && now < depth))
+    stop({"step", "", 0});
+}
+
+void Debugger::atElement(unsigned site, int64_t number, double value) {
+  Latest &now = latest[site];
+  if (number == 0)
+    now.values.clear();
+  now.values.push_back(value);
+}
+
+/// The first element that is NaN, or not finite.
+std::optional<size_t> Debugger::findSpecial(unsigned site, bool infinity) const {
+  if (!sites[site].isFloat)
+    return std::nullopt;
+  for (auto [i, value] : enumerate(latest[site].values))
+    if (infinity ? std::isinf(value) : std::isnan(value))
+      return i;
+  return std::nullopt;
+}
+
+/// "(3, 5)": the position of an element that has this number.
+static std::string toPosition(ArrayRef<int64_t> shape, size_t number) {
+  std::vector<std::string> positions(shape.size());
+  for (size_t d = shape.size(); d-- > 0;) {
+    positions[d] = std::to_string(number % size_t(shape[d]));
+    number /= size_t(shape[d]);
+  }
+  return "(" + join(positions, ", ") + ")";
+}
+
+void Debugger::afterValue(unsigned site) {
+  const Site &which = sites[site];
+  latest[site].known = true;
+  if (!which.name.empty()) {
+    llvm::erase(order, site);
+    order.push_back(site);
+  }
+  for (Breakpoint &breakpoint : breakpoints) {
+    bool infinity = breakpoint.kind == Breakpoint::Kind::Infinity;
+    if ((breakpoint.kind != Breakpoint::Kind::NaN && !infinity) || breakpoint.used ||
+        (!breakpoint.name.empty() && breakpoint.name != which.name))
+      continue;
+    std::optional<size_t> element = findSpecial(site, infinity);
+    if (!element)
+      continue;
+    breakpoint.used = true;
+    here = site;
+    special = site;
+    specialElement = *element;
+    std::string what = which.name.empty() ? "the result of " + which.op : which.name;
+    return stop({"exception",
+                 std::string("the first ") + (infinity ? "infinity" : "NaN") + ": " + what +
+                     (which.shape.empty() ? "" : " at " + toPosition(which.shape, *element)),
+                 breakpoint.id});
+  }
+}
+
+bool Debugger::holds(const Breakpoint &breakpoint) const {
+  if (breakpoint.comparison.empty())
+    return true;
+  std::string error;
+  std::optional<Elements> found = getElements(breakpoint.query, error);
+  if (!found)
+    return false;
+  return any_of(found->values, [&](double value) {
+    StringRef how = breakpoint.comparison;
+    double other = breakpoint.value;
+    return how == "=="   ? value == other
+           : how == "!=" ? value != other
+           : how == "<"  ? value < other
+           : how == "<=" ? value <= other
+           : how == ">"  ? value > other
+           : how == ">=" ? value >= other
+                         : std::isnan(value);
+  });
+}
+
+bool Debugger::changed(Breakpoint &breakpoint) {
+  std::string error;
+  std::optional<Elements> found = getElements(breakpoint.query, error);
+  if (!found)
+    return false;
+  if (seen.size() <= breakpoint.id)
+    seen.resize(breakpoint.id + 1);
+  std::vector<double> &before = seen[breakpoint.id];
+  auto differs = [](double a, double b) { return a != b && !(std::isnan(a) && std::isnan(b)); };
+  bool first = before.empty(), same = before.size() == found->values.size();
+  for (size_t i = 0; same && i < before.size(); ++i)
+    same = !differs(before[i], found->values[i]);
+  before = found->values;
+  return !first && !same;
+}
+
+//===--- Frames
+//--------------------------------------------------------------------------------===//
+
+std::vector<SourceLine> Debugger::getFrames() const {
+  return here ? sites[*here].places : std::vector<SourceLine>();
+}
+
+/// The calls around a place, from `frame` calls up: two places with the same are in one frame.
+std::string Debugger::frameOf(const Site &site, size_t frame) const {
+  std::string key;
+  for (size_t i = frame + 1; i < site.places.size(); ++i)
+    key += site.places[i].file + ":" + std::to_string(site.places[i].line) + ":" +
+           std::to_string(site.places[i].column) + ";";
+  return key;
+}
+
+std::vector<std::pair<std::string, unsigned>> Debugger::getVariables(size_t frame) const {
+  std::vector<std::pair<std::string, unsigned>> found;
+  if (!here || frame >= sites[*here].places.size())
+    return found;
+  std::string key = frameOf(sites[*here], frame);
+  for (unsigned site : llvm::reverse(order)) // the latest value of a name counts
+    if (frameOf(sites[site], 0) == key &&
+        none_of(found, [&](const auto &known) { return known.first == sites[site].name; }))
+      found.emplace_back(sites[site].name, site);
+  llvm::sort(found);
+  return found;
+}
+
+std::optional<unsigned> Debugger::findVariable(StringRef name) const {
+  for (size_t frame = 0; here && frame < sites[*here].places.size(); ++frame)
+    for (const auto &[known, site] : getVariables(frame))
+      if (known == name)
+        return site;
+  return std::nullopt;
+}
+
+} // namespace tile::debug
