@@ -104,6 +104,23 @@ static void drawAxes(raw_ostream &svg, const Panel &panel, StringRef label) {
       << "</text>\n";
 }
 
+/// About as wide as `text` is drawn, so that the picture has room for it: 12 pixels high, no letter
+/// of a sans-serif font is wider than 0.62 of that on average.
+static double widthOf(StringRef text) { return 7.5 * double(text.size()); }
+
+/// What dots, crosses and lines mean.
+static void drawLegend(raw_ostream &svg, double x, double y) {
+  svg << format("<g fill='#555'><circle cx='%.1f' cy='%.1f' r='3.5'/>", x + 4, y - 4)
+      << format("<text x='%.1f' y='%.1f'>measured long</text>", x + 14, y)
+      << format("<circle cx='%.1f' cy='%.1f' r='2'/>", x + 114, y - 4)
+      << format("<text x='%.1f' y='%.1f'>measured shortly</text>", x + 122, y)
+      << format("<circle cx='%.1f' cy='%.1f' r='3.5' fill-opacity='0.35'/>", x + 234, y - 4)
+      << format("<text x='%.1f' y='%.1f'>given up: too slow</text>", x + 244, y)
+      << format("<text x='%.1f' y='%.1f'>× failed</text>", x + 366, y)
+      << format("<path d='M%.1f %.1fh24' stroke='#555'/>", x + 434, y - 4)
+      << format("<text x='%.1f' y='%.1f'>the best so far</text></g>\n", x + 464, y);
+}
+
 static void drawDot(raw_ostream &svg, double x, double y, size_t shape, const Measurement &each) {
   svg << format("<circle cx='%.1f' cy='%.1f' r='%g' fill='%s'", x, y, each.effort >= 2 ? 3.5 : 2.0,
                 colorOf(shape))
@@ -128,13 +145,23 @@ std::string toSvg(const TuneLog &log, StringRef title) {
   }
   std::string text;
   raw_string_ostream svg(text);
-  Panel time{70, 60, 820, 250, total}, all{70, 400, 820, 250, double(configs.size())};
-  svg << "<svg xmlns='http://www.w3.org/2000/svg' width='1150' height='700' "
-         "font-family='sans-serif' font-size='12'>\n"
+  Panel time{70, 84, 820, 250, total}, all{70, 424, 820, 250, double(configs.size())};
+  // Labels stand right of the panels, and the picture is as wide as the longest needs.
+  double widest = widthOf("00. defaults");
+  for (const std::string &shape : shapes)
+    widest = std::max(widest, 20 + widthOf(shape + ": 0.0000 ms"));
+  for (const std::string &config : configs)
+    widest = std::max(widest, widthOf("00. " + config));
+  double width = std::max(900 + widest + 20, widthOf(title) * 16 / 12 + 90);
+  svg << format("<svg xmlns='http://www.w3.org/2000/svg' width='%.0f' height='%.0f' "
+                "viewBox='0 0 %.0f %.0f' ",
+                width, 720.0, width, 720.0)
+      << "font-family='sans-serif' font-size='12'>\n"
       << "<rect width='100%' height='100%' fill='white'/>\n<text x='70' y='24' font-size='16'>"
       << escape(title) << "</text>\n";
+  drawLegend(svg, 70, 50);
 
-  drawAxes(svg, time, "time over the best at its shape; lines: the best so far");
+  drawAxes(svg, time, "time over the best at its shape, by the time of the search");
   double now = 0;
   std::map<std::string, std::pair<double, std::string>> lines; // best so far, and its line
   for (const Measurement &each : log.getMeasurements()) {
@@ -163,8 +190,9 @@ std::string toSvg(const TuneLog &log, StringRef title) {
     if (auto line = lines.find(shapes[s]); line != lines.end())
       svg << "<path fill='none' stroke='" << colorOf(s) << "' d='" << line->second.second
           << format("H%.1f", time.x(total)) << "'/>\n";
-    svg << format("<circle cx='910' cy='%.1f' r='4' fill='%s'/>", 66 + 18.0 * double(s), colorOf(s))
-        << format("<text x='920' y='%.1f'>", 70 + 18.0 * double(s)) << escape(shapes[s]);
+    svg << format("<circle cx='910' cy='%.1f' r='4' fill='%s'/>", time.top + 6 + 18.0 * double(s),
+                  colorOf(s))
+        << format("<text x='920' y='%.1f'>", time.top + 10 + 18.0 * double(s)) << escape(shapes[s]);
     if (best.count(shapes[s]))
       svg << format(": %.4g ms", best[shapes[s]]);
     svg << "</text>\n";
