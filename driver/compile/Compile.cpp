@@ -360,7 +360,7 @@ static void fillScratch(runtime::Kernel &kernel, LLVM::LLVMFuncOp function) {
   }
   kernel.launch.scratchBytes = unsigned(bytes.getInt());
   kernel.launch.scratchShared = !function->hasAttr(gpu::splitPartsName);
-  kernel.arguments.push_back({runtime::Argument::Kind::Scratch});
+  kernel.arguments.push_back({runtime::Argument::Kind::Scratch, {}, 0});
 }
 
 /// Takes the launch configuration from what the GPU passes wrote on each function.
