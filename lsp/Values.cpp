@@ -1,6 +1,6 @@
 // Values are described when they are seen: SSA values end with their kernel.
 #include "lsp/Values.h"
-#include "frontend/Lower/SemValue.h"
+#include "frontend/Sema/SemValue.h"
 
 using namespace tile;
 using namespace tile::lsp;

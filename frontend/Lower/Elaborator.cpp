@@ -316,7 +316,7 @@ SemValue Elaborator::convertToDeclared(SemValue value, const ast::TypeSpec &type
   mlir::Value converted = toDtype(value, *dtype, range);
   if (!converted)
     return SemValue::error();
-  SemValue result = SemValue::ofData(converted, *dtype);
+  SemValue result = ofData(converted, *dtype);
   SmallVector<int64_t> shape;
   for (const ast::ExprPtr &dim : type.dims) {
     std::optional<int64_t> extent = evalInt(*dim, "an extent of a tile");
@@ -326,7 +326,7 @@ SemValue Elaborator::convertToDeclared(SemValue value, const ast::TypeSpec &type
   }
   bool isNumber = value.isNumber();
   if (isNumber && checkShape(shape, type.range))
-    return SemValue::ofData(emitBroadcast(converted, shape, loc(range)), *dtype);
+    return ofData(emitBroadcast(converted, shape, loc(range)), *dtype);
   if (result.shape() != ArrayRef<int64_t>(shape)) {
     error(diag::shapeMismatch, range, describeShape(shape), describeShape(result.shape()))
         .note(type.range, "declared here");

@@ -7,7 +7,7 @@
 #include "dialect/Tile/TileDialect.h"
 #include "frontend/Lower/Elaborate.h"
 #include "frontend/Lower/Flow.h"
-#include "frontend/Lower/SemValue.h"
+#include "frontend/Lower/Emitted.h"
 #include "frontend/Sema/Modules.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -2,7 +2,7 @@
 #ifndef TILE_FRONTEND_LOWER_FLOW_H
 #define TILE_FRONTEND_LOWER_FLOW_H
 
-#include "frontend/Lower/SemValue.h"
+#include "frontend/Lower/Emitted.h"
 
 namespace tile {
 

@@ -109,7 +109,7 @@ SemValue Elaborator::evalView(const SemValue &base, const ast::SubscriptExpr &ex
 }
 
 mlir::Value Elaborator::toPosition(const SemValue &value, Location location) {
-  return value.isInt() ? constantIndex(value.getInt(), location) : value.ssa;
+  return value.isInt() ? constantIndex(value.getInt(), location) : ssaOf(value);
 }
 
 SemValue Elaborator::evalSubview(const SemValue &base, const ast::SubscriptExpr &expr) {
@@ -184,7 +184,7 @@ SemValue Elaborator::evalSubview(const SemValue &base, const ast::SubscriptExpr 
   auto type = ViewType::get(context, typeShape, toType(view.dtype, context));
   part.ssa = SubviewOp::create(builder, location, type, view.ssa, indices, lows, highs,
                                builder.getDenseI32ArrayAttr(kinds));
-  return SemValue::of(std::move(part));
+  return ofView(std::move(part));
 }
 
 /// The extent of a window, whether or not its elements exist.
@@ -208,11 +208,11 @@ SemValue Elaborator::extentOf(const ViewValue &view, unsigned dim, Location loca
   if (!ShapedType::isDynamic(view.shape[dim]))
     return SemValue::ofInt(view.shape[dim]);
   if (!view.mayBeEmptied)
-    return SemValue::ofData(builder.createOrFold<ExtentOp>(location, builder.getIndexType(),
+    return ofData(builder.createOrFold<ExtentOp>(location, builder.getIndexType(),
                                                            view.ssa,
                                                            builder.getI64IntegerAttr(dim)),
                             DType::Index);
-  return SemValue::ofData(
+  return ofData(
       view.limits[dim] ? view.limits[dim] : emitWindowExtent(builder, location, *view.windows[dim]),
       DType::Index);
 }
@@ -410,14 +410,14 @@ SemValue Elaborator::emitLoad(const AccessSpec &access, mlir::Value pad, mlir::V
   if (!pad)
     pad = constantLike(toType(view.dtype, context), 0, location);
   if (!access.positions.empty())
-    return SemValue::ofData(
+    return ofData(
         GatherOp::create(
             builder, location, accessType(access, view.dtype), view.ssa, access.starts, access.ends,
             builder.getDenseI64ArrayAttr(access.sizes), builder.getDenseI64ArrayAttr(access.steps),
             builder.getDenseBoolArrayAttr(access.hasEnd),
             builder.getDenseBoolArrayAttr(access.inBounds), access.positions, pad, mask, cache),
         view.dtype);
-  return SemValue::ofData(
+  return ofData(
       LoadOp::create(builder, location, accessType(access, view.dtype), view.ssa, access.starts,
                      access.ends, builder.getDenseI64ArrayAttr(access.sizes),
                      builder.getDenseI64ArrayAttr(access.steps),
@@ -568,7 +568,7 @@ SemValue Elaborator::evalTileSubscript(const SemValue &base, const ast::Subscrip
     result.push_back(shape[dim]);
   }
   Location location = loc(expr.range);
-  mlir::Value part = base.ssa;
+  mlir::Value part = ssaOf(base);
   if (cuts) {
     SmallVector<OpFoldResult> offsetAttrs, sizeAttrs, strideAttrs;
     for (auto [offset, size] : llvm::zip(offsets, sizes)) {
@@ -581,5 +581,5 @@ SemValue Elaborator::evalTileSubscript(const SemValue &base, const ast::Subscrip
   }
   if (!checkShape(result, expr.range))
     return SemValue::error();
-  return SemValue::ofData(emitReshape(part, result, location), base.dtype);
+  return ofData(emitReshape(part, result, location), base.dtype);
 }

@@ -265,12 +265,12 @@ SemValue Elaborator::callAccessForm(const Builtin &builtin, const ast::CallExpr 
       }
       mask = toDtype(arg.value, DType::Bool, arg.range);
       Type wanted = accessType(*access, DType::Bool);
-      Arg pair[] = {{SemValue::ofData(constantLike(wanted, 1, loc(arg.range)), DType::Bool),
+      Arg pair[] = {{ofData(constantLike(wanted, 1, loc(arg.range)), DType::Bool),
                      access->range, ""},
-                    {SemValue::ofData(mask, DType::Bool), arg.range, ""}};
+                    {ofData(mask, DType::Bool), arg.range, ""}};
       if (!unifyShapes(pair, arg.range))
         return SemValue::error();
-      mask = pair[1].value.ssa;
+      mask = ssaOf(pair[1].value);
       if (mask.getType() != wanted) {
         error(diag::shapeMismatch, arg.range, describeShape(access->shape),
               describeShape(pair[1].value.shape()))
@@ -295,7 +295,7 @@ SemValue Elaborator::callAccessForm(const Builtin &builtin, const ast::CallExpr 
     return emitLoad(*access, pad, mask, cache);
   if (name == "store" || name == "scatter")
     return emitStore(*access, args[1], mask, cache) ? SemValue::ofVoid() : SemValue::error();
-  return SemValue::ofData(InsideOp::create(builder, loc(expr.range),
+  return ofData(InsideOp::create(builder, loc(expr.range),
                                            accessType(*access, DType::Bool), access->view->ssa,
                                            access->starts, access->ends,
                                            builder.getDenseI64ArrayAttr(access->sizes),

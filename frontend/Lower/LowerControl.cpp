@@ -176,7 +176,7 @@ std::optional<SemValue> Elaborator::joinValues(ArrayRef<const SemValue *> values
     }
     leaves[side].push_back(leaf);
   }
-  return SemValue::ofData(leaves[0].back(), *dtype);
+  return ofData(leaves[0].back(), *dtype);
 }
 
 /// The value with its SSA values, in order, replaced by those at the front of `leaves`.
@@ -191,7 +191,7 @@ static SemValue takeLeaves(const SemValue &value, mlir::ValueRange &leaves) {
     return value;
   mlir::Value leaf = leaves.front();
   leaves = leaves.drop_front();
-  return SemValue::ofData(leaf, value.dtype);
+  return ofData(leaf, value.dtype);
 }
 
 SemValue Elaborator::replaceLeaves(const SemValue &value, mlir::ValueRange leaves) {
@@ -224,7 +224,7 @@ Flow Elaborator::joinBranches(scf::IfOp branches, ArrayRef<Binding *> vars, Bran
   SmallVector<mlir::Value> yields[2], leaves[2];
   for (int side : {0, 1})
     for (const SemValue &value : ends[side]->values)
-      yields[side].push_back(value.ssa);
+      yields[side].push_back(ssaOf(value));
   Flow joined;
   joined.falls = first.flow.falls || second.flow.falls;
   SmallVector<Exit Flow::*> flagged;
@@ -263,7 +263,7 @@ Flow Elaborator::joinBranches(scf::IfOp branches, ArrayRef<Binding *> vars, Bran
   builder.setInsertionPointAfter(op);
   mlir::ValueRange results = op.getResults();
   for (auto [var, result] : llvm::zip(vars, results.take_front(vars.size())))
-    var->value = SemValue::ofData(result, var->value.dtype);
+    var->value = ofData(result, var->value.dtype);
   results = results.drop_front(vars.size());
   for (Exit Flow::*kind : flagged) {
     (joined.*kind).flag = results.front();
@@ -317,8 +317,8 @@ Flow Elaborator::lowerIf(const ast::IfStmt &stmt, const FlowNeeds &needs) {
   SmallVector<mlir::Value> before;
   SmallVector<Type> types;
   for (Binding *var : vars) {
-    before.push_back(var->value.ssa);
-    types.push_back(var->value.ssa.getType());
+    before.push_back(ssaOf(var->value));
+    types.push_back(ssaOf(var->value).getType());
   }
   bool hasElse = stmt.elseBlock || !vars.empty();
   auto op = scf::IfOp::create(builder, location, types, condition, /*addThenBlock=*/true,
@@ -333,8 +333,8 @@ Flow Elaborator::lowerIf(const ast::IfStmt &stmt, const FlowNeeds &needs) {
       (void)lowerBlock(*block, FlowNeeds());
     SmallVector<mlir::Value> results;
     for (auto [var, old] : llvm::zip(vars, before)) {
-      results.push_back(var->value.ssa);
-      var->value = SemValue::ofData(old, var->value.dtype);
+      results.push_back(ssaOf(var->value));
+      var->value = ofData(old, var->value.dtype);
     }
     scf::YieldOp::create(builder, location, results);
   };
@@ -342,7 +342,7 @@ Flow Elaborator::lowerIf(const ast::IfStmt &stmt, const FlowNeeds &needs) {
   if (hasElse)
     branch(op.getElseRegion(), stmt.elseBlock ? &*stmt.elseBlock : nullptr);
   for (auto [var, result] : llvm::zip(vars, op.getResults()))
-    var->value = SemValue::ofData(result, var->value.dtype);
+    var->value = ofData(result, var->value.dtype);
   return {};
 }
 

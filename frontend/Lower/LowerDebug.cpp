@@ -61,7 +61,7 @@ void Elaborator::probe(StringRef name, const SemValue &value, Range range) {
     dtype = dtypeSpelling(shown.dtype);
   DType wide =
       isFloat(shown.dtype) ? (shown.dtype == DType::F64 ? DType::F64 : DType::F32) : DType::I64;
-  emit(dtype, emitCast(shown.ssa, shown.dtype, wide, location));
+  emit(dtype, emitCast(ssaOf(shown), shown.dtype, wide, location));
 }
 
 // --- print
@@ -99,7 +99,7 @@ SemValue Elaborator::callPrint(std::vector<Arg> &args, Range range) {
             wide = isFloat(dtype) ? (dtype == DType::F64 ? dtype : DType::F32) : DType::I64;
       text += formatOf(dtype);
       values.push_back(
-          {SemValue::ofData(emitCast(arg.value.ssa, dtype, wide, location), wide), arg.range, ""});
+          {ofData(emitCast(ssaOf(arg.value), dtype, wide, location), wide), arg.range, ""});
     } else {
       error(diag::wrongOperand, arg.range, "'print'", "strings, numbers and tiles",
             describe(arg.value));
@@ -123,7 +123,7 @@ SemValue Elaborator::callPrint(std::vector<Arg> &args, Range range) {
       for (const Scope &scope : frames.front())
         if (auto found = scope.find(axis.name.text); found != scope.end()) {
           place += (operands.empty() ? " " : ", ") + axis.name.text + "=%lld";
-          operands.push_back(found->second.value.ssa);
+          operands.push_back(ssaOf(found->second.value));
         }
   int64_t position = int64_t(operands.size());
   SmallVector<int64_t> shape;
@@ -135,7 +135,7 @@ SemValue Elaborator::callPrint(std::vector<Arg> &args, Range range) {
   }
   size_t next = 0;
   for (const Arg &value : values)
-    operands.push_back(value.value.rank() ? tiles[next++].value.ssa : value.value.ssa);
+    operands.push_back(value.value.rank() ? ssaOf(tiles[next++].value) : ssaOf(value.value));
   std::string format = place + (operands.empty() ? " " : ": ") + text + "\n";
   if (position == 0 && shape.empty())
     format = place + " " + text + "\n";
@@ -168,7 +168,7 @@ SemValue Elaborator::callAssert(std::vector<Arg> &args, Range range) {
   }
   if (holds.isError())
     return holds;
-  AssertOp::create(builder, loc(range), holds.ssa, message, sources.name(range.file),
+  AssertOp::create(builder, loc(range), ssaOf(holds), message, sources.name(range.file),
                    int64_t(sources.begin(range).line));
   return SemValue::ofVoid();
 }
@@ -258,7 +258,7 @@ SemValue Elaborator::callPtx(std::vector<Arg> &args, Range range) {
     mlir::Value value = toDtype(fallback->value, dtype, fallback->range);
     if (!value)
       return SemValue::error();
-    shaped.push_back({SemValue::ofData(value, dtype), fallback->range, ""});
+    shaped.push_back({ofData(value, dtype), fallback->range, ""});
   }
   if (!shaped.empty() && !unifyShapes(shaped, range))
     return SemValue::error();
@@ -270,13 +270,13 @@ SemValue Elaborator::callPtx(std::vector<Arg> &args, Range range) {
   }
   SmallVector<mlir::Value> inputs;
   for (const Arg &arg : ArrayRef(shaped).take_front(operands.size()))
-    inputs.push_back(arg.value.ssa);
+    inputs.push_back(ssaOf(arg.value));
   ArrayRef<int64_t> shape = shaped.empty() ? ArrayRef<int64_t>() : shaped[0].value.shape();
   Type type = toType(dtype, context);
   if (!shape.empty() && !inputs.empty())
     type = RankedTensorType::get(shape, type);
   mlir::Value result = PtxOp::create(builder, loc(range), type, code, inputs);
   // Without operands it is the same everywhere.
-  return SemValue::ofData(inputs.empty() ? emitBroadcast(result, shape, loc(range)) : result,
+  return ofData(inputs.empty() ? emitBroadcast(result, shape, loc(range)) : result,
                           dtype);
 }

@@ -93,7 +93,7 @@ SemValue Elaborator::evalUnary(const ast::UnaryExpr &expr) {
   if (refuseStorage(operand.dtype, expr.operand->range, what))
     return SemValue::error();
   Location location = loc(expr.range);
-  mlir::Value x = operand.ssa;
+  mlir::Value x = ssaOf(operand);
   bool valid = expr.op == UnaryOp::logicalNot ? operand.dtype == DType::Bool
                : expr.op == UnaryOp::neg      ? operand.dtype != DType::Bool
                                               : isInteger(operand.dtype);
@@ -117,7 +117,7 @@ SemValue Elaborator::evalUnary(const ast::UnaryExpr &expr) {
   else
     result =
         builder.createOrFold<arith::SubIOp>(location, constantLike(x.getType(), 0, location), x);
-  return SemValue::ofData(result, operand.dtype);
+  return ofData(result, operand.dtype);
 }
 
 SemValue Elaborator::evalBinary(const ast::BinaryExpr &expr) {
@@ -215,7 +215,7 @@ SemValue Elaborator::binary(BinaryOp op, SemValue a, SemValue b, Range aRange, R
   if (!unifyShapes(args, mismatch))
     return SemValue::error();
   bool isComparison = op >= BinaryOp::eq && op <= BinaryOp::ge;
-  return SemValue::ofData(emitBinary(op, args[0].value.ssa, args[1].value.ssa, dtype, loc(range)),
+  return ofData(emitBinary(op, ssaOf(args[0].value), ssaOf(args[1].value), dtype, loc(range)),
                           isComparison ? DType::Bool : dtype);
 }
 
@@ -245,9 +245,9 @@ mlir::Value Elaborator::toDtype(const SemValue &value, DType dtype, Range range)
     return {};
   if (value.isData()) {
     if (value.dtype == dtype)
-      return value.ssa;
+      return ssaOf(value);
     if (dtype == DType::Index && widensToIndex(value.dtype))
-      return emitCast(value.ssa, value.dtype, dtype, loc(range));
+      return emitCast(ssaOf(value), value.dtype, dtype, loc(range));
     DiagnosticBuilder report =
         error(diag::dtypeMismatch, range, "this", dtypeSpelling(dtype), describe(value));
     report.note("convert it with `as " + dtypeSpelling(dtype) + "`");
@@ -255,7 +255,7 @@ mlir::Value Elaborator::toDtype(const SemValue &value, DType dtype, Range range)
   }
   if (value.kind == SemValue::Kind::List) {
     SemValue tile = listToTile(value, dtype, range);
-    return tile.isError() ? mlir::Value() : tile.ssa;
+    return tile.isError() ? mlir::Value() : ssaOf(tile);
   }
   if (!value.isNumber()) {
     error(diag::wrongOperand, range, "this", "a number or tile of " + dtypeSpelling(dtype).str(),
@@ -297,7 +297,7 @@ SemValue Elaborator::toData(const SemValue &value, Range range) {
     return listToTile(value, std::nullopt, range);
   DType dtype = value.isInt() ? DType::Index : value.isBoolNumber() ? DType::Bool : DType::F32;
   mlir::Value data = toDtype(value, dtype, range);
-  return data ? SemValue::ofData(data, dtype) : SemValue::error();
+  return data ? ofData(data, dtype) : SemValue::error();
 }
 
 mlir::Value Elaborator::toIndex(const SemValue &value, Range range, const Twine &what) {
@@ -400,7 +400,7 @@ bool Elaborator::unifyDtypes(MutableArrayRef<Arg> args, const Twine &what, Range
     mlir::Value converted = toDtype(arg.value, dtype, arg.range);
     if (!converted)
       return false;
-    arg.value = SemValue::ofData(converted, dtype);
+    arg.value = ofData(converted, dtype);
   }
   return true;
 }
@@ -453,7 +453,7 @@ bool Elaborator::unifyShapes(MutableArrayRef<Arg> args, Range range) {
     return false;
   for (Arg &arg : args)
     arg.value =
-        SemValue::ofData(emitBroadcast(arg.value.ssa, shape, loc(arg.range)), arg.value.dtype);
+        ofData(emitBroadcast(ssaOf(arg.value), shape, loc(arg.range)), arg.value.dtype);
   return true;
 }
 
@@ -576,10 +576,10 @@ SemValue Elaborator::castTo(const SemValue &value, DType to, Range range) {
     if (value.isBoolNumber() || (value.isInt() && isInteger(to))) {
       int64_t integer = value.isInt() ? value.getInt() : value.getBool();
       if (value.isBoolNumber() && to == DType::Bool)
-        return SemValue::ofData(
+        return ofData(
             constant(builder.getIntegerAttr(toType(to, context), integer), location), to);
       if (isInteger(to))
-        return SemValue::ofData(
+        return ofData(
             constant(IntegerAttr::get(toType(to, context),
                                       APInt(64, uint64_t(integer), true).trunc(bitWidth(to))),
                      location),
@@ -593,7 +593,7 @@ SemValue Elaborator::castTo(const SemValue &value, DType to, Range range) {
                              llvm::APFloat::rmNearestTiesToEven);
       if (value.isFloatNumber())
         exact = llvm::APFloat(std::get<double>(value.number));
-      return SemValue::ofData(constant(FloatAttr::get(type, roundTo(exact, type)), location), to);
+      return ofData(constant(FloatAttr::get(type, roundTo(exact, type)), location), to);
     }
     if (value.isFloatNumber() && isInteger(to)) {
       unsigned bits = bitWidth(to);
@@ -602,7 +602,7 @@ SemValue Elaborator::castTo(const SemValue &value, DType to, Range range) {
       llvm::APFloat number(std::get<double>(value.number));
       if (!number.isNaN())
         number.convertToInteger(integer, llvm::APFloat::rmTowardZero, &exact); // saturates
-      return SemValue::ofData(
+      return ofData(
           constant(IntegerAttr::get(toType(to, context), llvm::APInt(integer)), location), to);
     }
   }
@@ -616,7 +616,7 @@ SemValue Elaborator::castTo(const SemValue &value, DType to, Range range) {
                   " is only loaded and converted from, as tensors of it are `in` only");
     return SemValue::error();
   }
-  return SemValue::ofData(emitCast(value.ssa, value.dtype, to, loc(range)), to);
+  return ofData(emitCast(ssaOf(value), value.dtype, to, loc(range)), to);
 }
 
 SemValue Elaborator::evalMember(const ast::MemberExpr &expr) {

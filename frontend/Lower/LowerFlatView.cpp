@@ -117,5 +117,5 @@ SemValue Elaborator::callView(std::vector<Arg> &args, Range range) {
   view.ssa = SubviewOp::create(builder, location, ViewType::get(context, unknown, element), root,
                                start, mlir::ValueRange(), mlir::ValueRange(),
                                builder.getDenseI32ArrayAttr(kinds));
-  return SemValue::of(std::move(view));
+  return ofView(std::move(view));
 }

@@ -16,8 +16,8 @@ bool Elaborator::joinPositions(AccessSpec &access, MutableArrayRef<Arg> tiles, s
           .note("u64 does not widen to index, which has a sign: convert it with `as index`");
       return false;
     }
-    tile.value = SemValue::ofData(
-        emitCast(tile.value.ssa, tile.value.dtype, DType::Index, loc(tile.range)), DType::Index);
+    tile.value = ofData(
+        emitCast(ssaOf(tile.value), tile.value.dtype, DType::Index, loc(tile.range)), DType::Index);
   }
   if (tiles.size() > 1 && !unifyShapes(tiles, access.range))
     return false;
@@ -31,7 +31,7 @@ bool Elaborator::joinPositions(AccessSpec &access, MutableArrayRef<Arg> tiles, s
     return false;
   for (const Arg &tile : tiles)
     access.positions.push_back(
-        emitBroadcast(emitReshape(tile.value.ssa, unit, location), access.shape, location));
+        emitBroadcast(emitReshape(ssaOf(tile.value), unit, location), access.shape, location));
   return true;
 }
 
@@ -116,7 +116,7 @@ SemValue Elaborator::emitAtomic(const Builtin &builtin, const AccessSpec &access
     expected = valueToStore(access, *values.front());
   if (!value || (values.size() == 2 && !expected))
     return SemValue::error();
-  return SemValue::ofData(
+  return ofData(
       AtomicOp::create(
           builder, loc(access.range), accessType(access, view.dtype), kind, order, scope, value,
           view.ssa, access.starts, access.ends, builder.getDenseI64ArrayAttr(access.sizes),

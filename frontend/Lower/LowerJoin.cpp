@@ -94,13 +94,13 @@ SemValue Elaborator::callConcat(bool isStack, std::vector<Arg> &args, Range rang
       return SemValue::error();
     }
     shape[axis] += part[axis];
-    parts.push_back(emitReshape(tile.value.ssa, part, location));
+    parts.push_back(emitReshape(ssaOf(tile.value), part, location));
   }
   if (!checkShape(shape, range))
     return SemValue::error();
   if (parts.size() == 1)
-    return SemValue::ofData(parts[0], first.dtype);
-  return SemValue::ofData(tensor::ConcatOp::create(builder, location, axis, parts), first.dtype);
+    return ofData(parts[0], first.dtype);
+  return ofData(tensor::ConcatOp::create(builder, location, axis, parts), first.dtype);
 }
 
 SemValue Elaborator::callJoin(const Builtin &builtin, std::vector<Arg> &args, Range range) {
@@ -122,7 +122,7 @@ SemValue Elaborator::callJoin(const Builtin &builtin, std::vector<Arg> &args, Ra
     mlir::Value positions = emitPositions(shape, *axis, location);
     mlir::Value last = constantLike(positions.getType(), double(extent - 1), location);
     positions = builder.createOrFold<arith::SubIOp>(location, last, positions);
-    return SemValue::ofData(emitTakeAlong(source.ssa, positions, *axis, location), source.dtype);
+    return ofData(emitTakeAlong(ssaOf(source), positions, *axis, location), source.dtype);
   }
   // repeat: each element so many times in a row.
   std::optional<int64_t> count = constInt(args[1].value, args[1].range, "the count of 'repeat'");
@@ -134,6 +134,6 @@ SemValue Elaborator::callJoin(const Builtin &builtin, std::vector<Arg> &args, Ra
   if (!checkShape(many, args[1].range))
     return SemValue::error();
   shape[*axis] *= *count;
-  mlir::Value repeated = emitBroadcast(emitReshape(source.ssa, one, location), many, location);
-  return SemValue::ofData(emitReshape(repeated, shape, location), source.dtype);
+  mlir::Value repeated = emitBroadcast(emitReshape(ssaOf(source), one, location), many, location);
+  return ofData(emitReshape(repeated, shape, location), source.dtype);
 }

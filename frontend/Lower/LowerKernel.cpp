@@ -121,14 +121,14 @@ SemValue Elaborator::emitView(const runtime::Param &param, const ast::Param &dec
   }
   auto type = ViewType::get(context, view.shape, toType(view.dtype, context));
   view.ssa = ViewOp::create(builder, location, type, pointer, view.limits, strides);
-  return SemValue::of(std::move(view));
+  return ofView(std::move(view));
 }
 
 void Elaborator::emitBody(KernelOp op, const runtime::Kernel &record) {
   Block &block = op.getBody().front();
   emitLaunchValues(block, record, op);
   for (const std::string &name : dimOrder)
-    frames.front().front()[name] = {SemValue::ofData(launchValues[name], DType::Index), false,
+    frames.front().front()[name] = {ofData(launchValues[name], DType::Index), false,
                                     launchNames[name].declared};
   std::map<std::string, std::vector<SemValue>> arrays;
   unsigned i = 0;
@@ -138,13 +138,13 @@ void Elaborator::emitBody(KernelOp op, const runtime::Kernel &record) {
     SemValue value;
     // What is fixed keeps its dtype, so that the kernel type-checks with it as without.
     if (fixed.count(param.name))
-      value = SemValue::ofData(
+      value = ofData(
           emitCast(launchValues[param.name], DType::Index, dtype, loc(decl.range)), dtype);
     else if (mlir::Value argument = block.getArgument(i++);
              param.kind == runtime::Param::Kind::Tensor)
       value = emitView(param, decl, argument);
     else
-      value = SemValue::ofData(argument, dtype);
+      value = ofData(argument, dtype);
     if (decl.count) { // an array is a tuple of its tensors
       std::vector<SemValue> &tensors = arrays[decl.name.text];
       tensors.push_back(value);
@@ -160,7 +160,7 @@ void Elaborator::emitBody(KernelOp op, const runtime::Kernel &record) {
     for (auto [i, axis] : llvm::enumerate(grid->axes)) {
       mlir::Value id = ProgramIdOp::create(builder, loc(axis.range), builder.getIndexType(),
                                            builder.getI64IntegerAttr(i));
-      declare(axis.name, SemValue::ofData(id, DType::Index));
+      declare(axis.name, ofData(id, DType::Index));
     }
   splitLoop = Range();
   (void)lowerBlock(kernel.body, FlowNeeds(), /*isKernelBody=*/true);

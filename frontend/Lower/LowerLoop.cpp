@@ -150,7 +150,7 @@ Flow Elaborator::lowerFor(const ast::ForStmt &stmt) {
     hi = toIndex(last.value, last.range, "the end of 'blocks'");
     step = constantIndex(size, location);
     if (hi)
-      end = last.value.isInt() ? last.value : SemValue::ofData(hi, DType::Index);
+      end = last.value.isInt() ? last.value : ofData(hi, DType::Index);
   } else {
     SemValue stepValue = stmt.step ? eval(*stmt.step) : SemValue::ofInt(1);
     lo = toIndex(eval(*stmt.lo), stmt.lo->range, "the start of a loop");
@@ -163,7 +163,7 @@ Flow Elaborator::lowerFor(const ast::ForStmt &stmt) {
   std::vector<Binding *> vars = assignedVars({&stmt.body});
   SmallVector<mlir::Value> initial;
   for (Binding *var : vars)
-    initial.push_back(var->value.ssa);
+    initial.push_back(ssaOf(var->value));
   LoopBounds bounds = emitLoopBounds(lo, hi, step, stmt.inclusive, location);
   auto loop = scf::ForOp::create(builder, location, bounds.low, bounds.high, bounds.step, initial);
   for (NamedAttribute attribute : attributes)
@@ -175,9 +175,9 @@ Flow Elaborator::lowerFor(const ast::ForStmt &stmt) {
       body->getTerminator()->erase();
     builder.setInsertionPointToEnd(body);
     for (auto [var, argument] : llvm::zip(vars, loop.getRegionIterArgs()))
-      var->value = SemValue::ofData(argument, var->value.dtype);
+      var->value = ofData(argument, var->value.dtype);
     SemValue variable =
-        SemValue::ofData(emitCounter(bounds, loop.getInductionVar(), location), DType::Index);
+        ofData(emitCounter(bounds, loop.getInductionVar(), location), DType::Index);
     if (stmt.over) {
       RangeValue range;
       range.start = variable;
@@ -195,7 +195,7 @@ Flow Elaborator::lowerFor(const ast::ForStmt &stmt) {
     }
     SmallVector<mlir::Value> results;
     for (Binding *var : vars)
-      results.push_back(var->value.ssa);
+      results.push_back(ssaOf(var->value));
     scf::YieldOp::create(builder, location, results);
   }
   SmallVector<mlir::Value> results(loop.getResults());
@@ -207,7 +207,7 @@ Flow Elaborator::lowerFor(const ast::ForStmt &stmt) {
             "must stand directly in the kernel's body");
   }
   for (auto [var, result] : llvm::zip(vars, results))
-    var->value = SemValue::ofData(result, var->value.dtype);
+    var->value = ofData(result, var->value.dtype);
   return {};
 }
 
@@ -235,7 +235,7 @@ Elaborator::Leaving Elaborator::endLeavingTrip(const Flow &trip, ArrayRef<Bindin
   builder.setInsertionPointToEnd(body);
   Leaving out;
   for (Binding *var : vars)
-    out.yielded.push_back(var->value.ssa);
+    out.yielded.push_back(ssaOf(var->value));
   Flow left = trip;
   left.continues = {};
   mlir::Value no = constant(builder.getBoolAttr(false), location);
@@ -262,7 +262,7 @@ Elaborator::Leaving Elaborator::endLeavingTrip(const Flow &trip, ArrayRef<Bindin
 Flow Elaborator::leaveLoop(const Flow &trip, const Leaving &leaving, ArrayRef<Binding *> vars,
                            mlir::ValueRange results) {
   for (auto [var, result] : llvm::zip(vars, results.take_front(vars.size())))
-    var->value = SemValue::ofData(result, var->value.dtype);
+    var->value = ofData(result, var->value.dtype);
   results = results.drop_front(vars.size());
   Flow flow;
   if (!trip.returns)
@@ -351,8 +351,8 @@ Flow Elaborator::lowerWhile(const ast::WhileStmt &stmt) {
   SmallVector<mlir::Value> initial;
   SmallVector<Type> types;
   for (Binding *var : vars) {
-    initial.push_back(var->value.ssa);
-    types.push_back(var->value.ssa.getType());
+    initial.push_back(ssaOf(var->value));
+    types.push_back(ssaOf(var->value).getType());
   }
   Location location = loc(stmt.range);
   auto loop = scf::WhileOp::create(builder, location, types, initial);
@@ -363,7 +363,7 @@ Flow Elaborator::lowerWhile(const ast::WhileStmt &stmt) {
   auto enter = [&](Region &region) {
     Block *block = builder.createBlock(&region, {}, types, locations);
     for (auto [var, argument] : llvm::zip(vars, block->getArguments()))
-      var->value = SemValue::ofData(argument, var->value.dtype);
+      var->value = ofData(argument, var->value.dtype);
     return block;
   };
   Block *before = enter(loop.getBefore());
@@ -385,9 +385,9 @@ Flow Elaborator::lowerWhile(const ast::WhileStmt &stmt) {
   }
   SmallVector<mlir::Value> results;
   for (Binding *var : vars)
-    results.push_back(var->value.ssa);
+    results.push_back(ssaOf(var->value));
   scf::YieldOp::create(builder, location, results);
   for (auto [var, result] : llvm::zip(vars, loop.getResults()))
-    var->value = SemValue::ofData(result, var->value.dtype);
+    var->value = ofData(result, var->value.dtype);
   return {};
 }

@@ -44,7 +44,7 @@ SemValue Elaborator::callUnary(const Builtin &builtin, std::vector<Arg> &args, R
   SemValue data = toData(arg.value, arg.range);
   if (data.isError() || refuseStorage(data.dtype, arg.range, "'" + name + "'"))
     return SemValue::error();
-  mlir::Value x = data.ssa;
+  mlir::Value x = ssaOf(data);
   DType dtype = data.dtype;
   if (!isFloat(dtype)) {
     error(diag::needsFloat, arg.range, name, describe(arg.value));
@@ -52,7 +52,7 @@ SemValue Elaborator::callUnary(const Builtin &builtin, std::vector<Arg> &args, R
   }
   Location location = loc(range);
   auto compare = [&](arith::CmpFPredicate predicate, mlir::Value a, mlir::Value b) {
-    return SemValue::ofData(builder.createOrFold<arith::CmpFOp>(location, predicate, a, b),
+    return ofData(builder.createOrFold<arith::CmpFOp>(location, predicate, a, b),
                             DType::Bool);
   };
   if (name == "isnan")
@@ -73,7 +73,7 @@ SemValue Elaborator::callUnary(const Builtin &builtin, std::vector<Arg> &args, R
         location, builder.createOrFold<arith::NegFOp>(location, wide));
     mlir::Value result = builder.createOrFold<arith::DivFOp>(
         location, one, builder.createOrFold<arith::AddFOp>(location, one, power));
-    return SemValue::ofData(isSmall ? emitCast(result, DType::F32, dtype, location) : result,
+    return ofData(isSmall ? emitCast(result, DType::F32, dtype, location) : result,
                             dtype);
   }
   using Emit = mlir::Value (*)(OpBuilder &, Location, mlir::Value);
@@ -101,7 +101,7 @@ SemValue Elaborator::callUnary(const Builtin &builtin, std::vector<Arg> &args, R
                   .Case("trunc", TILE_MATH(TruncOp))
                   .Default(nullptr);
 #undef TILE_MATH
-  return emit ? SemValue::ofData(emit(builder, location, x), dtype)
+  return emit ? ofData(emit(builder, location, x), dtype)
               : later(range, "the built-in '" + name + "'");
 }
 
@@ -134,7 +134,7 @@ SemValue Elaborator::callBinary(const Builtin &builtin, std::vector<Arg> &args, 
   }
   if (!unifyShapes(args, range))
     return SemValue::error();
-  mlir::Value a = args[0].value.ssa, b = args[1].value.ssa;
+  mlir::Value a = ssaOf(args[0].value), b = ssaOf(args[1].value);
   Location location = loc(range);
   mlir::Value result;
   if ((name == "minnum" || name == "maxnum") && floats) {
@@ -154,7 +154,7 @@ SemValue Elaborator::callBinary(const Builtin &builtin, std::vector<Arg> &args, 
     result = emitCeilDivision(a, b, dtype, location);
   else
     result = emitMulHigh(a, b, dtype, location);
-  return SemValue::ofData(result, dtype);
+  return ofData(result, dtype);
 }
 
 /// The upper half of a product. In operations of one result each: tiles of operations with several
@@ -231,7 +231,7 @@ SemValue Elaborator::callElement(const Builtin &builtin, std::vector<Arg> &args,
   DType dtype = args[0].value.dtype;
   if (refuseStorage(dtype, range, "'" + name + "'"))
     return SemValue::error();
-  mlir::Value x = args[0].value.ssa;
+  mlir::Value x = ssaOf(args[0].value);
   Type type = x.getType();
   Location location = loc(range);
   bool floats = isFloat(dtype), integers = isInteger(dtype);
@@ -245,10 +245,10 @@ SemValue Elaborator::callElement(const Builtin &builtin, std::vector<Arg> &args,
     if (isUnsigned(dtype))
       return args[0].value;
     if (floats)
-      return SemValue::ofData(builder.createOrFold<math::AbsFOp>(location, x), dtype);
+      return ofData(builder.createOrFold<math::AbsFOp>(location, x), dtype);
     mlir::Value negative =
         builder.createOrFold<arith::SubIOp>(location, constantLike(type, 0, location), x);
-    return SemValue::ofData(builder.createOrFold<arith::MaxSIOp>(location, x, negative),
+    return ofData(builder.createOrFold<arith::MaxSIOp>(location, x, negative),
                             dtype); // the lowest stays itself
   }
   if (name == "sign") {
@@ -259,13 +259,13 @@ SemValue Elaborator::callElement(const Builtin &builtin, std::vector<Arg> &args,
     if (integers) {
       mlir::Value raised =
           isUnsigned(dtype) ? x : builder.createOrFold<arith::MaxSIOp>(location, x, minus);
-      return SemValue::ofData(emitMinMax(/*isMax=*/false, raised, one, dtype, location), dtype);
+      return ofData(emitMinMax(/*isMax=*/false, raised, one, dtype, location), dtype);
     }
     mlir::Value positive = emitBinary(BinaryOp::gt, x, zero, dtype, location),
                 negative = emitBinary(BinaryOp::lt, x, zero, dtype, location);
     mlir::Value inner =
         builder.createOrFold<arith::SelectOp>(location, negative, minus, x); // zeros and NaN stay
-    return SemValue::ofData(builder.createOrFold<arith::SelectOp>(location, positive, one, inner),
+    return ofData(builder.createOrFold<arith::SelectOp>(location, positive, one, inner),
                             dtype);
   }
   if (name == "clamp") {
@@ -279,20 +279,20 @@ SemValue Elaborator::callElement(const Builtin &builtin, std::vector<Arg> &args,
   if (name == "fma") {
     if (!floats)
       return needs("floats");
-    return SemValue::ofData(
-        builder.createOrFold<math::FmaOp>(location, x, args[1].value.ssa, args[2].value.ssa),
+    return ofData(
+        builder.createOrFold<math::FmaOp>(location, x, ssaOf(args[1].value), ssaOf(args[2].value)),
         dtype);
   }
   if (!integers)
     return needs("integers");
   if (name == "next_pow2")
-    return SemValue::ofData(emitNextPow2(x, dtype, location), dtype);
+    return ofData(emitNextPow2(x, dtype, location), dtype);
   bool isIndex = dtype == DType::Index;
   if (isIndex)
     x = emitCast(x, dtype, DType::I64, location);
   mlir::Value counted = name == "clz" ? builder.createOrFold<math::CountLeadingZerosOp>(location, x)
                                       : builder.createOrFold<math::CtPopOp>(location, x);
-  return SemValue::ofData(isIndex ? emitCast(counted, DType::I64, dtype, location) : counted,
+  return ofData(isIndex ? emitCast(counted, DType::I64, dtype, location) : counted,
                           dtype);
 }
 
@@ -310,12 +310,12 @@ SemValue Elaborator::callWhere(std::vector<Arg> &args, Range range) {
   if (!unifyDtypes(MutableArrayRef(args).drop_front(), "'where'", range))
     return SemValue::error();
   bool known = condition.isBoolNumber(), taken = known && condition.getBool();
-  condition = SemValue::ofData(toDtype(condition, DType::Bool, args[0].range), DType::Bool);
+  condition = ofData(toDtype(condition, DType::Bool, args[0].range), DType::Bool);
   if (!unifyShapes(args, range))
     return SemValue::error();
   if (known)
     return args[taken ? 1 : 2].value;
-  return SemValue::ofData(builder.createOrFold<arith::SelectOp>(
-                              loc(range), condition.ssa, args[1].value.ssa, args[2].value.ssa),
+  return ofData(builder.createOrFold<arith::SelectOp>(
+                              loc(range), ssaOf(condition), ssaOf(args[1].value), ssaOf(args[2].value)),
                           args[1].value.dtype);
 }

@@ -26,11 +26,11 @@ static mlir::Value filled(OpBuilder &builder, Type type, uint64_t value, Locatio
 
 mlir::Value Elaborator::emitSortKeys(const SemValue &tile, bool descending, Location location) {
   DType dtype = tile.dtype;
-  auto type = cast<RankedTensorType>(tile.ssa.getType());
+  auto type = cast<RankedTensorType>(ssaOf(tile).getType());
   if (!isFloat(dtype)) {
-    mlir::Value keys = dtype == DType::Bool    ? emitCast(tile.ssa, dtype, DType::I8, location)
-                       : dtype == DType::Index ? emitCast(tile.ssa, dtype, DType::I64, location)
-                                               : tile.ssa;
+    mlir::Value keys = dtype == DType::Bool    ? emitCast(ssaOf(tile), dtype, DType::I8, location)
+                       : dtype == DType::Index ? emitCast(ssaOf(tile), dtype, DType::I64, location)
+                                               : ssaOf(tile);
     if (isUnsigned(dtype)) // with the top bit flipped, signed order is unsigned order
       keys = builder.createOrFold<arith::XOrIOp>(location, keys,
                                                  signBitLike(keys.getType(), location));
@@ -43,7 +43,7 @@ mlir::Value Elaborator::emitSortKeys(const SemValue &tile, bool descending, Loca
   // of floats matters.
   unsigned bits = bitWidth(dtype);
   Type integers = type.clone(builder.getIntegerType(bits));
-  mlir::Value raw = builder.createOrFold<arith::BitcastOp>(location, integers, tile.ssa);
+  mlir::Value raw = builder.createOrFold<arith::BitcastOp>(location, integers, ssaOf(tile));
   mlir::Value zero = filled(builder, integers, 0, location);
   mlir::Value largest = filled(builder, integers, APInt::getSignedMaxValue(bits), location);
   mlir::Value magnitude = builder.createOrFold<arith::AndIOp>(location, raw, largest);
@@ -160,7 +160,7 @@ SemValue Elaborator::callSort(std::vector<Arg> &args, Range range) {
   mlir::Value positions = emitSortedPositions(keys, *axis, first.shape()[*axis], location);
   std::vector<SemValue> results;
   for (const Arg &tile : tiles)
-    results.push_back(SemValue::ofData(emitTakeAlong(tile.value.ssa, positions, *axis, location),
+    results.push_back(ofData(emitTakeAlong(ssaOf(tile.value), positions, *axis, location),
                                        tile.value.dtype));
   return results.size() == 1 ? results[0] : SemValue::ofTuple(std::move(results));
 }
@@ -191,10 +191,10 @@ SemValue Elaborator::callTopk(std::vector<Arg> &args, Range range) {
   Location location = loc(range);
   mlir::Value positions = emitSortedPositions(emitSortKeys(source, /*descending=*/true, location),
                                               *axis, *count, location);
-  mlir::Value values = emitTakeAlong(source.ssa, positions, *axis, location);
+  mlir::Value values = emitTakeAlong(ssaOf(source), positions, *axis, location);
   return SemValue::ofTuple(
-      {SemValue::ofData(values, source.dtype),
-       SemValue::ofData(emitCast(positions, DType::I32, DType::Index, location), DType::Index)});
+      {ofData(values, source.dtype),
+       ofData(emitCast(positions, DType::I32, DType::Index, location), DType::Index)});
 }
 
 SemValue Elaborator::callHistogram(std::vector<Arg> &args, Range range) {
@@ -210,7 +210,7 @@ SemValue Elaborator::callHistogram(std::vector<Arg> &args, Range range) {
   // As i32, where what is no bin stays none: of wider integers these become -1.
   DType dtype = source.dtype;
   mlir::Value x =
-      emitReshape(source.ssa, source.rank() ? source.shape() : ArrayRef<int64_t>{1}, location);
+      emitReshape(ssaOf(source), source.rank() ? source.shape() : ArrayRef<int64_t>{1}, location);
   if (bitWidth(dtype) > 32) {
     x = emitCast(x, dtype, DType::I64, location);
     mlir::Value none = filled(builder, x.getType(), APInt::getAllOnes(64), location);
@@ -229,16 +229,16 @@ SemValue Elaborator::callHistogram(std::vector<Arg> &args, Range range) {
       return SemValue::error();
     }
     mlir::Value mask = toDtype(given->value, DType::Bool, given->range);
-    Arg pair[] = {{SemValue::ofData(x, DType::I32), args[0].range, ""},
-                  {SemValue::ofData(mask, DType::Bool), given->range, ""}};
+    Arg pair[] = {{ofData(x, DType::I32), args[0].range, ""},
+                  {ofData(mask, DType::Bool), given->range, ""}};
     if (!unifyShapes(pair, given->range))
       return SemValue::error();
-    x = pair[0].value.ssa;
+    x = ssaOf(pair[0].value);
     mlir::Value none = filled(builder, x.getType(), APInt::getAllOnes(32), location);
-    x = builder.createOrFold<arith::SelectOp>(location, pair[1].value.ssa, x, none);
+    x = builder.createOrFold<arith::SelectOp>(location, ssaOf(pair[1].value), x, none);
   }
   auto type = RankedTensorType::get({*count}, builder.getI32Type());
-  return SemValue::ofData(HistogramOp::create(builder, location, type, x), DType::I32);
+  return ofData(HistogramOp::create(builder, location, type, x), DType::I32);
 }
 
 SemValue Elaborator::callOrder(const Builtin &builtin, std::vector<Arg> &args, Range range) {

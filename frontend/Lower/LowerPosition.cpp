@@ -31,7 +31,7 @@ SemValue Elaborator::movePosition(BinaryOp op, const SemValue &position, const S
   Location location = loc(range);
   from = emitBounded(from, farthestPosition, location);
   distance = emitBounded(distance, farthestPosition, location);
-  return SemValue::ofData(emitBinary(op, from, distance, DType::Index, location), DType::Index);
+  return ofData(emitBinary(op, from, distance, DType::Index, location), DType::Index);
 }
 
 /// `r + c` and `r - c`: start and end move together.
@@ -65,7 +65,7 @@ SemValue Elaborator::startOfBlock(const Arg &number, int64_t size, Range range) 
     return SemValue::error();
   Location location = loc(range);
   index = emitBounded(index, farthestPosition / size, location);
-  return SemValue::ofData(
+  return ofData(
       emitBinary(BinaryOp::mul, index, constantIndex(size, location), DType::Index, location),
       DType::Index);
 }

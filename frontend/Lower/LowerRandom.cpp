@@ -85,10 +85,10 @@ SemValue Elaborator::emitRandInt(mlir::Value bits, MutableArrayRef<Arg> bounds, 
     error(diag::wrongOperand, range, "'randint'", "integers as its bounds", dtypeSpelling(dtype));
     return SemValue::error();
   }
-  Arg operands[] = {{SemValue::ofData(bits, DType::U32), range, ""}, bounds[0], bounds[1]};
+  Arg operands[] = {{ofData(bits, DType::U32), range, ""}, bounds[0], bounds[1]};
   if (!unifyShapes(operands, range))
     return SemValue::error();
-  mlir::Value low = operands[1].value.ssa, high = operands[2].value.ssa;
+  mlir::Value low = ssaOf(operands[1].value), high = ssaOf(operands[2].value);
   // Both bounds as 64 bits, where neither the distance nor its product with 32 bits is lost.
   mlir::Value wideLow = emitCast(low, dtype, DType::I64, location),
               wideHigh = emitCast(high, dtype, DType::I64, location);
@@ -97,12 +97,12 @@ SemValue Elaborator::emitRandInt(mlir::Value bits, MutableArrayRef<Arg> bounds, 
   mlir::Value isOpen = arith::CmpIOp::create(builder, location, predicate, wideHigh, wideLow);
   width = arith::SelectOp::create(builder, location, isOpen, width,
                                   constantLike(width.getType(), 0, location));
-  mlir::Value offset = emitCast(operands[0].value.ssa, DType::U32, DType::I64, location);
+  mlir::Value offset = emitCast(ssaOf(operands[0].value), DType::U32, DType::I64, location);
   offset = arith::MulIOp::create(builder, location, offset, width);
   offset = arith::ShRUIOp::create(builder, location, offset,
                                   constantLike(width.getType(), 32, location));
   mlir::Value result = arith::AddIOp::create(builder, location, wideLow, offset);
-  return SemValue::ofData(emitCast(result, DType::I64, dtype, location), dtype);
+  return ofData(emitCast(result, DType::I64, dtype, location), dtype);
 }
 
 SemValue Elaborator::callRandom(const Builtin &builtin, std::vector<Arg> &args, Range range) {
@@ -127,9 +127,9 @@ SemValue Elaborator::callRandom(const Builtin &builtin, std::vector<Arg> &args, 
   }
   auto wide = [&](Arg &arg) -> mlir::Value {
     SemValue value = arg.value.isInt()
-                         ? SemValue::ofData(toDtype(arg.value, DType::I64, arg.range), DType::I64)
+                         ? ofData(toDtype(arg.value, DType::I64, arg.range), DType::I64)
                          : arg.value;
-    return value.ssa ? emitCast(value.ssa, value.dtype, DType::I64, location) : mlir::Value();
+    return ssaOf(value) ? emitCast(ssaOf(value), value.dtype, DType::I64, location) : mlir::Value();
   };
   mlir::Value seed = wide(seedArg), position = wide(positionArg);
   if (!seed || !position)
@@ -137,11 +137,11 @@ SemValue Elaborator::callRandom(const Builtin &builtin, std::vector<Arg> &args, 
   if (auto tile = dyn_cast<RankedTensorType>(position.getType()))
     seed = emitBroadcast(seed, tile.getShape(), location);
   if (name == "randn")
-    return SemValue::ofData(emitNormal(seed, position, location), DType::F32);
+    return ofData(emitNormal(seed, position, location), DType::F32);
   mlir::Value bits = emitRandomBits(seed, position, location);
   if (name == "rand")
-    return SemValue::ofData(emitUniform(bits, location), DType::F32);
+    return ofData(emitUniform(bits, location), DType::F32);
   if (name == "randint")
     return emitRandInt(bits, MutableArrayRef<Arg>(args).drop_front(2), range);
-  return SemValue::ofData(bits, DType::U32);
+  return ofData(bits, DType::U32);
 }

@@ -41,13 +41,13 @@ bool Elaborator::emitCombiner(Region &region, StringRef what, ArrayRef<SemValue>
   Location location = loc(range);
   SmallVector<Type> arguments;
   for (size_t i = 0; i < 2 * tiles.size(); ++i)
-    arguments.push_back(getElementTypeOrSelf(tiles[i % tiles.size()].ssa.getType()));
+    arguments.push_back(getElementTypeOrSelf(ssaOf(tiles[i % tiles.size()]).getType()));
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(&region, {}, arguments,
                                      SmallVector<Location>(arguments.size(), location));
   SmallVector<SemValue> scalars;
   for (auto [i, argument] : llvm::enumerate(block->getArguments()))
-    scalars.push_back(SemValue::ofData(argument, tiles[i % tiles.size()].dtype));
+    scalars.push_back(ofData(argument, tiles[i % tiles.size()].dtype));
   SemValue result = combine(scalars);
   if (result.isError())
     return false;
@@ -89,7 +89,7 @@ bool Elaborator::emitCombiner(Region &region, StringRef what, ArrayRef<SemValue>
 static SemValue resultsOf(Operation *op, ArrayRef<SemValue> tiles) {
   std::vector<SemValue> results;
   for (auto [result, tile] : llvm::zip(op->getResults(), tiles))
-    results.push_back(SemValue::ofData(result, tile.dtype));
+    results.push_back(ofData(result, tile.dtype));
   return results.size() == 1 ? results[0] : SemValue::ofTuple(std::move(results));
 }
 
@@ -98,8 +98,8 @@ SemValue Elaborator::emitScan(ArrayRef<SemValue> tiles, int64_t axis, bool rever
   SmallVector<mlir::Value> sources;
   SmallVector<Type> types;
   for (const SemValue &tile : tiles) {
-    sources.push_back(tile.ssa);
-    types.push_back(tile.ssa.getType());
+    sources.push_back(ssaOf(tile));
+    types.push_back(ssaOf(tile).getType());
   }
   auto op = ScanOp::create(builder, loc(range), types, sources, axis, reverse);
   if (emitCombiner(op.getCombiner(), what, tiles, range, combine))
@@ -116,8 +116,8 @@ SemValue Elaborator::emitReduceBy(ArrayRef<SemValue> tiles, int64_t axis, bool k
   SmallVector<mlir::Value> sources;
   SmallVector<Type> types;
   for (const SemValue &tile : tiles) {
-    Type element = getElementTypeOrSelf(tile.ssa.getType());
-    sources.push_back(tile.ssa);
+    Type element = getElementTypeOrSelf(ssaOf(tile).getType());
+    sources.push_back(ssaOf(tile));
     types.push_back(shape.empty() ? element : Type(RankedTensorType::get(shape, element)));
   }
   auto op = ReduceByOp::create(builder, loc(range), types, sources, axis);
@@ -129,7 +129,7 @@ SemValue Elaborator::emitReduceBy(ArrayRef<SemValue> tiles, int64_t axis, bool k
     return resultsOf(op, tiles);
   std::vector<SemValue> results;
   for (auto [result, tile] : llvm::zip(op.getResults(), tiles))
-    results.push_back(SemValue::ofData(emitReshape(result, kept, loc(range)), tile.dtype));
+    results.push_back(ofData(emitReshape(result, kept, loc(range)), tile.dtype));
   return results.size() == 1 ? results[0] : SemValue::ofTuple(std::move(results));
 }
 
@@ -186,14 +186,14 @@ SemValue Elaborator::callScan(const Builtin &builtin, std::vector<Arg> &args, Ra
     // 16-bit floats accumulate in f32 and round once, at the end.
     bool widen = isFloat(dtype) && bitWidth(dtype) == 16;
     DType wide = widen ? DType::F32 : dtype;
-    SemValue source = SemValue::ofData(emitCast(first.ssa, dtype, wide, loc(range)), wide);
+    SemValue source = ofData(emitCast(ssaOf(first), dtype, wide, loc(range)), wide);
     ast::BinaryOp op = name == "cumsum" ? ast::BinaryOp::add : ast::BinaryOp::mul;
     SemValue result = emitScan(source, *axis, reverse, name, range, [&](ArrayRef<SemValue> x) {
-      return SemValue::ofData(emitBinary(op, x[0].ssa, x[1].ssa, wide, loc(range)), wide);
+      return ofData(emitBinary(op, ssaOf(x[0]), ssaOf(x[1]), wide, loc(range)), wide);
     });
     return result.isError()
                ? result
-               : SemValue::ofData(emitCast(result.ssa, wide, dtype, loc(range)), dtype);
+               : ofData(emitCast(ssaOf(result), wide, dtype, loc(range)), dtype);
   }
 
   if (!args[0].value.isFunction()) {
@@ -242,11 +242,11 @@ SemValue Elaborator::callTake(std::vector<Arg> &args, Range range) {
       at.isData() && at.rank() > 0 && bitWidth(at.dtype) <= (isUnsigned(at.dtype) ? 16 : 32);
   mlir::Value position =
       at.isInt() ? toIndex(at, args[1].range, "the position of 'take'")
-                 : emitCast(at.ssa, at.dtype, isNarrow ? DType::I32 : DType::Index, location);
+                 : emitCast(ssaOf(at), at.dtype, isNarrow ? DType::I32 : DType::Index, location);
   if (!position)
     return SemValue::error();
   if (mlir::Value found = emitTableLookup(source, position, location))
-    return SemValue::ofData(found, source.dtype);
+    return ofData(found, source.dtype);
   SmallVector<int64_t> shape(source.shape().take_front(*axis)), inner(at.shape()),
       rest(source.shape().drop_front(*axis + 1));
   shape.append(inner);
@@ -257,8 +257,8 @@ SemValue Elaborator::callTake(std::vector<Arg> &args, Range range) {
     inner.append(rest.size(), 1);
     position = emitBroadcast(emitReshape(position, inner, location), shape, location);
   }
-  Type element = getElementTypeOrSelf(source.ssa.getType());
+  Type element = getElementTypeOrSelf(ssaOf(source).getType());
   Type type = shape.empty() ? element : Type(RankedTensorType::get(shape, element));
-  return SemValue::ofData(TakeOp::create(builder, location, type, source.ssa, position, *axis),
+  return ofData(TakeOp::create(builder, location, type, ssaOf(source), position, *axis),
                           source.dtype);
 }

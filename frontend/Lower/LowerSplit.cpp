@@ -123,7 +123,7 @@ SmallVector<mlir::Value> Elaborator::emitMerge(const ast::Expr &expr, ValueRange
   std::vector<Arg> operands;
   for (auto [i, argument] : llvm::enumerate(block->getArguments()))
     operands.push_back(
-        {SemValue::ofData(argument, vars[i % vars.size()]->value.dtype), expr.range, ""});
+        {ofData(argument, vars[i % vars.size()]->value.dtype), expr.range, ""});
   SemValue merged = callFunction(*function.function, std::move(operands), expr.range);
   SmallVector<SemValue> results = {merged};
   if (merged.isTuple())
@@ -149,7 +149,7 @@ SmallVector<mlir::Value> Elaborator::emitMerge(const ast::Expr &expr, ValueRange
     if (!fits || value)
       error(diag::wrongOperand, expr.range, "`merge:`",
             "the state of '" + nameOf(vars[i]) + "', " +
-                describe(SemValue::ofData(block->getArgument(i), dtype)) + ", as result " +
+                describe(ofData(block->getArgument(i), dtype)) + ", as result " +
                 std::to_string(i + 1),
             describe(result));
     valid = false;

@@ -135,7 +135,7 @@ void Elaborator::assignName(const ast::Expr &target, SemValue value, Range range
   mlir::Value converted = toDtype(value, old.dtype, range);
   if (!converted)
     return;
-  variable->value = SemValue::ofData(emitBroadcast(converted, old.shape(), loc(range)), old.dtype);
+  variable->value = ofData(emitBroadcast(converted, old.shape(), loc(range)), old.dtype);
   probe(name, variable->value, range);
 }
 

@@ -74,13 +74,13 @@ SemValue Elaborator::listToTile(const SemValue &list, std::optional<DType> dtype
       DenseElementsAttr::get(RankedTensorType::get({int64_t(elements.size())}, element), elements);
   auto type = RankedTensorType::get(shape, element);
   if (table.isSplat())
-    return SemValue::ofData(
+    return ofData(
         constant(DenseElementsAttr::get(type, table.getSplatValue<Attribute>()), location), *dtype);
   auto line = RankedTensorType::get({int64_t(elements.size())}, builder.getIndexType());
   mlir::Value position = IotaOp::create(builder, location, line, constantIndex(0, location),
                                         builder.getI64IntegerAttr(1));
   mlir::Value tile = LookupOp::create(builder, location, table.getType(), position, table);
-  return SemValue::ofData(emitReshape(tile, shape, location), *dtype);
+  return ofData(emitReshape(tile, shape, location), *dtype);
 }
 
 bool Elaborator::listsToTiles(MutableArrayRef<Arg> args) {
@@ -111,7 +111,7 @@ static DenseElementsAttr getTable(mlir::Value tile) {
 
 mlir::Value Elaborator::emitTableLookup(const SemValue &tile, mlir::Value position,
                                         Location location) {
-  DenseElementsAttr table = tile.rank() == 1 ? getTable(tile.ssa) : DenseElementsAttr();
+  DenseElementsAttr table = tile.rank() == 1 ? getTable(ssaOf(tile)) : DenseElementsAttr();
   if (!table)
     return {};
   Type result = table.getElementType();
@@ -121,7 +121,7 @@ mlir::Value Elaborator::emitTableLookup(const SemValue &tile, mlir::Value positi
 }
 
 SemValue Elaborator::evalTableElement(const SemValue &tile, const ast::SubscriptExpr &expr) {
-  DenseElementsAttr table = getTable(tile.ssa);
+  DenseElementsAttr table = getTable(ssaOf(tile));
   ArrayRef<int64_t> shape = tile.shape();
   if (!table || expr.subscripts.size() != shape.size())
     return SemValue::ofVoid();
@@ -136,6 +136,6 @@ SemValue Elaborator::evalTableElement(const SemValue &tile, const ast::Subscript
       return SemValue::ofVoid();
     number = number * extent + at.getInt();
   }
-  return SemValue::ofData(
+  return ofData(
       constant(cast<TypedAttr>(table.getValues<Attribute>()[number]), loc(expr.range)), tile.dtype);
 }

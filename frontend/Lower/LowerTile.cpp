@@ -58,7 +58,7 @@ SemValue Elaborator::permuted(const SemValue &value, ArrayRef<int64_t> order, Ra
   SmallVector<int64_t> shape;
   if (value.isView()) {
     ViewValue part = *value.view;
-    auto source = cast<ViewType>(value.ssa.getType());
+    auto source = cast<ViewType>(ssaOf(value).getType());
     for (auto [i, d] : llvm::enumerate(order)) {
       part.shape[i] = value.view->shape[d];
       part.limits[i] = value.view->limits[d];
@@ -67,13 +67,13 @@ SemValue Elaborator::permuted(const SemValue &value, ArrayRef<int64_t> order, Ra
     }
     part.ssa = PermuteViewOp::create(builder, location,
                                      ViewType::get(context, shape, source.getElementType()),
-                                     value.ssa, builder.getDenseI64ArrayAttr(order));
-    return SemValue::of(std::move(part));
+                                     ssaOf(value), builder.getDenseI64ArrayAttr(order));
+    return ofView(std::move(part));
   }
   for (int64_t d : order)
     shape.push_back(value.shape()[d]);
   auto type = RankedTensorType::get(shape, toType(value.dtype, context));
-  return SemValue::ofData(builder.createOrFold<PermuteOp>(location, type, value.ssa,
+  return ofData(builder.createOrFold<PermuteOp>(location, type, ssaOf(value),
                                                           builder.getDenseI64ArrayAttr(order)),
                           value.dtype);
 }
@@ -92,7 +92,7 @@ SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, R
       return SemValue::error();
     DType dtype = args[0].value.dtype;
     if (name == "zeros")
-      return SemValue::ofData(
+      return ofData(
           constantLike(RankedTensorType::get(*shape, toType(dtype, context)), 0, location), dtype);
     if (args[2].value.rank() != 0) {
       error(diag::wrongOperand, args[2].range, "the value of 'full'", "a scalar",
@@ -100,7 +100,7 @@ SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, R
       return SemValue::error();
     }
     mlir::Value value = toDtype(args[2].value, dtype, args[2].range);
-    return value ? SemValue::ofData(emitBroadcast(value, *shape, location), dtype)
+    return value ? ofData(emitBroadcast(value, *shape, location), dtype)
                  : SemValue::error();
   }
   if (name == "iota") {
@@ -118,7 +118,7 @@ SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, R
       size = *count;
     }
     auto type = RankedTensorType::get({size}, builder.getIndexType());
-    return SemValue::ofData(
+    return ofData(
         IotaOp::create(builder, location, type, start, builder.getI64IntegerAttr(step)),
         DType::Index);
   }
@@ -134,7 +134,7 @@ SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, R
   SemValue value = toData(args[0].value, args[0].range);
   if (value.isError())
     return value;
-  mlir::Value x = value.ssa;
+  mlir::Value x = ssaOf(value);
   if (name == "permute") {
     auto order = evalPermutation(args[1], value.rank());
     return order ? permuted(value, *order, range) : SemValue::error();
@@ -157,9 +157,9 @@ SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, R
                 " against " + Twine(product(*shape)));
       return SemValue::error();
     }
-    return SemValue::ofData(emitReshape(x, *shape, location), value.dtype);
+    return ofData(emitReshape(x, *shape, location), value.dtype);
   }
-  Arg pair[] = {{SemValue::ofData(
+  Arg pair[] = {{ofData(
                      constantLike(RankedTensorType::get(*shape, getElementTypeOrSelf(x.getType())),
                                   0, location),
                      value.dtype),
@@ -183,7 +183,7 @@ SemValue Elaborator::callReduce(const Builtin &builtin, std::vector<Arg> &args, 
   SemValue source = toData(arg.value, arg.range);
   if (source.isError() || refuseStorage(source.dtype, arg.range, "'" + name + "'"))
     return SemValue::error();
-  mlir::Value x = source.ssa;
+  mlir::Value x = ssaOf(source);
   DType dtype = source.dtype;
   SmallVector<int64_t> shape(source.shape());
   int64_t rank = shape.size();
@@ -268,7 +268,7 @@ SemValue Elaborator::callReduce(const Builtin &builtin, std::vector<Arg> &args, 
       shape.assign(rank, 1);
     result = emitReshape(result, shape, location);
   }
-  return SemValue::ofData(result, isArg || name == "count" ? DType::Index : dtype);
+  return ofData(result, isArg || name == "count" ? DType::Index : dtype);
 }
 
 SemValue Elaborator::callRange(const Builtin &builtin, std::vector<Arg> &args, Range range) {
@@ -291,7 +291,7 @@ SemValue Elaborator::callRange(const Builtin &builtin, std::vector<Arg> &args, R
     if (arg.value.isInt())
       return arg.value;
     mlir::Value index = toIndex(arg.value, arg.range, what);
-    return index ? SemValue::ofData(index, DType::Index) : SemValue::error();
+    return index ? ofData(index, DType::Index) : SemValue::error();
   };
   result.start = position(args[0], "the start of an index range");
   if (const Arg *step = named(args, "step")) {
@@ -405,12 +405,12 @@ SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
           .note("the product has the shape " + describeShape(shape));
       return SemValue::error();
     }
-    acc = given.ssa;
+    acc = ssaOf(given);
   } else {
     acc = constantLike(RankedTensorType::get(shape, toType(widest, context)), 0, location);
   }
   bool isHalf = getElementTypeOrSelf(acc.getType()).isF16();
-  mlir::Value left = a.ssa, right = b.ssa;
+  mlir::Value left = ssaOf(a), right = ssaOf(b);
   // A batch of one product is that product.
   bool isOne = rank > 2 && llvm::all_of(x.drop_back(2), [](int64_t extent) { return extent == 1; });
   if (isOne) {
@@ -420,7 +420,7 @@ SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
   }
   mlir::Value product = DotOp::create(builder, location, acc.getType(), left, right, acc, precision,
                                       isUnsigned(a.dtype));
-  return SemValue::ofData(isOne ? emitReshape(product, shape, location) : product,
+  return ofData(isOne ? emitReshape(product, shape, location) : product,
                           isHalf ? DType::F16 : widest);
 }
 
@@ -476,7 +476,7 @@ SemValue Elaborator::callOther(const Builtin &builtin, std::vector<Arg> &args, R
     else
       value = IntegerAttr::get(type, low ? APInt::getSignedMinValue(bits)
                                          : APInt::getSignedMaxValue(bits));
-    return SemValue::ofData(constant(value, location), dtype);
+    return ofData(constant(value, location), dtype);
   }
   // bitcast(x, T)
   if (!args[1].value.isDtype()) {
@@ -496,8 +496,8 @@ SemValue Elaborator::callOther(const Builtin &builtin, std::vector<Arg> &args, R
   Type element = toType(to, context);
   Type type = x.rank() ? Type(RankedTensorType::get(x.shape(), element)) : element;
   // u8 and i8 are one type.
-  mlir::Value bits = type == x.ssa.getType()
-                         ? x.ssa
-                         : builder.createOrFold<arith::BitcastOp>(location, type, x.ssa);
-  return SemValue::ofData(bits, to);
+  mlir::Value bits = type == ssaOf(x).getType()
+                         ? ssaOf(x)
+                         : builder.createOrFold<arith::BitcastOp>(location, type, ssaOf(x));
+  return ofData(bits, to);
 }

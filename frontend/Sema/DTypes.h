@@ -1,10 +1,9 @@
-// The dtypes of values, and how they map to MLIR types and to the manifest's.
+// The dtypes of values, one row of a table each, and how they map to the manifest's.
 #ifndef TILE_FRONTEND_SEMA_DTYPES_H
 #define TILE_FRONTEND_SEMA_DTYPES_H
 
 #include "manifest/Dtype.h"
 
-#include "mlir/IR/Types.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <optional>
@@ -59,7 +58,6 @@ bool widensToIndex(DType dtype);
 /// Bits of one element; 64 for index, 1 for bool.
 unsigned bitWidth(DType dtype);
 
-mlir::Type toType(DType dtype, mlir::MLIRContext *context);
 /// For dtypes that can stand in memory; `Index` gives I64.
 runtime::Dtype toRuntime(DType dtype);
 

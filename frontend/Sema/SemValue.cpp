@@ -1,7 +1,8 @@
-// Construction and description of the values of elaboration.
-#include "frontend/Lower/SemValue.h"
+// Construction and description of values.
+#include "frontend/Sema/SemValue.h"
 
-using namespace mlir;
+#include "llvm/ADT/STLExtras.h"
+
 using namespace tile;
 
 SemValue SemValue::ofVoid() {
@@ -38,27 +39,10 @@ SemValue SemValue::ofDtype(tile::DType dtype) {
   return result;
 }
 
-SemValue SemValue::ofData(mlir::Value value, tile::DType dtype) {
-  SemValue result;
-  result.kind = Kind::Data;
-  result.dtype = dtype;
-  result.ssa = value;
-  return result;
-}
-
 SemValue SemValue::of(RangeValue range) {
   SemValue result;
   result.kind = Kind::Range;
   result.range = std::make_shared<const RangeValue>(std::move(range));
-  return result;
-}
-
-SemValue SemValue::of(ViewValue view) {
-  SemValue result;
-  result.kind = Kind::View;
-  result.ssa = view.ssa;
-  result.dtype = view.dtype;
-  result.view = std::make_shared<const ViewValue>(std::move(view));
   return result;
 }
 
@@ -91,18 +75,10 @@ bool SemValue::isConstant() const {
   }
 }
 
-llvm::ArrayRef<int64_t> SemValue::shape() const {
-  if (kind == Kind::Data)
-    if (auto tensor = dyn_cast<RankedTensorType>(ssa.getType()))
-      return tensor.getShape();
-  return {};
-}
-
 std::string tile::describeShape(llvm::ArrayRef<int64_t> shape) {
   std::string text = "[";
   for (auto [i, extent] : llvm::enumerate(shape))
-    text += (i ? ", " : "") +
-            (ShapedType::isDynamic(extent) ? std::string("?") : std::to_string(extent));
+    text += (i ? ", " : "") + (extent == unknownExtent ? std::string("?") : std::to_string(extent));
   return text + "]";
 }
 
@@ -127,13 +103,13 @@ std::string tile::describe(const SemValue &value) {
   case SemValue::Kind::Function:
     return "the function '" + value.function->name() + "'";
   case SemValue::Kind::Data:
-    if (!isa<RankedTensorType>(value.ssa.getType()))
+    if (value.shape().empty())
       return "a scalar of " + dtypeSpelling(value.dtype).str();
     return dtypeSpelling(value.dtype).str() + describeShape(value.shape());
   case SemValue::Kind::Range:
     return "an index range of " + std::to_string(value.range->size);
   case SemValue::Kind::View:
-    return "a view of " + dtypeSpelling(value.dtype).str() + describeShape(value.view->shape);
+    return "a view of " + dtypeSpelling(value.dtype).str() + describeShape(value.extents);
   case SemValue::Kind::Tuple:
     return "a tuple of " + std::to_string(value.elements->size());
   case SemValue::Kind::List:

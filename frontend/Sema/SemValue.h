@@ -1,26 +1,29 @@
-// What an expression evaluates to while a kernel is elaborated: compile-time values, SSA tiles,
-// ranges, views, tuples.
-#ifndef TILE_FRONTEND_LOWER_SEMVALUE_H
-#define TILE_FRONTEND_LOWER_SEMVALUE_H
+// The value of an expression: a compile-time number, dtype or function in full, a tile, scalar or
+// view by its type. Code that computes the latter is Lower's affair.
+#ifndef TILE_FRONTEND_SEMA_SEMVALUE_H
+#define TILE_FRONTEND_SEMA_SEMVALUE_H
 
 #include "frontend/Ast/Decl.h"
 #include "frontend/Sema/Builtins.h"
 #include "frontend/Sema/ConstEval.h"
 #include "frontend/Sema/DTypes.h"
 
-#include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/Value.h"
+#include "llvm/ADT/ArrayRef.h"
 
+#include <limits>
 #include <memory>
 
 namespace tile {
 
 struct SemValue;
 
+/// An extent that is known at launch only.
+constexpr int64_t unknownExtent = std::numeric_limits<int64_t>::min();
+
 /// An index range: `size` positions from `start`, `step` apart; those at or past `end` do not
 /// exist.
 struct RangeValue;
-/// A tensor parameter or a part of one.
+/// A tensor parameter or a part of one, as Lower emits it (Lower/Emitted.h).
 struct ViewValue;
 /// A function, with the compile-time arguments given to it so far.
 struct FunctionValue;
@@ -35,7 +38,7 @@ struct SemValue {
     String,   // a compile-time string
     DType,    // a dtype
     Function, // a function or built-in
-    Data,     // an SSA scalar or tile
+    Data,     // a scalar or tile that the kernel computes
     Range,
     View,
     Tuple,
@@ -45,8 +48,12 @@ struct SemValue {
   Kind kind = Kind::Error;
   Number number;
   std::string text;
-  DType dtype = DType::F32; // of DType and Data
-  mlir::Value ssa;          // of Data and View
+  DType dtype = DType::F32; // of DType, Data and View
+  /// Of Data, empty for a scalar, and of View. Whoever makes the value keeps the numbers for as
+  /// long as there are values.
+  llvm::ArrayRef<int64_t> extents;
+  /// Of Data: the operation's result that holds it. Lower alone looks inside (Lower/Emitted.h).
+  const void *emitted = nullptr;
   std::shared_ptr<const RangeValue> range;
   std::shared_ptr<const ViewValue> view;
   std::shared_ptr<const FunctionValue> function;
@@ -61,10 +68,7 @@ struct SemValue {
   static SemValue ofFloat(double value) { return of(Number(value)); }
   static SemValue ofString(std::string text);
   static SemValue ofDtype(DType dtype);
-  /// The type of `value` does not tell the dtype: u8 and i8 are both i8 there.
-  static SemValue ofData(mlir::Value value, DType dtype);
   static SemValue of(RangeValue range);
-  static SemValue of(ViewValue view);
   static SemValue of(FunctionValue function);
   static SemValue ofTuple(std::vector<SemValue> elements, Kind kind = Kind::Tuple);
 
@@ -88,7 +92,9 @@ struct SemValue {
   bool isConstant() const;
 
   /// Shape of a numeric value; empty for scalars and numbers.
-  llvm::ArrayRef<int64_t> shape() const;
+  llvm::ArrayRef<int64_t> shape() const {
+    return kind == Kind::Data ? extents : llvm::ArrayRef<int64_t>();
+  }
   int64_t rank() const { return int64_t(shape().size()); }
 };
 
@@ -97,30 +103,6 @@ struct RangeValue {
   int64_t size = 0;
   int64_t step = 1;
   std::optional<SemValue> end; // likewise
-};
-
-/// A part lo..hi of a dimension, clamped into it at run time.
-struct Window {
-  mlir::Value low, high;
-  /// What it is a part of: an extent known at compile time, else one at run time, else a window.
-  int64_t extent = mlir::ShapedType::kDynamic;
-  mlir::Value limit;
-  std::shared_ptr<const Window> parent;
-};
-
-struct ViewValue {
-  mlir::Value ssa;
-  DType dtype = DType::F32;
-  const ast::Param *param = nullptr;
-  /// For each dimension its extent where that is static, else ShapedType::kDynamic.
-  std::vector<int64_t> shape;
-  /// For each dimension a value that its extent never exceeds (the parent's extent), an index
-  /// scalar.
-  std::vector<mlir::Value> limits;
-  /// For each dimension the window that it is, or null.
-  std::vector<std::shared_ptr<const Window>> windows;
-  /// An integer among the subscripts may lie out of bounds, and no element exist.
-  bool mayBeEmptied = false;
 };
 
 struct FunctionValue {
@@ -138,4 +120,4 @@ std::string describeShape(llvm::ArrayRef<int64_t> shape);
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_SEMVALUE_H
+#endif // TILE_FRONTEND_SEMA_SEMVALUE_H
