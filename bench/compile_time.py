@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Cold compile times: a new tilec process for each measurement, medians, beside the goals.
 
-With --triton also the same tiles through Triton, in turns with ours: a new process each with an empty cache, the time of its
-compilation alone, without that of its imports; ours is the whole process. Needs no GPU.
+With --triton also the same tiles through Triton, in turns with ours: a new process each with an
+empty cache, the time of its compilation alone, without that of its imports; ours is the whole
+process. Needs no GPU.
 """
+
 import argparse
 import json
 import os
@@ -28,8 +30,9 @@ JOBS = [
     ("attention f16 to cubin", "attention", ["T=f16", "D=64"], "cubin", None),
 ]
 
-# (kernel, definitions, attributes): the tiles that compile_time_triton.py compiles. Code grows with the elements of a thread, so the
-# number of warps is part of it; and Triton divides, adds and takes powers as fp("fast") does, which the other kernels ask for.
+# (kernel, definitions, attributes): the tiles that compile_time_triton.py compiles. Code grows with
+# the elements of a thread, so the number of warps is part of it; and Triton divides, adds and takes
+# powers as fp("fast") does, which the other kernels ask for.
 TRITON_JOBS = [
     ("softmax", ["T=f32", "BLOCK=1024"], "warps=4,fp=fast"),
     ("softmax_rows", ["T=f32", "ROWS=1", "BLOCK=1024"], "warps=4"),
@@ -38,7 +41,7 @@ TRITON_JOBS = [
     ("matmul", ["T=f16", "BM=128", "BN=256", "BK=64"], "warps=8"),
     ("attention", ["T=f16", "D=128", "BM=128", "BN=128", "CAUSAL=true"], "warps=8"),
 ]
-TRITON_GOAL = 1 / 3           # of Triton's time
+TRITON_GOAL = 1 / 3  # of Triton's time
 
 
 def findPtxas():
@@ -48,7 +51,14 @@ def findPtxas():
 
 
 def command(tilec, example, definitions, output, attributes=None):
-    line = [tilec, os.path.join(ROOT, "examples", example, example + ".tile"), "--target", "sm_90a", "-o", output]
+    line = [
+        tilec,
+        os.path.join(ROOT, "examples", example, example + ".tile"),
+        "--target",
+        "sm_90a",
+        "-o",
+        output,
+    ]
     if attributes:
         line += ["--with", attributes]
     for definition in definitions:
@@ -57,22 +67,39 @@ def command(tilec, example, definitions, output, attributes=None):
 
 
 def besideTriton(tilec, python, repeats, folder):
-    """Rows with both times. Triton assembles with our ptxas, so that the compilers alone are compared."""
+    """Rows with both times. Triton assembles with our ptxas, so that the compilers alone are
+    compared.
+    """
     rows = []
-    environment = {**os.environ, "TRITON_CACHE_DIR": os.path.join(folder, "cache"), "TRITON_PTXAS_PATH": findPtxas()}
+    environment = {
+        **os.environ,
+        "TRITON_CACHE_DIR": os.path.join(folder, "cache"),
+        "TRITON_PTXAS_PATH": findPtxas(),
+    }
     for name, definitions, attributes in TRITON_JOBS:
         ours, theirs, imports, version = [], [], [], ""
         try:
             for repeat in range(repeats + 1):
                 begin = time.perf_counter()
-                subprocess.run(command(tilec, name, definitions, os.path.join(folder, "out.cubin"), attributes), check=True,
-                               capture_output=True)
+                subprocess.run(
+                    command(
+                        tilec, name, definitions, os.path.join(folder, "out.cubin"), attributes
+                    ),
+                    check=True,
+                    capture_output=True,
+                )
                 elapsed = (time.perf_counter() - begin) * 1e3
                 shutil.rmtree(environment["TRITON_CACHE_DIR"], ignore_errors=True)
                 script = os.path.join(ROOT, "bench", "compile_time_triton.py")
-                done = subprocess.run([python, script, name.removesuffix("_rows")], check=True, capture_output=True, text=True, env=environment)
+                done = subprocess.run(
+                    [python, script, name.removesuffix("_rows")],
+                    check=True,
+                    capture_output=True,
+                    text=True,
+                    env=environment,
+                )
                 result = json.loads(done.stdout.strip().splitlines()[-1])
-                if repeat:                       # the first one brings the files into memory
+                if repeat:  # the first one brings the files into memory
                     ours.append(elapsed)
                     theirs.append(result["compile_ms"])
                     imports.append(result["import_ms"])
@@ -83,11 +110,24 @@ def besideTriton(tilec, python, repeats, folder):
             rows.append({"name": name, "failed": True})
             continue
         own, other = statistics.median(ours), statistics.median(theirs)
-        rows.append({"name": name, "definitions": definitions, "with": attributes, "ms": round(own, 2), "triton_ms": round(other, 2),
-                     "triton_import_ms": round(statistics.median(imports), 2), "ratio": round(own / other, 3),
-                     "goal": round(TRITON_GOAL, 3), "triton": version})
-        print(f"{name:15} {own:7.1f} ms, Triton {other:7.1f} ms: {own / other:5.3f} of its time, goal {TRITON_GOAL:.3f}: "
-              f"{'reached' if own < TRITON_GOAL * other else 'missed'}", flush=True)
+        rows.append(
+            {
+                "name": name,
+                "definitions": definitions,
+                "with": attributes,
+                "ms": round(own, 2),
+                "triton_ms": round(other, 2),
+                "triton_import_ms": round(statistics.median(imports), 2),
+                "ratio": round(own / other, 3),
+                "goal": round(TRITON_GOAL, 3),
+                "triton": version,
+            }
+        )
+        print(
+            f"{name:15} {own:7.1f} ms, Triton {other:7.1f} ms: {own / other:5.3f} of its time, goal"
+            f" {TRITON_GOAL:.3f}: {'reached' if own < TRITON_GOAL * other else 'missed'}",
+            flush=True,
+        )
     return rows
 
 
@@ -96,8 +136,13 @@ def main():
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--results", default=os.path.join(ROOT, "bench", "results"))
-    parser.add_argument("--triton", nargs="?", const=sys.executable, metavar="PYTHON",
-                        help="compare with Triton, in this Python or the one named")
+    parser.add_argument(
+        "--triton",
+        nargs="?",
+        const=sys.executable,
+        metavar="PYTHON",
+        help="compare with Triton, in this Python or the one named",
+    )
     options = parser.parse_args()
     tilec = os.path.join(options.build, "bin", "tilec")
     rows, failed = [], False
@@ -111,26 +156,47 @@ def main():
             for repeat in range(options.repeats + 1):
                 begin = time.perf_counter()
                 done = subprocess.run(line, capture_output=True, text=True)
-                if repeat:                       # the first one brings the binary into memory
+                if repeat:  # the first one brings the binary into memory
                     times.append((time.perf_counter() - begin) * 1e3)
                 if done.returncode:
                     break
             if done.returncode:
                 failed = True
-                print(f"{name:36} FAILED: {(done.stderr.strip().splitlines() or ['no message'])[0]}")
+                print(
+                    f"{name:36} FAILED: {(done.stderr.strip().splitlines() or ['no message'])[0]}"
+                )
                 rows.append({"name": name, "failed": True})
                 continue
             median = statistics.median(times)
-            rows.append({"name": name, "ms": round(median, 2), "best": round(min(times), 2), "goal": goal})
-            verdict = "" if goal is None else f"  goal {goal} ms: {'reached' if median < goal else 'missed'}"
+            rows.append(
+                {"name": name, "ms": round(median, 2), "best": round(min(times), 2), "goal": goal}
+            )
+            verdict = (
+                ""
+                if goal is None
+                else f"  goal {goal} ms: {'reached' if median < goal else 'missed'}"
+            )
             print(f"{name:36} {median:8.1f} ms (best {min(times):.1f}){verdict}", flush=True)
-        beside = besideTriton(tilec, options.triton, options.repeats, folder) if options.triton and findPtxas() else []
+        beside = (
+            besideTriton(tilec, options.triton, options.repeats, folder)
+            if options.triton and findPtxas()
+            else []
+        )
         failed |= any("failed" in row for row in beside)
     os.makedirs(options.results, exist_ok=True)
     path = os.path.join(options.results, "compile_time.json")
     with open(path, "w", encoding="utf-8") as stream:
-        json.dump({"machine": platform.machine(), "cores": os.cpu_count(), "repeats": options.repeats, "rows": rows,
-                   **({"beside_triton": beside} if beside else {})}, stream, indent=1)
+        json.dump(
+            {
+                "machine": platform.machine(),
+                "cores": os.cpu_count(),
+                "repeats": options.repeats,
+                "rows": rows,
+                **({"beside_triton": beside} if beside else {}),
+            },
+            stream,
+            indent=1,
+        )
         stream.write("\n")
     return 1 if failed else 0
 

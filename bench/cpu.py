@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""The CPU path against NumPy on the same cores: f32 matmul against its BLAS, softmax against the usual four lines.
+"""The CPU path against NumPy on the same cores: f32 matmul against its BLAS, softmax against the
+usual four lines.
 
-`tilec run --time` and NumPy take turns, round after round, so that both see the same machine; medians of the rounds.
+`tilec run --time` and NumPy take turns, round after round, so that both see the same machine;
+medians of the rounds.
 """
+
 import argparse
 import json
 import os
@@ -34,7 +37,11 @@ JOBS = [
 def blas():
     """The library behind NumPy's matmul."""
     with open("/proc/self/maps", encoding="utf-8") as stream:
-        found = [line.split()[-1] for line in stream if "blas" in line.rsplit("/", 1)[-1] or "openblas" in line]
+        found = [
+            line.split()[-1]
+            for line in stream
+            if "blas" in line.rsplit("/", 1)[-1] or "openblas" in line
+        ]
     return os.path.realpath(found[0]) if found else "built in"
 
 
@@ -47,10 +54,21 @@ def kernelTime(output):
 
 
 def measure(tilec, folder, example, definitions, shapes, output, reference, rounds):
-    """(our milliseconds, NumPy's milliseconds, compile milliseconds or None), medians; checks the numbers first."""
+    """(our milliseconds, NumPy's milliseconds, compile milliseconds or None), medians; checks the
+    numbers first.
+    """
     random = numpy.random.default_rng(0)
-    inputs = {name: random.standard_normal(shape).astype(numpy.float32) for name, shape in shapes.items()}
-    line = [tilec, "run", os.path.join(ROOT, "examples", example, example + ".tile"), "--device", "cpu", "--time"]
+    inputs = {
+        name: random.standard_normal(shape).astype(numpy.float32) for name, shape in shapes.items()
+    }
+    line = [
+        tilec,
+        "run",
+        os.path.join(ROOT, "examples", example, example + ".tile"),
+        "--device",
+        "cpu",
+        "--time",
+    ]
     for definition in definitions:
         line += ["-D", definition]
     for name, array in inputs.items():
@@ -86,26 +104,49 @@ def main():
     library = blas()
     print(f"NumPy {numpy.__version__}, {library}, {len(os.sched_getaffinity(0))} cores")
     if "openblas" not in library:
-        print("this NumPy does not use OpenBLAS: the ratio of matmul says nothing (apt-get install libopenblas0-pthread)")
+        print(
+            "this NumPy does not use OpenBLAS: the ratio of matmul says nothing (apt-get install"
+            " libopenblas0-pthread)"
+        )
     for example, definitions, shapes, output, reference, goal in JOBS:
         size = "x".join(str(extent) for extent in next(iter(shapes.values())))
         with tempfile.TemporaryDirectory(prefix="tile-bench-") as folder:
             try:
-                ours, theirs = measure(tilec, folder, example, definitions, shapes, output, reference, options.rounds)
+                ours, theirs = measure(
+                    tilec, folder, example, definitions, shapes, output, reference, options.rounds
+                )
             except (RuntimeError, AssertionError) as error:
                 failed = True
                 print(f"{example} {size}: FAILED: {error}")
                 rows.append({"name": f"{example} {size}", "failed": True})
                 continue
         ratio = theirs / ours
-        rows.append({"name": f"{example} {size}", "ms": round(ours, 3), "numpy_ms": round(theirs, 3),
-                     "ratio": round(ratio, 3), "goal": goal})
-        print(f"{example:12} {size:10} {ours:8.2f} ms, NumPy {theirs:8.2f} ms: {ratio:5.2f} of its speed, "
-              f"goal {goal}: {'reached' if ratio >= goal else 'missed'}", flush=True)
+        rows.append(
+            {
+                "name": f"{example} {size}",
+                "ms": round(ours, 3),
+                "numpy_ms": round(theirs, 3),
+                "ratio": round(ratio, 3),
+                "goal": goal,
+            }
+        )
+        print(
+            f"{example:12} {size:10} {ours:8.2f} ms, NumPy {theirs:8.2f} ms: {ratio:5.2f} of its"
+            f" speed, goal {goal}: {'reached' if ratio >= goal else 'missed'}",
+            flush=True,
+        )
     os.makedirs(options.results, exist_ok=True)
     with open(os.path.join(options.results, "cpu.json"), "w", encoding="utf-8") as stream:
-        json.dump({"numpy": numpy.__version__, "blas": os.path.basename(library), "cores": len(os.sched_getaffinity(0)),
-                   "rows": rows}, stream, indent=1)
+        json.dump(
+            {
+                "numpy": numpy.__version__,
+                "blas": os.path.basename(library),
+                "cores": len(os.sched_getaffinity(0)),
+                "rows": rows,
+            },
+            stream,
+            indent=1,
+        )
         stream.write("\n")
     return 1 if failed else 0
 

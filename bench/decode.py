@@ -30,11 +30,15 @@ def load(home, name):
     package = os.path.join(folder, "decode.cubin")
     subprocess.run(
         [os.path.join(home, "bin", "tilec"), source, "-D", "T=f16", "-D", f"D={D}"]
-        + ["--target", "sm_90a", "-o", package], check=True)
+        + ["--target", "sm_90a", "-o", package],
+        check=True,
+    )
     os.environ["TILE_HOME"] = home
     spec = importlib.util.spec_from_file_location(
-        name, os.path.join(home, "python", "tile", "__init__.py"),
-        submodule_search_locations=[os.path.join(home, "python", "tile")])
+        name,
+        os.path.join(home, "python", "tile", "__init__.py"),
+        submodule_search_locations=[os.path.join(home, "python", "tile")],
+    )
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
@@ -79,13 +83,15 @@ def run(kernels, b, length, rounds):
     target = torch.empty_like(both[:half])
     calls["copy"] = lambda: target.copy_(both[:half])
     calls["sdpa"] = lambda: torch.nn.functional.scaled_dot_product_attention(
-        q[:, :, None], k, v, scale=scale, enable_gqa=True)
+        q[:, :, None], k, v, scale=scale, enable_gqa=True
+    )
     return measure(calls, rounds), 2 * both.numel()
 
 
 def main():
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--against", metavar="RELEASE")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--json", metavar="FILE")
@@ -100,8 +106,13 @@ def main():
         rates = ", ".join(f"{who} {us:.1f} us" for who, us in times.items())
         print(f"B={b} L={length}: {moved / times['tile'] / 1e3:.0f} GB/s; {rates}", flush=True)
     if options.json:
-        record = {"machine": torch.cuda.get_device_name(), "heads": HEADS, "shared": SHARED,
-                  "D": D, "rows": rows}
+        record = {
+            "machine": torch.cuda.get_device_name(),
+            "heads": HEADS,
+            "shared": SHARED,
+            "D": D,
+            "rows": rows,
+        }
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(record, file, indent=1)
             file.write("\n")

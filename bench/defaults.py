@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""What the default configurations are worth: each kernel as `tilec` builds it without tuning, for each of several shapes,
-beside the best configuration known, in one process on this machine's GPU.
+"""What the default configurations are worth: each kernel as `tilec` builds it without tuning, for
+each of several shapes, beside the best configuration known, in one process on this machine's GPU.
 
-The default is `tilec FILE --shape SHAPE`: no tile sizes, no --config; the cost model chooses (docs/CostModel.md). It competes
-with the configurations that bench/gpu lists as worth trying, the model's first four, and every n-th of the kernel's `tune`
-clause, so that there are about --candidates of these. What is wrong or does not compile takes no part, and is named. Everything
-is compiled first, in parallel; every result is checked before it is timed. Ratios are the best time over the default's: 1 is as
-good as tuned.
+The default is `tilec FILE --shape SHAPE`: no tile sizes, no --config; the cost model chooses
+(docs/CostModel.md). It competes with the configurations that bench/gpu lists as worth trying, the
+model's first four, and every n-th of the kernel's `tune` clause, so that there are about
+--candidates of these. What is wrong or does not compile takes no part, and is named. Everything is
+compiled first, in parallel; every result is checked before it is timed. Ratios are the best time
+over the default's: 1 is as good as tuned.
 
---known FILE takes the candidates from an earlier result instead, the best few of each shape: that is quick. --check FILE needs no GPU
-and compiles nothing: it asks the model again and takes the time of its choice from an earlier result, where it was measured.
+--known FILE takes the candidates from an earlier result instead, the best few of each shape: that
+is quick. --check FILE needs no GPU and compiles nothing: it asks the model again and takes the time
+of its choice from an earlier result, where it was measured.
 """
+
 import argparse
 import concurrent.futures
 import hashlib
@@ -36,21 +39,67 @@ GOAL_EACH, GOAL_MEAN = 0.85, 0.93
 
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--families", default="", metavar="NAMES", help="families or kernels, as in rows,matmul (all)")
-    parser.add_argument("--candidates", type=int, default=12, metavar="N", help="members of the `tune` clause to try (12)")
-    parser.add_argument("--binaries", default=os.path.join(ROOT, "build", "defaults"), metavar="DIR", help="where binaries are kept")
-    parser.add_argument("--compile-only", action="store_true", help="compile and stop: needs no GPU")
+    parser = argparse.ArgumentParser(
+        description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--families",
+        default="",
+        metavar="NAMES",
+        help="families or kernels, as in rows,matmul (all)",
+    )
+    parser.add_argument(
+        "--candidates",
+        type=int,
+        default=12,
+        metavar="N",
+        help="members of the `tune` clause to try (12)",
+    )
+    parser.add_argument(
+        "--binaries",
+        default=os.path.join(ROOT, "build", "defaults"),
+        metavar="DIR",
+        help="where binaries are kept",
+    )
+    parser.add_argument(
+        "--compile-only", action="store_true", help="compile and stop: needs no GPU"
+    )
     parser.add_argument("--target", default="sm_90a", help="what tilec compiles for (sm_90a)")
     parser.add_argument("--jobs", type=int, default=0, help="compilations at a time (processors)")
-    parser.add_argument("--budget", type=float, default=0, metavar="S", help="start no further shape after so many seconds")
-    parser.add_argument("--json", default=os.path.join(ROOT, "bench", "results", "defaults.json"), metavar="FILE",
-                        help="where results go; shapes that were measured anew are replaced (bench/results/defaults.json)")
+    parser.add_argument(
+        "--budget",
+        type=float,
+        default=0,
+        metavar="S",
+        help="start no further shape after so many seconds",
+    )
+    parser.add_argument(
+        "--json",
+        default=os.path.join(ROOT, "bench", "results", "defaults.json"),
+        metavar="FILE",
+        help=(
+            "where results go; shapes that were measured anew are replaced"
+            " (bench/results/defaults.json)"
+        ),
+    )
     parser.add_argument("--plot", metavar="FILE", help="draw the ratios into this .png")
     parser.add_argument("--list", action="store_true", help="list the kernels and shapes")
-    parser.add_argument("--known", action="append", default=[], metavar="FILE", help="compete with the best of these results only")
-    parser.add_argument("--check", action="append", default=[], metavar="FILE",
-                        help="what the model chooses now, by the times of these results; exit code 1 below the goals")
+    parser.add_argument(
+        "--known",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="compete with the best of these results only",
+    )
+    parser.add_argument(
+        "--check",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help=(
+            "what the model chooses now, by the times of these results; exit code 1 below the goals"
+        ),
+    )
     return parser.parse_args()
 
 
@@ -71,12 +120,26 @@ def command(case, *more):
 
 def run(line):
     from gpu.ours import ptxas
-    return subprocess.run(line, capture_output=True, text=True, timeout=180, env={**os.environ, **ptxas()})
+
+    return subprocess.run(
+        line, capture_output=True, text=True, timeout=180, env={**os.environ, **ptxas()}
+    )
 
 
 def explain(case, options):
     """What the model chose, and all there is to choose from, best first."""
-    done = run(command(case, "explain", "--json", "--stop-after=tile", "--target", options.target, "--shape", case.shape))
+    done = run(
+        command(
+            case,
+            "explain",
+            "--json",
+            "--stop-after=tile",
+            "--target",
+            options.target,
+            "--shape",
+            case.shape,
+        )
+    )
     if done.returncode:
         raise RuntimeError(done.stderr.strip().splitlines()[0])
     kernel = json.loads(done.stdout)["kernels"][0]
@@ -88,7 +151,7 @@ def competitors(case, candidates, count):
     found = [dict(each) for each in case.variants]
     found += [each["config"] for each in candidates if "ms" in each][:4]
     ordered = sorted((each["config"] for each in candidates), key=text)
-    found += ordered[::max(1, -(-len(ordered) // count))]
+    found += ordered[:: max(1, -(-len(ordered) // count))]
     result = {}
     for each in found:
         config = {name: str(value) for name, value in each.items()}
@@ -99,9 +162,21 @@ def competitors(case, candidates, count):
 def binary(case, config, options):
     """Path of the compiled kernel; the default is the configuration None."""
     what = case.shape if config is None else text(config)
-    key = repr((case.example, case.kernel, sorted(case.fixed.items()), what, config is None, options.target,
-                os.path.getmtime(TILEC), os.path.getmtime(source(case))))
-    return os.path.join(options.binaries, f"{case.kernel}-{hashlib.sha1(key.encode()).hexdigest()[:14]}.cubin")
+    key = repr(
+        (
+            case.example,
+            case.kernel,
+            sorted(case.fixed.items()),
+            what,
+            config is None,
+            options.target,
+            os.path.getmtime(TILEC),
+            os.path.getmtime(source(case)),
+        )
+    )
+    return os.path.join(
+        options.binaries, f"{case.kernel}-{hashlib.sha1(key.encode()).hexdigest()[:14]}.cubin"
+    )
 
 
 def compileOne(case, config, options):
@@ -120,7 +195,11 @@ def compileOne(case, config, options):
 
 
 def identify(kernel, fixed, shape):
-    return kernel, json.dumps({name: str(value) for name, value in fixed.items()}, sort_keys=True), shape
+    return (
+        kernel,
+        json.dumps({name: str(value) for name, value in fixed.items()}, sort_keys=True),
+        shape,
+    )
 
 
 def readResults(paths):
@@ -141,10 +220,13 @@ def bestKnown(record, count=4):
 
 
 def check(chosen, options):
-    """The model's choices by what was measured earlier. A configuration that leaves a name out has no time under its full name: such
-    choices are listed as not measured."""
+    """The model's choices by what was measured earlier. A configuration that leaves a name out has
+    no time under its full name: such choices are listed as not measured.
+    """
     records = readResults(options.check)
-    with concurrent.futures.ThreadPoolExecutor(options.jobs or len(os.sched_getaffinity(0))) as pool:
+    with concurrent.futures.ThreadPoolExecutor(
+        options.jobs or len(os.sched_getaffinity(0))
+    ) as pool:
         spaces = list(pool.map(lambda case: explain(case, options), chosen))
     ratios, unknown = [], 0
     for case, candidates in zip(chosen, spaces):
@@ -159,14 +241,22 @@ def check(chosen, options):
             print(f"{case.name:64}     ?  {choice}; best {times[best]:.4f} ms {best}")
             continue
         ratios.append(times[best] / times[choice])
-        print(f"{case.name:64} {ratios[-1]:.3f}  {choice}" + (f"; best {best}" if ratios[-1] < 0.95 else ""))
+        print(
+            f"{case.name:64} {ratios[-1]:.3f}  {choice}"
+            + (f"; best {best}" if ratios[-1] < 0.95 else "")
+        )
     low = sum(ratio < GOAL_EACH for ratio in ratios)
-    print(f"{len(ratios)} choices that were measured, {unknown} not: mean {mean(ratios):.4f}, least {min(ratios, default=0):.4f}, {low} below {GOAL_EACH}")
+    print(
+        f"{len(ratios)} choices that were measured, {unknown} not: mean {mean(ratios):.4f}, least"
+        f" {min(ratios, default=0):.4f}, {low} below {GOAL_EACH}"
+    )
     return 1 if low or not ratios or mean(ratios) < GOAL_MEAN else 0
 
 
 def prepare(chosen, options):
-    """Compiles everything: a list of (case, {name: path}, {name: what went wrong}, the model's choice)."""
+    """Compiles everything: a list of (case, {name: path}, {name: what went wrong}, the model's
+    choice).
+    """
     os.makedirs(options.binaries, exist_ok=True)
     jobs = options.jobs or len(os.sched_getaffinity(0))
     plans, seen = [], {}
@@ -175,7 +265,14 @@ def prepare(chosen, options):
         records = readResults(options.known)
         for case, candidates in zip(chosen, spaces):
             record = records.get(identify(case.kernel, case.fixed, case.shape))
-            every = {"default": None, **(bestKnown(record) if record else competitors(case, candidates, options.candidates))}
+            every = {
+                "default": None,
+                **(
+                    bestKnown(record)
+                    if record
+                    else competitors(case, candidates, options.candidates)
+                ),
+            }
             waiting = {}
             for name, config in every.items():
                 path = binary(case, config, options)
@@ -186,8 +283,14 @@ def prepare(chosen, options):
         result = []
         for case, waiting, choice in plans:
             done = {name: each.result() for name, each in waiting.items()}
-            result.append((case, {name: path for name, (path, why) in done.items() if not why},
-                           {name: why for name, (path, why) in done.items() if why}, choice))
+            result.append(
+                (
+                    case,
+                    {name: path for name, (path, why) in done.items() if not why},
+                    {name: why for name, (path, why) in done.items() if why},
+                    choice,
+                )
+            )
     return result
 
 
@@ -196,8 +299,13 @@ def measure(case, paths, failed, choice):
     import tile
     import torch
     from gpu import check, defaults, timing
+
     item, data, expected = defaults.inputs(case)
-    values = {**{name: data[name] for name in case.names}, **{name: data[key] for name, key in case.renamed.items()}, **case.scalars}
+    values = {
+        **{name: data[name] for name in case.names},
+        **{name: data[key] for name, key in case.renamed.items()},
+        **case.scalars,
+    }
     results = {name: data[name] for name in case.outputs}
     calls = {}
     for name, path in paths.items():
@@ -214,8 +322,14 @@ def measure(case, paths, failed, choice):
                 calls[name] = call
         except tile.Error as error:
             failed[name] = str(error).splitlines()[0][:200]
-    record = {"family": case.family, "kernel": case.kernel, "fixed": case.fixed, "shape": case.shape, "chosen": text(choice),
-              "failed": failed}
+    record = {
+        "family": case.family,
+        "kernel": case.kernel,
+        "fixed": case.fixed,
+        "shape": case.shape,
+        "chosen": text(choice),
+        "failed": failed,
+    }
     if "default" not in calls:
         return record
     # What is far behind is not timed with care.
@@ -232,9 +346,17 @@ def measure(case, paths, failed, choice):
     timers = {name: kind(calls[name], 4.0) for name in finalists}
     final = {name: statistics.median(each) for name, each in timing.inTurns(timers, 5).items()}
     best = min(final, key=final.get)
-    record.update({"default_ms": round(final["default"], 6), "best_ms": round(final[best], 6), "best": best,
-                   "ratio": round(final[best] / final["default"], 4),
-                   "tried": {name: round(ms, 6) for name, ms in sorted(first.items(), key=lambda pair: pair[1])}})
+    record.update(
+        {
+            "default_ms": round(final["default"], 6),
+            "best_ms": round(final[best], 6),
+            "best": best,
+            "ratio": round(final[best] / final["default"], 4),
+            "tried": {
+                name: round(ms, 6) for name, ms in sorted(first.items(), key=lambda pair: pair[1])
+            },
+        }
+    )
     return record
 
 
@@ -254,12 +376,16 @@ def table(records):
             lines.append(f"{kernel:26} {0:6}  none of the defaults ran")
             continue
         least = min(known, key=lambda r: r["ratio"])
-        lines.append(f"{kernel:26} {len(known):6}  {mean([r['ratio'] for r in known]):.3f}  {least['ratio']:.3f}  {least['shape']}: "
-                     f"{least['chosen']}, best {least['best']}")
+        lines.append(
+            f"{kernel:26} {len(known):6}  {mean([r['ratio'] for r in known]):.3f} "
+            f" {least['ratio']:.3f}  {least['shape']}: {least['chosen']}, best {least['best']}"
+        )
     ratios = [r["ratio"] for r in records if "ratio" in r]
     if ratios:
-        lines.append(f"{'all':26} {len(ratios):6}  {mean(ratios):.3f}  {min(ratios):.3f}  goal: {GOAL_MEAN} and {GOAL_EACH}; "
-                     f"{sum(r < GOAL_EACH for r in ratios)} below")
+        lines.append(
+            f"{'all':26} {len(ratios):6}  {mean(ratios):.3f}  {min(ratios):.3f}  goal: {GOAL_MEAN}"
+            f" and {GOAL_EACH}; {sum(r < GOAL_EACH for r in ratios)} below"
+        )
     return "\n".join(lines)
 
 
@@ -283,8 +409,10 @@ def save(path, records, machine):
 
 def draw(records, path):
     import matplotlib
+
     matplotlib.use("Agg")
     from matplotlib import pyplot
+
     kernels = {}
     for record in records:
         if "ratio" in record:
@@ -296,7 +424,10 @@ def draw(records, path):
     axes.set_yticks(range(len(kernels)), list(reversed(list(kernels))))
     axes.axvline(GOAL_EACH, color="grey", linestyle=":")
     axes.set_xlim(right=1.02)
-    axes.set_xlabel("speed of the default over that of the best configuration known, each shape; bars: geometric mean")
+    axes.set_xlabel(
+        "speed of the default over that of the best configuration known, each shape; bars:"
+        " geometric mean"
+    )
     figure.tight_layout()
     figure.savefig(path, dpi=120)
 
@@ -304,11 +435,23 @@ def draw(records, path):
 def main():
     options = parse()
     from gpu import defaults
+
     wanted = [name for name in options.families.split(",") if name]
-    chosen = [case for case in defaults.cases() if not wanted or case.family in wanted or case.kernel in wanted]
+    chosen = [
+        case
+        for case in defaults.cases()
+        if not wanted or case.family in wanted or case.kernel in wanted
+    ]
     if not chosen:
-        sys.exit(f"defaults.py: there is no '{options.families}'; there are "
-                 + ", ".join(sorted({case.family for case in defaults.cases()} | {case.kernel for case in defaults.cases()})))
+        sys.exit(
+            f"defaults.py: there is no '{options.families}'; there are "
+            + ", ".join(
+                sorted(
+                    {case.family for case in defaults.cases()}
+                    | {case.kernel for case in defaults.cases()}
+                )
+            )
+        )
     if options.list:
         print("\n".join(case.name for case in chosen))
         return 0
@@ -316,16 +459,22 @@ def main():
         return check(chosen, options)
     begin = time.time()
     plans = prepare(chosen, options)
-    print(f"{len(plans)} shapes, {sum(len(paths) for _, paths, _, _ in plans)} builds in {time.time() - begin:.0f} s", flush=True)
+    print(
+        f"{len(plans)} shapes, {sum(len(paths) for _, paths, _, _ in plans)} builds in"
+        f" {time.time() - begin:.0f} s",
+        flush=True,
+    )
     broken = [(case, failed["default"]) for case, _, failed, _ in plans if "default" in failed]
     for case, why in broken:
         print(f"{case.name}: the default does not compile: {why}")
     if options.compile_only:
         return 1 if broken else 0
     import torch
+
     if not torch.cuda.is_available():
         sys.exit("defaults.py: PyTorch sees no GPU (--compile-only needs none)")
     from gpu import records as machine
+
     torch.backends.cuda.matmul.allow_tf32 = False
     begin, found = time.time(), []
     for case, paths, failed, choice in plans:
@@ -334,8 +483,16 @@ def main():
             break
         record = measure(case, paths, failed, choice)
         found.append(record)
-        print(f"{case.name:64} " + (f"{record['ratio']:.3f}  {record['default_ms']:.4f} ms {record['chosen']}; best {record['best_ms']:.4f} ms {record['best']}"
-                                    if "ratio" in record else f"no default: {record['failed'].get('default')}"), flush=True)
+        print(
+            f"{case.name:64} "
+            + (
+                f"{record['ratio']:.3f}  {record['default_ms']:.4f} ms {record['chosen']}; best"
+                f" {record['best_ms']:.4f} ms {record['best']}"
+                if "ratio" in record
+                else f"no default: {record['failed'].get('default')}"
+            ),
+            flush=True,
+        )
         torch.cuda.empty_cache()
     print(f"measured in {time.time() - begin:.0f} s\n\n{table(found)}")
     merged = save(options.json, found, machine.machine())

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Our kernels beside PyTorch's libraries and tuned Triton on this machine's GPU, all in one process.
+"""Our kernels beside PyTorch's libraries and tuned Triton on this machine's GPU, all in one
+process.
 
-Every result is checked against a reference in higher precision before it is timed. What crashes, hangs or is wrong becomes a
-record with its reason, and the rest goes on: a watchdog starts the measuring process again without it.
+Every result is checked against a reference in higher precision before it is timed. What crashes,
+hangs or is wrong becomes a record with its reason, and the rest goes on: a watchdog starts the
+measuring process again without it.
 """
+
 import argparse
 import ctypes
 import json
@@ -20,40 +23,111 @@ from gpu.paths import ROOT  # noqa: E402
 
 EXAMPLES = """examples:
   python3 bench/gpu.py                                    everything, 15 to 20 minutes
-  python3 bench/gpu.py --quick                            one shape of each operation, about 4 minutes
+  python3 bench/gpu.py --quick            one shape of each operation, about 4 minutes
   python3 bench/gpu.py --only matmul --item "8192x8192x8192" --who tile,cublas,triton
-  python3 bench/gpu.py --only matmul --who tile --variants "BM=128,BN=256,BK=64,stages=4;BM=128,BN=128,BK=64,warps=8"
+  python3 bench/gpu.py --only matmul --who tile \
+      --variants "BM=128,BN=256,BK=64,stages=4;BM=128,BN=128,BK=64,warps=8"
   python3 bench/gpu.py --against tile-0.1.0-linux-x86_64  defaults of two versions in turns
   python3 bench/gpu.py --list                             what there is to measure
   python3 bench/gpu.py --from bench/results/gpu.json --plot bench/results
 TILE_HOME names an unpacked release or a build folder (this checkout's build/)."""
-LOST = 75                                  # exit code of a worker whose CUDA context is gone
+LOST = 75  # exit code of a worker whose CUDA context is gone
 
 
 def parse(arguments):
-    parser = argparse.ArgumentParser(description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", metavar="NAMES", help="families or operations, as in matmul,softmax (all)")
-    parser.add_argument("--item", action="append", default=[], metavar="TEXT",
-                        help="only items whose name holds this text; may be given several times")
-    parser.add_argument("--who", default="", metavar="NAMES", help="contenders, as in tile,cublas,triton (all)")
-    parser.add_argument("--quick", action="store_true", help="one shape of each operation, fewer rounds")
+    parser = argparse.ArgumentParser(
+        description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--only",
+        default="",
+        metavar="NAMES",
+        help="families or operations, as in matmul,softmax (all)",
+    )
+    parser.add_argument(
+        "--item",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="only items whose name holds this text; may be given several times",
+    )
+    parser.add_argument(
+        "--who", default="", metavar="NAMES", help="contenders, as in tile,cublas,triton (all)"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="one shape of each operation, fewer rounds"
+    )
     parser.add_argument("--rounds", type=int, help="rounds of measuring (9, with --quick 5)")
-    parser.add_argument("--batch", type=float, default=20.0, metavar="MS", help="milliseconds between two events (20)")
-    parser.add_argument("--heat", type=float, default=0.3, metavar="S", help="seconds of warm-up before each item (0.3)")
-    parser.add_argument("--budget", type=float, default=0.0, metavar="S", help="start no further item after so many seconds")
-    parser.add_argument("--variants", default="", metavar="LIST", help="our variants instead of the items' own (see examples)")
-    parser.add_argument("--against", metavar="RELEASE", help="time the defaults of this compiler and of that unpacked release in "
-                        "turns, instead of peers; ends with the geometric mean of the ratios")
-    parser.add_argument("--examples", action="append", default=[], metavar="DIR", help="look here for .tile files first")
+    parser.add_argument(
+        "--batch",
+        type=float,
+        default=20.0,
+        metavar="MS",
+        help="milliseconds between two events (20)",
+    )
+    parser.add_argument(
+        "--heat",
+        type=float,
+        default=0.3,
+        metavar="S",
+        help="seconds of warm-up before each item (0.3)",
+    )
+    parser.add_argument(
+        "--budget",
+        type=float,
+        default=0.0,
+        metavar="S",
+        help="start no further item after so many seconds",
+    )
+    parser.add_argument(
+        "--variants",
+        default="",
+        metavar="LIST",
+        help="our variants instead of the items' own (see examples)",
+    )
+    parser.add_argument(
+        "--against",
+        metavar="RELEASE",
+        help=(
+            "time the defaults of this compiler and of that unpacked release in "
+            "turns, instead of peers; ends with the geometric mean of the ratios"
+        ),
+    )
+    parser.add_argument(
+        "--examples",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="look here for .tile files first",
+    )
     parser.add_argument("--target", default="sm_90a", help="what tilec compiles for (sm_90a)")
     parser.add_argument("--jobs", type=int, default=0, help="compilations at a time (processors)")
-    parser.add_argument("--json", default=os.path.join(ROOT, "bench", "results", "gpu.json"), metavar="FILE",
-                        help="where records go; those that were measured anew are replaced (bench/results/gpu.json)")
+    parser.add_argument(
+        "--json",
+        default=os.path.join(ROOT, "bench", "results", "gpu.json"),
+        metavar="FILE",
+        help=(
+            "where records go; those that were measured anew are replaced (bench/results/gpu.json)"
+        ),
+    )
     parser.add_argument("--plot", metavar="DIR", help="draw plots into this folder")
-    parser.add_argument("--from", dest="source", metavar="FILE", help="measure nothing: table and plots of this file")
-    parser.add_argument("--list", action="store_true", help="list the items and contenders, measure nothing")
-    parser.add_argument("--dry-run", action="store_true", help="compile what can be compiled without a GPU, measure nothing")
-    parser.add_argument("--verbose", action="store_true", help="print variants and failures as they come")
+    parser.add_argument(
+        "--from",
+        dest="source",
+        metavar="FILE",
+        help="measure nothing: table and plots of this file",
+    )
+    parser.add_argument(
+        "--list", action="store_true", help="list the items and contenders, measure nothing"
+    )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="compile what can be compiled without a GPU, measure nothing",
+    )
+    parser.add_argument(
+        "--verbose", action="store_true", help="print variants and failures as they come"
+    )
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     options.rounds = options.rounds or (5 if options.quick else 9)
@@ -67,16 +141,22 @@ def parse(arguments):
 def select(options):
     """The items that the options choose."""
     from gpu import families
+
     wanted = [name for name in options.only.split(",") if name]
     known = {item.family for item in families.items()} | {item.op for item in families.items()}
     unknown = [name for name in wanted if name not in known]
     if unknown:
         sys.exit(f"gpu.py: there is no '{unknown[0]}'; --only takes {', '.join(sorted(known))}")
-    chosen = [item for item in families.items()
-              if (not wanted or item.family in wanted or item.op in wanted) and (not options.quick or item.quick)
-              and all(text in item.name for text in options.item)]
+    chosen = [
+        item
+        for item in families.items()
+        if (not wanted or item.family in wanted or item.op in wanted)
+        and (not options.quick or item.quick)
+        and all(text in item.name for text in options.item)
+    ]
     if options.against:
         from gpu.items import Bar
+
         for item in chosen:
             item.bars = [Bar(0.97, ["against"], "the release")]
     return chosen
@@ -85,9 +165,12 @@ def select(options):
 def prepare(options):
     """Tells our side what the options say."""
     from gpu.ours import Release, Settings, parseVariants
+
     Settings.target = options.target
     Settings.examples = [os.path.abspath(path) for path in options.examples] + Settings.examples
-    Settings.variants = parseVariants(options.variants) if options.variants else [{}] if options.against else None
+    Settings.variants = (
+        parseVariants(options.variants) if options.variants else [{}] if options.against else None
+    )
     Settings.against = Release(options.against) if options.against else None
 
 
@@ -119,8 +202,15 @@ class State:
 
     def progress(self, item, contender, seconds):
         """What is about to be done, and when it is too late."""
-        self.write("progress", {"item": item and item.name, "contender": contender and contender.name,
-                                "deadline": time.time() + seconds, "seconds": seconds})
+        self.write(
+            "progress",
+            {
+                "item": item and item.name,
+                "contender": contender and contender.name,
+                "deadline": time.time() + seconds,
+                "seconds": seconds,
+            },
+        )
 
     def finish(self, item, found):
         done = self.read("done", [])
@@ -130,12 +220,13 @@ class State:
 
 def work(options):
     """The measuring process."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)   # PR_SET_PDEATHSIG: no worker outlives its watchdog
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: no worker outlives its watchdog
     state = State(options.worker)
     state.progress(None, None, 300.0)
     prepare(options)
     import torch
     from gpu import contest, ours
+
     ours.Settings.folder = state.path("binaries")
     os.makedirs(ours.Settings.folder, exist_ok=True)
     if not torch.cuda.is_available():
@@ -146,17 +237,27 @@ def work(options):
     items = [item for item in select(options) if item.name not in done]
     if not done:
         state.write("machine", records.machine())
-        print(", ".join(f"{key} {value}" for key, value in state.read("machine", {}).items()), flush=True)
+        print(
+            ", ".join(f"{key} {value}" for key, value in state.read("machine", {}).items()),
+            flush=True,
+        )
     run = contest.Contest(options, state.progress, skip)
     begin = time.time()
     state.progress(None, None, 900.0)
     torch.zeros(1, device="cuda")
     failures = run.compileAll(items, state.read("one by one", False))
     state.progress(None, None, 300.0)
-    print(f"compiled for {len(items)} items in {time.time() - begin:.1f} s, {len(failures)} failures", flush=True)
+    print(
+        f"compiled for {len(items)} items in {time.time() - begin:.1f} s, {len(failures)} failures",
+        flush=True,
+    )
     for item in items:
         if options.budget and time.time() - state.read("begun", begin) > options.budget:
-            print(f"the budget of {options.budget:.0f} s is spent: {item.name} and what follows is left out", flush=True)
+            print(
+                f"the budget of {options.budget:.0f} s is spent: {item.name} and what follows is"
+                " left out",
+                flush=True,
+            )
             break
         if (item.name, None) in skip:
             state.finish(item, [{"who": "tile", "variant": "", "failed": skip[(item.name, None)]}])
@@ -173,7 +274,10 @@ def work(options):
             found = [{"who": "tile", "variant": "", "failed": "item: " + contest.brief(error)}]
             print(f"{item.name}: {contest.brief(error)}", flush=True)
         state.finish(item, found)
-        print(table.line(records.ofItem(item, found)) + f"   ({time.time() - started:.1f} s)", flush=True)
+        print(
+            table.line(records.ofItem(item, found)) + f"   ({time.time() - started:.1f} s)",
+            flush=True,
+        )
         torch.cuda.empty_cache()
         if "CUDA error" in str(found[-1].get("failed", "")) if found else False:
             sys.exit(LOST)
@@ -193,11 +297,17 @@ def watch(options, arguments):
             if len(done) > len(saved):
                 saved[:] = done
                 records.merge(options.json, state.read("machine", {}), done, run)
+
         for _ in range(25):
             state.progress(None, None, 300.0)
-            with open(state.path("stderr"), "wb") as log:     # Triton and Inductor fill pages with what they try
-                worker = subprocess.Popen([sys.executable, os.path.abspath(__file__), *arguments, "--worker", folder],
-                                          preexec_fn=os.setpgrp, stderr=log)
+            with open(
+                state.path("stderr"), "wb"
+            ) as log:  # Triton and Inductor fill pages with what they try
+                worker = subprocess.Popen(
+                    [sys.executable, os.path.abspath(__file__), *arguments, "--worker", folder],
+                    preexec_fn=os.setpgrp,
+                    stderr=log,
+                )
             why = wait(worker, state, save)
             if not why and worker.returncode == 0:
                 break
@@ -206,14 +316,25 @@ def watch(options, arguments):
                 continue
             if not last.get("item"):
                 if why is None and worker.returncode < 0 and not state.read("one by one", False):
-                    print("a compilation took the process down; now one by one, to see which", flush=True)
+                    print(
+                        "a compilation took the process down; now one by one, to see which",
+                        flush=True,
+                    )
                     state.write("one by one", True)
                     continue
-                code = 1                    # no item is to blame: there is no point in going on
-                print(f"the measuring process ended: {why or worker.returncode}\n{state.tail('stderr')}", flush=True)
+                code = 1  # no item is to blame: there is no point in going on
+                print(
+                    "the measuring process ended:"
+                    f" {why or worker.returncode}\n{state.tail('stderr')}",
+                    flush=True,
+                )
                 break
             why = why or f"crash: exit code {worker.returncode}: {state.tail('stderr', 1)}"
-            print(f"{last['item']}, {last['contender'] or 'measuring'}: {why}; starting again without it", flush=True)
+            print(
+                f"{last['item']}, {last['contender'] or 'measuring'}: {why}; starting again"
+                " without it",
+                flush=True,
+            )
             state.write("skip", state.read("skip", []) + [(last["item"], last["contender"], why)])
         save()
         done = saved
@@ -251,6 +372,7 @@ def wait(worker, state, save):
 
 def draw(source, folder):
     from gpu import plots
+
     with open(source, encoding="utf-8") as stream:
         result = json.load(stream)
     try:
@@ -269,20 +391,27 @@ def show(options):
             names = {}
             for contender in item.contenders(item):
                 names[contender.who] = names.get(contender.who, 0) + 1
-            print(f"{item.name:50} " + ", ".join(f"{who} ({n})" if n > 1 else who for who, n in names.items())
-                  + "".join(f"; {bar.ratio} of {bar.label}" for bar in item.bars))
+            print(
+                f"{item.name:50} "
+                + ", ".join(f"{who} ({n})" if n > 1 else who for who, n in names.items())
+                + "".join(f"; {bar.ratio} of {bar.label}" for bar in item.bars)
+            )
         return 0
     from gpu import contest, offline
+
     offline.hopper()
     begin = time.time()
     run = contest.Contest(options, None, {})
     with open(os.devnull, "w", encoding="utf-8") as nothing:
-        os.dup2(nothing.fileno(), 2)        # Triton prints the whole module when it fails
+        os.dup2(nothing.fileno(), 2)  # Triton prints the whole module when it fails
     failures = run.compileAll(items)
     for (item, contender), why in sorted(failures.items()):
         print(f"{item}, {contender}: {why}")
     count = sum(bool(contender.compile) for item in items for contender in run.chosen(item))
-    print(f"{len(items)} items, {count} kernels in {time.time() - begin:.0f} s, {len(failures)} fail to compile")
+    print(
+        f"{len(items)} items, {count} kernels in {time.time() - begin:.0f} s, {len(failures)} fail"
+        " to compile"
+    )
     return 1 if failures else 0
 
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Cost of a launch on the host, in one run: from C, the runtime library, its prepared calls and generated C beside cuLaunchKernel,
-with and without checks; from Python, `tile` beside Triton, for kernels of three arguments. Needs a GPU, gcc, PyTorch and Triton.
+"""Cost of a launch on the host, in one run: from C, the runtime library, its prepared calls and
+generated C beside cuLaunchKernel, with and without checks; from Python, `tile` beside Triton, for
+kernels of three arguments. Needs a GPU, gcc, PyTorch and Triton.
 
 launch.py [--home DIR] [--target sm_90a] [--json FILE]: DIR is a release or a build folder.
 """
+
 import argparse
 import ctypes
 import json
@@ -32,15 +34,49 @@ def fromC(home, target, folder):
     for output in (cubin, generated):
         subprocess.run([tilec, SOURCE, "--target", target, "-o", output], check=True)
     with open(cubin + ".json", encoding="utf-8") as stream:
-        threads = next(k["launch"]["threads"] for k in json.load(stream)["kernels"] if k["name"] == "saxpy")
+        threads = next(
+            k["launch"]["threads"] for k in json.load(stream)["kernels"] if k["name"] == "saxpy"
+        )
     program, library = os.path.join(folder, "launch"), os.path.join(home, "lib")
     include = os.path.join(ROOT, "runtime", "include")
     include = include if os.path.isdir(include) else os.path.join(home, "include")
-    subprocess.run(["gcc", "-O2", "-I", include, "-I", folder, os.path.join(ROOT, "bench", "launch.c"), generated, "-o", program,
-                    "-L", library, "-L", driverFolder(), "-ltile_runtime", "-l:libcuda.so.1", "-lpthread", "-ldl", "-Wl,-rpath," + library], check=True)
-    done = subprocess.run([program, cubin, str(threads)], check=True, capture_output=True, text=True,
-                          env=dict(os.environ, LD_LIBRARY_PATH=library + os.pathsep + os.environ.get("LD_LIBRARY_PATH", "")))
-    return {name: float(value) for name, value in (line.split("\t") for line in done.stdout.splitlines())}
+    subprocess.run(
+        [
+            "gcc",
+            "-O2",
+            "-I",
+            include,
+            "-I",
+            folder,
+            os.path.join(ROOT, "bench", "launch.c"),
+            generated,
+            "-o",
+            program,
+            "-L",
+            library,
+            "-L",
+            driverFolder(),
+            "-ltile_runtime",
+            "-l:libcuda.so.1",
+            "-lpthread",
+            "-ldl",
+            "-Wl,-rpath," + library,
+        ],
+        check=True,
+    )
+    done = subprocess.run(
+        [program, cubin, str(threads)],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=dict(
+            os.environ, LD_LIBRARY_PATH=library + os.pathsep + os.environ.get("LD_LIBRARY_PATH", "")
+        ),
+    )
+    return {
+        name: float(value)
+        for name, value in (line.split("\t") for line in done.stdout.splitlines())
+    }
 
 
 def medianTimes(ways, synchronize, calls=400, rounds=60):
@@ -65,6 +101,7 @@ def fromPython(home, target, folder):
     import torch
     import triton
     import triton.language as tl
+
     sys.path.insert(0, os.path.join(ROOT, "python"))
     os.environ["TILE_HOME"] = home
     import tile
@@ -85,17 +122,27 @@ def fromPython(home, target, folder):
     kernels = tile.compile(os.path.join(ROOT, "examples", "deploy", "kernels.tile"))
     compiled, mean, rows = kernels.saxpy, kernels.row_mean, x.view(1, 1024)
     compiled(x, y, 2.0)
-    assert torch.equal(y, torch.full_like(y, 7.0)) and mean(rows).item() == 1.0, "what tile.compile made is wrong"
-    ways = {"tile.compile": lambda: compiled(x, y, 2.0), "tile.compile, output made": lambda: mean(rows),
-            "tile": lambda: ours(x, y, 2.0), "tile unchecked": lambda: ours(x, y, 2.0, check=False),
-            "tile prepared": lambda: prepared(x, y, 2.0), "tile prepared, unchecked": lambda: prepared(x, y, 2.0, check=False),
-            "triton": lambda: saxpy[(1,)](x, y, 2.0, 1024, BLOCK=1024), "torch add_": lambda: y.add_(x, alpha=2.0)}
+    assert torch.equal(y, torch.full_like(y, 7.0)) and mean(rows).item() == 1.0, (
+        "what tile.compile made is wrong"
+    )
+    ways = {
+        "tile.compile": lambda: compiled(x, y, 2.0),
+        "tile.compile, output made": lambda: mean(rows),
+        "tile": lambda: ours(x, y, 2.0),
+        "tile unchecked": lambda: ours(x, y, 2.0, check=False),
+        "tile prepared": lambda: prepared(x, y, 2.0),
+        "tile prepared, unchecked": lambda: prepared(x, y, 2.0, check=False),
+        "triton": lambda: saxpy[(1,)](x, y, 2.0, 1024, BLOCK=1024),
+        "torch add_": lambda: y.add_(x, alpha=2.0),
+    }
     return medianTimes(ways, torch.cuda.synchronize)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--home", default=os.environ.get("TILE_HOME") or os.path.join(ROOT, "build"))
+    parser.add_argument(
+        "--home", default=os.environ.get("TILE_HOME") or os.path.join(ROOT, "build")
+    )
     parser.add_argument("--target", default="sm_90a")
     parser.add_argument("--json", help="write the figures to this file, too")
     options = parser.parse_args()
@@ -104,7 +151,10 @@ def main():
         python = fromPython(os.path.abspath(options.home), options.target, folder)
     base = c["cuLaunchKernel"]
     for name, value in c.items():
-        print(f"C       {name:24} {value:8.0f} ns" + (f"  {value - base:+7.0f} ns" if name != "cuLaunchKernel" else ""))
+        print(
+            f"C       {name:24} {value:8.0f} ns"
+            + (f"  {value - base:+7.0f} ns" if name != "cuLaunchKernel" else "")
+        )
     for name, value in python.items():
         print(f"Python  {name:24} {value:8.0f} ns  {value / python['triton']:7.2f} of Triton's")
     if options.json:

@@ -1,7 +1,9 @@
-"""Philox4x32-10 in NumPy, as docs of the language define it: word i % 4 of counter i / 4 under a 64-bit seed.
+"""Philox4x32-10 in NumPy, as docs of the language define it: word i % 4 of counter i / 4 under a
+64-bit seed.
 
 Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC'11).
 """
+
 import numpy
 
 
@@ -12,8 +14,12 @@ def block(counter, key):
     k = [int(word) & 0xFFFFFFFF for word in key]
     for _ in range(10):
         first, second = numpy.uint64(0xD2511F53) * c[0], numpy.uint64(0xCD9E8D57) * c[2]
-        c = [(second >> numpy.uint64(32)) ^ c[1] ^ numpy.uint64(k[0]), second & low,
-             (first >> numpy.uint64(32)) ^ c[3] ^ numpy.uint64(k[1]), first & low]
+        c = [
+            (second >> numpy.uint64(32)) ^ c[1] ^ numpy.uint64(k[0]),
+            second & low,
+            (first >> numpy.uint64(32)) ^ c[3] ^ numpy.uint64(k[1]),
+            first & low,
+        ]
         k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
     return c
 
@@ -30,17 +36,27 @@ def bits(seed, positions):
 
 def uniform(seed, positions):
     """What `rand` gives: the upper 24 bits as a fraction."""
-    return (bits(seed, positions) >> numpy.uint64(8)).astype(numpy.float64) * 2.0 ** -24
+    return (bits(seed, positions) >> numpy.uint64(8)).astype(numpy.float64) * 2.0**-24
 
 
 def normal(seed, positions):
-    """What `randn` gives, in float64: Box and Muller's method on the words of a pair of positions."""
+    """What `randn` gives, in float64: Box and Muller's method on the words of a pair of
+    positions.
+    """
     positions = numpy.asarray(positions).astype(numpy.int64)
-    even, odd = bits(seed, positions & ~1).astype(numpy.float64), bits(seed, positions | 1).astype(numpy.float64)
-    radius, angle = numpy.sqrt(-2.0 * numpy.log((even + 0.5) * 2.0 ** -32)), odd * (2.0 * numpy.pi * 2.0 ** -32)
+    even, odd = (
+        bits(seed, positions & ~1).astype(numpy.float64),
+        bits(seed, positions | 1).astype(numpy.float64),
+    )
+    radius, angle = (
+        numpy.sqrt(-2.0 * numpy.log((even + 0.5) * 2.0**-32)),
+        odd * (2.0 * numpy.pi * 2.0**-32),
+    )
     return radius * numpy.where(positions & 1, numpy.sin(angle), numpy.cos(angle))
 
 
 def integers(seed, positions, low, high):
     """What `randint` gives."""
-    return low + (bits(seed, positions) * numpy.uint64(max(high - low, 0)) >> numpy.uint64(32)).astype(numpy.int64)
+    return low + (
+        bits(seed, positions) * numpy.uint64(max(high - low, 0)) >> numpy.uint64(32)
+    ).astype(numpy.int64)

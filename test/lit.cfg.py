@@ -1,4 +1,5 @@
-# How lit runs the tests below this folder: which files are tests, which tools they see, which features the machine has.
+# How lit runs the tests below this folder: which files are tests, which tools they see, which
+# features the machine has.
 import ctypes
 import os
 import shutil
@@ -16,7 +17,12 @@ config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.tile_build, "test")
 
 config.environment["PATH"] = os.pathsep.join(
-    [os.path.join(config.tile_build, "bin"), os.path.join(config.llvm_prefix, "bin"), config.environment["PATH"]])
+    [
+        os.path.join(config.tile_build, "bin"),
+        os.path.join(config.llvm_prefix, "bin"),
+        config.environment["PATH"],
+    ]
+)
 for name in ("HOME", "TILE_PTXAS", "CUDA_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
@@ -24,8 +30,8 @@ config.environment["NO_COLOR"] = "1"
 # What tests compile for, whatever this machine has.
 config.environment["TILE_TARGET"] = "sm_90a"
 
-# %examples: the folder of examples; %source: the root of the tree; %build: the build folder; %python: a Python that has NumPy;
-# %torchpython: one that may have PyTorch.
+# %examples: the folder of examples; %source: the root of the tree; %build: the build folder;
+# %python: a Python that has NumPy; %torchpython: one that may have PyTorch.
 config.substitutions.append(("%examples", os.path.join(config.tile_source, "examples")))
 config.substitutions.append(("%source", config.tile_source))
 config.substitutions.append(("%python", config.python))
@@ -43,7 +49,11 @@ def hasCuda():
     try:
         cuda = ctypes.CDLL("libcuda.so.1")
         count = ctypes.c_int(0)
-        return cuda.cuInit(0) == 0 and cuda.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
+        return (
+            cuda.cuInit(0) == 0
+            and cuda.cuDeviceGetCount(ctypes.byref(count)) == 0
+            and count.value > 0
+        )
     except OSError:
         return False
 
@@ -60,12 +70,25 @@ if hasCuda():
     config.available_features.add("cuda")
 torchPython = os.environ.get("TILE_PYTHON") or config.python
 for package in ("torch", "jax"):
-    if subprocess.run([torchPython, "-c", f"import importlib.util as u, sys; sys.exit(u.find_spec('{package}') is None)"]).returncode == 0:
+    if (
+        subprocess.run(
+            [
+                torchPython,
+                "-c",
+                f"import importlib.util as u, sys; sys.exit(u.find_spec('{package}') is None)",
+            ]
+        ).returncode
+        == 0
+    ):
         config.available_features.add(package)
     else:
-        lit_config.note(f"tests that need {package} are left out: TILE_PYTHON names a Python that has it")
+        lit_config.note(
+            f"tests that need {package} are left out: TILE_PYTHON names a Python that has it"
+        )
 config.substitutions.insert(0, ("%torchpython", torchPython))
-if os.path.exists(os.path.join(config.tile_build, "sysroot", ".done")):     # cmake/portable/sysroot.sh, by ./dev test
+if os.path.exists(
+    os.path.join(config.tile_build, "sysroot", ".done")
+):  # cmake/portable/sysroot.sh, by ./dev test
     config.available_features.add("sysroot")
 
 
@@ -73,9 +96,14 @@ def hasThreadSanitizer():
     """Whether gcc links and runs programs with -fsanitize=thread."""
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, "t")
-        done = subprocess.run(["gcc", "-fsanitize=thread", "-x", "c", "-", "-o", program], input=b"int main(void) { return 0; }",
-                              capture_output=True)
-        return done.returncode == 0 and subprocess.run([program], capture_output=True).returncode == 0
+        done = subprocess.run(
+            ["gcc", "-fsanitize=thread", "-x", "c", "-", "-o", program],
+            input=b"int main(void) { return 0; }",
+            capture_output=True,
+        )
+        return (
+            done.returncode == 0 and subprocess.run([program], capture_output=True).returncode == 0
+        )
 
 
 if shutil.which("gcc") and hasThreadSanitizer():

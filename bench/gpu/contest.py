@@ -1,4 +1,7 @@
-"""Runs one item: compiles, checks, lets variants compete, measures the best of everybody in turns."""
+"""Runs one item: compiles, checks, lets variants compete, measures the best of everybody in
+turns.
+"""
+
 import concurrent.futures
 import os
 import statistics
@@ -14,19 +17,26 @@ class ContextLost(Exception):
 
 
 class Contest:
-    """options: rounds, seconds of warm-up, who, budget; progress: told before each step that may hang or crash."""
+    """options: rounds, seconds of warm-up, who, budget; progress: told before each step that may
+    hang or crash.
+    """
 
     def __init__(self, options, progress, skip):
         self.options, self.progress, self.skip = options, progress, skip
 
     def chosen(self, item):
         who = self.options.who
-        return [c for c in item.contenders(item) if (not who and not c.optional)
-                or any(c.who == name or c.who.startswith(name + "-") for name in who)]
+        return [
+            c
+            for c in item.contenders(item)
+            if (not who and not c.optional)
+            or any(c.who == name or c.who.startswith(name + "-") for name in who)
+        ]
 
     def compileAll(self, items, oneByOne=False):
-        """Everything that needs no GPU, in threads, or one by one so that it can be told what takes the process down.
-        {(item, contender): what went wrong}"""
+        """Everything that needs no GPU, in threads, or one by one so that it can be told what takes
+        the process down. {(item, contender): what went wrong}
+        """
         failures = {}
 
         def one(item, contender, data):
@@ -49,9 +59,14 @@ class Contest:
         return failures
 
     def givenUp(self, item, contender):
-        """Why a contender is not even tried: two of its kind have hung or crashed on this operation, and each costs a restart."""
-        lost = [why for (name, other), why in self.skip.items()
-                if other and other.partition("[")[0] == contender.who and name.split()[0] == item.op]
+        """Why a contender is not even tried: two of its kind have hung or crashed on this
+        operation, and each costs a restart.
+        """
+        lost = [
+            why
+            for (name, other), why in self.skip.items()
+            if other and other.partition("[")[0] == contender.who and name.split()[0] == item.op
+        ]
         return "not tried: two others hung or crashed" if len(lost) > 1 else None
 
     def run(self, item, failures):
@@ -81,7 +96,9 @@ class Contest:
         records = self._measure(item, ready) + records
         if self.options.verbose:
             for record in records:
-                for variant, ms in sorted(record.get("tried", {}).items(), key=lambda pair: pair[1]):
+                for variant, ms in sorted(
+                    record.get("tried", {}).items(), key=lambda pair: pair[1]
+                ):
                     print(f"    {record['who']}[{variant}] {ms:.4f} ms", flush=True)
         return records
 
@@ -115,15 +132,24 @@ class Contest:
         tried, several = {}, []
         for names in groups.values():
             if len(names) > 1:
-                # What is far behind takes no part, so that a slow variant does not take the time of all others.
+                # What is far behind takes no part, so that a slow variant does not take the time of
+                # all others.
                 tried.update({name: timing.rough(ready[name][1]) for name in names})
                 limit = max(0.3, 2.5 * min(tried[name] for name in names))
                 several += [name for name in names if tried[name] <= limit]
         if several:
             timers = {name: kind(ready[name][1], 4.0) for name in several}
-            tried.update({name: statistics.median(times) for name, times in timing.inTurns(timers, 4).items()})
+            tried.update(
+                {
+                    name: statistics.median(times)
+                    for name, times in timing.inTurns(timers, 4).items()
+                }
+            )
             del timers
-        best = {who: min(names, key=lambda name: (name not in several, tried.get(name, 0.0))) for who, names in groups.items()}
+        best = {
+            who: min(names, key=lambda name: (name not in several, tried.get(name, 0.0)))
+            for who, names in groups.items()
+        }
         timers = {name: kind(ready[name][1], self.options.batch) for name in best.values()}
         if not timers:
             return []
@@ -131,15 +157,23 @@ class Contest:
         times = timing.inTurns(timers, self.options.rounds)
         warm = {}
         if item.cold:
-            warmTimers = {name: timing.Warm(ready[name][1], self.options.batch) for name in best.values()}
+            warmTimers = {
+                name: timing.Warm(ready[name][1], self.options.batch) for name in best.values()
+            }
             warm = timing.inTurns(warmTimers, max(3, self.options.rounds // 2))
         records = []
         for who, name in best.items():
             contender, _, error = ready[name]
             ms = statistics.median(times[name])
-            record = {"who": who, "variant": contender.variant, "ms": round(ms, 6),
-                      "rate": round(item.rate(ms, contender.work), 2), "unit": item.unit, "best_ms": round(min(times[name]), 6),
-                      "error": float(f"{error:.2e}")}
+            record = {
+                "who": who,
+                "variant": contender.variant,
+                "ms": round(ms, 6),
+                "rate": round(item.rate(ms, contender.work), 2),
+                "unit": item.unit,
+                "best_ms": round(min(times[name]), 6),
+                "error": float(f"{error:.2e}"),
+            }
             if warm:
                 record["warm_ms"] = round(statistics.median(warm[name]), 6)
             if len(groups[who]) > 1:

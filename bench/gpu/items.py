@@ -1,20 +1,29 @@
-"""What is measured: an item is one operation on one shape, a contender one way to do it, a bar what we want to reach."""
+"""What is measured: an item is one operation on one shape, a contender one way to do it, a bar what
+we want to reach.
+"""
 
 
 class Contender:
     """One way to do an item's work.
 
-    who       who does it: "tile" is ours; variants of one who compete first, and only the best is measured with care
-    build     build(data) gives a call without arguments that enqueues the work and returns its outputs by name
-    variant   which choice of tile sizes and so on, for the record
-    compile   compile(data) does what takes long and needs no GPU, in a thread, with data on the meta device; or None
-    work      operations or bytes where they differ from the item's
-    patience  seconds after which the first call counts as hung
-    optional  takes part only if --who names it
+    who       who does it: "tile" is ours; variants of one who compete first, and only the best is
+    measured with care build     build(data) gives a call without arguments that enqueues the work
+    and returns its outputs by name variant   which choice of tile sizes and so on, for the record
+    compile   compile(data) does what takes long and needs no GPU, in a thread, with data on the
+    meta device; or None work      operations or bytes where they differ from the item's patience
+    seconds after which the first call counts as hung optional  takes part only if --who names it
     """
 
-    def __init__(self, who, build, variant="", compile=None, work=None, patience=20.0, optional=False):
-        self.who, self.build, self.variant, self.compile, self.work = who, build, variant, compile, work
+    def __init__(
+        self, who, build, variant="", compile=None, work=None, patience=20.0, optional=False
+    ):
+        self.who, self.build, self.variant, self.compile, self.work = (
+            who,
+            build,
+            variant,
+            compile,
+            work,
+        )
         self.patience, self.optional = patience, optional
 
     @property
@@ -23,8 +32,9 @@ class Contender:
 
 
 class Bar:
-    """Our rate shall be at least `ratio` of the best of `against`: names of contenders, "triton" for all kinds of it; None
-    for every peer that does the item's work."""
+    """Our rate shall be at least `ratio` of the best of `against`: names of contenders, "triton"
+    for all kinds of it; None for every peer that does the item's work.
+    """
 
     def __init__(self, ratio, against=None, label=""):
         self.ratio, self.against = ratio, against
@@ -45,12 +55,30 @@ class Item:
     cold                whether the caches are flushed before each call: for what memory bounds
     """
 
-    def __init__(self, family, op, shape, dtype, *, inputs, reference, contenders, work, unit="TFLOP/s", bars=(), cold=False,
-                 tolerance=None, quick=False):
+    def __init__(
+        self,
+        family,
+        op,
+        shape,
+        dtype,
+        *,
+        inputs,
+        reference,
+        contenders,
+        work,
+        unit="TFLOP/s",
+        bars=(),
+        cold=False,
+        tolerance=None,
+        quick=False,
+    ):
         self.family, self.op, self.shape, self.dtype = family, op, shape, dtype
         self.inputs, self.reference, self.contenders = inputs, reference, contenders
         self.work, self.unit, self.bars, self.cold, self.quick = work, unit, list(bars), cold, quick
-        self.tolerance = tolerance or {"f16": 2e-3, "bf16": 1.2e-2, "f32": 1e-5, "f8e4m3": 2e-3, "i8": 0.0}[dtype]
+        self.tolerance = (
+            tolerance
+            or {"f16": 2e-3, "bf16": 1.2e-2, "f32": 1e-5, "f8e4m3": 2e-3, "i8": 0.0}[dtype]
+        )
 
     @property
     def name(self):

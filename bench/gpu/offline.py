@@ -1,4 +1,5 @@
 """Lets Triton compile for Hopper on a machine without a GPU."""
+
 from .lib import triton
 
 
@@ -13,10 +14,12 @@ class _Driver:
 
     def get_current_target(self):
         from triton.backends.compiler import GPUTarget
+
         return GPUTarget("cuda", 90, 32)
 
     def get_active_torch_device(self):
         import torch
+
         return torch.device("cpu")
 
 
@@ -24,4 +27,5 @@ def hopper():
     """From here on `kernel.warmup` compiles for sm_90 and nothing can be launched."""
     if triton is not None:
         from triton.runtime import driver
+
         driver.set_active(_Driver())

@@ -1,4 +1,5 @@
 """Our kernels as contenders: tilec compiles each variant in a thread, python/tile launches it."""
+
 import hashlib
 import importlib.util
 import json
@@ -13,21 +14,38 @@ import threading
 from .items import Contender
 from .paths import HOME, ROOT, TILEC
 
-ATTRIBUTES = ("warps", "stages", "persistent", "grouped", "cluster", "consumers", "occupancy", "maxreg", "fp")
+ATTRIBUTES = (
+    "warps",
+    "stages",
+    "persistent",
+    "grouped",
+    "cluster",
+    "consumers",
+    "occupancy",
+    "maxreg",
+    "fp",
+)
 
 
 class Settings:
     """What the command line says about our side."""
+
     target = "sm_90a"
-    folder = None                       # of binaries; made when first needed
-    examples = [path for path in (os.path.join(ROOT, "examples"), os.path.join(HOME, "examples")) if os.path.isdir(path)]
-    variants = None                     # instead of those that the items name
-    against = None                      # a Release, whose kernels take part too
+    folder = None  # of binaries; made when first needed
+    examples = [
+        path
+        for path in (os.path.join(ROOT, "examples"), os.path.join(HOME, "examples"))
+        if os.path.isdir(path)
+    ]
+    variants = None  # instead of those that the items name
+    against = None  # a Release, whose kernels take part too
     lock = threading.Lock()
 
 
 class Release:
-    """An unpacked release of another version: its compiler, its examples and its Python module take part as "against"."""
+    """An unpacked release of another version: its compiler, its examples and its Python module take
+    part as "against".
+    """
 
     def __init__(self, home):
         self.home = os.path.abspath(home)
@@ -46,15 +64,22 @@ class Release:
         return self.module.load(path)
 
     def _import(self):
-        """The release's Python module with the release's library, under another name. One process holds one module in C of a
-        name, so this one launches by ctypes, which no device time shows."""
-        before = {name: os.environ.get(name) for name in ("TILE_NO_NATIVE", "TILE_HOME", "TILE_RUNTIME_LIB")}
+        """The release's Python module with the release's library, under another name. One process
+        holds one module in C of a name, so this one launches by ctypes, which no device time shows.
+        """
+        before = {
+            name: os.environ.get(name)
+            for name in ("TILE_NO_NATIVE", "TILE_HOME", "TILE_RUNTIME_LIB")
+        }
         os.environ.update(TILE_NO_NATIVE="1", TILE_HOME=self.home)
         os.environ.pop("TILE_RUNTIME_LIB", None)
         try:
             package = os.path.join(self.home, "python", "tile")
-            spec = importlib.util.spec_from_file_location("tile_against", os.path.join(package, "__init__.py"),
-                                                          submodule_search_locations=[package])
+            spec = importlib.util.spec_from_file_location(
+                "tile_against",
+                os.path.join(package, "__init__.py"),
+                submodule_search_locations=[package],
+            )
             module = importlib.util.module_from_spec(spec)
             sys.modules[spec.name] = module
             spec.loader.exec_module(module)
@@ -68,10 +93,15 @@ class Release:
 def source(name, examples=None):
     """The path of an example's source, `NAME/NAME.tile` or `NAME.tile` in one of the folders."""
     for folder in examples or Settings.examples:
-        for path in (os.path.join(folder, name, name + ".tile"), os.path.join(folder, name + ".tile")):
+        for path in (
+            os.path.join(folder, name, name + ".tile"),
+            os.path.join(folder, name + ".tile"),
+        ):
             if os.path.exists(path):
                 return path
-    raise FileNotFoundError(f"there is no {name}.tile in " + ", ".join(examples or Settings.examples))
+    raise FileNotFoundError(
+        f"there is no {name}.tile in " + ", ".join(examples or Settings.examples)
+    )
 
 
 def available(name):
@@ -109,14 +139,16 @@ def _closing(text, start):
 
 
 def withAttributes(text, kernel, attributes):
-    """The source with a kernel's `tune` clause left out and its attributes set; None takes an attribute away."""
+    """The source with a kernel's `tune` clause left out and its attributes set; None takes an
+    attribute away.
+    """
     start = re.search(rf"^kernel {kernel}\b", text, re.MULTILINE).start()
-    following = re.search(r"^kernel ", text[start + 1:], re.MULTILINE)
+    following = re.search(r"^kernel ", text[start + 1 :], re.MULTILINE)
     end = start + 1 + following.start() if following else len(text)
     part = text[start:end]
     tune = re.search(r"^[ \t]*tune\b", part, re.MULTILINE)
     if tune:
-        part = part[:tune.start()] + part[_closing(part, tune.start()):].lstrip("\n")
+        part = part[: tune.start()] + part[_closing(part, tune.start()) :].lstrip("\n")
     clause = re.search(r"^[ \t]*with ([^\n{]*)\n", part, re.MULTILINE)
     present = {}
     for item in re.findall(r"\w+(?:\([^)]*\))?", clause[1].partition("//")[0]) if clause else []:
@@ -125,30 +157,56 @@ def withAttributes(text, kernel, attributes):
         if value is None or value is False:
             present.pop(name, None)
         else:
-            present[name] = name if value is True else f'{name}("{value}")' if name == "fp" else f"{name}({value})"
+            present[name] = (
+                name
+                if value is True
+                else f'{name}("{value}")'
+                if name == "fp"
+                else f"{name}({value})"
+            )
     line = "  with " + ", ".join(present.values()) + "\n" if present else ""
     body = clause or re.search(r"^(?=\{)", part, re.MULTILINE)
-    return text[:start] + part[:body.start()] + line + part[body.end():] + text[end:]
+    return text[:start] + part[: body.start()] + line + part[body.end() :] + text[end:]
 
 
 def describe(definitions, attributes):
     """A variant's name; the dtype is in the item already."""
-    return ",".join(f"{k}={v}" for k, v in {**definitions, **attributes}.items() if k != "T") or "defaults"
+    return (
+        ",".join(f"{k}={v}" for k, v in {**definitions, **attributes}.items() if k != "T")
+        or "defaults"
+    )
 
 
 class Binary:
     """A compiled variant, made once for each choice."""
+
     made = {}
 
     def __init__(self, name, definitions, attributes, kernel, release):
-        self.name, self.definitions, self.attributes, self.kernel = name, definitions, attributes, kernel
+        self.name, self.definitions, self.attributes, self.kernel = (
+            name,
+            definitions,
+            attributes,
+            kernel,
+        )
         self.release = release
-        self.lock, self.path, self.error, self.module, self.notes = threading.Lock(), None, None, None, {}
+        self.lock, self.path, self.error, self.module, self.notes = (
+            threading.Lock(),
+            None,
+            None,
+            None,
+            {},
+        )
 
     @classmethod
     def get(cls, name, definitions, attributes, kernel, release=None):
-        key = (name, tuple(sorted(definitions.items())), tuple(sorted((k, str(v)) for k, v in attributes.items())), kernel,
-               release and release.home)
+        key = (
+            name,
+            tuple(sorted(definitions.items())),
+            tuple(sorted((k, str(v)) for k, v in attributes.items())),
+            kernel,
+            release and release.home,
+        )
         with Settings.lock:
             if key not in cls.made:
                 cls.made[key] = cls(name, definitions, attributes, kernel, release)
@@ -161,7 +219,13 @@ class Binary:
                     self._compile()
                 except subprocess.TimeoutExpired as error:
                     self.error = f"tilec: no end after {error.timeout:.0f} s"
-                except (OSError, ValueError, RuntimeError, AttributeError, subprocess.SubprocessError) as error:
+                except (
+                    OSError,
+                    ValueError,
+                    RuntimeError,
+                    AttributeError,
+                    subprocess.SubprocessError,
+                ) as error:
                     self.error = str(error)
         if self.error:
             raise RuntimeError(self.error)
@@ -172,10 +236,22 @@ class Binary:
         with Settings.lock:
             if Settings.folder is None:
                 Settings.folder = tempfile.mkdtemp(prefix="tile-bench-")
-        key = repr((path, self.kernel, sorted(self.definitions.items()), sorted((k, str(v)) for k, v in self.attributes.items())))
-        folder = os.path.join(Settings.folder, f"{self.name}-{hashlib.sha1(key.encode()).hexdigest()[:12]}")
-        binary, notes = os.path.join(folder, self.name + ".cubin"), os.path.join(folder, "notes.json")
-        if os.path.exists(notes):               # a process before this one has made it
+        key = repr(
+            (
+                path,
+                self.kernel,
+                sorted(self.definitions.items()),
+                sorted((k, str(v)) for k, v in self.attributes.items()),
+            )
+        )
+        folder = os.path.join(
+            Settings.folder, f"{self.name}-{hashlib.sha1(key.encode()).hexdigest()[:12]}"
+        )
+        binary, notes = (
+            os.path.join(folder, self.name + ".cubin"),
+            os.path.join(folder, "notes.json"),
+        )
+        if os.path.exists(notes):  # a process before this one has made it
             with open(notes, encoding="utf-8") as stream:
                 self.notes = json.load(stream)
             self.path = binary
@@ -191,12 +267,26 @@ class Binary:
             line += [changed, "-I", os.path.dirname(path)]
         else:
             line += [path]
-        line += ["--kernel", self.kernel, "--target", Settings.target, "--color", "never", "-o", binary]
+        line += [
+            "--kernel",
+            self.kernel,
+            "--target",
+            Settings.target,
+            "--color",
+            "never",
+            "-o",
+            binary,
+        ]
         for key, value in self.definitions.items():
             line += ["-D", f"{key}={value}"]
-        done = subprocess.run(line, capture_output=True, text=True, timeout=120, env={**os.environ, **ptxas()})
+        done = subprocess.run(
+            line, capture_output=True, text=True, timeout=120, env={**os.environ, **ptxas()}
+        )
         if done.returncode:
-            raise RuntimeError("tilec: " + (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[0])
+            raise RuntimeError(
+                "tilec: "
+                + (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[0]
+            )
         self.notes = resources(binary)
         warning = next((line for line in done.stderr.splitlines() if "warning" in line), "")
         if warning:
@@ -207,6 +297,7 @@ class Binary:
 
     def load(self):
         import tile
+
         if self.module is None:
             self.module = (self.release or tile).load(self.compile())
         return self.module
@@ -214,10 +305,19 @@ class Binary:
 
 def ptxas():
     """What to add to the environment so that tilec finds a ptxas: Triton brings one."""
-    if os.environ.get("TILE_PTXAS") or shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas"):
+    if (
+        os.environ.get("TILE_PTXAS")
+        or shutil.which("ptxas")
+        or os.path.exists("/usr/local/cuda/bin/ptxas")
+    ):
         return {}
     from .lib import triton
-    path = os.path.join(os.path.dirname(triton.__file__), "backends", "nvidia", "bin", "ptxas") if triton else ""
+
+    path = (
+        os.path.join(os.path.dirname(triton.__file__), "backends", "nvidia", "bin", "ptxas")
+        if triton
+        else ""
+    )
     return {"TILE_PTXAS": path} if os.path.exists(path) else {}
 
 
@@ -225,7 +325,11 @@ def resources(binary):
     """What the manifest says of threads, shared memory, registers and spills."""
     with open(binary + ".json", encoding="utf-8") as stream:
         launch = json.load(stream)["kernels"][0].get("launch", {})
-    return {key: launch[key] for key in ("threads", "shared_bytes", "registers", "spill_bytes") if key in launch}
+    return {
+        key: launch[key]
+        for key in ("threads", "shared_bytes", "registers", "spill_bytes")
+        if key in launch
+    }
 
 
 def tiles(name, variants, arguments, outputs, kernel=None, fixed=None, who="tile", work=None):
@@ -238,21 +342,52 @@ def tiles(name, variants, arguments, outputs, kernel=None, fixed=None, who="tile
     """
     kernel = kernel or name
     if not available(name):
+
         def build(data):
             raise FileNotFoundError(f"there is no example {name}")
+
         return [Contender(who, build)]
     result = []
     for choice in Settings.variants or variants:
         attributes = {key: value for key, value in choice.items() if key in ATTRIBUTES}
-        definitions = {**(fixed or {}), **{key: value for key, value in choice.items() if key not in ATTRIBUTES}}
-        result.append(_tile(name, kernel, definitions, attributes, describe(choice, {}), arguments, outputs, who, work))
+        definitions = {
+            **(fixed or {}),
+            **{key: value for key, value in choice.items() if key not in ATTRIBUTES},
+        }
+        result.append(
+            _tile(
+                name,
+                kernel,
+                definitions,
+                attributes,
+                describe(choice, {}),
+                arguments,
+                outputs,
+                who,
+                work,
+            )
+        )
         if Settings.against and who == "tile":
-            result.append(_tile(name, kernel, definitions, attributes, describe(choice, {}), arguments, outputs, "against", work,
-                                Settings.against))
+            result.append(
+                _tile(
+                    name,
+                    kernel,
+                    definitions,
+                    attributes,
+                    describe(choice, {}),
+                    arguments,
+                    outputs,
+                    "against",
+                    work,
+                    Settings.against,
+                )
+            )
     return result
 
 
-def _tile(name, kernel, definitions, attributes, variant, arguments, outputs, who, work, release=None):
+def _tile(
+    name, kernel, definitions, attributes, variant, arguments, outputs, who, work, release=None
+):
     def build(data):
         binary = Binary.get(name, definitions, attributes, kernel, release)
         launch = binary.load()[kernel]
@@ -261,19 +396,36 @@ def _tile(name, kernel, definitions, attributes, variant, arguments, outputs, wh
         def call():
             launch(**values)
             return results
+
         call.notes = binary.notes
         return call
-    return Contender(who, build, variant, work=work,
-                     compile=lambda data: Binary.get(name, definitions, attributes, kernel, release).compile())
+
+    return Contender(
+        who,
+        build,
+        variant,
+        work=work,
+        compile=lambda data: Binary.get(name, definitions, attributes, kernel, release).compile(),
+    )
 
 
 def parseVariants(text):
-    """--variants "BM=128,BN=256,stages=4;BM=64" as a list of dicts; an attribute alone is set, "persistent=no" takes it away."""
+    """--variants "BM=128,BN=256,stages=4;BM=64" as a list of dicts; an attribute alone is set,
+    "persistent=no" takes it away.
+    """
     result = []
     for part in text.split(";"):
         choice = {}
         for item in filter(None, part.strip().split(",")):
             key, _, value = item.partition("=")
-            choice[key.strip()] = True if not value else None if value == "no" else int(value) if value.lstrip("-").isdigit() else value
+            choice[key.strip()] = (
+                True
+                if not value
+                else None
+                if value == "no"
+                else int(value)
+                if value.lstrip("-").isdigit()
+                else value
+            )
         result.append(choice)
     return result

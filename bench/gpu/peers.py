@@ -1,4 +1,7 @@
-"""Contenders of PyTorch: eager calls, torch.compile, choices of the BLAS library, and Triton variants."""
+"""Contenders of PyTorch: eager calls, torch.compile, choices of the BLAS library, and Triton
+variants.
+"""
+
 import threading
 
 from .items import Contender
@@ -13,8 +16,10 @@ def eager(who, function, **more):
 
 
 def blas(who, library, function):
-    """Like eager, with "cublas" or "cublaslt" behind PyTorch's products. The choice is made at each call; in a graph it is
-    made once, while the graph is captured."""
+    """Like eager, with "cublas" or "cublaslt" behind PyTorch's products. The choice is made at each
+    call; in a graph it is made once, while the graph is captured.
+    """
+
     def build(data):
         def call():
             torch.backends.cuda.preferred_blas_library(library)
@@ -22,12 +27,17 @@ def blas(who, library, function):
                 return function(data)
             finally:
                 torch.backends.cuda.preferred_blas_library("default")
+
         return call
+
     return Contender(who, build)
 
 
 def compiled(function, names, who="compile", mode="max-autotune-no-cudagraphs", optional=False):
-    """torch.compile of function(*tensors); `names` are the inputs among the data. Our graphs take the place of its own."""
+    """torch.compile of function(*tensors); `names` are the inputs among the data. Our graphs take
+    the place of its own.
+    """
+
     def build(data):
         torch._dynamo.reset()
         made = torch.compile(function, mode=mode, dynamic=False, fullgraph=True)
@@ -36,14 +46,19 @@ def compiled(function, names, who="compile", mode="max-autotune-no-cudagraphs", 
         def call():
             with torch.no_grad():
                 return made(*tensors)
+
         return call
+
     return Contender(who, build, patience=400.0, optional=optional)
 
 
 def tritons(who, launchers, outputs, work=None):
-    """Variants of a Triton kernel. launchers: {variant: launch(data, warmup)}, which launches, or with warmup=True compiles."""
+    """Variants of a Triton kernel. launchers: {variant: launch(data, warmup)}, which launches, or
+    with warmup=True compiles.
+    """
     result = []
     for variant, launch in launchers.items():
+
         def build(data, launch=launch):
             run = launch(data)
             results = outputs(data)
@@ -51,10 +66,12 @@ def tritons(who, launchers, outputs, work=None):
             def call():
                 run()
                 return results
+
             return call
 
         def compile(data, launch=launch):
             launch(data, warmup=True)()
+
         result.append(Contender(who, build, variant, compile=compile, work=work))
     return result
 
@@ -64,26 +81,36 @@ def launcher(module, kernel, prepare, meta, warps, stages, **more):
 
     prepare(data) gives (grid, positional arguments); meta are the compile-time values.
     """
+
     def launch(data, warmup=False):
         import importlib
+
         function = getattr(importlib.import_module("." + module, __package__), kernel)
         grid, arguments = prepare(data)
         options = {**meta, "num_warps": warps, "num_stages": stages, **more}
         if warmup:
-            key = (kernel, str(sorted(options.items(), key=str)), *(_kind(argument) for argument in arguments))
+            key = (
+                kernel,
+                str(sorted(options.items(), key=str)),
+                *(_kind(argument) for argument in arguments),
+            )
 
             def compile():
                 with _lock:
                     mine = _compiling.setdefault(key, threading.Lock())
-                with mine:                      # items of several shapes share kernels: each is compiled once
+                with mine:  # items of several shapes share kernels: each is compiled once
                     function.warmup(*arguments, grid=grid, **options)
+
             return compile
         return lambda: function[grid](*arguments, **options)
+
     return launch
 
 
 def _kind(argument):
-    """What a Triton kernel is compiled for anew: dtypes, boxes of descriptors, whether numbers are 1 or multiples of 16."""
+    """What a Triton kernel is compiled for anew: dtypes, boxes of descriptors, whether numbers are
+    1 or multiples of 16.
+    """
     if isinstance(argument, (int, float)):
         return f"{type(argument).__name__} {argument == 1} {argument % 16 == 0}"
     tensor = getattr(argument, "base", argument)
@@ -92,4 +119,6 @@ def _kind(argument):
 
 def variantName(meta, warps, stages):
     """How a record names a choice."""
-    return ",".join([f"{key}={value}" for key, value in meta.items()] + [f"warps={warps}", f"stages={stages}"])
+    return ",".join(
+        [f"{key}={value}" for key, value in meta.items()] + [f"warps={warps}", f"stages={stages}"]
+    )

@@ -1,10 +1,24 @@
-"""Plots of a result file: for each family the rates of everybody, and one of our ratio to each bar."""
+"""Plots of a result file: for each family the rates of everybody, and one of our ratio to each
+bar.
+"""
+
 import os
 
 # Ours stands out; peers keep their colour in every plot.
-COLOURS = {"tile": "#d62728", "cublas": "#1f77b4", "cublaslt": "#17becf", "cudnn": "#2ca02c", "flash": "#8c564b", "eager": "#7f7f7f",
-           "compile": "#9467bd", "triton": "#ff7f0e", "triton-tma": "#bcbd22", "copy": "#c7c7c7", "tile-plain": "#ff9896",
-           "cublas-plain": "#6baed6"}
+COLOURS = {
+    "tile": "#d62728",
+    "cublas": "#1f77b4",
+    "cublaslt": "#17becf",
+    "cudnn": "#2ca02c",
+    "flash": "#8c564b",
+    "eager": "#7f7f7f",
+    "compile": "#9467bd",
+    "triton": "#ff7f0e",
+    "triton-tma": "#bcbd22",
+    "copy": "#c7c7c7",
+    "tile-plain": "#ff9896",
+    "cublas-plain": "#6baed6",
+}
 
 
 def _rates(entry):
@@ -18,9 +32,11 @@ def _rates(entry):
 def draw(result, folder):
     """Writes gpu-FAMILY.png for each family and gpu-ratios.png; returns the paths."""
     import matplotlib
+
     matplotlib.use("Agg")
     from matplotlib import pyplot
     from .records import grouped
+
     os.makedirs(folder, exist_ok=True)
     entries, paths, families = grouped(result), [], {}
     for entry in entries:
@@ -31,8 +47,12 @@ def draw(result, folder):
             units = {u for f, u in families if f == family}
             name = family if len(units) == 1 else f"{family}-{unit.split('/')[0].lower()}"
             paths.append(_bars(pyplot, name, unit, members, title, folder))
-    ratios = [(f"{entry['item']} / {bar['against']}", bar["ours"], bar["ratio"])
-              for entry in entries for bar in entry["bars"] if bar["ours"]]
+    ratios = [
+        (f"{entry['item']} / {bar['against']}", bar["ours"], bar["ratio"])
+        for entry in entries
+        for bar in entry["bars"]
+        if bar["ours"]
+    ]
     if ratios:
         paths.append(_ratios(pyplot, ratios, title, folder))
     return paths
@@ -40,11 +60,15 @@ def draw(result, folder):
 
 def _bars(pyplot, name, unit, members, title, folder):
     positions, labels, seen, row = [], [], set(), 0.0
-    figure, axes = pyplot.subplots(figsize=(9, 1.2 + 0.17 * sum(len(_rates(entry)) + 1 for entry in members)))
+    figure, axes = pyplot.subplots(
+        figsize=(9, 1.2 + 0.17 * sum(len(_rates(entry)) + 1 for entry in members))
+    )
     for entry in members:
         rates = sorted(_rates(entry).items(), key=lambda pair: (pair[0] != "tile", -pair[1]))
         for who, rate in rates:
-            axes.barh(row, rate, 0.9, color=COLOURS.get(who, "#aec7e8"), label="_" * (who in seen) + who)
+            axes.barh(
+                row, rate, 0.9, color=COLOURS.get(who, "#aec7e8"), label="_" * (who in seen) + who
+            )
             axes.text(rate, row, f" {rate:.0f}", va="center", fontsize=6)
             seen.add(who)
             row += 1.0
@@ -62,7 +86,11 @@ def _bars(pyplot, name, unit, members, title, folder):
 def _ratios(pyplot, ratios, title, folder):
     figure, axes = pyplot.subplots(figsize=(9, 1.2 + 0.22 * len(ratios)))
     rows = range(len(ratios))
-    axes.barh(rows, [ours for _, ours, _ in ratios], color=["#2ca02c" if ours >= bar else "#d62728" for _, ours, bar in ratios])
+    axes.barh(
+        rows,
+        [ours for _, ours, _ in ratios],
+        color=["#2ca02c" if ours >= bar else "#d62728" for _, ours, bar in ratios],
+    )
     axes.plot([bar for _, _, bar in ratios], rows, "k|", markersize=9, label="bar")
     axes.set_yticks(rows, [name for name, _, _ in ratios], fontsize=7)
     axes.invert_yaxis()

@@ -1,4 +1,5 @@
 """The result file: the machine, versions, and one record for each contender of each item."""
+
 import json
 import os
 import platform
@@ -12,7 +13,11 @@ from .paths import TILEC
 def _output(*line):
     try:
         done = subprocess.run(line, capture_output=True, text=True, timeout=20)
-        return done.stdout.strip().splitlines()[0] if done.returncode == 0 and done.stdout.strip() else ""
+        return (
+            done.stdout.strip().splitlines()[0]
+            if done.returncode == 0 and done.stdout.strip()
+            else ""
+        )
     except (OSError, subprocess.SubprocessError):
         return ""
 
@@ -20,19 +25,28 @@ def _output(*line):
 def machine():
     """What the numbers depend on."""
     import torch
-    result = {"gpu": torch.cuda.get_device_name(), "multiprocessors": torch.cuda.get_device_properties(0).multi_processor_count,
-              "driver": _output("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"),
-              "power_limit": _output("nvidia-smi", "--query-gpu=power.limit", "--format=csv,noheader"),
-              "cuda": torch.version.cuda, "torch": torch.__version__, "cudnn": torch.backends.cudnn.version(),
-              "tilec": _output(TILEC, "--version"), "python": platform.python_version()}
+
+    result = {
+        "gpu": torch.cuda.get_device_name(),
+        "multiprocessors": torch.cuda.get_device_properties(0).multi_processor_count,
+        "driver": _output("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"),
+        "power_limit": _output("nvidia-smi", "--query-gpu=power.limit", "--format=csv,noheader"),
+        "cuda": torch.version.cuda,
+        "torch": torch.__version__,
+        "cudnn": torch.backends.cudnn.version(),
+        "tilec": _output(TILEC, "--version"),
+        "python": platform.python_version(),
+    }
     try:
         import triton
+
         result["triton"] = triton.__version__
     except ImportError:
         pass
     for package in ("nvidia-cublas", "nvidia-cublas-cu12"):
         try:
             from importlib.metadata import version
+
             result["cublas"] = version(package)
         except Exception:  # noqa: BLE001: another way of installing it
             continue
@@ -41,31 +55,63 @@ def machine():
 
 def ofItem(item, found):
     """An item's records with the item's description, as the worker hands them over."""
-    return {"item": item.name, "family": item.family, "op": item.op, "shape": item.shape, "dtype": item.dtype, "unit": item.unit,
-            "cold": item.cold, "bars": withRatios([bar.toJson() for bar in item.bars], found), "found": found}
+    return {
+        "item": item.name,
+        "family": item.family,
+        "op": item.op,
+        "shape": item.shape,
+        "dtype": item.dtype,
+        "unit": item.unit,
+        "cold": item.cold,
+        "bars": withRatios([bar.toJson() for bar in item.bars], found),
+        "found": found,
+    }
 
 
 def covers(names, who):
-    """Whether a bar against `names` speaks of `who`: a kind of Triton is Triton; None means every peer that does all the work."""
-    if who in ("tile", "tile-plain", "cublas-plain", "cublas-f16") or (who in ("copy", "against") and names is None):
+    """Whether a bar against `names` speaks of `who`: a kind of Triton is Triton; None means every
+    peer that does all the work.
+    """
+    if who in ("tile", "tile-plain", "cublas-plain", "cublas-f16") or (
+        who in ("copy", "against") and names is None
+    ):
         return False
     return names is None or any(who == name or who.startswith(name + "-") for name in names)
 
 
 def withRatios(bars, found):
-    """Bars with our rate over the best rate that they speak of as "ours", None unless one run has measured both."""
+    """Bars with our rate over the best rate that they speak of as "ours", None unless one run has
+    measured both.
+    """
     result = []
     for bar in bars:
-        ours, run = max(((r["rate"], r.get("run", "")) for r in found if r["who"] == "tile" and "rate" in r), default=(None, ""))
+        ours, run = max(
+            ((r["rate"], r.get("run", "")) for r in found if r["who"] == "tile" and "rate" in r),
+            default=(None, ""),
+        )
         names = bar["names"]
-        theirs = max((r["rate"] for r in found if "rate" in r and r.get("run", "") == run
-                      and (r["who"] in names if names and names[0].endswith("-plain") else covers(names, r["who"]))), default=None)
+        theirs = max(
+            (
+                r["rate"]
+                for r in found
+                if "rate" in r
+                and r.get("run", "") == run
+                and (
+                    r["who"] in names
+                    if names and names[0].endswith("-plain")
+                    else covers(names, r["who"])
+                )
+            ),
+            default=None,
+        )
         result.append({**bar, "ours": round(ours / theirs, 4) if ours and theirs else None})
     return result
 
 
 def merge(path, machineNow, done, run=""):
-    """Replaces the records of the contenders that were measured anew, in the run of that name, and writes the file."""
+    """Replaces the records of the contenders that were measured anew, in the run of that name, and
+    writes the file.
+    """
     result = {"machine": {}, "items": [], "records": []}
     try:
         with open(path, encoding="utf-8") as stream:
@@ -78,13 +124,22 @@ def merge(path, machineNow, done, run=""):
     for entry in done:
         key = {name: entry[name] for name in ("op", "shape", "dtype")}
         measured = {record["who"] for record in entry["found"]}
-        result["records"] = [r for r in result["records"]
-                             if not (all(r[n] == v for n, v in key.items()) and r["who"] in measured)]
+        result["records"] = [
+            r
+            for r in result["records"]
+            if not (all(r[n] == v for n, v in key.items()) and r["who"] in measured)
+        ]
         result["records"] += [{**key, **record, "run": run} for record in entry["found"]]
         result["items"] = [i for i in result["items"] if any(i[n] != v for n, v in key.items())]
-        result["items"].append({name: entry[name] for name in ("family", "op", "shape", "dtype", "unit", "cold")}
-                               | {"bars": withRatios(entry["bars"], [r for r in result["records"]
-                                                                     if all(r[n] == v for n, v in key.items())])})
+        result["items"].append(
+            {name: entry[name] for name in ("family", "op", "shape", "dtype", "unit", "cold")}
+            | {
+                "bars": withRatios(
+                    entry["bars"],
+                    [r for r in result["records"] if all(r[n] == v for n, v in key.items())],
+                )
+            }
+        )
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     with open(path + ".new", "w", encoding="utf-8") as stream:
         json.dump(result, stream, indent=1)
@@ -97,12 +152,20 @@ def grouped(result):
     """A result file's records by item, in the form that the table takes."""
     entries = []
     for item in result["items"]:
-        found = [r for r in result["records"] if all(r[n] == item[n] for n in ("op", "shape", "dtype"))]
-        entries.append({**item, "item": f"{item['op']} {item['shape']} {item['dtype']}", "found": found})
+        found = [
+            r for r in result["records"] if all(r[n] == item[n] for n in ("op", "shape", "dtype"))
+        ]
+        entries.append(
+            {**item, "item": f"{item['op']} {item['shape']} {item['dtype']}", "found": found}
+        )
     return entries
 
 
 def failures(done):
     """Whether one of our kernels failed on an item where none of its variants ran."""
-    return [entry["item"] for entry in done
-            if any(r["who"] == "tile" for r in entry["found"]) and not any(r["who"] == "tile" and "rate" in r for r in entry["found"])]
+    return [
+        entry["item"]
+        for entry in done
+        if any(r["who"] == "tile" for r in entry["found"])
+        and not any(r["who"] == "tile" and "rate" in r for r in entry["found"])
+    ]

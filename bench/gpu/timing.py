@@ -1,4 +1,7 @@
-"""Times by events. Launches between two events come from a CUDA graph, so that gaps on the host do not count."""
+"""Times by events. Launches between two events come from a CUDA graph, so that gaps on the host do
+not count.
+"""
+
 import ctypes
 import gc
 import random
@@ -13,15 +16,17 @@ _streams = []
 
 
 def flush():
-    """Waits for the device, then writes more than the L2 cache holds. Lines that a kernel asked to keep (evict_last) would survive
-    the writes and be read from the cache in the next call: the driver makes them ordinary ones first."""
+    """Waits for the device, then writes more than the L2 cache holds. Lines that a kernel asked to
+    keep (evict_last) would survive the writes and be read from the cache in the next call: the
+    driver makes them ordinary ones first.
+    """
     if not _flushed:
         _flushed.append(torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device=lib.DEVICE))
         _flushed.append(ctypes.CDLL("libcuda.so.1").cuCtxResetPersistingL2Cache)
     torch.cuda.synchronize()
     if _flushed[1]():
         raise RuntimeError("cuCtxResetPersistingL2Cache failed")
-    torch.cuda._sleep(300000)                   # 0.2 ms, in which the host gets ahead of the device
+    torch.cuda._sleep(300000)  # 0.2 ms, in which the host gets ahead of the device
     _flushed[0].zero_()
 
 
@@ -69,15 +74,16 @@ class Warm:
         if self.why:
             return
         self.graph = None
-        # torch.cuda.graph collects garbage and empties the cache each time: too slow for hundreds of graphs.
+        # torch.cuda.graph collects garbage and empties the cache each time: too slow for hundreds
+        # of graphs.
         side = captureStream()
         graph = torch.cuda.CUDAGraph()
         side.wait_stream(torch.cuda.current_stream())
         collecting = gc.isenabled()
-        gc.disable()                            # a graph that dies during a capture spoils it
+        gc.disable()  # a graph that dies during a capture spoils it
         try:
             with torch.cuda.stream(side):
-                self.call()                     # libraries allocate for a stream that is new to them
+                self.call()  # libraries allocate for a stream that is new to them
                 side.synchronize()
                 graph.capture_begin(capture_error_mode="thread_local")
                 try:
@@ -97,7 +103,7 @@ class Warm:
     def _run(self):
         begin, end = event(), event()
         if self.graph is None:
-            torch.cuda._sleep(1000000)          # the host gets ahead of the device
+            torch.cuda._sleep(1000000)  # the host gets ahead of the device
         begin.record()
         if self.graph is not None:
             self.graph.replay()
@@ -135,7 +141,9 @@ class Cold:
 
 
 def inTurns(timers, rounds):
-    """{name: all times}: rounds in which everybody has a turn, each in another order: who runs hot takes power from the next."""
+    """{name: all times}: rounds in which everybody has a turn, each in another order: who runs hot
+    takes power from the next.
+    """
     times = {name: [] for name in timers}
     names, draw = list(timers), random.Random(0)
     for _ in range(rounds):
@@ -148,6 +156,7 @@ def inTurns(timers, rounds):
 def heat(timers, seconds):
     """Brings the device to the power state that steady work has."""
     import time
+
     stop = time.monotonic() + seconds
     while time.monotonic() < stop:
         for timer in timers.values():

@@ -1,10 +1,29 @@
-"""Attention forward in Triton with TMA descriptors; tensors are seen as matrices of head-size rows."""
+"""Attention forward in Triton with TMA descriptors; tensors are seen as matrices of head-size
+rows.
+"""
+
 import triton
 import triton.language as tl
 
 
 @triton.jit
-def _keys(acc, den, top, query, k, v, first, begin, end, rows, shift, c, MASKED: tl.constexpr, BN: tl.constexpr, WS: tl.constexpr):
+def _keys(
+    acc,
+    den,
+    top,
+    query,
+    k,
+    v,
+    first,
+    begin,
+    end,
+    rows,
+    shift,
+    c,
+    MASKED: tl.constexpr,
+    BN: tl.constexpr,
+    WS: tl.constexpr,
+):
     """Takes the keys from `begin` to `end` into account; c is the scale in base 2."""
     for n in tl.range(begin, end, BN, warp_specialize=WS):
         n = tl.multiple_of(n, BN)
@@ -25,13 +44,32 @@ def _keys(acc, den, top, query, k, v, first, begin, end, rows, shift, c, MASKED:
 
 
 @triton.jit
-def attention(q, k, v, o, to, lse, S, L, H, G, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr,
-              WS: tl.constexpr, OUT: tl.constexpr):
-    """S is a multiple of BM, L of BN; causal lines up the last query with the last key. `to` is the memory of o."""
+def attention(
+    q,
+    k,
+    v,
+    o,
+    to,
+    lse,
+    S,
+    L,
+    H,
+    G,
+    scale,
+    D: tl.constexpr,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    WS: tl.constexpr,
+    OUT: tl.constexpr,
+):
+    """S is a multiple of BM, L of BN; causal lines up the last query with the last key. `to` is the
+    memory of o.
+    """
     blocks = tl.cdiv(S, BM)
     i = tl.program_id(0)
     if CAUSAL:
-        i = blocks - 1 - i                      # the longest rows start first
+        i = blocks - 1 - i  # the longest rows start first
     head = tl.program_id(1)
     rows = i * BM + tl.arange(0, BM)
     first = (head // H * G + head % H // (H // G)) * L
@@ -44,10 +82,30 @@ def attention(q, k, v, o, to, lse, S, L, H, G, scale, D: tl.constexpr, BM: tl.co
     if CAUSAL:
         # Keys that every row of the tile sees, then those under the diagonal.
         whole = (i * BM + shift + 1) // BN * BN
-        acc, den, top = _keys(acc, den, top, query, k, v, first, 0, whole, rows, shift, c, False, BN, WS)
-        acc, den, top = _keys(acc, den, top, query, k, v, first, whole, i * BM + BM + shift, rows, shift, c, True, BN, False)
+        acc, den, top = _keys(
+            acc, den, top, query, k, v, first, 0, whole, rows, shift, c, False, BN, WS
+        )
+        acc, den, top = _keys(
+            acc,
+            den,
+            top,
+            query,
+            k,
+            v,
+            first,
+            whole,
+            i * BM + BM + shift,
+            rows,
+            shift,
+            c,
+            True,
+            BN,
+            False,
+        )
     else:
-        acc, den, top = _keys(acc, den, top, query, k, v, first, 0, L, rows, shift, c, False, BN, WS)
+        acc, den, top = _keys(
+            acc, den, top, query, k, v, first, 0, L, rows, shift, c, False, BN, WS
+        )
     tl.store(lse + head * S + rows, (top + tl.log2(den)) * 0.6931471805599453)
     if WS:
         at = (head * S + rows)[:, None].to(tl.int64) * D + tl.arange(0, D)[None, :]

@@ -1,12 +1,31 @@
-"""Grouped matrix product in Triton: persistent, the tiles of all experts in one queue, operands by TMA."""
+"""Grouped matrix product in Triton: persistent, the tiles of all experts in one queue, operands by
+TMA.
+"""
+
 import triton
 import triton.language as tl
 
 
 @triton.jit
-def grouped_tma(a, b, c, to, offset, E, N, K, EXPERTS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
-                PROGRAMS: tl.constexpr, ROWS_FIRST: tl.constexpr):
-    """Rows offset[e] .. offset[e + 1] of A times B[e]; B is seen as [E * K, N], `to` is C's memory."""
+def grouped_tma(
+    a,
+    b,
+    c,
+    to,
+    offset,
+    E,
+    N,
+    K,
+    EXPERTS: tl.constexpr,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    PROGRAMS: tl.constexpr,
+    ROWS_FIRST: tl.constexpr,
+):
+    """Rows offset[e] .. offset[e + 1] of A times B[e]; B is seen as [E * K, N], `to` is C's
+    memory.
+    """
     experts = tl.arange(0, EXPERTS)
     begins = tl.load(offset + experts, mask=experts < E, other=0)
     ends = tl.load(offset + experts + 1, mask=experts < E, other=0)
@@ -37,5 +56,8 @@ def grouped_tma(a, b, c, to, offset, E, N, K, EXPERTS: tl.constexpr, BM: tl.cons
         else:
             at = row + tl.arange(0, BM)
             n = j * BN + tl.arange(0, BN)
-            tl.store(to + at[:, None].to(tl.int64) * N + n[None, :], acc.to(to.dtype.element_ty),
-                     mask=(at < end)[:, None] & (n < N)[None, :])
+            tl.store(
+                to + at[:, None].to(tl.int64) * N + n[None, :],
+                acc.to(to.dtype.element_ty),
+                mask=(at < end)[:, None] & (n < N)[None, :],
+            )

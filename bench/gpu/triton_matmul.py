@@ -1,4 +1,5 @@
 """Matrix products in Triton: tiles by pointers, and persistent with TMA descriptors."""
+
 import triton
 import triton.language as tl
 
@@ -21,8 +22,24 @@ def activate(x, ACT: tl.constexpr):
 
 
 @triton.jit
-def matmul_pointers(a, b, c, bias, M, N, K, b_k, b_n, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
-                    ACT: tl.constexpr, BIAS: tl.constexpr, ACC: tl.constexpr):
+def matmul_pointers(
+    a,
+    b,
+    c,
+    bias,
+    M,
+    N,
+    K,
+    b_k,
+    b_n,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+    ACT: tl.constexpr,
+    BIAS: tl.constexpr,
+    ACC: tl.constexpr,
+):
     """C = act(A · B + bias); K is a multiple of BK."""
     i, j = place(tl.program_id(0), tl.cdiv(M, BM), tl.cdiv(N, BN), GROUP)
     rows = i * BM + tl.arange(0, BM)
@@ -44,13 +61,36 @@ def matmul_pointers(a, b, c, bias, M, N, K, b_k, b_n, BM: tl.constexpr, BN: tl.c
 
 
 @triton.jit
-def matmul_tma(a, b, c, to, bias, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
-               PROGRAMS: tl.constexpr, TRANSPOSED: tl.constexpr, HALVES: tl.constexpr, WS: tl.constexpr, ACT: tl.constexpr,
-               BIAS: tl.constexpr, ACC: tl.constexpr, OUT: tl.constexpr):
-    """The same by TMA in a persistent loop over tiles; B is [N, K] where TRANSPOSED, `to` is C's memory."""
+def matmul_tma(
+    a,
+    b,
+    c,
+    to,
+    bias,
+    M,
+    N,
+    K,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+    PROGRAMS: tl.constexpr,
+    TRANSPOSED: tl.constexpr,
+    HALVES: tl.constexpr,
+    WS: tl.constexpr,
+    ACT: tl.constexpr,
+    BIAS: tl.constexpr,
+    ACC: tl.constexpr,
+    OUT: tl.constexpr,
+):
+    """The same by TMA in a persistent loop over tiles; B is [N, K] where TRANSPOSED, `to` is C's
+    memory.
+    """
     num_m = tl.cdiv(M, BM)
     num_n = tl.cdiv(N, BN)
-    for tile in tl.range(tl.program_id(0), num_m * num_n, PROGRAMS, flatten=not WS, warp_specialize=WS):
+    for tile in tl.range(
+        tl.program_id(0), num_m * num_n, PROGRAMS, flatten=not WS, warp_specialize=WS
+    ):
         i, j = place(tile, num_m, num_n, GROUP)
         acc = tl.zeros((BM, BN), dtype=ACC)
         for k in range(0, tl.cdiv(K, BK)):
@@ -65,10 +105,15 @@ def matmul_tma(a, b, c, to, bias, M, N, K, BM: tl.constexpr, BN: tl.constexpr, B
             acc += tl.load(bias + columns, mask=columns < N, other=0.0).to(ACC)[None, :]
         acc = activate(acc, ACT)
         if WS:
-            # Triton splits the rows among consumers, but not the box of a descriptor: stores go by pointers.
+            # Triton splits the rows among consumers, but not the box of a descriptor: stores go by
+            # pointers.
             rows = i * BM + tl.arange(0, BM)
             at = j * BN + tl.arange(0, BN)
-            tl.store(to + rows[:, None].to(tl.int64) * N + at[None, :], acc.to(OUT), mask=(rows < M)[:, None] & (at < N)[None, :])
+            tl.store(
+                to + rows[:, None].to(tl.int64) * N + at[None, :],
+                acc.to(OUT),
+                mask=(rows < M)[:, None] & (at < N)[None, :],
+            )
         elif HALVES:
             # Two stores of half the width need half the shared memory.
             left, right = tl.split(tl.permute(tl.reshape(acc, (BM, 2, BN // 2)), (0, 2, 1)))

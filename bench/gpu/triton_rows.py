@@ -1,4 +1,5 @@
 """Element-wise and row-wise kernels in Triton."""
+
 import triton
 import triton.language as tl
 
@@ -21,12 +22,19 @@ def _tile(row, M, N, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     """Positions and mask of ROWS whole rows."""
     rows = row * ROWS + tl.arange(0, ROWS)
     columns = tl.arange(0, BLOCK)
-    return rows, columns, rows[:, None].to(tl.int64) * N + columns[None, :], (rows < M)[:, None] & (columns < N)[None, :]
+    return (
+        rows,
+        columns,
+        rows[:, None].to(tl.int64) * N + columns[None, :],
+        (rows < M)[:, None] & (columns < N)[None, :],
+    )
 
 
 @triton.jit
 def softmax(x, y, M, N, ROWS: tl.constexpr, BLOCK: tl.constexpr, LOOPS: tl.constexpr):
-    """Rows that fit into registers; a program takes every n-th group of rows, LOOPS stages ahead."""
+    """Rows that fit into registers; a program takes every n-th group of rows, LOOPS stages
+    ahead.
+    """
     for row in tl.range(tl.program_id(0), tl.cdiv(M, ROWS), tl.num_programs(0), num_stages=LOOPS):
         rows, columns, at, mask = _tile(row, M, N, ROWS, BLOCK)
         v = tl.load(x + at, mask=mask, other=-float("inf")).to(tl.float32)
@@ -35,7 +43,9 @@ def softmax(x, y, M, N, ROWS: tl.constexpr, BLOCK: tl.constexpr, LOOPS: tl.const
 
 
 @triton.jit
-def layer_norm(x, w, b, y, mean, rstd, M, N, eps, ROWS: tl.constexpr, BLOCK: tl.constexpr, LOOPS: tl.constexpr):
+def layer_norm(
+    x, w, b, y, mean, rstd, M, N, eps, ROWS: tl.constexpr, BLOCK: tl.constexpr, LOOPS: tl.constexpr
+):
     for row in tl.range(tl.program_id(0), tl.cdiv(M, ROWS), tl.num_programs(0), num_stages=LOOPS):
         rows, columns, at, mask = _tile(row, M, N, ROWS, BLOCK)
         v = tl.load(x + at, mask=mask, other=0.0).to(tl.float32)
@@ -44,7 +54,11 @@ def layer_norm(x, w, b, y, mean, rstd, M, N, eps, ROWS: tl.constexpr, BLOCK: tl.
         r = tl.rsqrt(tl.sum(d * d, axis=1) / N + eps)
         weight = tl.load(w + columns, mask=columns < N, other=0.0).to(tl.float32)
         shift = tl.load(b + columns, mask=columns < N, other=0.0).to(tl.float32)
-        tl.store(y + at, (d * r[:, None] * weight[None, :] + shift[None, :]).to(y.dtype.element_ty), mask=mask)
+        tl.store(
+            y + at,
+            (d * r[:, None] * weight[None, :] + shift[None, :]).to(y.dtype.element_ty),
+            mask=mask,
+        )
         tl.store(mean + rows, mu, mask=rows < M)
         tl.store(rstd + rows, r, mask=rows < M)
 
@@ -68,7 +82,9 @@ def cross_entropy(x, label, loss, lse, V, ignore, BLOCK: tl.constexpr, STAGES: t
     den = tl.zeros((BLOCK,), tl.float32)
     for begin in tl.range(0, V, BLOCK, num_stages=STAGES):
         at = begin + tl.arange(0, BLOCK)
-        v = tl.load(start + at, mask=at < V, other=-float("inf"), eviction_policy="evict_first").to(tl.float32)
+        v = tl.load(start + at, mask=at < V, other=-float("inf"), eviction_policy="evict_first").to(
+            tl.float32
+        )
         # Each lane has a maximum and a sum of its own: nothing is exchanged inside the loop.
         t = tl.maximum(top, v)
         den = den * tl.exp(top - t) + tl.exp(v - t)

@@ -247,9 +247,11 @@ def run(options, chosen, runner):
         "target": target,
         "torch": torch.__version__,
         "quick": options.quick,
-        "tilec": subprocess.run([tilec, "--version"], capture_output=True, text=True).stdout.split(
-            "\n"
-        )[0],
+        "tilec": (
+            subprocess.run([tilec, "--version"], capture_output=True, text=True).stdout.split("\n")[
+                0
+            ]
+        ),
         "checks": [],
         "times": [],
     }

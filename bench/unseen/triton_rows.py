@@ -225,9 +225,10 @@ def _swiglu_quant(x, q, scale, M, G, BM: tl.constexpr):
     m, g, c = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1), tl.arange(0, 128)
     at = x + m[:, None].to(tl.int64) * 2 * G * 128 + g * 128 + c[None, :]
     rows = m[:, None] < M
-    gate, value = tl.load(at, mask=rows, other=0.0).to(tl.float32), tl.load(
-        at + G * 128, mask=rows, other=0.0
-    ).to(tl.float32)
+    gate, value = (
+        tl.load(at, mask=rows, other=0.0).to(tl.float32),
+        tl.load(at + G * 128, mask=rows, other=0.0).to(tl.float32),
+    )
     h = gate * tl.sigmoid(gate) * value
     top = tl.max(tl.abs(h), 1)
     s = tl.where(top > 0.0, top / 448.0, 1.0)
@@ -257,9 +258,10 @@ def _norm_rope(x, weight, angle, y, H, eps, D: tl.constexpr, BM: tl.constexpr):
     )
     at = (s * H + h[:, None]) * D + c[None, :]
     rows = h[:, None] < H
-    a, b = tl.load(x + at, mask=rows, other=0.0).to(tl.float32), tl.load(
-        x + at + D // 2, mask=rows, other=0.0
-    ).to(tl.float32)
+    a, b = (
+        tl.load(x + at, mask=rows, other=0.0).to(tl.float32),
+        tl.load(x + at + D // 2, mask=rows, other=0.0).to(tl.float32),
+    )
     r = tl.rsqrt((tl.sum(a * a, 1) + tl.sum(b * b, 1)) / D + eps)[:, None]
     a = a * r * tl.load(weight + c).to(tl.float32)[None, :]
     b = b * r * tl.load(weight + D // 2 + c).to(tl.float32)[None, :]

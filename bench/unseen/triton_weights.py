@@ -167,7 +167,7 @@ def _packed(kernel, zeros):
                 BN,
                 BK,
                 num_warps=warps,
-                num_stages=stages
+                num_stages=stages,
             )
 
         small = max(16, min(64, triton.next_power_of_2(case.M)))

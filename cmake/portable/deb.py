@@ -1,9 +1,11 @@
-"""Packs a release's folder as a Debian package: deb.py TREE VERSION OUTPUT-FOLDER [COMPRESSION] prints the package's path.
-COMPRESSION is a word of dpkg-deb -Z: xz unless said, none for a quick look.
+"""Packs a release's folder as a Debian package: deb.py TREE VERSION OUTPUT-FOLDER [COMPRESSION]
+prints the package's path. COMPRESSION is a word of dpkg-deb -Z: xz unless said, none for a quick
+look.
 
-The files are those of the release and of the wheel, in the places that Debian has for them. The same files give the same bytes: of one
-date, with one set of modes and owners.
+The files are those of the release and of the wheel, in the places that Debian has for them. The
+same files give the same bytes: of one date, with one set of modes and owners.
 """
+
 import gzip
 import hashlib
 import os
@@ -12,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-NAME, DATE = "tile-compiler", 946684800      # 2000-01-01
+NAME, DATE = "tile-compiler", 946684800  # 2000-01-01
 MAINTAINER = "The Tile developers <tile@example.invalid>"
 CONTROL = """Package: {name}
 Version: {version}
@@ -25,9 +27,10 @@ Suggests: python3-numpy
 Section: devel
 Priority: optional
 Description: language and compiler for GPU kernels
- Kernels say what one program does to tiles of tensors; contracts of shapes are exploited by the compiler
- and checked by the launcher. This package has the compiler tilec, the runtime library with its headers, the
- module tile for Python, and the documentation.
+ Kernels say what one program does to tiles of tensors; contracts of shapes are
+ exploited by the compiler and checked by the launcher. This package has the
+ compiler tilec, the runtime library with its headers, the module tile for
+ Python, and the documentation.
 """
 CHANGELOG = """{name} ({version}) stable; urgency=medium
 
@@ -51,13 +54,19 @@ def collect(tree):
     """{path in the package: path in the tree}."""
     files = {"usr/bin/tilec": "bin/tilec"}
     module = "usr/lib/python3/dist-packages/tile/"
-    files.update((module + path[len("python/tile/"):], path) for path in below(tree, "python/tile"))
-    for path in below(tree, "lib"):      # the module in C belongs beside its package
-        files[module + os.path.basename(path) if path.endswith(".abi3.so") else f"usr/{path}"] = path
+    files.update(
+        (module + path[len("python/tile/") :], path) for path in below(tree, "python/tile")
+    )
+    for path in below(tree, "lib"):  # the module in C belongs beside its package
+        files[module + os.path.basename(path) if path.endswith(".abi3.so") else f"usr/{path}"] = (
+            path
+        )
     files.update((f"usr/{path}", path) for path in below(tree, "include"))
     for folder in ("docs", "editors", "examples", "library", "manifest", "formats"):
         files.update((f"usr/share/doc/{NAME}/{path}", path) for path in below(tree, folder))
-    files.update((f"usr/share/doc/{NAME}/{name}", name) for name in (*LICENCES, "README.md", "CHANGELOG.md"))
+    files.update(
+        (f"usr/share/doc/{NAME}/{name}", name) for name in (*LICENCES, "README.md", "CHANGELOG.md")
+    )
     return files
 
 
@@ -78,9 +87,17 @@ def architectureOf(path):
 
 def fill(root, tree, version):
     """Writes the package's files into `root`."""
-    contents = {f"usr/share/doc/{NAME}/changelog.gz": compress(CHANGELOG.format(name=NAME, version=version, maintainer=MAINTAINER)),
-                f"usr/share/doc/{NAME}/copyright": "\n\n".join(readText(os.path.join(tree, name)) for name in LICENCES).encode()}
-    manual = subprocess.run([os.path.join(tree, "bin", "tilec"), "help", "man"], capture_output=True, text=True)
+    contents = {
+        f"usr/share/doc/{NAME}/changelog.gz": compress(
+            CHANGELOG.format(name=NAME, version=version, maintainer=MAINTAINER)
+        ),
+        f"usr/share/doc/{NAME}/copyright": (
+            "\n\n".join(readText(os.path.join(tree, name)) for name in LICENCES).encode()
+        ),
+    }
+    manual = subprocess.run(
+        [os.path.join(tree, "bin", "tilec"), "help", "man"], capture_output=True, text=True
+    )
     if manual.returncode == 0:
         contents["usr/share/man/man1/tilec.1.gz"] = compress(manual.stdout)
     for target, source in collect(tree).items():
@@ -95,7 +112,9 @@ def fill(root, tree, version):
 
 
 def settle(root):
-    """Modes that do not depend on who packs; returns MD5 sums of the files and their size in KiB."""
+    """Modes that do not depend on who packs; returns MD5 sums of the files and their size in
+    KiB.
+    """
     sums, size = "", 0
     for folder, folders, names in os.walk(root):
         folders.sort()
@@ -120,16 +139,29 @@ def main(tree, version, output, compression="xz"):
     with tempfile.TemporaryDirectory(prefix="tile-deb-") as root:
         fill(root, tree, version)
         sums, size = settle(root)
-        control = {"control": CONTROL.format(name=NAME, version=version, architecture=architecture, maintainer=MAINTAINER, size=size),
-                   "md5sums": sums, "triggers": "activate-noawait ldconfig\n",
-                   "shlibs": f"libtile_runtime 0 {NAME} (>= {version})\n"}
+        control = {
+            "control": CONTROL.format(
+                name=NAME,
+                version=version,
+                architecture=architecture,
+                maintainer=MAINTAINER,
+                size=size,
+            ),
+            "md5sums": sums,
+            "triggers": "activate-noawait ldconfig\n",
+            "shlibs": f"libtile_runtime 0 {NAME} (>= {version})\n",
+        }
         os.makedirs(os.path.join(root, "DEBIAN"))
         for name, text in control.items():
             with open(os.path.join(root, "DEBIAN", name), "w", encoding="utf-8") as file:
                 file.write(text)
             os.chmod(os.path.join(root, "DEBIAN", name), 0o644)
-        subprocess.run(["dpkg-deb", "--root-owner-group", f"-Z{compression}", "--build", root, package], check=True, stdout=subprocess.DEVNULL,
-                       env=dict(os.environ, SOURCE_DATE_EPOCH=str(DATE)))
+        subprocess.run(
+            ["dpkg-deb", "--root-owner-group", f"-Z{compression}", "--build", root, package],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            env=dict(os.environ, SOURCE_DATE_EPOCH=str(DATE)),
+        )
     print(package)
     return 0
 

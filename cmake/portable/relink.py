@@ -1,8 +1,11 @@
-"""Links what a build folder has linked again, against an older C library: relink.py BUILD SYSROOT TARGET OUTPUT.
+"""Links what a build folder has linked again, against an older C library: relink.py BUILD SYSROOT
+TARGET OUTPUT.
 
-TARGET is a target of ninja, as "bin/tilec". The objects and archives stay the same; only startup code and libc come from SYSROOT
-(sysroot.sh), and what that lacks from glibc_compat.c and glibc_math.c.
+TARGET is a target of ninja, as "bin/tilec". The objects and archives stay the same; only startup
+code and libc come from SYSROOT (sysroot.sh), and what that lacks from glibc_compat.c and
+glibc_math.c.
 """
+
 import glob
 import os
 import shlex
@@ -15,10 +18,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 def linkLine(build, target):
     """The words of the command that links a target, without ccache and what stands around it."""
-    lines = subprocess.run(["ninja", "-C", build, "-t", "commands", target], capture_output=True, text=True, check=True).stdout
+    lines = subprocess.run(
+        ["ninja", "-C", build, "-t", "commands", target], capture_output=True, text=True, check=True
+    ).stdout
     # Of a library the target is a link to the file that has its version, too.
-    words = next(words for words in map(shlex.split, reversed(lines.splitlines()))
-                 if "-o" in words and words[words.index("-o") + 1].startswith(target))
+    words = next(
+        words
+        for words in map(shlex.split, reversed(lines.splitlines()))
+        if "-o" in words and words[words.index("-o") + 1].startswith(target)
+    )
     first = next(i for i, word in enumerate(words) if "clang" in os.path.basename(word))
     last = next((i for i, word in enumerate(words) if word == "&&" and i > first), len(words))
     return words[first:last]
@@ -28,22 +36,43 @@ def main(build, sysroot, target, output):
     build, sysroot, output = map(os.path.abspath, (build, sysroot, output))
     words = linkLine(build, target)
     words[words.index("-o") + 1] = output
-    # The newest GCC of this machine, whose archives the objects were made for; of the sysroot comes libc alone.
-    gcc = max(glob.glob("/usr/lib/gcc/x86_64-linux-gnu/*/libstdc++.a"), key=lambda path: int(path.split("/")[-2]))
+    # The newest GCC of this machine, whose archives the objects were made for; of the sysroot comes
+    # libc alone.
+    gcc = max(
+        glob.glob("/usr/lib/gcc/x86_64-linux-gnu/*/libstdc++.a"),
+        key=lambda path: int(path.split("/")[-2]),
+    )
     with tempfile.TemporaryDirectory(prefix="tile-relink-") as folder:
         objects = []
         for name, flags in (("glibc_compat", []), ("glibc_math", ["-fno-builtin"])):
             objects.append(os.path.join(folder, name + ".o"))
-            subprocess.run([words[0].replace("clang++", "clang"), "-O2", "-fPIC", "-c", *flags, os.path.join(HERE, name + ".c"), "-o",
-                            objects[-1]], check=True)
+            subprocess.run(
+                [
+                    words[0].replace("clang++", "clang"),
+                    "-O2",
+                    "-fPIC",
+                    "-c",
+                    *flags,
+                    os.path.join(HERE, name + ".c"),
+                    "-o",
+                    objects[-1],
+                ],
+                check=True,
+            )
         # Archives that lie beside this machine's libc, where a -L would find that first.
         for word in list(words):
             if word.startswith("-l:"):
-                found = next(path for path in (f"/usr/lib/x86_64-linux-gnu/{word[3:]}", f"/usr/lib/{word[3:]}") if os.path.exists(path))
+                found = next(
+                    path
+                    for path in (f"/usr/lib/x86_64-linux-gnu/{word[3:]}", f"/usr/lib/{word[3:]}")
+                    if os.path.exists(path)
+                )
                 words[words.index(word)] = found
         extra = [f"--sysroot={sysroot}", "--gcc-install-dir=" + os.path.dirname(gcc), *objects]
         place = words.index("-o")
-        subprocess.run(words[:place] + extra + words[place:] + ["-lpthread", "-ldl"], cwd=build, check=True)
+        subprocess.run(
+            words[:place] + extra + words[place:] + ["-lpthread", "-ldl"], cwd=build, check=True
+        )
     return 0
 
 

@@ -1,8 +1,9 @@
 """Packs a release's folder as a wheel: wheel.py TREE VERSION OUTPUT-FOLDER prints the wheel's path.
 
-The same files give the same bytes: sorted, of one date, with one set of modes. Below `tile/` lies a prefix with bin, lib, include and
-share, so that CMake finds the package there, too.
+The same files give the same bytes: sorted, of one date, with one set of modes. Below `tile/` lies a
+prefix with bin, lib, include and share, so that CMake finds the package there, too.
 """
+
 import base64
 import hashlib
 import os
@@ -40,10 +41,12 @@ def below(tree, folder):
 
 def collect(tree):
     """{path in the wheel: path in the tree}."""
-    files = {f"tile/{path[len('python/tile/'):]}": path for path in below(tree, "python/tile")}
+    files = {f"tile/{path[len('python/tile/') :]}": path for path in below(tree, "python/tile")}
     files["tile/bin/tilec"] = "bin/tilec"
     for path in below(tree, "lib"):
-        if not re.search(r"\.so\.\d+\.\d+", path):          # of the library's names, those that programs look for
+        if not re.search(
+            r"\.so\.\d+\.\d+", path
+        ):  # of the library's names, those that programs look for
             files[f"tile/{path}"] = path
     files.update((f"tile/{path}", path) for path in below(tree, "include"))
     for folder in ("docs", "editors", "examples", "library", "manifest", "formats"):
@@ -53,11 +56,21 @@ def collect(tree):
 
 
 def checkPortable(path):
-    """Raises where a binary needs a C library newer than the tag says, or a library that not every machine has."""
-    symbols = subprocess.run(["objdump", "-T", path], capture_output=True, text=True, check=True).stdout
-    newest = max([tuple(map(int, found.split("."))) for found in re.findall(r"GLIBC_([0-9.]+)", symbols)], default=(0,))
+    """Raises where a binary needs a C library newer than the tag says, or a library that not every
+    machine has.
+    """
+    symbols = subprocess.run(
+        ["objdump", "-T", path], capture_output=True, text=True, check=True
+    ).stdout
+    newest = max(
+        [tuple(map(int, found.split("."))) for found in re.findall(r"GLIBC_([0-9.]+)", symbols)],
+        default=(0,),
+    )
     assert newest <= NEWEST_GLIBC, f"{path} needs glibc {newest}"
-    needed = re.findall(r"NEEDED +(\S+)", subprocess.run(["objdump", "-p", path], capture_output=True, text=True, check=True).stdout)
+    needed = re.findall(
+        r"NEEDED +(\S+)",
+        subprocess.run(["objdump", "-p", path], capture_output=True, text=True, check=True).stdout,
+    )
     known = r"(lib(c|m|dl|pthread|rt)\.so|ld-linux|libtile_runtime)"
     assert all(re.match(known, one) for one in needed), f"{path} needs {needed}"
 
@@ -72,9 +85,15 @@ def main(tree, version, output):
         if contents[target].startswith(b"\x7fELF"):
             checkPortable(path)
     with open(os.path.join(tree, "README.md"), encoding="utf-8") as file:
-        contents[f"{info}/METADATA"] = METADATA.format(name=NAME, version=version, readme=file.read(), licences="\n".join(
-            f"License-File: {name}" for name in LICENCES)).encode()
-    contents[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: tile\nRoot-Is-Purelib: false\nTag: {TAG}\n".encode()
+        contents[f"{info}/METADATA"] = METADATA.format(
+            name=NAME,
+            version=version,
+            readme=file.read(),
+            licences="\n".join(f"License-File: {name}" for name in LICENCES),
+        ).encode()
+    contents[f"{info}/WHEEL"] = (
+        f"Wheel-Version: 1.0\nGenerator: tile\nRoot-Is-Purelib: false\nTag: {TAG}\n".encode()
+    )
     contents[f"{info}/entry_points.txt"] = b"[console_scripts]\ntilec = tile._main:main\n"
     for name in LICENCES:
         contents[f"{info}/licenses/{name}"] = contents[f"tile/share/{name}"]
@@ -87,7 +106,9 @@ def main(tree, version, output):
     os.makedirs(output, exist_ok=True)
     # Metadata last, as the format recommends.
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-        for path, data in sorted(contents.items(), key=lambda one: (one[0].startswith(info), one[0])):
+        for path, data in sorted(
+            contents.items(), key=lambda one: (one[0].startswith(info), one[0])
+        ):
             entry = zipfile.ZipInfo(path, (2000, 1, 1, 0, 0, 0))
             isProgram = data.startswith(b"\x7fELF") or path == "tile/bin/tilec"
             entry.external_attr = (0o100755 if isProgram else 0o100644) << 16

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Builds the documentation site: build.py --tilec PROGRAM --out FOLDER. Needs MkDocs with the Material theme and tile-pygments.
+"""Builds the documentation site: build.py --tilec PROGRAM --out FOLDER. Needs MkDocs with the
+Material theme and tile-pygments.
 
-Pages are the Markdown files of docs/, the README and CONTRIBUTING, one page for each example with its measured speed, and tables
-generated from their sources: passes (passes/Passes.td), options (tilec --help), dtypes and built-ins (frontend/Sema). The site
-opens from the file system; its search needs no server.
+Pages are the Markdown files of docs/, the README and CONTRIBUTING, one page for each example with
+its measured speed, and tables generated from their sources: passes (passes/Passes.td), options
+(tilec --help), dtypes and built-ins (frontend/Sema). The site opens from the file system; its
+search needs no server.
 """
+
 import argparse
 import json
 import os
@@ -37,13 +40,52 @@ nav:
 {nav}
 """
 SECTIONS = (
-    ("Start", ("README.md", "Tutorial.md", "guides/python.md", "guides/playground.md", "guides/from_triton.md", "guides/from_cuda.md", "FAQ.md",
-               "Glossary.md")),
-    ("Guides", ("guides/variants.md", "guides/tuning.md", "guides/c.md", "guides/cpp.md", "guides/compile.md", "Packages.md", "Pipelining.md", "Tuning.md")),
-    ("Reference", ("Language.md", "language/*", "Library.md", "Examples.md", "Math.md", "reference/*")),
+    (
+        "Start",
+        (
+            "README.md",
+            "Tutorial.md",
+            "guides/python.md",
+            "guides/playground.md",
+            "guides/from_triton.md",
+            "guides/from_cuda.md",
+            "FAQ.md",
+            "Glossary.md",
+        ),
+    ),
+    (
+        "Guides",
+        (
+            "guides/variants.md",
+            "guides/tuning.md",
+            "guides/c.md",
+            "guides/cpp.md",
+            "guides/compile.md",
+            "Packages.md",
+            "Pipelining.md",
+            "Tuning.md",
+        ),
+    ),
+    (
+        "Reference",
+        ("Language.md", "language/*", "Library.md", "Examples.md", "Math.md", "reference/*"),
+    ),
     ("Examples", ("examples/*",)),
-    ("Design", ("Architecture.md", "CostModel.md", "Hopper.md", "Memory.md", "Split.md", "Rationale.md", "Coverage.md",
-                "Checklist.md", "CONTRIBUTING.md", "*")),
+    (
+        "Design",
+        (
+            "Architecture.md",
+            "CostModel.md",
+            "Hopper.md",
+            "Memory.md",
+            "Split.md",
+            "Rationale.md",
+            "Coverage.md",
+            "Checklist.md",
+            "CONTRIBUTING.md",
+            "*",
+        ),
+    ),
 )
 
 
@@ -66,24 +108,50 @@ def speeds(example):
     for item in result["items"]:
         if item["op"] != example:
             continue
-        records = [r for r in result["records"] if all(r[k] == item[k] for k in ("op", "shape", "dtype")) and "rate" in r]
+        records = [
+            r
+            for r in result["records"]
+            if all(r[k] == item[k] for k in ("op", "shape", "dtype")) and "rate" in r
+        ]
         ours = max((r["rate"] for r in records if r["who"] == "tile"), default=None)
-        others = [(r["rate"], r["who"]) for r in records if r["who"] not in ("tile", "tile-plain", "cublas-plain", "copy")]
+        others = [
+            (r["rate"], r["who"])
+            for r in records
+            if r["who"] not in ("tile", "tile-plain", "cublas-plain", "copy")
+        ]
         if ours and others:
             rate, who = max(others)
-            rows.append(f"| {item['shape']} | {item['dtype']} | {ours:.0f} {item['unit']} | {rate:.0f} ({who}) | {ours / rate:.2f} |")
+            rows.append(
+                f"| {item['shape']} | {item['dtype']} | {ours:.0f} {item['unit']} | {rate:.0f}"
+                f" ({who}) | {ours / rate:.2f} |"
+            )
     if not rows:
         return ""
-    return ("\n## Speed\n\nOn " + result["machine"].get("gpu", "a GPU") + ", best variant of each, one run (`bench/results/gpu.json`):\n\n"
-            "| shape | dtype | Tile | best peer | ratio |\n|---|---|---|---|---|\n" + "\n".join(rows) + "\n")
+    return (
+        "\n## Speed\n\nOn "
+        + result["machine"].get("gpu", "a GPU")
+        + ", best variant of each, one run (`bench/results/gpu.json`):\n\n"
+        "| shape | dtype | Tile | best peer | ratio |\n|---|---|---|---|---|\n"
+        + "\n".join(rows)
+        + "\n"
+    )
 
 
 def examplePages(pages):
     for name in sorted(os.listdir(os.path.join(ROOT, "examples"))):
         if not os.path.exists(os.path.join(ROOT, "examples", name, name + ".tile")):
             continue
-        said = read("examples", name, "README.md") if os.path.exists(os.path.join(ROOT, "examples", name, "README.md")) else ""
-        write(pages, f"examples/{name}.md", f"# {name}\n\n{said}\n```tile\n{read('examples', name, name + '.tile')}```\n{speeds(name)}")
+        said = (
+            read("examples", name, "README.md")
+            if os.path.exists(os.path.join(ROOT, "examples", name, "README.md"))
+            else ""
+        )
+        write(
+            pages,
+            f"examples/{name}.md",
+            f"# {name}\n\n{said}\n```tile\n"
+            f"{read('examples', name, name + '.tile')}```\n{speeds(name)}",
+        )
 
 
 def passPage():
@@ -93,15 +161,31 @@ def passPage():
     for match in re.finditer(r'^def \w+ ?: ?Pass<"([^"]+)".*?^}', text, re.M | re.S):
         summary = re.search(r'let summary = "([^"]*)"', match[0])
         description = re.search(r"let description = \[\{(.*?)\}\]", match[0], re.S)
-        body = "\n".join(line[4:] if line.startswith("    ") else line for line in (description[1] if description else "").splitlines())
+        body = "\n".join(
+            line[4:] if line.startswith("    ") else line
+            for line in (description[1] if description else "").splitlines()
+        )
         entries.append(f"## {match[1]}\n\n*{summary[1] if summary else ''}*\n\n{body.strip()}\n")
     return "# Passes\n\nGenerated from `passes/Passes.td`.\n\n" + "\n".join(entries)
 
 
 def optionsPage(tilec):
     page = "# Options of tilec\n"
-    for command in ([], ["run"], ["tune"], ["explain"], ["debug"], ["check"], ["fmt"], ["fix"], ["inspect"], ["link"]):
-        said = subprocess.run([tilec] + command + ["--help"], capture_output=True, text=True, check=True).stdout
+    for command in (
+        [],
+        ["run"],
+        ["tune"],
+        ["explain"],
+        ["debug"],
+        ["check"],
+        ["fmt"],
+        ["fix"],
+        ["inspect"],
+        ["link"],
+    ):
+        said = subprocess.run(
+            [tilec] + command + ["--help"], capture_output=True, text=True, check=True
+        ).stdout
         page += f"\n## {' '.join(['tilec'] + command)}\n\n```text\n{said}```\n"
     return page
 
@@ -109,25 +193,40 @@ def optionsPage(tilec):
 def builtinsPage():
     """Names of built-ins and dtypes, out of the tables that the compiler reads."""
     builtins = sorted(set(re.findall(r'\{"(\w+)", F::', read("frontend", "Sema", "Builtins.cpp"))))
-    text = read("docs", "language", "Operations.md") + read("docs", "language", "Access.md") + read("docs", "language", "Memory.md")
+    text = (
+        read("docs", "language", "Operations.md")
+        + read("docs", "language", "Access.md")
+        + read("docs", "language", "Memory.md")
+    )
     rows = []
     for name in builtins:
         rule = re.search(rf"(?m)^.*?\*\*([A-Z]\d+(?:\.\d+)?)\*\*[^\n]*`{name}\b", text)
         rows.append(f"| `{name}` | {rule[1] if rule else ''} |")
-    return ("# Built-in functions\n\nGenerated from the compiler's table, with the rule that mentions the function first.\n\n"
-            "| name | rule |\n|---|---|\n" + "\n".join(rows) + "\n")
+    return (
+        "# Built-in functions\n\nGenerated from the compiler's table, with the rule that mentions"
+        " the function first.\n\n| name | rule |\n|---|---|\n" + "\n".join(rows) + "\n"
+    )
 
 
 def navigation(pages):
     """The pages in SECTIONS' order; what no section names stands under the last."""
-    every = sorted(os.path.relpath(os.path.join(folder, name), pages)
-                   for folder, _, names in os.walk(pages) for name in names if name.endswith(".md"))
+    every = sorted(
+        os.path.relpath(os.path.join(folder, name), pages)
+        for folder, _, names in os.walk(pages)
+        for name in names
+        if name.endswith(".md")
+    )
     taken, lines = set(), []
     for title, patterns in SECTIONS:
         lines.append(f"  - {title}:")
         for pattern in patterns:
             prefix = pattern[:-1]
-            found = [p for p in every if p not in taken and (p == pattern if not pattern.endswith("*") else p.startswith(prefix))]
+            found = [
+                p
+                for p in every
+                if p not in taken
+                and (p == pattern if not pattern.endswith("*") else p.startswith(prefix))
+            ]
             for page in found:
                 taken.add(page)
                 lines.append(f"    - {page}")
@@ -135,10 +234,14 @@ def navigation(pages):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--tilec", required=True)
     parser.add_argument("--out", required=True)
-    parser.add_argument("--pages-only", action="store_true", help="write the pages beside OUT and stop before MkDocs")
+    parser.add_argument(
+        "--pages-only",
+        action="store_true",
+        help="write the pages beside OUT and stop before MkDocs",
+    )
     options = parser.parse_args()
     out = os.path.abspath(options.out)
     work = out + "-source"
@@ -148,7 +251,11 @@ def main():
     for name in ("CONTRIBUTING.md", "CHANGELOG.md"):
         shutil.copy(os.path.join(ROOT, name), pages)
     # Links of docs/README.md to files beside docs/ stay inside of the site.
-    index = read("docs", "README.md").replace("](../README.md)", "](Overview.md)").replace("](../CONTRIBUTING.md)", "](CONTRIBUTING.md)")
+    index = (
+        read("docs", "README.md")
+        .replace("](../README.md)", "](Overview.md)")
+        .replace("](../CONTRIBUTING.md)", "](CONTRIBUTING.md)")
+    )
     write(pages, "README.md", index)
     write(pages, "Overview.md", re.sub(r"\]\(docs/", "](", read("README.md")))
     examplePages(pages)
@@ -158,9 +265,15 @@ def main():
     write(work, "mkdocs.yml", CONFIG.format(out=json.dumps(out), nav=navigation(pages)))
     if options.pages_only:
         return 0
-    done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "-q", "-f", os.path.join(work, "mkdocs.yml")], check=False,
-                          env=dict(os.environ, NO_MKDOCS_2_WARNING="1"))
-    print(f"{sum(name.endswith('.html') for _, _, names in os.walk(out) for name in names)} pages: {out}/index.html")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "-q", "-f", os.path.join(work, "mkdocs.yml")],
+        check=False,
+        env=dict(os.environ, NO_MKDOCS_2_WARNING="1"),
+    )
+    print(
+        f"{sum(name.endswith('.html') for _, _, names in os.walk(out) for name in names)} pages:"
+        f" {out}/index.html"
+    )
     return done.returncode
 
 

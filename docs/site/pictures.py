@@ -3,6 +3,7 @@
 
 Pages are shown at 1280 pixels, as a reader has them; test/driver/pages.test reads the same pages.
 """
+
 import argparse
 import os
 import subprocess
@@ -22,15 +23,35 @@ SHAPE = ["-D", "T=f16", "--shape", "M=4096,N=4096,K=4096"]
 def drawExplain(tilec, folder, out):
     page = os.path.join(folder, "explain.html")
     subprocess.run([tilec, "explain", KERNEL, *SHAPE, "--html", page], cwd=ROOT, check=True)
-    for tab, theme, height in (("overview", "light", 900), ("code", "dark", 860), ("layouts", "light", 900),
-                               ("memory", "light", 720), ("schedule", "light", 640)):
+    for tab, theme, height in (
+        ("overview", "light", 900),
+        ("code", "dark", 860),
+        ("layouts", "light", 900),
+        ("memory", "light", 720),
+        ("schedule", "light", 640),
+    ):
         address = browser.address(page, tab, theme)
         if tab == "code":
             address = address.replace("#", "&line=24#")
         browser.picture(address, os.path.join(out, f"explain-{tab}.png"), height=height)
     diff = os.path.join(folder, "diff.html")
-    subprocess.run([tilec, "explain", "--diff", KERNEL, "stages=3", "stages=6", *SHAPE, "--config", "BM=128,BN=256,BK=64,SPLIT=1,warps=8",
-                    "--html", diff], cwd=ROOT, check=True)
+    subprocess.run(
+        [
+            tilec,
+            "explain",
+            "--diff",
+            KERNEL,
+            "stages=3",
+            "stages=6",
+            *SHAPE,
+            "--config",
+            "BM=128,BN=256,BK=64,SPLIT=1,warps=8",
+            "--html",
+            diff,
+        ],
+        cwd=ROOT,
+        check=True,
+    )
     browser.picture(browser.address(diff), os.path.join(out, "explain-diff.png"), height=900)
 
 
@@ -43,17 +64,23 @@ def drawBench(folder, out):
 def drawPlayground(tilec, out):
     import threading
     from tile import playground
+
     os.environ["TILEC"] = tilec
     server = playground.Server()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        browser.picture(server.address + "?example=softmax&do=run", os.path.join(out, "playground.png"), wait=30000, height=760)
+        browser.picture(
+            server.address + "?example=softmax&do=run",
+            os.path.join(out, "playground.png"),
+            wait=30000,
+            height=760,
+        )
     finally:
         server.shutdown()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--tilec", required=True)
     parser.add_argument("--out", required=True)
     options = parser.parse_args()

@@ -1,6 +1,7 @@
-"""Makes the tree-sitter grammar and its highlights from the ANTLR grammar and the compiler's tables:
-generate.py [--check].
---check compares with what is there. `tree-sitter generate` makes the parser of grammar.js."""
+"""Makes the tree-sitter grammar and its highlights from the ANTLR grammar and the compiler's
+tables: generate.py [--check]. --check compares with what is there. `tree-sitter generate` makes the
+parser of grammar.js.
+"""
 
 import os
 import re
@@ -31,7 +32,10 @@ HIDDEN = {
     "tuneItem",
 }
 COMMENTS = ("DOC_COMMENT", "LINE_COMMENT", "BLOCK_COMMENT")
-WORDS = r"\s*(?:('(?:\\.|[^'\\])*')|(\[(?:\\.|[^\]\\])*\])|(\w+)\s*(=)(?!=)|(#\s*\w+)|(\w+)|([()|?*+~.])|(->.*))"
+WORDS = (
+    r"\s*(?:('(?:\\.|[^'\\])*')|(\[(?:\\.|[^\]\\])*\])|(\w+)\s*(=)(?!=)"
+    r"|(#\s*\w+)|(\w+)|([()|?*+~.])|(->.*))"
+)
 
 
 def read(*path):
@@ -178,7 +182,8 @@ def grammar():
         done[name.lower()] = f"token(/{regex(Reader(lexer[name]).choice(), lexer)}/)"
     for name in COMMENTS:
         done[name.lower()] = (
-            f"token({'prec(1, ' if name == 'DOC_COMMENT' else ''}/{regex(Reader(lexer[name]).choice(), lexer)}/)"
+            f"token({'prec(1, ' if name == 'DOC_COMMENT' else ''}"
+            f"/{regex(Reader(lexer[name]).choice(), lexer)}/)"
             + (")" if name == "DOC_COMMENT" else "")
         )
     lines = [

@@ -1,5 +1,6 @@
-"""Packs the VS Code extension: pack.py OUTPUT.vsix. The same sources give the same bytes; neither npm
-nor vsce is needed."""
+"""Packs the VS Code extension: pack.py OUTPUT.vsix. The same sources give the same bytes; neither
+npm nor vsce is needed.
+"""
 
 import json
 import os
@@ -29,28 +30,36 @@ def content_types():
         f'<Default Extension=".{name}" ContentType="{kind}"/>'
         for name, kind in sorted(TYPES.items())
     )
-    return f'<?xml version="1.0" encoding="utf-8"?>\n<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">{rows}</Types>\n'
+    return (
+        '<?xml version="1.0" encoding="utf-8"?>\n<Types'
+        f' xmlns="http://schemas.openxmlformats.org/package/2006/content-types">{rows}</Types>\n'
+    )
 
 
 def manifest(package):
     return f"""<?xml version="1.0" encoding="utf-8"?>
 <PackageManifest Version="2.0.0" xmlns="http://schemas.microsoft.com/developer/vsx-schema/2011">
   <Metadata>
-    <Identity Language="en-US" Id={quoteattr(package["name"])} Version={quoteattr(package["version"])} Publisher={quoteattr(package["publisher"])}/>
+    <Identity Language="en-US" Id={quoteattr(package["name"])}
+      Version={quoteattr(package["version"])} Publisher={quoteattr(package["publisher"])}/>
     <DisplayName>{package["displayName"]}</DisplayName>
     <Description xml:space="preserve">{package["description"]}</Description>
     <Categories>{",".join(package["categories"])}</Categories>
     <License>extension/LICENSE.txt</License>
     <Properties>
-      <Property Id="Microsoft.VisualStudio.Code.Engine" Value={quoteattr(package["engines"]["vscode"])}/>
+      <Property Id="Microsoft.VisualStudio.Code.Engine"
+        Value={quoteattr(package["engines"]["vscode"])}/>
     </Properties>
   </Metadata>
   <Installation><InstallationTarget Id="Microsoft.VisualStudio.Code"/></Installation>
   <Dependencies/>
   <Assets>
-    <Asset Type="Microsoft.VisualStudio.Code.Manifest" Path="extension/package.json" Addressable="true"/>
-    <Asset Type="Microsoft.VisualStudio.Services.Content.Details" Path="extension/README.md" Addressable="true"/>
-    <Asset Type="Microsoft.VisualStudio.Services.Content.License" Path="extension/LICENSE.txt" Addressable="true"/>
+    <Asset Type="Microsoft.VisualStudio.Code.Manifest" Path="extension/package.json"
+      Addressable="true"/>
+    <Asset Type="Microsoft.VisualStudio.Services.Content.Details" Path="extension/README.md"
+      Addressable="true"/>
+    <Asset Type="Microsoft.VisualStudio.Services.Content.License" Path="extension/LICENSE.txt"
+      Addressable="true"/>
   </Assets>
 </PackageManifest>
 """

@@ -1,26 +1,38 @@
 """Attention with grouped queries against NumPy in float64."""
+
 import math
 
 import numpy
 from case import Case, Input, Output, ROUNDING, Scalar
 
 CASES = [
-    Case("B=1 H=1 G=1 S=1 L=1 D=64", T="f16"), Case("B=1 H=2 G=1 S=128 L=128 D=64", T="f16"),
-    Case("B=2 H=4 G=2 S=131 L=131 D=64", T="bf16"), Case("B=1 H=2 G=2 S=37 L=301 D=128", T="f16"),
-    Case("B=1 H=1 G=1 S=1 L=1009 D=64", T="f16"), Case("B=2 H=3 G=1 S=129 L=257 D=64", T="f16", CAUSAL="false"),
-    Case("B=1 H=2 G=1 S=7 L=11 D=128", T="bf16", CAUSAL="false"), Case("B=1 H=2 G=2 S=100 L=200 D=64", T="f16", BM=64, BN=64),
-    Case("B=3 H=1024 G=8 S=1 L=2 D=64", T="f16", BM=16, BN=32), Case("B=65535 H=1 G=1 S=1 L=1 D=64", T="f16", BM=16, BN=16),
+    Case("B=1 H=1 G=1 S=1 L=1 D=64", T="f16"),
+    Case("B=1 H=2 G=1 S=128 L=128 D=64", T="f16"),
+    Case("B=2 H=4 G=2 S=131 L=131 D=64", T="bf16"),
+    Case("B=1 H=2 G=2 S=37 L=301 D=128", T="f16"),
+    Case("B=1 H=1 G=1 S=1 L=1009 D=64", T="f16"),
+    Case("B=2 H=3 G=1 S=129 L=257 D=64", T="f16", CAUSAL="false"),
+    Case("B=1 H=2 G=1 S=7 L=11 D=128", T="bf16", CAUSAL="false"),
+    Case("B=1 H=2 G=2 S=100 L=200 D=64", T="f16", BM=64, BN=64),
+    Case("B=3 H=1024 G=8 S=1 L=2 D=64", T="f16", BM=16, BN=32),
+    Case("B=65535 H=1 G=1 S=1 L=1 D=64", T="f16", BM=16, BN=16),
     # Scores that differ a lot: the maximum moves in some blocks of keys and in some rows.
-    Case("B=1 H=2 G=1 S=129 L=1500 D=128", T="f16", scalars={"scale": 0.7}), Case("B=1 H=1 G=1 S=200 L=777 D=128", T="bf16", scalars={"scale": 0.5}),
+    Case("B=1 H=2 G=1 S=129 L=1500 D=128", T="f16", scalars={"scale": 0.7}),
+    Case("B=1 H=1 G=1 S=200 L=777 D=128", T="bf16", scalars={"scale": 0.5}),
 ]
 
 
 def arguments(case):
     queries, keys = (case.B, case.H, case.S, case.D), (case.B, case.G, case.L, case.D)
     # p is rounded to T before its product with v: each of its terms carries one rounding of T.
-    return {"q": Input(case.T, queries), "k": Input(case.T, keys), "v": Input(case.T, keys),
-            "o": Output(case.T, queries, rtol=1e-4, atol=4.0 * ROUNDING[case.T]),
-            "lse": Output("f32", queries[:3], rtol=1e-5, atol=2e-5), "scale": Scalar("f32", case.scalars.get("scale", 1.0 / math.sqrt(case.D)))}
+    return {
+        "q": Input(case.T, queries),
+        "k": Input(case.T, keys),
+        "v": Input(case.T, keys),
+        "o": Output(case.T, queries, rtol=1e-4, atol=4.0 * ROUNDING[case.T]),
+        "lse": Output("f32", queries[:3], rtol=1e-5, atol=2e-5),
+        "scale": Scalar("f32", case.scalars.get("scale", 1.0 / math.sqrt(case.D))),
+    }
 
 
 def reference(case, q, k, v, scale):

@@ -1,6 +1,9 @@
 """Gradients of attention with grouped queries against NumPy in float64.
 
-The kernels are tested one by one: each gets the log-sum-exp and delta as inputs, near to what a forward pass would give."""
+The kernels are tested one by one: each gets the log-sum-exp and delta as inputs, near to what a
+forward pass would give.
+"""
+
 import math
 
 import numpy
@@ -8,13 +11,17 @@ from case import Case, Input, Output, ROUNDING, Scalar
 
 DELTA, ALL, CAST = "attention_backward_delta", "attention_backward", "attention_backward_cast"
 CASES = [
-    Case("B=1 H=1 G=1 S=1 L=1 D=64", kernel=ALL, T="f16"), Case("B=1 H=2 G=1 S=128 L=128 D=64", kernel=ALL, T="f16"),
-    Case("B=2 H=4 G=2 S=131 L=131 D=64", kernel=ALL, T="bf16"), Case("B=1 H=2 G=2 S=37 L=301 D=128", kernel=ALL, T="f16"),
+    Case("B=1 H=1 G=1 S=1 L=1 D=64", kernel=ALL, T="f16"),
+    Case("B=1 H=2 G=1 S=128 L=128 D=64", kernel=ALL, T="f16"),
+    Case("B=2 H=4 G=2 S=131 L=131 D=64", kernel=ALL, T="bf16"),
+    Case("B=1 H=2 G=2 S=37 L=301 D=128", kernel=ALL, T="f16"),
     Case("B=2 H=3 G=1 S=129 L=257 D=64", kernel=ALL, T="f16", CAUSAL="false"),
     Case("B=1 H=2 G=2 S=100 L=200 D=64", kernel=ALL, T="f16", BM=64, BN=64),
     Case("B=1 H=2 G=2 S=100 L=200 D=128", kernel=ALL, T="bf16", CAUSAL="false", BM=32, BN=64),
-    Case("B=2 H=3 S=67 D=64", kernel=DELTA, T="bf16"), Case("B=1 H=1 S=256 D=128", kernel=DELTA, T="f16"),
-    Case("B=2 H=3 S=67 D=64", kernel=CAST, T="bf16"), Case("B=1 H=2 S=256 D=128", kernel=CAST, T="f16"),
+    Case("B=2 H=3 S=67 D=64", kernel=DELTA, T="bf16"),
+    Case("B=1 H=1 S=256 D=128", kernel=DELTA, T="f16"),
+    Case("B=2 H=3 S=67 D=64", kernel=CAST, T="bf16"),
+    Case("B=1 H=2 S=256 D=128", kernel=CAST, T="f16"),
 ]
 
 
@@ -25,17 +32,43 @@ def arguments(case):
         return {"o": wide, "do": wide, "delta": Output("f32", queries[:3], rtol=1e-5, atol=1e-5)}
     scale = Scalar("f32", 1.0 / math.sqrt(case.D))
     if case.kernel == CAST:
-        return {"sums": Input("f32", queries), "dq": Output(case.T, queries, rtol=ROUNDING[case.T]), "scale": scale}
+        return {
+            "sums": Input("f32", queries),
+            "dq": Output(case.T, queries, rtol=ROUNDING[case.T]),
+            "scale": scale,
+        }
     keys = (case.B, case.G, case.L, case.D)
     narrow = Input(case.T, keys)
-    lse = Input("f32", queries[:3], lambda random, shape: math.log(case.L) + 0.5 + 0.1 * random.standard_normal(shape))
-    given = {"q": wide, "k": narrow, "v": narrow, "do": wide, "lse": lse, "delta": Input("f32", queries[:3])}
+    lse = Input(
+        "f32",
+        queries[:3],
+        lambda random, shape: math.log(case.L) + 0.5 + 0.1 * random.standard_normal(shape),
+    )
+    given = {
+        "q": wide,
+        "k": narrow,
+        "v": narrow,
+        "do": wide,
+        "lse": lse,
+        "delta": Input("f32", queries[:3]),
+    }
     # p and ds are rounded to T before their products, each term of a gradient by itself.
-    gradient = lambda dtype, shape: Output(dtype, shape, rtol=1e-3, atol=24.0 * ROUNDING[case.T])  # noqa: E731
-    return {**given, "dq": gradient("f32", queries), "dk": gradient(case.T, keys), "dv": gradient(case.T, keys), "scale": scale}
+
+    def gradient(dtype, shape):
+        return Output(dtype, shape, rtol=1e-3, atol=24.0 * ROUNDING[case.T])
+
+    return {
+        **given,
+        "dq": gradient("f32", queries),
+        "dk": gradient(case.T, keys),
+        "dv": gradient(case.T, keys),
+        "scale": scale,
+    }
 
 
-def reference(case, q=None, k=None, v=None, do=None, lse=None, delta=None, scale=None, o=None, sums=None):
+def reference(
+    case, q=None, k=None, v=None, do=None, lse=None, delta=None, scale=None, o=None, sums=None
+):
     if case.kernel == DELTA:
         return {"delta": (o * do).sum(axis=3)}
     if case.kernel == CAST:

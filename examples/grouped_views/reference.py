@@ -1,4 +1,5 @@
 """Products of unlike shapes against NumPy in float64."""
+
 import numpy
 from case import Case, InOut, Input, Scalar
 
@@ -10,8 +11,13 @@ SHAPES = [
     [(128, 64, 64), (64, 128, 96), (1, 256, 31)],
 ]
 CASES = [
-    Case("S=0", T="f32"), Case("S=1", T="f16"), Case("S=2", T="f16"), Case("S=2", T="f32"),
-    Case("S=3", T="f16"), Case("S=4", T="f16"), Case("S=4", T="f32", BM=32, BN=32, BK=16),
+    Case("S=0", T="f32"),
+    Case("S=1", T="f16"),
+    Case("S=2", T="f16"),
+    Case("S=2", T="f32"),
+    Case("S=3", T="f16"),
+    Case("S=4", T="f16"),
+    Case("S=4", T="f32", BM=32, BN=32, BK=16),
 ]
 
 
@@ -33,15 +39,23 @@ def arguments(case):
     tolerance = 2e-3 if case.T == "f16" else 1e-5
     c = InOut(case.T, (int((m * n).sum()) + 3,), rtol=tolerance, atol=tolerance * 20)
     a, b = (Input(case.T, (max(1, int(area.sum())),)) for area in (m * k, k * n))
-    return {"a": a, "b": b, "c": c,
-            "m": fixed("i32", m), "n": fixed("i32", n), "k": fixed("i32", k),
-            "a_at": fixed("i64", a_at), "b_at": fixed("i64", b_at), "c_at": fixed("i64", c_at),
-            "tiles": Scalar("i32", tiles + 2)}
+    return {
+        "a": a,
+        "b": b,
+        "c": c,
+        "m": fixed("i32", m),
+        "n": fixed("i32", n),
+        "k": fixed("i32", k),
+        "a_at": fixed("i64", a_at),
+        "b_at": fixed("i64", b_at),
+        "c_at": fixed("i64", c_at),
+        "tiles": Scalar("i32", tiles + 2),
+    }
 
 
 def reference(case, a, b, c, **_):
     m, n, k, (a_at, b_at, c_at) = layout(case)
     for p, q, r, i, j, o in zip(m, n, k, a_at, b_at, c_at):
-        left, right = a[i:i + p * r].reshape(p, r), b[j:j + r * q].reshape(r, q)
-        c[o:o + p * q] = (left.astype(float) @ right.astype(float)).ravel()
+        left, right = a[i : i + p * r].reshape(p, r), b[j : j + r * q].reshape(r, q)
+        c[o : o + p * q] = (left.astype(float) @ right.astype(float)).ravel()
     return {"c": c}

@@ -1,10 +1,15 @@
 """Log-softmax against NumPy in float64; also rows that hold -inf and very large numbers."""
+
 import numpy
 from case import Case, Input, Output
 
 CASES = [
-    Case("M=1 N=1", T="f32"), Case("M=3 N=7", T="f16"), Case("M=5 N=4096", T="bf16"), Case("M=2 N=4097", T="f32"),
-    Case("M=13 N=1021", T="f32", BLOCK=1024), Case("M=257 N=3", T="f16", BLOCK=100),
+    Case("M=1 N=1", T="f32"),
+    Case("M=3 N=7", T="f16"),
+    Case("M=5 N=4096", T="bf16"),
+    Case("M=2 N=4097", T="f32"),
+    Case("M=13 N=1021", T="f32", BLOCK=1024),
+    Case("M=257 N=3", T="f16", BLOCK=100),
 ]
 
 

@@ -68,9 +68,11 @@ def reference(case, a, q, scale, zero=None):
     codes = columns(q, AWQ) if awq else columns(numpy.ascontiguousarray(q.T), GPTQ).T
     zeros = columns(zero, AWQ) if awq else columns(zero, GPTQ) + 1
     return {
-        "c": a
-        @ (
-            (codes - numpy.repeat(zeros, group(case), axis=0))
-            * numpy.repeat(scale, group(case), axis=0)
+        "c": (
+            a
+            @ (
+                (codes - numpy.repeat(zeros, group(case), axis=0))
+                * numpy.repeat(scale, group(case), axis=0)
+            )
         )
     }

@@ -1,10 +1,15 @@
 """Running sums against NumPy; integers wrap, floats are multiples of 1/8, whose sums are exact."""
+
 import numpy
 from case import Case, InOut, Input, Output
 
 CASES = [
-    Case("N=1", T="i32"), Case("N=4096", T="f32"), Case("N=4097", T="i64"),
-    Case("N=1000003", T="i32"), Case("N=70001", T="f32", B=64), Case("N=10007", T="f64", B=16, W=8),
+    Case("N=1", T="i32"),
+    Case("N=4096", T="f32"),
+    Case("N=4097", T="i64"),
+    Case("N=1000003", T="i32"),
+    Case("N=70001", T="f32", B=64),
+    Case("N=10007", T="f64", B=16, W=8),
     Case("N=9973", T="i32", B=32, W=1),
 ]
 
@@ -19,16 +24,22 @@ def arguments(case):
         value = exact(InOut, case.T, shape)
         value.values = lambda random, shape: numpy.zeros(shape)
         return value
+
     if case.T[0] == "f":
-        values = Input(case.T, (case.N,),
-                       lambda random, shape: random.integers(-64, 64, shape) / 8.0)
+        values = Input(
+            case.T, (case.N,), lambda random, shape: random.integers(-64, 64, shape) / 8.0
+        )
     else:
         big = 2 ** (int(case.T[1:]) - 1)
-        values = Input(case.T, (case.N,),
-                       lambda random, shape: random.integers(-big, big, shape))
-    return {"x": values, "y": exact(Output, case.T, (case.N,)),
-            "part": left((programs,)), "upto": left((programs,)),
-            "state": exact(Output, "i32", (programs,)), "ticket": exact(Output, "i32", (1,))}
+        values = Input(case.T, (case.N,), lambda random, shape: random.integers(-big, big, shape))
+    return {
+        "x": values,
+        "y": exact(Output, case.T, (case.N,)),
+        "part": left((programs,)),
+        "upto": left((programs,)),
+        "state": exact(Output, "i32", (programs,)),
+        "ticket": exact(Output, "i32", (1,)),
+    }
 
 
 def reference(case, x, part, upto):
@@ -36,5 +47,10 @@ def reference(case, x, part, upto):
     starts = numpy.arange(0, case.N, size)
     y = numpy.cumsum(x, dtype=x.dtype)
     ends = numpy.minimum(starts + size, case.N) - 1
-    return {"y": y, "part": numpy.add.reduceat(x, starts, dtype=x.dtype), "upto": y[ends],
-            "state": numpy.full(len(starts), 2), "ticket": numpy.array([len(starts)])}
+    return {
+        "y": y,
+        "part": numpy.add.reduceat(x, starts, dtype=x.dtype),
+        "upto": y[ends],
+        "state": numpy.full(len(starts), 2),
+        "ticket": numpy.array([len(starts)]),
+    }

@@ -1,10 +1,18 @@
-"""The K largest of each row by a stable sort; few different values, so that ties are many, and some NaN and infinities."""
+"""The K largest of each row by a stable sort; few different values, so that ties are many, and some
+NaN and infinities.
+"""
+
 import numpy
 from case import Case, Input, Output
 
 CASES = [
-    Case("M=1 N=1", T="f32"), Case("M=3 N=5", T="f16"), Case("M=7 N=1000", T="bf16"), Case("M=5 N=1024", T="f32"),
-    Case("M=3 N=4099", T="f16", K=16, BLOCK=256), Case("M=2 N=100003", T="f32", K=5), Case("M=33 N=127", T="bf16", K=1, BLOCK=64),
+    Case("M=1 N=1", T="f32"),
+    Case("M=3 N=5", T="f16"),
+    Case("M=7 N=1000", T="bf16"),
+    Case("M=5 N=1024", T="f32"),
+    Case("M=3 N=4099", T="f16", K=16, BLOCK=256),
+    Case("M=2 N=100003", T="f32", K=5),
+    Case("M=33 N=127", T="bf16", K=1, BLOCK=64),
     Case("M=4 N=300", T="f32", K=64, BLOCK=100),
 ]
 
@@ -19,8 +27,11 @@ def rows(random, shape):
 
 def arguments(case):
     k = int(case.definitions.get("K", 8))
-    return {"x": Input(case.T, (case.M, case.N), rows), "values": Output(case.T, (case.M, k), rtol=None, atol=0.0),
-            "at": Output("i32", (case.M, k), rtol=None, atol=0)}
+    return {
+        "x": Input(case.T, (case.M, case.N), rows),
+        "values": Output(case.T, (case.M, k), rtol=None, atol=0.0),
+        "at": Output("i32", (case.M, k), rtol=None, atol=0),
+    }
 
 
 def reference(case, x):

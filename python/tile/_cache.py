@@ -1,5 +1,8 @@
-"""What was compiled, kept on disk for later processes and in memory for this one. The folder is that of the C interface
-(tile_compile.h), which reads and writes it; here are its name, counters, and what is held in memory."""
+"""What was compiled, kept on disk for later processes and in memory for this one. The folder is
+that of the C interface (tile_compile.h), which reads and writes it; here are its name, counters,
+and what is held in memory.
+"""
+
 import ctypes
 import itertools
 import os
@@ -10,18 +13,21 @@ from . import _library
 
 _lock = threading.Lock()
 _counters = {"memory": 0, "disk": 0, "compiled": 0}
-_hits = itertools.count()    # of what was found in memory by calls that must cost little: counting takes no lock
-_taken = 0                   # of them, in the counters already; reading counts, too
+_hits = (
+    itertools.count()
+)  # of what was found in memory by calls that must cost little: counting takes no lock
+_taken = 0  # of them, in the counters already; reading counts, too
 hit = _hits.__next__
 _chosen = None
-_problems = set()    # of folders that are not used, each said once
-_memories = []       # functions that forget what they hold in memory
-_kept = []           # files that live as long as this process
+_problems = set()  # of folders that are not used, each said once
+_memories = []  # functions that forget what they hold in memory
+_kept = []  # files that live as long as this process
 
 
 def cache_folder(path=None):
-    """The folder in which compiled kernels are kept; with `path`, it is that one from now on. By default `tile` in XDG_CACHE_HOME,
-    which is ~/.cache where it is not set."""
+    """The folder in which compiled kernels are kept; with `path`, it is that one from now on. By
+    default `tile` in XDG_CACHE_HOME, which is ~/.cache where it is not set.
+    """
     global _chosen
     if path is not None:
         _chosen = os.path.abspath(os.fspath(path))
@@ -34,8 +40,9 @@ def cache_folder(path=None):
 
 
 def cache_info():
-    """How often this process found a kernel in memory, found one on disk, and compiled: {"memory": 7, "disk": 1, "compiled": 2,
-    "folder": "..."}."""
+    """How often this process found a kernel in memory, found one on disk, and compiled: {"memory":
+    7, "disk": 1, "compiled": 2, "folder": "..."}.
+    """
     folder = cache_folder()
     with _lock:
         _counters["memory"] += _takeHits()
@@ -74,13 +81,18 @@ def warnOf(problem):
     """Says once that a folder is not used: "'/tmp/x': others may write to it"."""
     if problem and problem not in _problems:
         _problems.add(problem)
-        warnings.warn(f"compiled kernels are not kept in {problem}; choose another folder by tile.cache_folder(path)", RuntimeWarning,
-                      stacklevel=2)
+        warnings.warn(
+            f"compiled kernels are not kept in {problem}; choose another folder by"
+            " tile.cache_folder(path)",
+            RuntimeWarning,
+            stacklevel=2,
+        )
 
 
 def keep(content, ending):
     """The path of a file with this content, as long as this process lives."""
     import tempfile
+
     file = tempfile.NamedTemporaryFile(prefix="tile-", suffix=ending)
     file.write(content)
     file.flush()

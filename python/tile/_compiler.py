@@ -1,4 +1,5 @@
 """Calls of tilec: where it is, what it says, as exceptions and warnings with source lines."""
+
 import ctypes
 import json
 import os
@@ -9,8 +10,10 @@ from ._library import Error
 
 
 class CompileError(Error):
-    """A kernel that does not compile. `diagnostics` are the compiler's, as `tilec --diagnostics-format=json` writes them: objects
-    with `severity`, `code`, `message`, `place`, `labels`, `notes` and `fixIts`."""
+    """A kernel that does not compile. `diagnostics` are the compiler's, as `tilec
+    --diagnostics-format=json` writes them: objects with `severity`, `code`, `message`, `place`,
+    `labels`, `notes` and `fixIts`.
+    """
 
     def __init__(self, diagnostics, source=None):
         super().__init__("\n".join(renderOne(one, source) for one in diagnostics))
@@ -22,6 +25,7 @@ class CompileError(Error):
 
     def _repr_html_(self):
         import html
+
         return f"<pre>{html.escape(str(self))}</pre>"
 
 
@@ -29,7 +33,8 @@ class CompileWarning(UserWarning):
     """What the compiler warns of."""
 
 
-# Modules of Python that take longer to import than all of this package are imported where they are needed.
+# Modules of Python that take longer to import than all of this package are imported where they are
+# needed.
 
 
 def _which(name):
@@ -44,17 +49,24 @@ def _which(name):
 def folder():
     """A temporary folder, as a context."""
     import tempfile
+
     return tempfile.TemporaryDirectory(prefix="tile-")
 
 
 def find():
-    """Path of tilec: TILEC, else beside this package, in a release, in TILE_HOME, in a build, on PATH."""
+    """Path of tilec: TILEC, else beside this package, in a release, in TILE_HOME, in a build, on
+    PATH.
+    """
     if os.environ.get("TILEC"):
         return os.environ["TILEC"]
     here = os.path.dirname(os.path.abspath(__file__))
     root = os.path.dirname(os.path.dirname(here))
-    folders = [os.path.join(here, "bin"), os.path.join(root, "bin"), os.path.join(root, "build", "bin")]
-    if os.path.basename(os.path.dirname(here)) == "dist-packages":      # of Debian, in /usr/lib/python3
+    folders = [
+        os.path.join(here, "bin"),
+        os.path.join(root, "bin"),
+        os.path.join(root, "build", "bin"),
+    ]
+    if os.path.basename(os.path.dirname(here)) == "dist-packages":  # of Debian, in /usr/lib/python3
         folders.append(os.path.join(os.path.dirname(os.path.dirname(root)), "bin"))
     if os.environ.get("TILE_HOME"):
         folders.insert(0, os.path.join(os.environ["TILE_HOME"], "bin"))
@@ -63,16 +75,23 @@ def find():
             return os.path.join(one, "tilec")
     path = _which("tilec")
     if path is None:
-        raise Error("the compiler tilec is not found; set TILEC to its path. Looked into " + ", ".join(folders) + " and PATH")
+        raise Error(
+            "the compiler tilec is not found; set TILEC to its path. Looked into "
+            + ", ".join(folders)
+            + " and PATH"
+        )
     return path
 
 
 def _assembler():
-    """A ptxas that another package has brought into this environment, for tilec, which finds those of the machine; or None."""
+    """A ptxas that another package has brought into this environment, for tilec, which finds those
+    of the machine; or None.
+    """
     if os.environ.get("TILE_PTXAS") or _which("ptxas"):
         return None
     packages = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     import glob
+
     found = glob.glob(os.path.join(packages, "nvidia", "*", "bin", "ptxas"))
     found += glob.glob(os.path.join(packages, "triton", "backends", "nvidia", "bin", "ptxas"))
     return next((path for path in sorted(found) if os.access(path, os.X_OK)), None)
@@ -80,7 +99,7 @@ def _assembler():
 
 OUTPUT_PACKAGE, OUTPUT_INTERFACE = 0, 1
 _JSON = 1
-_WRONG = 12          # TILE_ERROR_COMPILE: the source or the call is, and the message is the compiler's
+_WRONG = 12  # TILE_ERROR_COMPILE: the source or the call is, and the message is the compiler's
 
 
 def _list(texts):
@@ -88,18 +107,42 @@ def _list(texts):
     return (ctypes.c_char_p * (len(texts) + 1))(*(os.fsencode(text) for text in texts), None)
 
 
-def compile(source, path, output, target, kernel=None, constants=(), attributes=(), extents=(), includes=(), config=None):
-    """What tilec makes of a source text or of a file, (bytes, diagnostics), by tile_compile.h: kept on disk, made by one process of
-    many. Constants, attributes and extents are NAME=VALUE."""
+def compile(
+    source,
+    path,
+    output,
+    target,
+    kernel=None,
+    constants=(),
+    attributes=(),
+    extents=(),
+    includes=(),
+    config=None,
+):
+    """What tilec makes of a source text or of a file, (bytes, diagnostics), by tile_compile.h: kept
+    on disk, made by one process of many. Constants, attributes and extents are NAME=VALUE.
+    """
     library, assembler = _library.get(), _assembler()
     encode = lambda text: None if text is None else os.fsencode(text)  # noqa: E731
     if source is not None and "\0" in source:
         raise ValueError("the source has a zero byte")
     request = _library.CompileRequest(
-        size=ctypes.sizeof(_library.CompileRequest), path=encode(path), source=None if source is None else source.encode(),
-        target=encode(target), kernel=encode(kernel), constants=_list(constants), attributes=_list(attributes), extents=_list(extents),
-        includes=_list(includes), config=encode(config), output=output, flags=_JSON, compiler=encode(find()),
-        assembler=encode(assembler), cache=encode(_cache.cache_folder()))
+        size=ctypes.sizeof(_library.CompileRequest),
+        path=encode(path),
+        source=None if source is None else source.encode(),
+        target=encode(target),
+        kernel=encode(kernel),
+        constants=_list(constants),
+        attributes=_list(attributes),
+        extents=_list(extents),
+        includes=_list(includes),
+        config=encode(config),
+        output=output,
+        flags=_JSON,
+        compiler=encode(find()),
+        assembler=encode(assembler),
+        cache=encode(_cache.cache_folder()),
+    )
     handle = ctypes.c_void_p()
     error = library.tile_compile_bytes(ctypes.byref(request), ctypes.byref(handle))
     if error and library.tile_error_code(error) == _WRONG:
@@ -130,23 +173,34 @@ def warn(diagnostics, source, known=(), level=5):
 
 
 def run(words, source=None):
-    """Standard output of `tilec WORDS`, as bytes; `source` goes to standard input. Errors are raised, warnings are passed on."""
+    """Standard output of `tilec WORDS`, as bytes; `source` goes to standard input. Errors are
+    raised, warnings are passed on.
+    """
     import subprocess
+
     try:
         assembler = _assembler()
-        done = subprocess.run([find()] + words + ["--diagnostics-format=json"], input=(source or "").encode(), capture_output=True,
-                              env=dict(os.environ, TILE_PTXAS=assembler) if assembler else None)
+        done = subprocess.run(
+            [find()] + words + ["--diagnostics-format=json"],
+            input=(source or "").encode(),
+            capture_output=True,
+            env=dict(os.environ, TILE_PTXAS=assembler) if assembler else None,
+        )
     except OSError as error:
         raise Error(f"tilec cannot be started: {error}") from None
     diagnostics = readDiagnostics(done.stderr.decode(errors="replace"), done.returncode)
     if done.returncode:
-        raise CompileError([one for one in diagnostics if one["severity"] == "error"] or diagnostics, source)
+        raise CompileError(
+            [one for one in diagnostics if one["severity"] == "error"] or diagnostics, source
+        )
     warn(diagnostics, source)
     return done.stdout
 
 
 def readDiagnostics(text, status):
-    """The diagnostics of a call: one JSON object a line; other lines, of a call that is wrong as such, are errors without place."""
+    """The diagnostics of a call: one JSON object a line; other lines, of a call that is wrong as
+    such, are errors without place.
+    """
     found = []
     for line in text.splitlines():
         try:
@@ -156,10 +210,29 @@ def readDiagnostics(text, status):
         if isinstance(one, dict) and "severity" in one:
             found.append(one)
         elif status and line.strip():
-            found.append({"severity": "error", "code": "", "message": line, "place": None, "labels": [], "notes": [], "fixIts": []})
+            found.append(
+                {
+                    "severity": "error",
+                    "code": "",
+                    "message": line,
+                    "place": None,
+                    "labels": [],
+                    "notes": [],
+                    "fixIts": [],
+                }
+            )
     if status and not found:
-        found.append({"severity": "error", "code": "", "message": f"tilec ended with status {status} and without a message", "place": None,
-                      "labels": [], "notes": [], "fixIts": []})
+        found.append(
+            {
+                "severity": "error",
+                "code": "",
+                "message": f"tilec ended with status {status} and without a message",
+                "place": None,
+                "labels": [],
+                "notes": [],
+                "fixIts": [],
+            }
+        )
     return found
 
 
@@ -181,11 +254,16 @@ def _show(place, text, source):
         return []
     line = lines[begin["line"] - 1]
     # Columns count bytes.
-    before = line.encode()[:begin["column"] - 1].decode(errors="replace")
-    width = end["column"] - begin["column"] if end["line"] == begin["line"] else len(line) - len(before)
+    before = line.encode()[: begin["column"] - 1].decode(errors="replace")
+    width = (
+        end["column"] - begin["column"] if end["line"] == begin["line"] else len(line) - len(before)
+    )
     number = str(begin["line"])
     blank = "".join("\t" if c == "\t" else " " for c in before)
-    return [f" {number} | {line}", f" {' ' * len(number)} | {blank}{'^' * max(width, 1)}" + (f" {text}" if text else "")]
+    return [
+        f" {number} | {line}",
+        f" {' ' * len(number)} | {blank}{'^' * max(width, 1)}" + (f" {text}" if text else ""),
+    ]
 
 
 def _at(place):

@@ -1,4 +1,5 @@
 """Where a tensor lies, and the target that its device needs."""
+
 import ctypes
 import os
 
@@ -18,7 +19,7 @@ def placeOf(value):
     if hasattr(value, "__cuda_array_interface__"):
         return "cuda", int(getattr(getattr(value, "device", None), "id", 0))
     if kind.__module__ == "numpy" and kind.__name__ != "ndarray":
-        return None                   # a number
+        return None  # a number
     if hasattr(value, "__dlpack_device__"):
         device, ordinal = value.__dlpack_device__()
         return ("cpu", None) if int(device) in _tensors.DLPACK_HOST else ("cuda", int(ordinal))
@@ -37,7 +38,10 @@ def _capability(ordinal):
         for number, attribute in zip(numbers, (75, 76)):
             failed = failed or driver.cuDeviceGetAttribute(ctypes.byref(number), attribute, ordinal)
         if failed:
-            raise Error(f"the CUDA driver does not tell the capability of device {ordinal}: error {failed}", 6)
+            raise Error(
+                f"the CUDA driver does not tell the capability of device {ordinal}: error {failed}",
+                6,
+            )
         _capabilities[ordinal] = (numbers[0].value, numbers[1].value)
     return _capabilities[ordinal]
 
@@ -49,5 +53,9 @@ def targetOf(place):
     capability = _capability(place[1])
     name = _library.get().tile_target_name(*capability)
     if not name:
-        raise Error(f"the device has compute capability {capability[0]}.{capability[1]}; Tile needs 8.0 or more", 5)
+        raise Error(
+            f"the device has compute capability {capability[0]}.{capability[1]}; Tile needs 8.0 or"
+            " more",
+            5,
+        )
     return name.decode()

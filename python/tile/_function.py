@@ -1,4 +1,5 @@
 """Kernels that are compiled when they are called: `compile`, `Function`, `Program`."""
+
 import json
 import os
 import sys
@@ -11,21 +12,38 @@ from ._library import Error
 from ._tensors import asTensor
 
 # What a keyword of `compile` may mean beside a compile-time parameter.
-_ATTRIBUTES = frozenset(("warps", "stages", "persistent", "grouped", "cluster", "consumers", "occupancy", "maxreg", "fp"))
+_ATTRIBUTES = frozenset(
+    (
+        "warps",
+        "stages",
+        "persistent",
+        "grouped",
+        "cluster",
+        "consumers",
+        "occupancy",
+        "maxreg",
+        "fp",
+    )
+)
 _SHAPES = (None, "class", "exact")
 _NUMBERS = frozenset((int, float, bool))
-_numpyArray = None       # NumPy's type of arrays, once there is one
+_numpyArray = None  # NumPy's type of arrays, once there is one
 
 
 def compile(source, *, kernel=None, include=(), config=None, shapes=None, constants=None, **named):
-    """Kernels of a file `NAME.tile`, or of a source text: a `Function` where there is one kernel, or `kernel` names one; else a
-    `Program` of all of them. Keywords bind compile-time parameters and attributes, as in `BLOCK=1024, warps=8`; `constants` does the
-    same for names that are taken. `include` lists folders to search for imports, `config` is a file that `tilec tune` or
-    `Function.tune` wrote. `shapes="class"` compiles for the shapes at hand, rounded to powers of two, "exact" for these very ones;
-    else the shapes are those that the source declares with `opt`. Raises `CompileError`."""
+    """Kernels of a file `NAME.tile`, or of a source text: a `Function` where there is one kernel,
+    or `kernel` names one; else a `Program` of all of them. Keywords bind compile-time parameters
+    and attributes, as in `BLOCK=1024, warps=8`; `constants` does the same for names that are taken.
+    `include` lists folders to search for imports, `config` is a file that `tilec tune` or
+    `Function.tune` wrote. `shapes="class"` compiles for the shapes at hand, rounded to powers of
+    two, "exact" for these very ones; else the shapes are those that the source declares with `opt`.
+    Raises `CompileError`.
+    """
     if shapes not in _SHAPES:
         raise ValueError(f"shapes is {shapes!r}, expected None, 'class' or 'exact'")
-    program = Program(_Source(source, include, config, {**(constants or {}), **named}), kernel, shapes)
+    program = Program(
+        _Source(source, include, config, {**(constants or {}), **named}), kernel, shapes
+    )
     return program[program.keys()[0]] if kernel or len(program.keys()) == 1 else program
 
 
@@ -35,9 +53,19 @@ def _spell(value):
         return "true" if value else "false"
     name = getattr(value, "name", None) or str(value).rpartition(".")[2]
     if not isinstance(value, (int, float, str)) or isinstance(value, type):
-        found = {"bool": "bool", "bfloat16": "bf16", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2"}
-        found.update({f"{word}{bits}": f"{letter}{bits}" for word, letter in (("int", "i"), ("uint", "u"), ("float", "f"))
-                      for bits in (8, 16, 32, 64)})
+        found = {
+            "bool": "bool",
+            "bfloat16": "bf16",
+            "float8_e4m3fn": "f8e4m3",
+            "float8_e5m2": "f8e5m2",
+        }
+        found.update(
+            {
+                f"{word}{bits}": f"{letter}{bits}"
+                for word, letter in (("int", "i"), ("uint", "u"), ("float", "f"))
+                for bits in (8, 16, 32, 64)
+            }
+        )
         if name in found:
             return found[name]
     return str(value)
@@ -51,31 +79,49 @@ class _Source:
         self.text = source if isText else None
         self.path = None if isText else os.path.abspath(os.fspath(source))
         if not isText and not os.path.isfile(self.path):
-            raise FileNotFoundError(f"there is no file '{os.fspath(source)}', and it is no source of a kernel, either")
+            raise FileNotFoundError(
+                f"there is no file '{os.fspath(source)}', and it is no source of a kernel, either"
+            )
         self.include = [os.path.abspath(os.fspath(one)) for one in include]
         self.config = None if config is None else os.path.abspath(os.fspath(config))
         self.constants = {name: _spell(value) for name, value in constants.items()}
-        self.warned = set()             # warnings that were passed on
-        self.declared = frozenset()     # compile-time parameters, as soon as the interface is known
+        self.warned = set()  # warnings that were passed on
+        self.declared = frozenset()  # compile-time parameters, as soon as the interface is known
 
     def recipe(self):
         """What makes an equal one."""
-        return (self.text if self.text is not None else self.path, self.include, self.config, self.constants)
+        return (
+            self.text if self.text is not None else self.path,
+            self.include,
+            self.config,
+            self.constants,
+        )
 
     def settings(self, **more):
         """(compile-time parameters, attributes) of every call, each a list of NAME=VALUE."""
         pairs = {**self.constants, **more}.items()
         isAttribute = [name in _ATTRIBUTES and name not in self.declared for name, _ in pairs]
-        return tuple([f"{name}={value}" for (name, value), one in zip(pairs, isAttribute) if one is wanted] for wanted in (False, True))
+        return tuple(
+            [f"{name}={value}" for (name, value), one in zip(pairs, isAttribute) if one is wanted]
+            for wanted in (False, True)
+        )
 
     def words(self, **more):
         """The same as words for tilec, with includes and configuration."""
         constants, attributes = self.settings(**more)
-        words = [word for one in self.include for word in ("-I", one)] + (["--config", self.config] if self.config else [])
-        return words + [word for one in constants for word in ("-D", one)] + [word for one in attributes for word in ("--with", one)]
+        words = [word for one in self.include for word in ("-I", one)] + (
+            ["--config", self.config] if self.config else []
+        )
+        return (
+            words
+            + [word for one in constants for word in ("-D", one)]
+            + [word for one in attributes for word in ("--with", one)]
+        )
 
     def asFile(self, folder):
-        """The source's path; a text goes into a file in `folder`, for commands that read it several times."""
+        """The source's path; a text goes into a file in `folder`, for commands that read it several
+        times.
+        """
         if self.path is not None:
             return self.path
         path = os.path.join(folder, "kernel.tile")
@@ -84,11 +130,13 @@ class _Source:
         return path
 
     def interface(self, kernel):
-        """The manifest's records of all instances, with their shapes and dtypes; their configuration means nothing."""
+        """The manifest's records of all instances, with their shapes and dtypes; their
+        configuration means nothing.
+        """
         try:
             text = self.build("cpu", kernel, output=_compiler.OUTPUT_INTERFACE)
         except _compiler.CompileError as error:
-            try:      # what only `tune` chooses has a value on a GPU alone
+            try:  # what only `tune` chooses has a value on a GPU alone
                 anyGPU = _library.get().tile_target_name(8, 0).decode()
                 text = self.build(anyGPU, kernel, output=_compiler.OUTPUT_INTERFACE)
             except _compiler.CompileError:
@@ -101,8 +149,17 @@ class _Source:
         """The bytes that tilec makes: a package, or the interface. Warnings are passed on once."""
         constants, attributes = self.settings(**(chosen or {}))
         payload, said = _compiler.compile(
-            self.text, self.path, output, target, kernel, constants, attributes, [f"{name}={n}" for name, n in (extents or {}).items()],
-            self.include, self.config)
+            self.text,
+            self.path,
+            output,
+            target,
+            kernel,
+            constants,
+            attributes,
+            [f"{name}={n}" for name, n in (extents or {}).items()],
+            self.include,
+            self.config,
+        )
         self.warned.update(_compiler.warn(said, self.text, self.warned, 6))
         return payload
 
@@ -117,8 +174,10 @@ class Program:
 
     def __init__(self, source, kernel, shapes):
         records = source.interface(kernel)
-        self._functions = {name: Function(source, [one for one in records if one["name"] == name], shapes)
-                           for name in dict.fromkeys(record["name"] for record in records)}
+        self._functions = {
+            name: Function(source, [one for one in records if one["name"] == name], shapes)
+            for name in dict.fromkeys(record["name"] for record in records)
+        }
 
     def keys(self):
         """Names of the kernels, in the order of the source."""
@@ -137,14 +196,19 @@ class Program:
 
     def __getattr__(self, name):
         if name.startswith("_") or name not in self._functions:
-            raise AttributeError(f"there is no kernel '{name}'; there are " + ", ".join(self.__dict__.get("_functions", ())))
+            raise AttributeError(
+                f"there is no kernel '{name}'; there are "
+                + ", ".join(self.__dict__.get("_functions", ()))
+            )
         return self._functions[name]
 
     def __dir__(self):
         return [*super().__dir__(), *self._functions]
 
     def __call__(self, *values, **named):
-        raise TypeError("this source has several kernels; call one of them: " + ", ".join(self._functions))
+        raise TypeError(
+            "this source has several kernels; call one of them: " + ", ".join(self._functions)
+        )
 
     def __reduce__(self):
         first = next(iter(self._functions.values()))
@@ -155,23 +219,32 @@ class Program:
 
 
 class _Plan:
-    """Calls by positions, with arguments of the same types as one before: their kernel, and the outputs to be made."""
+    """Calls by positions, with arguments of the same types as one before: their kernel, and the
+    outputs to be made.
+    """
 
     __slots__ = ("function", "kernel", "isTensor", "missing", "makers")
 
     def __init__(self, function, kernel, places, missing):
         self.function, self.kernel, self.missing = function, kernel, missing
         self.isTensor = [function._isTensor[i] for i in places]
-        self.makers = {}      # by shapes, and by values of scalars
+        self.makers = {}  # by shapes, and by values of scalars
 
     def __call__(self, values, stream, check):
         if not self.missing:
             self.kernel(*values, stream=stream, check=check)
             return None
-        key = tuple([value.shape if isTensor else value for value, isTensor in zip(values, self.isTensor)])
+        key = tuple(
+            [value.shape if isTensor else value for value, isTensor in zip(values, self.isTensor)]
+        )
         makers = self.makers.get(key)
         if makers is None:
-            places = dict(zip((i for i in range(len(values) + len(self.missing)) if i not in self.missing), values))
+            places = dict(
+                zip(
+                    (i for i in range(len(values) + len(self.missing)) if i not in self.missing),
+                    values,
+                )
+            )
             if len(self.makers) >= 1024:
                 self.makers.clear()
             makers = self.makers[key] = self.function._makers(self.kernel, places, self.missing)
@@ -184,11 +257,13 @@ class _Plan:
 
 
 class Function:
-    """A kernel that is compiled for the device and the dtypes of its arguments when it is first called with them.
+    """A kernel that is compiled for the device and the dtypes of its arguments when it is first
+    called with them.
 
-    y = function(x) makes the outputs that are not given, as arrays of the same package and on the same device as the inputs, and
-    returns them: one, or a tuple. Positional arguments stand for all parameters in the source's order, or, where that leaves some
-    without a value, for those that are not `out`. `stream` and `check` are those of `Kernel`.
+    y = function(x) makes the outputs that are not given, as arrays of the same package and on the
+    same device as the inputs, and returns them: one, or a tuple. Positional arguments stand for all
+    parameters in the source's order, or, where that leaves some without a value, for those that are
+    not `out`. `stream` and `check` are those of `Kernel`.
     """
 
     def __init__(self, source, records, shapes):
@@ -205,12 +280,25 @@ class Function:
         self._required = sum("default" not in param for param in self._params)
         self._inputs = [i for i, isOut in enumerate(self._isOut) if not isOut]
         # Extents that tell instances apart.
-        self._axes = {i: [axis for axis in range(len(param["dims"]))
-                          if any(axis >= len(one["params"][i]["dims"]) or isinstance(one["params"][i]["dims"][axis], int) for one in records)]
-                      for i, param in enumerate(self._params) if self._isTensor[i]}
+        self._axes = {
+            i: [
+                axis
+                for axis in range(len(param["dims"]))
+                if any(
+                    axis >= len(one["params"][i]["dims"])
+                    or isinstance(one["params"][i]["dims"][axis], int)
+                    for one in records
+                )
+            ]
+            for i, param in enumerate(self._params)
+            if self._isTensor[i]
+        }
         self._hasAxes = any(self._axes.values())
-        self._varying = [name for name in first["constants"]
-                         if len({json.dumps(one["constants"].get(name)) for one in records}) > 1]
+        self._varying = [
+            name
+            for name in first["constants"]
+            if len({json.dumps(one["constants"].get(name)) for one in records}) > 1
+        ]
         _cache.onClear(_weakly(self))
 
     # ---- Calls
@@ -226,6 +314,7 @@ class Function:
         places = self._place(values, named)
         if any(_isJax(value) for value in places.values()):
             from . import _jax
+
             return _jax.call(self, places)
         kernel = self._find(places)
         missing = [i for i, isOut in enumerate(self._isOut) if isOut and i not in places]
@@ -239,18 +328,32 @@ class Function:
         places.update(zip(missing, made))
         rest = {self._names[i]: value for i, value in places.items()}
         ordered = []
-        while self._names[len(ordered):] and self._names[len(ordered)] in rest:
+        while self._names[len(ordered) :] and self._names[len(ordered)] in rest:
             ordered.append(rest.pop(self._names[len(ordered)]))
         kernel(*ordered, stream=stream, check=check, **rest)
         return _unpack(made)
 
     def _quickKey(self, values):
-        """What the kernel of a call by positions depends on, where dtypes and devices alone choose it, else None."""
+        """What the kernel of a call by positions depends on, where dtypes and devices alone choose
+        it, else None.
+        """
         if self._shapes or self._hasAxes:
             return None
         try:
-            key = tuple([(kind, value.dtype, value.ndim) if (kind := type(value)) is _numpyArray else
-                         kind if kind in _NUMBERS else (kind, value.dtype, value.ndim, value.device) for value in values])
+            key = tuple(
+                [
+                    (
+                        (kind, value.dtype, value.ndim)
+                        if (kind := type(value)) is _numpyArray
+                        else (
+                            kind
+                            if kind in _NUMBERS
+                            else (kind, value.dtype, value.ndim, value.device)
+                        )
+                    )
+                    for value in values
+                ]
+            )
             hash(key)
         except (AttributeError, TypeError):
             return None
@@ -258,19 +361,28 @@ class Function:
 
     def _place(self, values, named):
         """The arguments as {index of the parameter: value}."""
-        if any("[" in name for name in self._names):      # an array of tensors, whose elements a list gives
+        if any(
+            "[" in name for name in self._names
+        ):  # an array of tensors, whose elements a list gives
             values, named = _flatten(values, named)
         for name in named:
             if name not in self._names:
-                raise TypeError(f"{self.name}: '{name}' is no parameter; there are " + ", ".join(self._names))
+                raise TypeError(
+                    f"{self.name}: '{name}' is no parameter; there are " + ", ".join(self._names)
+                )
         order = range(len(self._names))
         isWhole = len(values) + len(named) >= self._required and not any(
-            self._isTensor[i] and isinstance(value, (bool, int, float)) for i, value in zip(order, values))
+            self._isTensor[i] and isinstance(value, (bool, int, float))
+            for i, value in zip(order, values)
+        )
         if not isWhole and any(self._isOut):
             order = self._inputs
         if len(values) > len(order):
-            raise TypeError(f"{self.name}: takes at most {len(order)} arguments ("
-                            + ", ".join(self._names[i] for i in order) + f"), found {len(values)}")
+            raise TypeError(
+                f"{self.name}: takes at most {len(order)} arguments ("
+                + ", ".join(self._names[i] for i in order)
+                + f"), found {len(values)}"
+            )
         places = dict(zip(order, values))
         for i, value in places.items():
             if isinstance(value, (list, tuple)):
@@ -302,17 +414,35 @@ class Function:
         return kernel
 
     def _keyOf(self, places):
-        """What the choice of a kernel depends on, as far as attributes tell; None where they do not."""
+        """What the choice of a kernel depends on, as far as attributes tell; None where they do
+        not.
+        """
         key = []
         for i, value in places.items():
             if not self._isTensor[i]:
                 continue
-            kind, dtype, shape = type(value), getattr(value, "dtype", None), getattr(value, "shape", None)
+            kind, dtype, shape = (
+                type(value),
+                getattr(value, "dtype", None),
+                getattr(value, "shape", None),
+            )
             device = getattr(value, "device", None)
             if dtype is None or shape is None or (device is None and kind.__module__ != "numpy"):
                 return None
-            key.append((i, kind, dtype, device, len(shape), tuple(shape) if self._shapes else
-                        tuple(shape[axis] for axis in self._axes[i] if axis < len(shape))))
+            key.append(
+                (
+                    i,
+                    kind,
+                    dtype,
+                    device,
+                    len(shape),
+                    (
+                        tuple(shape)
+                        if self._shapes
+                        else tuple(shape[axis] for axis in self._axes[i] if axis < len(shape))
+                    ),
+                )
+            )
         try:
             hash(tuple(key))
         except TypeError:
@@ -324,7 +454,10 @@ class Function:
         sizes = kernel.outputs(**{self._names[i]: value for i, value in places.items()})
         like = next((value for i, value in places.items() if self._isTensor[i]), None)
         if like is None:
-            raise TypeError(f"{self.name}: there is no input to make outputs like; pass '{self._names[missing[0]]}'")
+            raise TypeError(
+                f"{self.name}: there is no input to make outputs like; pass"
+                f" '{self._names[missing[0]]}'"
+            )
         return [_outputs.maker(like, *sizes[self._names[i]]) for i in missing]
 
     # ---- Compilation
@@ -338,35 +471,73 @@ class Function:
 
     def _refuse(self, i, value):
         found = "None" if value is None else f"of type {type(value).__name__}"
-        expected = "a tensor: anything with __array_interface__, __cuda_array_interface__ or __dlpack__" if self._isTensor[i] else "a number"
+        expected = (
+            "a tensor: anything with __array_interface__, __cuda_array_interface__ or __dlpack__"
+            if self._isTensor[i]
+            else "a number"
+        )
         raise TypeError(f"{self.name}: '{self._names[i]}' is {found}, expected {expected}")
 
     def _choose(self, places, device):
-        """Compile-time parameters that follow from the arguments, {"T": "f16"}: those in which all fitting instances agree."""
-        tensors = {i: asTensor(value, f"{self.name}: '{self._names[i]}'", device == "cpu") for i, value in places.items()
-                   if self._isTensor[i]}
+        """Compile-time parameters that follow from the arguments, {"T": "f16"}: those in which all
+        fitting instances agree.
+        """
+        tensors = {
+            i: asTensor(value, f"{self.name}: '{self._names[i]}'", device == "cpu")
+            for i, value in places.items()
+            if self._isTensor[i]
+        }
         for i, tensor in tensors.items():
             if tensor is None:
                 self._refuse(i, places[i])
-        fitting = [record for record in self._records if all(_fits(tensor, record["params"][i]) for i, tensor in tensors.items())]
+        fitting = [
+            record
+            for record in self._records
+            if all(_fits(tensor, record["params"][i]) for i, tensor in tensors.items())
+        ]
         if not fitting:
-            given = ", ".join(f"{self._names[i]}: {tensor.dtype}{list(tensor.shape)}" for i, tensor in tensors.items())
-            raise Error(f"{self.name}: no instance takes ({given}); there are\n  " + "\n  ".join(self.signatures), 10)
-        return {name: _spell(fitting[0]["constants"][name]) for name in self._varying
-                if all(one["constants"].get(name) == fitting[0]["constants"][name] for one in fitting)}, fitting[0], tensors
+            given = ", ".join(
+                f"{self._names[i]}: {tensor.dtype}{list(tensor.shape)}"
+                for i, tensor in tensors.items()
+            )
+            raise Error(
+                f"{self.name}: no instance takes ({given}); there are\n  "
+                + "\n  ".join(self.signatures),
+                10,
+            )
+        return (
+            {
+                name: _spell(fitting[0]["constants"][name])
+                for name in self._varying
+                if all(
+                    one["constants"].get(name) == fitting[0]["constants"][name] for one in fitting
+                )
+            },
+            fitting[0],
+            tensors,
+        )
 
     def _extents(self, record, tensors):
         """The named dimensions as the tensors bind them."""
         known = {dim["name"] for dim in record["dims"]}
-        return {name: extent for i, tensor in tensors.items() for name, extent in zip(record["params"][i]["dims"], tensor.shape)
-                if isinstance(name, str) and name in known}
+        return {
+            name: extent
+            for i, tensor in tensors.items()
+            for name, extent in zip(record["params"][i]["dims"], tensor.shape)
+            if isinstance(name, str) and name in known
+        }
 
     def _describe(self, places, target=None, place=None):
         """(place, target, compile-time parameters that follow, extents) for arguments."""
         place = place or self._placeOf(places)
         chosen, record, tensors = self._choose(places, place[0])
         extents = self._extents(record, tensors)
-        return place, target or _device.targetOf(place), {**chosen, **self._source.constants}, extents
+        return (
+            place,
+            target or _device.targetOf(place),
+            {**chosen, **self._source.constants},
+            extents,
+        )
 
     def _compile(self, places, place=None):
         """The kernel for arguments, on the device at `place` or where the first tensor lies."""
@@ -375,21 +546,32 @@ class Function:
         if self._shapes and target != "cpu":
             size = (lambda n: 1 << max(n - 1, 0).bit_length()) if self._shapes == "class" else int
             dims = {dim["name"]: dim for dim in self._records[0]["dims"]}
-            shape = {name: min(size(extent), dims[name].get("max", 1 << 62)) for name, extent in extents.items()}
+            shape = {
+                name: min(size(extent), dims[name].get("max", 1 << 62))
+                for name, extent in extents.items()
+            }
         key = (target, *chosen.items(), *shape.items())
         if key in self._loaded:
             _cache.count("memory")
         else:
-            self._loaded[key] = load(self._source.build(target, self.name, chosen, shape), device=place[0])[self.name]
+            self._loaded[key] = load(
+                self._source.build(target, self.name, chosen, shape), device=place[0]
+            )[self.name]
         return self._loaded[key]
 
     # ---- What one asks of it
 
     def explain(self, *values, target=None, asJson=False, **named):
-        """The compiler's choice of a configuration for these arguments, why, and what it estimates: text, or with `asJson` an object.
-        Extents can be given by name instead: `explain(M=16, N=8192)`. On the CPU the report is for `target`, by default what tilec compiles for."""
+        """The compiler's choice of a configuration for these arguments, why, and what it estimates:
+        text, or with `asJson` an object. Extents can be given by name instead: `explain(M=16,
+        N=8192)`. On the CPU the report is for `target`, by default what tilec compiles for.
+        """
         known = {dim["name"] for record in self._records for dim in record["dims"]}
-        extents = {name: named.pop(name) for name in list(named) if name in known and name not in self._names}
+        extents = {
+            name: named.pop(name)
+            for name in list(named)
+            if name in known and name not in self._names
+        }
         words = ["--kernel", self.name] + self._source.words()
         if values or named:
             place, found, chosen, bound = self._describe(self._place(values, named))
@@ -397,15 +579,23 @@ class Function:
             extents = {**bound, **extents}
             target = target or (found if place[0] == "cuda" else None)
         words += ["--target", target] if target else []
-        words += ["--shape", ",".join(f"{name}={extent}" for name, extent in extents.items())] if extents else []
+        words += (
+            ["--shape", ",".join(f"{name}={extent}" for name, extent in extents.items())]
+            if extents
+            else []
+        )
         with _compiler.folder() as folder:
-            text = _compiler.run(["explain", self._source.asFile(folder), *words] + (["--json"] if asJson else []))
+            text = _compiler.run(
+                ["explain", self._source.asFile(folder), *words] + (["--json"] if asJson else [])
+            )
         return json.loads(text) if asJson else text.decode()
 
     def tune(self, *values, shapes=(), save=None, options=(), **named):
-        """Measures configurations on the arguments' device, for their shapes and those of `shapes` ({"M": 16, "N": 4096}, ...), by
-        `tilec tune`, and uses the best from now on. Returns its result, which `save` keeps in a file for `compile(config=...)`;
-        `options` are more words for tilec, such as "--budget=60". Nothing else ever tunes."""
+        """Measures configurations on the arguments' device, for their shapes and those of `shapes`
+        ({"M": 16, "N": 4096}, ...), by `tilec tune`, and uses the best from now on. Returns its
+        result, which `save` keeps in a file for `compile(config=...)`; `options` are more words for
+        tilec, such as "--budget=60". Nothing else ever tunes.
+        """
         place, target, chosen, extents = self._describe(self._place(values, named))
         words = ["--kernel", self.name] + self._source.words(**chosen)
         device = "cpu" if place[0] == "cpu" else f"cuda:{place[1]}"
@@ -414,31 +604,53 @@ class Function:
         words += [] if device == "cpu" else ["--target", target]
         with _compiler.folder() as folder:
             path, result = self._source.asFile(folder), os.path.join(folder, "result.json")
-            _compiler.run(["tune", path, *words, "--device", device, "-o", result, "--work", os.path.join(folder, "work"), *options])
+            _compiler.run(
+                [
+                    "tune",
+                    path,
+                    *words,
+                    "--device",
+                    device,
+                    "-o",
+                    result,
+                    "--work",
+                    os.path.join(folder, "work"),
+                    *options,
+                ]
+            )
             content = _read(result)
         if save is not None:
             with open(save, "wb") as file:
                 file.write(content)
-        self._source.config = os.path.abspath(os.fspath(save)) if save is not None else _cache.keep(content, ".json")
+        self._source.config = (
+            os.path.abspath(os.fspath(save)) if save is not None else _cache.keep(content, ".json")
+        )
         self._forget()
         return json.loads(content)
 
     def torch_op(self, name, backward=None, batch=None, autocast=None):
-        """Registers this kernel as PyTorch's operator `name`, "mylib::softmax", and returns torch.ops.mylib.softmax: `torch.compile`
-        takes it into its graph, with sizes as symbols. Its arguments are the parameters that are not `out`; those are returned.
-        `backward` is a kernel (`softmax_backward(y, dy) -> dx`: `dy` is the gradient of y) or a function of (values by name, gradients
-        of outputs by name) that returns gradients of inputs by name. `batch` names a dimension whose elements the kernel treats one
-        by one, "M" of a softmax of rows: `torch.vmap` is then one launch with more rows. Under `torch.autocast`, floating-point
-        arguments become `autocast`, as torch.float16."""
+        """Registers this kernel as PyTorch's operator `name`, "mylib::softmax", and returns
+        torch.ops.mylib.softmax: `torch.compile` takes it into its graph, with sizes as symbols. Its
+        arguments are the parameters that are not `out`; those are returned. `backward` is a kernel
+        (`softmax_backward(y, dy) -> dx`: `dy` is the gradient of y) or a function of (values by
+        name, gradients of outputs by name) that returns gradients of inputs by name. `batch` names
+        a dimension whose elements the kernel treats one by one, "M" of a softmax of rows:
+        `torch.vmap` is then one launch with more rows. Under `torch.autocast`, floating-point
+        arguments become `autocast`, as torch.float16.
+        """
         from . import _torch
+
         return _torch.register(self, name, backward, batch, autocast)
 
     def __reduce__(self):
-        """For pickle: the source, which is compiled, or found in the cache, where it is unpickled."""
+        """For pickle: the source, which is compiled, or found in the cache, where it is
+        unpickled.
+        """
         return _restore, (self._source.recipe(), self.name, self._shapes)
 
     def _forget(self):
-        # Plans by the types of positional arguments; kernels by attributes of all arguments, and by what was compiled.
+        # Plans by the types of positional arguments; kernels by attributes of all arguments, and by
+        # what was compiled.
         self._plans, self._ready, self._loaded = {}, {}, {}
 
     @property
@@ -449,19 +661,35 @@ class Function:
     @property
     def signatures(self):
         """One line for each instance."""
-        constants = [", ".join(f"{name} = {value}" for name, value in record["constants"].items()) for record in self._records]
-        return [self.name + (f"[{text}]" if text else "")
-                + f"({', '.join(_describeParam(param, [param['dtype']]) for param in record['params'])})"
-                for text, record in zip(constants, self._records)]
+        constants = [
+            ", ".join(f"{name} = {value}" for name, value in record["constants"].items())
+            for record in self._records
+        ]
+        return [
+            self.name
+            + (f"[{text}]" if text else "")
+            + f"({', '.join(_describeParam(one, [one['dtype']]) for one in record['params'])})"
+            for text, record in zip(constants, self._records)
+        ]
 
     def _describeParam(self, i):
-        return _describeParam(self._params[i], dict.fromkeys(record["params"][i]["dtype"] for record in self._records))
+        return _describeParam(
+            self._params[i], dict.fromkeys(record["params"][i]["dtype"] for record in self._records)
+        )
 
     @property
     def __signature__(self):
-        return signatureOf([(param["name"], "default" in param or self._isOut[i],
-                             self._describeParam(i).partition(": ")[2].partition(" = ")[0], param.get("default"))
-                            for i, param in enumerate(self._params)])
+        return signatureOf(
+            [
+                (
+                    param["name"],
+                    "default" in param or self._isOut[i],
+                    self._describeParam(i).partition(": ")[2].partition(" = ")[0],
+                    param.get("default"),
+                )
+                for i, param in enumerate(self._params)
+            ]
+        )
 
     def __repr__(self):
         return f"<tile.Function {self.signature}>"
@@ -482,7 +710,11 @@ def _isJax(value):
 
 
 def _describeParam(param, dtypes):
-    text = f"{param['name']}: " + (f"{param['access']} " if "access" in param else "") + "|".join(dtypes)
+    text = (
+        f"{param['name']}: "
+        + (f"{param['access']} " if "access" in param else "")
+        + "|".join(dtypes)
+    )
     if "dims" in param:
         text += "[" + ", ".join(_describeExpression(dim) for dim in param["dims"]) + "]"
     return text + (f" = {param['default']}" if "default" in param else "")
@@ -493,16 +725,27 @@ def _describeExpression(one):
     if not isinstance(one, list):
         return str(one)
     parts = [_describeExpression(part) for part in one[1:]]
-    return f"({f' {one[0]} '.join(parts)})" if not one[0].isidentifier() and len(parts) == 2 else f"{one[0]}({', '.join(parts)})"
+    return (
+        f"({f' {one[0]} '.join(parts)})"
+        if not one[0].isidentifier() and len(parts) == 2
+        else f"{one[0]}({', '.join(parts)})"
+    )
 
 
 def _fits(tensor, param):
-    """Whether a tensor may be the argument for a manifest's parameter: dtype, rank, constant extents."""
+    """Whether a tensor may be the argument for a manifest's parameter: dtype, rank, constant
+    extents.
+    """
     shape = list(tensor.shape)
     if param["dtype"] in ("i4", "u4") and tensor.dtype not in ("i4", "u4") and shape:
         shape[-1] *= 2
-    return tensor.mayBe(param["dtype"]) and len(shape) == len(param["dims"]) and all(
-        not isinstance(dim, int) or dim == extent for dim, extent in zip(param["dims"], shape))
+    return (
+        tensor.mayBe(param["dtype"])
+        and len(shape) == len(param["dims"])
+        and all(
+            not isinstance(dim, int) or dim == extent for dim, extent in zip(param["dims"], shape)
+        )
+    )
 
 
 def _weakly(function):

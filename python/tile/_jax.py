@@ -1,4 +1,5 @@
 """Kernels inside of functions that JAX compiles, by its foreign function interface."""
+
 import ctypes
 import importlib
 
@@ -9,7 +10,9 @@ from ._library import Error
 _NAME = "tile_launch"
 _PLATFORMS = {"cpu": "cpu", "gpu": "CUDA", "cuda": "CUDA"}
 _registered = set()
-_held = {}      # address: kernel. A compiled function of JAX calls it by its address for as long as JAX keeps that.
+# address: kernel. A compiled function of JAX calls the kernel by its address for as long as JAX
+# keeps the function.
+_held = {}
 
 
 def _register(jax, platform):
@@ -20,7 +23,10 @@ def _register(jax, platform):
     if ffi is None or not hasattr(ffi, "register_ffi_target"):
         raise Error(f"a call from JAX needs JAX 0.5 or newer, found {jax.__version__}")
     new = ctypes.pythonapi.PyCapsule_New
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    new.restype, new.argtypes = (
+        ctypes.py_object,
+        [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p],
+    )
     ffi.register_ffi_target(_NAME, new(address, None, None), platform=platform)
     _registered.add(platform)
 
@@ -31,24 +37,41 @@ def isTraced(value):
 
 
 def call(function, places):
-    """The outputs of a call with JAX's arrays, which may be traced. `places` are values by the parameters' numbers."""
+    """The outputs of a call with JAX's arrays, which may be traced. `places` are values by the
+    parameters' numbers.
+    """
     jax = importlib.import_module("jax")
     numpy = importlib.import_module("numpy")
     platform = jax.default_backend()
     if platform not in _PLATFORMS:
-        raise Error(f"{function.name}: JAX runs on '{platform}', and kernels on CPUs and NVIDIA's GPUs alone")
+        raise Error(
+            f"{function.name}: JAX runs on '{platform}', and kernels on CPUs and NVIDIA's GPUs"
+            " alone"
+        )
     _register(jax, _PLATFORMS[platform])
     for i, value in places.items():
         if not function._isTensor[i] and isTraced(value):
-            raise TypeError(f"{function.name}: '{function._names[i]}' is a number that JAX traces; make it static, as by "
-                            "jax.jit(..., static_argnums=...), or a tensor of the kernel")
+            raise TypeError(
+                f"{function.name}: '{function._names[i]}' is a number that JAX traces; make it"
+                " static, as by jax.jit(..., static_argnums=...), or a tensor of the kernel"
+            )
     # Of a traced array there is nothing but dtype and shape, and no more is needed.
-    standing = {i: _standIn(value, f"{function.name}: '{function._names[i]}'") if function._isTensor[i] else value
-                for i, value in places.items()}
+    standing = {
+        i: (
+            _standIn(value, f"{function.name}: '{function._names[i]}'")
+            if function._isTensor[i]
+            else value
+        )
+        for i, value in places.items()
+    }
     with function._lock:
         kernel = function._compile(standing, ("cpu", None) if platform == "cpu" else ("cuda", 0))
     missing = [i for i, isOut in enumerate(function._isOut) if isOut]
-    shapes = kernel.outputs(**{function._names[i]: value for i, value in standing.items()}) if missing else {}
+    shapes = (
+        kernel.outputs(**{function._names[i]: value for i, value in standing.items()})
+        if missing
+        else {}
+    )
     _held[kernel._handle.value] = kernel
     params, operands, results, aliases = [], [], [], {}
     for i, isOut in enumerate(function._isOut):
@@ -64,7 +87,11 @@ def call(function, places):
                 params += [3, 0, 0]
                 continue
             bits = _scalarBits(places[i], dtype, what)
-            params += [2, bits - (1 << 64) if bits >> 63 else bits, _library.get().tile_dtype_from_name(dtype.encode())]
+            params += [
+                2,
+                bits - (1 << 64) if bits >> 63 else bits,
+                _library.get().tile_dtype_from_name(dtype.encode()),
+            ]
         elif function._params[i].get("access") == "inout":
             aliases[len(operands)] = len(results)
             params += [1, len(results), 0]
@@ -73,8 +100,12 @@ def call(function, places):
         else:
             params += [0, len(operands), 0]
             operands.append(places[i])
-    launch = jax.ffi.ffi_call(_NAME, results, input_output_aliases=aliases, vmap_method="sequential")
-    found = launch(*operands, kernel=numpy.int64(kernel._handle.value), params=numpy.array(params, numpy.int64))
+    launch = jax.ffi.ffi_call(
+        _NAME, results, input_output_aliases=aliases, vmap_method="sequential"
+    )
+    found = launch(
+        *operands, kernel=numpy.int64(kernel._handle.value), params=numpy.array(params, numpy.int64)
+    )
     return found[0] if len(found) == 1 else tuple(found)
 
 

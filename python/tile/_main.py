@@ -1,4 +1,7 @@
-"""The command `tilec` of an installed wheel: the compiler that lies beside this package takes the process over."""
+"""The command `tilec` of an installed wheel: the compiler that lies beside this package takes the
+process over.
+"""
+
 import os
 import sys
 

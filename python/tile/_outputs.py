@@ -1,4 +1,5 @@
 """Outputs that a call makes: arrays of the same package, and on the same device, as its inputs."""
+
 import functools
 import importlib
 import math
@@ -7,8 +8,20 @@ import sys
 from . import _tensors
 from ._library import Error
 
-_NUMPY = {"bool": "?", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "u8": "u1", "u16": "u2", "u32": "u4", "u64": "u8",
-          "f16": "f2", "f32": "f4", "f64": "f8"}
+_NUMPY = {
+    "bool": "?",
+    "i8": "i1",
+    "i16": "i2",
+    "i32": "i4",
+    "i64": "i8",
+    "u8": "u1",
+    "u16": "u2",
+    "u32": "u4",
+    "u64": "u8",
+    "f16": "f2",
+    "f32": "f4",
+    "f64": "f8",
+}
 _NAMES = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
 
 
@@ -25,28 +38,42 @@ def _numpyDtype(module, dtype):
     try:
         return module.dtype(getattr(importlib.import_module("ml_dtypes"), _NAMES[dtype]))
     except ImportError:
-        raise Error(f"an output is of {dtype}, which NumPy has with the package ml_dtypes only; install that, or pass the "
-                    "output") from None
+        raise Error(
+            f"an output is of {dtype}, which NumPy has with the package ml_dtypes only; install"
+            " that, or pass the output"
+        ) from None
 
 
 def maker(like, dtype, shape):
-    """A function that makes arrays of `dtype` and `shape`, uninitialised, of the kind of the array `like`."""
+    """A function that makes arrays of `dtype` and `shape`, uninitialised, of the kind of the array
+    `like`.
+    """
     dtype, shape = _bytesOfPairs(dtype, shape)
     kind = type(like)
     if _tensors.isTorch(kind):
         torch = sys.modules["torch"]
-        strides = [math.prod(shape[i + 1:]) for i in range(len(shape))]
+        strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
         # Half the time of torch.empty, which looks at more kinds of arguments.
-        return functools.partial(torch.empty_strided, tuple(shape), tuple(strides), dtype=getattr(torch, _tensors.TORCH_NAMES[dtype]),
-                                 device=like.device)
+        return functools.partial(
+            torch.empty_strided,
+            tuple(shape),
+            tuple(strides),
+            dtype=getattr(torch, _tensors.TORCH_NAMES[dtype]),
+            device=like.device,
+        )
     package = kind.__module__.partition(".")[0]
     if package == "cupy":
         module = importlib.import_module("cupy")
-        return functools.partial(_onDevice, like.device, module.empty, shape, _numpyDtype(module, dtype))
+        return functools.partial(
+            _onDevice, like.device, module.empty, shape, _numpyDtype(module, dtype)
+        )
     if hasattr(like, "__array_interface__"):
         module = importlib.import_module("numpy")
         return functools.partial(module.empty, shape, _numpyDtype(module, dtype))
-    raise Error(f"no output can be made like an array of {kind.__module__}.{kind.__name__}; pass the outputs, too")
+    raise Error(
+        f"no output can be made like an array of {kind.__module__}.{kind.__name__}; pass the"
+        " outputs, too"
+    )
 
 
 def _onDevice(device, make, shape, dtype):

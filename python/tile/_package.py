@@ -1,4 +1,7 @@
-"""Kernels of packages as functions that make their outputs: nothing is compiled, tilec need not be there."""
+"""Kernels of packages as functions that make their outputs: nothing is compiled, tilec need not be
+there.
+"""
+
 import io
 import json
 import os
@@ -10,7 +13,9 @@ from ._library import Error
 
 
 def function(name, module):
-    """A `Function` of a kernel of a module that was loaded from a package, or from a file with its manifest."""
+    """A `Function` of a kernel of a module that was loaded from a package, or from a file with its
+    manifest.
+    """
     content = module._content
     isPath = isinstance(content, (str, os.PathLike))
     if isPath and not zipfile.is_zipfile(content):
@@ -32,7 +37,11 @@ class Loaded(_function.Function):
 
     def __init__(self, name, records, module):
         super().__init__(None, records, None)
-        self._content, self._key, self._modules = module._content, module._key, {module.device: module}
+        self._content, self._key, self._modules = (
+            module._content,
+            module._key,
+            {module.device: module},
+        )
 
     def _compile(self, places, place=None):
         device = (place or self._placeOf(places))[0]
@@ -44,7 +53,12 @@ class Loaded(_function.Function):
         return function, (self.name, next(iter(self._modules.values())))
 
     def explain(self, *values, **named):
-        raise Error(f"{self.name}: the cost model needs the source; tile.compile gives a kernel that explains itself")
+        raise Error(
+            f"{self.name}: the cost model needs the source; tile.compile gives a kernel that"
+            " explains itself"
+        )
 
     def tune(self, *values, **named):
-        raise Error(f"{self.name}: tuning needs the source; tile.compile gives a kernel that can be tuned")
+        raise Error(
+            f"{self.name}: tuning needs the source; tile.compile gives a kernel that can be tuned"
+        )

@@ -1,40 +1,99 @@
-"""Tensors of other packages, read by their protocols: address, dtype, shape and strides. Nothing is copied."""
+"""Tensors of other packages, read by their protocols: address, dtype, shape and strides. Nothing is
+copied.
+"""
+
 import contextlib
 import ctypes
 import sys
 
 from . import _library
 
-# Codes of __cuda_array_interface__. NumPy's notation has no bf16 and no f8: V2 and V1 are taken as their bits.
-_TYPESTR = {"b1": "bool", "i1": "i8", "i2": "i16", "i4": "i32", "i8": "i64", "u1": "u8", "u2": "u16", "u4": "u32", "u8": "u64",
-            "f2": "f16", "f4": "f32", "f8": "f64", "V2": "bf16"}
-DTYPES = {"bool": "bool", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16",
-          "uint32": "u32", "uint64": "u64", "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
-          "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2"}
+# Codes of __cuda_array_interface__. NumPy's notation has no bf16 and no f8: V2 and V1 are taken as
+# their bits.
+_TYPESTR = {
+    "b1": "bool",
+    "i1": "i8",
+    "i2": "i16",
+    "i4": "i32",
+    "i8": "i64",
+    "u1": "u8",
+    "u2": "u16",
+    "u4": "u32",
+    "u8": "u64",
+    "f2": "f16",
+    "f4": "f32",
+    "f8": "f64",
+    "V2": "bf16",
+}
+DTYPES = {
+    "bool": "bool",
+    "int8": "i8",
+    "int16": "i16",
+    "int32": "i32",
+    "int64": "i64",
+    "uint8": "u8",
+    "uint16": "u16",
+    "uint32": "u32",
+    "uint64": "u64",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "float32": "f32",
+    "float64": "f64",
+    "float8_e4m3fn": "f8e4m3",
+    "float8_e5m2": "f8e5m2",
+}
 # Names of PyTorch and of NumPy with ml_dtypes.
 TORCH_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 # DLPack's type codes and the widths in bits that they take here.
-_DLPACK = {(0, 8): "i8", (0, 16): "i16", (0, 32): "i32", (0, 64): "i64", (1, 8): "u8", (1, 16): "u16", (1, 32): "u32",
-           (1, 64): "u64", (2, 16): "f16", (2, 32): "f32", (2, 64): "f64", (4, 16): "bf16", (6, 8): "bool",
-           (10, 8): "f8e4m3", (12, 8): "f8e5m2"}
+_DLPACK = {
+    (0, 8): "i8",
+    (0, 16): "i16",
+    (0, 32): "i32",
+    (0, 64): "i64",
+    (1, 8): "u8",
+    (1, 16): "u16",
+    (1, 32): "u32",
+    (1, 64): "u64",
+    (2, 16): "f16",
+    (2, 32): "f32",
+    (2, 64): "f64",
+    (4, 16): "bf16",
+    (6, 8): "bool",
+    (10, 8): "f8e4m3",
+    (12, 8): "f8e5m2",
+}
 _DLPACK_CUDA = {2, 13}  # device memory, managed memory
-DLPACK_HOST = {1, 3}    # host memory, pinned for CUDA or not
+DLPACK_HOST = {1, 3}  # host memory, pinned for CUDA or not
 
 
 class Tensor:
-    """A tensor on the device, as the runtime wants it. Strides are in elements, None for dense row-major."""
+    """A tensor on the device, as the runtime wants it. Strides are in elements, None for dense
+    row-major.
+    """
 
     __slots__ = ("data", "dtype", "shape", "strides", "torchDevice", "keep", "isReadOnly")
 
     def __init__(self, data, dtype, shape, strides, torchDevice=None, keep=None, isReadOnly=False):
-        self.data, self.dtype, self.torchDevice, self.keep, self.isReadOnly = data, dtype, torchDevice, keep, isReadOnly
+        self.data, self.dtype, self.torchDevice, self.keep, self.isReadOnly = (
+            data,
+            dtype,
+            torchDevice,
+            keep,
+            isReadOnly,
+        )
         rank = len(shape)
         self.shape = (ctypes.c_int64 * rank)(*shape)
         self.strides = None if strides is None else (ctypes.c_int64 * rank)(*strides)
 
     def mayBe(self, dtype):
-        """Whether the elements are of that dtype; raw bytes are f8 of either kind, bytes are pairs of 4-bit integers."""
-        return (self.dtype == dtype or (self.dtype == "V1" and dtype in ("f8e4m3", "f8e5m2")) or self._holdsPairsOf(dtype))
+        """Whether the elements are of that dtype; raw bytes are f8 of either kind, bytes are pairs
+        of 4-bit integers.
+        """
+        return (
+            self.dtype == dtype
+            or (self.dtype == "V1" and dtype in ("f8e4m3", "f8e5m2"))
+            or self._holdsPairsOf(dtype)
+        )
 
     def _holdsPairsOf(self, dtype):
         return dtype in ("i4", "u4") and self.dtype in ("u8", "i8", "V1") and len(self.shape) > 0
@@ -52,24 +111,31 @@ class Tensor:
         if self.strides is not None:
             argument.strides = ctypes.cast(self.strides, ctypes.POINTER(ctypes.c_int64))
 
-
     def _countPairs(self):
-        """Extents and strides in elements where two of them share a byte: bytes lie along the last dimension."""
+        """Extents and strides in elements where two of them share a byte: bytes lie along the last
+        dimension.
+        """
         rank = len(self.shape)
         self.shape = (ctypes.c_int64 * rank)(*self.shape[:-1], 2 * self.shape[-1])
         if self.strides is not None:
             # A last stride other than 1 stays, so that the launcher refuses it.
-            self.strides = (ctypes.c_int64 * rank)(*(2 * stride for stride in self.strides[:-1]), self.strides[-1])
+            self.strides = (ctypes.c_int64 * rank)(
+                *(2 * stride for stride in self.strides[:-1]), self.strides[-1]
+            )
 
 
 def isTorch(kind):
     """Whether a type is PyTorch's tensor, or made of it."""
-    return any(base.__module__.partition(".")[0] == "torch" and base.__name__ == "Tensor" for base in kind.__mro__)
+    return any(
+        base.__module__.partition(".")[0] == "torch" and base.__name__ == "Tensor"
+        for base in kind.__mro__
+    )
 
 
 def asTensor(value, what, onHost=False):
-    """`value` as a Tensor, or None if it is of no kind of tensor. `what` stands in messages: "softmax: 'x'". It must lie on the
-    device, or in host memory where the code is for the CPU."""
+    """`value` as a Tensor, or None if it is of no kind of tensor. `what` stands in messages:
+    "softmax: 'x'". It must lie on the device, or in host memory where the code is for the CPU.
+    """
     kind = type(value)
     if kind is Tensor:
         return value
@@ -81,8 +147,16 @@ def asTensor(value, what, onHost=False):
             raise _placeError(what, "on the CUDA device", onHost)
         return _fromInterface(interface, value, what)
     # A NumPy scalar is a number.
-    isNumber = getattr(value, "shape", None) == () and kind.__module__ == "numpy" and kind.__name__ != "ndarray"
-    if hasattr(value, "__array_interface__") and not isNumber and (onHost or getattr(value, "shape", ()) != ()):
+    isNumber = (
+        getattr(value, "shape", None) == ()
+        and kind.__module__ == "numpy"
+        and kind.__name__ != "ndarray"
+    )
+    if (
+        hasattr(value, "__array_interface__")
+        and not isNumber
+        and (onHost or getattr(value, "shape", ()) != ())
+    ):
         if not onHost and not hasattr(value, "__dlpack__"):
             raise _placeError(what, "in host memory", onHost)
         if onHost:
@@ -93,15 +167,24 @@ def asTensor(value, what, onHost=False):
 
 
 def _placeError(what, where, onHost):
-    return _library.Error(f"{what} is {where}, expected " + ("an array in host memory: this code is for the CPU" if onHost
-                                                            else "a tensor on the CUDA device"), 21)
+    return _library.Error(
+        f"{what} is {where}, expected "
+        + (
+            "an array in host memory: this code is for the CPU"
+            if onHost
+            else "a tensor on the CUDA device"
+        ),
+        21,
+    )
 
 
 _torchIsKnown = False
 
 
 def _introduceTorch():
-    """Tells the quick path about PyTorch: its tensors' type and dtypes, its current stream and device."""
+    """Tells the quick path about PyTorch: its tensors' type and dtypes, its current stream and
+    device.
+    """
     global _torchIsKnown
     _torchIsKnown = True
     torch = sys.modules.get("torch")
@@ -109,8 +192,14 @@ def _introduceTorch():
     if _library.native is None or not hasattr(internals, "_cuda_getCurrentRawStream"):
         return
     code = _library.get().tile_dtype_from_name
-    dtypes = {getattr(torch, name): code(dtype.encode()) for name, dtype in DTYPES.items() if hasattr(torch, name)}
-    _library.native.setTorch(torch.Tensor, dtypes, internals._cuda_getCurrentRawStream, internals._cuda_getDevice)
+    dtypes = {
+        getattr(torch, name): code(dtype.encode())
+        for name, dtype in DTYPES.items()
+        if hasattr(torch, name)
+    }
+    _library.native.setTorch(
+        torch.Tensor, dtypes, internals._cuda_getCurrentRawStream, internals._cuda_getDevice
+    )
 
 
 def _fromTorch(value, what, onHost):
@@ -123,46 +212,84 @@ def _fromTorch(value, what, onHost):
     name = str(value.dtype).partition(".")[2]
     if name not in DTYPES:
         raise TypeError(f"{what} is of {value.dtype}, which is no dtype of tile")
-    return Tensor(value.data_ptr(), DTYPES[name], value.shape, value.stride(), None if onHost else value.device, value)
+    return Tensor(
+        value.data_ptr(),
+        DTYPES[name],
+        value.shape,
+        value.stride(),
+        None if onHost else value.device,
+        value,
+    )
 
 
 def _fromInterface(interface, value, what):
     typestr = interface["typestr"]
     code = typestr[1:]
     if typestr[0] == ">" and code[1:] != "1":
-        raise TypeError(f"{what} is big-endian (type '{typestr}'), expected elements in little-endian order; convert it, with "
-                        "NumPy by x.astype(x.dtype.newbyteorder('<'))")
+        raise TypeError(
+            f"{what} is big-endian (type '{typestr}'), expected elements in little-endian order;"
+            " convert it, with NumPy by x.astype(x.dtype.newbyteorder('<'))"
+        )
     if code not in _TYPESTR and code != "V1":
         raise TypeError(f"{what} is of type '{typestr}', which is no dtype of tile")
     size = int(code[1:])
     strides = interface.get("strides")
     if strides is not None:
         if any(stride % size for stride in strides):
-            raise TypeError(f"{what} has strides {strides} that are no multiples of its elements of {size} bytes")
+            raise TypeError(
+                f"{what} has strides {strides} that are no multiples of its elements of {size}"
+                " bytes"
+            )
         strides = [stride // size for stride in strides]
     address, isReadOnly = interface["data"]
-    return Tensor(address, _TYPESTR.get(code, code), interface["shape"], strides, keep=value, isReadOnly=bool(isReadOnly))
+    return Tensor(
+        address,
+        _TYPESTR.get(code, code),
+        interface["shape"],
+        strides,
+        keep=value,
+        isReadOnly=bool(isReadOnly),
+    )
 
 
 class _DlTensor(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("deviceType", ctypes.c_int32), ("deviceId", ctypes.c_int32),
-                ("rank", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
-                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
-                ("offset", ctypes.c_uint64)]
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("deviceType", ctypes.c_int32),
+        ("deviceId", ctypes.c_int32),
+        ("rank", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("offset", ctypes.c_uint64),
+    ]
 
 
 class _DlVersioned(ctypes.Structure):
-    """DLManagedTensorVersioned: the major version tells the layout, bit 0 of the flags that nobody may write."""
-    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
-                ("flags", ctypes.c_uint64), ("tensor", _DlTensor)]
+    """DLManagedTensorVersioned: the major version tells the layout, bit 0 of the flags that nobody
+    may write.
+    """
+
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", _DlTensor),
+    ]
 
 
 def _exportDlpack(value, what):
-    """The capsule of a tensor: of DLPack 1 where its package knows that, which tells whether the tensor is read-only."""
+    """The capsule of a tensor: of DLPack 1 where its package knows that, which tells whether the
+    tensor is read-only.
+    """
     try:
         try:
             return value.__dlpack__(max_version=(1, 0))
-        except TypeError:      # of a package from before DLPack 1
+        except TypeError:  # of a package from before DLPack 1
             return value.__dlpack__()
     except BufferError as error:
         raise _library.Error(f"{what} cannot be read by DLPack: {error}", 21) from None
@@ -171,8 +298,15 @@ def _exportDlpack(value, what):
 def _fromDlpack(value, what, onHost):
     device, _ = value.__dlpack_device__()
     if int(device) not in (DLPACK_HOST if onHost else _DLPACK_CUDA):
-        raise _placeError(what, f"on DLPack device {int(device)}" if onHost else f"in host memory (DLPack device {int(device)})",
-                          onHost)
+        raise _placeError(
+            what,
+            (
+                f"on DLPack device {int(device)}"
+                if onHost
+                else f"in host memory (DLPack device {int(device)})"
+            ),
+            onHost,
+        )
     capsule = _exportDlpack(value, what)
     isNamed, pointer = ctypes.pythonapi.PyCapsule_IsValid, ctypes.pythonapi.PyCapsule_GetPointer
     isNamed.argtypes = [ctypes.py_object, ctypes.c_char_p]
@@ -182,23 +316,41 @@ def _fromDlpack(value, what, onHost):
     if isNamed(capsule, b"dltensor_versioned"):
         versioned = _DlVersioned.from_address(pointer(capsule, b"dltensor_versioned"))
         if versioned.major > 1:
-            raise TypeError(f"{what} comes by DLPack {versioned.major}, which this version of tile does not know")
+            raise TypeError(
+                f"{what} comes by DLPack {versioned.major}, which this version of tile does not"
+                " know"
+            )
         tensor, isReadOnly = versioned.tensor, bool(versioned.flags & 1)
     else:
         tensor = _DlTensor.from_address(pointer(capsule, b"dltensor"))
     dtype = _DLPACK.get((tensor.code, tensor.bits))
     if dtype is None or tensor.lanes != 1:
-        raise TypeError(f"{what} is of DLPack type ({tensor.code}, {tensor.bits}, {tensor.lanes}), which is no dtype of tile")
-    strides = tensor.strides[:tensor.rank] if tensor.strides else None
-    return Tensor((tensor.data or 0) + tensor.offset, dtype, tensor.shape[:tensor.rank], strides, keep=(value, capsule),
-                  isReadOnly=isReadOnly)
+        raise TypeError(
+            f"{what} is of DLPack type ({tensor.code}, {tensor.bits}, {tensor.lanes}), which is no"
+            " dtype of tile"
+        )
+    strides = tensor.strides[: tensor.rank] if tensor.strides else None
+    return Tensor(
+        (tensor.data or 0) + tensor.offset,
+        dtype,
+        tensor.shape[: tensor.rank],
+        strides,
+        keep=(value, capsule),
+        isReadOnly=isReadOnly,
+    )
 
 
 def asStream(stream, torchDevice):
-    """A stream as its handle: a number, an object of PyTorch (`cuda_stream`), CuPy (`ptr`) or the `__cuda_stream__` protocol;
-    for None PyTorch's current stream if a tensor is PyTorch's, else the default stream."""
+    """A stream as its handle: a number, an object of PyTorch (`cuda_stream`), CuPy (`ptr`) or the
+    `__cuda_stream__` protocol; for None PyTorch's current stream if a tensor is PyTorch's, else the
+    default stream.
+    """
     if stream is None:
-        return sys.modules["torch"].cuda.current_stream(torchDevice).cuda_stream if torchDevice is not None else None
+        return (
+            sys.modules["torch"].cuda.current_stream(torchDevice).cuda_stream
+            if torchDevice is not None
+            else None
+        )
     if isinstance(stream, int):
         return stream
     protocol = getattr(stream, "__cuda_stream__", None)
@@ -207,7 +359,9 @@ def asStream(stream, torchDevice):
     for attribute in ("cuda_stream", "ptr"):
         if hasattr(stream, attribute):
             return int(getattr(stream, attribute))
-    raise TypeError(f"stream is of type {type(stream).__name__}, expected a number or a CUDA stream")
+    raise TypeError(
+        f"stream is of type {type(stream).__name__}, expected a number or a CUDA stream"
+    )
 
 
 def torchScope(torchDevice):

@@ -11,9 +11,10 @@ GROUP/NAME.tile is the program, GROUP/NAME.txt what is expected of it:
   == accepted            the language has by now what was a mistake when the program was written
 --update writes the messages anew: read the difference as a stranger would.
 
-Where NUMPY knows what the program was meant to compute, the repaired program runs on the CPU and must
-give those numbers: a fix that compiles and means something else fails.
+Where NUMPY knows what the program was meant to compute, the repaired program runs on the CPU and
+must give those numbers: a fix that compiles and means something else fails.
 """
+
 import argparse
 import concurrent.futures
 import os
@@ -49,26 +50,31 @@ NUMPY = {
     "c/assignment-as-condition": ({"x": _f(300), "mode": 1}, "y", lambda x, mode: -x),
     "c/body-without-braces": ({"x": _f(40)}, "y", lambda x: np.maximum(x, 0)),
     "c/continue": ({"x": _f(5, 70)}, "y", lambda x: np.maximum(x, 0).sum(axis=1)),
-    "c/early-return-value": ({"x": _f(40)}, "y",
-                             lambda x: np.log(np.where(x > 0, x, 1))),
+    "c/early-return-value": ({"x": _f(40)}, "y", lambda x: np.log(np.where(x > 0, x, 1))),
     "c/for-loop": ({"x": _f(5, 70)}, "y", lambda x: x.sum(axis=1)),
     "c/include": ({"x": _f(300)}, "y", lambda x: np.exp(-x * x)),
     "c/increment": ({"x": _f(5, 70)}, "y", lambda x: (x > 0).sum(axis=1)),
-    "c/logical-not-equal-int": ({"x": _f(6, 70)}, "y",
-                                lambda x: np.where(np.arange(6)[:, None] % 2, 0, x)),
+    "c/logical-not-equal-int": (
+        {"x": _f(6, 70)},
+        "y",
+        lambda x: np.where(np.arange(6)[:, None] % 2, 0, x),
+    ),
     "c/missing-inout": ({"x": _f(300), "a": 0.5}, "y", lambda x, a: a * x),
     "c/single-ampersand": ({"x": _f(300)}, "y", lambda x: np.where((x > 0) & (x < 1), x, 0)),
     "c/std-max": ({"x": _f(300)}, "y", lambda x: np.maximum(x, 0)),
     "cuda/atomic-add-address": ({"x": _f(3000)}, "t", lambda x: x.sum(keepdims=True)),
-    "cuda/c-cast": ({"x": np.arange(768, dtype="int32").reshape(3, 256)}, "y",
-                    lambda x: x.sum(axis=1) / 256),
+    "cuda/c-cast": (
+        {"x": np.arange(768, dtype="int32").reshape(3, 256)},
+        "y",
+        lambda x: x.sum(axis=1) / 256,
+    ),
     "cuda/c-for-loop": ({"x": _f(5, 600)}, "y", lambda x: x.sum(axis=1)),
     "cuda/define": ({"x": _f(300), "a": 0.5}, "y", lambda x, a: a * x),
     "cuda/float-suffix": ({"x": _f(300)}, "y", lambda x: np.maximum(x, 0)),
     "cuda/fmaxf": ({"x": _f(300)}, "y", lambda x: np.fmax(x, 0)),
     "julia/colon-range": ({"x": _f(5, 70)}, "y", lambda x: x.sum(axis=1)),
     "julia/dotted-operators": ({"a": _f(300), "x": _f(300)}, "y", lambda a, x: a * x + 1),
-    "julia/power-caret": ({"x": abs(_f(300))}, "y", lambda x: x ** 3),
+    "julia/power-caret": ({"x": abs(_f(300))}, "y", lambda x: x**3),
     "numpy/add-to-memory": ({"x": _f(300), "y": _f(300)}, "y", lambda x, y: y + x),
     "numpy/astype": ({"x": _f(300)}, "y", lambda x: x.astype("float16")),
     "numpy/astype-string": ({"x": _f(300)}, "y", lambda x: x.astype("float16")),
@@ -84,35 +90,60 @@ NUMPY = {
     "numpy/sum-method": ({"x": _f(20, 100)}, "y", lambda x: x.sum(axis=1)),
     "numpy/transpose-method": ({"x": _f(20, 40)}, "y", lambda x: x.T),
     "numpy/vector-dot": ({"x": _f(7, 256), "w": _f(256)}, "y", lambda x, w: x @ w),
-    "python/and": ({"x": _f(300), "lo": -0.5, "hi": 0.5}, "y",
-                   lambda x, lo, hi: np.where((x > lo) & (x < hi), x, 0)),
+    "python/and": (
+        {"x": _f(300), "lo": -0.5, "hi": 0.5},
+        "y",
+        lambda x, lo, hi: np.where((x > lo) & (x < hi), x, 0),
+    ),
     "python/break": ({"x": _f(5, 70)}, "y", lambda x: (x < 0).argmax(axis=1)),
-    "python/default-argument": ({"x": _f(5, 256)}, "y",
-                                lambda x: x / np.sqrt((x * x).mean(axis=1, keepdims=True) + 1e-5)),
+    "python/default-argument": (
+        {"x": _f(5, 256)},
+        "y",
+        lambda x: x / np.sqrt((x * x).mean(axis=1, keepdims=True) + 1e-5),
+    ),
     "python/elif": ({"x": _f(30)}, "y", np.sign),
-    "python/for-in-range": ({"x": _f(300)}, "y", lambda x: x * 0.5 ** 10 + 2 - 0.5 ** 9),
+    "python/for-in-range": ({"x": _f(300)}, "y", lambda x: x * 0.5**10 + 2 - 0.5**9),
     "python/from-import": ({"x": _f(300)}, "y", lambda x: x * 0.5 * (1 + np.vectorize(_erf)(x))),
     "python/hash-comment": ({"x": _f(300)}, "y", lambda x: 2 * x),
     "python/import-math": ({"x": _f(300)}, "y", lambda x: np.exp(-x * x)),
     "python/integer-accumulator": ({"x": _f(5, 600)}, "y", lambda x: x.sum(axis=1)),
     "python/let-reassigned": ({"x": _f(5, 600)}, "y", lambda x: x.sum(axis=1)),
     "python/no-semicolons": ({"x": _f(300), "a": 0.5}, "y", lambda x, a: a * x),
-    "pytorch/float-method": ({"x": _f(3, 256, dtype="float16")}, "y",
-                             lambda x: x * (1 / np.sqrt((x.astype("float32") ** 2).mean(
-                                 axis=1, keepdims=True) + 1e-6)).astype("float32")),
+    "pytorch/float-method": (
+        {"x": _f(3, 256, dtype="float16")},
+        "y",
+        lambda x: (
+            x
+            * (1 / np.sqrt((x.astype("float32") ** 2).mean(axis=1, keepdims=True) + 1e-6)).astype(
+                "float32"
+            )
+        ),
+    ),
     "pytorch/float16-type": ({"x": _f(300, dtype="float16")}, "y", lambda x: x * np.float16(0.5)),
     "pytorch/half-method": ({"x": _f(300)}, "y", lambda x: x.astype("float16")),
-    "pytorch/masked-fill": ({"x": _f(40, 40)}, "y",
-                            lambda x: np.where(np.tri(40, dtype=bool), x, -np.inf)),
-    "pytorch/matmul": ({"q": _f(70, 64, dtype="float16"), "k": _f(70, 64, dtype="float16")}, "s",
-                       lambda q, k: q.astype("float32") @ k.astype("float32").T),
-    "pytorch/mixed-dtypes": ({"x": _f(20, 64, dtype="float16"), "s": _f(20)}, "y",
-                             lambda x, s: x * s[:, None]),
+    "pytorch/masked-fill": (
+        {"x": _f(40, 40)},
+        "y",
+        lambda x: np.where(np.tri(40, dtype=bool), x, -np.inf),
+    ),
+    "pytorch/matmul": (
+        {"q": _f(70, 64, dtype="float16"), "k": _f(70, 64, dtype="float16")},
+        "s",
+        lambda q, k: q.astype("float32") @ k.astype("float32").T,
+    ),
+    "pytorch/mixed-dtypes": (
+        {"x": _f(20, 64, dtype="float16"), "s": _f(20)},
+        "y",
+        lambda x, s: x * s[:, None],
+    ),
     "pytorch/size-method": ({"x": _f(5, 300)}, "y", lambda x: x.mean(axis=1)),
     "pytorch/torch-prefix": ({"x": _f(300)}, "y", np.tanh),
     "pytorch/unsqueeze": ({"x": _f(20, 64), "b": _f(20)}, "y", lambda x, b: x + b[:, None]),
-    "pytorch/view-method": ({"x": _f(5, 256, dtype="float16")}, "y",
-                            lambda x: x.reshape(-1, 4, 64)),
+    "pytorch/view-method": (
+        {"x": _f(5, 256, dtype="float16")},
+        "y",
+        lambda x: x.reshape(-1, 4, 64),
+    ),
     "rust/constant-of-a-type": ({"x": _f(5, 600)}, "y", lambda x: x.max(axis=1)),
     "rust/expression-result": ({"x": _f(300)}, "y", lambda x: np.maximum(x, 0)),
     "rust/let-mut": ({"x": _f(5, 600)}, "y", lambda x: x.sum(axis=1)),
@@ -121,37 +152,55 @@ NUMPY = {
     "rust/turbofish": ({"x": _f(300)}, "y", lambda x: 3 * x),
     "triton/assign-without-let": ({"x": _f(3000), "y": _f(3000)}, "z", lambda x, y: x + y),
     "triton/atomic-add-pointer": ({"x": _f(3000)}, "out_ptr", lambda x: x.sum(keepdims=True)),
-    "triton/half-accumulator": ({"a": _f(20, 40, dtype="float16"),
-                                 "b": _f(40, 30, dtype="float16")}, "c",
-                                lambda a, b: a.astype("float32") @ b.astype("float32")),
+    "triton/half-accumulator": (
+        {"a": _f(20, 40, dtype="float16"), "b": _f(40, 30, dtype="float16")},
+        "c",
+        lambda a, b: a.astype("float32") @ b.astype("float32"),
+    ),
     "triton/iota-offsets": ({"x": _f(3000), "y": _f(3000)}, "z", lambda x, y: x + y),
     "triton/jit-decorator": ({"x": _f(3000), "y": _f(3000)}, "z", lambda x, y: x + y),
     "triton/mask-equals": ({"x": _f(3000), "a": 0.5}, "y", lambda x, a: a * x),
     "triton/mask-other": ({"x": _f(5, 70)}, "y", _softmax),
     "triton/maximum": ({"x": _f(3000)}, "y", lambda x: np.maximum(x, 0)),
     "triton/pointer-arithmetic": ({"x_ptr": _f(3000)}, "y_ptr", lambda x_ptr: x_ptr),
-    "triton/range-cdiv": ({"a": _f(70, 40, dtype="float16"), "b": _f(40, 70, dtype="float16")},
-                          "c", lambda a, b: a.astype("float32") @ b.astype("float32")),
+    "triton/range-cdiv": (
+        {"a": _f(70, 40, dtype="float16"), "b": _f(40, 70, dtype="float16")},
+        "c",
+        lambda a, b: a.astype("float32") @ b.astype("float32"),
+    ),
     "triton/range-loop": ({"x": _f(5, 600)}, "y", lambda x: x.sum(axis=1)),
-    "triton/static-range": ({"x": _f(300), "w": _f(4)}, "y",
-                            lambda x, w: sum(w[t] * np.append(x[t:], np.zeros(t)) for t in range(4))),
+    "triton/static-range": (
+        {"x": _f(300), "w": _f(4)},
+        "y",
+        lambda x, w: sum(w[t] * np.append(x[t:], np.zeros(t)) for t in range(4)),
+    ),
     "triton/sum-axis-equals": ({"x": _f(20, 100)}, "y", lambda x: x.sum(axis=1)),
     "triton/sum-axis-positional": ({"x": _f(20, 100)}, "y", lambda x: x.sum(axis=1)),
     "triton/tl-prefix": ({"x": _f(3000), "a": 0.5}, "y", lambda x, a: a * x),
-    "triton/to-method": ({"a": _f(70, 40, dtype="float16"), "b": _f(40, 70, dtype="float16")},
-                         "c", lambda a, b: a.astype("float32") @ b.astype("float32")),
+    "triton/to-method": (
+        {"a": _f(70, 40, dtype="float16"), "b": _f(40, 70, dtype="float16")},
+        "c",
+        lambda a, b: a.astype("float32") @ b.astype("float32"),
+    ),
 }
 
 
 def _erf(x):
     import math
+
     return math.erf(x / math.sqrt(2))
 
 
 def run(tilec, folder, *arguments):
-    return subprocess.run([tilec, *arguments], cwd=folder, text=True, timeout=300,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env={**os.environ, "NO_COLOR": "1"})
+    return subprocess.run(
+        [tilec, *arguments],
+        cwd=folder,
+        text=True,
+        timeout=300,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "NO_COLOR": "1"},
+    )
 
 
 def read(path):
@@ -161,7 +210,7 @@ def read(path):
         with open(path, encoding="utf-8") as file:
             text = file.read()
         if head := re.match(r"mistakes: (\d+)\n", text):
-            mistakes, text = int(head[1]), text[head.end():]
+            mistakes, text = int(head[1]), text[head.end() :]
         message, *rest = re.split(r"^== ", text, maxsplit=1, flags=re.M)
         then = rest[0].splitlines() if rest else None
     return mistakes, message, then
@@ -181,11 +230,11 @@ def follow(text, lines):
             new.append(steps[at][2:])
             at += 1
         have = [line.strip() for line in text.splitlines()]
-        starts = [i for i in range(len(have)) if have[i:i + len(old)] == old]
+        starts = [i for i in range(len(have)) if have[i : i + len(old)] == old]
         if not old or not starts:
             raise ValueError(f"no such lines: {old}")
         whole = text.splitlines()
-        whole[starts[0]:starts[0] + len(old)] = new
+        whole[starts[0] : starts[0] + len(old)] = new
         text = "\n".join(whole) + "\n"
     return text
 
@@ -197,8 +246,11 @@ def check_numbers(tilec, folder, name, problems):
     for key, value in arguments.items():
         if isinstance(value, np.ndarray):
             np.save(os.path.join(folder, key + ".npy"), value)
-            call += [] if key == out and name == "numpy/int-over-float" else \
-                ["--arg", f"{key}={key}.npy"]
+            call += (
+                []
+                if key == out and name == "numpy/int-over-float"
+                else ["--arg", f"{key}={key}.npy"]
+            )
         else:
             call += ["--arg", f"{key}={value}"]
     if name == "numpy/int-over-float":
@@ -262,16 +314,20 @@ def check(tilec, name, update):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--update", action="store_true", help="write what is said anew")
     parser.add_argument("names", nargs="*", help="GROUP/NAME; all if none is given")
     options = parser.parse_args()
     tilec = os.path.abspath(os.path.join(options.build, "bin", "tilec"))
     names = options.names or sorted(
-        os.path.relpath(os.path.join(folder, file), HERE)[:-len(".tile")]
-        for folder, _, files in os.walk(HERE) for file in files if file.endswith(".tile"))
+        os.path.relpath(os.path.join(folder, file), HERE)[: -len(".tile")]
+        for folder, _, files in os.walk(HERE)
+        for file in files
+        if file.endswith(".tile")
+    )
     unknown = [name for name in NUMPY if not os.path.exists(os.path.join(HERE, name + ".tile"))]
     failed = len(unknown)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -1,4 +1,7 @@
-"""Parts of bench/gpu that need no GPU: ratios to bars, merging of result files, variants of attributes."""
+"""Parts of bench/gpu that need no GPU: ratios to bars, merging of result files, variants of
+attributes.
+"""
+
 import json
 import os
 import sys
@@ -18,34 +21,74 @@ def ratio(names, found):
     return records.withRatios([{"ratio": 1.0, "names": names, "against": ""}], found)[0]["ours"]
 
 
-RATES = {"tile": 6.0, "tile-plain": 8.0, "cublas": 3.0, "cublaslt": 4.0, "triton-tma": 5.0, "copy": 12.0, "cublas-plain": 99.0}
+RATES = {
+    "tile": 6.0,
+    "tile-plain": 8.0,
+    "cublas": 3.0,
+    "cublaslt": 4.0,
+    "triton-tma": 5.0,
+    "copy": 12.0,
+    "cublas-plain": 99.0,
+}
 MATMUL = [{"who": who, "rate": rate, "run": "a"} for who, rate in RATES.items()]
 MATMUL += [{"who": "eager", "rate": 99.0, "run": "b"}, {"who": "compile", "failed": "why"}]
-equal(ratio(["cublas"], MATMUL), 2.0)                  # not cublaslt
+equal(ratio(["cublas"], MATMUL), 2.0)  # not cublaslt
 equal(ratio(["cublas", "cublaslt"], MATMUL), 1.5)
-equal(ratio(["triton"], MATMUL), 1.2)                  # any kind of Triton
+equal(ratio(["triton"], MATMUL), 1.2)  # any kind of Triton
 equal(ratio(["copy"], MATMUL), 0.5)
 equal(ratio(["tile-plain"], MATMUL), 0.75)
-equal(ratio(None, MATMUL), 1.2)                        # peers that do all the work, in the same run
+equal(ratio(None, MATMUL), 1.2)  # peers that do all the work, in the same run
 equal(ratio(["compile"], MATMUL), None)
 equal(ratio(["cublas"], MATMUL[1:]), None)
 
 # Two versions in turns: ours over theirs, and theirs is nobody's peer.
-TURNS = [{"who": "tile", "rate": 6.0, "run": "a", "spill_bytes": 8}, {"who": "against", "rate": 5.0, "run": "a"}]
+TURNS = [
+    {"who": "tile", "rate": 6.0, "run": "a", "spill_bytes": 8},
+    {"who": "against", "rate": 5.0, "run": "a"},
+]
 equal(ratio(["against"], TURNS), 1.2)
 equal(ratio(None, TURNS), None)
-equal(table.summary([{"item": "x", "bars": [{"ours": 0.5}], "found": TURNS}, {"item": "y", "bars": [{"ours": 2.0}], "found": []}]),
-      "2 items: geometric mean 1.000, least 0.500 (x); more spills than before: x")
+equal(
+    table.summary(
+        [
+            {"item": "x", "bars": [{"ours": 0.5}], "found": TURNS},
+            {"item": "y", "bars": [{"ours": 2.0}], "found": []},
+        ]
+    ),
+    "2 items: geometric mean 1.000, least 0.500 (x); more spills than before: x",
+)
 
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, "gpu.json")
-    item = {"family": "f", "op": "o", "shape": "s", "dtype": "d", "unit": "u", "cold": False, "bars": []}
-    records.merge(path, {"gpu": "x"}, [{**item, "found": [{"who": "tile", "rate": 1.0}, {"who": "cublas", "rate": 2.0}]}])
-    records.merge(path, {}, [{**item, "found": [{"who": "tile", "rate": 3.0}]}, {**item, "op": "p", "found": [{"who": "tile", "rate": 4.0}]}])
+    item = {
+        "family": "f",
+        "op": "o",
+        "shape": "s",
+        "dtype": "d",
+        "unit": "u",
+        "cold": False,
+        "bars": [],
+    }
+    records.merge(
+        path,
+        {"gpu": "x"},
+        [{**item, "found": [{"who": "tile", "rate": 1.0}, {"who": "cublas", "rate": 2.0}]}],
+    )
+    records.merge(
+        path,
+        {},
+        [
+            {**item, "found": [{"who": "tile", "rate": 3.0}]},
+            {**item, "op": "p", "found": [{"who": "tile", "rate": 4.0}]},
+        ],
+    )
     with open(path, encoding="utf-8") as stream:
         result = json.load(stream)
     equal(result["machine"], {"gpu": "x"})
-    equal(sorted((r["op"], r["who"], r["rate"]) for r in result["records"]), [("o", "cublas", 2.0), ("o", "tile", 3.0), ("p", "tile", 4.0)])
+    equal(
+        sorted((r["op"], r["who"], r["rate"]) for r in result["records"]),
+        [("o", "cublas", 2.0), ("o", "tile", 3.0), ("p", "tile", 4.0)],
+    )
     equal(len(result["items"]), 2)
 
 SOURCE = """kernel first[A: int = 1](x: out f32[N])
@@ -63,7 +106,13 @@ first = ours.withAttributes(SOURCE, "first", {"warps": 8, "fp": "strict", "persi
 equal(first.splitlines()[1], '  with warps(8), fp("strict"), persistent')
 equal(first.splitlines()[2:], SOURCE.splitlines()[2:])
 second = ours.withAttributes(SOURCE, "second", {"stages": 3})
-equal([line for line in second.splitlines()[4:] if line.strip()], ["kernel second(x: out f32[N])", "  with stages(3)", "{", "}"])
+equal(
+    [line for line in second.splitlines()[4:] if line.strip()],
+    ["kernel second(x: out f32[N])", "  with stages(3)", "{", "}"],
+)
 equal(second.splitlines()[:4], SOURCE.splitlines()[:4])
 equal(ours.withAttributes(SOURCE, "first", {"fp": None}).splitlines()[1], "  with warps(W)")
-equal(ours.parseVariants("BM=64,stages=4;persistent=no,flag"), [{"BM": 64, "stages": 4}, {"persistent": None, "flag": True}])
+equal(
+    ours.parseVariants("BM=64,stages=4;persistent=no,flag"),
+    [{"BM": 64, "stages": 4}, {"persistent": None, "flag": True}],
+)

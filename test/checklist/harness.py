@@ -1,4 +1,7 @@
-"""What the rows of the checklist are tried with: a folder for each, commands, programs in Python."""
+"""What the rows of the checklist are tried with: a folder for each, commands, programs in
+Python.
+"""
+
 import json
 import os
 import subprocess
@@ -35,6 +38,7 @@ def row(number):
     def add(function):
         ROWS[number] = function
         return function
+
     return add
 
 
@@ -53,11 +57,20 @@ class Try:
         return name
 
     def run(self, *words, code=0, env=None, stdin=None):
-        done = subprocess.run([str(word) for word in words], cwd=self.folder, capture_output=True, text=True, input=stdin,
-                              env={**os.environ, "NO_COLOR": "1", **(env or {})})
+        done = subprocess.run(
+            [str(word) for word in words],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            input=stdin,
+            env={**os.environ, "NO_COLOR": "1", **(env or {})},
+        )
         out = done.stdout + done.stderr
         if done.returncode != code:
-            raise Failed(f"exit code {done.returncode}, expected {code}: {' '.join(map(str, words[1:]))}: {out.strip()[:300]}")
+            raise Failed(
+                f"exit code {done.returncode}, expected {code}: {' '.join(map(str, words[1:]))}:"
+                f" {out.strip()[:300]}"
+            )
         return out
 
     def tilec(self, *words, code=0, env=None, stdin=None):
@@ -71,7 +84,10 @@ class Try:
 
     def python(self, text, fake=False):
         """A program with the module `tile` and NumPy; what it prints."""
-        env = {"TILE_RUNTIME_LIB": os.path.join(self.build, "lib", "libtile_runtime.so"), "PYTHONPATH": os.path.join(ROOT, "python")}
+        env = {
+            "TILE_RUNTIME_LIB": os.path.join(self.build, "lib", "libtile_runtime.so"),
+            "PYTHONPATH": os.path.join(ROOT, "python"),
+        }
         if fake:
             env["TILE_LIBCUDA"] = os.path.join(self.build, "lib", "libTileFakeCuda.so")
         return self.run(sys.executable, "-c", "import numpy, tile, os, sys\n" + text, env=env)
@@ -96,6 +112,7 @@ def example(name):
 
 def error(number, source, text, *options):
     """A row that is an error of the source."""
+
     @row(number)
     def check(t):
         t.write("k.tile", source)
@@ -104,6 +121,7 @@ def error(number, source, text, *options):
 
 def wrongCall(number, program, text, source=TWO):
     """A row that is an error of a launch."""
+
     @row(number)
     def check(t):
         t.write("k.tile", source)

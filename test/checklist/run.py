@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Tries every row of docs/Checklist.md: run.py [--build FOLDER] [ROW...].
 
-Each row is one or a few calls of the compiler or of the Python module (over the fake driver of the unit tests where a GPU would be
-needed), and prints its number, the verdict and one line of evidence. Exits with 1 where a row fails.
+Each row is one or a few calls of the compiler or of the Python module (over the fake driver of the
+unit tests where a GPU would be needed), and prints its number, the verdict and one line of
+evidence. Exits with 1 where a row fails.
 """
+
 import argparse
 import concurrent.futures
 import os
@@ -16,7 +18,7 @@ from harness import ROOT, ROWS, Failed, Try
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("rows", nargs="*", type=int, help="rows to try (all)")
     parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="the build folder")
     options = parser.parse_args()
@@ -38,7 +40,10 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for number, (good, evidence) in zip(chosen, pool.map(attempt, chosen)):
             failed += not good
-            print(f"{number:3} {'ok' if good else 'FAILED':7}{' '.join(evidence.split())[:200]}", flush=True)
+            print(
+                f"{number:3} {'ok' if good else 'FAILED':7}{' '.join(evidence.split())[:200]}",
+                flush=True,
+            )
     print(f"{len(chosen) - failed} of {len(chosen)} rows hold")
     sys.exit(failed > 0)
 

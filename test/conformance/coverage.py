@@ -1,4 +1,7 @@
-"""The table of operations by dtypes that the conformance tests cover, with the reason of each hole; docs/Coverage.md."""
+"""The table of operations by dtypes that the conformance tests cover, with the reason of each hole;
+docs/Coverage.md.
+"""
+
 import re
 import sys
 
@@ -9,8 +12,14 @@ from formats import ALL, BITS, FLOAT8, FLOATS, INTEGERS, NIBBLES, SIGNED, UNSIGN
 
 # Why an operation has no such dtype. The letter stands in the table; the text below it.
 REASONS = {
-    "s": "storage types (8-bit floats, packed 4-bit integers) are loaded, moved, converted and, 8-bit floats, multiplied by `dot`; nothing else",
-    "f": "of floats alone", "i": "of integers alone", "b": "of bools alone", "n": "of numbers, not of bools",
+    "s": (
+        "storage types (8-bit floats, packed 4-bit integers) are loaded, moved, converted and,"
+        " 8-bit floats, multiplied by `dot`; nothing else"
+    ),
+    "f": "of floats alone",
+    "i": "of integers alone",
+    "b": "of bools alone",
+    "n": "of numbers, not of bools",
     "w": "of integers of 32 bits or more: cast first, so that the sum is not lost to overflow",
     "x": "index is not stored and has no bits of its own: positions are computed with",
     "d": "`dot` has the forms that the products below list",
@@ -31,12 +40,20 @@ def reason(name, dtype, has):
         return "o"
     if dtype in FLOAT8 + NIBBLES:
         return "s"
-    if dtype == "index" and (name.startswith(("store", "atomic", "scatter", "gather")) or name == "bitcast"):
+    if dtype == "index" and (
+        name.startswith(("store", "atomic", "scatter", "gather")) or name == "bitcast"
+    ):
         return "x"
     if set(has) <= {"bool"}:
         return "b"
     if dtype == "bool":
-        return "f" if set(has) <= set(FLOATS) else "i" if set(has) <= set(INTEGERS + ["index"]) else "n"
+        return (
+            "f"
+            if set(has) <= set(FLOATS)
+            else "i"
+            if set(has) <= set(INTEGERS + ["index"])
+            else "n"
+        )
     if not isFloat(dtype) and set(has) <= set(FLOATS):
         return "f"
     if isFloat(dtype) and not set(has) & set(FLOATS):
@@ -48,19 +65,32 @@ def reason(name, dtype, has):
 
 def rows():
     """(section, [(operation, dtypes that it is tested with)])."""
-    yield "Element-wise", [(o.name, o.dtypes) for o in elementwise.TABLE if not o.name.startswith("as ")]
+    yield (
+        "Element-wise",
+        [(o.name, o.dtypes) for o in elementwise.TABLE if not o.name.startswith("as ")],
+    )
     yield "Tiles", [(o.name, o.dtypes) for o in tilecases.TILES]
     yield "Accesses", [(o.name, o.dtypes) for o in tilecases.ACCESSES]
 
 
 def refused():
-    """(operation, dtype, text) of each hole that the type rules ask for, where it can be written down."""
+    """(operation, dtype, text) of each hole that the type rules ask for, where it can be written
+    down.
+    """
     for operation in elementwise.TABLE + tilecases.TILES:
         text = operation.text if hasattr(operation, "text") else operation.forms[0].text
         for dtype in ALL:
-            if dtype in operation.dtypes or operation.name.startswith("as ") or reason(operation.name, dtype, operation.dtypes) in "gor":
+            if (
+                dtype in operation.dtypes
+                or operation.name.startswith("as ")
+                or reason(operation.name, dtype, operation.dtypes) in "gor"
+            ):
                 continue
-            same = "i16" if dtype == "index" else {"bool": "i8", "i4": "u8", "u4": "i8"}.get(dtype, "i32")
+            same = (
+                "i16"
+                if dtype == "index"
+                else {"bool": "i8", "i4": "u8", "u4": "i8"}.get(dtype, "i32")
+            )
             if operation.name in ("any", "all", "count"):
                 text = text.replace("m1", "x1")
             yield operation.name, dtype, text.format(T=dtype, S=same, n1=4, n2=4, n3=4)
@@ -78,11 +108,27 @@ def table(names, columns, cell):
 
 
 def text():
-    lines = ["# Coverage of the conformance tests", "",
-             "Written by `test/conformance/run.py --coverage docs/Coverage.md` from the tables that the tests are generated from; a test",
-             "compares. ● is tested, on the CPU by `./dev test` and on a GPU by `./dev gpu-test`, each with the classes of shapes empty, one",
-             "element, cut by the tensor's end, no power of two, several blocks, and with special values (NaN, infinities, signed zeros,",
-             "subnormal numbers, extremes). A letter is a hole and names its reason; that each is refused is tested too.", ""]
+    lines = [
+        "# Coverage of the conformance tests",
+        "",
+        (
+            "Written by `test/conformance/run.py --coverage docs/Coverage.md` from the tables that"
+            " the tests are generated from; a test"
+        ),
+        (
+            "compares. ● is tested, on the CPU by `./dev test` and on a GPU by `./dev gpu-test`,"
+            " each with the classes of shapes empty, one"
+        ),
+        (
+            "element, cut by the tensor's end, no power of two, several blocks, and with special"
+            " values (NaN, infinities, signed zeros,"
+        ),
+        (
+            "subnormal numbers, extremes). A letter is a hole and names its reason; that each is"
+            " refused is tested too."
+        ),
+        "",
+    ]
     lines += [f"- **{letter}**: {why}" for letter, why in REASONS.items()]
     holes = 0
     for section, operations in rows():
@@ -90,12 +136,32 @@ def text():
         lines += ["", f"## {section}", ""]
         escape = lambda name: "`" + name.replace("|", "\\|") + "`"
         names = {escape(name): name for name in known}
-        lines += table(names, ALL, lambda shown, dtype: "●" if dtype in known[names[shown]] else reason(names[shown], dtype, known[names[shown]]))
+        lines += table(
+            names,
+            ALL,
+            lambda shown, dtype: (
+                "●"
+                if dtype in known[names[shown]]
+                else reason(names[shown], dtype, known[names[shown]])
+            ),
+        )
     lines += ["", "## Conversions (`as`; rows: from, columns: to)", ""]
-    lines += table([f"`{dtype}`" for dtype in elementwise.CASTS_FROM], elementwise.CASTS_TO + ["bool"] + NIBBLES,
-                   lambda shown, to: "●" if to in elementwise.CASTS_TO else "c" if to == "bool" else "o")
-    lines += ["", "## Products", "", "Each with extents of one, cut, no powers of two, none along K, and several blocks, both operands plain and the right one",
-              "transposed, with numbers whose sums are exact, normal numbers, and NaN and infinities:", ""]
+    lines += table(
+        [f"`{dtype}`" for dtype in elementwise.CASTS_FROM],
+        elementwise.CASTS_TO + ["bool"] + NIBBLES,
+        lambda shown, to: "●" if to in elementwise.CASTS_TO else "c" if to == "bool" else "o",
+    )
+    lines += [
+        "",
+        "## Products",
+        "",
+        (
+            "Each with extents of one, cut, no powers of two, none along K, and several blocks,"
+            " both operands plain and the right one"
+        ),
+        "transposed, with numbers whose sums are exact, normal numbers, and NaN and infinities:",
+        "",
+    ]
     lines += [f"- `{product.name}`" for product in products.TABLE]
     return "\n".join(lines) + "\n"
 

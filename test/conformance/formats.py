@@ -1,8 +1,11 @@
-"""The dtypes of the language in NumPy: how their values are held, stored in .npy files, rounded to, and which are special.
+"""The dtypes of the language in NumPy: how their values are held, stored in .npy files, rounded to,
+and which are special.
 
-Values of a dtype are held in the NumPy dtype that has it, bf16 and the 8-bit floats in float32 (which holds them exactly), index
-in int64. bf16 and 8-bit floats are stored as their bits, two integers of 4 bits as a byte.
+Values of a dtype are held in the NumPy dtype that has it, bf16 and the 8-bit floats in float32
+(which holds them exactly), index in int64. bf16 and 8-bit floats are stored as their bits, two
+integers of 4 bits as a byte.
 """
+
 import numpy as np
 
 FLOATS = ["f16", "bf16", "f32", "f64"]
@@ -14,14 +17,55 @@ NIBBLES = ["i4", "u4"]
 STORED = ["bool"] + INTEGERS + FLOATS + FLOAT8 + NIBBLES
 ALL = STORED + ["index"]
 
-VALUES = {"bool": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "u16": np.uint16,
-          "u32": np.uint32, "u64": np.uint64, "f16": np.float16, "bf16": np.float32, "f32": np.float32, "f64": np.float64,
-          "f8e4m3": np.float32, "f8e5m2": np.float32, "i4": np.int8, "u4": np.uint8, "index": np.int64}
-BITS = {"bool": 8, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "u8": 8, "u16": 16, "u32": 32, "u64": 64, "f16": 16, "bf16": 16, "f32": 32,
-        "f64": 64, "f8e4m3": 8, "f8e5m2": 8, "i4": 4, "u4": 4, "index": 64}
+VALUES = {
+    "bool": np.bool_,
+    "i8": np.int8,
+    "i16": np.int16,
+    "i32": np.int32,
+    "i64": np.int64,
+    "u8": np.uint8,
+    "u16": np.uint16,
+    "u32": np.uint32,
+    "u64": np.uint64,
+    "f16": np.float16,
+    "bf16": np.float32,
+    "f32": np.float32,
+    "f64": np.float64,
+    "f8e4m3": np.float32,
+    "f8e5m2": np.float32,
+    "i4": np.int8,
+    "u4": np.uint8,
+    "index": np.int64,
+}
+BITS = {
+    "bool": 8,
+    "i8": 8,
+    "i16": 16,
+    "i32": 32,
+    "i64": 64,
+    "u8": 8,
+    "u16": 16,
+    "u32": 32,
+    "u64": 64,
+    "f16": 16,
+    "bf16": 16,
+    "f32": 32,
+    "f64": 64,
+    "f8e4m3": 8,
+    "f8e5m2": 8,
+    "i4": 4,
+    "u4": 4,
+    "index": 64,
+}
 # Digits of the significand, the least exponent of a normal number, the largest finite number.
-FORMATS = {"f16": (11, -14, 65504.0), "bf16": (8, -126, float.fromhex("0x1.fep127")), "f32": (24, -126, float.fromhex("0x1.fffffep127")),
-           "f64": (53, -1022, float.fromhex("0x1.fffffffffffffp1023")), "f8e4m3": (4, -6, 448.0), "f8e5m2": (3, -14, 57344.0)}
+FORMATS = {
+    "f16": (11, -14, 65504.0),
+    "bf16": (8, -126, float.fromhex("0x1.fep127")),
+    "f32": (24, -126, float.fromhex("0x1.fffffep127")),
+    "f64": (53, -1022, float.fromhex("0x1.fffffffffffffp1023")),
+    "f8e4m3": (4, -6, 448.0),
+    "f8e5m2": (3, -14, 57344.0),
+}
 long = np.longdouble
 
 
@@ -48,7 +92,9 @@ def unit(values, dtype):
 
 
 def roundTo(values, dtype):
-    """Numbers rounded once to a float dtype, ties to even; the 8-bit floats saturate to finite. Exact for what long double holds."""
+    """Numbers rounded once to a float dtype, ties to even; the 8-bit floats saturate to finite.
+    Exact for what long double holds.
+    """
     values = np.asarray(values, long)
     _, _, largest = FORMATS[dtype]
     step = unit(values, dtype)
@@ -65,8 +111,10 @@ def roundTo(values, dtype):
 def wrap(values, dtype):
     """Python integers reduced to an integer dtype."""
     low, high = bounds(dtype)
-    return np.array([(int(v) - low) % (high - low + 1) + low for v in np.asarray(values, object).ravel()],
-                    VALUES[dtype]).reshape(np.shape(values))
+    return np.array(
+        [(int(v) - low) % (high - low + 1) + low for v in np.asarray(values, object).ravel()],
+        VALUES[dtype],
+    ).reshape(np.shape(values))
 
 
 def decode8(codes, dtype):
@@ -74,8 +122,11 @@ def decode8(codes, dtype):
     mantissa, bias, largest = {"f8e4m3": (3, 7, 0x7E), "f8e5m2": (2, 15, 0x7B)}[dtype]
     magnitude = codes.astype(np.int64) & 0x7F
     exponent, fraction = magnitude >> mantissa, magnitude & ((1 << mantissa) - 1)
-    value = np.where(exponent == 0, np.ldexp(fraction.astype(float), 1 - bias - mantissa),
-                     np.ldexp((fraction + (1 << mantissa)).astype(float), exponent - bias - mantissa))
+    value = np.where(
+        exponent == 0,
+        np.ldexp(fraction.astype(float), 1 - bias - mantissa),
+        np.ldexp((fraction + (1 << mantissa)).astype(float), exponent - bias - mantissa),
+    )
     value = np.where(magnitude > largest, np.nan, value)
     if dtype == "f8e5m2":
         value = np.where(magnitude == 0x7C, np.inf, value)
@@ -90,7 +141,11 @@ def encode8(values, dtype):
     result = np.zeros(values.shape, np.uint8)
     for code in codes[order]:
         number = table[code]
-        same = np.isnan(values) if np.isnan(number) else (values == number) & (np.signbit(values) == np.signbit(number))
+        same = (
+            np.isnan(values)
+            if np.isnan(number)
+            else (values == number) & (np.signbit(values) == np.signbit(number))
+        )
         result[same] = code
     return result
 
@@ -100,7 +155,9 @@ def store(values, dtype):
     values = np.asarray(values)
     if dtype == "bf16":
         bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
-        return np.asarray((bits.reshape(values.shape) >> 16) | (np.isnan(values).astype(np.uint32) << 6)).astype(np.uint16)
+        return np.asarray(
+            (bits.reshape(values.shape) >> 16) | (np.isnan(values).astype(np.uint32) << 6)
+        ).astype(np.uint16)
     if dtype in FLOAT8:
         return encode8(values, dtype)
     if dtype in NIBBLES:
@@ -124,12 +181,58 @@ def specials(dtype):
     if not isFloat(dtype):
         low, high = bounds(dtype)
         bits = BITS[dtype]
-        numbers = [0, 1, -1, 2, 3, -3, 7, bits - 1, bits, bits + 1, 100, low, low + 1, high, high - 1, high // 2, high // 2 + 1, 10]
+        numbers = [
+            0,
+            1,
+            -1,
+            2,
+            3,
+            -3,
+            7,
+            bits - 1,
+            bits,
+            bits + 1,
+            100,
+            low,
+            low + 1,
+            high,
+            high - 1,
+            high // 2,
+            high // 2 + 1,
+            10,
+        ]
         return np.array(sorted({n for n in numbers if low <= n <= high}), VALUES[dtype])
     digits, least, largest = FORMATS[dtype]
-    tiny, normal = 2.0 ** (least - digits + 1), 2.0 ** least
-    numbers = [0.0, 1.0, 0.5, 2.0, 1.5, 2.5, 3.5, 10.0, 0.1, 3.14159265, 100.25, tiny, 3 * tiny, normal - tiny, normal, largest, largest / 2,
-               1 + 2.0 ** (1 - digits), 1 - 2.0 ** -digits, 2.0 ** (digits - 1) + 0.5, 2.0 ** digits - 1, 2.0 ** min(digits, 14) + 2, 0.49, 1e-3, 5.5, 88.0, np.inf]
+    tiny, normal = 2.0 ** (least - digits + 1), 2.0**least
+    numbers = [
+        0.0,
+        1.0,
+        0.5,
+        2.0,
+        1.5,
+        2.5,
+        3.5,
+        10.0,
+        0.1,
+        3.14159265,
+        100.25,
+        tiny,
+        3 * tiny,
+        normal - tiny,
+        normal,
+        largest,
+        largest / 2,
+        1 + 2.0 ** (1 - digits),
+        1 - 2.0**-digits,
+        2.0 ** (digits - 1) + 0.5,
+        2.0**digits - 1,
+        2.0 ** min(digits, 14) + 2,
+        0.49,
+        1e-3,
+        5.5,
+        88.0,
+        np.inf,
+    ]
     numbers = roundTo(np.array(numbers), dtype)
     return np.concatenate([numbers, -numbers, np.array([np.nan], VALUES[dtype])])
 
@@ -140,30 +243,61 @@ def anyValues(random, count, dtype):
         return random.integers(0, 2, count).astype(bool)
     if not isFloat(dtype):
         low, high = bounds(dtype)
-        wide = [int(n) for n in random.integers(low, high, count, np.uint64 if dtype == "u64" else np.int64, endpoint=True)]
+        wide = [
+            int(n)
+            for n in random.integers(
+                low, high, count, np.uint64 if dtype == "u64" else np.int64, endpoint=True
+            )
+        ]
         shift = random.integers(0, BITS[dtype], count)
-        return np.array([n if s % 3 == 0 else n >> int(s) for n, s in zip(wide, shift)], VALUES[dtype])
+        return np.array(
+            [n if s % 3 == 0 else n >> int(s) for n, s in zip(wide, shift)], VALUES[dtype]
+        )
     digits, least, largest = FORMATS[dtype]
     span = np.log2(largest)
-    exponent = np.where(random.integers(0, 2, count) == 0, random.integers(-8, 8, count), random.integers(least - digits, int(span), count))
-    return roundTo(np.ldexp(random.uniform(1, 2, count) * random.choice([-1, 1], count), exponent), dtype)
+    exponent = np.where(
+        random.integers(0, 2, count) == 0,
+        random.integers(-8, 8, count),
+        random.integers(least - digits, int(span), count),
+    )
+    return roundTo(
+        np.ldexp(random.uniform(1, 2, count) * random.choice([-1, 1], count), exponent), dtype
+    )
 
 
 def ties(random, dtype):
-    """Numbers halfway between neighbours of every narrower float dtype, and those just beside them: where rounding twice shows."""
+    """Numbers halfway between neighbours of every narrower float dtype, and those just beside them:
+    where rounding twice shows.
+    """
     found = []
     for to in FORMATS:
         digits, least, largest = FORMATS[to]
         if isFloat(dtype) and digits >= FORMATS[dtype][0]:
             continue
-        top = BITS[dtype] - 1 if not isFloat(dtype) else min(np.log2(largest), np.log2(FORMATS[dtype][2])) - 1
-        exponents = random.integers(0 if not isFloat(dtype) else max(least, FORMATS[dtype][1]) - 2, int(top), 12)
+        top = (
+            BITS[dtype] - 1
+            if not isFloat(dtype)
+            else min(np.log2(largest), np.log2(FORMATS[dtype][2])) - 1
+        )
+        exponents = random.integers(
+            0 if not isFloat(dtype) else max(least, FORMATS[dtype][1]) - 2, int(top), 12
+        )
         for exponent in exponents:
             step = long(2) ** int(max(exponent, least) - digits + 1)
-            middle = (np.floor(long(2) ** int(exponent) / step * (1 + random.random())) + long(0.5)) * step
+            middle = (
+                np.floor(long(2) ** int(exponent) / step * (1 + random.random())) + long(0.5)
+            ) * step
             if isFloat(dtype):
                 near = roundTo(np.array([middle]), dtype)
-                found += [near[0], np.nextafter(near[0], VALUES[dtype](np.inf)), np.nextafter(near[0], VALUES[dtype](0))] if dtype != "bf16" else [near[0]]
+                found += (
+                    [
+                        near[0],
+                        np.nextafter(near[0], VALUES[dtype](np.inf)),
+                        np.nextafter(near[0], VALUES[dtype](0)),
+                    ]
+                    if dtype != "bf16"
+                    else [near[0]]
+                )
             elif middle == np.floor(middle) and int(middle) < bounds(dtype)[1]:
                 found += [int(middle), int(middle) + 1, int(middle) - 1]
     found += [-v for v in found if isFloat(dtype) or bounds(dtype)[0] < 0]
@@ -176,5 +310,7 @@ def plainValues(random, shape, dtype):
         return random.integers(0, 2, shape).astype(bool)
     if not isFloat(dtype):
         low, high = bounds(dtype)
-        return random.integers(max(low, -9), min(high, 9), shape, endpoint=True).astype(VALUES[dtype])
+        return random.integers(max(low, -9), min(high, 9), shape, endpoint=True).astype(
+            VALUES[dtype]
+        )
     return roundTo(random.standard_normal(shape), dtype)

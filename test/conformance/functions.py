@@ -1,4 +1,7 @@
-"""Elementary functions in higher precision than any dtype of the language, and exact fused multiply-add."""
+"""Elementary functions in higher precision than any dtype of the language, and exact fused
+multiply-add.
+"""
+
 from decimal import Decimal, getcontext
 from fractions import Fraction
 
@@ -6,15 +9,22 @@ import numpy as np
 
 from formats import FORMATS, VALUES, long, roundTo
 
-PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798214808651")
+PI = Decimal(
+    "3.1415926535897932384626433832795028841971693993751058209749445923078164062862"
+    "0899862803482534211706798214808651"
+)
 
 
 def decimals(function):
     """A function of one finite float64 through decimals of 80 digits."""
+
     def apply(x):
         getcontext().prec = 80
         flat = [function(float(v)) for v in np.asarray(x, np.float64).ravel()]
-        return np.array([long(str(v)) if isinstance(v, Decimal) else long(v) for v in flat], long).reshape(np.shape(x))
+        return np.array(
+            [long(str(v)) if isinstance(v, Decimal) else long(v) for v in flat], long
+        ).reshape(np.shape(x))
+
     return apply
 
 
@@ -67,6 +77,7 @@ def trig(which):
         value = series(rest, sine) if sine or rest else Decimal(1)
         negative = quadrant in ((2, 3) if which == "sin" else (1, 2))
         return -value if negative else value
+
     return apply
 
 
@@ -82,7 +93,8 @@ def machinPi(digits):
             total += sign * (term // n)
             n, sign = n + 2, -sign
         return total
-    value = 4 * (4 * arctan(5) - arctan(239)) // 10 ** 10
+
+    value = 4 * (4 * arctan(5) - arctan(239)) // 10**10
     return f"3.{str(value)[1:]}"
 
 
@@ -94,6 +106,7 @@ def longFunction(name):
     def apply(*x):
         with np.errstate(all="ignore"):
             return getattr(np, name)(*(np.asarray(v).astype(long) for v in x))
+
     return apply
 
 
@@ -124,23 +137,33 @@ def fma(dtype):
         if abs(value) < Fraction(2) ** exponent:
             exponent -= 1
         step = Fraction(2) ** (max(exponent, least) - digits + 1)
-        rounded = round(value / step) * step    # ties to even
-        return float(np.copysign(np.inf, float(value > 0) - 0.5)) if abs(rounded) > largest else \
-            (float(rounded) if rounded else (0.0 if value > 0 else -0.0))
+        rounded = round(value / step) * step  # ties to even
+        return (
+            float(np.copysign(np.inf, float(value > 0) - 0.5))
+            if abs(rounded) > largest
+            else (float(rounded) if rounded else (0.0 if value > 0 else -0.0))
+        )
 
     def apply(a, b, c):
         result = np.empty(a.shape, np.float64)
-        for i, (x, y, z) in enumerate(zip(a.astype(np.float64), b.astype(np.float64), c.astype(np.float64))):
+        for i, (x, y, z) in enumerate(
+            zip(a.astype(np.float64), b.astype(np.float64), c.astype(np.float64))
+        ):
             with np.errstate(all="ignore"):
-                plain = x * y + z if not (np.isfinite(x) and np.isfinite(y)) or not np.isfinite(z) else None
+                plain = (
+                    x * y + z
+                    if not (np.isfinite(x) and np.isfinite(y)) or not np.isfinite(z)
+                    else None
+                )
             if plain is not None:
                 result[i] = z if np.isfinite(x) and np.isfinite(y) else plain
                 continue
             exact = Fraction(x) * Fraction(y) + Fraction(z)
-            if exact == 0:   # the zeros' signs as in IEEE: both negative, or +0
+            if exact == 0:  # the zeros' signs as in IEEE: both negative, or +0
                 negative = (x == 0 or y == 0) and np.signbit(x) != np.signbit(y) and np.signbit(z)
                 result[i] = -0.0 if negative else 0.0
             else:
                 result[i] = nearest(exact)
         return result.astype(VALUES[dtype])
+
     return apply

@@ -1,4 +1,5 @@
 """Kernels for the tables of operations on tiles (tiles.py) and of accesses (accesses.py)."""
+
 import re
 import zlib
 
@@ -11,7 +12,6 @@ import randoms
 import tiles
 from formats import ALL, NIBBLES, VALUES, anyValues, isFloat, plainValues, specials
 from harness import Kernel, Output, loadedDtype, storedDtype
-
 
 TILES = tiles.TABLE + ordering.TABLE + randoms.TABLE
 ACCESSES = accesses.TABLE + indexed.TABLE
@@ -26,7 +26,9 @@ def even(extents):
 
 
 def shapesOf(dtype, shape):
-    """Programs, extents of the tensors and of the tiles of a class; 4-bit integers come in pairs."""
+    """Programs, extents of the tensors and of the tiles of a class; 4-bit integers come in
+    pairs.
+    """
     programs, tensors, blocks = tiles.CLASSES[shape]
     if dtype in NIBBLES:
         tensors, blocks = [even(t) if t[-1] else t for t in tensors], [even(t) for t in blocks]
@@ -36,28 +38,46 @@ def shapesOf(dtype, shape):
 def values(name, dtype, shape, extents, plain):
     random = seed(name, dtype, shape)
     if dtype in NIBBLES:
-        return random.integers(*((-8, 8) if dtype == "i4" else (0, 16)), extents).astype(VALUES[dtype])
+        return random.integers(*((-8, 8) if dtype == "i4" else (0, 16)), extents).astype(
+            VALUES[dtype]
+        )
     if shape == "special" and isFloat(dtype):
         # Sums and products of these do not depend on the order, which a finite overflow would.
-        special = np.array([0, -0.0, 1, -1, 0.5, 2, np.inf, -np.inf, np.nan], VALUES[dtype]) if plain else specials(dtype)
-        if dtype == "f8e4m3":   # has no infinity
+        special = (
+            np.array([0, -0.0, 1, -1, 0.5, 2, np.inf, -np.inf, np.nan], VALUES[dtype])
+            if plain
+            else specials(dtype)
+        )
+        if dtype == "f8e4m3":  # has no infinity
             special = special[~np.isinf(special)]
         chosen = random.choice(special, extents)
         # Half of the programs without NaN, so that the others are seen.
         calm = special[~np.isnan(special)]
-        return np.where(np.arange(extents[0]).reshape(-1, *[1] * (len(extents) - 1)) % 2 == 0, random.choice(calm, extents), chosen)
+        return np.where(
+            np.arange(extents[0]).reshape(-1, *[1] * (len(extents) - 1)) % 2 == 0,
+            random.choice(calm, extents),
+            chosen,
+        )
     if plain or dtype == "bool":
         return plainValues(random, extents, dtype)
     size = int(np.prod(extents))
-    pool = np.concatenate([anyValues(random, size, dtype), specials(dtype)]) if not isFloat(dtype) else anyValues(random, size, dtype)
+    pool = (
+        np.concatenate([anyValues(random, size, dtype), specials(dtype)])
+        if not isFloat(dtype)
+        else anyValues(random, size, dtype)
+    )
     if size > 4:
-        pool = random.choice(pool, max(size // 2, 1))   # so that some are equal
+        pool = random.choice(pool, max(size // 2, 1))  # so that some are equal
     return random.choice(pool, extents).astype(VALUES[dtype])
 
 
 def tileKernel(dtype, shape, operations, plain):
     programs, tensors, blocks = shapesOf(dtype, shape)
-    kernel = Kernel(f"tiles {dtype} {shape}{' plain' if plain else ''}", f"i: {programs}", tiles.userFunctions() + ordering.FUNCTIONS)
+    kernel = Kernel(
+        f"tiles {dtype} {shape}{' plain' if plain else ''}",
+        f"i: {programs}",
+        tiles.userFunctions() + ordering.FUNCTIONS,
+    )
     held, cast = loadedDtype(dtype)
     made = {}
 
@@ -68,9 +88,13 @@ def tileKernel(dtype, shape, operations, plain):
         rank = int(name[1])
         own, wide = ("bool", "") if name[0] == "m" else (held, cast)
         extents, block = tensors[rank - 1], blocks[rank - 1]
-        data = values(name, "bool" if name[0] == "m" else dtype, shape, (programs,) + extents, plain)
+        data = values(
+            name, "bool" if name[0] == "m" else dtype, shape, (programs,) + extents, plain
+        )
         kernel.input("in_" + name, own, data, ", ".join(f"N{n}" for n in (programs,) + extents))
-        kernel.lines.append(f"let {name} = in_{name}[i, {', '.join(f'at(0, {b})' for b in block)}]{wide};")
+        kernel.lines.append(
+            f"let {name} = in_{name}[i, {', '.join(f'at(0, {b})' for b in block)}]{wide};"
+        )
         padded = np.zeros((programs,) + block, data.dtype)
         padded[(slice(None),) + tuple(slice(0, n) for n in extents)] = data
         made[name] = padded
@@ -85,7 +109,10 @@ def tileKernel(dtype, shape, operations, plain):
                 continue
             arguments = [operand(name) for name in names]
             text = form.text.format(T=dtype, **sizes)
-            each = [form.reference(dtype, *(argument[p] for argument in arguments)) for p in range(programs)]
+            each = [
+                form.reference(dtype, *(argument[p] for argument in arguments))
+                for p in range(programs)
+            ]
             results = form.result if isinstance(form.result, tuple) else (form.result,)
             if len(results) > 1:
                 kernel.lines.append(f"let r{number} = {text};")
@@ -98,13 +125,30 @@ def tileKernel(dtype, shape, operations, plain):
                     expected = expected.astype(VALUES[target])
                 bound = None
                 if form.bound and isFloat(dtype):
-                    bound = np.stack([np.asarray(form.bound(dtype, *(argument[p] for argument in arguments))) for p in range(programs)])
+                    bound = np.stack(
+                        [
+                            np.asarray(form.bound(dtype, *(argument[p] for argument in arguments)))
+                            for p in range(programs)
+                        ]
+                    )
                 extents = expected.shape[1:]
                 subscripts = ", ".join(["i"] + [f"at(0, {n})" for n in extents])
                 source = f"r{number}[{part}]" if len(results) > 1 else f"({text})"
                 kernel.lines.append(f"z{number}_{part}[{subscripts}] = {source}{back};")
-                kernel.output(f"z{number}_{part}", target, ", ".join(str(n) for n in expected.shape),
-                              Output(operation.name, target, expected.shape, expected, bound, form.zeroSigns, form.text))
+                kernel.output(
+                    f"z{number}_{part}",
+                    target,
+                    ", ".join(str(n) for n in expected.shape),
+                    Output(
+                        operation.name,
+                        target,
+                        expected.shape,
+                        expected,
+                        bound,
+                        form.zeroSigns,
+                        form.text,
+                    ),
+                )
             number += 1
     return kernel
 
@@ -121,8 +165,12 @@ def accessKernel(dtype, shape, operations):
             return made[name]
         rank = int(name[1])
         own = "bool" if name[0] == "m" else held
-        data = values(name, "bool" if name[0] == "m" else dtype, shape, (programs,) + tensors[rank - 1], False)
-        kernel.input("in_" + name, own, data, ", ".join(f"N{n}" for n in (programs,) + tensors[rank - 1]))
+        data = values(
+            name, "bool" if name[0] == "m" else dtype, shape, (programs,) + tensors[rank - 1], False
+        )
+        kernel.input(
+            "in_" + name, own, data, ", ".join(f"N{n}" for n in (programs,) + tensors[rank - 1])
+        )
         kernel.lines.append(f"let {name} = in_{name}[i];")
         made[name] = data
         return data
@@ -136,7 +184,10 @@ def accessKernel(dtype, shape, operations):
             arguments = [operand(name) for name in names]
             result = dtype if form.result == "T" else form.result
             target, back = storedDtype(result)
-            each = [form.reference(dtype, *(argument[p] for argument in arguments)) for p in range(programs)]
+            each = [
+                form.reference(dtype, *(argument[p] for argument in arguments))
+                for p in range(programs)
+            ]
             expected = np.stack([np.asarray(one) for one in each]).astype(VALUES[target])
             output, pad = f"z{number}", accesses.padding(held)
             text = form.text.format(T=held, o=f"{output}v", pad=pad)
@@ -147,8 +198,13 @@ def accessKernel(dtype, shape, operations):
                 subscripts = ", ".join(["i"] + [f"at(0, {n})" for n in expected.shape[1:]])
                 wide = cast if result == dtype else ""
                 kernel.lines.append(f"{output}[{subscripts}] = ({text}){wide}{back};")
-            kernel.output(output, target, ", ".join(str(n) for n in expected.shape),
-                          Output(operation.name, target, expected.shape, expected, note=form.text), form.access)
+            kernel.output(
+                output,
+                target,
+                ", ".join(str(n) for n in expected.shape),
+                Output(operation.name, target, expected.shape, expected, note=form.text),
+                form.access,
+            )
             number += 1
     return kernel
 
@@ -158,10 +214,20 @@ def jobs(pick):
         for plain in (False, True):
             members = pick([o for o in TILES if dtype in o.dtypes and o.plain == plain])
             for shape in tiles.CLASSES if members else []:
-                yield (f"tiles of {dtype} {shape}", dtype, shape), \
-                    (lambda chosen, dtype=dtype, shape=shape, plain=plain: tileKernel(dtype, shape, chosen, plain)), members
+                yield (
+                    (f"tiles of {dtype} {shape}", dtype, shape),
+                    (
+                        lambda chosen, dtype=dtype, shape=shape, plain=plain: tileKernel(
+                            dtype, shape, chosen, plain
+                        )
+                    ),
+                    members,
+                )
         members = pick([o for o in ACCESSES if dtype in o.dtypes])
         for shape in tiles.CLASSES if members else []:
             if shape != "special":
-                yield (f"accesses of {dtype} {shape}", dtype, shape), \
-                    (lambda chosen, dtype=dtype, shape=shape: accessKernel(dtype, shape, chosen)), members
+                yield (
+                    (f"accesses of {dtype} {shape}", dtype, shape),
+                    (lambda chosen, dtype=dtype, shape=shape: accessKernel(dtype, shape, chosen)),
+                    members,
+                )

@@ -1,4 +1,7 @@
-"""Runs atomics.tile on the CPU, on four threads, against a model in Python. (O8.1, O8.3, M3.1, M3.2)"""
+"""Runs atomics.tile on the CPU, on four threads, against a model in Python. (O8.1, O8.3, M3.1,
+M3.2)
+"""
+
 import os
 import subprocess
 import tempfile
@@ -37,11 +40,11 @@ def sequence():
     found = run("sequence", k=k, h=h, o=np.full(96, -1, np.int32), s=np.full(4, -1, np.int32))
     h, o, total = h.copy(), np.zeros(96, np.int32), 0
     for n in range(0, 96, 32):
-        part = k[n:n + 32]
+        part = k[n : n + 32]
         inside = (part >= 0) & (part < 64)
-        o[n:n + 32][inside] = h[part[inside]]
+        o[n : n + 32][inside] = h[part[inside]]
         h[part[inside]] += 1
-        total += o[n:n + 32].sum()
+        total += o[n : n + 32].sum()
         before = h[0]
         h[0] = max(h[0], total)
         total += before
@@ -51,15 +54,29 @@ def sequence():
 
 def bins():
     x = random.integers(-2, 18, 40 * 64).astype(np.int32)
-    found = run("bins", x=x, h=np.arange(16, dtype=np.int32), seen=np.array([0], np.int64).reshape(()))
-    check("bins", (found[0], np.arange(16) + np.bincount(x[(x >= 0) & (x < 16)], minlength=16)), (found[1], np.array((x >= 0).sum())))
+    found = run(
+        "bins", x=x, h=np.arange(16, dtype=np.int32), seen=np.array([0], np.int64).reshape(())
+    )
+    check(
+        "bins",
+        (found[0], np.arange(16) + np.bincount(x[(x >= 0) & (x < 16)], minlength=16)),
+        (found[1], np.array((x >= 0).sum())),
+    )
 
 
 def finish():
-    """Sums of integers, exact in any order; again and again, since what is missing would be missing now and then."""
+    """Sums of integers, exact in any order; again and again, since what is missing would be missing
+    now and then.
+    """
     for _ in range(10):
         x = random.integers(-99, 100, 5003).astype(np.float32)
-        found = run("finish", x=x, part=np.full(64, np.nan, np.float32), ticket=np.zeros(1, np.int32), y=np.ones(1, np.float32))
+        found = run(
+            "finish",
+            x=x,
+            part=np.full(64, np.nan, np.float32),
+            ticket=np.zeros(1, np.int32),
+            y=np.ones(1, np.float32),
+        )
         check("finish", (found[1], [64]), (found[2], [1 + x.sum()]))
 
 

@@ -1,4 +1,7 @@
-"""Accesses on the CPU path against a model of the dialect's documentation: clipping, ends, steps, masks, sub-views."""
+"""Accesses on the CPU path against a model of the dialect's documentation: clipping, ends, steps,
+masks, sub-views.
+"""
+
 import sys
 
 import numpy as np
@@ -14,24 +17,44 @@ def positions(start, size, step, extent, end=None):
 
 def viewed(name, rank, element, extents, strides):
     unknown = "?x" * rank
-    return f"%v{name} = tile.view %{name} [{extents}] strides [{strides}] : !tile.ptr<{element}> -> !tile.view<{unknown}{element}>"
+    return (
+        f"%v{name} = tile.view %{name} [{extents}] strides [{strides}] : !tile.ptr<{element}> ->"
+        f" !tile.view<{unknown}{element}>"
+    )
 
 
-text = kernel("strided", {"x": "*f32", "y": "*f32", "start": "index", "end": "index"}, ["M", "N"], ("", ""), f"""
+text = kernel(
+    "strided",
+    {"x": "*f32", "y": "*f32", "start": "index", "end": "index"},
+    ["M", "N"],
+    ("", ""),
+    f"""
 %pad = arith.constant -7.0 : f32
 {viewed("x", 2, "f32", "%M, %N", "%N, %c1")}
 {viewed("y", 2, "f32", "%c3, %c4", "%c4, %c1")}
 %t = {load("%vx", "%start, %c1", [3, 4], "f32", steps=[2, 3], ends=[True, False], end="%end")}
 {store("%t", "%vy", "%c0, %c0", [3, 4], "f32", inside=[True, True])}
-""")
-text += kernel("scattered", {"x": "*f32", "y": "*f32", "start": "index", "end": "index"}, ["M", "N"], ("", ""), f"""
+""",
+)
+text += kernel(
+    "scattered",
+    {"x": "*f32", "y": "*f32", "start": "index", "end": "index"},
+    ["M", "N"],
+    ("", ""),
+    f"""
 %pad = arith.constant 0.0 : f32
 {viewed("x", 2, "f32", "%c3, %c4", "%c4, %c1")}
 {viewed("y", 2, "f32", "%M, %N", "%N, %c1")}
 %t = {load("%vx", "%c0, %c0", [3, 4], "f32", inside=[True, True])}
 {store("%t", "%vy", "%start, %c1", [3, 4], "f32", steps=[2, 3], ends=[True, False], end="%end")}
-""")
-text += kernel("masked", {"x": "*f32", "m": "*i1", "y": "*f32", "z": "*f32", "row": "index"}, ["M", "N"], ("", ""), f"""
+""",
+)
+text += kernel(
+    "masked",
+    {"x": "*f32", "m": "*i1", "y": "*f32", "z": "*f32", "row": "index"},
+    ["M", "N"],
+    ("", ""),
+    f"""
 %pad = arith.constant -1.0 : f32
 %false = arith.constant false
 {viewed("x", 2, "f32", "%M, %N", "%N, %c1")}
@@ -42,16 +65,25 @@ text += kernel("masked", {"x": "*f32", "m": "*i1", "y": "*f32", "z": "*f32", "ro
 %t = {load("%vx", "%row, %c0", [-1, 8], "f32", mask="%mask")}
 {store("%t", "%vy", "%row, %c0", [-1, 8], "f32")}
 {store("%t", "%vz", "%row, %c0", [-1, 8], "f32", mask="%mask")}
-%in = tile.inside %vx [%row, %c1] {{sizes = array<i64: -1, 8>, steps = array<i64: 1, 2>, has_end = array<i1: false, false>, in_bounds = array<i1: false, false>}} : !tile.view<?x?xf32> -> tensor<8xi1>
+%in = tile.inside %vx [%row, %c1] {{
+  sizes = array<i64: -1, 8>, steps = array<i64: 1, 2>, has_end = array<i1: false, false>,
+  in_bounds = array<i1: false, false>}} : !tile.view<?x?xf32> -> tensor<8xi1>
 {store("%in", "%vm", "%c0", [8], "i1")}
-""")
-text += kernel("subviews", {"x": "*f32", "y": "*f32", "s": "*index", "b": "index", "lo": "index", "hi": "index"},
-               ["A", "B", "C"], ("", ""), f"""
+""",
+)
+text += kernel(
+    "subviews",
+    {"x": "*f32", "y": "*f32", "s": "*index", "b": "index", "lo": "index", "hi": "index"},
+    ["A", "B", "C"],
+    ("", ""),
+    f"""
 %pad = arith.constant 9.0 : f32
 %bc = arith.muli %B, %C : index
 {viewed("x", 3, "f32", "%A, %B, %C", "%bc, %C, %c1")}
-%sub = tile.subview %vx indices [%b] lows [%lo] highs [%hi] {{kinds = array<i32: 2, 0, 1>}} : !tile.view<?x?x?xf32> -> !tile.view<?x?xf32>
-%turned = tile.permute_view %sub {{permutation = array<i64: 1, 0>}} : !tile.view<?x?xf32> -> !tile.view<?x?xf32>
+%sub = tile.subview %vx indices [%b] lows [%lo] highs [%hi] {{kinds = array<i32: 2, 0, 1>}}
+  : !tile.view<?x?x?xf32> -> !tile.view<?x?xf32>
+%turned = tile.permute_view %sub {{permutation = array<i64: 1, 0>}}
+  : !tile.view<?x?xf32> -> !tile.view<?x?xf32>
 %t = {load("%turned", "%c0, %c0", [4, 4], "f32")}
 {viewed("y", 2, "f32", "%c4, %c4", "%c4, %c1")}
 {store("%t", "%vy", "%c0, %c0", [4, 4], "f32")}
@@ -60,23 +92,36 @@ text += kernel("subviews", {"x": "*f32", "y": "*f32", "s": "*index", "b": "index
 {viewed("s", 1, "index", "%c2", "%c1")}
 {store("%e0", "%vs", "%c0", [-1], "index")}
 {store("%e1", "%vs", "%c1", [-1], "index")}
-""")
-text += kernel("elements", {"x": "*f16", "y": "*f16", "at": "index", "keep": "i1"}, ["N"], ("", ""), f"""
+""",
+)
+text += kernel(
+    "elements",
+    {"x": "*f16", "y": "*f16", "at": "index", "keep": "i1"},
+    ["N"],
+    ("", ""),
+    f"""
 %pad = arith.constant 5.0 : f16
 {viewed("x", 1, "f16", "%N", "%c1")}
 {viewed("y", 1, "f16", "%N", "%c1")}
 %t = {load("%vx", "%at", [-1], "f16")}
 {store("%t", "%vy", "%c0", [-1], "f16")}
 {store("%t", "%vy", "%at", [-1], "f16", mask="%keep")}
-%row = tile.subview %vx indices [%at] lows [] highs [] {{kinds = array<i32: 0>}} : !tile.view<?xf16> -> !tile.view<f16>
+%row = tile.subview %vx indices [%at] lows [] highs [] {{kinds = array<i32: 0>}}
+  : !tile.view<?xf16> -> !tile.view<f16>
 %u = {load("%row", "", [], "f16")}
 {store("%u", "%vy", "%c1", [-1], "f16")}
-""")
+""",
+)
 # With --in what is only read is read where it is, without it is copied: the results are the same.
 if "--in" in sys.argv:
     text = text.replace('"x", inout', '"x", in')
 # The second load sees the store before it, the first does not, whatever is done with them later.
-text += kernel("ordered", {"x": "*f32", "y": "*f32"}, [], ("", ""), f"""
+text += kernel(
+    "ordered",
+    {"x": "*f32", "y": "*f32"},
+    [],
+    ("", ""),
+    f"""
 %pad = arith.constant 0.0 : f32
 {viewed("x", 1, "f32", "%c4", "%c1")}
 {viewed("y", 1, "f32", "%c4", "%c1")}
@@ -89,18 +134,37 @@ text += kernel("ordered", {"x": "*f32", "y": "*f32"}, [], ("", ""), f"""
 %sum = arith.addf %a, %b : tensor<4xf32>
 {store("%more", "%vx", "%c0", [4], "f32", inside=[True])}
 {store("%sum", "%vy", "%c0", [4], "f32", inside=[True])}
-""")
+""",
+)
 kernels = Kernels(text)
 generator = np.random.default_rng(0)
 
 for m, n in ((6, 11), (1, 1), (3, 5), (0, 4), (7, 0)):
-    for start, end in ((0, 99), (-3, 99), (1, 2), (2, -5), (-1, 3), (50, 99), (-(2**63), 9), (2**63 - 1, 9), (1, 2**63 - 1)):
+    for start, end in (
+        (0, 99),
+        (-3, 99),
+        (1, 2),
+        (2, -5),
+        (-1, 3),
+        (50, 99),
+        (-(2**63), 9),
+        (2**63 - 1, 9),
+        (1, 2**63 - 1),
+    ):
         x = generator.random((m, n), dtype=np.float32)
-        rows, rowsExist = positions(start, 3, 2, m, end) if abs(start) < 2**40 else (np.zeros(3, int), np.zeros(3, bool))
+        rows, rowsExist = (
+            positions(start, 3, 2, m, end)
+            if abs(start) < 2**40
+            else (np.zeros(3, int), np.zeros(3, bool))
+        )
         columns, columnsExist = positions(1, 4, 3, n)
         exists = rowsExist[:, None] & columnsExist
         expected = np.full((3, 4), -7, np.float32)
-        expected[exists] = x[np.where(rowsExist, rows, 0)[:, None], np.where(columnsExist, columns, 0)][exists] if m and n else 0
+        expected[exists] = (
+            x[np.where(rowsExist, rows, 0)[:, None], np.where(columnsExist, columns, 0)][exists]
+            if m and n
+            else 0
+        )
         y = np.zeros((3, 4), np.float32)
         kernels.run("strided", [x, y, start, end, m, n], 1)
         check(f"strided {m}x{n} from {start} to {end}", y, expected)
@@ -127,12 +191,18 @@ for m, n, row in ((3, 8, 1), (3, 5, 2), (2, 8, 2), (2, 9, -1), (1, 1, 0)):
     lanes = (1 + np.arange(8) * 2 < n) & (0 <= row < m)
     check(f"inside {m}x{n} row {row}", inside[:8], lanes[: min(n, 8)])
 
-for shape, b, lo, hi in (((5, 3, 4), 1, 1, 4), ((5, 3, 2), 2, -4, 99), ((5, 3, 2), 3, 0, 2), ((2, 1, 7), 0, 2, 1), ((2, 2, 2), -1, 0, 2)):
+for shape, b, lo, hi in (
+    ((5, 3, 4), 1, 1, 4),
+    ((5, 3, 2), 2, -4, 99),
+    ((5, 3, 2), 3, 0, 2),
+    ((2, 1, 7), 0, 2, 1),
+    ((2, 2, 2), -1, 0, 2),
+):
     x = generator.random(shape, dtype=np.float32)
     y, extents = np.zeros((4, 4), np.float32), np.zeros(2, np.int64)
     kernels.run("subviews", [x, y, extents, b, lo, hi, *shape], 1)
     low = min(max(lo, 0), shape[0])
-    part = x[low: max(low, min(hi, shape[0])), b].T if 0 <= b < shape[1] else np.zeros((0, 0))
+    part = x[low : max(low, min(hi, shape[0])), b].T if 0 <= b < shape[1] else np.zeros((0, 0))
     check(f"extents {shape} {b} {lo} {hi}", extents, part.shape)
     expected = np.full((4, 4), 9, np.float32)
     expected[: part.shape[0], : part.shape[1]] = part[:4, :4]

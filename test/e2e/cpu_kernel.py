@@ -1,4 +1,7 @@
-"""Runs kernels of the tile dialect on the CPU for tests: tile-opt, then clang to a shared library, then ctypes."""
+"""Runs kernels of the tile dialect on the CPU for tests: tile-opt, then clang to a shared library,
+then ctypes.
+"""
+
 import ctypes
 import os
 import re
@@ -17,11 +20,28 @@ class Kernels:
         with open(path + ".mlir", "w") as file:
             # What was made for a GPU runs on the CPU here: mlir-translate knows no target of ours.
             file.write(re.sub(r" attributes \{tile_gpu.target = [^}]*\}", "", text))
-        self._run("tile-opt", path + ".mlir", f"--tile-cpu-pipeline=vector-bits={bits}", "-o", path + ".llvm.mlir")
+        self._run(
+            "tile-opt",
+            path + ".mlir",
+            f"--tile-cpu-pipeline=vector-bits={bits}",
+            "-o",
+            path + ".llvm.mlir",
+        )
         self._run("mlir-translate", "--mlir-to-llvmir", path + ".llvm.mlir", "-o", path + ".ll")
         # What a processor lacks is a call: of the compiler's own library here, of tilec's there.
-        self._run("clang", *flags, "-Wno-override-module", "-shared", "-fPIC", "-x", "ir", path + ".ll",
-                  "-o", path + ".so", "-lm")
+        self._run(
+            "clang",
+            *flags,
+            "-Wno-override-module",
+            "-shared",
+            "-fPIC",
+            "-x",
+            "ir",
+            path + ".ll",
+            "-o",
+            path + ".so",
+            "-lm",
+        )
         self.library = ctypes.CDLL(path + ".so")
         self.ir = open(path + ".ll").read()
 
@@ -32,7 +52,9 @@ class Kernels:
             raise SystemExit(f"{' '.join(command)}:\n{result.stderr[:4000]}")
 
     def run(self, name, arguments, end, begin=0):
-        """Runs programs begin to end - 1. Arrays are passed by address, Python ints as 64 bits, NumPy scalars as they are."""
+        """Runs programs begin to end - 1. Arrays are passed by address, Python ints as 64 bits,
+        NumPy scalars as they are.
+        """
         cells, keep = [], []
         for value in arguments:
             if isinstance(value, np.ndarray):
@@ -50,8 +72,16 @@ def check(what, found, expected, tolerance=0.0):
     found, expected = np.asarray(found), np.asarray(expected)
     if found.shape != expected.shape:
         raise SystemExit(f"{what}: expected shape {expected.shape}, found {found.shape}")
-    same = np.isclose(found.astype(np.float64), expected.astype(np.float64), rtol=tolerance, atol=tolerance, equal_nan=True)
+    same = np.isclose(
+        found.astype(np.float64),
+        expected.astype(np.float64),
+        rtol=tolerance,
+        atol=tolerance,
+        equal_nan=True,
+    )
     if not same.all():
         at = tuple(int(i) for i in np.argwhere(~same)[0])
-        raise SystemExit(f"{what}: at {at} expected {expected[at]}, found {found[at]} ({(~same).sum()} differ)")
+        raise SystemExit(
+            f"{what}: at {at} expected {expected[at]}, found {found[at]} ({(~same).sum()} differ)"
+        )
     print(f"{what}: ok")

@@ -1,4 +1,5 @@
 """Scans and take on the CPU path against NumPy: the kernel of test/gpu/agree/scans.tile."""
+
 import os
 import subprocess
 import sys
@@ -29,29 +30,61 @@ def expected(x, k, rows, columns):
     mod = lambda a, n: a - np.trunc(a / n).astype(np.int64) * n
     at = lambda t, i, axis=0: np.take(t, np.clip(i, 0, t.shape[axis] - 1), axis)
     wrap = lambda a: a.astype(np.int32)
-    a, b = scan(lambda l, r: (l[0] * r[0], l[1] * r[0] + r[1]), [pad(x, 1.0).astype(np.float64) / 2.0, v], 0)
+    a, b = scan(
+        lambda l, r: (l[0] * r[0], l[1] * r[0] + r[1]), [pad(x, 1.0).astype(np.float64) / 2.0, v], 0
+    )
     r = np.pad(k[0], (0, columns - N))
     result = {
-        "sums": [np.cumsum(v, 0), np.cumsum(v, 1), np.cumprod((v / 2.0 + 1.0)[:, ::-1], 1)[:, ::-1],
-                 np.maximum.accumulate(pad(x.astype(np.float64), -np.inf)[::-1], 0)[::-1]],
-        "whole": [wrap(np.cumsum(p[::-1], 0)[::-1]), wrap(np.cumsum(p, 1)), np.minimum.accumulate(p, 1),
-                  scan(lambda l, r: [np.where(r[0] != 0, r[0], l[0])], [mod(p, 3)], 0)[0]],
+        "sums": [
+            np.cumsum(v, 0),
+            np.cumsum(v, 1),
+            np.cumprod((v / 2.0 + 1.0)[:, ::-1], 1)[:, ::-1],
+            np.maximum.accumulate(pad(x.astype(np.float64), -np.inf)[::-1], 0)[::-1],
+        ],
+        "whole": [
+            wrap(np.cumsum(p[::-1], 0)[::-1]),
+            wrap(np.cumsum(p, 1)),
+            np.minimum.accumulate(p, 1),
+            scan(lambda l, r: [np.where(r[0] != 0, r[0], l[0])], [mod(p, 3)], 0)[0],
+        ],
         "pairs": [a, b],
         "line": [wrap(np.cumsum(r)), np.cumsum(r[::-1].astype(np.int64))[::-1], np.cumsum(r > 0)],
-        "taken": [at(v, mod(p[:, 0], 80)), at(v, np.arange(columns) * 3 - 2, 1), at(v[0], mod(p, 80)),
-                  np.broadcast_to(at(v, mod(k[0, 0], 80)), v.shape)],
+        "taken": [
+            at(v, mod(p[:, 0], 80)),
+            at(v, np.arange(columns) * 3 - 2, 1),
+            at(v[0], mod(p, 80)),
+            np.broadcast_to(at(v, mod(k[0, 0], 80)), v.shape),
+        ],
     }
-    result = {name: np.stack([part[..., :N] if part.ndim == 1 else part[:M, :N] for part in parts]) for name, parts in result.items()}
+    result = {
+        name: np.stack([part[..., :N] if part.ndim == 1 else part[:M, :N] for part in parts])
+        for name, parts in result.items()
+    }
     result["one"] = np.array([at(v[0], k[1, 1]), at(v, M - 1).sum()])
     return result
 
 
 def check(tilec, folder, rows, columns):
     random = np.random.default_rng(rows * columns)
-    inputs = {"x": random.standard_normal((M, N)).astype(np.float32), "k": random.integers(-200, 200, (M, N)).astype(np.int32)}
-    inputs["k"][0, 0], inputs["k"][1, 1] = 77, 3 # a row past the tile's end, and one that is there
+    inputs = {
+        "x": random.standard_normal((M, N)).astype(np.float32),
+        "k": random.integers(-200, 200, (M, N)).astype(np.int32),
+    }
+    inputs["k"][0, 0], inputs["k"][1, 1] = 77, 3  # a row past the tile's end, and one that is there
     wanted = expected(inputs["x"], inputs["k"].astype(np.int64), rows, columns)
-    line = [tilec, "run", os.path.join(ROOT, "test/gpu/agree/scans.tile"), "--device", "cpu", "-D", "T=f32", "-D", f"BM={rows}", "-D", f"BN={columns}"]
+    line = [
+        tilec,
+        "run",
+        os.path.join(ROOT, "test/gpu/agree/scans.tile"),
+        "--device",
+        "cpu",
+        "-D",
+        "T=f32",
+        "-D",
+        f"BM={rows}",
+        "-D",
+        f"BN={columns}",
+    ]
     for name, array in inputs.items():
         np.save(os.path.join(folder, name + ".npy"), array)
         line += ["--arg", f"{name}={folder}/{name}.npy"]
@@ -61,9 +94,16 @@ def check(tilec, folder, rows, columns):
     for name, values in wanted.items():
         found = np.load(f"{folder}/{name}.npy")
         exact = found.dtype.kind == "i"
-        same = np.array_equal(found, values) if exact else np.allclose(found, values, rtol=2e-5, atol=2e-5)
+        same = (
+            np.array_equal(found, values)
+            if exact
+            else np.allclose(found, values, rtol=2e-5, atol=2e-5)
+        )
         if not same:
-            sys.exit(f"BM={rows} BN={columns}: {name} differs at {np.argwhere(~np.isclose(found, values, rtol=2e-5, atol=2e-5))[:4].tolist()}")
+            sys.exit(
+                f"BM={rows} BN={columns}: {name} differs at"
+                f" {np.argwhere(~np.isclose(found, values, rtol=2e-5, atol=2e-5))[:4].tolist()}"
+            )
 
 
 with tempfile.TemporaryDirectory() as scratch:

@@ -1,4 +1,7 @@
-"""Runs cpu-vector-add.mlir, given as the first argument, and checks that nothing past the end is written."""
+"""Runs cpu-vector-add.mlir, given as the first argument, and checks that nothing past the end is
+written.
+"""
+
 import sys
 
 import numpy as np

@@ -1,5 +1,7 @@
-"""Accesses of a tensor of more than 2^32 elements on the CPU: plain, gathered, scattered, atomic. The memory is reserved
-address space, of which only what is touched becomes real."""
+"""Accesses of a tensor of more than 2^32 elements on the CPU: plain, gathered, scattered, atomic.
+The memory is reserved address space, of which only what is touched becomes real.
+"""
+
 import ctypes
 import mmap
 import os
@@ -9,7 +11,7 @@ import tempfile
 
 import numpy as np
 
-RESERVE_NOTHING = 0x4000           # MAP_NORESERVE of Linux, which Python names from 3.13 on
+RESERVE_NOTHING = 0x4000  # MAP_NORESERVE of Linux, which Python names from 3.13 on
 ROWS, COLUMNS = 70001, 65537
 SOURCE = """
 kernel far(x: inout u8[M, N], row: in i64[8], column: in i32[8], y: out u8[3, 8]) where N % 8 == 1 {
@@ -25,7 +27,9 @@ kernel far(x: inout u8[M, N], row: in i64[8], column: in i32[8], y: out u8[3, 8]
 
 
 def main():
-    memory = mmap.mmap(-1, ROWS * COLUMNS, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | RESERVE_NOTHING)
+    memory = mmap.mmap(
+        -1, ROWS * COLUMNS, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | RESERVE_NOTHING
+    )
     x = np.frombuffer(memory, np.uint8).reshape(ROWS, COLUMNS)
     row = np.array([0, 70000, 70001, 69999, -1, 35000, 70000, 1], np.int64)
     column = np.array([0, 65536, 3, 2, 4, 65535, 0, 65537], np.int32)
@@ -41,8 +45,15 @@ def main():
         subprocess.run(["clang", "-shared", path + ".o", "-o", path + ".so", "-lm"], check=True)
         kernel = ctypes.CDLL(path + ".so").far
     y = np.full((3, 8), 99, np.uint8)
-    cells = [np.array(a.ctypes.data, np.int64) for a in (x, row, column, y)] + [np.array(ROWS, np.int64), np.array(COLUMNS, np.int64)]
-    kernel((ctypes.c_void_p * 6)(*[cell.ctypes.data for cell in cells]), ctypes.c_int64(0), ctypes.c_int64(1))
+    cells = [np.array(a.ctypes.data, np.int64) for a in (x, row, column, y)] + [
+        np.array(ROWS, np.int64),
+        np.array(COLUMNS, np.int64),
+    ]
+    kernel(
+        (ctypes.c_void_p * 6)(*[cell.ctypes.data for cell in cells]),
+        ctypes.c_int64(0),
+        ctypes.c_int64(1),
+    )
 
     expected = np.zeros((3, 8), np.uint8)
     expected[0] = np.where(inside, before, 0)

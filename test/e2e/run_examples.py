@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Runs the cases of the examples through `tilec run --device cpu` and compares the numbers with the NumPy references."""
+"""Runs the cases of the examples through `tilec run --device cpu` and compares the numbers with the
+NumPy references.
+"""
+
 import argparse
 import concurrent.futures
 import os
@@ -24,8 +27,10 @@ def garbage(argument):
 
 
 def command(tilec, name, case, arguments, stored, folder, device):
-    """The call of tilec, its .npy inputs written to `folder`. In every other case the memory of outputs starts as NaN, so
-    that an element that is not written shows; in the rest tilec itself finds the sizes of the outputs."""
+    """The call of tilec, its .npy inputs written to `folder`. In every other case the memory of
+    outputs starts as NaN, so that an element that is not written shows; in the rest tilec itself
+    finds the sizes of the outputs.
+    """
     dirty = zlib.crc32(case.name.encode()) % 2
     line = [tilec, "run", cases.source(name), "--device", device]
     if case.kernel:
@@ -40,7 +45,9 @@ def command(tilec, name, case, arguments, stored, folder, device):
         path = os.path.join(folder, key + ".npy")
         if argument.reads or dirty or argument.partial:
             array = stored[key] if argument.reads else garbage(argument)
-            numpy.save(path, numpy.asfortranarray(array) if dirty else array)      # tilec takes either order
+            numpy.save(
+                path, numpy.asfortranarray(array) if dirty else array
+            )  # tilec takes either order
             line += ["--arg", f"{key}={path}"]
         if argument.writes:
             line += ["--out", f"{key}={os.path.join(folder, key + '.out.npy')}"]
@@ -72,7 +79,11 @@ def runCase(tilec, name, example, case, device, timeout):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("examples", nargs="*", help="names of examples (all)")
-    parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="the build folder, or an unpacked release")
+    parser.add_argument(
+        "--build",
+        default=os.path.join(ROOT, "build"),
+        help="the build folder, or an unpacked release",
+    )
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--case", default="", help="run only the cases whose name contains this")
     parser.add_argument("--jobs", type=int, default=2, help="cases at a time")
@@ -81,7 +92,9 @@ def main():
     options = parser.parse_args()
     unknown = set(options.examples) - set(cases.names())
     if unknown:
-        parser.error(f"no such example: {', '.join(sorted(unknown))}; there are {', '.join(cases.names())}")
+        parser.error(
+            f"no such example: {', '.join(sorted(unknown))}; there are {', '.join(cases.names())}"
+        )
     tilec = os.path.join(options.build, "bin", "tilec")
     if not os.access(tilec, os.X_OK):
         parser.error(f"{tilec} is missing: build first")
@@ -91,7 +104,10 @@ def main():
         for name in options.examples or cases.names():
             begin, good, example = time.time(), 0, cases.module(name)
             chosen = [case for case in example.CASES if options.case in case.name]
-            results = pool.map(lambda case: runCase(tilec, name, example, case, options.device, options.timeout), chosen)
+            results = pool.map(
+                lambda case: runCase(tilec, name, example, case, options.device, options.timeout),
+                chosen,
+            )
             for case, wrong in zip(chosen, results):
                 if wrong:
                     failed += 1
@@ -101,7 +117,10 @@ def main():
                     if options.verbose:
                         print(f"pass {name} [{case.name}]", flush=True)
             passed += good
-            print(f"{name:16} {good:3} of {len(chosen):3} passed  {time.time() - begin:6.2f} s", flush=True)
+            print(
+                f"{name:16} {good:3} of {len(chosen):3} passed  {time.time() - begin:6.2f} s",
+                flush=True,
+            )
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
-"""What tilec writes for every example: each kind of output, silently, the same bytes twice, of a size that does not depend
-on the tile's, with line info that leads back to the source and no path of this machine."""
+"""What tilec writes for every example: each kind of output, silently, the same bytes twice, of a
+size that does not depend on the tile's, with line info that leads back to the source and no path of
+this machine.
+"""
+
 import argparse
 import concurrent.futures
 import os
@@ -15,9 +18,10 @@ sys.path.insert(0, os.path.join(ROOT, "examples"))
 import case as cases  # noqa: E402
 
 
-
 def definitions(name):
-    """One instance of each example: what its first case says; of a dtype that is then still open, f32 or f16."""
+    """One instance of each example: what its first case says; of a dtype that is then still open,
+    f32 or f16.
+    """
     case = cases.module(name).CASES[0]
     chosen = {key: str(value) for key, value in case.definitions.items()}
     with open(os.path.join(ROOT, "examples", name, name + ".tile")) as stream:
@@ -36,13 +40,21 @@ class Compiler:
         self.tilec, self.folder = tilec, folder
 
     def __call__(self, name, out, defines, *more):
-        """The bytes written; raises AssertionError where tilec fails or says anything but that registers spill."""
+        """The bytes written; raises AssertionError where tilec fails or says anything but that
+        registers spill.
+        """
         line = [self.tilec, f"examples/{name}/{name}.tile", "-Wno-W0606", "-o", out, *more]
         for define in defines:
             line += ["-D", define]
-        done = subprocess.run(line, cwd=self.folder, capture_output=True, text=True, errors="replace", timeout=180)
-        assert done.returncode == 0, f"exit code {done.returncode}: " + "\n    ".join(done.stderr.splitlines()[:4])
-        assert not done.stdout and not done.stderr, f"not silent: {(done.stdout + done.stderr)[:300]}"
+        done = subprocess.run(
+            line, cwd=self.folder, capture_output=True, text=True, errors="replace", timeout=180
+        )
+        assert done.returncode == 0, f"exit code {done.returncode}: " + "\n    ".join(
+            done.stderr.splitlines()[:4]
+        )
+        assert not done.stdout and not done.stderr, (
+            f"not silent: {(done.stdout + done.stderr)[:300]}"
+        )
         with open(os.path.join(self.folder, out), "rb") as stream:
             data = stream.read()
         assert data, "an empty file"
@@ -56,7 +68,9 @@ def outputTest(compiler, name, kind, target):
     first = compiler(name, out, definitions(name), *options)
     again = compiler(name, out, definitions(name), *options)
     assert first == again, "the second run wrote other bytes"
-    assert ROOT.encode() not in first and compiler.folder.encode() not in first, "a path of this machine is in the output"
+    assert ROOT.encode() not in first and compiler.folder.encode() not in first, (
+        "a path of this machine is in the output"
+    )
     text = first.decode(errors="replace")
     if kind == "cubin":
         assert first.startswith(b"\x7fELF"), "no ELF file"
@@ -74,15 +88,30 @@ def outputTest(compiler, name, kind, target):
 
 def operations(text):
     """How many lines of a module define or are an operation."""
-    return len([line for line in text.splitlines() if re.match(r"\s+(%\S+.*=|[a-z_]+\.[a-z_.]+)", line)])
+    return len(
+        [line for line in text.splitlines() if re.match(r"\s+(%\S+.*=|[a-z_]+\.[a-z_.]+)", line)]
+    )
 
 
 def sizeTest(compiler, name, kind, small, large):
     """As many operations for large tiles as for small ones, but for a few."""
-    counts = [operations(compiler(name, f"{name}-size{index}.{kind}", definitions(name) + sizes, f"--emit={kind}", "--target", "sm_90a")
-                         .decode()) for index, sizes in enumerate((small, large))]
+    counts = [
+        operations(
+            compiler(
+                name,
+                f"{name}-size{index}.{kind}",
+                definitions(name) + sizes,
+                f"--emit={kind}",
+                "--target",
+                "sm_90a",
+            ).decode()
+        )
+        for index, sizes in enumerate((small, large))
+    ]
     assert counts[0] > 5, f"only {counts[0]} operations"
-    assert counts[1] <= 1.5 * counts[0] + 16, f"{counts[0]} operations for {small}, {counts[1]} for {large}"
+    assert counts[1] <= 1.5 * counts[0] + 16, (
+        f"{counts[0]} operations for {small}, {counts[1]} for {large}"
+    )
 
 
 def main():
@@ -92,20 +121,36 @@ def main():
     options = parser.parse_args()
     tilec = os.path.abspath(os.path.join(options.build, "bin", "tilec"))
     ptxas = os.environ.get("TILE_PTXAS") or shutil.which("ptxas") or "/usr/local/cuda/bin/ptxas"
-    kinds = ["ast", "tile", "tile-opt", "gpu", "llvm", "ptx"] + (["cubin"] if os.access(ptxas, os.X_OK) else [])
+    kinds = ["ast", "tile", "tile-opt", "gpu", "llvm", "ptx"] + (
+        ["cubin"] if os.access(ptxas, os.X_OK) else []
+    )
     if "cubin" not in kinds:
         print("left out: cubins, since there is no ptxas")
     with tempfile.TemporaryDirectory(prefix="tile-outputs-") as folder:
         shutil.copytree(os.path.join(ROOT, "examples"), os.path.join(folder, "examples"))
         compiler = Compiler(tilec, folder)
-        tests = [(f"{name} to {kind} for {target}", lambda n=name, k=kind, t=target: outputTest(compiler, n, k, t))
-                 for name in cases.names() for kind in kinds for target in ("sm_90a", "sm_80")
-                 if target == "sm_90a" or kind in ("gpu", "ptx", "cubin")]
+        tests = [
+            (
+                f"{name} to {kind} for {target}",
+                lambda n=name, k=kind, t=target: outputTest(compiler, n, k, t),
+            )
+            for name in cases.names()
+            for kind in kinds
+            for target in ("sm_90a", "sm_80")
+            if target == "sm_90a" or kind in ("gpu", "ptx", "cubin")
+        ]
         for kind in ("tile", "tile-opt", "gpu"):
-            tests += [(f"size of {name}'s {kind} stage", lambda n=name, k=kind, s=small, l=large: sizeTest(compiler, n, k, s, l))
-                      for name, small, large in (("matmul", ["BM=32", "BN=32", "BK=32"], ["BM=256", "BN=128", "BK=64"]),
-                                                 ("softmax", ["BLOCK=32"], ["BLOCK=8192"]),
-                                                 ("transpose", ["BM=32", "BN=32"], ["BM=256", "BN=256"]))]
+            tests += [
+                (
+                    f"size of {name}'s {kind} stage",
+                    lambda n=name, k=kind, s=small, l=large: sizeTest(compiler, n, k, s, l),
+                )
+                for name, small, large in (
+                    ("matmul", ["BM=32", "BN=32", "BK=32"], ["BM=256", "BN=128", "BK=64"]),
+                    ("softmax", ["BLOCK=32"], ["BLOCK=8192"]),
+                    ("transpose", ["BM=32", "BN=32"], ["BM=256", "BN=256"]),
+                )
+            ]
 
         def run(test):
             try:

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the commands of README.md's `console` blocks, in order, in a copy of the examples; each must succeed.
+"""Runs the commands of README.md's `console` blocks, in order, in a copy of the examples; each must
+succeed.
 
-Lines that begin with `$ ` are commands. Those of ./dev are left out: they run this test. What a block shows after a
-command must be printed by it, but for lines that are `...`.
+Lines that begin with `$ ` are commands. Those of ./dev are left out: they run this test. What a
+block shows after a command must be printed by it, but for lines that are `...`.
 """
+
 import argparse
 import os
 import re
@@ -45,15 +47,24 @@ def main():
         os.makedirs(os.path.join(folder, "build"))
         os.symlink(binaries, os.path.join(folder, "build", "bin"))
         for command, expected in found:
-            if "./dev" in command or (".cubin" in command and not hasPtxas()) or "--device cuda" in command:
+            if (
+                "./dev" in command
+                or (".cubin" in command and not hasPtxas())
+                or "--device cuda" in command
+            ):
                 print(f"left out: {command}")
                 continue
             command = re.sub(r"\bpython3\b", sys.executable, command)
-            done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True, timeout=120)
+            done = subprocess.run(
+                ["bash", "-c", command], cwd=folder, capture_output=True, text=True, timeout=120
+            )
             missing = [line for line in expected if line not in done.stdout + done.stderr]
             if done.returncode or missing:
                 failed += 1
-                print(f"FAIL {command}\n    exit code {done.returncode}; not printed: {missing}\n    {done.stderr.strip()[:500]}")
+                print(
+                    f"FAIL {command}\n    exit code {done.returncode}; not printed: {missing}\n   "
+                    f" {done.stderr.strip()[:500]}"
+                )
             else:
                 passed += 1
     print(f"{passed} passed, {failed} failed")

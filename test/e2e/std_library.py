@@ -1,8 +1,9 @@
 """The library that comes with the compiler against NumPy: std_library.py TILEC [cpu|cuda].
 
-A kernel of Inputs/std_library/ calls each function of one file; what it writes is compared with the model here. Every function
-that a file declares must be among them.
+A kernel of Inputs/std_library/ calls each function of one file; what it writes is compared with the
+model here. Every function that a file declares must be among them.
 """
+
 import math
 import os
 import re
@@ -45,7 +46,11 @@ def run(tilec, device, name, arguments, outputs, definitions=()):
 
 def close(what, got, expected, rtol=2e-6, atol=2e-6):
     error = np.abs(np.asarray(got, np.float64) - expected)
-    wrong = ~((error <= atol + rtol * np.abs(expected)) | (np.asarray(got) == expected) | (np.isnan(got) & np.isnan(expected)))
+    wrong = ~(
+        (error <= atol + rtol * np.abs(expected))
+        | (np.asarray(got) == expected)
+        | (np.isnan(got) & np.isnan(expected))
+    )
     if np.any(wrong):
         at = np.unravel_index(np.argmax(wrong), wrong.shape)
         sys.exit(f"{what}: {got[at]!r} where {np.asarray(expected)[at]!r} was expected, at {at}")
@@ -57,7 +62,10 @@ def equal(what, got, expected):
 
 def checkComplete(name):
     """Every function of the library's file is called in the kernel of that name."""
-    with open(os.path.join(ROOT, "library/std", name + ".tile")) as library, open(os.path.join(INPUTS, name + ".tile")) as kernel:
+    with (
+        open(os.path.join(ROOT, "library/std", name + ".tile")) as library,
+        open(os.path.join(INPUTS, name + ".tile")) as kernel,
+    ):
         declared, used = re.findall(r"^fn (\w+)", library.read(), re.MULTILINE), kernel.read()
     missing = [function for function in declared if not re.search(rf"\b{function}\b", used)]
     if missing:
@@ -65,19 +73,42 @@ def checkComplete(name):
 
 
 def activations(tilec, device):
-    x = np.concatenate([np.linspace(-6, 6, 241), [-200, -50, -20, 0, 20, 50, 200, 1e-4, -1e-4]]).astype(np.float32)
+    x = np.concatenate(
+        [np.linspace(-6, 6, 241), [-200, -50, -20, 0, 20, 50, 200, 1e-4, -1e-4]]
+    ).astype(np.float32)
     w = np.random.default_rng(1).standard_normal(x.shape).astype(np.float32)
     (y,) = run(tilec, device, "activations", {"x": x, "w": w}, ["y"])
     x, w = x.astype(np.float64), w.astype(np.float64)
-    t = np.tanh(C * (x + 0.044715 * x ** 3))
+    t = np.tanh(C * (x + 0.044715 * x**3))
     silu = x * sigmoid(x)
     expected = [
-        np.maximum(x, 0), np.where(x > 0, x, 0.01 * x), np.where(x > 0, x, 0.2 * x), np.clip(x, 0, 6), np.maximum(x, 0) ** 2,
-        np.where(x > 0, x, np.expm1(np.minimum(x, 0))), 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(np.minimum(x, 0))),
-        gelu(x), 0.5 * x * (1 + t), x * sigmoid(1.702 * x), silu, x * np.tanh(softplus(x)), softplus(x), -softplus(-x), x / (1 + abs(x)),
-        np.clip(x / 6 + 0.5, 0, 1), x * np.clip(x / 6 + 0.5, 0, 1), sigmoid(x) * w, np.maximum(x, 0) * w, gelu(x) * w, silu * w,
-        (x > 0) * 1.0, phi(x) + x * np.exp(-x * x / 2) / math.sqrt(2 * math.pi),
-        0.5 * (1 + t) + 0.5 * x * (1 - t * t) * C * (1 + 3 * 0.044715 * x * x), sigmoid(x) * (1 + x * (1 - sigmoid(x))), sigmoid(x)]
+        np.maximum(x, 0),
+        np.where(x > 0, x, 0.01 * x),
+        np.where(x > 0, x, 0.2 * x),
+        np.clip(x, 0, 6),
+        np.maximum(x, 0) ** 2,
+        np.where(x > 0, x, np.expm1(np.minimum(x, 0))),
+        1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(np.minimum(x, 0))),
+        gelu(x),
+        0.5 * x * (1 + t),
+        x * sigmoid(1.702 * x),
+        silu,
+        x * np.tanh(softplus(x)),
+        softplus(x),
+        -softplus(-x),
+        x / (1 + abs(x)),
+        np.clip(x / 6 + 0.5, 0, 1),
+        x * np.clip(x / 6 + 0.5, 0, 1),
+        sigmoid(x) * w,
+        np.maximum(x, 0) * w,
+        gelu(x) * w,
+        silu * w,
+        (x > 0) * 1.0,
+        phi(x) + x * np.exp(-x * x / 2) / math.sqrt(2 * math.pi),
+        0.5 * (1 + t) + 0.5 * x * (1 - t * t) * C * (1 + 3 * 0.044715 * x * x),
+        sigmoid(x) * (1 + x * (1 - sigmoid(x))),
+        sigmoid(x),
+    ]
     for i, values in enumerate(expected):
         close(f"activations, row {i}", y[i], values, 4e-6, 4e-6)
 
@@ -85,22 +116,43 @@ def activations(tilec, device):
 def norms(tilec, device):
     random = np.random.default_rng(2)
     x, g = random.standard_normal((2, 5, 13)).astype(np.float32)
-    y, tall, moments, few = run(tilec, device, "norms", {"x": x, "g": g, "eps": 0.125}, ["y", "tall", "moments", "few"])
+    y, tall, moments, few = run(
+        tilec, device, "norms", {"x": x, "g": g, "eps": 0.125}, ["y", "tall", "moments", "few"]
+    )
     x, g = x.astype(np.float64), g.astype(np.float64)
     mu, var = x.mean(1, keepdims=True), x.var(1, keepdims=True)
     rms, ln = 1 / np.sqrt((x * x).mean(1, keepdims=True) + 0.125), 1 / np.sqrt(var + 0.125)
     e = np.exp(x - x.max(1, keepdims=True))
     p, h = e / e.sum(1, keepdims=True), (x - mu) * ln
-    expected = [mu + 0 * x, var + 0 * x, rms + 0 * x, x * rms, h, x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 0.125), p, np.log(p),
-                rms * (g - x * rms ** 2 * (g * x).mean(1, keepdims=True)),
-                ln * (g - g.mean(1, keepdims=True) - h * (g * h).mean(1, keepdims=True)), p * (g - (g * p).sum(1, keepdims=True))]
+    expected = [
+        mu + 0 * x,
+        var + 0 * x,
+        rms + 0 * x,
+        x * rms,
+        h,
+        x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 0.125),
+        p,
+        np.log(p),
+        rms * (g - x * rms**2 * (g * x).mean(1, keepdims=True)),
+        ln * (g - g.mean(1, keepdims=True) - h * (g * h).mean(1, keepdims=True)),
+        p * (g - (g * p).sum(1, keepdims=True)),
+    ]
     for i, values in enumerate(expected):
         close(f"norms, part {i}", y[i], values, 4e-6, 4e-6)
     close("norms, softmax[0]", tall, np.exp(x) / np.exp(x).sum(0), 4e-6)
     counts = np.arange(4)
-    equal("norms, moments joined to none", few[0], [counts, np.where(counts, 3.5, 0), np.full(4, 0.25)])
+    equal(
+        "norms, moments joined to none",
+        few[0],
+        [counts, np.where(counts, 3.5, 0), np.full(4, 0.25)],
+    )
     equal("norms, none joined to moments", few[1], [counts, np.full(4, 3.5), np.full(4, 0.25)])
-    close("norms, moments", moments, np.stack([np.full(5, 13.0), x.mean(1), ((x - mu) ** 2).sum(1)]), 4e-6)
+    close(
+        "norms, moments",
+        moments,
+        np.stack([np.full(5, 13.0), x.mean(1), ((x - mu) ** 2).sum(1)]),
+        4e-6,
+    )
 
 
 def online_softmax(tilec, device):
@@ -116,28 +168,56 @@ def online_softmax(tilec, device):
         close(f"online_softmax, row {i}", y[i][finite], lse[finite])
     p = np.exp(x - np.where(finite, lse, 0)[:, None])
     for i in range(3):
-        close(f"online_softmax, rows {i}", rows[i][finite], (p * np.arange(100)).sum(1)[finite], 1e-5)
+        close(
+            f"online_softmax, rows {i}", rows[i][finite], (p * np.arange(100)).sum(1)[finite], 1e-5
+        )
 
 
 def quantize(tilec, device):
     random = np.random.default_rng(4)
-    x = (random.standard_normal((8, 32)) * 10.0 ** random.integers(-3, 4, (8, 1))).astype(np.float32)
+    x = (random.standard_normal((8, 32)) * 10.0 ** random.integers(-3, 4, (8, 1))).astype(
+        np.float32
+    )
     x[3] = 0
     codes = random.integers(0, 16, (8, 32)).astype(np.uint8)
-    words = random.integers(0, 2 ** 32, (4, 6), np.uint32)
+    words = random.integers(0, 2**32, (4, 6), np.uint32)
     i8, clamped, f8, u8, nibbles, y, nf, columns, rows, powers = run(
-        tilec, device, "quantize", {"x": x, "codes": codes, "words": words, "powers": np.arange(256, dtype=np.uint8)},
-        ["bytes", "clamped", "floats", "unsigned", "nibbles", "y", "nf", "columns", "rows", "scales"])
+        tilec,
+        device,
+        "quantize",
+        {"x": x, "codes": codes, "words": words, "powers": np.arange(256, dtype=np.uint8)},
+        [
+            "bytes",
+            "clamped",
+            "floats",
+            "unsigned",
+            "nibbles",
+            "y",
+            "nf",
+            "columns",
+            "rows",
+            "scales",
+        ],
+    )
     f32, top = np.float32, np.abs(x).max(1, keepdims=True)
     scales = [np.where(top > 0, top / f32(limit), f32(1)) for limit in (127, 448, 57344)]
     q = np.clip(np.rint(x / scales[0]), -127, 127)
     equal("quantize_i8", i8, q)
-    beyond = np.clip(np.rint(x / (scales[0] / f32(2))), -127, 127)   # codes lie on both sides of 0, -128 is none
+    beyond = np.clip(
+        np.rint(x / (scales[0] / f32(2))), -127, 127
+    )  # codes lie on both sides of 0, -128 is none
     assert (beyond == -127).any() and (beyond == 127).any() and (x / scales[0] * 2 < -128).any()
     equal("quantize_i8 of what is too large", clamped, beyond)
-    equal("quantize_f8e4m3", f8[0], cases.encodeFloat8((x / scales[1]).astype(np.float64), "f8e4m3"))
-    equal("quantize_f8e5m2", f8[1], cases.encodeFloat8((x / scales[2]).astype(np.float64), "f8e5m2"))
-    low, high = np.minimum(x.min(1, keepdims=True), f32(0)), np.maximum(x.max(1, keepdims=True), f32(0))
+    equal(
+        "quantize_f8e4m3", f8[0], cases.encodeFloat8((x / scales[1]).astype(np.float64), "f8e4m3")
+    )
+    equal(
+        "quantize_f8e5m2", f8[1], cases.encodeFloat8((x / scales[2]).astype(np.float64), "f8e5m2")
+    )
+    low, high = (
+        np.minimum(x.min(1, keepdims=True), f32(0)),
+        np.maximum(x.max(1, keepdims=True), f32(0)),
+    )
     scale = np.where(high > low, (high - low) / f32(255), f32(1))
     zero = np.rint(-low / scale)
     byte = np.clip(np.rint(x / scale) + zero, 0, 255)
@@ -157,7 +237,11 @@ def quantize(tilec, device):
     equal("unpack_columns in AWQ's order", columns[1][:, [0, 2, 4, 6, 1, 3, 5, 7]], places[:, 0])
     equal("unpack_rows", rows, places.transpose(0, 2, 1).reshape(32, 6))
     equal("e8m0", powers, np.append(2.0 ** (np.arange(255) - 127.0), np.nan))
-    equal("to_nf4", nf, np.abs(unit[..., None].astype(np.float64) - table.astype(np.float64)).argmin(-1))
+    equal(
+        "to_nf4",
+        nf,
+        np.abs(unit[..., None].astype(np.float64) - table.astype(np.float64)).argmin(-1),
+    )
 
 
 def scores(tilec, device):
@@ -166,7 +250,9 @@ def scores(tilec, device):
     y, slopes = run(tilec, device, "scores", {"s": s}, ["y", "slopes"], [f"M={m}", f"N={n}"])
     far = np.arange(m)[:, None] - np.arange(n)
     early = np.arange(n) < 2
-    for i, seen in enumerate([far >= 0, (far >= 0) & ((far < 4) | early), np.broadcast_to(np.arange(n) < 3, s.shape)]):
+    for i, seen in enumerate(
+        [far >= 0, (far >= 0) & ((far < 4) | early), np.broadcast_to(np.arange(n) < 3, s.shape)]
+    ):
         equal(f"scores, mask {i}", y[i], np.where(seen, s, -np.inf))
     close("soft_cap", y[3], 1.5 * np.tanh(s / 1.5))
     close("alibi", y[4], s - 0.25 * abs(far))
@@ -176,10 +262,16 @@ def scores(tilec, device):
 def ragged(tilec, device):
     lengths = np.array([5, 0, 4, 1, 0, 9, 0])
     offset = np.concatenate([[0], np.cumsum(lengths)])
-    (found,) = run(tilec, device, "ragged", {"offset": offset.astype(np.int32)}, ["found"], ["P=14"])
-    expected = [(e, offset[e] + t * 4, offset[e + 1]) for e, length in enumerate(lengths) for t in range(-(-length // 4))]
-    equal("ragged_tile", found[:len(expected)], np.array(expected))
-    assert (found[len(expected):, 0] >= len(lengths)).all()
+    (found,) = run(
+        tilec, device, "ragged", {"offset": offset.astype(np.int32)}, ["found"], ["P=14"]
+    )
+    expected = [
+        (e, offset[e] + t * 4, offset[e + 1])
+        for e, length in enumerate(lengths)
+        for t in range(-(-length // 4))
+    ]
+    equal("ragged_tile", found[: len(expected)], np.array(expected))
+    assert (found[len(expected) :, 0] >= len(lengths)).all()
 
 
 def transforms(tilec, device):
@@ -195,13 +287,24 @@ def transforms(tilec, device):
 
 def random(tilec, device):
     n, seed = 4099, -123456789012345
-    bits, y, whole, mask = run(tilec, device, "random", {"seed": seed, "first": 2 ** 40 - 1000}, ["bits", "y", "whole", "mask"], [f"N={n}"])
+    bits, y, whole, mask = run(
+        tilec,
+        device,
+        "random",
+        {"seed": seed, "first": 2**40 - 1000},
+        ["bits", "y", "whole", "mask"],
+        [f"N={n}"],
+    )
     (start,) = run(tilec, device, "random", {"seed": 0, "first": 0}, ["bits"], ["N=4"])
-    equal("random_bits, published numbers", start, np.array([0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]))
-    at = np.arange(n) + 2 ** 40 - 1000
+    equal(
+        "random_bits, published numbers",
+        start,
+        np.array([0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
+    )
+    at = np.arange(n) + 2**40 - 1000
     equal("random_bits", bits, philox.bits(seed, at))
     u = philox.uniform(seed, at)
-    o = ((philox.bits(seed, at) >> np.uint64(9)) + 0.5) * 2.0 ** -23
+    o = ((philox.bits(seed, at) >> np.uint64(9)) + 0.5) * 2.0**-23
     equal("rand", y[0], u)
     close("randn", y[1], philox.normal(seed, at), 0, 2e-6)
     equal("randint", whole[0], philox.integers(seed, at, -7, 1000))
@@ -225,25 +328,44 @@ def random(tilec, device):
 
 
 def knownAnswers():
-    """The model against the known answers that Random123 1.14 publishes (kat_vectors, philox4x32 10)."""
+    """The model against the known answers that Random123 1.14 publishes (kat_vectors, philox4x32
+    10).
+    """
     ones = 0xFFFFFFFF
     vectors = [
         ([0, 0, 0, 0], [0, 0], [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
         ([ones] * 4, [ones] * 2, [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]),
-        ([0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344], [0xA4093822, 0x299F31D0], [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1])]
+        (
+            [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344],
+            [0xA4093822, 0x299F31D0],
+            [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1],
+        ),
+    ]
     for counter, key, words in vectors:
         got = [int(word) for word in philox.block(np.array(counter, np.uint64), key)]
         if got != words:
-            sys.exit(f"philox: {[hex(word) for word in got]} where {[hex(word) for word in words]} was expected")
+            sys.exit(
+                f"philox: {[hex(word) for word in got]} where {[hex(word) for word in words]} was"
+                " expected"
+            )
 
 
 def raster(tilec, device):
     rows, columns, band = 7, 5, 3
     (y,) = run(tilec, device, "raster", {"rows": rows, "columns": columns, "band": band}, ["y"])
     t = np.arange(rows * columns)
-    banded = [(i, j) for first in range(0, rows, band) for j in range(columns) for i in range(first, min(first + band, rows))]
-    expected = [np.divmod(t, columns), np.divmod(t, rows)[::-1], np.array(banded).T,
-                (t // columns, np.where(t // columns % 2 == 0, t % columns, columns - 1 - t % columns))]
+    banded = [
+        (i, j)
+        for first in range(0, rows, band)
+        for j in range(columns)
+        for i in range(first, min(first + band, rows))
+    ]
+    expected = [
+        np.divmod(t, columns),
+        np.divmod(t, rows)[::-1],
+        np.array(banded).T,
+        (t // columns, np.where(t // columns % 2 == 0, t % columns, columns - 1 - t % columns)),
+    ]
     for i, order in enumerate(expected):
         equal(f"raster, order {i}", y[i], np.stack(order, 1))
 
@@ -251,7 +373,17 @@ def raster(tilec, device):
 def main():
     tilec, device = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "cpu"
     knownAnswers()
-    for check in (activations, norms, online_softmax, quantize, ragged, random, raster, scores, transforms):
+    for check in (
+        activations,
+        norms,
+        online_softmax,
+        quantize,
+        ragged,
+        random,
+        raster,
+        scores,
+        transforms,
+    ):
         checkComplete(check.__name__)
         check(tilec, device)
     print("all of the library: ok")

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Changes files for `--variants` and `--config` token by token and gives them to tilec: each is read or refused by a message that names
-the file, and nothing crashes or hangs.
+"""Changes files for `--variants` and `--config` token by token and gives them to tilec: each is
+read or refused by a message that names the file, and nothing crashes or hangs.
 
-  mutate_options.py [--tilec PROGRAM] [--seconds N | --count N] [--seed N] [--keep FOLDER] [--replay]
+  mutate_options.py [--tilec PROGRAM] [--seconds N | --count N] [--seed N] [--keep FOLDER]
+  [--replay]
 
-It starts from corpus/variants and corpus/config; --replay runs these alone. Prints executions and findings.
+It starts from corpus/variants and corpus/config; --replay runs these alone. Prints executions and
+findings.
 """
+
 import argparse
 import glob
 import os
@@ -30,10 +33,41 @@ KERNEL = """kernel which[BLOCK: int = 64](x: in f32[M, N], y: out f32[M, N])
   y[m, n] = x[m, n];
 }
 """
-WORDS = ["0", "1", "-1", "64", "1e300", "9223372036854775808", "null", "true", '""', '"M"', '"M=1..=16:8"', '"N%64"', '"align(x)=64"',
-         '"x=f32[M,8]"', '"BLOCK=64"', '"BLOCK"', '"warps"', "[]", "{}", "[[[[", '"\\u0000"', '"\\ud800"', '"name"', '"args"', '"schema"',
-         '"best"', '"entries"', '"shape"', '"config"', '"others"', ":", ","]
-SECONDS = 40   # of processor time
+WORDS = [
+    "0",
+    "1",
+    "-1",
+    "64",
+    "1e300",
+    "9223372036854775808",
+    "null",
+    "true",
+    '""',
+    '"M"',
+    '"M=1..=16:8"',
+    '"N%64"',
+    '"align(x)=64"',
+    '"x=f32[M,8]"',
+    '"BLOCK=64"',
+    '"BLOCK"',
+    '"warps"',
+    "[]",
+    "{}",
+    "[[[[",
+    '"\\u0000"',
+    '"\\ud800"',
+    '"name"',
+    '"args"',
+    '"schema"',
+    '"best"',
+    '"entries"',
+    '"shape"',
+    '"config"',
+    '"others"',
+    ":",
+    ",",
+]
+SECONDS = 40  # of processor time
 
 
 def mutate(source, other, choose):
@@ -43,28 +77,41 @@ def mutate(source, other, choose):
             break
         at, kind, length = choose.randrange(len(parts)), choose.randrange(7), choose.randrange(1, 9)
         if kind == 0:
-            del parts[at:at + length]
+            del parts[at : at + length]
         elif kind <= 2:
             parts[at] = choose.choice(WORDS)
         elif kind == 3:
             parts.insert(at, choose.choice(WORDS))
         elif kind == 4:
-            parts[at:at] = parts[at:at + length] * choose.choice([1, 2, 50])
+            parts[at:at] = parts[at : at + length] * choose.choice([1, 2, 50])
         elif kind == 5:
             donor = re.findall(r'"(?:[^"\\]|\\.)*"|[\w.+-]+|\s+|.', other, re.DOTALL)
             begin = choose.randrange(len(donor) + 1)
-            parts[at:at] = donor[begin:begin + length]
+            parts[at:at] = donor[begin : begin + length]
         else:
-            parts[at] = "".join(choose.choice([char, chr(choose.randrange(1, 256))]) for char in parts[at])
+            parts[at] = "".join(
+                choose.choice([char, chr(choose.randrange(1, 256))]) for char in parts[at]
+            )
     return "".join(parts)
 
 
 def failure(line, path):
     """None, or what is wrong with how tilec ended."""
+
     def limit():
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))   # not of the clock: the machine may be busy
+        resource.setrlimit(
+            resource.RLIMIT_CPU, (SECONDS, SECONDS)
+        )  # not of the clock: the machine may be busy
+
     try:
-        done = subprocess.run(line, capture_output=True, text=True, errors="replace", timeout=SECONDS * 20, preexec_fn=limit)
+        done = subprocess.run(
+            line,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=SECONDS * 20,
+            preexec_fn=limit,
+        )
     except subprocess.TimeoutExpired:
         return "hangs"
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
@@ -77,7 +124,7 @@ def failure(line, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--tilec", default=os.path.join(ROOT, "build", "bin", "tilec"))
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--count", type=int, help="so many inputs, instead of a time")
@@ -101,25 +148,51 @@ def main():
             nonlocal tried, failed
             with open(path, "w", encoding="utf-8", errors="surrogateescape") as stream:
                 stream.write(text)
-            line = [options.tilec, source, f"--{option}", path, "--emit=tile", "-o", os.devnull, "--target", "sm_90a"]
+            line = [
+                options.tilec,
+                source,
+                f"--{option}",
+                path,
+                "--emit=tile",
+                "-o",
+                os.devnull,
+                "--target",
+                "sm_90a",
+            ]
             problem, tried = failure(line, path), tried + 1
             if problem:
                 failed += 1
                 print(f"--{option} {tried}: {problem}", flush=True)
                 if options.keep:
                     os.makedirs(options.keep, exist_ok=True)
-                    with open(os.path.join(options.keep, f"{option}-{tried}.json"), "w", encoding="utf-8",
-                              errors="surrogateescape") as stream:
+                    with open(
+                        os.path.join(options.keep, f"{option}-{tried}.json"),
+                        "w",
+                        encoding="utf-8",
+                        errors="surrogateescape",
+                    ) as stream:
                         stream.write(text)
 
         for option, known in texts.items():
             for text in known:
                 attempt(option, text)
-        while not options.replay and (tried < options.count if options.count else time.monotonic() - begin < options.seconds):
+        while not options.replay and (
+            tried < options.count if options.count else time.monotonic() - begin < options.seconds
+        ):
             option = choose.choice(sorted(texts))
-            attempt(option, mutate(choose.choice(texts[option]), choose.choice(choose.choice(list(texts.values()))), choose))
+            attempt(
+                option,
+                mutate(
+                    choose.choice(texts[option]),
+                    choose.choice(choose.choice(list(texts.values()))),
+                    choose,
+                ),
+            )
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"{tried - failed} passed, {failed} failed, {used.ru_utime + used.ru_stime:.0f} s of processor time")
+    print(
+        f"{tried - failed} passed, {failed} failed, {used.ru_utime + used.ru_stime:.0f} s of"
+        " processor time"
+    )
     return 1 if failed else 0
 
 

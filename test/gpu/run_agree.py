@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the kernels of agree/ on the CPU and on CUDA with the same random inputs and compares what they write (N6.1).
+"""Runs the kernels of agree/ on the CPU and on CUDA with the same random inputs and compares what
+they write (N6.1).
 
-Each file's first line says how to run it; a definition that lists several values is run for each. Data movement, integers
-and strict element-wise arithmetic must agree to the bit, the rest within the tolerance of its dtype. An argument 0 to 3 is the
-optimisation level on CUDA.
+Each file's first line says how to run it; a definition that lists several values is run for each.
+Data movement, integers and strict element-wise arithmetic must agree to the bit, the rest within
+the tolerance of its dtype. An argument 0 to 3 is the optimisation level on CUDA.
 """
+
 import concurrent.futures
 import itertools
 import os
@@ -17,14 +19,30 @@ import numpy
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-HOME = os.environ.get("TILE_HOME") or (ROOT if os.path.exists(os.path.join(ROOT, "bin")) else os.path.join(ROOT, "build"))
+HOME = os.environ.get("TILE_HOME") or (
+    ROOT if os.path.exists(os.path.join(ROOT, "bin")) else os.path.join(ROOT, "build")
+)
 TILEC = os.path.join(HOME, "bin", "tilec")
-EXACT = {"arithmetic", "casts", "control", "counters", "integers", "joins", "narrow", "order", "ranges", "scalars", "views"}
+EXACT = {
+    "arithmetic",
+    "casts",
+    "control",
+    "counters",
+    "integers",
+    "joins",
+    "narrow",
+    "order",
+    "ranges",
+    "scalars",
+    "views",
+}
 TOLERANCE = {"f16": 2e-3, "bf16": 1.6e-2, "f32": 2e-5}
 
 
 def variants(text):
-    """(arguments, dtype) of each run that the first line asks for, for each dtype that the kernel has."""
+    """(arguments, dtype) of each run that the first line asks for, for each dtype that the kernel
+    has.
+    """
     arguments = re.match(r"// run: (.*)", text).group(1).split()
     lists, fixed = [], []
     while arguments:
@@ -70,11 +88,20 @@ def compare(name, dtype, left, right):
         else:
             a, b = widen(a, dtype).astype(numpy.float64), widen(b, dtype).astype(numpy.float64)
             scale = TOLERANCE[dtype]
-            same = numpy.allclose(a, b, rtol=scale, atol=scale * max(1.0, numpy.abs(a[numpy.isfinite(a)]).max(initial=0) * 0.1), equal_nan=True)
+            same = numpy.allclose(
+                a,
+                b,
+                rtol=scale,
+                atol=scale * max(1.0, numpy.abs(a[numpy.isfinite(a)]).max(initial=0) * 0.1),
+                equal_nan=True,
+            )
         if not same:
             a, b = numpy.atleast_1d(a).reshape(-1), numpy.atleast_1d(b).reshape(-1)
             at = int(numpy.flatnonzero(a != b)[0])
-            return f"{output}[{at}] is {a[at]} on the CPU and {b[at]} on CUDA; {int((a != b).sum())} of {a.size} differ"
+            return (
+                f"{output}[{at}] is {a[at]} on the CPU and {b[at]} on CUDA; {int((a != b).sum())}"
+                f" of {a.size} differ"
+            )
     return None
 
 
@@ -97,12 +124,16 @@ def main():
     for file in sorted(os.listdir(os.path.join(HERE, "agree"))):
         path = os.path.join(HERE, "agree", file)
         with open(path, encoding="utf-8") as stream:
-            runs += [(path, arguments, dtype, level) for arguments, dtype in variants(stream.read())]
+            runs += [
+                (path, arguments, dtype, level) for arguments, dtype in variants(stream.read())
+            ]
     passed = failed = 0
     with concurrent.futures.ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
         for (path, arguments, _, _), wrong in zip(runs, pool.map(lambda each: check(*each), runs)):
             if wrong:
-                print(f"FAIL {os.path.basename(path)} {' '.join(arguments)}\n    {wrong}", flush=True)
+                print(
+                    f"FAIL {os.path.basename(path)} {' '.join(arguments)}\n    {wrong}", flush=True
+                )
             passed, failed = passed + (not wrong), failed + bool(wrong)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0

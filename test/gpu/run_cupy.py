@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
-"""Kernels on CuPy's arrays, on a GPU: run_cupy.py, with the module `tile` on PYTHONPATH. Outputs that are made and given, dtypes,
-streams, views that are refused, and arrays that go on to PyTorch by DLPack."""
+"""Kernels on CuPy's arrays, on a GPU: run_cupy.py, with the module `tile` on PYTHONPATH. Outputs
+that are made and given, dtypes, streams, views that are refused, and arrays that go on to PyTorch
+by DLPack.
+"""
+
 import os
 import sys
 import unittest

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""What `print` writes on a GPU is what it writes on the CPU, in another order; a failed `assert` is the launch's error.
+"""What `print` writes on a GPU is what it writes on the CPU, in another order; a failed `assert` is
+the launch's error.
 
-run_debug.py [BUILD]: the build folder, or an unpacked release. Exit code 0 if all agrees."""
+run_debug.py [BUILD]: the build folder, or an unpacked release. Exit code 0 if all agrees.
+"""
+
 import os
 import subprocess
 import sys
@@ -15,8 +18,23 @@ SOURCE = os.path.join(ROOT, "test", "e2e", "Inputs", "debug.tile")
 
 def run(tilec, folder, kernel, device, *flags):
     """(exit code, lines of standard error) of one run of `kernel`."""
-    call = [tilec, "run", SOURCE, "--kernel", kernel, "--device", device, "--arg", f"x={folder}/x.npy", "--out", f"y={folder}/y.npy", *flags]
-    done = subprocess.run(call, capture_output=True, text=True, timeout=120, env={**os.environ, "NO_COLOR": "1"})
+    call = [
+        tilec,
+        "run",
+        SOURCE,
+        "--kernel",
+        kernel,
+        "--device",
+        device,
+        "--arg",
+        f"x={folder}/x.npy",
+        "--out",
+        f"y={folder}/y.npy",
+        *flags,
+    ]
+    done = subprocess.run(
+        call, capture_output=True, text=True, timeout=120, env={**os.environ, "NO_COLOR": "1"}
+    )
     return done.returncode, done.stdout.splitlines() + done.stderr.splitlines()
 
 
@@ -30,7 +48,10 @@ def main():
         # Sums may differ in their last digits: only the lines of elements are compared.
         elements = [sorted(line for line in lines if " x is " in line) for _, lines in (cpu, cuda)]
         if cpu[0] or cuda[0] or elements[0] != elements[1] or len(elements[0]) != 1002:
-            problems.append(f"print: exit codes {cpu[0]} and {cuda[0]}, {len(elements[0])} and {len(elements[1])} lines of elements")
+            problems.append(
+                f"print: exit codes {cpu[0]} and {cuda[0]}, {len(elements[0])} and"
+                f" {len(elements[1])} lines of elements"
+            )
             problems += sorted(set(elements[0]) ^ set(elements[1]))[:6] + cuda[1][-3:]
         for device in ("cpu", "cuda"):
             code, lines = run(tilec, folder, "check", device)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""A kernel inside of a program of torch.export and of an AOTInductor package, which another process runs that has no compiler of
-tile: run_torch_export.py [--device cpu | cuda], with the module `tile` on PYTHONPATH.
+"""A kernel inside of a program of torch.export and of an AOTInductor package, which another process
+runs that has no compiler of tile: run_torch_export.py [--device cpu | cuda], with the module `tile`
+on PYTHONPATH.
 """
+
 import argparse
 import os
 import subprocess
@@ -36,9 +38,20 @@ class Model(torch.nn.Module):
 def write(folder, aot):
     torch.manual_seed(3)
     package = os.path.join(folder, "softmax.tilepkg")
-    target = "cpu" if DEVICE == "cpu" else "sm_{}{}{}".format(*torch.cuda.get_device_capability(), "a")
-    subprocess.run([_compiler.find(), os.path.join(ROOT, "examples", "softmax", "softmax.tile"), "--target", target, "-o", package],
-                   check=True)
+    target = (
+        "cpu" if DEVICE == "cpu" else "sm_{}{}{}".format(*torch.cuda.get_device_capability(), "a")
+    )
+    subprocess.run(
+        [
+            _compiler.find(),
+            os.path.join(ROOT, "examples", "softmax", "softmax.tile"),
+            "--target",
+            target,
+            "-o",
+            package,
+        ],
+        check=True,
+    )
     register(package)
     model, x = Model().to(DEVICE), torch.randn(7, 33, device=DEVICE)
     rows = torch.export.Dim("rows", min=2, max=1000)
@@ -46,7 +59,9 @@ def write(folder, aot):
     assert "tileexport.softmax" in str(program.graph), program.graph
     torch.export.save(program, os.path.join(folder, "model.pt2"))
     if aot:
-        torch._inductor.aoti_compile_and_package(program, package_path=os.path.join(folder, "aot.pt2"))
+        torch._inductor.aoti_compile_and_package(
+            program, package_path=os.path.join(folder, "aot.pt2")
+        )
     other = torch.randn(19, 33, device=DEVICE)
     torch.save({"x": other, "y": model(other).detach()}, os.path.join(folder, "numbers.pt"))
 
@@ -65,7 +80,9 @@ def read(folder):
     print("torch.export: right")
     path = os.path.join(folder, "aot.pt2")
     if os.path.exists(path):
-        torch.testing.assert_close(torch._inductor.aoti_load_package(path)(numbers["x"]), numbers["y"])
+        torch.testing.assert_close(
+            torch._inductor.aoti_load_package(path)(numbers["x"]), numbers["y"]
+        )
         print("AOTInductor: right")
 
 
@@ -80,17 +97,28 @@ def main(options):
         os.makedirs(os.path.join(home, "python"))
         os.symlink(os.path.dirname(tile.__file__), os.path.join(home, "python", "tile"))
         library = next(path for path in tile._library._candidates() if os.path.exists(path))
-        environment = dict(os.environ, PYTHONPATH=os.path.join(home, "python"), TILE_RUNTIME_LIB=library, PATH="/usr/bin:/bin")
+        environment = dict(
+            os.environ,
+            PYTHONPATH=os.path.join(home, "python"),
+            TILE_RUNTIME_LIB=library,
+            PATH="/usr/bin:/bin",
+        )
         for name in ("TILEC", "TILE_HOME"):
             environment.pop(name, None)
-        subprocess.run([sys.executable, os.path.abspath(__file__), "--device", DEVICE, "--read", folder], env=environment, cwd=folder,
-                       check=True)
+        subprocess.run(
+            [sys.executable, os.path.abspath(__file__), "--device", DEVICE, "--read", folder],
+            env=environment,
+            cwd=folder,
+            check=True,
+        )
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--no-aot", action="store_true", help="without AOTInductor, which needs a C++ compiler")
+    parser.add_argument(
+        "--no-aot", action="store_true", help="without AOTInductor, which needs a C++ compiler"
+    )
     parser.add_argument("--read", help=argparse.SUPPRESS)
     options = parser.parse_args()
     DEVICE = options.device

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Kernels as operators of PyTorch: run_torch_op.py [--device cpu | cuda], with the module `tile` on PYTHONPATH.
+"""Kernels as operators of PyTorch: run_torch_op.py [--device cpu | cuda], with the module `tile` on
+PYTHONPATH.
 
-Schema, fake kernels and gradients by torch.library.opcheck and against PyTorch's own; one graph under torch.compile.
+Schema, fake kernels and gradients by torch.library.opcheck and against PyTorch's own; one graph
+under torch.compile.
 """
+
 import argparse
 import os
 import sys
@@ -20,7 +23,8 @@ except ImportError:
 DEVICE = "cpu"
 SPLIT = """
 /// Rows of x times a, their sums, and x itself counted up.
-kernel split(x: in f32[M, N], count: inout i32[M], scaled: out f32[2 * M, N], sums: out f32[M], a: f32 = 2.0, plus: i32 = 1)
+kernel split(x: in f32[M, N], count: inout i32[M], scaled: out f32[2 * M, N], sums: out f32[M],
+             a: f32 = 2.0, plus: i32 = 1)
   where M in 1..=4096, N in 1..=64
   grid (row: M)
 {
@@ -39,7 +43,9 @@ def compileExample(name, **constants):
 
 
 def makeSoftmax():
-    return compileExample("softmax").torch_op("tiletest::softmax", backward=compileExample("softmax_backward"))
+    return compileExample("softmax").torch_op(
+        "tiletest::softmax", backward=compileExample("softmax_backward")
+    )
 
 
 class TorchOp(unittest.TestCase):
@@ -53,10 +59,14 @@ class TorchOp(unittest.TestCase):
     def testForward(self):
         x = self.rows(7, 300)
         torch.testing.assert_close(self.softmax(x), torch.softmax(x, 1))
-        torch.testing.assert_close(torch.ops.tiletest.softmax(x.half()), torch.softmax(x.half(), 1), rtol=2e-3, atol=1e-5)
+        torch.testing.assert_close(
+            torch.ops.tiletest.softmax(x.half()), torch.softmax(x.half(), 1), rtol=2e-3, atol=1e-5
+        )
 
     def testSchema(self):
-        self.assertEqual(str(torch.ops.tiletest.softmax.default._schema), "tiletest::softmax(Tensor x) -> Tensor")
+        self.assertEqual(
+            str(torch.ops.tiletest.softmax.default._schema), "tiletest::softmax(Tensor x) -> Tensor"
+        )
 
     def testOpcheck(self):
         torch.library.opcheck(self.softmax, (self.rows(5, 33),))
@@ -69,22 +79,38 @@ class TorchOp(unittest.TestCase):
         (torch.softmax(theirs, 1) * weight).sum().backward()
         torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-6)
         ours.grad = None
-        self.softmax(ours).sum().backward()             # the gradient is one number, expanded
+        self.softmax(ours).sum().backward()  # the gradient is one number, expanded
         torch.testing.assert_close(ours.grad, torch.zeros_like(x), rtol=0, atol=1e-5)
 
     def testGradientByFunction(self):
-        scale = tile.compile("kernel scale(x: in f32[N], y: out f32[N], a: f32) where N in 1..=4096 grid (i: N) { y[i] = a * x[i]; }")
+        scale = tile.compile(
+            "kernel scale(x: in f32[N], y: out f32[N], a: f32) where N in 1..=4096 grid (i: N) {"
+            " y[i] = a * x[i]; }"
+        )
         plain = scale.torch_op("tiletest::scale_plain")
-        op = scale.torch_op("tiletest::scale", backward=lambda values, gradients: {"x": plain(gradients["y"], values["a"])})
+        op = scale.torch_op(
+            "tiletest::scale",
+            backward=lambda values, gradients: {"x": plain(gradients["y"], values["a"])},
+        )
         x = self.rows(100).requires_grad_()
         op(x, 3.0).sum().backward()
         torch.testing.assert_close(x.grad, torch.full_like(x, 3.0))
 
     def testWrongPairs(self):
-        self.assertRaisesRegex(ValueError, "is neither an argument nor an output of softmax",
-                               lambda: compileExample("softmax").torch_op("tiletest::wrong", backward=tile.compile(SPLIT)))
-        self.assertRaisesRegex(ValueError, "split writes count in place",
-                               lambda: tile.compile(SPLIT).torch_op("tiletest::inplace", backward=compileExample("softmax_backward")))
+        self.assertRaisesRegex(
+            ValueError,
+            "is neither an argument nor an output of softmax",
+            lambda: compileExample("softmax").torch_op(
+                "tiletest::wrong", backward=tile.compile(SPLIT)
+            ),
+        )
+        self.assertRaisesRegex(
+            ValueError,
+            "split writes count in place",
+            lambda: tile.compile(SPLIT).torch_op(
+                "tiletest::inplace", backward=compileExample("softmax_backward")
+            ),
+        )
 
     def testCompiled(self):
         x = self.rows(8, 64).requires_grad_()
@@ -93,21 +119,34 @@ class TorchOp(unittest.TestCase):
             return self.softmax(torch.relu(x) * 2.0) + self.softmax(x)
 
         expected = block(x)
-        gradient, = torch.autograd.grad(expected.square().sum(), x)
-        compiled = torch.compile(block, fullgraph=True, dynamic=True, backend="aot_eager" if DEVICE == "cpu" else "inductor")
+        (gradient,) = torch.autograd.grad(expected.square().sum(), x)
+        compiled = torch.compile(
+            block,
+            fullgraph=True,
+            dynamic=True,
+            backend="aot_eager" if DEVICE == "cpu" else "inductor",
+        )
         found = compiled(x)
         torch.testing.assert_close(found, expected)
-        torch.testing.assert_close(torch.autograd.grad(found.square().sum(), x)[0], gradient, rtol=1e-4, atol=1e-6)
+        torch.testing.assert_close(
+            torch.autograd.grad(found.square().sum(), x)[0], gradient, rtol=1e-4, atol=1e-6
+        )
         graphs = torch._dynamo.utils.counters["stats"]["unique_graphs"]
         for rows in (3, 9, 21, 40):
             other = self.rows(rows, 64 + rows)
             torch.testing.assert_close(compiled(other.requires_grad_()), block(other))
-        self.assertEqual(torch._dynamo.utils.counters["stats"]["unique_graphs"], graphs)     # sizes are symbols: no other graph
+        self.assertEqual(
+            torch._dynamo.utils.counters["stats"]["unique_graphs"], graphs
+        )  # sizes are symbols: no other graph
         self.assertFalse(torch._dynamo.utils.counters["graph_break"])
 
     def testOutputsAndMutation(self):
         op = tile.compile(SPLIT).torch_op("tiletest::split")
-        self.assertEqual(str(op.default._schema), "tiletest::split(Tensor x, Tensor(a!) count, float a=2., SymInt plus=1) -> (Tensor, Tensor)")
+        self.assertEqual(
+            str(op.default._schema),
+            "tiletest::split(Tensor x, Tensor(a!) count, float a=2., SymInt plus=1) -> (Tensor,"
+            " Tensor)",
+        )
         x, count = self.rows(5, 40), torch.zeros(5, dtype=torch.int32, device=DEVICE)
         scaled, sums = op(x, count, 3.0)
         torch.testing.assert_close(scaled, torch.cat([3 * x, x]))

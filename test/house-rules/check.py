@@ -1,27 +1,71 @@
-"""Checks what CONTRIBUTING.md asks of every file, as far as a script can see it: check.py ROOT prints what breaks a rule."""
+"""Checks what CONTRIBUTING.md asks of every file, as far as a script can see it: check.py ROOT
+prints what breaks a rule.
+"""
+
 import os
 import re
 import sys
 
-FOLDERS = ("bench", "cmake", "codegen", "dialect", "docs", "driver", "editors", "examples", "formats", "frontend", "grammar", "launch",
-           "library", "manifest", "passes", "python", "runtime", "target", "test")
-# Of the libraries that compiler and runtime share: the folders whose headers each may include. None includes LLVM.
-SHARED = {"manifest": ("manifest", "runtime/include"), "formats": ("formats", "manifest", "runtime/include", "target"), "target": ("target",),
-          "launch": ("launch", "manifest", "runtime/include")}
+FOLDERS = (
+    "bench",
+    "cmake",
+    "codegen",
+    "dialect",
+    "docs",
+    "driver",
+    "editors",
+    "examples",
+    "formats",
+    "frontend",
+    "grammar",
+    "launch",
+    "library",
+    "manifest",
+    "passes",
+    "python",
+    "runtime",
+    "target",
+    "test",
+)
+# Of the libraries that compiler and runtime share: the folders whose headers each may include. None
+# includes LLVM.
+SHARED = {
+    "manifest": ("manifest", "runtime/include"),
+    "formats": ("formats", "manifest", "runtime/include", "target"),
+    "target": ("target",),
+    "launch": ("launch", "manifest", "runtime/include"),
+}
 # Who includes the insides of the runtime.
 INSIDERS = ("runtime", os.path.join("test", "unit", "runtime"))
 # Where a GPU's name may stand in comments and help alone: the table of target/ knows them.
-NAMELESS = ("cmake", "codegen", "dialect", "driver", "formats", "frontend", "launch", "library", "manifest", "passes", "python", "runtime")
+NAMELESS = (
+    "cmake",
+    "codegen",
+    "dialect",
+    "driver",
+    "formats",
+    "frontend",
+    "launch",
+    "library",
+    "manifest",
+    "passes",
+    "python",
+    "runtime",
+)
 SOURCES = (".cpp", ".h", ".hpp", ".c", ".td", ".def", ".py", ".g4", ".cmake", "CMakeLists.txt")
 TESTS = (".mlir", ".tile", ".test", ".ll")
 STRING = r'"(?:[^"\\]|\\.)*"'
-REPORTS = r"\b(?:emitOpError|emitError|emitWarning|emitRemark|createStringError|notifyMatchFailure)\("
+REPORTS = (
+    r"\b(?:emitOpError|emitError|emitWarning|emitRemark|createStringError|notifyMatchFailure)\("
+)
 
 
 def files(root):
     for folder in FOLDERS:
         for path, folders, names in os.walk(os.path.join(root, folder)):
-            folders[:] = sorted(f for f in folders if not f.startswith((".", "__")) and f != "Inputs")
+            folders[:] = sorted(
+                f for f in folders if not f.startswith((".", "__")) and f != "Inputs"
+            )
             for name in sorted(names):
                 if name.endswith(SOURCES + TESTS + (".md",)):
                     yield os.path.relpath(os.path.join(path, name), root)
@@ -32,10 +76,17 @@ def lineOf(text, position):
 
 
 def definitions(text):
-    """Each `def` of a TableGen file: its position, its class, its class's first argument, its text."""
+    """Each `def` of a TableGen file: its position, its class, its class's first argument, its
+    text.
+    """
     starts = list(re.finditer(r'^def \w+ ?: ?(\w+)<"([^"]*)"', text, re.MULTILINE))
     for match, after in zip(starts, starts[1:] + [None]):
-        yield match.start(), match[1], match[2], text[match.start():after.start() if after else len(text)]
+        yield (
+            match.start(),
+            match[1],
+            match[2],
+            text[match.start() : after.start() if after else len(text)],
+        )
 
 
 def checkShape(path, text):
@@ -55,7 +106,9 @@ def checkDefinitions(path, text, root):
             if not re.search(rf'let {field} = ("[^"]|\[{{\s*\S)', body):
                 yield lineOf(text, start), f"'{name}' has no {field}"
         tests = os.path.join(root, "test", "passes", name)
-        if kind == "Pass" and not (os.path.isdir(tests) and any(f.endswith(TESTS) for f in os.listdir(tests))):
+        if kind == "Pass" and not (
+            os.path.isdir(tests) and any(f.endswith(TESTS) for f in os.listdir(tests))
+        ):
             yield lineOf(text, start), f"'{name}' has no tests in test/passes/{name}"
 
 
@@ -85,37 +138,68 @@ def isIn(path, folders):
 
 
 def checkIncludes(path, text):
-    """The runtime's insides stay inside; what compiler and runtime share includes nothing above it."""
+    """The runtime's insides stay inside; what compiler and runtime share includes nothing above
+    it.
+    """
     allowed = SHARED.get(path.split(os.sep)[0])
     for match in re.finditer(r'^#include ["<]([^">]*/[^">]*)[">]', text, re.MULTILINE):
         folder, name = match[1].split("/")[0], match[1]
         if name.startswith("runtime/src/") and not isIn(path, INSIDERS):
-            yield lineOf(text, match.start()), f"'{name}' is inside the runtime: include manifest/, formats/, launch/ or runtime/include/"
+            yield (
+                lineOf(text, match.start()),
+                (
+                    f"'{name}' is inside the runtime: include manifest/, formats/, launch/ or"
+                    " runtime/include/"
+                ),
+            )
         elif allowed and (folder in FOLDERS + ("llvm", "mlir")) and not isIn(name, allowed):
-            yield lineOf(text, match.start()), f"'{name}' is above {path.split(os.sep)[0]}/, which may include {', '.join(allowed)}"
+            yield (
+                lineOf(text, match.start()),
+                (
+                    f"'{name}' is above {path.split(os.sep)[0]}/, which may include"
+                    f" {', '.join(allowed)}"
+                ),
+            )
 
 
 def checkNames(path, text):
-    """No code compares, parses or defaults a GPU's name: target/ does. Help shows calls of tilec with names."""
+    """No code compares, parses or defaults a GPU's name: target/ does. Help shows calls of tilec
+    with names.
+    """
     name = r"sm_\d"
     if path.endswith((".cpp", ".h", ".hpp", ".c")):
-        code = re.sub(r"//[^\n]*|/\*.*?\*/|" + STRING, lambda m: m[0] if m[0][0] == '"' else re.sub(r"[^\n]", " ", m[0]), text,
-                      flags=re.DOTALL)
+        code = re.sub(
+            r"//[^\n]*|/\*.*?\*/|" + STRING,
+            lambda m: m[0] if m[0][0] == '"' else re.sub(r"[^\n]", " ", m[0]),
+            text,
+            flags=re.DOTALL,
+        )
         for match in re.finditer(STRING, code):
-            if (re.search(name, match[0]) or match[0] == '"sm_"') and "tilec " not in match[0] and "--target " not in match[0]:
-                yield lineOf(text, match.start()), f"a GPU's name in code: {match[0]}; ask target/Target.h"
+            if (
+                (re.search(name, match[0]) or match[0] == '"sm_"')
+                and "tilec " not in match[0]
+                and "--target " not in match[0]
+            ):
+                yield (
+                    lineOf(text, match.start()),
+                    f"a GPU's name in code: {match[0]}; ask target/Target.h",
+                )
     elif path.endswith(".td"):  # the default of an option
         for match in re.finditer(r'\\"sm_[^"]*"', text):
             yield lineOf(text, match.start()), f"a GPU's name as a default: {match[0]}"
     elif path.endswith((".py", ".cmake", "CMakeLists.txt")):
-        code = re.sub(r'""".*?"""|#[^\n]*', lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.DOTALL)
+        code = re.sub(
+            r'""".*?"""|#[^\n]*', lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.DOTALL
+        )
         for match in re.finditer(name, code):
             yield lineOf(text, match.start()), "a GPU's name in code; ask tilec or target/Target.h"
 
 
 def checkDirectives(path, text):
     """lit and FileCheck pass over a directive without its colon."""
-    for match in re.finditer(r"^\s*(?://|#|;)\s*((?:RUN|CHECK(?:-[A-Z]+)*)\b(?![-:]|\{LITERAL).*)$", text, re.MULTILINE):
+    for match in re.finditer(
+        r"^\s*(?://|#|;)\s*((?:RUN|CHECK(?:-[A-Z]+)*)\b(?![-:]|\{LITERAL).*)$", text, re.MULTILINE
+    ):
         yield lineOf(text, match.start(1)), f"a directive without its colon: {match[1]}"
 
 

@@ -1,7 +1,9 @@
-"""Checks that editors/ knows every word of the language: check_editors.py ROOT compares with grammar, built-ins and attributes.
+"""Checks that editors/ knows every word of the language: check_editors.py ROOT compares with
+grammar, built-ins and attributes.
 
 With --update it writes the built-ins of the compiler's table into the editors' files first.
 """
+
 import json
 import os
 import re
@@ -18,9 +20,20 @@ def words(root):
     """{word: the kind of word that it is} of the language."""
     lexer = read(root, "grammar", "TileLexer.g4")
     found = {word: "keyword" for word in re.findall(r"^[A-Z]+ *: '([A-Za-z]+)' ;", lexer, re.M)}
-    found |= {word: "reserved" for word in re.findall(r"'(\w+)'", re.search(r"^RESERVED : (.*)$", lexer, re.M)[1])}
-    found |= {word: "built-in" for word in re.findall(r'\{"(\w+)", F::', read(root, "frontend", "Sema", "Builtins.cpp"))}
-    found |= {word: "dtype" for word in re.findall(r'"([a-z]+\d+[a-z0-9]*|bool|index)"', read(root, "frontend", "Sema", "DTypes.cpp"))}
+    found |= {
+        word: "reserved"
+        for word in re.findall(r"'(\w+)'", re.search(r"^RESERVED : (.*)$", lexer, re.M)[1])
+    }
+    found |= {
+        word: "built-in"
+        for word in re.findall(r'\{"(\w+)", F::', read(root, "frontend", "Sema", "Builtins.cpp"))
+    }
+    found |= {
+        word: "dtype"
+        for word in re.findall(
+            r'"([a-z]+\d+[a-z0-9]*|bool|index)"', read(root, "frontend", "Sema", "DTypes.cpp")
+        )
+    }
     attributes = read(root, "frontend", "Sema", "Attributes.cpp")
     for line in re.findall(r"names = \{(.*?)\};", attributes, re.S):
         found |= {word: "attribute" for word in re.findall(r'"(\w+)"', line)}
@@ -43,37 +56,73 @@ def update(root):
     names = [name for name, _ in rows]
     lines = textwrap.wrap(" ".join(names), 92)
     quoted = "\n".join(f'    "{line}{" " if line is not lines[-1] else ""}"' for line in lines)
-    rewrite(root, ("editors", "pygments", "tile_pygments", "__init__.py"),
-            r"BUILTINS = \(.*?\)\.split\(\)", f"BUILTINS = (\n{quoted}).split()")
-    vim = "".join(f'syntax match tileBuiltin "\\v<({line.replace(" ", "|")})>\\ze\\s*\\("\n'
-                  for line in textwrap.wrap(" ".join(name for name in names if name != "where"), 70))
-    rewrite(root, ("editors", "vim", "syntax", "tile.vim"),
-            r"(?:syntax match tileBuiltin [^\n]*\n)+", vim)
+    rewrite(
+        root,
+        ("editors", "pygments", "tile_pygments", "__init__.py"),
+        r"BUILTINS = \(.*?\)\.split\(\)",
+        f"BUILTINS = (\n{quoted}).split()",
+    )
+    vim = "".join(
+        f'syntax match tileBuiltin "\\v<({line.replace(" ", "|")})>\\ze\\s*\\("\n'
+        for line in textwrap.wrap(" ".join(name for name in names if name != "where"), 70)
+    )
+    rewrite(
+        root,
+        ("editors", "vim", "syntax", "tile.vim"),
+        r"(?:syntax match tileBuiltin [^\n]*\n)+",
+        vim,
+    )
     # Of two names that begin alike the longer one stands first.
-    plain = sorted((name for name, family in rows if family not in ("Range", "Access") and name != "where"),
-                   key=lambda name: (-len(name), name))
-    rewrite(root, ("editors", "vscode", "tile.tmLanguage.json"),
-            r"(?<=\\b\()static_assert\|[a-z0-9_|]*(?=\))", "|".join(plain))
+    plain = sorted(
+        (name for name, family in rows if family not in ("Range", "Access") and name != "where"),
+        key=lambda name: (-len(name), name),
+    )
+    rewrite(
+        root,
+        ("editors", "vscode", "tile.tmLanguage.json"),
+        r"(?<=\\b\()static_assert\|[a-z0-9_|]*(?=\))",
+        "|".join(plain),
+    )
 
 
 def main(root, *options):
     if "--update" in options:
         update(root)
     vim = read(root, "editors", "vim", "syntax", "tile.vim")
-    known = set(re.findall(r"\w+", " ".join(re.findall(r"^syntax (?:keyword|match) (.*)$", vim, re.M))))
+    known = set(
+        re.findall(r"\w+", " ".join(re.findall(r"^syntax (?:keyword|match) (.*)$", vim, re.M)))
+    )
     grammar = json.loads(read(root, "editors", "vscode", "tile.tmLanguage.json"))
-    patterns = [rule[key] for rule in grammar["patterns"] for key in ("match", "begin", "end") if key in rule]
+    patterns = [
+        rule[key]
+        for rule in grammar["patterns"]
+        for key in ("match", "begin", "end")
+        if key in rule
+    ]
     shown = set()
     for pattern in patterns:
         re.compile(pattern)
         shown |= set(re.findall(r"\w+", re.sub(r"\\[bswdv]", " ", pattern)))
-    shown |= {f"{sign}{bits}" for sign in "iu" for bits in (4, 8, 16, 32, 64)}      # written as [iu](4|8|…)
-    coloured = set(re.findall(r"\w+", read(root, "editors", "pygments", "tile_pygments", "__init__.py")))
-    problems = [f"editors/{name} does not know the {kind} '{word}'" for name, has in (("vim", known), ("vscode", shown), ("pygments", coloured))
-                for word, kind in sorted(words(root).items()) if word not in has]
-    number = next(rule["match"] for rule in grammar["patterns"] if "numeric" in rule.get("name", ""))
-    problems += [f"'{text}' is no number to editors/vscode" for text in ("42", "1_000", "0xff", "0b10", "1.5", "2e-5")
-                 if not re.fullmatch(number, text)]
+    shown |= {
+        f"{sign}{bits}" for sign in "iu" for bits in (4, 8, 16, 32, 64)
+    }  # written as [iu](4|8|…)
+    coloured = set(
+        re.findall(r"\w+", read(root, "editors", "pygments", "tile_pygments", "__init__.py"))
+    )
+    problems = [
+        f"editors/{name} does not know the {kind} '{word}'"
+        for name, has in (("vim", known), ("vscode", shown), ("pygments", coloured))
+        for word, kind in sorted(words(root).items())
+        if word not in has
+    ]
+    number = next(
+        rule["match"] for rule in grammar["patterns"] if "numeric" in rule.get("name", "")
+    )
+    problems += [
+        f"'{text}' is no number to editors/vscode"
+        for text in ("42", "1_000", "0xff", "0b10", "1.5", "2e-5")
+        if not re.fullmatch(number, text)
+    ]
     json.loads(read(root, "editors", "vscode", "package.json"))
     print("\n".join(problems + [f"{len(words(root))} words, {len(problems)} problems"]))
     return 1 if problems else 0

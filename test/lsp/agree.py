@@ -1,5 +1,6 @@
 """The server says of each example of a diagnostic what the compiler says of it, and as much:
 agree.py TILEC EXAMPLES. Examples whose call has options of its own are left to the compiler."""
+
 import os
 import pathlib
 import re
@@ -8,8 +9,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
 import client as lsp
 
-# A kernel with more work than an editor may wait for, a file without kernels, which may be one that is
-# being written, and symbols that clash only in what is compiled.
+# A kernel with more work than an editor may wait for, a file without kernels, which may be one that
+# is being written, and symbols that clash only in what is compiled.
 NOT_SAID = {"E0325", "E0414", "E0419"}
 
 

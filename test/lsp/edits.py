@@ -149,7 +149,8 @@ def main(tilec, examples, folder, edits="300", between="30", seed="1"):
         if each.end():
             raise SystemExit("the server did not end well")
     print(
-        f"{edits} edits, {comparisons} comparisons, {wrong} of texts with diagnostics: none was stale"
+        f"{edits} edits, {comparisons} comparisons, {wrong} of texts with diagnostics: none was"
+        " stale"
     )
 
 

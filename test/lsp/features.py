@@ -45,7 +45,10 @@ kernel scale(x: in f16[N], y: out f16[N]) grid (i: cdiv(N, 256)) {
   y[n] = (wide * 2.0) as f16;
 }
 """
-MINE = "/// A third.\nfn thirds(x) {\n  return half_of(x) / 1.5;\n}\n\nfn half_of(y) {\n  return y * 0.5;\n}\n"
+MINE = (
+    "/// A third.\nfn thirds(x) {\n  return half_of(x) / 1.5;\n}\n\nfn half_of(y) {\n  return y *"
+    " 0.5;\n}\n"
+)
 
 
 def check(condition, what):
@@ -205,7 +208,10 @@ def check_writing(s):
         check(name in found, f"completion lacks {name}")
     check("c" not in found and "wide" not in found, "completion has locals of elsewhere")
     uri = lsp.uri_of(s.folder / "write.tile")
-    text = 'import "std/norms.tile" as norms;\nfn f(x) {\n  let wide = x;\n  let y = norms.\n  return sum(wide, \n'
+    text = (
+        'import "std/norms.tile" as norms;\nfn f(x) {\n  let wide = x;\n  let y = norms.\n  return'
+        " sum(wide, \n"
+    )
     s.client.open(uri, text)
     found = labels(s.client.ask("completion", uri, text.index("norms.\n") + 6))
     check(
@@ -470,8 +476,9 @@ def main(tilec, examples, folder, *options):
                         [1e3 * each for each in sorted(column)] for column in zip(*times)
                     )
                     print(
-                        f"{method:36} {len(times):3} times, median {clock[len(clock) // 2]:7.2f} ms, longest {clock[-1]:7.2f} ms; "
-                        f"of the processor {work[len(work) // 2]:7.2f} and {work[-1]:7.2f} ms"
+                        f"{method:36} {len(times):3} times, median {clock[len(clock) // 2]:7.2f}"
+                        f" ms, longest {clock[-1]:7.2f} ms; of the processor"
+                        f" {work[len(work) // 2]:7.2f} and {work[-1]:7.2f} ms"
                     )
         equal(s.client.end(), 0, "the exit code")
     print("every feature answers as it should")

@@ -1,5 +1,6 @@
-"""Checks a packed VS Code extension: vsix.py FILE.vsix ROOT. Its manifest and its package agree, and
-every file that one of them names is there."""
+"""Checks a packed VS Code extension: vsix.py FILE.vsix ROOT. Its manifest and its package agree,
+and every file that one of them names is there.
+"""
 
 import json
 import re
@@ -33,7 +34,8 @@ def main(path, root):
         for key, own in (("Id", "name"), ("Version", "version"), ("Publisher", "publisher")):
             if identity.get(key) != package[own]:
                 problems.append(
-                    f"{key} is {identity.get(key)} in the manifest and {package[own]} in package.json"
+                    f"{key} is {identity.get(key)} in the manifest and {package[own]} in"
+                    " package.json"
                 )
         engine = [
             each.get("Value")

@@ -1,5 +1,7 @@
 """Loops of products over blocks of memory: one, two that share an operand, chains of two and three,
-rows that an index tile chooses. What lies in memory is small whole numbers, so every sum is exact."""
+rows that an index tile chooses. What lies in memory is small whole numbers, so every sum is exact.
+"""
+
 from program import Access, Node, Statement, Tensor
 
 TILES = [16, 32, 48, 64, 17, 80, 96]
@@ -32,7 +34,9 @@ class Products:
         """The name and size of a range of this program, which the body declares."""
         word = self.kernel.fresh("p")
         axis = Node("name", "index", (), name=self.kernel.program.grid[0][0])
-        start = self.random.choice([("block", axis, size), ("at", zeros("index", ()), size, 1, None, None)])
+        start = self.random.choice(
+            [("block", axis, size), ("at", zeros("index", ()), size, 1, None, None)]
+        )
         if start[0] == "at":
             start[1].attr["plain"] = True
         self.kernel.program.body.append(Statement("range", word, part=start))
@@ -53,7 +57,9 @@ class Products:
         """A tile of a new tensor with these extents."""
         if self.kernel.chance(0.4):
             turned = self.load(self.tensor(words[1], words[0]), columns, rows)
-            return Node("permute", self.dtype, (rows[1], columns[1]), [turned], order=[1, 0], isT=True)
+            return Node(
+                "permute", self.dtype, (rows[1], columns[1]), [turned], order=[1, 0], isT=True
+            )
         return self.load(self.tensor(*words), rows, columns)
 
     def chosen(self, words, rows, columns):
@@ -62,8 +68,14 @@ class Products:
         ids.small = True
         self.kernel.program.tensors.append(ids)
         places = Node("load", "i32", (rows[1],), access=Access(ids, [], [("range", rows[0])]))
-        return Node("rows", self.dtype, (rows[1], columns[1]), [places], tensor=self.tensor(*words),
-                    range=columns[0])
+        return Node(
+            "rows",
+            self.dtype,
+            (rows[1], columns[1]),
+            [places],
+            tensor=self.tensor(*words),
+            range=columns[0],
+        )
 
     def sums(self, columns):
         word = self.kernel.fresh("v")
@@ -78,7 +90,8 @@ class Products:
             high = Node("const", "index", (), value=int(extent), plain=True)
         low = Node("const", "index", (), value=0, plain=True)
         self.kernel.program.body.append(
-            Statement("blocks", block[0], [low, high], [statements], size=block[1], low=False))
+            Statement("blocks", block[0], [low, high], [statements], size=block[1], low=False)
+        )
 
     def add(self):
         """Loops, and an output for what each of them sums up."""
@@ -102,8 +115,9 @@ class Products:
         self.loop(extent, statements, block)
 
     def chain(self):
-        """s = dot(q, k[n].T) in the sum's dtype; something element by element; acc = dot(s, v[n], acc), and
-        perhaps a third product behind that."""
+        """s = dot(q, k[n].T) in the sum's dtype; something element by element; acc = dot(s, v[n],
+        acc), and perhaps a third product behind that.
+        """
         extent, inner, wide = self.word(), self.random.choice(STEPS), self.random.choice(TILES)
         block = (self.kernel.fresh("b"), self.random.choice([16, 32, 48, 64, 80]))
         d, e = self.range(inner), self.range(wide)
@@ -115,8 +129,12 @@ class Products:
         s = dot(self.sum, Node("name", self.dtype, query.shape, name=q), keys)
         statements = [self.let(self.narrow(self.masked(s, block)))]
         p = self.named(statements[-1])
-        second = dot(self.sum, p, self.operand((extent, self.word()), block, e),
-                     acc if self.kernel.chance(0.5) else None)
+        second = dot(
+            self.sum,
+            p,
+            self.operand((extent, self.word()), block, e),
+            acc if self.kernel.chance(0.5) else None,
+        )
         if len(second.args) == 3:
             statements.append(Statement("set", acc.attr["name"], [second]))
         else:
@@ -138,14 +156,26 @@ class Products:
         if self.kernel.chance(0.5):
             return s
         rows, columns = (
-            Node("iota", "index", (size,), [zeros("index", ())], range=word) for word, size in (self.m, block))
-        column = Node("subscript", "index", (self.m[1], 1), [rows], text=[":", "None"],
-                      index=(slice(None), None))
-        seen = Node("binary", "bool", s.shape, [column, columns], op=self.random.choice([">=", "<"]))
+            Node("iota", "index", (size,), [zeros("index", ())], range=word)
+            for word, size in (self.m, block)
+        )
+        column = Node(
+            "subscript",
+            "index",
+            (self.m[1], 1),
+            [rows],
+            text=[":", "None"],
+            index=(slice(None), None),
+        )
+        seen = Node(
+            "binary", "bool", s.shape, [column, columns], op=self.random.choice([">=", "<"])
+        )
         return Node("call", s.dtype, s.shape, [seen, s, zeros(s.dtype, ())], name="where")
 
     def narrow(self, s):
         """Between -8 and 8, in the operands' dtype."""
-        low, high = (Node("const", s.dtype, (), value=v if s.dtype == "i32" else float(v)) for v in (-8, 8))
+        low, high = (
+            Node("const", s.dtype, (), value=v if s.dtype == "i32" else float(v)) for v in (-8, 8)
+        )
         bounded = Node("call", s.dtype, s.shape, [s, low, high], name="clamp")
         return Node("cast", self.dtype, s.shape, [bounded]) if self.dtype != s.dtype else bounded

@@ -1,5 +1,7 @@
-"""Makes well-typed kernels from a seed. Every operation in them has one answer to the bit: floats are only summed up and multiplied as
-small integers, so that no order of additions shows."""
+"""Makes well-typed kernels from a seed. Every operation in them has one answer to the bit: floats
+are only summed up and multiplied as small integers, so that no order of additions shows.
+"""
+
 import random
 
 import numpy as np
@@ -11,14 +13,20 @@ from program import Access, Node, Program, Statement, Tensor
 
 EXTENTS = [1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 32, 33]
 DTYPES = INTEGERS + FLOATS + ["i32", "i32", "f32", "f32", "i64", "f16", "bf16"]
-SMALL = 1500   # elements of a tile
+SMALL = 1500  # elements of a tile
 
 
 class Function:
     """A function of the program: its text, and what it does to arrays."""
 
     def __init__(self, name, parameters, body, apply, results=1):
-        self.name, self.parameters, self.body, self.apply, self.results = name, parameters, body, apply, results
+        self.name, self.parameters, self.body, self.apply, self.results = (
+            name,
+            parameters,
+            body,
+            apply,
+            results,
+        )
 
 
 def lesser(x, dtype):
@@ -26,13 +34,18 @@ def lesser(x, dtype):
 
 
 def both(x, dtype):
-    return p.binary("+", x[0], x[1], dtype), p.binary("*", p.binary("-", x[0], x[1], dtype), x[1], dtype)
+    return p.binary("+", x[0], x[1], dtype), p.binary(
+        "*", p.binary("-", x[0], x[1], dtype), x[1], dtype
+    )
 
 
-FUNCTIONS = [Function("lesser", ["a", "b"], "let t = a - b; return where(a < b, t, a);", lesser),
-             Function("both", ["a", "b"], "var t = a - b; t *= b; return (a + b, t);", both, 2),
-             Function("after", ["a1", "b1", "a2", "b2"], "return (a1 * a2, b1 * a2 + b2);", None, 2),
-             Function("keepFirst", ["a", "b"], "return a;", None), Function("keepLast", ["a", "b"], "return b;", None)]
+FUNCTIONS = [
+    Function("lesser", ["a", "b"], "let t = a - b; return where(a < b, t, a);", lesser),
+    Function("both", ["a", "b"], "var t = a - b; t *= b; return (a + b, t);", both, 2),
+    Function("after", ["a1", "b1", "a2", "b2"], "return (a1 * a2, b1 * a2 + b2);", None, 2),
+    Function("keepFirst", ["a", "b"], "return a;", None),
+    Function("keepLast", ["a", "b"], "return b;", None),
+]
 
 
 def const(value, dtype, shape=()):
@@ -53,7 +66,7 @@ class Generator:
         self.random, self.size = random.Random(seed), size
         self.program, self.counter = Program(), 0
         self.program.functions = list(FUNCTIONS)
-        self.variables, self.ranges = [], []   # (name, dtype, shape, mutable), (name, size)
+        self.variables, self.ranges = [], []  # (name, dtype, shape, mutable), (name, size)
         self.left = int(70 * size)
 
     def fresh(self, prefix):
@@ -72,7 +85,11 @@ class Generator:
             pool = [0.0, 1.0, -1.0, 2.0, 0.5, -3.0, 0.1, 7.25, 100.0, float("inf"), 1e-5]
             return const(self.random.choice(pool), dtype, shape)
         low, high = (-20, 60) if dtype == "index" else bounds(dtype)
-        pool = [v for v in (0, 1, 2, 3, 5, 7, -1, -2, 8, 13, 31, high, low) if low <= v <= high and abs(v) < 2 ** 63]
+        pool = [
+            v
+            for v in (0, 1, 2, 3, 5, 7, -1, -2, 8, 13, 31, high, low)
+            if low <= v <= high and abs(v) < 2**63
+        ]
         return const(self.random.choice(pool), dtype, shape)
 
     def small(self, dtype, shape, depth):
@@ -85,8 +102,15 @@ class Generator:
     def index(self, depth=1):
         """A position or extent near the tensors'."""
         choice = self.random.randrange(8)
-        known = [name(word, "index") for word in self.program.dims] + [name(word, "index") for word, _ in self.program.grid] + \
-            [name(word, "index") for word, dtype, shape, _ in self.variables if dtype == "index" and shape == ()]
+        known = (
+            [name(word, "index") for word in self.program.dims]
+            + [name(word, "index") for word, _ in self.program.grid]
+            + [
+                name(word, "index")
+                for word, dtype, shape, _ in self.variables
+                if dtype == "index" and shape == ()
+            ]
+        )
         if choice < 2 or not known or depth <= 0:
             return plain(self.random.choice([0, 0, 1, 2, 3, 5, -1, -3, 9]))
         if choice < 4:
@@ -106,7 +130,9 @@ class Generator:
     def operand(self, dtype, shape, depth):
         """An expression that broadcasts to the shape."""
         if shape and self.chance(0.25):
-            part = tuple(1 if self.chance(0.4) else n for n in shape[self.random.randrange(len(shape) + 1):])
+            part = tuple(
+                1 if self.chance(0.4) else n for n in shape[self.random.randrange(len(shape) + 1) :]
+            )
             return self.expression(dtype, part, depth)
         return self.expression(dtype, shape, depth)
 
@@ -168,60 +194,150 @@ class Generator:
         if self.chance(0.15):
             op = "-" if isFloat(dtype) else self.random.choice("-~")
             return Node("unary", dtype, shape, [self.expression(dtype, shape, depth)], op=op)
-        ops = ["+", "-", "*", "/"] if isFloat(dtype) else ["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"]
-        return Node("binary", dtype, shape, self.pair(dtype, shape, depth), op=self.random.choice(ops))
+        ops = (
+            ["+", "-", "*", "/"]
+            if isFloat(dtype)
+            else ["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"]
+        )
+        return Node(
+            "binary", dtype, shape, self.pair(dtype, shape, depth), op=self.random.choice(ops)
+        )
 
     def called(self, dtype, shape, depth):
         both = ["min", "max"]
         if isFloat(dtype):
-            word = self.random.choice(both + ["abs", "sign", "floor", "ceil", "round", "trunc", "sqrt", "minnum", "maxnum", "clamp", "fma"])
+            word = self.random.choice(
+                both
+                + [
+                    "abs",
+                    "sign",
+                    "floor",
+                    "ceil",
+                    "round",
+                    "trunc",
+                    "sqrt",
+                    "minnum",
+                    "maxnum",
+                    "clamp",
+                    "fma",
+                ]
+            )
         else:
-            word = self.random.choice(both + ["abs", "sign", "clamp", "cdiv", "popcount", "clz", "next_pow2"] + ["mulhi"] * (dtype != "index"))
+            word = self.random.choice(
+                both
+                + ["abs", "sign", "clamp", "cdiv", "popcount", "clz", "next_pow2"]
+                + ["mulhi"] * (dtype != "index")
+            )
         if word in ("min", "max", "minnum", "maxnum", "cdiv", "mulhi"):
             return Node("call", dtype, shape, self.pair(dtype, shape, depth), name=word)
         if word in ("clamp", "fma"):
-            return Node("call", dtype, shape, self.pair(dtype, shape, depth) + [self.operand(dtype, shape, depth)], name=word)
+            return Node(
+                "call",
+                dtype,
+                shape,
+                self.pair(dtype, shape, depth) + [self.operand(dtype, shape, depth)],
+                name=word,
+            )
         return Node("call", dtype, shape, [self.expression(dtype, shape, depth)], name=word)
 
     def where(self, dtype, shape, depth):
-        return Node("call", dtype, shape, [self.operand("bool", shape, depth)] + self.pair(dtype, shape, depth), name="where")
+        return Node(
+            "call",
+            dtype,
+            shape,
+            [self.operand("bool", shape, depth)] + self.pair(dtype, shape, depth),
+            name="where",
+        )
 
     def comparison(self, dtype, shape, depth):
         of = self.random.choice(DTYPES + ["index"] * 4)
-        return Node("binary", "bool", shape, self.pair(of, shape, depth), op=self.random.choice(["==", "!=", "<", "<=", ">", ">="]))
+        return Node(
+            "binary",
+            "bool",
+            shape,
+            self.pair(of, shape, depth),
+            op=self.random.choice(["==", "!=", "<", "<=", ">", ">="]),
+        )
 
     def logic(self, dtype, shape, depth):
         if self.chance(0.2):
             return Node("unary", "bool", shape, [self.expression("bool", shape, depth)], op="!")
-        return Node("binary", "bool", shape, self.pair("bool", shape, depth), op=self.random.choice(["&&", "||", "==", "!="]))
+        return Node(
+            "binary",
+            "bool",
+            shape,
+            self.pair("bool", shape, depth),
+            op=self.random.choice(["&&", "||", "==", "!="]),
+        )
 
     def larger(self, shape):
         """The shape with one more axis, and which that is."""
         axis = self.random.randrange(len(shape) + 1)
         size = int(np.prod(shape))
         extents = [n for n in EXTENTS if n * size <= SMALL]
-        return (shape[:axis] + (self.random.choice(extents),) + shape[axis:], axis) if extents else (None, 0)
+        return (
+            (shape[:axis] + (self.random.choice(extents),) + shape[axis:], axis)
+            if extents
+            else (None, 0)
+        )
 
     def reduction(self, dtype, shape, depth):
         wide, axis = self.larger(shape)
         if wide is None:
             return None
-        named = {} if shape == () and self.chance(0.5) else {"axis": str(axis if self.chance(0.7) else axis - len(wide))}
+        named = (
+            {}
+            if shape == () and self.chance(0.5)
+            else {"axis": str(axis if self.chance(0.7) else axis - len(wide))}
+        )
         if dtype == "index" and self.chance(0.7):
             word = self.random.choice(["argmax", "argmin", "count"])
             source = "bool" if word == "count" else self.random.choice(DTYPES)
-            return Node("call", "index", shape, [self.expression(source, wide, depth)], name=word, named=named, reduces=True)
+            return Node(
+                "call",
+                "index",
+                shape,
+                [self.expression(source, wide, depth)],
+                name=word,
+                named=named,
+                reduces=True,
+            )
         if isFloat(dtype) and self.chance(0.4):
-            return Node("call", dtype, shape, [self.small(dtype, wide, depth)], name="sum", named=named, reduces=True)
-        words = ["max", "min"] + (["sum", "sum", "prod"] if dtype in ("i32", "u32", "i64", "u64", "index") else [])
-        return Node("call", dtype, shape, [self.expression(dtype, wide, depth)], name=self.random.choice(words), named=named, reduces=True)
+            return Node(
+                "call",
+                dtype,
+                shape,
+                [self.small(dtype, wide, depth)],
+                name="sum",
+                named=named,
+                reduces=True,
+            )
+        words = ["max", "min"] + (
+            ["sum", "sum", "prod"] if dtype in ("i32", "u32", "i64", "u64", "index") else []
+        )
+        return Node(
+            "call",
+            dtype,
+            shape,
+            [self.expression(dtype, wide, depth)],
+            name=self.random.choice(words),
+            named=named,
+            reduces=True,
+        )
 
     def anyAll(self, dtype, shape, depth):
         wide, axis = self.larger(shape)
         if wide is None or len(wide) > 3:
             return None
-        return Node("call", "bool", shape, [self.expression("bool", wide, depth)], name=self.random.choice(["any", "all"]),
-                    named={"axis": str(axis)}, reduces=True)
+        return Node(
+            "call",
+            "bool",
+            shape,
+            [self.expression("bool", wide, depth)],
+            name=self.random.choice(["any", "all"]),
+            named={"axis": str(axis)},
+            reduces=True,
+        )
 
     def scanned(self, dtype, shape, depth):
         axis, reverse = self.random.randrange(len(shape)), self.chance(0.3)
@@ -229,10 +345,29 @@ class Generator:
             return self.recurrence(dtype, shape, depth, axis, reverse)
         if self.chance(0.5) or dtype in ("i8", "i16", "u8", "u16"):
             word = self.random.choice(["max", "min", "keepFirst", "keepLast"])
-            return Node("scan", dtype, shape, [self.expression(dtype, shape, depth)], function=word, axis=axis, reverse=reverse)
+            return Node(
+                "scan",
+                dtype,
+                shape,
+                [self.expression(dtype, shape, depth)],
+                function=word,
+                axis=axis,
+                reverse=reverse,
+            )
         named = {"axis": str(axis), **({"reverse": "true"} if reverse else {})}
-        operand = self.small(dtype, shape, depth) if isFloat(dtype) else self.expression(dtype, shape, depth)
-        return Node("call", dtype, shape, [operand], name="cumsum" if isFloat(dtype) else self.random.choice(["cumsum", "cumprod"]), named=named)
+        operand = (
+            self.small(dtype, shape, depth)
+            if isFloat(dtype)
+            else self.expression(dtype, shape, depth)
+        )
+        return Node(
+            "call",
+            dtype,
+            shape,
+            [operand],
+            name="cumsum" if isFloat(dtype) else self.random.choice(["cumsum", "cumprod"]),
+            named=named,
+        )
 
     def recurrence(self, dtype, shape, depth, axis, reverse):
         """A member of the scan of pairs by `after`, which is associative but does not commute."""
@@ -242,12 +377,20 @@ class Generator:
             a, b = np.moveaxis(a.copy(), axis, 0), np.moveaxis(b.copy(), axis, 0)
             order = range(len(a) - 2, -1, -1) if reverse else range(1, len(a))
             with np.errstate(all="ignore"):
-                for i in order:      # what has been accumulated is on the left; reversed, on the right
-                    (a1, b1, a2, b2) = (a[i], b[i], a[i + 1], b[i + 1]) if reverse else (a[i - 1], b[i - 1], a[i], b[i])
+                for i in order:  # what has been accumulated is on the left; reversed, on the right
+                    a1, b1, a2, b2 = (
+                        (a[i], b[i], a[i + 1], b[i + 1])
+                        if reverse
+                        else (a[i - 1], b[i - 1], a[i], b[i])
+                    )
                     a[i], b[i] = a1 * a2, b1 * a2 + b2
             return np.moveaxis((a, b)[part], 0, axis)
+
         operands = [self.expression(dtype, shape, depth) for _ in range(2)]
-        template = f"scan(after, ({{0}}, {{1}}), axis: {axis}{', reverse: true' if reverse else ''})[{part}]"
+        template = (
+            "scan(after, ({0}, {1}), axis:"
+            f" {axis}{', reverse: true' if reverse else ''})[{part}]"
+        )
         return Node("form", dtype, shape, operands, template=template, function=run)
 
     def taken(self, dtype, shape, depth):
@@ -258,7 +401,9 @@ class Generator:
         source[axis] = self.random.choice(EXTENTS)
         if np.prod(source) > SMALL:
             return None
-        where = self.expression(self.random.choice(["i32", "index", "u8", "i64"]), (shape[axis],), depth)
+        where = self.expression(
+            self.random.choice(["i32", "index", "u8", "i64"]), (shape[axis],), depth
+        )
         return Node("take", dtype, shape, [self.expression(dtype, source, depth), where], axis=axis)
 
     def shaped(self, dtype, shape, depth):
@@ -273,14 +418,23 @@ class Generator:
             source = [0] * len(shape)
             for i, d in enumerate(order):
                 source[d] = shape[i]
-            return Node("permute", dtype, shape, [self.expression(dtype, source, depth)], order=order, isT=isT)
+            return Node(
+                "permute",
+                dtype,
+                shape,
+                [self.expression(dtype, source, depth)],
+                order=order,
+                isT=isT,
+            )
         if kind == 1 and shape:
             size = int(np.prod(shape))
             splits = [(a, size // a) for a in range(1, size + 1) if size % a == 0]
             source = self.random.choice([(size,)] + splits)
             return Node("reshape", dtype, shape, [self.expression(dtype, source, depth)])
         if kind == 2 and shape:
-            source = tuple(1 if self.chance(0.4) else n for n in shape[self.random.randrange(len(shape)):])
+            source = tuple(
+                1 if self.chance(0.4) else n for n in shape[self.random.randrange(len(shape)) :]
+            )
             return Node("broadcast", dtype, shape, [self.expression(dtype, source, depth)])
         return None
 
@@ -306,60 +460,116 @@ class Generator:
             index.append(slice(low, high))
         if not source or len(source) > 3 or np.prod(source) > SMALL or all(w == ":" for w in words):
             return None
-        return Node("subscript", dtype, shape, [self.expression(dtype, source, depth)], text=words, index=tuple(index))
+        return Node(
+            "subscript",
+            dtype,
+            shape,
+            [self.expression(dtype, source, depth)],
+            text=words,
+            index=tuple(index),
+        )
 
     def converted(self, dtype, shape, depth):
         source = self.random.choice(DTYPES + ["index", "bool"])
         if source == dtype:
             return None
-        same = {"f32": ["i32", "u32"], "f16": ["i16", "u16"], "bf16": ["i16"], "f64": ["u64"], "i32": ["u32"], "u16": ["i16"]}
+        same = {
+            "f32": ["i32", "u32"],
+            "f16": ["i16", "u16"],
+            "bf16": ["i16"],
+            "f64": ["u64"],
+            "i32": ["u32"],
+            "u16": ["i16"],
+        }
         if self.chance(0.2) and dtype in same:
-            return Node("bitcast", dtype, shape, [self.expression(self.random.choice(same[dtype]), shape, depth)])
+            return Node(
+                "bitcast",
+                dtype,
+                shape,
+                [self.expression(self.random.choice(same[dtype]), shape, depth)],
+            )
         return Node("cast", dtype, shape, [self.expression(source, shape, depth)])
 
     def position(self, dtype, shape, depth):
         if shape == () and self.ranges and self.chance(0.5):
             word, size = self.random.choice(self.ranges)
-            return Node("subscript", "index", (), [Node("iota", "index", (size,), [const(0, "index")], range=word)], text=["0"], index=(0,))
+            return Node(
+                "subscript",
+                "index",
+                (),
+                [Node("iota", "index", (size,), [const(0, "index")], range=word)],
+                text=["0"],
+                index=(0,),
+            )
         made = self.index(2) if shape == () else None
         return made if made is not None and made.kind != "const" else None
 
     def iota(self, dtype, shape, depth):
         fitting = [word for word, size in self.ranges if (size,) == shape]
         if fitting and self.chance(0.7):
-            return Node("iota", "index", shape, [const(0, "index")], range=self.random.choice(fitting))
+            return Node(
+                "iota", "index", shape, [const(0, "index")], range=self.random.choice(fitting)
+            )
         return Node("iota", "index", shape) if len(shape) == 1 else None
 
     def viaFunction(self, dtype, shape, depth):
         operands = self.pair(dtype, shape, depth)
         if self.chance(0.5):
-            return Node("tuple", dtype, shape, operands, name="both", function=FUNCTIONS[1], index=self.random.randrange(2))
+            return Node(
+                "tuple",
+                dtype,
+                shape,
+                operands,
+                name="both",
+                function=FUNCTIONS[1],
+                index=self.random.randrange(2),
+            )
         return Node("call", dtype, shape, operands, name="lesser", function=FUNCTIONS[0])
 
     def product(self, dtype, shape, depth):
         m, n = shape
         k = self.random.choice([x for x in EXTENTS if x * max(m, n) <= SMALL and x <= 33] or [1])
         transposed = self.chance(0.4)
-        source = {"f32": ["f16", "bf16", "f32", "f8e4m3", "f8e5m2"], "i32": ["i8", "u8"], "f16": ["f16"], "f64": ["f64"]}[dtype]
+        source = {
+            "f32": ["f16", "bf16", "f32", "f8e4m3", "f8e5m2"],
+            "i32": ["i8", "u8"],
+            "f16": ["f16"],
+            "f64": ["f64"],
+        }[dtype]
         source = self.random.choice(source)
         if dtype == "f16" and k > 16:
             return None
         held = "f32" if source.startswith("f8") else source
 
         def operand(form):
-            x = self.small(held, form, depth) if isFloat(held) else self.expression(held, form, depth)
+            x = (
+                self.small(held, form, depth)
+                if isFloat(held)
+                else self.expression(held, form, depth)
+            )
             return Node("cast", source, form, [x]) if held != source else x
+
         a = operand((m, k))
-        b = Node("permute", source, (k, n), [operand((n, k))], order=[1, 0], isT=True) if transposed else operand((k, n))
+        b = (
+            Node("permute", source, (k, n), [operand((n, k))], order=[1, 0], isT=True)
+            if transposed
+            else operand((k, n))
+        )
         arguments = [a, b]
         if dtype == "f16" or self.chance(0.6):
-            arguments.append(self.small(dtype, shape, depth) if isFloat(dtype) else self.expression(dtype, shape, depth))
+            arguments.append(
+                self.small(dtype, shape, depth)
+                if isFloat(dtype)
+                else self.expression(dtype, shape, depth)
+            )
         return Node("call", dtype, shape, arguments, name="dot")
 
     # --- accesses ---
 
     def subscripts(self, shape, rank):
-        """Ranges for the kept dimensions, integers for as many others as the tensor has more; None if it has fewer."""
+        """Ranges for the kept dimensions, integers for as many others as the tensor has more; None
+        if it has fewer.
+        """
         if rank < len(shape):
             return None
         dropped = set(self.random.sample(range(rank), rank - len(shape)))
@@ -400,10 +610,17 @@ class Generator:
     def access(self, dtype, shape):
         if self.left < -40:
             return None
-        own = [t for t in self.program.tensors if t.dtype == dtype and len(t.dims) >= len(shape) and t.access == "in"]
+        own = [
+            t
+            for t in self.program.tensors
+            if t.dtype == dtype and len(t.dims) >= len(shape) and t.access == "in"
+        ]
         if (not own or self.chance(0.3)) and len(self.program.tensors) < 9:
             rank = min(3, len(shape) + self.random.choice([0, 0, 0, 1]))
-            dims = [self.random.choice(list(self.program.dims) + [str(self.random.choice(EXTENTS))]) for _ in range(rank)]
+            dims = [
+                self.random.choice(list(self.program.dims) + [str(self.random.choice(EXTENTS))])
+                for _ in range(rank)
+            ]
             strides = ["*"] * rank if rank and self.chance(0.1) else None
             own = [Tensor(self.fresh("x"), "in", dtype, dims, strides)]
             self.program.tensors.append(own[0])
@@ -436,54 +653,121 @@ class Generator:
     def joined(self, dtype, shape, depth):
         axis = self.random.randrange(len(shape))
         n, kind = shape[axis], self.random.randrange(4)
-        resized = lambda size: shape[:axis] + (size,) + shape[axis + 1:]
+        resized = lambda size: shape[:axis] + (size,) + shape[axis + 1 :]
         if kind == 0 and n >= 2:
             first = self.random.randrange(1, n)
-            return Node("form", dtype, shape, [self.expression(dtype, resized(first), depth), self.expression(dtype, resized(n - first), depth)],
-                        template=f"concat([{{0}}, {{1}}], axis: {axis})", function=lambda _, x, y, axis=axis: np.concatenate([x, y], axis))
+            return Node(
+                "form",
+                dtype,
+                shape,
+                [
+                    self.expression(dtype, resized(first), depth),
+                    self.expression(dtype, resized(n - first), depth),
+                ],
+                template=f"concat([{{0}}, {{1}}], axis: {axis})",
+                function=lambda _, x, y, axis=axis: np.concatenate([x, y], axis),
+            )
         if kind == 1 and n == 2:
-            rest = shape[:axis] + shape[axis + 1:]
-            return Node("form", dtype, shape, [self.expression(dtype, rest, depth), self.expression(dtype, rest, depth)],
-                        template=f"stack([{{0}}, {{1}}], axis: {axis})", function=lambda _, x, y, axis=axis: np.stack([x, y], axis))
+            rest = shape[:axis] + shape[axis + 1 :]
+            return Node(
+                "form",
+                dtype,
+                shape,
+                [self.expression(dtype, rest, depth), self.expression(dtype, rest, depth)],
+                template=f"stack([{{0}}, {{1}}], axis: {axis})",
+                function=lambda _, x, y, axis=axis: np.stack([x, y], axis),
+            )
         if kind == 2:
             count = self.random.choice([c for c in (1, 2, 3, 4, 8) if n % c == 0])
-            return Node("form", dtype, shape, [self.expression(dtype, resized(n // count), depth)],
-                        template=f"repeat({{0}}, {count}, axis: {axis})", function=lambda _, x, axis=axis, count=count: np.repeat(x, count, axis))
-        return Node("form", dtype, shape, [self.expression(dtype, shape, depth)], template=f"flip({{0}}, axis: {axis})",
-                    function=lambda _, x, axis=axis: np.flip(x, axis))
+            return Node(
+                "form",
+                dtype,
+                shape,
+                [self.expression(dtype, resized(n // count), depth)],
+                template=f"repeat({{0}}, {count}, axis: {axis})",
+                function=lambda _, x, axis=axis, count=count: np.repeat(x, count, axis),
+            )
+        return Node(
+            "form",
+            dtype,
+            shape,
+            [self.expression(dtype, shape, depth)],
+            template=f"flip({{0}}, axis: {axis})",
+            function=lambda _, x, axis=axis: np.flip(x, axis),
+        )
 
     def ordered(self, dtype, shape, depth):
         axis, kind = self.random.randrange(len(shape)), self.random.randrange(4)
         if kind == 0 and dtype == "i32" and len(shape) == 1:
             of = self.random.choice(INTEGERS)
             size = self.random.choice(EXTENTS)
-            return Node("form", dtype, shape, [self.expression(of, (size,), depth)], template=f"histogram({{0}}, {shape[0]})",
-                        function=lambda _, x, n=shape[0]: np.array([np.sum(x == i) for i in range(n)]))
+            return Node(
+                "form",
+                dtype,
+                shape,
+                [self.expression(of, (size,), depth)],
+                template=f"histogram({{0}}, {shape[0]})",
+                function=lambda _, x, n=shape[0]: np.array([np.sum(x == i) for i in range(n)]),
+            )
         if kind == 1:
-            wide = shape[:axis] + (self.random.choice([n for n in EXTENTS + [shape[axis]] if n >= shape[axis]]),) + shape[axis + 1:]
+            wide = (
+                shape[:axis]
+                + (self.random.choice([n for n in EXTENTS + [shape[axis]] if n >= shape[axis]]),)
+                + shape[axis + 1 :]
+            )
             if np.prod(wide) > SMALL:
                 return None
             part = 1 if dtype == "index" and self.chance(0.7) else 0
             of = self.random.choice(DTYPES) if part else dtype
-            return Node("form", dtype, shape, [self.expression(of, wide, depth)], template=f"topk({{0}}, {shape[axis]}, axis: {axis})[{part}]",
-                        function=lambda of, x, n=shape[axis], axis=axis, part=part: ordering.top(n, axis)(of, x)[part])
+            return Node(
+                "form",
+                dtype,
+                shape,
+                [self.expression(of, wide, depth)],
+                template=f"topk({{0}}, {shape[axis]}, axis: {axis})[{part}]",
+                function=lambda of, x, n=shape[axis], axis=axis, part=part: ordering.top(n, axis)(
+                    of, x
+                )[part],
+            )
         if kind == 2 and np.prod(shape) * 2 <= SMALL:
             wide, at = self.larger(shape)
             if wide is None or len(wide) > 3:
                 return None
             word = self.random.choice(["keepFirst", "keepLast"])
-            return Node("form", dtype, shape, [self.expression(dtype, wide, depth)], template=f"reduce({word}, {{0}}, axis: {at})",
-                        function=lambda _, x, at=at, last=word == "keepLast": np.take(x, x.shape[at] - 1 if last else 0, at))
+            return Node(
+                "form",
+                dtype,
+                shape,
+                [self.expression(dtype, wide, depth)],
+                template=f"reduce({word}, {{0}}, axis: {at})",
+                function=lambda _, x, at=at, last=word == "keepLast": np.take(
+                    x, x.shape[at] - 1 if last else 0, at
+                ),
+            )
         descending = self.chance(0.4)
-        return Node("form", dtype, shape, [self.expression(dtype, shape, depth)],
-                    template=f"sort({{0}}, axis: {axis}{', descending: true' if descending else ''})",
-                    function=lambda of, x, axis=axis, descending=descending: ordering.sorted_(axis, descending)(of, x))
+        return Node(
+            "form",
+            dtype,
+            shape,
+            [self.expression(dtype, shape, depth)],
+            template=f"sort({{0}}, axis: {axis}{', descending: true' if descending else ''})",
+            function=lambda of, x, axis=axis, descending=descending: ordering.sorted_(
+                axis, descending
+            )(of, x),
+        )
 
     def gathered(self, dtype, shape, depth):
-        own = [t for t in self.program.tensors if t.dtype == dtype and len(t.dims) in (1, 2) and t.access == "in"]
+        own = [
+            t
+            for t in self.program.tensors
+            if t.dtype == dtype and len(t.dims) in (1, 2) and t.access == "in"
+        ]
         if not own or self.left < 0:
             return None
         tensor = self.random.choice(own)
         kinds = ["i32", "index", "index", "i64", "u8"]
-        places = [self.expression(self.random.choice(kinds), shape, depth if i == 0 else 1) for i in range(len(tensor.dims))]
+        places = [
+            self.expression(self.random.choice(kinds), shape, depth if i == 0 else 1)
+            for i in range(len(tensor.dims))
+        ]
         return Node("gather", dtype, shape, places, tensor=tensor)

@@ -1,8 +1,10 @@
-"""Launches many kernels on the GPU from one process: a context of CUDA costs half a second, a kernel of a few elements nothing.
+"""Launches many kernels on the GPU from one process: a context of CUDA costs half a second, a
+kernel of a few elements nothing.
 
-tilec writes a cubin, or PTX for the driver's assembler where there is no ptxas; the package `tile` launches it on memory that
-comes from libcuda by ctypes. Needs no other package.
+tilec writes a cubin, or PTX for the driver's assembler where there is no ptxas; the package `tile`
+launches it on memory that comes from libcuda by ctypes. Needs no other package.
 """
+
 import ctypes
 import os
 import shutil
@@ -14,7 +16,7 @@ import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TYPESTR = {"bf16": "<V2", "f8e4m3": "|V1", "f8e5m2": "|V1"}
-SECONDS = 20   # a kernel that takes longer hangs
+SECONDS = 20  # a kernel that takes longer hangs
 
 
 def isPresent():
@@ -33,16 +35,37 @@ class Array:
     """Device memory of a NumPy array, as the launcher takes it."""
 
     def __init__(self, driver, values, dtype):
-        self.driver, self.values, self.pointer = driver, np.array(values, order="C"), ctypes.c_uint64()   # 0-d stays so
-        driver.call("cuMemAlloc_v2", ctypes.byref(self.pointer), ctypes.c_size_t(max(self.values.nbytes, 1)))
+        self.driver, self.values, self.pointer = (
+            driver,
+            np.array(values, order="C"),
+            ctypes.c_uint64(),
+        )  # 0-d stays so
+        driver.call(
+            "cuMemAlloc_v2", ctypes.byref(self.pointer), ctypes.c_size_t(max(self.values.nbytes, 1))
+        )
         if self.values.nbytes:
-            driver.call("cuMemcpyHtoD_v2", self.pointer, ctypes.c_void_p(self.values.ctypes.data), ctypes.c_size_t(self.values.nbytes))
-        self.__cuda_array_interface__ = {"shape": self.values.shape, "typestr": TYPESTR.get(dtype, self.values.dtype.str), "version": 3,
-                                         "data": (self.pointer.value, False), "strides": None}
+            driver.call(
+                "cuMemcpyHtoD_v2",
+                self.pointer,
+                ctypes.c_void_p(self.values.ctypes.data),
+                ctypes.c_size_t(self.values.nbytes),
+            )
+        self.__cuda_array_interface__ = {
+            "shape": self.values.shape,
+            "typestr": TYPESTR.get(dtype, self.values.dtype.str),
+            "version": 3,
+            "data": (self.pointer.value, False),
+            "strides": None,
+        }
 
     def read(self):
         if self.values.nbytes:
-            self.driver.call("cuMemcpyDtoH_v2", ctypes.c_void_p(self.values.ctypes.data), self.pointer, ctypes.c_size_t(self.values.nbytes))
+            self.driver.call(
+                "cuMemcpyDtoH_v2",
+                ctypes.c_void_p(self.values.ctypes.data),
+                self.pointer,
+                ctypes.c_size_t(self.values.nbytes),
+            )
         return self.values
 
     def free(self):
@@ -55,18 +78,33 @@ class Driver:
     def __init__(self, home):
         os.environ.setdefault("TILE_HOME", home)
         os.environ.setdefault("CUDA_CACHE_DISABLE", "1")
-        sys.path[:0] = [folder for folder in (os.path.join(home, "python"), os.path.join(ROOT, "python")) if os.path.isdir(folder)]
+        sys.path[:0] = [
+            folder
+            for folder in (os.path.join(home, "python"), os.path.join(ROOT, "python"))
+            if os.path.isdir(folder)
+        ]
         import tile
+
         self.tile, self.library = tile, ctypes.CDLL("libcuda.so.1")
-        self.assembles = bool(os.environ.get("TILE_PTXAS") or shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas"))
-        device, context, numbers = ctypes.c_int(), ctypes.c_void_p(), [ctypes.c_int(), ctypes.c_int()]
+        self.assembles = bool(
+            os.environ.get("TILE_PTXAS")
+            or shutil.which("ptxas")
+            or os.path.exists("/usr/local/cuda/bin/ptxas")
+        )
+        device, context, numbers = (
+            ctypes.c_int(),
+            ctypes.c_void_p(),
+            [ctypes.c_int(), ctypes.c_int()],
+        )
         self.call("cuInit", 0)
         self.call("cuDeviceGet", ctypes.byref(device), 0)
-        for attribute, number in zip((75, 76), numbers):   # the compute capability
+        for attribute, number in zip((75, 76), numbers):  # the compute capability
             self.call("cuDeviceGetAttribute", ctypes.byref(number), attribute, device)
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
         self.call("cuCtxSetCurrent", context)
-        self.target = f"sm_{numbers[0].value}{numbers[1].value}" + ("a" if numbers[0].value >= 9 else "")
+        self.target = f"sm_{numbers[0].value}{numbers[1].value}" + (
+            "a" if numbers[0].value >= 9 else ""
+        )
 
     def call(self, name, *arguments):
         code = getattr(self.library, name)(*arguments)
@@ -80,7 +118,7 @@ class Driver:
         end = time.monotonic() + SECONDS
         while True:
             code = self.library.cuStreamQuery(ctypes.c_void_p(0))
-            if code != 600:   # CUDA_ERROR_NOT_READY
+            if code != 600:  # CUDA_ERROR_NOT_READY
                 break
             if time.monotonic() > end:
                 raise Broken(f"the kernel has not ended after {SECONDS} s")
@@ -88,13 +126,22 @@ class Driver:
         self.call("cuCtxSynchronize")
 
     def run(self, tilec, source, level, arguments, outputs):
-        """{name: what the kernel writes}. `arguments`: {name: (stored values, dtype) or a number} in order."""
+        """{name: what the kernel writes}. `arguments`: {name: (stored values, dtype) or a number}
+        in order.
+        """
         image = f"{source}.{level}." + ("cubin" if self.assembles else "ptx")
-        done = subprocess.run([tilec, source, f"-O{level}", "--target", self.target, "-o", image], capture_output=True, text=True)
+        done = subprocess.run(
+            [tilec, source, f"-O{level}", "--target", self.target, "-o", image],
+            capture_output=True,
+            text=True,
+        )
         if done.returncode:
             raise RuntimeError(f"exit {done.returncode}: {done.stderr.strip()[-1200:]}")
         kernel = self.tile.load(image, "cuda")["k"]
-        given = {name: Array(self, *value) if isinstance(value, tuple) else value for name, value in arguments.items()}
+        given = {
+            name: Array(self, *value) if isinstance(value, tuple) else value
+            for name, value in arguments.items()
+        }
         kernel(*given.values())
         self.wait()
         found = {name: given[name].read() for name in outputs}

@@ -1,41 +1,69 @@
 """Generated programs as trees: expressions, statements, their text, and their meaning in NumPy.
 
-The meaning is written from the language's rules, not from the compiler: every operation here gives one answer to the bit, so that a
-kernel compiled at any level for any target must write exactly what `run` computes.
+The meaning is written from the language's rules, not from the compiler: every operation here gives
+one answer to the bit, so that a kernel compiled at any level for any target must write exactly what
+`run` computes.
 """
+
 import math
 import os
 import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "conformance"))
+sys.path.insert(
+    0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "conformance")
+)
 import elementwise
 from formats import BITS, VALUES, bounds, isFloat, roundTo
 
 
 class Node:
-    """An expression: what kind it is, its dtype and shape, the expressions it is made of, and what else its kind needs."""
+    """An expression: what kind it is, its dtype and shape, the expressions it is made of, and what
+    else its kind needs.
+    """
+
     __slots__ = ("kind", "dtype", "shape", "args", "attr")
 
     def __init__(self, kind, dtype, shape, args=(), **attr):
-        self.kind, self.dtype, self.shape, self.args, self.attr = kind, dtype, tuple(shape), list(args), attr
+        self.kind, self.dtype, self.shape, self.args, self.attr = (
+            kind,
+            dtype,
+            tuple(shape),
+            list(args),
+            attr,
+        )
 
 
 class Statement:
-    """`let`, `var`, `set`, `for`, `blocks`, `while`, `if`, `store`, `return`: name, expressions, bodies, and the rest."""
+    """`let`, `var`, `set`, `for`, `blocks`, `while`, `if`, `store`, `return`: name, expressions,
+    bodies, and the rest.
+    """
+
     __slots__ = ("kind", "name", "args", "bodies", "attr")
 
     def __init__(self, kind, name=None, args=(), bodies=(), **attr):
-        self.kind, self.name, self.args, self.bodies, self.attr = kind, name, list(args), [list(body) for body in bodies], attr
+        self.kind, self.name, self.args, self.bodies, self.attr = (
+            kind,
+            name,
+            list(args),
+            [list(body) for body in bodies],
+            attr,
+        )
 
 
 class Tensor:
     """A parameter: its extents are names or numbers."""
 
     def __init__(self, name, access, dtype, dims, strides=None):
-        self.name, self.access, self.dtype, self.dims, self.strides = name, access, dtype, list(dims), strides
-        self.small = False   # holds whole numbers from -2 to 2
+        self.name, self.access, self.dtype, self.dims, self.strides = (
+            name,
+            access,
+            dtype,
+            list(dims),
+            strides,
+        )
+        self.small = False  # holds whole numbers from -2 to 2
 
 
 class Program:
@@ -46,7 +74,8 @@ class Program:
         self.functions, self.body, self.extents, self.attributes = [], [], [], []
 
 
-# --- text ------------------------------------------------------------------------------------------------------------
+# --- text ---
+
 
 def number(value, dtype):
     if dtype == "bool":
@@ -70,7 +99,9 @@ def text(node):
     if kind == "const":
         value = number(attr["value"], node.dtype)
         if not node.shape:
-            return value if node.dtype == "bool" or attr.get("plain") else f"({value} as {node.dtype})"
+            return (
+                value if node.dtype == "bool" or attr.get("plain") else f"({value} as {node.dtype})"
+            )
         return f"full({node.dtype}, {shapeText(node.shape)}, {value})"
     if kind == "name":
         return attr["name"]
@@ -89,7 +120,11 @@ def text(node):
     if kind == "subscript":
         return f"{text(a[0])}[{', '.join(attr['text'])}]"
     if kind == "permute":
-        return f"{text(a[0])}.T" if attr["isT"] else f"permute({text(a[0])}, {shapeText(attr['order'])})"
+        return (
+            f"{text(a[0])}.T"
+            if attr["isT"]
+            else f"permute({text(a[0])}, {shapeText(attr['order'])})"
+        )
     if kind == "reshape":
         return f"reshape({text(a[0])}, {shapeText(node.shape)})"
     if kind == "broadcast":
@@ -122,9 +157,10 @@ def text(node):
 
 
 class Access:
-    """A view of a tensor and a subscript for each of its dimensions: ("int", node), ("range", name) or ("at", start, size, step,
-    end or None, shift or None). `view`: list of steps, ("T",), ("index", position of the dimension, node), ("slice", dimension, low,
-    high)."""
+    """A view of a tensor and a subscript for each of its dimensions: ("int", node), ("range", name)
+    or ("at", start, size, step, end or None, shift or None). `view`: list of steps, ("T",),
+    ("index", position of the dimension, node), ("slice", dimension, low, high).
+    """
 
     def __init__(self, tensor, view, subscripts):
         self.tensor, self.view, self.subscripts = tensor, view, subscripts
@@ -145,7 +181,7 @@ def accessText(access):
             continue
         subscripts = [":"] * rank
         if step[0] == "index":
-            base += f"[{text(step[2])}]"   # of the first dimension: the missing subscripts are `:`
+            base += f"[{text(step[2])}]"  # of the first dimension: the missing subscripts are `:`
             rank -= 1
             continue
         else:
@@ -166,7 +202,12 @@ def rangeText(part):
     if part[0] == "block":
         return f"block({text(part[1])}, {part[2]})"
     _, start, size, step, end, shift = part
-    words = f"at({text(start)}, {size}" + (f", step: {step}" if step != 1 else "") + (f", end: {text(end)}" if end else "") + ")"
+    words = (
+        f"at({text(start)}, {size}"
+        + (f", step: {step}" if step != 1 else "")
+        + (f", end: {text(end)}" if end else "")
+        + ")"
+    )
     return words + (f" + {text(shift)}" if shift else "")
 
 
@@ -184,10 +225,16 @@ def statementText(statement, indent):
     if s.kind == "for":
         step = f" step {text(s.args[2])}" if len(s.args) > 2 else ""
         dots = "..=" if s.attr.get("closed") else ".."
-        return f"{pad}for {s.name} in {text(s.args[0])}{dots}{text(s.args[1])}{step} {block(s.bodies[0])}\n"
+        return (
+            f"{pad}for {s.name} in {text(s.args[0])}{dots}{text(s.args[1])}{step}"
+            f" {block(s.bodies[0])}\n"
+        )
     if s.kind == "blocks":
         low = f"{text(s.args[0])}, " if s.attr.get("low", True) else ""
-        return f"{pad}for {s.name} in blocks({low}{text(s.args[1])}, {s.attr['size']}) {block(s.bodies[0])}\n"
+        return (
+            f"{pad}for {s.name} in blocks({low}{text(s.args[1])}, {s.attr['size']})"
+            f" {block(s.bodies[0])}\n"
+        )
     if s.kind == "while":
         return f"{pad}while {text(s.args[0])} {block(s.bodies[0])}\n"
     if s.kind == "if":
@@ -195,7 +242,10 @@ def statementText(statement, indent):
         return f"{pad}if {text(s.args[0])} {block(s.bodies[0])}{other}\n"
     if s.kind == "store":
         if s.attr.get("mask"):
-            return f"{pad}store({accessText(s.attr['access'])}, {text(s.args[0])}, mask: {text(s.attr['mask'])});\n"
+            return (
+                f"{pad}store({accessText(s.attr['access'])}, {text(s.args[0])}, mask:"
+                f" {text(s.attr['mask'])});\n"
+            )
         return f"{pad}{accessText(s.attr['access'])} = {text(s.args[0])};\n"
     if s.kind in ("return", "break", "continue"):
         return f"{pad}{s.kind};\n"
@@ -212,11 +262,16 @@ def programText(program):
     where = f"  where {', '.join(program.contracts)}\n" if program.contracts else ""
     attributes = f"  with {', '.join(program.attributes)}\n" if program.attributes else ""
     grid = ", ".join(f"{name}: {text(extent)}" for name, extent in program.grid)
-    return "".join(lines) + f"kernel k({', '.join(parameters)})\n{where}  grid ({grid})\n{attributes}{{\n" + \
-        "".join(statementText(s, 1) for s in program.body) + "}\n"
+    return (
+        "".join(lines)
+        + f"kernel k({', '.join(parameters)})\n{where}  grid ({grid})\n{attributes}{{\n"
+        + "".join(statementText(s, 1) for s in program.body)
+        + "}\n"
+    )
 
 
-# --- meaning ---------------------------------------------------------------------------------------------------------
+# --- meaning ---
+
 
 class Jump(Exception):
     """`break` or `continue`."""
@@ -271,7 +326,14 @@ def narrow(value, dtype):
 def binary(op, a, b, dtype):
     with np.errstate(all="ignore"):
         if op in ("==", "!=", "<", "<=", ">", ">="):
-            return {"==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}[op](a, b)
+            return {
+                "==": np.equal,
+                "!=": np.not_equal,
+                "<": np.less,
+                "<=": np.less_equal,
+                ">": np.greater,
+                ">=": np.greater_equal,
+            }[op](a, b)
         if op in ("&&", "&"):
             return a & b
         if op in ("||", "|"):
@@ -301,6 +363,7 @@ def convert(value, source, to):
 
 def reduceWith(name, x, axis, keep, dtype):
     from tiles import extremeOf, positionOf
+
     if name in ("max", "min"):
         return extremeOf(name == "max", axis, keep)(dtype, x)
     if name in ("argmax", "argmin"):
@@ -310,7 +373,7 @@ def reduceWith(name, x, axis, keep, dtype):
     if name == "count":
         return np.sum(x, axis=axis, keepdims=keep).astype(np.int64)
     if isFloat(dtype):
-        wide = np.sum(x.astype(np.float64), axis=axis, keepdims=keep)   # small integers: exact
+        wide = np.sum(x.astype(np.float64), axis=axis, keepdims=keep)  # small integers: exact
         return narrow(wide, dtype)
     with np.errstate(all="ignore"):
         return getattr(np, name)(x, axis=axis, keepdims=keep, dtype=VALUES[dtype])
@@ -318,7 +381,8 @@ def reduceWith(name, x, axis, keep, dtype):
 
 class Interpreter:
     """Runs the programs of a grid one after the other over arrays."""
-    budget = 200000   # nodes evaluated
+
+    budget = 200000  # nodes evaluated
 
     def __init__(self, program, arrays):
         self.program, self.arrays = program, arrays
@@ -326,12 +390,16 @@ class Interpreter:
 
     def run(self):
         base = {name: asValue(value, "index") for name, value in self.program.dims.items()}
-        base.update({name: asValue(value, dtype) for name, (dtype, value) in self.program.scalars.items()})
+        base.update(
+            {name: asValue(value, dtype) for name, (dtype, value) in self.program.scalars.items()}
+        )
         self.environment = base
         extents = [max(int(self.value(extent)), 0) for _, extent in self.program.grid]
         for index in np.ndindex(*extents):
             self.environment = dict(base)
-            self.environment.update({name: asValue(i, "index") for (name, _), i in zip(self.program.grid, index)})
+            self.environment.update(
+                {name: asValue(i, "index") for (name, _), i in zip(self.program.grid, index)}
+            )
             try:
                 self.statements(self.program.body)
             except Return:
@@ -347,7 +415,9 @@ class Interpreter:
         try:
             self.statements(body)
         finally:
-            self.environment = {name: value for name, value in self.environment.items() if name in outer}
+            self.environment = {
+                name: value for name, value in self.environment.items() if name in outer
+            }
 
     def trip(self, body):
         """Whether the loop goes on after a trip."""
@@ -372,7 +442,13 @@ class Interpreter:
             env[s.name], env[s.attr["other"]] = env[s.attr["other"]], env[s.name]
         elif s.kind in ("for", "blocks"):
             low, high = int(self.value(s.args[0])), int(self.value(s.args[1]))
-            step = s.attr["size"] if s.kind == "blocks" else int(self.value(s.args[2])) if len(s.args) > 2 else 1
+            step = (
+                s.attr["size"]
+                if s.kind == "blocks"
+                else int(self.value(s.args[2]))
+                if len(s.args) > 2
+                else 1
+            )
             high += 1 if s.attr.get("closed") else 0
             for position in range(low, high, step) if step > 0 else ():
                 if s.kind == "blocks":
@@ -470,7 +546,11 @@ class Interpreter:
     def evaluate(self, node):
         a, kind, attr, dtype = node.args, node.kind, node.attr, node.dtype
         if kind == "const":
-            value = roundTo(np.array(attr["value"], np.longdouble), dtype) if isFloat(dtype) else attr["value"]
+            value = (
+                roundTo(np.array(attr["value"], np.longdouble), dtype)
+                if isFloat(dtype)
+                else attr["value"]
+            )
             return np.broadcast_to(asValue(value, dtype), node.shape)
         if kind == "name":
             return self.environment[attr["name"]]
@@ -487,13 +567,16 @@ class Interpreter:
             return attr["function"].apply([self.value(x) for x in a], dtype)[attr["index"]]
         if kind == "scan":
             from tiles import scanOf
+
             x = self.value(a[0])
             if attr["function"] in ("max", "min"):
                 return scanOf(attr["function"] == "max", attr["axis"], attr["reverse"])(dtype, x)
             # Reversed, element i is x[i] . x[i + 1] ... : the first of them is its own.
             if (attr["function"] == "keepLast") != attr["reverse"]:
                 return x
-            return np.broadcast_to(np.take(x, [-1 if attr["reverse"] else 0], attr["axis"]), x.shape)
+            return np.broadcast_to(
+                np.take(x, [-1 if attr["reverse"] else 0], attr["axis"]), x.shape
+            )
         if kind == "subscript":
             return self.value(a[0])[attr["index"]]
         if kind == "permute":
@@ -504,18 +587,30 @@ class Interpreter:
             return np.broadcast_to(self.value(a[0]), node.shape)
         if kind == "bitcast":
             from formats import load, store
+
             stored = np.ascontiguousarray(store(self.value(a[0]), a[0].dtype))
             wanted = np.dtype(np.uint16 if dtype == "bf16" else VALUES[dtype])
             return load(stored.reshape(-1).view(wanted), dtype).reshape(node.shape)
         if kind == "iota":
-            return self.environment[attr["range"]][0].astype(np.int64) if a else np.arange(node.shape[0])
+            return (
+                self.environment[attr["range"]][0].astype(np.int64)
+                if a
+                else np.arange(node.shape[0])
+            )
         if kind == "take":
             x, where = self.value(a[0]), self.value(a[1])
-            return np.take(x, np.clip(where.astype(np.int64), 0, x.shape[attr["axis"]] - 1), attr["axis"])
+            return np.take(
+                x, np.clip(where.astype(np.int64), 0, x.shape[attr["axis"]] - 1), attr["axis"]
+            )
         if kind == "form":
-            return np.asarray(attr["function"](a[0].dtype, *(self.value(x) for x in a))).astype(VALUES[dtype])
+            return np.asarray(attr["function"](a[0].dtype, *(self.value(x) for x in a))).astype(
+                VALUES[dtype]
+            )
         if kind == "gather":
-            array, places = self.arrays[attr["tensor"].name], np.broadcast_arrays(*(self.value(x).astype(np.int64) for x in a))
+            array, places = (
+                self.arrays[attr["tensor"].name],
+                np.broadcast_arrays(*(self.value(x).astype(np.int64) for x in a)),
+            )
             inside = np.ones(node.shape, bool)
             for place, extent in zip(places, array.shape):
                 inside &= (place >= 0) & (place < extent)
@@ -523,9 +618,18 @@ class Interpreter:
             result[inside] = array[tuple(place[inside] for place in places)]
             return result
         if kind == "rows":
-            array, places = self.arrays[attr["tensor"].name], self.value(a[0]).astype(np.int64)[:, None]
+            array, places = (
+                self.arrays[attr["tensor"].name],
+                self.value(a[0]).astype(np.int64)[:, None],
+            )
             where, valid = self.environment[attr["range"]]
-            inside = (places >= 0) & (places < array.shape[0]) & valid & (where >= 0) & (where < array.shape[1])
+            inside = (
+                (places >= 0)
+                & (places < array.shape[0])
+                & valid
+                & (where >= 0)
+                & (where < array.shape[1])
+            )
             result = np.zeros(node.shape, VALUES[dtype])
             rows, columns = np.broadcast_arrays(places, where)
             result[inside] = array[rows[inside], columns[inside]]
@@ -534,7 +638,11 @@ class Interpreter:
             array, grids, inside = self.grid(attr["access"], node.shape)
             if attr.get("mask"):
                 inside = inside & self.value(attr["mask"])
-            pad = roundTo(np.array(attr.get("pad", 0), np.longdouble), dtype) if isFloat(dtype) else attr.get("pad", 0)
+            pad = (
+                roundTo(np.array(attr.get("pad", 0), np.longdouble), dtype)
+                if isFloat(dtype)
+                else attr.get("pad", 0)
+            )
             result = np.full(node.shape, pad, VALUES[dtype])
             result[inside] = array[tuple(g[inside] for g in grids)]
             return result
@@ -551,17 +659,28 @@ class Interpreter:
         if attr.get("reduces"):
             named = attr["named"]
             axis = named.get("axis")
-            return reduceWith(name, x[0], None if axis is None else int(axis), named.get("keep") == "true", source)
+            return reduceWith(
+                name, x[0], None if axis is None else int(axis), named.get("keep") == "true", source
+            )
         if name in ("cumsum", "cumprod"):
             axis, reverse = int(attr["named"]["axis"]), attr["named"].get("reverse") == "true"
             y = np.flip(x[0], axis) if reverse else x[0]
-            y = getattr(np, name)(y.astype(np.float64) if isFloat(dtype) else y, axis=axis, dtype=np.float64 if isFloat(dtype) else VALUES[dtype])
+            y = getattr(np, name)(
+                y.astype(np.float64) if isFloat(dtype) else y,
+                axis=axis,
+                dtype=np.float64 if isFloat(dtype) else VALUES[dtype],
+            )
             y = np.flip(y, axis) if reverse else y
             return narrow(y, dtype) if isFloat(dtype) else y
         if name == "dot":
             if isFloat(dtype):
-                return narrow(x[0].astype(np.float64) @ x[1].astype(np.float64) + (x[2] if len(x) > 2 else 0), dtype)
-            product = x[0].astype(np.int64) @ x[1].astype(np.int64) + (x[2].astype(np.int64) if len(x) > 2 else 0)
+                return narrow(
+                    x[0].astype(np.float64) @ x[1].astype(np.float64) + (x[2] if len(x) > 2 else 0),
+                    dtype,
+                )
+            product = x[0].astype(np.int64) @ x[1].astype(np.int64) + (
+                x[2].astype(np.int64) if len(x) > 2 else 0
+            )
             return product.astype(np.int32)
         if name == "where":
             return np.where(x[0], x[1], x[2])
@@ -572,4 +691,8 @@ class Interpreter:
         return np.asarray(result).reshape(shape).astype(VALUES[dtype])
 
 
-OPERATIONS = {operation.text.split("(")[0]: operation for operation in elementwise.TABLE if operation.text[0].isalpha() and "(" in operation.text}
+OPERATIONS = {
+    operation.text.split("(")[0]: operation
+    for operation in elementwise.TABLE
+    if operation.text[0].isalpha() and "(" in operation.text
+}

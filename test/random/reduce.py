@@ -1,4 +1,5 @@
 """Makes a program that disagrees smaller while it still disagrees in the same way."""
+
 import copy
 import re
 import time
@@ -37,6 +38,7 @@ def slots(program):
             access = node.attr.get("access")
             for part in access.nodes() if access else ():
                 visit(part.args)
+
     for body in bodies(program.body):
         for statement in body:
             visit(statement.args)
@@ -53,20 +55,30 @@ def candidates(program):
         inner = [x for part in body[i].bodies for x in part]
         del body[i]
         yield smaller
-        if inner:   # a loop or branch replaced by what is in it
+        if inner:  # a loop or branch replaced by what is in it
             again = copy.deepcopy(program)
-            body, i = [(body, i) for body in bodies(again.body) for i in range(len(body))][len(flat) - 1 - number]
-            body[i:i + 1] = [x for part in body[i].bodies for x in part]
+            body, i = [(body, i) for body in bodies(again.body) for i in range(len(body))][
+                len(flat) - 1 - number
+            ]
+            body[i : i + 1] = [x for part in body[i].bodies for x in part]
             yield again
     for number in range(len(slots(program))):
         node = (lambda pair: pair[0][pair[1]])(slots(program)[number])
-        options = [("child", j) for j, arg in enumerate(node.args) if arg.dtype == node.dtype and arg.shape == node.shape]
+        options = [
+            ("child", j)
+            for j, arg in enumerate(node.args)
+            if arg.dtype == node.dtype and arg.shape == node.shape
+        ]
         if node.kind not in ("const", "name") and node.dtype != "index":
             options.append(("const", 1))
         for what, value in options:
             smaller = copy.deepcopy(program)
             holder, i = slots(smaller)[number]
-            holder[i] = holder[i].args[value] if what == "child" else const(True if node.dtype == "bool" else value, node.dtype, node.shape)
+            holder[i] = (
+                holder[i].args[value]
+                if what == "child"
+                else const(True if node.dtype == "bool" else value, node.dtype, node.shape)
+            )
             yield smaller
     for number, tensor in enumerate(program.tensors):
         smaller = copy.deepcopy(program)
@@ -79,7 +91,9 @@ def candidates(program):
 
 
 def reduce(program, fails, seconds=None):
-    """The smallest program found of which `fails` is true, within so many seconds. Every step asks it once."""
+    """The smallest program found of which `fails` is true, within so many seconds. Every step asks
+    it once.
+    """
     tried, changed, end = 0, True, time.monotonic() + (seconds or 1e9)
     while changed and tried < 3000 and time.monotonic() < end:
         changed = False
@@ -89,7 +103,7 @@ def reduce(program, fails, seconds=None):
             tried += 1
             try:
                 good = fails(smaller)
-            except Exception:   # a name that nothing defines any more
+            except Exception:  # a name that nothing defines any more
                 good = False
             if good:
                 program, changed = smaller, True
@@ -99,18 +113,29 @@ def reduce(program, fails, seconds=None):
 
 def main(seed, options, test):
     program = statements.Kernel(seed, options.size).program
-    values = statements.arrays(program, seed)   # kept while tensors go
+    values = statements.arrays(program, seed)  # kept while tensors go
 
     wanted = test(program, seed, options, values)
     if kind(wanted) is None:
         print("the kernel does not disagree")
         return 0
     # Only what fails is run again.
-    where = re.search(r"(cpu|cuda) -O(\d)", wanted) or re.search(r"-O(?P<level>\d) on (?P<device>cpu|cuda)", wanted)
-    runs = None if where is None else [(where["device"], int(where["level"]))] if "level" in where.re.groupindex else [(where[1], int(where[2]))]
+    where = re.search(r"(cpu|cuda) -O(\d)", wanted) or re.search(
+        r"-O(?P<level>\d) on (?P<device>cpu|cuda)", wanted
+    )
+    runs = (
+        None
+        if where is None
+        else (
+            [(where["device"], int(where["level"]))]
+            if "level" in where.re.groupindex
+            else [(where[1], int(where[2]))]
+        )
+    )
 
     def fails(candidate):
         return kind(test(candidate, seed, options, values, runs)) == kind(wanted)
+
     smaller = reduce(program, fails, options.seconds)
     print(f"// {test(smaller, seed, options, values, runs)}")
     print(f"// dimensions: {smaller.dims}, scalars: {smaller.scalars}")

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""Runs random kernels: on the CPU at -O0 and -O3, in the NumPy interpreter, and with --device cuda on the GPU. All must agree to the bit.
+"""Runs random kernels: on the CPU at -O0 and -O3, in the NumPy interpreter, and with --device cuda
+on the GPU. All must agree to the bit.
 
-  run.py [--tilec PROGRAM] [--device cpu|cuda] [--runs DEVICE:LEVEL,...] [--seeds FIRST..LAST | --full] [--seconds S] [--jobs N]
+  run.py [--tilec PROGRAM] [--device cpu|cuda] [--runs DEVICE:LEVEL,...] [--seeds FIRST..LAST |
+  --full] [--seconds S] [--jobs N]
          [--reduce SEED] [--show SEED]
 
---full runs 10,000 seeds: about 50 minutes of one processor for the CPU, 90 for the GPU. --seconds ends earlier and says where to go on.
-A kernel that disagrees is made smaller by --reduce (reduce.py) and written to --keep.
+--full runs 10,000 seeds: about 50 minutes of one processor for the CPU, 90 for the GPU. --seconds
+ends earlier and says where to go on. A kernel that disagrees is made smaller by --reduce
+(reduce.py) and written to --keep.
 """
+
 import argparse
 import concurrent.futures
 import itertools
@@ -32,8 +36,10 @@ class Invalid(Exception):
     """tilec refused the kernel, crashed or ran too long: its message."""
 
 
-SECONDS = 120   # of processor time, for a kernel to be compiled and run
-driver = None   # of this process, once something has run on the GPU; False when its context has failed
+SECONDS = 120  # of processor time, for a kernel to be compiled and run
+driver = (
+    None  # of this process, once something has run on the GPU; False when its context has failed
+)
 
 
 def limit():
@@ -60,16 +66,20 @@ def launched(program, arrays, tilec, source, level):
     arguments = {t.name: (store(arrays[t.name], t.dtype), t.dtype) for t in program.tensors}
     arguments.update((name, value) for name, (_, value) in program.scalars.items())
     try:
-        return driver.run(tilec, source, level, arguments, [t.name for t in program.tensors if t.access != "in"])
+        return driver.run(
+            tilec, source, level, arguments, [t.name for t in program.tensors if t.access != "in"]
+        )
     except gpu.Broken as error:
         driver = False
         raise Invalid(f"-O{level} on cuda: {error}") from None
-    except RuntimeError as error:   # of tilec or of the launcher
+    except RuntimeError as error:  # of tilec or of the launcher
         raise Invalid(f"-O{level} on cuda: {error}") from None
 
 
 def executed(program, arrays, tilec, source, device, level):
-    """By tilec: on the CPU, and on the GPU behind a kernel that has broken this process's context."""
+    """By tilec: on the CPU, and on the GPU behind a kernel that has broken this process's
+    context.
+    """
     folder = os.path.dirname(source)
     line = [tilec, "run", source, "--device", device, f"-O{level}", "--threads", "1"]
     line += ["--random", ",".join(f"{name}={value}" for name, value in program.dims.items())]
@@ -83,10 +93,17 @@ def executed(program, arrays, tilec, source, device, level):
         line += ["--arg", f"{name}={value}"]
     done = subprocess.run(line, capture_output=True, text=True, preexec_fn=limit)
     if done.returncode < 0:
-        raise Invalid(f"-O{level} on {device}: no end after {SECONDS} s of processor time, or killed (signal {-done.returncode})")
+        raise Invalid(
+            f"-O{level} on {device}: no end after {SECONDS} s of processor time, or killed (signal"
+            f" {-done.returncode})"
+        )
     if done.returncode:
-        raise Invalid(f"-O{level} on {device}: exit {done.returncode}: {done.stderr.strip()[:1200]}")
-    return {t.name: np.load(f"{folder}/{t.name}.out.npy") for t in program.tensors if t.access != "in"}
+        raise Invalid(
+            f"-O{level} on {device}: exit {done.returncode}: {done.stderr.strip()[:1200]}"
+        )
+    return {
+        t.name: np.load(f"{folder}/{t.name}.out.npy") for t in program.tensors if t.access != "in"
+    }
 
 
 def interpreted(program, arrays):
@@ -106,12 +123,17 @@ def difference(left, right, program, names):
             same &= (np.signbit(a) == np.signbit(b)) | (a != a)
         if not same.all():
             at = tuple(int(i) for i in np.argwhere(~same)[0])
-            return f"{tensor.name}{list(at)} is {a[at]} by {names[0]} and {b[at]} by {names[1]}; {int((~same).sum())} of {same.size} differ"
+            return (
+                f"{tensor.name}{list(at)} is {a[at]} by {names[0]} and {b[at]} by {names[1]};"
+                f" {int((~same).sum())} of {same.size} differ"
+            )
     return None
 
 
 def test(program, seed, options, arrays=None, runs=None):
-    """What is wrong with one program; None if all agree; "long" if it would run too long to compare. `runs`: devices and levels."""
+    """What is wrong with one program; None if all agree; "long" if it would run too long to
+    compare. `runs`: devices and levels.
+    """
     arrays = arrays or statements.arrays(program, seed)
     try:
         expected = interpreted(program, arrays)
@@ -137,15 +159,20 @@ def one(seed, options, deadline):
     wrong = test(program, seed, options)
     if wrong and wrong != "long" and options.keep:
         with open(os.path.join(options.keep, f"{seed}.tile"), "w", encoding="utf-8") as file:
-            file.write("".join(f"// {line}\n" for line in wrong.splitlines()) + p.programText(program))
+            file.write(
+                "".join(f"// {line}\n" for line in wrong.splitlines()) + p.programText(program)
+            )
     return seed, wrong
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--tilec", default=os.path.join(ROOT, "build", "bin", "tilec"))
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--runs", help="what to compare with NumPy (cpu:0,cpu:3, and with --device cuda cuda:3,cuda:0)")
+    parser.add_argument(
+        "--runs",
+        help="what to compare with NumPy (cpu:0,cpu:3, and with --device cuda cuda:3,cuda:0)",
+    )
     parser.add_argument("--seconds", type=float, help="start nothing more after so long")
     parser.add_argument("--seeds", default="0..40", help="FIRST..LAST, without the last")
     parser.add_argument("--full", action="store_true", help="10,000 seeds")
@@ -153,10 +180,16 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--keep", help="a folder for kernels that disagree")
     parser.add_argument("--show", type=int, help="print the kernel of a seed and end")
-    parser.add_argument("--reduce", type=int, help="make the kernel of a seed, which disagrees, smaller, and print it")
+    parser.add_argument(
+        "--reduce",
+        type=int,
+        help="make the kernel of a seed, which disagrees, smaller, and print it",
+    )
     options = parser.parse_args()
     runs = options.runs or "cpu:0,cpu:3" + (",cuda:3,cuda:0" if options.device == "cuda" else "")
-    options.runs = [(device, int(level)) for device, level in (run.split(":") for run in runs.split(","))]
+    options.runs = [
+        (device, int(level)) for device, level in (run.split(":") for run in runs.split(","))
+    ]
     if any(device == "cuda" for device, _ in options.runs) and not gpu.isPresent():
         parser.error("there is no GPU here: libcuda.so.1 is missing")
     if options.show is not None:
@@ -164,13 +197,21 @@ def main():
         return 0
     if options.reduce is not None:
         import reduce
+
         return reduce.main(options.reduce, options, test)
     first, last = (0, 10000) if options.full else map(int, options.seeds.split(".."))
     passed = failed = long = late = 0
     deadline = time.time() + options.seconds if options.seconds else None
-    # Processes: the interpreter is Python, and each has a context of its own. None is there before the first launch.
+    # Processes: the interpreter is Python, and each has a context of its own. None is there before
+    # the first launch.
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
-        for seed, wrong in pool.map(one, range(first, last), itertools.repeat(options), itertools.repeat(deadline), chunksize=4):
+        for seed, wrong in pool.map(
+            one,
+            range(first, last),
+            itertools.repeat(options),
+            itertools.repeat(deadline),
+            chunksize=4,
+        ):
             if wrong == "late":
                 late, last = late + 1, min(last, seed)
             elif wrong == "long":

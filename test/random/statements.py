@@ -1,4 +1,5 @@
 """Whole kernels: dimensions, contracts, grid, statements. See generate.py for their expressions."""
+
 import numpy as np
 
 import program as p
@@ -14,7 +15,7 @@ class Kernel(Generator):
     def __init__(self, seed, size=1.0):
         super().__init__(seed, size)
         self.seed = seed
-        self.jumps = ("return",)   # out of where statements stand
+        self.jumps = ("return",)  # out of where statements stand
         self.declare()
         body = self.program.body
         for _ in range(self.random.randrange(1, 4)):
@@ -36,17 +37,30 @@ class Kernel(Generator):
             if multiple > 1:
                 program.contracts.append(f"{word} % {multiple} == 0")
             if self.chance(0.4):
-                program.contracts.append(f"{word} in {random.choice([0, value])}..={random.choice([value, 128, 65536])}")
+                program.contracts.append(
+                    f"{word} in {random.choice([0, value])}..={random.choice([value, 128, 65536])}"
+                )
         # Each dimension must be the extent of some tensor.
         for word in program.dims:
-            program.tensors.append(Tensor(self.fresh("x"), "in", random.choice(DTYPES), [word] + ([str(random.choice(EXTENTS))] if self.chance(0.4) else [])))
+            program.tensors.append(
+                Tensor(
+                    self.fresh("x"),
+                    "in",
+                    random.choice(DTYPES),
+                    [word] + ([str(random.choice(EXTENTS))] if self.chance(0.4) else []),
+                )
+            )
         for _ in range(random.randrange(3)):
             dtype = random.choice(["i32", "i64", "f32", "u8", "f16", "i32"])
-            value = random.choice([0.0, 1.5, -2.0, 0.25]) if isFloat(dtype) else random.choice([0, 1, 2, 3, 5, 40])
+            value = (
+                random.choice([0.0, 1.5, -2.0, 0.25])
+                if isFloat(dtype)
+                else random.choice([0, 1, 2, 3, 5, 40])
+            )
             word = self.fresh("s")
             program.scalars[word] = (dtype, value)
             self.variables.append((word, dtype, (), False))
-        for axis in ("i", "j")[:random.randrange(1, 3)]:
+        for axis in ("i", "j")[: random.randrange(1, 3)]:
             extent = plain(random.randrange(1, 4))
             value = extent.attr["value"]
             if self.chance(0.5):
@@ -62,7 +76,11 @@ class Kernel(Generator):
 
     def addRange(self, body):
         word, size = self.fresh("r"), self.random.choice(EXTENTS)
-        part = ("block", name(self.random.choice(self.program.grid)[0], "index"), size) if self.chance(0.5) else self.span(size)
+        part = (
+            ("block", name(self.random.choice(self.program.grid)[0], "index"), size)
+            if self.chance(0.5)
+            else self.span(size)
+        )
         body.append(Statement("range", word, part=part))
         self.ranges.append((word, size))
 
@@ -73,12 +91,27 @@ class Kernel(Generator):
             if np.prod(shape) <= SMALL:
                 break
         # Extents of the ranges there are, more often than not.
-        return tuple(self.random.choice(self.ranges)[1] if self.ranges and self.chance(0.5) else n for n in shape) if rank < 3 else shape
+        return (
+            tuple(
+                self.random.choice(self.ranges)[1] if self.ranges and self.chance(0.5) else n
+                for n in shape
+            )
+            if rank < 3
+            else shape
+        )
 
     def statement(self, body, depth):
         if self.left < 0:
             return
-        kinds = [self.let, self.let, self.variable, self.assign, self.assign, self.assign, self.memory]
+        kinds = [
+            self.let,
+            self.let,
+            self.variable,
+            self.assign,
+            self.assign,
+            self.assign,
+            self.memory,
+        ]
         if depth > 0:
             kinds += [self.loop, self.loop, self.blocks, self.branch, self.repeat]
         if depth > 0 and self.chance(0.2):
@@ -112,17 +145,33 @@ class Kernel(Generator):
         if same and self.chance(0.3):
             body.append(Statement("swap", word, other=self.random.choice(same)))
         elif dtype != "bool" and self.chance(0.4):
-            body.append(Statement("set", word, [self.expression(dtype, shape, 2)], op=self.random.choice("+-*")))
+            body.append(
+                Statement(
+                    "set", word, [self.expression(dtype, shape, 2)], op=self.random.choice("+-*")
+                )
+            )
         else:
             body.append(Statement("set", word, [self.expression(dtype, shape, 3)]))
 
     def loop(self, body, depth):
         word = self.fresh("t")
-        low, high = plain(self.random.choice([0, 0, 1, -2])), plain(self.random.choice([0, 1, 2, 3, 4]))
-        scalars = [name(v[0], "index") for v in self.variables if v[1] == "index" and v[2] == () and v[0] in ("i", "j")]
+        low, high = (
+            plain(self.random.choice([0, 0, 1, -2])),
+            plain(self.random.choice([0, 1, 2, 3, 4])),
+        )
+        scalars = [
+            name(v[0], "index")
+            for v in self.variables
+            if v[1] == "index" and v[2] == () and v[0] in ("i", "j")
+        ]
         if scalars and self.chance(0.4):
-            low, high = self.random.choice(scalars), Node("binary", "index", (), [self.random.choice(scalars), plain(2)], op="+")
-        arguments = [low, high] + ([plain(self.random.choice([1, 2, 3]))] if self.chance(0.3) else [])
+            low, high = (
+                self.random.choice(scalars),
+                Node("binary", "index", (), [self.random.choice(scalars), plain(2)], op="+"),
+            )
+        arguments = [low, high] + (
+            [plain(self.random.choice([1, 2, 3]))] if self.chance(0.3) else []
+        )
         self.variables.append((word, "index", (), False))
         inner = []
         self.looped(inner, depth - 1)
@@ -131,7 +180,11 @@ class Kernel(Generator):
 
     def blocks(self, body, depth):
         word, size = self.fresh("b"), self.random.choice([8, 16, 32])
-        high = name(self.random.choice(list(self.program.dims)), "index") if self.chance(0.8) else plain(self.random.choice([5, 20, 33]))
+        high = (
+            name(self.random.choice(list(self.program.dims)), "index")
+            if self.chance(0.8)
+            else plain(self.random.choice([5, 20, 33]))
+        )
         isZero = self.chance(0.7)
         low = plain(0 if isZero else self.random.choice([1, 3, 8, -5]))
         inner = []
@@ -170,7 +223,13 @@ class Kernel(Generator):
         """while, with a counter that ends it."""
         word = self.fresh("w")
         body.append(Statement("var", word, [const(0, "i32")]))
-        more = Node("binary", "bool", (), [name(word, "i32"), const(self.random.choice([1, 2, 3]), "i32")], op="<")
+        more = Node(
+            "binary",
+            "bool",
+            (),
+            [name(word, "i32"), const(self.random.choice([1, 2, 3]), "i32")],
+            op="<",
+        )
         if self.chance(0.4):
             more = Node("binary", "bool", (), [more, self.expression("bool", (), 1)], op="&&")
         inner = []
@@ -182,16 +241,29 @@ class Kernel(Generator):
         """A store to memory of this program alone, and loads from it."""
         own = [t for t in self.program.tensors if t.access == "inout"]
         if not own or (len(own) < 2 and self.chance(0.3)):
-            dims = [str(n) for n in self.program.extents] + [str(self.random.choice([4, 8, 16, 40])) for _ in range(self.random.choice([1, 1, 2]))]
+            dims = [str(n) for n in self.program.extents] + [
+                str(self.random.choice([4, 8, 16, 40]))
+                for _ in range(self.random.choice([1, 1, 2]))
+            ]
             own = [Tensor(self.fresh("m"), "inout", self.random.choice(DTYPES), dims)]
             for place, (_, extent) in enumerate(self.program.grid):
-                own[0].dims[place] = p.text(extent) if extent.kind != "const" else str(extent.attr["value"])
+                own[0].dims[place] = (
+                    p.text(extent) if extent.kind != "const" else str(extent.attr["value"])
+                )
             self.program.tensors.append(own[0])
         tensor = self.random.choice(own)
         access, shape = self.ownAccess(tensor)
         if self.chance(0.5):
-            body.append(Statement("store", None, [self.operand(tensor.dtype, shape, 2)], access=access, shape=shape,
-                                  mask=self.expression("bool", shape, 1) if shape and self.chance(0.15) else None))
+            body.append(
+                Statement(
+                    "store",
+                    None,
+                    [self.operand(tensor.dtype, shape, 2)],
+                    access=access,
+                    shape=shape,
+                    mask=self.expression("bool", shape, 1) if shape and self.chance(0.15) else None,
+                )
+            )
             return
         word = self.fresh("v")
         body.append(Statement("let", word, [Node("load", tensor.dtype, shape, access=access)]))
@@ -209,7 +281,9 @@ class Kernel(Generator):
     def output(self, body, only=None):
         """Stores a variable, or `only` that of this name, or an expression."""
         word = self.fresh("z")
-        chosen = [v for v in self.variables if v[1] != "index" and v[3]] or [v for v in self.variables if v[1] != "index"]
+        chosen = [v for v in self.variables if v[1] != "index" and v[3]] or [
+            v for v in self.variables if v[1] != "index"
+        ]
         chosen = [v for v in self.variables if v[0] == only] or chosen
         if chosen and (only or self.chance(0.8)):
             variable, dtype, shape, _ = self.random.choice(chosen)
@@ -219,27 +293,47 @@ class Kernel(Generator):
             dtype, shape = self.random.choice(DTYPES + ["bool"]), self.shape()
             self.left = max(self.left, 12)
             value = self.expression(dtype, shape, 3)
-        grid = [p.text(extent) if extent.kind != "const" else str(extent.attr["value"]) for _, extent in self.program.grid]
+        grid = [
+            p.text(extent) if extent.kind != "const" else str(extent.attr["value"])
+            for _, extent in self.program.grid
+        ]
         extents = [max(1, n + self.random.choice([0, 0, 0, -1, 2])) for n in shape]
         tensor = Tensor(word, "out", dtype, grid + [str(n) for n in extents])
         parts = []
         for n in shape:
             end = plain(n - 1) if self.chance(0.1) else None
-            parts.append(("at", plain(self.random.choice([0, 0, 0, -1, 1])), n, self.random.choice([1, 1, 1, 2]), end, None))
+            parts.append(
+                (
+                    "at",
+                    plain(self.random.choice([0, 0, 0, -1, 1])),
+                    n,
+                    self.random.choice([1, 1, 1, 2]),
+                    end,
+                    None,
+                )
+            )
         self.program.tensors.append(tensor)
         axes = [("int", name(axis, "index")) for axis, _ in self.program.grid]
-        body.append(Statement("store", None, [value], access=Access(tensor, [], axes + parts), shape=shape))
+        body.append(
+            Statement("store", None, [value], access=Access(tensor, [], axes + parts), shape=shape)
+        )
 
 
 def extentOf(dim, program):
     """The value of an extent as a parameter states it."""
+
     def cdiv(a, b):
         return -(-a // b)
-    return int(eval(dim.replace(" as index", ""), {"__builtins__": {}, "cdiv": cdiv}, dict(program.dims)))
+
+    return int(
+        eval(dim.replace(" as index", ""), {"__builtins__": {}, "cdiv": cdiv}, dict(program.dims))
+    )
 
 
 def arrays(program, seed):
-    """Values for every tensor, from the seed: small numbers, special ones, and some of every magnitude."""
+    """Values for every tensor, from the seed: small numbers, special ones, and some of every
+    magnitude.
+    """
     random = np.random.default_rng(seed)
     result = {}
     for tensor in program.tensors:
@@ -254,9 +348,21 @@ def arrays(program, seed):
             continue
         pool = [anyValues(random, size, dtype), specials(dtype)]
         small = random.integers(0 if dtype[0] in "ub" else -9, 10, max(size, 4))
-        pool.append(small.astype(bool) if dtype == "bool" else (small / 2).astype(VALUES[dtype]) if isFloat(dtype) else small.astype(VALUES[dtype]))
+        pool.append(
+            small.astype(bool)
+            if dtype == "bool"
+            else (
+                (small / 2).astype(VALUES[dtype]) if isFloat(dtype) else small.astype(VALUES[dtype])
+            )
+        )
         pick = [random.choice(part, size) for part in pool if part.size] if size else [np.zeros(0)]
-        which = random.choice(len(pick), size, p=[0.15, 0.15, 0.7][-len(pick):] if len(pick) == 3 else None) if size else np.zeros(0, int)
+        which = (
+            random.choice(
+                len(pick), size, p=[0.15, 0.15, 0.7][-len(pick) :] if len(pick) == 3 else None
+            )
+            if size
+            else np.zeros(0, int)
+        )
         values = np.array([pick[w][i] for i, w in enumerate(which)], VALUES[dtype])
         result[tensor.name] = values.reshape(shape)
     return result

@@ -33,6 +33,11 @@ def reference(case, a, q, zeros_, scales):
     codes = (q[:, None, :] >> places[:, None] & np.uint32(15)).reshape(case.K, case.N).astype(float)
     zero = (zeros_[:, :, None] >> places & np.uint32(15)).reshape(-1, case.N).astype(float) + 1
     return {
-        "c": a
-        @ ((codes - np.repeat(zero, case.GROUP, axis=0)) * np.repeat(scales, case.GROUP, axis=0))
+        "c": (
+            a
+            @ (
+                (codes - np.repeat(zero, case.GROUP, axis=0))
+                * np.repeat(scales, case.GROUP, axis=0)
+            )
+        )
     }

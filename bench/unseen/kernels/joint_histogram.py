@@ -19,7 +19,9 @@ def arguments(case):
 
 def reference(case, a, b):
     return {
-        "counts": np.bincount(
-            (a.astype(int) >> 4) * 16 + (b.astype(int) >> 4), minlength=256
-        ).reshape(16, 16)
+        "counts": (
+            np.bincount((a.astype(int) >> 4) * 16 + (b.astype(int) >> 4), minlength=256).reshape(
+                16, 16
+            )
+        )
     }

@@ -19,9 +19,9 @@ def arguments(case):
         "logits": Input(
             case.T,
             (case.B, case.V),
-            lambda random, shape: np.stack([random.permutation(shape[1]) for _ in range(shape[0])])
-            * 8.0
-            / shape[1],
+            lambda random, shape: (
+                np.stack([random.permutation(shape[1]) for _ in range(shape[0])]) * 8.0 / shape[1]
+            ),
         ),
         "u": Input("f32", (case.B,), uniform(0.0, 1.0)),
         "token": Output("i32", (case.B,), rtol=None, atol=0),

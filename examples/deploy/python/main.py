@@ -1,4 +1,7 @@
-"""Runs kernels of a package from Python: on NumPy's arrays on the CPU, or on PyTorch's tensors: main.py PACKAGE [cpu | cuda]."""
+"""Runs kernels of a package from Python: on NumPy's arrays on the CPU, or on PyTorch's tensors:
+main.py PACKAGE [cpu | cuda].
+"""
+
 import sys
 
 import tile
@@ -8,11 +11,17 @@ def arrays(device, shape):
     """An input with known rows, and a function that makes an output."""
     if device == "cpu":
         import numpy
+
         x = (numpy.arange(shape[0] * shape[1], dtype="f4") % 101 / 101).reshape(shape)
         return x, lambda dtype, extents: numpy.zeros(extents, {"f32": "f4"}[dtype])
     import torch
-    x = (torch.arange(shape[0] * shape[1], device="cuda", dtype=torch.float32) % 101 / 101).reshape(shape)
-    return x, lambda dtype, extents: torch.zeros(extents, dtype={"f32": torch.float32}[dtype], device="cuda")
+
+    x = (torch.arange(shape[0] * shape[1], device="cuda", dtype=torch.float32) % 101 / 101).reshape(
+        shape
+    )
+    return x, lambda dtype, extents: torch.zeros(
+        extents, dtype={"f32": torch.float32}[dtype], device="cuda"
+    )
 
 
 def main():
@@ -23,11 +32,12 @@ def main():
     print(f"{kernel.name} on {device}: mean is {outputs['mean']}")
     mean = make(*outputs["mean"])
     kernel(x, mean)
-    prepared, same = kernel.prepare(x, mean), make(*outputs["mean"])    # shapes are checked once
+    prepared, same = kernel.prepare(x, mean), make(*outputs["mean"])  # shapes are checked once
     prepared(x, same)
     assert (mean == same).all(), "the prepared call gave another result"
-    if device == "cuda":                     # the same in a CUDA graph: prepare, capture, replay
+    if device == "cuda":  # the same in a CUDA graph: prepare, capture, replay
         import torch
+
         graph, again = torch.cuda.CUDAGraph(), torch.zeros_like(mean)
         with torch.cuda.graph(graph):
             kernel(x, again)

@@ -1,4 +1,7 @@
-"""A page on this machine to try kernels: edit, check, explain and run on the CPU. `python -m tile.playground`."""
+"""A page on this machine to try kernels: edit, check, explain and run on the CPU. `python -m
+tile.playground`.
+"""
+
 from ._server import Server, main
 
 __all__ = ["Server", "main"]

@@ -1,4 +1,5 @@
 """`python -m tile.playground`."""
+
 import sys
 
 from ._server import main

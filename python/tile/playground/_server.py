@@ -1,8 +1,9 @@
 """The playground's server: files of the page, and calls of tilec for what the page asks.
 
-It listens on this machine alone. Each request for work carries a word that only the page knows, so that no other page of the
-browser can have code compiled or run here.
+It listens on this machine alone. Each request for work carries a word that only the page knows, so
+that no other page of the browser can have code compiled or run here.
 """
+
 import argparse
 import ast
 import http.server
@@ -19,13 +20,29 @@ import webbrowser
 from .. import _compiler
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FILES = {"/": ("index.html", "text/html"), "/page.css": ("page.css", "text/css"), "/page.js": ("page.js", "text/javascript"),
-         "/editor.js": ("editor.js", "text/javascript")}
-MOST_SOURCE = 1 << 20          # bytes
-SECONDS = 120                  # that one call of tilec may take
+FILES = {
+    "/": ("index.html", "text/html"),
+    "/page.css": ("page.css", "text/css"),
+    "/page.js": ("page.js", "text/javascript"),
+    "/editor.js": ("editor.js", "text/javascript"),
+}
+MOST_SOURCE = 1 << 20  # bytes
+SECONDS = 120  # that one call of tilec may take
 SHOWN_ROWS, SHOWN_COLUMNS = 8, 7
-NPY_TYPES = {"f2": "e", "f4": "f", "f8": "d", "i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q",
-             "b1": "?"}
+NPY_TYPES = {
+    "f2": "e",
+    "f4": "f",
+    "f8": "d",
+    "i1": "b",
+    "u1": "B",
+    "i2": "h",
+    "u2": "H",
+    "i4": "i",
+    "u4": "I",
+    "i8": "q",
+    "u8": "Q",
+    "b1": "?",
+}
 
 
 class Refused(Exception):
@@ -35,24 +52,56 @@ class Refused(Exception):
 def call(words, folder):
     """Runs tilec: its exit code, standard output, and diagnostics."""
     try:
-        done = subprocess.run([_compiler.find()] + words + ["--diagnostics-format=json"], capture_output=True, cwd=folder,
-                              timeout=SECONDS)
+        done = subprocess.run(
+            [_compiler.find()] + words + ["--diagnostics-format=json"],
+            capture_output=True,
+            cwd=folder,
+            timeout=SECONDS,
+        )
     except subprocess.TimeoutExpired:
-        raise Refused(f"tilec {words[0]} took more than {SECONDS} seconds and was stopped") from None
+        raise Refused(
+            f"tilec {words[0]} took more than {SECONDS} seconds and was stopped"
+        ) from None
     said = done.stderr.decode(errors="replace")
-    return done.returncode, done.stdout.decode(errors="replace"), _compiler.readDiagnostics(said, done.returncode), said
+    return (
+        done.returncode,
+        done.stdout.decode(errors="replace"),
+        _compiler.readDiagnostics(said, done.returncode),
+        said,
+    )
 
 
 def split(text):
-    """Options as the page gives them, word by word; only those that choose what is compiled and run."""
+    """Options as the page gives them, word by word; only those that choose what is compiled and
+    run.
+    """
     words = text.split()
-    allowed = ("-D", "--random", "--shape", "--config", "--with", "--target", "--kernel", "--seed", "-O")
+    allowed = (
+        "-D",
+        "--random",
+        "--shape",
+        "--config",
+        "--with",
+        "--target",
+        "--kernel",
+        "--seed",
+        "-O",
+    )
     expects = False
     for word in words:
         name = word.split("=")[0]
         if expects:
             expects = False
-        elif name in ("-D", "--random", "--shape", "--config", "--with", "--target", "--kernel", "--seed"):
+        elif name in (
+            "-D",
+            "--random",
+            "--shape",
+            "--config",
+            "--with",
+            "--target",
+            "--kernel",
+            "--seed",
+        ):
             expects = "=" not in word
         elif not word.startswith(("-D", "-O")):
             raise Refused(f"'{word}' is no option that the playground takes: {', '.join(allowed)}")
@@ -66,7 +115,12 @@ def keep(words, names):
         if takes:
             kept.append(word)
             takes = False
-        elif any(word == name or word.startswith(name + "=") or (name in ("-D", "-O") and word.startswith(name)) for name in names):
+        elif any(
+            word == name
+            or word.startswith(name + "=")
+            or (name in ("-D", "-O") and word.startswith(name))
+            for name in names
+        ):
             kept.append(word)
             takes = word in names and word not in ("-O",)
     return kept
@@ -76,7 +130,11 @@ def readNpy(path):
     """Shape and first rows of a .npy file, as text: the playground needs no NumPy."""
     with open(path, "rb") as file:
         magic = file.read(8)
-        size = struct.unpack("<H", file.read(2))[0] if magic[6] == 1 else struct.unpack("<I", file.read(4))[0]
+        size = (
+            struct.unpack("<H", file.read(2))[0]
+            if magic[6] == 1
+            else struct.unpack("<I", file.read(4))[0]
+        )
         header = ast.literal_eval(file.read(size).decode("latin1"))
         data = file.read()
     shape, kind = header["shape"], header["descr"][1:]
@@ -89,9 +147,20 @@ def readNpy(path):
     rows = []
     for row in range(min(SHOWN_ROWS, count // columns if columns else 0)):
         shown = min(columns, SHOWN_COLUMNS)
-        rows.append([format(value, ".5g") if kind[0] == "f" else str(value) for value in
-                     struct.unpack_from("<" + NPY_TYPES[kind] * shown, data, row * columns * width)])
-    return {"shape": list(shape), "rows": rows, "dtype": dtype, "cut": columns > SHOWN_COLUMNS or count > SHOWN_ROWS * columns}
+        rows.append(
+            [
+                format(value, ".5g") if kind[0] == "f" else str(value)
+                for value in struct.unpack_from(
+                    "<" + NPY_TYPES[kind] * shown, data, row * columns * width
+                )
+            ]
+        )
+    return {
+        "shape": list(shape),
+        "rows": rows,
+        "dtype": dtype,
+        "cut": columns > SHOWN_COLUMNS or count > SHOWN_ROWS * columns,
+    }
 
 
 class Work:
@@ -111,35 +180,62 @@ class Work:
 
     def check(self):
         def work(folder):
-            _, _, diagnostics, _ = call(["check", "kernel.tile"] + keep(self.words, ("-D", "--kernel")), folder)
+            _, _, diagnostics, _ = call(
+                ["check", "kernel.tile"] + keep(self.words, ("-D", "--kernel")), folder
+            )
             return {"diagnostics": diagnostics}
+
         return self.within(work)
 
     def explain(self):
         def work(folder):
-            words = keep(self.words, ("-D", "--kernel", "--shape", "--config", "--with", "--target"))
-            code, _, diagnostics, said = call(["explain", "kernel.tile", "--html", "page.html"] + words, folder)
+            words = keep(
+                self.words, ("-D", "--kernel", "--shape", "--config", "--with", "--target")
+            )
+            code, _, diagnostics, said = call(
+                ["explain", "kernel.tile", "--html", "page.html"] + words, folder
+            )
             if code:
                 return {"diagnostics": diagnostics, "said": said}
             with open(os.path.join(folder, "page.html"), encoding="utf-8") as file:
                 return {"diagnostics": diagnostics, "page": file.read()}
+
         return self.within(work)
 
     def run(self):
         def work(folder):
             words = keep(self.words, ("-D", "--kernel", "--random", "--seed", "-O"))
             definitions = keep(self.words, ("-D", "--kernel"))
-            code, said, diagnostics, more = call(["kernel.tile", "--print-abi", "--stop-after=tile", "--target", "cpu"] + definitions, folder)
+            code, said, diagnostics, more = call(
+                ["kernel.tile", "--print-abi", "--stop-after=tile", "--target", "cpu"]
+                + definitions,
+                folder,
+            )
             if code:
                 return {"diagnostics": diagnostics, "said": more}
-            outputs = sorted({param["name"] for kernel in json.loads(said)["kernels"] for param in kernel["params"]
-                              if param.get("access") in ("out", "inout")})
+            outputs = sorted(
+                {
+                    param["name"]
+                    for kernel in json.loads(said)["kernels"]
+                    for param in kernel["params"]
+                    if param.get("access") in ("out", "inout")
+                }
+            )
             asked = [word for name in outputs for word in ("--out", f"{name}={name}.npy")]
-            code, said, diagnostics, more = call(["run", "kernel.tile", "-g", "--time"] + words + asked, folder)
+            code, said, diagnostics, more = call(
+                ["run", "kernel.tile", "-g", "--time"] + words + asked, folder
+            )
             if code:
                 return {"diagnostics": diagnostics, "said": more}
-            return {"diagnostics": diagnostics, "said": said,
-                    "outputs": [dict(readNpy(os.path.join(folder, name + ".npy")), name=name) for name in outputs]}
+            return {
+                "diagnostics": diagnostics,
+                "said": said,
+                "outputs": [
+                    dict(readNpy(os.path.join(folder, name + ".npy")), name=name)
+                    for name in outputs
+                ],
+            }
+
         return self.within(work)
 
 
@@ -158,7 +254,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def isLocal(self):
-        """Whether the browser asked for this machine by name: else another page has sent it here."""
+        """Whether the browser asked for this machine by name: else another page has sent it
+        here.
+        """
         return self.headers.get("Host", "") in self.server.hosts
 
     def do_GET(self):
@@ -172,7 +270,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         name = self.path.removeprefix("/api/") if hasattr(str, "removeprefix") else self.path[5:]
         length = int(self.headers.get("Content-Length") or 0)
-        if not self.isLocal() or self.headers.get("X-Tile-Token") != self.server.token or name not in ("check", "explain", "run"):
+        if (
+            not self.isLocal()
+            or self.headers.get("X-Tile-Token") != self.server.token
+            or name not in ("check", "explain", "run")
+        ):
             return self.answer(403, "text/plain", b"refused\n")
         if length > 2 * MOST_SOURCE:
             return self.answer(413, "text/plain", b"too long\n")
@@ -189,6 +291,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 class Server(http.server.ThreadingHTTPServer):
     """Serves the playground on this machine; port 0 takes a free one."""
+
     daemon_threads = True
 
     def __init__(self, port=0):
@@ -203,14 +306,19 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="python -m tile.playground", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tile.playground", description=__doc__.partition("\n\n")[0]
+    )
     parser.add_argument("--port", type=int, default=8765, help="0 takes a free one (default: 8765)")
     parser.add_argument("--no-browser", action="store_true", help="do not open the page")
     options = parser.parse_args(arguments)
     try:
         server = Server(options.port)
     except OSError as error:
-        print(f"port {options.port} cannot be opened: {error}; --port 0 takes a free one", file=sys.stderr)
+        print(
+            f"port {options.port} cannot be opened: {error}; --port 0 takes a free one",
+            file=sys.stderr,
+        )
         return 2
     print(f"the playground is at {server.address} (Ctrl-C ends it)", flush=True)
     if not options.no_browser:

@@ -1,5 +1,8 @@
-"""Compares the page of bench/page.py with the records it is drawn from: read_page.py FILE.html gpu.json. The ratios are taken from
-the records once more, and each must stand at a dot at the right place of the axis."""
+"""Compares the page of bench/page.py with the records it is drawn from: read_page.py FILE.html
+gpu.json. The ratios are taken from the records once more, and each must stand at a dot at the right
+place of the axis.
+"""
+
 import html.parser
 import json
 import math
@@ -49,9 +52,16 @@ def main(path, records):
     for item in results["items"]:
         rates = {}
         for record in results["records"]:
-            if all(record[key] == item[key] for key in ("op", "shape", "dtype")) and "rate" in record:
+            if (
+                all(record[key] == item[key] for key in ("op", "shape", "dtype"))
+                and "rate" in record
+            ):
                 rates[record["who"]] = max(rates.get(record["who"], 0), record["rate"])
-        others = [rate for who, rate in rates.items() if who not in ("tile", "tile-plain", "cublas-plain", "copy", "cublas-f16")]
+        others = [
+            rate
+            for who, rate in rates.items()
+            if who not in ("tile", "tile-plain", "cublas-plain", "copy", "cublas-f16")
+        ]
         if "tile" in rates and others:
             expected.append(rates["tile"] / max(others))
         if "cublas-f16" in rates:

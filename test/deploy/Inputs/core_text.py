@@ -1,5 +1,8 @@
-"""core_text.py FOLDER FILE.c PART...: FILE.c holds each part of the launcher's core, but for its includes of the core, in this order;
-and every part of the folder is in one of the lists of c-core.test."""
+"""core_text.py FOLDER FILE.c PART...: FILE.c holds each part of the launcher's core, but for its
+includes of the core, in this order; and every part of the folder is in one of the lists of
+c-core.test.
+"""
+
 import os
 import re
 import sys

@@ -1,8 +1,10 @@
-"""Random launches, right and wrong, by generated C and by the runtime library: codes, messages and what reaches the driver agree.
+"""Random launches, right and wrong, by generated C and by the runtime library: codes, messages and
+what reaches the driver agree.
 
-differential.py KERNEL.so PREFIX BINARY [CALLS]: the C as a shared object, its module's name, and the same kernels as a binary
-with a manifest beside it.
+differential.py KERNEL.so PREFIX BINARY [CALLS]: the C as a shared object, its module's name, and
+the same kernels as a binary with a manifest beside it.
 """
+
 import ctypes
 import json
 import os
@@ -11,24 +13,53 @@ import sys
 
 import fake_cuda
 
-DTYPES = ["bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2", "i4", "u4"]
+DTYPES = [
+    "bool",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "f16",
+    "bf16",
+    "f32",
+    "f64",
+    "f8e4m3",
+    "f8e5m2",
+    "i4",
+    "u4",
+]
 BYTES = [1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 1, 1, 0.5, 0.5]
 
 
 def evaluate(expr, values):
-    """An expression of the manifest; what it does not cover does not matter: the call is then wrong."""
+    """An expression of the manifest; what it does not cover does not matter: the call is then
+    wrong.
+    """
     if isinstance(expr, (int, float)):
         return int(expr)
     if isinstance(expr, str):
         return values.setdefault(expr, 16)
     x, y = ([evaluate(e, values) for e in expr[1:]] + [0])[:2]
-    return {"+": lambda: x + y, "-": lambda: x - y, "*": lambda: x * y, "/": lambda: x // y if y else 0,
-            "%": lambda: x % y if y else x, "cdiv": lambda: -(-x // y) if y else 0, "min": lambda: min(x, y),
-            "max": lambda: max(x, y)}.get(expr[0], lambda: 1)()
+    return {
+        "+": lambda: x + y,
+        "-": lambda: x - y,
+        "*": lambda: x * y,
+        "/": lambda: x // y if y else 0,
+        "%": lambda: x % y if y else x,
+        "cdiv": lambda: -(-x // y) if y else 0,
+        "min": lambda: min(x, y),
+        "max": lambda: max(x, y),
+    }.get(expr[0], lambda: 1)()
 
 
 def arguments(kernel, rng):
-    """An array of tile_argument: as declared, then with some mistakes. Also returned: what must stay alive."""
+    """An array of tile_argument: as declared, then with some mistakes. Also returned: what must
+    stay alive.
+    """
     values = {}
     for dim in kernel["dims"]:
         step = dim.get("multiple_of", 1)
@@ -41,7 +72,7 @@ def arguments(kernel, rng):
         argument.dtype = DTYPES.index(param["dtype"])
         if param["kind"] == "scalar":
             argument.kind = 2 if "default" in param and rng.random() < 0.3 else 1
-            argument.bits = rng.choice([0, 1, 5, 64, 0x3f800000, 0x3e000000, rng.getrandbits(64)])
+            argument.bits = rng.choice([0, 1, 5, 64, 0x3F800000, 0x3E000000, rng.getrandbits(64)])
             continue
         shape = [max(min(evaluate(dim, values), 2**40), -1) for dim in param["dims"]]
         strides, dense = [0] * len(shape), 1
@@ -104,7 +135,11 @@ def main():
         handle = ctypes.c_void_p()
         assert not runtime.tile_module_kernel(module, kernel["name"].encode(), ctypes.byref(handle))
         array, keep = arguments(kernel, rng)
-        count = len(kernel["params"]) if rng.random() < 0.97 else rng.randrange(len(kernel["params"]) + 2)
+        count = (
+            len(kernel["params"])
+            if rng.random() < 0.97
+            else rng.randrange(len(kernel["params"]) + 2)
+        )
         count = min(count, len(array))
         flags = (rng.random() < 0.1) + 2 * (rng.random() < 0.2)
         stream = rng.choice([0, 0x77])
@@ -112,18 +147,29 @@ def main():
         for side in range(2):
             fake_cuda.reset(fake, manifest)
             fake.argumentCount = len([a for a in kernel["arguments"]])
-            # This device's, managed, the host's, another device's; the rest is not known to the driver.
-            for i, (begin, end, kind, managed, device) in enumerate([(0, 0x100000, 2, 0, 0), (0x100000, 0x180000, 2, 1, 1),
-                                                                     (0x180000, 0x200000, 1, 0, 0), (0x200000, 0x400000, 2, 0, 1)]):
+            # This device's, managed, the host's, another device's; the rest is not known to the
+            # driver.
+            for i, (begin, end, kind, managed, device) in enumerate(
+                [
+                    (0, 0x100000, 2, 0, 0),
+                    (0x100000, 0x180000, 2, 1, 1),
+                    (0x180000, 0x200000, 1, 0, 0),
+                    (0x200000, 0x400000, 2, 0, 1),
+                ]
+            ):
                 fake.memory[i] = fake_cuda.Memory(begin, end, kind, managed, device)
             if side:
-                error = runtime.tile_kernel_launch(handle, array, ctypes.c_size_t(count), ctypes.c_void_p(stream), flags)
+                error = runtime.tile_kernel_launch(
+                    handle, array, ctypes.c_size_t(count), ctypes.c_void_p(stream), flags
+                )
                 code = runtime.tile_error_code(ctypes.c_void_p(error)) if error else 0
                 text = runtime.tile_error_message(ctypes.c_void_p(error)).decode() if error else ""
                 runtime.tile_error_free(ctypes.c_void_p(error))
             else:
                 call = getattr(generated, kernel["name"] + "_call")
-                code = call(array, ctypes.c_size_t(count), ctypes.c_void_p(stream), ctypes.c_uint32(flags))
+                code = call(
+                    array, ctypes.c_size_t(count), ctypes.c_void_p(stream), ctypes.c_uint32(flags)
+                )
                 text = message().decode() if code else ""
             results.append((code, text, fake_cuda.record(fake)))
         (code, text, ours), (expected, expectedText, theirs) = results
@@ -131,18 +177,23 @@ def main():
         for place, argument in enumerate(kernel["arguments"]):
             if ("tensor_map" in argument or "scratch" in argument) and place < 16:
                 ours["arguments"][place] = theirs["arguments"][place] = 0
-        # Where both encode all of a launch's, they encode the same; the address of an empty tensor is each one's own.
+        # Where both encode all of a launch's, they encode the same; the address of an empty tensor
+        # is each one's own.
         maps = len(kernel.get("tensor_maps", []))
         if maps and ours["encodings"] == theirs["encodings"] == maps:
             for one, other in zip(ours["map"], theirs["map"]):
-                if 1 in other["extents"][:other["rank"]]:
+                if 1 in other["extents"][: other["rank"]]:
                     one["address"] = other["address"] = 0
             compared += 1
         else:
             ours["map"] = theirs["map"] = None
         for side in (ours, theirs):
             side.pop("encodings")
-            side["memset"] = side["memset"][:side["memsets"]] if not kernel["launch"].get("scratch_bytes") else []
+            side["memset"] = (
+                side["memset"][: side["memsets"]]
+                if not kernel["launch"].get("scratch_bytes")
+                else []
+            )
             if kernel["launch"].get("scratch_bytes"):
                 side.pop("memsets")
         if code == expected == 7 and text.startswith(kernel["name"] + ": cannot describe"):
@@ -150,11 +201,22 @@ def main():
         if (code, text, ours) != (expected, expectedText, theirs):
             wrong += 1
             if wrong < 6:
-                print(f"call {number} of {kernel['symbol']}:\n  C       {code} {text}\n  runtime {expected} {expectedText}")
-                print("  " + "\n  ".join(f"{k}: {ours[k]} {theirs[k]}" for k in ours if ours[k] != theirs[k]))
+                print(
+                    f"call {number} of {kernel['symbol']}:\n  C       {code} {text}\n  runtime"
+                    f" {expected} {expectedText}"
+                )
+                print(
+                    "  "
+                    + "\n  ".join(
+                        f"{k}: {ours[k]} {theirs[k]}" for k in ours if ours[k] != theirs[k]
+                    )
+                )
         seen[code] = seen.get(code, 0) + 1
         launched += ours["launches"]
-    print(f"{calls} calls, {launched} launches, {compared} with maps compared, {wrong} differences, codes {sorted(seen)}")
+    print(
+        f"{calls} calls, {launched} launches, {compared} with maps compared, {wrong} differences,"
+        f" codes {sorted(seen)}"
+    )
     mapped = any(kernel.get("tensor_maps") for kernel in manifest["kernels"])
     return 1 if wrong or not launched or (mapped and not compared) else 0
 

@@ -1,8 +1,11 @@
 """Calls of the kernels of checks.tile, each wrong in one way: prints their codes and messages.
 
-wrong_calls.py CHECKS.so PREFIX: by generated C, as a shared object. wrong_calls.py BINARY: by the runtime library that
-TILE_RUNTIME_LIB names, from a binary with its manifest. With a word behind these, other calls: `variant` of a variant by its own
-name, `driver` of matmul, which needs more of the driver."""
+wrong_calls.py CHECKS.so PREFIX: by generated C, as a shared object. wrong_calls.py BINARY: by the
+runtime library that TILE_RUNTIME_LIB names, from a binary with its manifest. With a word behind
+these, other calls: `variant` of a variant by its own name, `driver` of matmul, which needs more of
+the driver.
+"""
+
 import ctypes
 import os
 import sys
@@ -23,12 +26,20 @@ class Generated:
         self.message.restype = ctypes.c_char_p
 
     def call(self, kernel, array, count, flags):
-        code = getattr(self.library, kernel + "_call")(array, ctypes.c_size_t(count), None, ctypes.c_uint32(flags))
+        code = getattr(self.library, kernel + "_call")(
+            array, ctypes.c_size_t(count), None, ctypes.c_uint32(flags)
+        )
         return code, self.message().decode() if code else ""
 
     def callVariant(self, kernel, instance, variant, x, y, rows, columns):
         code = getattr(self.library, f"{kernel}_{instance}_{variant}_launch")(
-            ctypes.c_void_p(x.data), ctypes.c_void_p(y.data), ctypes.c_int64(rows), ctypes.c_int64(columns), None, 0)
+            ctypes.c_void_p(x.data),
+            ctypes.c_void_p(y.data),
+            ctypes.c_int64(rows),
+            ctypes.c_int64(columns),
+            None,
+            0,
+        )
         return code, self.message().decode() if code else ""
 
 
@@ -42,7 +53,9 @@ class Library:
         self.library.tile_kernel_launch.restype = ctypes.c_void_p
         self.library.tile_error_message.restype = ctypes.c_char_p
         self.module = ctypes.c_void_p()
-        code, text = self.take(self.library.tile_module_load(path.encode(), ctypes.byref(self.module)))
+        code, text = self.take(
+            self.library.tile_module_load(path.encode(), ctypes.byref(self.module))
+        )
         assert not code, text
 
     def take(self, error):
@@ -54,23 +67,36 @@ class Library:
 
     def find(self, kernel):
         handle = ctypes.c_void_p()
-        code, text = self.take(self.library.tile_module_kernel(self.module, kernel.encode(), ctypes.byref(handle)))
+        code, text = self.take(
+            self.library.tile_module_kernel(self.module, kernel.encode(), ctypes.byref(handle))
+        )
         assert not code, text
         return handle
 
     def call(self, kernel, array, count, flags):
-        return self.take(self.library.tile_kernel_launch(self.find(kernel), array, ctypes.c_size_t(count), None, flags))
+        return self.take(
+            self.library.tile_kernel_launch(
+                self.find(kernel), array, ctypes.c_size_t(count), None, flags
+            )
+        )
 
     def callVariant(self, kernel, instance, variant, x, y, rows, columns):
         array = (fake_cuda.Argument * 2)(x, y)
-        return self.take(self.library.tile_kernel_launch(self.find(f"{kernel}:{variant}"), array, ctypes.c_size_t(2), None, 0))
+        return self.take(
+            self.library.tile_kernel_launch(
+                self.find(f"{kernel}:{variant}"), array, ctypes.c_size_t(2), None, 0
+            )
+        )
 
 
 side = Generated(*words) if len(words) == 2 else Library(words[0])
 fake = fake_cuda.load()
 keep = []
-SYMBOLS = ",".join("""gather count twice_T_f16 twice_T_f32 plus times wide nibbles axis axes strided many product matmul_T_f16
-    softmax_T_f16 softmax_T_f16_short""".split() + [""]).encode()
+SYMBOLS = ",".join(
+    """gather count twice_T_f16 twice_T_f32 plus times wide nibbles axis axes strided many product
+    matmul_T_f16 softmax_T_f16 softmax_T_f16_short""".split()
+    + [""]
+).encode()
 
 
 def longs(values):
@@ -79,7 +105,9 @@ def longs(values):
 
 
 def tensor(dtype, address, shape, strides=None, size=0):
-    return fake_cuda.Argument(0, dtype, address, len(shape), longs(shape), longs(strides) if strides else None, size, 0)
+    return fake_cuda.Argument(
+        0, dtype, address, len(shape), longs(shape), longs(strides) if strides else None, size, 0
+    )
 
 
 def scalar(dtype, bits):
@@ -87,9 +115,16 @@ def scalar(dtype, bits):
 
 
 def gather(rows=64, columns=16, **changed):
-    call = {"x": tensor(F32, 0x100000, [rows, columns]), "off": tensor(I32, 0x200000, [rows + 1]),
-            "y": tensor(F32, 0x300000, [2 * rows, columns], [columns, 1]), "z": tensor(F32, 0x400000, [rows]),
-            "n": scalar(I32, 5), "m": scalar(U8, 3), "eps": scalar(F32, 0x3f000000), "flag": scalar(BOOL, 1)}
+    call = {
+        "x": tensor(F32, 0x100000, [rows, columns]),
+        "off": tensor(I32, 0x200000, [rows + 1]),
+        "y": tensor(F32, 0x300000, [2 * rows, columns], [columns, 1]),
+        "z": tensor(F32, 0x400000, [rows]),
+        "n": scalar(I32, 5),
+        "m": scalar(U8, 3),
+        "eps": scalar(F32, 0x3F000000),
+        "flag": scalar(BOOL, 1),
+    }
     call.update(changed)
     return call
 
@@ -102,12 +137,16 @@ def reset(device=0):
     fake.memory[0] = fake_cuda.Memory(0x100000, 0x900000, 2, 0, device)
 
 
-def launch(what, call, kernel="gather", flags=0, count=None, isNull=False, device=0, refused=0, encoded=0):
+def launch(
+    what, call, kernel="gather", flags=0, count=None, isNull=False, device=0, refused=0, encoded=0
+):
     reset(device)
     fake.launchResult, fake.encodeResult = refused, encoded
     values = list(call.values())
     array = (fake_cuda.Argument * len(values))(*values)
-    code, text = side.call(kernel, None if isNull else array, len(values) if count is None else count, flags)
+    code, text = side.call(
+        kernel, None if isNull else array, len(values) if count is None else count, flags
+    )
     print(f"{what}: {code} {text}")
 
 
@@ -144,7 +183,7 @@ def callAll():
     launch("range", gather(64, 0))
     launch("scalar range", gather(n=scalar(I32, 101)))
     launch("contract", gather(n=scalar(I32, 70)))
-    launch("float contract", gather(eps=scalar(F32, 0x3e000000)))
+    launch("float contract", gather(eps=scalar(F32, 0x3E000000)))
     launch("multiple", gather(64, 12))
     launch("scalar of an empty call", gather(0, n=scalar(I32, 101)))
     launch("stride", gather(x=tensor(F32, 0x100000, [64, 16], [32, 2])))
@@ -155,28 +194,59 @@ def callAll():
     launch("alignment", gather(y=tensor(F32, 0x300020, [128, 16], [16, 1])))
     launch("overlap", gather(y=tensor(F32, 0x100800, [128, 16], [16, 1])))
     launch("alias", gather(z=tensor(F32, 0x100000, [64])))
-    launch("interleaved", gather(x=tensor(F32, 0x100000, [64, 8], [32, 1]), y=tensor(F32, 0x100040, [128, 8], [32, 1]),
-                                 z=tensor(F32, 0x400000, [64])))
+    launch(
+        "interleaved",
+        gather(
+            x=tensor(F32, 0x100000, [64, 8], [32, 1]),
+            y=tensor(F32, 0x100040, [128, 8], [32, 1]),
+            z=tensor(F32, 0x400000, [64]),
+        ),
+    )
     launch("grid", {"x": tensor(F32, 0x100000, [2**40], size=0)}, kernel="twice")
     launch("fill", {"c": tensor(F64, 0x100000, [4])}, kernel="count")
     launch("residency", gather(), flags=2, device=3)
     launch("no instance", {"x": tensor(F64, 0x100000, [4])}, kernel="twice")
     launch("empty", gather(0))
-    launch("one row", gather(x=tensor(F32, 0x100000, [1, 8], [64, 1]), off=tensor(I32, 0x200000, [2]),
-                             y=tensor(F32, 0x300000, [2, 8], [64, 1]), z=tensor(F32, 0x400000, [1], [77]), n=scalar(I32, 1)))
+    launch(
+        "one row",
+        gather(
+            x=tensor(F32, 0x100000, [1, 8], [64, 1]),
+            off=tensor(I32, 0x200000, [2]),
+            y=tensor(F32, 0x300000, [2, 8], [64, 1]),
+            z=tensor(F32, 0x400000, [1], [77]),
+            n=scalar(I32, 1),
+        ),
+    )
     launch("null of two", {"x": tensor(F32, 0x100000, [4])}, kernel="twice", isNull=True)
     launch("below a sum", {"x": tensor(F32, 0x100000, [1])}, kernel="plus")
     launch("no multiple", {"x": tensor(F32, 0x100000, [7])}, kernel="times")
     launch("64 bits", {"x": tensor(F32, 0x100000, [4]), "k": scalar(U64, 2**63)}, kernel="wide")
     launch("63 bits", {"x": tensor(F32, 0x100000, [4]), "k": scalar(U64, 2**63 - 1)}, kernel="wide")
-    launch("half a byte", {"x": tensor(I4, 0x100000, [4, 3]), "y": tensor(F32, 0x200000, [4, 3])}, kernel="nibbles")
-    launch("half a byte of a row", {"x": tensor(I4, 0x100000, [4, 4], [5, 1]), "y": tensor(F32, 0x200000, [4, 4])},
-           kernel="nibbles")
+    launch(
+        "half a byte",
+        {"x": tensor(I4, 0x100000, [4, 3]), "y": tensor(F32, 0x200000, [4, 3])},
+        kernel="nibbles",
+    )
+    launch(
+        "half a byte of a row",
+        {"x": tensor(I4, 0x100000, [4, 4], [5, 1]), "y": tensor(F32, 0x200000, [4, 4])},
+        kernel="nibbles",
+    )
     launch("overflow of an axis", products(), kernel="axis")
     launch("overflow of axes", products(), kernel="axes")
-    launch("too many programs", products(b=tensor(F32, 2 << 40, [2]), c=tensor(F32, 3 << 40, [1])), kernel="axes")
-    launch("overflow of a stride", products(x=tensor(F32, 0x100000, [2, 2], [4, 1])), kernel="strided")
-    launch("elements", {"x": tensor(F32, 0x100000, [2**30, 2**30], [0, 0]), "y": tensor(F32, 0x400000, [1])}, kernel="many")
+    launch(
+        "too many programs",
+        products(b=tensor(F32, 2 << 40, [2]), c=tensor(F32, 3 << 40, [1])),
+        kernel="axes",
+    )
+    launch(
+        "overflow of a stride", products(x=tensor(F32, 0x100000, [2, 2], [4, 1])), kernel="strided"
+    )
+    launch(
+        "elements",
+        {"x": tensor(F32, 0x100000, [2**30, 2**30], [0, 0]), "y": tensor(F32, 0x400000, [1])},
+        kernel="many",
+    )
     launch("overflow of a dimension", products(x=tensor(F32, 0x100000, [5])), kernel="product")
     launch("refused", {"x": tensor(F32, 0x100000, [4])}, kernel="twice", refused=1)
 

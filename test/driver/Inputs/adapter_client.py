@@ -1,5 +1,7 @@
-"""A client of the debug adapter protocol, scripted: adapter_client.py TILEC KERNEL FOLDER. It plays a session as an editor would,
-checks the answers, and prints them."""
+"""A client of the debug adapter protocol, scripted: adapter_client.py TILEC KERNEL FOLDER. It plays
+a session as an editor would, checks the answers, and prints them.
+"""
+
 import json
 import subprocess
 import sys
@@ -24,7 +26,9 @@ class Client:
 
     def send(self, command, **arguments):
         self.sequence += 1
-        text = json.dumps({"seq": self.sequence, "type": "request", "command": command, "arguments": arguments}).encode()
+        text = json.dumps(
+            {"seq": self.sequence, "type": "request", "command": command, "arguments": arguments}
+        ).encode()
         self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(text) + text)
         self.process.stdin.flush()
         return self.sequence
@@ -62,7 +66,8 @@ def main(tilec, kernel, folder):
     assert abilities["supportsConfigurationDoneRequest"] and abilities["supportsDataBreakpoints"]
     assert [each["filter"] for each in abilities["exceptionBreakpointFilters"]] == ["nan", "inf"]
 
-    # Before the launch there is nothing to ask for; a launch that is wrong is refused, and the next one works.
+    # Before the launch there is nothing to ask for; a launch that is wrong is refused, and the next
+    # one works.
     refused = client.ask("threads")
     assert not refused["success"] and "launched" in refused["message"], refused
     refused = client.ask("launch", program=kernel, args=["--arg", "nothing=1"])
@@ -72,9 +77,17 @@ def main(tilec, kernel, folder):
     assert not refused["success"] and "the grid has 4 programs" in refused["message"], refused
     client.get("launch", program=kernel, args=arguments, programId=2)
     client.wait("initialized")
-    lines = client.get("setBreakpoints", source={"path": kernel}, breakpoints=[{"line": 13}, {"line": 17, "condition": "root is nan"}])
+    lines = client.get(
+        "setBreakpoints",
+        source={"path": kernel},
+        breakpoints=[{"line": 13}, {"line": 17, "condition": "root is nan"}],
+    )
     assert all(each["verified"] for each in lines["breakpoints"]), lines
-    wrong = client.get("setBreakpoints", source={"path": "std/none.tile"}, breakpoints=[{"line": 1, "condition": "so what"}])
+    wrong = client.get(
+        "setBreakpoints",
+        source={"path": "std/none.tile"},
+        breakpoints=[{"line": 1, "condition": "so what"}],
+    )
     assert not wrong["breakpoints"][0]["verified"] and "message" in wrong["breakpoints"][0], wrong
     client.get("setExceptionBreakpoints", filters=["nan"])
     client.get("configurationDone")
@@ -98,13 +111,28 @@ def main(tilec, kernel, folder):
     why = client.get("exceptionInfo", threadId=1)["details"]["message"]
     assert why == "math.sqrt gave nan\n  from shifted = -0.25", why
     assert client.get("evaluate", expression="cause")["result"] == why
-    scopes = {each["name"]: each["variablesReference"] for each in client.get("scopes", frameId=frame["id"])["scopes"]}
-    variables = {each["name"]: each for each in client.get("variables", variablesReference=scopes["Variables"])["variables"]}
-    assert variables["shifted"]["value"] == "-0.25" and variables["spread"]["value"] == "0", variables
-    tensors = {each["name"]: each for each in client.get("variables", variablesReference=scopes["Tensors"])["variables"]}
-    rows = client.get("variables", variablesReference=tensors["x"]["variablesReference"])["variables"]
+    scopes = {
+        each["name"]: each["variablesReference"]
+        for each in client.get("scopes", frameId=frame["id"])["scopes"]
+    }
+    variables = {
+        each["name"]: each
+        for each in client.get("variables", variablesReference=scopes["Variables"])["variables"]
+    }
+    assert variables["shifted"]["value"] == "-0.25" and variables["spread"]["value"] == "0", (
+        variables
+    )
+    tensors = {
+        each["name"]: each
+        for each in client.get("variables", variablesReference=scopes["Tensors"])["variables"]
+    }
+    rows = client.get("variables", variablesReference=tensors["x"]["variablesReference"])[
+        "variables"
+    ]
     assert len(rows) == 4 and rows[2]["name"] == "[2]", rows
-    elements = client.get("variables", variablesReference=rows[2]["variablesReference"])["variables"]
+    elements = client.get("variables", variablesReference=rows[2]["variablesReference"])[
+        "variables"
+    ]
     assert len(elements) == 40 and elements[1]["value"] == "81", elements[:3]
     assert client.get("evaluate", expression="x[3, 0]")["result"] == "120"
     refused = client.ask("evaluate", expression="y[9]")
@@ -117,7 +145,9 @@ def main(tilec, kernel, folder):
     assert client.wait("stopped")["reason"] == "breakpoint" and place(client)[0] == 17
     client.get("setBreakpoints", source={"path": kernel}, breakpoints=[])
     data = client.get("dataBreakpointInfo", name="y[2, 20]")
-    client.get("setDataBreakpoints", breakpoints=[{"dataId": data["dataId"], "accessType": "write"}])
+    client.get(
+        "setDataBreakpoints", breakpoints=[{"dataId": data["dataId"], "accessType": "write"}]
+    )
     client.get("next", threadId=1)
     assert client.wait("stopped")["reason"] == "step" and place(client)[0] == 15
     client.get("continue", threadId=1)

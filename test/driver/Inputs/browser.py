@@ -1,4 +1,7 @@
-"""Pages as a browser shows them: chromium without a window. `read(url)` is the document after its scripts ran."""
+"""Pages as a browser shows them: chromium without a window. `read(url)` is the document after its
+scripts ran.
+"""
+
 import os
 import re
 import shutil
@@ -14,9 +17,22 @@ def find():
 
 def _call(words, url, wait):
     with tempfile.TemporaryDirectory() as profile:
-        command = [find(), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage",
-                   "--force-color-profile=srgb", "--allow-file-access-from-files", f"--user-data-dir={profile}",
-                   f"--virtual-time-budget={wait}"] + words + [url]
+        command = (
+            [
+                find(),
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--hide-scrollbars",
+                "--disable-dev-shm-usage",
+                "--force-color-profile=srgb",
+                "--allow-file-access-from-files",
+                f"--user-data-dir={profile}",
+                f"--virtual-time-budget={wait}",
+            ]
+            + words
+            + [url]
+        )
         return subprocess.run(command, capture_output=True, timeout=300)
 
 
@@ -26,7 +42,11 @@ def address(path, tab="", theme="light"):
 
 def read(url, wait=4000, width=1280, height=900):
     """The document when its scripts have run; an error of a script is an AssertionError."""
-    done = _call([f"--window-size={width},{height}", "--dump-dom", "--enable-logging=stderr", "--v=0"], url, wait)
+    done = _call(
+        [f"--window-size={width},{height}", "--dump-dom", "--enable-logging=stderr", "--v=0"],
+        url,
+        wait,
+    )
     said = [line for line in done.stderr.decode(errors="replace").splitlines() if "CONSOLE" in line]
     assert not said, said
     return done.stdout.decode(errors="replace")
@@ -38,7 +58,12 @@ def act(path, script):
         page = file.read()
     copy = path.replace(".html", ".acted.html")
     with open(copy, "w", encoding="utf-8") as file:
-        file.write(page.replace("</body>", f"<script>addEventListener('load', () => {{ {script} }});</script></body>"))
+        file.write(
+            page.replace(
+                "</body>",
+                f"<script>addEventListener('load', () => {{ {script} }});</script></body>",
+            )
+        )
     return copy
 
 

@@ -1,4 +1,7 @@
-"""Damages every entry of a compile cache in several ways; the compiler must compile again: cache_damage.py FOLDER."""
+"""Damages every entry of a compile cache in several ways; the compiler must compile again:
+cache_damage.py FOLDER.
+"""
+
 import glob
 import os
 import subprocess
@@ -6,7 +9,17 @@ import sys
 
 folder = sys.argv[1]
 cache = os.path.join(folder, "damaged")
-command = ["tilec", "v.tile", "--target", "sm_80", "-o", "d.ptx", "--cache", "damaged", "--explain-cache"]
+command = [
+    "tilec",
+    "v.tile",
+    "--target",
+    "sm_80",
+    "-o",
+    "d.ptx",
+    "--cache",
+    "damaged",
+    "--explain-cache",
+]
 
 
 def compileOnce():
@@ -16,8 +29,12 @@ def compileOnce():
 
 
 good, _ = compileOnce()
-for name, damage in {"cut": lambda b: b[:len(b) // 2], "empty": lambda b: b"", "flipped": lambda b: b[:200] + bytes([b[200] ^ 1]) + b[201:],
-                     "other": lambda b: b"nonsense" * 99}.items():
+for name, damage in {
+    "cut": lambda b: b[: len(b) // 2],
+    "empty": lambda b: b"",
+    "flipped": lambda b: b[:200] + bytes([b[200] ^ 1]) + b[201:],
+    "other": lambda b: b"nonsense" * 99,
+}.items():
     entries = glob.glob(os.path.join(cache, "*.entry"))
     assert len(entries) == 1, entries
     for path in entries:

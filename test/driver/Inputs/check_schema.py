@@ -1,11 +1,32 @@
-"""Checks a JSON document against a JSON Schema, as far as this project's schemas use that language: check_schema.py SCHEMA FILE."""
+"""Checks a JSON document against a JSON Schema, as far as this project's schemas use that language:
+check_schema.py SCHEMA FILE.
+"""
+
 import json
 import re
 import sys
 
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
-KNOWN = {"$schema", "$id", "$defs", "$ref", "title", "description", "type", "const", "enum", "required", "properties", "items",
-         "additionalProperties", "minimum", "maximum", "minItems", "pattern", "anyOf"}
+KNOWN = {
+    "$schema",
+    "$id",
+    "$defs",
+    "$ref",
+    "title",
+    "description",
+    "type",
+    "const",
+    "enum",
+    "required",
+    "properties",
+    "items",
+    "additionalProperties",
+    "minimum",
+    "maximum",
+    "minItems",
+    "pattern",
+    "anyOf",
+}
 
 
 def hasType(value, name):
@@ -21,7 +42,9 @@ def problems(schema, value, root, path):
     assert not unknown, f"the checker does not know {unknown}"
     if "$ref" in schema:
         yield from problems(root["$defs"][schema["$ref"].rsplit("/", 1)[1]], value, root, path)
-    if "anyOf" in schema and all(any(True for _ in problems(each, value, root, path)) for each in schema["anyOf"]):
+    if "anyOf" in schema and all(
+        any(True for _ in problems(each, value, root, path)) for each in schema["anyOf"]
+    ):
         yield f"{path}: fits no alternative: {value!r}"
     if "type" in schema and not hasType(value, schema["type"]):
         yield f"{path}: expected {schema['type']}, found {value!r}"
@@ -30,7 +53,12 @@ def problems(schema, value, root, path):
         yield f"{path}: expected {schema['const']!r}, found {value!r}"
     if "enum" in schema and value not in schema["enum"]:
         yield f"{path}: expected one of {schema['enum']}, found {value!r}"
-    if "minimum" in schema and value < schema["minimum"] or "maximum" in schema and value > schema["maximum"]:
+    if (
+        "minimum" in schema
+        and value < schema["minimum"]
+        or "maximum" in schema
+        and value > schema["maximum"]
+    ):
         yield f"{path}: {value} is out of range"
     if "pattern" in schema and not re.search(schema["pattern"], value):
         yield f"{path}: {value!r} does not match {schema['pattern']}"

@@ -1,8 +1,10 @@
-"""Checks the document of `tilec explain --json` against what is known otherwise: explain_document.py FILE.json SOURCE.tile.
+"""Checks the document of `tilec explain --json` against what is known otherwise:
+explain_document.py FILE.json SOURCE.tile.
 
-Layouts against the PTX manual's fragments and its formula of the 128-byte swizzle, lines against the text of the source, shared
-memory and the schedule against what no plan may break.
+Layouts against the PTX manual's fragments and its formula of the 128-byte swizzle, lines against
+the text of the source, shared memory and the schedule against what no plan may break.
 """
+
 import json
 import sys
 
@@ -22,11 +24,17 @@ def checkRegisters(layout):
     for warp in range(1 << len(layout["warp"])):
         for lane in range(32):
             for register in range(1 << len(layout["register"])):
-                parts = [imageOf(layout[k], n, rank) for k, n in (("register", register), ("lane", lane), ("warp", warp))]
+                parts = [
+                    imageOf(layout[k], n, rank)
+                    for k, n in (("register", register), ("lane", lane), ("warp", warp))
+                ]
                 at = tuple(a ^ b ^ c for a, b, c in zip(*parts))
                 held.add(at)
                 if "tile_gpu.wgmma" in layout["ops"] and rank == 2 and register < 4:
-                    assert at[0] % 16 == lane // 4 + 8 * (register // 2) and at[1] == lane % 4 * 2 + register % 2, (lane, register, at)
+                    assert (
+                        at[0] % 16 == lane // 4 + 8 * (register // 2)
+                        and at[1] == lane % 4 * 2 + register % 2
+                    ), (lane, register, at)
     count = 1
     for extent in layout["shape"]:
         count *= extent
@@ -51,28 +59,55 @@ def checkShared(layout):
                 along, across = (c, r) if fast == 1 else (r, c)
                 lines = rows if fast == 1 else columns
                 panel, byte = divmod(along * size, 128)
-                assert offset == panel * lines * 128 + across * 128 + (byte // 16 ^ across % 8) * 16 + byte % 16, (r, c, offset)
+                assert (
+                    offset
+                    == panel * lines * 128
+                    + across * 128
+                    + (byte // 16 ^ across % 8) * 16
+                    + byte % 16
+                ), (r, c, offset)
     assert len(seen) == rows * columns and max(seen) + size <= layout["bytes"]
 
 
 def checkLines(document, source):
     """The product's line leads to its operation in every stage."""
-    line = next(i for i, text in enumerate(source.splitlines(), 1) if "dot(" in text and not text.strip().startswith("//"))
-    marks = {"tile": "tile.dot", "tile-opt": "tile.dot", "gpu": "tile_gpu.wgmma", "ptx": "wgmma.mma_async", "sass": "HGMMA"}
+    line = next(
+        i
+        for i, text in enumerate(source.splitlines(), 1)
+        if "dot(" in text and not text.strip().startswith("//")
+    )
+    marks = {
+        "tile": "tile.dot",
+        "tile-opt": "tile.dot",
+        "gpu": "tile_gpu.wgmma",
+        "ptx": "wgmma.mma_async",
+        "sass": "HGMMA",
+    }
     for listing in document["listings"]:
         places = {row[0]: list(zip(row[1::2], row[2::2])) for row in listing["places"]}
-        found = [n for n, text in enumerate(listing["text"].split("\n"), 1) if marks[listing["stage"]] in text]
+        found = [
+            n
+            for n, text in enumerate(listing["text"].split("\n"), 1)
+            if marks[listing["stage"]] in text
+        ]
         assert found, listing["stage"]
-        if listing["stage"] == "sass":            # its line table is of the assembler's making
+        if listing["stage"] == "sass":  # its line table is of the assembler's making
             assert any((0, line) in places.get(number, []) for number in found)
             continue
         for number in found:
-            assert (0, line) in places.get(number, []), (listing["stage"], number, places.get(number))
+            assert (0, line) in places.get(number, []), (
+                listing["stage"],
+                number,
+                places.get(number),
+            )
         assert "#tile_gpu.linear<" not in listing["text"], "layouts have short names"
     assert document["sources"][0]["text"] == source
     stages = [listing["stage"] for listing in document["listings"]]
     assert stages[:4] == ["tile", "tile-opt", "gpu", "ptx"], stages
-    assert ("sass" in stages) != ("sass" in document.get("missing", {})), (stages, document.get("missing"))
+    assert ("sass" in stages) != ("sass" in document.get("missing", {})), (
+        stages,
+        document.get("missing"),
+    )
 
 
 def checkMemory(memory):
@@ -81,25 +116,41 @@ def checkMemory(memory):
     for i, a in enumerate(memory["items"]):
         assert a["offset"] + a["bytes"] <= memory["bytes"] and a["end"] <= memory["length"]
         for part in a.get("parts", []):
-            assert a["offset"] <= part["offset"] and part["offset"] + part["bytes"] <= a["offset"] + a["bytes"]
+            assert (
+                a["offset"] <= part["offset"]
+                and part["offset"] + part["bytes"] <= a["offset"] + a["bytes"]
+            )
         for b in memory["items"][:i]:
             if a["start"] <= b["end"] and b["start"] <= a["end"]:
-                assert a["offset"] + a["bytes"] <= b["offset"] or b["offset"] + b["bytes"] <= a["offset"], (a, b)
+                assert (
+                    a["offset"] + a["bytes"] <= b["offset"]
+                    or b["offset"] + b["bytes"] <= a["offset"]
+                ), (a, b)
 
 
 def checkTimeline(timeline, source):
-    """One pipe of copies, one set of tensor cores; a product comes after its slot is full, a slot is filled after it was empty."""
+    """One pipe of copies, one set of tensor cores; a product comes after its slot is full, a slot
+    is filled after it was empty.
+    """
     rows = timeline["rows"]
-    ofRow = lambda name: sorted(((b["start"], b["end"]) for b in timeline["bars"] if rows[b["row"]] == name))
+    ofRow = lambda name: sorted(
+        (b["start"], b["end"]) for b in timeline["bars"] if rows[b["row"]] == name
+    )
     for name in ("copies", "tensor cores"):
         bars = ofRow(name)
         assert bars and all(a[1] <= b[0] + 1 for a, b in zip(bars, bars[1:])), (name, bars)
-    assert rows[:2] == ["copies", "tensor cores"] and "producer" in rows and "warpgroup 1" in rows, rows
-    assert max(b["trip"] for b in timeline["bars"] if b["kind"] == "product") == timeline["trips"] - 1
+    assert (
+        rows[:2] == ["copies", "tensor cores"] and "producer" in rows and "warpgroup 1" in rows
+    ), rows
+    assert (
+        max(b["trip"] for b in timeline["bars"] if b["kind"] == "product") == timeline["trips"] - 1
+    )
     slots = [name for name in rows if "slot" in name]
-    assert len(slots) == 4, slots                                                        # stages(4)
+    assert len(slots) == 4, slots  # stages(4)
     for name in slots:
-        bars = sorted((b["start"], b["end"], b["kind"]) for b in timeline["bars"] if rows[b["row"]] == name)
+        bars = sorted(
+            (b["start"], b["end"], b["kind"]) for b in timeline["bars"] if rows[b["row"]] == name
+        )
         assert [kind for _, _, kind in bars] == ["copy", "hold"] * (len(bars) // 2), bars
         assert all(a[1] <= b[0] + 1 for a, b in zip(bars, bars[1:])), bars
     full = min(b["start"] for b in timeline["bars"] if b["kind"] == "hold")
@@ -114,7 +165,7 @@ def main(path, sourcePath):
     with open(sourcePath, encoding="utf-8") as file:
         source = file.read()
     assert document["schema"] == 2 and document["target"] == "sm_90a", document["schema"]
-    kernel, = document["kernels"]
+    (kernel,) = document["kernels"]
     checkLines(document, source)
     for layout in kernel["layouts"]["registers"]:
         checkRegisters(layout)
@@ -134,7 +185,9 @@ def main(path, sourcePath):
                 counts[name] = counts.get(name, 0) + count
     assert counts["tile_gpu.wgmma"] == kernel["ops"]["tile_gpu.wgmma"] == 1
     estimate = kernel["estimate"]
-    assert estimate["operations"] == 2 * 4096 ** 3 and estimate["peak_name"] == "tensor cores, 16 bits", estimate
+    assert (
+        estimate["operations"] == 2 * 4096**3 and estimate["peak_name"] == "tensor cores, 16 bits"
+    ), estimate
     assert kernel["compiled"]["occupancy"]["blocks"] == 1
 
 

@@ -1,4 +1,7 @@
-"""Formats every .tile file below a folder into text: formatting that again must not change it. format_all.py ROOT"""
+"""Formats every .tile file below a folder into text: formatting that again must not change it.
+format_all.py ROOT
+"""
+
 import os
 import subprocess
 import sys
@@ -9,7 +12,13 @@ def fmt(text):
 
 
 count = wrong = 0
-for folder in ("examples", "library", "bench", "test", os.path.join("frontend", "Diag", "Examples")):
+for folder in (
+    "examples",
+    "library",
+    "bench",
+    "test",
+    os.path.join("frontend", "Diag", "Examples"),
+):
     for path, folders, names in os.walk(os.path.join(sys.argv[1], folder)):
         folders.sort()
         for name in sorted(names):

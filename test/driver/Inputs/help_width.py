@@ -1,4 +1,5 @@
 """Looks for lines of `tilec COMMAND --help` that are wider than a terminal, apart from examples."""
+
 import subprocess
 
 COMMANDS = ("", "run", "tune", "explain", "debug", "check", "fix", "fmt", "inspect", "link")

@@ -1,4 +1,7 @@
-"""Builds three packages with ninja, at one job and at four, then again after a change: ninja_build.py FOLDER SOURCE EXAMPLES."""
+"""Builds three packages with ninja, at one job and at four, then again after a change:
+ninja_build.py FOLDER SOURCE EXAMPLES.
+"""
+
 import os
 import shutil
 import subprocess
@@ -26,10 +29,21 @@ for jobs in ("1", "4"):
     for name in ("saxpy", "row_sum"):
         shutil.copy(os.path.join(examples, name, name + ".tile"), where)
     with open(os.path.join(where, "build.ninja"), "w") as file:
-        file.write(RULES + "".join(f"build {name}.tilepkg: tile {name}.tile\n" for name in ("variants", "saxpy", "row_sum")))
+        file.write(
+            RULES
+            + "".join(
+                f"build {name}.tilepkg: tile {name}.tile\n"
+                for name in ("variants", "saxpy", "row_sum")
+            )
+        )
     ninja(where, "-j", jobs)
     assert "no work to do" in ninja(where)
-    results.append([open(os.path.join(where, name + ".tilepkg"), "rb").read() for name in ("variants", "saxpy", "row_sum")])
+    results.append(
+        [
+            open(os.path.join(where, name + ".tilepkg"), "rb").read()
+            for name in ("variants", "saxpy", "row_sum")
+        ]
+    )
     with open(os.path.join(where, "saxpy.tile"), "a") as file:
         file.write("// changed\n")
     assert "[1/1]" in ninja(where), "one package is built again"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks every diagnostic of frontend/Diag/Diagnostics.def against its example in frontend/Diag/Examples.
+"""Checks every diagnostic of frontend/Diag/Diagnostics.def against its example in
+frontend/Diag/Examples.
 
 CODE.tile is a wrong program, CODE.txt begins with lines
   Rules: S1.7, T4.1      the rules of docs/Language.md that the code stands for
@@ -7,9 +8,10 @@ CODE.tile is a wrong program, CODE.txt begins with lines
   Data: x.npy f64[4]     a file of zeros that the call reads (may be missing)
   Bytes: ...             instead of CODE.tile: its one line, with escapes such as \\xff
   Reason: ...            instead of Call: why no program can show it, and what tests it then
-and goes on with what the call writes to standard error, to the letter: message, range, notes. `tilec --explain CODE` must
-show all of that. --update writes the texts anew: read the difference.
+and goes on with what the call writes to standard error, to the letter: message, range, notes.
+`tilec --explain CODE` must show all of that. --update writes the texts anew: read the difference.
 """
+
 import argparse
 import concurrent.futures
 import os
@@ -39,7 +41,7 @@ def read(code):
     head = {}
     while match := HEAD.match(text):
         head[match[1]] = match[2].strip()
-        text = text[match.end():]
+        text = text[match.end() :]
     return head, text
 
 
@@ -56,12 +58,21 @@ def says(tilec, code, head):
         if "Data" in head:
             name, dtype, shape = re.match(r"(\S+) ([a-z])[a-z]*(\d+\[.*\])", head["Data"]).groups()
             bits, shape = shape.split("[")
-            numpy.save(os.path.join(folder, name),
-                       numpy.zeros([int(n) for n in shape.rstrip("]").split(",") if n], f"<{dtype}{int(bits) // 8}"))
+            numpy.save(
+                os.path.join(folder, name),
+                numpy.zeros(
+                    [int(n) for n in shape.rstrip("]").split(",") if n], f"<{dtype}{int(bits) // 8}"
+                ),
+            )
         words = shlex.split(head["Call"])
         assert words[0] == "tilec"
-        done = subprocess.run([tilec, *words[1:]], cwd=folder, capture_output=True, timeout=60,
-                              env={**os.environ, "NO_COLOR": "1"})
+        done = subprocess.run(
+            [tilec, *words[1:]],
+            cwd=folder,
+            capture_output=True,
+            timeout=60,
+            env={**os.environ, "NO_COLOR": "1"},
+        )
         return done.stderr.decode("utf-8", "replace").replace("\ufffd", "?")
 
 
@@ -70,7 +81,10 @@ def check(tilec, code, update):
     try:
         head, expected = read(code)
     except OSError:
-        return f"no frontend/Diag/Examples/{code}.txt (and .tile): an example shows what the code means; see check_codes.py"
+        return (
+            f"no frontend/Diag/Examples/{code}.txt (and .tile): an example shows what the code"
+            " means; see check_codes.py"
+        )
     if not head.get("Rules"):
         return "'Rules:' names no rule of docs/Language.md"
     if "Reason" in head:
@@ -84,14 +98,18 @@ def check(tilec, code, update):
     elif found != expected:
         return f"expected\n{expected}\nfound\n{found}"
     if not update:
-        shown = subprocess.run([tilec, "--explain", code], capture_output=True, text=True, timeout=60).stdout
+        shown = subprocess.run(
+            [tilec, "--explain", code], capture_output=True, text=True, timeout=60
+        ).stdout
         if head["Rules"] not in shown:
             return "--explain does not show its rules"
     return None
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--update", action="store_true", help="write the texts anew")
     parser.add_argument("codes", nargs="*", help="only these")
@@ -99,11 +117,15 @@ def main():
     tilec = os.path.abspath(os.path.join(options.build, "bin", "tilec"))
     catalogue = codes()
     known = {code for _, code in catalogue}
-    wrong = [(name, "no such code in Diagnostics.def") for name in
-             sorted({os.path.splitext(name)[0] for name in os.listdir(EXAMPLES)} - known)]
+    wrong = [
+        (name, "no such code in Diagnostics.def")
+        for name in sorted({os.path.splitext(name)[0] for name in os.listdir(EXAMPLES)} - known)
+    ]
     chosen = [entry for entry in catalogue if not options.codes or entry[1] in options.codes]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for (_, code), problem in zip(chosen, pool.map(lambda entry: check(tilec, entry[1], options.update), chosen)):
+        for (_, code), problem in zip(
+            chosen, pool.map(lambda entry: check(tilec, entry[1], options.update), chosen)
+        ):
             if problem:
                 wrong.append((code, problem))
     for code, problem in wrong:

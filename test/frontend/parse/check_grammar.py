@@ -1,7 +1,9 @@
-"""Compares the grammar of docs/language/Source.md with that of the parser: check_grammar.py ROOT [--update].
+"""Compares the grammar of docs/language/Source.md with that of the parser: check_grammar.py ROOT
+[--update].
 
 The page shows grammar/TileParser.g4 without labels, tokens as they are written.
 """
+
 import os
 import re
 import sys
@@ -21,12 +23,19 @@ def grammar(root):
         alternatives = [" ".join(part.split()) for part in splitTop(body)]
         line = f"{name:<12}: " + alternatives[0]
         for part in alternatives[1:]:
-            if len(line.splitlines()[-1]) + len(part) + 5 > 118 or len(alternatives) > 3 and any(len(a) > 30 for a in alternatives):
+            if (
+                len(line.splitlines()[-1]) + len(part) + 5 > 118
+                or len(alternatives) > 3
+                and any(len(a) > 30 for a in alternatives)
+            ):
                 line += "\n" + " " * 12 + "| " + part
             else:
                 line += " | " + part
         lines.append(line + " ;")
-    lines.append("INT         : DIGITS | '0x' [0-9a-fA-F_]+ | '0b' [01_]+ ;\nFLOAT       : DIGITS '.' DIGITS EXPONENT? | DIGITS EXPONENT ;")
+    lines.append(
+        "INT         : DIGITS | '0x' [0-9a-fA-F_]+ | '0b' [01_]+ ;\nFLOAT       : DIGITS '.' DIGITS"
+        " EXPONENT? | DIGITS EXPONENT ;"
+    )
     return "\n".join(lines) + "\n"
 
 
@@ -52,12 +61,15 @@ def main(root, update):
     wanted = grammar(root)
     if update:
         with open(path, "w", encoding="utf-8") as file:
-            file.write(page[:shown.start()] + wanted + page[shown.end():])
+            file.write(page[: shown.start()] + wanted + page[shown.end() :])
         return 0
     if shown[0] == wanted:
         print(f"{len(re.findall(r'^[a-z]', wanted, re.M | re.I))} rules agree")
         return 0
-    print("docs/language/Source.md shows another grammar than grammar/TileParser.g4; check_grammar.py . --update writes it")
+    print(
+        "docs/language/Source.md shows another grammar than grammar/TileParser.g4; check_grammar.py"
+        " . --update writes it"
+    )
     return 1
 
 

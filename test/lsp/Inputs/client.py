@@ -17,9 +17,8 @@ class Client:
         self.number = 0
         self.texts = {}  # by URI
         self.diagnostics = {}  # by URI: the last that were published
-        self.latencies = (
-            {}
-        )  # by method: seconds of each request, and how many of them the server computed
+        # By method: seconds of each request, and how many of them the server computed.
+        self.latencies = {}
         answer = self.request(
             "initialize",
             {

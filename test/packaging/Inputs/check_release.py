@@ -1,19 +1,38 @@
 """The pages of a release against its files: check_release.py TREE SOURCE.
 
-A path in backticks or in a link must exist in the release, unless it is of the compiler's sources: then there. An option in code
-must be one of tilec's, unless its line is of another program.
+A path in backticks or in a link must exist in the release, unless it is of the compiler's sources:
+then there. An option in code must be one of tilec's, unless its line is of another program.
 """
+
 import os
 import re
 import subprocess
 import sys
 
 # What only the sources hold; pages for those who work on the compiler name these.
-SOURCES = ("grammar/", "frontend/", "dialect/", "passes/", "codegen/", "driver/", "runtime/", "manifest/", "formats/", "launch/", "test/",
-           "cmake/", "python/", "library/", "build/")
+SOURCES = (
+    "grammar/",
+    "frontend/",
+    "dialect/",
+    "passes/",
+    "codegen/",
+    "driver/",
+    "runtime/",
+    "manifest/",
+    "formats/",
+    "launch/",
+    "test/",
+    "cmake/",
+    "python/",
+    "library/",
+    "build/",
+)
 COMMANDS = ("run", "debug", "tune", "explain", "inspect", "link", "check", "fix", "fmt")
 # Whose options are on a line.
-OTHERS = r"\b(cmake|pkg-config|python3?|sbatch|srun|SBATCH|nvcc|pip|ncu|nsys|compute-sanitizer|gcc|git|dev|bench/\w+\.py|test/\S+\.py)\b"
+OTHERS = (
+    r"\b(cmake|pkg-config|python3?|sbatch|srun|SBATCH|nvcc|pip|ncu|nsys|compute-sanitizer|gcc|git"
+    r"|dev|bench/\w+\.py|test/\S+\.py)\b"
+)
 
 
 def pages(tree):
@@ -39,19 +58,29 @@ def code(text):
 
 
 def paths(line):
-    """What in a line of code is a path of this project: it begins with a folder of the root, or is a page."""
+    """What in a line of code is a path of this project: it begins with a folder of the root, or is
+    a page.
+    """
     for word in re.findall(r"[\w./*-]+", line):
-        if re.match(r"(docs|editors|examples|bench|test|python|library|grammar|frontend|dialect|passes|codegen|driver|runtime|cmake|manifest"
-                    r"|formats|launch)/", word) or re.fullmatch(r"[A-Z]\w+\.md", word):
-            if not re.search(r"\bNAME\b|\.tune$", word):     # stands for a name; is made by a command
+        if re.match(
+            r"(docs|editors|examples|bench|test|python|library|grammar|frontend|dialect|passes"
+            r"|codegen|driver|runtime|cmake|manifest|formats|launch)/",
+            word,
+        ) or re.fullmatch(r"[A-Z]\w+\.md", word):
+            if not re.search(r"\bNAME\b|\.tune$", word):  # stands for a name; is made by a command
                 yield word.rstrip(".")
 
 
 def exists(root, page, word):
-    word = word[:word.index("*")].rpartition("/")[0] if "*" in word else word
-    at = [word, word + ".cpp", os.path.join(os.path.dirname(page), word), os.path.join("docs", word)]
+    word = word[: word.index("*")].rpartition("/")[0] if "*" in word else word
+    at = [
+        word,
+        word + ".cpp",
+        os.path.join(os.path.dirname(page), word),
+        os.path.join("docs", word),
+    ]
     if word.startswith("runtime/include/"):
-        at.append(word[len("runtime/"):])
+        at.append(word[len("runtime/") :])
     return any(os.path.exists(os.path.join(root, one)) for one in at)
 
 
@@ -61,7 +90,9 @@ def check(tree, source, page, options):
     lines = list(code(text))
     for number, line in lines:
         for word in paths(line):
-            if not exists(tree, page, word) and not (word.startswith(SOURCES) and exists(source, page, word)):
+            if not exists(tree, page, word) and not (
+                word.startswith(SOURCES) and exists(source, page, word)
+            ):
                 yield f"{page}:{number}: no '{word}' in the release"
         if not re.search(OTHERS, text.splitlines()[number - 1]):
             for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", line):
@@ -76,17 +107,39 @@ def check(tree, source, page, options):
 def main(tree, source):
     tilec = os.path.join(tree, "bin", "tilec")
     options = set()
-    for command in ([], ["run"], ["tune"], ["explain"], ["debug"], ["check"], ["fmt"], ["fix"], ["inspect"], ["link"]):
+    for command in (
+        [],
+        ["run"],
+        ["tune"],
+        ["explain"],
+        ["debug"],
+        ["check"],
+        ["fmt"],
+        ["fix"],
+        ["inspect"],
+        ["link"],
+    ):
         words = [tilec] + command + ["--help-hidden"]
-        options |= set(re.findall(r"--[a-z][a-z-]*", subprocess.run(words, capture_output=True, text=True).stdout))
+        options |= set(
+            re.findall(
+                r"--[a-z][a-z-]*", subprocess.run(words, capture_output=True, text=True).stdout
+            )
+        )
     # A page about another program of ours names that one's options.
-    playground = subprocess.run([sys.executable, "-m", "tile.playground", "--help"], capture_output=True, text=True,
-                                env=dict(os.environ, PYTHONPATH=os.path.join(tree, "python")))
+    playground = subprocess.run(
+        [sys.executable, "-m", "tile.playground", "--help"],
+        capture_output=True,
+        text=True,
+        env=dict(os.environ, PYTHONPATH=os.path.join(tree, "python")),
+    )
     programs = {"docs/guides/playground.md": set(re.findall(r"--[a-z][a-z-]*", playground.stdout))}
     found = list(pages(tree))
     assert len(found) > 20 and len(options) > 40, "a release without its pages or options"
-    problems = [problem for page in found
-                for problem in check(tree, source, page, options | programs.get(page, set()))]
+    problems = [
+        problem
+        for page in found
+        for problem in check(tree, source, page, options | programs.get(page, set()))
+    ]
     print("\n".join(problems + [f"{len(found)} pages, {len(problems)} problems"]))
     return 1 if problems else 0
 

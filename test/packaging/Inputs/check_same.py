@@ -1,5 +1,7 @@
-"""Release, wheel and Debian package hold the same bytes: check_same.py TREE WHEEL DEB SCRATCH. What only one of them can have, metadata
-of its format, is listed here."""
+"""Release, wheel and Debian package hold the same bytes: check_same.py TREE WHEEL DEB SCRATCH. What
+only one of them can have, metadata of its format, is listed here.
+"""
+
 import os
 import re
 import subprocess
@@ -18,16 +20,24 @@ def read(path):
 
 
 def below(folder):
-    return {os.path.relpath(os.path.join(path, name), folder): read(os.path.join(path, name))
-            for path, _, names in os.walk(folder) for name in names}
+    return {
+        os.path.relpath(os.path.join(path, name), folder): read(os.path.join(path, name))
+        for path, _, names in os.walk(folder)
+        for name in names
+    }
 
 
 def asRelease(name):
     """Where the release has what the wheel or the Debian package has under this name."""
-    for pattern, replacement in ((r"^tile/share/", ""), (r"^tile/(bin|lib|include)/", r"\1/"), (r"^tile/", "python/tile/"),
-                                 (r"^usr/lib/python3/dist-packages/tile/(\w+\.abi3\.so)$", r"lib/\1"),
-                                 (r"^usr/lib/python3/dist-packages/tile/", "python/tile/"), (r"^usr/share/doc/tile-compiler/", ""),
-                                 (r"^usr/", "")):
+    for pattern, replacement in (
+        (r"^tile/share/", ""),
+        (r"^tile/(bin|lib|include)/", r"\1/"),
+        (r"^tile/", "python/tile/"),
+        (r"^usr/lib/python3/dist-packages/tile/(\w+\.abi3\.so)$", r"lib/\1"),
+        (r"^usr/lib/python3/dist-packages/tile/", "python/tile/"),
+        (r"^usr/share/doc/tile-compiler/", ""),
+        (r"^usr/", ""),
+    ):
         name, count = re.subn(pattern, replacement, name)
         if count:
             return name
@@ -35,23 +45,56 @@ def asRelease(name):
 
 
 def main(tree, wheel, deb, scratch):
-    release = {name: data for name, data in below(tree).items() if not re.match(RELEASE_ONLY, name) and "__pycache__" not in name}
+    release = {
+        name: data
+        for name, data in below(tree).items()
+        if not re.match(RELEASE_ONLY, name) and "__pycache__" not in name
+    }
     with zipfile.ZipFile(wheel) as archive:
-        ours = {asRelease(name): archive.read(name) for name in archive.namelist() if not re.match(WHEEL_ONLY, name)}
+        ours = {
+            asRelease(name): archive.read(name)
+            for name in archive.namelist()
+            if not re.match(WHEEL_ONLY, name)
+        }
     subprocess.run(["dpkg-deb", "-x", deb, scratch], check=True)
-    theirs = {asRelease(name): data for name, data in below(scratch).items() if not re.match(DEB_ONLY, name)}
-    versioned = r"lib/libtile_runtime\.so\.\d+\.\d+"      # the wheel leaves out a name that no program looks for
+    theirs = {
+        asRelease(name): data
+        for name, data in below(scratch).items()
+        if not re.match(DEB_ONLY, name)
+    }
+    versioned = (  # the wheel leaves out a name that no program looks for
+        r"lib/libtile_runtime\.so\.\d+\.\d+"
+    )
     for what, files in (("wheel", ours), ("Debian package", theirs)):
-        missing = [name for name in release if name not in files and not (what == "wheel" and re.match(versioned, name))]
+        missing = [
+            name
+            for name in release
+            if name not in files and not (what == "wheel" and re.match(versioned, name))
+        ]
         assert not missing, f"the {what} lacks {missing[:10]}"
-        assert not files.keys() - release.keys(), f"only the {what} has {sorted(files.keys() - release.keys())[:10]}"
+        assert not files.keys() - release.keys(), (
+            f"only the {what} has {sorted(files.keys() - release.keys())[:10]}"
+        )
         wrong = [name for name, data in files.items() if data != release[name]]
         assert not wrong, f"the {what} has other bytes in {wrong[:10]}"
-    pages = subprocess.run(["git", "-C", os.path.dirname(os.path.abspath(__file__)), "ls-files", "--full-name", ":/docs"],
-                           capture_output=True, text=True).stdout.split()
+    pages = subprocess.run(
+        [
+            "git",
+            "-C",
+            os.path.dirname(os.path.abspath(__file__)),
+            "ls-files",
+            "--full-name",
+            ":/docs",
+        ],
+        capture_output=True,
+        text=True,
+    ).stdout.split()
     absent = [page for page in pages if page.endswith(".md") and page not in release]
     assert not absent, f"the release lacks pages of the documentation: {absent}"
-    print(f"the same {len(ours)} files in the wheel and {len(theirs)} in the Debian package as in the release; {len(pages)} files of docs")
+    print(
+        f"the same {len(ours)} files in the wheel and {len(theirs)} in the Debian package as in the"
+        f" release; {len(pages)} files of docs"
+    )
     return 0
 
 

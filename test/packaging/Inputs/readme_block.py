@@ -1,4 +1,5 @@
 """Prints the first block of Python in a page: readme_block.py PAGE."""
+
 import re
 import sys
 

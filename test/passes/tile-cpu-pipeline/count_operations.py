@@ -1,4 +1,7 @@
-"""Prints how many operations a matrix product with an epilogue becomes, for square tiles of each size given."""
+"""Prints how many operations a matrix product with an epilogue becomes, for square tiles of each
+size given.
+"""
+
 import os
 import subprocess
 import sys
@@ -8,8 +11,16 @@ from cpu_kernel_text import kernel, load, store
 
 for size in map(int, sys.argv[1:]):
     tile = f"tensor<{size}x{size}xf32>"
-    views = "\n".join(f"%v{n} = tile.view %{n} [%N, %N] strides [%N, %c1] : !tile.ptr<f32> -> !tile.view<?x?xf32>" for n in "abc")
-    text = kernel("product", {"a": "*f32", "b": "*f32", "c": "*f32"}, ["N"], ("", "%N, %N"), f"""
+    views = "\n".join(
+        f"%v{n} = tile.view %{n} [%N, %N] strides [%N, %c1] : !tile.ptr<f32> -> !tile.view<?x?xf32>"
+        for n in "abc"
+    )
+    text = kernel(
+        "product",
+        {"a": "*f32", "b": "*f32", "c": "*f32"},
+        ["N"],
+        ("", "%N, %N"),
+        f"""
 {views}
 %pad = arith.constant 0.0 : f32
 %size = arith.constant {size} : index
@@ -28,6 +39,10 @@ for size in map(int, sys.argv[1:]):
 %v = tile.broadcast %u : tensor<{size}x1xf32> -> {tile}
 %q = arith.divf %r, %v : {tile}
 {store("%q", "%vc", "%m, %n", [size, size], "f32")}
-""", read=("a", "b"))
-    result = subprocess.run(["tile-opt", "--tile-cpu-pipeline"], input=text, capture_output=True, text=True, check=True)
+""",
+        read=("a", "b"),
+    )
+    result = subprocess.run(
+        ["tile-opt", "--tile-cpu-pipeline"], input=text, capture_output=True, text=True, check=True
+    )
     print("operations:", result.stdout.count("llvm."))

@@ -1,4 +1,7 @@
-"""cache_of_others.py FOLDER: what a compile cache may say, who may write to it, and which files a hit depends on."""
+"""cache_of_others.py FOLDER: what a compile cache may say, who may write to it, and which files a
+hit depends on.
+"""
+
 import glob
 import hashlib
 import os
@@ -8,13 +11,30 @@ import sys
 import zipfile
 
 os.chdir(sys.argv[1])
-open("k.tile", "w").write('import "scale.tile";\n'
-                          "kernel k(x: in f32[N], y: out f32[N]) grid (i: cdiv(N, 64)) {\n  let n = block(i, 64);\n"
-                          "  y[n] = x[n] * FACTOR;\n}\n")
+open("k.tile", "w").write(
+    'import "scale.tile";\n'
+    "kernel k(x: in f32[N], y: out f32[N]) grid (i: cdiv(N, 64)) {\n  let n = block(i, 64);\n"
+    "  y[n] = x[n] * FACTOR;\n}\n"
+)
 for folder in ("first", "second"):
     os.mkdir(folder)
 open("second/scale.tile", "w").write("const FACTOR = 2.0;\n")
-CALL = ["tilec", "k.tile", "--target", "sm_90a", "--emit", "ptx", "-I", "first", "-I", "second", "--cache", "c", "-o", "k.ptx"]
+CALL = [
+    "tilec",
+    "k.tile",
+    "--target",
+    "sm_90a",
+    "--emit",
+    "ptx",
+    "-I",
+    "first",
+    "-I",
+    "second",
+    "--cache",
+    "c",
+    "-o",
+    "k.ptx",
+]
 
 
 def compile(expected, code=0):
@@ -36,7 +56,7 @@ def change(edit):
 
 compile("miss: nothing of that name")
 compile("hit")
-path, = glob.glob("c/*.entry")
+(path,) = glob.glob("c/*.entry")
 good = open(path, "rb").read()
 ptx = open("k.ptx", "rb").read()
 
@@ -66,7 +86,9 @@ compile("hit")
 os.chmod(path, 0o666)
 compile("miss: its entry was removed")
 os.chmod("c", 0o777)
-assert "hit" not in compile("warning: the cache folder 'c' is not used: everybody can write to it: chmod o-w [W0610]")
+assert "hit" not in compile(
+    "warning: the cache folder 'c' is not used: everybody can write to it: chmod o-w [W0610]"
+)
 os.chmod("c", 0o755)
 compile("hit")
 assert not stat.S_IMODE(os.stat(glob.glob("c/*.entry")[0]).st_mode) & 0o022

@@ -1,7 +1,13 @@
-"""What people write who come from elsewhere, each with what the compiler has to say of it: a part of its message, note or fix."""
+"""What people write who come from elsewhere, each with what the compiler has to say of it: a part
+of its message, note or fix.
+"""
+
 import subprocess
 
-HEAD = "kernel k[B: int = 64](x: in f32[M, N], v: in f32[N], h: in f16[N], q: in i32[N], z: out f32[N], y: inout f32[M, N]) grid (i: M) {\n  let n = block(0, B);\n"
+HEAD = (
+    "kernel k[B: int = 64](x: in f32[M, N], v: in f32[N], h: in f16[N], q: in i32[N], z: out"
+    " f32[N], y: inout f32[M, N]) grid (i: M) {\n  let n = block(0, B);\n"
+)
 
 # In a kernel's body: statement -> hint.
 BODY = {
@@ -35,7 +41,7 @@ BODY = {
     "let l = len(v);": "x.shape[0]",
     "let t = transpose(x);": "write x.T",
     "for j in range(0, 4) { y[i, j] = 0.0; }": "'range(0, 4)' becomes '0..4'",
-    "printf(\"%d\", i);": "which takes values without a format",
+    'printf("%d", i);': "which takes values without a format",
     "atomicAdd(y[i, 0], 1.0);": "'atomicAdd' becomes 'atomic_add'",
     "let a = True;": "'True' becomes 'true'",
     "let a = sum(x[i, n], 0);": "an axis is named",
@@ -68,7 +74,7 @@ BODY = {
     "let a = v[n].f16;": "convert with `as`: x as f16",
     "let a = v[n].sum();": "'v[n].sum()' becomes 'sum(v[n])'",
     # Named arguments.
-    "let a = dot(x[i, n], v[n], presicion: \"tf32\");": "'presicion' becomes 'precision'",
+    'let a = dot(x[i, n], v[n], presicion: "tf32");': "'presicion' becomes 'precision'",
     "let a = sum(v[n], axs: 0);": "'axs' becomes 'axis'",
     "let a = sum(v[n], dim: 0);": "'dim' becomes 'axis'",
     "let a = sum(v[n], keepdims: true);": "'keepdims' becomes 'keep'",
@@ -109,23 +115,39 @@ FILES = {
     "kernel k(y: out f32[N]) grid (i: K) { y[i] = 1.0; }": "declare a scalar parameter `K: i64`",
     "kernel k(y: out f32[N]) with num_warps(4) { y[0] = 1.0; }": "'num_warps' becomes 'warps'",
     "kernel k(y: out float16[N]) { y[0] = 1.0; }": "'float16' becomes 'f16'",
-    "fn f[K: int](x) { return x; } kernel k(y: out f32[N]) { y[0] = f(1.0); }": "the compile-time parameter 'K' of 'f' has no value",
+    "fn f[K: int](x) { return x; } kernel k(y: out f32[N]) { y[0] = f(1.0); }": (
+        "the compile-time parameter 'K' of 'f' has no value"
+    ),
     "@jit\nkernel k(y: out f32[N]) { y[0] = 1.0; }": "there are no decorators",
     "import numpy as np;": "are built in: leave the import out",
     "__global__ void k(float *x) { }": "write `kernel name(",
 }
 
 # Fixes that compile would have to mean the same: of these there is none.
-UNFIXED = ["let h2 = i // 2;", "if not (i > 0) { y[i, n] = v[n]; }", "let a = v[n] as int;", "let l = len(v);", "let c = not i > 0;"]
+UNFIXED = [
+    "let h2 = i // 2;",
+    "if not (i > 0) { y[i, n] = v[n]; }",
+    "let a = v[n] as int;",
+    "let l = len(v);",
+    "let c = not i > 0;",
+]
 
 
 def says(source):
-    return subprocess.run(["tilec", "-", "--emit=tile", "-o", "-"], input=source, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                          text=True, timeout=60).stderr
+    return subprocess.run(
+        ["tilec", "-", "--emit=tile", "-o", "-"],
+        input=source,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+    ).stderr
 
 
 wrong = 0
-cases = [(HEAD + "  " + text + "\n}\n", text, hint) for text, hint in BODY.items()] + [(text, text, hint) for text, hint in FILES.items()]
+cases = [(HEAD + "  " + text + "\n}\n", text, hint) for text, hint in BODY.items()] + [
+    (text, text, hint) for text, hint in FILES.items()
+]
 for source, text, hint in cases:
     found = says(source)
     if hint not in found:

@@ -1,4 +1,7 @@
-"""full_temporary.py SOURCE FOLDER: makes a package where no file may grow, and where the folder of temporary files is not there."""
+"""full_temporary.py SOURCE FOLDER: makes a package where no file may grow, and where the folder of
+temporary files is not there.
+"""
+
 import os
 import resource
 import signal
@@ -16,7 +19,12 @@ def limit():
 
 for name, prepare in (("tmp", limit), ("nowhere", None)):
     # Through a pipe: what it says is no file.
-    done = subprocess.run(["tilec", source, "--target", "cpu", "-o", os.path.join(folder, "k.tilepkg")], capture_output=True,
-                          text=True, preexec_fn=prepare, env=dict(os.environ, TMPDIR=os.path.join(folder, name)))
+    done = subprocess.run(
+        ["tilec", source, "--target", "cpu", "-o", os.path.join(folder, "k.tilepkg")],
+        capture_output=True,
+        text=True,
+        preexec_fn=prepare,
+        env=dict(os.environ, TMPDIR=os.path.join(folder, name)),
+    )
     print(done.stderr + "status", done.returncode)
 print("left", os.listdir(os.path.join(folder, "tmp")))

@@ -1,4 +1,7 @@
-"""Writes a log in which the best of each shape stands alone: tune_too_slow.py LOG NEW. The first line is LOG's."""
+"""Writes a log in which the best of each shape stands alone: tune_too_slow.py LOG NEW. The first
+line is LOG's.
+"""
+
 import json
 import sys
 
@@ -6,8 +9,18 @@ lines = [open(sys.argv[1]).read().splitlines()[0]]
 
 
 def add(block, shape, effort, milliseconds, status="ok"):
-    lines.append(json.dumps({"config": f"BLOCK={block}", "shape": f"N={shape}", "status": status, "effort": effort,
-                             "seconds": 0.1, "ms": milliseconds}))
+    lines.append(
+        json.dumps(
+            {
+                "config": f"BLOCK={block}",
+                "shape": f"N={shape}",
+                "status": status,
+                "effort": effort,
+                "seconds": 0.1,
+                "ms": milliseconds,
+            }
+        )
+    )
 
 
 add(64, 64, 1, 0.015625)

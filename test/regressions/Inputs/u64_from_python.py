@@ -1,4 +1,7 @@
-"""u64_from_python.py PACKAGE: every value of u64 passes from Python, what is outside is an error."""
+"""u64_from_python.py PACKAGE: every value of u64 passes from Python, what is outside is an
+error.
+"""
+
 import sys
 
 import numpy

@@ -1,4 +1,7 @@
-"""Kernels that are compiled by their call: python_compile.py FOLDER SOURCE, with XDG_CACHE_HOME=FOLDER."""
+"""Kernels that are compiled by their call: python_compile.py FOLDER SOURCE, with
+XDG_CACHE_HOME=FOLDER.
+"""
+
 import inspect
 import os
 import pickle
@@ -24,7 +27,8 @@ kernel scale[T: dtype in {f16, f32, i32}](x: in T[M, N], y: out T[M, N], a: T)
   }
 }
 """
-PAIR = """kernel shift[K: int = 1](x: in f32[N], y: out f32[N], top: out f32[N + 3], s: inout f32[N])
+PAIR = """kernel shift[K: int = 1](
+    x: in f32[N], y: out f32[N], top: out f32[N + 3], s: inout f32[N])
   where N in 1..=4096 grid (i: N)
 {
   y[i] = x[i] + (K as f32);
@@ -65,14 +69,19 @@ class Compile(unittest.TestCase):
         found = scale(self.x.astype("i4"), 5)
         self.assertEqual(found.dtype, numpy.int32)
         self.assertTrue((found == 5 * self.x).all())
-        self.assertEqual(self.compiled(), 3)          # the interface, f32, i32; not f16
+        self.assertEqual(self.compiled(), 3)  # the interface, f32, i32; not f16
         scale(numpy.ones((7, 9), "f4"), 1.0)
         self.assertEqual((self.compiled(), tile.cache_info()["memory"]), (3, 2))
 
     def testSeveral(self):
         program = tile.compile(PAIR, K=10)
-        self.assertEqual((program.keys(), len(program), list(program)), (["shift", "other"], 2, ["shift", "other"]))
-        self.raises(TypeError, "several kernels; call one of them: shift, other", lambda: program(self.x))
+        self.assertEqual(
+            (program.keys(), len(program), list(program)),
+            (["shift", "other"], 2, ["shift", "other"]),
+        )
+        self.raises(
+            TypeError, "several kernels; call one of them: shift, other", lambda: program(self.x)
+        )
         self.raises(AttributeError, "there is no kernel 'third'", lambda: program.third)
         x, s = self.x[0].copy(), numpy.ones(4, "f4")
         y, top = program.shift(x, s)
@@ -87,29 +96,66 @@ class Compile(unittest.TestCase):
     def testWrongCalls(self):
         scale = tile.compile(SCALE)
         self.raises(TypeError, "scale: 'a' is missing", lambda: scale(self.x))
-        self.raises(TypeError, "scale: 'z' is no parameter; there are x, y, a", lambda: scale(self.x, z=1))
+        self.raises(
+            TypeError, "scale: 'z' is no parameter; there are x, y, a", lambda: scale(self.x, z=1)
+        )
         self.raises(TypeError, "scale: 'x' is given twice", lambda: scale(self.x, 1, x=self.x))
         self.raises(TypeError, "scale: 'x' is of type int, expected a tensor", lambda: scale(1, 2))
-        self.raises(TypeError, "scale: takes at most 3 arguments (x, y, a), found 4", lambda: scale(self.x, self.x, 1, 2))
-        text = self.raises(tile.Error, "no instance takes (x: f64[3, 4]); there are", lambda: scale(self.x.astype("f8"), 1.0))
+        self.raises(
+            TypeError,
+            "scale: takes at most 3 arguments (x, y, a), found 4",
+            lambda: scale(self.x, self.x, 1, 2),
+        )
+        text = self.raises(
+            tile.Error,
+            "no instance takes (x: f64[3, 4]); there are",
+            lambda: scale(self.x.astype("f8"), 1.0),
+        )
         self.assertIn("scale[T = f16](x: in f16[M, N], y: out f16[M, N], a: f16)", str(text))
-        self.raises(tile.Error, "'y' has M = 2 in dimension 0, but 'x' has M = 3", lambda: scale(self.x, self.x[:2].copy(), 1.0))
+        self.raises(
+            tile.Error,
+            "'y' has M = 2 in dimension 0, but 'x' has M = 3",
+            lambda: scale(self.x, self.x[:2].copy(), 1.0),
+        )
         other = tile.compile(PAIR, kernel="other")
-        self.raises(TypeError, "other: 'x' is of type list, expected a tensor", lambda: other([1.0, 2.0]))
-        self.raises(TypeError, "other: 'y' is of type tuple, expected a tensor", lambda: other(self.x[0], y=(1.0, 2.0)))
-        self.raises(TypeError, "scale: 'a' is of type list, expected a number", lambda: scale(self.x, a=[1.0]))
-        self.raises(tile.Error, "  other(x: in f32[N], y: out f32[N])", lambda: other(self.x[0].astype("f8")))
-        self.raises(FileNotFoundError, "there is no file 'absent.tile'", lambda: tile.compile("absent.tile"))
+        self.raises(
+            TypeError, "other: 'x' is of type list, expected a tensor", lambda: other([1.0, 2.0])
+        )
+        self.raises(
+            TypeError,
+            "other: 'y' is of type tuple, expected a tensor",
+            lambda: other(self.x[0], y=(1.0, 2.0)),
+        )
+        self.raises(
+            TypeError,
+            "scale: 'a' is of type list, expected a number",
+            lambda: scale(self.x, a=[1.0]),
+        )
+        self.raises(
+            tile.Error,
+            "  other(x: in f32[N], y: out f32[N])",
+            lambda: other(self.x[0].astype("f8")),
+        )
+        self.raises(
+            FileNotFoundError, "there is no file 'absent.tile'", lambda: tile.compile("absent.tile")
+        )
         self.raises(ValueError, "shapes is 'all'", lambda: tile.compile(SCALE, shapes="all"))
 
     def testErrors(self):
-        error = self.raises(tile.CompileError, "<stdin>:7:17: error: 'b' is not defined [E0201]",
-                            lambda: tile.compile(SCALE.replace("x[row, n] * a", "b")))
+        error = self.raises(
+            tile.CompileError,
+            "<stdin>:7:17: error: 'b' is not defined [E0201]",
+            lambda: tile.compile(SCALE.replace("x[row, n] * a", "b")),
+        )
         self.assertEqual([one["code"] for one in error.diagnostics], ["E0201"])
         self.assertIn(" 7 |     y[row, n] = b;\n   |                 ^", str(error))
         self.assertIn("<pre>", error._repr_html_())
         self.assertEqual(error._render_traceback_()[0], "CompileError:")
-        self.raises(tile.CompileError, "no kernel here has a compile-time parameter 'BLOCKS'", lambda: tile.compile(PAIR, BLOCKS=3))
+        self.raises(
+            tile.CompileError,
+            "no kernel here has a compile-time parameter 'BLOCKS'",
+            lambda: tile.compile(PAIR, BLOCKS=3),
+        )
         path = os.path.join(FOLDER, "wrong.tile")
         with open(path, "w") as file:
             file.write("kernel f(x: in f32[N]) where N in 1..=8 grid (i: N) {\n\tx[i] = 1.0;\n}\n")
@@ -120,9 +166,14 @@ class Compile(unittest.TestCase):
     def testDescription(self):
         scale = tile.compile(SCALE)
         self.assertEqual((scale.__name__, scale.__doc__), ("scale", "a * x"))
-        self.assertEqual(scale.signature, "scale(x: in f16|f32|i32[M, N], y: out f16|f32|i32[M, N], a: f16|f32|i32)")
+        self.assertEqual(
+            scale.signature,
+            "scale(x: in f16|f32|i32[M, N], y: out f16|f32|i32[M, N], a: f16|f32|i32)",
+        )
         self.assertEqual(list(inspect.signature(scale).parameters), ["x", "y", "a"])
-        self.assertEqual(inspect.signature(scale).parameters["x"].annotation, "in f16|f32|i32[M, N]")
+        self.assertEqual(
+            inspect.signature(scale).parameters["x"].annotation, "in f16|f32|i32[M, N]"
+        )
         self.assertEqual(tile.__version__, tile.version())
         self.assertRaises(AttributeError, lambda: tile.nothing)
 
@@ -134,17 +185,19 @@ class Compile(unittest.TestCase):
         self.assertEqual(self.compiled(), 1)
 
     def testTune(self):
-        program = tile.compile("kernel f[B: int = 8](x: in f32[N], y: out f32[N]) where N in 1..=4096 grid (i: cdiv(N, B)) "
-                               "tune { B in {8, 64}; key N; } { let n = block(i, B); y[n] = x[n] + 1.0; }")
+        program = tile.compile(
+            "kernel f[B: int = 8](x: in f32[N], y: out f32[N]) where N in 1..=4096 grid (i: cdiv(N,"
+            " B)) tune { B in {8, 64}; key N; } { let n = block(i, B); y[n] = x[n] + 1.0; }"
+        )
         x = numpy.ones(4000, "f4")
         self.assertTrue((program(x) == 2).all())
         before = self.compiled()
         path = os.path.join(FOLDER, "tuned.json")
-        self.assertIn("N=4000", program.explain(N=4000))      # of a text
+        self.assertIn("N=4000", program.explain(N=4000))  # of a text
         result = program.tune(x, save=path, options=["--memory=0"])
         self.assertIsInstance(result, dict)
         self.assertTrue((program(x) == 2).all())
-        self.assertEqual(self.compiled(), before + 1)         # with the result
+        self.assertEqual(self.compiled(), before + 1)  # with the result
         self.assertTrue((tile.compile(program._source.text, config=path)(x) == 2).all())
 
     def testCache(self):
@@ -155,7 +208,7 @@ class Compile(unittest.TestCase):
         self.assertEqual((self.compiled(), tile.cache_info()["disk"]), (2, 2))
         folder = tile.cache_folder()
         self.assertEqual(folder, os.path.join(FOLDER, "tile"))
-        for name in os.listdir(folder):                       # damaged entries are made again
+        for name in os.listdir(folder):  # damaged entries are made again
             if name.endswith(".entry"):
                 with open(os.path.join(folder, name), "r+b") as file:
                     file.seek(-1, os.SEEK_END)
@@ -170,7 +223,10 @@ class Compile(unittest.TestCase):
             file.write("fn twice(v) { return v * 2.0; }\n")
         main = os.path.join(FOLDER, "main.tile")
         with open(main, "w") as file:
-            file.write('import "part one.tile";\nkernel f(x: in f32[N], y: out f32[N]) where N in 1..=99 grid (i: N) { y[i] = twice(x[i]); }\n')
+            file.write(
+                'import "part one.tile";\nkernel f(x: in f32[N], y: out f32[N]) where N in 1..=99'
+                " grid (i: N) { y[i] = twice(x[i]); }\n"
+            )
         x = self.x[0].copy()
         self.assertTrue((tile.compile(main)(x) == 2 * x).all())
         with open(os.path.join(FOLDER, "part one.tile"), "w") as file:
@@ -186,21 +242,30 @@ class Compile(unittest.TestCase):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 self.assertTrue((tile.compile(PAIR, kernel="other")(self.x[0]) == self.x[0]).all())
-            self.assertEqual(["others may write to it" in str(one.message) for one in caught], [True])
+            self.assertEqual(
+                ["others may write to it" in str(one.message) for one in caught], [True]
+            )
             self.assertEqual(os.listdir(folder), [])
         finally:
             tile.cache_folder(before)
 
     def testProcesses(self):
         source = os.path.join(ROOT, "examples", "softmax", "softmax.tile")
-        workers = [subprocess.Popen([sys.executable, "-c", WORKER, source], stdout=subprocess.PIPE) for _ in range(8)]
+        workers = [
+            subprocess.Popen([sys.executable, "-c", WORKER, source], stdout=subprocess.PIPE)
+            for _ in range(8)
+        ]
         compiled = [int(worker.communicate()[0]) for worker in workers]
         self.assertEqual([worker.returncode for worker in workers], [0] * 8)
-        self.assertEqual(sum(compiled), 2, compiled)          # the interface and the kernel, once each
+        self.assertEqual(sum(compiled), 2, compiled)  # the interface and the kernel, once each
 
     def testBytes(self):
         path = os.path.join(FOLDER, "k.tilepkg")
-        subprocess.run([os.environ["TILEC"], "-", "--target", "cpu", "-o", path], input=PAIR.encode(), check=True)
+        subprocess.run(
+            [os.environ["TILEC"], "-", "--target", "cpu", "-o", path],
+            input=PAIR.encode(),
+            check=True,
+        )
         with open(path, "rb") as file:
             module = tile.load(file.read(), device="cpu")
         self.assertEqual((len(module), module.other.__name__), (2, "other"))
@@ -214,15 +279,26 @@ class Compile(unittest.TestCase):
         self.assertTrue((again(self.x, 3.0) == 3 * self.x).all())
         program = pickle.loads(pickle.dumps(tile.compile(PAIR, K=10)))
         self.assertEqual(program.keys(), ["shift", "other"])
-        self.assertTrue((program.shift(self.x[0].copy(), numpy.ones(4, "f4"))[0] == self.x[0] + 10).all())
+        self.assertTrue(
+            (program.shift(self.x[0].copy(), numpy.ones(4, "f4"))[0] == self.x[0] + 10).all()
+        )
         path = os.path.join(FOLDER, "pickled.tilepkg")
-        subprocess.run([os.environ["TILEC"], "-", "--target", "cpu", "-o", path], input=PAIR.encode(), check=True)
+        subprocess.run(
+            [os.environ["TILEC"], "-", "--target", "cpu", "-o", path],
+            input=PAIR.encode(),
+            check=True,
+        )
         with open(path, "rb") as file:
             content = file.read()
         for source in (path, content):
             module = tile.load(source, device="cpu")
-            for kernel in (module.other, pickle.loads(pickle.dumps(module)).other, pickle.loads(pickle.dumps(module.other)),
-                           module.other.function(), pickle.loads(pickle.dumps(module.other.function()))):
+            for kernel in (
+                module.other,
+                pickle.loads(pickle.dumps(module)).other,
+                pickle.loads(pickle.dumps(module.other)),
+                module.other.function(),
+                pickle.loads(pickle.dumps(module.other.function())),
+            ):
                 y = numpy.zeros(4, "f4")
                 kernel(self.x[0], y)
                 self.assertTrue((y == self.x[0]).all())
@@ -230,7 +306,11 @@ class Compile(unittest.TestCase):
     def testOfPackage(self):
         """A kernel of a package makes its outputs, too, and compiles nothing."""
         path = os.path.join(FOLDER, "made.tilepkg")
-        subprocess.run([os.environ["TILEC"], "-", "--target", "cpu", "-o", path], input=SCALE.encode(), check=True)
+        subprocess.run(
+            [os.environ["TILEC"], "-", "--target", "cpu", "-o", path],
+            input=SCALE.encode(),
+            check=True,
+        )
         kernel = tile.load(path, device="cpu").scale
         self.assertEqual(list(inspect.signature(kernel).parameters), ["x", "y", "a"])
         self.assertEqual(inspect.signature(kernel).parameters["x"].annotation, "f16 or f32 or i32")
@@ -239,17 +319,28 @@ class Compile(unittest.TestCase):
         self.assertTrue((scale(self.x.astype("i4"), 5) == 5 * self.x).all())
         self.assertEqual(self.compiled(), before)
         self.raises(tile.Error, "scale: tuning needs the source", lambda: scale.tune(self.x, 3.0))
-        self.raises(tile.Error, "scale: the cost model needs the source", lambda: scale.explain(self.x, 3.0))
+        self.raises(
+            tile.Error, "scale: the cost model needs the source", lambda: scale.explain(self.x, 3.0)
+        )
 
     def testOnDevice(self):
-        stand.fake.major, stand.fake.argumentCount, stand.fake.launchResult, stand.fake.symbols = 9, 3, 0, b"other,"
+        stand.fake.major, stand.fake.argumentCount, stand.fake.launchResult, stand.fake.symbols = (
+            9,
+            3,
+            0,
+            b"other,",
+        )
         other = tile.compile(PAIR, kernel="other")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")           # without ptxas there is only PTX
+            warnings.simplefilter("ignore")  # without ptxas there is only PTX
             other(stand.Cai(4096, "<f4", (8,)), stand.Cai(8192, "<f4", (8,)))
-        self.assertEqual((stand.fake.lastFunction, list(stand.fake.arguments[:3])), (b"other", [4096, 8192, 8]))
+        self.assertEqual(
+            (stand.fake.lastFunction, list(stand.fake.arguments[:3])), (b"other", [4096, 8192, 8])
+        )
         self.assertEqual(self.compiled(), 2)
-        self.raises(tile.Error, "no output can be made like", lambda: other(stand.Cai(4096, "<f4", (8,))))
+        self.raises(
+            tile.Error, "no output can be made like", lambda: other(stand.Cai(4096, "<f4", (8,)))
+        )
 
 
 if __name__ == "__main__":

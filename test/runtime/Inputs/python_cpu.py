@@ -1,4 +1,7 @@
-"""Kernels of a package on NumPy's arrays: python_cpu.py PACKAGE, compiled from examples/deploy/kernels.tile for the CPU."""
+"""Kernels of a package on NumPy's arrays: python_cpu.py PACKAGE, compiled from
+examples/deploy/kernels.tile for the CPU.
+"""
+
 import sys
 import unittest
 
@@ -27,8 +30,12 @@ class OnTheCpu(unittest.TestCase):
         kernel = self.module["row_mean"]
         self.assertEqual(kernel.outputs(self.x), {"mean": ("f32", (37, 1))})
         self.assertEqual(kernel.outputs(x=self.x), {"mean": ("f32", (37, 1))})
-        self.assertEqual(self.module["saxpy"].outputs(self.x[0]), {})        # y is inout
-        self.raises("dimension 0 of 'mean' does not follow from the arguments that are given: 'M' has no value", lambda: kernel.outputs())
+        self.assertEqual(self.module["saxpy"].outputs(self.x[0]), {})  # y is inout
+        self.raises(
+            "dimension 0 of 'mean' does not follow from the arguments that are given: 'M' has no"
+            " value",
+            lambda: kernel.outputs(),
+        )
         self.assertRaises(TypeError, lambda: kernel.outputs(z=self.x))
 
     def testRun(self):
@@ -41,25 +48,47 @@ class OnTheCpu(unittest.TestCase):
 
     def testWrongCalls(self):
         kernel, mean = self.module["row_mean"], numpy.empty((37, 1), "f4")
-        self.raises("'x' expects a tensor of f32, found f64", lambda: kernel(self.x.astype("f8"), mean))
-        self.raises("'mean' has M = 36 in dimension 0, but 'x' has M = 37", lambda: kernel(self.x, mean[:36]))
+        self.raises(
+            "'x' expects a tensor of f32, found f64", lambda: kernel(self.x.astype("f8"), mean)
+        )
+        self.raises(
+            "'mean' has M = 36 in dimension 0, but 'x' has M = 37",
+            lambda: kernel(self.x, mean[:36]),
+        )
         self.raises("stride 1 of 'x' is 2, expected 1", lambda: kernel(self.x[:, ::2], mean))
-        self.raises("'mean' is written and overlaps 'x'", lambda: kernel(self.x.reshape(-1)[:37 * 999].reshape(37, 999),
-                                                                      self.x.reshape(-1)[64:64 + 37].reshape(37, 1)))
+        self.raises(
+            "'mean' is written and overlaps 'x'",
+            lambda: kernel(
+                self.x.reshape(-1)[: 37 * 999].reshape(37, 999),
+                self.x.reshape(-1)[64 : 64 + 37].reshape(37, 1),
+            ),
+        )
         self.raises("'x' expects a tensor of f32, found a scalar", lambda: kernel(1.0, mean))
 
         class OnDevice:
-            __cuda_array_interface__ = {"data": (4096, False), "typestr": "<f4", "shape": (37, 1000), "version": 3}
-        self.raises("'x' is on the CUDA device, expected an array in host memory: this code is for the CPU",
-                    lambda: kernel(OnDevice(), mean))
+            __cuda_array_interface__ = {
+                "data": (4096, False),
+                "typestr": "<f4",
+                "shape": (37, 1000),
+                "version": 3,
+            }
+
+        self.raises(
+            "'x' is on the CUDA device, expected an array in host memory: this code is for the CPU",
+            lambda: kernel(OnDevice(), mean),
+        )
 
     @unittest.skipUnless(tile._library.native, "there is no tile_native for this Python")
     def testQuickly(self):
-        """NumPy's arrays never enter Python code, unless they are what the module in C does not know."""
+        """NumPy's arrays never enter Python code, unless they are what the module in C does not
+        know.
+        """
         slow = []
         kernel, prepared = self.module["row_mean"], None
         before = tile.Kernel._slowCall
-        tile.Kernel._slowCall = lambda *values, **named: (slow.append(1), before(*values, **named))[1]
+        tile.Kernel._slowCall = lambda *values, **named: (slow.append(1), before(*values, **named))[
+            1
+        ]
         try:
             for x in (self.x, self.x[3:9], self.x[:0], self.x[:1]):
                 mean = numpy.full((x.shape[0], 1), 7, "f4")
@@ -79,14 +108,24 @@ class OnTheCpu(unittest.TestCase):
             kernel(self.x, mean, check=False)
             self.assertEqual(slow, [])
             mean.setflags(write=False)
-            self.raises("'mean' is written by the kernel, but the array given is read-only", lambda: kernel(self.x, mean))
+            self.raises(
+                "'mean' is written by the kernel, but the array given is read-only",
+                lambda: kernel(self.x, mean),
+            )
             self.assertEqual(slow, [1])
             self.x.setflags(write=False)
             kernel(self.x, numpy.zeros((37, 1), "f4"))
             self.assertEqual(slow, [1])
-            self.raises("row_mean: 'x'", lambda: kernel(self.x.astype("f8"), numpy.zeros((37, 1), "f4")))
-            self.assertRaises(TypeError, lambda: kernel(self.x.astype(">f4"), numpy.zeros((37, 1), "f4")))
-            self.raises("'x' expects a tensor of f32, found a scalar", lambda: kernel(3, numpy.zeros((37, 1), "f4")))
+            self.raises(
+                "row_mean: 'x'", lambda: kernel(self.x.astype("f8"), numpy.zeros((37, 1), "f4"))
+            )
+            self.assertRaises(
+                TypeError, lambda: kernel(self.x.astype(">f4"), numpy.zeros((37, 1), "f4"))
+            )
+            self.raises(
+                "'x' expects a tensor of f32, found a scalar",
+                lambda: kernel(3, numpy.zeros((37, 1), "f4")),
+            )
         finally:
             tile.Kernel._slowCall = before
 

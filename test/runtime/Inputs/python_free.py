@@ -1,4 +1,7 @@
-"""Loads a package again and again; its code is mapped while a module is there, and at no other time: python_free.py FILE."""
+"""Loads a package again and again; its code is mapped while a module is there, and at no other
+time: python_free.py FILE.
+"""
+
 import gc
 import sys
 
@@ -34,5 +37,5 @@ kernel = kept["row_mean"]
 kernel(x, y)
 del kept
 gc.collect()
-kernel(x, y)    # a kernel keeps its module
+kernel(x, y)  # a kernel keeps its module
 assert (y == 1).all() and len(mappings()) > before

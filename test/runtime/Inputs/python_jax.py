@@ -1,4 +1,5 @@
 """Kernels called from JAX: python_jax.py SOURCE."""
+
 import os
 import sys
 import unittest
@@ -42,7 +43,9 @@ class Jax(unittest.TestCase):
     def testVmap(self):
         x = jax.numpy.arange(24.0).reshape(2, 3, 4)
         numpy.testing.assert_array_equal(jax.vmap(self.scale)(x), 2 * x)
-        numpy.testing.assert_array_equal(jax.jit(jax.vmap(self.scale, in_axes=2, out_axes=1))(x), 2 * x.transpose(0, 2, 1))
+        numpy.testing.assert_array_equal(
+            jax.jit(jax.vmap(self.scale, in_axes=2, out_axes=1))(x), 2 * x.transpose(0, 2, 1)
+        )
 
     def testWritten(self):
         s = jax.numpy.ones(5)
@@ -51,15 +54,29 @@ class Jax(unittest.TestCase):
 
     def testWrongCalls(self):
         x = jax.numpy.ones((2, 3))
-        self.assertRaisesRegex(TypeError, "scale: 'y' is an output, which JAX makes: leave it out", lambda: self.scale(x, x))
-        self.assertRaisesRegex(TypeError, "scale: 'a' is a number that JAX traces", lambda: jax.jit(self.scale)(x, a=2.0))
-        self.assertRaisesRegex(tile.Error, "no instance takes", lambda: jax.jit(self.scale)(x.astype("int32")))
-        with self.assertRaisesRegex(Exception, "M = 5000"):          # a contract that is checked when it runs, or when it is traced
+        self.assertRaisesRegex(
+            TypeError,
+            "scale: 'y' is an output, which JAX makes: leave it out",
+            lambda: self.scale(x, x),
+        )
+        self.assertRaisesRegex(
+            TypeError,
+            "scale: 'a' is a number that JAX traces",
+            lambda: jax.jit(self.scale)(x, a=2.0),
+        )
+        self.assertRaisesRegex(
+            tile.Error, "no instance takes", lambda: jax.jit(self.scale)(x.astype("int32"))
+        )
+        with self.assertRaisesRegex(
+            Exception, "M = 5000"
+        ):  # a contract that is checked when it runs, or when it is traced
             jax.block_until_ready(jax.jit(self.scale)(jax.numpy.ones((5000, 3))))
 
     def testGradient(self):
         forward = tile.compile(os.path.join(ROOT, "examples", "softmax", "softmax.tile"))
-        backward = tile.compile(os.path.join(ROOT, "examples", "softmax_backward", "softmax_backward.tile"))
+        backward = tile.compile(
+            os.path.join(ROOT, "examples", "softmax_backward", "softmax_backward.tile")
+        )
 
         @jax.custom_vjp
         def softmax(x):

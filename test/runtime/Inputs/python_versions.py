@@ -1,4 +1,7 @@
-"""Runs a script by every CPython from 3.9 on that PATH or ~/.pyenv has: python_versions.py SCRIPT."""
+"""Runs a script by every CPython from 3.9 on that PATH or ~/.pyenv has: python_versions.py
+SCRIPT.
+"""
+
 import glob
 import os
 import shutil
@@ -10,7 +13,11 @@ WANTED = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.13t", "3.14", "3.14t")
 
 def find(version):
     """A program of that version that starts, or None."""
-    pyenv = sorted(glob.glob(os.path.expanduser(f"~/.pyenv/versions/{version.rstrip('t')}.*/bin/python{version}")))
+    pyenv = sorted(
+        glob.glob(
+            os.path.expanduser(f"~/.pyenv/versions/{version.rstrip('t')}.*/bin/python{version}")
+        )
+    )
     for path in [shutil.which(f"python{version}")] + pyenv:
         if path and subprocess.run([path, "-c", ""], capture_output=True).returncode == 0:
             return path
@@ -27,8 +34,12 @@ def main(script):
                 print(f"{version} failed:\n{done.stdout}{done.stderr}")
                 return 1
             ran[version] = done.stdout.strip()
-            assert ran[version].startswith(version + ":") or ran[version].startswith(version + ","), ran[version]
-            isQuick = "t" not in version and version != "3.9" and not os.environ.get("TILE_NO_NATIVE")
+            assert ran[version].startswith(version + ":") or ran[version].startswith(
+                version + ","
+            ), ran[version]
+            isQuick = (
+                "t" not in version and version != "3.9" and not os.environ.get("TILE_NO_NATIVE")
+            )
             assert ran[version].endswith(": with tile_native") == isQuick, ran[version]
             print(ran[version])
     print(f"ran: {len(ran)}")
