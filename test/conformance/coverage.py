@@ -4,6 +4,7 @@ docs/Coverage.md.
 
 import re
 import sys
+import textwrap
 
 import elementwise
 import products
@@ -107,29 +108,26 @@ def table(names, columns, cell):
     return lines
 
 
+def wrapped(paragraph, indent=""):
+    return textwrap.wrap(paragraph, 100, subsequent_indent=indent, break_on_hyphens=False)
+
+
 def text():
     lines = [
         "# Coverage of the conformance tests",
         "",
-        (
+        *wrapped(
             "Written by `test/conformance/run.py --coverage docs/Coverage.md` from the tables that"
-            " the tests are generated from; a test"
-        ),
-        (
-            "compares. ● is tested, on the CPU by `./dev test` and on a GPU by `./dev gpu-test`,"
-            " each with the classes of shapes empty, one"
-        ),
-        (
-            "element, cut by the tensor's end, no power of two, several blocks, and with special"
-            " values (NaN, infinities, signed zeros,"
-        ),
-        (
-            "subnormal numbers, extremes). A letter is a hole and names its reason; that each is"
-            " refused is tested too."
+            " the tests are generated from; a test compares. ● is tested, on the CPU by `./dev test`"
+            " and on a GPU by `./dev gpu-test`, each with the classes of shapes empty, one element,"
+            " cut by the tensor's end, no power of two, several blocks, and with special values (NaN,"
+            " infinities, signed zeros, subnormal numbers, extremes). A letter is a hole and names"
+            " its reason; that each is refused is tested too."
         ),
         "",
     ]
-    lines += [f"- **{letter}**: {why}" for letter, why in REASONS.items()]
+    for letter, why in REASONS.items():
+        lines += wrapped(f"- **{letter}**: {why}", "  ")
     holes = 0
     for section, operations in rows():
         known = dict(operations)
@@ -155,11 +153,11 @@ def text():
         "",
         "## Products",
         "",
-        (
+        *wrapped(
             "Each with extents of one, cut, no powers of two, none along K, and several blocks,"
-            " both operands plain and the right one"
+            " both operands plain and the right one transposed, with numbers whose sums are exact,"
+            " normal numbers, and NaN and infinities:"
         ),
-        "transposed, with numbers whose sums are exact, normal numbers, and NaN and infinities:",
         "",
     ]
     lines += [f"- `{product.name}`" for product in products.TABLE]

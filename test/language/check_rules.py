@@ -1,6 +1,6 @@
 """Checks the numbers of the language's rules: check_rules.py ROOT.
 
-Rules are defined in docs/language/*.md as `- **T4.1** …`. Tests name them in their first two lines,
+Rules are defined in docs/language/*.md as `- **T4.1** …`. Tests name them in their first four lines,
 examples of diagnostics in `Rules:`. Every number that is named is a rule, every rule is named by at
 least one test (but for those marked *(not yet)*), and pages use each number once.
 """
@@ -42,7 +42,7 @@ def main(root):
             for name in files:
                 if name.endswith(suffixes):
                     with open(os.path.join(path, name), encoding="utf-8", errors="replace") as file:
-                        head = "".join(file.readline() for _ in range(2))
+                        head = "".join(file.readline() for _ in range(4))
                     for rule in re.findall(RULE, head):
                         used[rule].append(os.path.relpath(os.path.join(path, name), root))
                         named.add(rule)
