@@ -86,7 +86,7 @@ static std::string cachePriority(std::optional<StringRef> cache) {
 /// Takes the second-level cache's policy for what `cache:` asks, if it asks for one, as a last
 /// operand: the instruction's last part. Reads and writes share the memory better where both are
 /// kept there: rows that are read and written move 2 to 9 percent more bytes a second on an H200,
-/// whether or not anybody reads them again (docs/Rationale.md).
+/// whether or not anybody reads them again (docs/notes/Memory.md).
 static std::string cachePolicy(OpBuilder &builder, Location loc, std::optional<StringRef> cache,
                                SmallVectorImpl<Value> &operands, std::string &constraints,
                                unsigned results) {
