@@ -58,7 +58,7 @@ SemValue Elaborator::permuted(const SemValue &value, ArrayRef<int64_t> order, Ra
   SmallVector<int64_t> shape;
   if (value.isView()) {
     ViewValue part = *value.view;
-    auto source = cast<ViewType>(ssaOf(value).getType());
+    auto source = cast<ViewType>(value.view->ssa.getType());
     for (auto [i, d] : llvm::enumerate(order)) {
       part.shape[i] = value.view->shape[d];
       part.limits[i] = value.view->limits[d];
@@ -67,7 +67,7 @@ SemValue Elaborator::permuted(const SemValue &value, ArrayRef<int64_t> order, Ra
     }
     part.ssa = PermuteViewOp::create(builder, location,
                                      ViewType::get(context, shape, source.getElementType()),
-                                     ssaOf(value), builder.getDenseI64ArrayAttr(order));
+                                     value.view->ssa, builder.getDenseI64ArrayAttr(order));
     return ofView(std::move(part));
   }
   for (int64_t d : order)
