@@ -1,10 +1,9 @@
 """Calls of the kernels of checks.tile, each wrong in one way: prints their codes and messages.
 
-wrong_calls.py CHECKS.so PREFIX: by generated C, as a shared object. wrong_calls.py BINARY: by the
-runtime library that TILE_RUNTIME_LIB names, from a binary with its manifest. With a word behind
-these, other calls: `variant` of a variant by its own name, `driver` of matmul, which needs more of
-the driver.
-"""
+calls.py CHECKS.so PREFIX: by generated C, as a shared object. calls.py BINARY: by the runtime
+library that TILE_RUNTIME_LIB names, from a binary with its manifest. With a word behind these,
+other calls: `variant` of a variant by its own name, `driver` of matmul, which needs more of the
+driver, `single` of matmul on a GPU with one multiprocessor. effects.py makes right calls."""
 
 import ctypes
 import os
@@ -12,9 +11,25 @@ import sys
 
 import fake_cuda
 
-BOOL, I32, U8, U64, F16, F32, F64, I4 = 0, 3, 5, 8, 9, 11, 12, 15
+BOOL, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, I4, U4 = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+    10,
+    11,
+    12,
+    15,
+    16,
+)
 words = sys.argv[1:]
-part = words.pop() if words[-1] in ("variant", "driver") else "all"
+part = words.pop() if words[-1] in ("variant", "driver", "effects", "host", "single") else "all"
 
 
 class Generated:
@@ -27,7 +42,7 @@ class Generated:
 
     def call(self, kernel, array, count, flags):
         code = getattr(self.library, kernel + "_call")(
-            array, ctypes.c_size_t(count), None, ctypes.c_uint32(flags)
+            array, ctypes.c_size_t(count), stream, ctypes.c_uint32(flags)
         )
         return code, self.message().decode() if code else ""
 
@@ -76,7 +91,7 @@ class Library:
     def call(self, kernel, array, count, flags):
         return self.take(
             self.library.tile_kernel_launch(
-                self.find(kernel), array, ctypes.c_size_t(count), None, flags
+                self.find(kernel), array, ctypes.c_size_t(count), stream, flags
             )
         )
 
@@ -89,12 +104,15 @@ class Library:
         )
 
 
+stream = None if part == "host" else ctypes.c_void_p(0x77)
 side = Generated(*words) if len(words) == 2 else Library(words[0])
 fake = fake_cuda.load()
 keep = []
 SYMBOLS = ",".join(
     """gather count twice_T_f16 twice_T_f32 plus times wide nibbles axis axes strided many product
-    matmul_T_f16 softmax_T_f16 softmax_T_f16_short""".split()
+    backward matmul_T_f16 softmax_T_f16 softmax_T_f16_short cut packed""".split()
+    + [f"cover_T_{name}" for name in ("i8", "f16", "f32", "i64")]
+    + [f"into_T_{name}" for name in "i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64".split()]
     + [""]
 ).encode()
 
@@ -131,16 +149,27 @@ def gather(rows=64, columns=16, **changed):
 
 def reset(device=0):
     ctypes.memset(ctypes.addressof(fake), 0, ctypes.sizeof(fake))
-    fake.major, fake.optinShared, fake.processors, fake.blocksPerProcessor = 9, 232448, 132, 1
+    fake.major, fake.optinShared, fake.blocksPerProcessor = 9, 232448, 1
+    fake.processors = 1 if part == "single" else 132
     fake.symbols = SYMBOLS
     fake.current, fake.contextId = ctypes.addressof(fake), 1
     fake.memory[0] = fake_cuda.Memory(0x100000, 0x900000, 2, 0, device)
 
 
 def launch(
-    what, call, kernel="gather", flags=0, count=None, isNull=False, device=0, refused=0, encoded=0
+    what,
+    call,
+    kernel="gather",
+    flags=0,
+    count=None,
+    isNull=False,
+    device=0,
+    refused=0,
+    encoded=0,
+    isFull=False,
 ):
     reset(device)
+    fake.memsets = 16 if isFull else 0
     fake.launchResult, fake.encodeResult = refused, encoded
     values = list(call.values())
     array = (fake_cuda.Argument * len(values))(*values)
@@ -148,6 +177,7 @@ def launch(
         kernel, None if isNull else array, len(values) if count is None else count, flags
     )
     print(f"{what}: {code} {text}")
+    return code
 
 
 def changed(argument, **fields):
@@ -178,6 +208,7 @@ def callAll():
     launch("rank", gather(x=tensor(F32, 0x100000, [64])))
     launch("huge rank", gather(x=changed(tensor(F32, 0, [64, 16]), rank=1 << 30)))
     launch("negative", gather(z=tensor(F32, 0x400000, [-1])))
+    launch("negative rows", gather(x=tensor(F32, 0x100000, [-1, 16])))
     launch("equation", gather(z=tensor(F32, 0x400000, [65])))
     launch("form", gather(y=tensor(F32, 0x300000, [127, 16], [16, 1])))
     launch("range", gather(64, 0))
@@ -243,6 +274,15 @@ def callAll():
         "overflow of a stride", products(x=tensor(F32, 0x100000, [2, 2], [4, 1])), kernel="strided"
     )
     launch(
+        "backward",
+        {
+            "a": tensor(F32, 0x100000, [4]),
+            "x": tensor(F32, 0x200000, [2, 2], [-4, 1]),
+            "y": tensor(F32, 0x300000, [1]),
+        },
+        kernel="backward",
+    )
+    launch(
         "elements",
         {"x": tensor(F32, 0x100000, [2**30, 2**30], [0, 0]), "y": tensor(F32, 0x400000, [1])},
         kernel="many",
@@ -260,6 +300,24 @@ def callDriver():
     launch("map", matrices(), kernel="matmul", encoded=1)
     launch("residency", matrices(), kernel="matmul", flags=2)
     launch("cluster", matrices(), kernel="matmul")
+    showLaunch()
+    launch(
+        "odd",
+        {
+            name: tensor(F16, (at + 1) << 20, shape)
+            for at, (name, shape) in enumerate(
+                {"a": [600, 64], "b": [64, 64], "c": [600, 64]}.items()
+            )
+        },
+        kernel="matmul",
+    )
+    showLaunch()
+
+
+def callSingle():
+    """Clusters of two, of which the GPU has no room for one: at least one is launched."""
+    launch("single", matrices(), kernel="matmul")
+    showLaunch()
 
 
 def callVariant():
@@ -268,4 +326,14 @@ def callVariant():
     print("variant: %d %s" % side.callVariant("softmax", "T_f16", "short", x, y, 2, 2048))
 
 
-{"all": callAll, "driver": callDriver, "variant": callVariant}[part]()
+def showLaunch():
+    if fake.launches:
+        print(
+            f"  launches: {fake.launches} of {list(fake.grid)} blocks of {list(fake.block)}, "
+            f"clusters of {fake.cluster}, {fake.shared} bytes shared, stream {fake.stream or 0:#x}"
+        )
+
+
+PARTS = {"all": callAll, "driver": callDriver, "variant": callVariant, "single": callSingle}
+if __name__ == "__main__":
+    PARTS[part]()
