@@ -66,6 +66,8 @@ if shutil.which("node"):
     config.available_features.add("node")
 if shutil.which("minisign"):
     config.available_features.add("minisign")
+if shutil.which("valgrind"):
+    config.available_features.add("valgrind")
 if hasCuda():
     config.available_features.add("cuda")
 torchPython = os.environ.get("TILE_PYTHON") or config.python
