@@ -1,4 +1,5 @@
-# Writes OUTPUT: a C++ initialiser {"CODE", source, text} for each FOLDER/CODE.txt with its CODE.tile.
+# Writes OUTPUT: a C++ initialiser {"CODE", source, text} for each FOLDER/CODE.txt with its
+# CODE.tile.
 file(GLOB texts ${FOLDER}/*.txt)
 list(SORT texts)
 set(out "// Made by cmake/EmbedExamples.cmake from frontend/Diag/Examples.\n")

@@ -169,8 +169,9 @@ void Writer::writeHeader(raw_ostream &out) {
       << partTypes << R"(
 /* Every function returns TILE_OK or says what is wrong by its code, and by )"
       << prefix << R"(_message. All may be called from
- * several threads at once. Tensors are passed by the address of their first element, dense and row-major unless they have
- * strides (in elements, one for each dimension; NULL: dense); the named dimensions follow, once each. */
+ * several threads at once. Tensors are passed by the address of their first element, dense and
+ * row-major unless they have strides (in elements, one for each dimension; NULL: dense); the named
+ * dimensions follow, once each. */
 
 #ifdef __cplusplus
 extern "C" {
@@ -299,7 +300,8 @@ static const tk_kernel *tk_get_member(const void *list, int index) {
 }
 
 /* Chooses among the instances `members`, checks, launches. */
-static tile_code tk_launch(const int *members, int total, const tile_argument *a, size_t count, void *stream, uint32_t flags) {
+static tile_code tk_launch(const int *members, int total, const tile_argument *a, size_t count,
+                           void *stream, uint32_t flags) {
   int64_t extents[TK_AXES], values[TK_SLOTS], strides[TK_STRIDES];
   uint64_t spans[TK_PARAMS], cells[TK_ARGUMENTS];
   const tk_kernel *k = NULL;

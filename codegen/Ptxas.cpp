@@ -31,8 +31,7 @@ void NoAssembler::log(raw_ostream &stream) const {
             "--ptxas-path or TILE_PTXAS, or write PTX with -o NAME.ptx";
 }
 
-//===--- Finding
-//---------------------------------------------------------------------------------------------------===//
+//===--- Search for the program -------------------------------------------===//
 
 /// The program that pip's package nvidia-cuda-nvcc put below `venv`, or empty.
 static std::string findInEnvironment(StringRef venv) {
@@ -82,8 +81,7 @@ Expected<std::string> findPtxas(StringRef explicitPath, StringRef executablePath
   return std::string();
 }
 
-//===--- Running
-//---------------------------------------------------------------------------------------------------===//
+//===--- Run of the program -----------------------------------------------===//
 
 namespace {
 

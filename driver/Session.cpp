@@ -106,8 +106,7 @@ int Session::getExitCode() const {
   return internal ? exitInternal : code;
 }
 
-//===--- MLIR
-//------------------------------------------------------------------------------------------------------===//
+//===--- MLIR -------------------------------------------------------------===//
 
 Range Session::getRange(mlir::Location location) const {
   if (auto place = mlir::dyn_cast<mlir::FileLineColRange>(location)) {
@@ -201,8 +200,7 @@ void Session::release(function_ref<bool(mlir::Location)> isTrue) {
   heldID.reset();
 }
 
-//===--- Phases
-//----------------------------------------------------------------------------------------------------===//
+//===--- Phases -----------------------------------------------------------===//
 
 Phase::Phase(const Options &options, StringRef name) : on(options.timeReport), name(name) {
   if (on)

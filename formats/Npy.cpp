@@ -24,8 +24,7 @@ int64_t NpyArray::elementCount() const {
   return count;
 }
 
-//===- Header
-//--------------------------------------------------------------------------------------------------------===//
+//===--- Header -----------------------------------------------------------===//
 
 namespace {
 
@@ -186,8 +185,7 @@ static Error decodeDescr(const std::string &descr, const std::string &name,
               (wanted.empty() ? ", which is no dtype of tile" : wanted));
 }
 
-//===- Reader
-//--------------------------------------------------------------------------------------------------------===//
+//===--- Reader -----------------------------------------------------------===//
 
 /// Copies column-major elements of `size` bytes into row-major order.
 static void transpose(const char *from, char *to, const std::vector<int64_t> &shape, size_t size,
@@ -301,8 +299,7 @@ Error readNpy(const std::string &path, std::optional<Dtype> expected, NpyArray &
   return parseNpy(bytes, path, expected, array);
 }
 
-//===- Writer
-//------------------------------------------------------------------------------------------------------===//
+//===--- Writer -----------------------------------------------------------===//
 
 /// Magic, version, length and dict, padded so that the elements begin at a multiple of 64 bytes.
 static Error formatHeader(Dtype dtype, const std::vector<int64_t> &shape, std::string &bytes) {

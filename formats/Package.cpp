@@ -20,8 +20,7 @@ const PackageFile *PackageModule::find(std::string_view kind) const {
   return nullptr;
 }
 
-//===- Writing
-//-----------------------------------------------------------------------------------------------------===//
+//===--- Writing ----------------------------------------------------------===//
 
 static Json describeFile(const PackageFile &file) {
   Json json = Json::object();
@@ -65,8 +64,7 @@ Error writePackage(const Package &package, std::string &bytes) {
   return writeZip(entries, bytes);
 }
 
-//===- Reading
-//-----------------------------------------------------------------------------------------------------===//
+//===--- Reading ----------------------------------------------------------===//
 
 namespace {
 

@@ -20,8 +20,7 @@ struct Sink {
 
 } // namespace
 
-//===- Writing
-//-----------------------------------------------------------------------------------------------------===//
+//===--- Writing ----------------------------------------------------------===//
 
 static voidpf openSink(voidpf opaque, const void *, int) { return opaque; }
 static uLong writeSink(voidpf opaque, voidpf, const void *from, uLong size) {
@@ -82,8 +81,7 @@ Error writeZip(const std::vector<ZipEntry> &entries, std::string &archive) {
   return {};
 }
 
-//===- Reading
-//-----------------------------------------------------------------------------------------------------===//
+//===--- Reading ----------------------------------------------------------===//
 
 bool isZip(std::string_view bytes) {
   return bytes.substr(0, 4) == "PK\3\4" || bytes.substr(0, 4) == "PK\5\6";

@@ -1,4 +1,5 @@
-// Words and signs of the Tile language. The lexer sees bytes: token positions are byte offsets into the file.
+// Words and signs of the Tile language. The lexer sees bytes: token positions are byte offsets into
+// the file.
 lexer grammar TileLexer;
 
 channels { DOC }
@@ -105,7 +106,8 @@ BAD_COMMENT   : '/*' INSIDE* '*'* ;
 BLANK         : [ \t\r\n\f]+ -> skip ;
 UTF8_MARK     : '\u00EF\u00BB\u00BF' -> skip ;
 
-// Whatever is left, so that the lexer itself never fails; one token for each run of bytes beyond ASCII.
+// All other bytes, so that the lexer itself never fails; one token for each run of bytes beyond
+// ASCII.
 UNKNOWN : [\u0080-\u00FF]+ | . ;
 
 fragment DIGITS    : [0-9] [0-9_]* ;

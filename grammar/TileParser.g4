@@ -15,7 +15,8 @@ staticParam : name COLON staticKind (IN valueSet)? (EQUAL expr)? ;
 staticKind  : FN | ID ;
 param       : name COLON access? typeSpec (STAR count=expr)? (EQUAL init=expr)? (IF cond=expr)? ;
 access      : IN | OUT | INOUT ;
-typeSpec    : ID (LBRACKET (expr (COMMA expr)* COMMA?)? (SEMI stride (COMMA stride)* COMMA?)? RBRACKET)? ;
+typeSpec    : ID (LBRACKET (expr (COMMA expr)* COMMA?)? (SEMI stride (COMMA stride)* COMMA?)?
+                  RBRACKET)? ;
 stride      : STAR | expr ;
 
 // Each clause at most once, but for `specialize`; the AST builder checks that.
@@ -40,7 +41,8 @@ setting     : name EQUAL expr SEMI ;
 
 block       : LBRACE statement* RBRACE ;
 statement   : (LET | VAR) pattern (COLON typeSpec)? EQUAL expr SEMI  # letStatement
-            | target=expr (assignOp value=expr)? SEMI                # simpleStatement // a call, an assignment, a store
+            | target=expr (assignOp value=expr)? SEMI                # simpleStatement
+              // a call, an assignment, a store
             | ifStmt                                                 # ifStatement
             | CONST? FOR name IN over=expr ((DOT_DOT | DOT_DOT_EQUAL) hi=expr (STEP by=expr)?)?
               attributes? block                                      # forStatement
@@ -56,7 +58,8 @@ assignOp    : EQUAL | PLUS_EQUAL | MINUS_EQUAL | STAR_EQUAL | SLASH_EQUAL | PERC
 // Loosest first. Comparisons do not chain.
 expr        : andExpr (OR_OR andExpr)* ;
 andExpr     : comparison (AND_AND comparison)* ;
-comparison  : bitOr ((EQUAL_EQUAL | NOT_EQUAL | LESS | LESS_EQUAL | GREATER | GREATER_EQUAL) bitOr)? ;
+comparison  : bitOr ((EQUAL_EQUAL | NOT_EQUAL | LESS | LESS_EQUAL | GREATER | GREATER_EQUAL)
+                     bitOr)? ;
 bitOr       : bitXor (PIPE bitXor)* ;
 bitXor      : bitAnd (CARET bitAnd)* ;
 bitAnd      : shift (AMP shift)* ;
@@ -77,7 +80,8 @@ argument    : (name COLON)? expr ;
 primary     : literal                            # literalPrimary
             | name                               # namePrimary
             | LPAREN expr ((COMMA expr)+ COMMA?)? RPAREN   # parenthesis // two or more make a tuple
-            | LBRACKET expr (COMMA expr)* COMMA? RBRACKET # listing   // a shape, a list, a constant tile
+            | LBRACKET expr (COMMA expr)* COMMA? RBRACKET # listing
+              // a shape, a list, a constant tile
             ;
 literal     : INT | FLOAT | STRING | TRUE | FALSE | NONE ;
 name        : ID | WHERE | SPECIALIZE | GRID | TUNE | KEY | CONFIG | OPT | STEP | OUT | INOUT ;

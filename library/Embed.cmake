@@ -1,4 +1,5 @@
-# cmake -DFILES=a;b -DOUT=FILE -P Embed.cmake: writes the C++ source with the text of FILES, relative to the working folder.
+# cmake -DFILES=a;b -DOUT=FILE -P Embed.cmake: writes the C++ source with the text of FILES,
+# relative to the working folder.
 set(entries "")
 foreach(file ${FILES})
   file(READ ${file} text)

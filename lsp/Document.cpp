@@ -234,7 +234,7 @@ void Document::checkKernel(const ast::KernelDecl &kernel, KernelFacts &result) {
   }
 }
 
-//===--- All of it --------------------------------------------------------===//
+//===--- Diagnostics of a document ----------------------------------------===//
 
 /// An unknown name that a declaration which does not parse, or an import that failed, may declare.
 bool Document::isFollowUp(const Diagnostic &diagnostic) const {

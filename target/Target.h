@@ -168,8 +168,8 @@ Rows<GPUCard> getGPUCards();
 /// nearest older one.
 const GPUCard &getCard(const GPUTarget &target);
 
-/// The card that a user means, as in "H100", "rtx 4090", "a100-sxm"; of several of one target the first.
-/// Null where none fits, or cards of several targets do.
+/// The card that a user means, as in "H100", "rtx 4090", "a100-sxm"; of several of one target the
+/// first. Null where none fits, or cards of several targets do.
 const GPUCard *findCard(std::string_view words);
 
 /// The card with the name that a driver gives it, as in "NVIDIA H100 80GB HBM3"; null if unknown.

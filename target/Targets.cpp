@@ -9,7 +9,7 @@
 
 namespace tile {
 
-// ---- Limits ----
+//===--- Limits -----------------------------------------------------------===//
 
 namespace {
 
@@ -35,7 +35,7 @@ constexpr GPULimits limits89 = limits(1536, 24, 100 * kib, 1);
 constexpr GPULimits limits90 = limits(2048, 32, 228 * kib, 8);  // and 10.0, 10.3
 constexpr GPULimits limits120 = limits(1536, 24, 100 * kib, 8); // and 12.1
 
-// ---- Features: each generation adds to the one before ----
+//===--- Features: each generation adds to the one before -----------------===//
 
 constexpr FeatureSet features80 = {Feature::AsyncCopy, Feature::Barriers, Feature::LoadMatrix,
                                    Feature::Redux};
@@ -54,7 +54,7 @@ constexpr FeatureSet features100a =
 constexpr FeatureSet features120 = features100 - FeatureSet{Feature::Multicast};
 constexpr FeatureSet features120a = features120 + FeatureSet{Feature::SetMaxRegisters};
 
-// ---- Matrix instructions ----
+//===--- Matrix instructions ----------------------------------------------===//
 
 using MU = MatrixUnit;
 using ME = MatrixElement;
@@ -72,7 +72,7 @@ constexpr Rows<MatrixInstruction> matrix80 = {matrix, 6};
 constexpr Rows<MatrixInstruction> matrix89 = {matrix, 7};
 constexpr Rows<MatrixInstruction> matrix90a = {matrix, 13};
 
-// ---- Targets ----
+//===--- Targets ----------------------------------------------------------===//
 
 // Name, capability and suffix, LLVM's processor, PTX, products, limits, features, matrix
 // instructions.

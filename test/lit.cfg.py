@@ -39,7 +39,7 @@ config.substitutions.append(("%build", config.tile_build))
 
 
 def hasPtxas():
-    """Whether tilec would find the ptxas program (see codegen/Ptxas.h for where it looks)."""
+    """Whether tilec would find the ptxas program (codegen/Ptxas.cpp says where it looks)."""
     candidates = [os.environ.get("TILE_PTXAS"), shutil.which("ptxas"), "/usr/local/cuda/bin/ptxas"]
     return any(path and os.access(path, os.X_OK) for path in candidates)
 
@@ -68,6 +68,11 @@ if shutil.which("minisign"):
     config.available_features.add("minisign")
 if shutil.which("valgrind"):
     config.available_features.add("valgrind")
+# The ruff of ./dev setup, since versions differ in their layout.
+ruff = os.path.join(config.tile_source, ".venv", "bin", "ruff")
+if os.access(ruff, os.X_OK):
+    config.available_features.add("ruff")
+config.substitutions.append(("%ruff", ruff))
 if hasCuda():
     config.available_features.add("cuda")
 torchPython = os.environ.get("TILE_PYTHON") or config.python

@@ -1,21 +1,24 @@
-# find_package(Tile): the compiler Tile::tilec, the library Tile::runtime, and tile_add_kernels(). Works from wherever the folder
-# that holds bin, lib and include lies.
+# find_package(Tile): the compiler Tile::tilec, the library Tile::runtime, and tile_add_kernels().
+# Works from wherever the folder that holds bin, lib and include lies.
 cmake_minimum_required(VERSION 3.20)
 get_filename_component(_tile_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 if(NOT TARGET Tile::tilec)
   add_executable(Tile::tilec IMPORTED)
   set_target_properties(Tile::tilec PROPERTIES IMPORTED_LOCATION "${_tile_prefix}/bin/tilec")
   add_library(Tile::runtime SHARED IMPORTED)
-  set_target_properties(Tile::runtime PROPERTIES IMPORTED_LOCATION "${_tile_prefix}/lib/libtile_runtime.so.0"
+  set_target_properties(Tile::runtime
+    PROPERTIES IMPORTED_LOCATION "${_tile_prefix}/lib/libtile_runtime.so.0"
     IMPORTED_SONAME libtile_runtime.so.0 INTERFACE_INCLUDE_DIRECTORIES "${_tile_prefix}/include")
 endif()
 find_package(Threads REQUIRED)
 
-# tile_add_kernels(NAME FILE.tile [ARCH name...] [DEFINES NAME=VALUE...] [OPTIONS option...] [PACKAGE])
+# tile_add_kernels(NAME FILE.tile [ARCH name...] [DEFINES NAME=VALUE...] [OPTIONS option...]
+# [PACKAGE])
 #
-# Without PACKAGE: a static library NAME of the kernels as C. Link it and include "FILE.h"; nothing of Tile is needed when the
-# program runs. With PACKAGE: a target NAME that makes NAME.tilepkg in the current build folder, for Tile::runtime to load; the
-# target's property TILE_PACKAGE is its path. ARCH lists GPUs (sm_80 sm_90a), native or cpu; native unless stated.
+# Without PACKAGE: a static library NAME of the kernels as C. Link it and include "FILE.h"; nothing
+# of Tile is needed when the program runs. With PACKAGE: a target NAME that makes NAME.tilepkg in
+# the current build folder, for Tile::runtime to load; the target's property TILE_PACKAGE is its
+# path. ARCH lists GPUs (sm_80 sm_90a), native or cpu; native unless stated.
 function(tile_add_kernels name file)
   cmake_parse_arguments(arg "PACKAGE" "" "ARCH;DEFINES;OPTIONS" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
@@ -46,7 +49,8 @@ function(tile_add_kernels name file)
     endif()
   endif()
   add_custom_command(OUTPUT ${outputs} DEPENDS "${file}" DEPFILE "${output}.d" VERBATIM
-    COMMAND ${command} -o "${output}" -MD -MF "${output}.d" COMMENT "tilec ${stem}.tile for ${targets}")
+    COMMAND ${command} -o "${output}" -MD -MF "${output}.d"
+      COMMENT "tilec ${stem}.tile for ${targets}")
   if(arg_PACKAGE)
     add_custom_target(${name} ALL DEPENDS "${output}")
     set_target_properties(${name} PROPERTIES TILE_PACKAGE "${output}")

@@ -1,5 +1,6 @@
-/* What the compiler's archives (libstdc++, libgcc_eh, LLVM) need of glibc beyond 2.28, in terms of older functions. Linked into
- * portable binaries alone (relink.py): hidden, so that nobody else sees these. */
+/* What the compiler's archives (libstdc++, libgcc_eh, LLVM) need of glibc beyond 2.28, in terms of
+ * older functions. Linked into portable binaries alone (relink.py): hidden, so that nobody else
+ * sees these. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <malloc.h>
@@ -37,7 +38,8 @@ struct wide_mallinfo wide_mallinfo(void) {
 /* 2.32; libstdc++'s shared_ptr: 0 says that there may be threads. */
 HIDDEN char may_be_single_threaded __asm__("__libc_single_threaded") = 0;
 
-/* 2.35; the unwinder of libgcc_eh. The layout is that of glibc's struct dl_find_object on x86-64 and arm64. */
+/* 2.35; the unwinder of libgcc_eh. The layout is that of glibc's struct dl_find_object on x86-64
+ * and arm64. */
 struct found_object {
   unsigned long long flags;
   void *begin, *end, *map, *frames;

@@ -1,5 +1,6 @@
-/* The versions of libm's functions before 2.29, which changed how errors are reported, under their plain names: x86-64. Compiled with
- * -fno-builtin; linked into portable binaries alone (relink.py). */
+/* The versions of libm's functions before 2.29, which changed how errors are reported, under their
+ * plain names: x86-64. Compiled with -fno-builtin; linked into portable binaries alone (relink.py).
+ */
 #define OLD(name, parameters, arguments)                                                           \
   double old_##name parameters;                                                                    \
   __asm__(".symver old_" #name "," #name "@GLIBC_2.2.5");                                          \

@@ -105,8 +105,7 @@ template <typename Item> static std::string numbersC(const Item *items, int coun
 }
 static std::string unsignedC(uint64_t value) { return "UINT64_C(" + std::to_string(value) + ")"; }
 
-//===- Tables
-//-----------------------------------------------------------------------------------------------------===//
+//===--- Tables -----------------------------------------------------------===//
 
 void CTables::writeParams(raw_ostream &out) const {
   const tk_kernel &k = getTables();
@@ -267,8 +266,7 @@ void CTables::declareHost(raw_ostream &out, StringRef prefix) const {
       << quoteC(prefixC(prefix, getKernel().symbol)) << ");\n";
 }
 
-//===- Typed functions
-//--------------------------------------------------------------------------------------------===//
+//===--- Typed functions --------------------------------------------------===//
 
 std::string CTables::getParameters() const {
   const Kernel &kernel = getKernel();

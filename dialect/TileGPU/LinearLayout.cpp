@@ -139,8 +139,7 @@ bool LinearLayout::operator==(const LinearLayout &other) const {
          std::equal(std::begin(bases), std::end(bases), std::begin(other.bases));
 }
 
-//===--- Families of layouts
-//----------------------------------------------------------------------------------------===//
+//===--- Families of layouts ----------------------------------------------===//
 
 LinearLayout LinearLayout::blocked(ArrayRef<int64_t> shape, ArrayRef<unsigned> order,
                                    unsigned vector, unsigned numWarps, unsigned numLanes) {
@@ -231,8 +230,7 @@ LinearLayout LinearLayout::mmaOperand(unsigned operand, int64_t rows, int64_t co
   return LinearLayout({rows, columns}, registers, lanes, warps);
 }
 
-//===--- Layouts of derived tensors
-//---------------------------------------------------------------------------------===//
+//===--- Layouts of derived tensors ---------------------------------------===//
 
 /// Maps every basis of `layout` by `map` (linear over F2) into `shape`; registers whose image is
 /// zero are dropped if asked.
@@ -342,8 +340,7 @@ LinearLayout LinearLayout::permute(ArrayRef<int64_t> permutation) const {
                   reorder);
 }
 
-//===--- Queries
-//----------------------------------------------------------------------------------------------------===//
+//===--- Queries ----------------------------------------------------------===//
 
 unsigned LinearLayout::getContiguousRegisters(unsigned dim) const {
   assert(dim < getRank());

@@ -74,8 +74,7 @@ uint32_t SharedLayout::getOffset(ArrayRef<int64_t> coord) const {
   return offset ^ (offset / 128 & chunkMask) * granule;
 }
 
-//===--- Accesses
-//---------------------------------------------------------------------------------------------------===//
+//===--- Accesses ---------------------------------------------------------===//
 
 SharedAccess::SharedAccess(const LinearLayout &layout, const SharedLayout &shared,
                            unsigned maxBytes) {
@@ -142,8 +141,7 @@ SmallVector<SmallVector<unsigned>> SharedAccess::getAccesses(bool distinct) cons
   return accesses;
 }
 
-//===--- Matrix loads
-//-----------------------------------------------------------------------------------------------===//
+//===--- Matrix loads -----------------------------------------------------===//
 
 /// Accesses to one bank, at most, of the lanes that are served together.
 static unsigned countConflicts(const LinearLayout &layout, const SharedLayout &shared) {

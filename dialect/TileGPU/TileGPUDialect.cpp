@@ -37,8 +37,7 @@ void TileGPUDialect::initialize() {
       >();
 }
 
-//===-- Attributes and types
-//--------------------------------------------------------------------------------------===//
+//===--- Attributes and types ---------------------------------------------===//
 
 const GPUTarget *TileGPUDialect::findTarget(StringRef name) const {
   for (const GPUTarget &row : extraTargets)
@@ -76,7 +75,7 @@ const GPUTarget *tile::gpu::getTarget(Operation *op) {
   return nullptr;
 }
 
-//===-- What passes decide --===//
+//===--- Attributes that passes set ---------------------------------------===//
 
 static bool isModule(Operation *op) { return isa<ModuleOp>(op); }
 static bool isKernel(Operation *op) { return isa<KernelOp>(op); }
@@ -294,8 +293,7 @@ RankedTensorType tile::gpu::withLayout(RankedTensorType type, const LinearLayout
                                LinearAttr::get(type.getContext(), layout));
 }
 
-//===-- Operations
-//------------------------------------------------------------------------------------------------===//
+//===--- Operations -------------------------------------------------------===//
 
 LogicalResult ConvertLayoutOp::verify() {
   RankedTensorType source = getSource().getType(), result = getType();

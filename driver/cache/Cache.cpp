@@ -261,8 +261,7 @@ void Cache::store(const std::map<std::string, std::string> &outputs, const Sourc
   evict();
 }
 
-//===--- Explanations
-//----------------------------------------------------------------------------------------------===//
+//===--- Explanations -----------------------------------------------------===//
 
 static std::string quoteOrNothing(StringRef text) {
   return text.empty() ? "not given" : "'" + text.str() + "'";

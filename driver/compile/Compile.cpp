@@ -88,8 +88,7 @@ bool Compiler::runStages(Stage last) {
   return true;
 }
 
-//===--- Source to tile dialect
-//------------------------------------------------------------------------------------===//
+//===--- Source to tile dialect -------------------------------------------===//
 
 bool Compiler::parse() {
   Phase phase(options, "parse");
@@ -184,8 +183,7 @@ void Compiler::keepKernels(llvm::function_ref<bool(const runtime::Kernel &)> kee
       kernel.erase();
 }
 
-//===--- MLIR
-//------------------------------------------------------------------------------------------------------===//
+//===--- MLIR -------------------------------------------------------------===//
 
 /// --debug-crash: the mistakes that the compiler may make, on purpose.
 static void failOnPurpose(StringRef how, ModuleOp module) {
@@ -383,8 +381,7 @@ void Compiler::fillLaunch() {
   }
 }
 
-//===--- LLVM
-//------------------------------------------------------------------------------------------------------===//
+//===--- LLVM -------------------------------------------------------------===//
 
 bool Compiler::optimizeLLVM() {
   Phase phase(options, "LLVM passes");
@@ -565,8 +562,7 @@ bool Compiler::emitObject() {
   return true;
 }
 
-//===--- Products
-//--------------------------------------------------------------------------------------------------===//
+//===--- Products ---------------------------------------------------------===//
 
 std::string Compiler::getProduct(Stage stage) {
   std::string text;

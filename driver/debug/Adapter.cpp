@@ -32,7 +32,7 @@ public:
   }
 
 private:
-  //===--- Messages ------------------------------------------------------------------------------//
+  //===--- Messages -------------------------------------------------------===//
 
   void send(json::Object message) {
     message["seq"] = sequence++;
@@ -167,7 +167,7 @@ private:
     refuse(request, "tilec does not know the request '" + command + "'");
   }
 
-  //===--- Starting ------------------------------------------------------------------------------//
+  //===--- Starting -------------------------------------------------------===//
 
   void initialize(const json::Object &request) {
     json::Array filters;
@@ -263,7 +263,7 @@ private:
     return *resume;
   }
 
-  //===--- Breakpoints ---------------------------------------------------------------------------//
+  //===--- Breakpoints ----------------------------------------------------===//
 
   void clear(function_ref<bool(const Breakpoint &)> which) {
     llvm::erase_if(kernel->getDebugger().breakpoints, which);
@@ -346,7 +346,7 @@ private:
     respond(request, json::Object{{"breakpoints", std::move(result)}});
   }
 
-  //===--- Looking -------------------------------------------------------------------------------//
+  //===--- Inspection of values -------------------------------------------===//
 
   void listFrames(const json::Object &request) {
     json::Array frames;

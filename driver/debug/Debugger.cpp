@@ -9,8 +9,7 @@ using namespace llvm;
 
 namespace tile::debug {
 
-//===--- What the kernel calls
-//-----------------------------------------------------------------===//
+//===--- Callbacks of the kernel ------------------------------------------===//
 
 void Debugger::onStop(void *self, int64_t site) {
   static_cast<Debugger *>(self)->atStatement(unsigned(site));
@@ -33,8 +32,7 @@ std::vector<HostSymbol> Debugger::getSymbols() {
           {probeDoneName, reinterpret_cast<void *>(&onDone)}};
 }
 
-//===--- Following
-//-----------------------------------------------------------------------------===//
+//===--- Steps and breakpoints --------------------------------------------===//
 
 void Debugger::begin(bool stops) {
   mode = stops ? Resume::Step : Resume::Continue;
@@ -162,8 +160,7 @@ bool Debugger::changed(Breakpoint &breakpoint) {
   return !first && !same;
 }
 
-//===--- Frames
-//--------------------------------------------------------------------------------===//
+//===--- Frames -----------------------------------------------------------===//
 
 std::vector<SourceLine> Debugger::getFrames() const {
   return here ? sites[*here].places : std::vector<SourceLine>();

@@ -26,8 +26,7 @@ std::string showNumber(double value, bool isFloat) {
   return text;
 }
 
-//===--- Reading
-//-------------------------------------------------------------------------------===//
+//===--- Reading ----------------------------------------------------------===//
 
 std::optional<Query> readQuery(StringRef &text, std::string &error) {
   Query query;
@@ -115,8 +114,7 @@ unsigned Debugger::addBreakpoint(StringRef text, std::string &error) {
   return added.id;
 }
 
-//===--- Elements
-//------------------------------------------------------------------------------===//
+//===--- Elements ---------------------------------------------------------===//
 
 static double readElement(runtime::Dtype dtype, const char *data, int64_t number) {
   size_t size = (runtime::dtypeBits(dtype) + 7) / 8;

@@ -205,8 +205,7 @@ json::Object compareDocuments(json::Object a, json::Object b) {
   return result;
 }
 
-//===--- Text
-//----------------------------------------------------------------------------------===//
+//===--- Text -------------------------------------------------------------===//
 
 static std::string toText(const json::Value *value) {
   if (!value || value->kind() == json::Value::Null)

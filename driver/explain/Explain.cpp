@@ -12,8 +12,7 @@ using namespace llvm;
 
 namespace tile {
 
-//===--- Settings
-//--------------------------------------------------------------------------------------------------===//
+//===--- Settings ---------------------------------------------------------===//
 
 static bool names(ArrayRef<std::pair<std::string, std::string>> settings, StringRef name) {
   return any_of(settings, [&](const auto &setting) { return setting.first == name; });
@@ -65,8 +64,7 @@ static std::vector<KernelSetting> listSettings(const Options &options, const Tun
   return result;
 }
 
-//===--- What PTX has
-//----------------------------------------------------------------------------------------------===//
+//===--- Facts from PTX ---------------------------------------------------===//
 
 /// The text of one kernel of a PTX module.
 static StringRef findEntry(StringRef ptx, StringRef symbol) {
@@ -85,8 +83,7 @@ static InstructionCounts countInstructions(StringRef text) {
   return found;
 }
 
-//===--- The command
-//-----------------------------------------------------------------------------------------------===//
+//===--- The command ------------------------------------------------------===//
 
 /// The rate of the units that do most of the kernel's operations: tensor cores where it has
 /// products that they take.

@@ -81,8 +81,7 @@ static bool isOutput(const RunArgument &argument) {
          argument.param->access != runtime::Access::In;
 }
 
-//===--- Data of a shape
-//-------------------------------------------------------------------------------------------===//
+//===--- Test data of a shape ---------------------------------------------===//
 
 bool Worker::makeData(ShapeData &data, const MeasureRequest &request) {
   Options &own = data.attempt.options;
@@ -193,8 +192,7 @@ ShapeData *Worker::prepare(const MeasureRequest &request, std::string &reason) {
   return shapes.back().second.get();
 }
 
-//===--- One candidate
-//---------------------------------------------------------------------------------------------===//
+//===--- One candidate ----------------------------------------------------===//
 
 /// The outputs, in the host's buffers, against those expected; empty where they agree.
 static std::string compareOutputs(ShapeData &data, double tolerance, const std::string &reference) {
@@ -296,8 +294,7 @@ MeasureReply Worker::answer(const MeasureRequest &request, function_ref<void()> 
   return reply;
 }
 
-//===--- The process
-//-----------------------------------------------------------------------------------------------===//
+//===--- The process ------------------------------------------------------===//
 
 static bool sendLine(int socket, const std::string &text) {
   std::string line = text + "\n";

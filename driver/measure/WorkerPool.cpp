@@ -52,8 +52,7 @@ WorkerPool::~WorkerPool() {
     stop(*worker);
 }
 
-//===--- One process
-//-----------------------------------------------------------------------------------------------===//
+//===--- One worker process -----------------------------------------------===//
 
 bool WorkerPool::start(Worker &worker, std::string &error) {
   int sockets[2];
@@ -195,8 +194,7 @@ std::optional<MeasureReply> WorkerPool::receive(Worker &worker) {
   return ended;
 }
 
-//===--- All of them
-//-----------------------------------------------------------------------------------------------===//
+//===--- The pool ---------------------------------------------------------===//
 
 void WorkerPool::run(size_t count, function_ref<std::optional<MeasureJob>(size_t)> job,
                      function_ref<void(size_t, const MeasureReply &)> done) {

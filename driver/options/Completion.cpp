@@ -152,8 +152,7 @@ int printCompletion(const OptTable &table, StringRef shell) {
   return exitDone;
 }
 
-//===--- The manual page
-//-------------------------------------------------------------------------------------------===//
+//===--- The manual page --------------------------------------------------===//
 
 /// Text as troff shows it.
 static std::string escapeTroff(StringRef text) {

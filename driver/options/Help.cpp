@@ -42,8 +42,8 @@ ArrayRef<CommandHelp> getCommands() {
        "FILE.tile... [option...]", "  tilec check softmax.tile\n"},
       {"fmt", FormatVis, "bring sources into the one layout; --check: say which are not in it",
        "[--check] FILE.tile...", "  tilec fmt softmax.tile\n"},
-      {"lsp", 0, "serve an editor: the language server, over standard input and output", "[--stdio]",
-       ""},
+      {"lsp", 0, "serve an editor: the language server, over standard input and output",
+       "[--stdio]", ""},
       {"inspect", InspectVis, "say what a package or binary holds", "FILE.tilepkg [option...]",
        "  tilec inspect matmul.tilepkg --extract parts\n"},
       {"link", LinkVis, "join packages", "A.tilepkg B.tilepkg -o C.tilepkg",
@@ -118,8 +118,7 @@ void printHelp(const OptTable &table, StringRef name, bool hidden) {
          << ".\n@FILE reads options from FILE.\n";
 }
 
-//===--- Topics
-//----------------------------------------------------------------------------------------------------===//
+//===--- Topics -----------------------------------------------------------===//
 
 static const std::pair<StringRef, StringRef> topics[] = {
     {"args",

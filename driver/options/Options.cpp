@@ -47,8 +47,7 @@ public:
 
 } // namespace
 
-//===--- Pieces
-//----------------------------------------------------------------------------------------------------===//
+//===--- Groups of options ------------------------------------------------===//
 
 bool OptionsParser::checkSpelling() {
   for (const Arg *unknown : arguments.filtered(OPT_UNKNOWN)) {
@@ -426,8 +425,7 @@ bool OptionsParser::parse(Options &options) {
          options.command == Options::Command::Debug || checkPackages(options);
 }
 
-//===--- Settings
-//--------------------------------------------------------------------------------------------------===//
+//===--- Settings ---------------------------------------------------------===//
 
 void OptionsParser::printSettings(const Options &options, raw_ostream &stream) const {
   auto print = [&](StringRef name, const Twine &value, std::initializer_list<OptionID> ids,

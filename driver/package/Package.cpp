@@ -23,8 +23,7 @@ using namespace llvm;
 
 namespace tile {
 
-//===--- Building
-//--------------------------------------------------------------------------------------------------===//
+//===--- Building ---------------------------------------------------------===//
 
 /// Compiles for the CPU into a shared object.
 static bool addHostCode(Compiler &compiler, const Options &options, Session &session,
@@ -168,8 +167,7 @@ bool compilePackage(const Options &options, Session &session, const std::string 
   return true;
 }
 
-//===--- Looking at packages
-//---------------------------------------------------------------------------------------===//
+//===--- Tilec inspect ----------------------------------------------------===//
 
 /// Reads a package, or a binary with the manifest beside it as one.
 static bool readInput(const std::string &path, Session &session, runtime::Package &package) {

@@ -41,8 +41,7 @@ json::Object Listing::toJson() const {
       {"stage", stage}, {"title", title}, {"text", join(lines, "\n")}, {"places", std::move(rows)}};
 }
 
-//===--- MLIR
-//----------------------------------------------------------------------------------===//
+//===--- MLIR -------------------------------------------------------------===//
 
 static void collectPlaces(mlir::Location location, FileTable &files, std::vector<Place> &places) {
   if (auto place = dyn_cast<mlir::FileLineColLoc>(location)) {
@@ -110,8 +109,7 @@ Listing listModule(mlir::ModuleOp module, StringRef stage, StringRef title, File
   return listing;
 }
 
-//===--- PTX and SASS
-//--------------------------------------------------------------------------===//
+//===--- PTX and SASS -----------------------------------------------------===//
 
 /// "FILE LINE COLUMN", as .loc has it.
 static bool readLoc(StringRef &text, const std::map<std::string, std::string> &names,

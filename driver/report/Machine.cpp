@@ -56,8 +56,7 @@ double Machine::copy(double from, double bytes, const std::string &label, unsign
   return copierFree + rates.latency;
 }
 
-//===--- Rings
-//---------------------------------------------------------------------------------===//
+//===--- Rings ------------------------------------------------------------===//
 
 bool Machine::acquire(Agent &agent, gpu::RingOp ring, gpu::RingAcquireOp op) {
   Slots &slots = rings[op.getRing()];
@@ -126,8 +125,7 @@ void Machine::release(Agent &agent, mlir::Value ring) {
   add(row, BarKind::Hold, slots.full[use], slots.released[use], "full, in use", 0, int(use));
 }
 
-//===--- Computing
-//-----------------------------------------------------------------------------===//
+//===--- Time of computation ----------------------------------------------===//
 
 /// Operations of a product of operands `a` and `b`, and their rate.
 static double timeProduct(mlir::Operation *op, const BlockRates &rates) {
@@ -193,8 +191,7 @@ void Machine::compute(Agent &agent, mlir::Operation *op, int trip) {
   agent.now += time;
 }
 
-//===--- Steps
-//---------------------------------------------------------------------------------===//
+//===--- Steps ------------------------------------------------------------===//
 
 static double bytesOf(mlir::Type type) {
   auto tile = dyn_cast<RankedTensorType>(type);

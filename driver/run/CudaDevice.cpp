@@ -40,8 +40,7 @@ const runtime::CudaDriver *openCudaDevice(unsigned ordinal, Session &session) {
   return nullptr;
 }
 
-//===--- Arguments
-//-------------------------------------------------------------------------------------------------===//
+//===--- Arguments --------------------------------------------------------===//
 
 static constexpr size_t guardBytes = 512;
 static constexpr unsigned char guardValue = 0xa5;
@@ -143,8 +142,7 @@ std::vector<void *> CudaArguments::getAddresses() const {
   return addresses;
 }
 
-//===--- The kernel
-//------------------------------------------------------------------------------------------------===//
+//===--- The kernel -------------------------------------------------------===//
 
 bool CudaKernel::load(StringRef image, const runtime::Manifest &manifest, const std::string &name) {
   std::string text = runtime::toJson(manifest, {image.data(), image.size()});

@@ -32,8 +32,7 @@ static const std::string *find(const std::vector<NameValue> &pairs, StringRef na
   return nullptr;
 }
 
-//===--- Reading
-//---------------------------------------------------------------------------------------------------===//
+//===--- Reading ----------------------------------------------------------===//
 
 /// The dtype that a parameter's declaration and -D leave no choice about.
 static std::optional<runtime::Dtype> getDeclaredDtype(const ast::Param &param,
@@ -116,8 +115,7 @@ std::map<std::string, std::vector<int64_t>> RunArguments::getShapes() const {
   return result;
 }
 
-//===--- Binding
-//---------------------------------------------------------------------------------------------------===//
+//===--- Binding ----------------------------------------------------------===//
 
 /// Gives values to the names that a tensor's extents bind: N, N + c, N - c, c * N.
 void RunArguments::bindDims(const std::vector<runtime::Expr> &dims,
@@ -419,8 +417,7 @@ void RunArguments::fillRandom(RunArgument &argument) {
   }
 }
 
-//===--- Handing over
-//----------------------------------------------------------------------------------------------===//
+//===--- Arguments of the launch ------------------------------------------===//
 
 std::vector<tile_argument> RunArguments::describe(ArrayRef<void *> addresses) const {
   std::vector<tile_argument> result;

@@ -55,8 +55,7 @@ std::vector<size_t> Search::rankAt(size_t shape) const {
   return result;
 }
 
-//===--- What to look at
-//-------------------------------------------------------------------------------------------===//
+//===--- Choice of candidates ---------------------------------------------===//
 
 size_t Search::firstLooks() const {
   return std::min(space.configs.size(),
@@ -110,8 +109,7 @@ std::vector<size_t> Search::choose(size_t shape, size_t count) {
   return chosen;
 }
 
-//===--- Halving
-//---------------------------------------------------------------------------------------------------===//
+//===--- Successive halving -----------------------------------------------===//
 
 /// What takes longer than this many times the best is not timed further.
 static constexpr double slack = 1.5;

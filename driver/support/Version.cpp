@@ -1,8 +1,8 @@
 // The compiler's version; TILE_VERSION comes from the top CMakeLists.txt.
 #include "driver/support/Version.h"
 #include "target/Target.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace tile {

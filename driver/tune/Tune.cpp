@@ -48,8 +48,7 @@ std::string Tuner::referencePath(size_t shape, StringRef output) const {
                   "-" + output + ".npy");
 }
 
-//===--- Before measuring
-//------------------------------------------------------------------------------------------===//
+//===--- The search space -------------------------------------------------===//
 
 bool Tuner::readSpace() {
   Compiler compiler(options, session, options.inputs.front());
@@ -261,8 +260,7 @@ bool Tuner::compile() {
   return true;
 }
 
-//===--- The result
-//------------------------------------------------------------------------------------------------===//
+//===--- The result -------------------------------------------------------===//
 
 bool Tuner::writeResult() {
   std::vector<std::vector<double>> times = readTimes(*log, configs, shapes);

@@ -55,8 +55,7 @@ std::optional<TuneShape> parseShape(StringRef text) {
   return shape;
 }
 
-//===--- JSON
-//------------------------------------------------------------------------------------------------------===//
+//===--- JSON -------------------------------------------------------------===//
 
 static json::Value toValue(const TuneConfig &config) {
   json::Object object;
@@ -160,8 +159,7 @@ std::optional<TuneResult> parseTuneResult(StringRef text, std::string &error) {
   return result;
 }
 
-//===--- Choosing
-//--------------------------------------------------------------------------------------------------===//
+//===--- Choice of an entry -----------------------------------------------===//
 
 const TuneEntry *findNearest(const TuneResult &result, const TuneShape &shape) {
   const TuneEntry *nearest = nullptr;

@@ -26,8 +26,7 @@ std::string getReason(const ChildResult &result, double timeout) {
              : "exit code " + std::to_string(result.code);
 }
 
-//===--- What is known
-//---------------------------------------------------------------------------------------------===//
+//===--- Known measurements -----------------------------------------------===//
 
 std::optional<Outcome> Tuner::outcomeOf(size_t config, size_t shape, unsigned effort) const {
   if (!usable[config])
@@ -54,8 +53,7 @@ bool Tuner::hasFailed(size_t config) const {
   });
 }
 
-//===--- Workers
-//---------------------------------------------------------------------------------------------------===//
+//===--- Workers ----------------------------------------------------------===//
 
 bool Tuner::startWorkers() {
   std::vector<std::string> words = {options.executable, "tune"}, common = commonWords("");
@@ -117,8 +115,7 @@ bool Tuner::makeReferences() {
                                              failure);
 }
 
-//===--- Measuring
-//-------------------------------------------------------------------------------------------------===//
+//===--- Measuring --------------------------------------------------------===//
 
 MeasureJob Tuner::makeJob(const Trial &trial) const {
   constexpr TimingLimits efforts[] = {

@@ -144,8 +144,8 @@ struct Elaborated {
 std::optional<Elaborated> elaborate(const ast::Program &program, const ElaborateOptions &options,
                                     DiagnosticEngine &diagnostics, mlir::MLIRContext &context);
 
-/// Reports what is wrong with `kernel`, one of the main program's, in any version, and keeps nothing
-/// of it. Names that the file defines twice are reported by `modules`. False after an error.
+/// Reports the mistakes of `kernel`, of the main program, in any version and keeps nothing of it.
+/// Names that the file defines twice are reported by `modules`. False after an error.
 bool checkKernel(Modules &modules, const ast::KernelDecl &kernel, const ElaborateOptions &options,
                  DiagnosticEngine &diagnostics, mlir::MLIRContext &context);
 

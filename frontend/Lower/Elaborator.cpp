@@ -239,7 +239,8 @@ SemValue Elaborator::evalTarget(const ast::MemberExpr &expr) {
   DiagnosticBuilder report =
       error(diag::unknownMember, expr.member.range, "'target'", expr.member.text);
   addSuggestion(report, expr.member.range, expr.member.text, {"kind", "arch"});
-  report.note("its members are kind (\"cpu\" or \"gpu\") and arch (90 for capability 9.0, 0 for the CPU)");
+  report.note("its members are kind (\"cpu\" or \"gpu\") and arch (90 for capability 9.0, 0 for "
+              "the CPU)");
   return SemValue::error();
 }
 

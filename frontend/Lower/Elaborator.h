@@ -93,8 +93,7 @@ public:
   const std::set<const ast::Param *> &getWritten() const { return written; }
 
 private:
-  // --- names
-  // -------------------------------------------------------------------------------------------------------
+  //===--- Names ----------------------------------------------------------===//
   struct Binding {
     SemValue value;
     bool isVar = false;
@@ -129,8 +128,7 @@ private:
   SemValue evalTarget(const ast::MemberExpr &expr);
   std::vector<std::string> visibleNames() const;
 
-  // --- diagnostics and locations
-  // -----------------------------------------------------------------------------------
+  //===--- Diagnostics and locations --------------------------------------===//
   /// Starts a diagnostic with a note for each call around.
   template <typename... Args>
   DiagnosticBuilder error(diag::ID id, Range range, const Args &...args) {
@@ -188,8 +186,7 @@ private:
   std::string dtypeWord(llvm::StringRef text);
   std::string textOf(const ast::Expr &expr) const;
 
-  // --- compile-time parameters, signature, contracts, attributes
-  // ---------------------------------------------------
+  //===--- Compile-time parameters, signature, contracts, attributes ------===//
   void bindFrom(size_t index, Instance &partial, std::vector<Instance> &out);
   std::optional<std::vector<SemValue>> candidatesFor(const ast::StaticParam &param, bool &suffixed);
   std::optional<SemValue> parseDefine(const ast::StaticParam &param, llvm::StringRef text);
@@ -284,8 +281,7 @@ private:
                    runtime::Expr &y, Range bRange, llvm::StringRef what, Range range);
   std::optional<runtime::Constant> toConstant(const SemValue &value, DType dtype, Range range);
 
-  // --- emission
-  // ----------------------------------------------------------------------------------------------------
+  //===--- Emission -------------------------------------------------------===//
   mlir::Value constant(mlir::TypedAttr value, mlir::Location location);
   mlir::Value constantIndex(int64_t value, mlir::Location location);
   mlir::Value constantLike(mlir::Type type, double value, mlir::Location location);
@@ -315,8 +311,7 @@ private:
   mlir::Value emitBroadcast(mlir::Value x, llvm::ArrayRef<int64_t> shape, mlir::Location location);
   mlir::Value emitReshape(mlir::Value x, llvm::ArrayRef<int64_t> shape, mlir::Location location);
 
-  // --- expressions
-  // -------------------------------------------------------------------------------------------------
+  //===--- Expressions ----------------------------------------------------===//
   SemValue eval(const ast::Expr &expr);
   SemValue evalAny(const ast::Expr &expr);
   SemValue evalUnary(const ast::UnaryExpr &expr);
@@ -378,8 +373,7 @@ private:
   /// A value at a declared type `f32`, `int`, `f32[BM, BN]`.
   SemValue convertToDeclared(SemValue value, const ast::TypeSpec &type, Range range);
 
-  // --- accesses
-  // ----------------------------------------------------------------------------------------------------
+  //===--- Accesses -------------------------------------------------------===//
   SemValue evalView(const SemValue &base, const ast::SubscriptExpr &expr);
   SemValue evalSubview(const SemValue &base, const ast::SubscriptExpr &expr);
   /// The extent of a view's dimension: of an emptied view what it would be with all elements.
@@ -409,8 +403,7 @@ private:
   mlir::Type accessType(const AccessSpec &access, DType dtype);
   mlir::Value toPosition(const SemValue &value, mlir::Location location);
 
-  // --- calls
-  // -------------------------------------------------------------------------------------------------------
+  //===--- Calls ----------------------------------------------------------===//
   SemValue evalCall(const ast::CallExpr &expr);
   SemValue callFunction(const FunctionValue &function, std::vector<Arg> args, Range range);
   SemValue callBuiltin(const Builtin &builtin, const ast::CallExpr *expr, std::vector<Arg> args,
@@ -479,8 +472,7 @@ private:
   SemValue callPtx(std::vector<Arg> &args, Range range);
   SemValue permuted(const SemValue &value, llvm::ArrayRef<int64_t> permutation, Range range);
 
-  // --- statements
-  // --------------------------------------------------------------------------------------------------
+  //===--- Statements -----------------------------------------------------===//
   /// Walks a block in a new scope. `isKernelBody`: loops in it may be split.
   Flow lowerBlock(const ast::Block &block, const FlowNeeds &needs, bool isKernelBody = false);
   Flow lowerStatements(llvm::ArrayRef<ast::StmtPtr> statements, const FlowNeeds &needs,

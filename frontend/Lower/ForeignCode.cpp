@@ -32,8 +32,7 @@ std::string Elaborator::textOf(const ast::Expr &expr) const {
   return sources.text(expr.range).str();
 }
 
-// --- prefixes of modules
-// -------------------------------------------------------------------------------------------
+//===--- Prefixes of modules ----------------------------------------------===//
 
 bool Elaborator::isForeignMember(const ast::MemberExpr &expr) {
   const ast::Expr *root = expr.base.get();
@@ -58,8 +57,7 @@ SemValue Elaborator::reportPrefixed(const ast::MemberExpr &expr, const ast::Call
   return SemValue::error();
 }
 
-// --- methods
-// -----------------------------------------------------------------------------------------------
+//===--- Methods ----------------------------------------------------------===//
 
 std::string Elaborator::dtypeWord(StringRef text) {
   text = text.trim('"');
@@ -219,8 +217,7 @@ bool Elaborator::reportMethod(const ast::CallExpr &call, const ast::MemberExpr &
   return true;
 }
 
-// --- loops
-// -------------------------------------------------------------------------------------------------
+//===--- Loops ------------------------------------------------------------===//
 
 bool Elaborator::reportRangeLoop(const ast::ForStmt &stmt) {
   auto *call = dyn_cast_or_null<ast::CallExpr>(stmt.over.get());
@@ -260,8 +257,7 @@ bool Elaborator::reportRangeLoop(const ast::ForStmt &stmt) {
   return true;
 }
 
-// --- accesses
-// ----------------------------------------------------------------------------------------------
+//===--- Accesses ---------------------------------------------------------===//
 
 std::string Elaborator::operandText(Range range) const { return operand(sources.text(range)); }
 
@@ -346,8 +342,7 @@ void Elaborator::addViewHint(DiagnosticBuilder &report, Range range) {
   report.note("a view is loaded by an access with one subscript for each dimension");
 }
 
-// --- declarations and accumulators
-// --------------------------------------------------------------------------------
+//===--- Declarations and accumulators ------------------------------------===//
 
 void Elaborator::declareAssigned(const ast::NameExpr &target, const SemValue &value) {
   const std::string &name = target.text;

@@ -61,8 +61,7 @@ Flow Elaborator::lowerRest(Flow before, ArrayRef<ast::StmtPtr> rest, const FlowN
                          [&] { return lowerStatements(rest, needs, isKernelBody); });
 }
 
-// --- where branches meet
-// -----------------------------------------------------------------------------------------
+//===--- Join points ------------------------------------------------------===//
 
 std::vector<SemValue> Elaborator::valuesOf(ArrayRef<Binding *> vars) {
   std::vector<SemValue> values;
@@ -273,8 +272,7 @@ Flow Elaborator::joinBranches(scf::IfOp branches, ArrayRef<Binding *> vars, Bran
   return joined;
 }
 
-// --- conditionals
-// --------------------------------------------------------------------------------------------------
+//===--- Conditionals -----------------------------------------------------===//
 
 mlir::Value Elaborator::evalCondition(const ast::Expr &expr, const Twine &what) {
   SemValue value = eval(expr);

@@ -12,8 +12,7 @@ SemValue Elaborator::callDebug(const Builtin &builtin, std::vector<Arg> &args, R
   return name == "assert" ? callAssert(args, range) : callPtx(args, range);
 }
 
-// --- probes
-// ---------------------------------------------------------------------------------------------------------
+//===--- Probes -----------------------------------------------------------===//
 
 /// Is the code that is built now a kernel's body, and not the body of a scan, which runs at no
 /// place of its own?
@@ -64,8 +63,7 @@ void Elaborator::probe(StringRef name, const SemValue &value, Range range) {
   emit(dtype, emitCast(ssaOf(shown), shown.dtype, wide, location));
 }
 
-// --- print
-// ---------------------------------------------------------------------------------------------------------
+//===--- print ------------------------------------------------------------===//
 
 /// `text` as C's printf prints it.
 static std::string escapeFormat(StringRef text) {
@@ -143,8 +141,7 @@ SemValue Elaborator::callPrint(std::vector<Arg> &args, Range range) {
   return SemValue::ofVoid();
 }
 
-// --- assert
-// --------------------------------------------------------------------------------------------------------
+//===--- assert -----------------------------------------------------------===//
 
 SemValue Elaborator::callAssert(std::vector<Arg> &args, Range range) {
   const SemValue &condition = args[0].value;
@@ -173,8 +170,7 @@ SemValue Elaborator::callAssert(std::vector<Arg> &args, Range range) {
   return SemValue::ofVoid();
 }
 
-// --- ptx
-// -----------------------------------------------------------------------------------------------------------
+//===--- PTX --------------------------------------------------------------===//
 
 /// Checks that `code` names the result $0 and each of `operands` operands; the complaint, or
 /// nothing.

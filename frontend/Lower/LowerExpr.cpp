@@ -228,8 +228,7 @@ bool Elaborator::refuseStorage(DType dtype, Range range, const Twine &what) {
   return true;
 }
 
-// --- dtypes and shapes of operands
-// ---------------------------------------------------------------------------------
+//===--- Dtypes and shapes of operands ------------------------------------===//
 
 /// `value` rounded once to the nearest even of `type`; 8-bit floats saturate to finite.
 static llvm::APFloat roundTo(llvm::APFloat value, FloatType type) {
@@ -473,8 +472,7 @@ bool Elaborator::checkShape(ArrayRef<int64_t> shape, Range range) {
   return false;
 }
 
-// --- compile-time values
-// -------------------------------------------------------------------------------------------
+//===--- Compile-time values ----------------------------------------------===//
 
 std::optional<int64_t> Elaborator::constInt(const SemValue &value, Range range, const Twine &what) {
   if (value.isInt())
@@ -518,8 +516,7 @@ std::optional<bool> Elaborator::constBool(const SemValue &value, const ast::Expr
   return std::nullopt;
 }
 
-// --- casts and members
-// ---------------------------------------------------------------------------------------------
+//===--- Casts and members ------------------------------------------------===//
 
 std::optional<DType> Elaborator::resolveDtype(const ast::Ident &name) {
   if (Binding *local = findLocal(name.text)) {

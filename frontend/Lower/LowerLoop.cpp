@@ -226,8 +226,7 @@ void Elaborator::refuseAttributes(const std::vector<ast::Attribute> &attributes,
                          ("the trips of " + subject + " are not known beforehand").str());
 }
 
-// --- loops that are left early
-// ------------------------------------------------------------------------------------
+//===--- Loops with early exits -------------------------------------------===//
 
 Elaborator::Leaving Elaborator::endLeavingTrip(const Flow &trip, ArrayRef<Binding *> vars,
                                                Block *body, mlir::Operation *loop) {

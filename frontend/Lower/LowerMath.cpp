@@ -315,7 +315,7 @@ SemValue Elaborator::callWhere(std::vector<Arg> &args, Range range) {
     return SemValue::error();
   if (known)
     return args[taken ? 1 : 2].value;
-  return ofData(builder.createOrFold<arith::SelectOp>(
-                              loc(range), ssaOf(condition), ssaOf(args[1].value), ssaOf(args[2].value)),
-                          args[1].value.dtype);
+  return ofData(builder.createOrFold<arith::SelectOp>(loc(range), ssaOf(condition),
+                                                      ssaOf(args[1].value), ssaOf(args[2].value)),
+                args[1].value.dtype);
 }

@@ -43,8 +43,7 @@ Flow Elaborator::lowerStatement(const ast::Stmt &stmt, const FlowNeeds &needs) {
   }
 }
 
-// --- declarations and assignments
-// ----------------------------------------------------------------------------------
+//===--- Declarations and assignments -------------------------------------===//
 
 void Elaborator::lowerLet(const ast::LetStmt &stmt) {
   SemValue value = eval(*stmt.value);
@@ -205,8 +204,7 @@ void Elaborator::lowerAssign(const ast::AssignStmt &stmt) {
   assignName(*stmt.target, value, stmt.op ? stmt.range : stmt.value->range);
 }
 
-// --- which variables a region assigns
-// ------------------------------------------------------------------------------
+//===--- Variables that a region assigns ----------------------------------===//
 
 namespace {
 /// Collects the names that statements assign and do not declare themselves.

@@ -161,9 +161,7 @@ bool Elaborator::raiseAlignment(const std::string &name, int64_t bytes, const Fa
   return true; // a tensor that this instance does not have
 }
 
-//===----------------------------------------------------------------------------------------------------------------===//
-// The command line
-//===----------------------------------------------------------------------------------------------------------------===//
+//===--- The command line -------------------------------------------------===//
 
 bool Elaborator::applyItem(const ArgItem &item, bool isDispatched, runtime::Kernel &record) {
   FactSource source = {item.text, Range(), isDispatched};
@@ -184,9 +182,7 @@ bool Elaborator::applyItem(const ArgItem &item, bool isDispatched, runtime::Kern
   }
 }
 
-//===----------------------------------------------------------------------------------------------------------------===//
-// `specialize`
-//===----------------------------------------------------------------------------------------------------------------===//
+//===--- `specialize` -----------------------------------------------------===//
 
 std::optional<std::vector<Variant>> Elaborator::listVariants() {
   std::vector<Variant> variants;
@@ -308,9 +304,7 @@ bool Elaborator::applyVariant(const Variant &variant, runtime::Kernel &record) {
   return !variant.tuned || applyTuned(*variant.tuned, record);
 }
 
-//===----------------------------------------------------------------------------------------------------------------===//
-// Tuned configurations
-//===----------------------------------------------------------------------------------------------------------------===//
+//===--- Tuned configurations ---------------------------------------------===//
 
 /// Makes the values of the key for which a configuration is to be taken a fact: of all but the
 /// first, which is for what is left. The kernel learns nothing from it.

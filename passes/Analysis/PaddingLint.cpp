@@ -147,8 +147,7 @@ private:
       visitElementwise(op);
   }
 
-  // --- where padding comes from
-  // ------------------------------------------------------------------------------------
+  //===--- Sources of padding ---------------------------------------------===//
 
   void visitLoad(LoadOp load) {
     if (!isa<RankedTensorType>(load.getType()))
@@ -214,8 +213,7 @@ private:
     set(inside.getResult(), state);
   }
 
-  // --- how it moves
-  // ------------------------------------------------------------------------------------------------
+  //===--- Propagation of padding -----------------------------------------===//
 
   static Lanes join(const Lanes &a, const Lanes &b) {
     if (a.kind == Lanes::Exist || b.kind == Lanes::Exist)
@@ -394,8 +392,7 @@ private:
       set(result, join(argument, yielded));
   }
 
-  // --- where it matters
-  // --------------------------------------------------------------------------------------------
+  //===--- Uses that padding can change -----------------------------------===//
 
   void complain(Operation *op, const Lanes &lanes, StringRef what, StringRef neutral,
                 StringRef advice = "") {

@@ -76,8 +76,7 @@ Number expandLog1P(Number x) {
   return withDomain(x, -1.0, result);
 }
 
-//===--- pow
-//-------------------------------------------------------------------------------------------------------===//
+//===--- pow --------------------------------------------------------------===//
 
 namespace {
 /// The unevaluated sum of two floats, the second below the first's precision.

@@ -12,8 +12,7 @@
 using namespace mlir;
 using namespace tile;
 
-//===--- Probes
-//--------------------------------------------------------------------------------===//
+//===--- Probes -----------------------------------------------------------===//
 
 /// The address of the debugger's own data, which the process gives under that name.
 static Value addressOfDebugger(OpBuilder &b, Operation *op) {

@@ -119,8 +119,7 @@ DotKind tile::gpu::chooseDotKind(DotOp dot, const KernelShape &shape) {
   return fits ? DotKind::Mma : DotKind::Fma;
 }
 
-//===--- Warps
-//-----------------------------------------------------------------------------------------------------===//
+//===--- Warps ------------------------------------------------------------===//
 
 /// Warpgroups go along M, 64 rows each; those that find no more rows share columns, 64 at least;
 /// others hold duplicates.

@@ -13,8 +13,7 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
-//===-- Accesses
-//--------------------------------------------------------------------------------------------------===//
+//===--- Accesses ---------------------------------------------------------===//
 
 /// True if the view's elements are neighbours along `dim`.
 static bool isContiguous(Value view, unsigned dim) {
@@ -54,8 +53,7 @@ template LinearLayout LayoutInference::getAccessLayout(LoadOp, RankedTensorType)
 template LinearLayout LayoutInference::getAccessLayout(StoreOp, RankedTensorType) const;
 template LinearLayout LayoutInference::getAccessLayout(ScatterOp, RankedTensorType) const;
 
-//===-- Transposed tiles
-//===//
+//===--- Transposed tiles -------------------------------------------------===//
 
 /// The dimension of `value` along which a store moves neighbours, if element-wise work and
 /// permutations alone lie between and all its users agree on it.
@@ -139,8 +137,7 @@ static LinearLayout transposedBlocks(ArrayRef<int64_t> extents, unsigned loaded,
                       bases[unsigned(InDim::Warp)]);
 }
 
-//===-- Repeatable operations
-//-------------------------------------------------------------------------------------===//
+//===--- Repeatable operations --------------------------------------------===//
 
 /// True if the value is only used, perhaps after element-wise work, by broadcasts to a larger tile.
 static bool feedsOnlyBroadcasts(Value value, unsigned depth = 0) {
@@ -167,8 +164,7 @@ bool tile::gpu::isRepeatable(Operation *op) {
          OpTrait::hasElementwiseMappableTraits(op);
 }
 
-//===-- Inference
-//-------------------------------------------------------------------------------------------------===//
+//===--- Inference --------------------------------------------------------===//
 
 LinearLayout LayoutInference::getDefault(ArrayRef<int64_t> extents,
                                          ArrayRef<unsigned> order) const {

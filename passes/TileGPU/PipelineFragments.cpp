@@ -12,8 +12,7 @@ using namespace mlir;
 
 namespace tile::gpu {
 
-//===--- Steps
-//-----------------------------------------------------------------------------------------------------===//
+//===--- Steps ------------------------------------------------------------===//
 
 /// One step of an operand along `dim`: the registers whose elements lie in the first `extent`
 /// positions. None if lanes or warps share what is left out.
@@ -101,8 +100,7 @@ void splitProducts(scf::ForOp loop) {
     splitProduct(product);
 }
 
-//===--- From trip to trip
-//------------------------------------------------------------------------------------------===//
+//===--- Values carried between iterations --------------------------------===//
 
 /// All readers of a slot; false if one is no local_load of the block.
 static bool collectReads(Value memory, Block *block, SmallVectorImpl<LocalLoadOp> &reads) {

@@ -12,8 +12,8 @@ namespace tile::gpu {
 /// barriers count bytes, the producer hands its registers on, and the products that read a ring are
 /// those of wgmma: a target without one of these loads by its threads.
 inline bool copiesAhead(const GPUTarget &target) {
-  return target.hasAll({Feature::Tma, Feature::TransactionBarriers, Feature::SetMaxRegisters,
-                        Feature::Wgmma});
+  return target.hasAll(
+      {Feature::Tma, Feature::TransactionBarriers, Feature::SetMaxRegisters, Feature::Wgmma});
 }
 
 /// The names of the targets for which `holds`, for a message: "sm_80, sm_86".

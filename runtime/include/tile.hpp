@@ -1,5 +1,5 @@
-// What programs in C++17 include: modules, kernels and arguments (tile_runtime.hpp), calls by name, shapes of outputs, and the
-// compiler.
+// What programs in C++17 include: modules, kernels and arguments (tile_runtime.hpp), calls by name,
+// shapes of outputs, and the compiler.
 #pragma once
 
 #include "tile_compile.h"
@@ -15,16 +15,19 @@ using NamedArguments = std::vector<NamedArgument>;
 
 /// Checks and launches; arguments stand in any order, and those with a default may be left out:
 /// `launch(kernel, {{"x", x}, {"y", y}, {"eps", 1e-6f}}, stream)`.
-inline Status launch(const Kernel &kernel, const NamedArguments &arguments, void *stream = nullptr, uint32_t flags = 0) {
+inline Status launch(const Kernel &kernel, const NamedArguments &arguments, void *stream = nullptr,
+                     uint32_t flags = 0) {
   std::vector<const char *> names;
   std::vector<tile_argument> raw;
   for (const NamedArgument &each : arguments) {
     names.push_back(each.name.c_str());
     raw.push_back(each.argument.get());
-    if (!each.argument.isConsistent()) // a rank that agrees with no declaration: the runtime then names the parameter
+    if (!each.argument.isConsistent()) // a rank that agrees with no declaration: the runtime then
+                                       // names the parameter
       raw.back().rank = -1;
   }
-  return Status(tile_kernel_launch_named(kernel.get(), names.data(), raw.data(), raw.size(), stream, flags));
+  return Status(
+      tile_kernel_launch_named(kernel.get(), names.data(), raw.data(), raw.size(), stream, flags));
 }
 
 struct Shape {
@@ -33,7 +36,8 @@ struct Shape {
 };
 
 /// Dtype and shape of the parameter `name`, as they follow from the arguments that are known.
-inline Status getShape(const Kernel &kernel, const std::string &name, const NamedArguments &known, Shape &shape) {
+inline Status getShape(const Kernel &kernel, const std::string &name, const NamedArguments &known,
+                       Shape &shape) {
   tile_argument unknown = {};
   unknown.kind = TILE_DEFAULT;
   std::vector<tile_argument> raw;
@@ -47,7 +51,8 @@ inline Status getShape(const Kernel &kernel, const std::string &name, const Name
   }
   int32_t wanted = tile_kernel_param(kernel.get(), name.c_str());
   tile_shape found = {};
-  Status status(tile_kernel_shape(kernel.get(), raw.data(), raw.size(), wanted < 0 ? size_t(-2) : size_t(wanted), &found));
+  Status status(tile_kernel_shape(kernel.get(), raw.data(), raw.size(),
+                                  wanted < 0 ? size_t(-2) : size_t(wanted), &found));
   shape.dtype = tile_dtype(found.dtype);
   shape.extents.assign(found.extents, found.extents + found.rank);
   return status;
@@ -63,7 +68,8 @@ struct Request {
   bool isKept = true; ///< in the folder `cache`, or in the default one
 };
 
-/// Compiles and loads: `compile({"softmax.tile"}, module)`. Where that fails, the module stays as it is.
+/// Compiles and loads: `compile({"softmax.tile"}, module)`. Where that fails, the module stays as
+/// it is.
 inline Status compile(const Request &request, Module &result) {
   auto pointers = [](const std::vector<std::string> &texts) {
     std::vector<const char *> list;
@@ -73,8 +79,10 @@ inline Status compile(const Request &request, Module &result) {
     return list;
   };
   auto orNull = [](const std::string &text) { return text.empty() ? nullptr : text.c_str(); };
-  std::vector<const char *> constants = pointers(request.constants), attributes = pointers(request.attributes),
-                            extents = pointers(request.extents), includes = pointers(request.includes);
+  std::vector<const char *> constants = pointers(request.constants),
+                            attributes = pointers(request.attributes),
+                            extents = pointers(request.extents),
+                            includes = pointers(request.includes);
   tile_compile_request raw{};
   raw.size = sizeof raw;
   raw.path = orNull(request.path);

@@ -1,4 +1,5 @@
-// C++17 over the C interface: handles that free themselves, tensors that own their shape, errors as values.
+// C++17 over the C interface: handles that free themselves, tensors that own their shape, errors as
+// values.
 #pragma once
 
 #include "tile_runtime.h"
@@ -45,12 +46,14 @@ template <typename T> constexpr tile_dtype dtypeOf() {
   }
 }
 
-/// One argument of a launch: a tensor with its own copy of shape and strides, a scalar, or a default.
+/// One argument of a launch: a tensor with its own copy of shape and strides, a scalar, or a
+/// default.
 class Argument {
 public:
-  /// A tensor at `data`; strides in elements, none for dense row-major; `bytes` accessible there, 0 if unknown.
-  Argument(tile_dtype dtype, void *data, std::vector<int64_t> shape, std::vector<int64_t> strides = {},
-           int64_t bytes = 0)
+  /// A tensor at `data`; strides in elements, none for dense row-major; `bytes` accessible there, 0
+  /// if unknown.
+  Argument(tile_dtype dtype, void *data, std::vector<int64_t> shape,
+           std::vector<int64_t> strides = {}, int64_t bytes = 0)
       : shape(std::move(shape)), strides(std::move(strides)) {
     raw.kind = TILE_TENSOR;
     raw.dtype = dtype;
@@ -58,8 +61,10 @@ public:
     raw.bytes = bytes;
   }
   template <typename T>
-  Argument(T *data, std::vector<int64_t> shape, std::vector<int64_t> strides = {}, int64_t bytes = 0)
-      : Argument(dtypeOf<T>(), const_cast<std::remove_cv_t<T> *>(data), std::move(shape), std::move(strides), bytes) {}
+  Argument(T *data, std::vector<int64_t> shape, std::vector<int64_t> strides = {},
+           int64_t bytes = 0)
+      : Argument(dtypeOf<T>(), const_cast<std::remove_cv_t<T> *>(data), std::move(shape),
+                 std::move(strides), bytes) {}
   /// A scalar of the number's own dtype: `1.5f` is f32, `1.5` is f64.
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>> Argument(T value) {
     raw.kind = TILE_SCALAR;
@@ -95,7 +100,8 @@ private:
   std::vector<int64_t> shape, strides;
 };
 
-/// What stands for an argument of a prepared call: a tensor's address, or a scalar's value in its own dtype.
+/// What stands for an argument of a prepared call: a tensor's address, or a scalar's value in its
+/// own dtype.
 class Value {
 public:
   template <typename T> Value(T *address) : value(uint64_t(reinterpret_cast<uintptr_t>(address))) {}
@@ -115,28 +121,36 @@ private:
 };
 static_assert(sizeof(Value) == sizeof(uint64_t), "an array of them is handed on");
 
-/// A call whose shapes are checked and whose variant is chosen, to be launched many times. The module must outlive it; several
-/// threads may launch one at once.
+/// A call whose shapes are checked and whose variant is chosen, to be launched many times. The
+/// module must outlive it; several threads may launch one at once.
 class Prepared {
 public:
   explicit operator bool() const { return prepared != nullptr; }
   /// With these addresses and scalars in the arguments' place: only addresses are checked.
-  Status launch(std::initializer_list<Value> values, void *stream = nullptr, uint32_t flags = 0) const {
+  Status launch(std::initializer_list<Value> values, void *stream = nullptr,
+                uint32_t flags = 0) const {
     return launch(values.begin(), values.size(), stream, flags);
   }
-  Status launch(const Value *values, size_t count, void *stream = nullptr, uint32_t flags = 0) const {
-    return Status(tile_prepared_launch(prepared.get(), reinterpret_cast<const uint64_t *>(values), count, stream, flags));
+  Status launch(const Value *values, size_t count, void *stream = nullptr,
+                uint32_t flags = 0) const {
+    return Status(tile_prepared_launch(prepared.get(), reinterpret_cast<const uint64_t *>(values),
+                                       count, stream, flags));
   }
   /// With arguments: dtypes, shapes and strides are compared with those that were prepared.
-  Status launchArguments(const std::vector<Argument> &arguments, void *stream = nullptr, uint32_t flags = 0) const;
+  Status launchArguments(const std::vector<Argument> &arguments, void *stream = nullptr,
+                         uint32_t flags = 0) const;
   /// With those of the preparation.
   Status relaunch(void *stream = nullptr, uint32_t flags = 0) const {
     return Status(tile_prepared_launch(prepared.get(), nullptr, 0, stream, flags));
   }
   /// Puts the variant of that name in its place, the generic one for "".
-  Status pin(const std::string &variant) { return Status(tile_prepared_pin(prepared.get(), variant.c_str())); }
+  Status pin(const std::string &variant) {
+    return Status(tile_prepared_pin(prepared.get(), variant.c_str()));
+  }
   /// The name of the variant that is launched; "" for the generic one.
-  const char *variant() const { return tile_instance_variant(tile_prepared_instance(prepared.get())); }
+  const char *variant() const {
+    return tile_instance_variant(tile_prepared_instance(prepared.get()));
+  }
   tile_prepared *get() const { return prepared.get(); }
 
 private:
@@ -157,7 +171,8 @@ public:
   tile_kernel *get() const { return kernel; }
 
   /// Checks and launches on `stream` (a CUstream or cudaStream_t).
-  Status launch(const std::vector<Argument> &arguments, void *stream = nullptr, uint32_t flags = 0) const {
+  Status launch(const std::vector<Argument> &arguments, void *stream = nullptr,
+                uint32_t flags = 0) const {
     std::vector<tile_argument> raw = lower(arguments);
     return Status(tile_kernel_launch(kernel, raw.data(), raw.size(), stream, flags));
   }
@@ -194,9 +209,11 @@ private:
   tile_kernel *kernel = nullptr;
 };
 
-inline Status Prepared::launchArguments(const std::vector<Argument> &arguments, void *stream, uint32_t flags) const {
+inline Status Prepared::launchArguments(const std::vector<Argument> &arguments, void *stream,
+                                        uint32_t flags) const {
   std::vector<tile_argument> raw = Kernel::lower(arguments);
-  return Status(tile_prepared_launch_arguments(prepared.get(), raw.data(), raw.size(), stream, flags));
+  return Status(
+      tile_prepared_launch_arguments(prepared.get(), raw.data(), raw.size(), stream, flags));
 }
 
 /// A loaded binary.

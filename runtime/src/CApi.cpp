@@ -33,8 +33,7 @@ static Error unknownFlags(uint32_t flags) {
 
 extern "C" {
 
-//===- Errors
-//------------------------------------------------------------------------------------------------------===//
+//===--- Errors -----------------------------------------------------------===//
 
 tile_code tile_error_code(const tile_error *error) { return error ? error->error.code : TILE_OK; }
 const char *tile_error_message(const tile_error *error) {
@@ -45,8 +44,7 @@ void tile_error_free(tile_error *error) {
     delete error;
 }
 
-//===- Modules
-//-----------------------------------------------------------------------------------------------------===//
+//===--- Modules ----------------------------------------------------------===//
 
 /// A package, for a kind of device.
 static Error loadPackage(const std::string &bytes, const std::string &name, int32_t device,
@@ -187,8 +185,7 @@ tile_error *tile_module_kernel(tile_module *module, const char *name, tile_kerne
   });
 }
 
-//===- Launching
-//---------------------------------------------------------------------------------------------------===//
+//===--- Launching --------------------------------------------------------===//
 
 tile_error *tile_kernel_launch(tile_kernel *kernel, const tile_argument *arguments, size_t count,
                                void *stream, uint32_t flags) {
@@ -276,8 +273,7 @@ tile_error *tile_kernel_plan(tile_kernel *kernel, const tile_argument *arguments
   });
 }
 
-//===- Questions
-//---------------------------------------------------------------------------------------------------===//
+//===--- Queries ----------------------------------------------------------===//
 
 const char *tile_kernel_name(const tile_kernel *kernel) {
   return kernel ? kernel->instances.front()->getKernel().name.c_str() : "";
@@ -347,8 +343,7 @@ void tile_instance_launch_info(const tile_instance *instance, tile_launch_info *
   *info = {launch.threads, launch.sharedBytes, launch.registers, launch.spillBytes};
 }
 
-//===- Values
-//--------------------------------------------------------------------------------------------------------===//
+//===--- Values -----------------------------------------------------------===//
 
 const char *tile_dtype_name(int32_t dtype) {
   // The names are literals, so that their data ends in a zero byte.

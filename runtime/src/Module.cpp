@@ -8,8 +8,7 @@
 
 using namespace tile::runtime;
 
-//===- Loading
-//-----------------------------------------------------------------------------------------------------===//
+//===--- Loading ----------------------------------------------------------===//
 
 void tile_module::addToKernel(std::vector<std::unique_ptr<tile_kernel>> &list,
                               const std::string &wanted, const tile_instance *instance) {
@@ -503,8 +502,7 @@ Error tile_module::prepare() {
   return {};
 }
 
-//===- Warnings
-//----------------------------------------------------------------------------------------------------------===//
+//===--- Warnings ---------------------------------------------------------===//
 
 /// Says once that the driver compiles PTX where a cubin would have fitted the device. Called with
 /// the mutex held.

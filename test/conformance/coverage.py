@@ -118,11 +118,11 @@ def text():
         "",
         *wrapped(
             "Written by `test/conformance/run.py --coverage docs/Coverage.md` from the tables that"
-            " the tests are generated from; a test compares. ● is tested, on the CPU by `./dev test`"
-            " and on a GPU by `./dev gpu-test`, each with the classes of shapes empty, one element,"
-            " cut by the tensor's end, no power of two, several blocks, and with special values (NaN,"
-            " infinities, signed zeros, subnormal numbers, extremes). A letter is a hole and names"
-            " its reason; that each is refused is tested too."
+            " the tests are generated from; a test compares. ● is tested, on the CPU by"
+            " `./dev test` and on a GPU by `./dev gpu-test`, each with the classes of shapes empty,"
+            " one element, cut by the tensor's end, no power of two, several blocks, and with"
+            " special values (NaN, infinities, signed zeros, subnormal numbers, extremes). A letter"
+            " is a hole and names its reason; that each is refused is tested too."
         ),
         "",
     ]

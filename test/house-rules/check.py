@@ -71,6 +71,65 @@ def files(root):
                     yield os.path.relpath(os.path.join(path, name), root)
 
 
+WIDTH = 100
+# What a line of a test may be that cannot be broken: a directive of lit or FileCheck, a word about
+# a diagnostic that is expected, data that test/language/run.py reads.
+UNBROKEN = re.compile(
+    r"^\W*[A-Z][A-Z0-9_-]*(\{[A-Z]+\})?:|CHECK|expected-|^// \w+(: \S+\[.*\] =| -> | ~ )"
+)
+QUOTED = r'"(?:[^"\\]|\\.)*"|\'[^\']*\''
+
+
+def tooWide(path, text):
+    """Lines of more than WIDTH columns that could be broken: their numbers."""
+    if isIn(path, (os.path.join("frontend", "Diag", "Examples"),)):
+        return  # sources with one mistake each, which may be a line that is too long
+    isTest = path.startswith("test" + os.sep) and path.endswith(TESTS)
+    fence = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if path.endswith(".md") and line.lstrip().startswith("```"):
+            fence = not fence
+        if len(line) <= WIDTH:
+            continue
+        if path.endswith(".md") and (fence or line.lstrip().startswith(("|", "#", "<"))):
+            continue
+        words = line.strip().split()
+        if len(words) < 2 or (words[0] in ("//", "#", "///", "-") and len(words) == 2):
+            continue  # an address or a path
+        if isTest and re.match(r"^\W*RUN:", line):
+            # A program within quotes stands in one line.
+            if len(re.sub(QUOTED, "''", line)) > WIDTH:
+                yield number
+        elif not (isTest and UNBROKEN.search(line)):
+            yield number
+
+
+def checkWidth(path, text):
+    """Lines keep to 100 columns; IR of tests, tables and blocks of pages are what they are."""
+    if not path.endswith((".mlir", ".ll", ".td", ".def")):
+        for number in tooWide(path, text):
+            yield number, f"a line of more than {WIDTH} columns"
+
+
+def checkBanners(path, text):
+    """A section of a C++ file begins with one line of 80 columns, of a C file with
+    /* ---- X ---- */.
+    A formatter breaks banners that are too wide into two lines, hence the exact form.
+    """
+    for number, line in enumerate(text.split("\n"), 1):
+        if re.match(r"\s*//\s*[-=]{3,}", line):
+            if len(line) != 80 or not re.fullmatch(r"\s*//===--- \S.*? -{3,}===//", line):
+                yield number, "a banner of a section is `//===--- Title ---…===//`, 80 columns wide"
+
+
+def checkGuard(path, text):
+    """A header has an include guard named as its path, or the end of its path."""
+    guard = re.search(r"^#ifndef (TILE\w*)\n#define \1\n", text, re.M)
+    name = "_" + re.sub(r"\W", "_", path).upper()
+    if "#pragma once" in text or not guard or not name.endswith(guard[1][len("TILE") :]):
+        yield 1, f"needs the include guard TILE{name}, or its end behind TILE"
+
+
 def lineOf(text, position):
     return text.count("\n", 0, position) + 1
 
@@ -208,13 +267,14 @@ def main(root):
     for path in files(root):
         with open(os.path.join(root, path), encoding="utf-8") as file:
             text = file.read()
-        found = list(checkShape(path, text))
+        found = list(checkShape(path, text)) + list(checkWidth(path, text))
         if path.endswith(".td"):
             found += checkDefinitions(path, text, root)
         if path.endswith((".cpp", ".h", ".def")):
             found += checkMessages(path, text)
         if path.endswith((".cpp", ".h", ".hpp", ".c")):
             found += checkIncludes(path, text)
+            found += checkBanners(path, text)
         if isIn(path, NAMELESS):
             found += checkNames(path, text)
         if path.startswith("test" + os.sep) and path.endswith(TESTS):

@@ -1,8 +1,8 @@
 """Checks the numbers of the language's rules: check_rules.py ROOT.
 
-Rules are defined in docs/language/*.md as `- **T4.1** …`. Tests name them in their first four lines,
-examples of diagnostics in `Rules:`. Every number that is named is a rule, every rule is named by at
-least one test (but for those marked *(not yet)*), and pages use each number once.
+Rules are defined in docs/language/*.md as `- **T4.1** …`. Tests name them in their first four
+lines, examples of diagnostics in `Rules:`. Every number that is named is a rule, every rule is
+named by at least one test (but for those marked *(not yet)*), and pages use each number once.
 """
 
 import collections

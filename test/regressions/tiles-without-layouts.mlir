@@ -1,5 +1,6 @@
 // RUN: tile-opt %s --convert-tile-gpu-to-vector --split-input-file --verify-diagnostics
-// Tiles without a layout, or with one of another shape, ended the lowering instead of being refused.
+// Tiles without a layout, or with one of another shape, ended the lowering instead of being
+// refused.
 
 #layout = #tile_gpu.linear<shape = [64], register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = []>
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {

@@ -1,5 +1,5 @@
-/* A program in C that compiles its kernel when it runs: tile_compile finds what was compiled before,
- * or calls the compiler. */
+/* A program in C that compiles its kernel when it runs: tile_compile finds what was compiled
+ * before, or calls the compiler. */
 #include <tile_compile.h>
 
 #include <stdio.h>
@@ -16,7 +16,8 @@ static int report(tile_error *error) {
 
 int main(void) {
   const char *constants[] = {"K=3", NULL};
-  tile_compile_request request = {.size = sizeof request, .source = source, .constants = constants, .target = "cpu"};
+  tile_compile_request request = {
+      .size = sizeof request, .source = source, .constants = constants, .target = "cpu"};
   tile_module *module;
   tile_kernel *kernel;
   tile_error *error = tile_compile(&request, &module);
@@ -24,8 +25,9 @@ int main(void) {
     return report(error);
   float x[4] = {1, 2, 3, 4}, y[4];
   int64_t shape[] = {4};
-  tile_argument arguments[] = {{.kind = TILE_TENSOR, .dtype = TILE_F32, .data = x, .rank = 1, .shape = shape},
-                               {.kind = TILE_TENSOR, .dtype = TILE_F32, .data = y, .rank = 1, .shape = shape}};
+  tile_argument arguments[] = {
+      {.kind = TILE_TENSOR, .dtype = TILE_F32, .data = x, .rank = 1, .shape = shape},
+      {.kind = TILE_TENSOR, .dtype = TILE_F32, .data = y, .rank = 1, .shape = shape}};
   if ((error = tile_kernel_launch(kernel, arguments, 2, NULL, 0)))
     return report(error);
   printf("%g %g %g %g\n", y[0], y[1], y[2], y[3]);

@@ -170,8 +170,7 @@ bool Counter::dependsOnProgram() {
       .wasInterrupted();
 }
 
-//===--- What stands in a block
-//------------------------------------------------------------------------------------===//
+//===--- Operations of a block --------------------------------------------===//
 
 void Counter::addDot(DotOp dot, LoopWork &loop, double weight) {
   auto [place, isNew] = places.try_emplace(dot, loop.dots.size());
@@ -286,8 +285,7 @@ double Counter::visit(Block &block, int number, double weight, IndexEvaluation &
   return trips;
 }
 
-//===--- The whole
-//-------------------------------------------------------------------------------------------------===//
+//===--- Sums over the kernel ---------------------------------------------===//
 
 /// Loops of one trip belong to what is around: rows that a tile holds are read once, however many
 /// loops go over them.

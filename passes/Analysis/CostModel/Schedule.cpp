@@ -40,8 +40,7 @@ void Schedule::set(StringRef name, StringRef value) {
       *place = number;
 }
 
-//===--- Registers
-//-------------------------------------------------------------------------------------------------===//
+//===--- Registers --------------------------------------------------------===//
 
 // The rules of chooseWgmmaWarps() and chooseMmaWarps() in DotSelection.cpp.
 int64_t countDistinctWarps(const DotWork &dot, int64_t warps) {
@@ -112,8 +111,7 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
     }
 }
 
-//===--- Shared memory
-//---------------------------------------------------------------------------------------------===//
+//===--- Shared memory ----------------------------------------------------===//
 
 static void estimateShared(const KernelWork &work, const Schedule &schedule,
                            const TargetLimits &target, Resources &found) {
@@ -191,8 +189,7 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
                    std::to_string(target.sharedBytes - system);
 }
 
-//===--- Together
-//--------------------------------------------------------------------------------------------------===//
+//===--- Resources of a block ---------------------------------------------===//
 
 Resources estimateResources(const KernelWork &work, const Schedule &schedule,
                             const TargetLimits &target) {

@@ -49,8 +49,7 @@ bool tile::gpu::isNonNegative(Value value, unsigned depth) {
   return false;
 }
 
-//===-- Pieces: 1 to 16 bytes, predicated
-//-------------------------------------------------------------------------===//
+//===--- Pieces: 1 to 16 bytes, predicated --------------------------------===//
 
 /// How inline PTX sees a piece of `bytes` bytes: words of b32, or one b16, or one byte in a b16.
 static void describePiece(OpBuilder &builder, unsigned bytes, Type &word, unsigned &count,

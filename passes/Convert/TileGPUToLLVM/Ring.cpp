@@ -284,8 +284,7 @@ struct LowerRingRelease : OpConversionPattern<RingReleaseOp> {
   }
 };
 
-//===--- Scalars
-//---------------------------------------------------------------------------------------------------===//
+//===--- Scalars ----------------------------------------------------------===//
 
 struct LowerScalarSend : OpConversionPattern<ScalarSendOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -339,8 +338,7 @@ struct LowerScalarReceive : OpConversionPattern<ScalarReceiveOp> {
   }
 };
 
-//===--- Programs
-//--------------------------------------------------------------------------------------------------===//
+//===--- Programs ---------------------------------------------------------===//
 
 /// Grids have at most as many programs.
 constexpr int64_t mostPrograms = std::numeric_limits<int32_t>::max();

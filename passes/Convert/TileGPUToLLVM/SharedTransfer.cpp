@@ -63,8 +63,7 @@ Value joinPieces(OpBuilder &builder, Location loc, ArrayRef<Value> pieces,
   return takeElements(builder, loc, level[0], sources);
 }
 
-//===--- Addresses
-//--------------------------------------------------------------------------------------------------===//
+//===--- Addresses --------------------------------------------------------===//
 
 SharedAddresses::SharedAddresses(OpBuilder &builder, Location loc, Value base,
                                  ArrayRef<uint32_t> threadImages, const ExtraOffset &extra,
@@ -100,8 +99,7 @@ Value SharedAddresses::get(uint32_t offset) {
                              ArrayRef<LLVM::GEPArg>{int32_t(added)});
 }
 
-//===--- Stores and loads
-//-------------------------------------------------------------------------------------------===//
+//===--- Stores and loads -------------------------------------------------===//
 
 static void storeMatrices(OpBuilder &builder, Location loc, Value stored, const MatrixLoads &plan,
                           Value base, bool recomputes) {

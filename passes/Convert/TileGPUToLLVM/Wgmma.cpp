@@ -22,8 +22,7 @@ using namespace tile::gpu;
 
 namespace {
 
-//===--- Registers
-//-------------------------------------------------------------------------------------------------===//
+//===--- Registers --------------------------------------------------------===//
 
 /// A tile's registers as 32-bit words, each an operand of its own: f32 as such, all else as i32.
 SmallVector<Value> getWords(OpBuilder &builder, Location loc, Value vector) {
@@ -86,8 +85,7 @@ Value createAsm(OpBuilder &builder, Location loc, StringRef text, Type word, uns
   return inlinePTX(builder, loc, type, operands, text, constraints);
 }
 
-//===--- Instructions
-//----------------------------------------------------------------------------------------------===//
+//===--- Instructions -----------------------------------------------------===//
 
 /// Names of an instruction's element types, accumulator first.
 struct Instruction {
@@ -196,8 +194,7 @@ std::string writeProduct(const Plan &plan, const Instruction &instruction, unsig
   return text;
 }
 
-//===--- Lowering
-//--------------------------------------------------------------------------------------------------===//
+//===--- Lowering ---------------------------------------------------------===//
 
 /// The descriptor of the running warpgroup's part of an operand at `base`; images[i] is how far bit
 /// i of the warpgroup's number moves it, in bytes.

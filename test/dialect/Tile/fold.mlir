@@ -45,7 +45,8 @@ tile.kernel @constant params [] dims [#tile.dim<"M", 64, 64, opt = 64, multiple_
   tile.yield %m : index
 } body { tile.return }
 
-// To 8 bits numbers saturate, infinity too, whether folded or not; an extension before that is not folded away.
+// To 8 bits numbers saturate, infinity too, whether folded or not; an extension before that is not
+// folded away.
 // CHECK-LABEL: func @float8
 func.func @float8(%x: tensor<2xf8E5M2>) -> (f8E5M2, tensor<4xf8E4M3FN>, tensor<2xf8E5M2>, tensor<2xf8E5M2>) {
   // CHECK-DAG: arith.constant 5.734400e+04 : f8E5M2

@@ -1,4 +1,5 @@
-// What the source asks is checked: a value of another kind, another place, a name that nobody reads.
+// What the source asks is checked: a value of another kind, another place, a name that nobody
+// reads.
 // RUN: tile-opt %s --split-input-file --verify-diagnostics
 
 // expected-error @below {{expected 'tile.num_warps' to be a positive i64, found 0}}

@@ -1,4 +1,5 @@
-// What passes leave for each other is checked: a value of another kind, another place, a name that nobody reads.
+// What passes leave for each other is checked: a value of another kind, another place, a name that
+// nobody reads.
 // RUN: tile-opt %s --split-input-file --verify-diagnostics
 
 // expected-error @below {{expected 'tile_gpu.num_warps' to be a positive i64, found "4"}}

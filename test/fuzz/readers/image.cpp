@@ -1,6 +1,6 @@
 // fuzz-image: whatever the bytes, they are a cubin, PTX, or refused.
-#include "readers.h"
 #include "formats/Image.h"
+#include "readers.h"
 
 using namespace tile::runtime;
 

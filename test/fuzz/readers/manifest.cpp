@@ -1,7 +1,7 @@
 // fuzz-manifest: whatever the bytes, a manifest is read or refused, and one that is read is written
 // and read again as the same text.
-#include "readers.h"
 #include "manifest/Manifest.h"
+#include "readers.h"
 
 using namespace tile::runtime;
 

@@ -1,7 +1,7 @@
 // fuzz-npy: whatever the bytes, an array is read or refused, and one that is read has as many bytes
 // as its shape and dtype say.
-#include "readers.h"
 #include "formats/Npy.h"
+#include "readers.h"
 
 using namespace tile::runtime;
 

@@ -1,7 +1,7 @@
 // fuzz-package: whatever the bytes, a package is read or refused, and one that is read is written
 // and read again with the same contents.
-#include "readers.h"
 #include "formats/Package.h"
+#include "readers.h"
 
 using namespace tile::runtime;
 

@@ -10,7 +10,8 @@ inline std::string_view asText(const uint8_t *data, size_t size) {
   return std::string_view(reinterpret_cast<const char *>(data), size);
 }
 
-/// Ends the program where a property of every input does not hold, so that libFuzzer keeps the input.
+/// Ends the program where a property of every input does not hold, so that libFuzzer keeps the
+/// input.
 inline void require(bool holds, const char *broken) {
   if (holds)
     return;

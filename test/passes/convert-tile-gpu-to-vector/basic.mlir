@@ -1,7 +1,9 @@
-// RUN: tile-opt %s --tile-gpu-layout-pipeline --convert-tile-gpu-to-vector --canonicalize --cse | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-layout-pipeline --convert-tile-gpu-to-vector --canonicalize --cse \
+// RUN:   | FileCheck %s
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// A thread's registers are one vector; what may not exist is loaded under a predicate, into registers that hold the padding.
+// A thread's registers are one vector; what may not exist is loaded under a predicate, into
+// registers that hold the padding.
 // CHECK-LABEL: func.func @padded
 // CHECK-SAME: %{{.*}}: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias, llvm.readonly}
 // CHECK-SAME: i64

@@ -1,7 +1,9 @@
 // Products in batches, and sums that leave the tensor core.
-// RUN: tile-opt %s --tile-gpu-allocate-shared --convert-tile-gpu-to-vector --split-input-file | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-allocate-shared --convert-tile-gpu-to-vector --split-input-file \
+// RUN:   | FileCheck %s
 
-// Two batches of 16 x 8 by one instruction each: registers of a batch follow those of the one before.
+// Two batches of 16 x 8 by one instruction each: registers of a batch follow those of the one
+// before.
 #acc = #tile_gpu.linear<shape = [2, 16, 8], register = [[0, 0, 1], [0, 8, 0], [1, 0, 0]], lane = [[0, 0, 2], [0, 0, 4], [0, 1, 0], [0, 2, 0], [0, 4, 0]], warp = []>
 #a = #tile_gpu.linear<shape = [2, 16, 16], register = [[0, 0, 1], [0, 8, 0], [0, 0, 8], [1, 0, 0]], lane = [[0, 0, 2], [0, 0, 4], [0, 1, 0], [0, 2, 0], [0, 4, 0]], warp = []>
 #b = #tile_gpu.linear<shape = [2, 16, 8], register = [[0, 1, 0], [0, 8, 0], [1, 0, 0]], lane = [[0, 2, 0], [0, 4, 0], [0, 0, 1], [0, 0, 2], [0, 0, 4]], warp = []>

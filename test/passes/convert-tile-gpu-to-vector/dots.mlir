@@ -1,4 +1,5 @@
-// RUN: tile-opt %s --tile-gpu-allocate-shared --convert-tile-gpu-to-vector --split-input-file | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-allocate-shared --convert-tile-gpu-to-vector --split-input-file \
+// RUN:   | FileCheck %s
 
 // Two warps along M, 16x16 of the product each: two fragments along N, two steps of K.
 #acc = #tile_gpu.linear<shape = [32, 16], register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0]]>
@@ -107,8 +108,8 @@ tile.kernel @f8 params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", sc
 
 // -----
 
-// A scalar dot: a loop over K in steps of 4. Of a row-major A each thread reads 4 neighbours along K at once, of B 4
-// columns at once.
+// A scalar dot: a loop over K in steps of 4. Of a row-major A each thread reads 4 neighbours along
+// K at once, of B 4 columns at once.
 #acc = #tile_gpu.linear<shape = [16, 32], register = [[0, 1], [0, 2]], lane = [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
 #rows = #tile_gpu.linear<shape = [16, 64], register = [[0, 1], [0, 2], [8, 0]], lane = [[0, 4], [0, 8], [0, 16], [0, 32], [1, 0]], warp = [[2, 0], [4, 0]]>
 #rowsB = #tile_gpu.linear<shape = [64, 32], register = [[0, 1], [0, 2], [16, 0], [32, 0]], lane = [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>

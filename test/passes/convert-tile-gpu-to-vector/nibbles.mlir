@@ -1,8 +1,10 @@
-// Eight nibbles of a word become four pairs of halves: bytes of the word and of the word shifted right by 4 side by side, the
-// elements' bits and an exponent in one instruction, an addition. The numbers are 1024 + n and, in bf16, 128 + n; of signed elements
-// the sign bit is flipped, which adds 8.
+// Eight nibbles of a word become four pairs of halves: bytes of the word and of the word shifted
+// right by 4 side by side, the elements' bits and an exponent in one instruction, an addition. The
+// numbers are 1024 + n and, in bf16, 128 + n; of signed elements the sign bit is flipped, which
+// adds 8.
 // RUN: tile-opt %s --tile-gpu-pipeline | FileCheck %s
-// RUN: sed s/uitofp/sitofp/ %s | tile-opt - --tile-gpu-pipeline | FileCheck %s --check-prefix=SIGNED
+// RUN: sed s/uitofp/sitofp/ %s | tile-opt - --tile-gpu-pipeline \
+// RUN:   | FileCheck %s --check-prefix=SIGNED
 // RUN: sed s/f16/bf16/g %s | tile-opt - --tile-gpu-pipeline | FileCheck %s --check-prefix=BF16
 
 // CHECK-DAG: %[[MAGIC:.*]] = llvm.mlir.constant(1677747200 : i32) : i32

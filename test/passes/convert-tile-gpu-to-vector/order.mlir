@@ -1,6 +1,7 @@
-// A reduction by a function joins blocks in the order of the axis: two bits of the register, five of the lane, one of the warp.
-// Sorting and counting are loops at run time over shared memory.
-// RUN: tile-opt %s --tile-gpu-layout-pipeline --tile-gpu-allocate-shared --convert-tile-gpu-to-vector --canonicalize --cse | FileCheck %s
+// A reduction by a function joins blocks in the order of the axis: two bits of the register, five
+// of the lane, one of the warp. Sorting and counting are loops at run time over shared memory.
+// RUN: tile-opt %s --tile-gpu-layout-pipeline --tile-gpu-allocate-shared \
+// RUN:   --convert-tile-gpu-to-vector --canonicalize --cse | FileCheck %s
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @reduce

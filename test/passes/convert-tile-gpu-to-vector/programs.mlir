@@ -1,8 +1,10 @@
-// RUN: tile-opt %s --tile-gpu-allocate-shared --tile-gpu-insert-barriers --convert-tile-gpu-to-vector | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-allocate-shared --tile-gpu-insert-barriers \
+// RUN:   --convert-tile-gpu-to-vector | FileCheck %s
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// Numbers of programs: taken by an increment that wraps to 0 with the last of %n, one for each warp of the consumers to read,
-// whose eight arrivals empty the slot; one lane of each warp reads and arrives, without a branch. The count is the argument behind the kernel's own.
+// Numbers of programs: taken by an increment that wraps to 0 with the last of %n, one for each warp
+// of the consumers to read, whose eight arrivals empty the slot; one lane of each warp reads and
+// arrives, without a branch. The count is the argument behind the kernel's own.
 // CHECK-LABEL: func.func @taken
 // CHECK-SAME: %[[N:[a-z0-9]+]]: index, %[[COUNT:[a-z0-9]+]]: !llvm.ptr<1>)
 // CHECK-SAME: tile_gpu.scratch_argument = 1 : i64, tile_gpu.scratch_bytes = 8 : i64

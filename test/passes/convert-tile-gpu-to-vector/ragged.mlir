@@ -1,7 +1,9 @@
-// RUN: tile-opt %s --tile-gpu-layout-pipeline --convert-tile-gpu-to-vector --canonicalize --cse | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-layout-pipeline --convert-tile-gpu-to-vector --canonicalize --cse \
+// RUN:   | FileCheck %s
 
-// Extents that nothing is known of: 16 bytes at once where they are aligned, else one element after the other, in a loop over the
-// words of the thread's pieces (two here). Both pieces count from one address and one number of elements.
+// Extents that nothing is known of: 16 bytes at once where they are aligned, else one element after
+// the other, in a loop over the words of the thread's pieces (two here). Both pieces count from one
+// address and one number of elements.
 // CHECK-LABEL: func.func @ragged
 // CHECK: scf.if
 // CHECK: ld.global.nc.v4.b32

@@ -1,8 +1,9 @@
 // RUN: tile-opt %s --convert-tile-gpu-to-vector | FileCheck %s
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// A block never gets more registers than it had on entry: 640 threads start with 96 each, so four consumer warpgroups may
-// have 110, rounded down to 104; three start with 128 and may have 157; one needs nothing.
+// A block never gets more registers than it had on entry: 640 threads start with 96 each, so four
+// consumer warpgroups may have 110, rounded down to 104; three start with 128 and may have 157; one
+// needs nothing.
 // CHECK-LABEL: func.func @four
 // CHECK: nvvm.setmaxregister increase 104
 // CHECK: nvvm.setmaxregister decrease 40
@@ -31,7 +32,8 @@ tile.kernel @one params [] dims [] constexprs [] attributes {tile_gpu.num_warps 
   tile.return
 }
 
-// Two blocks on a multiprocessor start with 128 registers a thread; the one consumer warpgroup of each gets 216.
+// Two blocks on a multiprocessor start with 128 registers a thread; the one consumer warpgroup of
+// each gets 216.
 // CHECK-LABEL: func.func @twice
 // CHECK: nvvm.setmaxregister increase 216
 // CHECK: nvvm.setmaxregister decrease 40

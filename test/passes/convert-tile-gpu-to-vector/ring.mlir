@@ -1,12 +1,13 @@
-// RUN: tile-opt %s --tile-gpu-allocate-shared --tile-gpu-insert-barriers --convert-tile-gpu-to-vector | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-allocate-shared --tile-gpu-insert-barriers \
+// RUN:   --convert-tile-gpu-to-vector | FileCheck %s
 // RUN: tile-opt %s --tile-nvvm-pipeline | FileCheck %s --check-prefix=LLVM
 
 #rows = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [0, 2], [0, 4], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0], [16, 0]]>
 #s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// Barriers lie behind the slots: full ones at 16384, empty ones at 16400. One arrival fills a slot; the two warpgroups of
-// the consumers empty it, or their eight warps where ordinary loads read it.
+// Barriers lie behind the slots: full ones at 16384, empty ones at 16400. One arrival fills a slot;
+// the two warpgroups of the consumers empty it, or their eight warps where ordinary loads read it.
 // CHECK-LABEL: func.func @ring
 // CHECK-SAME: tile_gpu.num_threads = 384
 // CHECK:      mbarrier.init

@@ -1,6 +1,8 @@
-// A scan joins blocks along the axis: two bits of the register, five of the lane, one of the warp through shared memory. A
-// take goes through shared memory, where each thread reads at its clamped positions.
-// RUN: tile-opt %s --tile-gpu-layout-pipeline --tile-gpu-allocate-shared --convert-tile-gpu-to-vector --canonicalize --cse | FileCheck %s
+// A scan joins blocks along the axis: two bits of the register, five of the lane, one of the warp
+// through shared memory. A take goes through shared memory, where each thread reads at its clamped
+// positions.
+// RUN: tile-opt %s --tile-gpu-layout-pipeline --tile-gpu-allocate-shared \
+// RUN:   --convert-tile-gpu-to-vector --canonicalize --cse | FileCheck %s
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @scan

@@ -1,11 +1,13 @@
-// RUN: tile-opt %s --tile-gpu-allocate-shared --convert-tile-gpu-to-vector --split-input-file | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-allocate-shared --convert-tile-gpu-to-vector --split-input-file \
+// RUN:   | FileCheck %s
 
 #rows = #tile_gpu.linear<shape = [16, 64], register = [[0, 1], [0, 2], [0, 4]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
 #operandA = #tile_gpu.linear<shape = [16, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[0, 0], [0, 0]]>
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// Stored 16 bytes at a time; read as fragments of 4 matrices, straight where K is the fastest dimension.
+// Stored 16 bytes at a time; read as fragments of 4 matrices, straight where K is the fastest
+// dimension.
 // CHECK-LABEL: func.func @straight
 // CHECK-COUNT-1: llvm.store {{.*}} {alignment = 16 : i64} : vector<8xf16>, !llvm.ptr<3>
 // CHECK-COUNT-4: nvvm.ldmatrix {{.*}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>, num = 4 : i32
@@ -49,8 +51,8 @@ tile.kernel @transposed params [] dims [] constexprs [] attributes {tile_gpu.num
 #columns = #tile_gpu.linear<shape = [64, 64], register = [[1, 0], [2, 0], [4, 0], [0, 16], [0, 32]], lane = [[8, 0], [16, 0], [32, 0], [0, 1], [0, 2]], warp = [[0, 4], [0, 8]]>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// Conversions: registers renamed; through shared memory for the warp; for the block, with wide stores. Truth values are
-// bytes there.
+// Conversions: registers renamed; through shared memory for the warp; for the block, with wide
+// stores. Truth values are bytes there.
 // CHECK-LABEL: func.func @conversions
 // CHECK: %[[I:.*]] = vector.broadcast
 // CHECK: %[[R:.*]] = vector.shuffle %[[I]], %[[I]] [0, 8, 2, 10, 4, 12, 6, 14, 1, 9, 3, 11, 5, 13, 7, 15, 16

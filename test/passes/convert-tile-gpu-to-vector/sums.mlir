@@ -1,8 +1,10 @@
-// RUN: tile-opt %s --tile-gpu-layout-pipeline --convert-tile-gpu-to-vector --canonicalize --cse | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-layout-pipeline --convert-tile-gpu-to-vector --canonicalize --cse \
+// RUN:   | FileCheck %s
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// 32 elements of a thread are summed in slices of 8, one after the other, so that each product fuses with a sum: three vector
-// additions, then halves. A maximum is taken of halves from the start.
+// 32 elements of a thread are summed in slices of 8, one after the other, so that each product
+// fuses with a sum: three vector additions, then halves. A maximum is taken of halves from the
+// start.
 // CHECK-LABEL: func.func @squares
 // CHECK: arith.mulf {{.*}} : vector<32xf32>
 // CHECK: %[[S1:.*]] = arith.addf %{{.*}}, %{{.*}} fastmath<contract> : vector<8xf32>

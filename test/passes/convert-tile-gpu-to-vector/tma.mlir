@@ -1,8 +1,9 @@
-// RUN: tile-opt %s --tile-gpu-allocate-shared --tile-gpu-insert-barriers --convert-tile-gpu-to-vector --split-input-file | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-allocate-shared --tile-gpu-insert-barriers \
+// RUN:   --convert-tile-gpu-to-vector --split-input-file | FileCheck %s
 // RUN: tile-opt %s --tile-nvvm-pipeline --split-input-file | FileCheck %s --check-prefix=LLVM
 
-// One box for each panel of 128 bytes, and for each 256 rows. Equal maps are one parameter, asked for at the start;
-// what nothing uses is none.
+// One box for each panel of 128 bytes, and for each 256 rows. Equal maps are one parameter, asked
+// for at the start; what nothing uses is none.
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @load
@@ -54,7 +55,8 @@ tile.kernel @load params [#tile.param<"x", in, align = 16>] dims [#tile.dim<"N",
 
 // -----
 
-// What is read once leaves the second-level cache first, by a branch: where it is not, the copy has no policy at all.
+// What is read once leaves the second-level cache first, by a branch: where it is not, the copy has
+// no policy at all.
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @once
@@ -87,9 +89,9 @@ tile.kernel @once params [#tile.param<"x", in, align = 16>] dims [#tile.dim<"N",
 
 // -----
 
-// Two warpgroups with 64 rows each, memory for 128 columns of 256: each on its own, by stmatrix, 64 columns into one half
-// while the other half is copied. The last wait keeps the
-// shared memory till it has been read.
+// Two warpgroups with 64 rows each, memory for 128 columns of 256: each on its own, by stmatrix, 64
+// columns into one half while the other half is copied. The last wait keeps the shared memory till
+// it has been read.
 #acc = #tile_gpu.linear<shape = [128, 256], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64], [0, 128]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @store
@@ -132,8 +134,8 @@ tile.kernel @store params [#tile.param<"y", out, align = 16>] dims [] constexprs
 
 // -----
 
-// Rows that are cut: of each block of rows so many are stored as the limit leaves it, and the copy begins where that many are left of
-// the map's first dimension of rows.
+// Rows that are cut: of each block of rows so many are stored as the limit leaves it, and the copy
+// begins where that many are left of the map's first dimension of rows.
 #acc = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @cut
@@ -164,8 +166,8 @@ tile.kernel @cut params [#tile.param<"y", out, align = 16>] dims [] constexprs [
 
 // -----
 
-// Stores that must keep their order: all threads together, one of them copies. Warpgroups side by side: each copies its own
-// columns. 32-bit elements by plain stores.
+// Stores that must keep their order: all threads together, one of them copies. Warpgroups side by
+// side: each copies its own columns. 32-bit elements by plain stores.
 #acc = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
 #split = #tile_gpu.linear<shape = [64, 128], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [0, 64]]>
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
@@ -200,8 +202,8 @@ tile.kernel @together params [#tile.param<"y", out, align = 16>, #tile.param<"z"
 
 // -----
 
-// Sums: each warp stages and copies its own 16 rows and waits for itself alone. Lanes of odd rows store other columns first, so
-// that rows beside each other meet different banks.
+// Sums: each warp stages and copies its own 16 rows and waits for itself alone. Lanes of odd rows
+// store other columns first, so that rows beside each other meet different banks.
 #split = #tile_gpu.linear<shape = [64, 128], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [0, 64]]>
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @sums
@@ -237,8 +239,9 @@ tile.kernel @sums params [#tile.param<"z", out, align = 16>] dims [] constexprs 
 
 // -----
 
-// Rows behind the limit: each warpgroup clears them all, 16 bytes of a thread at a time, and only writes: another
-// warpgroup may do the same. Columns: the swizzle taken back, what is cut in two element by element.
+// Rows behind the limit: each warpgroup clears them all, 16 bytes of a thread at a time, and only
+// writes: another warpgroup may do the same. Columns: the swizzle taken back, what is cut in two
+// element by element.
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @clear

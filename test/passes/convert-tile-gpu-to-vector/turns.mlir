@@ -1,7 +1,8 @@
 // RUN: tile-opt %s --convert-tile-gpu-to-vector | FileCheck %s
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// The first warpgroup arrives for itself before the first turn and takes the last one; barriers 6 and 7 count both.
+// The first warpgroup arrives for itself before the first turn and takes the last one; barriers 6
+// and 7 count both.
 // CHECK-LABEL: func.func @turns
 // CHECK: scf.if %{{.*}} {
 // CHECK:   %[[FIRST:.*]] = arith.addi %{{.*}}, %c6

@@ -1,4 +1,5 @@
-// RUN: tile-opt %s --tile-gpu-allocate-shared --tile-gpu-insert-barriers --convert-tile-gpu-to-vector | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-allocate-shared --tile-gpu-insert-barriers \
+// RUN:   --convert-tile-gpu-to-vector | FileCheck %s
 
 #row = #tile_gpu.linear<shape = [128], register = [[8]], lane = [[0], [0], [1], [2], [4]], warp = [[16], [32], [64]]>
 

@@ -1,4 +1,5 @@
-// RUN: tile-opt %s --tile-gpu-allocate-shared --tile-gpu-insert-barriers --convert-tile-gpu-to-vector --split-input-file | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-allocate-shared --tile-gpu-insert-barriers \
+// RUN:   --convert-tile-gpu-to-vector --split-input-file | FileCheck %s
 
 #acc = #tile_gpu.linear<shape = [64, 8], register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
 #ra = #tile_gpu.linear<shape = [64, 32], register = [[0, 1], [0, 2], [0, 4], [0, 8]], lane = [[0, 16], [1, 0], [2, 0], [4, 0], [8, 0]], warp = [[16, 0], [32, 0]]>
@@ -7,8 +8,9 @@
 #sb = #tile_gpu.shared<order = [1, 0], swizzle = 0>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// Operands are stored, made visible to the tensor cores, and waited for. A has K fastest: 32 bytes a step within a row; b has
-// N fastest in rows of 16 bytes: 16 rows a step. The zero accumulator is no operand.
+// Operands are stored, made visible to the tensor cores, and waited for. A has K fastest: 32 bytes
+// a step within a row; b has N fastest in rows of 16 bytes: 16 rows a step. The zero accumulator is
+// no operand.
 // CHECK-LABEL: func.func @plain
 // CHECK: llvm.store
 // CHECK: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
@@ -42,8 +44,8 @@ tile.kernel @plain params [#tile.param<"x", scalar, align = 1>] dims [] constexp
 
 // -----
 
-// Two warpgroups, 128 rows each in two blocks: the second one starts 64 rows further, 64 * 128 bytes. Left in flight, then
-// waited for; held, so that nothing behind it moves up.
+// Two warpgroups, 128 rows each in two blocks: the second one starts 64 rows further, 64 * 128
+// bytes. Left in flight, then waited for; held, so that nothing behind it moves up.
 #acc = #tile_gpu.linear<shape = [256, 8], register = [[0, 1], [8, 0], [128, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
 #ra = #tile_gpu.linear<shape = [256, 64], register = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32]], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [128, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
 #rb = #tile_gpu.linear<shape = [64, 8], register = [[1, 0], [2, 0], [4, 0]], lane = [[8, 0], [16, 0], [32, 0], [0, 1], [0, 2]], warp = [[0, 4], [0, 0], [0, 0]]>
@@ -112,8 +114,8 @@ tile.kernel @registers params [#tile.param<"x", scalar, align = 1>] dims [] cons
 
 // -----
 
-// Two warpgroups that share the columns of 64 rows: 64 each, so the second starts 64 * 32 bytes further in b. 8-bit floats of
-// two kinds; i8 knows no signs of operands.
+// Two warpgroups that share the columns of 64 rows: 64 each, so the second starts 64 * 32 bytes
+// further in b. 8-bit floats of two kinds; i8 knows no signs of operands.
 #acc = #tile_gpu.linear<shape = [64, 128], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [0, 64]]>
 #ra = #tile_gpu.linear<shape = [64, 32], register = [[0, 1], [0, 2], [0, 4], [0, 8]], lane = [[0, 16], [1, 0], [2, 0], [4, 0], [8, 0]], warp = [[16, 0], [32, 0], [0, 0]]>
 #rb = #tile_gpu.linear<shape = [32, 128], register = [[1, 0], [2, 0], [4, 0], [8, 0]], lane = [[16, 0], [0, 1], [0, 2], [0, 4], [0, 8]], warp = [[0, 16], [0, 32], [0, 64]]>

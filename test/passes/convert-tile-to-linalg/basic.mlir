@@ -1,7 +1,8 @@
-// What is `in` is read where it is, or from padded scratch where lanes are missing; other loads are clipped copies into
-// scratch, stores clipped copies out of it.
+// What is `in` is read where it is, or from padded scratch where lanes are missing; other loads are
+// clipped copies into scratch, stores clipped copies out of it.
 // RUN: tile-opt %s --convert-tile-to-linalg --canonicalize | FileCheck %s
-// RUN: sed -e 's/"x", in/"x", inout/' %s | tile-opt --convert-tile-to-linalg --canonicalize | FileCheck %s --check-prefix=COPY
+// RUN: sed -e 's/"x", in/"x", inout/' %s | tile-opt --convert-tile-to-linalg --canonicalize \
+// RUN:   | FileCheck %s --check-prefix=COPY
 // RUN: tile-opt %s --tile-cpu-pipeline | FileCheck %s --check-prefix=LLVM
 
 // LLVM: llvm.func @add(%{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64)

@@ -1,5 +1,5 @@
-// A reduction by a function carries a scalar along the axis; sorting is a network of loops that updates the tile; counting adds
-// one where the element is a bin.
+// A reduction by a function carries a scalar along the axis; sorting is a network of loops that
+// updates the tile; counting adds one where the element is a bin.
 // RUN: tile-opt %s --convert-tile-to-linalg --canonicalize | FileCheck %s
 
 // CHECK-LABEL: func.func @reduce

@@ -1,5 +1,5 @@
-// A scan is a loop that starts at the second element and updates the tile; a reversed one counts from the end. A take reads
-// at clamped positions.
+// A scan is a loop that starts at the second element and updates the tile; a reversed one counts
+// from the end. A take reads at clamped positions.
 // RUN: tile-opt %s --convert-tile-to-linalg --canonicalize | FileCheck %s
 
 // CHECK-LABEL: func.func @scan

@@ -56,7 +56,8 @@ tile.kernel @arithmetic params [] dims [#M] constexprs []
 
 // -----
 
-// An induction variable is a lower bound plus steps; a value carried round a loop is what it starts from plus what is added.
+// An induction variable is a lower bound plus steps; a value carried round a loop is what it starts
+// from plus what is added.
 #K = #tile.dim<"K", 1, 65536, opt = 4096, multiple_of = 32>
 tile.kernel @loop params [] dims [#K] constexprs []
   grid {

@@ -1,8 +1,11 @@
 // RUN: not tile-opt %s --tile-bind-dimensions=values=M=8 2>&1 | FileCheck %s --check-prefix=RANGE
-// RUN: not tile-opt %s --tile-bind-dimensions=values=M=100 2>&1 | FileCheck %s --check-prefix=MULTIPLE
+// RUN: not tile-opt %s --tile-bind-dimensions=values=M=100 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=MULTIPLE
 // RUN: not tile-opt %s --tile-bind-dimensions=values=Q=16 2>&1 | FileCheck %s --check-prefix=NAME
-// RUN: not tile-opt %s --tile-bind-dimensions=values=M=big 2>&1 | FileCheck %s --check-prefix=NUMBER
-// RUN: not tile-opt %s --tile-bind-dimensions=values=M=16,M=32 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not tile-opt %s --tile-bind-dimensions=values=M=big 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=NUMBER
+// RUN: not tile-opt %s --tile-bind-dimensions=values=M=16,M=32 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=TWICE
 
 // RANGE: expects dimension 'M' in 16..=65536, found it bound to 8
 // MULTIPLE: expects dimension 'M' to be a multiple of 16, found it bound to 100

@@ -1,4 +1,5 @@
-// Tiles become scratch memory. An operation works in place where its operand is not needed afterwards, else on a copy.
+// Tiles become scratch memory. An operation works in place where its operand is not needed
+// afterwards, else on a copy.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(func.func(tile-cpu-bufferize))' | FileCheck %s
 
 // CHECK-LABEL: func.func @inPlace

@@ -1,5 +1,7 @@
 // A chain of operations is one loop nest; what a loop would repeat stays outside it.
-// RUN: tile-opt %s --pass-pipeline='builtin.module(func.func(tile-cpu-fuse-elementwise,canonicalize,cse))' | FileCheck %s
+// RUN: tile-opt %s \
+// RUN:   --pass-pipeline='builtin.module(func.func(tile-cpu-fuse-elementwise,canonicalize,cse))' \
+// RUN:   | FileCheck %s
 
 // CHECK-LABEL: func.func @chain
 // CHECK-COUNT-1: linalg.generic

@@ -1,5 +1,8 @@
-// A product is a loop around a block of registers: 4 rows of two vectors, and smaller blocks for what is left.
-// RUN: tile-opt %s --pass-pipeline='builtin.module(func.func(tile-cpu-lower-dot{vector-bits=256}))' | FileCheck %s
+// A product is a loop around a block of registers: 4 rows of two vectors, and smaller blocks for
+// what is left.
+// RUN: tile-opt %s \
+// RUN:   --pass-pipeline='builtin.module(func.func(tile-cpu-lower-dot{vector-bits=256}))' \
+// RUN:   | FileCheck %s
 
 // CHECK-LABEL: func.func @product
 // CHECK: scf.for

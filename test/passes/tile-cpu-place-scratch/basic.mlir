@@ -1,5 +1,7 @@
-// Scratch leaves all loops: what is small for the stack, the rest for the heap; what a loop carries has its own place.
-// RUN: tile-opt %s --pass-pipeline='builtin.module(func.func(tile-cpu-place-scratch))' | FileCheck %s
+// Scratch leaves all loops: what is small for the stack, the rest for the heap; what a loop carries
+// has its own place.
+// RUN: tile-opt %s --pass-pipeline='builtin.module(func.func(tile-cpu-place-scratch))' \
+// RUN:   | FileCheck %s
 
 // CHECK-LABEL: func.func @loops
 // CHECK-DAG: %[[SMALL:.*]] = memref.alloca() {alignment = 64 : i64} : memref<4xf32>

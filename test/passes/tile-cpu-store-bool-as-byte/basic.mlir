@@ -1,5 +1,6 @@
 // Memory of bools becomes memory of bytes; reading compares with 0. Other memory stays as it is.
-// RUN: tile-opt %s --pass-pipeline='builtin.module(func.func(tile-cpu-store-bool-as-byte))' | FileCheck %s
+// RUN: tile-opt %s --pass-pipeline='builtin.module(func.func(tile-cpu-store-bool-as-byte))' \
+// RUN:   | FileCheck %s
 
 // CHECK-LABEL: func.func @bool
 // CHECK: memref.alloc() : memref<8xi8>

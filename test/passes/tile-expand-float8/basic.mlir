@@ -37,7 +37,8 @@ func.func @scalar(%x: i8) -> f16 {
   return %y : f16
 }
 
-// A vector stays whole without the instructions; with them it goes by pairs, the first element in the lower byte.
+// A vector stays whole without the instructions; with them it goes by pairs, the first element in
+// the lower byte.
 // CHECK-LABEL: func @vectors
 // CHECK-NOT: vector.extract
 // CHECK: arith.minui %{{.*}} : vector<3xi32>

@@ -1,7 +1,9 @@
 // RUN: tile-opt %s --tile-expand-math --split-input-file | FileCheck %s
-// RUN: tile-opt %s --tile-expand-math=processor=gpu --split-input-file | FileCheck %s --check-prefix=GPU
+// RUN: tile-opt %s --tile-expand-math=processor=gpu --split-input-file \
+// RUN:   | FileCheck %s --check-prefix=GPU
 
-// No elementary function is left, on scalars nor on vectors, and a vector stays whole but for what is inline PTX.
+// No elementary function is left, on scalars nor on vectors, and a vector stays whole but for what
+// is inline PTX.
 // CHECK-LABEL: func @families
 // CHECK-NOT: math.{{exp|log|sin|cos|tan|erf|pow|rsqrt}}
 // GPU-LABEL: func @families
@@ -89,8 +91,8 @@ func.func @erf(%x: f32) -> f32 {
 
 // -----
 
-// f32 exp on the GPU is one sequence of inline PTX for each element, whose only approximate instruction flushes nothing that
-// could be there: its argument is reduced.
+// f32 exp on the GPU is one sequence of inline PTX for each element, whose only approximate
+// instruction flushes nothing that could be there: its argument is reduced.
 // GPU-LABEL: func @exp
 // GPU-COUNT-4: llvm.inline_asm {{.*}}fma.rn.sat.f32{{.*}}ex2.approx.ftz.f32
 // GPU-NOT: llvm.inline_asm

@@ -2,7 +2,8 @@
 // RUN:   --convert-func-to-llvm --reconcile-unrealized-casts | mlir-translate --mlir-to-llvmir \
 // RUN:   | llc -mtriple=nvptx64-nvidia-cuda -mcpu=sm_90 | FileCheck %s --implicit-check-not=call
 
-// Every function selects on NVPTX without a call; exp and rsqrt use the special function unit, sqrt is exact.
+// Every function selects on NVPTX without a call; exp and rsqrt use the special function unit, sqrt
+// is exact.
 // CHECK: ex2.approx.f32
 // CHECK: rsqrt.approx.f32
 // CHECK: sqrt.rn.f32

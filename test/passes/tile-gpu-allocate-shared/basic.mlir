@@ -10,8 +10,8 @@
 #swapped = #tile_gpu.shared<order = [0, 1], swizzle = 128>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// Both operands live until the second is read; the scratch of a conversion in between takes a third place, and one
-// after them the first.
+// Both operands live until the second is read; the scratch of a conversion in between takes a third
+// place, and one after them the first.
 // CHECK-LABEL: tile.kernel @lifetimes
 // CHECK-SAME: tile_gpu.shared_bytes = 24576 : i64
 // CHECK: tile_gpu.local_alloc %{{.*}} {tile_gpu.offset = 0 : i64}
@@ -50,9 +50,9 @@ tile.kernel @loop params [] dims [] constexprs [] grid { tile.yield } body {
   tile.return
 }
 
-// What stays within a thread needs no memory; an exchange within warps does. A reduction needs it only across warps: 4
-// warps of 4 bytes, since the lanes of a warp have come to the same. So little is not shared: two reductions in a row need no
-// barrier between them.
+// What stays within a thread needs no memory; an exchange within warps does. A reduction needs it
+// only across warps: 4 warps of 4 bytes, since the lanes of a warp have come to the same. So little
+// is not shared: two reductions in a row need no barrier between them.
 // CHECK-LABEL: tile.kernel @scratch
 // CHECK-SAME: tile_gpu.shared_bytes = 16528 : i64
 // CHECK: tile_gpu.convert_layout %{{[0-9a-z_]+}} : {{.*}}

@@ -1,6 +1,7 @@
-// Loops are unrolled as asked; attributes that nothing took up are reported, as warnings or, where the target lacks the
-// feature, as remarks.
-// RUN: tile-opt --allow-unregistered-dialect %s --tile-gpu-apply-loop-attributes --verify-diagnostics | FileCheck %s
+// Loops are unrolled as asked; attributes that nothing took up are reported, as warnings or, where
+// the target lacks the feature, as remarks.
+// RUN: tile-opt --allow-unregistered-dialect %s --tile-gpu-apply-loop-attributes \
+// RUN:   --verify-diagnostics | FileCheck %s
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: tile.kernel @loops

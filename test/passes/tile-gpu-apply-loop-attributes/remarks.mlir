@@ -1,5 +1,6 @@
 // A target that cannot run ahead says so in a remark.
-// RUN: tile-opt --allow-unregistered-dialect %s --tile-gpu-apply-loop-attributes --verify-diagnostics
+// RUN: tile-opt --allow-unregistered-dialect %s --tile-gpu-apply-loop-attributes \
+// RUN:   --verify-diagnostics
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_80">} {
 // expected-remark @+1 {{consumers(2) has no effect: sm_80 does not copy tiles ahead in a warp of its own; sm_90a does}}

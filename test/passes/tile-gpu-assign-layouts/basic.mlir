@@ -1,7 +1,8 @@
 // RUN: tile-opt %s --tile-gpu-assign-layouts --canonicalize | FileCheck %s
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_80">} {
-// A load takes a blocked layout, 16 bytes a thread; its users follow; a mask is computed where it is used.
+// A load takes a blocked layout, 16 bytes a thread; its users follow; a mask is computed where it
+// is used.
 // CHECK-LABEL: tile.kernel @rows
 // CHECK-SAME: tile_gpu.num_warps = 4
 // CHECK: %[[X:.*]] = tile.load {{.*}} -> tensor<4x128xf32, #tile_gpu.linear<shape = [4, 128], register = {{\[\[}}0, 1], [0, 2]], lane = {{\[\[}}0, 4], [0, 8], [0, 16], [0, 32], [0, 64]], warp = {{\[\[}}1, 0], [2, 0]]>>
@@ -34,7 +35,8 @@ tile.kernel @rows
     tile.return
   }
 
-// Rows that are reduced lie in one warp each, however long: lanes share them, and what is left are registers.
+// Rows that are reduced lie in one warp each, however long: lanes share them, and what is left are
+// registers.
 // CHECK-LABEL: tile.kernel @long_rows
 // CHECK: tile.load {{.*}} -> tensor<4x512xf32, #tile_gpu.linear<shape = [4, 512], register = {{\[\[}}0, 1], [0, 2], [0, 128], [0, 256]], lane = {{\[\[}}0, 4], [0, 8], [0, 16], [0, 32], [0, 64]], warp = {{\[\[}}1, 0], [2, 0]]>>
 // A number for each row is stored by the warp that has it.
@@ -85,7 +87,8 @@ tile.kernel @few_rows
     tile.return
   }
 
-// A dot of f16 works on fragments from swizzled shared memory; the loop carries its accumulator in the fragments' layout.
+// A dot of f16 works on fragments from swizzled shared memory; the loop carries its accumulator in
+// the fragments' layout.
 // CHECK-LABEL: tile.kernel @product
 // CHECK: scf.for {{.*}} iter_args
 // CHECK: %[[A:.*]] = tile.load
@@ -123,8 +126,8 @@ tile.kernel @product
     tile.return
   }
 
-// Warps that nobody asked for: 32 elements of the largest tile to a thread where tiles are reduced and nothing loops; 16
-// elsewhere, in 4 to 16 warps.
+// Warps that nobody asked for: 32 elements of the largest tile to a thread where tiles are reduced
+// and nothing loops; 16 elsewhere, in 4 to 16 warps.
 // CHECK-LABEL: tile.kernel @sums
 // CHECK-SAME: tile_gpu.num_warps = 2
 tile.kernel @sums params [] dims [] constexprs [] grid { tile.yield } body {

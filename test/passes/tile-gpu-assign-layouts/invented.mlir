@@ -1,5 +1,5 @@
-// A GPU that is one row of a table and known by nothing else (target/TestTargets.cpp): products go where the row has
-// instructions for them.
+// A GPU that is one row of a table and known by nothing else (target/TestTargets.cpp): products go
+// where the row has instructions for them.
 // RUN: tile-opt %s --test-targets --tile-gpu-assign-layouts --canonicalize | FileCheck %s
 
 // CHECK: module attributes {tile_gpu.target = #tile_gpu.target<"sm_95">}

@@ -1,8 +1,9 @@
 // RUN: tile-opt %s --tile-gpu-assign-layouts --canonicalize | FileCheck %s
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_80">} {
-// What a loop adds up gets its layout from the loop's body, which stands before its result but is looked at after it: here threads
-// hold four neighbours along the axis that is summed inside, so a sum of the result leaves rows where the loop has them.
+// What a loop adds up gets its layout from the loop's body, which stands before its result but is
+// looked at after it: here threads hold four neighbours along the axis that is summed inside, so a
+// sum of the result leaves rows where the loop has them.
 // CHECK-LABEL: tile.kernel @sums
 // CHECK: %[[SUMS:.*]] = scf.for
 // CHECK: tile.reduce sum {{.*}} axis 2

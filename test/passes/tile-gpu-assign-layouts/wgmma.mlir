@@ -1,5 +1,6 @@
 // RUN: tile-opt %s --tile-gpu-assign-layouts --canonicalize --split-input-file 2>&1 | FileCheck %s
-// RUN: sed s/sm_90a/sm_90/ %s | tile-opt - --tile-gpu-assign-layouts --split-input-file 2>&1 | FileCheck %s --check-prefix=OLD
+// RUN: sed s/sm_90a/sm_90/ %s | tile-opt - --tile-gpu-assign-layouts --split-input-file 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=OLD
 // OLD-NOT: R0401
 // OLD-NOT: wgmma
 
@@ -47,8 +48,8 @@ tile.kernel @transposed
 // -----
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// Elements of other sizes need K as the fastest dimension: b is transposed on its way to shared memory. Sums of 8-bit floats
-// in full precision are added outside tensor cores.
+// Elements of other sizes need K as the fastest dimension: b is transposed on its way to shared
+// memory. Sums of 8-bit floats in full precision are added outside tensor cores.
 // CHECK-LABEL: tile.kernel @order
 // CHECK: tile_gpu.local_alloc {{.*}} -> <64x32xf8E4M3FN, #tile_gpu.shared<order = [1, 0], swizzle = 32>>
 // CHECK: tile_gpu.local_alloc {{.*}} -> <32x16xf8E5M2, #tile_gpu.shared<order = [0, 1], swizzle = 32>>

@@ -1,6 +1,7 @@
 // RUN: tile-opt %s --tile-gpu-defer-reductions --split-input-file | FileCheck %s
 
-// A running maximum and the sum that follows it: one of each for a thread (4 warps, as asked for), joined after the loop.
+// A running maximum and the sum that follows it: one of each for a thread (4 warps, as asked for),
+// joined after the loop.
 // CHECK-LABEL: tile.kernel @online
 // CHECK-DAG: %[[TOP0:.*]] = arith.constant -3.40282347E+38 : f32
 // CHECK-DAG: %[[DEN0:.*]] = arith.constant 5.000000e-01 : f32
@@ -141,7 +142,8 @@ tile.kernel @sums
 
 // -----
 
-// What is computed from 16-bit elements is dealt as they are loaded, eight at a time: nothing moves between threads.
+// What is computed from 16-bit elements is dealt as they are loaded, eight at a time: nothing moves
+// between threads.
 #N = #tile.dim<"N", 1, 1048576, opt = 64, multiple_of = 1>
 // CHECK-LABEL: tile.kernel @squares
 // CHECK: scf.for {{.*}} -> (tensor<128xf32>)

@@ -1,4 +1,5 @@
-// Slices and concatenations by selection where the parts are few equal powers of two, by reads at positions elsewhere.
+// Slices and concatenations by selection where the parts are few equal powers of two, by reads at
+// positions elsewhere.
 // RUN: tile-opt %s --tile-gpu-expand-shapes | FileCheck %s
 
 // Halves: the dimension is split, and the second half selected where it lies.

@@ -1,4 +1,5 @@
-// A product by wgmma takes half a register for each column and 26 more: what leaves threads fewer is fitted.
+// A product by wgmma takes half a register for each column and 26 more: what leaves threads fewer
+// is fitted.
 // RUN: tile-opt %s --tile-gpu-fit-launch --split-input-file --verify-diagnostics | FileCheck %s
 
 #acc = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>

@@ -1,4 +1,5 @@
-// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-guard-masks --canonicalize | FileCheck %s
+// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-guard-masks --canonicalize \
+// RUN:   | FileCheck %s
 
 #l = #tile_gpu.linear<shape = [128, 128], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
 #row = #tile_gpu.linear<shape = [128, 1], register = [[8, 0]], lane = [[0, 0], [0, 0], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>

@@ -1,6 +1,7 @@
 // RUN: tile-opt %s --tile-gpu-allocate-shared --tile-gpu-insert-barriers | FileCheck %s
 // A second run finds nothing to add.
-// RUN: tile-opt %s --tile-gpu-allocate-shared --tile-gpu-insert-barriers --tile-gpu-insert-barriers | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-allocate-shared --tile-gpu-insert-barriers \
+// RUN:   --tile-gpu-insert-barriers | FileCheck %s
 
 #rows = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [0, 2], [0, 4], [16, 0], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
 #columns = #tile_gpu.linear<shape = [64, 64], register = [[1, 0], [2, 0], [4, 0], [0, 16], [0, 32]], lane = [[8, 0], [16, 0], [32, 0], [0, 1], [0, 2]], warp = [[0, 4], [0, 8]]>
@@ -9,8 +10,8 @@
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// One barrier between both writes and both reads. The conversion waits inside, so only what comes before its own write
-// needs a barrier: the reads of the memory that it reuses.
+// One barrier between both writes and both reads. The conversion waits inside, so only what comes
+// before its own write needs a barrier: the reads of the memory that it reuses.
 // CHECK-LABEL: tile.kernel @straight
 // CHECK-NOT: barrier
 // CHECK: local_alloc
@@ -77,7 +78,8 @@ tile.kernel @branch params [] dims [] constexprs [] grid { tile.yield } body {
   tile.return
 }
 
-// An exchange within warps waits for the warp alone: its writes and reads are still open afterwards.
+// An exchange within warps waits for the warp alone: its writes and reads are still open
+// afterwards.
 // CHECK-LABEL: tile.kernel @warp
 // CHECK: convert_layout
 // CHECK-NEXT: tile_gpu.barrier
@@ -89,8 +91,8 @@ tile.kernel @warp params [] dims [] constexprs [] grid { tile.yield } body {
   tile.return
 }
 
-// Reductions across warps wait inside, and each has its own few words: one barrier each in straight code. In a loop the
-// second one's keeps the first from overwriting what is still read.
+// Reductions across warps wait inside, and each has its own few words: one barrier each in straight
+// code. In a loop the second one's keeps the first from overwriting what is still read.
 // CHECK-LABEL: tile.kernel @reductions
 // CHECK-NOT: barrier
 // CHECK: tile.return

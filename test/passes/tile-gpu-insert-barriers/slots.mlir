@@ -1,5 +1,5 @@
-// Slots order their own accesses; barriers come from whoever copies. Where they are made anew for the next trip of a loop around,
-// the last one's readers must be done.
+// Slots order their own accesses; barriers come from whoever copies. Where they are made anew for
+// the next trip of a loop around, the last one's readers must be done.
 // RUN: tile-opt %s --tile-gpu-insert-barriers | FileCheck %s
 
 #rows = #tile_gpu.linear<shape = [16, 16], register = [[0, 1], [0, 2], [0, 4]], lane = [[0, 8], [1, 0], [2, 0], [4, 0], [8, 0]], warp = []>

@@ -1,6 +1,9 @@
 // RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-issue-dots-early | FileCheck %s
-// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-issue-dots-early --tile-gpu-specialize-warps --tile-gpu-take-turns | FileCheck %s --check-prefix=RINGS
-// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-issue-dots-early --tile-gpu-allocate-shared --tile-gpu-insert-barriers | FileCheck %s --check-prefix=BARRIERS
+// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-issue-dots-early \
+// RUN:   --tile-gpu-specialize-warps --tile-gpu-take-turns | FileCheck %s --check-prefix=RINGS
+// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-issue-dots-early \
+// RUN:   --tile-gpu-allocate-shared --tile-gpu-insert-barriers \
+// RUN:   | FileCheck %s --check-prefix=BARRIERS
 
 #acc = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
 #columns = #tile_gpu.linear<shape = [64], register = [[1], [0], [8], [16], [32]], lane = [[2], [4], [0], [0], [0]], warp = [[0], [0]]>
@@ -12,8 +15,8 @@
 !acc = tensor<64x64xf32, #acc>
 !p = tensor<64x64xf16, #acc>
 
-// The load and the fetched vector first, then what needs no other product; each further product behind what it needs; waits
-// where results are used.
+// The load and the fetched vector first, then what needs no other product; each further product
+// behind what it needs; waits where results are used.
 // CHECK-LABEL: tile.kernel @gradients
 // CHECK: scf.for
 // CHECK:   %[[W:.*]] = tile.load
@@ -36,8 +39,9 @@
 // CHECK:   tile_gpu.wgmma_wait %[[GK]] {pending = 0 : i64}
 // CHECK:   scf.yield
 
-// A slot goes back when the last product that reads it is done. The vector has come with the first product's operand, and what
-// is stored for the third one has fenced its read. Products that wait for each other's results take no turns.
+// A slot goes back when the last product that reads it is done. The vector has come with the first
+// product's operand, and what is stored for the third one has fenced its read. Products that wait
+// for each other's results take no turns.
 // RINGS-LABEL: tile.kernel @gradients
 // RINGS-NOT: tile_gpu.turn_wait
 // RINGS: %[[RING:.*]] = tile_gpu.ring per_warp : <{{[0-9]+}}, <64x64xf16, {{.*}}>>, <64xf32, {{.*}}>>>
@@ -51,7 +55,8 @@
 // RINGS-NEXT: tile_gpu.ring_release %[[RING]] {tile_gpu.fenced}
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// A barrier before the store of the next iteration's tile, which may meet the product in flight, and one before its product.
+// A barrier before the store of the next iteration's tile, which may meet the product in flight,
+// and one before its product.
 // BARRIERS-LABEL: tile.kernel @gradients
 // BARRIERS: scf.for
 // BARRIERS:   tile_gpu.barrier

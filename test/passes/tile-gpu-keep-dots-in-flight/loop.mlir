@@ -5,7 +5,8 @@
 !a = !tile_gpu.memdesc<64x64xf16, #s>
 !b = !tile_gpu.memdesc<64x64xf16, #s>
 
-// The slot goes back behind the next product's wait, the last one behind the loop, if there was any.
+// The slot goes back behind the next product's wait, the last one behind the loop, if there was
+// any.
 // CHECK-LABEL: tile.kernel @one
 // CHECK: %[[R:.*]] = scf.for %[[I:.*]] = %[[LOW:.*]] to %[[HIGH:.*]] step
 // CHECK:   tile_gpu.ring_wait
@@ -48,7 +49,8 @@ tile.kernel @one params [] dims [] constexprs [] attributes {tile_gpu.num_warps 
 !a = !tile_gpu.memdesc<64x64xf16, #s>
 !b = !tile_gpu.memdesc<64x64xf16, #s>
 
-// Not where the next slot is this one, where the sum is read in the loop, or where an operand is no slot's.
+// Not where the next slot is this one, where the sum is read in the loop, or where an operand is no
+// slot's.
 // CHECK-LABEL: tile.kernel @none
 // CHECK-NOT: async
 // CHECK-NOT: wgmma_wait

@@ -3,7 +3,8 @@
 #dimN = #tile.dim<"N", 1, 65536, opt = 4096, multiple_of = 1>
 #dimK = #tile.dim<"K", 32, 65536, opt = 4096, multiple_of = 32>
 
-// The tensor is viewed as bytes, of half the extent and half the stride; what begins at a byte is loaded so.
+// The tensor is viewed as bytes, of half the extent and half the stride; what begins at a byte is
+// loaded so.
 // CHECK-LABEL: tile.kernel @rows
 // CHECK: body {
 // CHECK: %[[N:.*]] = tile.dim <"N"

@@ -1,5 +1,6 @@
 // RUN: tile-opt %s --split-input-file --tile-gpu-mark-read-once | FileCheck %s
-// RUN: tile-opt %s --split-input-file --tile-gpu-mark-read-once --tile-gpu-make-persistent --tile-gpu-specialize-warps | FileCheck %s --check-prefix=RING
+// RUN: tile-opt %s --split-input-file --tile-gpu-mark-read-once --tile-gpu-make-persistent \
+// RUN:   --tile-gpu-specialize-warps | FileCheck %s --check-prefix=RING
 
 #s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 !a = !tile_gpu.memdesc<64x64xf16, #s>
@@ -8,8 +9,9 @@
 #rows = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [0, 2], [0, 4], [16, 0], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// What moves with rows is read once if there are no more than two programs along columns, and the other way round. The condition
-// stands before the loop over programs, and goes to the producer's copy.
+// What moves with rows is read once if there are no more than two programs along columns, and the
+// other way round. The condition stands before the loop over programs, and goes to the producer's
+// copy.
 // CHECK-LABEL: tile.kernel @product
 // CHECK: body
 // CHECK-DAG: %[[TWO:.*]] = arith.constant 2 : index

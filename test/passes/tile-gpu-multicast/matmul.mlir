@@ -1,5 +1,6 @@
 // RUN: tile-opt %s --split-input-file --tile-gpu-multicast --verify-diagnostics | FileCheck %s
-// RUN: tile-opt %s --split-input-file --tile-gpu-multicast --tile-gpu-make-persistent --tile-gpu-specialize-warps | FileCheck %s --check-prefix=RING
+// RUN: tile-opt %s --split-input-file --tile-gpu-multicast --tile-gpu-make-persistent \
+// RUN:   --tile-gpu-specialize-warps | FileCheck %s --check-prefix=RING
 
 #s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 !a = !tile_gpu.memdesc<64x64xf16, #s>
@@ -8,8 +9,8 @@
 #rows = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [0, 2], [0, 4], [16, 0], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// Programs of a pair differ in the row, as bands run along rows: what depends on columns alone is shared. A tile of four
-// boxes keeps its map; one of a single box gets half of it.
+// Programs of a pair differ in the row, as bands run along rows: what depends on columns alone is
+// shared. A tile of four boxes keeps its map; one of a single box gets half of it.
 // CHECK-LABEL: tile.kernel @bands
 // CHECK-SAME: tile_gpu.cluster = 2
 // CHECK: tile_gpu.tma_fetch %{{[^ ]*}}[%{{[^,]*}}, %{{[^ ]*}}] : <64x64xf16
@@ -96,8 +97,8 @@ tile.kernel @scanned params [#tile.param<"a", in, align = 16>] dims [] constexpr
 !a = !tile_gpu.memdesc<64x64xf16, #s>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// Without bands the programs of a pair differ along the last axis. A loop that goes on for different numbers of trips, or
-// a loop variable that starts differently, is not shared.
+// Without bands the programs of a pair differ along the last axis. A loop that goes on for
+// different numbers of trips, or a loop variable that starts differently, is not shared.
 // CHECK-LABEL: tile.kernel @uniform
 // CHECK: multicast
 // CHECK-NOT: multicast

@@ -1,5 +1,6 @@
 // RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-overlap-dots | FileCheck %s
-// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-overlap-dots --tile-gpu-specialize-warps | FileCheck %s --check-prefix=RINGS
+// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-overlap-dots \
+// RUN:   --tile-gpu-specialize-warps | FileCheck %s --check-prefix=RINGS
 
 // Copies of a fetch fill one ring.
 // RINGS-LABEL: tile.kernel @attention

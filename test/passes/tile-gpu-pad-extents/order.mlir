@@ -33,7 +33,8 @@ tile.kernel @order params [] dims [] constexprs [] grid { tile.yield } body {
   tile.return
 }
 
-// A position over all axes is that in the tile as it was: of 3x5, padded to 4x8, p becomes p / 8 * 5 + p % 8.
+// A position over all axes is that in the tile as it was: of 3x5, padded to 4x8, p becomes p / 8 *
+// 5 + p % 8.
 // CHECK-LABEL: tile.kernel @position
 // CHECK: %[[P:.*]] = tile.arg_reduce argmax %{{.*}} : tensor<4x8xf32> -> index
 // CHECK-DAG: %[[ROW:.*]] = arith.divui %[[P]], %{{.*}} : index

@@ -1,4 +1,5 @@
-// What is padded comes behind a scan, so only a reversed one masks it; positions of a take stay within the old extent.
+// What is padded comes behind a scan, so only a reversed one masks it; positions of a take stay
+// within the old extent.
 // RUN: tile-opt %s --tile-gpu-pad-extents --split-input-file | FileCheck %s
 
 // CHECK-LABEL: tile.kernel @forward

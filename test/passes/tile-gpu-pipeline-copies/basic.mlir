@@ -1,11 +1,13 @@
 // RUN: tile-opt %s --tile-gpu-assign-layouts --tile-gpu-pipeline-copies | FileCheck %s
 // A target without cp.async, which only tests have.
-// RUN: sed s/sm_80/sm_95/ %s | tile-opt - --test-targets --tile-gpu-assign-layouts --tile-gpu-pipeline-copies | FileCheck %s --check-prefix=OLD
+// RUN: sed s/sm_80/sm_95/ %s | tile-opt - --test-targets --tile-gpu-assign-layouts \
+// RUN:   --tile-gpu-pipeline-copies | FileCheck %s --check-prefix=OLD
 // OLD-NOT: tile_gpu.async
 
-// Three stages are ahead (a trip's products take less than a copy): their copies stand before the loop, each in a group, those of
-// trips that there may not be under a condition. The wait and the barrier stand ahead of the last step of the products; behind
-// them the first step's fragments of the next trip.
+// Three stages are ahead (a trip's products take less than a copy): their copies stand before the
+// loop, each in a group, those of trips that there may not be under a condition. The wait and the
+// barrier stand ahead of the last step of the products; behind them the first step's fragments of
+// the next trip.
 // CHECK-LABEL: tile.kernel @product
 // CHECK: body {
 // CHECK-DAG: %[[SA:.*]] = tile_gpu.local_slots : <5, <64x32xf16,

@@ -2,7 +2,8 @@
 
 #row = #tile_gpu.linear<shape = [32], register = [], lane = [[1], [2], [4], [8], [16]], warp = [[0], [0]]>
 
-// What the producer waits for is computed and sent a program ahead, inside the branch that it stands in, and carried.
+// What the producer waits for is computed and sent a program ahead, inside the branch that it
+// stands in, and carried.
 // CHECK-LABEL: tile.kernel @branches
 // CHECK: consumer {
 // CHECK:   %[[ROWS:.*]] = tile.load

@@ -7,7 +7,8 @@
 !column = tensor<128x1xf32, #column>
 !row = tensor<128xf32, #row>
 
-// The factor of this iteration, and that of the one before: a warp whose factors are all 1 leaves the product out.
+// The factor of this iteration, and that of the one before: a warp whose factors are all 1 leaves
+// the product out.
 // CHECK-LABEL: tile.kernel @selected
 // CHECK: scf.for {{.*}} iter_args(%[[SUM:.*]] = %{{.*}}, %[[LAST:.*]] = %{{.*}})
 // CHECK:   %[[HELD:.*]] = tile_gpu.hold %[[LAST]]
@@ -53,7 +54,8 @@ tile.kernel @selected params [#tile.param<"n", scalar, align = 1>, #tile.param<"
     tile.return
   }
 
-// Nothing says that these factors are 1, or the product stands in no loop, or it is as small as its factors.
+// Nothing says that these factors are 1, or the product stands in no loop, or it is as small as its
+// factors.
 // CHECK-LABEL: tile.kernel @others
 // CHECK-NOT: warp_all
 tile.kernel @others params [#tile.param<"n", scalar, align = 1>, #tile.param<"f", scalar, align = 1>] dims [] constexprs [] grid {

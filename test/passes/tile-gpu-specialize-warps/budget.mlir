@@ -1,4 +1,5 @@
-// RUN: tile-opt %s --split-input-file --tile-gpu-specialize-warps --verify-diagnostics | FileCheck %s
+// RUN: tile-opt %s --split-input-file --tile-gpu-specialize-warps --verify-diagnostics \
+// RUN:   | FileCheck %s
 
 #acc = #tile_gpu.linear<shape = [64, 256], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64], [0, 128]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
 #s = #tile_gpu.shared<order = [1, 0], swizzle = 128>

@@ -8,8 +8,9 @@
 !tile = !tile_gpu.memdesc<64x64xf16, #s>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// A tile that a whole loop reads has a ring of one slot, given back after the loop; products left in flight give theirs
-// back after their wait. A loop variable that only coordinates need is the producer's too; the accumulator is not.
+// A tile that a whole loop reads has a ring of one slot, given back after the loop; products left
+// in flight give theirs back after their wait. A loop variable that only coordinates need is the
+// producer's too; the accumulator is not.
 // CHECK-LABEL: tile.kernel @attention
 // CHECK-DAG: %[[Q:.*]] = tile_gpu.ring : <1, <64x64xf16
 // CHECK-DAG: %[[KEYS:.*]] = tile_gpu.ring : <8, <64x64xf16

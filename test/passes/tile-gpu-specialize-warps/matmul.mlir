@@ -6,7 +6,8 @@
 #K = #tile.dim<"K", 1, 65536, opt = 4096, multiple_of = 8>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// Both operands share a ring of as many stages as fit; the producer has the loops and coordinates alone.
+// Both operands share a ring of as many stages as fit; the producer has the loops and coordinates
+// alone.
 // CHECK-LABEL: tile.kernel @matmul
 // CHECK-SAME: tile_gpu.persistent, tile_gpu.producer_threads = 128
 // CHECK: %[[RING:.*]] = tile_gpu.ring : <4, <128x64xf16, {{.*}}>, <64x256xf16, {{.*}}>>

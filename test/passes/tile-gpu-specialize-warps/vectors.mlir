@@ -11,8 +11,9 @@
 !p = tensor<64x64xf16, #acc>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// A vector that is read right before the first product comes with its operand; what is stored for the second product has fenced its
-// read when the slot goes back. One that is read later has a ring of its own, and a fence of its own.
+// A vector that is read right before the first product comes with its operand; what is stored for
+// the second product has fenced its read when the slot goes back. One that is read later has a ring
+// of its own, and a fence of its own.
 // CHECK-LABEL: tile.kernel @vectors
 // CHECK-DAG: %[[FIRST:.*]] = tile_gpu.ring per_warp : <{{[0-9]+}}, <64x64xf16, {{.*}}>>, <64xf32, {{.*}}>>>
 // CHECK-DAG: %[[LATER:.*]] = tile_gpu.ring per_warp : <{{[0-9]+}}, <64xf32, {{[^,]*}}, {{[^,]*}}>>>

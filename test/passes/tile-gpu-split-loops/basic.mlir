@@ -1,5 +1,6 @@
-// The parts are one more axis of the grid; each makes its share of the trips, and the last does what follows the loop. What
-// is stored before is stored by part 0. A scalar travels as a tile of one element.
+// The parts are one more axis of the grid; each makes its share of the trips, and the last does
+// what follows the loop. What is stored before is stored by part 0. A scalar travels as a tile of
+// one element.
 // RUN: tile-opt %s --tile-gpu-split-loops --split-input-file --verify-diagnostics | FileCheck %s
 
 // CHECK-LABEL: tile.kernel @sums
@@ -71,7 +72,8 @@ tile.kernel @sums
 
 // -----
 
-// In the branch that a guard leaves, and where the loop does more than accumulate: that one stays whole.
+// In the branch that a guard leaves, and where the loop does more than accumulate: that one stays
+// whole.
 // CHECK-LABEL: tile.kernel @guarded
 // CHECK: scf.if
 // CHECK: tile_gpu.part_arrive

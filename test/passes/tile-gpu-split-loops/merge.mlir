@@ -1,6 +1,7 @@
-// Any state with a function that merges two: parts make equal chunks of trips, so that parts without a trip come last; the last to
-// arrive reads the states of the busy parts and merges them in order. The launch chooses the number of parts, and a single part
-// neither leaves its state nor reads it.
+// Any state with a function that merges two: parts make equal chunks of trips, so that parts
+// without a trip come last; the last to arrive reads the states of the busy parts and merges them
+// in order. The launch chooses the number of parts, and a single part neither leaves its state nor
+// reads it.
 // RUN: tile-opt %s --tile-gpu-split-loops | FileCheck %s
 
 // CHECK-LABEL: tile.kernel @largest

@@ -3,7 +3,8 @@
 !tile = !tile_gpu.memdesc<64x64xf16, #tile_gpu.shared<order = [1, 0], swizzle = 128>>
 !ring = !tile_gpu.ring<4, !tile>
 
-// A loop whose trips depend on the program: the producer takes the next program from the count and tells the consumers.
+// A loop whose trips depend on the program: the producer takes the next program from the count and
+// tells the consumers.
 // CHECK-LABEL: tile.kernel @uneven
 // CHECK-SAME: tile_gpu.takes_programs
 // CHECK: %[[BLOCK:.*]], %{{.*}} = tile_gpu.block_id

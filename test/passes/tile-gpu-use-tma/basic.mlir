@@ -1,5 +1,6 @@
 // RUN: tile-opt %s --tile-gpu-use-tma --split-input-file | FileCheck %s
-// RUN: sed s/sm_90a/sm_80/ %s | tile-opt - --tile-gpu-use-tma --split-input-file | FileCheck %s --check-prefix=OLD
+// RUN: sed s/sm_90a/sm_80/ %s | tile-opt - --tile-gpu-use-tma --split-input-file \
+// RUN:   | FileCheck %s --check-prefix=OLD
 // OLD-NOT: tile_gpu.tma
 
 #rows = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [0, 2], [0, 4], [32, 0], [64, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0], [16, 0]]>
@@ -12,8 +13,9 @@
 #dimK = #tile.dim<"K", 8, 65536, opt = 4096, multiple_of = 8>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// A product: operands by panels of 64 columns, what lies outside reads as 0. An end at the tensor's own end is no end. The
-// result goes out from the accumulator's layout, 64 rows of each warpgroup, 128 columns at once.
+// A product: operands by panels of 64 columns, what lies outside reads as 0. An end at the tensor's
+// own end is no end. The result goes out from the accumulator's layout, 64 rows of each warpgroup,
+// 128 columns at once.
 // CHECK-LABEL: tile.kernel @matmul
 // CHECK: body {
 // CHECK-DAG: %[[A:.*]] = tile_gpu.descriptor <param = 0, order = [1, 0], box = [64, 128], swizzle = 128>
@@ -79,8 +81,9 @@ tile.kernel @matmul params [#tile.param<"a", in, align = 16>, #tile.param<"b", i
 #dimS = #tile.dim<"S", 1, 65536, opt = 4096, multiple_of = 1>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// Views of views: the tensor's own coordinates, all dimensions in the map. An end inside the tensor is cleared; numbers
-// from memory are kept within what coordinates hold; in a slice the positions before it must be absent.
+// Views of views: the tensor's own coordinates, all dimensions in the map. An end inside the tensor
+// is cleared; numbers from memory are kept within what coordinates hold; in a slice the positions
+// before it must be absent.
 // CHECK-LABEL: tile.kernel @views
 // CHECK: body {
 // CHECK-DAG: %[[D:.*]] = tile_gpu.descriptor <param = 0, order = [2, 1, 0], box = [64, 128, 1], swizzle = 128>
@@ -152,8 +155,8 @@ tile.kernel @views params [#tile.param<"x", in, align = 16>, #tile.param<"n", in
 #dimN = #tile.dim<"N", 1, 65536, opt = 4096, multiple_of = 8>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// Rows behind an end that all stores of them have: not cleared, since nothing sees them. Where one store has another end,
-// they are.
+// Rows behind an end that all stores of them have: not cleared, since nothing sees them. Where one
+// store has another end, they are.
 // CHECK-LABEL: tile.kernel @ragged
 // CHECK: tile_gpu.tma_fetch
 // CHECK-NOT: clear_from
@@ -207,9 +210,9 @@ tile.kernel @ragged params [#tile.param<"a", in, align = 16>, #tile.param<"c", o
 #dimN = #tile.dim<"N", 1, 65536, opt = 4096, multiple_of = 8>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// A store with an end of its rows: a map that cuts them, and how many there are, in the tensor too. With an end of its columns: by a
-// copy where the tile is whole, else out of the product's registers; in a loop its order would be lost, so it stays. Copies in a loop
-// are waited for.
+// A store with an end of its rows: a map that cuts them, and how many there are, in the tensor too.
+// With an end of its columns: by a copy where the tile is whole, else out of the product's
+// registers; in a loop its order would be lost, so it stays. Copies in a loop are waited for.
 // CHECK-LABEL: tile.kernel @ends
 // CHECK-DAG: %[[W:.*]] = tile_gpu.descriptor <param = 0, order = [1, 0, 0], box = [32, 64, 1], swizzle = 128>
 // CHECK-DAG: %[[X:.*]] = tile_gpu.descriptor <param = 1, order = [1, 0], box = [32, 64], swizzle = 128>
@@ -268,7 +271,8 @@ tile.kernel @ends params [#tile.param<"w", out, align = 16>, #tile.param<"x", ou
 #dimN = #tile.dim<"N", 1, 65536, opt = 4096, multiple_of = 8>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// Rows from nobody knows where: by a copy, whose rows have an end, where they do not begin before the tensor.
+// Rows from nobody knows where: by a copy, whose rows have an end, where they do not begin before
+// the tensor.
 // CHECK-LABEL: tile.kernel @begins
 // CHECK: tile_gpu.descriptor <param = 0, order = [1, 0, 0], box = [32, 64, 1], swizzle = 128>
 // CHECK: %[[D:.*]] = tile_gpu.wgmma
@@ -303,8 +307,9 @@ tile.kernel @begins params [#tile.param<"w", out, align = 16>, #tile.param<"firs
 #dimL = #tile.dim<"L", 1, 65536, opt = 4096, multiple_of = 1>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// Blocks up to the smaller of the tensor's end and a multiple of the block's size: what is cut off lies behind the tensor, and
-// nothing is cleared. A multiple of half a block may cut one in the middle.
+// Blocks up to the smaller of the tensor's end and a multiple of the block's size: what is cut off
+// lies behind the tensor, and nothing is cleared. A multiple of half a block may cut one in the
+// middle.
 // CHECK-LABEL: tile.kernel @causal
 // CHECK: scf.for
 // CHECK: tile_gpu.tma_fetch

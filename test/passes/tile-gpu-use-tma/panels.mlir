@@ -9,7 +9,8 @@
 #bytes = #tile_gpu.linear<shape = [8, 128], register = [[0, 1], [0, 2], [0, 4]], lane = [[0, 8], [0, 16], [0, 32], [0, 64], [1, 0]], warp = [[2, 0], [4, 0]]>
 #nibbles = #tile_gpu.linear<shape = [8, 256], register = [[0, 1], [0, 2], [0, 4], [0, 8]], lane = [[0, 16], [0, 32], [0, 64], [0, 128], [1, 0]], warp = [[2, 0], [4, 0]]>
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// The pattern of a swizzle repeats every 8 rows: panels of 4 rows would start in its middle, which the hardware refuses.
+// The pattern of a swizzle repeats every 8 rows: panels of 4 rows would start in its middle, which
+// the hardware refuses.
 // CHECK-LABEL: tile.kernel @four_rows
 // CHECK-NOT: tma_fetch
 // CHECK: tile.load
@@ -38,7 +39,8 @@ tile.kernel @four_rows params [#tile.param<"a", in, align = 16>] dims [#K] const
 
 
 
-// Without a product a tile of nibbles that lies in shared memory only for the copy's sake is loaded into registers.
+// Without a product a tile of nibbles that lies in shared memory only for the copy's sake is loaded
+// into registers.
 // CHECK-LABEL: tile.kernel @no_product
 // CHECK-NOT: local_alloc
 // CHECK: %[[X:.*]] = tile.load

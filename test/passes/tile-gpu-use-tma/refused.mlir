@@ -86,8 +86,8 @@ tile.kernel @loads params [#tile.param<"x", in, align = 16>, #tile.param<"y", in
 
 // -----
 
-// Stores: a tensor that is accessed twice, one that is read as well, steps. A lone load is no reason
-// for a producer.
+// Stores: a tensor that is accessed twice, one that is read as well, steps. A lone load is no
+// reason for a producer.
 #rows = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [0, 2], [0, 4], [16, 0], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
 #acc = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>

@@ -1,8 +1,8 @@
 // RUN: tile-opt %s --tile-gpu-assign-layouts --tile-gpu-vectorize-accesses | FileCheck %s
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// What is loaded ahead of a reduction across warps and used behind it is no read-only load, which ptxas would move there; what
-// the reduction itself needs is, and so is what is loaded behind it.
+// What is loaded ahead of a reduction across warps and used behind it is no read-only load, which
+// ptxas would move there; what the reduction itself needs is, and so is what is loaded behind it.
 // CHECK-LABEL: tile.kernel @ahead
 // CHECK: tile.load {{.*}}tile_gpu.read_only
 // CHECK-NOT: tile_gpu.read_only

@@ -46,8 +46,8 @@ tile.kernel @unknown
     tile.return
   }
 
-// Programs' and loops' starts are multiples of 32 columns, rows of 8: 8 halves at once, without a check at run time. A
-// start that may be odd takes one at a time.
+// Programs' and loops' starts are multiples of 32 columns, rows of 8: 8 halves at once, without a
+// check at run time. A start that may be odd takes one at a time.
 // CHECK-LABEL: tile.kernel @starts
 // CHECK: scf.for
 // CHECK: tile.load {{.*}}tile_gpu.read_only, tile_gpu.vector = 8 : i64}

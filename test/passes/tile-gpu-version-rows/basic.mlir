@@ -2,8 +2,8 @@
 
 #N = #tile.dim<"N", 0, 1048576, opt = 64, multiple_of = 1>
 
-// Two passes over a row: where it is one block of aligned length, the bodies stand in their place, at position 0, and the
-// views are of a length that is seen to be aligned.
+// Two passes over a row: where it is one block of aligned length, the bodies stand in their place,
+// at position 0, and the views are of a length that is seen to be aligned.
 // CHECK-LABEL: tile.kernel @twice
 // CHECK: %[[N:.*]] = tile.dim <"N"
 // CHECK-DAG: %[[ONE:.*]] = arith.cmpi sle, %[[N]], %c64

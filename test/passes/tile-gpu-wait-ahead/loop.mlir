@@ -54,7 +54,8 @@ tile.kernel @two params [] dims [] constexprs [] attributes {tile_gpu.num_warps 
   tile.return
 }
 
-// A ring of one slot, which is held till the wait: the producer could never fill it for the next iteration.
+// A ring of one slot, which is held till the wait: the producer could never fill it for the next
+// iteration.
 // CHECK-LABEL: tile.kernel @one
 // CHECK-NOT: ring_peek
 tile.kernel @one params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64, tile_gpu.producer_threads = 128 : i64} grid { tile.yield } body {
@@ -111,7 +112,8 @@ tile.kernel @scaled params [] dims [] constexprs [] attributes {tile_gpu.num_war
   tile.return
 }
 
-// A loop of one product. (One warpgroup alone takes no turns: there, nothing would keep the tensor cores busy meanwhile.)
+// A loop of one product. (One warpgroup alone takes no turns: there, nothing would keep the tensor
+// cores busy meanwhile.)
 // CHECK-LABEL: tile.kernel @single
 // CHECK-NOT: ring_peek
 tile.kernel @single params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64, tile_gpu.producer_threads = 128 : i64} grid { tile.yield } body {

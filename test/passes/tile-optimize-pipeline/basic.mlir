@@ -1,8 +1,8 @@
 // RUN: tile-opt %s --tile-optimize-pipeline=level=3 | FileCheck %s
 // RUN: tile-opt %s --tile-optimize-pipeline=level=0 | FileCheck %s --check-prefix=NONE
 
-// The grid's program is in bounds, so its mask goes, and so does the guard that ranges decide; what does not change in the
-// loop leaves it.
+// The grid's program is in bounds, so its mask goes, and so does the guard that ranges decide; what
+// does not change in the loop leaves it.
 // CHECK: tile.kernel @k
 // CHECK: body
 // CHECK-NOT: tile.inside

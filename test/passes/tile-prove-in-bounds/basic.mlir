@@ -1,6 +1,7 @@
 // RUN: tile-opt %s --tile-prove-in-bounds --split-input-file --verify-diagnostics | FileCheck %s
 
-// A matrix product: M is a multiple of the block, so rows are in bounds; so are steps of 64 along K; N is not a multiple of 256.
+// A matrix product: M is a multiple of the block, so rows are in bounds; so are steps of 64 along
+// K; N is not a multiple of 256.
 // CHECK-LABEL: tile.kernel @matmul
 // CHECK: tile.load {{.*}} in_bounds = array<i1: true, true>
 // CHECK: tile.load {{.*}} in_bounds = array<i1: true, false>
@@ -53,7 +54,8 @@ tile.kernel @matmul
 
 // -----
 
-// A row of the grid exists; a tile of 128 may not fit into it, one of 64 does, for a multiple of 32 above 32 is 64 or more. A group index k / 32 exists if k does.
+// A row of the grid exists; a tile of 128 may not fit into it, one of 64 does, for a multiple of 32
+// above 32 is 64 or more. A group index k / 32 exists if k does.
 // CHECK-LABEL: tile.kernel @rows
 // CHECK: tile.load {{.*}} in_bounds = array<i1: true, false>
 // CHECK: tile.load {{.*}} in_bounds = array<i1: true, true>

@@ -1,8 +1,10 @@
-// RUN: tile-opt %s -o %t.before && tile-opt %s --tile-prove-in-bounds=remarks=false -o %t.after 2>&1 | count 0
+// RUN: tile-opt %s -o %t.before && tile-opt %s --tile-prove-in-bounds=remarks=false -o %t.after \
+// RUN:   2>&1 | count 0
 // RUN: diff %t.before %t.after
 
-// Near misses, each of which one wrong assumption would let through: an end that clips, a start that may be negative, a block of
-// 128 on a grid of blocks of 64, a loop whose last step overhangs, a sub-view that an index may empty.
+// Near misses, each of which one wrong assumption would let through: an end that clips, a start
+// that may be negative, a block of 128 on a grid of blocks of 64, a loop whose last step overhangs,
+// a sub-view that an index may empty.
 #M = #tile.dim<"M", 1, 65536, opt = 4096, multiple_of = 64>
 tile.kernel @near params [#tile.param<"x", in, align = 16>] dims [#M] constexprs []
   grid {

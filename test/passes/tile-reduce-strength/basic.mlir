@@ -36,7 +36,8 @@ func.func @keep(%x: tensor<64xf32>, %h: tensor<64xf16>, %s: f32, %t: f16) -> (te
 
 // -----
 
-// The scale of exp goes into the difference, where product and difference may fuse; a finite shift stays finite, -inf stays.
+// The scale of exp goes into the difference, where product and difference may fuse; a finite shift
+// stays finite, -inf stays.
 // CHECK-LABEL: func @exponential
 // CHECK-SAME: (%[[X:.*]]: tensor<64xf32>, %[[T:.*]]: f32)
 // CHECK-DAG: %[[MINUS:.*]] = arith.constant 0xFF800000 : f32

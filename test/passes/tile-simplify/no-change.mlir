@@ -1,4 +1,5 @@
-// RUN: tile-opt %s -o %t.before && tile-opt %s --tile-simplify -o %t.after && diff %t.before %t.after
+// RUN: tile-opt %s -o %t.before && tile-opt %s --tile-simplify -o %t.after && \
+// RUN:   diff %t.before %t.after
 
 // A run-time mask, an access that may leave the view, and single moves stay as they are.
 func.func @stays(%v: !tile.view<?xf32>, %i: index, %mask: tensor<8xi1>, %pad: f32) -> (tensor<2x4xf32>, tensor<8xi1>) {

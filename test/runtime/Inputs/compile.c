@@ -1,12 +1,14 @@
-/* tile_compile from C: program FOLDER. Kernels of a text on the CPU, what is kept, errors, threads. */
+/* tile_compile from C: program FOLDER. Kernels of a text on the CPU, what is kept, errors, threads.
+ */
 #include "tile_compile.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *source = "kernel scale[T: dtype in {f16, f32}, K: int = 2](x: in T[N], y: out T[N])\n"
-                            "  where N in 1..=4096 grid (i: N) { y[i] = x[i] * (K as T); }\n";
+static const char *source =
+    "kernel scale[T: dtype in {f16, f32}, K: int = 2](x: in T[N], y: out T[N])\n"
+    "  where N in 1..=4096 grid (i: N) { y[i] = x[i] * (K as T); }\n";
 static int failures = 0;
 
 static void expect(int isTrue, const char *what) {
@@ -26,8 +28,9 @@ static void show(tile_error *error) {
 static void run(tile_module *module, float factor) {
   float x[5] = {1, 2, 3, 4, 5}, y[5] = {0};
   int64_t shape[1] = {5};
-  tile_argument arguments[2] = {{.kind = TILE_TENSOR, .dtype = TILE_F32, .data = x, .rank = 1, .shape = shape},
-                                {.kind = TILE_TENSOR, .dtype = TILE_F32, .data = y, .rank = 1, .shape = shape}};
+  tile_argument arguments[2] = {
+      {.kind = TILE_TENSOR, .dtype = TILE_F32, .data = x, .rank = 1, .shape = shape},
+      {.kind = TILE_TENSOR, .dtype = TILE_F32, .data = y, .rank = 1, .shape = shape}};
   tile_kernel *kernel;
   expect(!tile_module_kernel(module, "scale", &kernel), "the kernel");
   tile_error *error = tile_kernel_launch(kernel, arguments, 2, NULL, 0);
@@ -53,7 +56,8 @@ static void *work(void *request) {
 
 int main(int argc, char **argv) {
   const char *constants[] = {"K=3", NULL}, *wrong[] = {"K", NULL}, *folder = argv[argc - 1];
-  tile_compile_request request = {.size = sizeof request, .source = source, .target = "cpu", .cache = folder};
+  tile_compile_request request = {
+      .size = sizeof request, .source = source, .target = "cpu", .cache = folder};
   tile_module *module;
   tile_compiled *compiled;
   size_t size;

@@ -20,7 +20,8 @@ int main(int, char **argv) {
     std::printf("%s\n", error.message());
     return 1;
   }
-  if (tile::Status error = tile::launch(kernel, {{"x", {x.data(), {3, 4}}}, {"y", {y.data(), {3, 4}}}})) {
+  if (tile::Status error =
+          tile::launch(kernel, {{"x", {x.data(), {3, 4}}}, {"y", {y.data(), {3, 4}}}})) {
     std::printf("%s\n", error.message());
     return 1;
   }

@@ -21,13 +21,17 @@ kernel add[T: dtype in {f16, f32}, BLOCK: int = 2048](x: in T[N], y: in T[N], z:
 )";
 
 constexpr const char *product = R"(
-kernel matmul[BM: int = 128, BN: int = 128, BK: int = 64, SPLIT: int = 1](a: in f16[M, K], b: in f16[K, N], c: out f16[M, N])
-  where M in 1..=65536 opt 4096, N in 8..=65536 opt 4096, K in 8..=65536 opt 4096, K % 8 == 0, N % 8 == 0
+kernel matmul[BM: int = 128, BN: int = 128, BK: int = 64, SPLIT: int = 1](
+    a: in f16[M, K], b: in f16[K, N], c: out f16[M, N])
+  where M in 1..=65536 opt 4096, N in 8..=65536 opt 4096, K in 8..=65536 opt 4096,
+        K % 8 == 0, N % 8 == 0
   grid (i: cdiv(M, BM), j: cdiv(N, BN))
   with persistent
 {
   var acc = zeros(f32, [BM, BN]);
-  for k in blocks(K, BK) with split(SPLIT) { acc = dot(a[block(i, BM), k], b[k, block(j, BN)], acc); }
+  for k in blocks(K, BK) with split(SPLIT) {
+    acc = dot(a[block(i, BM), k], b[k, block(j, BN)], acc);
+  }
   c[block(i, BM), block(j, BN)] = acc as f16;
 }
 )";
@@ -45,8 +49,10 @@ kernel sums[BM: int = 64](x: in f32[M, N], y: out f32[M])
 
 // Two products, the second too small to differ for 8 warps.
 constexpr const char *products = R"(
-kernel two[BM: int = 128, BN: int = 64](a: in f16[M, K], b: in f16[K, N], c: out f32[M, N], d: out f32[N, N])
-  where M in 1..=65536 opt 4096, N in 8..=64 opt 64, K in 8..=65536 opt 4096, K % 8 == 0, N % 8 == 0
+kernel two[BM: int = 128, BN: int = 64](
+    a: in f16[M, K], b: in f16[K, N], c: out f32[M, N], d: out f32[N, N])
+  where M in 1..=65536 opt 4096, N in 8..=64 opt 64, K in 8..=65536 opt 4096,
+        K % 8 == 0, N % 8 == 0
   grid (i: cdiv(M, BM))
 {
   var acc = zeros(f32, [BM, BN]);
@@ -64,7 +70,8 @@ kernel two[BM: int = 128, BN: int = 64](a: in f16[M, K], b: in f16[K, N], c: out
 // A flat grid: which programs share columns, a division tells.
 constexpr const char *flat = R"(
 kernel flat[BM: int = 128, BN: int = 256](a: in f16[M, K], b: in f16[K, N], c: out f16[M, N])
-  where M in 1..=65536 opt 16384, N in 8..=65536 opt 16384, K in 8..=65536 opt 4096, K % 8 == 0, N % 8 == 0
+  where M in 1..=65536 opt 16384, N in 8..=65536 opt 16384, K in 8..=65536 opt 4096,
+        K % 8 == 0, N % 8 == 0
   grid (p: cdiv(M, BM) * cdiv(N, BN))
 {
   let m = block(p % cdiv(M, BM), BM);

@@ -1,4 +1,5 @@
-// The tables of targets and cards: rows agree with each other, and names are read as people write them.
+// The tables of targets and cards: rows agree with each other, and names are read as people write
+// them.
 #include "target/TestTargets.h"
 #include "gtest/gtest.h"
 
@@ -29,7 +30,8 @@ TEST(Targets, AreFoundByNameAndByDevice) {
 
 TEST(Targets, NamesOfOtherFormsAreRefused) {
   GPUName name;
-  for (const char *wrong : {"", "sm_", "sm_9", "sm_9a", "sm_90ab", "sm_99999", "cpu", "gfx90a", "90a"})
+  for (const char *wrong :
+       {"", "sm_", "sm_9", "sm_9a", "sm_90ab", "sm_99999", "cpu", "gfx90a", "90a"})
     EXPECT_FALSE(parseGPUName(wrong, name)) << wrong;
   EXPECT_TRUE(parseGPUName("sm_150f", name));
   EXPECT_EQ(name.major, 15u);

@@ -63,8 +63,7 @@ const LinearLayout &sample(unsigned i) {
 }
 constexpr unsigned numSamples = 10;
 
-//===--- Blocked
-//----------------------------------------------------------------------------------------------------===//
+//===--- Blocked ----------------------------------------------------------===//
 
 TEST(LinearLayout, BlockedIsWrittenAsBases) {
   EXPECT_EQ(LinearLayout::blocked({16, 16}, {1, 0}, 2, 4).str(),
@@ -126,8 +125,7 @@ TEST(LinearLayout, CountsAgree) {
   expectCounts(LinearLayout({4, 4}, {{1, 1}, {2, 2}}, {{1, 0}, {0, 2}}, {}));
 }
 
-//===--- Fragments of mma.sync
-//--------------------------------------------------------------------------------------===//
+//===--- Fragments of mma.sync --------------------------------------------===//
 
 struct Element {
   unsigned lane, reg;
@@ -272,8 +270,7 @@ TEST(LinearLayout, AccumulatorIsOperandOfNextDot) {
   }
 }
 
-//===--- Derived layouts
-//--------------------------------------------------------------------------------------------===//
+//===--- Derived layouts --------------------------------------------------===//
 
 TEST(LinearLayout, DropDim) {
   for (unsigned i = 0; i < numSamples; ++i)
@@ -375,8 +372,7 @@ TEST(LinearLayout, Permute) {
   });
 }
 
-//===--- Queries
-//----------------------------------------------------------------------------------------------------===//
+//===--- Queries ----------------------------------------------------------===//
 
 TEST(LinearLayout, SplitElements) {
   for (unsigned i = 0; i < numSamples; ++i) {

@@ -153,8 +153,7 @@ TEST(SharedAccess, WidthOfAccesses) {
   EXPECT_EQ(SharedAccess(layout, SharedLayout({64, 64}, {0, 1}, 2, 128)).getVectorSize(), 1u);
 }
 
-//===--- ldmatrix
-//---------------------------------------------------------------------------------------------------===//
+//===--- ldmatrix ---------------------------------------------------------===//
 
 /// Runs the loads as the instruction is defined, on memory of single bytes, and compares every
 /// register.

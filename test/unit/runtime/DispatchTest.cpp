@@ -45,9 +45,9 @@ protected:
     std::memset(&fake(), 0, sizeof(FakeCuda));
     fake().major = 9;
     fake().optinShared = 232448;
-    fake().symbols =
-        "matmul_T_f16,matmul_T_f16_small,matmul_T_f16_divided,matmul_T_f16_aligned,matmul_T_f16_large,"
-        "shift_T_f32,";
+    fake().symbols = "matmul_T_f16,matmul_T_f16_small,matmul_T_f16_divided,matmul_T_f16_aligned,"
+                     "matmul_T_f16_large,"
+                     "shift_T_f32,";
     fake().argumentCount = 4;
     fake().contextId = 1;
   }

@@ -30,7 +30,7 @@ TEST(HostCode, LoadsFromMemory) {
   EXPECT_TRUE(first->find("fakeCuda"));
   EXPECT_NE(first->find("fakeCuda"), second->find("fakeCuda")); // two libraries, not one
   EXPECT_FALSE(first->find("nothing"));
-  EXPECT_FALSE(first->find("abort")); // of the C library, which the library needs
+  EXPECT_FALSE(first->find("abort"));  // of the C library, which the library needs
   EXPECT_FALSE(first->find("strlen")); // of a library that this one needs
 }
 

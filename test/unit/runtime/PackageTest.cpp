@@ -259,8 +259,7 @@ TEST(Package, MutatedFilesNeverCrash) {
   }
 }
 
-//===- Joining
-//-----------------------------------------------------------------------------------------------------===//
+//===--- Joining ----------------------------------------------------------===//
 
 static Kernel ranged(int64_t min, int64_t max, bool isVariant) {
   Kernel kernel = matmul();
