@@ -352,8 +352,8 @@ def main():
         with open(options.table, "w", encoding="utf-8") as stream:
             stream.write(
                 "# Mistakes that no test noticed once, and the tests that do\n\n"
-                "Written by `test/checklist/mutations.py --table FILE`; `mutations.test` makes those"
-                " outside of the\ncompiler.\n\n" + "\n".join(lines) + "\n"
+                "Written by `test/checklist/mutations.py --table FILE`; `mutations.test` makes"
+                " those outside of the\ncompiler.\n\n" + "\n".join(lines) + "\n"
             )
     return 1 if wrong else 0
 

@@ -21,6 +21,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = os.path.join(ROOT, "test", "deploy")
@@ -308,7 +309,9 @@ def main():
             for name, rule, inC, inPython in pool.map(check, chosen):
                 short = (rule if len(rule) < 90 else rule[:87] + "...").replace("|", "\\|")
                 if rule in EQUIVALENT and not inC and not inPython:
-                    same.append(f"- {name}, `{short}`: {' '.join(EQUIVALENT[rule].split())}")
+                    why = " ".join(EQUIVALENT[rule].split())
+                    item = f"- {name}, `{short}`: {why}"
+                    same += textwrap.wrap(item, 100, subsequent_indent="  ")
                     continue
                 wrong += not inC or not inPython or rule in EQUIVALENT
                 lines.append(
@@ -318,7 +321,7 @@ def main():
     lines += ["", "Deleted without any change:"] + same if same else []
     lines += [
         "",
-        f"{len(chosen)} rules deleted one at a time, {len(same)} of them change nothing, "
+        f"{len(chosen)} rules deleted one at a time, {sum(line[0] == '-' for line in same)} of them change nothing, "
         f"{wrong} not noticed.",
     ]
     print(lines[-1])
