@@ -318,10 +318,11 @@ def main():
                     f"| {name} | `{short}` | {inC or 'not noticed'} | {inPython or 'not noticed'} |"
                 )
                 print(lines[-1], flush=True)
+    unchanged = sum(line.startswith("-") for line in same)
     lines += ["", "Deleted without any change:"] + same if same else []
     lines += [
         "",
-        f"{len(chosen)} rules deleted one at a time, {sum(line[0] == '-' for line in same)} of them change nothing, "
+        f"{len(chosen)} rules deleted one at a time, {unchanged} of them change nothing, "
         f"{wrong} not noticed.",
     ]
     print(lines[-1])
