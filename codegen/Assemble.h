@@ -19,7 +19,7 @@ struct AssembleOptions {
   llvm::raw_ostream *log = nullptr; ///< gets the commands that are run and what they print
 };
 
-/// What the assembler says of one kernel.
+/// The assembler's report on one kernel.
 struct KernelResources {
   std::string symbol;
   unsigned registers = 0;

@@ -1,4 +1,4 @@
-// What an assembler says of PTX that it does not take, and where in the source that comes from.
+// Errors of an assembler that refuses PTX, with the place in the source that they come from.
 #include "codegen/Assemble.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"

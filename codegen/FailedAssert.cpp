@@ -16,7 +16,7 @@ bool tile::recordAsserts(Module &module) {
   auto *record =
       new GlobalVariable(module, type, /*isConstant=*/false, GlobalValue::ExternalLinkage,
                          ConstantAggregateZero::get(type), failedAssertName);
-  // Who finds no message is the first; the rest is read after the run alone.
+  // A thread that finds no message is the first to fail; the rest is read after the run.
   auto *first = BasicBlock::Create(context, "", fail);
   auto *wins = BasicBlock::Create(context, "", fail);
   auto *done = BasicBlock::Create(context, "", fail);

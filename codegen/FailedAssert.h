@@ -7,7 +7,7 @@
 
 namespace tile {
 
-/// What the first failed assert was. Its texts are the module's.
+/// The first assert that failed. Its texts are the module's.
 struct FailedAssert {
   const char *message = nullptr; // null: none has failed
   const char *file = nullptr;

@@ -1,4 +1,4 @@
-// What machine code for the host may leave to the libraries that it is linked with.
+// The symbols that machine code for the host may take from the libraries it is linked with.
 #ifndef TILE_CODEGEN_HOSTSYMBOLS_H
 #define TILE_CODEGEN_HOSTSYMBOLS_H
 

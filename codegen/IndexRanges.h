@@ -17,7 +17,7 @@ class Value;
 
 namespace tile {
 
-/// What integers may be, as signed numbers where the bounds of both kinds differ: from the ranges
+/// Ranges of integers, as signed numbers where the bounds of both kinds differ: from the ranges
 /// of arguments, which are contracts, of loops' counters, of the machine's registers, and what
 /// operations make of them.
 class IndexRanges {
@@ -29,7 +29,7 @@ public:
   bool isNonNegative(llvm::Value *value) { return get(value).isAllNonNegative(); }
 
 private:
-  /// What an instruction makes of its operands' ranges: more than scalar evolution knows of
+  /// The range of an instruction from those of its operands: more than scalar evolution knows of
   /// quotients and of the machine.
   llvm::ConstantRange computeRange(llvm::Instruction &instruction, unsigned depth);
   /// Bounds of what a loop counts up, by steps that are not negative, as long as it is less than a

@@ -7,7 +7,7 @@
 
 namespace tile {
 
-// What the source asks of a kernel, as the elaborator wrote it down.
+// Requests of the source for a kernel, as the elaborator wrote them down.
 
 /// Warps of a block (i64).
 inline constexpr llvm::StringLiteral askedWarpsName = "tile.num_warps";
@@ -44,7 +44,7 @@ inline constexpr llvm::StringLiteral unrollName = "tile.unroll";
 
 namespace gpu {
 
-// What the passes for GPUs decide.
+// Decisions of the passes for GPUs.
 
 /// Of a kernel: warps of a block (i64).
 inline constexpr llvm::StringLiteral numWarpsName = "tile_gpu.num_warps";
@@ -58,7 +58,7 @@ inline constexpr llvm::StringLiteral sharedOffsetName = "tile_gpu.offset";
 inline constexpr llvm::StringLiteral vectorName = "tile_gpu.vector";
 /// Of an access: neighbours to move at once where a check at run time allows it (i64).
 inline constexpr llvm::StringLiteral vectorIfName = "tile_gpu.vector_if";
-/// Of an access with the former: the tile's dimension along which neighbours lie (i64).
+/// Of an access with vectorName or vectorIfName: the dimension along which neighbours lie (i64).
 inline constexpr llvm::StringLiteral fastestName = "tile_gpu.fastest";
 /// Of a load: nothing writes this memory while the kernel runs (unit).
 inline constexpr llvm::StringLiteral readOnlyName = "tile_gpu.read_only";

@@ -14,8 +14,9 @@ inline constexpr llvm::StringLiteral probeSiteName = "probe";
 /// The variable's dtype as the language spells it (string).
 inline constexpr llvm::StringLiteral probeDtypeName = "probe_dtype";
 
-/// What the debugger defines for a probe: its data, whose address comes first in each call; a
-/// statement begins (site), an element (site, its number, value), all elements were given (site).
+/// The symbol that the debugger defines for a probe: its data, whose address comes first in each
+/// call; a statement begins (site), an element (site, its number, value), all elements were given
+/// (site).
 inline constexpr llvm::StringLiteral probeDataName = "tile_probe_data";
 inline constexpr llvm::StringLiteral probeStopName = "tile_probe_stop";
 inline constexpr llvm::StringLiteral probeFloatName = "tile_probe_float";

@@ -1,4 +1,4 @@
-// What one call of tilec shares between its parts: sources, diagnostics, the clock, the exit code.
+// State that the parts of one call of tilec share: sources, diagnostics, the clock, the exit code.
 #ifndef TILE_DRIVER_SESSION_H
 #define TILE_DRIVER_SESSION_H
 

@@ -1,5 +1,5 @@
-// What a device binary is, and whether it is whole, before the driver sees it: the driver is told
-// no size.
+// Recognises a device binary and checks that it is whole, before the driver sees it: the driver is
+// told no size.
 #pragma once
 
 #include "manifest/Error.h"

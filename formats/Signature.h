@@ -9,7 +9,7 @@
 
 namespace tile::runtime {
 
-/// What stands behind a file's name in that of its signature.
+/// The suffix that a file's name gets in the name of its signature.
 constexpr std::string_view signatureEnding = ".minisig";
 
 /// Is `signature`, a whole .minisig file, that of `bytes` by the key? `key` is the key's one line

@@ -11,7 +11,7 @@ namespace tile::runtime {
 
 namespace {
 
-/// What minizip writes to.
+/// The stream that minizip writes to.
 struct Sink {
   std::string bytes;
   uint64_t position = 0;

@@ -13,7 +13,7 @@
 
 namespace tile::runtime {
 
-/// What a launch does. Reuse one for many launches: its buffers are then allocated once.
+/// The plan of a launch. Reuse one for many launches: its buffers are then allocated once.
 struct Plan {
   Plan() = default;
   Plan(Plan &&) = default;
@@ -98,7 +98,7 @@ private:
   Kernel kernel;
   std::string signature;
   tk_kernel tables = {};
-  // What the tables point to.
+  // The storage that the tables point to.
   std::vector<tk_param> params;
   std::vector<std::vector<tk_axis>> axes; // one for each parameter
   std::vector<tk_slot> slots;             // one for each of kernel.dims, then scalars

@@ -1,4 +1,4 @@
-// What has to be looked at again after an edit: pieces whose text is new, kernels that depend on
+// The work after an edit: pieces whose text is new, kernels that depend on
 // them, imports only when an import or another file has changed.
 #include "lsp/Document.h"
 #include "frontend/Parse/Parser.h"
@@ -146,7 +146,7 @@ void Document::updateImports() {
   }
 }
 
-/// What is wrong in an imported file, said at the import.
+/// Errors of an imported file, reported at the import.
 Diagnostic Document::moveToImport(Diagnostic diagnostic) const {
   for (FileID file : importUnits) {
     const Unit *unit = unitOf(file);

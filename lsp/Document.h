@@ -19,14 +19,14 @@ class MLIRContext;
 
 namespace tile::lsp {
 
-/// What the client says once for all files.
+/// Settings of the client for all files.
 struct Settings {
   std::string target = "sm_90a";
   std::vector<std::string> includes;
   std::vector<std::pair<std::string, std::string>> defines;
 };
 
-/// What all documents share.
+/// State that all documents share.
 struct Shared {
   SourceManager sources;
   Settings settings;
@@ -59,7 +59,7 @@ struct Unit {
   llvm::StringRef text() const { return shared.sources.text(file); }
 };
 
-/// What elaboration found in one kernel.
+/// Results of the elaboration of one kernel.
 struct KernelFacts {
   std::string fingerprint; // of all that it depends on
   std::string name;
@@ -100,7 +100,7 @@ public:
 
   /// The unit that declares a name of the file, broken or not.
   const Unit *findUnit(llvm::StringRef name) const;
-  /// What a name of the file stands for: a declaration of its own or an imported one. Null if
+  /// The meaning of a name of the file: a declaration of its own or an imported one. Null if
   /// nothing or a unit that does not parse.
   const ast::Decl *findDecl(llvm::StringRef name, llvm::StringRef alias = "") const;
 

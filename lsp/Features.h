@@ -1,4 +1,4 @@
-// What the server answers, one function for each request; results are the protocol's JSON. Null
+// The answers of the server, one function for each request; results are the protocol's JSON. Null
 // means that there is nothing to say.
 #ifndef TILE_LSP_FEATURES_H
 #define TILE_LSP_FEATURES_H

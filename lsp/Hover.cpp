@@ -1,4 +1,4 @@
-// What an editor shows of the word under the cursor.
+// The text that an editor shows for the word under the cursor.
 #include "frontend/Sema/DTypes.h"
 #include "lsp/Features.h"
 

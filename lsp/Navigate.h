@@ -15,7 +15,7 @@ struct External {
   Outline outline;
 };
 
-/// What a name means.
+/// The meaning of a name.
 struct Meaning {
   enum class Kind {
     None,

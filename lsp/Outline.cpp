@@ -160,7 +160,7 @@ void OutlineReader::close(size_t i) {
   char kind = out.source[token(i).begin] == ')'   ? '('
               : out.source[token(i).begin] == ']' ? '['
                                                   : '{';
-  // What is not closed inside ends here, too.
+  // Brackets that are open inside end here, too.
   while (!opened.empty()) {
     Open last = opened.back();
     Bracket &bracket = out.brackets[last.bracket];

@@ -1,4 +1,4 @@
-// What the words of one declaration are, by its tokens alone: editors need it while the text is
+// The roles of the words of one declaration, by its tokens alone: editors need it while the text is
 // unfinished, when there is no AST.
 #ifndef TILE_LSP_OUTLINE_H
 #define TILE_LSP_OUTLINE_H

@@ -1,4 +1,4 @@
-// What expressions and names stand for, kept from the elaboration of kernels.
+// Values of expressions and names, kept from the elaboration of kernels.
 #ifndef TILE_LSP_VALUES_H
 #define TILE_LSP_VALUES_H
 

@@ -8,7 +8,7 @@
 
 namespace tile::runtime {
 
-/// What went wrong, or nothing: converts to true when there is an error.
+/// An error or none: converts to true when there is one.
 struct Error {
   tile_code code = TILE_OK;
   std::string message;

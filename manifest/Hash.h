@@ -1,5 +1,5 @@
-// What ties a manifest to its binary: a hash of the bytes, against mix-ups and damage (not against
-// forgery: docs/Packages.md).
+// The tie between a manifest and its binary: a hash of the bytes, against mix-ups and damage (not
+// against forgery: docs/Packages.md).
 #pragma once
 
 #include <string>

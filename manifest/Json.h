@@ -14,7 +14,7 @@ namespace tile::runtime {
 
 using Json = nlohmann::ordered_json;
 
-/// What a document may have at most; docs/Packages.md lists all limits.
+/// The limits of a document; docs/Packages.md lists all of them.
 struct JsonLimits {
   uint64_t bytes = uint64_t(16) << 20;
   /// Numbers, strings, constants, arrays and objects together.
@@ -22,7 +22,7 @@ struct JsonLimits {
   unsigned depth = 100;
 };
 
-/// What parsing has cost, for tests that it grows as the document does.
+/// The cost of parsing, for tests that it grows as the document does.
 struct JsonCost {
   uint64_t values = 0, keys = 0;
   /// Of keys with each other, in search of one that an object has twice.

@@ -1,4 +1,4 @@
-// What the launcher knows about a binary: the compiler fills this model, JSON carries it (see
+// The launcher's knowledge of a binary: the compiler fills this model, JSON carries it (see
 // manifest/Manifest.md).
 #pragma once
 
@@ -52,7 +52,7 @@ struct Param {
   /// None: dense and row-major. Else one for each dimension, in elements; an empty entry stands for
   /// any stride (`*`).
   std::optional<std::vector<std::optional<Expr>>> strides;
-  /// What the launcher writes to every element before the kernel starts.
+  /// The value that the launcher writes to every element before the kernel starts.
   std::optional<Constant> fill;
 
   // Scalars.

@@ -458,7 +458,7 @@ Manifest Reader::readManifest(const Json &json) {
 
 } // namespace
 
-/// What `read` makes of a document, or its first problem.
+/// The model that `read` builds from a document, or the first problem.
 template <typename Read> static std::optional<Manifest> readWith(std::string &error, Read read) {
   try {
     Reader reader(error);

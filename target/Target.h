@@ -12,7 +12,7 @@
 
 namespace tile {
 
-/// What code for a target may use. Passes ask for these.
+/// Features that code for a target may use. Passes ask for these.
 enum class Feature : unsigned {
   AsyncCopy,           ///< cp.async with commit and wait groups
   Barriers,            ///< mbarrier objects in shared memory
@@ -53,7 +53,7 @@ private:
   uint32_t bits = 0;
 };
 
-/// What matrix instructions multiply and add up. F8 is either of e4m3 and e5m2.
+/// Element types that matrix instructions multiply and add up. F8 is either of e4m3 and e5m2.
 enum class MatrixElement : uint8_t { F8, I8, F16, BF16, TF32, F64, F32, I32 };
 enum class MatrixUnit : uint8_t { MmaSync, Wgmma };
 
@@ -73,7 +73,7 @@ template <typename Row> struct Rows {
   constexpr size_t size() const { return count; }
 };
 
-/// What blocks and multiprocessors may have at most. Registers have 32 bits; memory is in bytes.
+/// Limits of blocks and multiprocessors. Registers have 32 bits; memory is in bytes.
 struct GPULimits {
   int64_t threadsPerBlock, warpThreads;
   int64_t threadsPerProcessor, blocksPerProcessor;
@@ -128,10 +128,10 @@ const GPUTarget *findDeviceTarget(unsigned major, unsigned minor);
 /// or null.
 const GPUTarget *findTargetFor(unsigned major, unsigned minor);
 
-/// What --target has to be for a device of that compute capability, as messages advise it.
+/// The --target for a device of that compute capability, as messages advise it.
 std::string nameTargetOf(unsigned major, unsigned minor);
 
-/// What is compiled for where neither the user nor a device says it.
+/// The target where neither the user nor a device names one.
 const GPUTarget &getFallbackTarget();
 
 /// A name by its form alone: a package may have targets that this version does not know.

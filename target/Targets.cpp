@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kib = 1024;
 
-/// What differs between capabilities: the rest is the same for all.
+/// The limits that differ between capabilities: the rest is the same for all.
 constexpr GPULimits limits(int64_t threads, int64_t blocks, int64_t shared, int64_t cluster) {
   return {/*threadsPerBlock=*/1024,
           /*warpThreads=*/32,

@@ -1,4 +1,4 @@
-// What the C of one kernel instance is made of: its tables, and the C spelling of names and types.
+// The parts of the C of one kernel instance: its tables, and the C spelling of names and types.
 #ifndef TILE_CODEGEN_CSOURCE_TABLES_H
 #define TILE_CODEGEN_CSOURCE_TABLES_H
 

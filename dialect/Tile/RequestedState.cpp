@@ -1,4 +1,4 @@
-// What the attributes that a source asks by must be.
+// Verifies the attributes in which a source makes requests.
 #include "dialect/Tile/RequestedState.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/AttributeSpec.h"

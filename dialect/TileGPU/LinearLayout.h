@@ -84,7 +84,7 @@ public:
   /// The layout where each element has become two neighbours along the last dimension, in
   /// neighbouring registers.
   LinearLayout splitElements() const;
-  /// What splitElements was called on to give this.
+  /// The layout on which splitElements was called to give this one.
   LinearLayout joinElements() const;
   /// The layout of the same registers for a row-major reshape to `shape`.
   LinearLayout reshape(llvm::ArrayRef<int64_t> shape) const;

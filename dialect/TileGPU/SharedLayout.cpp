@@ -178,7 +178,7 @@ std::optional<LaneSwap> findLaneSwap(const LinearLayout &layout, const SharedLay
       for (auto [x, y] : zip(moved[lane], registers[reg]))
         x ^= y;
       LinearLayout trial(layout.getShape(), registers, moved, layout.getBases(InDim::Warp));
-      // What one access moves stays together.
+      // The elements that one access moves stay together.
       if (SharedAccess(trial, shared).getVectorSize() != size)
         continue;
       if (unsigned conflicts = countConflicts(trial, shared); conflicts < fewest) {

@@ -33,7 +33,7 @@ public:
   int64_t getBytes() const;
   /// Offset in bytes of an element.
   uint32_t getOffset(llvm::ArrayRef<int64_t> coord) const;
-  /// What offsets have to be aligned to for the pattern to hold: 128 bytes, 1024 if swizzled.
+  /// The alignment of offsets for which the pattern holds: 128 bytes, 1024 if swizzled.
   unsigned getAlignment() const { return hardware && panelBytes ? 1024 : 128; }
 
 private:

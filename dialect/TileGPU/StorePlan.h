@@ -16,7 +16,7 @@ struct StorePlan {
   unsigned groupWarps = 4; ///< warps of a group: a warpgroup's, or one
   llvm::SmallVector<int64_t> rows,
       columns; ///< of a chunk: where the blocks of the first group of threads start
-  /// What the bits of the group's number add to that, by XOR.
+  /// The part that the bits of the group's number add to that, by XOR.
   llvm::SmallVector<uint32_t> rowImages, columnImages;
 
   /// The plan for a tile [M, N] of layout `layout`, `columns` at once, in copies of `blockRows`

@@ -181,8 +181,8 @@ static ParseResult parseNumbers(AsmParser &parser, SmallVectorImpl<int64_t> &num
 /// Of a tile, as the language has them.
 static constexpr int64_t mostElements = int64_t(1) << 20;
 
-/// What every layout is: extents are powers of two, bases lie within them, a warp has up to 32
-/// lanes, and every element has a place. Layouts that the compiler makes are so by construction.
+/// Invariants of every layout: extents are powers of two, bases lie within them, a warp has up to
+/// 32 lanes, and every element has a place. Layouts that the compiler makes are so by construction.
 static ParseResult checkLayout(AsmParser &parser, SMLoc location, ArrayRef<int64_t> shape,
                                ArrayRef<int64_t> (&flat)[numInDims]) {
   int64_t elements = 1;

@@ -40,12 +40,12 @@ static std::optional<std::string> readAll(const Twine &path) {
   return buffer ? std::optional((*buffer)->getBuffer().str()) : std::nullopt;
 }
 
-/// What may stand behind an output's path: an entry with another name is not of this compiler.
+/// The suffixes of an output's path: an entry with another name is not of this compiler.
 static bool isEnding(StringRef ending) {
   return ending.empty() || ending == ".json" || ending == "=.h" || ending == "=.o";
 }
 
-/// What tells one build of a program from another: on this machine its path and time, between
+/// Identity of one build of a program: on this machine its path and time, between
 /// machines its content.
 static std::string identify(const std::string &program, bool byContent) {
   sys::fs::file_status status;
@@ -267,7 +267,7 @@ static std::string quoteOrNothing(StringRef text) {
   return text.empty() ? "not given" : "'" + text.str() + "'";
 }
 
-/// What differs between two texts of describeFlags().
+/// The difference between two texts of describeFlags().
 static std::vector<std::string> compareFlags(StringRef before, StringRef now) {
   auto read = [](StringRef text) {
     std::map<StringRef, StringRef> values;
@@ -292,7 +292,7 @@ static std::vector<std::string> compareFlags(StringRef before, StringRef now) {
   return changes;
 }
 
-/// What this call was made of, for the next one that misses.
+/// The inputs of this call, to explain the next miss.
 void Cache::rememberParts() const {
   json::Object object;
   for (const auto &[name, value] : parts)

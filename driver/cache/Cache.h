@@ -22,7 +22,7 @@ public:
   Cache(const Options &options, const std::string &input);
 
   bool isOn() const { return files.isOn() && !key.empty(); }
-  /// What went wrong with the cache command, for a warning; empty: nothing.
+  /// The failure of the cache command, for a warning; empty if none.
   const std::string &getProblem() const { return files.getProblem(); }
   /// Why the folder is not used although it is there, for a warning; empty: it is.
   const std::string &getDistrust() const { return distrust; }
@@ -38,7 +38,7 @@ public:
 
   /// Why find() gave nothing, for --explain-cache.
   const std::string &getReason() const { return reason; }
-  /// What identifies the call before imports are looked at: 64 hexadecimal digits.
+  /// The key of the call before imports are read: 64 hexadecimal digits.
   const std::string &getKey() const { return key; }
 
 private:

@@ -125,7 +125,7 @@ std::optional<int> CacheStore::call(StringRef verb, StringRef name, StringRef pa
   constexpr unsigned seconds = 60;
   std::vector<StringRef> arguments(words.begin(), words.end());
   arguments.insert(arguments.end(), {verb, name, path});
-  // What it prints is not this compiler's to say.
+  // The compiler does not pass on the output of the command.
   std::optional<StringRef> redirects[] = {StringRef(""), StringRef(""), StringRef("")};
   std::string reason;
   bool failed = false;

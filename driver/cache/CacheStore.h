@@ -37,7 +37,7 @@ public:
 
   /// Did the command give what `read` returned last?
   bool wasRemote() const { return remote; }
-  /// What went wrong with the command; after that it is not called again. Empty: nothing.
+  /// The failure of the command, which is then not called again. Empty if none.
   const std::string &getProblem() const { return problem; }
   const std::string &getFolder() const { return folder; }
 

@@ -37,7 +37,7 @@ std::string applyEdits(StringRef text, const std::vector<Edit> &edits,
 
 namespace {
 
-/// What one look at a file found.
+/// The findings in one file.
 struct Look {
   std::vector<Edit> edits;
   std::vector<std::string> said; ///< what the edits do, with their places

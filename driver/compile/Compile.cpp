@@ -435,7 +435,7 @@ void Compiler::reportAssembler(llvm::Error error) {
       });
 }
 
-/// What a thread may spill without a warning, in bytes of stores and loads.
+/// Bytes of stores and loads that a thread may spill without a warning.
 static constexpr unsigned mostSilentSpills = 64;
 
 void Compiler::reportSpills(const runtime::Kernel &kernel) {
@@ -496,7 +496,7 @@ std::optional<Cubin> Compiler::tryMoreWarps(const Cubin &first) {
   retries = true;
   if (observer)
     observer->beginRetry();
-  // What the passes say of this try they have said of the first.
+  // The passes have reported the same on the first try.
   mlir::ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) { return success(); });
   std::optional<Cubin> second;
   if (lowerToGPU() && lowerToLLVM() && optimizeLLVM() && emitPTX())
@@ -550,7 +550,7 @@ bool Compiler::disassemble() {
 
 bool Compiler::emitObject() {
   Phase phase(options, "object file");
-  // What C calls has the names that it gives them.
+  // Functions that C calls keep the names that C gives them.
   if (options.cSource && !options.outName.empty())
     for (const runtime::Kernel &kernel : manifest.kernels)
       if (llvm::Function *function = llvmModule->getFunction(kernel.symbol))

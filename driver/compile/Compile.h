@@ -69,7 +69,7 @@ public:
   bool disassemble();
   bool emitObject();
 
-  /// What the last step made, as text or bytes.
+  /// The result of the last step, as text or bytes.
   std::string getProduct(Stage stage);
 
   /// Tells `newObserver` of every stage from now on; it must outlive the compilation.
@@ -129,7 +129,7 @@ private:
   std::vector<ConfigChoice> choices;
   std::optional<PassReport> report; ///< --remarks=passes
   bool printsLLVM = false;
-  // What a second try with more warps starts from.
+  // The module from which a second try with more warps starts.
   mlir::OwningOpRef<mlir::ModuleOp> beforeLayouts;
   runtime::Manifest unlaunched;             ///< before fillLaunch()
   std::map<std::string, int64_t> freeWarps; ///< kernels whose warps nobody asked for: their number

@@ -8,7 +8,7 @@
 
 namespace tile {
 
-/// What rates configurations for a target, on `card` or, without one, on the card that stands for
+/// A rating of configurations for a target, on `card` or, without one, on the card that stands for
 /// the target. Empty for the CPU, whose kernels keep their parameters' defaults.
 RateConfigs makeConfigRater(const std::string &target, const GPUCard *card = nullptr);
 

@@ -75,7 +75,7 @@ public:
   std::optional<Elements> getElements(const Query &query, std::string &error) const;
   /// The same as text.
   std::string show(const Query &query) const;
-  /// What went into the value at which the program stopped, at its first NaN.
+  /// The operands of the value at which the program stopped, its first NaN.
   std::string explainValue() const;
   llvm::ArrayRef<RunArgument> getArguments() const { return arguments; }
   const std::string &getInput() const { return input; }

@@ -63,7 +63,7 @@ static void addProbe(Operation *op) {
   probe->setAttr(probeSiteName, builder.getI64IntegerAttr(-1));
 }
 
-/// What a value repeats or moves, back to where it was computed.
+/// The value that `value` repeats or moves, followed back to where it was computed.
 static Value skipMoves(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     bool moves = isa<BroadcastOp, ReshapeOp, PermuteOp, arith::ExtFOp>(op) ||

@@ -71,7 +71,7 @@ private:
     std::optional<Resume> resume = readCommands();
     if (resume)
       return *resume;
-    // What `quit` leaves unfinished is left: the process ends with the kernel on its stack.
+    // `quit` does not finish the kernel: the process ends with the kernel on its stack.
     leaves = true;
     (void)finish(outs());
     std::_Exit(exitDone);

@@ -29,7 +29,7 @@ public:
   llvm::json::Object takeKernel(llvm::StringRef symbol);
 
 private:
-  /// What a second try replaces.
+  /// The parts of the document that a second try replaces.
   struct Attempt {
     std::vector<report::PassRun> runs;
     std::vector<report::Listing> listings;
@@ -53,7 +53,7 @@ private:
 /// The page that shows a document, in one file.
 std::string makePage(const llvm::json::Value &document, llvm::StringRef title);
 
-/// What differs between two documents, as JSON with the two inside: {"a", "b", "rows", …}.
+/// The differences of two documents, as JSON with the two inside: {"a", "b", "rows", …}.
 llvm::json::Object compareDocuments(llvm::json::Object a, llvm::json::Object b);
 void printComparison(const llvm::json::Object &comparison, llvm::raw_ostream &stream);
 

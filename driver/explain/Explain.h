@@ -15,7 +15,7 @@ struct KernelSetting {
   std::string name, value, source;
 };
 
-/// What PTX has of the instructions that decide a kernel's speed.
+/// Counts of the instructions in PTX that decide a kernel's speed.
 struct InstructionCounts {
   unsigned wgmma = 0, mma = 0, bulkLoads = 0, bulkStores = 0;
 };

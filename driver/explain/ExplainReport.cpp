@@ -98,7 +98,7 @@ struct Occupancy {
 
 } // namespace
 
-/// By what the passes and ptxas made of it, or by what the model expects of them.
+/// By the results of the passes and ptxas, or by the model's expectation.
 static std::optional<Occupancy> findOccupancy(const Explanation &each,
                                               const cost::TargetLimits &limits) {
   const cost::CostEstimate &estimate = each.estimate;
@@ -116,7 +116,7 @@ static std::optional<Occupancy> findOccupancy(const Explanation &each,
   return Occupancy{least.first, least.first * threads * 100 / limits.threads, least.second};
 }
 
-/// What the passes and ptxas made of it, or what the model expects of them.
+/// The results of the passes and ptxas, or the model's expectation.
 static void printBlock(const Explanation &each, const cost::TargetLimits &limits,
                        raw_ostream &stream) {
   auto row = [&](StringRef title, const Twine &text) {
@@ -156,8 +156,8 @@ static void printInstructions(const Explanation &each, raw_ostream &stream) {
   stream << "  " << left_justify("instructions", 15) << join(parts, ", ") << "\n";
 }
 
-/// What keeps the kernel from the roofline, as far as the numbers show it: a name for tools, and a
-/// sentence.
+/// The limit that keeps the kernel from the roofline, as far as the numbers show it: a name for
+/// tools, and a sentence.
 static std::vector<std::pair<std::string, std::string>>
 listCosts(const Explanation &each, const cost::TargetLimits &limits) {
   std::vector<std::pair<std::string, std::string>> costs;
@@ -222,7 +222,7 @@ static json::Object toObject(ArrayRef<std::pair<std::string, std::string>> confi
   return result;
 }
 
-/// What the machine can do, for a roofline.
+/// Peak rates of the machine, for a roofline.
 static json::Object describeDevice(const cost::TargetLimits &limits) {
   return json::Object{{"name", limits.device},
                       {"processors", limits.processors},

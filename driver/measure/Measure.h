@@ -16,7 +16,7 @@ namespace tile {
 struct MeasureRequest {
   std::string config, shape; ///< as toText() writes them
   std::string image;         ///< its binary, on a GPU
-  /// What results are compared with: those of this configuration, or .npy files by output where
+  /// The reference of results: those of this configuration, or .npy files by output where
   /// there are any. Without `check` nothing is compared.
   std::string reference, referenceImage;
   std::vector<NameValue> expected;

@@ -60,7 +60,7 @@ bool WorkerPool::start(Worker &worker, std::string &error) {
     error = std::strerror(errno);
     return false;
   }
-  // What it writes besides replies is kept for the reason of a crash.
+  // Output besides replies is kept to name the reason of a crash.
   worker.messages = ::memfd_create("tilec-worker", MFD_CLOEXEC);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -177,7 +177,7 @@ std::optional<MeasureReply> WorkerPool::receive(Worker &worker) {
       break;
     }
   }
-  // What it still said before it ended counts.
+  // Replies that it sent before it ended count.
   size_t end = worker.pending.find('\n');
   while (end != std::string::npos) {
     std::optional<MeasureReply> reply =

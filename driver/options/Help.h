@@ -1,4 +1,4 @@
-// What tilec says of itself: --help by command, `tilec help TOPIC`, completions for shells, and the
+// The help of tilec: --help by command, `tilec help TOPIC`, completions for shells, and the
 // manual page. All of it comes from the option table.
 #ifndef TILE_DRIVER_OPTIONS_HELP_H
 #define TILE_DRIVER_OPTIONS_HELP_H

@@ -205,7 +205,7 @@ bool OptionsParser::checkPackages(Options &options) {
   return true;
 }
 
-/// What is to be written, where, and whether that goes together.
+/// The outputs and their paths, and whether they go together.
 bool OptionsParser::checkCompile(Options &options) {
   if (!parseArgItems(options))
     return false;
@@ -254,7 +254,7 @@ bool OptionsParser::checkCompile(Options &options) {
   if (options.inputs.size() > 1 && !options.output.empty())
     return fail("-o names one file, but there are " + Twine(options.inputs.size()) + " inputs");
   std::optional<Stage> last = options.stopAfter ? options.stopAfter : options.emit;
-  // Who stops early on purpose asks for what the source says: parameters, contracts, grid.
+  // A call that stops early asks about the source: parameters, contracts, grid.
   Stage least = options.stopAfter ? Stage::Tile : Stage::LLVM;
   if (options.printABI && last && *last < least)
     return fail("--print-abi says what the finished code takes, which '" + getStageName(*last) +

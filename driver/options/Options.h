@@ -1,4 +1,4 @@
-// What the command line asks for.
+// The requests of the command line.
 #ifndef TILE_DRIVER_OPTIONS_OPTIONS_H
 #define TILE_DRIVER_OPTIONS_OPTIONS_H
 
@@ -19,7 +19,7 @@ enum ExitCode { exitDone = 0, exitWrong = 1, exitCall = 2, exitInternal = 70 };
 /// NAME=VALUE.
 using NameValue = std::pair<std::string, std::string>;
 
-/// What `tilec tune` is asked for.
+/// The requests to `tilec tune`.
 struct TuneOptions {
   std::vector<std::vector<std::pair<std::string, int64_t>>>
       shapes; ///< extents by name, one list for each --shape

@@ -179,7 +179,7 @@ bool OptionsParser::parseRun(Options &options) {
   return !isTune || parseTune(options);
 }
 
-/// What --arg, --variant and --variants say of a compilation.
+/// Reads --arg, --variant and --variants of a compilation.
 bool OptionsParser::parseArgItems(Options &options) {
   std::string error;
   for (const Arg *argument : arguments.filtered(OPT_arg)) {

@@ -1,4 +1,4 @@
-// What is compiled for: --target, --gpu, TILE_TARGET, else the GPU of this machine.
+// The target of a compilation: --target, --gpu, TILE_TARGET, else the GPU of this machine.
 #include "driver/options/NativeTarget.h"
 #include "driver/options/OptionsParser.h"
 #include "frontend/Diag/Suggest.h"
@@ -56,7 +56,7 @@ bool OptionsParser::parseCard(Options &options) {
               "'; there are " + names);
 }
 
-/// What nobody names: the GPU of this machine, else what most of the compiler shows on.
+/// The target without an option: the GPU of this machine, else the fallback of target/.
 void OptionsParser::chooseTarget(Options &options) {
   options.target = std::string(getFallbackTarget().name);
   if (options.command != Options::Command::Compile && options.command != Options::Command::Explain)

@@ -1,4 +1,4 @@
-// What a kernel of the tile_gpu dialect shows of itself, as JSON: layouts, shared memory, the
+// The report of a kernel in the tile_gpu dialect, as JSON: layouts, shared memory, the
 // schedule of a block. docs/Explain.md has the keys.
 #ifndef TILE_DRIVER_REPORT_KERNELREPORT_H
 #define TILE_DRIVER_REPORT_KERNELREPORT_H
@@ -12,11 +12,11 @@ namespace tile::report {
 /// each once, with the lines that use it.
 llvm::json::Object describeLayouts(KernelOp kernel, FileTable &files, Encodings &encodings);
 
-/// What lies where in shared memory, and from which line of the kernel's text to which; after
+/// The allocations in shared memory, and from which line of the kernel's text to which; after
 /// allocation. `limit` is what a block may have.
 llvm::json::Object describeSharedMemory(KernelOp kernel, FileTable &files, int64_t limit);
 
-/// What a block that is alone on a multiprocessor can do in a nanosecond.
+/// Peak rates, a nanosecond, of a block that is alone on a multiprocessor.
 struct BlockRates {
   double copied = 1;                          ///< bytes that reach shared memory or registers
   double tensor16 = 1, tensor8 = 1, tf32 = 1; ///< operations of products

@@ -52,7 +52,7 @@ Listing listModule(mlir::ModuleOp module, llvm::StringRef stage, llvm::StringRef
 /// PTX, by its .loc directives, which are left out of the text.
 Listing listPTX(llvm::StringRef text, FileTable &files);
 
-/// What nvdisasm prints with -g -c, by its "//## File" comments, which are left out.
+/// Reads the output of nvdisasm with -g -c, by its "//## File" comments, which are left out.
 Listing listSass(llvm::StringRef text, FileTable &files);
 
 /// Short names for the encodings that listings and drawings share: the text of an attribute by its

@@ -27,7 +27,7 @@ void Machine::add(const std::string &row, BarKind kind, double start, double end
                   unsigned line, int trip) {
   if (end - start < 0.5)
     return;
-  // What follows without a gap and does the same is one bar.
+  // Operations of one kind without a gap between them are one bar.
   for (Bar &last : llvm::reverse(bars)) {
     if (last.row != row)
       continue;

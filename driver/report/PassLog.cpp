@@ -1,4 +1,4 @@
-// What each pass did, by fingerprints and counts of the operations around it.
+// The effect of each pass, by fingerprints and counts of the operations around it.
 #include "driver/report/PassLog.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/Pass/Pass.h"

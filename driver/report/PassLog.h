@@ -1,4 +1,4 @@
-// What each pass of a pipeline did to the module: operations by name, before and after.
+// The effect of each pass of a pipeline on the module: operations by name, before and after.
 #ifndef TILE_DRIVER_REPORT_PASSLOG_H
 #define TILE_DRIVER_REPORT_PASSLOG_H
 

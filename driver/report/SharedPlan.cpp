@@ -12,7 +12,7 @@ static std::string nameTile(gpu::MemDescType type) {
   return report::nameTile(type.getShape(), type.getElementType());
 }
 
-/// What an operation keeps in shared memory, for people.
+/// A name, for people, of the data that an operation keeps in shared memory.
 static std::string nameContent(mlir::Operation *op) {
   if (auto ring = dyn_cast<gpu::RingOp>(op)) {
     std::string text;

@@ -21,7 +21,7 @@ struct Bar {
   int trip;      ///< of the innermost loop; -1: outside
 };
 
-/// What one partition's warps execute: operations in the order of a run, loops written out.
+/// The run of one partition's warps: operations in the order of a run, loops written out.
 struct Step {
   mlir::Operation *op;
   int trip;

@@ -43,10 +43,10 @@ struct RunArgument {
   bool isDefault = false;
 };
 
-/// What random tensors begin with, by seed and dtype; shared by arguments of several shapes.
+/// The first elements of random tensors, by seed and dtype; shared by arguments of several shapes.
 using RandomCache = std::map<std::pair<uint64_t, runtime::Dtype>, std::vector<char>>;
 
-/// What --arg and --random give for one kernel.
+/// The arguments that --arg and --random give for one kernel.
 class RunArguments {
 public:
   RunArguments(const Options &options, Session &session, RandomCache *cache = nullptr)

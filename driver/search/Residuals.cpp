@@ -1,4 +1,4 @@
-// What estimates get wrong, learnt from measurements. Solved in the dual: there are few
+// The errors of estimates, learnt from measurements. Solved in the dual: there are few
 // measurements and many terms.
 #include "driver/search/Residuals.h"
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What estimates of configurations' times get wrong, learnt from measurements: a ridge regression
+// The errors of estimated times of configurations, learnt from measurements: a ridge regression
 // on the logarithms.
 #ifndef TILE_DRIVER_SEARCH_RESIDUALS_H
 #define TILE_DRIVER_SEARCH_RESIDUALS_H

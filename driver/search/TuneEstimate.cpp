@@ -1,4 +1,4 @@
-// What the cost model says of the configurations of a search.
+// The cost model's estimates for the configurations of a search.
 #include "driver/search/TuneEstimate.h"
 #include "driver/compile/ConfigChoice.h"
 #include "driver/support/Jobs.h"
@@ -16,7 +16,7 @@ estimateSpace(const ast::Program &program, const ast::KernelDecl &kernel,
   RateConfigs rate = makeConfigRater(options.target);
   if (!rate)
     return {};
-  // Those with the same compile-time parameters are elaborated once.
+  // Configurations with the same compile-time parameters are elaborated once.
   std::map<TuneConfig, std::vector<size_t>> groups;
   for (size_t c = 0; c < configs.size(); ++c) {
     TuneConfig parameters;

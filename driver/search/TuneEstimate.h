@@ -1,4 +1,4 @@
-// What the cost model says of the configurations of a search.
+// The cost model's estimates for the configurations of a search.
 #ifndef TILE_DRIVER_SEARCH_TUNEESTIMATE_H
 #define TILE_DRIVER_SEARCH_TUNEESTIMATE_H
 

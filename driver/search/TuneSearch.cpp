@@ -40,7 +40,7 @@ bool Search::isUsable(size_t config) const {
   return true;
 }
 
-/// What was measured at a shape, from the best to the worst; those timed with more care stand
+/// The measurements at a shape, from the best to the worst; those timed with more care stand
 /// before the others.
 std::vector<size_t> Search::rankAt(size_t shape) const {
   std::vector<std::tuple<int, double, size_t>> scores;
@@ -111,12 +111,12 @@ std::vector<size_t> Search::choose(size_t shape, size_t count) {
 
 //===--- Successive halving -----------------------------------------------===//
 
-/// What takes longer than this many times the best is not timed further.
+/// A candidate slower than this many times the best is not timed further.
 static constexpr double slack = 1.5;
 /// How many of those that were looked at are timed for longer; how many at most are timed in turns.
 static size_t countSeconds(size_t looks) { return std::max<size_t>(2, looks * 3 / 10); }
 static constexpr size_t mostCompared = 4;
-/// What took longer than this many times the best when it was timed on its own is not the best.
+/// A candidate that was slower than this many times the best, timed alone, is not the best.
 static constexpr double near = 1.15;
 
 /// The best of each shape once more, in turns, each round beginning with another one. A

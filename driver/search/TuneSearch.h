@@ -49,7 +49,7 @@ struct Trial {
   double slack;
 };
 
-/// What came of a trial.
+/// The outcome of a trial.
 struct Outcome {
   unsigned effort = 0;
   bool failed = false;

@@ -1,4 +1,4 @@
-// What happens when the compiler itself fails: a banner and exit code 70, whatever the cause.
+// The end of a compiler that itself fails: a banner and exit code 70, whatever the cause.
 #ifndef TILE_DRIVER_SUPPORT_CRASH_H
 #define TILE_DRIVER_SUPPORT_CRASH_H
 

@@ -56,11 +56,11 @@ private:
   llvm::StringMap<std::vector<size_t>> index; ///< by configuration and shape, in the log's order
 };
 
-/// What a choice may rest on: milliseconds by configuration and shape, infinite where nothing was
-/// measured and for every shape of a configuration that failed at one. At each shape the best of
-/// what was timed with the most care is the best: a time that was taken with less care, or that
-/// was given up as too slow, never beats it. Where every shape has a time of full care, rough
-/// times of configurations that were not too slow do not count.
+/// The times that a choice rests on: milliseconds by configuration and shape, infinite where
+/// nothing was measured and for every shape of a configuration that failed at one. At each shape
+/// the best of what was timed with the most care is the best: a time that was taken with less care,
+/// or that was given up as too slow, never beats it. Where every shape has a time of full care,
+/// rough times of configurations that were not too slow do not count.
 std::vector<std::vector<double>> readTimes(const TuneLog &log, llvm::ArrayRef<std::string> configs,
                                            llvm::ArrayRef<std::string> shapes);
 

@@ -33,7 +33,7 @@ struct TuneEntry {
       others; ///< the result's other configurations, as far as they were measured here
 };
 
-/// What `tilec tune` found: the file that --config reads. Format: docs/Tuning.md.
+/// The result of `tilec tune`: the file that --config reads. Format: docs/Tuning.md.
 struct TuneResult {
   static constexpr int64_t schema = 1;
   std::string kernel, target, compiler;
@@ -58,15 +58,15 @@ std::string hashTuned(llvm::StringRef source, llvm::StringRef kernel,
 /// nothing where there is but one.
 TunedConfigs listConfigs(const TuneResult &result);
 
-/// What `tilec tune --config` lists: values of some names each, NAME=VALUE,... or a .json file with
-/// a list of objects. False after an error.
+/// The candidates of `tilec tune --config`: values of some names each, NAME=VALUE,... or a .json
+/// file with a list of objects. False after an error.
 bool readConfigList(const std::vector<std::string> &texts, Session &session,
                     std::vector<TuneConfig> &list);
 
 /// Whether a configuration has all values of `wanted`.
 bool fits(const TuneConfig &config, const TuneConfig &wanted);
 
-/// What --config asks for: one configuration, for a launch of these extents, or for packages and C
+/// The request of --config: one configuration, for a launch of these extents, or for packages and C
 /// all that a result has. `isResult` says that it is what `tilec tune` found, which may not fit the
 /// source any more. False after an error.
 bool readConfig(const Options &options, llvm::StringRef source, const TuneShape &shape,

@@ -29,7 +29,7 @@ static json::Object toObject(const std::vector<NameValue> &identity) {
   return object;
 }
 
-/// What differs between the log's first line and what is to be tuned now; empty if nothing does.
+/// The difference between the log's first line and the search to be run; empty if none.
 static std::string compare(StringRef line, const std::vector<NameValue> &identity) {
   Expected<json::Value> value = parseJson(line);
   if (!value) {
@@ -285,7 +285,7 @@ std::vector<size_t> chooseVariants(const std::vector<std::vector<double>> &milli
       best[s] = std::min(best[s], times[s]);
   if (shapes == 0 || llvm::is_contained(best, none))
     return {};
-  // What is lost by a set of configurations: by the objective, and where that is the same, on the
+  // The loss of a set of configurations: by the objective, and where that is the same, on the
   // whole.
   auto lossOf = [&](ArrayRef<size_t> chosen) {
     double sum = 0, most = 0;

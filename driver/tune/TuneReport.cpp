@@ -107,7 +107,7 @@ static void drawAxes(raw_ostream &svg, const Panel &panel, StringRef label) {
 /// of a sans-serif font is wider than 0.62 of that on average.
 static double widthOf(StringRef text) { return 7.5 * double(text.size()); }
 
-/// What dots, crosses and lines mean.
+/// The legend: dots, crosses and lines.
 static void drawLegend(raw_ostream &svg, double x, double y) {
   svg << format("<g fill='#555'><circle cx='%.1f' cy='%.1f' r='3.5'/>", x + 4, y - 4)
       << format("<text x='%.1f' y='%.1f'>measured long</text>", x + 14, y)

@@ -21,7 +21,7 @@ struct TypeSpec : Node {
   std::vector<Stride> strides; // empty: dense, row-major
 };
 
-/// What stands behind `in`: `{a, b, c}`, `lo..hi`, `lo..=hi step s`.
+/// The set behind `in`: `{a, b, c}`, `lo..hi`, `lo..=hi step s`.
 struct ValueSet : Node {
   enum Kind { list, interval };
   Kind kind = list;

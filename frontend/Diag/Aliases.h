@@ -1,4 +1,4 @@
-// What people call things who come from other languages, and what they are called here.
+// Words of other languages and their counterparts in this one.
 #ifndef TILE_FRONTEND_DIAG_ALIASES_H
 #define TILE_FRONTEND_DIAG_ALIASES_H
 
@@ -9,9 +9,9 @@ namespace tile {
 /// A row of Aliases.def.
 struct Alias {
   llvm::StringRef word;
-  /// What can be put in its place and means the same; may be empty.
+  /// A replacement that means the same; may be empty.
   llvm::StringRef replacement;
-  /// What to write instead; empty where the replacement says all.
+  /// Advice; empty where the replacement says all.
   llvm::StringRef note;
 };
 

@@ -115,7 +115,7 @@ public:
     return start(id, range, {toText(args)...});
   }
 
-  /// Who renders; without one, diagnostics are only counted and kept.
+  /// The renderer; without one, diagnostics are only counted and kept.
   void setConsumer(DiagnosticConsumer newConsumer) { consumer = std::move(newConsumer); }
 
   /// Errors beyond this many are dropped and limitReached() becomes true; 0 means no limit.

@@ -40,7 +40,7 @@ void TextRenderer::head(Range range, llvm::StringRef severity, raw_ostream::Colo
   *os << '\n';
 }
 
-/// What a byte range of a source line looks like on the page: tabs become blanks, control
+/// The picture of a byte range of a source line: tabs become blanks, control
 /// characters '?'.
 static std::string printable(llvm::StringRef text) {
   std::string out;

@@ -1,4 +1,4 @@
-// What ANTLR's lexer reads: the bytes of a file, so that token positions are byte offsets.
+// The input of ANTLR's lexer: the bytes of a file, so that token positions are byte offsets.
 #ifndef TILE_FRONTEND_PARSE_BYTESTREAM_H
 #define TILE_FRONTEND_PARSE_BYTESTREAM_H
 

@@ -17,7 +17,7 @@ using antlr4::Token;
 
 namespace {
 
-/// What the tree says of a token, by its index.
+/// Facts of the tree about a token, by its index.
 struct Role {
   bool isAttached = false;      // a bracket without a blank before it
   bool isPrefix = false;        // an operator of one operand

@@ -126,7 +126,7 @@ std::string Mistake::describeExpected() const {
   return out.empty() ? "the end of the file" : out;
 }
 
-/// What the parser was in the middle of, for "expected ';' after …" and "the body of …".
+/// The construct that the parser was reading, for "expected ';' after …" and "the body of …".
 std::string Mistake::place() const {
   switch (rule) {
   case TileParser::RuleImportDecl:

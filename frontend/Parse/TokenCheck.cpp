@@ -34,7 +34,7 @@ std::string tile::abbreviated(llvm::StringRef text) {
   return text.size() <= most ? text.str() : text.take_front(most).str() + "...";
 }
 
-/// What to call the characters of an UNKNOWN token.
+/// A name for the characters of an UNKNOWN token.
 static std::string describeUnknown(llvm::StringRef text) {
   unsigned char first = text[0];
   if (first < 0x20 || first == 0x7f)

@@ -1,5 +1,5 @@
-// What a command line says of a kernel's arguments: items of --arg and --variant, before they are
-// matched to a kernel.
+// A command line's statements on a kernel's arguments: items of --arg and --variant, before they
+// are matched to a kernel.
 #ifndef TILE_FRONTEND_SEMA_ARGITEM_H
 #define TILE_FRONTEND_SEMA_ARGITEM_H
 

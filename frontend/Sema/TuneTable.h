@@ -6,7 +6,7 @@
 
 namespace tile {
 
-/// What was best for one value of the key.
+/// The best configuration for one value of the key.
 struct TunedPoint {
   std::vector<int64_t> key; ///< one number for each expression of the key
   size_t choice;

@@ -20,7 +20,7 @@ using namespace tile;
 
 namespace {
 
-/// What the lanes hold that do not exist along one dimension.
+/// The contents of lanes that do not exist along one dimension.
 struct Lanes {
   enum Kind { Exist, Constant, Unknown } kind = Exist; // Exist: there are none, or they do no harm
   double value = 0;                                    // of Constant
@@ -352,7 +352,7 @@ private:
       for (unsigned i = 0; i < (isa<arith::DivFOp>(op) ? 1u : 2u); ++i)
         if (x[i].kind == Operand::Constant && std::isinf(x[i].value))
           return constant(x[i].value);
-    // What changes nothing leaves an accumulator's lanes as they are.
+    // Adding the identity element leaves an accumulator's lanes as they are.
     for (unsigned i : {0, 1})
       if (op->getNumOperands() == 2 && isCarried(op->getOperand(i)) && x[i].kind == Operand::Real &&
           isNeutral(op, x[1 - i]))
@@ -362,7 +362,7 @@ private:
     return unknown;
   }
 
-  /// What a loop carries, scaled perhaps: an accumulator.
+  /// An accumulator: a value that a loop carries, scaled perhaps.
   static bool isCarried(Value value, unsigned depth = 0) {
     if (auto argument = dyn_cast<BlockArgument>(value))
       return isa<scf::ForOp>(argument.getOwner()->getParentOp());
@@ -565,7 +565,7 @@ private:
     Padded padded = getPadded(scan);
     Block &combiner = scan.getCombiner().front();
     int64_t axis = scan.getAxis();
-    // What is clipped mostly comes last: forward, it changes only results that do not exist either.
+    // Clipped lanes mostly come last: forward, it changes only results that do not exist either.
     bool reaches = scan.getReverse() || llvm::any_of(scan.getResults(), [&](Value result) {
                      return takesLater(result, axis);
                    });

@@ -55,8 +55,8 @@ static void carryInPlace(Operation *loop, MutableOperandRange inits, ValueRange 
     }
     homes.push_back(home);
   }
-  // What may be another carried buffer goes through a temporary: a swap must not overwrite what it
-  // has yet to read.
+  // A value that may be another carried buffer goes through a temporary: a swap must not overwrite
+  // what it has yet to read.
   b.setInsertionPoint(yield);
   SmallVector<std::pair<Value, Value>> copies;
   for (unsigned i : moved) {

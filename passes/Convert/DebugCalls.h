@@ -1,5 +1,5 @@
-// What print and assert share on both paths: texts in memory, and calls of functions that the
-// platform has.
+// The parts of print and assert that both paths share: texts in memory, and calls of functions that
+// the platform has.
 #ifndef TILE_PASSES_CONVERT_DEBUGCALLS_H
 #define TILE_PASSES_CONVERT_DEBUGCALLS_H
 

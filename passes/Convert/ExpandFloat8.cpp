@@ -27,7 +27,7 @@ static bool isFloat8(Type type) {
 }
 
 namespace {
-/// What the bits of a format mean.
+/// The meaning of the bits of a format.
 struct Format {
   explicit Format(Type type) : e4m3(isa<Float8E4M3FNType>(getElementTypeOrSelf(type))) {}
 

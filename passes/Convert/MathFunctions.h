@@ -7,7 +7,7 @@
 
 namespace tile::math {
 
-/// What may be used in the approximations.
+/// Permissions for the approximations.
 struct Machine {
   bool gpu = false;  ///< NVIDIA's approximate instructions for f32 exist
   bool fast = false; ///< they may stand alone, though less accurate (fastmath afn)

@@ -68,8 +68,8 @@ Number expandLog2(Number x) {
 
 Number expandLog1P(Number x) {
   Decomposed parts = decompose(x + 1.0);
-  // What 1 + x loses by rounding is recovered by scaling first: f = x 2^-e + (2^-e - 1). Where x is
-  // huge nothing is lost.
+  // The part of x that 1 + x rounds away is recovered by scaling first: f = x 2^-e + (2^-e - 1).
+  // Where x is huge nothing is lost.
   Number factor = powerOfTwo(parts.exponent.like(0) - parts.exponent, x);
   parts.fraction = select(greater(x, 0x1p60), parts.fraction, fma(x, factor, factor - 1.0));
   Number result = select(equal(x, 0.0), x, logOf(parts)); // -0 stays -0

@@ -1,4 +1,4 @@
-// What each kind of reduction combines elements by, for scalars and vectors.
+// The combining operation of each kind of reduction, for scalars and vectors.
 #ifndef TILE_PASSES_CONVERT_REDUCTION_H
 #define TILE_PASSES_CONVERT_REDUCTION_H
 

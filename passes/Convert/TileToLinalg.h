@@ -1,4 +1,4 @@
-// What the files of convert-tile-to-linalg share: one kernel's state while its operations are
+// State that the files of convert-tile-to-linalg share: one kernel's state while its operations are
 // lowered.
 #ifndef TILE_PASSES_CONVERT_TILETOLINALG_H
 #define TILE_PASSES_CONVERT_TILETOLINALG_H
@@ -40,9 +40,9 @@ class KernelLowering {
 public:
   KernelLowering(mlir::OpBuilder &builder) : b(builder) {}
 
-  /// What `tile.dim` reads.
+  /// The values that `tile.dim` reads.
   llvm::StringMap<mlir::Value> dims;
-  /// What `tile.program_id` reads, slowest axis first.
+  /// The values that `tile.program_id` reads, slowest axis first.
   llvm::SmallVector<mlir::Value> programIds;
   /// memref<T> of each `!tile.ptr<T>`.
   llvm::DenseMap<mlir::Value, mlir::Value> bases;
@@ -120,7 +120,7 @@ private:
 
   mlir::OpBuilder &b;
   llvm::DenseMap<mlir::Value, LoweredView> views;
-  /// What lowered broadcasts and reshapes were made from, so that single elements are read there.
+  /// The sources of lowered broadcasts and reshapes, so that single elements are read there.
   llvm::DenseMap<mlir::Value, mlir::Value> broadcasts, reshapes;
 };
 

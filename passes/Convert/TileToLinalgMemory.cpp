@@ -332,8 +332,8 @@ LogicalResult KernelLowering::lowerLoad(LoadOp op) {
     return success();
   }
 
-  // What nothing writes during the launch need not be copied where all of it exists, unless its
-  // rows are scattered.
+  // A tensor that nothing writes during the launch need not be copied where all of it exists,
+  // unless its rows are scattered.
   bool inPlace = access->readOnly && isConstantIntValue(access->stride.back(), 1) && !nibbles;
   Value source = nibbles   ? readNibbles(loc, *access, op.getPad())
                  : inPlace ? readInPlace(loc, *access, op.getPad())

@@ -94,7 +94,7 @@ Value KernelLowering::lowerHistogram(HistogramOp op) {
   SmallVector<Value> position;
   return nest(
       b, loc, source.getShape(), counts, position, [&](OpBuilder &b, Value carried) -> Value {
-        // What is no bin adds 0 to the first.
+        // A value of no bin adds 0 to the first.
         Value x = tensor::ExtractOp::create(b, loc, op.getSource(), position);
         Value bins = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(result.getDimSize(0)));
         Value isBin = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, bins);

@@ -74,7 +74,7 @@ SmallVector<Value> KernelLowering::lowerReduceBy(ReduceByOp op) {
       elements.push_back(tensor::ExtractOp::create(b, loc, source, here));
     return elements;
   };
-  /// What one line along the axis comes to: scalars carried by a loop.
+  /// The scan of one line along the axis: scalars carried by a loop.
   auto reduceLine = [&](OpBuilder &b) {
     auto loop = scf::ForOp::create(
         b, loc, one, extent, one, readAt(b, zero),

@@ -1,5 +1,5 @@
-// What each pass of the GPU pipeline takes, in the words of a source where it has some: the answer
-// to "why did this pass do nothing here" where the pass has no better one.
+// The inputs that each pass of the GPU pipeline takes, in the words of a source where it has some:
+// the answer to "why did this pass do nothing here" where the pass has no better one.
 #include "passes/Report/PassReport.h"
 
 using namespace llvm;

@@ -44,7 +44,7 @@ Texts readTexts(ModuleOp module) {
   return texts;
 }
 
-/// What a pass did to one subject.
+/// The effect of a pass on one subject.
 struct Outcome {
   bool changed = false;
   std::string reason; ///< the pass's own, the first for this subject

@@ -30,8 +30,8 @@ private:
   std::shared_ptr<PassRecord> record;
 };
 
-/// What a pass of the report is looking for, where it changes nothing and has said nothing more
-/// exact; empty for a pass that the report does not know.
+/// The input that a pass of the report looks for, where it changes nothing and has said nothing
+/// more exact; empty for a pass that the report does not know.
 struct PassCondition {
   llvm::StringRef pass;
   bool concernsLoops;    ///< else kernels alone

@@ -14,8 +14,8 @@ namespace tile {
 #define GEN_PASS_DEF_REDUCESTRENGTH
 #include "passes/Passes.h.inc"
 
-/// What a tile repeats: the scalar of a splat, the smaller tile of a broadcast. Null if it repeats
-/// nothing.
+/// The source that a tile repeats: the scalar of a splat, the smaller tile of a broadcast. Null if
+/// it repeats nothing.
 static Value getRepeated(Value tile) {
   if (auto splat = tile.getDefiningOp<tensor::SplatOp>())
     return splat.getInput();

@@ -89,7 +89,7 @@ template <typename Op> static LogicalResult moveSplat(Op op, PatternRewriter &re
   return success();
 }
 
-/// What lies in bounds is inside.
+/// Positions that lie in bounds are inside.
 static LogicalResult foldInside(InsideOp op, PatternRewriter &rewriter) {
   if (!op.allInBounds())
     return failure();

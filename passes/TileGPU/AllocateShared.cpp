@@ -163,7 +163,7 @@ static std::optional<int64_t> placeApart(SmallVector<Request> requests, int64_t 
   return total;
 }
 
-/// What a request holds, for a message: the shape and element type of its tile; of the
+/// The contents of a request, for a message: the shape and element type of its tile; of the
 /// first slot; null for a ring, which holds several.
 static RankedTensorType getTile(Operation *op) {
   if (auto slots = dyn_cast<LocalSlotsOp>(op)) {

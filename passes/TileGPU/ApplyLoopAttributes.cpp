@@ -1,8 +1,8 @@
 // tile-gpu-apply-loop-attributes: unrolls the loops that ask for it, and says which attributes of
 // the source have no effect.
 //
-// Runs when loads are pipelined, or not, for good: what the source asks and nothing took up is
-// reported with the reason.
+// Runs after every pass that pipelines loads: an attribute of the source that is still on its loop
+// here has had no effect, and is reported with the reason.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Passes.h"

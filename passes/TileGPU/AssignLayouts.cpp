@@ -229,7 +229,8 @@ private:
                        LinearLayout::mmaOperand(1, k, n, bits, warpsM, warpsN).withBatches(leading),
                        builder);
     builder.setInsertionPoint(dot);
-    // What addUp does with one product is done with each 128 terms of K inside.
+    // A promoted product adds its sums to an f32 accumulator after every 128 terms of K, inside the
+    // operation; addUp does the same with the sum of a whole product.
     IntegerAttr promote =
         k > 128 && isPromoted(dot) ? builder.getI64IntegerAttr(128) : IntegerAttr();
     auto create = [&](Value to) -> Value {
@@ -331,7 +332,8 @@ private:
                                    memory));
   }
 
-  /// What is left of the layout that is gone through may not be the one that users were promised.
+  /// The operands get the layout in which the reduction runs. Without the reduced dimension that
+  /// layout may differ from the one that inference gave the results, so results are converted.
   void rewriteReduceBy(ReduceByOp reduce) {
     LinearLayout layout = inference.getReduceByLayout(reduce);
     for (OpOperand &operand : reduce->getOpOperands())

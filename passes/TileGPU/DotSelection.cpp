@@ -19,7 +19,7 @@ unsigned tile::gpu::getElementBits(Type type) {
 
 static bool isFloat8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
 
-/// What tensor cores see in an operand's element; none where this compiler does not lower it to
+/// The tensor cores' type for an operand's element; none where this compiler does not lower it to
 /// them.
 static std::optional<MatrixElement> getOperandElement(DotOp dot) {
   Type a = dot.getA().getType().getElementType(), b = dot.getB().getType().getElementType();
@@ -80,7 +80,8 @@ static Extents getWgmmaExtents(DotOp dot) {
   return isSwapped(dot) ? Extents{n, m, k} : Extents{m, n, k};
 }
 
-/// What keeps a dot from the wgmma instruction for its elements, whatever the number of warps.
+/// The reason why a dot cannot use the wgmma instruction for its elements, whatever the number of
+/// warps.
 static std::string explainByExtents(DotOp dot, const MatrixInstruction &wgmma) {
   auto [m, n, k] = getWgmmaExtents(dot);
   Type a = dot.getA().getType().getElementType();
@@ -138,7 +139,8 @@ static std::pair<unsigned, unsigned> chooseMmaWarps(int64_t m, int64_t n,
     bool roomM = int64_t(warpsM) * 16 < m, roomN = int64_t(warpsN) * 8 < n;
     if (!roomM && !roomN)
       break;
-    // Otherwise share the longer side, so that operands are read least often.
+    // Warps along M read the same columns of b, warps along N the same rows of a: splitting the
+    // longer side of what is left for a warp keeps these repeated reads fewest.
     bool alongM = roomM && (shape.rowsInWarps || !roomN || m / warpsM >= n / warpsN);
     (alongM ? warpsM : warpsN) *= 2;
   }

@@ -6,7 +6,7 @@
 
 namespace tile::gpu {
 
-/// What a kernel's tiles have in common, and what its target can do.
+/// Properties that a kernel's tiles share, and features of its target.
 struct KernelShape {
   unsigned numWarps = 4;
   unsigned vector =

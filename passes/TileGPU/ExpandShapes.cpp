@@ -76,7 +76,7 @@ public:
       at = arith::AddIOp::create(b, loc, at, filled(shape, offset));
     return TakeOp::create(b, loc, type.clone(shape), tile, at, axis);
   }
-  /// What stands at `position` along `axis`, which is dropped, by selecting it where it lies.
+  /// The slice at `position` along `axis`, which is dropped, selected where it lies.
   Value selectOne(Value tile, int64_t position, int64_t axis) {
     auto type = cast<RankedTensorType>(tile.getType());
     SmallVector<int64_t> shape(type.getShape());

@@ -142,7 +142,7 @@ private:
   Location loc;
 };
 
-/// What `value` is made from and nothing but the mask needs: copied to where the mask is.
+/// The operations that compute `value` for the mask alone: copied to where the mask is.
 Value copyMask(OpBuilder &builder, Value value, IRMapping &mapping, Block *home) {
   if (Value known = mapping.lookupOrNull(value))
     return known;

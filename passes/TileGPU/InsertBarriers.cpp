@@ -63,7 +63,7 @@ private:
 /// Each slots' number in the text of the kernel; looked up only.
 using SlotNumbers = DenseMap<Operation *, int64_t>;
 
-/// What an operation does: accesses from its start to a barrier of its own, and what is left
+/// The effects of an operation: accesses from its start to a barrier of its own, and what is left
 /// pending at its end.
 struct Effects {
   Pending before, after;

@@ -1,4 +1,4 @@
-// What a kernel's block takes of a multiprocessor.
+// The resources of a multiprocessor that a kernel's block takes.
 #include "passes/TileGPU/LaunchFit.h"
 #include "dialect/AttributeNames.h"
 #include "llvm/Support/MathExtras.h"

@@ -1,4 +1,5 @@
-// What a kernel's block takes of a multiprocessor, as far as it is known before memory is placed.
+// The resources of a multiprocessor that a kernel's block takes, as far as it is known before
+// memory is placed.
 #ifndef TILE_PASSES_TILEGPU_LAUNCHFIT_H
 #define TILE_PASSES_TILEGPU_LAUNCHFIT_H
 

@@ -1,4 +1,4 @@
-// What a kernel's operations ask of its attributes.
+// The attributes of a kernel that its operations need.
 #ifndef TILE_PASSES_TILEGPU_LAUNCHSTATE_H
 #define TILE_PASSES_TILEGPU_LAUNCHSTATE_H
 

@@ -404,7 +404,7 @@ LayoutInference::LayoutInference(KernelOp kernel, const KernelShape &kernelShape
   iterate();
   settled = true;
   iterate();
-  // What crosses control flow and is still free takes the default.
+  // A value that crosses control flow and has no layout yet takes the default.
   auto anchorFree = [&](Value value) {
     if (auto type = dyn_cast<RankedTensorType>(value.getType()))
       anchor(value, getDefault(type), 1);

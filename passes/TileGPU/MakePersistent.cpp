@@ -52,7 +52,8 @@ static void makePersistent(KernelOp kernel) {
   for (Value extent : extents) // a negative extent counts as none
     total = arith::MulIOp::create(builder, loc, total,
                                   arith::MaxSIOp::create(builder, loc, extent, zero));
-  // More than a grid has are never launched. So the numbers of programs are known to fit 32 bits.
+  // The launcher refuses a grid of more than 2^31 - 1 programs; stating that bound here lets later
+  // passes keep program numbers in 32 bits.
   constexpr int64_t mostPrograms = std::numeric_limits<int32_t>::max();
   total = arith::MinSIOp::create(builder, loc, total,
                                  arith::ConstantIndexOp::create(builder, loc, mostPrograms));
@@ -64,7 +65,7 @@ static void makePersistent(KernelOp kernel) {
   if (last)
     axes[clusterAxis] = arith::MinUIOp::create(builder, loc, axes[clusterAxis], last);
 
-  // What all programs share stays outside; the rest moves in, in its order.
+  // Operations that all programs share stay outside; the rest moves in, in its order.
   DenseSet<Operation *> inside;
   SmallVector<Operation *> moved;
   for (Operation &op : body) {

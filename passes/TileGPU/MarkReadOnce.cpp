@@ -76,7 +76,7 @@ public:
       : kernel(kernel), builder(OpBuilder::atBlockBegin(&kernel.getBody().front())) {}
 
   void mark(TmaFetchOp fetch) {
-    // What a program fetches once is little beside what its loops do.
+    // Tiles that a program fetches once are little beside those of its loops.
     if (fetch->hasAttr(cacheName) || !fetch->getParentOfType<scf::ForOp>())
       return;
     Movers movers;

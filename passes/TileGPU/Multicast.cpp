@@ -21,7 +21,7 @@ using namespace tile::gpu;
 
 namespace {
 
-/// What is not the same in both programs of a pair.
+/// Values that differ between the two programs of a pair.
 class PairVariance {
 public:
   PairVariance(KernelOp kernel) {

@@ -259,8 +259,8 @@ private:
            llvm::is_contained(c.path, op);
   }
 
-  /// What of the loop's numbers the fetch of the second product's b needs: its coordinates, and
-  /// where clearing begins.
+  /// The scalars of the loop that the fetch of the second product's operand b uses: its
+  /// coordinates, and the first row that is cleared.
   SmallVector<Value> getMovedNumbers() {
     SmallVector<Value> used(c.fetch.getCoordinates()), moved;
     for (Operation *op : c.path)
@@ -278,8 +278,8 @@ private:
         builder.clone(op, mapping);
   }
 
-  /// What one iteration leaves to the next: the loop's variables (of the accumulator what the
-  /// second product is added to, or will be once it is scaled), a, numbers for b, factors.
+  /// The values that one iteration hands to the next: the loop's variables (of the accumulator what
+  /// the second product is added to, or will be once it is scaled), a, numbers for b, factors.
   SmallVector<Value> getState(IRMapping &mapping) {
     SmallVector<Value> state;
     Value sum = c.scalesLate ? Value(loop.getRegionIterArg(c.carried)) : c.second.getAcc();

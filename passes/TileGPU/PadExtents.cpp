@@ -204,7 +204,7 @@ struct TileGPUPadExtents : tile::impl::TileGPUPadExtentsBase<TileGPUPadExtents> 
     });
     if (!needed)
       return;
-    // What changes meaning is changed first, while the old extents can still be read.
+    // Operations whose meaning changes come first, while the old extents can still be read.
     for (Operation *op : ops)
       if (failed(adjust(op)))
         return signalPassFailure();
@@ -238,7 +238,7 @@ struct TileGPUPadExtents : tile::impl::TileGPUPadExtentsBase<TileGPUPadExtents> 
       reshapeByTake(op, source, result);
     reshapes.clear();
     for (auto &[op, shape] : positions) {
-      // What the position is used for now, before its own renumbering uses it.
+      // The uses of the position so far, before its own renumbering adds one.
       SmallVector<OpOperand *> uses =
           llvm::map_to_vector(op.getResult().getUses(), [](OpOperand &use) { return &use; });
       OpBuilder b(op);
@@ -374,7 +374,7 @@ private:
     return success();
   }
 
-  /// What is padded comes last, so only a reversed scan meets it.
+  /// Padding comes last, so only a reversed scan meets it.
   void adjust(ScanOp scan) {
     int64_t extent =
         cast<RankedTensorType>(scan.getSources()[0].getType()).getDimSize(scan.getAxis());

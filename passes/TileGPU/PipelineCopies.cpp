@@ -54,7 +54,7 @@ constexpr int64_t productsPerClock = 1024;
 constexpr int64_t mostStages = 5;
 /// Registers of a multiprocessor, and what a thread may take of them.
 constexpr int64_t registers = 65536, registersOfThread = 256;
-/// What the system takes of each block's shared memory.
+/// Bytes of each block's shared memory that the system takes.
 constexpr int64_t systemBytes = 1024;
 
 /// A load that can be copied ahead.
@@ -141,7 +141,7 @@ private:
     return llvm::any_of(slice, [](Operation *op) { return isa<LoadOp, GatherOp>(op); });
   }
 
-  /// What keeps a load from being copied ahead; empty if nothing does.
+  /// The reason why a load cannot be copied ahead; empty if none.
   std::string findProblem(Copy &copy) {
     if (copy.load->getBlock() != loop.getBody())
       return "it stands in a branch";
@@ -297,7 +297,7 @@ private:
       if (!slice.contains(&op))
         continue;
       Operation *clone = builder.clone(op, mapping);
-      // What holds for the loop's own trips may not hold for one behind them.
+      // A fact that holds in the loop's own iterations may not hold in one past its end.
       llvm::TypeSwitch<Operation *>(clone).Case<LoadOp, GatherOp>([](auto access) {
         access.setInBounds(SmallVector<bool>(access.getInBounds().size(), false));
       });

@@ -117,7 +117,7 @@ static bool collectReads(Value memory, Block *block, SmallVectorImpl<LocalLoadOp
   return true;
 }
 
-/// What `read` reads, of the slot `index` instead of its own.
+/// The memory that `read` reads, of the slot `index` instead of its own.
 static Value readAgain(OpBuilder &builder, LocalLoadOp read, Value index) {
   SmallVector<MemDescPermuteOp> permutes;
   Value memory = read.getSource();

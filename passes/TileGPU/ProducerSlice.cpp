@@ -17,7 +17,7 @@ namespace {
 
 bool isScalarOrView(Type type) { return !isa<RankedTensorType, MemDescType>(type); }
 
-/// What of the consumers' operations and loop variables the fetches depend on.
+/// The operations and loop variables of the consumers that the fetches depend on.
 class Slice {
 public:
   explicit Slice(Block &root) : root(root) {}

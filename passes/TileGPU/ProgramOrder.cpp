@@ -120,8 +120,8 @@ private:
       return false;
     int64_t step = std::max<int64_t>(getConstantIntValue(loop.getStep()).value_or(1), 1);
     for (unsigned dim = 0; dim < later.getStarts().size(); ++dim) {
-      // What grows with the loop's variable, and with nothing else in the loop, is a step further
-      // in each iteration.
+      // A position that grows with the loop's variable and nothing else in the loop is a step
+      // further in each iteration.
       Linear start = bounds.linear(later.getStarts()[dim]);
       auto growth = llvm::find_if(start.terms, [&](const auto &term) {
         return term.first.value == loop.getInductionVar();

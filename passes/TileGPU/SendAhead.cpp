@@ -22,8 +22,9 @@ using namespace tile::gpu;
 
 namespace {
 
-/// What of one trip of the loop over programs its sends depend on: operations that are copied as
-/// they are, and branches around sends, of which only such operations are.
+/// The slice of one iteration of the loop over programs that its sends depend on: operations that
+/// are cloned as they are, and branches around sends, of which the slice holds such operations
+/// only.
 class SendSlice {
 public:
   explicit SendSlice(scf::ForOp loop) : loop(loop) {}

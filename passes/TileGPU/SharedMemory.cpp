@@ -1,4 +1,4 @@
-// What each operation needs of shared memory.
+// The shared memory that each operation needs.
 #include "passes/TileGPU/SharedMemory.h"
 #include "passes/TileGPU/ScanPlan.h"
 #include "llvm/Support/MathExtras.h"

@@ -50,7 +50,7 @@ SharedLayout getTakeScratch(mlir::RankedTensorType source);
 
 /// The first register of each element that a thread holds.
 llvm::SmallVector<unsigned> getDistinctRegisters(const LinearLayout &layout);
-/// What an atomic needs to hand the values that one thread found to those that hold the same
+/// The memory by which an atomic hands the values that one thread found to those that hold the same
 /// elements: a slot for each distinct register of each thread; 0 where every thread finds its own.
 int64_t getAtomicBytes(AtomicOp op);
 
@@ -76,7 +76,7 @@ enum class SharedUse {
   ScratchBlock, ///< writes, waits for the block, reads
   ScratchWarp,  ///< writes, waits for the warp alone, reads
 };
-/// What `op` does with shared memory of its own, and how much it needs: `bytes`, aligned to
+/// The use that `op` makes of shared memory of its own, and its size: `bytes`, aligned to
 /// `alignment`.
 struct SharedNeed {
   SharedUse use = SharedUse::None;

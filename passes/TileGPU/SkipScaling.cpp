@@ -29,7 +29,7 @@ constexpr unsigned minRegisters = 64;
 /// Factors are looked at only if there are this many times as many elements.
 constexpr unsigned minRatio = 8;
 
-/// Behind what only renames or holds registers.
+/// The value below operations that only rename or hold registers.
 Value strip(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<BroadcastOp, ReshapeOp, HoldOp>(op))

@@ -234,8 +234,8 @@ private:
       kernel.emitRemark() << "loads are not overlapped with computation: two stages of " << repeated
                           << " bytes do not fit into shared memory; make the tiles smaller [R0404]";
     int64_t stages = std::min(asked, fitting);
-    // What each program of a persistent kernel fetches once is fetched for the next one meanwhile,
-    // where that costs no stage.
+    // Tiles that each program of a persistent kernel fetches once are fetched for the next
+    // meanwhile, where that costs no stage.
     int64_t spare = room - stages * repeated, outer = 0;
     for (Group &group : groups)
       if (findOwner(group) == &group && !isInInnerLoop(group.fetches.front()))

@@ -126,7 +126,7 @@ private:
     yield.getExtentsMutable().append(countParts(grid, extents));
   }
 
-  /// What is stored before the loop is stored by part 0 alone.
+  /// Part 0 alone makes the stores that stand before the loop.
   void storeOnce() {
     SmallVector<Operation *> stores; // no atomics: the front end lets none stand before the loop
     auto collect = [&](Operation *op) {
@@ -416,7 +416,7 @@ struct TileGPUSplitLoops : tile::impl::TileGPUSplitLoopsBase<TileGPUSplitLoops> 
         split.kinds.push_back(*kind);
     if (split.parts < 2 || loop.getNumResults() == 0)
       return;
-    // What the front end let through, earlier passes may have changed.
+    // Earlier passes may have changed a loop that the front end let through.
     bool merges = split.merge || split.kinds.size() == loop.getNumRegionIterArgs();
     if (!merges || !endsTheKernel(loop) || kernel->hasAttr(splitPartsName)) {
       loop.emitWarning("split(")

@@ -1,4 +1,4 @@
-// What this compiler makes of a target's features, where several passes must agree.
+// The use that this compiler makes of a target's features, where several passes must agree.
 #ifndef TILE_PASSES_TILEGPU_TARGETSUPPORT_H
 #define TILE_PASSES_TILEGPU_TARGETSUPPORT_H
 

@@ -13,7 +13,7 @@ using namespace tile::gpu;
 
 /// Coordinates have 31 bits and a sign, which the places of a tile's boxes are added to.
 static constexpr int64_t farthestOfAll = (int64_t(1) << 31) - (int64_t(1) << 21);
-/// What TMA wants addresses and strides to be multiples of.
+/// Bytes of which TMA wants addresses and strides to be multiples.
 static constexpr int64_t granule = 16;
 
 /// The nearest number from `low` to `high`.
@@ -285,7 +285,7 @@ private:
     }
     SmallVector<std::pair<Value, unsigned>> ends;
     for (auto [end, limit] : llvm::zip(dim.ends, part.limits)) {
-      // What lies behind the tensor's own end is padding anyway.
+      // Elements past the tensor's own end are padding anyway.
       bool beyond =
           limit && part.first && extent && bounds.isNonNegative(*limit + *part.first - *extent);
       bool behindTile = limit && bounds.isNonNegative(*limit - Linear(part.size));

@@ -1,4 +1,4 @@
-// Whether what lies behind the end of a loaded tile can make a difference.
+// Whether elements of a loaded tile past its end can reach memory.
 #ifndef TILE_PASSES_TILEGPU_UNUSEDENDS_H
 #define TILE_PASSES_TILEGPU_UNUSEDENDS_H
 

@@ -56,7 +56,7 @@ struct Store {
 TensorMapAttr makeMap(MLIRContext *context, const TensorAccess &access, ArrayRef<int64_t> shape,
                       int64_t swizzle, int64_t elementBytes) {
   SmallVector<int64_t> order(access.order.begin(), access.order.end()), box;
-  bool full = true; // what follows is slower than all there is of a copy
+  bool full = true; // all faster dimensions fit one box, so that it may span this one, too
   // Tiles wider than the swizzle lie in panels side by side, whose pattern repeats every 8 rows:
   // each starts at a multiple.
   if (swizzle && !access.order.empty()) {
@@ -119,7 +119,8 @@ public:
     if (hasWgmma)
       stageVectors();
     kernel.getBody().walk([&](LoadOp load) { collect(load); });
-    // What a release hands on has been written by ordinary stores.
+    // An atomic with release order publishes ordinary stores alone: a copy by TMA, which the
+    // asynchronous proxy makes, would not be visible to the program that acquires.
     bool releases = kernel.getBody()
                         .walk([](AtomicOp op) {
                           return op.isRelease() ? WalkResult::interrupt() : WalkResult::advance();
@@ -263,7 +264,7 @@ private:
       stores.push_back(std::move(*found));
   }
 
-  /// Sums in f32 whose old values nobody wants.
+  /// Takes atomic additions in f32 whose old values have no use: TMA can reduce into memory.
   void collect(AtomicOp atomic) {
     if (atomic.getKind() != AtomicKind::Add || atomic.getOrder() != MemoryOrder::Relaxed ||
         atomic.getScope() != MemoryScope::GPU || !atomic.getResult().use_empty() ||
@@ -289,8 +290,8 @@ private:
     if (!access.problem.empty() || kernel->hasAttr(mayAliasName) || countAccesses(access.view) != 1)
       return std::nullopt;
     int64_t swizzle = rowBytes >= 128 ? 128 : rowBytes >= 64 ? 64 : 32;
-    // What is added, in a loop perhaps, is staged by each warp alone; a result's copies are rather
-    // few and large.
+    // Each warp stages its own rows of a tile that is added, since additions may stand in a loop
+    // and must not wait for other warps; a result is stored once, by few and large copies.
     int64_t blockRows = getBlockRows(getLayout(cast<RankedTensorType>(value.getType())),
                                      /*byWarp=*/isa<AtomicOp>(store));
     TensorMapAttr map = makeMap(kernel.getContext(), access, {blockRows, type.getDimSize(1)},
@@ -358,7 +359,7 @@ private:
 
   static bool isRepeated(LoadOp load) { return load->getParentOfType<scf::ForOp>() != nullptr; }
 
-  /// What is stored, in the layout that ordinary stores want.
+  /// The stored value, in the layout that ordinary stores want.
   static Value getValue(const Store &store) {
     if (auto atomic = dyn_cast<AtomicOp>(store.store))
       return atomic.getValue();
@@ -405,7 +406,8 @@ private:
     bool both = llvm::any_of(stores, [](Store &store) { return isa<AtomicOp>(store.store); }) &&
                 llvm::any_of(stores, [](Store &store) { return isa<StoreOp>(store.store); });
     int64_t room = stores.empty() ? 0 : std::min((both ? 2 : 1) * stagingBytes, getRoom());
-    // The fewest of each, then more for one after the other.
+    // Every store first gets the fewest columns that it can copy at once; the room that is left is
+    // then handed out by doubling the columns of one store after the other.
     llvm::erase_if(stores, [&](Store &store) {
       int64_t all = cast<RankedTensorType>(store.value.getType()).getDimSize(1);
       for (store.columns = store.map.getBox()[0]; store.columns <= all; store.columns *= 2)

@@ -3,7 +3,7 @@
 //
 // ptxas moves the wait for a product up through what does not depend on it: in attention before the
 // exponentials that are to run beneath the product, since the registers of its a become free there.
-// What it does not cross is a branch. The wait for a tile that starts the next iteration is one; it
+// It does not cross a branch. The wait for a tile that starts the next iteration is one; it
 // stands behind the exponentials just as well, and costs nothing there.
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Report/Declined.h"
@@ -79,8 +79,8 @@ std::optional<Candidate> match(scf::ForOp loop) {
   return found;
 }
 
-/// Keeps what is computed before `last` and needed behind it before that: optimisers move
-/// arithmetic to its users.
+/// Pins tiles that are computed before the wait `last` and used after it to their place before the
+/// wait: optimisers would sink the arithmetic to its users, behind the wait.
 void hold(WgmmaWaitOp last) {
   SmallVector<OpOperand *> behind;
   for (Operation *op = last->getNextNode(); op; op = op->getNextNode())

@@ -1,5 +1,5 @@
-// What programs in C++17 include: modules, kernels and arguments (tile_runtime.hpp), calls by name,
-// shapes of outputs, and the compiler.
+// The header for programs in C++17: modules, kernels and arguments (tile_runtime.hpp), calls by
+// name, shapes of outputs, and the compiler.
 #pragma once
 
 #include "tile_compile.h"

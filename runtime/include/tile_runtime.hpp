@@ -100,7 +100,7 @@ private:
   std::vector<int64_t> shape, strides;
 };
 
-/// What stands for an argument of a prepared call: a tensor's address, or a scalar's value in its
+/// An argument of a prepared call: a tensor's address, or a scalar's value in its
 /// own dtype.
 class Value {
 public:
@@ -186,7 +186,7 @@ public:
     return status;
   }
 
-  /// What a launch would do.
+  /// The plan of a launch.
   Status plan(const std::vector<Argument> &arguments, tile_launch_plan &result) const {
     std::vector<tile_argument> raw = lower(arguments);
     return Status(tile_kernel_plan(kernel, raw.data(), raw.size(), &result, nullptr, 0));
@@ -260,7 +260,7 @@ public:
   Status prepare() { return Status(tile_module_prepare(module.get())); }
   /// Gives back what is loaded in every context; what is launched next is loaded again.
   void unload() { tile_module_unload(module.get()); }
-  /// What callers should know although nothing has failed; null past the end.
+  /// A warning, although nothing has failed; null past the end.
   const char *warning(size_t index) const { return tile_module_warning(module.get(), index); }
   const char *target() const { return tile_module_target(module.get()); }
   tile_module *get() const { return module.get(); }

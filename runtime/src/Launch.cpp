@@ -40,8 +40,8 @@ Error tile_module::launchWithScratch(const CudaDriver &driver, Loaded &entry,
   return error;
 }
 
-/// What follows the checks. `plan` is filled for these arguments; its pointers to tensor maps and
-/// scratch memory are set here.
+/// The steps after the checks. `plan` is filled for these arguments; its pointers to tensor maps
+/// and scratch memory are set here.
 Error tile_module::execute(const tile_kernel &kernel, const tile_instance &instance,
                            const tile_argument *arguments, size_t count, Plan &plan, void *stream,
                            uint32_t flags, Place place) {

@@ -261,8 +261,8 @@ static int rankOn(const std::string &target, bool hasCubin, bool hasPtx, int maj
   return hasPtx && runsOn(ImageKind::Ptx, target, major, minor) ? rank : -1;
 }
 
-/// What each kernel uses on a device. Called with the mutex held; the result stays as long as the
-/// module.
+/// Resources that each kernel uses on a device. Called with the mutex held; the result stays as
+/// long as the module.
 const tile_module::Choice &tile_module::choose(int major, int minor) {
   for (const auto &known : choices)
     if (known->major == major && known->minor == minor)
@@ -521,7 +521,7 @@ void tile_module::warnOfPtx(const Choice &choice) {
         !unit.cubin.empty() && runsOn(ImageKind::Cubin, unit.target, choice.major, choice.minor);
     bool isPtx = !isCubin && !unit.ptx.empty() &&
                  runsOn(ImageKind::Ptx, unit.target, choice.major, choice.minor);
-    // Who loads a file of PTX for this very device has chosen that.
+    // A caller who loads a file of PTX for this very device has chosen that.
     if (!isUsed || !isPtx || (!isPackage && !isOlder))
       continue;
     std::string device = std::to_string(choice.major) + std::to_string(choice.minor);

@@ -36,7 +36,7 @@ struct tile_kernel {
   size_t index = 0; // in the module's list of all kernels
   std::vector<const tile_instance *> all;
 
-  /// What questions are about: the instances for the first target.
+  /// The instances that queries are about: those for the first target.
   std::vector<const tile_instance *> instances;
   /// Of `instances` the first instance that fits the arguments and whose facts hold. Where only one
   /// comes into question, that one, whose checks then say what is wrong. Defined in Dispatch.cpp.
@@ -99,7 +99,7 @@ struct tile_module {
   /// for "".
   tile::runtime::Error prepare(const tile_kernel &kernel, const char *variant,
                                tile_prepared &prepared);
-  /// What callers should know although nothing has failed; null past the end. Texts stay as long as
+  /// A warning, although nothing has failed; null past the end. Texts stay as long as
   /// the module.
   const char *getWarning(size_t index) const;
   void addWarning(std::string text);

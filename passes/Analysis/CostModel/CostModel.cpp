@@ -12,8 +12,8 @@ namespace tile::cost {
 
 namespace {
 
-// What no data sheet says. Fitted to the times of bench/results/defaults.json; docs/CostModel.md
-// names the error that is left.
+// Constants that no data sheet has. Fitted to the times of bench/results/defaults.json;
+// docs/CostModel.md names the error that is left.
 constexpr double sustained = 0.73;  ///< of the tensor cores' rate, under the power limit
 constexpr double mmaSync = 0.62;    ///< of wgmma's rate, by mma.sync on a target that has wgmma
 constexpr double fillLatency = 1.0; ///< microseconds from asking for a tile to having it
@@ -191,7 +191,7 @@ ProgramTime Estimator::getProgramTime() const {
       double rings = 0;
       for (const DotWork &dot : loop.dots)
         rings += dot.computedA && dot.computedB ? 0 : 1;
-      // What a load takes varies: the more are on their way, the less of that is waited for.
+      // Latencies vary: the more loads are in flight, the less of them is waited for.
       double ahead = double(std::max<int64_t>(resources.stages, 1));
       chain = trips * (std::max(trip, (latency + trip / std::max(rings, 1.0)) / ahead) +
                        varying * latency / ahead);
@@ -234,7 +234,7 @@ void Estimator::addTraffic(CostEstimate &found) const {
         found.dramBytes += all;
         continue;
       }
-      // What is larger than the cache is read once by the programs that run at once.
+      // A tensor larger than the cache is read once by the programs that run at once.
       double distinct = 1, left = concurrent;
       size_t last = work.grid.size();
       for (size_t axis = last; axis-- > 0;) {

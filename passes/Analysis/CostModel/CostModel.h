@@ -13,7 +13,7 @@
 
 namespace tile::cost {
 
-/// What the model says of one kernel in one configuration at one shape.
+/// The model's estimate for one kernel in one configuration at one shape.
 struct CostEstimate {
   bool valid =
       true; ///< false: it cannot be compiled, would spill, or the shape is not one of the kernel's

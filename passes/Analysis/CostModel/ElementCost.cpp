@@ -1,4 +1,4 @@
-// What an operation on the elements of a tile costs: issue slots, and results of the unit for exp
+// Costs of operations on the elements of a tile: issue slots, and results of the unit for exp
 // and reciprocals.
 #include "passes/Analysis/CostModel/ElementCost.h"
 #include "passes/TileGPU/DotSelection.h"

@@ -1,4 +1,4 @@
-// What an operation on the elements of a tile costs, and which tiles cost nothing.
+// Costs of operations on the elements of a tile, and tiles that cost nothing.
 #ifndef TILE_PASSES_ANALYSIS_COSTMODEL_ELEMENTCOST_H
 #define TILE_PASSES_ANALYSIS_COSTMODEL_ELEMENTCOST_H
 

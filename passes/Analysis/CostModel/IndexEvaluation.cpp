@@ -20,7 +20,7 @@ void IndexEvaluation::setRange(Value value, int64_t low, int64_t high) {
                                                        APInt(bits, uint64_t(high), true, true)));
 }
 
-/// What a launch passes as an integral scalar, as far as the source or the shape says.
+/// The value of an integral scalar at a launch, as far as the source or the shape says.
 std::optional<int64_t> IndexEvaluation::getHint(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   auto kernel =

@@ -214,7 +214,7 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
     if constexpr (std::is_same_v<Op, LoadOp>)
       each.feedsDot = goesToDots(op.getResult());
     each.tileBytes = double(type.getNumElements()) * gpu::getElementBits(type.getElementType()) / 8;
-    // What lies past the end of a dimension is not moved.
+    // Elements past the end of a dimension are not moved.
     if (root && root.getResult() == op.getView())
       for (auto [d, size] : llvm::enumerate(op.getSizes()))
         if (size > 0)

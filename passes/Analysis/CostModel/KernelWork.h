@@ -1,4 +1,4 @@
-// What one program of a kernel does, counted in the tile dialect: bytes, products, operations on
+// The work of one program of a kernel, counted in the tile dialect: bytes, products, operations on
 // elements, loop by loop.
 #ifndef TILE_PASSES_ANALYSIS_COSTMODEL_KERNELWORK_H
 #define TILE_PASSES_ANALYSIS_COSTMODEL_KERNELWORK_H
@@ -49,8 +49,8 @@ struct AccessWork {
   double count = 0;       ///< in a program
 };
 
-/// What a loop does, without the loops inside. Amounts are those of a whole program, averaged over
-/// programs.
+/// The work of a loop, without the loops inside. Amounts are those of a whole program, averaged
+/// over programs.
 struct LoopWork {
   int parent = -1;    ///< number of the loop around; -1: this is the kernel's body
   double trips = 0;   ///< in a program

@@ -1,6 +1,6 @@
-// What a block takes of a multiprocessor: threads, registers, shared memory. The rules are those of
-// the passes that decide (docs/Hopper.md): SpecializeWarps for stages and shared memory, Ring.cpp
-// for registers.
+// The resources of a multiprocessor that a block takes: threads, registers, shared memory. The
+// rules are those of the passes that decide (docs/Hopper.md): SpecializeWarps for stages and shared
+// memory, Ring.cpp for registers.
 #include "passes/Analysis/CostModel/Schedule.h"
 #include "dialect/AttributeNames.h"
 #include "llvm/Support/MathExtras.h"
@@ -65,7 +65,7 @@ static int64_t getOtherRegisters(const KernelWork &work, bool bulkCopies) {
   return bulkCopies ? 32 : 28;
 }
 
-/// What a consumer may have: the rule of setRegisters() in Ring.cpp.
+/// Registers of a consumer: the rule of setRegisters() in WarpSpecialize.cpp.
 static int64_t getConsumerRegisters(int64_t warps, int64_t blocks, const TargetLimits &target) {
   constexpr int64_t granule = 8, producer = 40, most = 232;
   int64_t consumers = warps / 4;
@@ -145,7 +145,7 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
     }
   }
   if (!found.bulkCopies) {
-    // What PipelineCopies.cpp does: more than two stages only where registers leave room for no
+    // The rule of PipelineCopies.cpp: more than two stages only where registers leave room for no
     // more blocks.
     int64_t stages = 1;
     if (found.asyncCopies && repeated > 0) {

@@ -21,7 +21,7 @@ struct Schedule {
   void set(llvm::StringRef name, llvm::StringRef value);
 };
 
-/// What a block takes, and how many run on a multiprocessor at once.
+/// The resources of a block, and how many blocks run on a multiprocessor at once.
 struct Resources {
   std::string reason;        ///< why it cannot be compiled or would spill; empty: it can
   bool bulkCopies = false;   ///< operands come by TMA, from warps of their own

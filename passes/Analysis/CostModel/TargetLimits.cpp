@@ -6,7 +6,7 @@ using namespace llvm;
 
 namespace tile::cost {
 
-// What no table has, because it is the same for all GPUs:
+// Constants that no table has, because they are the same for all GPUs:
 //   cache    64 bytes a clock for each multiprocessor; the H200 reaches that in
 //   bench/results/gpu.json (8192³ by tiles of 128 x 128) special  16 results a clock for each
 //   multiprocessor: CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions"

@@ -1,4 +1,4 @@
-// What the cost model knows of a machine: a target's limits and a card's rates (target/), or the
+// The cost model's view of a machine: a target's limits and a card's rates (target/), or the
 // CPU's.
 #ifndef TILE_PASSES_ANALYSIS_COSTMODEL_TARGETLIMITS_H
 #define TILE_PASSES_ANALYSIS_COSTMODEL_TARGETLIMITS_H

@@ -70,7 +70,7 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
     SharedLayout shared = getSharedLayout(op.getMemory().getType());
     LinearLayout layout = getLayout(op.getStoredTile());
     SharedAccess places(layout, shared);
-    // What several threads hold is copied by one.
+    // Elements that several threads hold are copied by one of them.
     when = access.conjunction(when, getOwnerPredicate(rewriter, loc, layout));
     unsigned elementBytes = shared.getElementBytes(), count = layout.getNumRegisters();
     auto copyAll = [&](unsigned width) {

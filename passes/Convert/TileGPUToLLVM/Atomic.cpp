@@ -164,7 +164,7 @@ private:
     return inlinePTX(b, loc, reduces ? Type() : getBitsType(), operands, code, constraints);
   }
 
-  /// What the element becomes.
+  /// The new value of the element.
   Value change(Value before, Value value, Value expected) {
     switch (op.getKind()) {
     case AtomicKind::Add:

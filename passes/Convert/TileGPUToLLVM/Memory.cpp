@@ -75,7 +75,7 @@ static std::string operandList(unsigned first, unsigned count) {
   return text + (count > 1 ? "}" : "");
 }
 
-/// What `cache:` asks of the first-level cache, as a part of the instruction.
+/// The first-level cache's part of `cache:`, as a modifier of the instruction.
 static std::string cachePriority(std::optional<StringRef> cache) {
   if (!cache)
     return "";
@@ -394,7 +394,7 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
                                      vector::FromElementsOp::create(builder, loc, type, loaded));
   }
 
-  /// What `count` nibbles are on their way: words where they fill some, so that LLVM sees no narrow
+  /// The type that carries `count` nibbles: words where they fill some, so that LLVM sees no narrow
   /// elements.
   static VectorType getPackedType(OpBuilder &builder, unsigned count) {
     return count < 8 ? VectorType::get(count, builder.getIntegerType(4))

@@ -118,8 +118,9 @@ struct LowerMma : OpConversionPattern<MmaOp> {
              << typeA.getElementType() << " by " << typeB.getElementType() << " into "
              << typeC.getElementType();
 
-    // Registers run through a fragment, then K, then M or N; the accumulator's through a fragment,
-    // then N, then M.
+    // Order of a thread's registers, fastest first. Operands: the registers of a fragment, then
+    // fragments along K, then along M (a) or N (b). Accumulator: the registers of a fragment, then
+    // fragments along N, then along M.
     int64_t k = 256 / typeA.getElementTypeBitWidth();
     ArrayRef<int64_t> shape = typeA.getShape();
     unsigned steps = shape.back() / k, batches = 1;

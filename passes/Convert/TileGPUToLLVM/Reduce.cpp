@@ -19,7 +19,7 @@ using namespace tile::gpu;
 /// Sums that a thread keeps going at a time: as many as hide how long an addition takes.
 static constexpr unsigned leastChains = 8;
 
-/// What is reduced: one vector of registers, or for positions two (value, position).
+/// The operands of a reduction: one vector of registers, or for positions two (value, position).
 using State = SmallVector<Value, 2>;
 using Combine = llvm::function_ref<State(OpBuilder &, const State &, const State &)>;
 

@@ -28,7 +28,7 @@ int64_t tile::gpu::getConsumerThreads(Operation *op) {
 
 namespace {
 
-/// What a ring becomes: its address, and the local variables of its two sides.
+/// The lowered form of a ring: its address, and the local variables of its two sides.
 enum RingPart : unsigned {
   Address,
   FillSlot,

@@ -35,7 +35,7 @@ public:
 
   /// The part that all registers share: the number of register 0.
   mlir::Value getBase(mlir::OpBuilder &builder, mlir::Location loc) const;
-  /// What register `reg` is XORed with.
+  /// The constant with which register `reg` is XORed.
   uint32_t getOffset(unsigned reg) const;
   /// Bits that the base may have set.
   uint32_t getMask() const { return mask; }
@@ -61,7 +61,7 @@ public:
 
   /// Coordinate of register 0 along `dim`, an i32.
   mlir::Value getBase(unsigned dim) const { return bases[dim]; }
-  /// What the coordinate of register `reg` along `dim` is XORed with; may be added where
+  /// The constant XORed into register `reg`'s coordinate along `dim`; may be added where
   /// isDisjoint(dim).
   int64_t getOffset(unsigned reg, unsigned dim) const { return numbers[dim].getOffset(reg); }
   bool isDisjoint(unsigned dim) const { return numbers[dim].isDisjoint(); }

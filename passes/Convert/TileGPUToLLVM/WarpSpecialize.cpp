@@ -1,4 +1,5 @@
-// Who runs what: warp specialisation, turns of two warpgroups, the block's number, and barriers.
+// Distribution of work over warps: warp specialisation, turns of two warpgroups, the block's
+// number, and barriers.
 #include "dialect/AttributeNames.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
@@ -15,9 +16,10 @@ using namespace tile::gpu;
 
 namespace {
 
-/// Registers of a thread: on entry all warps have the same share of the block's; the producer gives
-/// most of its own to the consumers. More than the block got on entry is never to be had: asking
-/// for it waits for ever.
+/// Emits setmaxnreg: on entry every warp has the same share of the block's registers; the producer
+/// gives most of its share to the consumers. Invariant: the sum over all warps never exceeds the
+/// registers that the block got on entry, since setmaxnreg.inc blocks until enough are free, and
+/// nobody would ever free them.
 void setRegisters(OpBuilder &b, Location loc, int64_t consumerThreads, int64_t blocks,
                   int64_t producerRegisters, bool producer, int64_t registers) {
   constexpr int64_t granule = 8, most = 240;

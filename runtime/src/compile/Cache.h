@@ -9,7 +9,7 @@
 
 namespace tile::runtime {
 
-/// What a call of the compiler gave.
+/// The result of a call of the compiler.
 struct CompileResult {
   std::string payload, messages;
   std::vector<std::string> dependencies; ///< files that were read

@@ -1,4 +1,4 @@
-// What the fuzz targets of the runtime's readers share.
+// The parts that the fuzz targets of the runtime's readers share.
 #pragma once
 
 #include <cstdint>
