@@ -57,13 +57,13 @@ static std::string findInEnvironment(StringRef venv) {
 
 Expected<std::string> findPtxas(StringRef explicitPath, StringRef executablePath) {
   const char *fromEnvironment = getenv("TILE_PTXAS");
-  StringRef asked = !explicitPath.empty() ? explicitPath
-                    : fromEnvironment     ? StringRef(fromEnvironment)
-                                          : StringRef();
-  if (!asked.empty()) {
-    if (sys::fs::can_execute(asked))
-      return asked.str();
-    return makeError("'" + asked + "' (from " +
+  StringRef requested = !explicitPath.empty() ? explicitPath
+                        : fromEnvironment     ? StringRef(fromEnvironment)
+                                              : StringRef();
+  if (!requested.empty()) {
+    if (sys::fs::can_execute(requested))
+      return requested.str();
+    return makeError("'" + requested + "' (from " +
                      (explicitPath.empty() ? "TILE_PTXAS" : "--ptxas-path") + ") is no program");
   }
   if (ErrorOr<std::string> program = sys::findProgramByName("ptxas"))

@@ -10,7 +10,7 @@ namespace tile {
 // Requests of the source for a kernel, as the elaborator wrote them down.
 
 /// Warps of a block (i64).
-inline constexpr llvm::StringLiteral askedWarpsName = "tile.num_warps";
+inline constexpr llvm::StringLiteral requestedWarpsName = "tile.num_warps";
 /// Stages of pipelined loads, of a kernel or a loop (i64).
 inline constexpr llvm::StringLiteral stagesName = "tile.num_stages";
 /// Rows of programs that run as one band, so that they share what caches hold (i64).
@@ -21,7 +21,7 @@ inline constexpr llvm::StringLiteral consumersName = "tile.consumers";
 inline constexpr llvm::StringLiteral occupancyName = "tile.occupancy";
 /// Which of stages and consumers stand in a kernel's `with`, not in a configuration of `tune`
 /// (array of strings).
-inline constexpr llvm::StringLiteral askedName = "tile.asked";
+inline constexpr llvm::StringLiteral requestedName = "tile.requested";
 /// Registers a thread may use (i64).
 inline constexpr llvm::StringLiteral maxRegistersName = "tile.maxreg";
 /// Blocks of a cluster along x and y (array of i64).
@@ -94,7 +94,7 @@ inline constexpr llvm::StringLiteral recomputesName = "tile_gpu.recomputes";
 /// holds (unit).
 inline constexpr llvm::StringLiteral persistentGridName = "tile_gpu.persistent";
 /// Of a kernel and its function: blocks take programs from a count in scratch memory (unit).
-inline constexpr llvm::StringLiteral takesProgramsName = "tile_gpu.takes_programs";
+inline constexpr llvm::StringLiteral dynamicScheduleName = "tile_gpu.dynamic_schedule";
 /// Of a kernel and its function: blocks of a cluster, which take neighbouring programs (i64).
 inline constexpr llvm::StringLiteral blocksOfClusterName = "tile_gpu.cluster";
 /// Of a kernel's function: tensor maps behind its other parameters (array of #tile_gpu.tensor_map).

@@ -7,6 +7,7 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/FormerNames.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 #include "target/TestTargets.h"
@@ -61,6 +62,14 @@ int main(int argc, char **argv) {
   tile::registerTilePasses();
   tile::registerPipelines();
   InitLLVM init(argc, argv);
+  std::vector<std::string> words;
+  for (int i = 0; i < argc; ++i)
+    words.push_back(i ? tile::renameFormerPasses(argv[i]) : argv[i]);
+  std::vector<char *> pointers;
+  for (std::string &word : words)
+    pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  argv = pointers.data();
   auto [input, output] =
       mlir::registerAndParseCLIOptions(argc, argv, "the tile compiler's pass runner\n", registry);
   mlir::MlirOptMainConfig config = mlir::MlirOptMainConfig::createFromCLOptions();

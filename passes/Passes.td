@@ -81,8 +81,8 @@ def TileGPUSplitLoops : Pass<"tile-gpu-split-loops", "::mlir::ModuleOp"> {
                            "::tile::TileDialect", "::tile::gpu::TileGPUDialect"];
 }
 
-def TileGPUVersionRows : Pass<"tile-gpu-version-rows", "::mlir::ModuleOp"> {
-  let summary = "a version for rows of one block of kernels that go over each row several times";
+def TileGPUVersionRowLoops : Pass<"tile-gpu-version-row-loops", "::mlir::ModuleOp"> {
+  let summary = "multiversion the loops over a row: one version without loops, for rows of one block";
   let description = [{
     Loops `for n in blocks(N, BLOCK)` in a kernel's body, of which a later one loads what an earlier one did, run once where
     N is at most BLOCK. The kernel's rest, from the first of them on, is put twice under a test of that: once with each loop's
@@ -98,8 +98,8 @@ def TileGPUVersionRows : Pass<"tile-gpu-version-rows", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tile::TileDialect"];
 }
 
-def TileGPUReuseLoads : Pass<"tile-gpu-reuse-loads", "::mlir::ModuleOp"> {
-  let summary = "load once what is loaded twice from memory that nothing writes";
+def TileGPUEliminateRedundantLoads : Pass<"tile-gpu-eliminate-redundant-loads", "::mlir::ModuleOp"> {
+  let summary = "eliminate redundant loads of memory that nothing writes";
   let description = [{
     A load takes the value of an earlier one in its block with the same view and positions. Paddings may differ where nobody
     can tell: what comes of the load is stored only where the same positions do not exist.
@@ -320,8 +320,8 @@ def TileGPUMulticast : Pass<"tile-gpu-multicast", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tile::gpu::TileGPUDialect"];
 }
 
-def TileGPUMarkReadOnce : Pass<"tile-gpu-mark-read-once", "::mlir::ModuleOp"> {
-  let summary = "tell which tiles a launch reads but once";
+def TileGPUSetEvictionPolicies : Pass<"tile-gpu-set-eviction-policies", "::mlir::ModuleOp"> {
+  let summary = "let the second-level cache evict first the tiles that a launch reads but once";
   let description = [{
     A `tile_gpu.tma_fetch` in a loop whose coordinates move with every loop around it and with the axes of the grid, but for one of two
     programs at most, brings bytes that nobody in this launch reads later: the weights of a product of few rows. How many programs an
@@ -359,8 +359,8 @@ def TileGPUSpecializeWarps : Pass<"tile-gpu-specialize-warps", "::mlir::ModuleOp
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
-def TileGPUSendAhead : Pass<"tile-gpu-send-ahead", "::mlir::ModuleOp"> {
-  let summary = "send the producer the next program's scalars before this program's work";
+def TileGPUPrefetchCoordinates : Pass<"tile-gpu-prefetch-coordinates", "::mlir::ModuleOp"> {
+  let summary = "prefetch the coordinates of the next program's copies";
   let description = [{
     Where the coordinates of a persistent kernel's copies come from tiles, the consumers compute them. So that the copies of
     the next program run under the work of this one, they do so one program ahead, and carry the scalars to the next trip.
@@ -376,8 +376,8 @@ def TileGPUSendAhead : Pass<"tile-gpu-send-ahead", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
-def TileGPUTakePrograms : Pass<"tile-gpu-take-programs", "::mlir::ModuleOp"> {
-  let summary = "let the blocks of a persistent kernel take programs of different lengths as they come";
+def TileGPUScheduleTilesDynamically : Pass<"tile-gpu-schedule-tiles-dynamically", "::mlir::ModuleOp"> {
+  let summary = "schedule the tiles of a persistent kernel dynamically where programs differ in length";
   let description = [{
     Where a loop of the programs makes more trips in some than in others, a block does not run every n-th program but the next
     that nobody has: the producer counts in scratch memory and tells the consumers.
@@ -452,7 +452,7 @@ def TileGPUWaitAhead : Pass<"tile-gpu-wait-ahead", "::mlir::ModuleOp"> {
     or more, waits for the tile that its next iteration starts with right before it waits for the second product, and has done
     what it computes from the first by then.
     ```mlir
-    %p = tile_gpu.hold %exponentials : tensor<128x128xf32, #acc>
+    %p = tile_gpu.optimization_barrier %exponentials : tensor<128x128xf32, #acc>
     scf.if %more { tile_gpu.ring_peek %r : … }
     %acc = tile_gpu.wgmma_wait %d {pending = 0 : i64} : …
     ```
@@ -460,8 +460,8 @@ def TileGPUWaitAhead : Pass<"tile-gpu-wait-ahead", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tile::gpu::TileGPUDialect"];
 }
 
-def TileGPUSkipScaling : Pass<"tile-gpu-skip-scaling", "::mlir::ModuleOp"> {
-  let summary = "leave out products by factors that are all 1";
+def TileGPURescaleLazily : Pass<"tile-gpu-rescale-lazily", "::mlir::ModuleOp"> {
+  let summary = "rescale a tile lazily: not where all factors are 1";
   let description = [{
     A product in a loop of a tile of 64 registers or more by factors of an eighth of them at most, which are a selection of 1 and
     something else, of this iteration or the one before, is done by each warp only if one of its factors is not 1.

@@ -73,9 +73,9 @@ void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
 
 void populateTileGPUPipeline(OpPassManager &pm) {
   pm.addPass(createTileGPUSplitLoops());
-  pm.addPass(createTileGPUVersionRows());
+  pm.addPass(createTileGPUVersionRowLoops());
   addCleanup(pm);
-  pm.addPass(createTileGPUReuseLoads());
+  pm.addPass(createTileGPUEliminateRedundantLoads());
   pm.addPass(createTileGPUDeferReductions());
   pm.addPass(createTileGPUNarrowReductions());
   pm.addPass(createReduceStrength());
@@ -91,17 +91,17 @@ void populateTileGPUPipeline(OpPassManager &pm) {
   pm.addPass(createTileGPUUseTma());
   pm.addPass(createTileGPUFitLaunch());
   pm.addPass(createTileGPUMulticast());
-  pm.addPass(createTileGPUMarkReadOnce());
+  pm.addPass(createTileGPUSetEvictionPolicies());
   pm.addPass(createTileGPUPipelineCopies());
   pm.addPass(createTileGPUOverlapDots());
   pm.addPass(createTileGPUIssueDotsEarly());
   pm.addPass(createTileGPUMakePersistent());
   pm.addPass(createTileGPUSpecializeWarps());
-  pm.addPass(createTileGPUSendAhead());
-  pm.addPass(createTileGPUTakePrograms());
+  pm.addPass(createTileGPUPrefetchCoordinates());
+  pm.addPass(createTileGPUScheduleTilesDynamically());
   pm.addPass(createTileGPUKeepDotsInFlight());
   pm.addPass(createTileGPUTakeTurns());
-  pm.addPass(createTileGPUSkipScaling());
+  pm.addPass(createTileGPURescaleLazily());
   pm.addPass(createTileGPUWaitAhead());
   pm.addPass(createTileGPUApplyLoopAttributes());
   pm.addPass(createTileGPUVectorizeAccesses());

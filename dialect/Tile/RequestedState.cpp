@@ -41,12 +41,12 @@ static constexpr StringLiteral aKernel = "a kernel", aLoop = "a loop",
                                unit = "a unit attribute";
 
 static const AttributeSpec specs[] = {
-    {askedWarpsName, isNumber<1>, positive, isKernel, aKernel},
+    {requestedWarpsName, isNumber<1>, positive, isKernel, aKernel},
     {stagesName, isNumber<1>, positive, isKernelOrLoop, kernelOrLoop},
     {groupedName, isNumber<1>, positive, isKernel, aKernel},
     {consumersName, isNumber<1>, positive, isKernel, aKernel},
     {occupancyName, isNumber<1>, positive, isKernelOrFunction, itsFunction},
-    {askedName, isListOfNames, "an array of strings", isKernel, aKernel},
+    {requestedName, isListOfNames, "an array of strings", isKernel, aKernel},
     {maxRegistersName, isNumber<1>, positive, isKernelOrFunction, itsFunction},
     {clusterName, isCluster, "two positive numbers", isKernel, aKernel},
     {persistentName, isUnit, unit, isKernel, aKernel},

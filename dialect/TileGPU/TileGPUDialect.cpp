@@ -120,7 +120,7 @@ static const AttributeSpec specs[] = {
     {fencedName, isUnit, unit, isRelease, "a ring_release"},
     {recomputesName, isUnit, unit, isInKernel, inside},
     {persistentGridName, isUnit, unit, isKernelOrFunction, both},
-    {takesProgramsName, isUnit, unit, isKernelOrFunction, both},
+    {dynamicScheduleName, isUnit, unit, isKernelOrFunction, both},
     {blocksOfClusterName, isNumber<2>, "an i64 of at least 2", isKernelOrFunction, both},
     {tensorMapsName, isListOfMaps, "an array of tensor maps", isFunction, aFunction},
 };

@@ -39,12 +39,12 @@ def TileGPU_WgmmaWaitOp : TileGPU_Op<"wgmma_wait", [MemoryEffects<[MemRead, MemW
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
-def TileGPU_HoldOp : TileGPU_Op<"hold", [MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["value", "result"]>]> {
+def TileGPU_OptimizationBarrierOp : TileGPU_Op<"optimization_barrier", [MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["value", "result"]>]> {
   let summary = "the same tile, not before this place";
   let description = [{
     What is computed from the result stays behind the products that were issued before: nothing that optimises sees through it.
     ```mlir
-    %now = tile_gpu.hold %factor : tensor<128xf32, #row>
+    %now = tile_gpu.optimization_barrier %factor : tensor<128xf32, #row>
     ```
   }];
   let arguments = (ins TileGPU_Tile:$value);

@@ -259,7 +259,7 @@ bool Compiler::lowerToGPU() {
     return false;
   if (beforeLayouts)
     for (KernelOp kernel : beforeLayouts->getOps<KernelOp>())
-      if (!kernel->hasAttr(askedWarpsName) && !kernel->hasAttr(consumersName))
+      if (!kernel->hasAttr(requestedWarpsName) && !kernel->hasAttr(consumersName))
         if (KernelOp laidOut = module->lookupSymbol<KernelOp>(kernel.getSymName()))
           if (auto warps = laidOut->getAttrOfType<IntegerAttr>(gpu::numWarpsName))
             freeWarps[kernel.getSymName().str()] = warps.getInt();
@@ -488,7 +488,7 @@ std::optional<Cubin> Compiler::tryMoreWarps(const Cubin &first) {
     return std::nullopt;
   for (KernelOp kernel : beforeLayouts->getOps<KernelOp>())
     if (auto found = wanted.find(kernel.getSymName().str()); found != wanted.end())
-      kernel->setAttr(askedWarpsName, Builder(kernel).getI64IntegerAttr(found->second));
+      kernel->setAttr(requestedWarpsName, Builder(kernel).getI64IntegerAttr(found->second));
   runtime::Manifest firstManifest = std::exchange(manifest, unlaunched);
   std::string firstPTX = std::exchange(ptx, "");
   module = std::move(beforeLayouts);

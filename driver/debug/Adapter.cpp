@@ -298,8 +298,8 @@ private:
       return each.kind == Breakpoint::Kind::Line && each.file == file;
     });
     json::Array result;
-    if (const json::Array *asked = arguments.getArray("breakpoints"))
-      for (const json::Value &each : *asked) {
+    if (const json::Array *requested = arguments.getArray("breakpoints"))
+      for (const json::Value &each : *requested) {
         const json::Object *entry = each.getAsObject();
         int64_t line = entry ? entry->getInteger("line").value_or(0) : 0;
         StringRef condition = entry ? entry->getString("condition").value_or("") : "";
@@ -339,8 +339,8 @@ private:
   void setDataBreakpoints(const json::Object &request, const json::Object &arguments) {
     clear([](const Breakpoint &each) { return each.kind == Breakpoint::Kind::Change; });
     json::Array result;
-    if (const json::Array *asked = arguments.getArray("breakpoints"))
-      for (const json::Value &each : *asked)
+    if (const json::Array *requested = arguments.getArray("breakpoints"))
+      for (const json::Value &each : *requested)
         if (const json::Object *entry = each.getAsObject())
           result.push_back(add(entry->getString("dataId").value_or("")));
     respond(request, json::Object{{"breakpoints", std::move(result)}});

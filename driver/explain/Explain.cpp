@@ -20,8 +20,8 @@ static bool names(ArrayRef<std::pair<std::string, std::string>> settings, String
 
 /// Attributes of kernels as the language spells them, and as the IR does.
 static constexpr std::pair<StringLiteral, StringLiteral> attributeNames[] = {
-    {"warps", askedWarpsName},    {"stages", stagesName},   {"consumers", consumersName},
-    {"occupancy", occupancyName}, {"grouped", groupedName}, {"maxreg", maxRegistersName}};
+    {"warps", requestedWarpsName}, {"stages", stagesName},   {"consumers", consumersName},
+    {"occupancy", occupancyName},  {"grouped", groupedName}, {"maxreg", maxRegistersName}};
 
 /// The names that the kernel's configuration of its own for this target may set.
 static bool isInSourceConfig(const ast::KernelDecl *decl, StringRef name) {

@@ -5,6 +5,7 @@
 #include "frontend/Diag/Example.h"
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Sema/Words.h"
+#include "passes/FormerNames.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Option/ArgList.h"
 #include "llvm/Option/OptTable.h"
@@ -361,7 +362,7 @@ bool OptionsParser::parse(Options &options) {
   options.printAfterAll = arguments.hasArg(OPT_print_ir_after_all);
   for (const std::string &names : arguments.getAllArgValues(OPT_print_ir_after))
     for (StringRef name : llvm::split(names, ','))
-      options.printAfter.push_back(name.trim().str());
+      options.printAfter.push_back(getPresentPassName(name.trim()).str());
   options.printPipeline = arguments.hasArg(OPT_print_pipeline);
   options.printABI = arguments.hasArg(OPT_print_abi);
   options.timeReport = arguments.hasArg(OPT_time_report);

@@ -177,7 +177,8 @@ void Machine::compute(Agent &agent, mlir::Operation *op, int trip) {
   bool isReduction =
       isa<ReduceOp, ArgReduceOp, ScanOp, ReduceByOp, SortOp, HistogramOp, gpu::ConvertLayoutOp>(op);
   bool isFree =
-      isa<arith::ConstantOp, ReshapeOp, BroadcastOp, PermuteOp, IotaOp, gpu::HoldOp>(op) ||
+      isa<arith::ConstantOp, ReshapeOp, BroadcastOp, PermuteOp, IotaOp, gpu::OptimizationBarrierOp>(
+          op) ||
       elements == 1 || op->getNumResults() == 0;
   if (isFree)
     return;

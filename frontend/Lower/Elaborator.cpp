@@ -145,7 +145,7 @@ SemValue Elaborator::evalName(StringRef name, Range range) {
     return SemValue::ofDtype(*dtype);
   if (const Builtin *builtin = findBuiltin(name)) {
     if (builtin->family == Builtin::Family::Later)
-      return later(range, "the built-in '" + name + "'");
+      return reportUnsupported(range, "the built-in '" + name + "'");
     FunctionValue value;
     value.builtin = builtin;
     return SemValue::of(std::move(value));

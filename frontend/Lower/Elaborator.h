@@ -141,7 +141,7 @@ private:
     return report;
   }
   /// Reports that `what` is refused for now.
-  SemValue later(Range range, const llvm::Twine &what) {
+  SemValue reportUnsupported(Range range, const llvm::Twine &what) {
     error(diag::comesLater, range, what.str());
     return SemValue::error();
   }

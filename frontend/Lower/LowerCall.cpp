@@ -219,7 +219,7 @@ SemValue Elaborator::callBuiltin(const Builtin &builtin, const ast::CallExpr *ex
   case Builtin::Family::Later:
     break;
   }
-  return later(range, "the built-in '" + Twine(builtin.name) + "'");
+  return reportUnsupported(range, "the built-in '" + Twine(builtin.name) + "'");
 }
 
 /// load(x[…], pad:, mask:, cache:), store(x[…], v, mask:, cache:), inside(x[…]), gather and

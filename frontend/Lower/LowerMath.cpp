@@ -102,7 +102,7 @@ SemValue Elaborator::callUnary(const Builtin &builtin, std::vector<Arg> &args, R
                   .Default(nullptr);
 #undef TILE_MATH
   return emit ? ofData(emit(builder, location, x), dtype)
-              : later(range, "the built-in '" + name + "'");
+              : reportUnsupported(range, "the built-in '" + name + "'");
 }
 
 SemValue Elaborator::callBinary(const Builtin &builtin, std::vector<Arg> &args, Range range) {

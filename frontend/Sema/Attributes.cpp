@@ -35,7 +35,7 @@ static const struct IntAttribute {
   int64_t min, max;
   bool powerOfTwo;
 } kernelIntegers[] = {
-    {"warps", askedWarpsName, 1, 32, true},     {"stages", stagesName, 1, 8, false},
+    {"warps", requestedWarpsName, 1, 32, true}, {"stages", stagesName, 1, 8, false},
     {"grouped", groupedName, 1, 1024, false},   {"consumers", consumersName, 1, 4, true},
     {"occupancy", occupancyName, 1, 32, false}, {"maxreg", maxRegistersName, 16, 255, false}};
 
@@ -94,8 +94,9 @@ void Elaborator::applyRequested(SmallVectorImpl<NamedAttribute> &out, std::set<s
   for (const auto &[name, value] : options.attributes)
     asked.insert(name);
   // Each stands instead of the other.
-  for (auto [name, other, irName] : {std::tuple("warps", "consumers", StringRef(consumersName)),
-                                     std::tuple("consumers", "warps", StringRef(askedWarpsName))})
+  for (auto [name, other, irName] :
+       {std::tuple("warps", "consumers", StringRef(consumersName)),
+        std::tuple("consumers", "warps", StringRef(requestedWarpsName))})
     if (asked.count(name) && !asked.count(other)) {
       drop(irName);
       seen.erase(other);
@@ -242,7 +243,7 @@ bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
       if (seen.count(name.str()))
         asked.push_back(name);
     if (!asked.empty())
-      add(askedName, builder.getStrArrayAttr(asked));
+      add(requestedName, builder.getStrArrayAttr(asked));
     auto *grid = kernel.clause<ast::GridClause>();
     if (seen.count("grouped") && (!grid || grid->axes.size() < 2))
       diagnostics.report(diag::uselessAttribute, place, "grouped",
@@ -295,9 +296,7 @@ bool Elaborator::readLoopAttributes(const std::vector<ast::Attribute> &attribute
                                                            name == "stages"  ? 8
                                                            : name == "trips" ? int64_t(1) << 30
                                                                              : 1024)) {
-      StringRef irName = name == "stages"   ? stagesName
-                         : name == "unroll" ? unrollName
-                                            : tripsName;
+      StringRef irName = name == "stages" ? stagesName : name == "unroll" ? unrollName : tripsName;
       out.push_back(builder.getNamedAttr(irName, builder.getI64IntegerAttr(*value)));
     }
   }

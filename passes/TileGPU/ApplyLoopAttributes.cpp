@@ -93,11 +93,11 @@ private:
   }
 
   void reportKernel(KernelOp kernel) {
-    auto asked = kernel->getAttrOfType<ArrayAttr>(askedName);
-    if (!asked)
+    auto requested = kernel->getAttrOfType<ArrayAttr>(requestedName);
+    if (!requested)
       return;
     bool pipelined = isPipelined(kernel), specialized = hasProducer(kernel);
-    for (StringRef name : asked.getAsValueRange<StringAttr>()) {
+    for (StringRef name : requested.getAsValueRange<StringAttr>()) {
       auto value =
           kernel->getAttrOfType<IntegerAttr>(name == "stages" ? stagesName : consumersName);
       if ((name == "stages" && !pipelined) || (name == "consumers" && !specialized))

@@ -65,7 +65,7 @@ public:
         rewrite(op);
       }
     for (Operation *op : llvm::reverse(ops))
-      if (op && op->use_empty() && isFree(op) && isRepeatable(op))
+      if (op && op->use_empty() && isFree(op) && isRematerializable(op))
         op->erase();
   }
 
@@ -74,7 +74,7 @@ private:
 
   /// True for an operation whose tile result takes any layout: it is cloned for its users.
   bool isFree(Operation *op) const {
-    return op->getNumResults() == 1 && isTile(op->getResult(0)) && isRepeatable(op) &&
+    return op->getNumResults() == 1 && isTile(op->getResult(0)) && isRematerializable(op) &&
            !layouts.count(op->getResult(0));
   }
 
@@ -511,15 +511,15 @@ struct TileGPUAssignLayouts : tile::impl::TileGPUAssignLayoutsBase<TileGPUAssign
 
   /// Says where a block has no room for the warps that the source asks for.
   static void warnOfWarps(KernelOp kernel, const KernelShape &shape) {
-    auto asked = kernel->getAttrOfType<IntegerAttr>(askedWarpsName);
+    auto requested = kernel->getAttrOfType<IntegerAttr>(requestedWarpsName);
     auto consumers = kernel->getAttrOfType<IntegerAttr>(consumersName);
-    int64_t warps = asked                           ? asked.getInt()
+    int64_t warps = requested                       ? requested.getInt()
                     : consumers && shape.hasWgmma() ? 4 * consumers.getInt()
                                                     : 0;
     if (warps > shape.numWarps)
-      kernel.emitWarning() << (asked ? "warps(" : "consumers(")
-                           << (asked ? asked : consumers).getInt() << ") is lowered to "
-                           << (asked ? shape.numWarps : shape.numWarps / 4)
+      kernel.emitWarning() << (requested ? "warps(" : "consumers(")
+                           << (requested ? requested : consumers).getInt() << ") is lowered to "
+                           << (requested ? shape.numWarps : shape.numWarps / 4)
                            << ": beside the warpgroup that fetches operands of wgmma, the "
                            << shape.target->limits.threadsPerBlock
                            << " threads of a block have room for no more [W0607]";

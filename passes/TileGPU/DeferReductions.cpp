@@ -145,8 +145,8 @@ static std::optional<Carried> matchSum(scf::ForOp loop, unsigned index, Plan &pl
 /// Threads of the kernel: what it asks for, or as many as layouts will take, 16 elements of a block
 /// to each.
 static int64_t countLanes(KernelOp kernel, int64_t block) {
-  if (auto asked = kernel->getAttrOfType<IntegerAttr>(askedWarpsName))
-    return 32 * asked.getInt();
+  if (auto requested = kernel->getAttrOfType<IntegerAttr>(requestedWarpsName))
+    return 32 * requested.getInt();
   return 32 * std::clamp<int64_t>(block / (32 * 16), 4, 16);
 }
 

@@ -214,8 +214,8 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
     }
   });
   unsigned vector = std::max(1u, 128 / narrowest);
-  if (auto asked = kernel->getAttrOfType<IntegerAttr>(askedWarpsName))
-    shape.numWarps = asked.getInt();
+  if (auto requested = kernel->getAttrOfType<IntegerAttr>(requestedWarpsName))
+    shape.numWarps = requested.getInt();
   else if (auto consumers = kernel->getAttrOfType<IntegerAttr>(consumersName);
            consumers && shape.hasWgmma())
     shape.numWarps = 4 * consumers.getInt();

@@ -65,25 +65,25 @@ private:
   }
 
   void fitOccupancy() {
-    auto asked = kernel->getAttrOfType<IntegerAttr>(occupancyName);
-    if (!asked)
+    auto requested = kernel->getAttrOfType<IntegerAttr>(occupancyName);
+    if (!requested)
       return;
     std::string why;
-    int64_t blocks = fitBlocks(asked.getInt(), why);
-    if (blocks == asked.getInt())
+    int64_t blocks = fitBlocks(requested.getInt(), why);
+    if (blocks == requested.getInt())
       return;
-    kernel.emitWarning() << "occupancy(" << asked.getInt() << ") is lowered to " << blocks << ": "
-                         << why << " [W0607]";
+    kernel.emitWarning() << "occupancy(" << requested.getInt() << ") is lowered to " << blocks
+                         << ": " << why << " [W0607]";
     kernel->setAttr(occupancyName, builder.getI64IntegerAttr(blocks));
   }
 
   void fitRegisters() {
-    auto asked = kernel->getAttrOfType<IntegerAttr>(maxRegistersName);
-    if (!asked)
+    auto requested = kernel->getAttrOfType<IntegerAttr>(maxRegistersName);
+    if (!requested)
       return;
     int64_t most = limits.registersFor(threads, 1);
     int64_t least = need.product ? llvm::alignTo(need.registers, 8) : 0;
-    int64_t given = asked.getInt(), fitting = std::min(std::max(given, least), most);
+    int64_t given = requested.getInt(), fitting = std::min(std::max(given, least), most);
     if (fitting == given)
       return;
     InFlightDiagnostic warning = kernel.emitWarning();

@@ -73,7 +73,7 @@ static std::optional<unsigned> getStoredDim(Value value, unsigned depth = 0) {
     } else if (OpTrait::hasElementwiseMappableTraits(user) && user->getNumResults() == 1 &&
                llvm::all_of(user->getOperands(), [&](Value operand) {
                  return operand == value || !isa<RankedTensorType>(operand.getType()) ||
-                        isRepeatable(operand.getDefiningOp());
+                        isRematerializable(operand.getDefiningOp());
                })) {
       found = getStoredDim(user->getResult(0), depth + 1);
     }
@@ -153,7 +153,7 @@ static bool feedsOnlyBroadcasts(Value value, unsigned depth = 0) {
   });
 }
 
-bool tile::gpu::isRepeatable(Operation *op) {
+bool tile::gpu::isRematerializable(Operation *op) {
   if (!op)
     return false;
   if (auto load = dyn_cast<LoadOp>(op))
@@ -321,7 +321,7 @@ bool LayoutInference::visit(Operation *op) {
   if (auto dot = dyn_cast<DotOp>(op))
     return anchor(result, getDotLayout(dot), chooseDotKind(dot, shape) == DotKind::Fma ? 1 : 2);
   if (auto load = dyn_cast<LoadOp>(op)) {
-    if (isRepeatable(op))
+    if (isRematerializable(op))
       return false;
     std::optional<unsigned> stored = getTransposedDim(load);
     // With fewer elements than blocks for all threads an exchange is cheaper than loading twice.

@@ -12,7 +12,7 @@ namespace tile::gpu {
 /// True if the operation can be repeated in any layout that its users ask for: constants,
 /// positions, masks, broadcasts, and element-wise work on nothing else. Loads too where they only
 /// feed broadcasts.
-bool isRepeatable(mlir::Operation *op);
+bool isRematerializable(mlir::Operation *op);
 
 /// Layouts of all tile values of one kernel: *anchored* ones have a layout of their own, the others
 /// take the one that each user asks for. Anchors are loads, dots, reductions and what depends on

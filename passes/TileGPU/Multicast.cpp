@@ -119,8 +119,8 @@ std::optional<TensorMapAttr> getHalfMap(TmaFetchOp fetch, TensorMapAttr map) {
 }
 
 /// Why the kernel's blocks cannot work in pairs; empty if they can.
-StringRef getObstacle(KernelOp kernel, ArrayRef<int64_t> asked) {
-  if (asked.size() != 2 || asked[0] * asked[1] != 2)
+StringRef getObstacle(KernelOp kernel, ArrayRef<int64_t> requested) {
+  if (requested.size() != 2 || requested[0] * requested[1] != 2)
     return "only clusters of 2 blocks are";
   if (!kernel->hasAttr(persistentName))
     return "only those of persistent kernels are";
@@ -143,12 +143,12 @@ StringRef getObstacle(KernelOp kernel, ArrayRef<int64_t> asked) {
 struct TileGPUMulticast : tile::impl::TileGPUMulticastBase<TileGPUMulticast> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (auto asked = kernel->getAttrOfType<DenseI64ArrayAttr>(clusterName))
-        multicast(kernel, asked.asArrayRef());
+      if (auto requested = kernel->getAttrOfType<DenseI64ArrayAttr>(clusterName))
+        multicast(kernel, requested.asArrayRef());
   }
 
-  static void multicast(KernelOp kernel, ArrayRef<int64_t> asked) {
-    if (StringRef obstacle = getObstacle(kernel, asked); !obstacle.empty()) {
+  static void multicast(KernelOp kernel, ArrayRef<int64_t> requested) {
+    if (StringRef obstacle = getObstacle(kernel, requested); !obstacle.empty()) {
       kernel.emitRemark() << "clusters are not used: " << obstacle << " [R0405]";
       declined(kernel) << obstacle;
       return;

@@ -317,9 +317,9 @@ private:
       for (auto [old, factor] : llvm::zip(c.factors, state.take_back(c.factors.size()))) {
         // Behind the first product, not before the branch that the scaling after the loop shares.
         bool isTile = isa<RankedTensorType>(factor.getType());
-        mapping.map(old, async && isTile
-                             ? HoldOp::create(builder, c.second.getLoc(), factor.getType(), factor)
-                             : factor);
+        mapping.map(old, async && isTile ? OptimizationBarrierOp::create(builder, c.second.getLoc(),
+                                                                         factor.getType(), factor)
+                                         : factor);
       }
       clone(c.scaling, mapping);
       sum = mapping.lookupOrDefault(c.second.getAcc());

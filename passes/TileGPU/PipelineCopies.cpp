@@ -229,26 +229,26 @@ private:
     ring.loop = loop;
     for (Copy &copy : copies)
       ring.allocs.push_back(copy.alloc);
-    auto asked = loop->getAttrOfType<IntegerAttr>(stagesName);
-    if (!asked)
-      asked = kernel->getAttrOfType<IntegerAttr>(stagesName);
-    if (asked && asked.getInt() < 2) {
+    auto requested = loop->getAttrOfType<IntegerAttr>(stagesName);
+    if (!requested)
+      requested = kernel->getAttrOfType<IntegerAttr>(stagesName);
+    if (requested && requested.getInt() < 2) {
       declined(loop) << "the source asks for one stage";
       return false;
     }
-    int64_t wanted = asked ? asked.getInt() : countUsefulStages();
+    int64_t wanted = requested ? requested.getInt() : countUsefulStages();
     if (auto trips = loop.getStaticTripCount())
       wanted = std::min<int64_t>(wanted, trips->getLimitedValue(mostStages * 4));
-    int64_t share = asked && !kernel->hasAttr(occupancyName) ? limit : getShareOfBlock();
+    int64_t share = requested && !kernel->hasAttr(occupancyName) ? limit : getShareOfBlock();
     stages = wanted;
     std::optional<int64_t> bytes;
     while (stages > 1 && (!(bytes = planSharedBytes(kernel, ring, stages)) ||
                           *bytes > (stages > 2 ? share : limit)))
       --stages;
-    if (stages < wanted && (asked || stages < 2))
+    if (stages < wanted && (requested || stages < 2))
       loop.emitRemark()
-          << (asked ? "stages(" + std::to_string(wanted) + ")"
-                    : "a second stage of the loop's loads")
+          << (requested ? "stages(" + std::to_string(wanted) + ")"
+                        : "a second stage of the loop's loads")
           << " does not fit into shared memory: "
           << planSharedBytes(kernel, ring, std::max<int64_t>(stages + 1, 2)).value_or(0)
           << " bytes are needed for " << std::max<int64_t>(stages + 1, 2) << ", a block has "

@@ -34,7 +34,7 @@ struct Group {
   Operation *lastUser = nullptr; ///< after it nothing reads the tiles
   bool perWarp = false;          ///< read by ordinary loads too: each warp gives the slot back
   bool inLoop = false;
-  int64_t asked = 0; ///< stages that the source asks for; 0: none
+  int64_t requested = 0; ///< stages that the source asks for; 0: none
   Value ring;
 
   int64_t getSlotBytes() const {
@@ -122,11 +122,13 @@ private:
         for (Operation *parent = fetch->getParentOp(); parent != kernel;
              parent = parent->getParentOp()) {
           group->inLoop |= isa<scf::ForOp>(parent);
-          if (auto stages = parent->getAttrOfType<IntegerAttr>(stagesName); stages && !group->asked)
-            group->asked = stages.getInt();
+          if (auto stages = parent->getAttrOfType<IntegerAttr>(stagesName);
+              stages && !group->requested)
+            group->requested = stages.getInt();
         }
-        if (auto stages = kernel->getAttrOfType<IntegerAttr>(stagesName); stages && !group->asked)
-          group->asked = stages.getInt();
+        if (auto stages = kernel->getAttrOfType<IntegerAttr>(stagesName);
+            stages && !group->requested)
+          group->requested = stages.getInt();
       }
       group->fetches.push_back(fetch);
       group->perWarp |= perWarp;
@@ -200,7 +202,7 @@ private:
       else if (need.use != SharedUse::None && !isa<TmaFetchOp>(op))
         others += llvm::alignTo(need.bytes, 1024);
     });
-    int64_t once = 0, repeated = 0, asked = maxStages;
+    int64_t once = 0, repeated = 0, requested = maxStages;
     bool explicitly = false;
     for (Group &group : groups) {
       if (findOwner(group) != &group)
@@ -211,9 +213,9 @@ private:
       }
       repeated += group.getSlotBytes();
       once += 1024; // mbarriers
-      if (group.asked) {
+      if (group.requested) {
         explicitly = true;
-        asked = std::min(asked, group.asked);
+        requested = std::min(requested, group.requested);
       }
     }
     int64_t room = limit - once - others - llvm::alignTo(scratch, 1024);
@@ -226,14 +228,14 @@ private:
                                                : std::string())
                                 << "; make its tiles smaller, the largest first";
     }
-    if (explicitly && fitting < asked)
-      kernel.emitRemark() << "stages(" << asked
+    if (explicitly && fitting < requested)
+      kernel.emitRemark() << "stages(" << requested
                           << ") does not fit into shared memory: a stage takes " << repeated
                           << " bytes, there is room for " << fitting << " [R0404]";
     else if (repeated && fitting < 2)
       kernel.emitRemark() << "loads are not overlapped with computation: two stages of " << repeated
                           << " bytes do not fit into shared memory; make the tiles smaller [R0404]";
-    int64_t stages = std::min(asked, fitting);
+    int64_t stages = std::min(requested, fitting);
     // Tiles that each program of a persistent kernel fetches once are fetched for the next
     // meanwhile, where that costs no stage.
     int64_t spare = room - stages * repeated, outer = 0;

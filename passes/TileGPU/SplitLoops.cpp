@@ -334,8 +334,8 @@ private:
     for (Value partial : partials)
       elements += cast<RankedTensorType>(partial.getType()).getNumElements();
     int64_t warps = 4;
-    if (auto asked = kernel->getAttrOfType<IntegerAttr>(askedWarpsName))
-      warps = asked.getInt();
+    if (auto requested = kernel->getAttrOfType<IntegerAttr>(requestedWarpsName))
+      warps = requested.getInt();
     constexpr int64_t registers = 64;
     return std::clamp<int64_t>(registers * 32 * warps / elements, 1, 8);
   }

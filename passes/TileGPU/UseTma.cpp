@@ -101,14 +101,15 @@ bool feedsProduct(Value memory) {
   });
 }
 
-class Kernel {
+class TmaConversion {
 public:
-  Kernel(KernelOp kernel, const DivisibilityAnalysis &divisibility, int64_t limit, bool remarks)
+  TmaConversion(KernelOp kernel, const DivisibilityAnalysis &divisibility, int64_t limit,
+                bool remarks)
       : kernel(kernel), divisibility(divisibility), bounds(kernel, divisibility), limit(limit),
         remarks(remarks), builder(kernel) {}
 
   void run() {
-    bool hasWgmma =
+    bool usesWgmma =
         kernel.getBody().walk([](WgmmaOp) { return WalkResult::interrupt(); }).wasInterrupted();
     hasProduct = kernel.getBody()
                      .walk([](Operation *op) {
@@ -116,7 +117,7 @@ public:
                                                                 : WalkResult::advance();
                      })
                      .wasInterrupted();
-    if (hasWgmma)
+    if (usesWgmma)
       stageVectors();
     kernel.getBody().walk([&](LoadOp load) { collect(load); });
     // An atomic with release order publishes ordinary stores alone: a copy by TMA, which the
@@ -126,7 +127,7 @@ public:
                           return op.isRelease() ? WalkResult::interrupt() : WalkResult::advance();
                         })
                         .wasInterrupted();
-    if (hasWgmma && !releases) {
+    if (usesWgmma && !releases) {
       kernel.getBody().walk([&](AtomicOp atomic) { collect(atomic); });
       kernel.getBody().walk([&](StoreOp store) { collect(store); });
     }
@@ -575,7 +576,7 @@ struct TileGPUUseTma : tile::impl::TileGPUUseTmaBase<TileGPUUseTma> {
     }
     const auto &divisibility = getAnalysis<DivisibilityAnalysis>();
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      Kernel(kernel, divisibility, target->limits.sharedPerBlock(), remarks).run();
+      TmaConversion(kernel, divisibility, target->limits.sharedPerBlock(), remarks).run();
   }
 };
 

@@ -94,7 +94,8 @@ void hold(WgmmaWaitOp last) {
   for (OpOperand *operand : behind) {
     Value &now = held[operand->get()];
     if (!now)
-      now = HoldOp::create(builder, last.getLoc(), operand->get().getType(), operand->get());
+      now = OptimizationBarrierOp::create(builder, last.getLoc(), operand->get().getType(),
+                                          operand->get());
     operand->set(now);
   }
 }

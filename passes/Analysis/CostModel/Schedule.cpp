@@ -18,7 +18,7 @@ static std::optional<int64_t> getInteger(KernelOp kernel, StringRef name) {
 
 Schedule Schedule::of(KernelOp kernel) {
   Schedule schedule;
-  schedule.warps = getInteger(kernel, askedWarpsName);
+  schedule.warps = getInteger(kernel, requestedWarpsName);
   schedule.stages = getInteger(kernel, stagesName);
   schedule.consumers = getInteger(kernel, consumersName);
   schedule.occupancy = getInteger(kernel, occupancyName);
@@ -82,11 +82,11 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
   size_t size = std::min<size_t>(llvm::Log2_64(uint64_t(std::max<int64_t>(found.warps, 1))),
                                  work.live.size() - 1);
   found.registers = int64_t(work.live[size]) + getOtherRegisters(work, found.bulkCopies);
-  int64_t asked = schedule.occupancy.value_or(1);
-  int64_t entry =
-      std::min<int64_t>(target.threadRegisters, target.registers / (asked * found.threads) / 8 * 8);
+  int64_t requested = schedule.occupancy.value_or(1);
+  int64_t entry = std::min<int64_t>(target.threadRegisters,
+                                    target.registers / (requested * found.threads) / 8 * 8);
   found.registerLimit = schedule.maxRegisters ? *schedule.maxRegisters
-                        : found.bulkCopies    ? getConsumerRegisters(found.warps, asked, target)
+                        : found.bulkCopies    ? getConsumerRegisters(found.warps, requested, target)
                                               : entry;
   // The estimate counts what may be alive at once; where that is a little too much, ptxas finds an
   // order of things in which few spill.
@@ -120,7 +120,7 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
   bool wgmma = false, hasMma = false;
   double once = 0, repeated = 0, others = 0, stored = 0;
   double turned = 0, largestStore = 0; // by way of shared memory where products run on mma.sync
-  int64_t asked = mostStages;
+  int64_t requested = mostStages;
   for (const LoopWork &loop : work.loops) {
     for (const AccessWork &access : loop.accesses) {
       if (access.feedsDot)
@@ -130,7 +130,7 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
         stored += access.tileBytes, largestStore = std::max(largestStore, access.tileBytes);
       if (access.feedsDot && loop.parent >= 0)
         if (int64_t stages = loop.stages ? loop.stages : schedule.stages.value_or(0))
-          asked = std::min(asked, stages);
+          requested = std::min(requested, stages);
     }
     for (const DotWork &dot : loop.dots) {
       wgmma |= dot.wgmma && found.warps % 4 == 0;
@@ -154,7 +154,7 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
           std::max<int64_t>(1, target.registers / (found.threads * registersOfThread)));
       double fixed = once + others + double(page);
       auto fit = [&](double bytes) { return int64_t((bytes - fixed) / repeated); };
-      stages = std::min(asked == mostStages ? useful : asked,
+      stages = std::min(requested == mostStages ? useful : requested,
                         std::max(fit(double(target.sharedBytes) / double(blocks) - system),
                                  std::min<int64_t>(2, fit(double(target.sharedBytes) - system))));
       stages = std::max<int64_t>(stages, 1);
@@ -171,7 +171,7 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
     int64_t limit = target.sharedBytes / blocks / system * system - system;
     double fixed = once + others + 2 * page;
     int64_t fitting = repeated ? int64_t((double(limit) - fixed) / repeated) : 1;
-    found.stages = std::min(asked, fitting);
+    found.stages = std::min(requested, fitting);
     double left = double(limit) - fixed - 2 * repeated;
     others += wgmma ? std::min({stored, double(staging), std::max(left, 0.0)}) : 0;
     if (repeated)

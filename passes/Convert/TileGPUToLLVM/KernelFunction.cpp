@@ -63,8 +63,8 @@ FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
   SmallVector<Type> inputs(body.getArgumentTypes());
   inputs.append(kernel.getDims().size(), b.getI64Type());
   auto parts = kernel->getAttr(gpu::splitPartsName);
-  bool takesPrograms = kernel->hasAttr(gpu::takesProgramsName);
-  if (parts || takesPrograms)
+  bool isDynamic = kernel->hasAttr(gpu::dynamicScheduleName);
+  if (parts || isDynamic)
     inputs.push_back(LLVM::LLVMPointerType::get(b.getContext(), 1));
   SmallVector<Attribute> maps = collectTensorMaps(kernel);
   inputs.append(maps.size(), LLVM::LLVMPointerType::get(b.getContext()));
@@ -89,9 +89,9 @@ FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
     function->setAttr(gpu::splitPartsName, parts);
   if (auto programs = kernel->getAttr(gpu::splitProgramsName))
     function->setAttr(gpu::splitProgramsName, programs);
-  if (takesPrograms) // one count
+  if (isDynamic) // one count
     function->setAttr(gpu::scratchBytesName, b.getI64IntegerAttr(8));
-  if (parts || takesPrograms)
+  if (parts || isDynamic)
     function->setAttr(gpu::scratchArgumentName,
                       b.getI64IntegerAttr(body.getNumArguments() + kernel.getDims().size()));
   if (!maps.empty())

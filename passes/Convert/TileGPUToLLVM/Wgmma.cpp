@@ -308,9 +308,9 @@ struct LowerWgmmaWait : OpConversionPattern<WgmmaWaitOp> {
   }
 };
 
-struct LowerHold : OpConversionPattern<HoldOp> {
+struct LowerOptimizationBarrier : OpConversionPattern<OptimizationBarrierOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(HoldOp op, OpAdaptor adaptor,
+  LogicalResult matchAndRewrite(OptimizationBarrierOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     auto type = cast<VectorType>(adaptor.getValue().getType());
     SmallVector<Value> words = getWords(rewriter, op.getLoc(), adaptor.getValue());
@@ -323,5 +323,6 @@ struct LowerHold : OpConversionPattern<HoldOp> {
 } // namespace
 
 void tile::gpu::populateWgmmaPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerWgmma, LowerWgmmaWait, LowerHold>(converter, patterns.getContext());
+  patterns.add<LowerWgmma, LowerWgmmaWait, LowerOptimizationBarrier>(converter,
+                                                                     patterns.getContext());
 }

@@ -29,7 +29,7 @@ module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK:   llvm.store volatile %[[PROGRAM]]
 // CHECK:   "mbarrier.arrive.shared::cta.b64 _, [$0];"
 // CHECK:   arith.index_castui %[[PROGRAM]]
-tile.kernel @taken params [#tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64, tile_gpu.producer_threads = 128 : i64, tile_gpu.persistent, tile_gpu.takes_programs} grid {
+tile.kernel @taken params [#tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64, tile_gpu.producer_threads = 128 : i64, tile_gpu.persistent, tile_gpu.dynamic_schedule} grid {
 ^bb0(%n: index):
   tile.yield %n : index
 } body {

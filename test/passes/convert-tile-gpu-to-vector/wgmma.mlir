@@ -80,7 +80,7 @@ tile.kernel @blocks params [#tile.param<"x", scalar, align = 1>, #tile.param<"y"
     %mb = tile_gpu.local_alloc %b : tensor<64x8xbf16, #rb> -> !tile_gpu.memdesc<64x8xbf16, #sb>
     %d = tile_gpu.wgmma %ma, %mb, %c async : !tile_gpu.memdesc<256x64xbf16, #sa>, !tile_gpu.memdesc<64x8xbf16, #sb>, tensor<256x8xf32, #acc>
     %e = tile_gpu.wgmma_wait %d {pending = 1 : i64} : tensor<256x8xf32, #acc>
-    %f = tile_gpu.hold %e : tensor<256x8xf32, #acc>
+    %f = tile_gpu.optimization_barrier %e : tensor<256x8xf32, #acc>
     tile.return
   }
 }

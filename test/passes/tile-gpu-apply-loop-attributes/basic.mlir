@@ -6,7 +6,7 @@
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: tile.kernel @loops
 // expected-warning @+1 {{stages(3) has no effect: no load here is copied by TMA}}
-tile.kernel @loops params [] dims [] constexprs [] attributes {tile.asked = ["stages"], tile.num_stages = 3 : i64} grid {
+tile.kernel @loops params [] dims [] constexprs [] attributes {tile.requested = ["stages"], tile.num_stages = 3 : i64} grid {
   tile.yield
 } body {
   %c0 = arith.constant 0 : index

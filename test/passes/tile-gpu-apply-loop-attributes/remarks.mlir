@@ -4,7 +4,7 @@
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_80">} {
 // expected-remark @+1 {{consumers(2) has no effect: sm_80 does not copy tiles ahead in a warp of its own; sm_90a does}}
-tile.kernel @k params [] dims [] constexprs [] attributes {tile.asked = ["consumers"], tile.consumers = 2 : i64} grid {
+tile.kernel @k params [] dims [] constexprs [] attributes {tile.requested = ["consumers"], tile.consumers = 2 : i64} grid {
   tile.yield
 } body {
   %c0 = arith.constant 0 : index

@@ -146,7 +146,7 @@ tile.kernel @stored params [#tile.param<"q", in, align = 16>, #tile.param<"n", s
 // CHECK-LABEL: tile.kernel @factor
 // CHECK: scf.for {{.*}} iter_args(%[[SUM:.*]] = %{{.*}}, %[[P:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %[[F:.*]] = %{{.*}})
 // CHECK:   tile_gpu.wgmma {{.*}} async
-// CHECK:   %[[NOW:.*]] = tile_gpu.hold %[[F]]
+// CHECK:   %[[NOW:.*]] = tile_gpu.optimization_barrier %[[F]]
 // CHECK:   %[[COLUMN:.*]] = tile.reshape %[[NOW]]
 // CHECK:   %[[ALL:.*]] = tile.broadcast %[[COLUMN]]
 // CHECK:   %[[SCALED:.*]] = arith.mulf %[[SUM]], %[[ALL]]
@@ -154,7 +154,7 @@ tile.kernel @stored params [#tile.param<"q", in, align = 16>, #tile.param<"n", s
 // CHECK:   %[[ROW:.*]] = tile.reduce max
 // CHECK:   %[[OUT:.*]] = tile_gpu.wgmma_wait {{.*}} {pending = 0 : i64}
 // CHECK:   scf.yield %[[OUT]], %{{.*}}, %{{.*}}, %[[ROW]]
-// CHECK-NOT: tile_gpu.hold
+// CHECK-NOT: tile_gpu.optimization_barrier
 // CHECK: } else {
 //
 // A factor of each element is too much to keep: the accumulator is scaled at the iteration's end.

@@ -18,7 +18,7 @@
 // CHECK:          tile_gpu.ring_wait %{{[0-9]+}} :
 // CHECK:          tile_gpu.wgmma_wait {{.*}} {pending = 1 : i64}
 // CHECK-NEXT:     %[[E:.*]] = math.exp2
-// CHECK-NEXT:     %[[HELD:.*]] = tile_gpu.hold %[[E]]
+// CHECK-NEXT:     %[[HELD:.*]] = tile_gpu.optimization_barrier %[[E]]
 // CHECK-NEXT:     %[[NEXT:.*]] = arith.addi %[[I]], %[[STEP]] : index
 // CHECK-NEXT:     %[[MORE:.*]] = arith.cmpi slt, %[[NEXT]], %[[HIGH]] : index
 // CHECK-NEXT:     scf.if %[[MORE]] {

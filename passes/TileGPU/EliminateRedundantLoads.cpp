@@ -1,10 +1,11 @@
-// tile-gpu-reuse-loads: what is loaded twice from memory that nothing writes is loaded once.
+// tile-gpu-eliminate-redundant-loads: loads of memory that nothing writes take the value of an
+// equal load before them.
 #include "passes/Analysis/ConstantMemory.h"
 
 #include "mlir/Pass/Pass.h"
 
 namespace tile {
-#define GEN_PASS_DEF_TILEGPUREUSELOADS
+#define GEN_PASS_DEF_TILEGPUELIMINATEREDUNDANTLOADS
 #include "passes/Passes.h.inc"
 } // namespace tile
 
@@ -42,7 +43,8 @@ static bool hidesPadding(LoadOp load, Value value, unsigned depth = 0) {
 
 namespace {
 
-struct TileGPUReuseLoads : tile::impl::TileGPUReuseLoadsBase<TileGPUReuseLoads> {
+struct TileGPUEliminateRedundantLoads
+    : tile::impl::TileGPUEliminateRedundantLoadsBase<TileGPUEliminateRedundantLoads> {
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<KernelOp>())
       kernel.getBody().walk([](Block *block) { visit(*block); });

@@ -1,8 +1,8 @@
-// tile-gpu-mark-read-once: which fetches bring bytes that nobody in the launch reads again, but for
-// one neighbour.
+// tile-gpu-set-eviction-policies: fetches of bytes that at most one neighbour in the launch reads
+// again get an eviction policy.
 //
-// Such bytes, as the weights of a product of few rows, go through the second-level cache and out of
-// it; marked so, they leave it to what is read again.
+// Such bytes, as the weights of a product of few rows, would push other bytes out of the
+// second-level cache; with the policy evict-first they are the first to go.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/TileGPU/ProgramGrid.h"
@@ -14,7 +14,7 @@
 #include "mlir/Pass/Pass.h"
 
 namespace tile {
-#define GEN_PASS_DEF_TILEGPUMARKREADONCE
+#define GEN_PASS_DEF_TILEGPUSETEVICTIONPOLICIES
 #include "passes/Passes.h.inc"
 } // namespace tile
 
@@ -118,7 +118,8 @@ private:
   SmallVector<Value> extents;
 };
 
-struct TileGPUMarkReadOnce : tile::impl::TileGPUMarkReadOnceBase<TileGPUMarkReadOnce> {
+struct TileGPUSetEvictionPolicies
+    : tile::impl::TileGPUSetEvictionPoliciesBase<TileGPUSetEvictionPolicies> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       Marker marker(kernel);

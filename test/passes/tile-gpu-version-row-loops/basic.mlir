@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --tile-gpu-version-rows --canonicalize --cse | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-version-row-loops --canonicalize --cse | FileCheck %s
 
 #N = #tile.dim<"N", 0, 1048576, opt = 64, multiple_of = 1>
 

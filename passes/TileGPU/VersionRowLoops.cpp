@@ -1,5 +1,5 @@
-// tile-gpu-version-rows: kernels that go over each row several times, block by block, get a version
-// for rows of one block.
+// tile-gpu-version-row-loops: loop multiversioning. Kernels that go over each row several times,
+// block by block, get a second version for rows of one block.
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/TileDialect.h"
 
@@ -12,7 +12,7 @@
 #include "llvm/ADT/SetVector.h"
 
 namespace tile {
-#define GEN_PASS_DEF_TILEGPUVERSIONROWS
+#define GEN_PASS_DEF_TILEGPUVERSIONROWLOOPS
 #include "passes/Passes.h.inc"
 } // namespace tile
 
@@ -101,8 +101,8 @@ static int64_t getVector(KernelOp kernel) {
 /// it may get.
 static bool fits(KernelOp kernel, const RowLoops &rows) {
   int64_t warps = 16, largest = rows.block;
-  if (auto asked = kernel->getAttrOfType<IntegerAttr>(askedWarpsName))
-    warps = asked.getInt();
+  if (auto requested = kernel->getAttrOfType<IntegerAttr>(requestedWarpsName))
+    warps = requested.getInt();
   kernel.getBody().walk([&](LoadOp load) {
     if (auto type = dyn_cast<RankedTensorType>(load.getType()))
       largest = std::max(largest, type.getNumElements());
@@ -185,7 +185,7 @@ static void version(KernelOp kernel, const RowLoops &rows) {
 
 namespace {
 
-struct TileGPUVersionRows : tile::impl::TileGPUVersionRowsBase<TileGPUVersionRows> {
+struct TileGPUVersionRowLoops : tile::impl::TileGPUVersionRowLoopsBase<TileGPUVersionRowLoops> {
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<KernelOp>())
       // The parts of a split loop count themselves in one place.

@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --tile-gpu-send-ahead | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-prefetch-coordinates | FileCheck %s
 
 #row = #tile_gpu.linear<shape = [32], register = [], lane = [[1], [2], [4], [8], [16]], warp = [[0], [0]]>
 

@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --tile-gpu-take-programs | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-schedule-tiles-dynamically | FileCheck %s
 
 !tile = !tile_gpu.memdesc<64x64xf16, #tile_gpu.shared<order = [1, 0], swizzle = 128>>
 !ring = !tile_gpu.ring<4, !tile>
@@ -6,7 +6,7 @@
 // A loop whose trips depend on the program: the producer takes the next program from the count and
 // tells the consumers.
 // CHECK-LABEL: tile.kernel @uneven
-// CHECK-SAME: tile_gpu.takes_programs
+// CHECK-SAME: tile_gpu.dynamic_schedule
 // CHECK: %[[BLOCK:.*]], %{{.*}} = tile_gpu.block_id
 // CHECK: %[[PROGRAMS:.*]] = tile_gpu.ring per_warp : <1>
 // CHECK: producer {

@@ -1,4 +1,5 @@
-// tile-gpu-skip-scaling: leaves out products of a large tile and factors that are all 1.
+// tile-gpu-rescale-lazily: lazy rescaling. The product of a large tile and its factors is left out
+// where all factors are 1.
 //
 // A factor that is selected from 1 and something else is expected to be 1 as a rule, as that of an
 // online softmax whose maximum is moved only when it has grown a lot. Each warp looks at its own
@@ -13,7 +14,7 @@
 #include "mlir/Pass/Pass.h"
 
 namespace tile {
-#define GEN_PASS_DEF_TILEGPUSKIPSCALING
+#define GEN_PASS_DEF_TILEGPURESCALELAZILY
 #include "passes/Passes.h.inc"
 } // namespace tile
 
@@ -30,9 +31,9 @@ constexpr unsigned minRegisters = 64;
 constexpr unsigned minRatio = 8;
 
 /// The value below operations that only rename or hold registers.
-Value strip(Value value) {
+Value lookThrough(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isa<BroadcastOp, ReshapeOp, HoldOp>(op))
+    if (!isa<BroadcastOp, ReshapeOp, OptimizationBarrierOp>(op))
       break;
     value = op->getOperand(0);
   }
@@ -41,13 +42,13 @@ Value strip(Value value) {
 
 /// True if `value` is selected from 1 and something else, perhaps by the iteration before.
 bool isSelectionOfOne(Value value, DenseSet<Value> &seen) {
-  value = strip(value);
+  value = lookThrough(value);
   if (!seen.insert(value).second)
     return false;
   if (auto select = value.getDefiningOp<arith::SelectOp>())
     return isa<RankedTensorType>(select.getCondition().getType()) &&
-           (matchPattern(strip(select.getTrueValue()), m_OneFloat()) ||
-            matchPattern(strip(select.getFalseValue()), m_OneFloat()));
+           (matchPattern(lookThrough(select.getTrueValue()), m_OneFloat()) ||
+            matchPattern(lookThrough(select.getFalseValue()), m_OneFloat()));
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
     OpOperand *yielded = loop ? loop.getTiedLoopYieldedValue(argument) : nullptr;
@@ -98,7 +99,7 @@ void skip(arith::MulFOp product) {
   }
 }
 
-struct TileGPUSkipScaling : tile::impl::TileGPUSkipScalingBase<TileGPUSkipScaling> {
+struct TileGPURescaleLazily : tile::impl::TileGPURescaleLazilyBase<TileGPURescaleLazily> {
   void runOnOperation() override {
     SmallVector<arith::MulFOp> products;
     getOperation().walk([&](arith::MulFOp product) {

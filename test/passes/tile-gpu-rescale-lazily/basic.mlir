@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-skip-scaling | FileCheck %s
+// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-rescale-lazily | FileCheck %s
 
 #acc = #tile_gpu.linear<shape = [128, 128], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
 #column = #tile_gpu.linear<shape = [128, 1], register = [[8, 0]], lane = [[0, 0], [0, 0], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
@@ -11,7 +11,7 @@
 // the product out.
 // CHECK-LABEL: tile.kernel @selected
 // CHECK: scf.for {{.*}} iter_args(%[[SUM:.*]] = %{{.*}}, %[[LAST:.*]] = %{{.*}})
-// CHECK:   %[[HELD:.*]] = tile_gpu.hold %[[LAST]]
+// CHECK:   %[[HELD:.*]] = tile_gpu.optimization_barrier %[[LAST]]
 // CHECK:   %[[SPREAD:.*]] = tile.broadcast
 // CHECK:   %[[ONE:.*]] = arith.constant dense<1.000000e+00> : tensor<128xf32
 // CHECK:   %[[IS:.*]] = arith.cmpf oeq, %[[HELD]], %[[ONE]]
@@ -38,7 +38,7 @@ tile.kernel @selected params [#tile.param<"n", scalar, align = 1>, #tile.param<"
     %limit = arith.constant dense<8.0> : !row
     %one = arith.constant dense<1.0> : !row
     %o:2 = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %zero, %last = %start) -> (!acc, !row) {
-      %held = tile_gpu.hold %last : !row
+      %held = tile_gpu.optimization_barrier %last : !row
       %c = tile.reshape %held : !row -> !column
       %b = tile.broadcast %c : !column -> !acc
       %scaled = arith.mulf %sum, %b : !acc

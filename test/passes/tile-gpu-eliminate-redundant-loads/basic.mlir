@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --tile-gpu-reuse-loads | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-eliminate-redundant-loads | FileCheck %s
 
 #N = #tile.dim<"N", 1, 1048576, opt = 64, multiple_of = 1>
 #L = #tile.dim<"L", 1, 1048576, opt = 64, multiple_of = 1>

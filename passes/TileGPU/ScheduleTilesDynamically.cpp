@@ -1,5 +1,5 @@
-// tile-gpu-take-programs: blocks of a persistent kernel take the next program when they are done
-// with one, if programs differ in length.
+// tile-gpu-schedule-tiles-dynamically: a dynamic tile scheduler. Each block of a persistent kernel
+// takes the next program when it is done with one, if programs differ in length.
 //
 // Shares that are dealt out beforehand would not be equal: block b would always meet programs of
 // the same kind, as causal attention's, whose rows end at their diagonal. So the producer takes
@@ -14,7 +14,7 @@
 #include "mlir/Pass/Pass.h"
 
 namespace tile {
-#define GEN_PASS_DEF_TILEGPUTAKEPROGRAMS
+#define GEN_PASS_DEF_TILEGPUSCHEDULETILESDYNAMICALLY
 #include "passes/Passes.h.inc"
 } // namespace tile
 
@@ -81,7 +81,8 @@ void rewrite(scf::ForOp loop, llvm::function_ref<Value(OpBuilder &)> getNext) {
   loop.erase();
 }
 
-struct TileGPUTakePrograms : tile::impl::TileGPUTakeProgramsBase<TileGPUTakePrograms> {
+struct TileGPUScheduleTilesDynamically
+    : tile::impl::TileGPUScheduleTilesDynamicallyBase<TileGPUScheduleTilesDynamically> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       // Blocks of a cluster go on together, parts of a split have their own use of scratch memory.
@@ -108,7 +109,7 @@ struct TileGPUTakePrograms : tile::impl::TileGPUTakeProgramsBase<TileGPUTakeProg
         rewrite(consumer, [&](OpBuilder &b) {
           return ProgramReceiveOp::create(b, split.getLoc(), b.getIndexType(), ring).getResult();
         });
-        kernel->setAttr(takesProgramsName, builder.getUnitAttr());
+        kernel->setAttr(dynamicScheduleName, builder.getUnitAttr());
       });
     }
   }

@@ -1,5 +1,5 @@
-// tile-gpu-send-ahead: consumers tell the producer of the next program's coordinates before they
-// work on this one.
+// tile-gpu-prefetch-coordinates: consumers send the producer the coordinates of the next program's
+// copies before they work on this program, so that the copies run under that work.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/ConstantMemory.h"
@@ -12,7 +12,7 @@
 #include "mlir/Pass/Pass.h"
 
 namespace tile {
-#define GEN_PASS_DEF_TILEGPUSENDAHEAD
+#define GEN_PASS_DEF_TILEGPUPREFETCHCOORDINATES
 #include "passes/Passes.h.inc"
 } // namespace tile
 
@@ -71,7 +71,7 @@ private:
     }
     if (!loop->isProperAncestor(op) || !whole.insert(op).second)
       return true;
-    if (branches.contains(op) || !isRepeatable(op))
+    if (branches.contains(op) || !isRematerializable(op))
       return false;
     bool possible = true;
     op->walk([&](Operation *inner) {
@@ -82,7 +82,7 @@ private:
     return possible;
   }
 
-  static bool isRepeatable(Operation *op) {
+  static bool isRematerializable(Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op))
       return readsConstantMemory(load);
     return isMemoryEffectFree(op);
@@ -164,7 +164,7 @@ SmallVector<Value> cloneIfInside(SendSlice &slice, scf::ForOp loop, Value progra
   return SmallVector<Value>(branch.getResults());
 }
 
-void sendAhead(scf::ForOp loop) {
+void prefetchCoordinates(scf::ForOp loop) {
   SendSlice slice(loop);
   if (!slice.collect())
     return;
@@ -197,14 +197,15 @@ void sendAhead(scf::ForOp loop) {
   loop.erase();
 }
 
-struct TileGPUSendAhead : tile::impl::TileGPUSendAheadBase<TileGPUSendAhead> {
+struct TileGPUPrefetchCoordinates
+    : tile::impl::TileGPUPrefetchCoordinatesBase<TileGPUPrefetchCoordinates> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
       kernel.getBody().walk([](WarpSpecializeOp split) {
         for (auto loop :
              llvm::make_early_inc_range(split.getConsumer().front().getOps<scf::ForOp>()))
           if (loop->getParentOfType<KernelOp>()->hasAttr(persistentGridName))
-            sendAhead(loop);
+            prefetchCoordinates(loop);
       });
   }
 };

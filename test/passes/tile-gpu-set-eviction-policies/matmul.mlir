@@ -1,5 +1,5 @@
-// RUN: tile-opt %s --split-input-file --tile-gpu-mark-read-once | FileCheck %s
-// RUN: tile-opt %s --split-input-file --tile-gpu-mark-read-once --tile-gpu-make-persistent \
+// RUN: tile-opt %s --split-input-file --tile-gpu-set-eviction-policies | FileCheck %s
+// RUN: tile-opt %s --split-input-file --tile-gpu-set-eviction-policies --tile-gpu-make-persistent \
 // RUN:   --tile-gpu-specialize-warps | FileCheck %s --check-prefix=RING
 
 #s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
