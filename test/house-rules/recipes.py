@@ -12,37 +12,63 @@ import sys
 import tempfile
 
 
-def compiles(root, build, copy, path):
-    """The compiler's complaint about a changed source, with the flags that the build has for it."""
+def commands(build, target):
+    """The command lines by which the build makes `target`, or everything."""
     listed = subprocess.run(
-        ["ninja", "-C", build, "-t", "commands", "-s", path + "^"], capture_output=True, text=True
+        ["ninja", "-C", build, "-t", "commands"] + ([target] if target else []),
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    if listed.returncode:
-        listed = subprocess.run(
-            ["ninja", "-C", build, "-t", "commands"], capture_output=True, text=True, check=True
-        )
-    source = os.path.join(os.path.realpath(root), path)
-    for line in listed.stdout.splitlines():
-        words = shlex.split(line) if f" -c {source}" in line else []
-        if not words:
-            continue
-        first = next(k for k, word in enumerate(words) if "clang" in word or word.endswith("++"))
-        words = words[first:]
-        for flag in ("-o", "-MT", "-MF"):
-            at = words.index(flag)
-            del words[at : at + 2]
-        words = [word for word in words if word != "-MD"]
-        words[words.index("-c") :] = ["-fsyntax-only", os.path.join(copy, path)]
-        done = subprocess.run(words, cwd=build, capture_output=True, text=True)
-        return done.stderr if done.returncode else ""
-    return f"the build has no command for {path}"
+    return listed.stdout.splitlines()
 
 
-def main(root, build, patch, wanted):
+def compiles(root, build, copy, path, lines):
+    """The compiler's complaint about a source, with the flags that the build has for it, or for its
+    neighbours if it is new. Generated headers of `copy` come before those of the build.
+    """
+    root = os.path.realpath(root)
+    pattern = os.path.join(root, path)
+    if not os.path.exists(pattern):
+        pattern = os.path.dirname(pattern) + os.sep
+    line = next((line for line in lines if f" -c {pattern}" in line), None)
+    if line is None:
+        return f"the build has no command for {path}"
+    words = shlex.split(line)
+    words = words[next(k for k, w in enumerate(words) if "clang" in w or w.endswith("++")) :]
+    for flag in ("-o", "-MT", "-MF"):
+        at = words.index(flag)
+        del words[at : at + 2]
+    words = [word for word in words if word != "-MD"]
+    at = words.index("-c")
+    words[at : at + 2] = ["-fsyntax-only", os.path.join(copy, path)]
+    words[1:1] = ["-I" + os.path.join(copy, "generated"), "-I" + copy]
+    done = subprocess.run(words, cwd=build, capture_output=True, text=True)
+    return done.stderr if done.returncode else ""
+
+
+def generate(root, build, copy):
+    """Writes passes/Passes.h.inc of the changed Passes.td below `copy`; TableGen's complaint."""
+    line = commands(build, "passes/Passes.h.inc")[-1]
+    words = shlex.split(line.split("&&")[1])
+    out = os.path.join(copy, "generated", "passes", "Passes.h.inc")
+    os.makedirs(os.path.dirname(out))
+    words[words.index("-o") + 1] = out
+    del words[words.index("-d") : words.index("-d") + 2]
+    source = os.path.join(os.path.realpath(root), "passes", "Passes.td")
+    words[words.index(source)] = os.path.join(copy, "passes", "Passes.td")
+    done = subprocess.run(words, cwd=copy, capture_output=True, text=True)
+    return done.stderr if done.returncode else ""
+
+
+def main(root, build, patch, wanted, wantedNew=None):
     with open(patch, encoding="utf-8") as file:
         text = file.read()
     edited = re.findall(r"^--- a/(\S+)\n\+\+\+ b/\S+\n@@ -(?!0,0)", text, re.M)
+    created = re.findall(r"^--- /dev/null\n\+\+\+ b/(\S+)", text, re.M)
     problems = []
+    if wantedNew is not None and len(created) != int(wantedNew):
+        problems.append(f"the recipe creates {len(created)} files, not {wantedNew}")
     if len(edited) != int(wanted):
         problems.append(f"the recipe edits {len(edited)} files, not {wanted}")
     with tempfile.TemporaryDirectory(prefix="tile-recipe-") as copy:
@@ -69,11 +95,19 @@ def main(root, build, patch, wanted):
             )
             if done.returncode:
                 problems.append("editors: " + done.stdout + done.stderr)
+            if "passes/Passes.td" in edited:
+                problems += filter(None, [generate(root, build, copy)])
+            lines = commands(build, None)
             problems += filter(
                 None,
-                (compiles(root, build, copy, path) for path in edited if path.endswith(".cpp")),
+                (
+                    compiles(root, build, copy, path, lines)
+                    for path in edited + created
+                    if path.endswith(".cpp") and not path.startswith("test/")
+                ),
             )
-    print("\n".join(problems + [f"{len(edited)} files, {len(problems)} problems"]))
+    files = f"{len(edited)} files" + (f", {len(created)} new" if created and wantedNew else "")
+    print("\n".join(problems + [f"{files}, {len(problems)} problems"]))
     return 1 if problems else 0
 
 

@@ -1,8 +1,9 @@
 """Files, passes and options that comments and pages name exist: references.py ROOT.
 
-A file is named by its path from the root, or by its name alone where that ends in .cpp, .h, .td, .c,
-.py, .md or .tile; a pass by its flag, `tile-…`, in passes/Passes.td; an option of tilec, in comments
-of the driver, in driver/options/Options.td. Names in capitals stand for others: NAME.c, FILE.h.
+A file is named by its path from the root, or by its name alone where that ends in .cpp, .h, .td,
+.c, .py, .md or .tile; a pass by its flag, `tile-…`, in passes/Passes.td; an option of tilec, in
+comments of the driver, in driver/options/Options.td. Names in capitals stand for others: NAME.c,
+FILE.h.
 """
 
 import os
