@@ -108,8 +108,8 @@ class Guarded:
 
 
 class Binaries:
-    """Compiles each example once for each choice of definitions other than T (which dispatch
-    deduces).
+    """Compiles each example once for each kernel and choice of definitions other than T (which
+    dispatch deduces). A file's other kernels may not have what is defined for one of them.
     """
 
     def __init__(self, folder, target, kind):
@@ -122,15 +122,17 @@ class Binaries:
             deduced = not re.search(r"\bT: dtype in \{[^}]*\} =", source.read())
         return (
             name,
+            case.kernel or "",
             *sorted((k, str(v)) for k, v in case.definitions.items() if k != "T" or not deduced),
         )
 
     def compile(self, key):
-        name, definitions = key[0], key[1:]
-        path = os.path.join(
-            self.folder, "-".join([name] + [f"{k}{v}" for k, v in definitions]) + "." + self.kind
-        )
+        name, kernel, *definitions = key
+        parts = [name, *([kernel] if kernel else []), *(f"{k}{v}" for k, v in definitions)]
+        path = os.path.join(self.folder, "-".join(parts) + "." + self.kind)
         line = [TILEC, cases.source(name), "--target", self.target, "-o", path]
+        if kernel:
+            line += ["--kernel", kernel]
         for k, v in definitions:
             line += ["-D", f"{k}={v}"]
         begin = time.time()
@@ -206,12 +208,12 @@ def errorTests(binaries):
     """[(name, None or what is wrong)]: what must be refused, by exception and with the parameter
     named.
     """
-    vectorAdd = binaries.load(("vector_add",))["vector_add"]
-    softmax = binaries.load(("softmax",))["softmax"]
-    matmul = binaries.load(("matmul",))["matmul"]
+    vectorAdd = binaries.load(("vector_add", ""))["vector_add"]
+    softmax = binaries.load(("softmax", ""))["softmax"]
+    matmul = binaries.load(("matmul", ""))["matmul"]
     ones = lambda *shape, dtype=torch.float32: torch.ones(shape, dtype=dtype, device="cuda")
     half = torch.float16
-    path = binaries.done[("softmax",)][0]
+    path = binaries.done[("softmax", "")][0]
 
     def corrupt(damage):
         broken = os.path.join(binaries.folder, "broken." + binaries.kind)
@@ -251,7 +253,7 @@ def errorTests(binaries):
         ("misaligned", ["x", "align"], lambda: vectorAdd(buffer[1:5], ones(4), ones(4))),
         ("overlap", ["z|x", "overlap"], lambda: vectorAdd(buffer[:64], ones(64), buffer[16:80])),
         ("host memory", ["x"], lambda: vectorAdd(torch.ones(4), ones(4), ones(4))),
-        ("unknown kernel", ["nothing"], lambda: binaries.load(("softmax",))["nothing"]),
+        ("unknown kernel", ["nothing"], lambda: binaries.load(("softmax", ""))["nothing"]),
         (
             "missing binary",
             ["absent"],
@@ -346,7 +348,7 @@ def main():
             for case in cases.module(name).CASES + references.LARGE.get(name, [])
             if options.case in case.name
         ]
-        extra = [(name,) for name in ("vector_add", "softmax", "matmul")]
+        extra = [(name, "") for name in ("vector_add", "softmax", "matmul")]
         begin = time.time()
         binaries.compileAll(
             sorted({Binaries.key(name, case) for name, case in chosen} | set(extra))
@@ -412,7 +414,7 @@ def main():
             if not options.no_bandwidth:
                 try:
                     result["bandwidth"] = measureBandwidth(
-                        lambda name: binaries.load((name,))[name]
+                        lambda name: binaries.load((name, ""))[name]
                     )
                 except Exception as error:  # noqa: BLE001
                     record("errors", "bandwidth", f"{type(error).__name__}: {error}")
