@@ -38,11 +38,18 @@ include_directories(SYSTEM ${LLVM_PREFIX}/include)
 # Include as "dialect/Tile/TileOps.h.inc", "frontend/Diag/Engine.h", and so on, from the root of the
 # tree.
 
+# LLVM's name for this machine's processors, which code for the CPU is compiled for.
+set(TILE_HOST_LLVM X86)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL aarch64)
+  set(TILE_HOST_LLVM AArch64)
+endif()
+string(TOLOWER ${TILE_HOST_LLVM} TILE_HOST_COMPONENT)
+
 # The archives that a tool links: MLIR, LLVM's code generators and ORC. Never the shared libraries
 # as well.
 if(NOT TILE_RUNTIME_ONLY)
-  execute_process(COMMAND ${LLVM_PREFIX}/bin/llvm-config --link-static --libfiles x86codegen
-    x86asmparser nvptxcodegen
+  execute_process(COMMAND ${LLVM_PREFIX}/bin/llvm-config --link-static --libfiles
+    ${TILE_HOST_COMPONENT}codegen ${TILE_HOST_COMPONENT}asmparser nvptxcodegen
     orcjit passes option lto dtlto
     OUTPUT_VARIABLE TILE_LLVM_ARCHIVES OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   separate_arguments(TILE_LLVM_ARCHIVES)

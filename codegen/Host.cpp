@@ -33,12 +33,13 @@ Expected<HostTarget> HostTarget::create(int level, StringRef cpu) {
   detected->setCodeGenOptLevel(getCodegenLevel(level));
   detected->setRelocationModel(Reloc::PIC_);
   if (!cpu.empty()) {
-    detected->setCPU(cpu.str());
+    detected->setCPU(cpu == "armv8-a" ? "generic" : cpu.str());
     detected->getFeatures() = SubtargetFeatures();
   }
   // Their conversions to bf16 take subnormal numbers for zero.
-  for (const char *flushing : {"avx512bf16", "avxneconvert"})
-    detected->getFeatures().AddFeature(flushing, /*Enable=*/false);
+  if (detected->getTargetTriple().isX86())
+    for (const char *flushing : {"avx512bf16", "avxneconvert"})
+      detected->getFeatures().AddFeature(flushing, /*Enable=*/false);
   HostTarget target;
   target.level = level;
   target.builder = std::make_unique<orc::JITTargetMachineBuilder>(std::move(*detected));

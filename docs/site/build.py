@@ -62,6 +62,7 @@ SECTIONS = (
             "guides/cpp.md",
             "guides/compile.md",
             "Packages.md",
+            "CompileRequest.md",
             "Pipelining.md",
             "Tuning.md",
         ),

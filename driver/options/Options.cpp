@@ -1,5 +1,6 @@
 // Parses the command line with the table of Options.td, and checks it.
 #include "codegen/Assemble.h"
+#include "codegen/HostLevels.h"
 #include "driver/options/OptionsParser.h"
 #include "driver/support/Version.h"
 #include "frontend/Diag/Example.h"
@@ -12,14 +13,10 @@
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/Support/StringSaver.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/TargetParser/Host.h"
-#include "llvm/TargetParser/Triple.h"
 
 using namespace llvm;
 using namespace llvm::opt;
@@ -47,6 +44,11 @@ public:
 };
 
 } // namespace
+
+const OptTable &getOptionTable() {
+  static const TilecTable table;
+  return table;
+}
 
 //===--- Groups of options ------------------------------------------------===//
 
@@ -80,70 +82,46 @@ bool OptionsParser::parsePair(const Arg &argument, std::vector<NameValue> &pairs
   return true;
 }
 
-/// --with warps=8,persistent; a name alone is true.
-bool OptionsParser::parseAttributes(Options &options) {
-  for (const Arg *argument : arguments.filtered(OPT_with)) {
-    SmallVector<StringRef> items;
-    StringRef(argument->getValue()).split(items, ',');
-    for (StringRef item : items) {
-      StringRef name = item.trim().split('=').first, value = item.trim().split('=').second;
-      bool hasValue = item.contains('=');
-      if (name.empty() || (hasValue && value.empty()))
-        return fail("--with takes NAME=VALUE,..., as in warps=8,stages=3, found '" +
-                    Twine(argument->getValue()) + "'");
-      if (any_of(options.attributes, [&](const NameValue &known) { return known.first == name; }))
-        return fail("'" + name + "' is given twice by --with");
-      options.attributes.emplace_back(name.str(), hasValue ? value.str() : "true");
-    }
-  }
-  return true;
-}
-
-bool OptionsParser::parseStage(OptionID id, StringRef option, std::optional<Stage> &stage) {
-  const Arg *argument = arguments.getLastArg(id);
-  if (!argument)
+bool OptionsParser::parseStage(StringRef option, StringRef name, bool isEmit,
+                               std::optional<Stage> &stage) {
+  if (name.empty())
     return true;
-  stage = findStage(argument->getValue());
+  stage = findStage(name);
   if (stage)
     return true;
   std::vector<std::string> kinds(getStageNames().begin(), getStageNames().end());
-  if (id == OPT_emit)
+  if (isEmit)
     kinds.push_back("package");
-  std::string near = suggest(argument->getValue(), kinds);
-  return fail(option + " takes " + joinWords(kinds, "or") + ", found '" + argument->getValue() +
-              "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
+  std::string near = suggest(name.str(), kinds);
+  return fail(option + " takes " + joinWords(kinds, "or") + ", found '" + name + "'" +
+              (near.empty() ? "" : "; did you mean '" + near + "'?"));
 }
 
 /// `--cpu`, and what files for other machines are compiled for without it.
 bool OptionsParser::parseLevel(Options &options) {
-  static const std::string levels[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+  std::vector<std::string> levels;
+  for (StringRef level : getHostLevels())
+    levels.push_back(level.str());
   bool hasCPU = options.isCPU() || is_contained(options.targets, "cpu");
-  bool isX86 = Triple(sys::getProcessTriple()).getArch() == Triple::x86_64;
-  if (const Arg *argument = arguments.getLastArg(OPT_cpu)) {
-    options.cpu = argument->getValue();
+  if (!options.cpu.empty()) {
+    if (levels.empty())
+      return fail("this tilec has no levels for --cpu: it compiles for the processor it runs on");
     if (!is_contained(levels, options.cpu))
-      return fail("--cpu takes " + join(ArrayRef(levels).drop_back(), ", ") + " or " + levels[3] +
-                  ", found '" + options.cpu + "'");
-    if (!isX86)
-      return fail(
-          "--cpu takes levels of x86-64, but this tilec compiles for the machine it runs on, " +
-          sys::getProcessTriple());
+      return fail("--cpu takes " + joinWords(levels, "or") + ", found '" + options.cpu + "'");
     return hasCPU || fail("--cpu goes with --target cpu");
   }
   bool isFile = options.command == Options::Command::Compile &&
                 (options.cSource || options.emit == Stage::Obj ||
                  (!options.emit && stageOfFile(options.output) == Stage::Obj));
-  if (options.isCPU() && isFile && isX86)
-    options.cpu = levels[2];
+  if (options.isCPU() && isFile)
+    options.cpu = getDefaultHostLevel().str();
   return true;
 }
 
 bool OptionsParser::parseOutName(Options &options) {
-  const Arg *argument = arguments.getLastArg(OPT_out_name);
-  if (!argument)
+  StringRef name = options.outName;
+  if (name.empty() && !arguments.hasArg(OPT_out_name))
     return true;
-  StringRef name = argument->getValue();
-  options.outName = name.str();
   bool isName = !name.empty() && !isDigit(name.front()) &&
                 all_of(name, [](char c) { return isAlnum(c) || c == '_'; });
   if (!isName)
@@ -153,36 +131,17 @@ bool OptionsParser::parseOutName(Options &options) {
 }
 
 bool OptionsParser::parseMessages(Options &options) {
-  for (const Arg *argument : arguments.filtered(OPT_W, OPT_Werror, OPT_Werror_eq)) {
-    StringRef text = argument->getOption().matches(OPT_Werror) ? "" : argument->getValue();
-    StringRef code = text;
-    code.consume_front("no-");
-    if (!argument->getOption().matches(OPT_Werror) && !findDiagnostic(code))
-      return fail("no diagnostic is called '" + code + "', in " + argument->getAsString(arguments));
-    options.warnings.push_back(argument->getOption().matches(OPT_Werror) ? "error"
-                               : argument->getOption().matches(OPT_Werror_eq)
-                                   ? ("error=" + text).str()
-                                   : text.str());
-  }
-  for (const Arg *argument : arguments.filtered(OPT_remarks, OPT_remarks_eq)) {
-    bool hasValue = argument->getOption().matches(OPT_remarks_eq);
-    if (hasValue && StringRef(argument->getValue()) == "passes") {
-      options.passReport = true;
-      continue;
-    }
-    options.remarks = true;
-    if (hasValue)
-      options.remarksRegex = argument->getValue();
+  for (StringRef warning : options.warnings) {
+    StringRef code = warning;
+    if (!code.consume_front("error="))
+      code.consume_front("no-");
+    if (warning != "error" && !findDiagnostic(code))
+      return fail("no diagnostic is called '" + code + "', in -W" + warning);
   }
   std::string wrong;
   if (!options.remarksRegex.empty() && !Regex(options.remarksRegex).isValid(wrong))
     return fail("'" + options.remarksRegex + "' is no regular expression: " + wrong);
-  uint64_t limit = options.errorLimit;
-  if (!parseNumber(OPT_error_limit, "--error-limit", 1000000, limit))
-    return false;
-  options.errorLimit = limit;
-
-  StringRef format = arguments.getLastArgValue(OPT_diagnostics_format, "text");
+  StringRef format = request.diagnosticsFormat;
   if (format != "text" && format != "json" && format != "sarif")
     return fail("--diagnostics-format takes text, json or sarif, found '" + format + "'");
   options.json = format == "json";
@@ -249,7 +208,8 @@ bool OptionsParser::checkCompile(Options &options) {
   bool printsPasses = options.printAfterAll || !options.printAfter.empty();
   if (!options.emit && !options.stopAfter && printsPasses)
     options.stopAfter = Stage::LLVM;
-  if (!options.emit && !options.stopAfter && !options.printPipeline && !options.printABI)
+  if (!options.emit && !options.stopAfter && !options.printPipeline && !options.printABI &&
+      !arguments.hasArg(OPT_print_request))
     return fail("nothing to write: name an output as in -o NAME.cubin, or a kind as in --emit=ptx; "
                 "see tilec --help");
   if (options.inputs.size() > 1 && !options.output.empty())
@@ -309,6 +269,9 @@ bool OptionsParser::parse(Options &options) {
   options.debugAdapter = arguments.hasArg(OPT_dap);
   if (options.inputs.empty() && options.debugAdapter && options.command == Options::Command::Debug)
     return true; // the launch request names it
+  if (!(arguments.hasArg(OPT_request) ? takeRequest(options) : takeWords(options)))
+    return false;
+  copyRequest(options);
   if (options.inputs.empty())
     return fail("no input file; see tilec --help");
   bool takesOne = is_contained({Options::Command::Run, Options::Command::Tune,
@@ -324,39 +287,17 @@ bool OptionsParser::parse(Options &options) {
   if (takesOne && options.inputs.size() > 1 && !options.explainDiff)
     return fail("tilec " + word + " takes one file, found " + Twine(options.inputs.size()));
 
-  options.output = arguments.getLastArgValue(OPT_o).str();
-  uint64_t level = options.level;
-  StringRef kind = arguments.getLastArgValue(OPT_emit);
+  StringRef kind = request.emitted;
   options.cSource = StringRef(options.output).ends_with(".c");
   options.package =
       kind == "package" || (kind.empty() && StringRef(options.output).ends_with(".tilepkg"));
-  if ((!options.package && !parseStage(OPT_emit, "--emit", options.emit)) ||
-      !parseStage(OPT_stop_after, "--stop-after", options.stopAfter) || !parseTarget(options) ||
-      !parseLevel(options) || !parseOutName(options) || !parseNumber(OPT_O, "-O", 3, level) ||
+  if ((!options.package && !parseStage("--emit", kind, /*isEmit=*/true, options.emit)) ||
+      !parseStage("--stop-after", request.lastStage, /*isEmit=*/false, options.stopAfter) ||
+      !parseTarget(options) || !parseLevel(options) || !parseOutName(options) ||
       !parseMessages(options) || !parseRun(options))
     return false;
-  options.level = level;
-  options.depfile = arguments.hasArg(OPT_MD);
-  options.depfilePath = arguments.getLastArgValue(OPT_MF).str();
   if (!options.depfilePath.empty() && !options.depfile)
     return fail("-MF needs -MD");
-  options.ptxasPath = arguments.getLastArgValue(OPT_ptxas_path).str();
-  options.ptxasFlags = arguments.getAllArgValues(OPT_Xptxas);
-  for (const Arg *argument : arguments.filtered(OPT_D))
-    if (!parsePair(*argument, options.defines))
-      return false;
-  options.kernel = arguments.getLastArgValue(OPT_kernel).str();
-  if (options.command != Options::Command::Tune) // which takes several, as a list of what to try
-    options.config = arguments.getLastArgValue(OPT_config).str();
-  std::vector<std::string> configs = arguments.getAllArgValues(OPT_config);
-  if (options.command != Options::Command::Tune && configs.size() > 1)
-    return fail("--config is given twice, as '" + configs[0] + "' and as '" + configs[1] +
-                "'; one build takes one configuration, as in --config BM=128,warps=8 or --config "
-                "FILE.json. Only tilec tune takes several");
-  if (!parseAttributes(options))
-    return false;
-  options.includes = arguments.getAllArgValues(OPT_I);
-  options.debug = arguments.hasArg(OPT_g);
   options.dumpDirectory = arguments.getLastArgValue(OPT_dump_dir).str();
   options.verbose = arguments.hasArg(OPT_v);
   options.printAfterAll = arguments.hasArg(OPT_print_ir_after_all);
@@ -364,7 +305,6 @@ bool OptionsParser::parse(Options &options) {
     for (StringRef name : llvm::split(names, ','))
       options.printAfter.push_back(getPresentPassName(name.trim()).str());
   options.printPipeline = arguments.hasArg(OPT_print_pipeline);
-  options.printABI = arguments.hasArg(OPT_print_abi);
   options.timeReport = arguments.hasArg(OPT_time_report);
   const char *cacheFolder = getenv("TILE_CACHE");
   options.cacheFolder = arguments.getLastArgValue(OPT_cache, cacheFolder ? cacheFolder : "").str();
@@ -385,7 +325,6 @@ bool OptionsParser::parse(Options &options) {
       !is_contained({"memory", "fatal", "verifier", "exception"}, StringRef(options.crash)))
     return fail("--debug-crash takes memory, fatal, verifier or exception, found '" +
                 options.crash + "'");
-  options.withSource = arguments.hasArg(OPT_with_source);
   options.extract = arguments.getLastArgValue(OPT_extract).str();
   options.verify = arguments.getLastArgValue(OPT_verify).str();
   if (!options.verify.empty() && options.command != Options::Command::Inspect)
@@ -431,9 +370,12 @@ bool OptionsParser::parse(Options &options) {
 void OptionsParser::printSettings(const Options &options, raw_ostream &stream) const {
   auto print = [&](StringRef name, const Twine &value, std::initializer_list<OptionID> ids,
                    const char *variable = nullptr) {
+    std::string field = name == "target" ? "targets" : name == "ptxas" ? "ptxas_path" : name.str();
+    std::replace(field.begin(), field.end(), '-', '_');
     bool isGiven = any_of(ids, [&](OptionID id) { return arguments.hasArg(id); });
     const char *fromEnvironment = variable ? getenv(variable) : nullptr;
     std::string source = isGiven                               ? "command line"
+                         : given.contains(field)               ? "request"
                          : fromEnvironment && *fromEnvironment ? variable
                                                                : "default";
     stream << left_justify(name, 20) << left_justify(value.str(), 28) << source << "\n";
@@ -515,7 +457,7 @@ static std::vector<std::string> render(const Arg &argument, const InputArgList &
 }
 
 std::optional<Options> parseOptions(int argc, const char *const *argv, int &exitCode) {
-  TilecTable table;
+  const OptTable &table = getOptionTable();
   BumpPtrAllocator allocator;
   StringSaver saver(allocator);
   SmallVector<const char *> words(argv + 1, argv + argc);
@@ -585,6 +527,10 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, int &exit
   }
   if (!good) {
     exitCode = exitCall;
+    return std::nullopt;
+  }
+  if (arguments.hasArg(OPT_print_request)) {
+    exitCode = printRequest(options) ? exitDone : exitCall;
     return std::nullopt;
   }
   for (const Arg *argument : arguments)

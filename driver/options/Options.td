@@ -41,6 +41,9 @@ def ShipExplain : Commands<[DefaultVis, ExplainVis, CheckVis]>;
 def Tuning : Commands<[TuneVis]>;
 
 class In<Commands commands> : Visibility<commands.List>;
+// Changes nothing of what is made or said: no part of a compile request (docs/CompileRequest.md).
+def Beside : OptionFlag;
+
 class Developer : Flags<[HelpHidden]>;
 
 class Switch<list<string> prefixes, string name, string help, OptionGroup group, Commands commands, list<OptionFlag> flags = []>
@@ -57,16 +60,16 @@ def o : JoinedOrSeparate<["-"], "o">, MetaVarName<"FILE">, Group<output_group>, 
 defm emit : Value<"emit", "What to write: ast, tile, tile-opt, gpu, llvm, ptx, cubin, sass, obj or package", "KIND", output_group, Building>;
 defm target : Value<"target", "A GPU as in sm_89 (tilec --version lists them), native: the GPU of this machine, or cpu; of packages and C a list (default: TILE_TARGET, else native; cpu for .o)", "NAME", output_group, Compiling>;
 defm gpu : Value<"gpu", "The card whose speed configurations are chosen for, as in 'RTX 4090'; its target, too, unless --target says it", "CARD", output_group, Compiling>;
-defm cpu : Value<"cpu", "Level of the processors that code for the CPU is for: x86-64, x86-64-v2, -v3 or -v4 (default: x86-64-v3)", "LEVEL", output_group, Building>;
+defm cpu : Value<"cpu", "Level of the processors that code for the CPU is for: x86-64, x86-64-v2, -v3 or -v4 (default: x86-64-v3); on 64-bit ARM armv8-a", "LEVEL", output_group, Building>;
 defm out_name : Value<"out-name", "Begin the names of the functions of C with NAME_, so that several outputs of one kernel link", "NAME", output_group, Building>;
 def with_source : Switch<["--"], "with-source", "Put the sources into the package", output_group, Building>;
 defm extract : Value<"extract", "tilec inspect: write the package's files into DIR", "DIR", output_group, Inspecting>;
 defm verify : Value<"verify", "tilec inspect: check the signature FILE.minisig against a public key of minisign (RW..., or its file)", "KEY", output_group, Inspecting>;
 def O : Joined<["-"], "O">, MetaVarName<"LEVEL">, HelpText<"Optimisation level, 0 to 3 (default: 3)">, Group<output_group>, In<Compiling>;
-defm cache : Value<"cache", "Keep what is compiled in DIR, and use it again (default: TILE_CACHE; none: off)", "DIR", output_group, BuildTune>;
-defm cache_command : Value<"cache-command", "Keep results by a command, too: CMD get KEY FILE, CMD put KEY FILE (default: TILE_CACHE_COMMAND)", "CMD", output_group, Building>;
-defm cache_size : Value<"cache-size", "Size of the cache in MiB (default: 1024)", "N", output_group, Building>;
-def j : JoinedOrSeparate<["-"], "j">, MetaVarName<"N">, Group<output_group>, In<Building>,
+defm cache : Value<"cache", "Keep what is compiled in DIR, and use it again (default: TILE_CACHE; none: off)", "DIR", output_group, BuildTune, [Beside]>;
+defm cache_command : Value<"cache-command", "Keep results by a command, too: CMD get KEY FILE, CMD put KEY FILE (default: TILE_CACHE_COMMAND)", "CMD", output_group, Building, [Beside]>;
+defm cache_size : Value<"cache-size", "Size of the cache in MiB (default: 1024)", "N", output_group, Building, [Beside]>;
+def j : JoinedOrSeparate<["-"], "j">, MetaVarName<"N">, Group<output_group>, In<Building>, Flags<[Beside]>,
   HelpText<"Compile N inputs or targets at once, 0: one for each processor (default: 1)">;
 def MD : Switch<["-"], "MD", "Write a list of the files that were read, for build systems", output_group, Building>;
 def MF : JoinedOrSeparate<["-"], "MF">, MetaVarName<"FILE">, HelpText<"Where -MD writes (default: OUT.d)">, Group<output_group>, In<Building>;
@@ -94,29 +97,31 @@ def debug_asserts : Flag<["--"], "debug-asserts">, Alias<g>, HelpText<"The same 
 def remarks : Switch<["--"], "remarks", "Say what kept the code from being faster", message_group, Reading>;
 def remarks_eq : Joined<["--"], "remarks=">, MetaVarName<"REGEX|passes">,
     HelpText<"Only remarks that match; passes: for each kernel and loop, which passes changed it and why the rest did not">, Group<message_group>, In<Reading>;
-defm explain : Value<"explain", "Explain a diagnostic, as in --explain E0301", "CODE", message_group, Building>;
+defm explain : Value<"explain", "Explain a diagnostic, as in --explain E0301", "CODE", message_group, Building, [Beside]>;
 defm error_limit : Value<"error-limit", "Stop after N errors, 0 for no limit (default: 20)", "N", message_group, Everywhere>;
 defm diagnostics_format : Value<"diagnostics-format", "text, json (an object a line) or sarif (default: text)", "FORMAT", message_group, Everywhere>;
-defm color : Value<"color", "auto, always or never (default: auto)", "WHEN", message_group, Everywhere>;
+defm color : Value<"color", "auto, always or never (default: auto)", "WHEN", message_group, Everywhere, [Beside]>;
 
 defm stop_after : Value<"stop-after", "Stop after a stage (the kinds of --emit) and write nothing", "STAGE", inside_group, Building>;
-defm dump_dir : Value<"dump-dir", "Write what every stage makes into DIR", "DIR", inside_group, Building>;
-defm print_ir_after : Value<"print-ir-after", "Print the module to standard error after these passes, as --print-pipeline names them", "PASS,...", inside_group, Building>;
-def print_ir_after_all : Switch<["--"], "print-ir-after-all", "Print the module to standard error after every pass", inside_group, Building>;
-def v : Switch<["-"], "v", "Say on standard error which steps and commands are run", inside_group, Compiling>;
+defm dump_dir : Value<"dump-dir", "Write what every stage makes into DIR", "DIR", inside_group, Building, [Beside]>;
+defm print_ir_after : Value<"print-ir-after", "Print the module to standard error after these passes, as --print-pipeline names them", "PASS,...", inside_group, Building, [Beside]>;
+def print_ir_after_all : Switch<["--"], "print-ir-after-all", "Print the module to standard error after every pass", inside_group, Building, [Beside]>;
+def v : Switch<["-"], "v", "Say on standard error which steps and commands are run", inside_group, Compiling, [Beside]>;
 def verbose : Flag<["--"], "verbose">, Alias<v>, HelpText<"The same as -v">, Group<inside_group>, In<Compiling>;
 def q : Switch<["-"], "q", "Do not say what was run", run_group, Running>;
 def quiet : Flag<["--"], "quiet">, Alias<q>, HelpText<"The same as -q">, Group<run_group>, In<Running>;
-def print_pipeline : Switch<["--"], "print-pipeline", "Print the passes that would run", inside_group, Building>;
+def print_pipeline : Switch<["--"], "print-pipeline", "Print the passes that would run", inside_group, Building, [Beside]>;
 def print_abi : Switch<["--"], "print-abi", "Print the manifest: parameters, contracts, grid, arguments", inside_group, Building>;
-def print_settings : Switch<["--"], "print-settings", "Print every setting, its value and where that comes from", inside_group, Building>;
-def explain_cache : Switch<["--"], "explain-cache", "Say whether the cache had the result, and if not, why", inside_group, Building>;
+def print_request : Switch<["--"], "print-request", "Print the options as a compile request, JSON for --request", inside_group, Compiling, [Beside]>;
+defm request : Value<"request", "Take what is compiled from FILE, a compile request as --print-request writes it, instead of from options (- is standard input)", "FILE", output_group, Compiling, [Beside]>;
+def print_settings : Switch<["--"], "print-settings", "Print every setting, its value and where that comes from", inside_group, Building, [Beside]>;
+def explain_cache : Switch<["--"], "explain-cache", "Say whether the cache had the result, and if not, why", inside_group, Building, [Beside]>;
 defm html : Value<"html", "tilec explain: write a page with code by line, layouts, memory and schedule to FILE", "FILE", inside_group, Explaining>;
 def diff : Switch<["--"], "diff", "tilec explain: compare A.tile B.tile, A.json B.json, or FILE.tile and configurations such as warps=4 warps=8", inside_group, Explaining>;
 def json : Switch<["--"], "json", "tilec explain: write JSON, for tools", inside_group, Explaining>;
-defm repro : Value<"repro", "Write a ZIP archive with which others can repeat this call (--repro=: tile-repro-HASH.zip in the temporary folder)", "FILE", inside_group, Building>;
-defm debug_crash : Value<"debug-crash", "Fail on purpose, to see what follows: memory, fatal, verifier or exception", "HOW", inside_group, Building, [HelpHidden]>;
-def time_report : Switch<["--"], "time-report", "Print how long each phase took, in milliseconds", inside_group, BuildRun>;
+defm repro : Value<"repro", "Write a ZIP archive with which others can repeat this call (--repro=: tile-repro-HASH.zip in the temporary folder)", "FILE", inside_group, Building, [Beside]>;
+defm debug_crash : Value<"debug-crash", "Fail on purpose, to see what follows: memory, fatal, verifier or exception", "HOW", inside_group, Building, [HelpHidden, Beside]>;
+def time_report : Switch<["--"], "time-report", "Print how long each phase took, in milliseconds", inside_group, BuildRun, [Beside]>;
 
 defm arg : Value<"arg", "A tensor's .npy file, or a scalar's value. Compiling: M=1..=4096:2048, K=1024, K%8, align(a)=128, x=f16[M,K]",
                  "NAME=FILE|VALUE", run_group, Compiling>;
@@ -155,8 +160,8 @@ defm merge : Value<"merge", "Make the result of this log instead of measuring; m
 // What `tilec fmt --check` becomes: --check takes a word of `tilec tune`.
 def fmt_check : Flag<["--"], "fmt-check">, Flags<[HelpHidden]>, Group<general_group>, In<Formatting>,
   HelpText<"tilec fmt --check: say which files are not formatted, by the exit code too, and write nothing">;
-def help : Switch<["--"], "help", "Print the options of the command; tilec help TOPIC says more", general_group, Everywhere>;
+def help : Switch<["--"], "help", "Print the options of the command; tilec help TOPIC says more", general_group, Everywhere, [Beside]>;
 def : Flag<["-"], "h">, Alias<help>, In<Everywhere>;
-def help_hidden : Switch<["--"], "help-hidden", "Print those for developers of tilec, too", general_group, Everywhere>;
-def version : Switch<["--"], "version", "Print the version and the targets", general_group, Everywhere>;
+def help_hidden : Switch<["--"], "help-hidden", "Print those for developers of tilec, too", general_group, Everywhere, [Beside]>;
+def version : Switch<["--"], "version", "Print the version and the targets", general_group, Everywhere, [Beside]>;
 def : Flag<["-"], "V">, Alias<version>, In<Everywhere>;

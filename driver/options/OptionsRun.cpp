@@ -120,14 +120,10 @@ bool OptionsParser::parseRun(Options &options) {
     if (!isTune && groupOf(argument) == OPT_tune_group)
       return fail(argument->getSpelling() + " belongs to `tilec tune`");
   }
-  if (!isTune)
-    for (const Arg *argument : arguments.filtered(OPT_shape))
-      if (!parseExtents("--shape", argument->getValue(), options.extents))
-        return false;
   if (!isRun)
     return true;
-  if (const Arg *argument = arguments.getLastArg(OPT_o, OPT_emit); argument && !isTune)
-    return fail(argument->getSpelling() +
+  if (!isTune && !(options.output.empty() && request.emitted.empty()))
+    return fail(StringRef(request.emitted.empty() ? "-o" : "--emit") +
                 " does not go with `tilec run`; outputs are written by --out NAME=FILE");
   for (const Arg *argument : arguments.filtered(OPT_arg))
     if (!parsePair(*argument, options.arguments))
@@ -135,17 +131,16 @@ bool OptionsParser::parseRun(Options &options) {
   for (const Arg *argument : arguments.filtered(OPT_out))
     if (!parsePair(*argument, options.outputs))
       return false;
-  if (!parseDevices(arguments.getLastArgValue(OPT_device, isTune && arguments.hasArg(OPT_target) &&
-                                                                  !options.isCPU()
-                                                              ? "cuda"
-                                                              : "cpu"),
+  bool hasTarget = !request.targets.empty();
+  if (!parseDevices(arguments.getLastArgValue(
+                        OPT_device, isTune && hasTarget && !options.isCPU() ? "cuda" : "cpu"),
                     options))
     return false;
-  if (options.device == "cpu" && arguments.hasArg(OPT_target) && !options.isCPU())
+  if (options.device == "cpu" && hasTarget && !options.isCPU())
     return fail("--target " + options.target + " needs --device cuda");
-  if (options.device == "cuda" && options.isCPU() && arguments.hasArg(OPT_target))
+  if (options.device == "cuda" && options.isCPU() && hasTarget)
     return fail("--target cpu needs --device cpu");
-  if (options.device == "cuda" && !arguments.hasArg(OPT_target))
+  if (options.device == "cuda" && !hasTarget)
     options.target.clear(); // that of the GPU that is there
   if (options.device == "cpu")
     options.target = "cpu";
@@ -179,73 +174,33 @@ bool OptionsParser::parseRun(Options &options) {
   return !isTune || parseTune(options);
 }
 
-/// Reads --arg, --variant and --variants of a compilation.
+/// Reads the texts of arguments and variants.
 bool OptionsParser::parseArgItems(Options &options) {
   std::string error;
-  for (const Arg *argument : arguments.filtered(OPT_arg)) {
-    std::optional<ArgItem> item = parseArgItem(argument->getValue(), error);
+  for (const std::string &text : request.argTexts) {
+    std::optional<ArgItem> item = parseArgItem(text, error);
     if (!item)
       return fail("--arg: " + error);
     options.argItems.push_back(std::move(*item));
   }
-  for (const Arg *argument : arguments.filtered(OPT_variant, OPT_variants)) {
-    if (argument->getOption().matches(OPT_variants)) {
-      if (!readVariants(argument->getValue(), options))
-        return false;
-      continue;
-    }
-    std::optional<VariantRequest> variant =
-        parseVariant(argument->getValue(), options.variants.size() + 1, error);
-    if (!variant)
-      return fail("--variant: " + error);
-    options.variants.push_back(std::move(*variant));
-  }
   StringSet<> names;
-  for (const VariantRequest &variant : options.variants)
-    if (!names.insert(variant.name).second)
-      return fail("two variants are called '" + variant.name + "'");
-  options.generic = !arguments.hasArg(OPT_no_generic);
+  for (const runtime::CompileRequest::Variant &asked : request.asked) {
+    if (asked.name.empty() || !all_of(asked.name, [](char c) { return isAlnum(c) || c == '_'; }))
+      return fail("the name of a variant is a word of letters, digits and _, found '" + asked.name +
+                  "'");
+    if (!names.insert(asked.name).second)
+      return fail("two variants are called '" + asked.name + "'");
+    VariantRequest &variant = options.variants.emplace_back();
+    variant.name = asked.name;
+    for (const std::string &text : asked.items) {
+      std::optional<ArgItem> item = parseArgItem(text, error);
+      if (!item)
+        return fail("variant '" + asked.name + "': " + error);
+      variant.items.push_back(std::move(*item));
+    }
+  }
   if (!options.generic && options.variants.empty())
     return fail("--no-generic needs a --variant that is left");
-  return true;
-}
-
-/// A file {"variants": [{"name": "decode", "args": ["M=1..=16:8", "BM=16"]}]}.
-bool OptionsParser::readVariants(const std::string &path, Options &options) {
-  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/true);
-  if (!buffer)
-    return fail("cannot read '" + path + "': " + buffer.getError().message());
-  Expected<json::Value> parsed = parseJson((*buffer)->getBuffer());
-  if (!parsed)
-    return fail("'" + path + "' is no JSON: " + toString(parsed.takeError()));
-  const json::Object *top = parsed->getAsObject();
-  const json::Array *list = top ? top->getArray("variants") : nullptr;
-  if (!list)
-    return fail("'" + path +
-                "': expected {\"variants\": [{\"name\": NAME, \"args\": [ITEM, ...]}, ...]}");
-  for (const json::Value &entry : *list) {
-    const json::Object *object = entry.getAsObject();
-    std::optional<StringRef> name = object ? object->getString("name") : std::nullopt;
-    const json::Array *items = object ? object->getArray("args") : nullptr;
-    std::string text, error;
-    bool areStrings = name && items;
-    for (const json::Value &item : items ? *items : json::Array()) {
-      std::optional<StringRef> word = item.getAsString();
-      areStrings &= word.has_value();
-      text += (text.empty() ? "" : ",") + word.value_or("").str();
-    }
-    if (!areStrings)
-      return fail("'" + path + "': a variant needs a \"name\" and \"args\", a list of strings");
-    if (name->empty() || !all_of(*name, [](char c) { return isAlnum(c) || c == '_'; }))
-      return fail("'" + path +
-                  "': the name of a variant is a word of letters, digits and _, found '" + *name +
-                  "'");
-    std::optional<VariantRequest> variant =
-        parseVariant((*name + ":" + text).str(), options.variants.size() + 1, error);
-    if (!variant)
-      return fail("'" + path + "': variant '" + *name + "': " + error);
-    options.variants.push_back(std::move(*variant));
-  }
   return true;
 }
 

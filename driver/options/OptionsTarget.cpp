@@ -41,19 +41,17 @@ bool OptionsParser::addTarget(StringRef name, Options &options) {
 
 /// --gpu: a card by a part of its name.
 bool OptionsParser::parseCard(Options &options) {
-  const Arg *argument = arguments.getLastArg(OPT_gpu);
-  if (!argument)
+  if (request.gpu.empty())
     return true;
   if (options.command != Options::Command::Compile && options.command != Options::Command::Explain)
     return fail("--gpu belongs to compilation and `tilec explain`");
-  options.card = findCard(argument->getValue());
+  options.card = findCard(request.gpu);
   if (options.card)
     return true;
   std::string names;
   for (const GPUCard &card : getGPUCards())
     names += (names.empty() ? "" : ", ") + std::string(card.name);
-  return fail("--gpu knows no card, or several, by '" + Twine(argument->getValue()) +
-              "'; there are " + names);
+  return fail("--gpu knows no card, or several, by '" + request.gpu + "'; there are " + names);
 }
 
 /// The target without an option: the GPU of this machine, else the fallback of target/.
@@ -79,33 +77,40 @@ void OptionsParser::noteGuess(const Options &options) const {
          << "); --target or TILE_TARGET chooses another\n";
 }
 
+std::vector<std::string> OptionsParser::splitTargets(StringRef text) {
+  std::vector<std::string> names;
+  for (StringRef name : llvm::split(text, ','))
+    if (!name.trim().empty())
+      names.push_back(name.trim().str());
+  return names;
+}
+
 bool OptionsParser::parseTarget(Options &options) {
   if (!parseCard(options))
     return false;
-  const Arg *argument = arguments.getLastArg(OPT_target);
   // Where kernels run at once, --device has the word.
   const bool writes =
       options.command == Options::Command::Compile || options.command == Options::Command::Explain;
   const char *variable = writes ? getenv("TILE_TARGET") : nullptr;
-  StringRef text = argument ? argument->getValue() : variable ? variable : "";
-  if (!argument && (options.emit == Stage::Obj ||
-                    (!options.emit && stageOfFile(options.output) == Stage::Obj))) {
+  std::vector<std::string> names = request.targets;
+  if (names.empty() && (options.emit == Stage::Obj ||
+                        (!options.emit && stageOfFile(options.output) == Stage::Obj))) {
     options.target = "cpu";
     return true;
   }
-  if (!argument && options.card)
-    text = StringRef(options.card->target);
-  if (!argument && text.empty()) {
+  if (names.empty() && options.card)
+    names = {std::string(options.card->target)};
+  if (names.empty() && variable && *variable)
+    names = splitTargets(variable);
+  if (names.empty()) {
+    if (variable && *variable)
+      return fail("TILE_TARGET names no target: set it to one of tilec --version, or unset it");
     chooseTarget(options);
     return true;
   }
-  SmallVector<StringRef> names;
-  text.split(names, ',', -1, /*KeepEmpty=*/false);
-  for (StringRef name : names)
-    if (!addTarget(name.trim(), options))
+  for (const std::string &name : names)
+    if (!addTarget(name, options))
       return false;
-  if (options.targets.empty())
-    return fail("--target needs a name");
   options.target = options.targets.front();
   const GPUTarget *of = options.card ? findGPUTarget(options.card->target) : nullptr;
   if (of && !any_of(options.targets, [&](const std::string &name) {

@@ -1,6 +1,7 @@
 // Packages on the command line: building one of all targets, `tilec inspect`, `tilec link`.
 #include "formats/Package.h"
 #include "codegen/Assemble.h"
+#include "codegen/HostLevels.h"
 #include "driver/compile/Compile.h"
 #include "driver/compile/HostLink.h"
 #include "driver/support/Jobs.h"
@@ -119,7 +120,7 @@ bool buildPackage(const Options &options, Session &session, const std::string &i
     part->options = options;
     part->options.target = target;
     if (part->options.isCPU() && options.cpu.empty())
-      part->options.cpu = "x86-64-v3";
+      part->options.cpu = getDefaultHostLevel().str();
     part->session.emplace(part->options, part->stream);
     parts.push_back(std::move(part));
   }

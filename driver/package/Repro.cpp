@@ -1,6 +1,7 @@
 // `--repro FILE.zip`: runs the call again as a child, and packs what someone else needs to repeat
 // it. After an internal error the compiler starts itself with `--repro=`.
 #include "driver/compile/Compile.h"
+#include "driver/request/Request.h"
 #include "driver/support/Crash.h"
 #include "driver/support/Output.h"
 #include "driver/support/Version.h"
@@ -109,11 +110,21 @@ int makeRepro(const Options &options, Session &session) {
   sys::path::append(log, folder, "messages.txt");
   SmallString<128> stages(folder);
   sys::path::append(stages, "stages");
-  std::vector<std::string> words = {options.executable};
-  words.insert(words.end(), options.reproArguments.begin(), options.reproArguments.end());
+  std::vector<std::string> words = {options.executable}, given = options.reproArguments;
+  std::string command = "tilec", asked, error;
+  if (auto option = llvm::find(given, "--request"); option != given.end()) {
+    runtime::toJson(makeRequest(options), asked, error); // read from JSON, so it can be written
+    SmallString<128> path(folder);
+    sys::path::append(path, "request.json");
+    if (!writeFiles({{path.str().str(), asked}}, session))
+      return session.getExitCode();
+    given.erase(option, option + 2); // with its value
+    words.push_back("--request=" + path.str().str());
+    command += " --request request.json";
+  }
+  words.insert(words.end(), given.begin(), given.end());
   words.push_back("--dump-dir=" + stages.str().str());
-  std::string command = "tilec";
-  for (const std::string &word : options.reproArguments)
+  for (const std::string &word : given)
     command += " '" + word + "'";
   std::vector<StringRef> arguments(words.begin(), words.end());
   std::optional<StringRef> redirects[] = {std::nullopt, std::nullopt, StringRef(log)};
@@ -133,6 +144,8 @@ int makeRepro(const Options &options, Session &session) {
                                             {"status.txt", std::to_string(status) + "\n"},
                                             {"version.txt", version},
                                             {"messages.txt", messages + problem}};
+  if (!asked.empty())
+    entries.push_back({"request.json", asked});
   for (const std::string &input : options.inputs)
     entries.push_back({"source/" + sys::path::filename(input).str(), readText(input)});
   for (const std::string &file : listImports(options)) {

@@ -1,6 +1,6 @@
 // Catches what would otherwise end the process with a signal.
 #include "driver/support/Crash.h"
-#include "driver/options/Options.h"
+#include "driver/request/Request.h"
 #include "driver/support/Version.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Signals.h"
@@ -42,7 +42,7 @@ Repeat &getRepeat() {
 } // namespace
 
 void armRepeat(const Options &options) {
-  bool readsFiles = true;
+  bool readsFiles = getRequestPath(options) != "-";
   for (const std::string &input : options.inputs)
     readsFiles = readsFiles && input != "-";
   if (options.command != Options::Command::Compile || options.makesRepro || !readsFiles ||

@@ -20,6 +20,7 @@
 #include "llvm/Support/xxhash.h"
 #include <cmath>
 #include <limits>
+#include <map>
 
 using namespace llvm;
 
@@ -32,8 +33,12 @@ std::string Tuner::workPath(const Twine &name) const {
 }
 
 std::string Tuner::imagePath(size_t config) const {
-  std::string identity = allSources + '\0' + configs[config] + '\0' + options.target + '\0' +
-                         std::to_string(options.level) + '\0' + getCompilerVersion();
+  runtime::CompileRequest request = makeRequest(configs[config]);
+  request.inputs.clear(); // `allSources` stands for them
+  request.ptxasPath.clear();
+  std::string asked, ignored; // a text that is no UTF-8 is reported where it is handed over
+  runtime::toJson(request, asked, ignored);
+  std::string identity = allSources + '\0' + asked + '\0' + getCompilerVersion();
   std::string path = workPath(utohexstr(xxh3_64bits(identity), /*LowerCase=*/true));
   // A machine without an assembler takes what one that has it made ahead.
   bool isCubin =
@@ -209,20 +214,28 @@ bool Tuner::openLog() {
   return true;
 }
 
-std::vector<std::string> Tuner::commonWords(StringRef config) const {
-  std::vector<std::string> words = {options.inputs.front(), "--kernel=" + kernel,
-                                    "-O" + std::to_string(options.level)};
-  for (const NameValue &define : options.defines)
-    words.push_back("-D" + define.first + "=" + define.second);
-  for (const std::string &folder : options.includes)
-    words.push_back("-I" + folder);
-  if (!config.empty())
-    words.push_back(("--config=" + config).str());
-  for (const NameValue &attribute : options.attributes)
-    words.push_back("--with=" + attribute.first + "=" + attribute.second);
-  if (!options.ptxasPath.empty())
-    words.push_back("--ptxas-path=" + options.ptxasPath);
-  return words;
+/// What a candidate is compiled from; its messages are read here, not by the user.
+runtime::CompileRequest Tuner::makeRequest(StringRef config) const {
+  runtime::CompileRequest request = tile::makeRequest(options);
+  request.kernel = kernel;
+  request.config = config.str();
+  request.targets = {options.target};
+  request.output.clear();
+  request.warnings.clear();
+  request.remarks = request.passReport = false;
+  request.remarksRegex.clear();
+  request.diagnosticsFormat = "text";
+  return request;
+}
+
+/// Puts a request where other processes read it.
+bool Tuner::writeRequest(const runtime::CompileRequest &request, TemporaryFile &file) {
+  std::string text, error;
+  if (!runtime::toJson(request, text, error))
+    return session.failCall("a request is JSON, but " + error + "; rename what it names");
+  if (Error problem = file.create("tilec-request", "json", text))
+    return session.failCall(toString(std::move(problem)));
+  return true;
 }
 
 /// Compiles for the GPU ahead, several at a time; on the CPU each worker compiles for itself.
@@ -239,25 +252,31 @@ bool Tuner::compile() {
     std::string path = imagePath(config);
     return path.insert(path.rfind('.'), ".part-" + std::to_string(sys::Process::getProcessId()));
   };
+  std::map<size_t, TemporaryFile> requests;
+  bool isGood = true;
   runChildren(
       missing.size(), tune.jobs, tune.timeout,
-      [&](size_t i) {
-        std::vector<std::string> words = {options.executable},
-                                 common = commonWords(configs[missing[i]]);
-        words.insert(words.end(), common.begin(), common.end());
-        words.insert(words.end(), {"--target=" + options.target, "-o", partPath(missing[i])});
+      [&](size_t i) -> std::vector<std::string> {
+        runtime::CompileRequest request = makeRequest(configs[missing[i]]);
+        request.output = partPath(missing[i]);
+        isGood = isGood && writeRequest(request, requests[i]);
+        if (!isGood)
+          return {};
+        std::vector<std::string> words = {options.executable,
+                                          "--request=" + requests[i].getPath().str()};
         if (!options.cacheFolder.empty())
           words.push_back("--cache=" + options.cacheFolder);
         return words;
       },
       [&](size_t i, const ChildResult &result) {
+        requests.erase(i);
         std::string path = imagePath(missing[i]), part = partPath(missing[i]);
         usable[missing[i]] = result.isGood() && !sys::fs::rename(part + ".json", path + ".json") &&
                              !sys::fs::rename(part, path);
         progress.step((configs[missing[i]].empty() ? "defaults" : configs[missing[i]]) +
                       (usable[missing[i]] ? "" : ": left out, " + getReason(result, tune.timeout)));
       });
-  return true;
+  return isGood;
 }
 
 //===--- The result -------------------------------------------------------===//

@@ -56,13 +56,16 @@ bool Tuner::hasFailed(size_t config) const {
 //===--- Workers ----------------------------------------------------------===//
 
 bool Tuner::startWorkers() {
-  std::vector<std::string> words = {options.executable, "tune"}, common = commonWords("");
-  words.insert(words.end(), common.begin(), common.end());
-  words.insert(words.end(),
-               {"--serve", "--target=" + options.target, "--seed=" + std::to_string(options.seed),
-                "--tolerance=" + std::to_string(options.tolerance),
-                "--threads=" + std::to_string(options.threads),
-                "--memory=" + std::to_string(isOnGPU() ? 0 : tune.memory)});
+  if (!writeRequest(makeRequest(""), workersRequest))
+    return false;
+  std::vector<std::string> words = {options.executable,
+                                    "tune",
+                                    "--request=" + workersRequest.getPath().str(),
+                                    "--serve",
+                                    "--seed=" + std::to_string(options.seed),
+                                    "--tolerance=" + std::to_string(options.tolerance),
+                                    "--threads=" + std::to_string(options.threads),
+                                    "--memory=" + std::to_string(isOnGPU() ? 0 : tune.memory)};
   for (const NameValue &argument : options.arguments)
     words.push_back("--arg=" + argument.first + "=" + argument.second);
   std::vector<std::vector<std::string>> commands;
@@ -77,11 +80,13 @@ bool Tuner::startWorkers() {
   return true;
 }
 
-std::vector<std::string> Tuner::referenceWords(size_t shape) const {
-  std::vector<std::string> words = {options.executable, "run"}, common = commonWords(configs[0]);
-  words.insert(words.end(), common.begin(), common.end());
-  words.insert(words.end(), {"--random=" + shapes[shape], "--seed=" + std::to_string(options.seed),
-                             "--device=cpu"});
+std::vector<std::string> Tuner::referenceWords(size_t shape, StringRef request) const {
+  std::vector<std::string> words = {options.executable,
+                                    "run",
+                                    "--request=" + request.str(),
+                                    "--random=" + shapes[shape],
+                                    "--seed=" + std::to_string(options.seed),
+                                    "--device=cpu"};
   for (const NameValue &argument : options.arguments)
     words.push_back("--arg=" + argument.first + "=" + argument.second);
   for (const std::string &output : outputs)
@@ -101,9 +106,14 @@ bool Tuner::makeReferences() {
       missing.push_back(s);
   progress.start("expected results", missing.size());
   std::string failure;
+  runtime::CompileRequest request = makeRequest(configs[0]);
+  request.targets = {"cpu"};
+  TemporaryFile file;
+  if (!writeRequest(request, file))
+    return false;
   runChildren(
       missing.size(), 1, std::max(tune.timeout, 600.0),
-      [&](size_t i) { return referenceWords(missing[i]); },
+      [&](size_t i) { return referenceWords(missing[i], file.getPath()); },
       [&](size_t i, const ChildResult &result) {
         if (!result.isGood() && failure.empty())
           failure = shapes[missing[i]] + ": " + getReason(result, tune.timeout);
@@ -248,7 +258,8 @@ bool Tuner::search() {
   if (!usable[0])
     return session.failData("the first configuration ('" + configs.front() +
                             "') does not compile, so there is nothing to compare results with");
-  startWorkers();
+  if (!startWorkers())
+    return false;
   SearchSpace described = describeSpace();
   SearchOptions chosen;
   chosen.variants = tune.variants;

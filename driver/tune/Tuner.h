@@ -4,7 +4,9 @@
 
 #include "driver/measure/Child.h"
 #include "driver/measure/WorkerPool.h"
+#include "driver/request/Request.h"
 #include "driver/search/TuneSearch.h"
+#include "driver/support/Output.h"
 #include "driver/support/Progress.h"
 #include "driver/tune/Tune.h"
 
@@ -47,8 +49,9 @@ private:
     return std::chrono::duration<double>(Clock::now() - begin).count();
   }
 
-  std::vector<std::string> commonWords(llvm::StringRef config) const;
-  std::vector<std::string> referenceWords(size_t shape) const;
+  runtime::CompileRequest makeRequest(llvm::StringRef config) const;
+  bool writeRequest(const runtime::CompileRequest &request, TemporaryFile &file);
+  std::vector<std::string> referenceWords(size_t shape, llvm::StringRef request) const;
   std::string imagePath(size_t config) const;
   std::string referencePath(size_t shape, llvm::StringRef output) const;
   std::string workPath(const llvm::Twine &name) const;
@@ -71,6 +74,7 @@ private:
   std::vector<std::vector<double>>
       estimates; ///< milliseconds by configuration and shape; empty: there are none
   std::optional<TuneLog> log;
+  TemporaryFile workersRequest; ///< what every worker compiles, but for the configuration
   std::unique_ptr<WorkerPool> workers;
 };
 

@@ -172,17 +172,29 @@ def warn(diagnostics, source, known=(), level=5):
     return texts
 
 
-def run(words, source=None):
-    """Standard output of `tilec WORDS`, as bytes; `source` goes to standard input. Errors are
-    raised, warnings are passed on.
+def writeRequest(folder, **fields):
+    """Path of a new compile request in `folder`, for --request; fields that say nothing are left
+    out. Diagnostics are JSON, which `run` reads.
+    """
+    request = {"format": "tile-compile-request", "version": 1, "diagnostics_format": "json"}
+    request.update((name, value) for name, value in fields.items() if value)
+    path = os.path.join(folder, "request.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(request, file)
+    return path
+
+
+def run(words):
+    """Standard output of `tilec WORDS`, which name a request of `writeRequest`, as bytes. Errors
+    are raised, warnings are passed on.
     """
     import subprocess
 
     try:
         assembler = _assembler()
         done = subprocess.run(
-            [find()] + words + ["--diagnostics-format=json"],
-            input=(source or "").encode(),
+            [find()] + words,
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             env=dict(os.environ, TILE_PTXAS=assembler) if assembler else None,
         )
@@ -191,9 +203,9 @@ def run(words, source=None):
     diagnostics = readDiagnostics(done.stderr.decode(errors="replace"), done.returncode)
     if done.returncode:
         raise CompileError(
-            [one for one in diagnostics if one["severity"] == "error"] or diagnostics, source
+            [one for one in diagnostics if one["severity"] == "error"] or diagnostics
         )
-    warn(diagnostics, source)
+    warn(diagnostics, None)
     return done.stdout
 
 

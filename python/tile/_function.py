@@ -106,16 +106,18 @@ class _Source:
             for wanted in (False, True)
         )
 
-    def words(self, **more):
-        """The same as words for tilec, with includes and configuration."""
-        constants, attributes = self.settings(**more)
-        words = [word for one in self.include for word in ("-I", one)] + (
-            ["--config", self.config] if self.config else []
-        )
-        return (
-            words
-            + [word for one in constants for word in ("-D", one)]
-            + [word for one in attributes for word in ("--with", one)]
+    def request(self, folder, kernel, more=None, **fields):
+        """Path of a compile request in `folder` (docs/CompileRequest.md): this source, one of its
+        kernels, what its parameters are bound to, and more fields."""
+        constants, attributes = self.settings(**(more or {}))
+        return _compiler.writeRequest(
+            folder,
+            inputs=[os.fspath(self.asFile(folder))],
+            kernel=kernel,
+            defines=dict(one.split("=", 1) for one in constants),
+            attributes=dict(one.split("=", 1) for one in attributes),
+            includes=[os.fspath(one) for one in self.include],
+            **fields,
         )
 
     def asFile(self, folder):
@@ -162,6 +164,11 @@ class _Source:
         )
         self.warned.update(_compiler.warn(said, self.text, self.warned, 6))
         return payload
+
+
+def _path(config):
+    """A configuration, as text: a path may be an object."""
+    return None if config is None else os.fspath(config)
 
 
 def _read(path):
@@ -572,52 +579,42 @@ class Function:
             for name in list(named)
             if name in known and name not in self._names
         }
-        words = ["--kernel", self.name] + self._source.words()
+        chosen = {}
         if values or named:
             place, found, chosen, bound = self._describe(self._place(values, named))
-            words = ["--kernel", self.name] + self._source.words(**chosen)
             extents = {**bound, **extents}
             target = target or (found if place[0] == "cuda" else None)
-        words += ["--target", target] if target else []
-        words += (
-            ["--shape", ",".join(f"{name}={extent}" for name, extent in extents.items())]
-            if extents
-            else []
-        )
         with _compiler.folder() as folder:
-            text = _compiler.run(
-                ["explain", self._source.asFile(folder), *words] + (["--json"] if asJson else [])
+            request = self._source.request(
+                folder,
+                self.name,
+                chosen,
+                targets=[target] if target else [],
+                shape={name: int(extent) for name, extent in extents.items()},
+                config=_path(self._source.config),
             )
+            text = _compiler.run(["explain", "--request", request] + (["--json"] if asJson else []))
         return json.loads(text) if asJson else text.decode()
 
     def tune(self, *values, shapes=(), save=None, options=(), **named):
         """Measures configurations on the arguments' device, for their shapes and those of `shapes`
         ({"M": 16, "N": 4096}, ...), by `tilec tune`, and uses the best from now on. Returns its
         result, which `save` keeps in a file for `compile(config=...)`; `options` are more words for
-        tilec, such as "--budget=60". Nothing else ever tunes.
+        the search, such as "--budget=60". Nothing else ever tunes.
         """
         place, target, chosen, extents = self._describe(self._place(values, named))
-        words = ["--kernel", self.name] + self._source.words(**chosen)
         device = "cpu" if place[0] == "cpu" else f"cuda:{place[1]}"
+        words = ["--device", device]
         for shape in [extents, *shapes]:
             words += ["--shape", ",".join(f"{name}={extent}" for name, extent in shape.items())]
-        words += [] if device == "cpu" else ["--target", target]
+        if self._source.config:
+            words += ["--config", self._source.config]
         with _compiler.folder() as folder:
-            path, result = self._source.asFile(folder), os.path.join(folder, "result.json")
-            _compiler.run(
-                [
-                    "tune",
-                    path,
-                    *words,
-                    "--device",
-                    device,
-                    "-o",
-                    result,
-                    "--work",
-                    os.path.join(folder, "work"),
-                    *options,
-                ]
-            )
+            targets = [] if device == "cpu" else [target]
+            request = self._source.request(folder, self.name, chosen, targets=targets)
+            result, work = os.path.join(folder, "result.json"), os.path.join(folder, "work")
+            words += ["-o", result, "--work", work, *options]
+            _compiler.run(["tune", "--request", request, *words])
             content = _read(result)
         if save is not None:
             with open(save, "wb") as file:

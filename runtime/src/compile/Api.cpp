@@ -16,12 +16,12 @@ struct tile_compiled {
   bool wasKept = false;
 };
 
-static Error compile(const CompileRequest &request, tile_compiled &compiled) {
+static Error compile(const CompileCall &call, tile_compiled &compiled) {
   std::string key;
-  if (Error error = request.describe(key))
+  if (Error error = call.describe(key))
     return error;
-  auto make = [&](CompileResult &result) { return compileInChild(request, result); };
-  return obtain(request.cache, key, make, compiled.result, compiled.wasKept, compiled.problem);
+  auto make = [&](CompileResult &result) { return compileInChild(call, result); };
+  return obtain(call.cache, key, make, compiled.result, compiled.wasKept, compiled.problem);
 }
 
 extern "C" {
@@ -31,8 +31,8 @@ tile_error *tile_compile_bytes(const tile_compile_request *request, tile_compile
     if (!compiled)
       return nullCall("compiled");
     *compiled = nullptr;
-    CompileRequest read;
-    if (Error error = CompileRequest::read(request, read))
+    CompileCall read;
+    if (Error error = CompileCall::read(request, read))
       return error;
     auto made = std::make_unique<tile_compiled>();
     if (Error error = compile(read, *made))
@@ -47,8 +47,8 @@ tile_error *tile_compile(const tile_compile_request *request, tile_module **modu
     if (!module)
       return nullCall("module");
     *module = nullptr;
-    CompileRequest read;
-    if (Error error = CompileRequest::read(request, read))
+    CompileCall read;
+    if (Error error = CompileCall::read(request, read))
       return error;
     if (read.wantsInterface)
       return Error(TILE_ERROR_CALL, "an interface is nothing to load; tile_compile_bytes gives it");
@@ -56,11 +56,12 @@ tile_error *tile_compile(const tile_compile_request *request, tile_module **modu
     if (Error error = compile(read, made))
       return error;
     Package package;
-    std::string name = read.isText ? "source in memory" : read.path;
+    std::string name = read.isText ? "source in memory" : read.request.inputs.front();
     if (Error error = readPackage(made.result.payload, name, package))
       return error;
     std::unique_ptr<tile_module> created;
-    int32_t device = read.target == "cpu" ? TILE_DEVICE_CPU : TILE_DEVICE_AUTO;
+    int32_t device = read.request.targets == std::vector<std::string>{"cpu"} ? TILE_DEVICE_CPU
+                                                                             : TILE_DEVICE_AUTO;
     if (Error error = tile_module::create(std::move(package), name, device, created))
       return error;
     if (!made.result.messages.empty())

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <spawn.h>
@@ -114,18 +115,6 @@ std::vector<std::string> readPrerequisites(const std::string &rule) {
   return files;
 }
 
-/// This process's variables, with the assembler that was chosen.
-static std::vector<std::string> makeEnvironment(const std::string &assembler) {
-  std::vector<std::string> variables;
-  const std::string name = "TILE_PTXAS=";
-  for (char **one = environ; one && *one; ++one)
-    if (assembler.empty() || std::strncmp(*one, name.c_str(), name.size()))
-      variables.push_back(*one);
-  if (!assembler.empty())
-    variables.push_back(name + assembler);
-  return variables;
-}
-
 static std::vector<char *> pointersTo(std::vector<std::string> &texts) {
   std::vector<char *> pointers;
   for (std::string &text : texts)
@@ -136,10 +125,9 @@ static std::vector<char *> pointersTo(std::vector<std::string> &texts) {
 
 /// Starts a program with these standard streams and waits for its end. `status` is -1 where the
 /// process lets the system reap its children, so that nobody can know.
-static Error run(const std::string &program, const CompileRequest &request,
-                 std::vector<std::string> words, int input, int output, int errors, int &status) {
+static Error run(const std::string &program, std::vector<std::string> words, int input, int output,
+                 int errors, int &status) {
   words.insert(words.begin(), program);
-  std::vector<std::string> variables = makeEnvironment(request.assembler);
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   if (posix_spawn_file_actions_init(&actions) || posix_spawnattr_init(&attributes))
@@ -154,7 +142,7 @@ static Error run(const std::string &program, const CompileRequest &request,
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   pid_t child = 0;
   int failed = posix_spawn(&child, program.c_str(), &actions, &attributes, pointersTo(words).data(),
-                           pointersTo(variables).data());
+                           environ);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (failed)
@@ -170,24 +158,42 @@ static Error run(const std::string &program, const CompileRequest &request,
   return {};
 }
 
-Error compileInChild(const CompileRequest &request, CompileResult &result) {
+static Error writeFile(const std::string &path, const std::string &text) {
+  std::FILE *file = std::fopen(path.c_str(), "wb");
+  bool isGood = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  isGood = file && std::fclose(file) == 0 && isGood;
+  if (isGood)
+    return {};
+  return Error(TILE_ERROR_IO, "cannot write '" + path + "': " + std::strerror(errno) +
+                                  "; TMPDIR names another folder");
+}
+
+Error compileInChild(const CompileCall &call, CompileResult &result) {
   TemporaryFolder folder;
   MemoryFile input("tile-source"), output("tile-output"), errors("tile-messages");
   if (!folder.isGood() || input.get() < 0 || output.get() < 0 || errors.get() < 0)
     return Error(TILE_ERROR_IO, "cannot make temporary files in '" + folder.getPath() +
                                     "': " + std::strerror(errno) + "; TMPDIR names another folder");
-  if (!input.write(request.source))
+  if (!input.write(call.source))
     return Error(TILE_ERROR_IO,
                  std::string("cannot hand the source over: ") + std::strerror(errno));
-  std::string package = folder.name("kernel.tilepkg"), listed = folder.name("kernel.d");
+  std::string package = folder.name("kernel.tilepkg"), listed = folder.name("kernel.d"),
+              asked = folder.name("request.json"), text;
+  CompileRequest request = call.request;
+  request.output = call.wantsInterface ? "" : package;
+  request.depfilePath = listed;
+  if (Error error = writeRequest(request, text))
+    return error;
+  if (Error error = writeFile(asked, text))
+    return error;
   int status = 0;
-  if (Error error = run(request.compiler, request, request.getWords(package, listed), input.get(),
-                        output.get(), errors.get(), status))
+  if (Error error =
+          run(call.compiler, {"--request", asked}, input.get(), output.get(), errors.get(), status))
     return error;
   result.messages = errors.read();
   std::string rule;
   bool isMade = true;
-  if (request.wantsInterface)
+  if (call.wantsInterface)
     result.payload = output.read();
   else
     isMade = !readFile(package, result.payload);
@@ -199,7 +205,7 @@ Error compileInChild(const CompileRequest &request, CompileResult &result) {
       file = makeAbsolute(file);
     return {};
   }
-  std::string text = result.messages;
+  text = result.messages;
   while (!text.empty() && text.back() == '\n')
     text.pop_back();
   bool isWrong =
@@ -209,7 +215,7 @@ Error compileInChild(const CompileRequest &request, CompileResult &result) {
   std::string end = status >= 0 && WIFSIGNALED(status)
                         ? "signal " + std::to_string(WTERMSIG(status))
                         : "status " + std::to_string(status >= 0 ? WEXITSTATUS(status) : status);
-  return Error(TILE_ERROR_COMPILER, "the compiler '" + request.compiler + "' ended with " + end +
+  return Error(TILE_ERROR_COMPILER, "the compiler '" + call.compiler + "' ended with " + end +
                                         (text.empty() ? " and without a message" : ": " + text));
 }
 

@@ -1,4 +1,4 @@
-// Runs tilec for a request.
+// Runs tilec for a call.
 #pragma once
 
 #include "runtime/src/compile/Cache.h"
@@ -8,7 +8,7 @@ namespace tile::runtime {
 
 /// Compiles in a child process. TILE_ERROR_COMPILE with the compiler's messages where the source or
 /// the call is wrong, TILE_ERROR_COMPILER where tilec does not start or fails by itself.
-Error compileInChild(const CompileRequest &request, CompileResult &result);
+Error compileInChild(const CompileCall &call, CompileResult &result);
 
 /// The files behind the colon of a rule for make, in which spaces are escaped; standard input is
 /// none.

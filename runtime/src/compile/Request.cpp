@@ -1,4 +1,4 @@
-// Requests: from the C interface to words for tilec, and to the text that names a result.
+// Calls: from the C interface to compile requests, and to the text that names a result.
 #include "runtime/src/compile/Request.h"
 
 #include "launch/CudaDriver.h"
@@ -115,18 +115,47 @@ static Error chooseTarget(std::string &target) {
   return {};
 }
 
-static Error readPairs(const char *const *given, const char *what, std::vector<std::string> &list) {
+static std::string trim(const std::string &text) {
+  size_t begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t");
+  return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
+}
+
+/// Elements NAME=VALUE of a list, each name once.
+static Error readPairs(const char *const *given, const char *what,
+                       std::vector<std::pair<std::string, std::string>> &list) {
   for (; given && *given; ++given) {
     const char *sign = std::strchr(*given, '=');
     if (!sign || sign == *given)
       return Error(TILE_ERROR_CALL, std::string("an element of ") + what + " is '" + *given +
                                         "', expected NAME=VALUE");
-    list.push_back(*given);
+    std::string name = trim(std::string(*given, size_t(sign - *given)));
+    for (const auto &known : list)
+      if (known.first == name)
+        return Error(TILE_ERROR_CALL,
+                     std::string("'") + name + "' is twice in " + what + ", expected once");
+    list.emplace_back(std::move(name), trim(sign + 1));
   }
   return {};
 }
 
-Error CompileRequest::read(const tile_compile_request *given, CompileRequest &request) {
+static Error readExtents(const char *const *given,
+                         std::vector<std::pair<std::string, int64_t>> &extents) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  if (Error error = readPairs(given, "extents", pairs))
+    return error;
+  for (const auto &[name, text] : pairs) {
+    char *end = nullptr;
+    errno = 0;
+    long long extent = std::strtoll(text.c_str(), &end, 10);
+    if (text.empty() || *end || errno || extent < 0)
+      return Error(TILE_ERROR_CALL, "an element of extents is '" + name + "=" + text +
+                                        "', expected NAME=NUMBER, as in M=4096");
+    extents.emplace_back(name, extent);
+  }
+  return {};
+}
+
+Error CompileCall::read(const tile_compile_request *given, CompileCall &call) {
   if (!given)
     return Error(TILE_ERROR_CALL, "request is null");
   if (given->size != sizeof(tile_compile_request))
@@ -145,61 +174,55 @@ Error CompileRequest::read(const tile_compile_request *given, CompileRequest &re
     return Error(TILE_ERROR_CALL, given->path ? "request has both a path and a source; give one"
                                               : "request has neither a path nor a source");
   auto text = [](const char *one) { return std::string(one ? one : ""); };
-  request.isText = given->source;
-  request.source = text(given->source);
-  request.path = makeAbsolute(text(given->path));
-  request.target = text(given->target);
+  CompileRequest &request = call.request;
+  call.isText = given->source;
+  call.source = text(given->source);
+  request.inputs = {call.isText ? "-" : makeAbsolute(given->path)};
   request.kernel = text(given->kernel);
   request.config = text(given->config);
   // A list of values has a sign of equality; a file has none, or exists.
   if (request.config.find('=') == std::string::npos || access(request.config.c_str(), F_OK) == 0)
     request.config = makeAbsolute(request.config);
-  if (Error error = readPairs(given->constants, "constants", request.constants))
+  if (Error error = readPairs(given->constants, "constants", request.defines))
     return error;
   if (Error error = readPairs(given->attributes, "attributes", request.attributes))
     return error;
-  if (Error error = readPairs(given->extents, "extents", request.extents))
+  if (Error error = readExtents(given->extents, request.extents))
     return error;
   for (const char *const *one = given->includes; one && *one; ++one)
     request.includes.push_back(makeAbsolute(*one));
-  request.wantsInterface = given->output == TILE_OUTPUT_INTERFACE;
-  request.wantsJson = given->flags & TILE_COMPILE_JSON;
-  request.assembler = makeAbsolute(text(given->assembler));
-  request.cache = given->cache ? makeAbsolute(given->cache) : getDefaultCacheFolder();
-  if (request.target.empty())
-    if (Error error = chooseTarget(request.target))
+  call.wantsInterface = given->output == TILE_OUTPUT_INTERFACE;
+  if (call.wantsInterface) {
+    request.lastStage = "tile";
+    request.printABI = true;
+  } else {
+    request.emitted = "package";
+  }
+  request.depfile = true;
+  if (given->flags & TILE_COMPILE_JSON)
+    request.diagnosticsFormat = "json";
+  request.ptxasPath = makeAbsolute(text(given->assembler));
+  call.cache = given->cache ? makeAbsolute(given->cache) : getDefaultCacheFolder();
+  std::string targets = text(given->target);
+  if (targets.empty())
+    if (Error error = chooseTarget(targets))
       return error;
-  request.compiler = text(given->compiler);
-  return request.compiler.empty() ? findCompiler(request.compiler) : Error();
+  for (size_t begin = 0; begin <= targets.size();) {
+    size_t end = std::min(targets.find(',', begin), targets.size());
+    if (std::string name = trim(targets.substr(begin, end - begin)); !name.empty())
+      request.targets.push_back(std::move(name));
+    begin = end + 1;
+  }
+  call.compiler = text(given->compiler);
+  return call.compiler.empty() ? findCompiler(call.compiler) : Error();
 }
 
-std::vector<std::string> CompileRequest::getWords(const std::string &output,
-                                                  const std::string &dependencies) const {
-  std::vector<std::string> words = {isText ? "-" : path, "--target", target};
-  auto add = [&](const char *option, const std::vector<std::string> &values) {
-    for (const std::string &value : values)
-      words.insert(words.end(), {option, value});
-  };
-  if (!kernel.empty())
-    words.insert(words.end(), {"--kernel", kernel});
-  add("-I", includes);
-  if (!config.empty())
-    words.insert(words.end(), {"--config", config});
-  add("-D", constants);
-  add("--with", attributes);
-  std::string shape;
-  for (const std::string &extent : extents)
-    shape += (shape.empty() ? "" : ",") + extent;
-  if (!shape.empty())
-    words.insert(words.end(), {"--shape", shape});
-  if (wantsInterface)
-    words.insert(words.end(), {"--stop-after=tile", "--print-abi"});
-  else
-    words.insert(words.end(), {"-o", output});
-  words.insert(words.end(), {"-MD", "-MF", dependencies});
-  if (wantsJson)
-    words.push_back("--diagnostics-format=json");
-  return words;
+Error writeRequest(const CompileRequest &request, std::string &text) {
+  std::string error;
+  if (toJson(request, text, error))
+    return {};
+  return Error(TILE_ERROR_CALL,
+               "the compiler takes a request as JSON, but " + error + "; rename what it names");
 }
 
 /// Path, size and time of a program: what changes with its build.
@@ -214,25 +237,26 @@ static std::string identify(const std::string &path) {
          "." + std::to_string(status.st_mtim.tv_nsec);
 }
 
-Error CompileRequest::describe(std::string &key) const {
+Error CompileCall::describe(std::string &key) const {
   key.clear();
   auto add = [&](const char *name, const std::string &value) {
     key += std::string(name) + " " + std::to_string(value.size()) + " " + value + "\n";
   };
-  std::string content = source;
+  std::string content = source, asked;
   if (!isText)
-    if (Error error = readFile(path, content))
+    if (Error error = readFile(request.inputs.front(), content))
       return error;
   add("source", content);
   // A text's imports are relative to the folder at hand.
-  add("place", isText ? makeAbsolute(".") : path);
-  for (const std::string &word : getWords("", ""))
-    add("word", word);
+  add("place", isText ? makeAbsolute(".") : request.inputs.front());
+  if (Error error = writeRequest(request, asked))
+    return error;
+  add("request", asked);
   std::string settings;
-  if (!config.empty() && !readFile(config, settings))
+  if (!request.config.empty() && !readFile(request.config, settings))
     add("config", settings);
   add("compiler", identify(compiler));
-  std::string chosen = assembler.empty() ? getVariable("TILE_PTXAS") : assembler;
+  std::string chosen = request.ptxasPath.empty() ? getVariable("TILE_PTXAS") : request.ptxasPath;
   add("assembler", identify(chosen.empty() ? findOnPath("ptxas") : chosen));
   add("toolkit", identify("/usr/local/cuda/bin/ptxas"));
   add("linker", getVariable("TILE_LINKER"));

@@ -1,7 +1,8 @@
-// A call of the compiler as data: what the C interface was asked for, the words that tilec gets,
-// and the text that tells one call from another.
+// A call of the C interface: the compile request that tilec gets, where it gets it, and the text
+// that tells one call from another.
 #pragma once
 
+#include "manifest/CompileRequest.h"
 #include "manifest/Error.h"
 #include "runtime/include/tile_compile.h"
 
@@ -10,26 +11,24 @@
 
 namespace tile::runtime {
 
-struct CompileRequest {
-  std::string path, source, target, kernel, config;
-  std::vector<std::string> constants, attributes, extents, includes;
-  bool isText = false; ///< `source` holds, not `path`
-  bool wantsInterface = false, wantsJson = false;
-  std::string compiler, assembler; ///< programs; an assembler may be left to tilec
-  std::string cache;               ///< folder; empty: none
+struct CompileCall {
+  CompileRequest request; ///< its output is chosen when the compiler is run
+  std::string source;     ///< where `isText`: what tilec reads from standard input
+  bool isText = false, wantsInterface = false;
+  std::string compiler; ///< the program
+  std::string cache;    ///< folder; empty: none
 
   /// Takes over and checks a request of the C interface; fills in the target, the compiler and the
   /// folder that it leaves open, and makes paths absolute.
-  static Error read(const tile_compile_request *given, CompileRequest &request);
-
-  /// The words behind tilec's name. `output` and `dependencies` are files that it writes.
-  std::vector<std::string> getWords(const std::string &output,
-                                    const std::string &dependencies) const;
+  static Error read(const tile_compile_request *given, CompileCall &call);
 
   /// Everything that the result depends on, but for files that are imported: the source's content,
   /// what was asked for, which build of the compiler and which assembler it would find.
   Error describe(std::string &key) const;
 };
+
+/// The JSON of a request. TILE_ERROR_CALL where it has a text that is no UTF-8.
+Error writeRequest(const CompileRequest &request, std::string &text);
 
 /// An absolute path; "" stays.
 std::string makeAbsolute(const std::string &path);
