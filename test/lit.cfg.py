@@ -1,6 +1,7 @@
 # How lit runs the tests below this folder: which files are tests, which tools they see, which
 # features the machine has.
 import ctypes
+import glob
 import os
 import shutil
 import subprocess
@@ -97,6 +98,18 @@ if os.path.exists(
     os.path.join(config.tile_build, "sysroot", ".done")
 ):  # cmake/portable/sysroot.sh, by ./dev test
     config.available_features.add("sysroot")
+
+# The wheel for 64-bit ARM (./dev wheel --arch aarch64) and an emulator to try it in.
+wheels = glob.glob(os.path.join(config.tile_source, "dist", "*_aarch64.whl"))
+emulatedRoot = os.path.join(config.tile_source, "build-aarch64", "cross", "root")
+if shutil.which("qemu-aarch64-static") and len(wheels) == 1 and os.path.isdir(emulatedRoot):
+    config.available_features.add("aarch64")
+    config.substitutions.append(("%aarch64wheel", wheels[0]))
+else:
+    lit_config.note(
+        "the test of the wheel for 64-bit ARM is left out: it needs qemu-user-static and "
+        "./dev wheel --arch aarch64"
+    )
 
 
 def hasThreadSanitizer():

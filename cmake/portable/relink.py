@@ -32,14 +32,25 @@ def linkLine(build, target):
     return words[first:last]
 
 
+def valueOf(words, option, otherwise):
+    """The value of an option of the link line; what stands last holds."""
+    values = [word[len(option) + 1 :] for word in words if word.startswith(option + "=")]
+    return values[-1] if values else otherwise
+
+
 def main(build, sysroot, target, output):
     build, sysroot, output = map(os.path.abspath, (build, sysroot, output))
     words = linkLine(build, target)
     words[words.index("-o") + 1] = output
-    # The newest GCC of this machine, whose archives the objects were made for; of the sysroot comes
-    # libc alone.
+    # What is linked may be for another machine, with a root of its own.
+    machine = os.uname().machine
+    triple = valueOf(words, "--target", f"{machine}-linux-gnu")
+    root = valueOf(words, "--sysroot", "/")
+    libraries = os.path.join(root, "usr/lib")
+    # The newest GCC there, whose archives the objects were made for; of the sysroot comes libc
+    # alone.
     gcc = max(
-        glob.glob("/usr/lib/gcc/x86_64-linux-gnu/*/libstdc++.a"),
+        glob.glob(f"{libraries}/gcc/{triple}/*/libstdc++.a"),
         key=lambda path: int(path.split("/")[-2]),
     )
     with tempfile.TemporaryDirectory(prefix="tile-relink-") as folder:
@@ -52,6 +63,8 @@ def main(build, sysroot, target, output):
                     "-O2",
                     "-fPIC",
                     "-c",
+                    f"--target={triple}",
+                    f"--sysroot={root}",
                     *flags,
                     os.path.join(HERE, name + ".c"),
                     "-o",
@@ -64,7 +77,7 @@ def main(build, sysroot, target, output):
             if word.startswith("-l:"):
                 found = next(
                     path
-                    for path in (f"/usr/lib/x86_64-linux-gnu/{word[3:]}", f"/usr/lib/{word[3:]}")
+                    for path in (f"{libraries}/{triple}/{word[3:]}", f"{libraries}/{word[3:]}")
                     if os.path.exists(path)
                 )
                 words[words.index(word)] = found

@@ -12,7 +12,9 @@ import subprocess
 import sys
 import zipfile
 
-NAME, TAG = "tile-compiler", "py3-none-manylinux_2_28_x86_64"
+NAME, PLATFORM = "tile-compiler", "py3-none-manylinux_2_28_"
+MACHINES = {62: "x86_64", 183: "aarch64"}  # by the number in the head of a program
+OBJDUMP = "/usr/lib/llvm-22/bin/llvm-objdump"
 NEWEST_GLIBC = (2, 28)
 LICENCES = ("LICENSE", "LICENSE.generated-code", "THIRD-PARTY-NOTICES")
 METADATA = """Metadata-Version: 2.4
@@ -60,7 +62,7 @@ def checkPortable(path):
     machine has.
     """
     symbols = subprocess.run(
-        ["objdump", "-T", path], capture_output=True, text=True, check=True
+        [OBJDUMP, "-T", path], capture_output=True, text=True, check=True
     ).stdout
     newest = max(
         [tuple(map(int, found.split("."))) for found in re.findall(r"GLIBC_([0-9.]+)", symbols)],
@@ -69,7 +71,7 @@ def checkPortable(path):
     assert newest <= NEWEST_GLIBC, f"{path} needs glibc {newest}"
     needed = re.findall(
         r"NEEDED +(\S+)",
-        subprocess.run(["objdump", "-p", path], capture_output=True, text=True, check=True).stdout,
+        subprocess.run([OBJDUMP, "-p", path], capture_output=True, text=True, check=True).stdout,
     )
     known = r"(lib(c|m|dl|pthread|rt)\.so|ld-linux|libtile_runtime)"
     assert all(re.match(known, one) for one in needed), f"{path} needs {needed}"
@@ -84,6 +86,8 @@ def main(tree, version, output):
             contents[target] = file.read()
         if contents[target].startswith(b"\x7fELF"):
             checkPortable(path)
+    machine = int.from_bytes(contents["tile/bin/tilec"][18:20], "little")
+    tag = PLATFORM + MACHINES[machine]
     with open(os.path.join(tree, "README.md"), encoding="utf-8") as file:
         contents[f"{info}/METADATA"] = METADATA.format(
             name=NAME,
@@ -92,7 +96,7 @@ def main(tree, version, output):
             licences="\n".join(f"License-File: {name}" for name in LICENCES),
         ).encode()
     contents[f"{info}/WHEEL"] = (
-        f"Wheel-Version: 1.0\nGenerator: tile\nRoot-Is-Purelib: false\nTag: {TAG}\n".encode()
+        f"Wheel-Version: 1.0\nGenerator: tile\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
     )
     contents[f"{info}/entry_points.txt"] = b"[console_scripts]\ntilec = tile._main:main\n"
     for name in LICENCES:
@@ -102,7 +106,7 @@ def main(tree, version, output):
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
         record += f"{path},sha256={digest},{len(data)}\n"
     contents[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
-    wheel = os.path.join(output, f"{NAME.replace('-', '_')}-{version}-{TAG}.whl")
+    wheel = os.path.join(output, f"{NAME.replace('-', '_')}-{version}-{tag}.whl")
     os.makedirs(output, exist_ok=True)
     # Metadata last, as the format recommends.
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:

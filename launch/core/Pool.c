@@ -177,6 +177,8 @@ TK_CORE int tk_has_level(const char *level) {
         __builtin_cpu_supports("avx512vl");
   return !strcmp(level, "x86-64") || (is2 && !strcmp(level, "x86-64-v2")) ||
          (is3 && !strcmp(level, "x86-64-v3")) || (is4 && !strcmp(level, "x86-64-v4"));
+#elif defined(__aarch64__)
+  return !strcmp(level, "armv8-a");
 #else
   (void)level;
   return 0;
