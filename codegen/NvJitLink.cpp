@@ -67,6 +67,8 @@ struct NvJitLink {
 } // namespace
 
 bool hasAssembler(StringRef explicitPath, StringRef executablePath) {
+  if (wantsNoAssembler(explicitPath))
+    return false;
   Expected<std::string> program = findPtxas(explicitPath, executablePath);
   if (!program) { // asked for and missing: assemble() says so
     consumeError(program.takeError());

@@ -55,11 +55,20 @@ static std::string findInEnvironment(StringRef venv) {
   return found.empty() ? std::string() : *std::max_element(found.begin(), found.end());
 }
 
-Expected<std::string> findPtxas(StringRef explicitPath, StringRef executablePath) {
+/// What --ptxas-path says, else TILE_PTXAS, else nothing.
+static StringRef findAsked(StringRef explicitPath) {
   const char *fromEnvironment = getenv("TILE_PTXAS");
-  StringRef requested = !explicitPath.empty() ? explicitPath
-                        : fromEnvironment     ? StringRef(fromEnvironment)
-                                              : StringRef();
+  return !explicitPath.empty() ? explicitPath
+         : fromEnvironment     ? StringRef(fromEnvironment)
+                               : StringRef();
+}
+
+bool wantsNoAssembler(StringRef explicitPath) { return findAsked(explicitPath) == "none"; }
+
+Expected<std::string> findPtxas(StringRef explicitPath, StringRef executablePath) {
+  StringRef requested = findAsked(explicitPath);
+  if (requested == "none")
+    return std::string();
   if (!requested.empty()) {
     if (sys::fs::can_execute(requested))
       return requested.str();
@@ -231,6 +240,8 @@ Expected<Cubin> assemble(StringRef ptx, const AssembleOptions &options) {
   Expected<std::string> program = findPtxas(options.ptxasPath, options.executablePath);
   if (!program)
     return program.takeError();
+  if (wantsNoAssembler(options.ptxasPath))
+    return make_error<NoAssembler>();
   return program->empty() ? assembleWithNvJitLink(ptx, options)
                           : assembleWithPtxas(ptx, *program, options);
 }

@@ -150,6 +150,8 @@ Cache::Cache(const Options &options, const std::string &input) : options(options
   std::string assembler = ptxas ? *ptxas : "none";
   if (!ptxas)
     consumeError(ptxas.takeError());
+  if (wantsNoAssembler(options.ptxasPath))
+    assembler = "none";
   const char *linker = std::getenv("TILE_LINKER");
   parts["source"] = hashOf(*source);
   parts["path"] = input;

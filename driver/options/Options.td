@@ -73,7 +73,7 @@ def j : JoinedOrSeparate<["-"], "j">, MetaVarName<"N">, Group<output_group>, In<
   HelpText<"Compile N inputs or targets at once, 0: one for each processor (default: 1)">;
 def MD : Switch<["-"], "MD", "Write a list of the files that were read, for build systems", output_group, Building>;
 def MF : JoinedOrSeparate<["-"], "MF">, MetaVarName<"FILE">, HelpText<"Where -MD writes (default: OUT.d)">, Group<output_group>, In<Building>;
-defm ptxas_path : Value<"ptxas-path", "The ptxas program (default: TILE_PTXAS, PATH, /usr/local/cuda, .venv)", "FILE", output_group, Compiling>;
+defm ptxas_path : Value<"ptxas-path", "The ptxas program, or none: PTX instead of cubins (default: TILE_PTXAS, PATH, /usr/local/cuda, .venv)", "FILE", output_group, Compiling>;
 
 def Xptxas : Separate<["-"], "Xptxas">, MetaVarName<"FLAG">, HelpText<"Give FLAG to ptxas, after our own; may be repeated">, Group<output_group>, In<Compiling>;
 def Xptxas_eq : Joined<["-"], "Xptxas=">, Alias<Xptxas>, In<Compiling>;

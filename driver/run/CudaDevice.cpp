@@ -61,7 +61,7 @@ runtime::Error CudaArguments::upload(RunArguments &arguments) {
     tensor.bytes = argument.buffer.getBytes();
     size_t align = std::max<size_t>(argument.param->align, 1);
     tensor.offset = (guardBytes + align - 1) / align * align;
-    if (argument.param->access == runtime::Access::InOut)
+    if (argument.param->access != runtime::Access::In) // an output may be given, too
       tensor.initial.assign(data, data + tensor.bytes);
     if (runtime::Error error =
             driver.check(driver.memAlloc(&tensor.memory, tensor.offset + tensor.bytes + guardBytes),

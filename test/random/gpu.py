@@ -16,13 +16,14 @@ import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TYPESTR = {"bf16": "<V2", "f8e4m3": "|V1", "f8e5m2": "|V1"}
+LIBRARY = os.environ.get("TILE_LIBCUDA") or "libcuda.so.1"
 SECONDS = 20  # a kernel that takes longer hangs
 
 
 def isPresent():
     """Whether there is a driver; nothing is opened."""
     try:
-        return bool(ctypes.CDLL("libcuda.so.1"))
+        return bool(ctypes.CDLL(LIBRARY))
     except OSError:
         return False
 
@@ -85,11 +86,10 @@ class Driver:
         ]
         import tile
 
-        self.tile, self.library = tile, ctypes.CDLL("libcuda.so.1")
-        self.assembles = bool(
-            os.environ.get("TILE_PTXAS")
-            or shutil.which("ptxas")
-            or os.path.exists("/usr/local/cuda/bin/ptxas")
+        self.tile, self.library = tile, ctypes.CDLL(LIBRARY)
+        requested = os.environ.get("TILE_PTXAS")
+        self.assembles = requested != "none" and bool(
+            requested or shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas")
         )
         device, context, numbers = (
             ctypes.c_int(),
