@@ -40,6 +40,18 @@ MBarrier &barrierAt(Warp &w, const Op &op, int lane, uint64_t address, Block *&o
   return found->second;
 }
 
+void checkNoBarrier(Warp &w, const Op &op, int lane, const Block &block, uint64_t address,
+                    uint32_t bytes) {
+  if (block.isBarrier.empty())
+    return;
+  uint32_t offset = uint32_t(address & 0xFFFFFF) - sharedBase;
+  for (uint32_t cell = offset / 8; cell <= (offset + bytes - 1) / 8; ++cell)
+    if (block.isBarrier[cell])
+      fault(IllegalInstruction, w, op, lane,
+            "it writes over the mbarrier at " + hex(sharedBase + cell * 8) +
+                ", which is not invalidated");
+}
+
 void checkFenced(Warp &w, const Op &op, Block &block, uint32_t offset, uint32_t bytes) {
   if (block.dirty.empty())
     return;
@@ -148,10 +160,13 @@ Step initialise(Warp &w, const Op &op, uint32_t m) {
     uint64_t address = addressOf(w, op, i);
     uint32_t count = w.at<uint32_t>(op.b)[i];
     sharedAt(w, op, i, address, 8);
-    if (address % 8 || count == 0)
+    if (address % 8 || count == 0 || count >= 1u << 20)
       fault(IllegalInstruction, w, op, i,
             "an mbarrier at " + hex(address) + " for " + std::to_string(count) +
-                " arrivals: expected a multiple of 8, and 1 or more");
+                " arrivals: expected a multiple of 8, and 1 to 2^20 - 1");
+    checkNoBarrier(w, op, i, *w.block, address, 8);
+    w.block->isBarrier.resize((w.block->shared.size() + 7) / 8);
+    w.block->isBarrier[(address - sharedBase) / 8] = 1;
     MBarrier fresh;
     fresh.expected = fresh.pending = count;
     w.block->barriers[uint32_t(address)] = fresh;
@@ -164,6 +179,7 @@ Step invalidate(Warp &w, const Op &op, uint32_t m) {
     uint64_t address = addressOf(w, op, i);
     barrierAt(w, op, i, address, owner);
     owner->barriers.erase(uint32_t(address & 0xFFFFFF));
+    owner->isBarrier[((address & 0xFFFFFF) - sharedBase) / 8] = 0;
   });
   return Step::Next;
 }
@@ -177,6 +193,9 @@ Step arrive(Warp &w, const Op &op, uint32_t m) {
       w.at<uint64_t>(op.d)[i] = barrier.phase;
     if (op.count & 2)
       barrier.bytes += w.at<uint32_t>(op.b)[i];
+    if (barrier.bytes >= 1 << 20)
+      fault(IllegalInstruction, w, op, i,
+            "the mbarrier expects " + std::to_string(barrier.bytes) + " bytes, beyond 2^20 - 1");
     if (op.count & 1) {
       uint32_t count = op.c == none ? 1 : w.at<uint32_t>(op.c)[i];
       if (count > barrier.pending)

@@ -61,6 +61,7 @@ void load(Block &issuer, const BulkCopy &copy) {
   for (Block *to : issuer.cluster) {
     if (!(copy.blocks >> to->rank & 1))
       continue;
+    checkNoBarrier(w, op, -1, *to, copy.shared, bytes);
     eachChunk(map, copy.coords, [&](uint32_t offset, uint64_t address) {
       uint8_t *at = sharedAt(
           w, op, -1, swizzled(map, copy.shared + offset) | uint64_t(to->rank + 1) << 24, map.bytes);

@@ -6,6 +6,7 @@ namespace emu {
 
 static void copyNow(Warp &w, const Op &op, const AsyncCopy &copy) {
   uint8_t *to = sharedAt(w, op, int(copy.lane), copy.to, copy.bytes);
+  checkNoBarrier(w, op, int(copy.lane), *w.block, copy.to, copy.bytes);
   uint8_t bytes[16] = {};
   if (copy.size) {
     if (!w.block->grid->memory->contains(copy.from, copy.size))

@@ -260,9 +260,12 @@ void Grid::run() {
       if (!isDone)
         continue;
       unsigned size = unsigned(active[i]->cluster.size());
-      for (auto block = active.begin() + long(i); block != active.begin() + long(i + size); ++block)
+      for (auto block = active.begin() + long(i); block != active.begin() + long(i + size);
+           ++block) {
+        checkWarpgroups(**block);
         for (Warp &w : (*block)->warps)
           finishStores(w);
+      }
       active.erase(active.begin() + long(i), active.begin() + long(i + size));
       break;
     }

@@ -133,6 +133,7 @@ struct Warp {
   std::vector<BulkCopy> stores;
   std::vector<Wgmma> products;
   std::unordered_map<uint32_t, uint32_t> inFlight; ///< registers that products will write: groups
+  uint64_t productsIssued = 0; ///< a hash of all of them, with their descriptors
   uint32_t copyGroups[32] = {}, storeGroups[32] = {}, productGroups = 0;
   /// Of each 16 bytes of shared memory the threads that wrote there and have not fenced since, and
   /// where there are any. Empty in kernels without asynchronous readers.
@@ -162,7 +163,8 @@ struct Block {
     uint64_t votes = 0, result = 0;
   } named[16];
   std::unordered_map<uint32_t, MBarrier> barriers;
-  std::vector<BulkCopy> loads; ///< by TMA, of all threads, not done yet
+  std::vector<uint8_t> isBarrier; ///< for 8 bytes each of shared memory; empty without mbarriers
+  std::vector<BulkCopy> loads;    ///< by TMA, of all threads, not done yet
   unsigned liveWarps = 0;
   uint32_t clusterArrived = 0; ///< counted in the cluster's first block
   uint64_t clusterPhase = 0;
@@ -216,10 +218,15 @@ std::string hex(uint64_t value);
 uint8_t *sharedAt(Warp &warp, const Op &op, int lane, uint64_t address, uint32_t bytes);
 Block &blockAt(Warp &warp, const Op &op, int lane, uint64_t address);
 MBarrier &barrierAt(Warp &warp, const Op &op, int lane, uint64_t address, Block *&owner);
+/// Reports a write of bytes that an mbarrier has.
+void checkNoBarrier(Warp &warp, const Op &op, int lane, const Block &block, uint64_t address,
+                    uint32_t bytes);
 /// Ends the phase if nothing is missing.
 void settle(Grid &grid, MBarrier &barrier);
 /// Does what copies of ended threads have left.
 void finishCopies(Warp &warp, uint32_t lanes);
+/// Reports warps of a warpgroup that have not issued the same products by wgmma.
+void checkWarpgroups(Block &block);
 /// Writes what stores of an ended block have left.
 void finishStores(Warp &warp);
 /// Does the copies that `barrier` of `owner` waits for; false if there are none.

@@ -195,6 +195,8 @@ template <bool loads> Step moveMatrices(Warp &w, const Op &op, uint32_t) {
         fault(Misaligned, w, op, lane,
               "the row's address " + hex(address) + " is no multiple of 16");
       rows[row] = sharedAt(w, op, lane, address, 16);
+      if (!loads)
+        checkNoBarrier(w, op, lane, *w.block, address, 16);
       if (loads)
         memcpy(cells[row], rows[row], 16);
       else if (w.unfencedLanes.size()) {

@@ -97,11 +97,12 @@ Step load(Warp &w, const Op &op, uint32_t m) {
 }
 
 /// Notes that a thread has written shared memory by the generic proxy.
-void markDirty(Warp &w, const Op &op, int lane, uint64_t address) {
+void markDirty(Warp &w, const Op &op, int lane, uint64_t address, uint32_t bytes) {
   uint32_t offset = uint32_t(address & 0xFFFFFF) - sharedBase;
   if (op.space == Generic ? (address & windowMask) != sharedWindow
                           : op.space != Shared && op.space != SharedCluster)
     return;
+  checkNoBarrier(w, op, lane, blockAt(w, op, lane, address & ~windowMask), address, bytes);
   if ((address & ~windowMask) >> 24 || !w.unfencedLanes.size())
     return;
   uint32_t cell = offset / 16;
@@ -121,7 +122,7 @@ Step store(Warp &w, const Op &op, uint32_t m) {
     uint64_t address = addressOf(w, op, i);
     uint8_t *to = bytesAt(w, op, i, address, bytes * op.vector);
     if (mayBeShared)
-      markDirty(w, op, i, op.addressBits == 32 ? uint32_t(address) : address);
+      markDirty(w, op, i, op.addressBits == 32 ? uint32_t(address) : address, bytes * op.vector);
     for (unsigned k = 0; k < op.vector; ++k, to += bytes) {
       uint64_t value = readLane(w, list[k], op.wide, i);
       memcpy(to, &value, bytes);

@@ -155,6 +155,13 @@ Step issue(Warp &w, const Op &op, uint32_t m) {
     product.a = w.at<uint64_t>(op.a)[lane];
   product.b = w.at<uint64_t>(op.b)[lane];
   product.adds = *w.at<uint32_t>(op.c) >> lane & 1;
+  for (uint32_t i = uint32_t(lane) + 1; i < 32; ++i)
+    if ((op.a != none && w.at<uint64_t>(op.a)[i] != product.a) ||
+        w.at<uint64_t>(op.b)[i] != product.b || (*w.at<uint32_t>(op.c) >> i & 1) != product.adds)
+      fault(IllegalInstruction, w, op, int(i),
+            "the descriptors and the predicate must be the same in all threads");
+  for (uint64_t part : {uint64_t(op.line), product.a, product.b, uint64_t(product.adds)})
+    w.productsIssued = (w.productsIssued ^ part) * 0x100000001B3u + 1;
   if (!w.block->grid->options.late) {
     multiply(w, product);
     return Step::Next;
@@ -166,6 +173,18 @@ Step issue(Warp &w, const Op &op, uint32_t m) {
 }
 
 } // namespace
+
+void checkWarpgroups(Block &block) {
+  for (size_t i = 0; i < block.warps.size(); ++i) {
+    Warp &first = block.warps[i / 4 * 4], &w = block.warps[i];
+    bool isWhole = i / 4 * 4 + 4 <= block.warps.size();
+    if (w.productsIssued != first.productsIssued || (w.productsIssued && !isWhole)) {
+      Op op;
+      fault(IllegalInstruction, w, op, -1,
+            "the four warps of its warpgroup have not issued the same products by wgmma");
+    }
+  }
+}
 
 bool passOn(Warp &w, const Op &op, uint32_t m) {
   if (op.run == issue)

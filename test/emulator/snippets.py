@@ -145,7 +145,7 @@ MISTAKES = {
     "unknown modifier": ("add.wild.s32 %r2, %r1, 1;" + STORE, "'.wild' is not emulated"),
     "width": ("add.s64 %rd6, %r1, 1;", "a register of 32 bits where 64 were expected"),
     "divergent barrier": ("setp.lt.u32 %p1, %r1, 4; @%p1 bra A; bar.sync 0; bra B; A: bar.sync 0; B:", "wait for each other"),
-    "deadlock": ("mov.b32 %r5, memory; mbarrier.init.shared::cta.b64 [%r5], 2; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r5], 0; "
+    "deadlock": ("mov.b32 %r5, memory; setp.eq.u32 %p0, %r1, 0; @%p0 mbarrier.init.shared::cta.b64 [%r5], 2; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r5], 0; "
                  "@!%p2 bra AGAIN;", "does not go on: block 0 warp 0"),
     "no barrier": ("mov.b32 %r5, memory; mbarrier.arrive.shared::cta.b64 _, [%r5];", "there is no mbarrier at"),
     "no fence": ("mov.b32 %r5, memory; st.shared.b32 [%r5], %r1; setp.ne.u32 %p1, %r1, 0; bar.sync 0; @%p1 bra END; mov.b64 %rd7, map; "
@@ -154,6 +154,9 @@ MISTAKES = {
     "no wait": ("mov.b32 %r5, memory; setp.ne.u32 %p1, %r1, 0; @%p1 bra END; mov.b64 %rd7, map; cvta.param.u64 %rd7, %rd7; mov.b32 %r6, 0; "
                 "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd7, {%r6, %r6}], [%r5]; cp.async.bulk.commit_group; END:",
                 "expected a wait before"),
+    "overwritten barrier": ("mov.b32 %r5, memory; setp.eq.u32 %p0, %r1, 0; @%p0 mbarrier.init.shared::cta.b64 [%r5], 2; st.shared.b32 [%r5+4], %r1;", "writes over the mbarrier"),
+    "too many bytes": ("mov.b32 %r5, memory; setp.eq.u32 %p0, %r1, 0; @%p0 mbarrier.init.shared::cta.b64 [%r5+8], 99; "
+                       "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5+8], 40000;", "beyond 2^20 - 1"),
     "trap": ("trap;", "the kernel trapped"),
 }
 # A tensor map's rule that each breaks.
