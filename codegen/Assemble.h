@@ -70,8 +70,8 @@ struct SourcePlace {
 std::vector<SourcePlace> findSourcePlaces(llvm::StringRef ptx, unsigned line);
 
 /// The ptxas program: `explicitPath`, else $TILE_PTXAS, PATH, /usr/local/cuda/bin, .venv of the
-/// project that `executablePath` lies in. Empty if there is none, or none is wanted. Fails if a path
-/// that was asked for is no program.
+/// project that `executablePath` lies in. Empty if there is none, or none is wanted. Fails if a
+/// path that was asked for is no program.
 llvm::Expected<std::string> findPtxas(llvm::StringRef explicitPath, llvm::StringRef executablePath);
 
 /// Whether the word `none` stands in the place of ptxas: binaries are PTX then, which the driver

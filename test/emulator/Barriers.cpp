@@ -75,8 +75,7 @@ uint64_t addressOf(Warp &w, const Op &op, int lane) {
          0xFFFFFFFFu;
 }
 
-//===--- bar
-//-----------------------------------------------------------------------------------------------------------===//
+//===--- bar --------------------------------------------------------------===//
 
 void finishNamed(Block &block, Block::Named &barrier, uint32_t expected) {
   if (barrier.arrived < expected)
@@ -129,8 +128,7 @@ Step syncWarp(Warp &w, const Op &op, uint32_t m) {
   return (members & w.live & ~m) ? Step::Park : Step::Next;
 }
 
-//===--- barrier.cluster
-//-----------------------------------------------------------------------------------------------===//
+//===--- barrier.cluster --------------------------------------------------===//
 
 uint32_t clusterWarps(Block &block) {
   uint32_t warps = 0;
@@ -152,8 +150,7 @@ Step waitCluster(Warp &w, const Op &, uint32_t) {
   return w.block->cluster[0]->clusterPhase == w.clusterPhase ? Step::Wait : Step::Next;
 }
 
-//===--- mbarrier
-//------------------------------------------------------------------------------------------------------===//
+//===--- mbarrier ---------------------------------------------------------===//
 
 Step initialise(Warp &w, const Op &op, uint32_t m) {
   eachLane(m, [&](int i) {

@@ -198,8 +198,7 @@ bool decodeFloat32(Decoder &d, Op &op) {
   return true;
 }
 
-//===--- f16 and bf16, alone and in pairs
-//---------------------------------------------------------------------------===//
+//===--- f16 and bf16, alone and in pairs ---------------------------------===//
 
 namespace {
 

@@ -171,8 +171,7 @@ bool decodeMma(Decoder &d, Op &op) {
   return true;
 }
 
-//===--- ldmatrix, stmatrix
-//------------------------------------------------------------------------------------------===//
+//===--- ldmatrix, stmatrix -----------------------------------------------===//
 
 uint64_t rowAddress(Warp &w, const Op &op, int lane) {
   uint64_t base = op.addressBits == 32 ? uint64_t(w.at<uint32_t>(op.a)[lane])

@@ -131,8 +131,7 @@ Step store(Warp &w, const Op &op, uint32_t m) {
   return Step::Next;
 }
 
-//===--- Atomics
-//----------------------------------------------------------------------------------------------------===//
+//===--- Atomics ----------------------------------------------------------===//
 
 enum Action : uint8_t { Add, And, Or, Xor, Min, Max, Exchange, Swap, Increment, Decrement };
 /// Subnormal numbers are flushed by f32 additions in global memory, not in shared memory.
