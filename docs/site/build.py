@@ -49,6 +49,8 @@ SECTIONS = (
             "guides/playground.md",
             "guides/from_triton.md",
             "guides/from_cuda.md",
+            "guides/from_helion.md",
+            "Speed.md",
             "FAQ.md",
             "Glossary.md",
         ),
@@ -194,20 +196,62 @@ def optionsPage(tilec):
 
 
 def builtinsPage():
-    """Names of built-ins and dtypes, out of the tables that the compiler reads."""
-    builtins = sorted(set(re.findall(r'\{"(\w+)", F::', read("frontend", "Sema", "Builtins.cpp"))))
-    text = (
-        read("docs", "language", "Operations.md")
-        + read("docs", "language", "Access.md")
-        + read("docs", "language", "Memory.md")
-    )
-    rows = []
-    for name in builtins:
-        rule = re.search(rf"(?m)^.*?\*\*([A-Z]\d+(?:\.\d+)?)\*\*[^\n]*`{name}\b", text)
-        rows.append(f"| `{name}` | {rule[1] if rule else ''} |")
+    """Built-ins with their arguments and meaning, out of the table that the compiler reads."""
+    table = read("frontend", "Sema", "Builtins.cpp")
+    text = "".join(read("docs", "language", page) for page in ("Operations.md", "Access.md"))
+    text += read("docs", "language", "Memory.md")
+    # A rule is a list item, which may have several lines.
+    rules = re.findall(r"(?ms)^- \*\*([A-Z]\d+\.\d+)\*\*(.*?)(?=^- |^#|\Z)", text)
+    rows = {}
+    literal = r'((?:"(?:[^"\\]|\\.)*"\s*)+)'
+    pattern = rf'\{{"(\w+)",\s*F::\w+,\s*\w+,\s*\w+,\s*\{{[^}}]*\}},\s*{literal},\s*{literal}\}}'
+    for name, arguments, meaning in re.findall(pattern, table):
+        texts = [
+            "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', literals))
+            .replace('\\"', '"')
+            .replace("|", "\\|")
+            for literals in (arguments, meaning)
+        ]
+        rule = next((number for number, said in rules if re.search(rf"`[^`]*\b{name}\b", said)), "")
+        rows.setdefault(name, f"| `{name}` | {texts[0]} | {texts[1]} | {rule} |")
     return (
         "# Built-in functions\n\nGenerated from the compiler's table, with the rule that mentions"
-        " the function first.\n\n| name | rule |\n|---|---|\n" + "\n".join(rows) + "\n"
+        " the function first.\n\n| name | arguments | meaning | rule |\n|---|---|---|---|\n"
+        + "\n".join(rows[name] for name in sorted(rows))
+        + "\n"
+    )
+
+
+def dtypesPage():
+    """Dtypes with their width and use, out of the table that the compiler reads."""
+    rows = re.findall(
+        r'\{"(\w+)", DType::\w+, (\d+), Family::(\w+), Use::(\w+)',
+        read("frontend", "Sema", "DTypes.cpp"),
+    )
+    uses = {"Computed": "all operations", "Stored": "loaded, stored, moved, converted, `dot`"}
+    return (
+        "# Dtypes\n\nGenerated from the compiler's table; the rules are in"
+        " [Types](../language/Types.md).\n\n| name | bits | kind | use |\n|---|---|---|---|\n"
+        + "".join(
+            f"| `{name}` | {bits} | {kind.lower()} | {uses[use]} |\n"
+            for name, bits, kind, use in rows
+        )
+    )
+
+
+def speedPage(pages):
+    """The page of bench/page.py, drawn from bench/results, and a page that shows it."""
+    folder = os.path.join(pages, "speed")
+    os.makedirs(folder, exist_ok=True)
+    script = os.path.join(ROOT, "bench", "page.py")
+    subprocess.run([sys.executable, script, "-o", os.path.join(folder, "gpu.html")], check=True)
+    write(
+        pages,
+        "Speed.md",
+        "# Speed\n\nDrawn from `bench/results` by `bench/page.py`; `bench/README.md` says what is"
+        " measured and how. [The page alone](speed/gpu.html).\n\n"
+        '<iframe src="speed/gpu.html" title="Speed" style="width: 100%; height: 80vh; border: 0">'
+        "</iframe>\n",
     )
 
 
@@ -265,6 +309,8 @@ def main():
     write(pages, "reference/passes.md", passPage())
     write(pages, "reference/options.md", optionsPage(os.path.abspath(options.tilec)))
     write(pages, "reference/builtins.md", builtinsPage())
+    write(pages, "reference/dtypes.md", dtypesPage())
+    speedPage(pages)
     write(work, "mkdocs.yml", CONFIG.format(out=json.dumps(out), nav=navigation(pages)))
     if options.pages_only:
         return 0
