@@ -1,4 +1,5 @@
-// The end of a compiler that itself fails: a banner and exit code 70, whatever the cause.
+// The end of a compiler that itself fails: a banner and exit code 70, whatever the cause. The same
+// call is then started again with --repro, which packs an archive for a report.
 #ifndef TILE_DRIVER_SUPPORT_CRASH_H
 #define TILE_DRIVER_SUPPORT_CRASH_H
 

@@ -1,4 +1,10 @@
 // tile-gpu-assign-layouts: gives every tile of a kernel a layout, and makes dots work on fragments.
+//
+// Before:  %c = arith.addf %a, %b : tensor<128x64xf32>
+// After:   %c = arith.addf %a, %b : tensor<128x64xf32, #layout>
+//
+// Invariant from here on: the layout is part of the type, and no pass changes the layout of a
+// value. A pass that wants another one inserts tile_gpu.convert_layout.
 #include "passes/Passes.h"
 #include "passes/TileGPU/LayoutInference.h"
 #include "passes/TileGPU/ProgramOrder.h"

@@ -1,5 +1,14 @@
 // tile-gpu-specialize-warps: takes a kernel apart into a producer that copies tiles and consumers
 // that compute with them.
+//
+//   warps of the kernel        consumers: wait for a slot, compute, release the slot
+//   one more warpgroup         producer: one of its threads waits for a free slot and issues copies
+//
+//   producer   | copy 0 | copy 1 | copy 2 | wait | copy 3 | ...
+//   consumers           | use 0           | use 1         | use 2 | ...
+//
+// The producer is the slice of the program that its copies depend on, so both sides make the same
+// trips of every loop. Consumers keep the kernel's warp numbers: the producer's warpgroup is last.
 #include "dialect/AttributeNames.h"
 #include "passes/Passes.h"
 #include "passes/TileGPU/ProducerSlice.h"

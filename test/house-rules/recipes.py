@@ -1,6 +1,10 @@
-"""Follows a recipe of CONTRIBUTING.md: recipes.py ROOT BUILD PATCH FILES applies the patch to
-copies of what it touches, has the editors' files written anew, compiles the sources that it
-changes, and counts the files that it edits, which are FILES.
+"""Follows a recipe of CONTRIBUTING.md: recipes.py ROOT BUILD PATCH EDITED [CREATED] applies the
+patch to copies of the files that it touches, has the editors' files written anew, generates the
+headers of Passes.td anew, has the compiler check each changed or created source, and compares the
+numbers of files that the patch edits and creates.
+
+Nothing is linked or run here, since that would build half the compiler for each recipe. By hand:
+`git apply PATCH && ./dev build`, then the tests that the patch changes or brings; `git apply -R`.
 """
 
 import os

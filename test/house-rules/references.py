@@ -21,7 +21,7 @@ PASS = r"(?<![\w./-])(tile-(?:gpu|cpu)-[a-z0-9-]*[a-z0-9])\b"
 # Files that are made, not kept: by a build, by a user, by another project.
 MADE = re.compile(
     r"^(driver|codegen|frontend|passes|dialect)/.*\.inc$|^test/gpu/results/|^bench/results/"
-    r"|^library/Library\.cpp|\.tune$|/NAME"
+    r"|^library/Library\.cpp|\.tune$|/(NAME|CODE)"
 )
 # Ends that a name may leave out.
 ENDS = (".h", ".cpp", ".md", ".tile")
