@@ -19,8 +19,8 @@ template <class T, class Load> uint32_t compareLanes(Warp &w, const Op &op, uint
   return result;
 }
 /// p = comparison (and, or, xor c); q = the opposite comparison likewise.
-Step setPredicates(Warp &w, const Op &op, uint32_t m, uint32_t value) {
-  uint32_t opposite = ~value, c = op.c == none ? 0 : *w.at<uint32_t>(op.c);
+Step setPredicates(Warp &w, const Op &op, uint32_t m, uint32_t value, uint32_t opposite) {
+  uint32_t c = op.c == none ? 0 : *w.at<uint32_t>(op.c);
   if (op.imm & 256)
     c = ~c;
   switch (op.imm >> 4 & 15) {
@@ -42,6 +42,9 @@ Step setPredicates(Warp &w, const Op &op, uint32_t m, uint32_t value) {
   }
   return Step::Next;
 }
+Step setPredicates(Warp &w, const Op &op, uint32_t m, uint32_t value) {
+  return setPredicates(w, op, m, value, ~value);
+}
 template <class T> Step compare(Warp &w, const Op &op, uint32_t m) {
   return setPredicates(w, op, m, compareLanes<T>(w, op, m, [](T x) { return x; }));
 }
@@ -53,13 +56,21 @@ template <class H> Step compare16(Warp &w, const Op &op, uint32_t m) {
                        compareLanes<uint16_t>(w, op, m, [](uint16_t x) { return H::load(x); }));
 }
 
+/// p for the low halves, q for the high ones.
+template <class H> Step comparePairs(Warp &w, const Op &op, uint32_t m) {
+  uint32_t low = compareLanes<uint32_t>(w, op, m, [](uint32_t x) { return H::load(uint16_t(x)); }),
+           high = compareLanes<uint32_t>(w, op, m,
+                                         [](uint32_t x) { return H::load(uint16_t(x >> 16)); });
+  return setPredicates(w, op, m, low, high);
+}
+
 Execute compareOf(const std::string &type, bool ftz) {
   static const std::map<std::string, Execute> routines = {
-      {"s16", compare<int16_t>}, {"u16", compare<uint16_t>}, {"b16", compare<uint16_t>},
-      {"s32", compare<int32_t>}, {"u32", compare<uint32_t>}, {"b32", compare<uint32_t>},
-      {"s64", compare<int64_t>}, {"u64", compare<uint64_t>}, {"b64", compare<uint64_t>},
-      {"f32", compare<float>},   {"f64", compare<double>},   {"f16", compare16<F16>},
-      {"bf16", compare16<BF16>}};
+      {"s16", compare<int16_t>}, {"u16", compare<uint16_t>},   {"b16", compare<uint16_t>},
+      {"s32", compare<int32_t>}, {"u32", compare<uint32_t>},   {"b32", compare<uint32_t>},
+      {"s64", compare<int64_t>}, {"u64", compare<uint64_t>},   {"b64", compare<uint64_t>},
+      {"f32", compare<float>},   {"f64", compare<double>},     {"f16", compare16<F16>},
+      {"bf16", compare16<BF16>}, {"f16x2", comparePairs<F16>}, {"bf16x2", comparePairs<BF16>}};
   if (ftz && type == "f32")
     return compareFlushed;
   auto found = routines.find(type);

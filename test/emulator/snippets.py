@@ -181,6 +181,7 @@ ANSWERS = {
     "f8": (U32, low(np.full(32, 0x5F003D00))),  # 448 and 1.25
     "shuffle": (U32, low(LANES ^ 5)),
     "shuffle up": (U32, low(np.where(LANES < 3, 99, LANES - 3))),
+    "pairs of comparisons": (U32, low(np.where(LANES < 5, 1, 0) + np.where(LANES > 0, 2, 0))),
     "votes": (U32, low(np.full(32, 31))),
     "divergence": (U32, low(np.full(32, 7))),
     "scopes": (U32, low(np.full(32, 43))),
