@@ -21,7 +21,7 @@ if(TILE_SANITIZE)
 endif()
 # What is shipped: no writable code or tables of addresses (programs are position independent by
 # default), all symbols bound when it is loaded; with TILE_HARDENING the stack is guarded and copies
-# of the C library are checked, in all that reads files of others.
+# of the C library are checked, in the runtime, in readers of files and in Python's path.
 if(NOT TILE_SANITIZE)
   add_link_options(-Wl,-z,relro,-z,now,-z,noexecstack)
   set(TILE_HARDENING -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
