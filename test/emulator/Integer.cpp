@@ -248,6 +248,25 @@ bool decodeInteger(Decoder &d, Op &op) {
     });
     return op.run != nullptr;
   }
+  if (name == "bfi" && bits == 32) { // a's lowest bits in b: position c, length e
+    op.d = d.result(0, 32);
+    op.a = d.source(1, 32);
+    op.b = d.source(2, 32);
+    op.c = d.source(3, 32);
+    op.e = d.source(4, 32);
+    op.run = [](Warp &w, const Op &o, uint32_t m) {
+      const uint32_t *a = w.at<uint32_t>(o.a), *b = w.at<uint32_t>(o.b), *c = w.at<uint32_t>(o.c),
+                     *e = w.at<uint32_t>(o.e);
+      uint32_t *to = w.at<uint32_t>(o.d);
+      eachLane(m, [&](int i) {
+        uint32_t position = c[i] & 255, length = std::min(e[i] & 255, 32u);
+        uint64_t mask = position > 31 ? 0 : ((uint64_t(1) << length) - 1) << position;
+        to[i] = uint32_t((uint64_t(a[i]) << (position & 31) & mask) | (b[i] & ~mask));
+      });
+      return Step::Next;
+    };
+    return true;
+  }
   if (name == "shf" && type == "b32" && d.has("wrap")) { // of the pair {b, a}
     op.d = d.result(0, 32);
     op.a = d.source(1, 32);

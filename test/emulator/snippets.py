@@ -171,6 +171,7 @@ ROWS = np.repeat(np.arange(8), 4).astype(np.float16)
 # name: (input, expected)
 ANSWERS = {
     "integers": (U32, low([mixed(int(v)) for v in U32])),
+    "inserted bits": (U32, low([(int(i) & 15) << 30 & 0xFFFFFFFF | 0xFFFFFFF for i in LANES])),
     "shifts clamp": (U32, low([-1 if i & 16 else 0 for i in LANES])),
     "wide products": (U32, (LANES * -3 + 5).astype(np.uint64)),
     "division by 0": (U32, low([(7 if i & 1 else -1) + 2**31 for i in LANES])),
