@@ -94,7 +94,7 @@ function(tile_library name)
   endif()
   # What libFuzzer needs to see which code an input reaches; not -fsanitize=fuzzer-no-link, which
   # the precompiled header would need too.
-  if(TILE_FUZZ_COVERAGE AND name MATCHES "^Tile(Syntax|Frontend|Passes)$")
+  if(TILE_FUZZ_COVERAGE AND name MATCHES "^Tile(Syntax|Sema|Frontend|Passes)$")
     target_compile_options(${name}
       PRIVATE -fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table)
   endif()

@@ -47,7 +47,7 @@ KernelOp Chooser::elaborate(const TuneConfig &config, runtime::Kernel &record) {
   ElaborateOptions own = options;
   own.config.insert(own.config.end(), config.begin(), config.end());
   for (const Instance &instance :
-       Elaborator(modules, kernel, own, quiet, *module).chooseInstances()) {
+       Elaborator(modules, kernel, own, quiet, *module).getSema().chooseInstances()) {
     if (instance.symbol != symbol)
       continue;
     if (!Elaborator(modules, kernel, own, quiet, *module)
@@ -95,10 +95,11 @@ TuneConfig Chooser::getParameters(const TuneConfig &config) const {
 
 std::optional<ConfigChoice> Chooser::run(const Instance &instance) {
   // What arguments bind is known of this version, so that conditions may use it.
-  auto deduced = Elaborator(modules, kernel, options, quiet, *module).listDeduced(instance);
+  auto deduced =
+      Elaborator(modules, kernel, options, quiet, *module).getSema().listDeduced(instance);
   options.defines.insert(options.defines.end(), deduced.begin(), deduced.end());
   std::optional<TuneSpace> space =
-      Elaborator(modules, kernel, options, quiet, *module).readTuneSpace();
+      Elaborator(modules, kernel, options, quiet, *module).getSema().readTuneSpace();
   if (!space || space->configs.size() < 2 || !readExtents())
     return std::nullopt;
 
@@ -146,7 +147,7 @@ tile::chooseConfig(const Modules &modules, const ast::KernelDecl &kernel,
                    MLIRContext *context, const Instance &instance, const Variant &variant) {
   OwningOpRef<ModuleOp> scratch = ModuleOp::create(UnknownLoc::get(context));
   if (!options.rate || !kernel.clause<ast::TuneClause>() ||
-      Elaborator(modules, kernel, options, diagnostics, *scratch).hasConfig())
+      Elaborator(modules, kernel, options, diagnostics, *scratch).getSema().hasConfig())
     return std::nullopt;
   return Chooser(modules, kernel, options, diagnostics.sources(), context, instance, variant)
       .run(instance);

@@ -123,7 +123,9 @@ private:
   void checkOutputs();
 
   std::vector<Instance> chooseInstances(const ElaborateOptions &options) {
-    return Elaborator(modules, kernel, options, diagnostics, *result.module).chooseInstances();
+    return Elaborator(modules, kernel, options, diagnostics, *result.module)
+        .getSema()
+        .chooseInstances();
   }
 
   Modules &modules;
@@ -214,13 +216,14 @@ bool KernelVersions::addVersion(const ElaborateOptions &options, const Instance 
   if (choice) {
     const TuneConfig &config = choice->rated.front().config;
     own.config.insert(own.config.end(), config.begin(), config.end());
-    for (Instance &each : Elaborator(modules, kernel, own, diagnostics, module).chooseInstances())
+    for (Instance &each :
+         Elaborator(modules, kernel, own, diagnostics, module).getSema().chooseInstances())
       if (each.symbol == instance.symbol)
         chosen = std::move(each);
   }
   Elaborator elaborator(modules, kernel, own, diagnostics, module);
   if (!elaborator.elaborateInstance(chosen, variant, record))
-    return elaborator.isRuledOut();
+    return elaborator.getSema().isRuledOut();
   if (!checkSymbol(record.symbol, record, variant))
     return false;
   written.insert(elaborator.getWritten().begin(), elaborator.getWritten().end());
@@ -250,7 +253,7 @@ bool KernelVersions::addSource(const ElaborateOptions &chosen,
       if (!addVersion(own, instance, plain, generic))
         return false;
       std::optional<std::vector<Variant>> variants =
-          Elaborator(modules, kernel, own, diagnostics, *result.module).listVariants();
+          Elaborator(modules, kernel, own, diagnostics, *result.module).getSema().listVariants();
       if (!variants)
         return false;
       for (Variant &variant : *variants) {
@@ -479,5 +482,5 @@ std::optional<TuneSpace> tile::readTuneSpace(const ast::Program &program,
                       tensor::TensorDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
   Modules modules(program, diagnostics);
-  return Elaborator(modules, kernel, options, diagnostics, *module).readTuneSpace();
+  return Elaborator(modules, kernel, options, diagnostics, *module).getSema().readTuneSpace();
 }

@@ -43,3 +43,19 @@ SemValue tile::ofView(ViewValue view) {
   result.extents = result.view->shape;
   return result;
 }
+
+mlir::Attribute tile::toAttribute(const AttributeValue &attribute, Builder &builder) {
+  struct {
+    Builder &builder;
+    mlir::Attribute operator()(std::monostate) { return builder.getUnitAttr(); }
+    mlir::Attribute operator()(int64_t value) { return builder.getI64IntegerAttr(value); }
+    mlir::Attribute operator()(const std::string &value) { return builder.getStringAttr(value); }
+    mlir::Attribute operator()(const std::vector<int64_t> &value) {
+      return builder.getDenseI64ArrayAttr(value);
+    }
+    mlir::Attribute operator()(const std::vector<std::string> &value) {
+      return builder.getStrArrayAttr(llvm::to_vector_of<StringRef>(value));
+    }
+  } visitor{builder};
+  return std::visit(visitor, attribute.value);
+}

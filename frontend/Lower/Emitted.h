@@ -2,8 +2,10 @@
 #ifndef TILE_FRONTEND_LOWER_EMITTED_H
 #define TILE_FRONTEND_LOWER_EMITTED_H
 
+#include "frontend/Sema/AttributeValue.h"
 #include "frontend/Sema/SemValue.h"
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
 
@@ -46,6 +48,8 @@ SemValue ofView(ViewValue view);
 inline mlir::Value ssaOf(const SemValue &value) {
   return mlir::Value::getFromOpaquePointer(value.emitted);
 }
+
+mlir::Attribute toAttribute(const AttributeValue &attribute, mlir::Builder &builder);
 
 } // namespace tile
 

@@ -3,7 +3,7 @@
 #include "frontend/Ast/Walk.h"
 #include "frontend/Diag/Aliases.h"
 #include "frontend/Diag/Suggest.h"
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Lower/Lowering.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -28,24 +28,24 @@ static std::string operand(StringRef text) {
   return isOperand(text) ? text.str() : "(" + text.str() + ")";
 }
 
-std::string Elaborator::textOf(const ast::Expr &expr) const {
+std::string ForeignCode::textOf(const ast::Expr &expr) const {
   return sources.text(expr.range).str();
 }
 
 //===--- Prefixes of modules ----------------------------------------------===//
 
-bool Elaborator::isForeignMember(const ast::MemberExpr &expr) {
+bool ForeignCode::isForeignMember(const ast::MemberExpr &expr) {
   const ast::Expr *root = expr.base.get();
   while (auto *member = dyn_cast<ast::MemberExpr>(root))
     root = member->base.get();
   auto *name = dyn_cast<ast::NameExpr>(root);
-  return name && isForeignModule(name->text) && !findLocal(name->text) &&
-         !scope->names.count(name->text);
+  return name && isForeignModule(name->text) && !here.findLocal(name->text) &&
+         !here.scope->names.count(name->text);
 }
 
-SemValue Elaborator::reportPrefixed(const ast::MemberExpr &expr, const ast::CallExpr *call) {
+SemValue ForeignCode::reportPrefixed(const ast::MemberExpr &expr, const ast::CallExpr *call) {
   const std::string &member = expr.member.text;
-  DiagnosticBuilder report = error(diag::unknownName, expr.range, textOf(expr));
+  DiagnosticBuilder report = here.error(diag::unknownName, expr.range, textOf(expr));
   bool mayBeAxis = call && (member == "max" || member == "min") && call->arguments.size() == 2 &&
                    isa<ast::IntLiteral>(*call->arguments[1].value);
   if (mayBeAxis) {
@@ -53,16 +53,16 @@ SemValue Elaborator::reportPrefixed(const ast::MemberExpr &expr, const ast::Call
                 "axis, `" + member + "(x, y)` compares element by element");
     return SemValue::error();
   }
-  addPrefixHint(report, expr.range, member, visibleNames());
+  addPrefixHint(report, expr.range, member, here.visibleNames());
   return SemValue::error();
 }
 
 //===--- Methods ----------------------------------------------------------===//
 
-std::string Elaborator::dtypeWord(StringRef text) {
+std::string ForeignCode::dtypeWord(StringRef text) {
   text = text.trim('"');
   text = text.substr(text.rfind('.') + 1);
-  if (Binding *local = findLocal(text); local && local->value.isDtype())
+  if (Binding *local = here.findLocal(text); local && local->value.isDtype())
     return text.str();
   if (isDtypeWord(text))
     return text.str();
@@ -82,8 +82,8 @@ static std::string withNewAxis(StringRef object, int64_t axis, int64_t rank) {
   return object.str() + "[" + subscripts + "]";
 }
 
-std::string Elaborator::rewriteMethod(const ast::CallExpr &call, const ast::MemberExpr &callee,
-                                      const SemValue &base) {
+std::string ForeignCode::rewriteMethod(const ast::CallExpr &call, const ast::MemberExpr &callee,
+                                       const SemValue &base) {
   StringRef name = callee.member.text;
   std::string x = textOf(*callee.base);
   std::vector<std::string> args;
@@ -170,11 +170,11 @@ std::string Elaborator::rewriteMethod(const ast::CallExpr &call, const ast::Memb
   return function + "(" + x + (args.empty() ? "" : ", ") + all() + ")";
 }
 
-bool Elaborator::reportMethod(const ast::CallExpr &call, const ast::MemberExpr &callee) {
+bool ForeignCode::reportMethod(const ast::CallExpr &call, const ast::MemberExpr &callee) {
   auto *name = dyn_cast<ast::NameExpr>(callee.base.get());
-  if (findImport(*callee.base) || (name && name->text == "target"))
+  if (here.findImport(*callee.base) || (name && name->text == "target"))
     return false;
-  SemValue base = eval(*callee.base);
+  SemValue base = expressions.eval(*callee.base);
   if (base.isError())
     return true;
   if (!base.isData() && !base.isView())
@@ -182,7 +182,7 @@ bool Elaborator::reportMethod(const ast::CallExpr &call, const ast::MemberExpr &
   const std::string &member = callee.member.text;
   std::string text = rewriteMethod(call, callee, base);
   if (member == "T" || member == "shape" || member == "dtype") {
-    error(diag::notAFunction, callee.range, "'." + member + "'")
+    here.error(diag::notAFunction, callee.range, "'." + member + "'")
         .fixIt(call.parenRange, "", "it is written without brackets");
     return true;
   }
@@ -190,7 +190,7 @@ bool Elaborator::reportMethod(const ast::CallExpr &call, const ast::MemberExpr &
   if (text.empty() && !isInPlace)
     return false;
   DiagnosticBuilder report =
-      error(diag::unknownMember, callee.member.range, describe(base), member);
+      here.error(diag::unknownMember, callee.member.range, describe(base), member);
   if (text.empty()) {
     std::string plain = member.substr(0, member.size() - 1);
     static const std::pair<StringRef, StringRef> operators[] = {
@@ -219,7 +219,7 @@ bool Elaborator::reportMethod(const ast::CallExpr &call, const ast::MemberExpr &
 
 //===--- Loops ------------------------------------------------------------===//
 
-bool Elaborator::reportRangeLoop(const ast::ForStmt &stmt) {
+bool ForeignCode::reportRangeLoop(const ast::ForStmt &stmt) {
   auto *call = dyn_cast_or_null<ast::CallExpr>(stmt.over.get());
   if (!call)
     return false;
@@ -230,9 +230,10 @@ bool Elaborator::reportRangeLoop(const ast::ForStmt &stmt) {
            member && isForeignMember(*member))
     word = member->member.text;
   bool isRange = word == "range" || word == "arange", isStatic = word == "static_range";
-  if ((!isRange && !isStatic) || findLocal(word) || scope->names.count(word.str()))
+  if ((!isRange && !isStatic) || here.findLocal(word) || here.scope->names.count(word.str()))
     return false;
-  DiagnosticBuilder report = error(diag::unknownName, call->callee->range, textOf(*call->callee));
+  DiagnosticBuilder report =
+      here.error(diag::unknownName, call->callee->range, textOf(*call->callee));
   size_t count = call->arguments.size();
   bool isPlain = count >= 1 && count <= 3;
   for (const ast::Argument &argument : call->arguments)
@@ -259,15 +260,15 @@ bool Elaborator::reportRangeLoop(const ast::ForStmt &stmt) {
 
 //===--- Accesses ---------------------------------------------------------===//
 
-std::string Elaborator::operandText(Range range) const { return operand(sources.text(range)); }
+std::string ForeignCode::operandText(Range range) const { return operand(sources.text(range)); }
 
-bool Elaborator::reportPointerSum(const ast::Expr &expr, StringRef function) {
+bool ForeignCode::reportPointerSum(const ast::Expr &expr, StringRef function) {
   auto *sum = dyn_cast<ast::BinaryExpr>(&expr);
   auto *tensor = sum ? dyn_cast<ast::NameExpr>(sum->lhs.get()) : nullptr;
-  Binding *local = tensor ? findLocal(tensor->text) : nullptr;
+  Binding *local = tensor ? here.findLocal(tensor->text) : nullptr;
   if (!local || !local->value.isView() || sum->op != ast::BinaryOp::add)
     return false;
-  DiagnosticBuilder report = error(diag::needsAccess, expr.range, function);
+  DiagnosticBuilder report = here.error(diag::needsAccess, expr.range, function);
   if (local->value.view->shape.size() == 1)
     report.fixIt(expr.range, tensor->text + "[" + textOf(*sum->rhs) + "]",
                  "a tensor takes positions in brackets");
@@ -278,7 +279,7 @@ bool Elaborator::reportPointerSum(const ast::Expr &expr, StringRef function) {
   return true;
 }
 
-bool Elaborator::reportOpenExtent(const Arg &arg, ArrayRef<int64_t> shape) {
+bool ForeignCode::reportOpenExtent(const Arg &arg, ArrayRef<int64_t> shape) {
   if (arg.value.kind != SemValue::Kind::List)
     return false;
   int64_t elements = 1, known = 1;
@@ -302,7 +303,8 @@ bool Elaborator::reportOpenExtent(const Arg &arg, ArrayRef<int64_t> shape) {
   for (const SemValue &element : *arg.value.elements)
     text += (text.empty() ? "[" : ", ") +
             std::to_string(element.getInt() == -1 ? elements / known : element.getInt());
-  error(diag::emptyTile, arg.range, -1).fixIt(arg.range, text + "]", "every extent is written out");
+  here.error(diag::emptyTile, arg.range, -1)
+      .fixIt(arg.range, text + "]", "every extent is written out");
   return true;
 }
 
@@ -324,8 +326,8 @@ static std::string rangeOf(StringRef lo, StringRef hi) {
                  : ("at(" + lo + ", " + size + ")").str();
 }
 
-void Elaborator::addViewHint(DiagnosticBuilder &report, Range range) {
-  Binding *local = findLocal(sources.text(range));
+void ForeignCode::addViewHint(DiagnosticBuilder &report, Range range) {
+  Binding *local = here.findLocal(sources.text(range));
   auto *view = local ? dyn_cast_or_null<ast::SubscriptExpr>(local->initial) : nullptr;
   for (const ast::Subscript &subscript :
        view ? ArrayRef(view->subscripts) : ArrayRef<ast::Subscript>()) {
@@ -344,12 +346,12 @@ void Elaborator::addViewHint(DiagnosticBuilder &report, Range range) {
 
 //===--- Declarations and accumulators ------------------------------------===//
 
-void Elaborator::declareAssigned(const ast::NameExpr &target, const SemValue &value) {
+void ForeignCode::declareAssigned(const ast::NameExpr &target, const SemValue &value) {
   const std::string &name = target.text;
   // Is it assigned again?
   unsigned times = 0;
   bool isChanged = false;
-  const ast::Block &body = calls.empty() ? kernel.body : calls.back().function->body;
+  const ast::Block &body = here.calls.empty() ? kernel.body : here.calls.back().function->body;
   ast::walk(body, [&](const ast::Stmt &stmt) {
     auto *assign = dyn_cast<ast::AssignStmt>(&stmt);
     auto *other = assign ? dyn_cast<ast::NameExpr>(assign->target.get()) : nullptr;
@@ -360,12 +362,12 @@ void Elaborator::declareAssigned(const ast::NameExpr &target, const SemValue &va
   });
   bool isVar = times > 1 || isChanged;
   std::vector<std::string> vars;
-  for (const Scope &scope : frames.back())
+  for (const Scope &scope : here.frames.back())
     for (const auto &[each, binding] : scope)
       if (binding.isVar)
         vars.push_back(each);
-  DiagnosticBuilder report = error(diag::unknownName, target.range, name);
-  if (auto gone = ended.find(name); gone != ended.end()) {
+  DiagnosticBuilder report = here.error(diag::unknownName, target.range, name);
+  if (auto gone = here.ended.find(name); gone != here.ended.end()) {
     report.note(gone->second, "this '" + name +
                                   "' ended with its block: declare a `var` before the block, and "
                                   "assign it there");
@@ -381,19 +383,20 @@ void Elaborator::declareAssigned(const ast::NameExpr &target, const SemValue &va
   // What follows is checked as if it were.
   SemValue kept = value;
   if (isVar)
-    kept = value.isNumeric() && !value.isError() ? toData(value, target.range) : SemValue::error();
-  Binding &binding = frames.back().back()[name];
+    kept = value.isNumeric() && !value.isError() ? conversions.toData(value, target.range)
+                                                 : SemValue::error();
+  Binding &binding = here.frames.back().back()[name];
   binding.value = std::move(kept);
   binding.isVar = isVar;
   binding.declared = target.range;
 }
 
-void Elaborator::addTileStoreFix(DiagnosticBuilder &report, const ast::AssignStmt &stmt,
-                                 const ast::SubscriptExpr &access, const SemValue &base) {
+void ForeignCode::addTileStoreFix(DiagnosticBuilder &report, const ast::AssignStmt &stmt,
+                                  const ast::SubscriptExpr &access, const SemValue &base) {
   auto *name = dyn_cast<ast::NameExpr>(access.base.get());
   bool isOne = base.isData() && name && access.subscripts.size() == 1 && !stmt.op &&
                access.subscripts[0].kind == ast::Subscript::index;
-  SemValue position = isOne ? eval(*access.subscripts[0].value) : SemValue();
+  SemValue position = isOne ? expressions.eval(*access.subscripts[0].value) : SemValue();
   std::string value = textOf(*stmt.value);
   if (position.isData() && position.dtype == DType::Bool && position.shape() == base.shape())
     report.fixIt({stmt.range.file, stmt.target->range.begin, stmt.value->range.end},
@@ -408,14 +411,14 @@ void Elaborator::addTileStoreFix(DiagnosticBuilder &report, const ast::AssignStm
     report.note("a tile never changes: build a new one, for instance with `where`");
 }
 
-bool Elaborator::isAssigned(Range range) const {
+bool ForeignCode::isAssigned(Range range) const {
   StringRef rest = sources.text(range.file).drop_front(range.end).ltrim();
   return rest.size() > 1 && StringRef("+-*/").contains(rest[0]) && rest[1] == '=';
 }
 
-void Elaborator::addAccumulatorFix(DiagnosticBuilder &report, const Arg &arg, DType wanted) {
+void ForeignCode::addAccumulatorFix(DiagnosticBuilder &report, const Arg &arg, DType wanted) {
   std::string name = sources.text(arg.range).str(), dtype = dtypeSpelling(wanted).str();
-  Binding *variable = findLocal(name);
+  Binding *variable = here.findLocal(name);
   if (!variable) {
     report.note("convert the value with `as " + dtypeSpelling(arg.value.dtype) + "`");
     return;
@@ -431,7 +434,7 @@ void Elaborator::addAccumulatorFix(DiagnosticBuilder &report, const Arg &arg, DT
     report.note("declare it in " + dtype + ", and round once at the end");
 }
 
-void Elaborator::addConversion(DiagnosticBuilder &report, Range range, DType dtype) {
+void ForeignCode::addConversion(DiagnosticBuilder &report, Range range, DType dtype) {
   StringRef text = sources.text(range);
   std::string converted = operand(text) + " as " + dtypeSpelling(dtype).str();
   if (text.contains('\n') || text.empty())

@@ -1,5 +1,5 @@
 // Subscripts: accesses of tensors, sub-views, parts of tiles, elements of tuples.
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Lower/Lowering.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -7,21 +7,9 @@ using namespace mlir;
 using namespace tile;
 using ast::BinaryOp;
 
-bool Elaborator::refuseNone(const SemValue &value, Range range) {
-  if (!value.isNone())
-    return false;
-  DiagnosticBuilder report = value.text.empty()
-                                 ? error(diag::wrongOperand, range, "an access", "a tensor", "None")
-                                 : error(diag::droppedParameter, range, value.text);
-  if (auto gone = dropped.find(value.text); gone != dropped.end())
-    report.note(gone->second, "it is passed only where this condition holds");
-  report.note("use it under a `const if` that has the tensor itself as its condition");
-  return true;
-}
-
-SemValue Elaborator::evalSubscript(const ast::SubscriptExpr &expr) {
-  SemValue base = eval(*expr.base);
-  if (refuseNone(base, expr.base->range))
+SemValue Accesses::evalSubscript(const ast::SubscriptExpr &expr) {
+  SemValue base = expressions.eval(*expr.base);
+  if (conversions.refuseNone(base, expr.base->range))
     return SemValue::error();
   switch (base.kind) {
   case SemValue::Kind::Error:
@@ -29,7 +17,8 @@ SemValue Elaborator::evalSubscript(const ast::SubscriptExpr &expr) {
   case SemValue::Kind::View:
     return evalView(base, expr);
   case SemValue::Kind::Data:
-    if (SemValue element = evalTableElement(base, expr); element.kind != SemValue::Kind::Void)
+    if (SemValue element = tables.evalTableElement(base, expr);
+        element.kind != SemValue::Kind::Void)
       return element;
     return evalTileSubscript(base, expr);
   case SemValue::Kind::Tuple:
@@ -39,23 +28,25 @@ SemValue Elaborator::evalSubscript(const ast::SubscriptExpr &expr) {
     FunctionValue function = *base.function;
     if (!function.decl ||
         function.decl->statics.size() < function.statics.size() + expr.subscripts.size()) {
-      error(diag::argumentCount, expr.bracketRange, function.name(),
-            (function.decl ? std::to_string(function.decl->statics.size()) : std::string("no")) +
-                " compile-time arguments",
-            expr.subscripts.size());
+      here.error(
+          diag::argumentCount, expr.bracketRange, function.name(),
+          (function.decl ? std::to_string(function.decl->statics.size()) : std::string("no")) +
+              " compile-time arguments",
+          expr.subscripts.size());
       return SemValue::error();
     }
     for (const ast::Subscript &subscript : expr.subscripts) {
       if (subscript.kind != ast::Subscript::index) {
-        error(diag::wrongOperand, subscript.range, "a compile-time argument", "a value", "a slice");
+        here.error(diag::wrongOperand, subscript.range, "a compile-time argument", "a value",
+                   "a slice");
         return SemValue::error();
       }
-      SemValue value = eval(*subscript.value);
+      SemValue value = expressions.eval(*subscript.value);
       if (value.isError())
         return value;
       if (!value.isConstant()) {
-        error(diag::notConstant, subscript.range, "an argument in square brackets",
-              describe(value));
+        here.error(diag::notConstant, subscript.range, "an argument in square brackets",
+                   describe(value));
         return SemValue::error();
       }
       function.statics.push_back(std::move(value));
@@ -63,43 +54,44 @@ SemValue Elaborator::evalSubscript(const ast::SubscriptExpr &expr) {
     return SemValue::of(std::move(function));
   }
   default:
-    error(diag::wrongOperand, expr.base->range, "a subscript", "a tensor, tile, tuple or function",
-          describe(base));
+    here.error(diag::wrongOperand, expr.base->range, "a subscript",
+               "a tensor, tile, tuple or function", describe(base));
     return SemValue::error();
   }
 }
 
-SemValue Elaborator::evalTupleElement(const SemValue &base, const ast::SubscriptExpr &expr) {
+SemValue Accesses::evalTupleElement(const SemValue &base, const ast::SubscriptExpr &expr) {
   if (expr.subscripts.size() != 1 || expr.subscripts[0].kind != ast::Subscript::index) {
-    error(diag::wrongOperand, expr.bracketRange, "a tuple", "one compile-time integer",
-          "another subscript");
+    here.error(diag::wrongOperand, expr.bracketRange, "a tuple", "one compile-time integer",
+               "another subscript");
     return SemValue::error();
   }
-  std::optional<int64_t> index = evalInt(*expr.subscripts[0].value, "the position in a tuple");
+  std::optional<int64_t> index =
+      expressions.evalInt(*expr.subscripts[0].value, "the position in a tuple");
   if (!index)
     return SemValue::error();
   if (*index < 0 || *index >= int64_t(base.elements->size())) {
-    error(diag::badPosition, expr.bracketRange, *index,
-          "the " + std::to_string(base.elements->size()) + " elements of the tuple");
+    here.error(diag::badPosition, expr.bracketRange, *index,
+               "the " + std::to_string(base.elements->size()) + " elements of the tuple");
     return SemValue::error();
   }
   return (*base.elements)[*index];
 }
 
-bool Elaborator::isFullAccess(const ViewValue &view, const ast::SubscriptExpr &expr) {
+bool Accesses::isFullAccess(const ViewValue &view, const ast::SubscriptExpr &expr) {
   return expr.subscripts.size() == view.shape.size() &&
          llvm::all_of(expr.subscripts, [](const ast::Subscript &subscript) {
            return subscript.kind != ast::Subscript::slice;
          });
 }
 
-SemValue Elaborator::evalView(const SemValue &base, const ast::SubscriptExpr &expr) {
+SemValue Accesses::evalView(const SemValue &base, const ast::SubscriptExpr &expr) {
   const ViewValue &view = *base.view;
   if (expr.subscripts.size() > view.shape.size()) {
-    error(diag::subscriptCount, expr.bracketRange, describe(base),
-          std::to_string(view.shape.size()) +
-              (view.shape.size() == 1 ? " subscript" : " subscripts"),
-          expr.subscripts.size());
+    here.error(diag::subscriptCount, expr.bracketRange, describe(base),
+               std::to_string(view.shape.size()) +
+                   (view.shape.size() == 1 ? " subscript" : " subscripts"),
+               expr.subscripts.size());
     return SemValue::error();
   }
   if (!isFullAccess(view, expr))
@@ -108,13 +100,13 @@ SemValue Elaborator::evalView(const SemValue &base, const ast::SubscriptExpr &ex
   return access ? emitLoad(*access, {}, {}, {}) : SemValue::error();
 }
 
-mlir::Value Elaborator::toPosition(const SemValue &value, Location location) {
-  return value.isInt() ? constantIndex(value.getInt(), location) : ssaOf(value);
+mlir::Value Accesses::toPosition(const SemValue &value, Location location) {
+  return value.isInt() ? emitter.constantIndex(value.getInt(), location) : ssaOf(value);
 }
 
-SemValue Elaborator::evalSubview(const SemValue &base, const ast::SubscriptExpr &expr) {
+SemValue Accesses::evalSubview(const SemValue &base, const ast::SubscriptExpr &expr) {
   const ViewValue &view = *base.view;
-  Location location = loc(expr.range);
+  Location location = emitter.loc(expr.range);
   SmallVector<mlir::Value> indices, lows, highs;
   SmallVector<int32_t> kinds;
   ViewValue part;
@@ -131,13 +123,15 @@ SemValue Elaborator::evalSubview(const SemValue &base, const ast::SubscriptExpr 
       continue;
     }
     if (subscript->kind == ast::Subscript::newAxis) {
-      error(diag::wrongOperand, subscript->range, "a view", "an integer, ':' or lo..hi", "None");
+      here.error(diag::wrongOperand, subscript->range, "a view", "an integer, ':' or lo..hi",
+                 "None");
       return SemValue::error();
     }
     if (subscript->kind == ast::Subscript::slice) {
-      mlir::Value low =
-          toIndex(eval(*subscript->lo), subscript->lo->range, "the start of a window");
-      mlir::Value high = toIndex(eval(*subscript->hi), subscript->hi->range, "the end of a window");
+      mlir::Value low = conversions.toIndex(expressions.eval(*subscript->lo), subscript->lo->range,
+                                            "the start of a window");
+      mlir::Value high = conversions.toIndex(expressions.eval(*subscript->hi), subscript->hi->range,
+                                             "the end of a window");
       if (!low || !high)
         return SemValue::error();
       kinds.push_back(int32_t(SubscriptKind::Slice));
@@ -151,25 +145,25 @@ SemValue Elaborator::evalSubview(const SemValue &base, const ast::SubscriptExpr 
           Window{low, high, view.shape[d], view.limits[d], view.windows[d]}));
       continue;
     }
-    SemValue index = eval(*subscript->value);
+    SemValue index = expressions.eval(*subscript->value);
     if (index.isRange()) {
-      error(diag::wrongOperand, subscript->range, "a sub-view", "integers, ':' and lo..hi",
-            describe(index))
+      here.error(diag::wrongOperand, subscript->range, "a sub-view", "integers, ':' and lo..hi",
+                 describe(index))
           .note("an access with ranges needs one subscript for each of the " +
                 Twine(view.shape.size()) +
                 " dimensions, none of them lo..hi; positions lo..lo + 16 are at(lo, 16)");
       return SemValue::error();
     }
     if (index.isData() && index.rank() > 0) {
-      error(diag::wrongOperand, subscript->range, "a sub-view", "integers, ':' and lo..hi",
-            describe(index))
+      here.error(diag::wrongOperand, subscript->range, "a sub-view", "integers, ':' and lo..hi",
+                 describe(index))
           .note("a tensor has no addresses to compute with: each of its " +
                 Twine(view.shape.size()) +
                 " dimensions takes a subscript of its own, as in x[block(i, 32), block(j, 32)]; "
                 "single elements are gather(x[rows, columns])");
       return SemValue::error();
     }
-    mlir::Value position = toIndex(index, subscript->range, "a sub-view's subscript");
+    mlir::Value position = conversions.toIndex(index, subscript->range, "a sub-view's subscript");
     if (!position)
       return SemValue::error();
     kinds.push_back(int32_t(SubscriptKind::Index));
@@ -204,17 +198,16 @@ static mlir::Value emitWindowExtent(OpBuilder &b, Location location, const Windo
   return b.createOrFold<arith::SubIOp>(location, high, low);
 }
 
-SemValue Elaborator::extentOf(const ViewValue &view, unsigned dim, Location location) {
+SemValue Accesses::extentOf(const ViewValue &view, unsigned dim, Location location) {
   if (!ShapedType::isDynamic(view.shape[dim]))
     return SemValue::ofInt(view.shape[dim]);
   if (!view.mayBeEmptied)
-    return ofData(builder.createOrFold<ExtentOp>(location, builder.getIndexType(),
-                                                           view.ssa,
-                                                           builder.getI64IntegerAttr(dim)),
-                            DType::Index);
-  return ofData(
-      view.limits[dim] ? view.limits[dim] : emitWindowExtent(builder, location, *view.windows[dim]),
-      DType::Index);
+    return ofData(builder.createOrFold<ExtentOp>(location, builder.getIndexType(), view.ssa,
+                                                 builder.getI64IntegerAttr(dim)),
+                  DType::Index);
+  return ofData(view.limits[dim] ? view.limits[dim]
+                                 : emitWindowExtent(builder, location, *view.windows[dim]),
+                DType::Index);
 }
 
 /// Do two index values agree wherever both are defined? Compares pure computations by structure.
@@ -235,10 +228,10 @@ static bool sameValue(mlir::Value a, mlir::Value b, int depth = 6) {
   return true;
 }
 
-bool Elaborator::addRangeFix(DiagnosticBuilder &report, const ast::Expr &subscript) {
+bool Accesses::addRangeFix(DiagnosticBuilder &report, const ast::Expr &subscript) {
   const ast::Expr *expr = &subscript;
   if (auto *name = dyn_cast<ast::NameExpr>(expr))
-    if (Binding *local = findLocal(name->text); local && local->initial)
+    if (Binding *local = here.findLocal(name->text); local && local->initial)
       expr = local->initial;
   auto sizeOf = [&](const ast::Expr &part) { // of `iota(B)`
     auto *call = dyn_cast<ast::CallExpr>(&part);
@@ -274,8 +267,8 @@ bool Elaborator::addRangeFix(DiagnosticBuilder &report, const ast::Expr &subscri
   return true;
 }
 
-std::optional<AccessSpec> Elaborator::makeAccess(const SemValue &base,
-                                                 const ast::SubscriptExpr &expr, bool takesTiles) {
+std::optional<AccessSpec> Accesses::makeAccess(const SemValue &base, const ast::SubscriptExpr &expr,
+                                               bool takesTiles) {
   AccessSpec access;
   SmallVector<Arg> tiles;
   size_t jointAt = 0;
@@ -283,30 +276,30 @@ std::optional<AccessSpec> Elaborator::makeAccess(const SemValue &base,
   access.view = base.view.get();
   access.range = expr.range;
   const ViewValue &view = *base.view;
-  Location location = loc(expr.range);
+  Location location = emitter.loc(expr.range);
   for (auto [d, subscript] : llvm::enumerate(expr.subscripts)) {
     access.inBounds.push_back(false);
     if (subscript.kind == ast::Subscript::newAxis) {
-      error(diag::wrongOperand, subscript.range, "an access", "an integer, an index range or ':'",
-            "None")
+      here.error(diag::wrongOperand, subscript.range, "an access",
+                 "an integer, an index range or ':'", "None")
           .note("load first, then add a dimension: x[m][:, None]");
       return std::nullopt;
     }
     if (subscript.kind == ast::Subscript::all) {
       if (ShapedType::isDynamic(view.shape[d])) {
-        error(diag::colonNeedsExtent, subscript.range)
+        here.error(diag::colonNeedsExtent, subscript.range)
             .note("take a part with `block(i, B)`, or go through all of it with `for n in "
                   "blocks(N, B)`");
         return std::nullopt;
       }
-      access.starts.push_back(constantIndex(0, location));
+      access.starts.push_back(emitter.constantIndex(0, location));
       access.sizes.push_back(view.shape[d]);
       access.steps.push_back(1);
       access.hasEnd.push_back(false);
       access.shape.push_back(view.shape[d]);
       continue;
     }
-    SemValue value = eval(*subscript.value);
+    SemValue value = expressions.eval(*subscript.value);
     if (value.isError())
       return std::nullopt;
     if (value.isRange()) {
@@ -329,25 +322,25 @@ std::optional<AccessSpec> Elaborator::makeAccess(const SemValue &base,
     if (value.isData() && value.rank() > 0) {
       if (!isInteger(value.dtype) || !takesTiles) {
         if (isInteger(value.dtype)) {
-          DiagnosticBuilder report = error(diag::indexTile, subscript.range);
+          DiagnosticBuilder report = here.error(diag::indexTile, subscript.range);
           report.secondary(expr.base->range, describe(base));
           if (!addRangeFix(report, *subscript.value))
             report.note("read with `gather(x[...])`, write with `scatter(x[...], v)`");
         } else
-          error(diag::wrongOperand, subscript.range, "an access",
-                "an integer, an index range or ':'", describe(value));
+          here.error(diag::wrongOperand, subscript.range, "an access",
+                     "an integer, an index range or ':'", describe(value));
         return std::nullopt;
       }
       if (tiles.empty())
         jointAt = access.shape.size();
       tiles.push_back({value, subscript.range, ""});
-      access.starts.push_back(constantIndex(0, location));
+      access.starts.push_back(emitter.constantIndex(0, location));
       access.sizes.push_back(-2);
       access.steps.push_back(1);
       access.hasEnd.push_back(false);
       continue;
     }
-    mlir::Value position = toIndex(value, subscript.range, "an access's subscript");
+    mlir::Value position = conversions.toIndex(value, subscript.range, "an access's subscript");
     if (!position)
       return std::nullopt;
     access.starts.push_back(position);
@@ -355,21 +348,21 @@ std::optional<AccessSpec> Elaborator::makeAccess(const SemValue &base,
     access.steps.push_back(1);
     access.hasEnd.push_back(false);
   }
-  if (!joinPositions(access, tiles, jointAt) || !checkShape(access.shape, expr.range))
+  if (!joinPositions(access, tiles, jointAt) || !conversions.checkShape(access.shape, expr.range))
     return std::nullopt;
   return access;
 }
 
-std::optional<AccessSpec> Elaborator::evalAccessArgument(const ast::Expr &expr, StringRef function,
-                                                         bool takesTiles) {
+std::optional<AccessSpec> Accesses::evalAccessArgument(const ast::Expr &expr, StringRef function,
+                                                       bool takesTiles) {
   auto *subscript = dyn_cast<ast::SubscriptExpr>(&expr);
-  if (reportPointerSum(expr, function))
+  if (foreign.reportPointerSum(expr, function))
     return std::nullopt;
-  SemValue base = eval(subscript ? *subscript->base : expr);
+  SemValue base = expressions.eval(subscript ? *subscript->base : expr);
   if (base.isError())
     return std::nullopt;
   if (!subscript || !base.isView()) {
-    DiagnosticBuilder report = error(diag::needsAccess, expr.range, function);
+    DiagnosticBuilder report = here.error(diag::needsAccess, expr.range, function);
     bool isVector = base.isView() && base.view->shape.size() <= 1;
     if (isVector && isa<ast::NameExpr>(expr))
       report.fixIt(expr.range.atEnd(), base.view->shape.empty() ? "[]" : "[0]", "name the element");
@@ -382,10 +375,11 @@ std::optional<AccessSpec> Elaborator::evalAccessArgument(const ast::Expr &expr, 
   }
   if (!isFullAccess(*base.view, *subscript)) {
     if (subscript->subscripts.size() > base.view->shape.size())
-      error(diag::subscriptCount, subscript->bracketRange, describe(base),
-            std::to_string(base.view->shape.size()) + " subscripts", subscript->subscripts.size());
+      here.error(diag::subscriptCount, subscript->bracketRange, describe(base),
+                 std::to_string(base.view->shape.size()) + " subscripts",
+                 subscript->subscripts.size());
     else
-      error(diag::needsAccess, expr.range, function)
+      here.error(diag::needsAccess, expr.range, function)
           .note("the tensor has " + Twine(base.view->shape.size()) +
                 " dimensions; this makes a sub-view");
     return std::nullopt;
@@ -393,22 +387,22 @@ std::optional<AccessSpec> Elaborator::evalAccessArgument(const ast::Expr &expr, 
   return makeAccess(base, *subscript, takesTiles);
 }
 
-Type Elaborator::accessType(const AccessSpec &access, DType dtype) {
+Type Accesses::accessType(const AccessSpec &access, DType dtype) {
   Type element = toType(dtype, context);
   return access.shape.empty() ? element : RankedTensorType::get(access.shape, element);
 }
 
-SemValue Elaborator::emitLoad(const AccessSpec &access, mlir::Value pad, mlir::Value mask,
-                              StringAttr cache) {
+SemValue Accesses::emitLoad(const AccessSpec &access, mlir::Value pad, mlir::Value mask,
+                            StringAttr cache) {
   const ViewValue &view = *access.view;
   if (view.param && view.param->access == ast::Access::out) {
-    error(diag::readsOut, access.range, view.param->name.text)
+    here.error(diag::readsOut, access.range, view.param->name.text)
         .note(view.param->name.range, "declared here");
     return SemValue::error();
   }
-  Location location = loc(access.range);
+  Location location = emitter.loc(access.range);
   if (!pad)
-    pad = constantLike(toType(view.dtype, context), 0, location);
+    pad = emitter.constantLike(toType(view.dtype, context), 0, location);
   if (!access.positions.empty())
     return ofData(
         GatherOp::create(
@@ -417,49 +411,50 @@ SemValue Elaborator::emitLoad(const AccessSpec &access, mlir::Value pad, mlir::V
             builder.getDenseBoolArrayAttr(access.hasEnd),
             builder.getDenseBoolArrayAttr(access.inBounds), access.positions, pad, mask, cache),
         view.dtype);
-  return ofData(
-      LoadOp::create(builder, location, accessType(access, view.dtype), view.ssa, access.starts,
-                     access.ends, builder.getDenseI64ArrayAttr(access.sizes),
-                     builder.getDenseI64ArrayAttr(access.steps),
-                     builder.getDenseBoolArrayAttr(access.hasEnd),
-                     builder.getDenseBoolArrayAttr(access.inBounds), pad, mask, cache),
-      view.dtype);
+  return ofData(LoadOp::create(builder, location, accessType(access, view.dtype), view.ssa,
+                               access.starts, access.ends,
+                               builder.getDenseI64ArrayAttr(access.sizes),
+                               builder.getDenseI64ArrayAttr(access.steps),
+                               builder.getDenseBoolArrayAttr(access.hasEnd),
+                               builder.getDenseBoolArrayAttr(access.inBounds), pad, mask, cache),
+                view.dtype);
 }
 
-bool Elaborator::checkWritable(const AccessSpec &access) {
+bool Accesses::checkWritable(const AccessSpec &access) {
   const ViewValue &view = *access.view;
   if (view.param)
     written.insert(view.param);
   if (!view.param || view.param->access != ast::Access::in)
     return true;
-  error(diag::writesIn, access.range, view.param->name.text)
+  here.error(diag::writesIn, access.range, view.param->name.text)
       .note(view.param->name.range, "declared here");
   return false;
 }
 
-mlir::Value Elaborator::valueToStore(const AccessSpec &access, const Arg &value) {
+mlir::Value Accesses::valueToStore(const AccessSpec &access, const Arg &value) {
   const ViewValue &view = *access.view;
   auto mismatch = [&]() -> mlir::Value {
     std::string target =
         dtypeSpelling(view.dtype).str() + (access.shape.empty() ? "" : describeShape(access.shape));
     DiagnosticBuilder report =
-        error(diag::storeMismatch, value.range, describe(value.value), target);
+        here.error(diag::storeMismatch, value.range, describe(value.value), target);
     report.secondary(access.range, "this is " + target);
     if (!value.value.isData() || value.value.dtype == view.dtype)
       return {};
     DType from = value.value.dtype;
-    if (from == DType::Index && isFloat(view.dtype) && addVarFix(report, value, view.dtype))
+    if (from == DType::Index && isFloat(view.dtype) &&
+        conversions.addVarFix(report, value, view.dtype))
       return {};
     bool rounds = isFloat(from) && !isFloat(view.dtype); // there is more than one way to
     if (rounds || view.dtype == DType::Bool || isNibble(view.dtype))
       report.note("convert the value with `as " + dtypeSpelling(view.dtype) + "`");
     else
-      addConversion(report, value.range, view.dtype);
+      foreign.addConversion(report, value.range, view.dtype);
     return {};
   };
   if (!value.value.isNumeric() || (value.value.isData() && value.value.dtype != view.dtype))
     return mismatch();
-  mlir::Value stored = toDtype(value.value, view.dtype, value.range);
+  mlir::Value stored = conversions.toDtype(value.value, view.dtype, value.range);
   if (!stored)
     return {};
   ArrayRef<int64_t> shape = value.value.shape();
@@ -468,17 +463,17 @@ mlir::Value Elaborator::valueToStore(const AccessSpec &access, const Arg &value)
     int64_t theirs = shape[shape.size() - 1 - i];
     fits = theirs == 1 || theirs == access.shape[access.shape.size() - 1 - i];
   }
-  return fits ? emitBroadcast(stored, access.shape, loc(access.range)) : mismatch();
+  return fits ? emitter.emitBroadcast(stored, access.shape, emitter.loc(access.range)) : mismatch();
 }
 
-bool Elaborator::emitStore(const AccessSpec &access, const Arg &value, mlir::Value mask,
-                           StringAttr cache) {
+bool Accesses::emitStore(const AccessSpec &access, const Arg &value, mlir::Value mask,
+                         StringAttr cache) {
   if (value.value.isError() || !checkWritable(access))
     return false;
   mlir::Value stored = valueToStore(access, value);
   if (!stored)
     return false;
-  Location location = loc(access.range);
+  Location location = emitter.loc(access.range);
   mlir::Value view = access.view->ssa;
   auto sizes = builder.getDenseI64ArrayAttr(access.sizes),
        steps = builder.getDenseI64ArrayAttr(access.steps);
@@ -493,22 +488,22 @@ bool Elaborator::emitStore(const AccessSpec &access, const Arg &value, mlir::Val
   return true;
 }
 
-SemValue Elaborator::evalTileSubscript(const SemValue &base, const ast::SubscriptExpr &expr) {
+SemValue Accesses::evalTileSubscript(const SemValue &base, const ast::SubscriptExpr &expr) {
   ArrayRef<int64_t> shape = base.shape();
   for (const ast::Subscript &subscript : expr.subscripts) { // NumPy's word for None
     StringRef word = subscript.value ? sources.text(subscript.value->range) : StringRef();
     if ((word != "newaxis" && word != "np.newaxis" && word != "numpy.newaxis") ||
-        findLocal("newaxis"))
+        here.findLocal("newaxis"))
       continue;
-    error(diag::unknownName, subscript.range, word)
+    here.error(diag::unknownName, subscript.range, word)
         .fixIt(subscript.range, "None", "a new dimension is written None");
     return SemValue::error();
   }
   size_t used = llvm::count_if(
       expr.subscripts, [](const ast::Subscript &s) { return s.kind != ast::Subscript::newAxis; });
   if (used > shape.size()) {
-    error(diag::subscriptCount, expr.bracketRange, describe(base),
-          std::to_string(shape.size()) + " subscripts", used);
+    here.error(diag::subscriptCount, expr.bracketRange, describe(base),
+               std::to_string(shape.size()) + " subscripts", used);
     return SemValue::error();
   }
   // First cut (only where something is cut), then insert or drop dimensions of extent 1.
@@ -524,20 +519,21 @@ SemValue Elaborator::evalTileSubscript(const SemValue &base, const ast::Subscrip
     int64_t low = 0, high = extent;
     bool keeps = subscript.kind != ast::Subscript::index;
     if (subscript.kind == ast::Subscript::index) {
-      SemValue value = eval(*subscript.value);
+      SemValue value = expressions.eval(*subscript.value);
       if (value.isData()) {
-        error(diag::notConstant, subscript.range, "a tile's subscript", describe(value))
+        here.error(diag::notConstant, subscript.range, "a tile's subscript", describe(value))
             .note("read at a position of the run with take(t, i, axis: 0)");
         return SemValue::error();
       }
-      std::optional<int64_t> index = constInt(value, subscript.range, "a tile's subscript");
+      std::optional<int64_t> index =
+          expressions.constInt(value, subscript.range, "a tile's subscript");
       if (!index)
         return SemValue::error();
       low = *index;
       high = low + 1;
     } else if (subscript.kind == ast::Subscript::slice) {
-      std::optional<int64_t> lo = evalInt(*subscript.lo, "a tile's slice"),
-                             hi = evalInt(*subscript.hi, "a tile's slice");
+      std::optional<int64_t> lo = expressions.evalInt(*subscript.lo, "a tile's slice"),
+                             hi = expressions.evalInt(*subscript.hi, "a tile's slice");
       if (!lo || !hi)
         return SemValue::error();
       low = *lo;
@@ -545,9 +541,9 @@ SemValue Elaborator::evalTileSubscript(const SemValue &base, const ast::Subscrip
     }
     if (low < 0 || high > extent || low >= high) {
       DiagnosticBuilder report =
-          error(diag::badPosition, subscript.range,
-                std::to_string(low) + (keeps ? ".." + std::to_string(high) : ""),
-                "0.." + std::to_string(extent));
+          here.error(diag::badPosition, subscript.range,
+                     std::to_string(low) + (keeps ? ".." + std::to_string(high) : ""),
+                     "0.." + std::to_string(extent));
       report.secondary(expr.base->range, describe(base));
       if (!keeps && low < 0 && low >= -extent)
         report.fixIt(subscript.range, std::to_string(low + extent),
@@ -567,7 +563,7 @@ SemValue Elaborator::evalTileSubscript(const SemValue &base, const ast::Subscrip
     sizes.push_back(shape[dim]);
     result.push_back(shape[dim]);
   }
-  Location location = loc(expr.range);
+  Location location = emitter.loc(expr.range);
   mlir::Value part = ssaOf(base);
   if (cuts) {
     SmallVector<OpFoldResult> offsetAttrs, sizeAttrs, strideAttrs;
@@ -579,7 +575,7 @@ SemValue Elaborator::evalTileSubscript(const SemValue &base, const ast::Subscrip
     part = builder.createOrFold<tensor::ExtractSliceOp>(location, part, offsetAttrs, sizeAttrs,
                                                         strideAttrs);
   }
-  if (!checkShape(result, expr.range))
+  if (!conversions.checkShape(result, expr.range))
     return SemValue::error();
-  return ofData(emitReshape(part, result, location), base.dtype);
+  return ofData(emitter.emitReshape(part, result, location), base.dtype);
 }

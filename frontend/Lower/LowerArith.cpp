@@ -1,7 +1,7 @@
 // Emission of arithmetic with the language's semantics: total division, saturating casts, shifts
 // past the width.
 #include "frontend/Lower/EasyRange.h"
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Lower/Lowering.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace tile;
 using ast::BinaryOp;
 
-mlir::Value Elaborator::constant(TypedAttr value, Location location) {
+mlir::Value Emitter::constant(TypedAttr value, Location location) {
   mlir::Value &cached = constantCache[{mlir::Attribute(value).getAsOpaquePointer(),
                                        value.getType().getAsOpaquePointer()}];
   if (!cached) {
@@ -24,12 +24,12 @@ mlir::Value Elaborator::constant(TypedAttr value, Location location) {
   return cached;
 }
 
-mlir::Value Elaborator::constantIndex(int64_t value, Location location) {
+mlir::Value Emitter::constantIndex(int64_t value, Location location) {
   return constant(builder.getIndexAttr(value), location);
 }
 
 /// A scalar or splat of `type` whose elements are `value`.
-mlir::Value Elaborator::constantLike(Type type, double value, Location location) {
+mlir::Value Emitter::constantLike(Type type, double value, Location location) {
   Type element = getElementTypeOrSelf(type);
   TypedAttr attr;
   if (auto floatType = dyn_cast<FloatType>(element))
@@ -52,7 +52,7 @@ static mlir::Value integerLike(OpBuilder &builder, Type type, APInt value, Locat
   return arith::ConstantOp::create(builder, location, attr);
 }
 
-mlir::Value Elaborator::signBitLike(Type type, Location location) {
+mlir::Value Emitter::signBitLike(Type type, Location location) {
   return integerLike(builder, type,
                      APInt::getSignMask(getElementTypeOrSelf(type).getIntOrFloatBitWidth()),
                      location);
@@ -64,8 +64,8 @@ static Type withElement(Type type, Type element) {
   return element;
 }
 
-mlir::Value Elaborator::emitDivision(mlir::Value a, mlir::Value b, DType dtype, bool remainder,
-                                     Location location) {
+mlir::Value Emitter::emitDivision(mlir::Value a, mlir::Value b, DType dtype, bool remainder,
+                                  Location location) {
   Type type = a.getType();
   bool hasSign = !isUnsigned(dtype);
   auto divide = [&](mlir::Value divisor) -> mlir::Value {
@@ -103,8 +103,8 @@ mlir::Value Elaborator::emitDivision(mlir::Value a, mlir::Value b, DType dtype, 
   return result;
 }
 
-mlir::Value Elaborator::emitCeilDivision(mlir::Value a, mlir::Value b, DType dtype,
-                                         Location location) {
+mlir::Value Emitter::emitCeilDivision(mlir::Value a, mlir::Value b, DType dtype,
+                                      Location location) {
   if (easyRange(b).first > 0 && dtype == DType::Index)
     return builder.createOrFold<arith::CeilDivSIOp>(location, a, b);
   // The quotient rounded up is the truncated one, plus one where a remainder of the divisor's sign
@@ -129,7 +129,7 @@ mlir::Value Elaborator::emitCeilDivision(mlir::Value a, mlir::Value b, DType dty
   return builder.createOrFold<arith::SelectOp>(location, up, plusOne, quotient);
 }
 
-mlir::Value Elaborator::emitNextPow2(mlir::Value x, DType dtype, Location location) {
+mlir::Value Emitter::emitNextPow2(mlir::Value x, DType dtype, Location location) {
   if (dtype == DType::Index)
     return emitCast(emitNextPow2(emitCast(x, dtype, DType::I64, location), DType::I64, location),
                     DType::I64, dtype, location);
@@ -144,8 +144,8 @@ mlir::Value Elaborator::emitNextPow2(mlir::Value x, DType dtype, Location locati
   return builder.createOrFold<arith::SelectOp>(location, small, one, power);
 }
 
-mlir::Value Elaborator::emitMinMax(bool isMax, mlir::Value a, mlir::Value b, DType dtype,
-                                   Location location) {
+mlir::Value Emitter::emitMinMax(bool isMax, mlir::Value a, mlir::Value b, DType dtype,
+                                Location location) {
   if (isFloat(dtype))
     return isMax ? builder.createOrFold<arith::MaximumFOp>(location, a, b)
                  : builder.createOrFold<arith::MinimumFOp>(location, a, b);
@@ -156,8 +156,8 @@ mlir::Value Elaborator::emitMinMax(bool isMax, mlir::Value a, mlir::Value b, DTy
                : builder.createOrFold<arith::MinSIOp>(location, a, b);
 }
 
-mlir::Value Elaborator::emitShift(BinaryOp op, mlir::Value a, mlir::Value b, DType dtype,
-                                  Location location) {
+mlir::Value Emitter::emitShift(BinaryOp op, mlir::Value a, mlir::Value b, DType dtype,
+                               Location location) {
   Type type = a.getType();
   int64_t width = bitWidth(dtype);
   auto [low, high] = easyRange(b);
@@ -181,7 +181,7 @@ mlir::Value Elaborator::emitShift(BinaryOp op, mlir::Value a, mlir::Value b, DTy
 }
 
 /// Float to integer: truncates, saturates, NaN gives 0. `to` is an integer dtype but index.
-mlir::Value Elaborator::emitSaturatingCast(mlir::Value x, DType to, Location location) {
+mlir::Value Emitter::emitSaturatingCast(mlir::Value x, DType to, Location location) {
   Type target = withElement(x.getType(), toType(to, context));
   unsigned width = bitWidth(to);
   bool hasSign = !isUnsigned(to);
@@ -212,7 +212,7 @@ mlir::Value Elaborator::emitSaturatingCast(mlir::Value x, DType to, Location loc
 }
 
 /// `as`: any dtype to any other but bool, i4 and u4.
-mlir::Value Elaborator::emitCast(mlir::Value x, DType from, DType to, Location location) {
+mlir::Value Emitter::emitCast(mlir::Value x, DType from, DType to, Location location) {
   if (from == to)
     return x;
   Type target = withElement(x.getType(), toType(to, context));
@@ -253,8 +253,8 @@ mlir::Value Elaborator::emitCast(mlir::Value x, DType from, DType to, Location l
 }
 
 /// An operator on SSA values of one type; the caller has checked that the dtype has it.
-mlir::Value Elaborator::emitBinary(BinaryOp op, mlir::Value a, mlir::Value b, DType dtype,
-                                   Location location) {
+mlir::Value Emitter::emitBinary(BinaryOp op, mlir::Value a, mlir::Value b, DType dtype,
+                                Location location) {
   bool floats = isFloat(dtype), hasSign = !isUnsigned(dtype);
   using I = arith::CmpIPredicate;
   auto compare = [&](arith::CmpFPredicate onFloats, I onSigned, I onUnsigned) -> mlir::Value {
@@ -305,7 +305,7 @@ mlir::Value Elaborator::emitBinary(BinaryOp op, mlir::Value a, mlir::Value b, DT
 }
 
 /// Repeats a scalar or tile to `shape`, which its own shape broadcasts to.
-mlir::Value Elaborator::emitBroadcast(mlir::Value x, ArrayRef<int64_t> shape, Location location) {
+mlir::Value Emitter::emitBroadcast(mlir::Value x, ArrayRef<int64_t> shape, Location location) {
   auto tensor = dyn_cast<RankedTensorType>(x.getType());
   if (shape.empty())
     return x;
@@ -318,7 +318,7 @@ mlir::Value Elaborator::emitBroadcast(mlir::Value x, ArrayRef<int64_t> shape, Lo
 }
 
 /// The same elements under another shape of as many; a shape of rank 0 gives a scalar.
-mlir::Value Elaborator::emitReshape(mlir::Value x, ArrayRef<int64_t> shape, Location location) {
+mlir::Value Emitter::emitReshape(mlir::Value x, ArrayRef<int64_t> shape, Location location) {
   auto tensor = dyn_cast<RankedTensorType>(x.getType());
   Type element = getElementTypeOrSelf(x.getType());
   if (!tensor)
@@ -327,4 +327,73 @@ mlir::Value Elaborator::emitReshape(mlir::Value x, ArrayRef<int64_t> shape, Loca
     return builder.createOrFold<ReshapeOp>(location, RankedTensorType::get(shape, element), x);
   SmallVector<mlir::Value> zeros(tensor.getRank(), constantIndex(0, location));
   return builder.createOrFold<tensor::ExtractOp>(location, x, zeros);
+}
+
+Location Emitter::loc(Range range) {
+  auto at = [&](Range place) -> Location {
+    if (!place.isValid())
+      return UnknownLoc::get(context);
+    LineColumn position = sources.begin(place);
+    return FileLineColLoc::get(context, sources.name(place.file), position.line, position.column);
+  };
+  Location result = at(range);
+  for (auto call = here.calls.rbegin(); call != here.calls.rend(); ++call)
+    result = CallSiteLoc::get(result, at(call->call));
+  return result;
+}
+
+/// The upper half of a product. In operations of one result each: tiles of operations with several
+/// have no layout on GPUs. 64 bits by the halves of the factors, as in H. S. Warren, Hacker's
+/// Delight, 8-2.
+mlir::Value Emitter::emitMulHigh(mlir::Value a, mlir::Value b, DType dtype, Location location) {
+  if (dtype == DType::Index)
+    return emitCast(emitMulHigh(emitCast(a, dtype, DType::I64, location),
+                                emitCast(b, dtype, DType::I64, location), DType::I64, location),
+                    DType::I64, dtype, location);
+  mlir::Type type = a.getType(), element = getElementTypeOrSelf(type);
+  unsigned width = element.getIntOrFloatBitWidth();
+  auto constantOf = [&](mlir::Type of, int64_t value) {
+    mlir::TypedAttr attr = builder.getIntegerAttr(getElementTypeOrSelf(of), value);
+    if (auto tensor = dyn_cast<RankedTensorType>(of))
+      attr = DenseElementsAttr::get(tensor, mlir::Attribute(attr));
+    return constant(attr, location);
+  };
+  auto add = [&](mlir::Value x, mlir::Value y) {
+    return builder.createOrFold<arith::AddIOp>(location, x, y);
+  };
+  auto multiply = [&](mlir::Value x, mlir::Value y) {
+    return builder.createOrFold<arith::MulIOp>(location, x, y);
+  };
+  if (width < 64) {
+    mlir::Type wide = builder.getIntegerType(2 * width);
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      wide = tensor.clone(wide);
+    auto extend = [&](mlir::Value x) -> mlir::Value {
+      return isUnsigned(dtype) ? builder.createOrFold<arith::ExtUIOp>(location, wide, x)
+                               : builder.createOrFold<arith::ExtSIOp>(location, wide, x);
+    };
+    mlir::Value product = multiply(extend(a), extend(b));
+    return builder.createOrFold<arith::TruncIOp>(
+        location, type,
+        builder.createOrFold<arith::ShRUIOp>(location, product, constantOf(wide, width)));
+  }
+  mlir::Value half = constantOf(type, 32), mask = constantOf(type, 0xffffffff),
+              zero = constantOf(type, 0);
+  auto low = [&](mlir::Value x) { return builder.createOrFold<arith::AndIOp>(location, x, mask); };
+  auto high = [&](mlir::Value x) {
+    return builder.createOrFold<arith::ShRUIOp>(location, x, half);
+  };
+  mlir::Value carry = add(multiply(high(a), low(b)), high(multiply(low(a), low(b))));
+  mlir::Value middle = add(multiply(low(a), high(b)), low(carry));
+  mlir::Value result = add(add(multiply(high(a), high(b)), high(carry)), high(middle));
+  if (isUnsigned(dtype))
+    return result;
+  // A negative factor counts as 2^64 more than it is.
+  for (auto [x, y] : {std::pair(a, b), std::pair(b, a)}) {
+    mlir::Value isNegative =
+        builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::slt, x, zero);
+    mlir::Value excess = builder.createOrFold<arith::SelectOp>(location, isNegative, y, zero);
+    result = builder.createOrFold<arith::SubIOp>(location, result, excess);
+  }
+  return result;
 }

@@ -1,5 +1,5 @@
 // Calls: user functions are inlined by walking their body; built-ins are dispatched by family.
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Lower/Lowering.h"
 #include "frontend/Sema/Limits.h"
 #include "frontend/Sema/Words.h"
 
@@ -8,18 +8,18 @@
 using namespace mlir;
 using namespace tile;
 
-SemValue Elaborator::evalCall(const ast::CallExpr &expr) {
+SemValue Calls::evalCall(const ast::CallExpr &expr) {
   if (auto *member = dyn_cast<ast::MemberExpr>(expr.callee.get())) {
-    if (isForeignMember(*member))
-      return reportPrefixed(*member, &expr);
-    if (reportMethod(expr, *member))
+    if (foreign.isForeignMember(*member))
+      return foreign.reportPrefixed(*member, &expr);
+    if (foreign.reportMethod(expr, *member))
       return SemValue::error();
   }
-  SemValue callee = eval(*expr.callee);
+  SemValue callee = expressions.eval(*expr.callee);
   if (callee.isError())
     return callee;
   if (!callee.isFunction()) {
-    error(diag::notAFunction, expr.callee->range, describe(callee));
+    here.error(diag::notAFunction, expr.callee->range, describe(callee));
     return SemValue::error();
   }
   const FunctionValue &function = *callee.function;
@@ -28,8 +28,8 @@ SemValue Elaborator::evalCall(const ast::CallExpr &expr) {
   std::vector<Arg> args;
   bool failed = false;
   for (const ast::Argument &argument : expr.arguments) {
-    args.push_back(
-        {eval(*argument.value), argument.value->range, argument.name ? argument.name->text : ""});
+    args.push_back({expressions.eval(*argument.value), argument.value->range,
+                    argument.name ? argument.name->text : ""});
     failed = failed || args.back().value.isError();
   }
   if (failed)
@@ -38,21 +38,21 @@ SemValue Elaborator::evalCall(const ast::CallExpr &expr) {
                        : callBuiltin(*function.builtin, &expr, std::move(args), expr.range);
 }
 
-SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg> args,
-                                  Range range) {
+SemValue Calls::callFunction(const FunctionValue &function, std::vector<Arg> args, Range range) {
   const ast::FnDecl &decl = *function.decl;
-  for (const CallSite &call : calls)
+  for (const CallSite &call : here.calls)
     if (call.function == &decl) {
-      error(diag::recursion, range, decl.name.text).note(decl.name.range, "defined here");
+      here.error(diag::recursion, range, decl.name.text).note(decl.name.range, "defined here");
       return SemValue::error();
     }
   constexpr size_t maxDepth = limits::callDepth, maxInlined = limits::inlinedCalls;
-  if (calls.size() >= maxDepth || ++inlinedCalls > maxInlined) {
+  if (here.calls.size() >= maxDepth || ++inlinedCalls > maxInlined) {
     // Said once: the calls that follow are silent.
-    if (calls.size() >= maxDepth || inlinedCalls == maxInlined + 1)
-      error(diag::tooManyCalls, range,
-            calls.size() >= maxDepth ? "calls are nested more than 100 deep"
-                                     : "more than 10000 calls are inlined into one kernel");
+    if (here.calls.size() >= maxDepth || inlinedCalls == maxInlined + 1)
+      here.error(diag::tooManyCalls, range,
+                 here.calls.size() >= maxDepth
+                     ? "calls are nested more than 100 deep"
+                     : "more than 10000 calls are inlined into one kernel");
     return SemValue::error();
   }
   // Arguments by position, then by name.
@@ -71,7 +71,7 @@ SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg
         std::vector<std::string> names;
         for (const ast::FnParam &param : decl.params)
           names.push_back(param.name.text);
-        reportArgument(args[i], decl.name.text, names, decl.name.range);
+        here.reportArgument(args[i], decl.name.text, names, decl.name.range);
         return SemValue::error();
       }
     }
@@ -79,21 +79,21 @@ SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg
   }
   for (auto [param, arg] : llvm::zip(decl.params, chosen))
     if (countsMatch && !arg && !param.defaultValue) { // a named argument stands for another
-      error(diag::noArgument, range, decl.name.text, param.name.text)
+      here.error(diag::noArgument, range, decl.name.text, param.name.text)
           .note(param.range, "declared here");
       return SemValue::error();
     }
   if (!countsMatch) {
-    error(diag::argumentCount, range, decl.name.text, countText(least, decl.params.size()),
-          args.size())
+    here.error(diag::argumentCount, range, decl.name.text, countText(least, decl.params.size()),
+               args.size())
         .note(decl.name.range, "defined here");
     return SemValue::error();
   }
   // A frame of its own: a function sees its parameters and the names of its file.
-  frames.push_back({Scope()});
-  const Module *outer = std::exchange(scope, &modules.get(decl.range.file));
-  auto outerEnded = std::exchange(ended, {});
-  calls.push_back({&decl, range});
+  here.frames.push_back({Scope()});
+  const Module *outer = std::exchange(here.scope, &modules.get(decl.range.file));
+  auto outerEnded = std::exchange(here.ended, {});
+  here.calls.push_back({&decl, range});
   SemValue result;
   bool valid = true;
   for (auto [i, param] : llvm::enumerate(decl.statics)) {
@@ -101,179 +101,153 @@ SemValue Elaborator::callFunction(const FunctionValue &function, std::vector<Arg
     if (i < function.statics.size())
       value = function.statics[i];
     else if (param.defaultValue)
-      value = eval(*param.defaultValue);
+      value = expressions.eval(*param.defaultValue);
     else
-      error(diag::noValue, range, param.name.text, decl.name.text)
+      here.error(diag::noValue, range, param.name.text, decl.name.text)
           .note(param.range, "declared here")
           .note("give it in brackets at the call, as in `" + decl.name.text + "[3](...)`");
-    valid = valid && !value.isError() && checkKind(param, value, range);
-    if (valid && param.set && !isInSet(value, *param.set, range))
+    valid = valid && !value.isError() && expressions.checkKind(param, value, range);
+    if (valid && param.set && !expressions.isInSet(value, *param.set, range))
       valid = false;
-    declare(param.name, value);
+    here.declare(param.name, value);
   }
   for (size_t i = 0; valid && i < decl.params.size(); ++i) {
     const ast::FnParam &param = decl.params[i];
     // A default sees the compile-time parameters and the parameters before it.
-    SemValue value = chosen[i] ? chosen[i]->value : eval(*param.defaultValue);
+    SemValue value = chosen[i] ? chosen[i]->value : expressions.eval(*param.defaultValue);
     if (param.type && !value.isError())
-      value = convertToDeclared(value, *param.type,
-                                chosen[i] ? chosen[i]->range : param.defaultValue->range);
+      value = expressions.convertToDeclared(
+          value, *param.type, chosen[i] ? chosen[i]->range : param.defaultValue->range);
     valid = !value.isError();
-    declare(decl.params[i].name, value);
+    here.declare(decl.params[i].name, value);
   }
   if (valid) {
-    unsigned errors = reported;
-    bool stands = standsInKernel;
-    Flow flow = lowerStatements(decl.body.statements, FlowNeeds(), stands);
-    standsInKernel = stands;
+    unsigned errors = here.reported;
+    bool stands = control.standsInKernel;
+    Flow flow = control.lowerStatements(decl.body.statements, FlowNeeds(), stands);
+    control.standsInKernel = stands;
     result = flow.returns ? flow.value : SemValue::ofVoid();
     if (flow.falls && result.kind != SemValue::Kind::Void && !result.isError()) {
-      if (reported == errors)
-        error(diag::badReturn, decl.name.range,
-              "'" + decl.name.text + "' does not return a value on every way through it")
+      if (here.reported == errors)
+        here.error(diag::badReturn, decl.name.range,
+                   "'" + decl.name.text + "' does not return a value on every way through it")
             .note(flow.valueRange, "here it returns one")
             .note("end it with a `return`, too");
       result = SemValue::error();
-    } else if (reported != errors && result.kind == SemValue::Kind::Void) {
+    } else if (here.reported != errors && result.kind == SemValue::Kind::Void) {
       result = SemValue::error(); // a `return` may stand where there was an error
     }
   }
-  calls.pop_back();
-  ended = std::move(outerEnded);
-  scope = outer;
-  frames.pop_back();
+  here.calls.pop_back();
+  here.ended = std::move(outerEnded);
+  here.scope = outer;
+  here.frames.pop_back();
   return result;
 }
 
-bool Elaborator::checkBuiltinArguments(const Builtin &builtin, const std::vector<Arg> &args,
-                                       Range range) {
-  unsigned positional = 0;
-  std::set<std::string> seen;
-  for (const Arg &arg : args) {
-    if (arg.name.empty()) {
-      ++positional;
-      continue;
-    }
-    bool known = llvm::any_of(builtin.named, [&](const char *name) { return arg.name == name; });
-    if (!known || !seen.insert(arg.name).second) {
-      reportArgument(arg, builtin.name, {builtin.named.begin(), builtin.named.end()}, Range());
-      return false;
-    }
-  }
-  if (positional >= builtin.minArgs && positional <= builtin.maxArgs)
-    return true;
-  DiagnosticBuilder report = error(diag::argumentCount, range, builtin.name,
-                                   countText(builtin.minArgs, builtin.maxArgs), positional);
-  bool hasAxis = llvm::any_of(builtin.named, [](StringRef name) { return name == "axis"; });
-  if (hasAxis && positional == builtin.maxArgs + 1 && args[positional - 1].value.isInt())
-    report.fixIt(args[positional - 1].range.atBegin(), "axis: ", "an axis is named");
-  else if (StringRef usage = usageOf(builtin.name); !usage.empty())
-    report.note("write it as in `" + usage + "`");
-  return false;
-}
-
-SemValue Elaborator::callBuiltin(const Builtin &builtin, const ast::CallExpr *expr,
-                                 std::vector<Arg> args, Range range) {
-  if (!checkBuiltinArguments(builtin, args, range))
+SemValue Calls::callBuiltin(const Builtin &builtin, const ast::CallExpr *expr,
+                            std::vector<Arg> args, Range range) {
+  if (!expressions.checkBuiltinArguments(builtin, args, range))
     return SemValue::error();
   bool takesTiles = builtin.family <= Builtin::Family::MinMax;
-  if (takesTiles && !listsToTiles(args))
+  if (takesTiles && !tables.listsToTiles(args))
     return SemValue::error();
   switch (builtin.family) {
   case Builtin::Family::Unary:
-    return callUnary(builtin, args, range);
+    return elementCalls.callUnary(builtin, args, range);
   case Builtin::Family::Binary:
-    return callBinary(builtin, args, range);
+    return elementCalls.callBinary(builtin, args, range);
   case Builtin::Family::Element:
-    return callElement(builtin, args, range);
+    return elementCalls.callElement(builtin, args, range);
   case Builtin::Family::Reduce:
-    return callReduce(builtin, args, range);
+    return tileCalls.callReduce(builtin, args, range);
   case Builtin::Family::MinMax: {
     bool elementWise = args.size() >= 2 && args[1].name.empty();
     if (elementWise && args.size() > 2) {
-      error(diag::argumentCount, range, builtin.name,
-            "2 arguments, or 1 with axis: and keep:", args.size());
+      here.error(diag::argumentCount, range, builtin.name,
+                 "2 arguments, or 1 with axis: and keep:", args.size());
       return SemValue::error();
     }
-    return elementWise ? callBinary(builtin, args, range) : callReduce(builtin, args, range);
+    return elementWise ? elementCalls.callBinary(builtin, args, range)
+                       : tileCalls.callReduce(builtin, args, range);
   }
   case Builtin::Family::Shape:
-    return callShape(builtin, args, range);
+    return tileCalls.callShape(builtin, args, range);
   case Builtin::Family::Scan:
-    return callScan(builtin, args, range);
+    return scanCalls.callScan(builtin, args, range);
   case Builtin::Family::Join:
-    return callJoin(builtin, args, range);
+    return joinCalls.callJoin(builtin, args, range);
   case Builtin::Family::Order:
-    return callOrder(builtin, args, range);
+    return orderCalls.callOrder(builtin, args, range);
   case Builtin::Family::Random:
-    return callRandom(builtin, args, range);
+    return randomCalls.callRandom(builtin, args, range);
   case Builtin::Family::Range:
-    return callRange(builtin, args, range);
+    return tileCalls.callRange(builtin, args, range);
   case Builtin::Family::Other:
-    return callOther(builtin, args, range);
+    return tileCalls.callOther(builtin, args, range);
   case Builtin::Family::Access:
-    error(diag::needsAccess, range, builtin.name);
+    here.error(diag::needsAccess, range, builtin.name);
     return SemValue::error();
   case Builtin::Family::Debug:
-    return callDebug(builtin, args, range);
+    return debugCalls.callDebug(builtin, args, range);
   case Builtin::Family::Later:
     break;
   }
-  return reportUnsupported(range, "the built-in '" + Twine(builtin.name) + "'");
+  return here.reportUnsupported(range, "the built-in '" + Twine(builtin.name) + "'");
 }
 
 /// load(x[…], pad:, mask:, cache:), store(x[…], v, mask:, cache:), inside(x[…]), gather and
 /// scatter, which are load and store with tiles of positions, and the atomics.
-SemValue Elaborator::callAccessForm(const Builtin &builtin, const ast::CallExpr &expr) {
+SemValue Calls::callAccessForm(const Builtin &builtin, const ast::CallExpr &expr) {
   if (expr.arguments.empty() || expr.arguments[0].name) {
-    error(diag::needsAccess, expr.range, builtin.name);
+    here.error(diag::needsAccess, expr.range, builtin.name);
     return SemValue::error();
   }
   StringRef name = builtin.name;
   bool isAtomic = name.starts_with("atomic_");
-  std::optional<AccessSpec> access = evalAccessArgument(
+  std::optional<AccessSpec> access = accesses.evalAccessArgument(
       *expr.arguments[0].value, name, isAtomic || name == "gather" || name == "scatter");
   if (!access)
     return SemValue::error();
   std::vector<Arg> args = {{SemValue::ofVoid(), expr.arguments[0].value->range, ""}};
   for (size_t i = 1; i < expr.arguments.size(); ++i) {
     const ast::Argument &argument = expr.arguments[i];
-    args.push_back(
-        {eval(*argument.value), argument.value->range, argument.name ? argument.name->text : ""});
+    args.push_back({expressions.eval(*argument.value), argument.value->range,
+                    argument.name ? argument.name->text : ""});
     if (args.back().value.isError())
       return SemValue::error();
   }
-  if (!checkBuiltinArguments(builtin, args, expr.range))
+  if (!expressions.checkBuiltinArguments(builtin, args, expr.range))
     return SemValue::error();
   mlir::Value pad, mask;
   StringAttr cache;
   for (const Arg &arg : args) {
     if (arg.name == "pad") {
       if (arg.value.rank() != 0) {
-        error(diag::wrongOperand, arg.range, "pad:", "a scalar", describe(arg.value));
+        here.error(diag::wrongOperand, arg.range, "pad:", "a scalar", describe(arg.value));
         return SemValue::error();
       }
-      pad = toDtype(arg.value, access->view->dtype, arg.range);
+      pad = conversions.toDtype(arg.value, access->view->dtype, arg.range);
       if (!pad)
         return SemValue::error();
     } else if (arg.name == "mask") {
       bool isBool =
           arg.value.isBoolNumber() || (arg.value.isData() && arg.value.dtype == DType::Bool);
       if (!isBool) {
-        error(diag::wrongOperand, arg.range, "mask:", "a bool tile", describe(arg.value));
+        here.error(diag::wrongOperand, arg.range, "mask:", "a bool tile", describe(arg.value));
         return SemValue::error();
       }
-      mask = toDtype(arg.value, DType::Bool, arg.range);
-      Type wanted = accessType(*access, DType::Bool);
-      Arg pair[] = {{ofData(constantLike(wanted, 1, loc(arg.range)), DType::Bool),
+      mask = conversions.toDtype(arg.value, DType::Bool, arg.range);
+      Type wanted = accesses.accessType(*access, DType::Bool);
+      Arg pair[] = {{ofData(emitter.constantLike(wanted, 1, emitter.loc(arg.range)), DType::Bool),
                      access->range, ""},
                     {ofData(mask, DType::Bool), arg.range, ""}};
-      if (!unifyShapes(pair, arg.range))
+      if (!conversions.unifyShapes(pair, arg.range))
         return SemValue::error();
       mask = ssaOf(pair[1].value);
       if (mask.getType() != wanted) {
-        error(diag::shapeMismatch, arg.range, describeShape(access->shape),
-              describeShape(pair[1].value.shape()))
+        here.error(diag::shapeMismatch, arg.range, describeShape(access->shape),
+                   describeShape(pair[1].value.shape()))
             .secondary(access->range, "the access has the shape " + describeShape(access->shape));
         return SemValue::error();
       }
@@ -281,8 +255,8 @@ SemValue Elaborator::callAccessForm(const Builtin &builtin, const ast::CallExpr 
       const std::string &word = arg.value.text;
       if (arg.value.kind != SemValue::Kind::String ||
           (word != "default" && word != "keep" && word != "stream")) {
-        error(diag::wrongOperand, arg.range, "cache:", "\"default\", \"keep\" or \"stream\"",
-              describe(arg.value));
+        here.error(diag::wrongOperand, arg.range, "cache:", "\"default\", \"keep\" or \"stream\"",
+                   describe(arg.value));
         return SemValue::error();
       }
       if (word != "default")
@@ -290,17 +264,18 @@ SemValue Elaborator::callAccessForm(const Builtin &builtin, const ast::CallExpr 
     }
   }
   if (isAtomic)
-    return emitAtomic(builtin, *access, args, mask);
+    return accesses.emitAtomic(builtin, *access, args, mask);
   if (name == "load" || name == "gather")
-    return emitLoad(*access, pad, mask, cache);
+    return accesses.emitLoad(*access, pad, mask, cache);
   if (name == "store" || name == "scatter")
-    return emitStore(*access, args[1], mask, cache) ? SemValue::ofVoid() : SemValue::error();
-  return ofData(InsideOp::create(builder, loc(expr.range),
-                                           accessType(*access, DType::Bool), access->view->ssa,
-                                           access->starts, access->ends,
-                                           builder.getDenseI64ArrayAttr(access->sizes),
-                                           builder.getDenseI64ArrayAttr(access->steps),
-                                           builder.getDenseBoolArrayAttr(access->hasEnd),
-                                           builder.getDenseBoolArrayAttr(access->inBounds)),
-                          DType::Bool);
+    return accesses.emitStore(*access, args[1], mask, cache) ? SemValue::ofVoid()
+                                                             : SemValue::error();
+  return ofData(InsideOp::create(builder, emitter.loc(expr.range),
+                                 accesses.accessType(*access, DType::Bool), access->view->ssa,
+                                 access->starts, access->ends,
+                                 builder.getDenseI64ArrayAttr(access->sizes),
+                                 builder.getDenseI64ArrayAttr(access->steps),
+                                 builder.getDenseBoolArrayAttr(access->hasEnd),
+                                 builder.getDenseBoolArrayAttr(access->inBounds)),
+                DType::Bool);
 }

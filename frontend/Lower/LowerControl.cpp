@@ -1,7 +1,7 @@
 // Conditionals, and statements that leave early. A list of statements knows its ways out (Flow).
 // Where one branch of an `if` leaves for sure, what follows moves into the other; where it leaves
 // only sometimes, a bool says so and guards what follows. So all control stays structured.
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Lower/Lowering.h"
 #include "frontend/Sema/Limits.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -9,10 +9,10 @@
 using namespace mlir;
 using namespace tile;
 
-Flow Elaborator::lowerBlock(const ast::Block &block, const FlowNeeds &needs, bool isKernelBody) {
-  frames.back().emplace_back();
+Flow Control::lowerBlock(const ast::Block &block, const FlowNeeds &needs, bool isKernelBody) {
+  here.frames.back().emplace_back();
   Flow flow = lowerStatements(block.statements, needs, isKernelBody);
-  leaveBlock();
+  here.leaveBlock();
   return flow;
 }
 
@@ -35,8 +35,8 @@ static bool mayLeave(const ast::Block &block, bool inLoop) {
                       [&](const ast::StmtPtr &each) { return mayLeave(*each, inLoop); });
 }
 
-Flow Elaborator::lowerStatements(ArrayRef<ast::StmtPtr> statements, const FlowNeeds &needs,
-                                 bool isKernelBody) {
+Flow Control::lowerStatements(ArrayRef<ast::StmtPtr> statements, const FlowNeeds &needs,
+                              bool isKernelBody) {
   for (size_t i = 0; i < statements.size(); ++i) {
     const ast::Stmt &stmt = *statements[i];
     ArrayRef<ast::StmtPtr> rest = statements.drop_front(i + 1);
@@ -44,26 +44,26 @@ Flow Elaborator::lowerStatements(ArrayRef<ast::StmtPtr> statements, const FlowNe
     auto *branch = dyn_cast<ast::IfStmt>(&stmt);
     if (branch && !branch->isConst && mayLeave(stmt, false))
       return lowerLeavingIf(*branch, rest, needs, isKernelBody);
-    Flow flow = lowerStatement(stmt, rest.empty() ? needs : FlowNeeds::all());
+    Flow flow = stmts.lowerStatement(stmt, rest.empty() ? needs : FlowNeeds::all());
     if (flow.leaves())
       return lowerRest(std::move(flow), rest, needs, isKernelBody);
   }
   return {};
 }
 
-Flow Elaborator::lowerRest(Flow before, ArrayRef<ast::StmtPtr> rest, const FlowNeeds &needs,
-                           bool isKernelBody) {
+Flow Control::lowerRest(Flow before, ArrayRef<ast::StmtPtr> rest, const FlowNeeds &needs,
+                        bool isKernelBody) {
   if (!before.falls || rest.empty())
     return before;
   if (!before.leaves())
     return lowerStatements(rest, needs, isKernelBody);
-  return lowerUnlessLeft(before, needs, assignedVars(rest), rest.front()->range,
+  return lowerUnlessLeft(before, needs, stmts.assignedVars(rest), rest.front()->range,
                          [&] { return lowerStatements(rest, needs, isKernelBody); });
 }
 
 //===--- Join points ------------------------------------------------------===//
 
-std::vector<SemValue> Elaborator::valuesOf(ArrayRef<Binding *> vars) {
+std::vector<SemValue> Control::valuesOf(ArrayRef<Binding *> vars) {
   std::vector<SemValue> values;
   for (Binding *var : vars)
     values.push_back(var->value);
@@ -75,13 +75,13 @@ template <typename Vars> static void restore(const Vars &vars, ArrayRef<SemValue
     var->value = value;
 }
 
-mlir::Value Elaborator::emitFlag(const Exit &exit, Location location) {
+mlir::Value Control::emitFlag(const Exit &exit, Location location) {
   if (exit.when == Exit::Sometimes)
     return exit.flag;
-  return constant(builder.getBoolAttr(exit.when == Exit::Always), location);
+  return emitter.constant(builder.getBoolAttr(exit.when == Exit::Always), location);
 }
 
-mlir::Value Elaborator::emitLeft(const Flow &flow, Location location) {
+mlir::Value Control::emitLeft(const Flow &flow, Location location) {
   mlir::Value left;
   for (Exit Flow::*kind : Flow::kinds)
     if (const Exit &exit = flow.*kind) {
@@ -91,16 +91,17 @@ mlir::Value Elaborator::emitLeft(const Flow &flow, Location location) {
   return left;
 }
 
-std::optional<SemValue> Elaborator::joinValues(ArrayRef<const SemValue *> values,
-                                               ArrayRef<Block *> blocks, Range range,
-                                               MutableArrayRef<SmallVector<mlir::Value>> leaves) {
+std::optional<SemValue> Control::joinValues(ArrayRef<const SemValue *> values,
+                                            ArrayRef<Block *> blocks, Range range,
+                                            MutableArrayRef<SmallVector<mlir::Value>> leaves) {
   const SemValue &any = values[0] ? *values[0] : *values[1];
   auto all = [&](auto &&predicate) {
     return llvm::all_of(values, [&](const SemValue *value) { return !value || predicate(*value); });
   };
   auto mismatch = [&]() -> std::optional<SemValue> {
-    error(diag::badReturn, range,
-          "the values of `return` differ: " + describe(*values[0]) + " and " + describe(*values[1]))
+    here.error(diag::badReturn, range,
+               "the values of `return` differ: " + describe(*values[0]) + " and " +
+                   describe(*values[1]))
         .note("where the run decides between them, they have one dtype and one shape, but that a "
               "scalar is spread; convert with `as`");
     return std::nullopt;
@@ -108,10 +109,11 @@ std::optional<SemValue> Elaborator::joinValues(ArrayRef<const SemValue *> values
   if (!all([](const SemValue &value) { return value.isNumeric() || value.isTuple(); })) {
     if (values[0] && values[1] && values[0]->kind != values[1]->kind)
       return mismatch();
-    error(diag::badReturn, range,
-          "what is returned under a condition of the run must be numbers, tiles or tuples of them, "
-          "found " +
-              describe(any))
+    here.error(diag::badReturn, range,
+               "what is returned under a condition of the run must be numbers, tiles or tuples of "
+               "them, "
+               "found " +
+                   describe(any))
         .note("a `const if` may choose it at compile time");
     return std::nullopt;
   }
@@ -166,12 +168,12 @@ std::optional<SemValue> Elaborator::joinValues(ArrayRef<const SemValue *> values
     builder.setInsertionPointToEnd(blocks[side]);
     mlir::Value leaf;
     if (values[side]) {
-      leaf = toDtype(*values[side], *dtype, range);
+      leaf = conversions.toDtype(*values[side], *dtype, range);
       if (!leaf)
         return std::nullopt;
-      leaf = emitBroadcast(leaf, shape, loc(range));
+      leaf = emitter.emitBroadcast(leaf, shape, emitter.loc(range));
     } else { // never looked at
-      leaf = constantLike(type, 0, loc(range));
+      leaf = emitter.constantLike(type, 0, emitter.loc(range));
     }
     leaves[side].push_back(leaf);
   }
@@ -193,12 +195,12 @@ static SemValue takeLeaves(const SemValue &value, mlir::ValueRange &leaves) {
   return ofData(leaf, value.dtype);
 }
 
-SemValue Elaborator::replaceLeaves(const SemValue &value, mlir::ValueRange leaves) {
+SemValue Control::replaceLeaves(const SemValue &value, mlir::ValueRange leaves) {
   return takeLeaves(value, leaves);
 }
 
-SemValue Elaborator::joinReturns(const Flow &a, const Flow &b, ArrayRef<Block *> blocks,
-                                 MutableArrayRef<SmallVector<mlir::Value>> leaves) {
+SemValue Control::joinReturns(const Flow &a, const Flow &b, ArrayRef<Block *> blocks,
+                              MutableArrayRef<SmallVector<mlir::Value>> leaves) {
   const SemValue *left = a.returns ? &a.value : nullptr, *right = b.returns ? &b.value : nullptr;
   if ((left && left->isError()) || (right && right->isError()))
     return SemValue::error();
@@ -207,7 +209,8 @@ SemValue Elaborator::joinReturns(const Flow &a, const Flow &b, ArrayRef<Block *>
     return SemValue::ofVoid();
   Range range = right && !isVoid(right) ? b.valueRange : a.valueRange;
   if ((left && isVoid(left)) || (right && isVoid(right))) {
-    error(diag::badReturn, range, "one `return` of the function gives a value, another gives none")
+    here.error(diag::badReturn, range,
+               "one `return` of the function gives a value, another gives none")
         .note(isVoid(left) && left ? a.valueRange : b.valueRange, "this one gives none");
     return SemValue::error();
   }
@@ -215,8 +218,8 @@ SemValue Elaborator::joinReturns(const Flow &a, const Flow &b, ArrayRef<Block *>
   return joined ? *joined : SemValue::error();
 }
 
-Flow Elaborator::joinBranches(scf::IfOp branches, ArrayRef<Binding *> vars, BranchEnd first,
-                              BranchEnd second, const FlowNeeds &needs) {
+Flow Control::joinBranches(scf::IfOp branches, ArrayRef<Binding *> vars, BranchEnd first,
+                           BranchEnd second, const FlowNeeds &needs) {
   Location location = branches.getLoc();
   Block *blocks[] = {branches.thenBlock(), branches.elseBlock()};
   BranchEnd *ends[] = {&first, &second};
@@ -274,44 +277,45 @@ Flow Elaborator::joinBranches(scf::IfOp branches, ArrayRef<Binding *> vars, Bran
 
 //===--- Conditionals -----------------------------------------------------===//
 
-mlir::Value Elaborator::evalCondition(const ast::Expr &expr, const Twine &what) {
-  SemValue value = eval(expr);
+mlir::Value Control::evalCondition(const ast::Expr &expr, const Twine &what) {
+  SemValue value = expressions.eval(expr);
   if (value.isError())
     return {};
   bool isBool =
       value.isBoolNumber() || (value.isData() && value.dtype == DType::Bool && value.rank() == 0);
   if (isBool)
-    return toDtype(value, DType::Bool, expr.range);
+    return conversions.toDtype(value, DType::Bool, expr.range);
   DiagnosticBuilder report =
-      error(diag::wrongOperand, expr.range, what.str(), "a bool scalar", describe(value));
+      here.error(diag::wrongOperand, expr.range, what.str(), "a bool scalar", describe(value));
   if (value.isData() && value.dtype == DType::Bool)
     report.note(
         "reduce the tile with any(x) or all(x), or select element by element with where(c, a, b)");
   else if (value.rank() == 0 && value.isNumeric()) {
     bool isFloating = value.isFloatNumber() || (value.isData() && isFloat(value.dtype));
     StringRef text = sources.text(expr.range); // comparisons bind looser than arithmetic
-    std::string number =
-        text.find_first_of("<>=!&|^") == StringRef::npos ? text.str() : operandText(expr.range);
+    std::string number = text.find_first_of("<>=!&|^") == StringRef::npos
+                             ? text.str()
+                             : foreign.operandText(expr.range);
     report.fixIt(expr.range, number + (isFloating ? " != 0.0" : " != 0"), "a condition compares");
   }
   return {};
 }
 
-Flow Elaborator::lowerIf(const ast::IfStmt &stmt, const FlowNeeds &needs) {
+Flow Control::lowerIf(const ast::IfStmt &stmt, const FlowNeeds &needs) {
   if (stmt.isConst) {
-    std::optional<bool> taken = evalConstCondition(*stmt.condition);
+    std::optional<bool> taken = expressions.evalConstCondition(*stmt.condition);
     if (taken && *taken)
       return lowerBlock(stmt.thenBlock, needs);
     return taken && stmt.elseBlock ? lowerBlock(*stmt.elseBlock, needs) : Flow();
   }
   mlir::Value condition = evalCondition(*stmt.condition, "the condition of `if`");
-  Location location = loc(stmt.range);
+  Location location = emitter.loc(stmt.range);
   if (!condition) // already reported: still check both branches
-    condition = constant(builder.getBoolAttr(true), location);
+    condition = emitter.constant(builder.getBoolAttr(true), location);
   SmallVector<const ast::Block *> blocks = {&stmt.thenBlock};
   if (stmt.elseBlock)
     blocks.push_back(&*stmt.elseBlock);
-  std::vector<Binding *> vars = assignedVars(blocks);
+  std::vector<Binding *> vars = stmts.assignedVars(blocks);
   SmallVector<mlir::Value> before;
   SmallVector<Type> types;
   for (Binding *var : vars) {
@@ -344,7 +348,7 @@ Flow Elaborator::lowerIf(const ast::IfStmt &stmt, const FlowNeeds &needs) {
   return {};
 }
 
-scf::IfOp Elaborator::beginBranches(mlir::Value condition, Location location) {
+scf::IfOp Control::beginBranches(mlir::Value condition, Location location) {
   auto op = scf::IfOp::create(builder, location, TypeRange(), condition, /*addThenBlock=*/true,
                               /*addElseBlock=*/true);
   for (Block *block : {op.thenBlock(), op.elseBlock()})
@@ -353,16 +357,16 @@ scf::IfOp Elaborator::beginBranches(mlir::Value condition, Location location) {
   return op;
 }
 
-Flow Elaborator::lowerLeavingIf(const ast::IfStmt &stmt, ArrayRef<ast::StmtPtr> rest,
-                                const FlowNeeds &needs, bool isKernelBody) {
+Flow Control::lowerLeavingIf(const ast::IfStmt &stmt, ArrayRef<ast::StmtPtr> rest,
+                             const FlowNeeds &needs, bool isKernelBody) {
   mlir::Value condition = evalCondition(*stmt.condition, "the condition of `if`");
-  Location location = loc(stmt.range);
+  Location location = emitter.loc(stmt.range);
   if (!condition) // already reported: still check both branches
-    condition = constant(builder.getBoolAttr(true), location);
+    condition = emitter.constant(builder.getBoolAttr(true), location);
   SmallVector<const ast::Block *> sources = {&stmt.thenBlock,
                                              stmt.elseBlock ? &*stmt.elseBlock : nullptr};
   std::vector<Binding *> vars =
-      assignedVars(sources[1] ? sources : SmallVector<const ast::Block *>{sources[0]});
+      stmts.assignedVars(sources[1] ? sources : SmallVector<const ast::Block *>{sources[0]});
   std::vector<SemValue> before = valuesOf(vars);
   scf::IfOp op = beginBranches(condition, location);
   Block *blocks[] = {op.thenBlock(), op.elseBlock()};
@@ -378,7 +382,7 @@ Flow Elaborator::lowerLeavingIf(const ast::IfStmt &stmt, ArrayRef<ast::StmtPtr> 
   if (!isLast && !(ends[0].flow.falls && ends[1].flow.falls)) {
     // What follows belongs to the branch that gets there.
     int side = ends[0].flow.falls ? 0 : 1;
-    for (Binding *var : assignedVars(rest))
+    for (Binding *var : stmts.assignedVars(rest))
       if (!llvm::is_contained(vars, var)) {
         vars.push_back(var);
         for (BranchEnd &end : ends)
@@ -402,10 +406,10 @@ Flow Elaborator::lowerLeavingIf(const ast::IfStmt &stmt, ArrayRef<ast::StmtPtr> 
   return isLast ? joined : lowerRest(std::move(joined), rest, needs, isKernelBody);
 }
 
-Flow Elaborator::lowerUnlessLeft(const Flow &before, const FlowNeeds &needs,
-                                 std::vector<Binding *> vars, Range range,
-                                 llvm::function_ref<Flow()> rest) {
-  Location location = loc(range);
+Flow Control::lowerUnlessLeft(const Flow &before, const FlowNeeds &needs,
+                              std::vector<Binding *> vars, Range range,
+                              llvm::function_ref<Flow()> rest) {
+  Location location = emitter.loc(range);
   if (!needs.vars)
     vars.clear();
   scf::IfOp op = beginBranches(emitLeft(before, location), location);
@@ -427,10 +431,11 @@ Flow Elaborator::lowerUnlessLeft(const Flow &before, const FlowNeeds &needs,
   return joinBranches(op, vars, std::move(left), std::move(stayed), needs);
 }
 
-bool Elaborator::checkExitDepth(Range range) {
+bool Control::checkExitDepth(Range range) {
   if (++exitDepth <= limits::exitDepth)
     return true;
-  error(diag::tooLarge, range, "the early exits before one statement", limits::exitDepth, "more")
+  here.error(diag::tooLarge, range, "the early exits before one statement", limits::exitDepth,
+             "more")
       .note("join their conditions by `||`, or divide the kernel or function");
   return false;
 }

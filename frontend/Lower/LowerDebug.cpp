@@ -1,11 +1,11 @@
 // Built-ins of debug builds, print and assert, what a debugger looks at, and PTX written out.
 #include "dialect/ProbeNames.h"
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Lower/Lowering.h"
 
 using namespace mlir;
 using namespace tile;
 
-SemValue Elaborator::callDebug(const Builtin &builtin, std::vector<Arg> &args, Range range) {
+SemValue DebugCalls::callDebug(const Builtin &builtin, std::vector<Arg> &args, Range range) {
   StringRef name = builtin.name;
   if (name == "print")
     return callPrint(args, range);
@@ -29,10 +29,10 @@ static bool isInKernelBody(OpBuilder &builder) {
   return false;
 }
 
-void Elaborator::probe(StringRef name, const SemValue &value, Range range) {
+void DebugCalls::probe(StringRef name, const SemValue &value, Range range) {
   if (!options.probes || !isInKernelBody(builder))
     return;
-  Location location = loc(range);
+  Location location = emitter.loc(range);
   auto emit = [&](StringRef dtype, mlir::Value given) {
     std::vector<int64_t> shape;
     if (given)
@@ -53,14 +53,14 @@ void Elaborator::probe(StringRef name, const SemValue &value, Range range) {
   }
   if (!shown.isNumeric())
     return;
-  shown = toData(shown, range);
+  shown = conversions.toData(shown, range);
   if (!shown.isData())
     return;
   if (dtype.empty())
     dtype = dtypeSpelling(shown.dtype);
   DType wide =
       isFloat(shown.dtype) ? (shown.dtype == DType::F64 ? DType::F64 : DType::F32) : DType::I64;
-  emit(dtype, emitCast(ssaOf(shown), shown.dtype, wide, location));
+  emit(dtype, emitter.emitCast(ssaOf(shown), shown.dtype, wide, location));
 }
 
 //===--- print ------------------------------------------------------------===//
@@ -82,8 +82,8 @@ static const char *formatOf(DType dtype) {
   return dtype == DType::U64 ? "%llu" : "%lld";
 }
 
-SemValue Elaborator::callPrint(std::vector<Arg> &args, Range range) {
-  Location location = loc(range);
+SemValue DebugCalls::callPrint(std::vector<Arg> &args, Range range) {
+  Location location = emitter.loc(range);
   std::string text; // behind the place
   std::vector<Arg> values;
   for (const Arg &arg : args) {
@@ -97,10 +97,10 @@ SemValue Elaborator::callPrint(std::vector<Arg> &args, Range range) {
             wide = isFloat(dtype) ? (dtype == DType::F64 ? dtype : DType::F32) : DType::I64;
       text += formatOf(dtype);
       values.push_back(
-          {ofData(emitCast(ssaOf(arg.value), dtype, wide, location), wide), arg.range, ""});
+          {ofData(emitter.emitCast(ssaOf(arg.value), dtype, wide, location), wide), arg.range, ""});
     } else {
-      error(diag::wrongOperand, arg.range, "'print'", "strings, numbers and tiles",
-            describe(arg.value));
+      here.error(diag::wrongOperand, arg.range, "'print'", "strings, numbers and tiles",
+                 describe(arg.value));
       return SemValue::error();
     }
   }
@@ -109,7 +109,7 @@ SemValue Elaborator::callPrint(std::vector<Arg> &args, Range range) {
   for (const Arg &value : values)
     if (value.value.rank())
       tiles.push_back(value);
-  if (!tiles.empty() && !unifyShapes(tiles, range))
+  if (!tiles.empty() && !conversions.unifyShapes(tiles, range))
     return SemValue::error();
   if (!options.debug)
     return SemValue::ofVoid();
@@ -118,7 +118,7 @@ SemValue Elaborator::callPrint(std::vector<Arg> &args, Range range) {
                       std::to_string(sources.begin(range).line) + ":";
   if (auto *grid = kernel.clause<ast::GridClause>())
     for (const ast::GridAxis &axis : grid->axes)
-      for (const Scope &scope : frames.front())
+      for (const Scope &scope : here.frames.front())
         if (auto found = scope.find(axis.name.text); found != scope.end()) {
           place += (operands.empty() ? " " : ", ") + axis.name.text + "=%lld";
           operands.push_back(ssaOf(found->second.value));
@@ -143,29 +143,29 @@ SemValue Elaborator::callPrint(std::vector<Arg> &args, Range range) {
 
 //===--- assert -----------------------------------------------------------===//
 
-SemValue Elaborator::callAssert(std::vector<Arg> &args, Range range) {
+SemValue DebugCalls::callAssert(std::vector<Arg> &args, Range range) {
   const SemValue &condition = args[0].value;
   if (!condition.isBoolNumber() && !(condition.isData() && condition.dtype == DType::Bool)) {
-    error(diag::wrongOperand, args[0].range, "the condition of 'assert'", "a bool scalar or tile",
-          describe(condition));
+    here.error(diag::wrongOperand, args[0].range, "the condition of 'assert'",
+               "a bool scalar or tile", describe(condition));
     return SemValue::error();
   }
   if (args.size() > 1 && args[1].value.kind != SemValue::Kind::String) {
-    error(diag::wrongOperand, args[1].range, "the message of 'assert'", "a string",
-          describe(args[1].value));
+    here.error(diag::wrongOperand, args[1].range, "the message of 'assert'", "a string",
+               describe(args[1].value));
     return SemValue::error();
   }
   if (!options.debug)
     return SemValue::ofVoid();
   std::string message = args.size() > 1 ? args[1].value.text : sources.text(args[0].range).str();
-  SemValue holds = toData(condition, args[0].range);
+  SemValue holds = conversions.toData(condition, args[0].range);
   if (holds.rank()) {
     std::vector<Arg> all = {{holds, args[0].range, ""}};
-    holds = callReduce(*findBuiltin("all"), all, range);
+    holds = tileCalls.callReduce(*findBuiltin("all"), all, range);
   }
   if (holds.isError())
     return holds;
-  AssertOp::create(builder, loc(range), ssaOf(holds), message, sources.name(range.file),
+  AssertOp::create(builder, emitter.loc(range), ssaOf(holds), message, sources.name(range.file),
                    int64_t(sources.begin(range).line));
   return SemValue::ofVoid();
 }
@@ -211,22 +211,22 @@ static bool hasRegister(DType dtype) {
   return dtype == DType::Index || (dtype != DType::Bool && bitWidth(dtype) >= 16);
 }
 
-SemValue Elaborator::callPtx(std::vector<Arg> &args, Range range) {
+SemValue DebugCalls::callPtx(std::vector<Arg> &args, Range range) {
   if (!args[0].value.isDtype()) {
-    error(diag::wrongOperand, args[0].range, "the first argument of 'ptx'", "a dtype",
-          describe(args[0].value));
+    here.error(diag::wrongOperand, args[0].range, "the first argument of 'ptx'", "a dtype",
+               describe(args[0].value));
     return SemValue::error();
   }
   if (args[1].value.kind != SemValue::Kind::String) {
-    error(diag::wrongOperand, args[1].range, "the second argument of 'ptx'", "a string",
-          describe(args[1].value));
+    here.error(diag::wrongOperand, args[1].range, "the second argument of 'ptx'", "a string",
+               describe(args[1].value));
     return SemValue::error();
   }
   DType dtype = args[0].value.dtype;
   const char *registers = "a dtype of 16, 32 or 64 bits, which PTX has registers for";
   if (!hasRegister(dtype)) {
-    error(diag::wrongOperand, args[0].range, "the result of 'ptx'", registers,
-          dtypeSpelling(dtype));
+    here.error(diag::wrongOperand, args[0].range, "the result of 'ptx'", registers,
+               dtypeSpelling(dtype));
     return SemValue::error();
   }
   std::vector<Arg> operands;
@@ -237,31 +237,32 @@ SemValue Elaborator::callPtx(std::vector<Arg> &args, Range range) {
       continue;
     }
     if (!arg.value.isNumeric() || (arg.value.isData() && !hasRegister(arg.value.dtype))) {
-      error(diag::wrongOperand, arg.range, "an operand of 'ptx'",
-            arg.value.isNumeric() ? registers : "a number or tile", describe(arg.value));
+      here.error(diag::wrongOperand, arg.range, "an operand of 'ptx'",
+                 arg.value.isNumeric() ? registers : "a number or tile", describe(arg.value));
       return SemValue::error();
     }
-    operands.push_back({toData(arg.value, arg.range), arg.range, ""});
+    operands.push_back({conversions.toData(arg.value, arg.range), arg.range, ""});
   }
   const std::string &code = args[1].value.text;
   if (std::string why = checkTemplate(code, operands.size()); !why.empty()) {
-    error(diag::badTemplate, args[1].range, why);
+    here.error(diag::badTemplate, args[1].range, why);
     return SemValue::error();
   }
   std::vector<Arg> shaped = operands;
   SemValue meaning;
   if (fallback) {
-    mlir::Value value = toDtype(fallback->value, dtype, fallback->range);
+    mlir::Value value = conversions.toDtype(fallback->value, dtype, fallback->range);
     if (!value)
       return SemValue::error();
     shaped.push_back({ofData(value, dtype), fallback->range, ""});
   }
-  if (!shaped.empty() && !unifyShapes(shaped, range))
+  if (!shaped.empty() && !conversions.unifyShapes(shaped, range))
     return SemValue::error();
   if (options.target == "cpu") {
     if (fallback)
       return shaped.back().value;
-    error(diag::noFallback, range).note("add `fallback: e`, an expression that means the same");
+    here.error(diag::noFallback, range)
+        .note("add `fallback: e`, an expression that means the same");
     return SemValue::error();
   }
   SmallVector<mlir::Value> inputs;
@@ -271,8 +272,8 @@ SemValue Elaborator::callPtx(std::vector<Arg> &args, Range range) {
   Type type = toType(dtype, context);
   if (!shape.empty() && !inputs.empty())
     type = RankedTensorType::get(shape, type);
-  mlir::Value result = PtxOp::create(builder, loc(range), type, code, inputs);
+  mlir::Value result = PtxOp::create(builder, emitter.loc(range), type, code, inputs);
   // Without operands it is the same everywhere.
-  return ofData(inputs.empty() ? emitBroadcast(result, shape, loc(range)) : result,
-                          dtype);
+  return ofData(inputs.empty() ? emitter.emitBroadcast(result, shape, emitter.loc(range)) : result,
+                dtype);
 }

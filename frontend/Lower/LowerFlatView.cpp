@@ -1,47 +1,47 @@
 // view(a, start, extents, strides): flat memory as a tensor whose extents and strides the run
 // decides.
 #include "dialect/ProgramNames.h"
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Lower/Lowering.h"
 
 using namespace mlir;
 using namespace tile;
 
 /// The list's integers as index scalars; nothing after an error.
-std::optional<SmallVector<mlir::Value>> Elaborator::indexList(const Arg &arg, const Twine &what) {
+std::optional<SmallVector<mlir::Value>> FlatViews::indexList(const Arg &arg, const Twine &what) {
   if (arg.value.kind != SemValue::Kind::List || arg.value.elements->size() > 4) {
-    error(diag::wrongOperand, arg.range, what.str(), "a list of 1 to 4 integers such as [M, K]",
-          describe(arg.value));
+    here.error(diag::wrongOperand, arg.range, what.str(),
+               "a list of 1 to 4 integers such as [M, K]", describe(arg.value));
     return std::nullopt;
   }
   SmallVector<mlir::Value> out;
   for (const SemValue &each : *arg.value.elements) {
-    out.push_back(toIndex(each, arg.range, what));
+    out.push_back(conversions.toIndex(each, arg.range, what));
     if (!out.back())
       return std::nullopt;
   }
   return out;
 }
 
-SemValue Elaborator::callView(std::vector<Arg> &args, Range range) {
+SemValue FlatViews::callView(std::vector<Arg> &args, Range range) {
   const SemValue &flat = args[0].value;
   auto whole = flat.isView() ? flat.view->ssa.getDefiningOp<ViewOp>() : ViewOp();
   if (!whole || flat.view->shape.size() != 1 || whole->hasAttr(flatName)) {
-    error(diag::wrongOperand, args[0].range, "'view'", "a tensor parameter of one dimension",
-          describe(flat))
+    here.error(diag::wrongOperand, args[0].range, "'view'", "a tensor parameter of one dimension",
+               describe(flat))
         .note("declare the memory as one dimension, as in `a: in f32[N]`, and say by the start "
               "where the view begins");
     return SemValue::error();
   }
   if (isNibble(flat.dtype)) {
-    (void)refuseStorage(flat.dtype, args[0].range, "'view'");
+    (void)conversions.refuseStorage(flat.dtype, args[0].range, "'view'");
     return SemValue::error();
   }
-  Location location = loc(range);
-  mlir::Value start = toIndex(args[1].value, args[1].range, "the start of 'view'");
+  Location location = emitter.loc(range);
+  mlir::Value start = conversions.toIndex(args[1].value, args[1].range, "the start of 'view'");
   std::optional<SmallVector<mlir::Value>> asked = indexList(args[2], "an extent of 'view'");
   if (!start || !asked)
     return SemValue::error();
-  mlir::Value zero = constantIndex(0, location), one = constantIndex(1, location);
+  mlir::Value zero = emitter.constantIndex(0, location), one = emitter.constantIndex(1, location);
   SmallVector<mlir::Value> extents;
   for (mlir::Value extent : *asked)
     extents.push_back(builder.createOrFold<arith::MaxSIOp>(location, extent, zero));
@@ -51,9 +51,9 @@ SemValue Elaborator::callView(std::vector<Arg> &args, Range range) {
     if (!given)
       return SemValue::error();
     if (given->size() != extents.size()) {
-      error(diag::wrongOperand, args[3].range, "'view'",
-            "one stride for each of the " + std::to_string(extents.size()) + " extents",
-            describe(args[3].value));
+      here.error(diag::wrongOperand, args[3].range, "'view'",
+                 "one stride for each of the " + std::to_string(extents.size()) + " extents",
+                 describe(args[3].value));
       return SemValue::error();
     }
     strides = *given;

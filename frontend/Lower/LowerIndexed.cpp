@@ -1,37 +1,38 @@
 // Tiles of positions in accesses, and atomics.
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Lower/Lowering.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace tile;
 
-bool Elaborator::joinPositions(AccessSpec &access, MutableArrayRef<Arg> tiles, size_t at) {
+bool Accesses::joinPositions(AccessSpec &access, MutableArrayRef<Arg> tiles, size_t at) {
   if (tiles.empty())
     return true;
   for (Arg &tile : tiles) {
     if (tile.value.dtype == DType::U64) {
-      error(diag::wrongOperand, tile.range, "an access", "a tile of integers that widen to index",
-            describe(tile.value))
+      here.error(diag::wrongOperand, tile.range, "an access",
+                 "a tile of integers that widen to index", describe(tile.value))
           .note("u64 does not widen to index, which has a sign: convert it with `as index`");
       return false;
     }
-    tile.value = ofData(
-        emitCast(ssaOf(tile.value), tile.value.dtype, DType::Index, loc(tile.range)), DType::Index);
+    tile.value = ofData(emitter.emitCast(ssaOf(tile.value), tile.value.dtype, DType::Index,
+                                         emitter.loc(tile.range)),
+                        DType::Index);
   }
-  if (tiles.size() > 1 && !unifyShapes(tiles, access.range))
+  if (tiles.size() > 1 && !conversions.unifyShapes(tiles, access.range))
     return false;
   // The joint shape among the ranges, then each tile repeated along these.
   SmallVector<int64_t> joint(tiles[0].value.shape());
   SmallVector<int64_t> unit(joint);
   unit.append(access.shape.size() - at, 1);
   access.shape.insert(access.shape.begin() + at, joint.begin(), joint.end());
-  Location location = loc(access.range);
-  if (!checkShape(access.shape, access.range))
+  Location location = emitter.loc(access.range);
+  if (!conversions.checkShape(access.shape, access.range))
     return false;
   for (const Arg &tile : tiles)
-    access.positions.push_back(
-        emitBroadcast(emitReshape(ssaOf(tile.value), unit, location), access.shape, location));
+    access.positions.push_back(emitter.emitBroadcast(
+        emitter.emitReshape(ssaOf(tile.value), unit, location), access.shape, location));
   return true;
 }
 
@@ -47,14 +48,14 @@ static std::optional<Word> wordOf(const SemValue &value,
   return std::nullopt;
 }
 
-SemValue Elaborator::emitAtomic(const Builtin &builtin, const AccessSpec &access,
-                                ArrayRef<Arg> args, mlir::Value mask) {
+SemValue Accesses::emitAtomic(const Builtin &builtin, const AccessSpec &access, ArrayRef<Arg> args,
+                              mlir::Value mask) {
   const ViewValue &view = *access.view;
   StringRef name = builtin.name;
   if (!checkWritable(access))
     return SemValue::error();
   if (view.param && view.param->access == ast::Access::out && !view.param->defaultValue) {
-    error(diag::atomicUnfilled, access.range, view.param->name.text)
+    here.error(diag::atomicUnfilled, access.range, view.param->name.text)
         .note(view.param->name.range, "declared here");
     return SemValue::error();
   }
@@ -75,11 +76,11 @@ SemValue Elaborator::emitAtomic(const Builtin &builtin, const AccessSpec &access
                : extreme ? isNumber && bitWidth(view.dtype) >= 32
                          : isInteger(view.dtype);
   if (!takes) {
-    error(diag::atomicDtype, access.range, name,
-          adds      ? "numbers of 16 bits or more"
-          : extreme ? "numbers of 32 bits or more"
-                    : "integers",
-          dtypeSpelling(view.dtype));
+    here.error(diag::atomicDtype, access.range, name,
+               adds      ? "numbers of 16 bits or more"
+               : extreme ? "numbers of 32 bits or more"
+                         : "integers",
+               dtypeSpelling(view.dtype));
     return SemValue::error();
   }
   MemoryOrder order = MemoryOrder::Relaxed;
@@ -92,9 +93,9 @@ SemValue Elaborator::emitAtomic(const Builtin &builtin, const AccessSpec &access
                                                   {"release", MemoryOrder::Release},
                                                   {"acq_rel", MemoryOrder::AcqRel}});
       if (!word) {
-        error(diag::wrongOperand, arg.range,
-              "order:", "\"relaxed\", \"acquire\", \"release\" or \"acq_rel\"",
-              describe(arg.value));
+        here.error(diag::wrongOperand, arg.range,
+                   "order:", "\"relaxed\", \"acquire\", \"release\" or \"acq_rel\"",
+                   describe(arg.value));
         return SemValue::error();
       }
       order = *word;
@@ -102,8 +103,8 @@ SemValue Elaborator::emitAtomic(const Builtin &builtin, const AccessSpec &access
       auto word = wordOf<MemoryScope>(arg.value,
                                       {{"gpu", MemoryScope::GPU}, {"system", MemoryScope::System}});
       if (!word) {
-        error(diag::wrongOperand, arg.range, "scope:", "\"gpu\" or \"system\"",
-              describe(arg.value));
+        here.error(diag::wrongOperand, arg.range, "scope:", "\"gpu\" or \"system\"",
+                   describe(arg.value));
         return SemValue::error();
       }
       scope = *word;
@@ -118,8 +119,8 @@ SemValue Elaborator::emitAtomic(const Builtin &builtin, const AccessSpec &access
     return SemValue::error();
   return ofData(
       AtomicOp::create(
-          builder, loc(access.range), accessType(access, view.dtype), kind, order, scope, value,
-          view.ssa, access.starts, access.ends, builder.getDenseI64ArrayAttr(access.sizes),
+          builder, emitter.loc(access.range), accessType(access, view.dtype), kind, order, scope,
+          value, view.ssa, access.starts, access.ends, builder.getDenseI64ArrayAttr(access.sizes),
           builder.getDenseI64ArrayAttr(access.steps), builder.getDenseBoolArrayAttr(access.hasEnd),
           builder.getDenseBoolArrayAttr(access.inBounds), access.positions, expected, mask),
       view.dtype);

@@ -1,7 +1,8 @@
 // One instance of a kernel: the tile.kernel operation, its grid and the entry of its body.
 #include "dialect/AttributeNames.h"
 #include "dialect/ProgramNames.h"
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Lower/KernelEmission.h"
+#include "frontend/Lower/Lowering.h"
 
 #include <algorithm>
 
@@ -11,10 +12,25 @@ using LaunchExpr = runtime::Expr;
 
 static DType fromRuntime(runtime::Dtype dtype) { return *findDtype(runtime::dtypeName(dtype)); }
 
-mlir::Value Elaborator::emitLaunchExpr(const LaunchExpr &expr, Location location) {
+KernelEmission::KernelEmission(Lowering &lowering, ModuleOp module)
+    : LowerPart(lowering), module(module), scratch(std::make_unique<Block>()) {
+  here.onDeclare = [this](StringRef name, const SemValue &value, Range range) {
+    debugCalls.probe(name, value, range);
+  };
+  emitter.entry = scratch.get();
+  builder.setInsertionPointToEnd(emitter.entry);
+}
+
+KernelEmission::~KernelEmission() {
+  // What was emitted here was only looked at: drop uses before definitions.
+  scratch->dropAllReferences();
+  scratch->clear();
+}
+
+mlir::Value KernelEmission::emitLaunchExpr(const LaunchExpr &expr, Location location) {
   using Op = LaunchExpr::Op;
   if (expr.isInteger())
-    return constantIndex(expr.getInteger(), location);
+    return emitter.constantIndex(expr.getInteger(), location);
   if (expr.isName())
     return launchValues[expr.getName()];
   SmallVector<mlir::Value> x;
@@ -22,27 +38,28 @@ mlir::Value Elaborator::emitLaunchExpr(const LaunchExpr &expr, Location location
     x.push_back(emitLaunchExpr(operand, location));
   switch (expr.getOp()) {
   case Op::Add:
-    return emitBinary(ast::BinaryOp::add, x[0], x[1], DType::Index, location);
+    return emitter.emitBinary(ast::BinaryOp::add, x[0], x[1], DType::Index, location);
   case Op::Sub:
-    return emitBinary(ast::BinaryOp::sub, x[0], x[1], DType::Index, location);
+    return emitter.emitBinary(ast::BinaryOp::sub, x[0], x[1], DType::Index, location);
   case Op::Mul:
-    return emitBinary(ast::BinaryOp::mul, x[0], x[1], DType::Index, location);
+    return emitter.emitBinary(ast::BinaryOp::mul, x[0], x[1], DType::Index, location);
   case Op::Div:
-    return emitDivision(x[0], x[1], DType::Index, false, location);
+    return emitter.emitDivision(x[0], x[1], DType::Index, false, location);
   case Op::Rem:
-    return emitDivision(x[0], x[1], DType::Index, true, location);
+    return emitter.emitDivision(x[0], x[1], DType::Index, true, location);
   case Op::CeilDiv:
-    return emitCeilDivision(x[0], x[1], DType::Index, location);
+    return emitter.emitCeilDivision(x[0], x[1], DType::Index, location);
   case Op::Min:
     return builder.createOrFold<arith::MinSIOp>(location, x[0], x[1]);
   case Op::Max:
     return builder.createOrFold<arith::MaxSIOp>(location, x[0], x[1]);
   case Op::NextPow2:
-    return emitNextPow2(x[0], DType::Index, location);
+    return emitter.emitNextPow2(x[0], DType::Index, location);
   case Op::Neg:
-    return emitBinary(ast::BinaryOp::sub, constantIndex(0, location), x[0], DType::Index, location);
+    return emitter.emitBinary(ast::BinaryOp::sub, emitter.constantIndex(0, location), x[0],
+                              DType::Index, location);
   default: // comparisons stand in contracts only, which are not emitted
-    return constantIndex(0, location);
+    return emitter.constantIndex(0, location);
   }
 }
 
@@ -53,28 +70,30 @@ static DimAttr dimAttr(MLIRContext *context, const runtime::Dim &dim) {
 }
 
 /// Starts a region: its entry block with the parameters, and the values known at launch.
-void Elaborator::emitLaunchValues(Block &block, const runtime::Kernel &record, KernelOp op) {
-  entry = &block;
-  constantCache.clear();
+void KernelEmission::emitLaunchValues(Block &block, const runtime::Kernel &record, KernelOp op) {
+  emitter.entry = &block;
+  emitter.constantCache.clear();
   launchValues.clear();
   builder.setInsertionPointToEnd(&block);
   for (const runtime::Dim &dim : record.dims) {
-    Range where = launchNames.count(dim.name) ? launchNames[dim.name].declared : kernel.name.range;
-    if (auto known = fixed.find(dim.name); known != fixed.end()) {
-      launchValues[dim.name] = constantIndex(known->second, loc(where));
+    Range where =
+        here.launchNames.count(dim.name) ? here.launchNames[dim.name].declared : kernel.name.range;
+    if (auto known = checked->fixed.find(dim.name); known != checked->fixed.end()) {
+      launchValues[dim.name] = emitter.constantIndex(known->second, emitter.loc(where));
       continue;
     }
     launchValues[dim.name] =
-        DimOp::create(builder, loc(where), builder.getIndexType(), dimAttr(context, dim));
+        DimOp::create(builder, emitter.loc(where), builder.getIndexType(), dimAttr(context, dim));
   }
   unsigned i = 0;
   for (const runtime::Param &param : record.params) {
-    if (auto known = fixed.find(param.name); known != fixed.end())
+    if (auto known = checked->fixed.find(param.name); known != checked->fixed.end())
       launchValues[param.name] =
-          constantIndex(known->second, loc(launchNames[param.name].declared));
-    else if (mlir::Value argument = block.getArgument(i++); launchNames.count(param.name))
-      launchValues[param.name] = emitCast(argument, fromRuntime(param.dtype), DType::Index,
-                                          loc(launchNames[param.name].declared));
+          emitter.constantIndex(known->second, emitter.loc(here.launchNames[param.name].declared));
+    else if (mlir::Value argument = block.getArgument(i++); here.launchNames.count(param.name))
+      launchValues[param.name] =
+          emitter.emitCast(argument, fromRuntime(param.dtype), DType::Index,
+                           emitter.loc(here.launchNames[param.name].declared));
   }
 }
 
@@ -85,19 +104,19 @@ static void eraseUnused(Block &block) {
       each.erase();
 }
 
-void Elaborator::emitGrid(KernelOp op, const runtime::Kernel &record) {
+void KernelEmission::emitGrid(KernelOp op, const runtime::Kernel &record) {
   emitLaunchValues(op.getGrid().front(), record, op);
   SmallVector<mlir::Value> extents;
   auto *clause = kernel.clause<ast::GridClause>();
   for (auto [i, extent] : llvm::enumerate(record.grid))
-    extents.push_back(emitLaunchExpr(extent, loc(clause->axes[i].range)));
-  YieldOp::create(builder, loc(clause ? clause->range : kernel.name.range), extents);
+    extents.push_back(emitLaunchExpr(extent, emitter.loc(clause->axes[i].range)));
+  YieldOp::create(builder, emitter.loc(clause ? clause->range : kernel.name.range), extents);
   eraseUnused(op.getGrid().front());
 }
 
-SemValue Elaborator::emitView(const runtime::Param &param, const ast::Param &decl,
-                              mlir::Value pointer) {
-  Location location = loc(decl.range);
+SemValue KernelEmission::emitView(const runtime::Param &param, const ast::Param &decl,
+                                  mlir::Value pointer) {
+  Location location = emitter.loc(decl.range);
   ViewValue view;
   view.dtype = fromRuntime(param.dtype);
   view.param = &decl;
@@ -112,7 +131,7 @@ SemValue Elaborator::emitView(const runtime::Param &param, const ast::Param &dec
       strides[axis] = stride ? emitLaunchExpr(*stride, location)
                              : launchValues[param.name + ".stride." + std::to_string(axis)];
   } else {
-    mlir::Value stride = constantIndex(1, location);
+    mlir::Value stride = emitter.constantIndex(1, location);
     for (size_t axis = param.dims.size(); axis-- > 0;) {
       strides[axis] = stride;
       if (axis)
@@ -124,22 +143,23 @@ SemValue Elaborator::emitView(const runtime::Param &param, const ast::Param &dec
   return ofView(std::move(view));
 }
 
-void Elaborator::emitBody(KernelOp op, const runtime::Kernel &record) {
+void KernelEmission::emitBody(KernelOp op, const runtime::Kernel &record) {
   Block &block = op.getBody().front();
   emitLaunchValues(block, record, op);
-  for (const std::string &name : dimOrder)
-    frames.front().front()[name] = {ofData(launchValues[name], DType::Index), false,
-                                    launchNames[name].declared};
+  for (const std::string &name : checked->dimensions)
+    here.frames.front().front()[name] = {ofData(launchValues[name], DType::Index), false,
+                                         here.launchNames[name].declared};
   std::map<std::string, std::vector<SemValue>> arrays;
   unsigned i = 0;
   for (const runtime::Param &param : record.params) {
-    const ast::Param &decl = declOf(param);
+    const ast::Param &decl = sema.getSignature().declOf(param);
     DType dtype = fromRuntime(param.dtype);
     SemValue value;
     // What is fixed keeps its dtype, so that the kernel type-checks with it as without.
-    if (fixed.count(param.name))
+    if (checked->fixed.count(param.name))
       value = ofData(
-          emitCast(launchValues[param.name], DType::Index, dtype, loc(decl.range)), dtype);
+          emitter.emitCast(launchValues[param.name], DType::Index, dtype, emitter.loc(decl.range)),
+          dtype);
     else if (mlir::Value argument = block.getArgument(i++);
              param.kind == runtime::Param::Kind::Tensor)
       value = emitView(param, decl, argument);
@@ -150,22 +170,22 @@ void Elaborator::emitBody(KernelOp op, const runtime::Kernel &record) {
       tensors.push_back(value);
       value = SemValue::ofTuple(tensors);
     }
-    frames.front().front()[decl.name.text] = {value, false, decl.name.range};
+    here.frames.front().front()[decl.name.text] = {value, false, decl.name.range};
   }
   for (const ast::Param &param : kernel.params)
-    if (param.access != ast::Access::none && dropped.count(param.name.text))
-      frames.front().front()[param.name.text] = {SemValue::ofNone(param.name.text), false,
-                                                 param.name.range};
+    if (param.access != ast::Access::none && here.dropped.count(param.name.text))
+      here.frames.front().front()[param.name.text] = {SemValue::ofNone(param.name.text), false,
+                                                      param.name.range};
   if (auto *grid = kernel.clause<ast::GridClause>())
     for (auto [i, axis] : llvm::enumerate(grid->axes)) {
-      mlir::Value id = ProgramIdOp::create(builder, loc(axis.range), builder.getIndexType(),
+      mlir::Value id = ProgramIdOp::create(builder, emitter.loc(axis.range), builder.getIndexType(),
                                            builder.getI64IntegerAttr(i));
-      declare(axis.name, ofData(id, DType::Index));
+      here.declare(axis.name, ofData(id, DType::Index));
     }
-  splitLoop = Range();
-  (void)lowerBlock(kernel.body, FlowNeeds(), /*isKernelBody=*/true);
-  ReturnOp::create(builder,
-                   loc(kernel.body.range.isValid() ? kernel.body.range : kernel.name.range));
+  splitLoops.splitLoop = Range();
+  (void)control.lowerBlock(kernel.body, FlowNeeds(), /*isKernelBody=*/true);
+  ReturnOp::create(
+      builder, emitter.loc(kernel.body.range.isValid() ? kernel.body.range : kernel.name.range));
   eraseUnused(block);
 }
 
@@ -184,32 +204,20 @@ static void setFastMath(KernelOp op, StringRef mode) {
   });
 }
 
-bool Elaborator::elaborateInstance(const Instance &instance, const Variant &variant,
-                                   runtime::Kernel &record) {
-  unsigned errors = reported;
-  (void)chooseConfig();
-  for (auto [param, value] : llvm::zip(kernel.statics, instance.values))
-    declare(param.name, value);
-  record.name = kernel.name.text;
-  record.symbol = instance.symbol;
-  record.file = sources.name(kernel.range.file).str();
-  record.line = sources.begin(kernel.range).line;
-  record.doc = kernel.doc;
-  SmallVector<NamedAttribute> attributes;
-  bool valid = reported == errors && readSignature(record);
-  valid = valid && readContracts(record) && checkTuneKeys();
-  for (const ArgItem &item : options.arguments)
-    valid = valid && applyItem(item, /*isDispatched=*/false, record);
-  valid = valid && applyVariant(variant, record) && readGrid(record);
-  valid = readKernelAttributes(attributes) && valid;
-  if (!valid)
+bool KernelEmission::run(const Instance &instance, const Variant &variant,
+                         runtime::Kernel &record) {
+  unsigned errors = here.reported;
+  std::optional<CheckedKernel> version = sema.check(instance, variant);
+  if (!version)
     return false;
+  record = version->record;
+  checked = &*version;
 
   SmallVector<Attribute> paramAttrs, dimAttrs, constexprs;
   SmallVector<Type> types;
   SmallVector<Location> locations;
   for (const runtime::Param &param : record.params) {
-    if (fixed.count(param.name))
+    if (checked->fixed.count(param.name))
       continue;
     bool isTensor = param.kind == runtime::Param::Kind::Tensor;
     Access access = !isTensor                              ? Access::Scalar
@@ -219,52 +227,43 @@ bool Elaborator::elaborateInstance(const Instance &instance, const Variant &vari
     paramAttrs.push_back(ParamAttr::get(context, param.name, access, isTensor ? param.align : 1));
     Type element = toType(fromRuntime(param.dtype), context);
     types.push_back(isTensor ? Type(PointerType::get(context, element)) : element);
-    locations.push_back(loc(declOf(param).name.range));
-    record.arguments.push_back({runtime::Argument::Kind::Param, param.name});
+    locations.push_back(emitter.loc(sema.getSignature().declOf(param).name.range));
   }
   for (const runtime::Dim &dim : record.dims) {
-    if (fixed.count(dim.name))
+    if (checked->fixed.count(dim.name))
       continue;
     dimAttrs.push_back(dimAttr(context, dim));
-    record.arguments.push_back({runtime::Argument::Kind::Dim, dim.name});
   }
   for (auto [param, value] : llvm::zip(kernel.statics, instance.values)) {
     Attribute attr;
-    runtime::Constant recorded;
-    if (value.isBoolNumber()) {
+    if (value.isBoolNumber())
       attr = builder.getBoolAttr(value.getBool());
-      recorded = value.getBool();
-    } else if (value.isInt()) {
+    else if (value.isInt())
       attr = builder.getI64IntegerAttr(value.getInt());
-      recorded = value.getInt();
-    } else if (value.isFloatNumber()) {
+    else if (value.isFloatNumber())
       attr = builder.getF64FloatAttr(toDouble(value.number));
-      recorded = toDouble(value.number);
-    } else if (value.isDtype()) {
+    else if (value.isDtype())
       attr = TypeAttr::get(toType(value.dtype, context));
-      recorded = dtypeSpelling(value.dtype).str();
-    } else {
-      std::string text = value.isFunction() ? value.function->name() : value.text;
-      attr = builder.getStringAttr(text);
-      recorded = text;
-    }
+    else
+      attr = builder.getStringAttr(value.isFunction() ? value.function->name() : value.text);
     constexprs.push_back(ConstexprAttr::get(context, param.name.text, attr));
-    record.constants.push_back({param.name.text, recorded});
   }
 
   builder.setInsertionPointToEnd(module.getBody());
-  auto op = KernelOp::create(builder, loc(kernel.name.range), record.symbol,
+  auto op = KernelOp::create(builder, emitter.loc(kernel.name.range), record.symbol,
                              builder.getArrayAttr(paramAttrs), builder.getArrayAttr(dimAttrs),
                              builder.getArrayAttr(constexprs));
-  for (NamedAttribute attribute : attributes)
-    op->setAttr(attribute.getName(), attribute.getValue());
+  for (const AttributeValue &attribute : version->attributes)
+    op->setAttr(attribute.name, toAttribute(attribute, builder));
   // Scalars that the grid, loops and positions hang on; without `opt` a middling size is assumed.
   SmallVector<NamedAttribute> hints;
   for (const runtime::Param &param : record.params)
-    if (param.kind == runtime::Param::Kind::Scalar && param.min && !fixed.count(param.name)) {
-      auto said = scalarHints.find(param.name);
-      int64_t hint = said != scalarHints.end() ? said->second
-                                               : std::clamp<int64_t>(4096, *param.min, *param.max);
+    if (param.kind == runtime::Param::Kind::Scalar && param.min &&
+        !checked->fixed.count(param.name)) {
+      auto said = checked->scalarHints.find(param.name);
+      int64_t hint = said != checked->scalarHints.end()
+                         ? said->second
+                         : std::clamp<int64_t>(4096, *param.min, *param.max);
       hints.push_back(builder.getNamedAttr(param.name, builder.getI64IntegerAttr(hint)));
     }
   if (!hints.empty())
@@ -281,8 +280,9 @@ bool Elaborator::elaborateInstance(const Instance &instance, const Variant &vari
   emitBody(op, record);
   if (auto mode = op->getAttrOfType<StringAttr>(floatModeName); mode && mode != "strict")
     setFastMath(op, mode);
-  entry = scratch.get();
-  builder.setInsertionPointToEnd(entry);
-  constantCache.clear();
-  return reported == errors;
+  emitter.entry = scratch.get();
+  builder.setInsertionPointToEnd(emitter.entry);
+  emitter.constantCache.clear();
+  checked = nullptr;
+  return here.reported == errors;
 }

@@ -1,6 +1,6 @@
 // Loops: `for` and `while`, at run time and at compile time.
 #include "dialect/AttributeNames.h"
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Lower/Lowering.h"
 #include "frontend/Sema/Limits.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -8,34 +8,34 @@
 using namespace mlir;
 using namespace tile;
 
-std::optional<uint64_t> Elaborator::constTrips(const ast::ForStmt &stmt, int64_t low, int64_t high,
-                                               int64_t step, bool inclusive) {
+std::optional<uint64_t> Loops::constTrips(const ast::ForStmt &stmt, int64_t low, int64_t high,
+                                          int64_t step, bool inclusive) {
   constexpr const char *advice = "let a loop at run time, `for` without `const`, go around it";
   std::optional<uint64_t> trips = countTrips(low, high, step, inclusive);
   if (!trips || *trips > limits::constTrips) {
-    error(diag::tooLarge, stmt.range, "the trips of a `const for`", limits::constTrips,
-          trips ? std::to_string(*trips) : "2^64")
+    here.error(diag::tooLarge, stmt.range, "the trips of a `const for`", limits::constTrips,
+               trips ? std::to_string(*trips) : "2^64")
         .note(advice);
     return std::nullopt;
   }
   tripsInAll += *trips;
   if (tripsInAll <= limits::constTripsInAll)
     return trips;
-  error(diag::tooLarge, stmt.range,
-        "the trips of all `const for` of kernel '" + kernel.name.text + "'",
-        limits::constTripsInAll, "more")
+  here.error(diag::tooLarge, stmt.range,
+             "the trips of all `const for` of kernel '" + kernel.name.text + "'",
+             limits::constTripsInAll, "more")
       .note(advice);
   return std::nullopt;
 }
 
-Flow Elaborator::lowerConstFor(const ast::ForStmt &stmt) {
+Flow Loops::lowerConstFor(const ast::ForStmt &stmt) {
   if (stmt.over)
     return lowerConstBlocks(stmt);
-  std::optional<int64_t> lo = evalInt(*stmt.lo, "the start of `const for`"),
-                         hi = evalInt(*stmt.hi, "the end of `const for`");
+  std::optional<int64_t> lo = expressions.evalInt(*stmt.lo, "the start of `const for`"),
+                         hi = expressions.evalInt(*stmt.hi, "the end of `const for`");
   std::optional<int64_t> step = 1;
   if (stmt.step)
-    step = evalInt(*stmt.step, "the step of `const for`");
+    step = expressions.evalInt(*stmt.step, "the step of `const for`");
   if (!lo || !hi || !step)
     return {};
   std::optional<uint64_t> trips = constTrips(stmt, *lo, *hi, *step, stmt.inclusive);
@@ -44,35 +44,36 @@ Flow Elaborator::lowerConstFor(const ast::ForStmt &stmt) {
   });
 }
 
-Flow Elaborator::lowerConstBlocks(const ast::ForStmt &stmt) {
-  if (reportRangeLoop(stmt))
+Flow Loops::lowerConstBlocks(const ast::ForStmt &stmt) {
+  if (foreign.reportRangeLoop(stmt))
     return {};
   auto *call = dyn_cast<ast::CallExpr>(stmt.over.get());
-  SemValue callee = call ? eval(*call->callee) : SemValue::ofVoid();
+  SemValue callee = call ? expressions.eval(*call->callee) : SemValue::ofVoid();
   if (callee.isError())
     return {};
   if (!callee.isFunction() || !callee.function->builtin || callee.function->name() != "blocks") {
-    error(diag::wrongOperand, stmt.over->range, "`const for`", "lo..hi or blocks(hi, B)",
-          "another expression");
+    here.error(diag::wrongOperand, stmt.over->range, "`const for`", "lo..hi or blocks(hi, B)",
+               "another expression");
     return {};
   }
   std::vector<Arg> args;
   for (const ast::Argument &argument : call->arguments) {
-    args.push_back(
-        {eval(*argument.value), argument.value->range, argument.name ? argument.name->text : ""});
+    args.push_back({expressions.eval(*argument.value), argument.value->range,
+                    argument.name ? argument.name->text : ""});
     if (args.back().value.isError())
       return {};
   }
-  if (!checkBuiltinArguments(*callee.function->builtin, args, call->range))
+  if (!expressions.checkBuiltinArguments(*callee.function->builtin, args, call->range))
     return {};
   std::optional<int64_t> size =
-      constInt(args.back().value, args.back().range, "the size of a block");
+      expressions.constInt(args.back().value, args.back().range, "the size of a block");
   const Arg &last = args[args.size() - 2];
-  std::optional<int64_t> lo = args.size() == 3 ? constInt(args[0].value, args[0].range,
-                                                          "the start of `const for`")
+  std::optional<int64_t> lo = args.size() == 3 ? expressions.constInt(args[0].value, args[0].range,
+                                                                      "the start of `const for`")
                                                : 0,
-                         hi = constInt(last.value, last.range, "the end of `const for`");
-  if (!size || !lo || !hi || !checkShape({*size}, args.back().range))
+                         hi =
+                             expressions.constInt(last.value, last.range, "the end of `const for`");
+  if (!size || !lo || !hi || !conversions.checkShape({*size}, args.back().range))
     return {};
   std::optional<uint64_t> trips = constTrips(stmt, *lo, *hi, *size, /*inclusive=*/false);
   return lowerConstTrips(stmt, trips.value_or(0), [&](uint64_t trip) {
@@ -84,87 +85,99 @@ Flow Elaborator::lowerConstBlocks(const ast::ForStmt &stmt) {
   });
 }
 
-Flow Elaborator::lowerConstTrips(const ast::ForStmt &stmt, uint64_t trips,
-                                 llvm::function_ref<SemValue(uint64_t)> variable) {
+Flow Loops::lowerConstTrips(const ast::ForStmt &stmt, uint64_t trips,
+                            llvm::function_ref<SemValue(uint64_t)> variable) {
   Flow all;
-  unsigned errors = reported;
+  unsigned errors = here.reported;
   // After an error the next trip would say the same.
-  for (uint64_t trip = 0; trip < trips && all.falls && reported == errors; ++trip) {
+  for (uint64_t trip = 0; trip < trips && all.falls && here.reported == errors; ++trip) {
     auto lower = [&] {
-      frames.back().emplace_back();
-      declare(stmt.variable, variable(trip));
-      Flow flow = lowerStatements(stmt.body.statements, FlowNeeds::all(), false);
-      leaveBlock();
+      here.frames.back().emplace_back();
+      here.declare(stmt.variable, variable(trip));
+      Flow flow = control.lowerStatements(stmt.body.statements, FlowNeeds::all(), false);
+      here.leaveBlock();
       flow.falls |= bool(flow.continues);
       flow.continues = {};
       return flow;
     };
-    all = all.leaves() ? lowerUnlessLeft(all, FlowNeeds::all(), assignedVars({&stmt.body}),
-                                         stmt.range, lower)
-                       : lower();
+    all = all.leaves()
+              ? control.lowerUnlessLeft(all, FlowNeeds::all(), stmts.assignedVars({&stmt.body}),
+                                        stmt.range, lower)
+              : lower();
   }
   all.falls |= bool(all.breaks);
   all.breaks = {};
   return all;
 }
 
-Flow Elaborator::lowerFor(const ast::ForStmt &stmt) {
+bool Loops::readLoopAttributes(const std::vector<ast::Attribute> &attributes,
+                               SmallVectorImpl<NamedAttribute> &out) {
+  AttributeValues values;
+  bool valid = sema.getAttributes().readLoopAttributes(attributes, values);
+  for (const AttributeValue &value : values)
+    out.push_back(builder.getNamedAttr(value.name, toAttribute(value, builder)));
+  return valid;
+}
+
+Flow Loops::lowerFor(const ast::ForStmt &stmt) {
   if (stmt.isConst)
     return lowerConstFor(stmt);
-  bool maySplit = standsInKernel;
-  Location location = loc(stmt.range);
+  bool maySplit = control.standsInKernel;
+  Location location = emitter.loc(stmt.range);
   mlir::Value lo, hi, step;
   std::optional<SemValue> end;
   int64_t size = 0;
   bool valid = true;
   if (stmt.over) {
-    if (reportRangeLoop(stmt))
+    if (foreign.reportRangeLoop(stmt))
       return {};
     auto *call = dyn_cast<ast::CallExpr>(stmt.over.get());
-    SemValue callee = call ? eval(*call->callee) : SemValue::ofVoid();
+    SemValue callee = call ? expressions.eval(*call->callee) : SemValue::ofVoid();
     if (callee.isError())
       return {};
     bool isBlocks =
         callee.isFunction() && callee.function->builtin && callee.function->name() == "blocks";
     if (!isBlocks) {
-      error(diag::wrongOperand, stmt.over->range, "`for`", "lo..hi or blocks(hi, B)",
-            "another expression");
+      here.error(diag::wrongOperand, stmt.over->range, "`for`", "lo..hi or blocks(hi, B)",
+                 "another expression");
       return {};
     }
     std::vector<Arg> args;
     for (const ast::Argument &argument : call->arguments) {
-      args.push_back(
-          {eval(*argument.value), argument.value->range, argument.name ? argument.name->text : ""});
+      args.push_back({expressions.eval(*argument.value), argument.value->range,
+                      argument.name ? argument.name->text : ""});
       valid = valid && !args.back().value.isError();
     }
-    if (!valid || !checkBuiltinArguments(*callee.function->builtin, args, call->range))
+    if (!valid || !expressions.checkBuiltinArguments(*callee.function->builtin, args, call->range))
       return {};
     std::optional<int64_t> block =
-        constInt(args.back().value, args.back().range, "the size of a block");
-    if (!block || !checkShape({*block}, args.back().range))
+        expressions.constInt(args.back().value, args.back().range, "the size of a block");
+    if (!block || !conversions.checkShape({*block}, args.back().range))
       return {};
     size = *block;
     const Arg &last = args[args.size() - 2];
-    lo = args.size() == 3 ? toIndex(args[0].value, args[0].range, "the start of 'blocks'")
-                          : constantIndex(0, location);
-    hi = toIndex(last.value, last.range, "the end of 'blocks'");
-    step = constantIndex(size, location);
+    lo = args.size() == 3
+             ? conversions.toIndex(args[0].value, args[0].range, "the start of 'blocks'")
+             : emitter.constantIndex(0, location);
+    hi = conversions.toIndex(last.value, last.range, "the end of 'blocks'");
+    step = emitter.constantIndex(size, location);
     if (hi)
       end = last.value.isInt() ? last.value : ofData(hi, DType::Index);
   } else {
-    SemValue stepValue = stmt.step ? eval(*stmt.step) : SemValue::ofInt(1);
-    lo = toIndex(eval(*stmt.lo), stmt.lo->range, "the start of a loop");
-    hi = toIndex(eval(*stmt.hi), stmt.hi->range, "the end of a loop");
-    step = toIndex(stepValue, stmt.step ? stmt.step->range : stmt.range, "the step of a loop");
+    SemValue stepValue = stmt.step ? expressions.eval(*stmt.step) : SemValue::ofInt(1);
+    lo = conversions.toIndex(expressions.eval(*stmt.lo), stmt.lo->range, "the start of a loop");
+    hi = conversions.toIndex(expressions.eval(*stmt.hi), stmt.hi->range, "the end of a loop");
+    step = conversions.toIndex(stepValue, stmt.step ? stmt.step->range : stmt.range,
+                               "the step of a loop");
   }
   SmallVector<NamedAttribute> attributes;
   if (!lo || !hi || !step || !readLoopAttributes(stmt.attributes, attributes))
     return {};
-  std::vector<Binding *> vars = assignedVars({&stmt.body});
+  std::vector<Binding *> vars = stmts.assignedVars({&stmt.body});
   SmallVector<mlir::Value> initial;
   for (Binding *var : vars)
     initial.push_back(ssaOf(var->value));
-  LoopBounds bounds = emitLoopBounds(lo, hi, step, stmt.inclusive, location);
+  LoopBounds bounds = positions.emitLoopBounds(lo, hi, step, stmt.inclusive, location);
   auto loop = scf::ForOp::create(builder, location, bounds.low, bounds.high, bounds.step, initial);
   for (NamedAttribute attribute : attributes)
     loop->setAttr(attribute.getName(), attribute.getValue());
@@ -177,7 +190,7 @@ Flow Elaborator::lowerFor(const ast::ForStmt &stmt) {
     for (auto [var, argument] : llvm::zip(vars, loop.getRegionIterArgs()))
       var->value = ofData(argument, var->value.dtype);
     SemValue variable =
-        ofData(emitCounter(bounds, loop.getInductionVar(), location), DType::Index);
+        ofData(positions.emitCounter(bounds, loop.getInductionVar(), location), DType::Index);
     if (stmt.over) {
       RangeValue range;
       range.start = variable;
@@ -185,10 +198,10 @@ Flow Elaborator::lowerFor(const ast::ForStmt &stmt) {
       range.end = end;
       variable = SemValue::of(std::move(range));
     }
-    frames.back().emplace_back();
-    declare(stmt.variable, variable);
-    Flow trip = lowerStatements(stmt.body.statements, FlowNeeds::ofTrip(), false);
-    leaveBlock();
+    here.frames.back().emplace_back();
+    here.declare(stmt.variable, variable);
+    Flow trip = control.lowerStatements(stmt.body.statements, FlowNeeds::ofTrip(), false);
+    here.leaveBlock();
     if (trip.breaks || trip.returns) {
       refuseAttributes(stmt.attributes, "a loop that may be left early");
       return leaveFor(loop, trip, vars);
@@ -201,10 +214,10 @@ Flow Elaborator::lowerFor(const ast::ForStmt &stmt) {
   SmallVector<mlir::Value> results(loop.getResults());
   if (auto parts = loop->getAttrOfType<IntegerAttr>(splitName)) {
     if (maySplit)
-      results = lowerSplit(stmt, loop, parts.getInt(), vars);
+      results = splitLoops.lowerSplit(stmt, loop, parts.getInt(), vars);
     else
-      error(diag::splitPlace, stmt.range, parts.getInt(),
-            "must stand directly in the kernel's body");
+      here.error(diag::splitPlace, stmt.range, parts.getInt(),
+                 "must stand directly in the kernel's body");
   }
   for (auto [var, result] : llvm::zip(vars, results))
     var->value = ofData(result, var->value.dtype);
@@ -212,13 +225,12 @@ Flow Elaborator::lowerFor(const ast::ForStmt &stmt) {
 }
 
 /// What nobody can do with a loop whose number of trips is not known beforehand.
-void Elaborator::refuseAttributes(const std::vector<ast::Attribute> &attributes,
-                                  const Twine &subject) {
+void Loops::refuseAttributes(const std::vector<ast::Attribute> &attributes, const Twine &subject) {
   for (const ast::Attribute &attribute : attributes)
     if (attribute.name.text == "trips")
       continue;
     else if (attribute.name.text == "split")
-      error(
+      here.error(
           diag::badAttribute, attribute.range, "split",
           ("shares the trips of a `for`; those of " + subject + " are not known beforehand").str());
     else
@@ -228,8 +240,8 @@ void Elaborator::refuseAttributes(const std::vector<ast::Attribute> &attributes,
 
 //===--- Loops with early exits -------------------------------------------===//
 
-Elaborator::Leaving Elaborator::endLeavingTrip(const Flow &trip, ArrayRef<Binding *> vars,
-                                               Block *body, mlir::Operation *loop) {
+Loops::Leaving Loops::endLeavingTrip(const Flow &trip, ArrayRef<Binding *> vars, Block *body,
+                                     mlir::Operation *loop) {
   Location location = loop->getLoc();
   builder.setInsertionPointToEnd(body);
   Leaving out;
@@ -237,18 +249,18 @@ Elaborator::Leaving Elaborator::endLeavingTrip(const Flow &trip, ArrayRef<Bindin
     out.yielded.push_back(ssaOf(var->value));
   Flow left = trip;
   left.continues = {};
-  mlir::Value no = constant(builder.getBoolAttr(false), location);
+  mlir::Value no = emitter.constant(builder.getBoolAttr(false), location);
   out.initial.push_back(no);
-  out.yielded.push_back(emitLeft(left, location));
+  out.yielded.push_back(control.emitLeft(left, location));
   out.tellsReturns = left.breaks && left.returns;
   if (out.tellsReturns) {
     out.initial.push_back(no);
-    out.yielded.push_back(emitFlag(left.returns, location));
+    out.yielded.push_back(control.emitFlag(left.returns, location));
   }
   Block before; // what stands there goes before the loop
   Block *blocks[] = {body, &before};
   SmallVector<mlir::Value> leaves[2];
-  out.value = joinReturns(left, Flow(), blocks, leaves);
+  out.value = control.joinReturns(left, Flow(), blocks, leaves);
   for (Operation &each : llvm::make_early_inc_range(before))
     each.moveBefore(loop);
   if (leaves[0].size() != leaves[1].size()) // after an error
@@ -258,8 +270,8 @@ Elaborator::Leaving Elaborator::endLeavingTrip(const Flow &trip, ArrayRef<Bindin
   return out;
 }
 
-Flow Elaborator::leaveLoop(const Flow &trip, const Leaving &leaving, ArrayRef<Binding *> vars,
-                           mlir::ValueRange results) {
+Flow Loops::leaveLoop(const Flow &trip, const Leaving &leaving, ArrayRef<Binding *> vars,
+                      mlir::ValueRange results) {
   for (auto [var, result] : llvm::zip(vars, results.take_front(vars.size())))
     var->value = ofData(result, var->value.dtype);
   results = results.drop_front(vars.size());
@@ -268,12 +280,12 @@ Flow Elaborator::leaveLoop(const Flow &trip, const Leaving &leaving, ArrayRef<Bi
     return flow;
   size_t told = leaving.tellsReturns ? 1 : 0;
   flow.returns = {Exit::Sometimes, results[told]};
-  flow.value = replaceLeaves(leaving.value, results.drop_front(told + 1));
+  flow.value = control.replaceLeaves(leaving.value, results.drop_front(told + 1));
   flow.valueRange = trip.valueRange;
   return flow;
 }
 
-Flow Elaborator::leaveFor(scf::ForOp loop, const Flow &trip, ArrayRef<Binding *> vars) {
+Flow Loops::leaveFor(scf::ForOp loop, const Flow &trip, ArrayRef<Binding *> vars) {
   Location location = loop.getLoc();
   Block *body = loop.getBody();
   Leaving leaving = endLeavingTrip(trip, vars, body, loop);
@@ -288,7 +300,7 @@ Flow Elaborator::leaveFor(scf::ForOp loop, const Flow &trip, ArrayRef<Binding *>
   unsigned leftAt = 1 + vars.size();
   mlir::Value more = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt,
                                            test->getArgument(0), loop.getUpperBound());
-  mlir::Value yes = constant(builder.getBoolAttr(true), location);
+  mlir::Value yes = emitter.constant(builder.getBoolAttr(true), location);
   mlir::Value stays = arith::XOrIOp::create(builder, location, test->getArgument(leftAt), yes);
   more = arith::AndIOp::create(builder, location, more, stays);
   scf::ConditionOp::create(builder, location, more, test->getArguments());
@@ -306,7 +318,7 @@ Flow Elaborator::leaveFor(scf::ForOp loop, const Flow &trip, ArrayRef<Binding *>
   return leaveLoop(trip, leaving, vars, op.getResults().drop_front());
 }
 
-Flow Elaborator::leaveWhile(scf::WhileOp loop, const Flow &trip, ArrayRef<Binding *> vars) {
+Flow Loops::leaveWhile(scf::WhileOp loop, const Flow &trip, ArrayRef<Binding *> vars) {
   Location location = loop.getLoc();
   Leaving leaving = endLeavingTrip(trip, vars, loop.getAfterBody(), loop);
   SmallVector<mlir::Value> initial(loop.getInits());
@@ -329,7 +341,7 @@ Flow Elaborator::leaveWhile(scf::WhileOp loop, const Flow &trip, ArrayRef<Bindin
                                  test->getArgument(vars.size()), /*addThenBlock=*/true,
                                  /*addElseBlock=*/true);
   builder.setInsertionPointToEnd(guard.thenBlock());
-  scf::YieldOp::create(builder, location, constant(builder.getBoolAttr(false), location));
+  scf::YieldOp::create(builder, location, emitter.constant(builder.getBoolAttr(false), location));
   guard.elseBlock()->getOperations().splice(guard.elseBlock()->end(), test->getOperations(),
                                             test->begin(), Block::iterator(guard));
   builder.setInsertionPointToEnd(guard.elseBlock());
@@ -341,19 +353,19 @@ Flow Elaborator::leaveWhile(scf::WhileOp loop, const Flow &trip, ArrayRef<Bindin
   return leaveLoop(trip, leaving, vars, op.getResults());
 }
 
-Flow Elaborator::lowerWhile(const ast::WhileStmt &stmt) {
+Flow Loops::lowerWhile(const ast::WhileStmt &stmt) {
   SmallVector<NamedAttribute> attributes;
   if (!readLoopAttributes(stmt.attributes, attributes))
     return {};
   refuseAttributes(stmt.attributes, "a `while`");
-  std::vector<Binding *> vars = assignedVars({&stmt.body});
+  std::vector<Binding *> vars = stmts.assignedVars({&stmt.body});
   SmallVector<mlir::Value> initial;
   SmallVector<Type> types;
   for (Binding *var : vars) {
     initial.push_back(ssaOf(var->value));
     types.push_back(ssaOf(var->value).getType());
   }
-  Location location = loc(stmt.range);
+  Location location = emitter.loc(stmt.range);
   auto loop = scf::WhileOp::create(builder, location, types, initial);
   for (NamedAttribute attribute : attributes)
     loop->setAttr(attribute.getName(), attribute.getValue());
@@ -366,14 +378,14 @@ Flow Elaborator::lowerWhile(const ast::WhileStmt &stmt) {
     return block;
   };
   Block *before = enter(loop.getBefore());
-  mlir::Value condition = evalCondition(*stmt.condition, "the condition of `while`");
+  mlir::Value condition = control.evalCondition(*stmt.condition, "the condition of `while`");
   if (!condition)
-    condition = constant(builder.getBoolAttr(false), location);
+    condition = emitter.constant(builder.getBoolAttr(false), location);
   scf::ConditionOp::create(builder, location, condition, before->getArguments());
   // `while true` ends by a `break` or `return` alone.
   bool isEndless = matchPattern(condition, m_One());
   enter(loop.getAfter());
-  Flow trip = lowerBlock(stmt.body, FlowNeeds::ofTrip());
+  Flow trip = control.lowerBlock(stmt.body, FlowNeeds::ofTrip());
   if (trip.breaks || trip.returns) {
     Flow flow = leaveWhile(loop, trip, vars);
     if (isEndless && !trip.breaks) {

@@ -1,5 +1,5 @@
 // Element-wise built-ins.
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Lower/Lowering.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -24,57 +24,55 @@ static std::optional<SemValue> foldNumbers(StringRef name, const std::vector<Arg
   return std::nullopt;
 }
 
-SemValue Elaborator::callUnary(const Builtin &builtin, std::vector<Arg> &args, Range range) {
+SemValue ElementCalls::callUnary(const Builtin &builtin, std::vector<Arg> &args, Range range) {
   StringRef name = builtin.name;
   std::string why;
   if (std::optional<SemValue> folded = foldNumbers(name, args, why))
     return *folded;
   if (!why.empty()) {
-    error(diag::constantArithmetic, range, why);
+    here.error(diag::constantArithmetic, range, why);
     return SemValue::error();
   }
   Arg &arg = args[0];
   if (!arg.value.isNumeric()) {
-    error(diag::wrongOperand, arg.range, ("'" + name + "'").str(), "a number or tile",
-          describe(arg.value));
+    here.error(diag::wrongOperand, arg.range, ("'" + name + "'").str(), "a number or tile",
+               describe(arg.value));
     return SemValue::error();
   }
   if (arg.value.isInt())
     arg.value = SemValue::ofFloat(toDouble(arg.value.number));
-  SemValue data = toData(arg.value, arg.range);
-  if (data.isError() || refuseStorage(data.dtype, arg.range, "'" + name + "'"))
+  SemValue data = conversions.toData(arg.value, arg.range);
+  if (data.isError() || conversions.refuseStorage(data.dtype, arg.range, "'" + name + "'"))
     return SemValue::error();
   mlir::Value x = ssaOf(data);
   DType dtype = data.dtype;
   if (!isFloat(dtype)) {
-    error(diag::needsFloat, arg.range, name, describe(arg.value));
+    here.error(diag::needsFloat, arg.range, name, describe(arg.value));
     return SemValue::error();
   }
-  Location location = loc(range);
+  Location location = emitter.loc(range);
   auto compare = [&](arith::CmpFPredicate predicate, mlir::Value a, mlir::Value b) {
-    return ofData(builder.createOrFold<arith::CmpFOp>(location, predicate, a, b),
-                            DType::Bool);
+    return ofData(builder.createOrFold<arith::CmpFOp>(location, predicate, a, b), DType::Bool);
   };
   if (name == "isnan")
     return compare(arith::CmpFPredicate::UNO, x, x);
   if (name == "isinf" || name == "isfinite") {
     mlir::Value magnitude = builder.createOrFold<math::AbsFOp>(location, x);
     mlir::Value infinity =
-        constantLike(x.getType(), std::numeric_limits<double>::infinity(), location);
+        emitter.constantLike(x.getType(), std::numeric_limits<double>::infinity(), location);
     return compare(name == "isinf" ? arith::CmpFPredicate::OEQ : arith::CmpFPredicate::OLT,
                    magnitude, infinity);
   }
   if (name == "sigmoid") {
     // 16-bit floats are computed in f32 and rounded once.
     bool isSmall = bitWidth(dtype) == 16;
-    mlir::Value wide = isSmall ? emitCast(x, dtype, DType::F32, location) : x;
-    mlir::Value one = constantLike(wide.getType(), 1, location);
+    mlir::Value wide = isSmall ? emitter.emitCast(x, dtype, DType::F32, location) : x;
+    mlir::Value one = emitter.constantLike(wide.getType(), 1, location);
     mlir::Value power = builder.createOrFold<math::ExpOp>(
         location, builder.createOrFold<arith::NegFOp>(location, wide));
     mlir::Value result = builder.createOrFold<arith::DivFOp>(
         location, one, builder.createOrFold<arith::AddFOp>(location, one, power));
-    return ofData(isSmall ? emitCast(result, DType::F32, dtype, location) : result,
-                            dtype);
+    return ofData(isSmall ? emitter.emitCast(result, DType::F32, dtype, location) : result, dtype);
   }
   using Emit = mlir::Value (*)(OpBuilder &, Location, mlir::Value);
 #define TILE_MATH(Op)                                                                              \
@@ -102,26 +100,26 @@ SemValue Elaborator::callUnary(const Builtin &builtin, std::vector<Arg> &args, R
                   .Default(nullptr);
 #undef TILE_MATH
   return emit ? ofData(emit(builder, location, x), dtype)
-              : reportUnsupported(range, "the built-in '" + name + "'");
+              : here.reportUnsupported(range, "the built-in '" + name + "'");
 }
 
-SemValue Elaborator::callBinary(const Builtin &builtin, std::vector<Arg> &args, Range range) {
+SemValue ElementCalls::callBinary(const Builtin &builtin, std::vector<Arg> &args, Range range) {
   StringRef name = builtin.name;
   std::string why;
   if (std::optional<SemValue> folded = foldNumbers(name, args, why))
     return *folded;
   if (!why.empty()) {
-    error(diag::constantArithmetic, range, why);
+    here.error(diag::constantArithmetic, range, why);
     return SemValue::error();
   }
   if (name == "pow")
     for (Arg &arg : args)
       if (arg.value.isInt())
         arg.value = SemValue::ofFloat(toDouble(arg.value.number));
-  if (!unifyDtypes(args, "'" + name + "'", range))
+  if (!conversions.unifyDtypes(args, "'" + name + "'", range))
     return SemValue::error();
   DType dtype = args[0].value.dtype;
-  if (refuseStorage(dtype, range, "'" + name + "'"))
+  if (conversions.refuseStorage(dtype, range, "'" + name + "'"))
     return SemValue::error();
   bool floats = isFloat(dtype);
   const char *needs = name == "pow" ? (floats ? nullptr : "floats")
@@ -129,13 +127,13 @@ SemValue Elaborator::callBinary(const Builtin &builtin, std::vector<Arg> &args, 
                           ? (isInteger(dtype) ? nullptr : "integers")
                           : (dtype != DType::Bool ? nullptr : "numbers");
   if (needs) {
-    error(diag::wrongOperand, range, ("'" + name + "'").str(), needs, dtypeSpelling(dtype));
+    here.error(diag::wrongOperand, range, ("'" + name + "'").str(), needs, dtypeSpelling(dtype));
     return SemValue::error();
   }
-  if (!unifyShapes(args, range))
+  if (!conversions.unifyShapes(args, range))
     return SemValue::error();
   mlir::Value a = ssaOf(args[0].value), b = ssaOf(args[1].value);
-  Location location = loc(range);
+  Location location = emitter.loc(range);
   mlir::Value result;
   if ((name == "minnum" || name == "maxnum") && floats) {
     // arith.minnumf leaves the sign of a zero open, so that it differs between a loop's vector part
@@ -143,77 +141,21 @@ SemValue Elaborator::callBinary(const Builtin &builtin, std::vector<Arg> &args, 
     auto isNan = [&](mlir::Value x) {
       return builder.createOrFold<arith::CmpFOp>(location, arith::CmpFPredicate::UNO, x, x);
     };
-    result = emitMinMax(name == "maxnum", a, b, dtype, location);
+    result = emitter.emitMinMax(name == "maxnum", a, b, dtype, location);
     result = builder.createOrFold<arith::SelectOp>(location, isNan(b), a, result);
     result = builder.createOrFold<arith::SelectOp>(location, isNan(a), b, result);
   } else if (name.starts_with("min") || name.starts_with("max"))
-    result = emitMinMax(name.starts_with("max"), a, b, dtype, location);
+    result = emitter.emitMinMax(name.starts_with("max"), a, b, dtype, location);
   else if (name == "pow")
     result = builder.createOrFold<math::PowFOp>(location, a, b);
   else if (name == "cdiv")
-    result = emitCeilDivision(a, b, dtype, location);
+    result = emitter.emitCeilDivision(a, b, dtype, location);
   else
-    result = emitMulHigh(a, b, dtype, location);
+    result = emitter.emitMulHigh(a, b, dtype, location);
   return ofData(result, dtype);
 }
 
-/// The upper half of a product. In operations of one result each: tiles of operations with several
-/// have no layout on GPUs. 64 bits by the halves of the factors, as in H. S. Warren, Hacker's
-/// Delight, 8-2.
-mlir::Value Elaborator::emitMulHigh(mlir::Value a, mlir::Value b, DType dtype, Location location) {
-  if (dtype == DType::Index)
-    return emitCast(emitMulHigh(emitCast(a, dtype, DType::I64, location),
-                                emitCast(b, dtype, DType::I64, location), DType::I64, location),
-                    DType::I64, dtype, location);
-  mlir::Type type = a.getType(), element = getElementTypeOrSelf(type);
-  unsigned width = element.getIntOrFloatBitWidth();
-  auto constantOf = [&](mlir::Type of, int64_t value) {
-    mlir::TypedAttr attr = builder.getIntegerAttr(getElementTypeOrSelf(of), value);
-    if (auto tensor = dyn_cast<RankedTensorType>(of))
-      attr = DenseElementsAttr::get(tensor, mlir::Attribute(attr));
-    return constant(attr, location);
-  };
-  auto add = [&](mlir::Value x, mlir::Value y) {
-    return builder.createOrFold<arith::AddIOp>(location, x, y);
-  };
-  auto multiply = [&](mlir::Value x, mlir::Value y) {
-    return builder.createOrFold<arith::MulIOp>(location, x, y);
-  };
-  if (width < 64) {
-    mlir::Type wide = builder.getIntegerType(2 * width);
-    if (auto tensor = dyn_cast<RankedTensorType>(type))
-      wide = tensor.clone(wide);
-    auto extend = [&](mlir::Value x) -> mlir::Value {
-      return isUnsigned(dtype) ? builder.createOrFold<arith::ExtUIOp>(location, wide, x)
-                               : builder.createOrFold<arith::ExtSIOp>(location, wide, x);
-    };
-    mlir::Value product = multiply(extend(a), extend(b));
-    return builder.createOrFold<arith::TruncIOp>(
-        location, type,
-        builder.createOrFold<arith::ShRUIOp>(location, product, constantOf(wide, width)));
-  }
-  mlir::Value half = constantOf(type, 32), mask = constantOf(type, 0xffffffff),
-              zero = constantOf(type, 0);
-  auto low = [&](mlir::Value x) { return builder.createOrFold<arith::AndIOp>(location, x, mask); };
-  auto high = [&](mlir::Value x) {
-    return builder.createOrFold<arith::ShRUIOp>(location, x, half);
-  };
-  mlir::Value carry = add(multiply(high(a), low(b)), high(multiply(low(a), low(b))));
-  mlir::Value middle = add(multiply(low(a), high(b)), low(carry));
-  mlir::Value result = add(add(multiply(high(a), high(b)), high(carry)), high(middle));
-  if (isUnsigned(dtype))
-    return result;
-  // A negative factor counts as 2^64 more than it is.
-  for (auto [x, y] : {std::pair(a, b), std::pair(b, a)}) {
-    mlir::Value isNegative =
-        builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::slt, x, zero);
-    mlir::Value excess = builder.createOrFold<arith::SelectOp>(location, isNegative, y, zero);
-    result = builder.createOrFold<arith::SubIOp>(location, result, excess);
-  }
-  return result;
-}
-
-SemValue Elaborator::callElement(const Builtin &builtin, std::vector<Arg> &args, Range range) {
+SemValue ElementCalls::callElement(const Builtin &builtin, std::vector<Arg> &args, Range range) {
   StringRef name = builtin.name;
   if (name == "identity")
     return args[0].value;
@@ -223,20 +165,21 @@ SemValue Elaborator::callElement(const Builtin &builtin, std::vector<Arg> &args,
   if (std::optional<SemValue> folded = foldNumbers(name, args, why))
     return *folded;
   if (!why.empty()) {
-    error(diag::constantArithmetic, range, why);
+    here.error(diag::constantArithmetic, range, why);
     return SemValue::error();
   }
-  if (!unifyDtypes(args, "'" + name + "'", range) || !unifyShapes(args, range))
+  if (!conversions.unifyDtypes(args, "'" + name + "'", range) ||
+      !conversions.unifyShapes(args, range))
     return SemValue::error();
   DType dtype = args[0].value.dtype;
-  if (refuseStorage(dtype, range, "'" + name + "'"))
+  if (conversions.refuseStorage(dtype, range, "'" + name + "'"))
     return SemValue::error();
   mlir::Value x = ssaOf(args[0].value);
   Type type = x.getType();
-  Location location = loc(range);
+  Location location = emitter.loc(range);
   bool floats = isFloat(dtype), integers = isInteger(dtype);
   auto needs = [&](const char *what) {
-    error(diag::wrongOperand, range, ("'" + name + "'").str(), what, dtypeSpelling(dtype));
+    here.error(diag::wrongOperand, range, ("'" + name + "'").str(), what, dtypeSpelling(dtype));
     return SemValue::error();
   };
   if (name == "abs") {
@@ -247,26 +190,26 @@ SemValue Elaborator::callElement(const Builtin &builtin, std::vector<Arg> &args,
     if (floats)
       return ofData(builder.createOrFold<math::AbsFOp>(location, x), dtype);
     mlir::Value negative =
-        builder.createOrFold<arith::SubIOp>(location, constantLike(type, 0, location), x);
+        builder.createOrFold<arith::SubIOp>(location, emitter.constantLike(type, 0, location), x);
     return ofData(builder.createOrFold<arith::MaxSIOp>(location, x, negative),
-                            dtype); // the lowest stays itself
+                  dtype); // the lowest stays itself
   }
   if (name == "sign") {
     if (!floats && !integers)
       return needs("numbers");
-    mlir::Value zero = constantLike(type, 0, location), one = constantLike(type, 1, location),
-                minus = constantLike(type, -1, location);
+    mlir::Value zero = emitter.constantLike(type, 0, location),
+                one = emitter.constantLike(type, 1, location),
+                minus = emitter.constantLike(type, -1, location);
     if (integers) {
       mlir::Value raised =
           isUnsigned(dtype) ? x : builder.createOrFold<arith::MaxSIOp>(location, x, minus);
-      return ofData(emitMinMax(/*isMax=*/false, raised, one, dtype, location), dtype);
+      return ofData(emitter.emitMinMax(/*isMax=*/false, raised, one, dtype, location), dtype);
     }
-    mlir::Value positive = emitBinary(BinaryOp::gt, x, zero, dtype, location),
-                negative = emitBinary(BinaryOp::lt, x, zero, dtype, location);
+    mlir::Value positive = emitter.emitBinary(BinaryOp::gt, x, zero, dtype, location),
+                negative = emitter.emitBinary(BinaryOp::lt, x, zero, dtype, location);
     mlir::Value inner =
         builder.createOrFold<arith::SelectOp>(location, negative, minus, x); // zeros and NaN stay
-    return ofData(builder.createOrFold<arith::SelectOp>(location, positive, one, inner),
-                            dtype);
+    return ofData(builder.createOrFold<arith::SelectOp>(location, positive, one, inner), dtype);
   }
   if (name == "clamp") {
     if (!floats && !integers)
@@ -286,36 +229,35 @@ SemValue Elaborator::callElement(const Builtin &builtin, std::vector<Arg> &args,
   if (!integers)
     return needs("integers");
   if (name == "next_pow2")
-    return ofData(emitNextPow2(x, dtype, location), dtype);
+    return ofData(emitter.emitNextPow2(x, dtype, location), dtype);
   bool isIndex = dtype == DType::Index;
   if (isIndex)
-    x = emitCast(x, dtype, DType::I64, location);
+    x = emitter.emitCast(x, dtype, DType::I64, location);
   mlir::Value counted = name == "clz" ? builder.createOrFold<math::CountLeadingZerosOp>(location, x)
                                       : builder.createOrFold<math::CtPopOp>(location, x);
-  return ofData(isIndex ? emitCast(counted, DType::I64, dtype, location) : counted,
-                          dtype);
+  return ofData(isIndex ? emitter.emitCast(counted, DType::I64, dtype, location) : counted, dtype);
 }
 
-SemValue Elaborator::callWhere(std::vector<Arg> &args, Range range) {
+SemValue ElementCalls::callWhere(std::vector<Arg> &args, Range range) {
   SemValue &condition = args[0].value;
   bool isBool = condition.isBoolNumber() || (condition.isData() && condition.dtype == DType::Bool);
   if (!isBool) {
-    error(diag::wrongOperand, args[0].range, "the condition of 'where'", "a bool",
-          describe(condition));
+    here.error(diag::wrongOperand, args[0].range, "the condition of 'where'", "a bool",
+               describe(condition));
     return SemValue::error();
   }
   // All at compile time: the result stays a number.
   if (condition.isBoolNumber() && args[1].value.isNumber() && args[2].value.isNumber())
     return args[condition.getBool() ? 1 : 2].value;
-  if (!unifyDtypes(MutableArrayRef(args).drop_front(), "'where'", range))
+  if (!conversions.unifyDtypes(MutableArrayRef(args).drop_front(), "'where'", range))
     return SemValue::error();
   bool known = condition.isBoolNumber(), taken = known && condition.getBool();
-  condition = ofData(toDtype(condition, DType::Bool, args[0].range), DType::Bool);
-  if (!unifyShapes(args, range))
+  condition = ofData(conversions.toDtype(condition, DType::Bool, args[0].range), DType::Bool);
+  if (!conversions.unifyShapes(args, range))
     return SemValue::error();
   if (known)
     return args[taken ? 1 : 2].value;
-  return ofData(builder.createOrFold<arith::SelectOp>(loc(range), ssaOf(condition),
+  return ofData(builder.createOrFold<arith::SelectOp>(emitter.loc(range), ssaOf(condition),
                                                       ssaOf(args[1].value), ssaOf(args[2].value)),
                 args[1].value.dtype);
 }

@@ -3,7 +3,7 @@
 // Elements become integers whose signed order is the one wanted, packed above their positions into
 // distinct integers, which any network sorts stably; what is wanted is then read at the positions
 // that come out.
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Lower/Lowering.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
@@ -24,16 +24,17 @@ static mlir::Value filled(OpBuilder &builder, Type type, uint64_t value, Locatio
                 location);
 }
 
-mlir::Value Elaborator::emitSortKeys(const SemValue &tile, bool descending, Location location) {
+mlir::Value OrderCalls::emitSortKeys(const SemValue &tile, bool descending, Location location) {
   DType dtype = tile.dtype;
   auto type = cast<RankedTensorType>(ssaOf(tile).getType());
   if (!isFloat(dtype)) {
-    mlir::Value keys = dtype == DType::Bool    ? emitCast(ssaOf(tile), dtype, DType::I8, location)
-                       : dtype == DType::Index ? emitCast(ssaOf(tile), dtype, DType::I64, location)
-                                               : ssaOf(tile);
+    mlir::Value keys =
+        dtype == DType::Bool    ? emitter.emitCast(ssaOf(tile), dtype, DType::I8, location)
+        : dtype == DType::Index ? emitter.emitCast(ssaOf(tile), dtype, DType::I64, location)
+                                : ssaOf(tile);
     if (isUnsigned(dtype)) // with the top bit flipped, signed order is unsigned order
       keys = builder.createOrFold<arith::XOrIOp>(location, keys,
-                                                 signBitLike(keys.getType(), location));
+                                                 emitter.signBitLike(keys.getType(), location));
     if (descending) // ~x: unlike -x it does not overflow
       keys = builder.createOrFold<arith::XOrIOp>(
           location, keys, filled(builder, keys.getType(), ~uint64_t(0), location));
@@ -61,7 +62,7 @@ mlir::Value Elaborator::emitSortKeys(const SemValue &tile, bool descending, Loca
   return builder.createOrFold<arith::SelectOp>(location, isNaN, largest, keys);
 }
 
-mlir::Value Elaborator::emitSortedPositions(mlir::Value keys, int64_t axis, int64_t count,
+mlir::Value OrderCalls::emitSortedPositions(mlir::Value keys, int64_t axis, int64_t count,
                                             Location location) {
   auto type = cast<RankedTensorType>(keys.getType());
   SmallVector<int64_t> shape(type.getShape());
@@ -76,8 +77,8 @@ mlir::Value Elaborator::emitSortedPositions(mlir::Value keys, int64_t axis, int6
     mlir::Value first = emitPacked(low, axis, extent, location);
     mlir::Value high = builder.createOrFold<arith::ShRSIOp>(location, keys, half);
     mlir::Value second =
-        emitPacked(emitTakeAlong(high, first, axis, location), axis, count, location);
-    return emitTakeAlong(first, second, axis, location);
+        emitPacked(joinCalls.emitTakeAlong(high, first, axis, location), axis, count, location);
+    return joinCalls.emitTakeAlong(first, second, axis, location);
   }
   Type wide = type.clone(builder.getIntegerType(bits + positionBits <= 32 ? 32 : 64));
   if (wide != Type(type))
@@ -85,13 +86,13 @@ mlir::Value Elaborator::emitSortedPositions(mlir::Value keys, int64_t axis, int6
   return emitPacked(keys, axis, count, location);
 }
 
-mlir::Value Elaborator::emitPacked(mlir::Value keys, int64_t axis, int64_t count,
+mlir::Value OrderCalls::emitPacked(mlir::Value keys, int64_t axis, int64_t count,
                                    Location location) {
   auto type = cast<RankedTensorType>(keys.getType());
   SmallVector<int64_t> shape(type.getShape());
   int64_t extent = shape[axis];
   unsigned positionBits = llvm::Log2_64_Ceil(extent);
-  mlir::Value positions = emitPositions(shape, axis, location);
+  mlir::Value positions = joinCalls.emitPositions(shape, axis, location);
   if (positions.getType() != type)
     positions = builder.createOrFold<arith::ExtUIOp>(location, type, positions);
   mlir::Value packed = builder.createOrFold<arith::ShLIOp>(
@@ -123,12 +124,12 @@ static const Arg *named(const std::vector<Arg> &args, StringRef name) {
   return nullptr;
 }
 
-SemValue Elaborator::callSort(std::vector<Arg> &args, Range range) {
+SemValue OrderCalls::callSort(std::vector<Arg> &args, Range range) {
   const Arg &operand = args[0];
   bool descending = false;
   if (const Arg *given = named(args, "descending")) {
     if (!given->value.isBoolNumber()) {
-      error(diag::notConstant, given->range, "descending:", describe(given->value));
+      here.error(diag::notConstant, given->range, "descending:", describe(given->value));
       return SemValue::error();
     }
     descending = given->value.getBool();
@@ -141,78 +142,82 @@ SemValue Elaborator::callSort(std::vector<Arg> &args, Range range) {
     tiles.push_back({operand.value, operand.range, ""});
   for (const Arg &tile : tiles)
     if (!tile.value.isData()) {
-      error(diag::wrongOperand, tile.range, "'sort'", "a tile or a tuple of tiles",
-            describe(tile.value));
+      here.error(diag::wrongOperand, tile.range, "'sort'", "a tile or a tuple of tiles",
+                 describe(tile.value));
       return SemValue::error();
     }
-  if (refuseStorage(tiles[0].value.dtype, operand.range, "'sort'") || !unifyShapes(tiles, range))
+  if (conversions.refuseStorage(tiles[0].value.dtype, operand.range, "'sort'") ||
+      !conversions.unifyShapes(tiles, range))
     return SemValue::error();
   const SemValue &first = tiles[0].value;
   if (first.rank() == 0) {
-    error(diag::wrongOperand, operand.range, "'sort'", "a tile", describe(first));
+    here.error(diag::wrongOperand, operand.range, "'sort'", "a tile", describe(first));
     return SemValue::error();
   }
-  std::optional<int64_t> axis = evalAxis(args, first, operand.range);
+  std::optional<int64_t> axis = scanCalls.evalAxis(args, first, operand.range);
   if (!axis)
     return SemValue::error();
-  Location location = loc(range);
+  Location location = emitter.loc(range);
   mlir::Value keys = emitSortKeys(first, descending, location);
   mlir::Value positions = emitSortedPositions(keys, *axis, first.shape()[*axis], location);
   std::vector<SemValue> results;
   for (const Arg &tile : tiles)
-    results.push_back(ofData(emitTakeAlong(ssaOf(tile.value), positions, *axis, location),
-                                       tile.value.dtype));
+    results.push_back(ofData(joinCalls.emitTakeAlong(ssaOf(tile.value), positions, *axis, location),
+                             tile.value.dtype));
   return results.size() == 1 ? results[0] : SemValue::ofTuple(std::move(results));
 }
 
-SemValue Elaborator::callTopk(std::vector<Arg> &args, Range range) {
+SemValue OrderCalls::callTopk(std::vector<Arg> &args, Range range) {
   const SemValue &source = args[0].value;
   if (!source.isData() || source.rank() == 0) {
-    error(diag::wrongOperand, args[0].range, "'topk'", "a tile", describe(source));
+    here.error(diag::wrongOperand, args[0].range, "'topk'", "a tile", describe(source));
     return SemValue::error();
   }
-  if (refuseStorage(source.dtype, args[0].range, "'topk'"))
+  if (conversions.refuseStorage(source.dtype, args[0].range, "'topk'"))
     return SemValue::error();
   // Rows, unless another axis is named.
-  std::optional<int64_t> axis = named(args, "axis") ? evalAxis(args, source, args[0].range)
-                                                    : std::optional(source.rank() - 1);
+  std::optional<int64_t> axis = named(args, "axis")
+                                    ? scanCalls.evalAxis(args, source, args[0].range)
+                                    : std::optional(source.rank() - 1);
   std::optional<int64_t> count =
-      axis ? constInt(args[1].value, args[1].range, "the count of 'topk'") : std::nullopt;
+      axis ? expressions.constInt(args[1].value, args[1].range, "the count of 'topk'")
+           : std::nullopt;
   if (!count)
     return SemValue::error();
   int64_t extent = source.shape()[*axis];
   if (*count < 1 || *count > extent) {
-    error(diag::wrongOperand, args[1].range, "the count of 'topk'",
-          "1 to " + std::to_string(extent) + ", the extent of axis " + std::to_string(*axis),
-          std::to_string(*count))
+    here.error(diag::wrongOperand, args[1].range, "the count of 'topk'",
+               "1 to " + std::to_string(extent) + ", the extent of axis " + std::to_string(*axis),
+               std::to_string(*count))
         .secondary(args[0].range, describe(source));
     return SemValue::error();
   }
-  Location location = loc(range);
+  Location location = emitter.loc(range);
   mlir::Value positions = emitSortedPositions(emitSortKeys(source, /*descending=*/true, location),
                                               *axis, *count, location);
-  mlir::Value values = emitTakeAlong(ssaOf(source), positions, *axis, location);
+  mlir::Value values = joinCalls.emitTakeAlong(ssaOf(source), positions, *axis, location);
   return SemValue::ofTuple(
       {ofData(values, source.dtype),
-       ofData(emitCast(positions, DType::I32, DType::Index, location), DType::Index)});
+       ofData(emitter.emitCast(positions, DType::I32, DType::Index, location), DType::Index)});
 }
 
-SemValue Elaborator::callHistogram(std::vector<Arg> &args, Range range) {
+SemValue OrderCalls::callHistogram(std::vector<Arg> &args, Range range) {
   const SemValue &source = args[0].value;
   if (!source.isData() || !isInteger(source.dtype)) {
-    error(diag::wrongOperand, args[0].range, "'histogram'", "integers", describe(source));
+    here.error(diag::wrongOperand, args[0].range, "'histogram'", "integers", describe(source));
     return SemValue::error();
   }
-  std::optional<int64_t> count = constInt(args[1].value, args[1].range, "the number of bins");
-  if (!count || !checkShape({*count}, args[1].range))
+  std::optional<int64_t> count =
+      expressions.constInt(args[1].value, args[1].range, "the number of bins");
+  if (!count || !conversions.checkShape({*count}, args[1].range))
     return SemValue::error();
-  Location location = loc(range);
+  Location location = emitter.loc(range);
   // As i32, where what is no bin stays none: of wider integers these become -1.
   DType dtype = source.dtype;
-  mlir::Value x =
-      emitReshape(ssaOf(source), source.rank() ? source.shape() : ArrayRef<int64_t>{1}, location);
+  mlir::Value x = emitter.emitReshape(
+      ssaOf(source), source.rank() ? source.shape() : ArrayRef<int64_t>{1}, location);
   if (bitWidth(dtype) > 32) {
-    x = emitCast(x, dtype, DType::I64, location);
+    x = emitter.emitCast(x, dtype, DType::I64, location);
     mlir::Value none = filled(builder, x.getType(), APInt::getAllOnes(64), location);
     mlir::Value isBin = builder.createOrFold<arith::CmpIOp>(
         location, arith::CmpIPredicate::ult, x,
@@ -220,18 +225,18 @@ SemValue Elaborator::callHistogram(std::vector<Arg> &args, Range range) {
     x = builder.createOrFold<arith::SelectOp>(location, isBin, x, none);
     dtype = DType::I64;
   }
-  x = emitCast(x, dtype, DType::I32, location);
+  x = emitter.emitCast(x, dtype, DType::I32, location);
   if (const Arg *given = named(args, "mask")) {
     bool isBool =
         given->value.isBoolNumber() || (given->value.isData() && given->value.dtype == DType::Bool);
     if (!isBool) {
-      error(diag::wrongOperand, given->range, "mask:", "a bool tile", describe(given->value));
+      here.error(diag::wrongOperand, given->range, "mask:", "a bool tile", describe(given->value));
       return SemValue::error();
     }
-    mlir::Value mask = toDtype(given->value, DType::Bool, given->range);
+    mlir::Value mask = conversions.toDtype(given->value, DType::Bool, given->range);
     Arg pair[] = {{ofData(x, DType::I32), args[0].range, ""},
                   {ofData(mask, DType::Bool), given->range, ""}};
-    if (!unifyShapes(pair, given->range))
+    if (!conversions.unifyShapes(pair, given->range))
       return SemValue::error();
     x = ssaOf(pair[0].value);
     mlir::Value none = filled(builder, x.getType(), APInt::getAllOnes(32), location);
@@ -241,7 +246,7 @@ SemValue Elaborator::callHistogram(std::vector<Arg> &args, Range range) {
   return ofData(HistogramOp::create(builder, location, type, x), DType::I32);
 }
 
-SemValue Elaborator::callOrder(const Builtin &builtin, std::vector<Arg> &args, Range range) {
+SemValue OrderCalls::callOrder(const Builtin &builtin, std::vector<Arg> &args, Range range) {
   StringRef name = builtin.name;
   return name == "sort"   ? callSort(args, range)
          : name == "topk" ? callTopk(args, range)

@@ -1,7 +1,7 @@
 // Positions of index ranges and counters of loops, none of which wraps around: what contracts do
 // not keep far from the ends of 64 bits is bounded, or counted, at run time.
 #include "frontend/Lower/EasyRange.h"
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Lower/Lowering.h"
 
 #include <limits>
 
@@ -9,43 +9,44 @@ using namespace mlir;
 using namespace tile;
 using ast::BinaryOp;
 
-mlir::Value Elaborator::emitBounded(mlir::Value position, int64_t farthest, Location location) {
+mlir::Value Positions::emitBounded(mlir::Value position, int64_t farthest, Location location) {
   auto [low, high] = easyRange(position);
   if (high > farthest)
-    position =
-        builder.createOrFold<arith::MinSIOp>(location, position, constantIndex(farthest, location));
+    position = builder.createOrFold<arith::MinSIOp>(location, position,
+                                                    emitter.constantIndex(farthest, location));
   if (low < -farthest)
     position = builder.createOrFold<arith::MaxSIOp>(location, position,
-                                                    constantIndex(-farthest, location));
+                                                    emitter.constantIndex(-farthest, location));
   return position;
 }
 
-SemValue Elaborator::movePosition(BinaryOp op, const SemValue &position, const SemValue &by,
-                                  Range byRange, Range range) {
+SemValue Positions::movePosition(BinaryOp op, const SemValue &position, const SemValue &by,
+                                 Range byRange, Range range) {
   if (position.isInt() && by.isInt())
-    return binary(op, position, by, range, byRange, range);
-  mlir::Value from = toIndex(position, range, "an index range"),
-              distance = toIndex(by, byRange, "shifting an index range");
+    return expressions.binary(op, position, by, range, byRange, range);
+  mlir::Value from = conversions.toIndex(position, range, "an index range"),
+              distance = conversions.toIndex(by, byRange, "shifting an index range");
   if (!from || !distance)
     return SemValue::error();
-  Location location = loc(range);
+  Location location = emitter.loc(range);
   from = emitBounded(from, farthestPosition, location);
   distance = emitBounded(distance, farthestPosition, location);
-  return ofData(emitBinary(op, from, distance, DType::Index, location), DType::Index);
+  return ofData(emitter.emitBinary(op, from, distance, DType::Index, location), DType::Index);
 }
 
 /// `r + c` and `r - c`: start and end move together.
-SemValue Elaborator::shiftRange(BinaryOp op, const SemValue &a, const SemValue &b, Range bRange,
-                                Range range) {
+SemValue Positions::shiftRange(BinaryOp op, const SemValue &a, const SemValue &b, Range bRange,
+                               Range range) {
   const RangeValue &old = *a.range;
   if ((op != BinaryOp::add && op != BinaryOp::sub) || b.isRange()) {
-    error(diag::wrongOperand, range, "an index range", "'+' or '-' with an integer",
-          "'" + ast::spelling(op).str() + "' with " + describe(b));
+    here.error(diag::wrongOperand, range, "an index range", "'+' or '-' with an integer",
+               "'" + ast::spelling(op).str() + "' with " + describe(b));
     return SemValue::error();
   }
   bool isInteger = b.isInt() || (b.isData() && b.rank() == 0 && widensToIndex(b.dtype));
   if (!isInteger) {
-    error(diag::wrongOperand, bRange, "shifting an index range", "an integer scalar", describe(b));
+    here.error(diag::wrongOperand, bRange, "shifting an index range", "an integer scalar",
+               describe(b));
     return SemValue::error();
   }
   RangeValue moved = old;
@@ -57,20 +58,21 @@ SemValue Elaborator::shiftRange(BinaryOp op, const SemValue &a, const SemValue &
   return SemValue::of(std::move(moved));
 }
 
-SemValue Elaborator::startOfBlock(const Arg &number, int64_t size, Range range) {
+SemValue Positions::startOfBlock(const Arg &number, int64_t size, Range range) {
   if (number.value.isInt())
-    return binary(BinaryOp::mul, number.value, SemValue::ofInt(size), number.range, range, range);
-  mlir::Value index = toIndex(number.value, number.range, "the number of a block");
+    return expressions.binary(BinaryOp::mul, number.value, SemValue::ofInt(size), number.range,
+                              range, range);
+  mlir::Value index = conversions.toIndex(number.value, number.range, "the number of a block");
   if (!index)
     return SemValue::error();
-  Location location = loc(range);
+  Location location = emitter.loc(range);
   index = emitBounded(index, farthestPosition / size, location);
-  return ofData(
-      emitBinary(BinaryOp::mul, index, constantIndex(size, location), DType::Index, location),
-      DType::Index);
+  return ofData(emitter.emitBinary(BinaryOp::mul, index, emitter.constantIndex(size, location),
+                                   DType::Index, location),
+                DType::Index);
 }
 
-SemValue Elaborator::endOfRange(const RangeValue &range, Range place) {
+SemValue Positions::endOfRange(const RangeValue &range, Range place) {
   // One past the last position that the range takes.
   int64_t extent;
   if (__builtin_mul_overflow(range.size - 1, range.step, &extent) || extent > farthestPosition - 1)
@@ -80,7 +82,7 @@ SemValue Elaborator::endOfRange(const RangeValue &range, Range place) {
   if (!range.end || last.isError())
     return last;
   std::vector<Arg> args = {{last, place, ""}, {*range.end, place, ""}};
-  return callBuiltin(*findBuiltin("min"), nullptr, std::move(args), place);
+  return functions.callBuiltin(*findBuiltin("min"), nullptr, std::move(args), place);
 }
 
 std::optional<uint64_t> tile::countTrips(int64_t low, int64_t high, int64_t step, bool inclusive) {
@@ -91,10 +93,10 @@ std::optional<uint64_t> tile::countTrips(int64_t low, int64_t high, int64_t step
                                                           : std::optional(quotient + 1);
 }
 
-LoopBounds Elaborator::emitLoopBounds(mlir::Value low, mlir::Value high, mlir::Value step,
-                                      bool inclusive, Location location) {
+LoopBounds Positions::emitLoopBounds(mlir::Value low, mlir::Value high, mlir::Value step,
+                                     bool inclusive, Location location) {
   LoopBounds bounds{low, high, step, {}, {}};
-  auto number = [&](int64_t value) { return constantIndex(value, location); };
+  auto number = [&](int64_t value) { return emitter.constantIndex(value, location); };
   auto [leastStep, greatestStep] = easyRange(step);
   auto select = [&](mlir::Value condition, mlir::Value a, mlir::Value b) -> mlir::Value {
     return builder.createOrFold<arith::SelectOp>(location, condition, a, b);
@@ -133,8 +135,8 @@ LoopBounds Elaborator::emitLoopBounds(mlir::Value low, mlir::Value high, mlir::V
   return {number(0), select(runs, trips, number(0)), number(1), low, step};
 }
 
-mlir::Value Elaborator::emitCounter(const LoopBounds &bounds, mlir::Value counter,
-                                    Location location) {
+mlir::Value Positions::emitCounter(const LoopBounds &bounds, mlir::Value counter,
+                                   Location location) {
   if (!bounds.first)
     return counter;
   mlir::Value distance = builder.createOrFold<arith::MulIOp>(location, counter, bounds.stride);

@@ -1,6 +1,6 @@
 // Random numbers: words of a counter-based generator at positions, and the distributions made from
 // them.
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Lower/Lowering.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -13,25 +13,26 @@ static Type withElement(Type like, Type element) {
   return tile ? Type(tile.clone(element)) : element;
 }
 
-mlir::Value Elaborator::emitRandomBits(mlir::Value seed, mlir::Value position, Location location) {
+mlir::Value RandomCalls::emitRandomBits(mlir::Value seed, mlir::Value position, Location location) {
   return RandomBitsOp::create(
       builder, location, withElement(position.getType(), builder.getI32Type()), seed, position);
 }
 
 /// The upper 24 bits as a multiple of 2^-24: every value is exact, and 1 is none of them.
-mlir::Value Elaborator::emitUniform(mlir::Value bits, Location location) {
+mlir::Value RandomCalls::emitUniform(mlir::Value bits, Location location) {
   Type floats = withElement(bits.getType(), builder.getF32Type());
-  mlir::Value upper =
-      arith::ShRUIOp::create(builder, location, bits, constantLike(bits.getType(), 8, location));
+  mlir::Value upper = arith::ShRUIOp::create(builder, location, bits,
+                                             emitter.constantLike(bits.getType(), 8, location));
   mlir::Value number = arith::SIToFPOp::create(builder, location, floats, upper);
-  return arith::MulFOp::create(builder, location, number, constantLike(floats, 0x1p-24, location));
+  return arith::MulFOp::create(builder, location, number,
+                               emitter.constantLike(floats, 0x1p-24, location));
 }
 
 /// Box and Muller's method on the pair of words that position p belongs to: the even one gives the
 /// radius sqrt(-2 ln u), the odd one the angle; even positions take the cosine, odd ones the sine.
 /// Absolute error below 2e-6.
-mlir::Value Elaborator::emitNormal(mlir::Value seed, mlir::Value position, Location location) {
-  mlir::Value one = constantLike(position.getType(), 1, location);
+mlir::Value RandomCalls::emitNormal(mlir::Value seed, mlir::Value position, Location location) {
+  mlir::Value one = emitter.constantLike(position.getType(), 1, location);
   mlir::Value own = emitRandomBits(seed, position, location);
   mlir::Value other =
       emitRandomBits(seed, arith::XOrIOp::create(builder, location, position, one), location);
@@ -40,8 +41,10 @@ mlir::Value Elaborator::emitNormal(mlir::Value seed, mlir::Value position, Locat
   mlir::Value radiusBits = arith::SelectOp::create(builder, location, isEven, own, other);
   mlir::Value angleBits = arith::SelectOp::create(builder, location, isEven, other, own);
   Type words = own.getType(), floats = withElement(words, builder.getF32Type());
-  auto word = [&](int64_t value) { return constantLike(words, double(int32_t(value)), location); };
-  auto number = [&](double value) { return constantLike(floats, value, location); };
+  auto word = [&](int64_t value) {
+    return emitter.constantLike(words, double(int32_t(value)), location);
+  };
+  auto number = [&](double value) { return emitter.constantLike(floats, value, location); };
 
   // u = (word + 1/2) / 2^32, in (0, 1].
   mlir::Value u = arith::UIToFPOp::create(builder, location, floats, radiusBits);
@@ -76,66 +79,68 @@ mlir::Value Elaborator::emitNormal(mlir::Value seed, mlir::Value position, Locat
 }
 
 /// low + floor(bits * (high - low) / 2^32), and `low` where high <= low.
-SemValue Elaborator::emitRandInt(mlir::Value bits, MutableArrayRef<Arg> bounds, Range range) {
-  Location location = loc(range);
-  if (!unifyDtypes(bounds, "'randint'", range))
+SemValue RandomCalls::emitRandInt(mlir::Value bits, MutableArrayRef<Arg> bounds, Range range) {
+  Location location = emitter.loc(range);
+  if (!conversions.unifyDtypes(bounds, "'randint'", range))
     return SemValue::error();
   DType dtype = bounds[0].value.dtype;
   if (!isInteger(dtype)) {
-    error(diag::wrongOperand, range, "'randint'", "integers as its bounds", dtypeSpelling(dtype));
+    here.error(diag::wrongOperand, range, "'randint'", "integers as its bounds",
+               dtypeSpelling(dtype));
     return SemValue::error();
   }
   Arg operands[] = {{ofData(bits, DType::U32), range, ""}, bounds[0], bounds[1]};
-  if (!unifyShapes(operands, range))
+  if (!conversions.unifyShapes(operands, range))
     return SemValue::error();
   mlir::Value low = ssaOf(operands[1].value), high = ssaOf(operands[2].value);
   // Both bounds as 64 bits, where neither the distance nor its product with 32 bits is lost.
-  mlir::Value wideLow = emitCast(low, dtype, DType::I64, location),
-              wideHigh = emitCast(high, dtype, DType::I64, location);
+  mlir::Value wideLow = emitter.emitCast(low, dtype, DType::I64, location),
+              wideHigh = emitter.emitCast(high, dtype, DType::I64, location);
   mlir::Value width = arith::SubIOp::create(builder, location, wideHigh, wideLow);
   auto predicate = isUnsigned(dtype) ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::sgt;
   mlir::Value isOpen = arith::CmpIOp::create(builder, location, predicate, wideHigh, wideLow);
   width = arith::SelectOp::create(builder, location, isOpen, width,
-                                  constantLike(width.getType(), 0, location));
-  mlir::Value offset = emitCast(ssaOf(operands[0].value), DType::U32, DType::I64, location);
+                                  emitter.constantLike(width.getType(), 0, location));
+  mlir::Value offset = emitter.emitCast(ssaOf(operands[0].value), DType::U32, DType::I64, location);
   offset = arith::MulIOp::create(builder, location, offset, width);
   offset = arith::ShRUIOp::create(builder, location, offset,
-                                  constantLike(width.getType(), 32, location));
+                                  emitter.constantLike(width.getType(), 32, location));
   mlir::Value result = arith::AddIOp::create(builder, location, wideLow, offset);
-  return ofData(emitCast(result, DType::I64, dtype, location), dtype);
+  return ofData(emitter.emitCast(result, DType::I64, dtype, location), dtype);
 }
 
-SemValue Elaborator::callRandom(const Builtin &builtin, std::vector<Arg> &args, Range range) {
+SemValue RandomCalls::callRandom(const Builtin &builtin, std::vector<Arg> &args, Range range) {
   StringRef name = builtin.name;
-  Location location = loc(range);
+  Location location = emitter.loc(range);
   Arg &seedArg = args[0], &positionArg = args[1];
   auto isInt = [](const SemValue &value) {
     return value.isInt() || (value.isData() && isInteger(value.dtype));
   };
   if (!isInt(seedArg.value) || seedArg.value.rank() != 0) {
-    error(diag::wrongOperand, seedArg.range, ("the seed of '" + name + "'").str(),
-          "an integer scalar", describe(seedArg.value));
+    here.error(diag::wrongOperand, seedArg.range, ("the seed of '" + name + "'").str(),
+               "an integer scalar", describe(seedArg.value));
     return SemValue::error();
   }
   if (!isInt(positionArg.value)) {
     DiagnosticBuilder report =
-        error(diag::wrongOperand, positionArg.range, ("the positions of '" + name + "'").str(),
-              "an integer, or a tile of integers", describe(positionArg.value));
+        here.error(diag::wrongOperand, positionArg.range, ("the positions of '" + name + "'").str(),
+                   "an integer, or a tile of integers", describe(positionArg.value));
     if (positionArg.value.isRange())
       report.note("iota(r) makes a tile of an index range's positions");
     return SemValue::error();
   }
   auto wide = [&](Arg &arg) -> mlir::Value {
     SemValue value = arg.value.isInt()
-                         ? ofData(toDtype(arg.value, DType::I64, arg.range), DType::I64)
+                         ? ofData(conversions.toDtype(arg.value, DType::I64, arg.range), DType::I64)
                          : arg.value;
-    return ssaOf(value) ? emitCast(ssaOf(value), value.dtype, DType::I64, location) : mlir::Value();
+    return ssaOf(value) ? emitter.emitCast(ssaOf(value), value.dtype, DType::I64, location)
+                        : mlir::Value();
   };
   mlir::Value seed = wide(seedArg), position = wide(positionArg);
   if (!seed || !position)
     return SemValue::error();
   if (auto tile = dyn_cast<RankedTensorType>(position.getType()))
-    seed = emitBroadcast(seed, tile.getShape(), location);
+    seed = emitter.emitBroadcast(seed, tile.getShape(), location);
   if (name == "randn")
     return ofData(emitNormal(seed, position, location), DType::F32);
   mlir::Value bits = emitRandomBits(seed, position, location);

@@ -1,6 +1,6 @@
 // Built-ins along an axis of a tile: scans and reductions with any associative function, and
 // reading at positions of the run.
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Lower/Lowering.h"
 
 using namespace mlir;
 using namespace tile;
@@ -13,32 +13,32 @@ static const Arg *named(const std::vector<Arg> &args, StringRef name) {
   return nullptr;
 }
 
-std::optional<int64_t> Elaborator::evalAxis(const std::vector<Arg> &args, const SemValue &tile,
-                                            Range tileRange) {
+std::optional<int64_t> ScanCalls::evalAxis(const std::vector<Arg> &args, const SemValue &tile,
+                                           Range tileRange) {
   int64_t rank = tile.rank();
   const Arg *given = named(args, "axis");
   if (!given) {
     if (rank == 1)
       return 0;
-    error(diag::notConstant, tileRange, "axis:", "none for " + describe(tile))
+    here.error(diag::notConstant, tileRange, "axis:", "none for " + describe(tile))
         .note("name the axis: axis: 0");
     return std::nullopt;
   }
-  std::optional<int64_t> axis = constInt(given->value, given->range, "axis:");
+  std::optional<int64_t> axis = expressions.constInt(given->value, given->range, "axis:");
   if (!axis)
     return std::nullopt;
   if (*axis < -rank || *axis >= rank) {
-    error(diag::badAxis, given->range, *axis,
-          "the " + std::to_string(rank) + " axes of " + describe(tile))
+    here.error(diag::badAxis, given->range, *axis,
+               "the " + std::to_string(rank) + " axes of " + describe(tile))
         .secondary(tileRange, describe(tile));
     return std::nullopt;
   }
   return *axis < 0 ? *axis + rank : *axis;
 }
 
-bool Elaborator::emitCombiner(Region &region, StringRef what, ArrayRef<SemValue> tiles, Range range,
-                              function_ref<SemValue(ArrayRef<SemValue>)> combine) {
-  Location location = loc(range);
+bool ScanCalls::emitCombiner(Region &region, StringRef what, ArrayRef<SemValue> tiles, Range range,
+                             function_ref<SemValue(ArrayRef<SemValue>)> combine) {
+  Location location = emitter.loc(range);
   SmallVector<Type> arguments;
   for (size_t i = 0; i < 2 * tiles.size(); ++i)
     arguments.push_back(getElementTypeOrSelf(ssaOf(tiles[i % tiles.size()]).getType()));
@@ -56,28 +56,28 @@ bool Elaborator::emitCombiner(Region &region, StringRef what, ArrayRef<SemValue>
   if (result.isTuple())
     results.assign(result.elements->begin(), result.elements->end());
   if (results.size() != tiles.size()) {
-    error(diag::wrongOperand, range, function,
-          tiles.size() == 1 ? "one result"
-                            : std::to_string(tiles.size()) + " results, as many as tiles",
-          describe(result));
+    here.error(diag::wrongOperand, range, function,
+               tiles.size() == 1 ? "one result"
+                                 : std::to_string(tiles.size()) + " results, as many as tiles",
+               describe(result));
     return false;
   }
   SmallVector<mlir::Value> yielded;
   for (auto [each, tile] : llvm::zip(results, tiles)) {
     if (!each.isNumeric() || each.rank() != 0 || (each.isData() && each.dtype != tile.dtype)) {
-      error(diag::wrongOperand, range, function,
-            "the tile's dtype " + dtypeSpelling(tile.dtype).str() + " as its result",
-            describe(each));
+      here.error(diag::wrongOperand, range, function,
+                 "the tile's dtype " + dtypeSpelling(tile.dtype).str() + " as its result",
+                 describe(each));
       return false;
     }
-    yielded.push_back(toDtype(each, tile.dtype, range));
+    yielded.push_back(conversions.toDtype(each, tile.dtype, range));
     if (!yielded.back())
       return false;
   }
   for (Operation &each : *block)
     if (!ScanOp::isCombinable(&each)) {
-      error(diag::wrongOperand, range, function, "element-wise operations alone",
-            each.getNumRegions() ? "a loop or an `if`" : "another operation")
+      here.error(diag::wrongOperand, range, function, "element-wise operations alone",
+                 each.getNumRegions() ? "a loop or an `if`" : "another operation")
           .note("select with where(c, a, b)");
       return false;
     }
@@ -93,23 +93,23 @@ static SemValue resultsOf(Operation *op, ArrayRef<SemValue> tiles) {
   return results.size() == 1 ? results[0] : SemValue::ofTuple(std::move(results));
 }
 
-SemValue Elaborator::emitScan(ArrayRef<SemValue> tiles, int64_t axis, bool reverse, StringRef what,
-                              Range range, function_ref<SemValue(ArrayRef<SemValue>)> combine) {
+SemValue ScanCalls::emitScan(ArrayRef<SemValue> tiles, int64_t axis, bool reverse, StringRef what,
+                             Range range, function_ref<SemValue(ArrayRef<SemValue>)> combine) {
   SmallVector<mlir::Value> sources;
   SmallVector<Type> types;
   for (const SemValue &tile : tiles) {
     sources.push_back(ssaOf(tile));
     types.push_back(ssaOf(tile).getType());
   }
-  auto op = ScanOp::create(builder, loc(range), types, sources, axis, reverse);
+  auto op = ScanOp::create(builder, emitter.loc(range), types, sources, axis, reverse);
   if (emitCombiner(op.getCombiner(), what, tiles, range, combine))
     return resultsOf(op, tiles);
   op.erase(); // leave nothing half made behind
   return SemValue::error();
 }
 
-SemValue Elaborator::emitReduceBy(ArrayRef<SemValue> tiles, int64_t axis, bool keep, Range range,
-                                  function_ref<SemValue(ArrayRef<SemValue>)> combine) {
+SemValue ScanCalls::emitReduceBy(ArrayRef<SemValue> tiles, int64_t axis, bool keep, Range range,
+                                 function_ref<SemValue(ArrayRef<SemValue>)> combine) {
   SmallVector<int64_t> shape(tiles[0].shape()), kept(shape);
   shape.erase(shape.begin() + axis);
   kept[axis] = 1;
@@ -120,7 +120,7 @@ SemValue Elaborator::emitReduceBy(ArrayRef<SemValue> tiles, int64_t axis, bool k
     sources.push_back(ssaOf(tile));
     types.push_back(shape.empty() ? element : Type(RankedTensorType::get(shape, element)));
   }
-  auto op = ReduceByOp::create(builder, loc(range), types, sources, axis);
+  auto op = ReduceByOp::create(builder, emitter.loc(range), types, sources, axis);
   if (!emitCombiner(op.getCombiner(), "reduce", tiles, range, combine)) {
     op.erase();
     return SemValue::error();
@@ -129,17 +129,18 @@ SemValue Elaborator::emitReduceBy(ArrayRef<SemValue> tiles, int64_t axis, bool k
     return resultsOf(op, tiles);
   std::vector<SemValue> results;
   for (auto [result, tile] : llvm::zip(op.getResults(), tiles))
-    results.push_back(ofData(emitReshape(result, kept, loc(range)), tile.dtype));
+    results.push_back(ofData(emitter.emitReshape(result, kept, emitter.loc(range)), tile.dtype));
   return results.size() == 1 ? results[0] : SemValue::ofTuple(std::move(results));
 }
 
-SemValue Elaborator::callScan(const Builtin &builtin, std::vector<Arg> &args, Range range) {
+SemValue ScanCalls::callScan(const Builtin &builtin, std::vector<Arg> &args, Range range) {
   StringRef name = builtin.name;
   bool reverse = false, keep = false;
   for (auto [word, flag] : {std::pair("reverse", &reverse), std::pair("keep", &keep)})
     if (const Arg *given = named(args, word)) {
       if (!given->value.isBoolNumber()) {
-        error(diag::notConstant, given->range, std::string(word) + ":", describe(given->value));
+        here.error(diag::notConstant, given->range, std::string(word) + ":",
+                   describe(given->value));
         return SemValue::error();
       }
       *flag = given->value.getBool();
@@ -154,18 +155,19 @@ SemValue Elaborator::callScan(const Builtin &builtin, std::vector<Arg> &args, Ra
     tiles.push_back({operand.value, operand.range, ""});
   for (Arg &tile : tiles) {
     if (!tile.value.isData()) {
-      error(diag::wrongOperand, tile.range, ("'" + name + "'").str(),
-            isUser ? "a tile or a tuple of tiles" : "a tile", describe(tile.value));
+      here.error(diag::wrongOperand, tile.range, ("'" + name + "'").str(),
+                 isUser ? "a tile or a tuple of tiles" : "a tile", describe(tile.value));
       return SemValue::error();
     }
-    if (refuseStorage(tile.value.dtype, tile.range, "'" + name + "'"))
+    if (conversions.refuseStorage(tile.value.dtype, tile.range, "'" + name + "'"))
       return SemValue::error();
   }
-  if (!unifyShapes(tiles, range))
+  if (!conversions.unifyShapes(tiles, range))
     return SemValue::error();
   const SemValue &first = tiles[0].value;
   if (first.rank() == 0) {
-    error(diag::wrongOperand, tiles[0].range, ("'" + name + "'").str(), "a tile", describe(first));
+    here.error(diag::wrongOperand, tiles[0].range, ("'" + name + "'").str(), "a tile",
+               describe(first));
     return SemValue::error();
   }
   std::optional<int64_t> axis = evalAxis(args, first, tiles[0].range);
@@ -175,30 +177,31 @@ SemValue Elaborator::callScan(const Builtin &builtin, std::vector<Arg> &args, Ra
   if (!isUser) {
     DType dtype = first.dtype;
     if (dtype == DType::Bool) {
-      error(diag::wrongOperand, operand.range, ("'" + name + "'").str(), "numbers",
-            describe(first));
+      here.error(diag::wrongOperand, operand.range, ("'" + name + "'").str(), "numbers",
+                 describe(first));
       return SemValue::error();
     }
     if (isInteger(dtype) && bitWidth(dtype) < 32) {
-      error(diag::smallSum, operand.range, describe(first));
+      here.error(diag::smallSum, operand.range, describe(first));
       return SemValue::error();
     }
     // 16-bit floats accumulate in f32 and round once, at the end.
     bool widen = isFloat(dtype) && bitWidth(dtype) == 16;
     DType wide = widen ? DType::F32 : dtype;
-    SemValue source = ofData(emitCast(ssaOf(first), dtype, wide, loc(range)), wide);
+    SemValue source = ofData(emitter.emitCast(ssaOf(first), dtype, wide, emitter.loc(range)), wide);
     ast::BinaryOp op = name == "cumsum" ? ast::BinaryOp::add : ast::BinaryOp::mul;
     SemValue result = emitScan(source, *axis, reverse, name, range, [&](ArrayRef<SemValue> x) {
-      return ofData(emitBinary(op, ssaOf(x[0]), ssaOf(x[1]), wide, loc(range)), wide);
+      return ofData(emitter.emitBinary(op, ssaOf(x[0]), ssaOf(x[1]), wide, emitter.loc(range)),
+                    wide);
     });
     return result.isError()
                ? result
-               : ofData(emitCast(ssaOf(result), wide, dtype, loc(range)), dtype);
+               : ofData(emitter.emitCast(ssaOf(result), wide, dtype, emitter.loc(range)), dtype);
   }
 
   if (!args[0].value.isFunction()) {
-    error(diag::wrongOperand, args[0].range, ("'" + name + "'").str(), "a function of two operands",
-          describe(args[0].value));
+    here.error(diag::wrongOperand, args[0].range, ("'" + name + "'").str(),
+               "a function of two operands", describe(args[0].value));
     return SemValue::error();
   }
   const FunctionValue &function = *args[0].value.function;
@@ -209,17 +212,18 @@ SemValue Elaborator::callScan(const Builtin &builtin, std::vector<Arg> &args, Ra
     std::vector<Arg> operands;
     for (const SemValue &each : x)
       operands.push_back({each, range, ""});
-    return function.decl ? callFunction(function, std::move(operands), range)
-                         : callBuiltin(*function.builtin, nullptr, std::move(operands), range);
+    return function.decl
+               ? functions.callFunction(function, std::move(operands), range)
+               : functions.callBuiltin(*function.builtin, nullptr, std::move(operands), range);
   };
   return name == "reduce" ? emitReduceBy(values, *axis, keep, range, combine)
                           : emitScan(values, *axis, reverse, name, range, combine);
 }
 
-SemValue Elaborator::callTake(std::vector<Arg> &args, Range range) {
-  Location location = loc(range);
+SemValue ScanCalls::callTake(std::vector<Arg> &args, Range range) {
+  Location location = emitter.loc(range);
   if (args[0].value.kind == SemValue::Kind::List)
-    args[0].value = listToTile(args[0].value, std::nullopt, args[0].range);
+    args[0].value = tables.listToTile(args[0].value, std::nullopt, args[0].range);
   if (args[0].value.isError())
     return SemValue::error();
   for (size_t i = 0; i < 2; ++i) {
@@ -227,8 +231,8 @@ SemValue Elaborator::callTake(std::vector<Arg> &args, Range range) {
     bool valid = i == 0 ? value.isData() && value.rank() > 0
                         : value.isInt() || (value.isData() && widensToIndex(value.dtype));
     if (!valid) {
-      error(diag::wrongOperand, args[i].range, i == 0 ? "'take'" : "the position of 'take'",
-            i == 0 ? "a tile" : "an integer, or a tile of integers", describe(value));
+      here.error(diag::wrongOperand, args[i].range, i == 0 ? "'take'" : "the position of 'take'",
+                 i == 0 ? "a tile" : "an integer, or a tile of integers", describe(value));
       return SemValue::error();
     }
   }
@@ -241,24 +245,26 @@ SemValue Elaborator::callTake(std::vector<Arg> &args, Range range) {
   bool isNarrow =
       at.isData() && at.rank() > 0 && bitWidth(at.dtype) <= (isUnsigned(at.dtype) ? 16 : 32);
   mlir::Value position =
-      at.isInt() ? toIndex(at, args[1].range, "the position of 'take'")
-                 : emitCast(ssaOf(at), at.dtype, isNarrow ? DType::I32 : DType::Index, location);
+      at.isInt()
+          ? conversions.toIndex(at, args[1].range, "the position of 'take'")
+          : emitter.emitCast(ssaOf(at), at.dtype, isNarrow ? DType::I32 : DType::Index, location);
   if (!position)
     return SemValue::error();
-  if (mlir::Value found = emitTableLookup(source, position, location))
+  if (mlir::Value found = tables.emitTableLookup(source, position, location))
     return ofData(found, source.dtype);
   SmallVector<int64_t> shape(source.shape().take_front(*axis)), inner(at.shape()),
       rest(source.shape().drop_front(*axis + 1));
   shape.append(inner);
   shape.append(rest);
-  if (!checkShape(shape, range))
+  if (!conversions.checkShape(shape, range))
     return SemValue::error();
   if (!inner.empty()) {
     inner.append(rest.size(), 1);
-    position = emitBroadcast(emitReshape(position, inner, location), shape, location);
+    position =
+        emitter.emitBroadcast(emitter.emitReshape(position, inner, location), shape, location);
   }
   Type element = getElementTypeOrSelf(ssaOf(source).getType());
   Type type = shape.empty() ? element : Type(RankedTensorType::get(shape, element));
   return ofData(TakeOp::create(builder, location, type, ssaOf(source), position, *axis),
-                          source.dtype);
+                source.dtype);
 }

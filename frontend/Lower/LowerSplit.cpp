@@ -1,7 +1,7 @@
 // What a loop with split(n) must be for several programs to share its trips.
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/Accumulation.h"
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Lower/Lowering.h"
 
 using namespace mlir;
 using namespace tile;
@@ -48,7 +48,7 @@ static bool isShared(Operation *store) {
   return true;
 }
 
-void Elaborator::checkSplitStores(const ast::ForStmt &stmt, Operation *loop, int64_t parts) {
+void SplitLoops::checkSplitStores(const ast::ForStmt &stmt, Operation *loop, int64_t parts) {
   bool stores = false, storesBefore = false;
   loop->getParentOfType<KernelOp>().getBody().walk([&](Operation *store) {
     if (!isa<StoreOp, ScatterOp, AtomicOp>(store))
@@ -63,23 +63,24 @@ void Elaborator::checkSplitStores(const ast::ForStmt &stmt, Operation *loop, int
       if (!found && isa<ast::SubscriptExpr>(assign.target.get()))
         where = assign.range, found = true;
     });
-    error(diag::splitPlace, where, parts, "cannot store: its trips are made by different programs")
+    here.error(diag::splitPlace, where, parts,
+               "cannot store: its trips are made by different programs")
         .note("store behind the loop what it has added up");
   }
   if (storesBefore)
-    error(diag::splitPlace, stmt.range, parts,
-          "cannot follow a store to memory that the kernel also reads");
+    here.error(diag::splitPlace, stmt.range, parts,
+               "cannot follow a store to memory that the kernel also reads");
 }
 
-std::string Elaborator::nameOf(const Binding *binding) const {
-  for (const Scope &scope : frames.back())
+std::string SplitLoops::nameOf(const Binding *binding) const {
+  for (const Scope &scope : here.frames.back())
     for (const auto &[name, each] : scope)
       if (&each == binding)
         return name;
   return "";
 }
 
-void Elaborator::checkSplitSums(const ast::ForStmt &stmt, Operation *op, int64_t parts,
+void SplitLoops::checkSplitSums(const ast::ForStmt &stmt, Operation *op, int64_t parts,
                                 ArrayRef<Binding *> vars) {
   auto loop = cast<scf::ForOp>(op);
   for (auto [i, var] : llvm::enumerate(vars)) {
@@ -91,7 +92,7 @@ void Elaborator::checkSplitSums(const ast::ForStmt &stmt, Operation *op, int64_t
       if (assigns(*assign.target, name) && !(where.begin > stmt.range.begin))
         where = assign.range;
     });
-    error(diag::splitCarried, where, name, parts)
+    here.error(diag::splitCarried, where, name, parts)
         .note(var->declared, "'" + name + "' is declared here")
         .note("change it by +, min, max or dot(..., " + name +
               ") alone, outside any `if`, and read it after the loop; or say how the loop's "
@@ -100,20 +101,20 @@ void Elaborator::checkSplitSums(const ast::ForStmt &stmt, Operation *op, int64_t
   }
 }
 
-SmallVector<mlir::Value> Elaborator::emitMerge(const ast::Expr &expr, ValueRange states,
+SmallVector<mlir::Value> SplitLoops::emitMerge(const ast::Expr &expr, ValueRange states,
                                                ArrayRef<Binding *> vars) {
-  SemValue function = eval(expr);
+  SemValue function = expressions.eval(expr);
   if (function.isError())
     return {};
   std::string names;
   for (const Binding *var : vars)
     names += (names.empty() ? "" : ", ") + nameOf(var);
   if (!function.isFunction() || !function.function->decl) {
-    error(diag::wrongOperand, expr.range, "`merge:`", "a function of two states (" + names + ")",
-          describe(function));
+    here.error(diag::wrongOperand, expr.range, "`merge:`",
+               "a function of two states (" + names + ")", describe(function));
     return {};
   }
-  Location location = loc(expr.range);
+  Location location = emitter.loc(expr.range);
   auto op = MergePartsOp::create(builder, location, states.getTypes(), states);
   OpBuilder::InsertionGuard guard(builder);
   SmallVector<Type> types(states.getTypes());
@@ -122,42 +123,41 @@ SmallVector<mlir::Value> Elaborator::emitMerge(const ast::Expr &expr, ValueRange
       builder.createBlock(&op.getMerge(), {}, types, SmallVector<Location>(types.size(), location));
   std::vector<Arg> operands;
   for (auto [i, argument] : llvm::enumerate(block->getArguments()))
-    operands.push_back(
-        {ofData(argument, vars[i % vars.size()]->value.dtype), expr.range, ""});
-  SemValue merged = callFunction(*function.function, std::move(operands), expr.range);
+    operands.push_back({ofData(argument, vars[i % vars.size()]->value.dtype), expr.range, ""});
+  SemValue merged = functions.callFunction(*function.function, std::move(operands), expr.range);
   SmallVector<SemValue> results = {merged};
   if (merged.isTuple())
     results.assign(merged.elements->begin(), merged.elements->end());
   SmallVector<mlir::Value> yielded;
   bool valid = !merged.isError();
   if (valid && results.size() != vars.size()) {
-    error(diag::wrongOperand, expr.range, "`merge:`",
-          "a function that returns one value for each variable that the loop carries (" + names +
-              ")",
-          describe(merged));
+    here.error(diag::wrongOperand, expr.range, "`merge:`",
+               "a function that returns one value for each variable that the loop carries (" +
+                   names + ")",
+               describe(merged));
     valid = false;
   }
   for (size_t i = 0; valid && i < results.size(); ++i) {
     const SemValue &result = results[i];
     DType dtype = vars[i]->value.dtype;
     bool fits = result.isNumeric() && (!result.isData() || result.dtype == dtype);
-    mlir::Value value = fits ? toDtype(result, dtype, expr.range) : mlir::Value();
+    mlir::Value value = fits ? conversions.toDtype(result, dtype, expr.range) : mlir::Value();
     if (value && value.getType() == types[i]) {
       yielded.push_back(value);
       continue;
     }
     if (!fits || value)
-      error(diag::wrongOperand, expr.range, "`merge:`",
-            "the state of '" + nameOf(vars[i]) + "', " +
-                describe(ofData(block->getArgument(i), dtype)) + ", as result " +
-                std::to_string(i + 1),
-            describe(result));
+      here.error(diag::wrongOperand, expr.range, "`merge:`",
+                 "the state of '" + nameOf(vars[i]) + "', " +
+                     describe(ofData(block->getArgument(i), dtype)) + ", as result " +
+                     std::to_string(i + 1),
+                 describe(result));
     valid = false;
   }
   for (Operation &each : *block)
     if (valid && !isMemoryEffectFree(&each)) {
-      error(diag::wrongOperand, expr.range, "`merge:`", "a function of values alone",
-            "one that reads or writes memory");
+      here.error(diag::wrongOperand, expr.range, "`merge:`", "a function of values alone",
+                 "one that reads or writes memory");
       valid = false;
     }
   if (!valid) { // leave nothing half made behind
@@ -168,11 +168,11 @@ SmallVector<mlir::Value> Elaborator::emitMerge(const ast::Expr &expr, ValueRange
   return SmallVector<mlir::Value>(op.getResults());
 }
 
-SmallVector<mlir::Value> Elaborator::lowerSplit(const ast::ForStmt &stmt, Operation *op,
+SmallVector<mlir::Value> SplitLoops::lowerSplit(const ast::ForStmt &stmt, Operation *op,
                                                 int64_t parts, ArrayRef<Binding *> vars) {
   SmallVector<mlir::Value> results(op->getResults());
   if (splitLoop.isValid()) {
-    error(diag::splitPlace, stmt.range, parts, "must be the only one of its kernel")
+    here.error(diag::splitPlace, stmt.range, parts, "must be the only one of its kernel")
         .note(splitLoop, "this is another one");
     return results;
   }
@@ -188,8 +188,8 @@ SmallVector<mlir::Value> Elaborator::lowerSplit(const ast::ForStmt &stmt, Operat
     return results;
   }
   if (vars.empty()) {
-    error(diag::badAttribute, merge->range, "split",
-          "merges the variables that the loop carries, and this loop assigns none");
+    here.error(diag::badAttribute, merge->range, "split",
+               "merges the variables that the loop carries, and this loop assigns none");
     return results;
   }
   // The function takes the variables in the order in which they are declared.

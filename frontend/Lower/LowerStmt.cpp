@@ -1,40 +1,40 @@
 // Statements: declarations, assignments and stores. LowerControl.cpp and LowerLoop.cpp have the
 // others.
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Lower/Lowering.h"
 
 using namespace mlir;
 using namespace tile;
 
-Flow Elaborator::lowerStatement(const ast::Stmt &stmt, const FlowNeeds &needs) {
+Flow Statements::lowerStatement(const ast::Stmt &stmt, const FlowNeeds &needs) {
   if (diagnostics.limitReached()) // nobody would see what else is wrong
     return {};
-  probe("", SemValue::error(), stmt.range);
+  debugCalls.probe("", SemValue::error(), stmt.range);
   switch (stmt.kind) {
   case ast::Stmt::Kind::Let:
     lowerLet(cast<ast::LetStmt>(stmt));
     return {};
   case ast::Stmt::Kind::Expression:
-    (void)eval(*cast<ast::ExprStmt>(stmt).value);
+    (void)expressions.eval(*cast<ast::ExprStmt>(stmt).value);
     return {};
   case ast::Stmt::Kind::Assign:
     lowerAssign(cast<ast::AssignStmt>(stmt));
     return {};
   case ast::Stmt::Kind::If:
-    return lowerIf(cast<ast::IfStmt>(stmt), needs);
+    return control.lowerIf(cast<ast::IfStmt>(stmt), needs);
   case ast::Stmt::Kind::For:
-    return lowerFor(cast<ast::ForStmt>(stmt));
+    return loops.lowerFor(cast<ast::ForStmt>(stmt));
   case ast::Stmt::Kind::While:
-    return lowerWhile(cast<ast::WhileStmt>(stmt));
+    return loops.lowerWhile(cast<ast::WhileStmt>(stmt));
   case ast::Stmt::Kind::Return: {
     Flow flow = Flow::leaving(&Flow::returns);
     auto &returns = cast<ast::ReturnStmt>(stmt);
-    if (returns.value && calls.empty()) {
-      error(diag::badReturn, returns.value->range, "a kernel returns no value")
+    if (returns.value && here.calls.empty()) {
+      here.error(diag::badReturn, returns.value->range, "a kernel returns no value")
           .note(
               "declare an `out` parameter, as in `z: out f32[N]`, and store to it, `z[n] = ...;`");
       return flow;
     }
-    flow.value = returns.value ? eval(*returns.value) : SemValue::ofVoid();
+    flow.value = returns.value ? expressions.eval(*returns.value) : SemValue::ofVoid();
     flow.valueRange = returns.value ? returns.value->range : stmt.range;
     return flow;
   }
@@ -45,12 +45,12 @@ Flow Elaborator::lowerStatement(const ast::Stmt &stmt, const FlowNeeds &needs) {
 
 //===--- Declarations and assignments -------------------------------------===//
 
-void Elaborator::lowerLet(const ast::LetStmt &stmt) {
-  SemValue value = eval(*stmt.value);
+void Statements::lowerLet(const ast::LetStmt &stmt) {
+  SemValue value = expressions.eval(*stmt.value);
   if (stmt.type)
-    value = convertToDeclared(value, *stmt.type, stmt.value->range);
+    value = expressions.convertToDeclared(value, *stmt.type, stmt.value->range);
   if (value.kind == SemValue::Kind::Void) {
-    error(diag::wrongOperand, stmt.value->range, "a declaration", "a value", describe(value));
+    here.error(diag::wrongOperand, stmt.value->range, "a declaration", "a value", describe(value));
     value = SemValue::error();
   }
   std::vector<SemValue> values = {value};
@@ -59,53 +59,54 @@ void Elaborator::lowerLet(const ast::LetStmt &stmt) {
     if (value.isTuple() && value.elements->size() == values.size())
       values = *value.elements;
     else if (!value.isError())
-      error(diag::patternCount, stmt.pattern.range, stmt.pattern.names.size(), describe(value))
+      here.error(diag::patternCount, stmt.pattern.range, stmt.pattern.names.size(), describe(value))
           .secondary(stmt.value->range, "this is " + describe(value));
   }
   for (auto [name, each] : llvm::zip(stmt.pattern.names, values)) {
     if (stmt.isVar && each.kind == SemValue::Kind::List)
-      each = listToTile(each, std::nullopt, stmt.value->range);
+      each = tables.listToTile(each, std::nullopt, stmt.value->range);
     if (stmt.isVar && !each.isError()) {
       if (!each.isNumeric()) {
-        error(diag::wrongOperand, stmt.value->range, "a `var`", "a number or tile", describe(each))
+        here.error(diag::wrongOperand, stmt.value->range, "a `var`", "a number or tile",
+                   describe(each))
             .note(each.isTuple() ? "name its members, `var (a, b) = ...`, or use `let` where it is "
                                    "not assigned again"
                                  : "use `let` instead");
         each = SemValue::error();
       } else {
-        each = toData(each, stmt.value->range);
+        each = conversions.toData(each, stmt.value->range);
       }
     }
-    declare(name, each, stmt.isVar);
-    if (Binding *binding = stmt.pattern.isTuple ? nullptr : findLocal(name.text)) {
+    here.declare(name, each, stmt.isVar);
+    if (Binding *binding = stmt.pattern.isTuple ? nullptr : here.findLocal(name.text)) {
       binding->initial = stmt.value.get();
       binding->keyword = {stmt.range.file, stmt.range.begin, stmt.range.begin + 3};
     }
   }
 }
 
-void Elaborator::assignName(const ast::Expr &target, SemValue value, Range range) {
+void Statements::assignName(const ast::Expr &target, SemValue value, Range range) {
   const std::string &name = cast<ast::NameExpr>(target).text;
   if (name == "_")
     return;
-  Binding *variable = findLocal(name);
+  Binding *variable = here.findLocal(name);
   if (!variable) {
-    bool isKnown = scope->names.count(name) || params.count(name) || findBuiltin(name) ||
+    bool isKnown = here.scope->names.count(name) || here.params.count(name) || findBuiltin(name) ||
                    findDtype(name) || name == "inf" || name == "nan" ||
-                   (frames.size() == 1 && dropped.count(name));
+                   (here.frames.size() == 1 && here.dropped.count(name));
     if (!isKnown)
-      return declareAssigned(cast<ast::NameExpr>(target), value);
-    if (scope->names.count(name))
-      error(diag::notAVariable, target.range, name)
-          .note(scope->names.at(name)->name.range, "defined here");
-    else if (!evalName(name, target.range).isError())
-      error(diag::notAVariable, target.range, name);
+      return foreign.declareAssigned(cast<ast::NameExpr>(target), value);
+    if (here.scope->names.count(name))
+      here.error(diag::notAVariable, target.range, name)
+          .note(here.scope->names.at(name)->name.range, "defined here");
+    else if (!expressions.evalName(name, target.range).isError())
+      here.error(diag::notAVariable, target.range, name);
     return;
   }
   if (!variable->isVar) {
     if (variable->value.isError())
       return;
-    DiagnosticBuilder report = error(diag::notAVariable, target.range, name);
+    DiagnosticBuilder report = here.error(diag::notAVariable, target.range, name);
     report.note(variable->declared, "declared here, not as a `var`");
     if (sources.text(variable->keyword) == "let" && variable->value.isNumeric())
       report.fixIt(variable->keyword, "var", "a name that changes is declared by `var`");
@@ -114,12 +115,12 @@ void Elaborator::assignName(const ast::Expr &target, SemValue value, Range range
   // After an error the variable keeps its value, so that what follows is still checked.
   const SemValue &old = variable->value;
   if (value.kind == SemValue::Kind::List)
-    value = listToTile(value, old.dtype, range);
+    value = tables.listToTile(value, old.dtype, range);
   if (value.isError() || old.isError())
     return;
   auto mismatch = [&] {
     DiagnosticBuilder report =
-        error(diag::variableType, range, name, describe(old), describe(value));
+        here.error(diag::variableType, range, name, describe(old), describe(value));
     report.note(variable->declared, "'" + name + "' is declared here");
     if (value.isData() && value.dtype != old.dtype)
       report.note("convert the value with `as " + dtypeSpelling(old.dtype) + "`");
@@ -131,44 +132,45 @@ void Elaborator::assignName(const ast::Expr &target, SemValue value, Range range
   if (!value.isNumeric() || (value.isData() && value.dtype != old.dtype && !indexFits) ||
       (value.isData() && value.rank() > 0 && value.shape() != old.shape()))
     return mismatch();
-  mlir::Value converted = toDtype(value, old.dtype, range);
+  mlir::Value converted = conversions.toDtype(value, old.dtype, range);
   if (!converted)
     return;
-  variable->value = ofData(emitBroadcast(converted, old.shape(), loc(range)), old.dtype);
-  probe(name, variable->value, range);
+  variable->value =
+      ofData(emitter.emitBroadcast(converted, old.shape(), emitter.loc(range)), old.dtype);
+  debugCalls.probe(name, variable->value, range);
 }
 
-void Elaborator::lowerAssign(const ast::AssignStmt &stmt) {
+void Statements::lowerAssign(const ast::AssignStmt &stmt) {
   if (auto *access = dyn_cast<ast::SubscriptExpr>(stmt.target.get())) {
-    SemValue base = eval(*access->base);
-    if (base.isError() || refuseNone(base, access->base->range)) {
-      (void)eval(*stmt.value);
+    SemValue base = expressions.eval(*access->base);
+    if (base.isError() || conversions.refuseNone(base, access->base->range)) {
+      (void)expressions.eval(*stmt.value);
       return;
     }
     if (!base.isView()) {
-      DiagnosticBuilder report =
-          error(diag::wrongOperand, access->base->range, "a store", "a tensor", describe(base));
-      addTileStoreFix(report, stmt, *access, base);
+      DiagnosticBuilder report = here.error(diag::wrongOperand, access->base->range, "a store",
+                                            "a tensor", describe(base));
+      foreign.addTileStoreFix(report, stmt, *access, base);
       return;
     }
     if (stmt.op) {
-      std::string target = textOf(*access);
-      error(diag::wrongOperand, stmt.opRange, ("'" + ast::spelling(*stmt.op) + "='").str(),
-            "a `var`", "an access")
+      std::string target = foreign.textOf(*access);
+      here.error(diag::wrongOperand, stmt.opRange, ("'" + ast::spelling(*stmt.op) + "='").str(),
+                 "a `var`", "an access")
           .fixIt({stmt.range.file, stmt.target->range.begin, stmt.value->range.end},
                  target + " = " + target + " " + ast::spelling(*stmt.op) + " " +
-                     operandText(stmt.value->range),
+                     foreign.operandText(stmt.value->range),
                  "memory is read and written by an access each");
       return;
     }
-    Arg value = {eval(*stmt.value), stmt.value->range, ""};
-    if (value.value.isError() && !isFullAccess(*base.view, *access))
+    Arg value = {expressions.eval(*stmt.value), stmt.value->range, ""};
+    if (value.value.isError() && !accesses.isFullAccess(*base.view, *access))
       return; // the same mistake on both sides
     std::optional<AccessSpec> spec;
-    if (isFullAccess(*base.view, *access)) {
-      spec = makeAccess(base, *access);
+    if (accesses.isFullAccess(*base.view, *access)) {
+      spec = accesses.makeAccess(base, *access);
     } else {
-      DiagnosticBuilder report = error(diag::needsAccess, access->range, "=");
+      DiagnosticBuilder report = here.error(diag::needsAccess, access->range, "=");
       report.note("the tensor has " + Twine(base.view->shape.size()) +
                   " dimensions; a store needs a subscript for each, y[row, column], not an "
                   "address that is computed from them");
@@ -178,19 +180,19 @@ void Elaborator::lowerAssign(const ast::AssignStmt &stmt) {
         report.note("lo..hi makes a view; positions lo..lo + 16 of a tile are at(lo, 16)");
     }
     if (spec)
-      emitStore(*spec, value, {}, {});
+      accesses.emitStore(*spec, value, {}, {});
     return;
   }
-  SemValue value = eval(*stmt.value);
+  SemValue value = expressions.eval(*stmt.value);
   if (auto *tuple = dyn_cast<ast::TupleExpr>(stmt.target.get())) {
     if (stmt.op) {
-      error(diag::wrongOperand, stmt.opRange, ("'" + ast::spelling(*stmt.op) + "='").str(),
-            "one `var`", "a tuple");
+      here.error(diag::wrongOperand, stmt.opRange, ("'" + ast::spelling(*stmt.op) + "='").str(),
+                 "one `var`", "a tuple");
       return;
     }
     if (!value.isError() &&
         (!value.isTuple() || value.elements->size() != tuple->elements.size())) {
-      error(diag::patternCount, stmt.target->range, tuple->elements.size(), describe(value))
+      here.error(diag::patternCount, stmt.target->range, tuple->elements.size(), describe(value))
           .secondary(stmt.value->range, "this is " + describe(value));
       return;
     }
@@ -199,8 +201,8 @@ void Elaborator::lowerAssign(const ast::AssignStmt &stmt) {
     return;
   }
   if (stmt.op && !value.isError())
-    value = binary(*stmt.op, eval(*stmt.target), value, stmt.target->range, stmt.value->range,
-                   stmt.range, stmt.opRange);
+    value = expressions.binary(*stmt.op, expressions.eval(*stmt.target), value, stmt.target->range,
+                               stmt.value->range, stmt.range, stmt.opRange);
   assignName(*stmt.target, value, stmt.op ? stmt.range : stmt.value->range);
 }
 
@@ -253,14 +255,14 @@ struct AssignedNames {
 };
 } // namespace
 
-std::vector<Elaborator::Binding *> Elaborator::assignedVars(ArrayRef<const ast::Block *> blocks) {
+std::vector<Binding *> Statements::assignedVars(ArrayRef<const ast::Block *> blocks) {
   AssignedNames assigned;
   for (const ast::Block *block : blocks)
     assigned.visit(*block);
   return varsNamed(assigned.names);
 }
 
-std::vector<Elaborator::Binding *> Elaborator::assignedVars(ArrayRef<ast::StmtPtr> statements) {
+std::vector<Binding *> Statements::assignedVars(ArrayRef<ast::StmtPtr> statements) {
   AssignedNames assigned;
   assigned.declared.emplace_back();
   for (const ast::StmtPtr &stmt : statements)
@@ -268,10 +270,11 @@ std::vector<Elaborator::Binding *> Elaborator::assignedVars(ArrayRef<ast::StmtPt
   return varsNamed(assigned.names);
 }
 
-std::vector<Elaborator::Binding *> Elaborator::varsNamed(const std::vector<std::string> &names) {
+std::vector<Binding *> Statements::varsNamed(const std::vector<std::string> &names) {
   std::vector<Binding *> vars;
   for (const std::string &name : names)
-    if (Binding *binding = findLocal(name); binding && binding->isVar && binding->value.isData())
+    if (Binding *binding = here.findLocal(name);
+        binding && binding->isVar && binding->value.isData())
       vars.push_back(binding);
   return vars;
 }

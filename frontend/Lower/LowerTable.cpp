@@ -1,5 +1,5 @@
 // Constant tiles: lists of numbers, and what is read from them at positions of the run.
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Lower/Lowering.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -30,14 +30,14 @@ static void flatten(const SemValue &list, SmallVectorImpl<SemValue> &out) {
     flatten(element, out);
 }
 
-SemValue Elaborator::listToTile(const SemValue &list, std::optional<DType> dtype, Range range) {
+SemValue Tables::listToTile(const SemValue &list, std::optional<DType> dtype, Range range) {
   SmallVector<int64_t> shape;
   if (!listShape(list, shape)) {
-    error(diag::wrongOperand, range, "a constant tile", "numbers in lists of equal length",
-          describe(list));
+    here.error(diag::wrongOperand, range, "a constant tile", "numbers in lists of equal length",
+               describe(list));
     return SemValue::error();
   }
-  if (!checkShape(shape, range))
+  if (!conversions.checkShape(shape, range))
     return SemValue::error();
   SmallVector<SemValue> numbers;
   flatten(list, numbers);
@@ -52,38 +52,39 @@ SemValue Elaborator::listToTile(const SemValue &list, std::optional<DType> dtype
                                              : DType::Index;
   }
   if (isStorage(*dtype)) {
-    error(diag::wrongOperand, range, "a constant tile", "a dtype that computes",
-          dtypeSpelling(*dtype));
+    here.error(diag::wrongOperand, range, "a constant tile", "a dtype that computes",
+               dtypeSpelling(*dtype));
     return SemValue::error();
   }
   SmallVector<Attribute> elements;
   for (const SemValue &number : numbers) {
-    mlir::Value value = toDtype(number, *dtype, range);
+    mlir::Value value = conversions.toDtype(number, *dtype, range);
     if (!value)
       return SemValue::error();
     Attribute attr;
     if (!matchPattern(value, m_Constant(&attr))) {
-      error(diag::notConstant, range, "an element of a constant tile", describe(number));
+      here.error(diag::notConstant, range, "an element of a constant tile", describe(number));
       return SemValue::error();
     }
     elements.push_back(attr);
   }
-  Location location = loc(range);
+  Location location = emitter.loc(range);
   Type element = toType(*dtype, context);
   auto table =
       DenseElementsAttr::get(RankedTensorType::get({int64_t(elements.size())}, element), elements);
   auto type = RankedTensorType::get(shape, element);
   if (table.isSplat())
     return ofData(
-        constant(DenseElementsAttr::get(type, table.getSplatValue<Attribute>()), location), *dtype);
+        emitter.constant(DenseElementsAttr::get(type, table.getSplatValue<Attribute>()), location),
+        *dtype);
   auto line = RankedTensorType::get({int64_t(elements.size())}, builder.getIndexType());
-  mlir::Value position = IotaOp::create(builder, location, line, constantIndex(0, location),
+  mlir::Value position = IotaOp::create(builder, location, line, emitter.constantIndex(0, location),
                                         builder.getI64IntegerAttr(1));
   mlir::Value tile = LookupOp::create(builder, location, table.getType(), position, table);
-  return ofData(emitReshape(tile, shape, location), *dtype);
+  return ofData(emitter.emitReshape(tile, shape, location), *dtype);
 }
 
-bool Elaborator::listsToTiles(MutableArrayRef<Arg> args) {
+bool Tables::listsToTiles(MutableArrayRef<Arg> args) {
   const Arg *typed = llvm::find_if(args, [](const Arg &arg) { return arg.value.isData(); });
   std::optional<DType> dtype = typed != args.end() && !isStorage(typed->value.dtype)
                                    ? std::optional(typed->value.dtype)
@@ -109,8 +110,7 @@ static DenseElementsAttr getTable(mlir::Value tile) {
   return whole ? cast<DenseElementsAttr>(lookup.getTable()) : DenseElementsAttr();
 }
 
-mlir::Value Elaborator::emitTableLookup(const SemValue &tile, mlir::Value position,
-                                        Location location) {
+mlir::Value Tables::emitTableLookup(const SemValue &tile, mlir::Value position, Location location) {
   DenseElementsAttr table = tile.rank() == 1 ? getTable(ssaOf(tile)) : DenseElementsAttr();
   if (!table)
     return {};
@@ -120,7 +120,7 @@ mlir::Value Elaborator::emitTableLookup(const SemValue &tile, mlir::Value positi
   return LookupOp::create(builder, location, result, position, table);
 }
 
-SemValue Elaborator::evalTableElement(const SemValue &tile, const ast::SubscriptExpr &expr) {
+SemValue Tables::evalTableElement(const SemValue &tile, const ast::SubscriptExpr &expr) {
   DenseElementsAttr table = getTable(ssaOf(tile));
   ArrayRef<int64_t> shape = tile.shape();
   if (!table || expr.subscripts.size() != shape.size())
@@ -129,13 +129,14 @@ SemValue Elaborator::evalTableElement(const SemValue &tile, const ast::Subscript
   for (auto [subscript, extent] : llvm::zip(expr.subscripts, shape)) {
     if (subscript.kind != ast::Subscript::index)
       return SemValue::ofVoid();
-    SemValue at = eval(*subscript.value);
+    SemValue at = expressions.eval(*subscript.value);
     if (at.isError())
       return at;
     if (!at.isInt() || at.getInt() < 0 || at.getInt() >= extent)
       return SemValue::ofVoid();
     number = number * extent + at.getInt();
   }
-  return ofData(
-      constant(cast<TypedAttr>(table.getValues<Attribute>()[number]), loc(expr.range)), tile.dtype);
+  return ofData(emitter.constant(cast<TypedAttr>(table.getValues<Attribute>()[number]),
+                                 emitter.loc(expr.range)),
+                tile.dtype);
 }

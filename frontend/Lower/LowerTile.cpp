@@ -1,5 +1,5 @@
 // Built-ins that make, reshape, reduce and multiply tiles, and index ranges.
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Lower/Lowering.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -14,25 +14,26 @@ static const Arg *named(const std::vector<Arg> &args, StringRef name) {
   return nullptr;
 }
 
-std::optional<SmallVector<int64_t>> Elaborator::evalShape(const Arg &arg) {
+std::optional<SmallVector<int64_t>> TileCalls::evalShape(const Arg &arg) {
   SmallVector<int64_t> shape;
   bool isList = arg.value.kind == SemValue::Kind::List || arg.value.isTuple();
   if (!isList) {
-    error(diag::wrongOperand, arg.range, "a shape", "a list such as [BM, BN]", describe(arg.value));
+    here.error(diag::wrongOperand, arg.range, "a shape", "a list such as [BM, BN]",
+               describe(arg.value));
     return std::nullopt;
   }
   for (const SemValue &element : *arg.value.elements) {
-    std::optional<int64_t> extent = constInt(element, arg.range, "an extent of a tile");
+    std::optional<int64_t> extent = expressions.constInt(element, arg.range, "an extent of a tile");
     if (!extent)
       return std::nullopt;
     shape.push_back(*extent);
   }
-  if (!checkShape(shape, arg.range))
+  if (!conversions.checkShape(shape, arg.range))
     return std::nullopt;
   return shape;
 }
 
-std::optional<SmallVector<int64_t>> Elaborator::evalPermutation(const Arg &arg, int64_t rank) {
+std::optional<SmallVector<int64_t>> TileCalls::evalPermutation(const Arg &arg, int64_t rank) {
   SmallVector<int64_t> order;
   SmallVector<bool> seen(rank, false);
   bool valid =
@@ -48,13 +49,13 @@ std::optional<SmallVector<int64_t>> Elaborator::evalPermutation(const Arg &arg, 
   }
   if (valid)
     return order;
-  error(diag::wrongOperand, arg.range, "'permute'",
-        "a list of the axes 0.." + std::to_string(rank) + ", each once", describe(arg.value));
+  here.error(diag::wrongOperand, arg.range, "'permute'",
+             "a list of the axes 0.." + std::to_string(rank) + ", each once", describe(arg.value));
   return std::nullopt;
 }
 
-SemValue Elaborator::permuted(const SemValue &value, ArrayRef<int64_t> order, Range range) {
-  Location location = loc(range);
+SemValue TileCalls::permuted(const SemValue &value, ArrayRef<int64_t> order, Range range) {
+  Location location = emitter.loc(range);
   SmallVector<int64_t> shape;
   if (value.isView()) {
     ViewValue part = *value.view;
@@ -74,17 +75,17 @@ SemValue Elaborator::permuted(const SemValue &value, ArrayRef<int64_t> order, Ra
     shape.push_back(value.shape()[d]);
   auto type = RankedTensorType::get(shape, toType(value.dtype, context));
   return ofData(builder.createOrFold<PermuteOp>(location, type, ssaOf(value),
-                                                          builder.getDenseI64ArrayAttr(order)),
-                          value.dtype);
+                                                builder.getDenseI64ArrayAttr(order)),
+                value.dtype);
 }
 
-SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, Range range) {
+SemValue TileCalls::callShape(const Builtin &builtin, std::vector<Arg> &args, Range range) {
   StringRef name = builtin.name;
-  Location location = loc(range);
+  Location location = emitter.loc(range);
   if (name == "zeros" || name == "full") {
     if (!args[0].value.isDtype()) {
-      error(diag::wrongOperand, args[0].range, ("the first argument of '" + name + "'").str(),
-            "a dtype", describe(args[0].value));
+      here.error(diag::wrongOperand, args[0].range, ("the first argument of '" + name + "'").str(),
+                 "a dtype", describe(args[0].value));
       return SemValue::error();
     }
     std::optional<SmallVector<int64_t>> shape = evalShape(args[1]);
@@ -93,45 +94,46 @@ SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, R
     DType dtype = args[0].value.dtype;
     if (name == "zeros")
       return ofData(
-          constantLike(RankedTensorType::get(*shape, toType(dtype, context)), 0, location), dtype);
+          emitter.constantLike(RankedTensorType::get(*shape, toType(dtype, context)), 0, location),
+          dtype);
     if (args[2].value.rank() != 0) {
-      error(diag::wrongOperand, args[2].range, "the value of 'full'", "a scalar",
-            describe(args[2].value));
+      here.error(diag::wrongOperand, args[2].range, "the value of 'full'", "a scalar",
+                 describe(args[2].value));
       return SemValue::error();
     }
-    mlir::Value value = toDtype(args[2].value, dtype, args[2].range);
-    return value ? ofData(emitBroadcast(value, *shape, location), dtype)
+    mlir::Value value = conversions.toDtype(args[2].value, dtype, args[2].range);
+    return value ? ofData(emitter.emitBroadcast(value, *shape, location), dtype)
                  : SemValue::error();
   }
   if (name == "iota") {
-    mlir::Value start = constantIndex(0, location);
+    mlir::Value start = emitter.constantIndex(0, location);
     int64_t size = 0, step = 1;
     if (args[0].value.isRange()) {
       const RangeValue &over = *args[0].value.range;
-      start = toPosition(over.start, location);
+      start = accesses.toPosition(over.start, location);
       size = over.size;
       step = over.step;
     } else {
-      std::optional<int64_t> count = constInt(args[0].value, args[0].range, "the size of 'iota'");
-      if (!count || !checkShape({*count}, args[0].range))
+      std::optional<int64_t> count =
+          expressions.constInt(args[0].value, args[0].range, "the size of 'iota'");
+      if (!count || !conversions.checkShape({*count}, args[0].range))
         return SemValue::error();
       size = *count;
     }
     auto type = RankedTensorType::get({size}, builder.getIndexType());
-    return ofData(
-        IotaOp::create(builder, location, type, start, builder.getI64IntegerAttr(step)),
-        DType::Index);
+    return ofData(IotaOp::create(builder, location, type, start, builder.getI64IntegerAttr(step)),
+                  DType::Index);
   }
   if (name == "permute" && args[0].value.isView()) {
     auto order = evalPermutation(args[1], args[0].value.view->shape.size());
     return order ? permuted(args[0].value, *order, range) : SemValue::error();
   }
   if (!args[0].value.isNumeric()) {
-    error(diag::wrongOperand, args[0].range, ("'" + name + "'").str(), "a tile",
-          describe(args[0].value));
+    here.error(diag::wrongOperand, args[0].range, ("'" + name + "'").str(), "a tile",
+               describe(args[0].value));
     return SemValue::error();
   }
-  SemValue value = toData(args[0].value, args[0].range);
+  SemValue value = conversions.toData(args[0].value, args[0].range);
   if (value.isError())
     return value;
   mlir::Value x = ssaOf(value);
@@ -139,7 +141,7 @@ SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, R
     auto order = evalPermutation(args[1], value.rank());
     return order ? permuted(value, *order, range) : SemValue::error();
   }
-  if (name == "reshape" && reportOpenExtent(args[1], value.shape()))
+  if (name == "reshape" && foreign.reportOpenExtent(args[1], value.shape()))
     return SemValue::error();
   std::optional<SmallVector<int64_t>> shape = evalShape(args[1]);
   if (!shape)
@@ -152,36 +154,37 @@ SemValue Elaborator::callShape(const Builtin &builtin, std::vector<Arg> &args, R
       return elements;
     };
     if (product(*shape) != product(value.shape())) {
-      error(diag::shapeMismatch, range, describeShape(value.shape()), describeShape(*shape))
+      here.error(diag::shapeMismatch, range, describeShape(value.shape()), describeShape(*shape))
           .note("reshape keeps the number of elements: " + Twine(product(value.shape())) +
                 " against " + Twine(product(*shape)));
       return SemValue::error();
     }
-    return ofData(emitReshape(x, *shape, location), value.dtype);
+    return ofData(emitter.emitReshape(x, *shape, location), value.dtype);
   }
-  Arg pair[] = {{ofData(
-                     constantLike(RankedTensorType::get(*shape, getElementTypeOrSelf(x.getType())),
-                                  0, location),
-                     value.dtype),
-                 args[1].range, ""},
-                {value, args[0].range, ""}};
-  if (!unifyShapes(pair, range))
+  Arg pair[] = {
+      {ofData(emitter.constantLike(RankedTensorType::get(*shape, getElementTypeOrSelf(x.getType())),
+                                   0, location),
+              value.dtype),
+       args[1].range, ""},
+      {value, args[0].range, ""}};
+  if (!conversions.unifyShapes(pair, range))
     return SemValue::error();
   if (pair[1].value.shape() == ArrayRef<int64_t>(*shape))
     return pair[1].value;
-  error(diag::shapeMismatch, range, describeShape(value.shape()), describeShape(*shape));
+  here.error(diag::shapeMismatch, range, describeShape(value.shape()), describeShape(*shape));
   return SemValue::error();
 }
 
-SemValue Elaborator::callReduce(const Builtin &builtin, std::vector<Arg> &args, Range range) {
+SemValue TileCalls::callReduce(const Builtin &builtin, std::vector<Arg> &args, Range range) {
   StringRef name = builtin.name;
   Arg &arg = args[0];
   if (!arg.value.isNumeric()) {
-    error(diag::wrongOperand, arg.range, ("'" + name + "'").str(), "a tile", describe(arg.value));
+    here.error(diag::wrongOperand, arg.range, ("'" + name + "'").str(), "a tile",
+               describe(arg.value));
     return SemValue::error();
   }
-  SemValue source = toData(arg.value, arg.range);
-  if (source.isError() || refuseStorage(source.dtype, arg.range, "'" + name + "'"))
+  SemValue source = conversions.toData(arg.value, arg.range);
+  if (source.isError() || conversions.refuseStorage(source.dtype, arg.range, "'" + name + "'"))
     return SemValue::error();
   mlir::Value x = ssaOf(source);
   DType dtype = source.dtype;
@@ -190,12 +193,12 @@ SemValue Elaborator::callReduce(const Builtin &builtin, std::vector<Arg> &args, 
   std::optional<int64_t> axis;
   bool keep = false;
   if (const Arg *given = named(args, "axis")) {
-    axis = constInt(given->value, given->range, "axis:");
+    axis = expressions.constInt(given->value, given->range, "axis:");
     if (!axis)
       return SemValue::error();
     if (*axis < -rank || *axis >= rank) {
-      error(diag::badAxis, given->range, *axis,
-            "the " + std::to_string(rank) + " axes of " + describe(source))
+      here.error(diag::badAxis, given->range, *axis,
+                 "the " + std::to_string(rank) + " axes of " + describe(source))
           .secondary(arg.range, describe(source));
       return SemValue::error();
     }
@@ -203,35 +206,35 @@ SemValue Elaborator::callReduce(const Builtin &builtin, std::vector<Arg> &args, 
   }
   if (const Arg *given = named(args, "keep")) {
     if (!given->value.isBoolNumber()) {
-      error(diag::notConstant, given->range, "keep:", describe(given->value));
+      here.error(diag::notConstant, given->range, "keep:", describe(given->value));
       return SemValue::error();
     }
     keep = given->value.getBool();
   }
-  Location location = loc(range);
+  Location location = emitter.loc(range);
   bool wantsBool = name == "any" || name == "all" || name == "count";
   if (wantsBool != (dtype == DType::Bool)) {
-    DiagnosticBuilder report = error(diag::wrongOperand, arg.range, ("'" + name + "'").str(),
-                                     wantsBool ? "bools" : "numbers", describe(source));
+    DiagnosticBuilder report = here.error(diag::wrongOperand, arg.range, ("'" + name + "'").str(),
+                                          wantsBool ? "bools" : "numbers", describe(source));
     if (!wantsBool)
       report.note("count(x) counts what is true");
     return SemValue::error();
   }
   bool isSum = name == "sum" || name == "prod";
   if (isSum && isInteger(dtype) && bitWidth(dtype) < 32) {
-    error(diag::smallSum, arg.range, describe(source));
+    here.error(diag::smallSum, arg.range, describe(source));
     return SemValue::error();
   }
   bool isArg = name == "argmax" || name == "argmin";
   if (name == "count")
-    x = emitCast(x, dtype, DType::Index, location);
+    x = emitter.emitCast(x, dtype, DType::Index, location);
   // 16-bit floats accumulate in f32 and round once, at the end.
   bool widen = isSum && isFloat(dtype) && bitWidth(dtype) == 16;
   if (widen)
-    x = emitCast(x, dtype, DType::F32, location);
+    x = emitter.emitCast(x, dtype, DType::F32, location);
   mlir::Value result;
   if (rank == 0) {
-    result = isArg ? constantIndex(0, location) : x;
+    result = isArg ? emitter.constantIndex(0, location) : x;
   } else {
     SmallVector<int64_t> rest(shape);
     if (axis)
@@ -242,7 +245,8 @@ SemValue Elaborator::callReduce(const Builtin &builtin, std::vector<Arg> &args, 
     Type type = rest.empty() ? element : Type(RankedTensorType::get(rest, element));
     IntegerAttr axisAttr = axis ? builder.getI64IntegerAttr(*axis) : IntegerAttr();
     if (isArg && isUnsigned(dtype)) // with the top bit flipped, signed order is unsigned order
-      x = builder.createOrFold<arith::XOrIOp>(location, x, signBitLike(x.getType(), location));
+      x = builder.createOrFold<arith::XOrIOp>(location, x,
+                                              emitter.signBitLike(x.getType(), location));
     bool noSign = isUnsigned(dtype);
     if (isArg) {
       result = ArgReduceOp::create(builder, location, type,
@@ -260,46 +264,48 @@ SemValue Elaborator::callReduce(const Builtin &builtin, std::vector<Arg> &args, 
     }
   }
   if (widen)
-    result = emitCast(result, DType::F32, dtype, location);
+    result = emitter.emitCast(result, DType::F32, dtype, location);
   if (keep && rank > 0) {
     if (axis)
       shape[*axis] = 1;
     else
       shape.assign(rank, 1);
-    result = emitReshape(result, shape, location);
+    result = emitter.emitReshape(result, shape, location);
   }
   return ofData(result, isArg || name == "count" ? DType::Index : dtype);
 }
 
-SemValue Elaborator::callRange(const Builtin &builtin, std::vector<Arg> &args, Range range) {
+SemValue TileCalls::callRange(const Builtin &builtin, std::vector<Arg> &args, Range range) {
   StringRef name = builtin.name;
   if (name == "blocks") {
-    error(diag::wrongOperand, range, "'blocks'", "to stand behind `in` of a `for`", "another use");
+    here.error(diag::wrongOperand, range, "'blocks'", "to stand behind `in` of a `for`",
+               "another use");
     return SemValue::error();
   }
   std::optional<int64_t> size =
-      constInt(args[1].value, args[1].range, "the size of an index range");
-  if (!size || !checkShape({*size}, args[1].range))
+      expressions.constInt(args[1].value, args[1].range, "the size of an index range");
+  if (!size || !conversions.checkShape({*size}, args[1].range))
     return SemValue::error();
   RangeValue result;
   result.size = *size;
   if (name == "block") {
-    result.start = startOfBlock(args[0], *size, range);
+    result.start = positions.startOfBlock(args[0], *size, range);
     return result.start.isError() ? SemValue::error() : SemValue::of(std::move(result));
   }
   auto position = [&](const Arg &arg, StringRef what) {
     if (arg.value.isInt())
       return arg.value;
-    mlir::Value index = toIndex(arg.value, arg.range, what);
+    mlir::Value index = conversions.toIndex(arg.value, arg.range, what);
     return index ? ofData(index, DType::Index) : SemValue::error();
   };
   result.start = position(args[0], "the start of an index range");
   if (const Arg *step = named(args, "step")) {
-    std::optional<int64_t> value = constInt(step->value, step->range, "step:");
+    std::optional<int64_t> value = expressions.constInt(step->value, step->range, "step:");
     if (!value)
       return SemValue::error();
     if (*value < 1) {
-      error(diag::wrongOperand, step->range, "step:", "a positive integer", describe(step->value));
+      here.error(diag::wrongOperand, step->range, "step:", "a positive integer",
+                 describe(step->value));
       return SemValue::error();
     }
     result.step = *value;
@@ -311,26 +317,29 @@ SemValue Elaborator::callRange(const Builtin &builtin, std::vector<Arg> &args, R
   return SemValue::of(std::move(result));
 }
 
-SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
+SemValue TileCalls::callDot(std::vector<Arg> &args, Range range) {
   DotPrecision precision = DotPrecision::Full;
   if (const Arg *given = named(args, "precision")) {
     std::optional<DotPrecision> found = symbolizeDotPrecision(given->value.text);
     if (given->value.kind != SemValue::Kind::String || !found) {
-      error(diag::wrongOperand, given->range,
-            "precision:", "\"full\", \"fast\", \"tf32\" or \"tf32x3\"", describe(given->value));
+      here.error(diag::wrongOperand, given->range,
+                 "precision:", "\"full\", \"fast\", \"tf32\" or \"tf32x3\"",
+                 describe(given->value));
       return SemValue::error();
     }
     precision = *found;
   }
   for (size_t i = 0; i < 2; ++i)
     if (!args[i].value.isData() || args[i].value.rank() < 2) {
-      DiagnosticBuilder report = error(diag::wrongOperand, args[i].range, "'dot'",
-                                       "tiles of two or more dimensions", describe(args[i].value));
+      DiagnosticBuilder report =
+          here.error(diag::wrongOperand, args[i].range, "'dot'", "tiles of two or more dimensions",
+                     describe(args[i].value));
       bool areVectors = args.size() == 2 && args[0].value.isData() && args[1].value.isData() &&
                         args[0].value.rank() == 1 && args[1].value.rank() == 1;
       if (areVectors && sources.text(range).starts_with("dot("))
         report.fixIt(range,
-                     "sum(" + operandText(args[0].range) + " * " + operandText(args[1].range) + ")",
+                     "sum(" + foreign.operandText(args[0].range) + " * " +
+                         foreign.operandText(args[1].range) + ")",
                      "the product of two vectors is a sum");
       else if (args[i].value.isData() && args[i].value.rank() == 1)
         report.note("make a row of it by x[None, :], or a column by x[:, None]");
@@ -343,7 +352,7 @@ SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
     name.end = name.begin + 3;
   bool mixes = isFloat8(a.dtype) && isFloat8(b.dtype);
   if (a.dtype != b.dtype && !mixes) {
-    error(diag::dtypeMismatch, name, "'dot'", dtypeSpelling(a.dtype), dtypeSpelling(b.dtype))
+    here.error(diag::dtypeMismatch, name, "'dot'", dtypeSpelling(a.dtype), dtypeSpelling(b.dtype))
         .secondary(args[0].range, describe(a))
         .secondary(args[1].range, describe(b));
     return SemValue::error();
@@ -365,15 +374,15 @@ SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
     widest = DType::I32;
     break;
   default:
-    error(diag::wrongOperand, range, "'dot'", "f16, bf16, f32, f64, f8e4m3, f8e5m2, i8 or u8",
-          dtypeSpelling(a.dtype));
+    here.error(diag::wrongOperand, range, "'dot'", "f16, bf16, f32, f64, f8e4m3, f8e5m2, i8 or u8",
+               dtypeSpelling(a.dtype));
     return SemValue::error();
   }
   int64_t rank = a.rank();
   ArrayRef<int64_t> x = a.shape(), y = b.shape();
   bool fits = b.rank() == rank && x[rank - 1] == y[rank - 2] && x.drop_back(2) == y.drop_back(2);
   if (!fits) {
-    DiagnosticBuilder report = error(diag::dotShape, name, describeShape(x), describeShape(y));
+    DiagnosticBuilder report = here.error(diag::dotShape, name, describeShape(x), describeShape(y));
     report.secondary(args[0].range, describe(a)).secondary(args[1].range, describe(b));
     if (b.rank() == rank && x.drop_back(2) == y.drop_back(2)) {
       if (x[rank - 1] == y[rank - 1])
@@ -385,21 +394,22 @@ SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
   }
   SmallVector<int64_t> shape(x);
   shape[rank - 1] = y[rank - 1];
-  if (!checkShape(shape, range))
+  if (!conversions.checkShape(shape, range))
     return SemValue::error();
-  Location location = loc(range);
+  Location location = emitter.loc(range);
   mlir::Value acc;
   if (args.size() > 2 && args[2].name.empty()) {
     const SemValue &given = args[2].value;
     bool dtypeFits = given.isData() && (given.dtype == widest ||
                                         (a.dtype == DType::F16 && given.dtype == DType::F16));
     if (!dtypeFits) {
-      error(diag::wrongOperand, args[2].range, "the accumulator of 'dot'",
-            "a tile of " + dtypeSpelling(widest).str(), describe(given));
+      here.error(diag::wrongOperand, args[2].range, "the accumulator of 'dot'",
+                 "a tile of " + dtypeSpelling(widest).str(), describe(given));
       return SemValue::error();
     }
     if (given.shape() != ArrayRef<int64_t>(shape)) {
-      error(diag::shapeMismatch, args[2].range, describeShape(shape), describeShape(given.shape()))
+      here.error(diag::shapeMismatch, args[2].range, describeShape(shape),
+                 describeShape(given.shape()))
           .secondary(args[0].range, describe(a))
           .secondary(args[1].range, describe(b))
           .note("the product has the shape " + describeShape(shape));
@@ -407,63 +417,63 @@ SemValue Elaborator::callDot(std::vector<Arg> &args, Range range) {
     }
     acc = ssaOf(given);
   } else {
-    acc = constantLike(RankedTensorType::get(shape, toType(widest, context)), 0, location);
+    acc = emitter.constantLike(RankedTensorType::get(shape, toType(widest, context)), 0, location);
   }
   bool isHalf = getElementTypeOrSelf(acc.getType()).isF16();
   mlir::Value left = ssaOf(a), right = ssaOf(b);
   // A batch of one product is that product.
   bool isOne = rank > 2 && llvm::all_of(x.drop_back(2), [](int64_t extent) { return extent == 1; });
   if (isOne) {
-    left = emitReshape(left, x.take_back(2), location);
-    right = emitReshape(right, y.take_back(2), location);
-    acc = emitReshape(acc, ArrayRef(shape).take_back(2), location);
+    left = emitter.emitReshape(left, x.take_back(2), location);
+    right = emitter.emitReshape(right, y.take_back(2), location);
+    acc = emitter.emitReshape(acc, ArrayRef(shape).take_back(2), location);
   }
   mlir::Value product = DotOp::create(builder, location, acc.getType(), left, right, acc, precision,
                                       isUnsigned(a.dtype));
-  return ofData(isOne ? emitReshape(product, shape, location) : product,
-                          isHalf ? DType::F16 : widest);
+  return ofData(isOne ? emitter.emitReshape(product, shape, location) : product,
+                isHalf ? DType::F16 : widest);
 }
 
-SemValue Elaborator::callOther(const Builtin &builtin, std::vector<Arg> &args, Range range) {
+SemValue TileCalls::callOther(const Builtin &builtin, std::vector<Arg> &args, Range range) {
   StringRef name = builtin.name;
   if (name == "dot")
     return callDot(args, range);
   if (name == "take")
-    return callTake(args, range);
-  Location location = loc(range);
+    return scanCalls.callTake(args, range);
+  Location location = emitter.loc(range);
   if (name == "view")
-    return callView(args, range);
+    return flatViews.callView(args, range);
   if (name == "present") {
     const SemValue &value = args[0].value;
     if (value.isView() || value.isNone())
       return SemValue::ofBool(value.isView());
-    error(diag::wrongOperand, args[0].range, "'present'", "a tensor, view or None",
-          describe(value));
+    here.error(diag::wrongOperand, args[0].range, "'present'", "a tensor, view or None",
+               describe(value));
     return SemValue::error();
   }
   if (name == "static_assert") {
     if (!args[0].value.isBoolNumber()) {
-      error(diag::notConstant, args[0].range, "the condition of 'static_assert'",
-            describe(args[0].value));
+      here.error(diag::notConstant, args[0].range, "the condition of 'static_assert'",
+                 describe(args[0].value));
       return SemValue::error();
     }
     if (args[0].value.getBool())
       return SemValue::ofVoid();
     std::string message = args.size() > 1 ? args[1].value.text : "the condition is false";
-    error(diag::constantArithmetic, range, "static assertion failed: " + message);
+    here.error(diag::constantArithmetic, range, "static assertion failed: " + message);
     return SemValue::error();
   }
   if (name == "lowest" || name == "highest") {
     if (!args[0].value.isDtype()) {
-      error(diag::wrongOperand, args[0].range, ("'" + name + "'").str(), "a dtype",
-            describe(args[0].value));
+      here.error(diag::wrongOperand, args[0].range, ("'" + name + "'").str(), "a dtype",
+                 describe(args[0].value));
       return SemValue::error();
     }
     DType dtype = args[0].value.dtype;
     Type type = toType(dtype, context);
     bool low = name == "lowest";
     if (isNibble(dtype)) {
-      (void)refuseStorage(dtype, args[0].range, "'" + name + "'");
+      (void)conversions.refuseStorage(dtype, args[0].range, "'" + name + "'");
       return SemValue::error();
     }
     TypedAttr value;
@@ -476,12 +486,12 @@ SemValue Elaborator::callOther(const Builtin &builtin, std::vector<Arg> &args, R
     else
       value = IntegerAttr::get(type, low ? APInt::getSignedMinValue(bits)
                                          : APInt::getSignedMaxValue(bits));
-    return ofData(constant(value, location), dtype);
+    return ofData(emitter.constant(value, location), dtype);
   }
   // bitcast(x, T)
   if (!args[1].value.isDtype()) {
-    error(diag::wrongOperand, args[1].range, "the second argument of 'bitcast'", "a dtype",
-          describe(args[1].value));
+    here.error(diag::wrongOperand, args[1].range, "the second argument of 'bitcast'", "a dtype",
+               describe(args[1].value));
     return SemValue::error();
   }
   DType to = args[1].value.dtype;
@@ -489,7 +499,7 @@ SemValue Elaborator::callOther(const Builtin &builtin, std::vector<Arg> &args, R
   bool valid = x.isData() && bitWidth(x.dtype) == bitWidth(to) && x.dtype != DType::Bool &&
                x.dtype != DType::Index && to != DType::Index;
   if (!valid) {
-    error(diag::badCast, range, describe(x), dtypeSpelling(to))
+    here.error(diag::badCast, range, describe(x), dtypeSpelling(to))
         .note("bitcast keeps the bits: both dtypes must have as many");
     return SemValue::error();
   }

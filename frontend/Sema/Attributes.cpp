@@ -1,28 +1,27 @@
-// Attributes of kernels and loops, and the `tune` clause.
+// Attributes of kernels and loops.
+#include "frontend/Sema/Attributes.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/ProgramNames.h"
-#include "frontend/Ast/Walk.h"
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Diag/Suggest.h"
 #include "frontend/Sema/Limits.h"
 #include "frontend/Sema/Words.h"
-#include "target/Target.h"
 
-using namespace mlir;
+using namespace llvm;
 using namespace tile;
 
-std::optional<int64_t> Elaborator::attributeInt(const ast::Attribute &attribute, size_t index,
+std::optional<int64_t> Attributes::attributeInt(const ast::Attribute &attribute, size_t index,
                                                 int64_t min, int64_t max) {
   const std::string &name = attribute.name.text;
   if (index >= attribute.arguments.size() || attribute.arguments[index].name) {
-    error(diag::badAttribute, attribute.range, name, "takes an integer: " + name + "(4)");
+    here.error(diag::badAttribute, attribute.range, name, "takes an integer: " + name + "(4)");
     return std::nullopt;
   }
   const ast::Expr &expr = *attribute.arguments[index].value;
-  std::optional<int64_t> value = evalInt(expr, "the argument of '" + name + "'");
+  std::optional<int64_t> value = evaluator.evalInt(expr, "the argument of '" + name + "'");
   if (value && (*value < min || *value > max)) {
-    error(diag::badAttribute, expr.range, name,
-          "must be in " + std::to_string(min) + "..=" + std::to_string(max) + ", found " +
-              std::to_string(*value));
+    here.error(diag::badAttribute, expr.range, name,
+               "must be in " + std::to_string(min) + "..=" + std::to_string(max) + ", found " +
+                   std::to_string(*value));
     return std::nullopt;
   }
   return value;
@@ -72,23 +71,22 @@ static std::string listValues(const IntAttribute &entry) {
 
 /// What the command line says about an attribute: --with, else --config; null where it says
 /// nothing.
-const std::string *Elaborator::findRequested(StringRef name) const {
+const std::string *Attributes::findRequested(StringRef name) const {
   for (const auto &[given, value] : options.attributes)
     if (given == name)
       return &value;
-  return findPinned(name);
+  return statics.findPinned(name);
 }
 
 /// Puts what the command line says in the place of what the source says. `seen` gets what --with
 /// asks for.
-void Elaborator::applyRequested(SmallVectorImpl<NamedAttribute> &out, std::set<std::string> &seen) {
+void Attributes::applyRequested(AttributeValues &out, std::set<std::string> &seen) {
   auto drop = [&](StringRef irName) {
-    llvm::erase_if(out, [&](const NamedAttribute &known) { return known.getName() == irName; });
+    llvm::erase_if(out, [&](const AttributeValue &known) { return known.name == irName; });
   };
-  auto replace = [&](StringRef irName, Attribute value) {
+  auto replace = [&](StringRef irName, auto value) {
     drop(irName);
-    if (value)
-      out.push_back(builder.getNamedAttr(irName, value));
+    out.push_back({irName, value});
   };
   std::set<std::string> asked;
   for (const auto &[name, value] : options.attributes)
@@ -103,9 +101,10 @@ void Elaborator::applyRequested(SmallVectorImpl<NamedAttribute> &out, std::set<s
     }
   seen.insert(asked.begin(), asked.end());
   auto wrong = [&](StringRef name, const std::string &value, const std::string &expected) {
-    error(diag::badAttribute, kernel.name.range, name,
-          "cannot be '" + value + "', as the " +
-              (asked.count(name.str()) ? "command line" : "configuration") + " asks" + expected);
+    here.error(diag::badAttribute, kernel.name.range, name,
+               "cannot be '" + value + "', as the " +
+                   (asked.count(name.str()) ? "command line" : "configuration") + " asks" +
+                   expected);
   };
   for (const IntAttribute &entry : kernelIntegers) {
     const std::string *text = findRequested(entry.name);
@@ -116,17 +115,19 @@ void Elaborator::applyRequested(SmallVectorImpl<NamedAttribute> &out, std::set<s
         (entry.powerOfTwo && (value & (value - 1))))
       wrong(entry.name, *text, "; it is " + listValues(entry));
     else
-      replace(entry.irName, builder.getI64IntegerAttr(value));
+      replace(entry.irName, value);
   }
   if (const std::string *text = findRequested("persistent")) {
-    if (*text == "true" || *text == "false")
-      replace(persistentName, *text == "true" ? Attribute(builder.getUnitAttr()) : Attribute());
+    if (*text == "true")
+      replace(persistentName, std::monostate());
+    else if (*text == "false")
+      drop(persistentName);
     else
       wrong("persistent", *text, "; it is true or false");
   }
   if (const std::string *text = findRequested("fp")) {
     if (*text == "strict" || *text == "contract" || *text == "fast")
-      replace(floatModeName, builder.getStringAttr(*text));
+      replace(floatModeName, *text);
     else
       wrong("fp", *text, "; it is strict, contract or fast");
   }
@@ -135,13 +136,13 @@ void Elaborator::applyRequested(SmallVectorImpl<NamedAttribute> &out, std::set<s
     if (StringRef(*text).getAsInteger(10, value) || value < 1 || value > 16)
       wrong("cluster", *text, "; it is a number from 1 to 16");
     else
-      replace(clusterName, builder.getDenseI64ArrayAttr({value, 1}));
+      replace(clusterName, std::vector<int64_t>{value, 1});
   }
 }
 
 /// Adds what the source's configuration says of attributes that nothing else fixes.
-void Elaborator::addPreferred(const std::set<std::string> &seen,
-                              SmallVectorImpl<NamedAttribute> &out) {
+void Attributes::addPreferred(const std::set<std::string> &seen, AttributeValues &out) {
+  const ast::TuneItem *config = statics.chooseConfig();
   for (const ast::TuneItem::Setting &setting :
        config ? ArrayRef<ast::TuneItem::Setting>(config->settings)
               : ArrayRef<ast::TuneItem::Setting>()) {
@@ -149,8 +150,8 @@ void Elaborator::addPreferred(const std::set<std::string> &seen,
     if (seen.count(name) || findRequested(name))
       continue;
     if (name == "persistent") {
-      if (evalConstBool(*setting.value, "the value of 'persistent'").value_or(false))
-        out.push_back(builder.getNamedAttr(persistentName, builder.getUnitAttr()));
+      if (evaluator.evalConstBool(*setting.value, "the value of 'persistent'").value_or(false))
+        out.push_back({persistentName, std::monostate()});
       continue;
     }
     const IntAttribute *entry =
@@ -160,27 +161,26 @@ void Elaborator::addPreferred(const std::set<std::string> &seen,
       entry = &cluster;
     else if (entry == std::end(kernelIntegers))
       continue;
-    std::optional<int64_t> value = evalInt(*setting.value, "the value of '" + name + "'");
+    std::optional<int64_t> value = evaluator.evalInt(*setting.value, "the value of '" + name + "'");
     if (!value)
       continue;
     if (*value < entry->min || *value > entry->max ||
         (entry->powerOfTwo && (*value & (*value - 1)))) {
-      error(diag::badAttribute, setting.value->range, name,
-            "cannot be " + std::to_string(*value) + "; it is " + listValues(*entry));
+      here.error(diag::badAttribute, setting.value->range, name,
+                 "cannot be " + std::to_string(*value) + "; it is " + listValues(*entry));
       continue;
     }
-    out.push_back(builder.getNamedAttr(
-        entry->irName, name == "cluster" ? Attribute(builder.getDenseI64ArrayAttr({*value, 1}))
-                                         : Attribute(builder.getI64IntegerAttr(*value))));
+    if (name == "cluster")
+      out.push_back({entry->irName, std::vector<int64_t>{*value, 1}});
+    else
+      out.push_back({entry->irName, *value});
   }
 }
 
-bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
-  unsigned errors = reported;
+bool Attributes::readKernelAttributes(AttributeValues &out) {
+  unsigned errors = here.reported;
   std::set<std::string> seen;
-  auto add = [&](StringRef name, Attribute value) {
-    out.push_back(builder.getNamedAttr(name, value));
-  };
+  auto add = [&](StringRef name, auto value) { out.push_back({name, value}); };
   const std::vector<std::string> &names = getKernelAttributeNames();
   auto *with = kernel.clause<ast::WithClause>();
   for (const ast::Attribute &attribute :
@@ -188,62 +188,63 @@ bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
     const std::string &name = attribute.name.text;
     if (!llvm::is_contained(names, name)) {
       DiagnosticBuilder report =
-          error(diag::unknownAttribute, attribute.name.range, "kernel", name);
+          here.error(diag::unknownAttribute, attribute.name.range, "kernel", name);
       addSuggestion(report, attribute.name.range, name, names);
       continue;
     }
     if (!seen.insert(name).second) {
-      error(diag::badAttribute, attribute.range, name, "is given twice");
+      here.error(diag::badAttribute, attribute.range, name, "is given twice");
       continue;
     }
     size_t maxArgs = name == "persistent" ? 0 : name == "cluster" ? 2 : 1;
     if (attribute.arguments.size() > maxArgs) {
-      error(diag::badAttribute, attribute.range, name,
-            maxArgs ? "has too many arguments" : "takes no arguments");
+      here.error(diag::badAttribute, attribute.range, name,
+                 maxArgs ? "has too many arguments" : "takes no arguments");
       continue;
     }
     if (name == "persistent") {
-      add(persistentName, builder.getUnitAttr());
+      add(persistentName, std::monostate());
     } else if (name == "fp") {
-      SemValue word =
-          attribute.arguments.empty() ? SemValue::ofVoid() : eval(*attribute.arguments[0].value);
+      SemValue word = attribute.arguments.empty() ? SemValue::ofVoid()
+                                                  : evaluator.eval(*attribute.arguments[0].value);
       bool valid = word.kind == SemValue::Kind::String &&
                    (word.text == "strict" || word.text == "contract" || word.text == "fast");
       if (!valid && !word.isError())
-        error(diag::badAttribute, attribute.range, name,
-              "takes \"strict\", \"contract\" or \"fast\"");
-      add(floatModeName, builder.getStringAttr(word.text));
+        here.error(diag::badAttribute, attribute.range, name,
+                   "takes \"strict\", \"contract\" or \"fast\"");
+      add(floatModeName, word.text);
     } else if (name == "cluster") {
       std::optional<int64_t> x = attributeInt(attribute, 0, 1, 16), y = 1;
       if (attribute.arguments.size() > 1)
         y = attributeInt(attribute, 1, 1, 16);
       if (x && y)
-        add(clusterName, builder.getDenseI64ArrayAttr({*x, *y}));
+        add(clusterName, std::vector<int64_t>{*x, *y});
     } else {
       for (const IntAttribute &entry : kernelIntegers)
         if (name == entry.name)
           if (std::optional<int64_t> value = attributeInt(attribute, 0, entry.min, entry.max)) {
             if (entry.powerOfTwo && (*value & (*value - 1)))
-              error(diag::badAttribute, attribute.range, name,
-                    "must be a power of two, found " + std::to_string(*value) + "; it is " +
-                        listValues(entry));
-            add(entry.irName, builder.getI64IntegerAttr(*value));
+              here.error(diag::badAttribute, attribute.range, name,
+                         "must be a power of two, found " + std::to_string(*value) + "; it is " +
+                             listValues(entry));
+            add(entry.irName, *value);
           }
     }
   }
   applyRequested(out, seen);
   Range place = with ? with->range : kernel.name.range;
   if (seen.count("warps") && seen.count("consumers"))
-    error(diag::badAttribute, place, "consumers",
-          "stands instead of 'warps': it means four warps for each consumer, and one more that "
-          "loads");
-  if (!seen.empty() && reported == errors) {
-    SmallVector<StringRef> asked;
-    for (StringRef name : {"consumers", "stages"})
-      if (seen.count(name.str()))
+    here.error(
+        diag::badAttribute, place, "consumers",
+        "stands instead of 'warps': it means four warps for each consumer, and one more that "
+        "loads");
+  if (!seen.empty() && here.reported == errors) {
+    std::vector<std::string> asked;
+    for (const char *name : {"consumers", "stages"})
+      if (seen.count(name))
         asked.push_back(name);
     if (!asked.empty())
-      add(requestedName, builder.getStrArrayAttr(asked));
+      add(requestedName, asked);
     auto *grid = kernel.clause<ast::GridClause>();
     if (seen.count("grouped") && (!grid || grid->axes.size() < 2))
       diagnostics.report(diag::uselessAttribute, place, "grouped",
@@ -251,10 +252,10 @@ bool Elaborator::readKernelAttributes(SmallVectorImpl<NamedAttribute> &out) {
                              std::string(grid && !grid->axes.empty() ? "one" : "none"));
   }
   addPreferred(seen, out);
-  return reported == errors;
+  return here.reported == errors;
 }
 
-void Elaborator::readSplit(const ast::Attribute &attribute, SmallVectorImpl<NamedAttribute> &out) {
+void Attributes::readSplit(const ast::Attribute &attribute, AttributeValues &out) {
   std::optional<int64_t> parts;
   bool isAutomatic = true;
   for (size_t i = 0; i < attribute.arguments.size(); ++i) {
@@ -263,33 +264,35 @@ void Elaborator::readSplit(const ast::Attribute &attribute, SmallVectorImpl<Name
       isAutomatic = false;
       parts = attributeInt(attribute, 0, 1, 1024);
     } else if (!argument.name || argument.name->text != "merge") {
-      error(diag::badAttribute, argument.value->range, "split",
-            "takes the number of programs and the function that merges what two of them carry: "
-            "split(4, merge: f), split(4), split(merge: f) or split");
+      here.error(
+          diag::badAttribute, argument.value->range, "split",
+          "takes the number of programs and the function that merges what two of them carry: "
+          "split(4, merge: f), split(4), split(merge: f) or split");
       return;
     }
   }
   if (isAutomatic) {
-    out.push_back(builder.getNamedAttr(splitName, builder.getI64IntegerAttr(limits::splitParts)));
-    out.push_back(builder.getNamedAttr(splitAutomaticName, builder.getUnitAttr()));
+    out.push_back({splitName, limits::splitParts});
+    out.push_back({splitAutomaticName, std::monostate()});
   } else if (parts && *parts > 1) {
-    out.push_back(builder.getNamedAttr(splitName, builder.getI64IntegerAttr(*parts)));
+    out.push_back({splitName, *parts});
   }
 }
 
-bool Elaborator::readLoopAttributes(const std::vector<ast::Attribute> &attributes,
-                                    SmallVectorImpl<NamedAttribute> &out) {
-  unsigned errors = reported;
+bool Attributes::readLoopAttributes(const std::vector<ast::Attribute> &attributes,
+                                    AttributeValues &out) {
+  unsigned errors = here.reported;
   const std::vector<std::string> &names = getLoopAttributeNames();
   for (const ast::Attribute &attribute : attributes) {
     const std::string &name = attribute.name.text;
     if (!llvm::is_contained(names, name)) {
-      DiagnosticBuilder report = error(diag::unknownAttribute, attribute.name.range, "loop", name);
+      DiagnosticBuilder report =
+          here.error(diag::unknownAttribute, attribute.name.range, "loop", name);
       addSuggestion(report, attribute.name.range, name, names);
     } else if (name == "flatten") {
       if (!attribute.arguments.empty())
-        error(diag::badAttribute, attribute.range, name, "takes no arguments");
-      out.push_back(builder.getNamedAttr(flattenName, builder.getUnitAttr()));
+        here.error(diag::badAttribute, attribute.range, name, "takes no arguments");
+      out.push_back({flattenName, std::monostate()});
     } else if (name == "split") {
       readSplit(attribute, out);
     } else if (std::optional<int64_t> value = attributeInt(attribute, 0, 1,
@@ -297,87 +300,8 @@ bool Elaborator::readLoopAttributes(const std::vector<ast::Attribute> &attribute
                                                            : name == "trips" ? int64_t(1) << 30
                                                                              : 1024)) {
       StringRef irName = name == "stages" ? stagesName : name == "unroll" ? unrollName : tripsName;
-      out.push_back(builder.getNamedAttr(irName, builder.getI64IntegerAttr(*value)));
+      out.push_back({irName, *value});
     }
   }
-  return reported == errors;
-}
-
-/// "cpu", or a name of a GPU's form: a source may name targets that come later.
-static bool isTargetName(StringRef name) {
-  GPUName gpu;
-  return name == "cpu" ||
-         (parseGPUName(name, gpu) && (!gpu.suffix || StringRef("af").contains(gpu.suffix)));
-}
-
-/// Checks names and places in `tune`; its values are the tuner's business.
-bool Elaborator::checkTune() {
-  auto *tune = kernel.clause<ast::TuneClause>();
-  if (!tune)
-    return true;
-  unsigned errors = reported;
-  std::vector<std::string> names = getTunableAttributeNames();
-  for (const ast::StaticParam &param : kernel.statics)
-    names.push_back(param.name.text);
-  auto checkName = [&](const ast::Ident &name) {
-    if (llvm::is_contained(names, name.text))
-      return;
-    DiagnosticBuilder report = error(
-        diag::badTune, name.range,
-        "'" + name.text + "' is neither a compile-time parameter nor an attribute of the kernel");
-    addSuggestion(report, name.range, name.text, names);
-  };
-  auto *with = kernel.clause<ast::WithClause>();
-  size_t combinations = 1;
-  for (const ast::TuneItem &item : tune->items) {
-    if (item.kind == ast::TuneItem::Kind::Candidates) {
-      checkName(*item.name);
-      std::optional<std::vector<SemValue>> members = evalSet(*item.set, item.set->range);
-      bool isBound =
-          findPinned(item.name->text) || llvm::any_of(options.defines, [&](const auto &define) {
-            return define.first == item.name->text;
-          });
-      if (members && !isBound && combinations <= limits::tuneCombinations)
-        combinations *= members->size();
-      if (with)
-        for (const ast::Attribute &attribute : with->attributes)
-          if (attribute.name.text == item.name->text)
-            error(diag::badTune, item.name->range,
-                  "'" + item.name->text + "' is tuned, so `with` must not fix it")
-                .note(attribute.range, "fixed here");
-    }
-    if (item.kind == ast::TuneItem::Kind::Where)
-      ast::walk(*item.condition, [&](const ast::Expr &expr) {
-        auto *name = dyn_cast<ast::NameExpr>(&expr);
-        if (name && name->text != "target" && !llvm::is_contained(names, name->text))
-          (void)evalName(name->text, name->range);
-      });
-    if (item.kind != ast::TuneItem::Kind::Config)
-      continue;
-    if (item.name && !isTargetName(item.name->text))
-      error(diag::badTune, item.name->range,
-            "'" + item.name->text +
-                "' is no target: expected a GPU as tilec --version lists them, or cpu")
-          .note("`config` without a target is for all of them");
-    for (const ast::TuneItem::Setting &setting : item.settings)
-      checkName(setting.name);
-  }
-  if (combinations > limits::tuneCombinations)
-    error(diag::tooLarge, tune->range, "the combinations of `tune`", limits::tuneCombinations,
-          "more")
-        .note("list fewer values, or pin some: --config NAME=VALUE");
-  return reported == errors;
-}
-
-/// Every key is something that a launch can compute.
-bool Elaborator::checkTuneKeys() {
-  unsigned errors = reported;
-  auto *tune = kernel.clause<ast::TuneClause>();
-  for (const ast::TuneItem &item : tune ? ArrayRef(tune->items) : ArrayRef<ast::TuneItem>())
-    for (const ast::ExprPtr &key : item.keys)
-      if (usesLaunchNames(*key) && !usesDropped(*key)) // else it is the same for every call
-        (void)toLaunchExpr(*key);
-      else if (!usesDropped(*key))
-        (void)eval(*key);
-  return reported == errors;
+  return here.reported == errors;
 }

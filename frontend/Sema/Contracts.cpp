@@ -1,37 +1,29 @@
 // Contracts: ranges become facts about dimensions, conditions are checked at compile time or at
 // launch.
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Sema/Contracts.h"
 
 #include <numeric>
 
-using namespace mlir;
+using namespace llvm;
 using namespace tile;
 using LaunchExpr = runtime::Expr;
 using LaunchOp = runtime::Expr::Op;
 
-bool Elaborator::readContracts(runtime::Kernel &record) {
-  unsigned errors = reported;
+bool Contracts::read(runtime::Kernel &record) {
+  unsigned errors = here.reported;
   if (auto *where = kernel.clause<ast::WhereClause>())
     for (const ast::Contract &contract : where->contracts)
       readContract(contract, record);
   // A dimension without an `opt` is tuned for the middle of what is usual.
   for (runtime::Dim &dim : record.dims)
     if (dim.min > dim.max)
-      error(diag::emptyRange, launchNames[dim.name].declared, dim.min, dim.max, dim.name);
-  if (reported == errors)
+      here.error(diag::emptyRange, here.launchNames[dim.name].declared, dim.min, dim.max, dim.name);
+  if (here.reported == errors)
     checkHints(record);
-  return reported == errors;
+  return here.reported == errors;
 }
 
-/// The names of dimensions and scalars in a condition.
-static void collectNames(const LaunchExpr &expr, std::set<std::string> &out) {
-  if (expr.isName())
-    out.insert(expr.getName());
-  for (const LaunchExpr &operand : expr.getOperands())
-    collectNames(operand, out);
-}
-
-void Elaborator::checkHints(const runtime::Kernel &record) {
+void Contracts::checkHints(const runtime::Kernel &record) {
   runtime::Bindings hints;
   for (const runtime::Dim &dim : record.dims)
     if (dim.opt)
@@ -62,8 +54,8 @@ void Elaborator::checkHints(const runtime::Kernel &record) {
   }
 }
 
-bool Elaborator::readCall(const ast::Contract &contract, const ast::CallExpr &call,
-                          runtime::Kernel &record) {
+bool Contracts::readCall(const ast::Contract &contract, const ast::CallExpr &call,
+                         runtime::Kernel &record) {
   const std::string &name = cast<ast::NameExpr>(*call.callee).text;
   // A tensor, one of an array `xs[1]`, or all of an array. Empty for what is dropped, and after an
   // error.
@@ -79,17 +71,17 @@ bool Elaborator::readCall(const ast::Contract &contract, const ast::CallExpr &ca
     llvm::erase_if(text, [](char c) { return c == ' '; });
     for (runtime::Param &param : record.params)
       if (param.kind == runtime::Param::Kind::Tensor &&
-          (param.name == text || declOf(param).name.text == text))
+          (param.name == text || signature.declOf(param).name.text == text))
         found.push_back(&param);
-    if (!found.empty() || dropped.count(text)) // says nothing in this instance
+    if (!found.empty() || here.dropped.count(text)) // says nothing in this instance
       return found;
-    error(diag::notLaunchable,
-          index < call.arguments.size() ? call.arguments[index].value->range : call.range,
-          "'" + name + "' takes the name of a tensor parameter first; what is written here");
+    here.error(diag::notLaunchable,
+               index < call.arguments.size() ? call.arguments[index].value->range : call.range,
+               "'" + name + "' takes the name of a tensor parameter first; what is written here");
     return found;
   };
   if (call.arguments.size() != 2) {
-    error(diag::argumentCount, call.range, name, "2 arguments", call.arguments.size());
+    here.error(diag::argumentCount, call.range, name, "2 arguments", call.arguments.size());
     return false;
   }
   std::vector<runtime::Param *> first = tensorArguments(0);
@@ -103,12 +95,12 @@ bool Elaborator::readCall(const ast::Contract &contract, const ast::CallExpr &ca
           record.aliases.push_back({a->name, b->name});
     return !second.empty();
   }
-  std::optional<int64_t> bytes = evalInt(*call.arguments[1].value, "an alignment");
+  std::optional<int64_t> bytes = evaluator.evalInt(*call.arguments[1].value, "an alignment");
   if (!bytes)
     return false;
   if (*bytes < 1 || *bytes > 4096 || (*bytes & (*bytes - 1))) {
-    error(diag::badParameter, call.arguments[1].value->range,
-          "an alignment is a power of two in 1..=4096, found " + std::to_string(*bytes));
+    here.error(diag::badParameter, call.arguments[1].value->range,
+               "an alignment is a power of two in 1..=4096, found " + std::to_string(*bytes));
     return false;
   }
   for (runtime::Param *param : first)
@@ -117,11 +109,11 @@ bool Elaborator::readCall(const ast::Contract &contract, const ast::CallExpr &ca
 }
 
 /// `NAME in lo..=hi opt v` for a dimension, stride or scalar: its range. Other sets are conditions.
-bool Elaborator::readRange(const ast::Contract &contract, const std::string &name,
-                           runtime::Kernel &record) {
+bool Contracts::readRange(const ast::Contract &contract, const std::string &name,
+                          runtime::Kernel &record) {
   const ast::ValueSet &set = *contract.set;
   auto bound = [&](const ast::Expr &expr) -> std::optional<int64_t> {
-    return evalInt(expr, "a bound of a range");
+    return evaluator.evalInt(expr, "a bound of a range");
   };
   int64_t min, max;
   if (set.kind == ast::ValueSet::interval) {
@@ -131,18 +123,18 @@ bool Elaborator::readRange(const ast::Contract &contract, const std::string &nam
     min = *lo;
     max = *hi - (set.inclusive ? 0 : 1);
     if (min > max) {
-      error(diag::emptyRange, set.range, min, max, name);
+      here.error(diag::emptyRange, set.range, min, max, name);
       return false;
     }
   } else {
-    std::optional<std::vector<SemValue>> values = evalSet(set, set.range);
+    std::optional<std::vector<SemValue>> values = evaluator.evalSet(set, set.range);
     if (!values)
       return false;
     LaunchExpr condition;
     for (auto [i, value] : llvm::enumerate(*values)) {
       if (!value.isInt()) {
-        error(diag::badSet, set.range,
-              "the set of '" + name + "' must hold integers, found " + describe(value));
+        here.error(diag::badSet, set.range,
+                   "the set of '" + name + "' must hold integers, found " + describe(value));
         return false;
       }
       min = i ? std::min(min, value.getInt()) : value.getInt();
@@ -156,22 +148,22 @@ bool Elaborator::readRange(const ast::Contract &contract, const std::string &nam
   }
   std::optional<int64_t> hint;
   if (contract.hint) {
-    hint = evalInt(*contract.hint, "`opt`");
+    hint = evaluator.evalInt(*contract.hint, "`opt`");
     if (!hint)
       return false;
     // A range that -D narrows may leave the value out, which is then the nearest in it.
-    bool isNarrowed = usesStatics(*contract.hint) || (set.lo && usesStatics(*set.lo)) ||
-                      (set.hi && usesStatics(*set.hi));
+    bool isNarrowed = here.usesStatics(*contract.hint) || (set.lo && here.usesStatics(*set.lo)) ||
+                      (set.hi && here.usesStatics(*set.hi));
     if (isNarrowed)
       hint = std::clamp(*hint, min, max);
     if (*hint < min || *hint > max) {
-      error(diag::optOutside, contract.hint->range, *hint, min, max, name)
+      here.error(diag::optOutside, contract.hint->range, *hint, min, max, name)
           .note(set.range, "the range");
       return false;
     }
   }
   if (!rangedNames.insert(name).second) {
-    DiagnosticBuilder report = error(diag::duplicateRange, contract.range, name);
+    DiagnosticBuilder report = here.error(diag::duplicateRange, contract.range, name);
     for (const ast::Contract &earlier : kernel.clause<ast::WhereClause>()->contracts)
       if (auto *first = dyn_cast<ast::NameExpr>(earlier.value.get());
           first && first->text == name && earlier.set) {
@@ -180,10 +172,10 @@ bool Elaborator::readRange(const ast::Contract &contract, const std::string &nam
       }
     return false;
   }
-  bool isExtent = launchNames[name].kind != LaunchName::Scalar;
+  bool isExtent = here.launchNames[name].kind != LaunchName::Scalar;
   if (isExtent && min < 0) {
-    error(diag::badParameter, set.range,
-          "a dimension or stride is never negative: its range must start at 0 or later");
+    here.error(diag::badParameter, set.range,
+               "a dimension or stride is never negative: its range must start at 0 or later");
     return false;
   }
   if (set.step) {
@@ -191,7 +183,7 @@ bool Elaborator::readRange(const ast::Contract &contract, const std::string &nam
     if (!step)
       return false;
     if (*step < 1) {
-      error(diag::badSet, set.step->range, "the step of a range must be positive");
+      here.error(diag::badSet, set.step->range, "the step of a range must be positive");
       return false;
     }
     LaunchExpr offset =
@@ -234,66 +226,66 @@ static std::optional<std::pair<std::string, int64_t>> divisibility(const LaunchE
   return std::pair(rem.getOperands()[0].getName(), rem.getOperands()[1].getInteger());
 }
 
-bool Elaborator::readContract(const ast::Contract &contract, runtime::Kernel &record) {
+bool Contracts::readContract(const ast::Contract &contract, runtime::Kernel &record) {
   if (auto *call = dyn_cast<ast::CallExpr>(contract.value.get()))
     if (auto *callee = dyn_cast<ast::NameExpr>(call->callee.get());
         callee && (callee->text == "align" || callee->text == "alias"))
       return readCall(contract, *call, record);
   auto *name = dyn_cast<ast::NameExpr>(contract.value.get());
-  if (usesDropped(*contract.value)) // says nothing in this instance
+  if (here.usesDropped(*contract.value)) // says nothing in this instance
     return true;
   bool isFloatName =
-      name && launchNames.count(name->text) && isFloat(launchNames[name->text].dtype);
-  if (contract.hint && !(name && launchNames.count(name->text) && !isFloatName)) {
-    error(diag::notLaunchable, contract.hint->range,
-          "`opt` belongs to the range of a dimension; here it");
+      name && here.launchNames.count(name->text) && isFloat(here.launchNames[name->text].dtype);
+  if (contract.hint && !(name && here.launchNames.count(name->text) && !isFloatName)) {
+    here.error(diag::notLaunchable, contract.hint->range,
+               "`opt` belongs to the range of a dimension; here it");
     return false;
   }
   bool constantSet =
       contract.set &&
       llvm::none_of(contract.set->values,
-                    [&](const ast::ExprPtr &value) { return usesLaunchNames(*value); }) &&
-      !(contract.set->lo && usesLaunchNames(*contract.set->lo)) &&
-      !(contract.set->hi && usesLaunchNames(*contract.set->hi));
-  if (contract.set && name && launchNames.count(name->text) && constantSet && !isFloatName)
+                    [&](const ast::ExprPtr &value) { return here.usesLaunchNames(*value); }) &&
+      !(contract.set->lo && here.usesLaunchNames(*contract.set->lo)) &&
+      !(contract.set->hi && here.usesLaunchNames(*contract.set->hi));
+  if (contract.set && name && here.launchNames.count(name->text) && constantSet && !isFloatName)
     return readRange(contract, name->text, record);
   std::string text = sources.text(contract.range).str();
-  bool launches = usesLaunchNames(*contract.value) || (contract.set && !constantSet);
+  bool launches = here.usesLaunchNames(*contract.value) || (contract.set && !constantSet);
   if (!launches) {
     // Over compile-time parameters alone: decided now.
-    SemValue value = eval(*contract.value);
+    SemValue value = evaluator.eval(*contract.value);
     if (value.isError())
       return false;
     if (contract.set)
-      return isInSet(value, *contract.set, contract.range);
+      return evaluator.isInSet(value, *contract.set, contract.range);
     if (!value.isBoolNumber()) {
-      error(diag::notLaunchable, contract.range, describe(value) + " is no condition, so it");
+      here.error(diag::notLaunchable, contract.range, describe(value) + " is no condition, so it");
       return false;
     }
     if (value.getBool())
       return true;
     std::string bound;
     for (const ast::StaticParam &param : kernel.statics)
-      if (Binding *local = findLocal(param.name.text); local && local->value.isNumber())
+      if (Binding *local = here.findLocal(param.name.text); local && local->value.isNumber())
         bound +=
             (bound.empty() ? "" : ", ") + param.name.text + " = " + toText(local->value.number);
-    error(diag::contractFails, contract.range, bound.empty() ? "any values" : bound);
+    here.error(diag::contractFails, contract.range, bound.empty() ? "any values" : bound);
     return false;
   }
-  std::optional<tile::DType> dtype;
-  std::optional<LaunchExpr> condition = contract.set
-                                            ? toLaunchExpr(*contract.value, dtype)
-                                            : toLaunchExpr(*contract.value, /*isCondition=*/true);
+  std::optional<DType> dtype;
+  std::optional<LaunchExpr> condition =
+      contract.set ? launchExprs.convert(*contract.value, dtype)
+                   : launchExprs.convert(*contract.value, /*isCondition=*/true);
   if (!condition)
     return false;
   if (contract.set) {
     const ast::ValueSet &set = *contract.set;
     LaunchExpr value = *condition;
     auto member = [&](const ast::Expr &expr) -> std::optional<LaunchExpr> {
-      std::optional<tile::DType> other, common = dtype;
-      std::optional<LaunchExpr> bound = toLaunchExpr(expr, other);
-      return bound && unifyLaunch(common, value, contract.value->range, other, *bound, expr.range,
-                                  "in", expr.range)
+      std::optional<DType> other, common = dtype;
+      std::optional<LaunchExpr> bound = launchExprs.convert(expr, other);
+      return bound && launchExprs.unify(common, value, contract.value->range, other, *bound,
+                                        expr.range, "in", expr.range)
                  ? bound
                  : std::nullopt;
     };
@@ -302,8 +294,8 @@ bool Elaborator::readContract(const ast::Contract &contract, runtime::Kernel &re
       if (!lo || !hi)
         return false;
       if (set.step) {
-        error(diag::badSet, set.step->range,
-              "a step belongs to the range of one dimension or integral scalar");
+        here.error(diag::badSet, set.step->range,
+                   "a step belongs to the range of one dimension or integral scalar");
         return false;
       }
       condition = LaunchExpr::make(

@@ -1,91 +1,20 @@
-// The signature of one instance: parameters, named dimensions, strides, grid, and expressions that
-// the launcher computes.
+// The signature of one instance: parameters, named dimensions, strides, grid.
+#include "frontend/Sema/Signature.h"
 #include "frontend/Ast/Walk.h"
-#include "frontend/Lower/Elaborator.h"
-#include "frontend/Sema/Builtins.h"
+#include "frontend/Diag/Suggest.h"
 #include "frontend/Sema/Limits.h"
 
-using namespace mlir;
+using namespace llvm;
 using namespace tile;
 using LaunchExpr = runtime::Expr;
 
-/// The names that an expression uses, in order.
-static void collectNames(const ast::Expr &expr, std::vector<const ast::NameExpr *> &out) {
-  if (auto *name = dyn_cast<ast::NameExpr>(&expr)) {
-    out.push_back(name);
-  } else if (auto *unary = dyn_cast<ast::UnaryExpr>(&expr)) {
-    collectNames(*unary->operand, out);
-  } else if (auto *binary = dyn_cast<ast::BinaryExpr>(&expr)) {
-    collectNames(*binary->lhs, out);
-    collectNames(*binary->rhs, out);
-  } else if (auto *call = dyn_cast<ast::CallExpr>(&expr)) {
-    for (const ast::Argument &argument : call->arguments)
-      collectNames(*argument.value, out);
-  } else if (auto *cast = dyn_cast<ast::CastExpr>(&expr)) {
-    collectNames(*cast->operand, out);
-  }
-}
-
-bool Elaborator::usesLaunchNames(const ast::Expr &expr) const {
-  std::vector<const ast::NameExpr *> names;
-  collectNames(expr, names);
-  return llvm::any_of(
-      names, [&](const ast::NameExpr *name) { return launchNames.count(name->text) != 0; });
-}
-
-bool Elaborator::usesDropped(const ast::Expr &expr) const {
-  std::vector<const ast::NameExpr *> names;
-  collectNames(expr, names);
-  return llvm::any_of(names,
-                      [&](const ast::NameExpr *name) { return dropped.count(name->text) != 0; });
-}
-
-std::optional<runtime::Constant> Elaborator::toConstant(const SemValue &value, tile::DType dtype,
-                                                        Range range) {
-  if (!value.isNumber() && !value.isData()) {
-    error(diag::wrongOperand, range, "a default", "a number", describe(value));
-    return std::nullopt;
-  }
-  mlir::Value data = toDtype(value, dtype, range);
-  if (!data)
-    return std::nullopt;
-  auto constant = data.getDefiningOp<arith::ConstantOp>();
-  if (!constant) {
-    error(diag::notConstant, range, "a default", describe(value));
-    return std::nullopt;
-  }
-  if (auto number = dyn_cast<FloatAttr>(constant.getValue())) {
-    // The number as written, where it was written without a dtype: the launcher rounds it once.
-    return runtime::Constant(value.isNumber() ? toDouble(value.number) : number.getValueAsDouble());
-  }
-  auto integer = cast<IntegerAttr>(constant.getValue());
-  if (dtype == tile::DType::Bool)
-    return runtime::Constant(!integer.getValue().isZero());
-  return runtime::Constant(isUnsigned(dtype) ? int64_t(integer.getValue().getZExtValue())
-                                             : integer.getValue().getSExtValue());
-}
-
-bool Elaborator::isFreeName(const ast::NameExpr &name) {
-  return !findLocal(name.text) && !launchNames.count(name.text) && !scope->names.count(name.text);
-}
-
-bool Elaborator::usesStatics(const ast::Expr &expr) const {
-  std::vector<const ast::NameExpr *> names;
-  collectNames(expr, names);
-  return llvm::any_of(names, [&](const ast::NameExpr *name) {
-    return llvm::any_of(kernel.statics, [&](const ast::StaticParam &param) {
-      return param.name.text == name->text;
-    });
-  });
-}
-
-const ast::NameExpr *Elaborator::boundByForm(const ast::Expr &expr) {
+const ast::NameExpr *Signature::boundByForm(const ast::Expr &expr) {
   auto *binary = dyn_cast<ast::BinaryExpr>(&expr);
   if (!binary)
     return nullptr;
   auto *left = dyn_cast<ast::NameExpr>(binary->lhs.get()),
        *right = dyn_cast<ast::NameExpr>(binary->rhs.get());
-  bool isLeft = left && isFreeName(*left), isRight = right && isFreeName(*right);
+  bool isLeft = left && here.isFreeName(*left), isRight = right && here.isFreeName(*right);
   if (!isLeft && !isRight)
     return nullptr;
   bool isProduct = binary->op == ast::BinaryOp::mul;
@@ -96,11 +25,11 @@ const ast::NameExpr *Elaborator::boundByForm(const ast::Expr &expr) {
   std::vector<const ast::NameExpr *> names;
   collectNames(rest, names);
   if (!binds || llvm::any_of(names, [&](const ast::NameExpr *name) {
-        return !findLocal(name->text) && !scope->names.count(name->text);
+        return !here.findLocal(name->text) && !here.scope->names.count(name->text);
       }))
     return nullptr;
   if (isProduct) { // of 0 * N nothing follows for N
-    SemValue factor = eval(rest);
+    SemValue factor = evaluator.eval(rest);
     if (!factor.isInt() || factor.getInt() < 1)
       return nullptr;
   }
@@ -108,64 +37,66 @@ const ast::NameExpr *Elaborator::boundByForm(const ast::Expr &expr) {
 }
 
 /// Finds the named dimensions: first bare names, then the binding forms; then named strides.
-void Elaborator::collectDimensions() {
-  auto isFree = [&](const ast::NameExpr &name) { return isFreeName(name); };
+void Signature::collectDimensions() {
+  auto isFree = [&](const ast::NameExpr &name) { return here.isFreeName(name); };
   auto add = [&](const ast::NameExpr &name, LaunchName::Kind kind) {
-    launchNames[name.text] = {kind, name.range};
+    here.launchNames[name.text] = {kind, name.range};
     dimOrder.push_back(name.text);
   };
   for (const ast::Param &param : kernel.params)
-    if (param.access != ast::Access::none && params.count(param.name.text))
+    if (param.access != ast::Access::none && here.params.count(param.name.text))
       for (const ast::ExprPtr &dim : param.type.dims)
         if (auto *name = dyn_cast<ast::NameExpr>(dim.get()); name && isFree(*name))
           add(*name, LaunchName::Dim);
   for (const ast::Param &param : kernel.params)
-    if (param.access != ast::Access::none && params.count(param.name.text))
+    if (param.access != ast::Access::none && here.params.count(param.name.text))
       for (const ast::ExprPtr &dim : param.type.dims)
         if (const ast::NameExpr *name = boundByForm(*dim))
           add(*name, LaunchName::Dim);
   for (const ast::Param &param : kernel.params)
-    if (param.access != ast::Access::none && params.count(param.name.text))
+    if (param.access != ast::Access::none && here.params.count(param.name.text))
       for (const ast::Stride &stride : param.type.strides)
         if (auto *name = stride.value ? dyn_cast<ast::NameExpr>(stride.value.get()) : nullptr;
             name && isFree(*name))
           add(*name, LaunchName::Stride);
 }
 
-std::optional<int64_t> Elaborator::readCount(const ast::Param &param) {
+std::optional<int64_t> Signature::readCount(const ast::Param &param) {
   constexpr int64_t maxCount = 64; // a GPU takes 4 KiB of arguments
-  std::optional<int64_t> count = evalInt(*param.count, "the length of an array of tensors");
+  std::optional<int64_t> count =
+      evaluator.evalInt(*param.count, "the length of an array of tensors");
   if (count && (*count < 1 || *count > maxCount)) {
-    error(diag::badParameter, param.count->range,
-          "an array holds 1 to " + std::to_string(maxCount) + " tensors, found " +
-              std::to_string(*count));
+    here.error(diag::badParameter, param.count->range,
+               "an array holds 1 to " + std::to_string(maxCount) + " tensors, found " +
+                   std::to_string(*count));
     return std::nullopt;
   }
   return count;
 }
 
-const ast::Param &Elaborator::declOf(const runtime::Param &param) const {
-  return *params.at(param.name.substr(0, param.name.find('[')));
+const ast::Param &Signature::declOf(const runtime::Param &param) const {
+  return *here.params.at(param.name.substr(0, param.name.find('[')));
 }
 
-bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
-  std::optional<tile::DType> dtype = resolveDtype(param.type.name);
+bool Signature::readTensor(const ast::Param &param, runtime::Param &out) {
+  std::optional<DType> dtype = evaluator.resolveDtype(param.type.name);
   if (!dtype)
     return false;
-  if (*dtype == tile::DType::Index) {
-    error(diag::badParameter, param.type.range, "index cannot be stored in memory; use i64 or i32");
+  if (*dtype == DType::Index) {
+    here.error(diag::badParameter, param.type.range,
+               "index cannot be stored in memory; use i64 or i32");
     return false;
   }
   if (isNibble(*dtype) && param.access != ast::Access::in) {
-    error(diag::badParameter, param.type.range,
-          "a tensor of " + dtypeSpelling(*dtype).str() +
-              " can only be `in`: two elements share a byte; use i8 or u8");
+    here.error(diag::badParameter, param.type.range,
+               "a tensor of " + dtypeSpelling(*dtype).str() +
+                   " can only be `in`: two elements share a byte; use i8 or u8");
     return false;
   }
   if (isNibble(*dtype) && param.type.dims.empty()) {
-    error(diag::badParameter, param.type.range,
-          "a tensor of " + dtypeSpelling(*dtype).str() +
-              " has a dimension along which pairs share bytes");
+    here.error(diag::badParameter, param.type.range,
+               "a tensor of " + dtypeSpelling(*dtype).str() +
+                   " has a dimension along which pairs share bytes");
     return false;
   }
   out.kind = runtime::Param::Kind::Tensor;
@@ -174,13 +105,13 @@ bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
                : param.access == ast::Access::out ? runtime::Access::Out
                                                   : runtime::Access::InOut;
   if (!param.type.hasShape) {
-    error(diag::badParameter, param.type.range,
-          "a tensor parameter has dimensions: " + param.type.name.text + "[M, N], or " +
-              param.type.name.text + "[] for one element");
+    here.error(diag::badParameter, param.type.range,
+               "a tensor parameter has dimensions: " + param.type.name.text + "[M, N], or " +
+                   param.type.name.text + "[] for one element");
     return false;
   }
   if (param.type.dims.size() > 5) {
-    error(diag::rankTooHigh, param.type.range, param.type.dims.size());
+    here.error(diag::rankTooHigh, param.type.range, param.type.dims.size());
     return false;
   }
   for (const ast::ExprPtr &dim : param.type.dims) {
@@ -188,9 +119,9 @@ bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
     std::vector<const ast::NameExpr *> names;
     collectNames(*dim, names);
     for (const ast::NameExpr *name : names)
-      if (!findLocal(name->text) && !launchNames.count(name->text) &&
-          !scope->names.count(name->text)) {
-        error(diag::unboundDimension, name->range, name->text)
+      if (!here.findLocal(name->text) && !here.launchNames.count(name->text) &&
+          !here.scope->names.count(name->text)) {
+        here.error(diag::unboundDimension, name->range, name->text)
             .note("a dimension of a tensor binds it where it is `" + name->text + "`, `" +
                   name->text + " + c`, `" + name->text + " - c` or `c * " + name->text +
                   "`, c a compile-time integer (positive in a product); or declare a scalar "
@@ -198,19 +129,20 @@ bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
                   name->text + ": i64`");
         return false;
       }
-    std::optional<LaunchExpr> extent = toLaunchExpr(*dim);
+    std::optional<LaunchExpr> extent = launchExprs.convert(*dim);
     if (!extent)
       return false;
     if (extent->isInteger() && extent->getInteger() < 0) {
-      error(diag::badParameter, dim->range,
-            "an extent cannot be negative, found " + std::to_string(extent->getInteger()));
+      here.error(diag::badParameter, dim->range,
+                 "an extent cannot be negative, found " + std::to_string(extent->getInteger()));
       return false;
     }
     out.dims.push_back(*extent);
   }
   if (!param.type.strides.empty()) {
     if (param.type.strides.size() != param.type.dims.size()) {
-      error(diag::strideCount, param.type.range, param.type.dims.size(), param.type.strides.size());
+      here.error(diag::strideCount, param.type.range, param.type.dims.size(),
+                 param.type.strides.size());
       return false;
     }
     out.strides.emplace();
@@ -219,36 +151,37 @@ bool Elaborator::readTensor(const ast::Param &param, runtime::Param &out) {
         out.strides->push_back(std::nullopt);
         continue;
       }
-      std::optional<LaunchExpr> value = toLaunchExpr(*stride.value);
+      std::optional<LaunchExpr> value = launchExprs.convert(*stride.value);
       if (!value)
         return false;
       bool isBad =
           value->isInteger() && (value->getInteger() < 0 ||
                                  (value->getInteger() == 0 && param.access != ast::Access::in));
       if (isBad) {
-        error(diag::badParameter, stride.range, "strides are positive, or 0 on an `in` tensor");
+        here.error(diag::badParameter, stride.range,
+                   "strides are positive, or 0 on an `in` tensor");
         return false;
       }
       out.strides->push_back(*value);
     }
     const std::optional<LaunchExpr> &last = out.strides->back();
     if (isNibble(*dtype) && !(last && last->isInteger() && last->getInteger() == 1)) {
-      error(diag::badParameter, param.type.strides.back().range,
-            "the last stride of a tensor of " + dtypeSpelling(*dtype).str() +
-                " is 1: neighbours along it share a byte");
+      here.error(diag::badParameter, param.type.strides.back().range,
+                 "the last stride of a tensor of " + dtypeSpelling(*dtype).str() +
+                     " is 1: neighbours along it share a byte");
       return false;
     }
   }
   if (param.defaultValue) {
     if (param.access == ast::Access::in) {
-      error(diag::badParameter, param.defaultValue->range,
-            "only `out` and `inout` tensors can be filled before the launch");
+      here.error(diag::badParameter, param.defaultValue->range,
+                 "only `out` and `inout` tensors can be filled before the launch");
       return false;
     }
-    SemValue value = eval(*param.defaultValue);
+    SemValue value = evaluator.eval(*param.defaultValue);
     if (value.isError())
       return false;
-    out.fill = toConstant(value, *dtype, param.defaultValue->range);
+    out.fill = evaluator.toConstant(value, *dtype, param.defaultValue->range);
     if (!out.fill)
       return false;
   }
@@ -287,47 +220,47 @@ static std::string accessOf(const ast::Block &body, StringRef name) {
   return isChanged || (stored && isRead) ? "inout" : stored ? "out" : "in";
 }
 
-bool Elaborator::readScalar(const ast::Param &param, runtime::Param &out) {
+bool Signature::readScalar(const ast::Param &param, runtime::Param &out) {
   out.kind = runtime::Param::Kind::Scalar;
   if (param.type.hasShape || param.count) {
     std::string access = accessOf(kernel.body, param.name.text);
-    error(diag::badParameter, param.type.range,
-          "a tensor parameter says how it is used: `in`, `out` or `inout` before its type")
+    here.error(diag::badParameter, param.type.range,
+               "a tensor parameter says how it is used: `in`, `out` or `inout` before its type")
         .fixIt(param.type.range.atBegin(), access + " ", "insert `" + access + "`");
     return false;
   }
-  std::optional<tile::DType> dtype = resolveDtype(param.type.name);
+  std::optional<DType> dtype = evaluator.resolveDtype(param.type.name);
   if (!dtype)
     return false;
-  if (*dtype == tile::DType::Index) {
-    error(diag::badParameter, param.type.range,
-          "a scalar parameter cannot be index; use i64 or i32, which widen to it");
+  if (*dtype == DType::Index) {
+    here.error(diag::badParameter, param.type.range,
+               "a scalar parameter cannot be index; use i64 or i32, which widen to it");
     return false;
   }
   if (isStorage(*dtype)) {
-    error(diag::badParameter, param.type.range,
-          "a scalar parameter cannot be " + dtypeSpelling(*dtype).str() +
-              ", which only tensors hold; use " + (isFloat8(*dtype) ? "f32" : "i32"));
+    here.error(diag::badParameter, param.type.range,
+               "a scalar parameter cannot be " + dtypeSpelling(*dtype).str() +
+                   ", which only tensors hold; use " + (isFloat8(*dtype) ? "f32" : "i32"));
     return false;
   }
   out.dtype = toRuntime(*dtype);
   if (param.defaultValue) {
-    SemValue value = eval(*param.defaultValue);
+    SemValue value = evaluator.eval(*param.defaultValue);
     if (value.isError())
       return false;
-    out.defaultValue = toConstant(value, *dtype, param.defaultValue->range);
+    out.defaultValue = evaluator.toConstant(value, *dtype, param.defaultValue->range);
     if (!out.defaultValue)
       return false;
   }
   return true;
 }
 
-bool Elaborator::readSignature(runtime::Kernel &record) {
-  unsigned errors = reported;
+bool Signature::read(runtime::Kernel &record) {
+  unsigned errors = here.reported;
   if (kernel.params.size() > limits::parameters) {
-    error(diag::tooLarge, kernel.params[limits::parameters].range,
-          "the parameters of kernel '" + kernel.name.text + "'", limits::parameters,
-          kernel.params.size())
+    here.error(diag::tooLarge, kernel.params[limits::parameters].range,
+               "the parameters of kernel '" + kernel.name.text + "'", limits::parameters,
+               kernel.params.size())
         .note("pass tensors of one shape as one tensor with one more dimension");
     return false;
   }
@@ -335,56 +268,56 @@ bool Elaborator::readSignature(runtime::Kernel &record) {
   std::map<std::string, Range> declared;
   for (const ast::Param &param : kernel.params) {
     auto [earlier, isNew] = declared.emplace(param.name.text, param.name.range);
-    if (!isNew || findLocal(param.name.text)) {
-      DiagnosticBuilder report = error(diag::redefinition, param.name.range, param.name.text);
-      report.note(isNew ? findLocal(param.name.text)->declared : earlier->second,
+    if (!isNew || here.findLocal(param.name.text)) {
+      DiagnosticBuilder report = here.error(diag::redefinition, param.name.range, param.name.text);
+      report.note(isNew ? here.findLocal(param.name.text)->declared : earlier->second,
                   "first defined here");
       continue;
     }
     if (param.condition) {
-      std::optional<bool> exists = evalConstBool(*param.condition, "the condition of a parameter");
+      std::optional<bool> exists =
+          evaluator.evalConstBool(*param.condition, "the condition of a parameter");
       if (!exists)
         continue;
       if (!*exists) {
-        dropped[param.name.text] = param.condition->range;
+        here.dropped[param.name.text] = param.condition->range;
         for (const ast::ExprPtr &dim : param.type.dims)
           if (auto *name = dyn_cast<ast::NameExpr>(dim.get());
-              name && !findLocal(name->text) && !scope->names.count(name->text))
-            dropped.emplace(name->text,
-                            param.condition->range); // unless another parameter binds it
+              name && !here.findLocal(name->text) && !here.scope->names.count(name->text))
+            here.dropped.emplace(name->text,
+                                 param.condition->range); // unless another parameter binds it
         continue;
       }
     }
-    if (auto global = scope->names.find(param.name.text); global != scope->names.end()) {
-      error(diag::redefinition, param.name.range, param.name.text)
+    if (auto global = here.scope->names.find(param.name.text); global != here.scope->names.end()) {
+      here.error(diag::redefinition, param.name.range, param.name.text)
           .note(global->second->name.range, "first defined here");
       continue;
     }
-    params[param.name.text] = &param;
+    here.params[param.name.text] = &param;
   }
-  if (reported != errors)
+  if (here.reported != errors)
     return false;
   // Scalars may stand in contracts, integral ones in dimensions and grid too.
   for (const ast::Param &param : kernel.params)
-    if (param.access == ast::Access::none && params.count(param.name.text) &&
+    if (param.access == ast::Access::none && here.params.count(param.name.text) &&
         !param.type.hasShape) {
-      Binding *kind = findLocal(param.type.name.text);
-      std::optional<tile::DType> dtype = kind && kind->value.isDtype()
-                                             ? std::optional(kind->value.dtype)
-                                             : findDtype(param.type.name.text);
-      if (dtype && !isStorage(*dtype) && *dtype != tile::DType::Index)
-        launchNames[param.name.text] = {LaunchName::Scalar, param.name.range, *dtype};
+      Binding *kind = here.findLocal(param.type.name.text);
+      std::optional<DType> dtype = kind && kind->value.isDtype() ? std::optional(kind->value.dtype)
+                                                                 : findDtype(param.type.name.text);
+      if (dtype && !isStorage(*dtype) && *dtype != DType::Index)
+        here.launchNames[param.name.text] = {LaunchName::Scalar, param.name.range, *dtype};
     }
   collectDimensions();
-  for (const auto &[name, launch] : launchNames)
-    dropped.erase(name);
-  for (const auto &[name, launch] : launchNames)
+  for (const auto &[name, launch] : here.launchNames)
+    here.dropped.erase(name);
+  for (const auto &[name, launch] : here.launchNames)
     if (auto clash = declared.find(name);
         clash != declared.end() && launch.kind != LaunchName::Scalar)
-      error(diag::redefinition, launch.declared, name)
+      here.error(diag::redefinition, launch.declared, name)
           .note(clash->second, "this parameter has the same name");
   for (const ast::Param &param : kernel.params) {
-    if (!params.count(param.name.text))
+    if (!here.params.count(param.name.text))
       continue;
     runtime::Param out;
     out.name = param.name.text;
@@ -400,18 +333,19 @@ bool Elaborator::readSignature(runtime::Kernel &record) {
       record.params.push_back(out);
     }
   }
-  if (reported == errors && record.params.size() > limits::parameters)
-    error(diag::tooLarge, kernel.name.range, "the parameters of kernel '" + kernel.name.text + "'",
-          limits::parameters, record.params.size())
+  if (here.reported == errors && record.params.size() > limits::parameters)
+    here.error(diag::tooLarge, kernel.name.range,
+               "the parameters of kernel '" + kernel.name.text + "'", limits::parameters,
+               record.params.size())
         .note("each tensor of an array counts; pass tensors of one shape as one tensor with one "
               "more dimension");
-  if (reported != errors)
+  if (here.reported != errors)
     return false;
   for (const std::string &name : dimOrder) {
     runtime::Dim dim;
     dim.name = name;
-    dim.line = sources.begin(launchNames[name].declared).line;
-    if (launchNames[name].kind == LaunchName::Stride)
+    dim.line = sources.begin(here.launchNames[name].declared).line;
+    if (here.launchNames[name].kind == LaunchName::Stride)
       dim.max = int64_t(1) << 40;
     record.dims.push_back(std::move(dim));
   }
@@ -428,42 +362,34 @@ bool Elaborator::readSignature(runtime::Kernel &record) {
   return true;
 }
 
-/// The names that an expression of the launcher uses.
-static void collectNames(const LaunchExpr &expr, std::set<std::string> &out) {
-  if (expr.isName())
-    out.insert(expr.getName());
-  for (const LaunchExpr &operand : expr.getOperands())
-    collectNames(operand, out);
-}
-
-bool Elaborator::readGrid(runtime::Kernel &record) {
-  unsigned errors = reported;
+bool Signature::readGrid(runtime::Kernel &record) {
+  unsigned errors = here.reported;
   if (auto *grid = kernel.clause<ast::GridClause>())
     for (const ast::GridAxis &axis : grid->axes) {
       std::vector<const ast::NameExpr *> names;
       collectNames(*axis.extent, names);
       bool unknown = false;
       for (const ast::NameExpr *name : names) {
-        if (unknown || launchNames.count(name->text))
+        if (unknown || here.launchNames.count(name->text))
           continue;
-        bool isNowhere = isFreeName(*name) && !dropped.count(name->text) &&
-                         !params.count(name->text) && !findBuiltin(name->text) &&
+        bool isNowhere = here.isFreeName(*name) && !here.dropped.count(name->text) &&
+                         !here.params.count(name->text) && !findBuiltin(name->text) &&
                          !findDtype(name->text);
         if (isNowhere) {
-          DiagnosticBuilder report = error(diag::unboundDimension, name->range, name->text);
+          DiagnosticBuilder report = here.error(diag::unboundDimension, name->range, name->text);
           report.note(
               "a dimension is bound by a tensor that has it; else declare a scalar parameter `" +
               name->text + ": i64`");
           std::vector<std::string> known;
-          for (const auto &[each, launch] : launchNames)
+          for (const auto &[each, launch] : here.launchNames)
             known.push_back(each);
           addSuggestion(report, name->range, name->text, known);
         }
-        unknown = isNowhere || evalName(name->text, name->range).isError(); // reported
+        unknown = isNowhere || evaluator.evalName(name->text, name->range).isError(); // reported
       }
       if (unknown)
         continue;
-      if (std::optional<LaunchExpr> extent = toLaunchExpr(*axis.extent))
+      if (std::optional<LaunchExpr> extent = launchExprs.convert(*axis.extent))
         record.grid.push_back(*extent);
     }
   // An integral scalar that shapes tensors or grid is a size.
@@ -478,5 +404,5 @@ bool Elaborator::readGrid(runtime::Kernel &record) {
       param.min = 0;
       param.max = int64_t(1) << 30;
     }
-  return reported == errors;
+  return here.reported == errors;
 }

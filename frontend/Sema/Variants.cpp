@@ -1,7 +1,7 @@
 // Variants: what `specialize` clauses and the command line say beyond a kernel's contracts becomes
 // facts of one version. What is fixed stays in the manifest as a dimension with one value; the
 // kernel sees a constant, the ABI nothing.
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Sema/Variants.h"
 #include "frontend/Sema/Limits.h"
 #include "frontend/Sema/MatchItems.h"
 #include "frontend/Sema/TuneTable.h"
@@ -10,15 +10,15 @@
 
 #include <numeric>
 
-using namespace mlir;
+using namespace llvm;
 using namespace tile;
 using LaunchExpr = runtime::Expr;
 using LaunchOp = runtime::Expr::Op;
 
-bool Elaborator::failFact(const FactSource &source, const Twine &message, Range second) {
-  DiagnosticBuilder report = source.range.isValid()
-                                 ? error(diag::badSpecialize, source.range, message.str())
-                                 : error(diag::badArgument, Range(), source.text, message.str());
+bool Variants::failFact(const FactSource &source, const Twine &message, Range second) {
+  DiagnosticBuilder report =
+      source.range.isValid() ? here.error(diag::badSpecialize, source.range, message.str())
+                             : here.error(diag::badArgument, Range(), source.text, message.str());
   if (second.isValid())
     report.note(second, "declared here");
   return false;
@@ -26,7 +26,7 @@ bool Elaborator::failFact(const FactSource &source, const Twine &message, Range 
 
 /// The fact contradicts what holds already. Where --arg said that, a variant of the source is left
 /// out instead.
-bool Elaborator::conflict(const FactSource &source, const Twine &message, Range second) {
+bool Variants::conflict(const FactSource &source, const Twine &message, Range second) {
   if (!source.range.isValid() || options.arguments.empty())
     return failFact(source, message, second);
   impossible = true;
@@ -34,8 +34,8 @@ bool Elaborator::conflict(const FactSource &source, const Twine &message, Range 
 }
 
 /// Makes a condition one that dispatch looks at, or one of the kernel's contracts.
-void Elaborator::addCondition(LaunchExpr condition, const FactSource &source,
-                              runtime::Kernel &record) {
+void Variants::addCondition(LaunchExpr condition, const FactSource &source,
+                            runtime::Kernel &record) {
   unsigned line = source.range.isValid() ? sources.begin(source.range).line : 0;
   if (source.isDispatched) {
     runtime::Fact fact;
@@ -56,9 +56,8 @@ static LaunchExpr between(const std::string &name, int64_t min, int64_t max) {
                           LaunchExpr::make(LaunchOp::Le, value, LaunchExpr(max)));
 }
 
-bool Elaborator::narrow(const std::string &name, int64_t min, int64_t max,
-                        std::optional<int64_t> opt, const FactSource &source,
-                        runtime::Kernel &record) {
+bool Variants::narrow(const std::string &name, int64_t min, int64_t max, std::optional<int64_t> opt,
+                      const FactSource &source, runtime::Kernel &record) {
   unsigned line = source.range.isValid() ? sources.begin(source.range).line : 0;
   auto apply = [&](int64_t low, int64_t high) {
     if (std::max(low, min) <= std::min(high, max))
@@ -67,11 +66,11 @@ bool Elaborator::narrow(const std::string &name, int64_t min, int64_t max,
     if (min == max)
       return conflict(source,
                       "'" + name + "' cannot be " + std::to_string(min) + ", which is not" + range,
-                      launchNames[name].declared);
+                      here.launchNames[name].declared);
     return conflict(source,
                     "no value of '" + name + "' is in " + Twine(min) + "..=" + Twine(max) + " and" +
                         range,
-                    launchNames[name].declared);
+                    here.launchNames[name].declared);
   };
   for (runtime::Dim &dim : record.dims)
     if (dim.name == name) {
@@ -89,7 +88,7 @@ bool Elaborator::narrow(const std::string &name, int64_t min, int64_t max,
         dim.opt = std::clamp(*dim.opt, dim.min, dim.max);
       if (min == max && min % dim.multipleOf)
         return conflict(source, "'" + name + "' is a multiple of " + Twine(dim.multipleOf),
-                        launchNames[name].declared);
+                        here.launchNames[name].declared);
     }
   for (runtime::Param &param : record.params)
     if (param.name == name) {
@@ -107,8 +106,8 @@ bool Elaborator::narrow(const std::string &name, int64_t min, int64_t max,
   return true;
 }
 
-bool Elaborator::fix(const std::string &name, int64_t value, const FactSource &source,
-                     runtime::Kernel &record) {
+bool Variants::fix(const std::string &name, int64_t value, const FactSource &source,
+                   runtime::Kernel &record) {
   if (auto known = fixed.find(name); known != fixed.end() && known->second != value)
     return conflict(source, "'" + name + "' is fixed to " + Twine(known->second) + " already",
                     Range());
@@ -122,8 +121,8 @@ bool Elaborator::fix(const std::string &name, int64_t value, const FactSource &s
   return true;
 }
 
-bool Elaborator::divide(const std::string &name, int64_t divisor, const FactSource &source,
-                        runtime::Kernel &record) {
+bool Variants::divide(const std::string &name, int64_t divisor, const FactSource &source,
+                      runtime::Kernel &record) {
   LaunchExpr remainder =
       LaunchExpr::make(LaunchOp::Rem, LaunchExpr::makeName(name), LaunchExpr(divisor));
   addCondition(LaunchExpr::make(LaunchOp::Eq, remainder, LaunchExpr(0)), source, record);
@@ -138,15 +137,15 @@ bool Elaborator::divide(const std::string &name, int64_t divisor, const FactSour
   return true;
 }
 
-bool Elaborator::raiseAlignment(const std::string &name, int64_t bytes, const FactSource &source,
-                                runtime::Kernel &record) {
+bool Variants::raiseAlignment(const std::string &name, int64_t bytes, const FactSource &source,
+                              runtime::Kernel &record) {
   for (runtime::Param &param : record.params) {
     if (param.name != name || param.kind != runtime::Param::Kind::Tensor)
       continue;
     if (source.isDispatched && bytes <= int64_t(param.align))
       return conflict(
           source, "'" + name + "' is aligned to " + Twine(param.align) + " bytes in every variant",
-          params[name]->range);
+          here.params[name]->range);
     param.align = unsigned(bytes);
     if (source.isDispatched) {
       runtime::Fact fact;
@@ -163,16 +162,16 @@ bool Elaborator::raiseAlignment(const std::string &name, int64_t bytes, const Fa
 
 //===--- The command line -------------------------------------------------===//
 
-bool Elaborator::applyItem(const ArgItem &item, bool isDispatched, runtime::Kernel &record) {
+bool Variants::applyItem(const ArgItem &item, bool isDispatched, runtime::Kernel &record) {
   FactSource source = {item.text, Range(), isDispatched};
   if (item.kind == ArgItem::Kind::Align)
     return raiseAlignment(item.name, item.number, source, record);
-  if (!launchNames.count(
+  if (!here.launchNames.count(
           item.name)) // of another kernel, or of a parameter that this instance does not have
     return true;
   switch (item.kind) {
   case ArgItem::Kind::Range:
-    if (launchNames[item.name].kind != LaunchName::Scalar && item.min < 0)
+    if (here.launchNames[item.name].kind != LaunchName::Scalar && item.min < 0)
       return failFact(source, "a dimension or stride is never negative");
     return narrow(item.name, item.min, item.max, item.opt, source, record);
   case ArgItem::Kind::Multiple:
@@ -184,7 +183,7 @@ bool Elaborator::applyItem(const ArgItem &item, bool isDispatched, runtime::Kern
 
 //===--- `specialize` -----------------------------------------------------===//
 
-std::optional<std::vector<Variant>> Elaborator::listVariants() {
+std::optional<std::vector<Variant>> Variants::list() {
   std::vector<Variant> variants;
   for (const ast::ClausePtr &each : kernel.clauses) {
     auto *clause = dyn_cast<ast::SpecializeClause>(each.get());
@@ -198,8 +197,8 @@ std::optional<std::vector<Variant>> Elaborator::listVariants() {
                            : 1);
     while (true) {
       if (variants.size() >= limits::versions) {
-        error(diag::tooLarge, clause->range, "the variants of kernel '" + kernel.name.text + "'",
-              limits::versions, "more")
+        here.error(diag::tooLarge, clause->range,
+                   "the variants of kernel '" + kernel.name.text + "'", limits::versions, "more")
             .note("each combination of the values that a clause lists is one");
         return std::nullopt;
       }
@@ -218,8 +217,8 @@ std::optional<std::vector<Variant>> Elaborator::listVariants() {
 }
 
 /// Adds one contract of a clause as a fact, and what it says to the variant's name.
-bool Elaborator::applySpecialize(const ast::Contract &contract, size_t choice,
-                                 runtime::Kernel &record, std::string &name) {
+bool Variants::applySpecialize(const ast::Contract &contract, size_t choice,
+                               runtime::Kernel &record, std::string &name) {
   FactSource source = {sources.text(contract.range).str(), contract.range, true};
   auto addName = [&](const Twine &text) { name += (name.empty() ? "" : ",") + text.str(); };
   auto *subject = dyn_cast<ast::NameExpr>(contract.value.get());
@@ -236,8 +235,8 @@ bool Elaborator::applySpecialize(const ast::Contract &contract, size_t choice,
                          : dyn_cast<ast::NameExpr>(call->arguments[0].value.get());
       runtime::Kernel probe;
       probe.params = record.params;
-      if (!readCall(contract, *call, probe))
-        return tensor && dropped.count(tensor->text);
+      if (!contracts.readCall(contract, *call, probe))
+        return tensor && here.dropped.count(tensor->text);
       for (const runtime::Param &param : probe.params)
         if (param.name == tensor->text) {
           addName("align(" + param.name + ")=" + Twine(param.align));
@@ -247,19 +246,19 @@ bool Elaborator::applySpecialize(const ast::Contract &contract, size_t choice,
     }
   if (contract.hint)
     return failFact(source, "`opt` belongs to the range of a name in `where`");
-  if (subject && launchNames.count(subject->text) && contract.set) {
+  if (subject && here.launchNames.count(subject->text) && contract.set) {
     const ast::ValueSet &set = *contract.set;
     if (set.kind == ast::ValueSet::list) {
       std::optional<int64_t> value =
-          evalInt(*set.values[choice], "a value that a variant is made for");
+          evaluator.evalInt(*set.values[choice], "a value that a variant is made for");
       if (!value)
         return false;
       source.text = subject->text + " == " + std::to_string(*value);
       addName(subject->text + "=" + Twine(*value));
       return fix(subject->text, *value, source, record);
     }
-    std::optional<int64_t> lo = evalInt(*set.lo, "a bound of a range"),
-                           hi = evalInt(*set.hi, "a bound of a range");
+    std::optional<int64_t> lo = evaluator.evalInt(*set.lo, "a bound of a range"),
+                           hi = evaluator.evalInt(*set.hi, "a bound of a range");
     if (!lo || !hi)
       return false;
     int64_t max = *hi - (set.inclusive ? 0 : 1);
@@ -267,19 +266,19 @@ bool Elaborator::applySpecialize(const ast::Contract &contract, size_t choice,
       return failFact(source, "the range of a variant has no step; write a condition such as " +
                                   subject->text + " % 8 == 0 instead");
     if (*lo > max) {
-      error(diag::emptyRange, set.range, *lo, max, subject->text);
+      here.error(diag::emptyRange, set.range, *lo, max, subject->text);
       return false;
     }
     addName(subject->text + "=" + Twine(*lo) + ".." + Twine(max));
     return narrow(subject->text, *lo, max, std::nullopt, source, record);
   }
-  if (!usesLaunchNames(*contract.value))
+  if (!here.usesLaunchNames(*contract.value))
     return failFact(source, "a variant is chosen at launch: its condition is over dimensions, "
                             "strides, integral scalars or align(…)");
   // Any other condition: read as a contract, then moved to the facts, unless it says nothing in
   // this instance.
   size_t before = record.contracts.size();
-  if (!readContract(contract, record))
+  if (!contracts.readContract(contract, record))
     return false;
   addName(source.text);
   while (record.contracts.size() > before) {
@@ -290,7 +289,7 @@ bool Elaborator::applySpecialize(const ast::Contract &contract, size_t choice,
   return true;
 }
 
-bool Elaborator::applyVariant(const Variant &variant, runtime::Kernel &record) {
+bool Variants::apply(const Variant &variant, runtime::Kernel &record) {
   record.variant = variant.name;
   for (const ArgItem &item : variant.items)
     if (!applyItem(item, /*isDispatched=*/true, record))
@@ -308,16 +307,16 @@ bool Elaborator::applyVariant(const Variant &variant, runtime::Kernel &record) {
 
 /// Makes the values of the key for which a configuration is to be taken a fact: of all but the
 /// first, which is for what is left. The kernel learns nothing from it.
-bool Elaborator::applyTuned(size_t choice, runtime::Kernel &record) {
+bool Variants::applyTuned(size_t choice, runtime::Kernel &record) {
   std::vector<LaunchExpr> keys;
   auto *tune = kernel.clause<ast::TuneClause>();
   Range place = kernel.name.range;
   for (const ast::TuneItem &item : tune ? ArrayRef(tune->items) : ArrayRef<ast::TuneItem>())
     for (const ast::ExprPtr &key : item.keys) {
       place = key->range;
-      if (!usesLaunchNames(*key) || usesDropped(*key)) // the same for every call
+      if (!here.usesLaunchNames(*key) || here.usesDropped(*key)) // the same for every call
         continue;
-      std::optional<LaunchExpr> expr = toLaunchExpr(*key);
+      std::optional<LaunchExpr> expr = launchExprs.convert(*key);
       if (!expr)
         return false;
       keys.push_back(std::move(*expr));
@@ -326,7 +325,7 @@ bool Elaborator::applyTuned(size_t choice, runtime::Kernel &record) {
     for (const auto &[name, extent] : options.tuned.shapes.empty()
                                           ? std::vector<std::pair<std::string, int64_t>>()
                                           : options.tuned.shapes.front().first)
-      if (launchNames.count(name))
+      if (here.launchNames.count(name))
         keys.push_back(LaunchExpr::makeName(name));
   std::vector<TunedPoint> points;
   for (const auto &[shape, best] : options.tuned.shapes) {
@@ -336,9 +335,9 @@ bool Elaborator::applyTuned(size_t choice, runtime::Kernel &record) {
       std::string reason;
       std::optional<int64_t> value = key.evaluate(bindings, reason);
       if (!value) {
-        error(diag::badTune, place,
-              "the tuned result has a shape without a value for `" + key.toString() + "` (" +
-                  reason + "): tune again, with all that the key uses in --shape");
+        here.error(diag::badTune, place,
+                   "the tuned result has a shape without a value for `" + key.toString() + "` (" +
+                       reason + "): tune again, with all that the key uses in --shape");
         return false;
       }
       point.key.push_back(*value);

@@ -35,6 +35,32 @@ SHARED = {
     "target": ("target",),
     "launch": ("launch", "manifest", "runtime/include"),
 }
+# Checks stand below the lowering: the includes that folders of the front end may have of this tree.
+FRONTEND = {
+    "frontend/Source": ("frontend/Source",),
+    "frontend/Ast": ("frontend/Ast", "frontend/Source"),
+    "frontend/Sema": (
+        "frontend/Ast",
+        "frontend/Diag",
+        "frontend/Sema",
+        "frontend/Source",
+        "manifest",
+        "target",
+        "dialect/AttributeNames.h",
+        "dialect/ProgramNames.h",
+    ),
+}
+# Rooms that count as one where folders are asked not to include each other in a circle: their
+# folders sort the files of one library by subject, and all of them share its session, its tables or
+# its C interface.
+ROOMS = ("codegen", "driver", os.path.join("runtime", "src"))
+# Classes with more methods than MOST_METHODS, and why they may.
+MOST_METHODS = 40
+LARGE_CLASSES = {
+    "AstBuilder": "one method for each rule of the grammar",
+    "Mistake": "one method for each form that it recognises",
+    "KernelLowering": "one method for each operation of the dialect",
+}
 # Who includes the insides of the runtime.
 INSIDERS = ("runtime", os.path.join("test", "unit", "runtime"))
 # Where a GPU's name may stand in comments and help alone: the table of target/ knows them.
@@ -221,6 +247,99 @@ def checkIncludes(path, text):
             )
 
 
+def checkFrontEnd(path, text):
+    """The folders of the front end that need no MLIR include none, nor what is above them."""
+    allowed = FRONTEND.get(os.path.dirname(path))
+    for match in re.finditer(r'^#include ["<]([^">]*/[^">]*)[">]', text, re.MULTILINE):
+        name = match[1]
+        isOurs = name.split("/")[0] in FOLDERS + ("mlir",)
+        if allowed and isOurs and name not in allowed and not isIn(name, allowed):
+            yield lineOf(text, match.start()), (
+                f"'{name}' is above {os.path.dirname(path)}/, which may include "
+                + ", ".join(allowed)
+            )
+
+
+def stripped(text):
+    """C++ without comments and texts, line by line as before."""
+    ignored = r"//[^\n]*|/\*.*?\*/|" + STRING + r"|'(?:[^'\\\n]|\\.)'"
+    return re.sub(ignored, lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.DOTALL)
+
+
+NO_METHOD = re.compile(
+    r"\s*(?:(?:public|private|protected)\s*:\s*)*"
+    r"(?:using|typedef|friend|static_assert|class|struct|enum|union)\b"
+)
+
+
+def methodsOf(text, begin):
+    """How many functions the class declares whose body begins behind `begin`."""
+    depth, count, statement, position = 1, 0, "", begin
+    while position < len(text) and depth:
+        char = text[position]
+        position += 1
+        if char == "{":
+            depth += 1
+            if depth > 2:
+                continue
+            char = ";"  # a body, or the braces of a nested class
+        elif char == "}":
+            depth -= 1
+            statement = ""
+            continue
+        if depth == 1 or char == ";" and depth == 2:
+            statement += char
+        if char == ";":
+            head = statement if "operator" in statement else statement.split("=")[0]
+            count += bool(not NO_METHOD.match(head) and re.search(r"[\w\]=>)]\s*\(", head))
+            statement = ""
+    return count
+
+
+def checkClasses(path, text):
+    """A class has so few methods that its declaration is read at once."""
+    text = stripped(text)
+    opening = r"\b(?:class|struct)\s+(\w+)(?:\s+final)?\s*(?::[^;{}()]*)?\{"
+    for match in re.finditer(opening, text):
+        count = methodsOf(text, match.end())
+        if count > MOST_METHODS and match[1] not in LARGE_CLASSES:
+            yield lineOf(text, match.start()), (
+                f"'{match[1]}' has {count} methods, the limit is {MOST_METHODS}: "
+                "make classes of its concerns"
+            )
+
+
+def checkCircles(root, texts):
+    """Folders include each other in one direction. `texts` has the C++ of the tree by path."""
+    def roomOf(path):
+        return next((room for room in ROOMS if isIn(path, (room,))), os.path.dirname(path))
+
+    below = {}
+    for path, text in texts.items():
+        folder = roomOf(path)
+        for name in re.findall(r'^#include "([^"]+/[^"]+)"', text, re.MULTILINE):
+            if name in texts and roomOf(name) != folder:
+                below.setdefault(folder, {}).setdefault(roomOf(name), path)
+
+    def reach(folder):
+        seen, todo = set(), [folder]
+        while todo:
+            for each in below.get(todo.pop(), ()):
+                if each not in seen:
+                    seen.add(each)
+                    todo.append(each)
+        return seen
+
+    reached = {folder: reach(folder) for folder in sorted(below)}
+    for folder in sorted(below):
+        for other, path in sorted(below[folder].items()):
+            if folder < other and folder in reached.get(other, ()):
+                yield path, (
+                    f"{folder}/ includes {other}/, which includes it in turn: "
+                    "move what both need to a folder below"
+                )
+
+
 def checkNames(path, text):
     """No code compares, parses or defaults a GPU's name: target/ does. Help shows calls of tilec
     with names.
@@ -263,7 +382,7 @@ def checkDirectives(path, text):
 
 
 def main(root):
-    broken = 0
+    broken, code = 0, {}
     for path in files(root):
         with open(os.path.join(root, path), encoding="utf-8") as file:
             text = file.read()
@@ -275,6 +394,10 @@ def main(root):
         if path.endswith((".cpp", ".h", ".hpp", ".c")):
             found += checkIncludes(path, text)
             found += checkBanners(path, text)
+            found += checkFrontEnd(path, text)
+            found += checkClasses(path, text)
+            if isIn(path, NAMELESS):
+                code[path] = text
         if isIn(path, NAMELESS):
             found += checkNames(path, text)
         if path.startswith("test" + os.sep) and path.endswith(TESTS):
@@ -283,6 +406,9 @@ def main(root):
             print(f"{path}:{line}: {message}")
         broken += len(found)
     for path, message in checkFolders(root):
+        print(f"{path}: {message}")
+        broken += 1
+    for path, message in checkCircles(root, code):
         print(f"{path}: {message}")
         broken += 1
     return 1 if broken else 0

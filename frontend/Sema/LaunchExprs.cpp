@@ -1,71 +1,77 @@
 // Expressions that the launcher computes: dimensions, grid extents and contracts, with their
 // dtypes.
-#include "frontend/Lower/Elaborator.h"
+#include "frontend/Sema/LaunchExprs.h"
 
 #include <cmath>
 
-using namespace mlir;
+using namespace llvm;
 using namespace tile;
 using LaunchExpr = runtime::Expr;
 using LaunchOp = runtime::Expr::Op;
 
-std::optional<LaunchExpr> Elaborator::toLaunchExpr(const ast::Expr &expr, bool isCondition) {
-  std::optional<tile::DType> dtype;
-  std::optional<LaunchExpr> result = toLaunchExpr(expr, dtype);
+void tile::collectNames(const LaunchExpr &expr, std::set<std::string> &out) {
+  if (expr.isName())
+    out.insert(expr.getName());
+  for (const LaunchExpr &operand : expr.getOperands())
+    collectNames(operand, out);
+}
+
+std::optional<LaunchExpr> LaunchExprs::convert(const ast::Expr &expr, bool isCondition) {
+  std::optional<DType> dtype;
+  std::optional<LaunchExpr> result = convert(expr, dtype);
   if (!result)
     return std::nullopt;
-  bool isBool = dtype == tile::DType::Bool;
+  bool isBool = dtype == DType::Bool;
   if (result->isFloat() || (dtype && isFloat(*dtype))) {
-    error(diag::notLaunchable, expr.range, "a float");
+    here.error(diag::notLaunchable, expr.range, "a float");
     return std::nullopt;
   }
   if (isBool && !isCondition) {
-    error(diag::notLaunchable, expr.range, "a bool");
+    here.error(diag::notLaunchable, expr.range, "a bool");
     return std::nullopt;
   }
   if (!isBool && isCondition) {
-    error(diag::notLaunchable, expr.range, "an integer is no condition, so it");
+    here.error(diag::notLaunchable, expr.range, "an integer is no condition, so it");
     return std::nullopt;
   }
   return result;
 }
 
-bool Elaborator::unifyLaunch(std::optional<tile::DType> &a, LaunchExpr &x, Range aRange,
-                             std::optional<tile::DType> b, LaunchExpr &y, Range bRange,
-                             StringRef what, Range range) {
+bool LaunchExprs::unify(std::optional<DType> &a, LaunchExpr &x, Range aRange,
+                        std::optional<DType> b, LaunchExpr &y, Range bRange, StringRef what,
+                        Range range) {
   // Integers of every dtype are computed in 64 bits, and what is known at compile time adapts.
-  auto family = [](std::optional<tile::DType> dtype) {
-    return dtype && isInteger(*dtype) ? std::optional(tile::DType::Index) : dtype;
+  auto family = [](std::optional<DType> dtype) {
+    return dtype && isInteger(*dtype) ? std::optional(DType::Index) : dtype;
   };
-  std::optional<tile::DType> left = family(a), right = family(b);
-  auto adapts = [](std::optional<tile::DType> from, LaunchExpr &value,
-                   std::optional<tile::DType> to) {
+  std::optional<DType> left = family(a), right = family(b);
+  auto adapts = [](std::optional<DType> from, LaunchExpr &value, std::optional<DType> to) {
     if (from)
       return from == to;
     if (value.isFloat())
       return isFloat(*to);
     if (isFloat(*to))
       value = LaunchExpr::makeFloat(double(value.getInteger()));
-    return *to != tile::DType::Bool;
+    return *to != DType::Bool;
   };
   bool fits = (!left && !right) || (left ? adapts(right, y, left) : adapts(left, x, right));
   if (fits) {
     a = left ? a : b;
     return true;
   }
-  auto spell = [](std::optional<tile::DType> dtype, const LaunchExpr &value) {
+  auto spell = [](std::optional<DType> dtype, const LaunchExpr &value) {
     return dtype             ? dtypeSpelling(*dtype).str()
            : value.isFloat() ? std::string("a float")
                              : std::string("an integer");
   };
-  error(diag::dtypeMismatch, range, "'" + what.str() + "'", spell(a, x), spell(b, y))
+  here.error(diag::dtypeMismatch, range, "'" + what.str() + "'", spell(a, x), spell(b, y))
       .secondary(aRange, spell(a, x))
       .secondary(bRange, spell(b, y));
   return false;
 }
 
-std::optional<LaunchExpr> Elaborator::toLaunchBinary(const ast::BinaryExpr &expr,
-                                                     std::optional<tile::DType> &dtype) {
+std::optional<LaunchExpr> LaunchExprs::convertBinary(const ast::BinaryExpr &expr,
+                                                     std::optional<DType> &dtype) {
   static const std::optional<LaunchOp> table[] = {LaunchOp::Or,
                                                   LaunchOp::And,
                                                   LaunchOp::Eq,
@@ -87,44 +93,42 @@ std::optional<LaunchExpr> Elaborator::toLaunchBinary(const ast::BinaryExpr &expr
   StringRef sign = ast::spelling(expr.op);
   std::optional<LaunchOp> op = table[size_t(expr.op)];
   if (!op) {
-    error(diag::notLaunchable, expr.range, ("'" + sign + "'").str());
+    here.error(diag::notLaunchable, expr.range, ("'" + sign + "'").str());
     return std::nullopt;
   }
-  std::optional<tile::DType> left, right;
-  std::optional<LaunchExpr> lhs = toLaunchExpr(*expr.lhs, left),
-                            rhs = toLaunchExpr(*expr.rhs, right);
+  std::optional<DType> left, right;
+  std::optional<LaunchExpr> lhs = convert(*expr.lhs, left), rhs = convert(*expr.rhs, right);
   if (!lhs || !rhs ||
-      !unifyLaunch(left, *lhs, expr.lhs->range, right, *rhs, expr.rhs->range, sign, expr.opRange))
+      !unify(left, *lhs, expr.lhs->range, right, *rhs, expr.rhs->range, sign, expr.opRange))
     return std::nullopt;
   bool isLogical = *op == LaunchOp::Or || *op == LaunchOp::And,
        isEquality = *op == LaunchOp::Eq || *op == LaunchOp::Ne;
   bool isComparison = isEquality || (*op >= LaunchOp::Lt && *op <= LaunchOp::Ge);
-  bool isBool = left == tile::DType::Bool, isFloating = left && isFloat(*left);
+  bool isBool = left == DType::Bool, isFloating = left && isFloat(*left);
   const char *needs = isLogical              ? (isBool ? nullptr : "bools")
                       : *op == LaunchOp::Rem ? (isBool || isFloating ? "integers" : nullptr)
                                              : (isBool && !isEquality ? "numbers" : nullptr);
   if (needs) {
-    error(diag::wrongOperand, expr.range, ("'" + sign + "'").str(), needs,
-          left ? dtypeSpelling(*left) : "numbers");
+    here.error(diag::wrongOperand, expr.range, ("'" + sign + "'").str(), needs,
+               left ? dtypeSpelling(*left) : "numbers");
     return std::nullopt;
   }
-  dtype = isLogical || isComparison ? std::optional(tile::DType::Bool) : left;
+  dtype = isLogical || isComparison ? std::optional(DType::Bool) : left;
   return LaunchExpr::make(*op, *lhs, *rhs);
 }
 
-std::optional<LaunchExpr> Elaborator::toLaunchExpr(const ast::Expr &expr,
-                                                   std::optional<tile::DType> &dtype) {
+std::optional<LaunchExpr> LaunchExprs::convert(const ast::Expr &expr, std::optional<DType> &dtype) {
   dtype = std::nullopt;
   auto refuse = [&](const Twine &what) -> std::optional<LaunchExpr> {
-    error(diag::notLaunchable, expr.range, what.str());
+    here.error(diag::notLaunchable, expr.range, what.str());
     return std::nullopt;
   };
-  if (!usesLaunchNames(expr)) {
-    SemValue value = eval(expr);
+  if (!here.usesLaunchNames(expr)) {
+    SemValue value = evaluator.eval(expr);
     if (value.isInt())
       return LaunchExpr(value.getInt());
     if (value.isBoolNumber()) {
-      dtype = tile::DType::Bool;
+      dtype = DType::Bool;
       return LaunchExpr(int64_t(value.getBool()));
     }
     if (value.isFloatNumber() && std::isfinite(toDouble(value.number)))
@@ -132,17 +136,18 @@ std::optional<LaunchExpr> Elaborator::toLaunchExpr(const ast::Expr &expr,
     return value.isError() ? std::nullopt : refuse(describe(value));
   }
   if (auto *name = dyn_cast<ast::NameExpr>(&expr)) {
-    dtype = launchNames[name->text].dtype;
+    dtype = here.launchNames[name->text].dtype;
     return LaunchExpr::makeName(name->text);
   }
   if (auto *unary = dyn_cast<ast::UnaryExpr>(&expr)) {
     if (unary->op == ast::UnaryOp::bitNot)
       return refuse("'~'");
-    std::optional<LaunchExpr> operand = toLaunchExpr(*unary->operand, dtype);
-    bool isNot = unary->op == ast::UnaryOp::logicalNot, isBool = dtype == tile::DType::Bool;
+    std::optional<LaunchExpr> operand = convert(*unary->operand, dtype);
+    bool isNot = unary->op == ast::UnaryOp::logicalNot, isBool = dtype == DType::Bool;
     if (operand && isNot != isBool) {
-      error(diag::wrongOperand, unary->operand->range, ("'" + ast::spelling(unary->op) + "'").str(),
-            isNot ? "a bool" : "a number", dtype ? dtypeSpelling(*dtype) : "a number");
+      here.error(diag::wrongOperand, unary->operand->range,
+                 ("'" + ast::spelling(unary->op) + "'").str(), isNot ? "a bool" : "a number",
+                 dtype ? dtypeSpelling(*dtype) : "a number");
       return std::nullopt;
     }
     return operand
@@ -150,10 +155,10 @@ std::optional<LaunchExpr> Elaborator::toLaunchExpr(const ast::Expr &expr,
                : std::nullopt;
   }
   if (auto *binary = dyn_cast<ast::BinaryExpr>(&expr))
-    return toLaunchBinary(*binary, dtype);
+    return convertBinary(*binary, dtype);
   auto *call = dyn_cast<ast::CallExpr>(&expr);
   auto *callee = call ? dyn_cast<ast::NameExpr>(call->callee.get()) : nullptr;
-  if (!callee || scope->names.count(callee->text))
+  if (!callee || here.scope->names.count(callee->text))
     return refuse("this expression");
   StringRef name = callee->text;
   std::optional<LaunchOp> op = name == "cdiv"        ? std::optional(LaunchOp::CeilDiv)
@@ -165,26 +170,26 @@ std::optional<LaunchExpr> Elaborator::toLaunchExpr(const ast::Expr &expr,
     return refuse("a call of '" + name + "'");
   size_t count = *op == LaunchOp::NextPow2 ? 1 : 2;
   if (call->arguments.size() != count) {
-    error(diag::argumentCount, expr.range, name, std::to_string(count) + " arguments",
-          call->arguments.size());
+    here.error(diag::argumentCount, expr.range, name, std::to_string(count) + " arguments",
+               call->arguments.size());
     return std::nullopt;
   }
   std::vector<LaunchExpr> operands;
-  std::vector<std::optional<tile::DType>> dtypes(count);
+  std::vector<std::optional<DType>> dtypes(count);
   for (size_t i = 0; i < count; ++i) {
-    std::optional<LaunchExpr> operand = toLaunchExpr(*call->arguments[i].value, dtypes[i]);
+    std::optional<LaunchExpr> operand = convert(*call->arguments[i].value, dtypes[i]);
     if (!operand)
       return std::nullopt;
     operands.push_back(*operand);
   }
-  if (count == 2 && !unifyLaunch(dtypes[0], operands[0], call->arguments[0].value->range, dtypes[1],
-                                 operands[1], call->arguments[1].value->range, name, expr.range))
+  if (count == 2 && !unify(dtypes[0], operands[0], call->arguments[0].value->range, dtypes[1],
+                           operands[1], call->arguments[1].value->range, name, expr.range))
     return std::nullopt;
   dtype = dtypes[0];
   bool takesFloats = *op == LaunchOp::Min || *op == LaunchOp::Max;
-  if (dtype == tile::DType::Bool || (dtype && isFloat(*dtype) && !takesFloats)) {
-    error(diag::wrongOperand, expr.range, ("'" + name + "'").str(),
-          takesFloats ? "numbers" : "integers", dtypeSpelling(*dtype));
+  if (dtype == DType::Bool || (dtype && isFloat(*dtype) && !takesFloats)) {
+    here.error(diag::wrongOperand, expr.range, ("'" + name + "'").str(),
+               takesFloats ? "numbers" : "integers", dtypeSpelling(*dtype));
     return std::nullopt;
   }
   return LaunchExpr::make(*op, std::move(operands));

@@ -1,0 +1,650 @@
+// Compile-time evaluation: literals, names, constants, operators on numbers, kinds and sets.
+#include "frontend/Sema/Evaluator.h"
+#include "frontend/Diag/Suggest.h"
+#include "frontend/Sema/Limits.h"
+#include "frontend/Sema/Words.h"
+#include "target/Target.h"
+
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/SmallString.h"
+
+#include <utility>
+
+using namespace llvm;
+using namespace tile;
+using ast::BinaryOp;
+using ast::UnaryOp;
+
+Evaluator::Evaluator(const Modules &modules, const ast::KernelDecl &kernel,
+                     const SemaOptions &options, DiagnosticEngine &diagnostics)
+    : here(modules, kernel, options, diagnostics) {}
+
+SemValue Evaluator::eval(const ast::Expr &expr) {
+  if (!here.options.observer)
+    return evalAny(expr);
+  if (here.options.observer->isEnough())
+    return SemValue::error();
+  SemValue value = evalAny(expr);
+  here.options.observer->onValue(expr.range, value);
+  return value;
+}
+
+SemValue Evaluator::evalAny(const ast::Expr &expr) {
+  switch (expr.kind) {
+  case ast::Expr::Kind::IntLiteral: {
+    uint64_t value = cast<ast::IntLiteral>(expr).value;
+    if (value > uint64_t(std::numeric_limits<int64_t>::max())) {
+      here.error(diag::constantArithmetic, expr.range,
+                 "the integer " + std::to_string(value) + " does not fit in 64 bits with a sign");
+      return SemValue::error();
+    }
+    return SemValue::ofInt(int64_t(value));
+  }
+  case ast::Expr::Kind::FloatLiteral:
+    return SemValue::ofFloat(cast<ast::FloatLiteral>(expr).value);
+  case ast::Expr::Kind::StringLiteral:
+    return SemValue::ofString(cast<ast::StringLiteral>(expr).value);
+  case ast::Expr::Kind::NoneLiteral:
+    return SemValue::ofNone();
+  case ast::Expr::Kind::BoolLiteral:
+    return SemValue::ofBool(cast<ast::BoolLiteral>(expr).value);
+  case ast::Expr::Kind::Name:
+    return evalName(cast<ast::NameExpr>(expr).text, expr.range);
+  case ast::Expr::Kind::Unary:
+    return evalUnary(cast<ast::UnaryExpr>(expr));
+  case ast::Expr::Kind::Binary: {
+    auto &operation = cast<ast::BinaryExpr>(expr);
+    SemValue a = eval(*operation.lhs), b = eval(*operation.rhs);
+    return binary(operation.op, std::move(a), std::move(b), operation.lhs->range,
+                  operation.rhs->range, expr.range, operation.opRange);
+  }
+  case ast::Expr::Kind::Cast:
+    return evalCast(cast<ast::CastExpr>(expr));
+  case ast::Expr::Kind::Subscript:
+    return evalSubscript(cast<ast::SubscriptExpr>(expr));
+  case ast::Expr::Kind::Call:
+    return evalCall(cast<ast::CallExpr>(expr));
+  case ast::Expr::Kind::Member:
+    return evalMember(cast<ast::MemberExpr>(expr));
+  case ast::Expr::Kind::Tuple:
+  case ast::Expr::Kind::List: {
+    bool isTuple = expr.kind == ast::Expr::Kind::Tuple;
+    std::vector<SemValue> elements;
+    for (const ast::ExprPtr &element :
+         isTuple ? cast<ast::TupleExpr>(expr).elements : cast<ast::ListExpr>(expr).elements) {
+      elements.push_back(eval(*element));
+      if (elements.back().isError())
+        return SemValue::error();
+    }
+    return SemValue::ofTuple(std::move(elements),
+                             isTuple ? SemValue::Kind::Tuple : SemValue::Kind::List);
+  }
+  }
+  return SemValue::error();
+}
+
+SemValue Evaluator::evalUnary(const ast::UnaryExpr &expr) {
+  SemValue operand = eval(*expr.operand);
+  if (operand.isError())
+    return operand;
+  if (operand.isNumber()) {
+    std::string why;
+    if (std::optional<Number> result = foldUnary(expr.op, operand.number, why))
+      return SemValue::of(*result);
+    here.error(diag::constantArithmetic, expr.range, why);
+    return SemValue::error();
+  }
+  return unaryOfData(expr, std::move(operand));
+}
+
+SemValue Evaluator::binary(BinaryOp op, SemValue a, SemValue b, Range aRange, Range bRange,
+                           Range range, Range opRange) {
+  if (a.isError() || b.isError())
+    return SemValue::error();
+  if (a.isNumber() && b.isNumber()) {
+    std::string why;
+    if (std::optional<Number> result = foldBinary(op, a.number, b.number, why))
+      return SemValue::of(*result);
+    here.error(diag::constantArithmetic, range, why);
+    return SemValue::error();
+  }
+  // Strings, dtypes and functions compare at compile time.
+  bool isEquality = op == BinaryOp::eq || op == BinaryOp::ne;
+  if (isEquality && a.kind == b.kind && a.isConstant() && !a.isTuple() &&
+      a.kind != SemValue::Kind::List) {
+    bool equal = a.kind == SemValue::Kind::String  ? a.text == b.text
+                 : a.kind == SemValue::Kind::DType ? a.dtype == b.dtype
+                                                   : a.function->decl == b.function->decl &&
+                                                         a.function->builtin == b.function->builtin;
+    return SemValue::ofBool(equal == (op == BinaryOp::eq));
+  }
+  return binaryOfData(op, std::move(a), std::move(b), aRange, bRange, range, opRange);
+}
+
+//===--- Names ------------------------------------------------------------===//
+
+SemValue Evaluator::evalName(StringRef name, Range range) {
+  if (Binding *local = here.findLocal(name))
+    return local->value;
+  if (here.frames.size() == 1) {
+    if (auto gone = here.dropped.find(name.str()); gone != here.dropped.end()) {
+      here.error(diag::droppedParameter, range, name)
+          .note(gone->second, "it is passed only where this condition holds");
+      return SemValue::error();
+    }
+  }
+  if (auto global = here.scope->names.find(name.str()); global != here.scope->names.end())
+    return evalDecl(*global->second, range);
+  if (name == "inf")
+    return SemValue::ofFloat(std::numeric_limits<double>::infinity());
+  if (name == "nan")
+    return SemValue::ofFloat(std::numeric_limits<double>::quiet_NaN());
+  if (std::optional<DType> dtype = findDtype(name))
+    return SemValue::ofDtype(*dtype);
+  if (const Builtin *builtin = findBuiltin(name)) {
+    if (builtin->family == Builtin::Family::Later)
+      return here.reportUnsupported(range, "the built-in '" + name + "'");
+    FunctionValue value;
+    value.builtin = builtin;
+    return SemValue::of(std::move(value));
+  }
+  // Parameters become locals of the body; before that, in the declaration, only integral scalars
+  // have a meaning.
+  if (auto param = here.params.find(name.str());
+      param != here.params.end() && here.frames.size() == 1) {
+    here.error(diag::notLaunchable, range,
+               (param->second->access == ast::Access::none ? "the scalar '" : "the tensor '") +
+                   name.str() + "'")
+        .note(param->second->name.range, "declared here");
+    return SemValue::error();
+  }
+  // `blockIdx.x * blockDim.x + threadIdx.x` is one mistake.
+  bool isThread = name == "blockIdx" || name == "blockDim" || name == "threadIdx";
+  if (isThread && !here.diagnostics.all().empty()) {
+    const Diagnostic &last = here.diagnostics.all().back();
+    bool isSame = last.id == diag::unknownName && last.range.file == range.file &&
+                  here.sources.begin(last.range).line == here.sources.begin(range).line &&
+                  StringRef(last.message).contains("block");
+    if (isSame)
+      return SemValue::error();
+  }
+  DiagnosticBuilder report = here.error(diag::unknownName, range, name);
+  if (auto gone = here.ended.find(name.str()); gone != here.ended.end())
+    report.note(gone->second, "this '" + name +
+                                  "' ended with its block: declare a `var` before the block, and "
+                                  "assign it there");
+  else
+    addSuggestion(report, range, name, here.visibleNames());
+  return SemValue::error();
+}
+
+SemValue Evaluator::evalDecl(const ast::Decl &decl, Range range) {
+  if (auto *constant = dyn_cast<ast::ConstDecl>(&decl))
+    return evalConstant(*constant);
+  if (auto *function = dyn_cast<ast::FnDecl>(&decl)) {
+    FunctionValue value;
+    value.decl = function;
+    return SemValue::of(std::move(value));
+  }
+  here.error(diag::importAlias, range, decl.name.text).note(decl.range, "imported here");
+  return SemValue::error();
+}
+
+SemValue Evaluator::evalImported(const Module &imported, const ast::MemberExpr &expr) {
+  if (const ast::Decl *decl = imported.findDeclared(expr.member.text))
+    return evalDecl(*decl, expr.range);
+  std::string name = (here.sources.text(expr.base->range) + "." + expr.member.text).str();
+  DiagnosticBuilder report = here.error(diag::unknownName, expr.member.range, name);
+  addSuggestion(report, expr.member.range, expr.member.text, imported.declaredNames());
+  return SemValue::error();
+}
+
+SemValue Evaluator::evalTarget(const ast::MemberExpr &expr) {
+  const GPUTarget *target = findGPUTarget(here.options.target); // null: the CPU
+  if (expr.member.text == "kind")
+    return SemValue::ofString(target ? "gpu" : "cpu");
+  if (expr.member.text == "arch")
+    return SemValue::ofInt(target ? target->capability() : 0);
+  DiagnosticBuilder report =
+      here.error(diag::unknownMember, expr.member.range, "'target'", expr.member.text);
+  addSuggestion(report, expr.member.range, expr.member.text, {"kind", "arch"});
+  report.note(
+      "its members are kind (\"cpu\" or \"gpu\") and arch (90 for capability 9.0, 0 for the CPU)");
+  return SemValue::error();
+}
+
+std::optional<SemValue> Evaluator::evalStaticMember(const ast::MemberExpr &expr) {
+  if (const Module *imported = here.findImport(*expr.base))
+    return evalImported(*imported, expr);
+  if (auto *name = dyn_cast<ast::NameExpr>(expr.base.get()); name && name->text == "target" &&
+                                                             !here.findLocal("target") &&
+                                                             !here.scope->names.count("target"))
+    return evalTarget(expr);
+  return std::nullopt;
+}
+
+SemValue Evaluator::evalConstant(const ast::ConstDecl &decl) {
+  const std::string &name = decl.name.text;
+  if (auto known = constants.find(&decl); known != constants.end())
+    return known->second;
+  if (!constantsInProgress.insert(&decl).second) {
+    here.error(diag::constantArithmetic, decl.name.range,
+               "the constant '" + name + "' is defined in terms of itself");
+    return SemValue::error();
+  }
+  // A constant sees constants and functions, no locals.
+  here.frames.push_back({Scope()});
+  const Module *outer = std::exchange(here.scope, &here.modules.get(decl.range.file));
+  std::vector<CallSite> outerCalls;
+  std::swap(here.calls, outerCalls);
+  SemValue value = eval(*decl.value);
+  if (!value.isError() && decl.type)
+    value = convertToDeclared(value, *decl.type, decl.value->range);
+  else if (value.kind == SemValue::Kind::List)
+    value = listToTile(value, std::nullopt, decl.value->range);
+  // A declared dtype makes an SSA value, which must not be kept: it lives in one region only. All
+  // that a constant sees is constant, so whatever it computes is.
+  bool isData = value.isData();
+  if (!value.isError() && !value.isConstant() && !isData) {
+    here.error(diag::notConstant, decl.value->range, "the constant '" + name + "'",
+               describe(value));
+    value = SemValue::error();
+  }
+  std::swap(here.calls, outerCalls);
+  here.scope = outer;
+  here.frames.pop_back();
+  constantsInProgress.erase(&decl);
+  if (!isData)
+    constants[&decl] = value;
+  return value;
+}
+
+//===--- Compile-time values ----------------------------------------------===//
+
+std::optional<int64_t> Evaluator::constInt(const SemValue &value, Range range, const Twine &what) {
+  if (value.isInt())
+    return value.getInt();
+  if (value.isError())
+    return std::nullopt;
+  if (value.isNumber())
+    here.error(diag::wrongOperand, range, what.str(), "an integer", describe(value));
+  else {
+    DiagnosticBuilder report = here.error(diag::notConstant, range, what.str(), describe(value));
+    if (value.isData())
+      report.note("a dimension is known at launch, a compile-time parameter such as [B: int = 64] "
+                  "when the kernel is compiled");
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> Evaluator::evalInt(const ast::Expr &expr, const Twine &what) {
+  return constInt(eval(expr), expr.range, what);
+}
+
+std::optional<bool> Evaluator::evalConstCondition(const ast::Expr &expr) {
+  SemValue value = eval(expr);
+  if (value.isView() || value.isNone())
+    return value.isView();
+  return constBool(value, expr, "the condition of `const if`");
+}
+
+std::optional<bool> Evaluator::evalConstBool(const ast::Expr &expr, const Twine &what) {
+  return constBool(eval(expr), expr, what);
+}
+
+std::optional<bool> Evaluator::constBool(const SemValue &value, const ast::Expr &expr,
+                                         const Twine &what) {
+  if (value.isBoolNumber())
+    return value.getBool();
+  if (value.isNumber())
+    here.error(diag::wrongOperand, expr.range, what.str(), "a bool", describe(value));
+  else if (!value.isError())
+    here.error(diag::notConstant, expr.range, what.str(), describe(value));
+  return std::nullopt;
+}
+
+//===--- Dtypes, kinds and sets -------------------------------------------===//
+
+std::optional<DType> Evaluator::resolveDtype(const ast::Ident &name) {
+  if (Binding *local = here.findLocal(name.text)) {
+    if (local->value.isDtype())
+      return local->value.dtype;
+    if (!local->value.isError())
+      here.error(diag::unknownDtype, name.range, name.text)
+          .note(local->declared, "'" + name.text + "' is " + describe(local->value));
+    return std::nullopt;
+  }
+  if (std::optional<DType> dtype = findDtype(name.text))
+    return dtype;
+  DiagnosticBuilder report = here.error(diag::unknownDtype, name.range, name.text);
+  addSuggestion(report, name.range, name.text, dtypeSpellings());
+  return std::nullopt;
+}
+
+SemValue Evaluator::convertToDeclared(SemValue value, const ast::TypeSpec &type, Range range) {
+  if (value.isError())
+    return value;
+  const std::string &name = type.name.text;
+  bool isKind = !here.findLocal(name) &&
+                (name == "int" || name == "float" || name == "string" || name == "dtype" ||
+                 name == "fn" || (name == "bool" && value.isConstant()));
+  if (isKind && !type.hasShape) {
+    bool matches = name == "int"      ? value.isInt()
+                   : name == "float"  ? value.isInt() || value.isFloatNumber()
+                   : name == "bool"   ? value.isBoolNumber()
+                   : name == "string" ? value.kind == SemValue::Kind::String
+                   : name == "dtype"  ? value.isDtype()
+                                      : value.isFunction();
+    if (matches)
+      return name == "float" ? SemValue::ofFloat(toDouble(value.number)) : value;
+    here.error(diag::wrongOperand, range, "the declared kind " + name, "a compile-time " + name,
+               describe(value));
+    return SemValue::error();
+  }
+  std::optional<DType> dtype = resolveDtype(type.name);
+  if (!dtype)
+    return SemValue::error();
+  return convertToType(std::move(value), type, *dtype, range);
+}
+
+const char *tile::describeKind(StringRef kind) {
+  return kind == "int"      ? "an integer"
+         : kind == "bool"   ? "true or false"
+         : kind == "float"  ? "a float"
+         : kind == "string" ? "a word"
+         : kind == "dtype"  ? "a dtype"
+                            : "a function's name";
+}
+
+/// Are two compile-time values the same?
+bool tile::isSame(const SemValue &a, const SemValue &b) {
+  if (a.isNumber() && b.isNumber())
+    return a.isBoolNumber() == b.isBoolNumber() && toDouble(a.number) == toDouble(b.number);
+  if (a.kind != b.kind)
+    return false;
+  switch (a.kind) {
+  case SemValue::Kind::String:
+    return a.text == b.text;
+  case SemValue::Kind::DType:
+    return a.dtype == b.dtype;
+  case SemValue::Kind::Function:
+    return a.function->decl == b.function->decl && a.function->builtin == b.function->builtin;
+  default:
+    return false;
+  }
+}
+
+bool Evaluator::checkKind(const ast::StaticParam &param, SemValue &value, Range range) {
+  const std::string &kind = param.type.text;
+  bool known = kind == "int" || kind == "bool" || kind == "float" || kind == "string" ||
+               kind == "dtype" || kind == "fn";
+  if (!known) {
+    DiagnosticBuilder report = here.error(
+        diag::badParameter, param.type.range,
+        "a compile-time parameter is of kind int, bool, float, string, dtype or fn, not " + kind);
+    addSuggestion(report, param.type.range, kind,
+                  {"int", "bool", "float", "string", "dtype", "fn"});
+    return false;
+  }
+  if (value.isError())
+    return false;
+  bool fits = kind == "int"      ? value.isInt()
+              : kind == "bool"   ? value.isBoolNumber()
+              : kind == "float"  ? value.isFloatNumber() || value.isInt()
+              : kind == "string" ? value.kind == SemValue::Kind::String
+              : kind == "dtype"  ? value.isDtype()
+                                 : value.isFunction();
+  if (!fits) {
+    here.error(diag::wrongOperand, range, "'" + param.name.text + "'", describeKind(kind),
+               describe(value));
+    return false;
+  }
+  if (kind == "float" && value.isInt())
+    value = SemValue::ofFloat(toDouble(value.number));
+  return true;
+}
+
+std::optional<std::vector<SemValue>> Evaluator::evalSet(const ast::ValueSet &set, Range range) {
+  std::vector<SemValue> values;
+  if (set.kind == ast::ValueSet::list) {
+    for (const ast::ExprPtr &element : set.values) {
+      SemValue value = eval(*element);
+      if (value.isError())
+        return std::nullopt;
+      if (!value.isConstant()) {
+        here.error(diag::notConstant, element->range, "a member of a set", describe(value));
+        return std::nullopt;
+      }
+      values.push_back(std::move(value));
+    }
+    return values;
+  }
+  std::optional<int64_t> lo = evalInt(*set.lo, "the start of a set"),
+                         hi = evalInt(*set.hi, "the end of a set"), step = evalStep(set);
+  if (!lo || !hi || !step)
+    return std::nullopt;
+  if (*lo > *hi || (*lo == *hi && !set.inclusive)) {
+    here.error(diag::badSet, set.range, "this set has no members");
+    return std::nullopt;
+  }
+  uint64_t last = uint64_t(*hi) - uint64_t(*lo) - (set.inclusive ? 0 : 1),
+           steps = last / uint64_t(*step);
+  if (steps >= uint64_t(limits::setMembers)) {
+    here.error(diag::tooLarge, set.range, "the members of a set", limits::setMembers,
+               steps == UINT64_MAX ? "2^64" : std::to_string(steps + 1))
+        .note("name the values that matter, as in {16, 64, 256}, or take larger steps");
+    return std::nullopt;
+  }
+  for (uint64_t i = 0; i <= steps; ++i)
+    values.push_back(SemValue::ofInt(int64_t(uint64_t(*lo) + i * uint64_t(*step))));
+  return values;
+}
+
+std::optional<int64_t> Evaluator::evalStep(const ast::ValueSet &set) {
+  if (!set.step)
+    return 1;
+  std::optional<int64_t> step = evalInt(*set.step, "the step of a set");
+  if (step && *step < 1) {
+    here.error(diag::badSet, set.step->range,
+               "the step of a set is positive, found " + std::to_string(*step));
+    return std::nullopt;
+  }
+  return step;
+}
+
+bool Evaluator::isInSet(const SemValue &value, const ast::ValueSet &set, Range range) {
+  bool found = false;
+  if (set.kind == ast::ValueSet::interval && value.isNumber()) {
+    SemValue lo = eval(*set.lo), hi = eval(*set.hi);
+    std::optional<int64_t> step = evalStep(set);
+    if (!lo.isNumber() || !hi.isNumber() || !step)
+      return false;
+    double x = toDouble(value.number), low = toDouble(lo.number), high = toDouble(hi.number);
+    found = x >= low && (set.inclusive ? x <= high : x < high);
+    if (found && value.isInt() && lo.isInt()) // the distance from lo is never negative here
+      found = (uint64_t(value.getInt()) - uint64_t(lo.getInt())) % uint64_t(*step) == 0;
+  } else {
+    std::optional<std::vector<SemValue>> values = evalSet(set, range);
+    if (!values)
+      return false;
+    found = llvm::any_of(*values, [&](const SemValue &each) { return isSame(each, value); });
+  }
+  if (!found)
+    here.error(diag::notInSet, range.isValid() ? range : set.range, describe(value),
+               here.sources.text(set.range))
+        .note(set.range, "the allowed values");
+  return found;
+}
+
+static const fltSemantics &semanticsOf(DType dtype) {
+  switch (dtype) {
+  case DType::F16:
+    return APFloat::IEEEhalf();
+  case DType::BF16:
+    return APFloat::BFloat();
+  case DType::F32:
+    return APFloat::IEEEsingle();
+  case DType::F8E4M3:
+    return APFloat::Float8E4M3FN();
+  case DType::F8E5M2:
+    return APFloat::Float8E5M2();
+  default:
+    return APFloat::IEEEdouble();
+  }
+}
+
+bool tile::fitsDtype(const Number &number, DType dtype) {
+  if (std::holds_alternative<bool>(number))
+    return dtype == DType::Bool;
+  auto *integer = std::get_if<int64_t>(&number);
+  if (!integer)
+    return isFloat(dtype);
+  if (isFloat(dtype)) {
+    APFloat converted(semanticsOf(dtype));
+    return converted.convertFromAPInt(APInt(64, uint64_t(*integer), true), true,
+                                      APFloat::rmNearestTiesToEven) == APFloat::opOK;
+  }
+  unsigned bits = bitWidth(dtype);
+  if (!isInteger(dtype) && !isNibble(dtype))
+    return false;
+  return isUnsigned(dtype) ? *integer >= 0 && isUIntN(bits, uint64_t(*integer))
+                           : isIntN(bits, *integer);
+}
+
+std::optional<runtime::Constant> Evaluator::toConstant(const SemValue &value, DType dtype,
+                                                       Range range) {
+  if (!value.isNumber() && !value.isData()) {
+    here.error(diag::wrongOperand, range, "a default", "a number", describe(value));
+    return std::nullopt;
+  }
+  if (value.isData())
+    return constantOf(value, dtype, range);
+  if (!fitsDtype(value.number, dtype)) {
+    here.error(diag::valueDoesNotFit, range, describe(value), dtypeSpelling(dtype));
+    return std::nullopt;
+  }
+  if (isFloat(dtype)) // as written: the launcher rounds it once
+    return runtime::Constant(toDouble(value.number));
+  return value.isBoolNumber() ? runtime::Constant(value.getBool())
+                              : runtime::Constant(value.getInt());
+}
+
+bool Evaluator::checkBuiltinArguments(const Builtin &builtin, const std::vector<Arg> &args,
+                                      Range range) {
+  unsigned positional = 0;
+  std::set<std::string> seen;
+  for (const Arg &arg : args) {
+    if (arg.name.empty()) {
+      ++positional;
+      continue;
+    }
+    bool known = llvm::any_of(builtin.named, [&](const char *name) { return arg.name == name; });
+    if (!known || !seen.insert(arg.name).second) {
+      here.reportArgument(arg, builtin.name, {builtin.named.begin(), builtin.named.end()}, Range());
+      return false;
+    }
+  }
+  if (positional >= builtin.minArgs && positional <= builtin.maxArgs)
+    return true;
+  DiagnosticBuilder report = here.error(diag::argumentCount, range, builtin.name,
+                                        countText(builtin.minArgs, builtin.maxArgs), positional);
+  bool hasAxis = llvm::any_of(builtin.named, [](StringRef name) { return name == "axis"; });
+  if (hasAxis && positional == builtin.maxArgs + 1 && args[positional - 1].value.isInt())
+    report.fixIt(args[positional - 1].range.atBegin(), "axis: ", "an axis is named");
+  else if (StringRef usage = usageOf(builtin.name); !usage.empty())
+    report.note("write it as in `" + usage + "`");
+  return false;
+}
+
+//===--- Code, where nobody emits it --------------------------------------===//
+
+SemValue Evaluator::reportNotConstant(Range range, const Twine &found) {
+  here.error(diag::notConstant, range, "this", found.str());
+  return SemValue::error();
+}
+
+SemValue Evaluator::unaryOfData(const ast::UnaryExpr &expr, SemValue operand) {
+  return reportNotConstant(expr.operand->range, describe(operand));
+}
+
+SemValue Evaluator::binaryOfData(BinaryOp op, SemValue a, SemValue b, Range aRange, Range bRange,
+                                 Range range, Range opRange) {
+  return a.isNumber() ? reportNotConstant(bRange, describe(b))
+                      : reportNotConstant(aRange, describe(a));
+}
+
+SemValue Evaluator::evalCast(const ast::CastExpr &expr) {
+  return reportNotConstant(expr.range, "a conversion");
+}
+
+SemValue Evaluator::evalSubscript(const ast::SubscriptExpr &expr) {
+  return reportNotConstant(expr.range, "an access");
+}
+
+SemValue Evaluator::evalCall(const ast::CallExpr &expr) {
+  SemValue callee = eval(*expr.callee);
+  if (callee.isError())
+    return callee;
+  if (!callee.isFunction()) {
+    here.error(diag::notAFunction, expr.callee->range, describe(callee));
+    return SemValue::error();
+  }
+  std::vector<Arg> args;
+  std::vector<Number> numbers;
+  for (const ast::Argument &argument : expr.arguments) {
+    args.push_back(
+        {eval(*argument.value), argument.value->range, argument.name ? argument.name->text : ""});
+    if (args.back().value.isError())
+      return SemValue::error();
+    if (args.back().value.isNumber())
+      numbers.push_back(args.back().value.number);
+  }
+  const Builtin *builtin = callee.function->builtin;
+  if (builtin && !checkBuiltinArguments(*builtin, args, expr.range))
+    return SemValue::error();
+  if (builtin && numbers.size() == args.size()) {
+    std::string why;
+    if (std::optional<Number> result = foldCall(builtin->name, numbers, why))
+      return SemValue::of(*result);
+    if (!why.empty()) {
+      here.error(diag::constantArithmetic, expr.range, why);
+      return SemValue::error();
+    }
+  }
+  return reportNotConstant(expr.range, "a call of '" + callee.function->name() + "'");
+}
+
+SemValue Evaluator::evalMember(const ast::MemberExpr &expr) {
+  if (std::optional<SemValue> value = evalStaticMember(expr))
+    return *value;
+  SemValue base = eval(*expr.base);
+  if (!base.isError())
+    here.error(diag::unknownMember, expr.member.range, describe(base), expr.member.text);
+  return SemValue::error();
+}
+
+SemValue Evaluator::convertToType(SemValue value, const ast::TypeSpec &type, DType dtype,
+                                  Range range) {
+  if (!value.isNumber() || type.hasShape)
+    return reportNotConstant(range, describe(value));
+  if (!fitsDtype(value.number, dtype)) {
+    here.error(diag::valueDoesNotFit, range, describe(value), dtypeSpelling(dtype));
+    return SemValue::error();
+  }
+  value.kind = SemValue::Kind::Data; // which keeps its number
+  value.dtype = dtype;
+  return value;
+}
+
+SemValue Evaluator::listToTile(const SemValue &list, std::optional<DType> dtype, Range range) {
+  return reportNotConstant(range, describe(list));
+}
+
+std::optional<runtime::Constant> Evaluator::constantOf(const SemValue &value, DType dtype,
+                                                       Range range) {
+  if (value.dtype == dtype)
+    return toConstant(SemValue::of(value.number), dtype, range);
+  here.error(diag::dtypeMismatch, range, "this", dtypeSpelling(dtype), describe(value))
+      .note("convert it with `as " + dtypeSpelling(dtype) + "`");
+  return std::nullopt;
+}
