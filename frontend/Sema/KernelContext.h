@@ -4,6 +4,7 @@
 #define TILE_FRONTEND_SEMA_KERNELCONTEXT_H
 
 #include "frontend/Sema/Modules.h"
+#include "frontend/Sema/SemValue.h"
 #include "frontend/Sema/SemaOptions.h"
 
 #include "llvm/ADT/Twine.h"
