@@ -78,12 +78,12 @@ def onTensors(text, name):
 # --- the CPU
 
 
-def check(tilec, name, one, level):
-    """None where the case passes on the CPU, else what is wrong."""
+def check(tilec, name, one, level, device="cpu"):
+    """None where the case passes on the device, else the mistake."""
     example = module(name)
     arguments, stored, expected = cases.prepare(example, one)
     with tempfile.TemporaryDirectory(prefix="tile-unseen-") as folder:
-        line = [tilec, "run", source(name), "--device", "cpu", f"-O{level}"]
+        line = [tilec, "run", source(name), "--device", device, f"-O{level}"]
         for key, value in {
             **definitions(name, one),
             **{k: v for k, v in one.definitions.items()},
@@ -131,7 +131,7 @@ def checkAll(options, chosen):
     some = slice(1, 2) if options.quick else slice(None)
     jobs = [(name, one) for name in chosen for one in module(name).CASES[some]]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = list(pool.map(lambda job: check(tilec, *job, options.level), jobs))
+        results = list(pool.map(lambda job: check(tilec, *job, options.level, options.check_on), jobs))
     failed = 0
     for (name, one), wrong in zip(jobs, results):
         if wrong:
@@ -216,6 +216,12 @@ def main():
         help="a build folder or an unpacked release",
     )
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument(
+        "--check-on",
+        default="cpu",
+        choices=["cpu", "cuda"],
+        help="where --device cpu, which needs NumPy alone, runs the kernels: a card, or one emulated",
+    )
     parser.add_argument("--level", default=3, type=int, help="optimisation level on the CPU")
     parser.add_argument("--compile", action="store_true", help="compile for --target, run nothing")
     parser.add_argument("--target", default=TARGETS)

@@ -283,6 +283,15 @@ LogicalResult PrintOp::verify() {
   return success();
 }
 
+LogicalResult tile::verifyValidExtents(Operation *op, DenseI64ArrayAttr valid, int64_t m, int64_t n,
+                                       int64_t k) {
+  if (!valid || (valid.size() == 3 && valid[0] >= 1 && valid[0] <= m && valid[1] >= 1 &&
+                 valid[1] <= n && valid[2] >= 1 && valid[2] <= k))
+    return success();
+  return op->emitOpError() << "expected valid extents of at most [" << m << ", " << n << ", " << k
+                           << "], found " << valid;
+}
+
 LogicalResult DotOp::verify() {
   RankedTensorType a = getA().getType(), b = getB().getType(), c = getAcc().getType();
   int64_t rank = c.getRank();
@@ -294,5 +303,6 @@ LogicalResult DotOp::verify() {
           a.getDimSize(rank - 1) == b.getDimSize(rank - 2);
   if (!valid)
     return emitOpError() << "cannot multiply " << a << " by " << b << " into " << c;
-  return success();
+  return verifyValidExtents(*this, getValidAttr(), c.getDimSize(rank - 2), c.getDimSize(rank - 1),
+                            a.getDimSize(rank - 1));
 }

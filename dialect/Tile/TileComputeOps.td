@@ -239,11 +239,15 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let description = [{
     [.., M, K] x [.., K, N] + [.., M, N]; leading dimensions are batches. Products and sums are in the element type of
     `acc`. A transposed operand is a `tile.permute`. `is_unsigned`: 8-bit integers are extended by zeros, else by sign.
+
+    `valid` = [m, n, k] gives the product's own extents where tiles were padded: elements of the result outside m x n are
+    padding and may have any value, and terms of K from k on are not added, whatever the operands hold there.
     ```mlir
     %c = tile.dot %a, %b, %acc precision full : tensor<128x64xf16>, tensor<64x256xf16>, tensor<128x256xf32>
     ```
   }];
-  let arguments = (ins Tile_Tile:$a, Tile_Tile:$b, Tile_Tile:$acc, Tile_DotPrecision:$precision, UnitAttr:$is_unsigned);
+  let arguments = (ins Tile_Tile:$a, Tile_Tile:$b, Tile_Tile:$acc, Tile_DotPrecision:$precision, UnitAttr:$is_unsigned,
+    OptionalAttr<DenseI64ArrayAttr>:$valid);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$a `,` $b `,` $acc `precision` $precision (`unsigned` $is_unsigned^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)";
   let hasVerifier = 1;

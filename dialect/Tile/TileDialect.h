@@ -24,6 +24,10 @@
 namespace tile {
 /// Shape of a tile's type; empty for a scalar's.
 llvm::SmallVector<int64_t> getShapeOf(mlir::Type type);
+/// Fails where `valid`, a product's own extents if there are any, is not [m, n, k] of at most
+/// these.
+llvm::LogicalResult verifyValidExtents(mlir::Operation *op, mlir::DenseI64ArrayAttr valid,
+                                       int64_t m, int64_t n, int64_t k);
 /// For each of an access's `sizes` the dimension of its tile of rank `rank` along which the range
 /// lies, -1 where there is no range: dropped dimensions have none, those with index tiles share the
 /// tile's dimensions that are left, which stand where the first of them stands.

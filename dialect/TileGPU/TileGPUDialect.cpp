@@ -426,29 +426,29 @@ LogicalResult PartCombineOp::verify() {
 
 /// [.., M, K] x [.., K, N] + [.., M, N] with equal leading dimensions.
 static LogicalResult verifyProduct(Operation *op, ArrayRef<int64_t> a, ArrayRef<int64_t> b,
-                                   ArrayRef<int64_t> c) {
+                                   ArrayRef<int64_t> c, DenseI64ArrayAttr valid) {
   size_t rank = c.size();
   if (rank >= 2 && a.size() == rank && b.size() == rank && a.drop_back() == c.drop_back() &&
       b.back() == c.back() && a.back() == b[rank - 2] && b.drop_back(2) == c.drop_back(2))
-    return success();
+    return verifyValidExtents(op, valid, c[rank - 2], c.back(), a.back());
   return op->emitOpError() << "cannot multiply [" << a << "] by [" << b << "] into [" << c << "]";
 }
 
 LogicalResult MmaOp::verify() {
   return verifyProduct(*this, getA().getType().getShape(), getB().getType().getShape(),
-                       getAcc().getType().getShape());
+                       getAcc().getType().getShape(), getValidAttr());
 }
 
 LogicalResult FmaDotOp::verify() {
   return verifyProduct(*this, getA().getType().getShape(), getB().getType().getShape(),
-                       getAcc().getType().getShape());
+                       getAcc().getType().getShape(), getValidAttr());
 }
 
 LogicalResult WgmmaOp::verify() {
   auto tile = dyn_cast<RankedTensorType>(getA().getType());
   return verifyProduct(*this,
                        tile ? tile.getShape() : cast<MemDescType>(getA().getType()).getShape(),
-                       getB().getType().getShape(), getAcc().getType().getShape());
+                       getB().getType().getShape(), getAcc().getType().getShape(), getValidAttr());
 }
 
 /// One coordinate for each dimension of the map behind `descriptor`, where that is known.

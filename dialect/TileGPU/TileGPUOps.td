@@ -117,12 +117,13 @@ def TileGPU_MmaOp : TileGPU_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> 
     a is [.., M, K] and b is [.., K, N] in the fragments' operand layouts, acc is [.., M, N] in the accumulator's layout;
     leading dimensions, if any, are batches, in the highest bits of the registers' numbers. f32 operands are rounded to tf32;
     8-bit integers have a sign unless `unsigned`. With `promote`, sums leave the tensor core after so many terms of K and are
-    added to acc in its own precision.
+    added to acc in its own precision. `valid` = [m, n, k]: as of `tile.dot`.
     ```mlir
     %d = tile_gpu.mma %a, %b, %c : tensor<64x32xf16, #a>, tensor<32x64xf16, #b>, tensor<64x64xf32, #c>
     ```
   }];
-  let arguments = (ins TileGPU_Tile:$a, TileGPU_Tile:$b, TileGPU_Tile:$acc, UnitAttr:$is_unsigned, OptionalAttr<I64Attr>:$promote);
+  let arguments = (ins TileGPU_Tile:$a, TileGPU_Tile:$b, TileGPU_Tile:$acc, UnitAttr:$is_unsigned, OptionalAttr<I64Attr>:$promote,
+    OptionalAttr<DenseI64ArrayAttr>:$valid);
   let results = (outs TileGPU_Tile:$result);
   let assemblyFormat = "$a `,` $b `,` $acc (`unsigned` $is_unsigned^)? (`promote` $promote^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)";
   let hasVerifier = 1;
@@ -133,13 +134,14 @@ def TileGPU_FmaDotOp : TileGPU_Op<"fma_dot", [MemoryEffects<[MemRead]>, AllTypes
   let description = [{
     For full-precision f32 and f64, and tiles too small for tensor cores. Operands are converted to the accumulator's
     element type, exactly; integers by sign, or by zeros with `unsigned`. acc is [.., M, N] in a blocked layout, leading
-    dimensions are batches.
+    dimensions are batches. `valid` = [m, n, k]: as of `tile.dot`.
     ```mlir
     %d = tile_gpu.fma_dot %a, %b, %c
        : !tile_gpu.memdesc<64x32xf32, #shared>, !tile_gpu.memdesc<32x64xf32, #shared>, tensor<64x64xf32, #blocked>
     ```
   }];
-  let arguments = (ins TileGPU_MemDescType:$a, TileGPU_MemDescType:$b, TileGPU_Tile:$acc, UnitAttr:$is_unsigned);
+  let arguments = (ins TileGPU_MemDescType:$a, TileGPU_MemDescType:$b, TileGPU_Tile:$acc, UnitAttr:$is_unsigned,
+    OptionalAttr<DenseI64ArrayAttr>:$valid);
   let results = (outs TileGPU_Tile:$result);
   let assemblyFormat = "$a `,` $b `,` $acc (`unsigned` $is_unsigned^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)";
   let hasVerifier = 1;

@@ -13,13 +13,15 @@ def TileGPU_WgmmaOp : TileGPU_Op<"wgmma", [MemoryEffects<[MemRead]>, AllTypesMat
 
     Without `async` the result is there when the operation ends. With it, it is in flight: nothing but the accumulator of
     another wgmma and `tile_gpu.wgmma_wait` may use it, and the shared operands stay as they are, until the wait.
+
+    `valid` = [m, n, k]: as of `tile.dot`. Instructions that compute padding alone are left out.
     ```mlir
     %d = tile_gpu.wgmma %a, %b, %c : !tile_gpu.memdesc<128x64xf16, #s>, !tile_gpu.memdesc<64x256xf16, #s>, tensor<128x256xf32, #acc>
     ```
     Source: PTX ISA, "Asynchronous warpgroup level matrix instructions".
   }];
   let arguments = (ins AnyTypeOf<[TileGPU_Tile, TileGPU_MemDescType]>:$a, TileGPU_MemDescType:$b, TileGPU_Tile:$acc, UnitAttr:$async,
-    UnitAttr:$is_unsigned);
+    UnitAttr:$is_unsigned, OptionalAttr<DenseI64ArrayAttr>:$valid);
   let results = (outs TileGPU_Tile:$result);
   let assemblyFormat = "$a `,` $b `,` $acc (`async` $async^)? (`unsigned` $is_unsigned^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)";
   let hasVerifier = 1;

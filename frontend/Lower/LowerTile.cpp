@@ -429,7 +429,7 @@ SemValue TileCalls::callDot(std::vector<Arg> &args, Range range) {
     acc = emitter.emitReshape(acc, ArrayRef(shape).take_back(2), location);
   }
   mlir::Value product = DotOp::create(builder, location, acc.getType(), left, right, acc, precision,
-                                      isUnsigned(a.dtype));
+                                      isUnsigned(a.dtype), /*valid=*/nullptr);
   return ofData(isOne ? emitter.emitReshape(product, shape, location) : product,
                 isHalf ? DType::F16 : widest);
 }

@@ -241,7 +241,7 @@ private:
         k > 128 && isPromoted(dot) ? builder.getI64IntegerAttr(128) : IntegerAttr();
     auto create = [&](Value to) -> Value {
       return MmaOp::create(builder, dot.getLoc(), acc.getType(), a, b, to, dot.getIsUnsigned(),
-                           promote);
+                           promote, dot.getValidAttr());
     };
     return promote ? create(acc) : addUp(dot, acc, create);
   }
@@ -314,11 +314,14 @@ private:
       a = transposeMemory(builder, b);
       b = transposedA;
     }
+    DenseI64ArrayAttr valid = dot.getValidAttr();
+    if (valid && swapped)
+      valid = builder.getDenseI64ArrayAttr({valid[1], valid[0], valid[2]});
     auto create = [&](Value to) -> Value {
       if (swapped)
         to = transposeTile(builder, to);
       Value product = WgmmaOp::create(builder, dot.getLoc(), to.getType(), a, b, to,
-                                      /*async=*/false, dot.getIsUnsigned());
+                                      /*async=*/false, dot.getIsUnsigned(), valid);
       return swapped ? transposeTile(builder, product) : product;
     };
     return addUp(dot, acc, create);
@@ -370,8 +373,8 @@ private:
     case DotKind::Fma:
       Value a = stage(dot.getA()), b = stage(dot.getB());
       builder.setInsertionPoint(dot);
-      result =
-          FmaDotOp::create(builder, dot.getLoc(), acc.getType(), a, b, acc, dot.getIsUnsigned());
+      result = FmaDotOp::create(builder, dot.getLoc(), acc.getType(), a, b, acc,
+                                dot.getIsUnsigned(), dot.getValidAttr());
     }
     dot.getResult().replaceAllUsesWith(result);
     layouts.insert({result, layoutOf(result)});

@@ -326,7 +326,7 @@ private:
     }
     return WgmmaOp::create(builder, c.second.getLoc(), c.second.getType(),
                            state[loop.getNumRegionIterArgs()], b, sum, async,
-                           c.second.getIsUnsigned());
+                           c.second.getIsUnsigned(), c.second.getValidAttr());
   }
 
   /// All iterations, of which there is one at least; gives the loop's results.

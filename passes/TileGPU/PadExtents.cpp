@@ -7,6 +7,7 @@
 #include "passes/Convert/Reduction.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -354,10 +355,7 @@ private:
     if (auto take = dyn_cast<TakeOp>(op))
       return clamp(take), success();
     if (auto dot = dyn_cast<DotOp>(op)) {
-      // Both sides: what is not stored may be NaN.
-      mask(dot->getOpOperand(0), dot.getA().getType().getRank() - 1, ReduceKind::Sum);
-      mask(dot->getOpOperand(1), dot.getB().getType().getRank() - 2, ReduceKind::Sum);
-      return success();
+      return adjust(dot), success();
     }
     if (auto reshape = dyn_cast<ReshapeOp>(op)) {
       RankedTensorType source = reshape.getSource().getType(), result = reshape.getType();
@@ -372,6 +370,40 @@ private:
         return op->emitError("constant tiles whose extents are not powers of two are not supported "
                              "on GPU targets so far");
     return success();
+  }
+
+  /// True if the positions of `value` past its extents are going to be 0: it is loaded, and the
+  /// load's padding is 0.
+  static bool isZeroPadded(Value value) {
+    while (auto permute = value.getDefiningOp<PermuteOp>())
+      value = permute.getSource();
+    Value pad;
+    if (auto load = value.getDefiningOp<LoadOp>())
+      pad = load.getPad();
+    else if (auto gather = value.getDefiningOp<GatherOp>())
+      pad = gather.getPad();
+    return pad && (matchPattern(pad, m_Zero()) || matchPattern(pad, m_PosZeroFloat()));
+  }
+
+  /// A product says which part of it is real. Matrix instructions add 32 bytes of K at once, so
+  /// terms up to a multiple of that are added: both operands are 0 there, since the padding of one
+  /// may be NaN.
+  void adjust(DotOp dot) {
+    RankedTensorType a = dot.getA().getType(), c = dot.getType();
+    int64_t m = c.getDimSize(c.getRank() - 2), n = c.getDimSize(c.getRank() - 1),
+            k = a.getDimSize(a.getRank() - 1);
+    if (roundUp(m) == m && roundUp(n) == n && roundUp(k) == k)
+      return;
+    unsigned bits =
+        std::min(a.getElementTypeBitWidth(), dot.getB().getType().getElementTypeBitWidth());
+    int64_t step = 256 / bits, depth = std::min<int64_t>(llvm::alignTo(k, step), roundUp(k));
+    if (depth != k) {
+      if (!isZeroPadded(dot.getA()))
+        mask(dot->getOpOperand(0), a.getRank() - 1, ReduceKind::Sum);
+      if (!isZeroPadded(dot.getB()))
+        mask(dot->getOpOperand(1), a.getRank() - 2, ReduceKind::Sum);
+    }
+    dot.setValid(ArrayRef<int64_t>{m, n, depth});
   }
 
   /// Padding comes last, so only a reversed scan meets it.
@@ -422,8 +454,13 @@ private:
       Value old = op.getHasEnd()[d] ? op.getEnds()[end++] : Value();
       bool grows = size >= 0 && roundUp(size) != size;
       if (grows) {
+        // Behind the start, so that loads and stores of one block have one end.
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointAfterValue(op.getStarts()[d]);
         Value length = arith::ConstantIndexOp::create(b, loc, size * op.getSteps()[d]);
         Value stop = arith::AddIOp::create(b, loc, op.getStarts()[d], length);
+        if (old)
+          b.setInsertionPoint(op);
         old = old ? Value(arith::MinSIOp::create(b, loc, old, stop)) : stop;
         changed = true;
       }

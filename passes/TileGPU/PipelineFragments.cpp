@@ -77,14 +77,22 @@ static void splitProduct(MmaOp product) {
     return;
   OpBuilder builder(product);
   Value acc = product.getAcc(), nextA = a.get(builder, 0), nextB = b.get(builder, 0);
-  for (int64_t step = 0, steps = typeA.getDimSize(1) / extent; step < steps; ++step) {
+  // Steps behind the valid part of K add nothing.
+  int64_t depth = typeA.getDimSize(1);
+  DenseI64ArrayAttr valid = product.getValidAttr();
+  if (valid)
+    depth = std::min(depth, int64_t(llvm::alignTo(valid[2], extent)));
+  for (int64_t step = 0, steps = depth / extent; step < steps; ++step) {
     Value stepA = nextA, stepB = nextB;
     if (step + 1 < steps) {
       nextA = a.get(builder, step + 1);
       nextB = b.get(builder, step + 1);
     }
+    DenseI64ArrayAttr stepValid;
+    if (valid)
+      stepValid = builder.getDenseI64ArrayAttr({valid[0], valid[1], extent});
     acc = MmaOp::create(builder, product.getLoc(), acc.getType(), stepA, stepB, acc,
-                        product.getIsUnsigned(), IntegerAttr());
+                        product.getIsUnsigned(), IntegerAttr(), stepValid);
   }
   product.getResult().replaceAllUsesWith(acc);
   product.erase();

@@ -1,7 +1,9 @@
-// Follows the rows or columns behind an end from a product's operand to the stores.
+// Follows the rows, columns or terms behind an end from a product's operand to the stores.
 #include "passes/TileGPU/UnusedEnds.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -13,7 +15,14 @@ namespace {
 
 class Follower {
 public:
-  Follower(Value start, Value end) : start(start), end(end) {}
+  Follower(Value start, Value end) : start(start), end(end) {
+    APInt first, behind;
+    auto sum = end.getDefiningOp<arith::AddIOp>();
+    if (matchPattern(start, m_ConstantInt(&first)) && matchPattern(end, m_ConstantInt(&behind)))
+      length = behind.getSExtValue() - first.getSExtValue();
+    else if (sum && sum.getLhs() == start && matchPattern(sum.getRhs(), m_ConstantInt(&behind)))
+      length = behind.getSExtValue();
+  }
 
   /// True if all uses of `value`, a tile in registers or shared memory, keep what lies behind the
   /// end along `dim` apart.
@@ -32,12 +41,12 @@ private:
     if (auto permute = dyn_cast<PermuteOp>(user))
       return follow(permute.getResult(),
                     llvm::find(permute.getPermutation(), dim) - permute.getPermutation().begin());
-    // Rows of a and columns of b are rows and columns of the product; along K they would all mix.
-    if (isa<WgmmaOp, MmaOp, FmaDotOp>(user)) {
-      int64_t number = use.getOperandNumber(),
-              rank = cast<RankedTensorType>(user->getResult(0).getType()).getRank();
-      return (number == 2 || dim != rank - 1 - number) && follow(user->getResult(0), dim);
-    }
+    if (auto product = dyn_cast<WgmmaOp>(user))
+      return followProduct(product, use.getOperandNumber(), dim);
+    if (auto product = dyn_cast<MmaOp>(user))
+      return followProduct(product, use.getOperandNumber(), dim);
+    if (auto product = dyn_cast<FmaDotOp>(user))
+      return followProduct(product, use.getOperandNumber(), dim);
     if (isa<LocalLoadOp, ConvertLayoutOp, WgmmaWaitOp>(user))
       return follow(user->getResult(0), dim);
     if (auto reduce = dyn_cast<ReduceOp>(user)) {
@@ -62,6 +71,16 @@ private:
     return false;
   }
 
+  /// Rows of a and columns of b are rows and columns of the product. Along K all would mix, but
+  /// that terms behind the valid part are not added.
+  template <typename Op> bool followProduct(Op product, unsigned number, int64_t dim) {
+    int64_t rank = product.getType().getRank();
+    if (number == 2 || dim != rank - 1 - int64_t(number))
+      return follow(product.getResult(), dim);
+    DenseI64ArrayAttr valid = product.getValidAttr();
+    return valid && length && *length >= valid[2];
+  }
+
   bool followCarried(scf::ForOp loop, unsigned number, int64_t dim) {
     return follow(loop.getRegionIterArg(number), dim) && follow(loop.getResult(number), dim);
   }
@@ -75,6 +94,7 @@ private:
   }
 
   Value start, end;
+  std::optional<int64_t> length; // from the start to the end, if it is constant
   DenseSet<std::pair<Value, int64_t>> visited;
 };
 

@@ -172,6 +172,12 @@ bool Counter::dependsOnProgram() {
 
 //===--- Operations of a block --------------------------------------------===//
 
+/// The share of an extent, padded to a power of two, that instructions of `step` cover.
+static double getUsedShare(int64_t extent, int64_t step) {
+  int64_t padded = llvm::PowerOf2Ceil(extent);
+  return double(std::min<int64_t>(llvm::alignTo(extent, step), padded)) / double(padded);
+}
+
 void Counter::addDot(DotOp dot, LoopWork &loop, double weight) {
   auto [place, isNew] = places.try_emplace(dot, loop.dots.size());
   if (isNew) {
@@ -190,6 +196,11 @@ void Counter::addDot(DotOp dot, LoopWork &loop, double weight) {
     fours.numWarps = 4;
     each.wgmma = gpu::chooseDotKind(dot, fours) == gpu::DotKind::Wgmma;
     each.swapped = gpu::isSwapped(dot);
+    // Padding of K, and of the columns of wgmma, is not computed.
+    int64_t columns = each.swapped ? c[c.size() - 2] : c.back();
+    each.used = getUsedShare(dot.getA().getType().getShape().back(), 256 / each.bits);
+    if (each.wgmma)
+      each.used *= getUsedShare(columns, 8);
     each.computedA = isComputed(dot.getA());
     each.computedB = isComputed(dot.getB());
     each.turnedA = each.computedA && isa_and_nonnull<PermuteOp>(dot.getA().getDefiningOp());

@@ -31,9 +31,10 @@ struct DotWork {
   bool computedA = false, computedB = false; ///< the operand is computed, not loaded as it is
   bool turnedA = false; ///< A is computed and transposed: registers do not hold it as it is needed
   double count = 0;     ///< in a program
+  double used = 1;      ///< share of the padded product that instructions compute
 
   double getOperations() const {
-    return 2.0 * double(batch) * double(m) * double(n) * double(k) * count;
+    return 2.0 * double(batch) * double(m) * double(n) * double(k) * used * count;
   }
 };
 

@@ -99,6 +99,10 @@ struct LowerFmaDot : OpConversionPattern<FmaDotOp> {
 
     unsigned rank = typeA.getShape().size();
     int64_t extent = typeA.getShape().back(), unroll = std::min<int64_t>(extent, 4);
+    // Terms behind the valid part of K are not added.
+    int64_t depth = extent;
+    if (DenseI64ArrayAttr valid = op.getValidAttr())
+      depth = std::min<int64_t>(extent, llvm::alignTo(valid[2], unroll));
     OperandSlice a(typeA, accumulator, /*kDim=*/rank - 1, unroll),
         b(typeB, accumulator, /*kDim=*/rank - 2, unroll);
     auto body = [&](OpBuilder &builder, Location loc, Value step, ValueRange acc) {
@@ -111,7 +115,7 @@ struct LowerFmaDot : OpConversionPattern<FmaDotOp> {
       scf::YieldOp::create(builder, loc, sum);
     };
     auto loop = scf::ForOp::create(rewriter, loc, constantI32(rewriter, loc, 0),
-                                   constantI32(rewriter, loc, extent / unroll),
+                                   constantI32(rewriter, loc, depth / unroll),
                                    constantI32(rewriter, loc, 1), adaptor.getAcc(), body);
     rewriter.replaceOp(op, loop.getResult(0));
     return success();

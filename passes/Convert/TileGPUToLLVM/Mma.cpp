@@ -139,16 +139,22 @@ struct LowerMma : OpConversionPattern<MmaOp> {
     for (unsigned f = 0; f < batches * fragmentsM * fragmentsN; ++f)
       fragments.push_back(splitAccumulator(rewriter, loc, adaptor.getAcc(), 4 * f, *instruction));
     // Sums that leave the tensor core start anew from zero.
+    unsigned usedSteps = steps;
+    if (DenseI64ArrayAttr valid = op.getValidAttr())
+      usedSteps = std::min<int64_t>(steps, llvm::divideCeil(valid[2], k));
+    LinearLayout layout = getLayout(typeC);
     unsigned together = op.getPromote() ? std::max<int64_t>(1, *op.getPromote() / k) : steps;
     Value zero;
     if (op.getPromote())
       zero = LLVM::ZeroOp::create(rewriter, loc, instruction->accumulatorWord);
     SmallVector<SmallVector<Value>> sums = fragments;
     for (unsigned batch = 0; batch < batches; ++batch)
-      for (unsigned step = 0; step < steps; ++step)
+      for (unsigned step = 0; step < usedSteps; ++step)
         for (unsigned i = 0; i < fragmentsM; ++i)
           for (unsigned j = 0; j < fragmentsN; ++j) {
             unsigned f = (batch * fragmentsM + i) * fragmentsN + j;
+            if (isPadding(op, layout.apply(4 * f, 0, 0)))
+              continue;
             SmallVector<Value> &c = sums[f];
             if (zero && step % together == 0)
               c.assign(c.size(), zero);
@@ -156,7 +162,7 @@ struct LowerMma : OpConversionPattern<MmaOp> {
                          ArrayRef<Value>(a).slice(4 * ((batch * fragmentsM + i) * steps + step), 4),
                          ArrayRef<Value>(b).slice(2 * ((batch * fragmentsN + j) * steps + step), 2),
                          c, k);
-            if (!zero || (step + 1) % together != 0)
+            if (!zero || ((step + 1) % together != 0 && step + 1 != usedSteps))
               continue;
             for (auto [total, sum] : llvm::zip(fragments[f], c))
               total = LLVM::FAddOp::create(rewriter, loc, total, sum);
@@ -176,6 +182,14 @@ struct LowerMma : OpConversionPattern<MmaOp> {
     rewriter.replaceOpWithNewOp<vector::FromElementsOp>(
         op, cast<VectorType>(adaptor.getAcc().getType()), elements);
     return success();
+  }
+
+  /// True if a fragment whose first element of the first lane and warp is at `first` holds no
+  /// element of the valid part: no other lane or warp has one nearer to 0.
+  static bool isPadding(MmaOp op, ArrayRef<int64_t> first) {
+    DenseI64ArrayAttr valid = op.getValidAttr();
+    size_t rank = first.size();
+    return valid && (first[rank - 2] >= valid[0] || first[rank - 1] >= valid[1]);
   }
 
   /// The accumulator words of the fragment whose first register is `first`.

@@ -41,13 +41,19 @@ SmallVector<Value> getWords(OpBuilder &builder, Location loc, Value vector) {
   return words;
 }
 
-/// The tile of type `type` whose registers are the results of `structure`, the words above.
-Value joinWords(OpBuilder &builder, Location loc, Value structure, VectorType type) {
-  int64_t packed = 32 / type.getElementTypeBitWidth();
+/// The results of a piece of PTX.
+SmallVector<Value> getResults(OpBuilder &builder, Location loc, Value structure) {
   SmallVector<Value> words;
-  SmallVector<unsigned> positions;
-  for (unsigned i = 0; i < type.getNumElements() / packed; ++i)
+  unsigned count = cast<LLVM::LLVMStructType>(structure.getType()).getBody().size();
+  for (unsigned i = 0; i < count; ++i)
     words.push_back(LLVM::ExtractValueOp::create(builder, loc, structure, i));
+  return words;
+}
+
+/// The tile of type `type` whose registers are `words`, as above.
+Value joinWords(OpBuilder &builder, Location loc, SmallVector<Value> words, VectorType type) {
+  int64_t packed = 32 / type.getElementTypeBitWidth();
+  SmallVector<unsigned> positions;
   if (packed == 1)
     return vector::FromElementsOp::create(builder, loc, type, words);
   auto piece = VectorType::get(packed, type.getElementType());
@@ -117,10 +123,17 @@ struct Plan {
       rowStride; ///< blocks of 64 rows of one warpgroup, and rows from one to the next
   int64_t columnBlocks, columns; ///< instructions along N, and their width
   int64_t steps, k;              ///< instructions along K, and elements of K in each
+  int64_t usedRowBlocks, usedColumns, usedSteps; ///< those that are not padding alone
   SmallVector<Coord> warpgroups; ///< the accumulator's position by bit of the warpgroup's number
 };
 
-std::optional<Plan> makePlan(const LinearLayout &acc, int64_t depth, unsigned elementBits) {
+/// The narrowest instruction for `columns` columns: of integers from 32 on a multiple of 16.
+int64_t roundColumns(int64_t columns, bool isInteger) {
+  return llvm::alignTo(columns, isInteger && columns > 32 ? 16 : 8);
+}
+
+std::optional<Plan> makePlan(const LinearLayout &acc, int64_t depth, unsigned elementBits,
+                             DenseI64ArrayAttr valid, bool isInteger) {
   int64_t m = acc.getShape()[0], n = acc.getShape()[1];
   ArrayRef<Coord> warps = acc.getBases(InDim::Warp);
   if (m < 64 || n < 8 || warps.size() < 2)
@@ -141,16 +154,45 @@ std::optional<Plan> makePlan(const LinearLayout &acc, int64_t depth, unsigned el
   plan.warpgroups.assign(warps.begin() + 2, warps.end());
   if (depth % plan.k)
     return std::nullopt;
+  plan.usedRowBlocks = plan.rowBlocks;
+  plan.usedColumns = n / warpsN;
+  plan.usedSteps = plan.steps;
+  if (valid) {
+    plan.usedRowBlocks = llvm::divideCeil(std::min(valid[0], m), plan.rowStride);
+    plan.usedColumns = std::min(roundColumns(valid[1], isInteger), n / warpsN);
+    plan.usedSteps = llvm::divideCeil(std::min(valid[2], depth), plan.k);
+  }
   return plan;
 }
 
-/// The text of a product. Operand numbers: accumulators, then A (a descriptor or its words), then
-/// B's descriptor.
-std::string writeProduct(const Plan &plan, const Instruction &instruction, unsigned words,
-                         const WgmmaDescriptor *a, const WgmmaDescriptor &b, bool fromZero,
-                         bool async) {
-  unsigned perBlock = words / (plan.rowBlocks * plan.columnBlocks),
-           wordsA = 4 * plan.steps * plan.rowBlocks;
+/// An instruction's part of the accumulator.
+struct Piece {
+  int64_t row, column, columns;
+  unsigned first, words; ///< words of the accumulator that it adds to
+};
+
+/// The instructions of one step along K. An accumulator of `words` words runs through a block's
+/// columns, then blocks along N, then along M.
+SmallVector<Piece> makePieces(const Plan &plan, unsigned words) {
+  unsigned perBlock = words / (plan.rowBlocks * plan.columnBlocks);
+  SmallVector<Piece> pieces;
+  for (int64_t i = 0; i < plan.usedRowBlocks; ++i)
+    for (int64_t j = 0; j < plan.columnBlocks; ++j) {
+      int64_t columns = std::min(plan.columns, plan.usedColumns - j * plan.columns);
+      if (columns > 0)
+        pieces.push_back({i * plan.rowStride, j * plan.columns, columns,
+                          unsigned(i * plan.columnBlocks + j) * perBlock,
+                          unsigned(perBlock * columns / plan.columns)});
+    }
+  return pieces;
+}
+
+/// The text of a product. Operand numbers: the pieces' accumulators, `words` in all, then A (a
+/// descriptor or its words, by rows, then steps), then B's descriptor.
+std::string writeProduct(const Plan &plan, const Instruction &instruction, ArrayRef<Piece> pieces,
+                         unsigned words, const WgmmaDescriptor *a, const WgmmaDescriptor &b,
+                         bool fromZero, bool async) {
+  unsigned wordsA = 4 * plan.usedSteps * plan.usedRowBlocks;
   unsigned first = words, descriptorB = words + (a ? 1 : wordsA);
   bool transposes = StringRef(instruction.a).ends_with("f16");
   std::string text;
@@ -163,30 +205,32 @@ std::string writeProduct(const Plan &plan, const Instruction &instruction, unsig
       out << (i ? ",$" : "$") << from + i;
     out << "}, ";
   };
-  for (int64_t step = 0; step < plan.steps; ++step)
-    for (int64_t i = 0; i < plan.rowBlocks; ++i)
-      for (int64_t j = 0; j < plan.columnBlocks; ++j) {
-        if (a)
-          out << "add.s64 a, $" << first << ", "
-              << a->getOffset(i * plan.rowStride, step * plan.k) / 16 << ";\n";
-        out << "add.s64 b, $" << descriptorB << ", "
-            << b.getOffset(j * plan.columns, step * plan.k) / 16 << ";\n"
-            << "wgmma.mma_async.sync.aligned.m64n" << plan.columns << "k" << plan.k << "."
-            << instruction.acc << "." << instruction.a << "." << instruction.b << " ";
-        list((i * plan.columnBlocks + j) * perBlock, perBlock);
-        if (a)
-          out << "a, ";
-        else
-          list(first + 4 * (i * plan.steps + step), 4);
-        out << "b, " << (fromZero && step == 0 ? "zero" : "add");
-        if (StringRef(instruction.acc) != "s32")
-          out << ", 1, 1";
-        if (transposes && a)
-          out << ", " << !a->isKMajor();
-        if (transposes)
-          out << ", " << !b.isKMajor();
-        out << ";\n";
-      }
+  for (int64_t step = 0; step < plan.usedSteps; ++step) {
+    unsigned next = 0;
+    for (const Piece &piece : pieces) {
+      if (a)
+        out << "add.s64 a, $" << first << ", " << a->getOffset(piece.row, step * plan.k) / 16
+            << ";\n";
+      out << "add.s64 b, $" << descriptorB << ", " << b.getOffset(piece.column, step * plan.k) / 16
+          << ";\n"
+          << "wgmma.mma_async.sync.aligned.m64n" << piece.columns << "k" << plan.k << "."
+          << instruction.acc << "." << instruction.a << "." << instruction.b << " ";
+      list(next, piece.words);
+      next += piece.words;
+      if (a)
+        out << "a, ";
+      else
+        list(first + 4 * (piece.row / plan.rowStride * plan.usedSteps + step), 4);
+      out << "b, " << (fromZero && step == 0 ? "zero" : "add");
+      if (StringRef(instruction.acc) != "s32")
+        out << ", 1, 1";
+      if (transposes && a)
+        out << ", " << !a->isKMajor();
+      if (transposes)
+        out << ", " << !b.isKMajor();
+      out << ";\n";
+    }
+  }
   out << "wgmma.commit_group.sync.aligned;\n";
   if (!async)
     out << "wgmma.wait_group.sync.aligned 0;\n";
@@ -235,7 +279,8 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
              << op.getType().getElementType();
 
     unsigned bits = elementA.getIntOrFloatBitWidth();
-    auto plan = makePlan(getLayout(op.getType()), depth, bits);
+    bool isInteger = elementA.isInteger(8);
+    auto plan = makePlan(getLayout(op.getType()), depth, bits, op.getValidAttr(), isInteger);
     WgmmaDescriptor b(getSharedLayout(memoryB), 0);
     std::optional<WgmmaDescriptor> a;
     if (!tileA)
@@ -257,18 +302,32 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
     if (a)
       inputs.push_back(getDescriptor(rewriter, loc, adaptor.getA(), *a, imagesA));
     else
-      inputs = getWordsA(rewriter, loc, adaptor.getA());
+      inputs = getUsedWordsA(rewriter, loc, adaptor.getA(), *plan);
     inputs.push_back(getDescriptor(rewriter, loc, adaptor.getB(), b, imagesB));
 
     bool fromZero =
         matchPattern(op.getAcc(), m_PosZeroFloat()) || matchPattern(op.getAcc(), m_Zero());
-    SmallVector<Value> tied;
+    SmallVector<Piece> pieces = makePieces(*plan, words);
+    SmallVector<Value> all, tied;
+    unsigned used = 0;
+    for (const Piece &piece : pieces)
+      used += piece.words;
+    if (!fromZero || used < words)
+      all = getWords(rewriter, loc, adaptor.getAcc());
     if (!fromZero)
-      tied = getWords(rewriter, loc, adaptor.getAcc());
-    std::string text =
-        writeProduct(*plan, *instruction, words, a ? &*a : nullptr, b, fromZero, op.getAsync());
-    Value result = createAsm(rewriter, loc, text, word, words, inputs, tied);
-    rewriter.replaceOp(op, joinWords(rewriter, loc, result, type));
+      for (const Piece &piece : pieces)
+        llvm::append_range(tied, ArrayRef(all).slice(piece.first, piece.words));
+    std::string text = writeProduct(*plan, *instruction, pieces, used, a ? &*a : nullptr, b,
+                                    fromZero, op.getAsync());
+    Value result = createAsm(rewriter, loc, text, word, used, inputs, tied);
+    // Padding stays as it is.
+    SmallVector<Value> sums(all);
+    sums.resize(words);
+    unsigned next = 0;
+    for (const Piece &piece : pieces)
+      for (unsigned i = 0; i < piece.words; ++i)
+        sums[piece.first + i] = LLVM::ExtractValueOp::create(rewriter, loc, result, next++);
+    rewriter.replaceOp(op, joinWords(rewriter, loc, sums, type));
     return success();
   }
 
@@ -282,9 +341,12 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
                                                        bits, acc.getNumWarps() / warpsN, warpsN);
   }
 
-  /// The words of an operand in registers; f32 is rounded to tf32.
-  static SmallVector<Value> getWordsA(OpBuilder &builder, Location loc, Value vector) {
-    SmallVector<Value> words = getWords(builder, loc, vector);
+  /// The words of an operand in registers that instructions read; f32 is rounded to tf32.
+  static SmallVector<Value> getUsedWordsA(OpBuilder &builder, Location loc, Value vector,
+                                          const Plan &plan) {
+    SmallVector<Value> all = getWords(builder, loc, vector), words;
+    for (int64_t i = 0; i < plan.usedRowBlocks; ++i)
+      llvm::append_range(words, ArrayRef(all).slice(4 * i * plan.steps, 4 * plan.usedSteps));
     for (Value &word : words)
       if (word.getType().isF32())
         word = NVVM::ConvertFloatToTF32Op::create(
@@ -303,7 +365,7 @@ struct LowerWgmmaWait : OpConversionPattern<WgmmaWaitOp> {
     SmallVector<Value> words = getWords(rewriter, loc, adaptor.getValue());
     std::string text = "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending()) + ";";
     Value result = createAsm(rewriter, loc, text, getWordType(type), words.size(), {}, words);
-    rewriter.replaceOp(op, joinWords(rewriter, loc, result, type));
+    rewriter.replaceOp(op, joinWords(rewriter, loc, getResults(rewriter, loc, result), type));
     return success();
   }
 };
@@ -315,7 +377,8 @@ struct LowerOptimizationBarrier : OpConversionPattern<OptimizationBarrierOp> {
     auto type = cast<VectorType>(adaptor.getValue().getType());
     SmallVector<Value> words = getWords(rewriter, op.getLoc(), adaptor.getValue());
     Value result = createAsm(rewriter, op.getLoc(), "", getWordType(type), words.size(), {}, words);
-    rewriter.replaceOp(op, joinWords(rewriter, op.getLoc(), result, type));
+    rewriter.replaceOp(
+        op, joinWords(rewriter, op.getLoc(), getResults(rewriter, op.getLoc(), result), type));
     return success();
   }
 };

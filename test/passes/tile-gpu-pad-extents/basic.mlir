@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --tile-gpu-pad-extents | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-pad-extents --cse | FileCheck %s
 
 // CHECK-LABEL: tile.kernel @odd
 // CHECK: %[[END:.*]] = arith.addi %[[START:.*]], %{{.*}} : index
