@@ -2,6 +2,7 @@
 #include "frontend/Sema/DTypes.h"
 #include "library/Library.h"
 #include "lsp/Features.h"
+#include "target/Target.h"
 
 #include "TileLexer.h"
 
@@ -103,7 +104,7 @@ static void addMembers(const Document &document, const Outline &outline, const T
     }
   if (name == "target") {
     items.add("kind", CompletionItemKind::Property, "\"cpu\" or \"gpu\"");
-    items.add("arch", CompletionItemKind::Property, "90 for sm_90a, 0 for the CPU");
+    items.add("arch", CompletionItemKind::Property, "90 for capability 9.0, 0 for the CPU");
     return;
   }
   items.add("T", CompletionItemKind::Property, "the last two dimensions exchanged");
@@ -166,9 +167,11 @@ Json tile::lsp::completion(Document &document, uint32_t offset) {
       items.add(name, CompletionItemKind::Property, "attribute");
     return items.take();
   }
-  if (type(0) == TileLexer::CONFIG)
-    for (StringRef name : {"cpu", "sm_80", "sm_86", "sm_89", "sm_90a"})
-      items.add(name, CompletionItemKind::EnumMember, "target");
+  if (type(0) == TileLexer::CONFIG) {
+    items.add("cpu", CompletionItemKind::EnumMember, "target");
+    for (const GPUTarget &target : getGPUTargets())
+      items.add(StringRef(target.name), CompletionItemKind::EnumMember, "target");
+  }
   if (type(0) == TileLexer::LPAREN || type(0) == TileLexer::COMMA)
     addArguments(document, *unit, own, items);
   for (const Declared *each : outline.visibleAt(own)) {

@@ -10,6 +10,7 @@
 #include "lsp/Outline.h"
 #include "lsp/Text.h"
 #include "lsp/Values.h"
+#include "target/Target.h"
 
 #include <memory>
 
@@ -21,7 +22,7 @@ namespace tile::lsp {
 
 /// Settings of the client for all files.
 struct Settings {
-  std::string target = "sm_90a";
+  std::string target = std::string(getFallbackTarget().name);
   std::vector<std::string> includes;
   std::vector<std::pair<std::string, std::string>> defines;
 };

@@ -2,6 +2,7 @@
 #ifndef TILE_LSP_SERVER_H
 #define TILE_LSP_SERVER_H
 
+#include "target/Target.h"
 #include <string>
 
 namespace tile::lsp {
@@ -9,7 +10,8 @@ namespace tile::lsp {
 struct ServerOptions {
   std::string version;           ///< that the server tells its client
   std::string cache;             ///< folder for copies of library files; empty: none
-  std::string target = "sm_90a"; ///< unless the client says another
+  /// Unless the client says another.
+  std::string target = std::string(getFallbackTarget().name);
 };
 
 /// Serves till the client says `exit` or closes the stream. Returns the exit code: 0 after

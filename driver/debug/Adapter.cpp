@@ -1,11 +1,11 @@
 // `tilec debug --dap`: the debug adapter protocol, for editors. One request after the other; while
 // the kernel runs, nobody is listened to, as a program ends by itself.
 // https://microsoft.github.io/debug-adapter-protocol/specification
+#include "driver/debug/Adapter.h"
 #include "driver/debug/Debug.h"
 #include "driver/support/Output.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
-#include <cstdio>
 #include <cstdlib>
 
 using namespace llvm;
@@ -13,9 +13,7 @@ using namespace llvm;
 namespace tile::debug {
 namespace {
 
-/// The thread that a client sees, and what its references to variables begin with.
-constexpr int64_t theThread = 1, firstFrameReference = 1000, argumentsReference = 999;
-constexpr size_t mostElements = 1 << 12; ///< of a variable that is opened
+constexpr int64_t theThread = 1; ///< that a client sees
 
 class Adapter {
 public:
@@ -32,71 +30,9 @@ public:
   }
 
 private:
-  //===--- Messages -------------------------------------------------------===//
-
-  void send(json::Object message) {
-    message["seq"] = sequence++;
-    std::string text;
-    raw_string_ostream(text) << json::Value(std::move(message));
-    outs() << "Content-Length: " << text.size() << "\r\n\r\n" << text;
-    outs().flush();
-  }
-
-  void sendEvent(StringRef event, json::Object body = {}) {
-    send(json::Object{{"type", "event"}, {"event", event}, {"body", std::move(body)}});
-  }
-
-  void respond(const json::Object &request, json::Object body = {}) {
-    send(json::Object{{"type", "response"},
-                      {"request_seq", request.getInteger("seq").value_or(0)},
-                      {"command", request.getString("command").value_or("")},
-                      {"success", true},
-                      {"body", std::move(body)}});
-  }
-
-  void refuse(const json::Object &request, const Twine &message) {
-    send(json::Object{
-        {"type", "response"},
-        {"request_seq", request.getInteger("seq").value_or(0)},
-        {"command", request.getString("command").value_or("")},
-        {"success", false},
-        {"message", message.str()},
-        {"body", json::Object{{"error", json::Object{{"id", 1}, {"format", message.str()}}}}}});
-  }
-
-  /// The next message; nothing at the input's end.
-  std::optional<json::Object> read() {
-    size_t length = 0;
-    while (true) {
-      std::string line;
-      for (int c; (c = std::getchar()) != '\n';) {
-        if (c == EOF)
-          return std::nullopt;
-        line += char(c);
-      }
-      StringRef header = StringRef(line).trim();
-      if (header.empty())
-        break;
-      if (header.consume_front_insensitive("Content-Length:"))
-        (void)header.trim().getAsInteger(10, length);
-    }
-    if (length > (size_t(64) << 20))
-      return std::nullopt;
-    std::string text(length, '\0');
-    if (std::fread(text.data(), 1, length, stdin) != length)
-      return std::nullopt;
-    Expected<json::Value> value = json::parse(text);
-    json::Object *object = value ? value->getAsObject() : nullptr;
-    if (!object) {
-      consumeError(value.takeError());
-      return json::Object();
-    }
-    return std::move(*object);
-  }
-
   /// False when there is nothing more to handle.
   bool handleNext() {
-    std::optional<json::Object> request = read();
+    std::optional<json::Object> request = channel.read();
     if (!request)
       return false;
     StringRef command = request->getString("command").value_or("");
@@ -112,7 +48,7 @@ private:
     if (command == "launch")
       return launch(request, arguments);
     if (command == "disconnect" || command == "terminate") {
-      respond(request);
+      channel.respond(request);
       ended = true;
       if (running) { // with the kernel on the stack
         (void)finish(outs());
@@ -121,7 +57,7 @@ private:
       return;
     }
     if (!kernel)
-      return refuse(request, "no kernel is launched yet");
+      return channel.refuse(request, "no kernel is launched yet");
     if (command == "setBreakpoints")
       return setBreakpoints(request, arguments);
     if (command == "setExceptionBreakpoints")
@@ -131,12 +67,12 @@ private:
     if (command == "setDataBreakpoints")
       return setDataBreakpoints(request, arguments);
     if (command == "configurationDone") {
-      respond(request);
+      channel.respond(request);
       starts = true;
       return;
     }
     if (command == "threads")
-      return respond(
+      return channel.respond(
           request, json::Object{{"threads", json::Array{json::Object{
                                                 {"id", theThread},
                                                 {"name", "program " + std::to_string(program)}}}}});
@@ -149,7 +85,7 @@ private:
     if (command == "evaluate")
       return evaluate(request, arguments);
     if (command == "exceptionInfo")
-      return respond(
+      return channel.respond(
           request, json::Object{{"exceptionId", "NaN"},
                                 {"breakMode", "always"},
                                 {"description", lastStop},
@@ -157,14 +93,14 @@ private:
                                  json::Object{{"message", kernel->getDebugger().explainValue()}}}});
     if (command == "continue" || command == "next" || command == "stepIn" || command == "stepOut") {
       if (!running)
-        return refuse(request, "the program does not run");
+        return channel.refuse(request, "the program does not run");
       resume = command == "continue" ? Resume::Continue
                : command == "next"   ? Resume::Next
                : command == "stepIn" ? Resume::Step
                                      : Resume::Finish;
-      return respond(request, json::Object{{"allThreadsContinued", true}});
+      return channel.respond(request, json::Object{{"allThreadsContinued", true}});
     }
-    refuse(request, "tilec does not know the request '" + command + "'");
+    channel.refuse(request, "tilec does not know the request '" + command + "'");
   }
 
   //===--- Starting -------------------------------------------------------===//
@@ -177,14 +113,14 @@ private:
                      {"supportsCondition", true},
                      {"conditionDescription", "a variable's name: only its values count"}});
     filters.push_back(json::Object{{"filter", "inf"}, {"label", "First infinity"}});
-    respond(request, json::Object{{"supportsConfigurationDoneRequest", true},
-                                  {"supportsConditionalBreakpoints", true},
-                                  {"supportsDataBreakpoints", true},
-                                  {"supportsEvaluateForHovers", true},
-                                  {"supportsExceptionInfoRequest", true},
-                                  {"supportsExceptionFilterOptions", true},
-                                  {"supportTerminateDebuggee", true},
-                                  {"exceptionBreakpointFilters", std::move(filters)}});
+    channel.respond(request, json::Object{{"supportsConfigurationDoneRequest", true},
+                                          {"supportsConditionalBreakpoints", true},
+                                          {"supportsDataBreakpoints", true},
+                                          {"supportsEvaluateForHovers", true},
+                                          {"supportsExceptionInfoRequest", true},
+                                          {"supportsExceptionFilterOptions", true},
+                                          {"supportTerminateDebuggee", true},
+                                          {"exceptionBreakpointFilters", std::move(filters)}});
   }
 
   /// {"program": "k.tile", "args": ["--arg", "x=x.npy"], "programId": 3, "stopOnEntry": true}
@@ -202,34 +138,39 @@ private:
       int code = 0;
       std::optional<Options> parsed = parseOptions(int(pointers.size()), pointers.data(), code);
       if (!parsed)
-        return refuse(request, "wrong arguments; standard error says what is wrong with them");
+        return channel.refuse(request,
+                              "wrong arguments; standard error says what is wrong with them");
       options = std::move(*parsed);
       options.executable = given.executable;
     } else {
       options = given;
     }
     if (options.inputs.empty())
-      return refuse(request, "expected \"program\", the file of the kernel");
+      return channel.refuse(request, "expected \"program\", the file of the kernel");
     session = std::make_unique<Session>(options, errs());
     auto loaded = std::make_unique<DebuggedKernel>();
     if (!loaded->load(options, *session)) {
       for (const Diagnostic &each : session->getDiagnostics().all())
-        sendEvent("output", json::Object{{"category", "stderr"}, {"output", each.message + "\n"}});
-      return refuse(request, "the kernel cannot be compiled for these arguments; standard error "
-                             "says why");
+        channel.sendEvent("output",
+                          json::Object{{"category", "stderr"}, {"output", each.message + "\n"}});
+      return channel.refuse(request,
+                            "the kernel cannot be compiled for these arguments; standard error "
+                            "says why");
     }
     kernel = std::move(loaded);
+    variables = std::make_unique<VariableTree>(kernel->getDebugger());
     program = arguments.getInteger("programId").value_or(int64_t(options.debugProgram));
     if (program < 0 || program >= kernel->getPrograms()) {
       std::string message = "the grid has " + std::to_string(kernel->getPrograms()) +
                             " programs, found " + std::to_string(program);
+      variables.reset();
       kernel.reset();
-      return refuse(request, message);
+      return channel.refuse(request, message);
     }
     stopOnEntry = arguments.getBoolean("stopOnEntry").value_or(false);
     kernel->getDebugger().stopped = [this](const Stop &stop) { return atStop(stop); };
-    respond(request);
-    sendEvent("initialized");
+    channel.respond(request);
+    channel.sendEvent("initialized");
   }
 
   void start() {
@@ -238,8 +179,8 @@ private:
     kernel->run(program);
     running = false;
     (void)kernel->writeOutputs();
-    sendEvent("exited", json::Object{{"exitCode", session->getExitCode()}});
-    sendEvent("terminated");
+    channel.sendEvent("exited", json::Object{{"exitCode", session->getExitCode()}});
+    channel.sendEvent("terminated");
   }
 
   Resume atStop(const Stop &stop) {
@@ -252,7 +193,7 @@ private:
       body["description"] = stop.text;
     if (stop.breakpoint)
       body["hitBreakpointIds"] = json::Array{stop.breakpoint};
-    sendEvent("stopped", std::move(body));
+    channel.sendEvent("stopped", std::move(body));
     resume.reset();
     while (!resume && handleNext())
       continue;
@@ -309,7 +250,7 @@ private:
         if (result.back().getAsObject()->getBoolean("verified").value_or(false))
           kernel->getDebugger().breakpoints.back().file = file;
       }
-    respond(request, json::Object{{"breakpoints", std::move(result)}});
+    channel.respond(request, json::Object{{"breakpoints", std::move(result)}});
   }
 
   void setExceptionBreakpoints(const json::Object &request, const json::Object &arguments) {
@@ -326,14 +267,14 @@ private:
           result.push_back(add((option->getString("filterId").value_or("") + " " +
                                 option->getString("condition").value_or(""))
                                    .str()));
-    respond(request, json::Object{{"breakpoints", std::move(result)}});
+    channel.respond(request, json::Object{{"breakpoints", std::move(result)}});
   }
 
   void describeData(const json::Object &request, const json::Object &arguments) {
     StringRef name = arguments.getString("name").value_or("");
-    respond(request, json::Object{{"dataId", name},
-                                  {"description", name.str() + " changes"},
-                                  {"accessTypes", json::Array{"write"}}});
+    channel.respond(request, json::Object{{"dataId", name},
+                                          {"description", name.str() + " changes"},
+                                          {"accessTypes", json::Array{"write"}}});
   }
 
   void setDataBreakpoints(const json::Object &request, const json::Object &arguments) {
@@ -343,7 +284,7 @@ private:
       for (const json::Value &each : *requested)
         if (const json::Object *entry = each.getAsObject())
           result.push_back(add(entry->getString("dataId").value_or("")));
-    respond(request, json::Object{{"breakpoints", std::move(result)}});
+    channel.respond(request, json::Object{{"breakpoints", std::move(result)}});
   }
 
   //===--- Inspection of values -------------------------------------------===//
@@ -361,7 +302,8 @@ private:
                                     {"source", std::move(source)}});
     }
     int64_t count = int64_t(frames.size());
-    respond(request, json::Object{{"stackFrames", std::move(frames)}, {"totalFrames", count}});
+    channel.respond(request,
+                    json::Object{{"stackFrames", std::move(frames)}, {"totalFrames", count}});
   }
 
   void listScopes(const json::Object &request, const json::Object &arguments) {
@@ -375,114 +317,39 @@ private:
                                   {"presentationHint", "arguments"},
                                   {"variablesReference", argumentsReference},
                                   {"expensive", false}});
-    respond(request, json::Object{{"scopes", std::move(scopes)}});
-  }
-
-  json::Object describe(const std::string &name, const std::string &dtype) {
-    std::string error;
-    Query query{name, {}};
-    std::optional<Elements> found = kernel->getDebugger().getElements(query, error);
-    if (!found)
-      return json::Object{{"name", name}, {"value", error}, {"variablesReference", 0}};
-    bool isTile = !found->shape.empty();
-    std::string value = StringRef(kernel->getDebugger().show(query)).split('\n').first.str();
-    StringRef text = value;
-    text.consume_front(name);
-    text = text.ltrim(" =:");
-    int64_t reference = 0;
-    if (isTile) {
-      references.push_back(query);
-      reference = int64_t(references.size());
-    }
-    return json::Object{{"name", name},
-                        {"value", text.str()},
-                        {"type", dtype},
-                        {"evaluateName", name},
-                        {"variablesReference", reference}};
+    channel.respond(request, json::Object{{"scopes", std::move(scopes)}});
   }
 
   void listVariables(const json::Object &request, const json::Object &arguments) {
     int64_t reference = arguments.getInteger("variablesReference").value_or(0);
-    json::Array variables;
-    Debugger &debugger = kernel->getDebugger();
-    if (reference >= firstFrameReference) {
-      for (const auto &[name, site] :
-           debugger.getVariables(size_t(reference - firstFrameReference)))
-        variables.push_back(describe(name, debugger.getSite(site).dtype));
-    } else if (reference == argumentsReference) {
-      for (const RunArgument &argument : debugger.getArguments())
-        if (argument.buffer.getData())
-          variables.push_back(describe(argument.param->name, "tensor"));
-    } else if (reference > 0 && reference <= int64_t(references.size())) {
-      listElements(references[size_t(reference - 1)], variables);
-    }
-    respond(request, json::Object{{"variables", std::move(variables)}});
-  }
-
-  /// Rows of a tile, or elements of one row. A copy, since `references` grows.
-  void listElements(Query query, json::Array &variables) {
-    std::string error;
-    std::optional<Elements> all = kernel->getDebugger().getElements(query, error);
-    if (!all)
-      return;
-    size_t inner = all->shape.size();
-    while (inner > 0 && all->shape[inner - 1] == 1)
-      --inner;
-    size_t open = 0; // the first dimension that is not fixed yet
-    while (open < all->shape.size() && all->shape[open] == 1 && open + 1 < inner)
-      ++open;
-    int64_t extent = open < all->shape.size() ? all->shape[open] : 1;
-    for (int64_t i = 0; i < std::min<int64_t>(extent, mostElements); ++i) {
-      Query part = query;
-      if (part.parts.empty())
-        for (int64_t e : all->shape)
-          part.parts.emplace_back(0, e);
-      int64_t at = part.parts[open].first + i;
-      part.parts[open] = {at, at + 1};
-      std::optional<Elements> found = kernel->getDebugger().getElements(part, error);
-      if (!found)
-        return;
-      bool one = found->values.size() == 1;
-      std::string value = one ? showNumber(found->values[0], found->isFloat)
-                              : StringRef(kernel->getDebugger().show(part))
-                                    .split(": ")
-                                    .second.split('\n')
-                                    .first.str();
-      int64_t reference = 0;
-      if (!one) {
-        references.push_back(part);
-        reference = int64_t(references.size());
-      }
-      variables.push_back(json::Object{{"name", "[" + std::to_string(at) + "]"},
-                                       {"value", value},
-                                       {"variablesReference", reference}});
-    }
+    channel.respond(request, json::Object{{"variables", variables->list(reference)}});
   }
 
   void evaluate(const json::Object &request, const json::Object &arguments) {
     std::string error;
     StringRef text = arguments.getString("expression").value_or("");
     if (text.trim() == "cause")
-      return respond(request, json::Object{{"result", kernel->getDebugger().explainValue()},
-                                           {"variablesReference", 0}});
+      return channel.respond(request, json::Object{{"result", kernel->getDebugger().explainValue()},
+                                                   {"variablesReference", 0}});
     std::optional<Query> query = readQuery(text, error);
     std::optional<Elements> found =
         query ? kernel->getDebugger().getElements(*query, error) : std::nullopt;
     if (!found)
-      return refuse(request, error);
+      return channel.refuse(request, error);
     std::string result = found->values.size() == 1 ? showNumber(found->values[0], found->isFloat)
                                                    : kernel->getDebugger().show(*query);
-    respond(request, json::Object{{"result", result}, {"variablesReference", 0}});
+    channel.respond(request, json::Object{{"result", result}, {"variablesReference", 0}});
   }
 
   const Options &given;
   Options options;
   std::unique_ptr<Session> session;
   std::unique_ptr<DebuggedKernel> kernel;
-  std::vector<Query> references; ///< of tiles that a client may open, from 1
+  std::unique_ptr<VariableTree> variables;
+  Channel channel;
   std::optional<Resume> resume;
   std::string lastStop;
-  int64_t sequence = 1, program = 0;
+  int64_t program = 0;
   bool starts = false, running = false, ended = false, stopOnEntry = false;
 };
 
