@@ -46,6 +46,9 @@ namespace gpu {
 
 // Decisions of the passes for GPUs.
 
+/// Of a module: multiprocessors of the card that it is compiled for, where that is not the card
+/// that stands for its target (i64).
+inline constexpr llvm::StringLiteral processorsName = "tile_gpu.processors";
 /// Of a kernel: warps of a block (i64).
 inline constexpr llvm::StringLiteral numWarpsName = "tile_gpu.num_warps";
 /// Of a kernel's function: threads of a block (i64).

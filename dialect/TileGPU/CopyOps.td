@@ -14,7 +14,7 @@ def TileGPU_SlotsType : TypeDef<TileGPU_Dialect, "Slots"> {
   let assemblyFormat = "`<` $count `,` $tile `>`";
 }
 
-def TileGPU_LocalSlotsOp : TileGPU_Op<"local_slots", [MemoryEffects<[MemAlloc]>]> {
+def TileGPU_LocalSlotsOp : TileGPU_Op<"local_slots", [MemoryEffects<[MemAlloc]>, TileGPU_OwnsSharedMemory]> {
   let summary = "fresh shared memory for several tiles of one type";
   let description = [{
     Accesses to different slots, and to one slot again and again, are ordered by whoever makes them: by `async_wait` and

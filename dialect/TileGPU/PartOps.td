@@ -4,7 +4,7 @@
 
 include "dialect/TileGPU/TileGPUOpBase.td"
 
-def TileGPU_PartArriveOp : TileGPU_Op<"part_arrive", [MemoryEffects<[MemRead, MemWrite]>]> {
+def TileGPU_PartArriveOp : TileGPU_Op<"part_arrive", [MemoryEffects<[MemRead, MemWrite]>, TileGPU_OwnsSharedMemory]> {
   let summary = "leave this part's sums in scratch memory; is it the last of its tile to do so?";
   let description = [{
     `parts` programs work on a tile together; `first` is the record in scratch memory of their first, `part` is this program's

@@ -12,7 +12,7 @@ def TileGPU_RingType : TypeDef<TileGPU_Dialect, "Ring"> {
   let assemblyFormat = "`<` $stages (`,` $tiles^)? `>`";
 }
 
-def TileGPU_RingOp : TileGPU_Op<"ring", [MemoryEffects<[MemAlloc, MemWrite]>]> {
+def TileGPU_RingOp : TileGPU_Op<"ring", [MemoryEffects<[MemAlloc, MemWrite]>, TileGPU_OwnsSharedMemory]> {
   let summary = "a ring in shared memory, every slot empty";
   let description = [{
     Producer and consumers each keep their own position, which starts at slot 0. A slot is empty once each warpgroup of the

@@ -11,6 +11,7 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
+#include "dialect/TileGPU/SharedMemoryInterface.cpp.inc"
 #include "dialect/TileGPU/TileGPUDialect.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
@@ -35,6 +36,7 @@ void TileGPUDialect::initialize() {
 #define GET_OP_LIST
 #include "dialect/TileGPU/TileGPUOps.cpp.inc"
       >();
+  attachSharedMemoryModels(*getContext());
 }
 
 //===--- Attributes and types ---------------------------------------------===//
@@ -75,6 +77,14 @@ const GPUTarget *tile::gpu::getTarget(Operation *op) {
   return nullptr;
 }
 
+int64_t tile::gpu::getLaunchPrograms(Operation *op) {
+  for (Operation *at = op; at; at = at->getParentOp())
+    if (auto processors = at->getAttrOfType<IntegerAttr>(processorsName))
+      return 2 * processors.getInt();
+  const GPUTarget *target = getTarget(op);
+  return target ? 2 * getCard(*target).processors : 0;
+}
+
 //===--- Attributes that passes set ---------------------------------------===//
 
 static bool isModule(Operation *op) { return isa<ModuleOp>(op); }
@@ -100,6 +110,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 
 static const AttributeSpec specs[] = {
     {TargetAttr::name, isTarget, "#tile_gpu.target<\"NAME\">", isModule, "a module"},
+    {processorsName, isNumber<1>, positive, isModule, "a module"},
     {numWarpsName, isNumber<1>, positive, isKernel, aKernel},
     {numThreadsName, isNumber<1>, positive, isFunction, aFunction},
     {sharedBytesName, isNumber<0>, notNegative, isKernelOrFunction, both},

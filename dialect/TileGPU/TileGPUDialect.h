@@ -5,6 +5,7 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/LinearLayout.h"
+#include "dialect/TileGPU/SharedNeed.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpImplementation.h"
 #include "target/Target.h"
@@ -17,6 +18,8 @@
 #define GET_TYPEDEF_CLASSES
 #include "dialect/TileGPU/TileGPUTypes.h.inc"
 
+#include "dialect/TileGPU/SharedMemoryInterface.h.inc"
+
 #define GET_OP_CLASSES
 #include "dialect/TileGPU/TileGPUOps.h.inc"
 
@@ -25,6 +28,14 @@ namespace tile::gpu {
 /// The GPU that the module around `op` is compiled for. Where the module names none: null, after an
 /// error at `op`.
 const GPUTarget *getTarget(mlir::Operation *op);
+
+/// Programs that a launch should have which chooses the parts of a split loop: two for each
+/// multiprocessor of the card that the module around `op` is compiled for. 0, after an error at
+/// `op`, where the module names no target.
+int64_t getLaunchPrograms(mlir::Operation *op);
+
+/// Lets operations of the tile dialect say what they need of shared memory.
+void attachSharedMemoryModels(mlir::MLIRContext &context);
 
 /// The layout of a tile in registers; the type must carry one.
 LinearLayout getLayout(mlir::RankedTensorType type);

@@ -9,7 +9,7 @@ include "dialect/TileGPU/RingOps.td"
 include "dialect/TileGPU/TmaOps.td"
 include "dialect/TileGPU/WgmmaOps.td"
 
-def TileGPU_ConvertLayoutOp : TileGPU_Op<"convert_layout", [Pure]> {
+def TileGPU_ConvertLayoutOp : TileGPU_Op<"convert_layout", [Pure, TileGPU_OwnsSharedMemory]> {
   let summary = "the same tile, held by other threads";
   let description = [{
     ```mlir
@@ -36,7 +36,7 @@ def TileGPU_WarpAllOp : TileGPU_Op<"warp_all", [Pure]> {
   let assemblyFormat = "$mask attr-dict `:` type($mask)";
 }
 
-def TileGPU_LocalAllocOp : TileGPU_Op<"local_alloc", [MemoryEffects<[MemAlloc, MemWrite]>]> {
+def TileGPU_LocalAllocOp : TileGPU_Op<"local_alloc", [MemoryEffects<[MemAlloc, MemWrite]>, TileGPU_OwnsSharedMemory]> {
   let summary = "store a tile to fresh shared memory";
   let description = [{
     ```mlir

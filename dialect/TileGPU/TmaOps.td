@@ -94,7 +94,7 @@ def TileGPU_TmaLoadOp : TileGPU_Op<"tma_load", [MemoryEffects<[MemRead, MemWrite
   let hasVerifier = 1;
 }
 
-def TileGPU_TmaStoreOp : TileGPU_Op<"tma_store", [MemoryEffects<[MemRead, MemWrite]>]> {
+def TileGPU_TmaStoreOp : TileGPU_Op<"tma_store", [MemoryEffects<[MemRead, MemWrite]>, TileGPU_OwnsSharedMemory]> {
   let summary = "copy a tile of registers to a tensor through shared memory";
   let description = [{
     Waits till the staging memory's last copy has been read, stores the tile there (stmatrix where it fits), and starts the

@@ -3,9 +3,9 @@
 #include "driver/explain/Document.h"
 #include "codegen/Assemble.h"
 #include "dialect/Tile/TileDialect.h"
+#include "dialect/TileGPU/SharedMemory.h"
 #include "driver/explain/Explain.h"
 #include "mlir/Pass/PassManager.h"
-#include "passes/TileGPU/SharedMemory.h"
 #include "target/Target.h"
 
 using namespace llvm;

@@ -1,8 +1,8 @@
 // Layouts as data to draw: basis vectors of tiles in registers, and of byte offsets in shared
 // memory. Both are linear over F2, so that the images of single bits say all.
+#include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "driver/report/KernelReport.h"
-#include "passes/TileGPU/SharedMemory.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 

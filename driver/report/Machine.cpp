@@ -1,9 +1,9 @@
 // The machine of a timeline: one copier, one set of tensor cores, and agents that take turns by the
 // time at which they are.
+#include "dialect/TileGPU/SharedMemory.h"
 #include "driver/report/Timeline.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "passes/TileGPU/SharedMemory.h"
 
 using namespace llvm;
 using namespace mlir;

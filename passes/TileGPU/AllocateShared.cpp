@@ -1,8 +1,8 @@
 // tile-gpu-allocate-shared: finds a place in shared memory for everything that needs one, by
 // lifetime.
+#include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Passes.h"
 #include "passes/TileGPU/SharedLifetimes.h"
-#include "passes/TileGPU/SharedMemory.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Pass/Pass.h"

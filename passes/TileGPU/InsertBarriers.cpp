@@ -1,6 +1,6 @@
 // tile-gpu-insert-barriers: orders accesses to the same bytes of shared memory by different
 // threads.
-#include "passes/TileGPU/SharedMemory.h"
+#include "dialect/TileGPU/SharedMemory.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"

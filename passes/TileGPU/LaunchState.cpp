@@ -1,7 +1,7 @@
 // Finds attributes that got lost between two passes.
 #include "passes/TileGPU/LaunchState.h"
 #include "dialect/AttributeNames.h"
-#include "passes/TileGPU/SharedMemory.h"
+#include "dialect/TileGPU/SharedMemory.h"
 
 using namespace mlir;
 

@@ -1,7 +1,7 @@
 // Decides in which layout each tile of a kernel lives in registers: a fixed point over the kernel's
 // body.
 #include "passes/TileGPU/LayoutInference.h"
-#include "passes/TileGPU/ScanPlan.h"
+#include "dialect/TileGPU/ScanPlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -1,9 +1,9 @@
 // tile-gpu-multicast: the two blocks of a cluster load a tile that both need once, half each.
 #include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Report/Declined.h"
 #include "passes/TileGPU/ProgramGrid.h"
-#include "passes/TileGPU/SharedMemory.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"

@@ -17,13 +17,14 @@
 // passes it before all have done with the products of trip i - 1, whose slot is filled again behind
 // it. Copies of trips that there are not are left out, so nothing is under way behind the loop.
 #include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Analysis/ConstantMemory.h"
 #include "passes/Passes.h"
 #include "passes/Report/Declined.h"
 #include "passes/TileGPU/AccessWidth.h"
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/PipelineFragments.h"
-#include "passes/TileGPU/SharedMemory.h"
+#include "passes/TileGPU/SharedLifetimes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

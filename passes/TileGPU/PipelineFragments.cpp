@@ -1,7 +1,7 @@
 // Fragments of mma.sync a step of K ahead, within a trip and from one trip to the next.
 #include "passes/TileGPU/PipelineFragments.h"
+#include "dialect/TileGPU/SharedMemory.h"
 #include "passes/TileGPU/DotSelection.h"
-#include "passes/TileGPU/SharedMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/PatternMatch.h"

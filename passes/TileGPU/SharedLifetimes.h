@@ -1,8 +1,9 @@
-// When a kernel's operations use the shared memory that allocation gave them, for reports.
+// When a kernel's operations use shared memory: of reports, and of passes that plan with what a
+// change would need.
 #ifndef TILE_PASSES_TILEGPU_SHAREDLIFETIMES_H
 #define TILE_PASSES_TILEGPU_SHAREDLIFETIMES_H
 
-#include "passes/TileGPU/SharedMemory.h"
+#include "dialect/TileGPU/SharedMemory.h"
 
 namespace tile::gpu {
 
@@ -16,6 +17,16 @@ struct SharedLifetime {
 /// Every such operation of the kernel; fails where a tile of shared memory goes through control
 /// flow.
 mlir::FailureOr<llvm::SmallVector<SharedLifetime>> getSharedLifetimes(KernelOp kernel);
+
+/// Loads of a loop that are to be copied ahead into as many slots as there are stages: what stands
+/// in `allocs` and `loop` now.
+struct CopyRing {
+  mlir::Operation *loop = nullptr;
+  llvm::SmallVector<LocalAllocOp> allocs;
+};
+/// Bytes of shared memory that the kernel would need with `stages` slots for each tile of `ring`;
+/// none if lifetimes cannot be told.
+std::optional<int64_t> planSharedBytes(KernelOp kernel, const CopyRing &ring, int64_t stages);
 
 } // namespace tile::gpu
 

@@ -10,9 +10,9 @@
 // The producer is the slice of the program that its copies depend on, so both sides make the same
 // trips of every loop. Consumers keep the kernel's warp numbers: the producer's warpgroup is last.
 #include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Passes.h"
 #include "passes/TileGPU/ProducerSlice.h"
-#include "passes/TileGPU/SharedMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

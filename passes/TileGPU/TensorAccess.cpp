@@ -1,7 +1,7 @@
 // Views composed into coordinates of the tensor, and the conditions of TMA checked on the way.
 #include "passes/TileGPU/TensorAccess.h"
 #include "dialect/ProgramNames.h"
-#include "passes/TileGPU/SharedMemory.h"
+#include "dialect/TileGPU/SharedMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"

@@ -1,10 +1,10 @@
 // tile-gpu-use-tma: loads of tiles into shared memory and stores of products by the tensor memory
 // accelerator.
 #include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/StorePlan.h"
 #include "passes/Passes.h"
 #include "passes/Report/Declined.h"
-#include "passes/TileGPU/SharedMemory.h"
 #include "passes/TileGPU/TargetSupport.h"
 #include "passes/TileGPU/TensorAccess.h"
 #include "passes/TileGPU/UnusedEnds.h"

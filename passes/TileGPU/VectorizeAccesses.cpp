@@ -1,9 +1,9 @@
 // tile-gpu-vectorize-accesses: how many neighbouring registers each load and store moves at once.
+#include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/Divisibility.h"
 #include "passes/TileGPU/AccessWidth.h"
 #include "passes/TileGPU/DotSelection.h"
-#include "passes/TileGPU/SharedMemory.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"

@@ -1,9 +1,9 @@
 // tile_gpu.local_slots, slot, async_copy, async_commit and async_wait: copies to shared memory by
 // cp.async, in groups.
+#include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/GlobalAccess.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
-#include "passes/TileGPU/SharedMemory.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

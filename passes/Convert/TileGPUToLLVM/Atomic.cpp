@@ -4,10 +4,10 @@
 //
 // LLVM's atomicrmw prints neither order nor scope for NVPTX, so the instructions are inline PTX.
 // See docs/Memory.md.
+#include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/Reduction.h"
 #include "passes/Convert/TileGPUToLLVM/GlobalAccess.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
-#include "passes/TileGPU/SharedMemory.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

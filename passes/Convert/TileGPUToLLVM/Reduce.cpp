@@ -1,10 +1,10 @@
 // Reductions: within a thread's registers, across lanes by shuffles, across warps through shared
 // memory.
 #include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/Reduction.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
-#include "passes/TileGPU/SharedMemory.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

@@ -4,10 +4,10 @@
 // phase of an mbarrier flips each time the ring has gone round: who waits for a full slot starts at
 // phase 0, who waits for an empty one at 1, so that the first round waits for nothing.
 #include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
-#include "passes/TileGPU/SharedMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

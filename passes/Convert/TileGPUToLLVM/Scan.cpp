@@ -1,11 +1,11 @@
 // Scans: blocks of neighbours along the axis double with each bit, between registers, by shuffles
 // of lanes, and across warps through shared memory. Every thread keeps the prefixes of its elements
 // and the total of the block around each; a reduction by a function keeps the totals alone.
+#include "dialect/TileGPU/ScanPlan.h"
+#include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
-#include "passes/TileGPU/ScanPlan.h"
-#include "passes/TileGPU/SharedMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -1,8 +1,8 @@
 // local_alloc, local_load, extract_part and memdesc_permute: tiles in shared memory.
 #include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
-#include "passes/TileGPU/SharedMemory.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 

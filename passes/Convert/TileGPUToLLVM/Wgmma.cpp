@@ -3,12 +3,12 @@
 // A product is one piece of PTX from its fence to its wait, so that nothing comes between its steps
 // and LLVM's IR stays small. Accumulators are tied to it: the hardware writes them until the wait,
 // which ptxas alone cannot tell.
+#include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/WgmmaDescriptor.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
-#include "passes/TileGPU/SharedMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -1,7 +1,7 @@
 // Which operations use shared memory, how much, and where: what allocation, barriers and lowering
 // agree on.
-#ifndef TILE_PASSES_TILEGPU_SHAREDMEMORY_H
-#define TILE_PASSES_TILEGPU_SHAREDMEMORY_H
+#ifndef TILE_DIALECT_TILEGPU_SHAREDMEMORY_H
+#define TILE_DIALECT_TILEGPU_SHAREDMEMORY_H
 
 #include "dialect/TileGPU/SharedLayout.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
@@ -68,21 +68,8 @@ bool cutsRows(TensorMapAttr map);
 std::optional<llvm::SmallVector<int64_t>>
 matchTensorMap(TensorMapAttr map, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> order);
 
-/// How an operation uses the shared memory that it owns.
-enum class SharedUse {
-  None,
-  Allocates,    ///< writes it; others read it later
-  Persistent,   ///< keeps it as long as the kernel runs, and synchronises its accesses itself
-  ScratchBlock, ///< writes, waits for the block, reads
-  ScratchWarp,  ///< writes, waits for the warp alone, reads
-};
-/// The use that `op` makes of shared memory of its own, and its size: `bytes`, aligned to
-/// `alignment`.
-struct SharedNeed {
-  SharedUse use = SharedUse::None;
-  int64_t bytes = 0;
-  unsigned alignment = 128;
-};
+/// What `op` does with shared memory of its own; nothing if it does not say so by
+/// SharedMemoryOpInterface.
 SharedNeed getSharedNeed(mlir::Operation *op);
 
 /// The offset that allocation has given `op`.
@@ -96,16 +83,6 @@ LocalAllocOp getSharedOwner(mlir::Value memory);
 LocalSlotsOp getSlotsOwner(mlir::Value memory);
 /// From one slot to the next, in bytes.
 int64_t getSlotStride(SlotsType type);
-
-/// Loads of a loop that are to be copied ahead into as many slots as there are stages: what stands
-/// in `allocs` and `loop` now.
-struct CopyRing {
-  mlir::Operation *loop = nullptr;
-  llvm::SmallVector<LocalAllocOp> allocs;
-};
-/// Bytes of shared memory that the kernel would need with `stages` slots for each tile of `ring`;
-/// none if lifetimes cannot be told.
-std::optional<int64_t> planSharedBytes(KernelOp kernel, const CopyRing &ring, int64_t stages);
 
 /// True if a product by wgmma has the tile, or a permutation of it, as an operand.
 bool isReadByWgmma(mlir::Value memory);

@@ -1,6 +1,5 @@
-// The shared memory that each operation needs.
-#include "passes/TileGPU/SharedMemory.h"
-#include "passes/TileGPU/ScanPlan.h"
+// How tiles lie in shared memory, and what the operations of tile_gpu need of it.
+#include "dialect/TileGPU/SharedMemory.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -76,33 +75,6 @@ SharedLayout getTakeScratch(RankedTensorType source) {
   auto order = llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, source.getRank())));
   return SharedLayout(source.getShape(), order, getSharedElementBytes(source.getElementType()),
                       /*swizzle=*/0);
-}
-
-/// Scratch of a reduction whose state has elements of these sizes: where warps hold different parts
-/// along the axes, each leaves what its lanes have come to, once where lanes hold the same.
-static int64_t getReductionBytes(RankedTensorType source, std::optional<int64_t> axis,
-                                 ArrayRef<int64_t> elementBytes) {
-  LinearLayout layout = getLayout(source);
-  auto isAlong = [&](const Coord &basis) {
-    bool along = false, others = false;
-    for (unsigned d = 0; d < basis.size(); ++d)
-      if (basis[d])
-        (!axis || *axis == d ? along : others) = true;
-    return along && !others;
-  };
-  auto isZero = [](const Coord &basis) {
-    return llvm::all_of(basis, [](int64_t at) { return at == 0; });
-  };
-  if (llvm::none_of(layout.getBases(InDim::Warp), isAlong))
-    return 0;
-  int64_t elements = layout.getNumWarps(), bytes = 0;
-  for (const Coord &basis : layout.getBases(InDim::Register))
-    elements *= isAlong(basis) ? 1 : 2;
-  for (const Coord &basis : layout.getBases(InDim::Lane))
-    elements *= isAlong(basis) || isZero(basis) ? 1 : 2;
-  for (int64_t size : elementBytes)
-    bytes += llvm::alignTo(elements * size, 16);
-  return bytes;
 }
 
 SmallVector<unsigned> getDistinctRegisters(const LinearLayout &layout) {
@@ -184,78 +156,46 @@ SharedLayout getStagingLayout(TmaStoreOp store, int64_t columns) {
                                map ? map.getSwizzle() : 0, rows);
 }
 
+//===--- Needs of the operations of tile_gpu ------------------------------===//
+
 SharedNeed getSharedNeed(Operation *op) {
-  auto scratch = [](int64_t bytes) {
-    return SharedNeed{bytes ? SharedUse::ScratchBlock : SharedUse::None, bytes, 128};
-  };
-  if (auto alloc = dyn_cast<LocalAllocOp>(op)) {
-    SharedLayout layout = getSharedLayout(alloc.getType());
-    return {SharedUse::Allocates, layout.getBytes(), layout.getAlignment()};
-  }
-  if (auto slots = dyn_cast<LocalSlotsOp>(op)) {
-    SlotsType type = slots.getType();
-    return {SharedUse::Allocates, type.getCount() * getSlotStride(type),
-            getSharedLayout(type.getTile()).getAlignment()};
-  }
-  if (auto ring = dyn_cast<RingOp>(op))
-    return {SharedUse::Persistent, RingLayout(ring.getType()).getBytes(),
-            ring.getType().getTiles().empty() ? 16u : 1024u};
-  if (auto store = dyn_cast<TmaStoreOp>(op))
-    return {SharedUse::Persistent, getStagingLayout(store, store.getColumns()).getBytes(), 1024};
-  if (auto convert = dyn_cast<ConvertLayoutOp>(op)) {
-    LinearLayout source = getLayout(convert.getSource().getType()),
-                 target = getLayout(convert.getType());
-    Exchange exchange = getExchange(source, target);
-    if (exchange == Exchange::Registers)
-      return {};
-    SharedUse use = exchange == Exchange::Warp ? SharedUse::ScratchWarp : SharedUse::ScratchBlock;
-    return {use,
-            getConversionScratch(source, target, convert.getType().getElementType()).getBytes(),
-            128};
-  }
-  if (auto reduce = dyn_cast<ReduceOp>(op)) {
-    RankedTensorType type = reduce.getSource().getType();
-    return type.getEncoding()
-               ? scratch(getReductionBytes(type, reduce.getAxis(),
-                                           {getSharedElementBytes(type.getElementType())}))
-               : SharedNeed();
-  }
-  if (auto reduce = dyn_cast<ArgReduceOp>(op)) { // values and 32-bit positions
-    RankedTensorType type = reduce.getSource().getType();
-    return type.getEncoding()
-               ? scratch(getReductionBytes(type, reduce.getAxis(),
-                                           {getSharedElementBytes(type.getElementType()), 4}))
-               : SharedNeed();
-  }
-  if (auto scan = dyn_cast<ScanOp>(op)) {
-    auto type = cast<RankedTensorType>(scan.getSources()[0].getType());
-    int64_t bytes = 0;
-    for (Value source : scan.getSources())
-      bytes += getSharedElementBytes(getElementTypeOrSelf(source.getType()));
-    return type.getEncoding() ? scratch(getScanBytes(getLayout(type), scan.getAxis(), bytes))
-                              : SharedNeed();
-  }
-  if (auto atomic = dyn_cast<AtomicOp>(op))
-    return scratch(getAtomicBytes(atomic));
-  if (auto reduce = dyn_cast<ReduceByOp>(op)) {
-    auto type = cast<RankedTensorType>(reduce.getSources()[0].getType());
-    int64_t bytes = 0;
-    for (Value source : reduce.getSources())
-      bytes += getSharedElementBytes(getElementTypeOrSelf(source.getType()));
-    return type.getEncoding() ? scratch(getScanBytes(getLayout(type), reduce.getAxis(), bytes))
-                              : SharedNeed();
-  }
-  if (isa<SortOp, HistogramOp>(op))
-    return scratch(
-        getTakeScratch(cast<RankedTensorType>(
-                           (isa<SortOp>(op) ? op->getOperand(0) : op->getResult(0)).getType()))
-            .getBytes());
-  if (isa<PartArriveOp>(op)) // who is last
-    return scratch(16);
-  if (auto take = dyn_cast<TakeOp>(op))
-    return scratch(getTakeScratch(take.getSource().getType()).getBytes());
-  return {};
+  auto owner = dyn_cast<SharedMemoryOpInterface>(op);
+  return owner ? owner.getSharedNeed() : SharedNeed();
 }
+
+SharedNeed LocalAllocOp::getSharedNeed() {
+  SharedLayout layout = getSharedLayout(getType());
+  return {SharedUse::Allocates, layout.getBytes(), layout.getAlignment()};
+}
+
+SharedNeed LocalSlotsOp::getSharedNeed() {
+  SlotsType type = getType();
+  return {SharedUse::Allocates, type.getCount() * getSlotStride(type),
+          getSharedLayout(type.getTile()).getAlignment()};
+}
+
+SharedNeed RingOp::getSharedNeed() {
+  return {SharedUse::Persistent, RingLayout(getType()).getBytes(),
+          getType().getTiles().empty() ? 16u : 1024u};
+}
+
+SharedNeed TmaStoreOp::getSharedNeed() {
+  return {SharedUse::Persistent, getStagingLayout(*this, getColumns()).getBytes(), 1024};
+}
+
+SharedNeed ConvertLayoutOp::getSharedNeed() {
+  LinearLayout source = getLayout(getSource().getType()), target = getLayout(getType());
+  Exchange exchange = getExchange(source, target);
+  if (exchange == Exchange::Registers)
+    return {};
+  SharedUse use = exchange == Exchange::Warp ? SharedUse::ScratchWarp : SharedUse::ScratchBlock;
+  return {use, getConversionScratch(source, target, getType().getElementType()).getBytes(), 128};
+}
+
+/// A word by which the block learns whether its part is the last.
+SharedNeed PartArriveOp::getSharedNeed() { return {SharedUse::ScratchBlock, 16, 128}; }
+
+//===--- Owners -----------------------------------------------------------===//
 
 std::optional<int64_t> getSharedOffset(Operation *op) {
   if (auto offset = op->getAttrOfType<IntegerAttr>(sharedOffsetName))

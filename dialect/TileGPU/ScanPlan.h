@@ -1,7 +1,7 @@
 // How a scan goes through a layout: the bits of the axis from the lowest, each between registers,
 // lanes or warps.
-#ifndef TILE_PASSES_TILEGPU_SCANPLAN_H
-#define TILE_PASSES_TILEGPU_SCANPLAN_H
+#ifndef TILE_DIALECT_TILEGPU_SCANPLAN_H
+#define TILE_DIALECT_TILEGPU_SCANPLAN_H
 
 #include "dialect/TileGPU/TileGPUDialect.h"
 

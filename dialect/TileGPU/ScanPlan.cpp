@@ -1,5 +1,5 @@
 // How a scan goes through a layout.
-#include "passes/TileGPU/ScanPlan.h"
+#include "dialect/TileGPU/ScanPlan.h"
 
 #include "llvm/Support/MathExtras.h"
 

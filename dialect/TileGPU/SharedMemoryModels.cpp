@@ -1,0 +1,126 @@
+// The shared memory that operations of the tile dialect need once their tiles have layouts, as
+// external models of SharedMemoryOpInterface, since the tile dialect itself knows no shared memory.
+#include "dialect/TileGPU/ScanPlan.h"
+#include "dialect/TileGPU/SharedMemory.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace tile::gpu {
+namespace {
+
+SharedNeed scratch(int64_t bytes) {
+  return {bytes ? SharedUse::ScratchBlock : SharedUse::None, bytes, 128};
+}
+
+/// Scratch of a reduction whose state has elements of these sizes: where warps hold different parts
+/// along the axes, each leaves what its lanes have come to, once where lanes hold the same.
+int64_t getReductionBytes(RankedTensorType source, std::optional<int64_t> axis,
+                          ArrayRef<int64_t> elementBytes) {
+  LinearLayout layout = getLayout(source);
+  auto isAlong = [&](const Coord &basis) {
+    bool along = false, others = false;
+    for (unsigned d = 0; d < basis.size(); ++d)
+      if (basis[d])
+        (!axis || *axis == d ? along : others) = true;
+    return along && !others;
+  };
+  auto isZero = [](const Coord &basis) {
+    return llvm::all_of(basis, [](int64_t at) { return at == 0; });
+  };
+  if (llvm::none_of(layout.getBases(InDim::Warp), isAlong))
+    return 0;
+  int64_t elements = layout.getNumWarps(), bytes = 0;
+  for (const Coord &basis : layout.getBases(InDim::Register))
+    elements *= isAlong(basis) ? 1 : 2;
+  for (const Coord &basis : layout.getBases(InDim::Lane))
+    elements *= isAlong(basis) || isZero(basis) ? 1 : 2;
+  for (int64_t size : elementBytes)
+    bytes += llvm::alignTo(elements * size, 16);
+  return bytes;
+}
+
+/// Bytes of one element of each tile.
+SmallVector<int64_t> getElementBytes(ValueRange tiles) {
+  return llvm::map_to_vector(tiles, [](Value tile) -> int64_t {
+    return getSharedElementBytes(getElementTypeOrSelf(tile.getType()));
+  });
+}
+
+template <typename Model, typename Op>
+using SharedModel = SharedMemoryOpInterface::ExternalModel<Model, Op>;
+
+struct ReduceModel : SharedModel<ReduceModel, ReduceOp> {
+  SharedNeed getSharedNeed(Operation *op) const {
+    auto reduce = cast<ReduceOp>(op);
+    RankedTensorType type = reduce.getSource().getType();
+    if (!type.getEncoding())
+      return {};
+    return scratch(
+        getReductionBytes(type, reduce.getAxis(), {getSharedElementBytes(type.getElementType())}));
+  }
+};
+
+struct ArgReduceModel : SharedModel<ArgReduceModel, ArgReduceOp> {
+  SharedNeed getSharedNeed(Operation *op) const {
+    auto reduce = cast<ArgReduceOp>(op);
+    RankedTensorType type = reduce.getSource().getType();
+    if (!type.getEncoding())
+      return {};
+    constexpr int64_t positionBytes = 4;
+    return scratch(getReductionBytes(
+        type, reduce.getAxis(), {getSharedElementBytes(type.getElementType()), positionBytes}));
+  }
+};
+
+/// Of operations that go along an axis with several tiles at once.
+template <typename Op> struct ScanModel : SharedModel<ScanModel<Op>, Op> {
+  SharedNeed getSharedNeed(Operation *op) const {
+    auto scan = cast<Op>(op);
+    auto type = cast<RankedTensorType>(scan.getSources()[0].getType());
+    if (!type.getEncoding())
+      return {};
+    int64_t bytes = llvm::sum_of(getElementBytes(scan.getSources()));
+    return scratch(getScanBytes(getLayout(type), scan.getAxis(), bytes));
+  }
+};
+
+struct AtomicModel : SharedModel<AtomicModel, AtomicOp> {
+  SharedNeed getSharedNeed(Operation *op) const {
+    return scratch(getAtomicBytes(cast<AtomicOp>(op)));
+  }
+};
+
+/// A whole tile, row by row.
+SharedNeed getTileNeed(Value tile) {
+  return scratch(getTakeScratch(cast<RankedTensorType>(tile.getType())).getBytes());
+}
+
+struct SortModel : SharedModel<SortModel, SortOp> {
+  SharedNeed getSharedNeed(Operation *op) const { return getTileNeed(op->getOperand(0)); }
+};
+
+struct HistogramModel : SharedModel<HistogramModel, HistogramOp> {
+  SharedNeed getSharedNeed(Operation *op) const { return getTileNeed(op->getResult(0)); }
+};
+
+struct TakeModel : SharedModel<TakeModel, TakeOp> {
+  SharedNeed getSharedNeed(Operation *op) const {
+    return getTileNeed(cast<TakeOp>(op).getSource());
+  }
+};
+
+} // namespace
+
+void attachSharedMemoryModels(MLIRContext &context) {
+  ReduceOp::attachInterface<ReduceModel>(context);
+  ArgReduceOp::attachInterface<ArgReduceModel>(context);
+  ScanOp::attachInterface<ScanModel<ScanOp>>(context);
+  ReduceByOp::attachInterface<ScanModel<ReduceByOp>>(context);
+  AtomicOp::attachInterface<AtomicModel>(context);
+  SortOp::attachInterface<SortModel>(context);
+  HistogramOp::attachInterface<HistogramModel>(context);
+  TakeOp::attachInterface<TakeModel>(context);
+}
+
+} // namespace tile::gpu
