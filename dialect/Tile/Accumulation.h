@@ -12,10 +12,6 @@ namespace tile {
 /// if anything else happens to it.
 std::optional<ReduceKind> getAccumulation(mlir::scf::ForOp loop, unsigned index);
 
-/// Programs that a launch should have which chooses the parts of a split loop: two for each of 132
-/// multiprocessors.
-inline constexpr int64_t launchPrograms = 264;
-
 } // namespace tile
 
 #endif

@@ -164,6 +164,9 @@ bool Compiler::elaborate() {
   if (const GPUTarget *target = findGPUTarget(options.target)) {
     context.loadDialect<gpu::TileGPUDialect>();
     (*module)->setAttr(gpu::TargetAttr::name, gpu::TargetAttr::get(&context, target));
+    if (options.card)
+      (*module)->setAttr(gpu::processorsName,
+                         mlir::Builder(&context).getI64IntegerAttr(options.card->processors));
   }
   manifest = std::move(result->manifest);
   choices = std::move(result->choices);

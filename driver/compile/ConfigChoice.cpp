@@ -12,7 +12,7 @@ RateConfigs makeConfigRater(const std::string &target, const GPUCard *card) {
   if (!limits || !limits->target)
     return {};
   return [limits](KernelOp kernel, const cost::Extents &extents, ArrayRef<TuneConfig> configs) {
-    cost::KernelWork work = cost::analyzeWork(kernel, extents, limits->target);
+    cost::KernelWork work = cost::analyzeWork(kernel, extents, *limits);
     std::vector<RatedConfig> result;
     for (const TuneConfig &config : configs) {
       cost::Schedule schedule = cost::Schedule::of(kernel);

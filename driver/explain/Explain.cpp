@@ -91,7 +91,7 @@ static void findPeak(KernelOp op, const cost::TargetLimits &limits, Explanation 
   found.peak = limits.vector32;
   found.peakName = "f32 arithmetic";
   double most = 0;
-  for (const cost::LoopWork &loop : cost::analyzeWork(op, found.extents, limits.target).loops)
+  for (const cost::LoopWork &loop : cost::analyzeWork(op, found.extents, limits).loops)
     for (const cost::DotWork &dot : loop.dots)
       if (dot.tensorCores && dot.getOperations() > most) {
         most = dot.getOperations();

@@ -407,8 +407,8 @@ struct TileGPUSplitLoops : tile::impl::TileGPUSplitLoopsBase<TileGPUSplitLoops> 
   void splitLoop(KernelOp kernel, scf::ForOp loop) {
     SplitLoop split{loop, getMerge(loop), {}, 0, 0};
     split.parts = loop->getAttrOfType<IntegerAttr>(splitName).getInt();
-    if (loop->hasAttr(splitAutomaticName))
-      split.wanted = launchPrograms;
+    if (loop->hasAttr(splitAutomaticName) && !(split.wanted = getLaunchPrograms(loop)))
+      return signalPassFailure();
     loop->removeAttr(splitName);
     loop->removeAttr(splitAutomaticName);
     for (unsigned i = 0; !split.merge && i < loop.getNumRegionIterArgs(); ++i)

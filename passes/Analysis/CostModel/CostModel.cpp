@@ -358,7 +358,7 @@ CostEstimate estimateCost(const KernelWork &work, const Schedule &schedule,
 }
 
 CostEstimate estimateCost(KernelOp kernel, const Extents &extents, const TargetLimits &target) {
-  return estimateCost(analyzeWork(kernel, extents, target.target), Schedule::of(kernel), target);
+  return estimateCost(analyzeWork(kernel, extents, target), Schedule::of(kernel), target);
 }
 
 } // namespace tile::cost

@@ -6,6 +6,7 @@
 #include "dialect/Tile/Accumulation.h"
 #include "passes/Analysis/CostModel/ElementCost.h"
 #include "passes/Analysis/CostModel/IndexEvaluation.h"
+#include "passes/Analysis/CostModel/TargetLimits.h"
 #include "passes/TileGPU/DotSelection.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -62,9 +63,9 @@ bool isComputed(Value operand) {
 
 class Counter {
 public:
-  Counter(KernelOp kernel, const Extents &extents, const GPUTarget *target)
-      : kernel(kernel), extents(extents) {
-    shape = gpu::chooseShape(kernel, target);
+  Counter(KernelOp kernel, const Extents &extents, const TargetLimits &limits)
+      : kernel(kernel), extents(extents), launchPrograms(2 * limits.processors) {
+    shape = gpu::chooseShape(kernel, limits.target);
   }
 
   KernelWork run();
@@ -85,6 +86,7 @@ private:
 
   KernelOp kernel;
   const Extents &extents;
+  const int64_t launchPrograms; ///< that a split loop without a number is split for
   gpu::KernelShape shape;
   KernelWork work;
   llvm::DenseMap<Operation *, int> numbers;       // of loops; looked up only
@@ -371,8 +373,8 @@ KernelWork Counter::run() {
 
 } // namespace
 
-KernelWork analyzeWork(KernelOp kernel, const Extents &extents, const GPUTarget *target) {
-  return Counter(kernel, extents, target).run();
+KernelWork analyzeWork(KernelOp kernel, const Extents &extents, const TargetLimits &limits) {
+  return Counter(kernel, extents, limits).run();
 }
 
 } // namespace tile::cost

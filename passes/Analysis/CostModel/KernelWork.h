@@ -14,6 +14,8 @@
 
 namespace tile::cost {
 
+struct TargetLimits;
+
 /// Registers of a thread, for blocks of 1, 2, 4, 8, 16 and 32 warps.
 using LiveRegisters = std::array<double, 6>;
 
@@ -82,9 +84,10 @@ struct KernelWork {
 };
 
 /// Counts what a kernel of the tile dialect does at these extents; dimensions that are left out
-/// have the `opt` of their contract. `target`, null for the CPU, decides what becomes of products.
-/// Never changes the kernel.
-KernelWork analyzeWork(KernelOp kernel, const Extents &extents, const GPUTarget *target);
+/// have the `opt` of their contract. `limits.target`, null for the CPU, decides what becomes of
+/// products, `limits.processors` into how many parts a launch splits a loop. Never changes the
+/// kernel.
+KernelWork analyzeWork(KernelOp kernel, const Extents &extents, const TargetLimits &limits);
 
 /// Of the warps, those whose parts of a product differ; the others compute the same once more.
 int64_t countDistinctWarps(const DotWork &dot, int64_t warps);

@@ -34,3 +34,8 @@ tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.offset = 0 :
 
 // expected-error @below {{unknown attribute 'tile_gpu.num_warp'}}
 tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.num_warp = 4 : i64} grid { tile.yield } body { tile.return }
+
+// -----
+
+// expected-error @below {{'tile_gpu.processors' belongs on a module}}
+tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.processors = 114 : i64} grid { tile.yield } body { tile.return }

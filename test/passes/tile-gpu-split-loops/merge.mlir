@@ -2,11 +2,22 @@
 // without a trip come last; the last to arrive reads the states of the busy parts and merges them
 // in order. The launch chooses the number of parts, and a single part neither leaves its state nor
 // reads it.
-// RUN: tile-opt %s --tile-gpu-split-loops | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-split-loops | FileCheck %s --check-prefixes=CHECK,H200
+// Two programs for each multiprocessor: of the card that stands for the target, or of the one that
+// the module names.
+// RUN: sed 's/"sm_90a"/"sm_80"/' %s | tile-opt --tile-gpu-split-loops \
+// RUN:   | FileCheck %s --check-prefix=A100
+// RUN: sed 's/"sm_90a">/"sm_90a">, tile_gpu.processors = 114/' %s \
+// RUN:   | tile-opt --tile-gpu-split-loops | FileCheck %s --check-prefix=PCIE
+// RUN: sed 's/^module.*/module {/' %s | not tile-opt --tile-gpu-split-loops 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=NONE
 
 // CHECK-LABEL: tile.kernel @largest
 // CHECK-SAME: tile_gpu.split_parts = 64
-// CHECK-SAME: tile_gpu.split_programs =
+// H200-SAME: tile_gpu.split_programs = 264
+// A100: tile_gpu.split_programs = 216
+// PCIE: tile_gpu.split_programs = 228
+// NONE: error: expected the module to name the GPU that it is compiled for
 // The grid's last axis: clamp(programs wanted / programs, 1, 64).
 // CHECK: %[[PROGRAMS:.*]] = arith.muli
 // CHECK: %[[COUNT:.*]] = arith.divui %{{.*}}, %[[PROGRAMS]]
@@ -36,6 +47,7 @@
 // CHECK: tile.store %[[STATE]]#1
 // CHECK-NOT: tile.merge_parts
 #N = #tile.dim<"N", 1, 4096, opt = 4096, multiple_of = 1>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 tile.kernel @largest
   params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [#N] constexprs []
   grid {
@@ -72,3 +84,4 @@ tile.kernel @largest
     tile.store %m#1, %yv[%c0] {sizes = array<i64: 4>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: false>} : tensor<4xi32>, !tile.view<?xi32>
     tile.return
   }
+}
