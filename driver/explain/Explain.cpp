@@ -4,6 +4,7 @@
 #include "dialect/AttributeNames.h"
 #include "driver/compile/ConfigChoice.h"
 #include "driver/explain/Document.h"
+#include "driver/explain/Profile.h"
 #include "driver/support/Output.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -191,10 +192,9 @@ static std::optional<std::string> explainOne(const Options &given, Session &sess
   std::string text;
   raw_string_ostream stream(text);
   auto report = [&](const SourceManager &sources) {
+    printExplanations(all, options, sources, stream);
     if (document)
       *document = makeDocument(all, options, sources);
-    else
-      printExplanations(all, options, sources, stream);
   };
   if (options.stopAfter) {
     report(session.getSources());
@@ -276,19 +276,40 @@ static int explainDifference(const Options &options, Session &session) {
   return writeDocument(options, session, std::move(comparison), words[0] + " and " + words[1]);
 }
 
+/// Joins the report of --profile to a document. False after an error.
+static bool addProfile(const Options &options, Session &session, json::Object &document) {
+  auto buffer = MemoryBuffer::getFile(options.profile);
+  if (!buffer)
+    return session.failCall("cannot read '" + options.profile +
+                            "': " + buffer.getError().message());
+  Expected<std::vector<profile::Kernel>> kernels =
+      profile::read((*buffer)->getBuffer(), options.profile);
+  if (!kernels)
+    return session.failData(toString(kernels.takeError()));
+  if (Error error = profile::join(*kernels, options.profile, document))
+    return session.failData(toString(std::move(error)));
+  return true;
+}
+
 int explainKernels(const Options &options, Session &session) {
   if (options.targets.size() > 1)
     session.getStream() << "tilec: note: explaining for " << options.target << " only\n";
   if (options.explainDiff)
     return explainDifference(options, session);
+  if (!options.profile.empty() && options.isCPU())
+    return session.failCall("--profile takes a report of a GPU, and the target is the CPU"),
+           session.getExitCode();
   bool asDocument = options.explainAsJson || !options.explainPage.empty();
   json::Object document;
-  std::optional<std::string> text = explainOne(options, session, asDocument ? &document : nullptr);
-  if (!text)
+  std::optional<std::string> text =
+      explainOne(options, session, asDocument || !options.profile.empty() ? &document : nullptr);
+  if (!text || (!options.profile.empty() && !addProfile(options, session, document)))
     return session.getExitCode();
   if (asDocument)
     return writeDocument(options, session, std::move(document), options.inputs.front());
   outs() << *text;
+  if (!options.profile.empty())
+    profile::print(document, outs());
   return session.getExitCode();
 }
 

@@ -284,6 +284,10 @@ bool OptionsParser::parse(Options &options) {
     return fail(Twine(options.explainDiff ? "--diff" : "--html") + " belongs to `tilec explain`");
   if (options.explainDiff && !checkDifference(options))
     return false;
+  options.profile = arguments.getLastArgValue(OPT_profile).str();
+  if (!options.profile.empty() && (options.explainDiff || arguments.hasArg(OPT_stop_after)))
+    return fail(Twine("--profile needs the code that was profiled: it does not go with ") +
+                (options.explainDiff ? "--diff" : "--stop-after"));
   if (takesOne && options.inputs.size() > 1 && !options.explainDiff)
     return fail("tilec " + word + " takes one file, found " + Twine(options.inputs.size()));
 

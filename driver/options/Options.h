@@ -143,6 +143,7 @@ struct Options {
 
   // Explain and debug.
   bool explainDiff = false;  ///< `tilec explain --diff`: compare two
+  std::string profile;       ///< `tilec explain --profile`: a report of ncu as CSV; empty: none
   std::string explainPage;   ///< `tilec explain --html`: the page's file; empty: none
   uint64_t debugProgram = 0; ///< `tilec debug`: the program that is followed
   bool debugAdapter = false; ///< `tilec debug --dap`

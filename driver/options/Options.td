@@ -117,6 +117,7 @@ defm request : Value<"request", "Take what is compiled from FILE, a compile requ
 def print_settings : Switch<["--"], "print-settings", "Print every setting, its value and where that comes from", inside_group, Building, [Beside]>;
 def explain_cache : Switch<["--"], "explain-cache", "Say whether the cache had the result, and if not, why", inside_group, Building, [Beside]>;
 defm html : Value<"html", "tilec explain: write a page with code by line, layouts, memory and schedule to FILE", "FILE", inside_group, Explaining>;
+defm profile : Value<"profile", "tilec explain: join a report of Nsight Compute to the source's lines: ncu --import R --page source --csv --print-source sass > FILE", "FILE", inside_group, Explaining>;
 def diff : Switch<["--"], "diff", "tilec explain: compare A.tile B.tile, A.json B.json, or FILE.tile and configurations such as warps=4 warps=8", inside_group, Explaining>;
 def json : Switch<["--"], "json", "tilec explain: write JSON, for tools", inside_group, Explaining>;
 defm repro : Value<"repro", "Write a ZIP archive with which others can repeat this call (--repro=: tile-repro-HASH.zip in the temporary folder)", "FILE", inside_group, Building, [Beside]>;

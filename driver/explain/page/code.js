@@ -54,8 +54,31 @@ function countLines(listing) {
   return counts;
 }
 
+/** What a profile counted at each source line, and at each line of the SASS. */
+function profiledLines(data) {
+  const lines = new Map(), machine = new Map();
+  if (!data.profile) return { lines, machine };
+  const kernel = data.profile.kernels.find(each => page.kernel && each.kernel === page.kernel.symbol) ||
+    data.profile.kernels[0];
+  for (const row of kernel.lines) lines.set(keyOf(row.file, row.line), row);
+  for (const [line, samples, executed] of kernel.code || []) machine.set(line, { samples, executed });
+  return { lines, machine, kernel };
+}
+
+/** The bar of a row of a profile: its part of all samples. */
+function profileHeat(row, kernel) {
+  if (!row) return el("span", { class: "heat" });
+  const part = kernel.samples ? 100 * row.samples / kernel.samples : 0;
+  const stalls = Object.entries(row.stalls || {}).sort((a, b) => b[1] - a[1]).slice(0, 4)
+    .map(([name, count]) => `${name} ${count}`).join(", ");
+  return el("span", { class: "heat", title: `${row.samples} samples (${part.toFixed(1)}%), ` +
+    `${row.executed} instructions executed` + (stalls ? `: ${stalls}` : "") },
+    String(row.samples), el("i", { style: `width:${Math.max(2, part)}%` }));
+}
+
 function fillSource(pane, data) {
   clearPane(pane);
+  const profile = profiledLines(data);
   const machine = data.listings.find(each => each.stage === "sass") ||
     data.listings.find(each => each.stage === "ptx");
   const counts = countLines(machine);
@@ -65,14 +88,15 @@ function fillSource(pane, data) {
     if (file > 0) pane.body.append(el("h3", {}, source.name));
     source.text.replace(/\n$/, "").split("\n").forEach((text, i) => {
       const count = counts.get(keyOf(file, i + 1));
-      const heat = el("span", { class: "heat", title: count ?
+      const heat = profile.kernel ? profileHeat(profile.lines.get(keyOf(file, i + 1)),
+        profile.kernel) : el("span", { class: "heat", title: count ?
         `${count} instructions of ${machine.title} come from this line` : "" },
         count ? String(count) : "",
         count ? el("i", { style: `width:${Math.max(2, 100 * count / most)}%` }) : null);
       addRow(pane, i + 1, text, "source", [keyOf(file, i + 1)], heat);
     });
   });
-  pane.count.textContent = machine ? "instructions of " + machine.title : "";
+  pane.count.textContent = profile.kernel ? "samples of " + data.profile.file : machine ? "instructions of " + machine.title : "";
   for (const row of pane.body.children) row.pane = pane;
 }
 
@@ -85,13 +109,15 @@ function fillListing(pane, data) {
     pane.count.textContent = "";
     return;
   }
+  const profile = listing.stage === "sass" ? profiledLines(data) : { machine: new Map() };
   const places = new Map(listing.places.map(([line, ...rest]) => [line, rest]));
   const language = { ptx: "ptx", sass: "sass" }[listing.stage] || "ir";
   listing.text.split("\n").forEach((text, i) => {
     const keys = [], found = places.get(i + 1) || [];
     for (let k = 0; k < found.length; k += 2) keys.push(keyOf(found[k], found[k + 1]));
     const shown = text.replace(/\t/g, "    ").replace(/^\s+(\/\*[0-9a-f]{4,}\*\/)\s{9}/, "$1");
-    addRow(pane, i + 1, shown, language, keys, null);
+    addRow(pane, i + 1, shown, language, keys, profile.machine.size ?
+      profileHeat(profile.machine.get(i + 1), profile.kernel) : null);
   });
   pane.count.textContent = listing.text.split("\n").length + " lines";
   for (const row of pane.body.children) row.pane = pane;
