@@ -5,6 +5,8 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -462,21 +464,47 @@ LogicalResult WgmmaOp::verify() {
                        getB().getType().getShape(), getAcc().getType().getShape(), getValidAttr());
 }
 
-/// One coordinate for each dimension of the map behind `descriptor`, where that is known.
-static LogicalResult verifyCoordinates(Operation *op, Value descriptor, size_t coordinates) {
+/// True if the operation need not run: constants may have made its place impossible.
+static bool isInBranch(Operation *op) {
+  for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
+    if (isa<RegionBranchOpInterface>(parent) && !isa<LoopLikeOpInterface>(parent))
+      return true;
+  return false;
+}
+
+/// One coordinate for each dimension of the map behind `descriptor`, where that is known. A row is
+/// copied from a multiple of 16 bytes on, and a copy to a tensor begins in it: else the hardware
+/// ends the launch with "illegal instruction", and nothing before it says so.
+static LogicalResult verifyCoordinates(Operation *op, Value descriptor, OperandRange coordinates,
+                                       Type elementType, bool stores) {
   auto source = descriptor.getDefiningOp<DescriptorOp>();
-  if (!source || source.getMap().getOrder().size() == coordinates)
-    return success();
-  return op->emitOpError() << "needs " << source.getMap().getOrder().size()
-                           << " coordinates, found " << coordinates;
+  if (source && source.getMap().getOrder().size() != coordinates.size())
+    return op->emitOpError() << "needs " << source.getMap().getOrder().size()
+                             << " coordinates, found " << coordinates.size();
+  int64_t bits = elementType.isIntOrFloat() ? elementType.getIntOrFloatBitWidth() : 64,
+          wanted = std::max<int64_t>(128 / std::max<int64_t>(bits, 8), 1);
+  for (auto [i, coordinate] : llvm::enumerate(coordinates)) {
+    APInt constant;
+    if (!matchPattern(coordinate, m_ConstantInt(&constant)))
+      continue;
+    int64_t place = constant.getSExtValue();
+    if (i == 0 && place % wanted)
+      return op->emitOpError() << "needs a first coordinate that is a multiple of " << wanted
+                               << " elements (16 bytes), found " << place;
+    if (stores && place < 0 && !isInBranch(op))
+      return op->emitOpError() << "needs coordinates that are not negative, found " << place;
+  }
+  return success();
 }
 
 LogicalResult TmaFetchOp::verify() {
-  return verifyCoordinates(*this, getDescriptor(), getCoordinates().size());
+  return verifyCoordinates(*this, getDescriptor(), getCoordinates(), getType().getElementType(),
+                           /*stores=*/false);
 }
 
 LogicalResult TmaLoadOp::verify() {
-  return verifyCoordinates(*this, getDescriptor(), getCoordinates().size());
+  return verifyCoordinates(*this, getDescriptor(), getCoordinates(),
+                           getMemory().getType().getElementType(), /*stores=*/false);
 }
 
 LogicalResult ClearFromOp::verify() {
@@ -486,5 +514,6 @@ LogicalResult ClearFromOp::verify() {
 }
 
 LogicalResult TmaStoreOp::verify() {
-  return verifyCoordinates(*this, getDescriptor(), getCoordinates().size());
+  return verifyCoordinates(*this, getDescriptor(), getCoordinates(),
+                           getValue().getType().getElementType(), /*stores=*/true);
 }

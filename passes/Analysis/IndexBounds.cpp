@@ -72,9 +72,22 @@ int64_t IndexBounds::getDivisor(Value value) {
   return divisor;
 }
 
+/// True if both divide one dimension by one constant.
+static bool isSameQuotient(arith::CeilDivSIOp a, arith::CeilDivSIOp b) {
+  auto dim = a.getLhs().getDefiningOp<DimOp>(), other = b.getLhs().getDefiningOp<DimOp>();
+  std::optional<int64_t> divisor = constantOf(a.getRhs());
+  return dim && other && dim.getDim() == other.getDim() && divisor &&
+         divisor == constantOf(b.getRhs());
+}
+
 Linear::Symbol IndexBounds::symbolOf(Value value) {
   if (auto dim = value.getDefiningOp<DimOp>())
     return {dimOrders[dim.getDim().getName().str()], {}, dim.getDim()};
+  // A number of blocks that the grid has too: `cdiv(M, BM) - 1 - i` is not negative.
+  if (auto blocks = value.getDefiningOp<arith::CeilDivSIOp>())
+    for (auto same : kernel.getGrid().front().getOps<arith::CeilDivSIOp>())
+      if (isSameQuotient(blocks, same))
+        return {orders.lookup(same.getResult()), same.getResult(), {}};
   return {orders.lookup(value), value, {}};
 }
 
@@ -249,6 +262,10 @@ bool IndexBounds::isPositive(Linear expression, unsigned budget) {
 
 bool IndexBounds::isNonNegative(const Linear &expression) {
   return isPositive(expression + Linear(1), 8);
+}
+
+bool IndexBounds::isNonNegative(Value value) {
+  return isNonNegative(linear(value)) || rangeBound(value, /*upper=*/false).value_or(-1) >= 0;
 }
 
 std::optional<Linear> IndexBounds::extent(Value view, unsigned dim) {

@@ -51,6 +51,8 @@ public:
 
   /// Whether the expression is >= 0 for certain. It must be integral, so that > -1 suffices.
   bool isNonNegative(const Linear &expression);
+  /// The same of a value, of which its range may tell more than its form.
+  bool isNonNegative(mlir::Value value);
 
   /// The view's extent along `dim`; null if it has no linear form, as where the view may turn out
   /// to be empty.

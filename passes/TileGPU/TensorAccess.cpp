@@ -13,7 +13,9 @@ using namespace tile::gpu;
 
 /// Coordinates have 31 bits and a sign, which the places of a tile's boxes are added to.
 static constexpr int64_t farthestOfAll = (int64_t(1) << 31) - (int64_t(1) << 21);
-/// Bytes of which TMA wants addresses and strides to be multiples.
+/// Bytes of which TMA wants addresses, strides, and the place in a row where a copy begins to be
+/// multiples. Of that place nothing checks but the hardware, which ends the launch with "illegal
+/// instruction".
 static constexpr int64_t granule = 16;
 
 /// The nearest number from `low` to `high`.
@@ -32,6 +34,16 @@ Value TensorAccess::makeCoordinate(OpBuilder &builder, Location loc, unsigned di
     sum = sum ? arith::AddIOp::create(builder, loc, sum, value).getResult() : value;
   }
   return dims[dim].clamped ? clamp(builder, loc, sum, -farthest, farthest) : sum;
+}
+
+Value TensorAccess::makeStoreCoordinate(OpBuilder &builder, Location loc, unsigned dim) const {
+  Value position = makeCoordinate(builder, loc, dim);
+  if (dims[dim].tileDim >= 0 || dims[dim].startsInside)
+    return position;
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value behind = arith::ConstantIndexOp::create(builder, loc, dims[dim].farthest);
+  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, position, zero);
+  return arith::SelectOp::create(builder, loc, exists, position, behind);
 }
 
 Value TensorAccess::makeLimit(OpBuilder &builder, Location loc, unsigned dim) const {
@@ -235,6 +247,10 @@ private:
         fail(problem);
         return;
       }
+    if (std::string problem = checkStart(result.order[0], bytes); !problem.empty()) {
+      fail(problem);
+      return;
+    }
     for (unsigned d = 0; d < rank; ++d) {
       std::optional<TensorDim> dim = finishDim(d);
       if (!dim) {
@@ -260,7 +276,24 @@ private:
            quoteParam() + " multiples of 16 bytes";
   }
 
-  /// A dimension among the factors of a stride.
+  /// Whether rows are copied from places on that are multiples of 16 bytes.
+  std::string checkStart(unsigned dim, int64_t bytes) {
+    int64_t wanted = granule / bytes;
+    for (auto [start, clampsLow] : parts[dim].dim.starts) {
+      if (divisibility.getDivisor(start) % wanted == 0)
+        continue;
+      std::string helpful = findHelpful(start);
+      if (helpful.empty())
+        return "where it begins along dimension " + std::to_string(dim) + " of " + quoteParam() +
+               " is not known to be a multiple of " + std::to_string(wanted) +
+               " elements (16 bytes)";
+      return "'" + helpful + " % " + std::to_string(wanted) + " == 0' would make it begin at " +
+             "multiples of 16 bytes along dimension " + std::to_string(dim) + " of " + quoteParam();
+    }
+    return "";
+  }
+
+  /// A dimension among the factors of a stride or a position.
   static std::string findHelpful(Value stride) {
     if (auto dim = stride.getDefiningOp<DimOp>())
       return dim.getDim().getName().contains('.') ? "" : dim.getDim().getName().str();
@@ -293,6 +326,11 @@ private:
         ends.push_back(end);
     }
     dim.ends = std::move(ends);
+    dim.startsInside = part.inBounds || (part.first && bounds.isNonNegative(*part.first)) ||
+                       llvm::all_of(dim.starts, [&](const std::pair<Value, bool> &start) {
+                         return start.second || bounds.isNonNegative(start.first);
+                       });
+    dim.startsBefore = part.first && bounds.isNonNegative(Linear(-1) - *part.first);
     dim.clamped = !part.first || !bounds.isNonNegative(Linear(dim.farthest) - *part.first) ||
                   !bounds.isNonNegative(*part.first + Linear(dim.farthest));
     return dim;

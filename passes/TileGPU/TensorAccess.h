@@ -15,6 +15,8 @@ struct TensorDim {
   /// The first position is the sum of these, of which those marked count as 0 if negative.
   llvm::SmallVector<std::pair<mlir::Value, bool>> starts;
   bool clamped = false;                ///< the sum may be further from 0 than `farthest`
+  bool startsInside = false;           ///< the first position is not negative
+  bool startsBefore = false;           ///< it is negative
   int64_t farthest = int64_t(1) << 30; ///< the tensor has no position there, and 32 bits hold it
   /// Ends that cut off positions which the tensor has: each counted from the sum of the first
   /// `second` of `starts`; those of the access itself have 1.
@@ -34,8 +36,16 @@ struct TensorAccess {
   bool hasEnds() const {
     return llvm::any_of(dims, [](const TensorDim &dim) { return !dim.ends.empty(); });
   }
+  /// True if the tile may begin before the tensor, which a copy to the tensor must not.
+  bool mayStartBefore() const {
+    return llvm::any_of(dims,
+                        [](const TensorDim &dim) { return dim.tileDim >= 0 && !dim.startsInside; });
+  }
   /// The position of the first element along dimension `dim`, computed where `builder` stands.
   mlir::Value makeCoordinate(mlir::OpBuilder &builder, mlir::Location loc, unsigned dim) const;
+  /// As makeCoordinate, for a copy to the tensor: one position that does not exist is behind the
+  /// tensor, not before it.
+  mlir::Value makeStoreCoordinate(mlir::OpBuilder &builder, mlir::Location loc, unsigned dim) const;
   /// The number of positions of dimension `dim` before its ends; null without ends.
   mlir::Value makeLimit(mlir::OpBuilder &builder, mlir::Location loc, unsigned dim) const;
 };

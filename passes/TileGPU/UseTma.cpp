@@ -301,9 +301,12 @@ private:
       return std::nullopt;
     bool cuts =
         access.hasEnds() && isCutInRows(access) && map.getBox()[1] > 1 && map.getOrder().size() < 5;
-    // A tile that is cut otherwise goes out by ordinary stores, which nothing would keep in order
-    // with copies.
-    if (access.hasEnds() && isOrdered(store) && !(cuts && startsInside(access)))
+    // A tile that is cut otherwise, or begins before the tensor, goes out by ordinary stores, which
+    // nothing would keep in order with copies.
+    if (((access.hasEnds() && !cuts) || access.mayStartBefore()) &&
+        (isOrdered(store) || isa<AtomicOp>(store)))
+      return std::nullopt;
+    if (llvm::any_of(access.dims, [](const TensorDim &dim) { return dim.startsBefore; }))
       return std::nullopt;
     if (cuts) {
       SmallVector<int64_t> order(map.getOrder()), box(map.getBox());
@@ -322,14 +325,6 @@ private:
 
   /// The tensor's dimension along the tile's rows.
   static unsigned getRowDim(const TensorAccess &access) { return access.order[1]; }
-
-  /// True if no row lies before the tensor.
-  bool startsInside(const TensorAccess &access) {
-    return llvm::all_of(access.dims[getRowDim(access)].starts,
-                        [&](const std::pair<Value, bool> &start) {
-                          return start.second || bounds.isNonNegative(bounds.linear(start.first));
-                        });
-  }
 
   /// Accesses to the parameter behind `view`, by whichever view.
   unsigned countAccesses(ViewOp view) {
@@ -487,7 +482,9 @@ private:
     bool branches = needsBranch(store);
     if (branches)
       branchOnEnds(store, convert);
-    SmallVector<Value> coordinates = makeCoordinates(store.access, loc);
+    SmallVector<Value> coordinates;
+    for (unsigned d : store.access.order)
+      coordinates.push_back(store.access.makeStoreCoordinate(builder, loc, d));
     if (store.cuts)
       coordinates.insert(coordinates.begin() + 1, makeRowCount(store, coordinates[1]));
     auto copy = TmaStoreOp::create(builder, loc, store.value, getDescriptor(store.map, loc),
@@ -501,8 +498,8 @@ private:
   }
 
   /// True if there may be tiles that copies cannot store.
-  bool needsBranch(const Store &store) {
-    return store.access.hasEnds() && !(store.cuts && startsInside(store.access));
+  static bool needsBranch(const Store &store) {
+    return (store.access.hasEnds() && !store.cuts) || store.access.mayStartBefore();
   }
 
   /// How many rows of a tile whose first is at `start`, from 0 on, lie before its ends and in the
@@ -521,25 +518,25 @@ private:
   }
 
   /// Leaves the store to tiles that copies cannot store, and the builder where it is for the
-  /// others: those that no end cuts, or, where copies end at any row, those that begin in the
-  /// tensor.
+  /// others: those that begin in the tensor, and, unless copies end at any row, that no end cuts.
   void branchOnEnds(Store &store, ConvertLayoutOp convert) {
     Location loc = store.store->getLoc();
     Value whole;
-    if (store.cuts)
-      whole =
-          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
-                                store.access.makeCoordinate(builder, loc, getRowDim(store.access)),
-                                arith::ConstantIndexOp::create(builder, loc, 0));
+    auto require = [&](Value value, Value least) {
+      Value holds = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, value, least);
+      whole = whole ? arith::AndIOp::create(builder, loc, whole, holds).getResult() : holds;
+    };
     for (auto [d, dim] : llvm::enumerate(store.access.dims)) {
+      if (dim.tileDim >= 0 && !dim.startsInside)
+        require(store.access.makeCoordinate(builder, loc, d),
+                arith::ConstantIndexOp::create(builder, loc, 0));
       Value limit = store.cuts ? Value() : store.access.makeLimit(builder, loc, d);
       if (!limit)
         continue;
       auto type = cast<RankedTensorType>(store.value.getType());
       Value size = arith::ConstantIndexOp::create(
           builder, loc, dim.tileDim < 0 ? 1 : type.getDimSize(dim.tileDim));
-      Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, limit, size);
-      whole = whole ? arith::AndIOp::create(builder, loc, whole, inside).getResult() : inside;
+      require(limit, size);
     }
     auto branch = scf::IfOp::create(builder, loc, whole, /*withElseRegion=*/true);
     store.store->moveBefore(branch.elseBlock(), branch.elseBlock()->begin());

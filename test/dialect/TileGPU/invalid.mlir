@@ -80,6 +80,33 @@ func.func @coordinates(%x: index) {
 // -----
 
 #panels = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+func.func @places(%y: index) {
+  %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 128], swizzle = 128>
+  %x = arith.constant 4 : index
+  // expected-error @+1 {{needs a first coordinate that is a multiple of 8 elements (16 bytes), found 4}}
+  %m = tile_gpu.tma_fetch %d [%x, %y] : !tile_gpu.memdesc<128x64xf16, #panels>
+  return
+}
+
+// -----
+
+// What is fetched may begin before the tensor, what is stored must not; a branch may never be taken.
+#panels = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+func.func @before(%y: index, %t: tensor<128x64xf32>, %c: i1) {
+  %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [32, 128], swizzle = 128>
+  %x = arith.constant -32 : index
+  %m = tile_gpu.tma_fetch %d [%x, %y] : !tile_gpu.memdesc<128x64xf32, #panels>
+  scf.if %c {
+    tile_gpu.tma_store %t, %d [%x, %y] {columns = 64 : i64} : tensor<128x64xf32>
+  }
+  // expected-error @+1 {{needs coordinates that are not negative, found -32}}
+  tile_gpu.tma_store %t, %d [%x, %y] {columns = 64 : i64} : tensor<128x64xf32>
+  return
+}
+
+// -----
+
+#panels = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 func.func @clear(%m: !tile_gpu.memdesc<128x64xf16, #panels>, %x: index) {
   // expected-error @+1 {{has no dimension 2}}
   tile_gpu.clear_from %m, %x {dim = 2 : i64} : !tile_gpu.memdesc<128x64xf16, #panels>

@@ -67,6 +67,12 @@ tile.kernel @loads params [#tile.param<"x", in, align = 16>, #tile.param<"y", in
     %t8 = tile.load %slice[%before, %c0] pad %zero : f16 {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, true>} : !tile.view<?x64xf16> -> tensor<64x64xf16, #rows>
     %m8 = tile_gpu.local_alloc %t8 : tensor<64x64xf16, #rows> -> !tile_gpu.memdesc<64x64xf16, #shared>
     %r8 = tile_gpu.local_load %m8 : !tile_gpu.memdesc<64x64xf16, #shared> -> tensor<64x64xf16, #rows>
+    // Where it begins in a row is the hardware's matter too: it takes multiples of 16 bytes alone.
+    %four = arith.constant 4 : index
+    // expected-remark @+1 {{where it begins along dimension 1 of 'x' is not known to be a multiple of 8 elements (16 bytes) [R0402]}}
+    %t10 = tile.load %good[%i, %four] pad %zero : f16 {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, false>} : !tile.view<?x64xf16> -> tensor<64x64xf16, #rows>
+    %m10 = tile_gpu.local_alloc %t10 : tensor<64x64xf16, #rows> -> !tile_gpu.memdesc<64x64xf16, #shared>
+    %r10 = tile_gpu.local_load %m10 : !tile_gpu.memdesc<64x64xf16, #shared> -> tensor<64x64xf16, #rows>
     // No product: no remark.
     %t9 = tile.load %good[%i, %c0] pad %one : f16 {sizes = array<i64: 64, 64>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: false, true>} : !tile.view<?x64xf16> -> tensor<64x64xf16, #rows>
     %m9 = tile_gpu.local_alloc %t9 : tensor<64x64xf16, #rows> -> !tile_gpu.memdesc<64x64xf16, #shared>
