@@ -131,7 +131,9 @@ def checkAll(options, chosen):
     some = slice(1, 2) if options.quick else slice(None)
     jobs = [(name, one) for name in chosen for one in module(name).CASES[some]]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = list(pool.map(lambda job: check(tilec, *job, options.level, options.check_on), jobs))
+        results = list(
+            pool.map(lambda job: check(tilec, *job, options.level, options.check_on), jobs)
+        )
     failed = 0
     for (name, one), wrong in zip(jobs, results):
         if wrong:
@@ -220,7 +222,7 @@ def main():
         "--check-on",
         default="cpu",
         choices=["cpu", "cuda"],
-        help="where --device cpu, which needs NumPy alone, runs the kernels: a card, or one emulated",
+        help="where --device cpu, which needs NumPy alone, runs: a card, or an emulated one",
     )
     parser.add_argument("--level", default=3, type=int, help="optimisation level on the CPU")
     parser.add_argument("--compile", action="store_true", help="compile for --target, run nothing")
