@@ -124,6 +124,7 @@ static bool ask(Compiler &compiler, const Options &options, Session &session,
         decl = kernel;
     Explanation &found = all.emplace_back();
     found.symbol = record.symbol;
+    found.declared = decl ? decl->range : Range();
     for (const ConfigChoice &choice : compiler.getChoices())
       if (choice.symbol == record.symbol)
         found.choice = choice;
@@ -147,12 +148,21 @@ static bool ask(Compiler &compiler, const Options &options, Session &session,
   return true;
 }
 
-/// A remark that names another version of the kernel is of that one; one that names none is of all.
-static bool isOf(const Diagnostic &remark, StringRef symbol, ArrayRef<Explanation> all) {
+static bool contains(Range kernel, Range place) {
+  return kernel.isValid() && kernel.file == place.file && kernel.begin <= place.begin &&
+         place.begin < kernel.end;
+}
+
+/// A remark inside of another kernel is of that one, and so is one that names another version; one
+/// that does neither is of all.
+static bool isOf(const Diagnostic &remark, const Explanation &kernel, ArrayRef<Explanation> all) {
+  if (!contains(kernel.declared, remark.range) &&
+      any_of(all, [&](const Explanation &each) { return contains(each.declared, remark.range); }))
+    return false;
   auto quotes = [&](StringRef name) {
     return StringRef(remark.message).contains(("'" + name + "'").str());
   };
-  return quotes(symbol) ||
+  return quotes(kernel.symbol) ||
          none_of(all, [&](const Explanation &each) { return quotes(each.symbol); });
 }
 
@@ -172,7 +182,7 @@ static bool compile(const Options &options, Session &session, std::vector<Explan
     each.assembled = assembles && !options.isCPU();
     each.instructions = countInstructions(findEntry(ptx, each.symbol));
     for (const Diagnostic &diagnostic : session.getDiagnostics().all())
-      if (diagnostic.severity == Severity::remark && isOf(diagnostic, each.symbol, all))
+      if (diagnostic.severity == Severity::remark && isOf(diagnostic, each, all))
         each.remarks.push_back(diagnostic);
     if (collector)
       each.inside = collector->takeKernel(each.symbol);

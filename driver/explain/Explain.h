@@ -23,6 +23,7 @@ struct InstructionCounts {
 /// One version of a kernel.
 struct Explanation {
   std::string symbol;
+  Range declared; ///< the kernel in the source
   cost::Extents extents;
   std::vector<KernelSetting> settings;
   std::optional<ConfigChoice> choice; ///< where the model had the word
