@@ -155,6 +155,20 @@ const TensorMap *findMap(Warp &w, const Op &op, int lane, uint64_t address) {
   return map;
 }
 
+/// The places that Hopper refuses, which neither the driver nor ptxas checks.
+void checkPlace(Warp &w, const Op &op, int lane, const BulkCopy &copy) {
+  const TensorMap &map = *copy.map;
+  if (copy.coords[0] * int64_t(map.bytes) % 16)
+    fault(IllegalInstruction, w, op, lane,
+          "a copy begins at element " + std::to_string(copy.coords[0]) + " of " +
+              std::to_string(map.bytes) + " bytes in a row: expected a multiple of 16 bytes");
+  for (uint32_t k = 0; copy.isStore && k < op.count; ++k)
+    if (copy.coords[k] < 0)
+      fault(IllegalInstruction, w, op, lane,
+            "a store begins at " + std::to_string(copy.coords[k]) + " of dimension " +
+                std::to_string(k) + ": expected a place in the tensor");
+}
+
 /// a: shared address, b: the map's, c: the barrier's, e: the blocks' mask or none. The lists hold
 /// the coordinates. sign: it is a store, vector: it adds, imm, wide...: offsets.
 Step start(Warp &w, const Op &op, uint32_t m) {
@@ -176,6 +190,7 @@ Step start(Warp &w, const Op &op, uint32_t m) {
                 std::to_string(op.count));
     for (uint32_t k = 0; k < op.count; ++k)
       copy.coords[k] = w.at<int32_t>(w.kernel->lists[op.list + k])[i];
+    checkPlace(w, op, i, copy);
     uint64_t shared = (op.addressBits == 32 ? uint64_t(w.at<uint32_t>(op.a)[i])
                                             : w.at<uint64_t>(op.a)[i] & ~windowMask) +
                       uint64_t(op.imm);

@@ -209,6 +209,8 @@ MISTAKES = {
     "no barrier": "there is no mbarrier at",
     "no fence": "without fence.proxy.async since",
     "no wait": "expected a wait before",
+    "within 16 bytes": "begins at element 4 of 2 bytes in a row",
+    "before the tensor": "begins at -1 of dimension 1",
     "overwritten barrier": "writes over the mbarrier",
     "too many bytes": "beyond 2^20 - 1",
     "trap": "the kernel trapped",
