@@ -33,7 +33,7 @@ struct Row {
 /// One kernel; rows of several launches are added up.
 struct Kernel {
   std::string name;
-  bool hasInstructions = false; ///< rows are instructions (--print-source sass), else source lines
+  bool hasInstructions = false; ///< rows are instructions (of ncu's view "sass"), else source lines
   unsigned launches = 0;
   std::vector<Row> rows;
 };

@@ -1,7 +1,8 @@
-// Reads the CSV that `ncu --page source --csv` prints. Each launch begins with a row "Kernel Name"
-// (or "Function Name"), then comes a row of titles, then the rows. With --print-source sass they
-// are instructions by address; with cuda or cuda,sass those with a "Line No" are lines of the file
-// that the last row "File Path" named, and those without are the instructions of that line.
+// Reads the CSV that Nsight Compute prints of its source page. Each launch begins with a row
+// "Kernel Name" (or "Function Name"), then comes a row of titles, then the rows. In the view "sass"
+// these are instructions by address. In the views "cuda" and "cuda,sass" rows with a "Line No" are
+// lines of the file that the last row "File Path" named, and rows without are the instructions of
+// that line.
 #include "driver/explain/Profile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -256,9 +256,12 @@ def checkFrontEnd(path, text):
         name = match[1]
         isOurs = name.split("/")[0] in FOLDERS + ("mlir",)
         if allowed and isOurs and name not in allowed and not isIn(name, allowed):
-            yield lineOf(text, match.start()), (
-                f"'{name}' is above {os.path.dirname(path)}/, which may include "
-                + ", ".join(allowed)
+            yield (
+                lineOf(text, match.start()),
+                (
+                    f"'{name}' is above {os.path.dirname(path)}/, which may include "
+                    + ", ".join(allowed)
+                ),
             )
 
 
@@ -305,14 +308,18 @@ def checkClasses(path, text):
     for match in re.finditer(opening, text):
         count = methodsOf(text, match.end())
         if count > MOST_METHODS and match[1] not in LARGE_CLASSES:
-            yield lineOf(text, match.start()), (
-                f"'{match[1]}' has {count} methods, the limit is {MOST_METHODS}: "
-                "make classes of its concerns"
+            yield (
+                lineOf(text, match.start()),
+                (
+                    f"'{match[1]}' has {count} methods, the limit is {MOST_METHODS}: "
+                    "make classes of its concerns"
+                ),
             )
 
 
 def checkCircles(root, texts):
     """Folders include each other in one direction. `texts` has the C++ of the tree by path."""
+
     def roomOf(path):
         return next((room for room in ROOMS if isIn(path, (room,))), os.path.dirname(path))
 
@@ -336,9 +343,12 @@ def checkCircles(root, texts):
     for folder in sorted(below):
         for other, path in sorted(below[folder].items()):
             if folder < other and folder in reached.get(other, ()):
-                yield path, (
-                    f"{folder}/ includes {other}/, which includes it in turn: "
-                    "move what both need to a folder below"
+                yield (
+                    path,
+                    (
+                        f"{folder}/ includes {other}/, which includes it in turn: "
+                        "move what both need to a folder below"
+                    ),
                 )
 
 
