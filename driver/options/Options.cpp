@@ -279,9 +279,9 @@ bool OptionsParser::parse(Options &options) {
                                options.command);
   options.explainDiff = arguments.hasArg(OPT_diff);
   options.explainPage = arguments.getLastArgValue(OPT_html).str();
-  if ((options.explainDiff || arguments.hasArg(OPT_html)) &&
-      options.command != Options::Command::Explain)
-    return fail(Twine(options.explainDiff ? "--diff" : "--html") + " belongs to `tilec explain`");
+  for (const Arg *argument : arguments.filtered(OPT_diff, OPT_html, OPT_profile))
+    if (options.command != Options::Command::Explain)
+      return fail(argument->getSpelling() + " belongs to `tilec explain`");
   if (options.explainDiff && !checkDifference(options))
     return false;
   options.profile = arguments.getLastArgValue(OPT_profile).str();
