@@ -39,11 +39,13 @@ bool OptionsParser::addTarget(StringRef name, Options &options) {
   return true;
 }
 
-/// --gpu: a card by a part of its name.
+/// --gpu: a card by a part of its name. A request names the card of the process that wrote it,
+/// for commands too that find theirs by --device.
 bool OptionsParser::parseCard(Options &options) {
   if (request.gpu.empty())
     return true;
-  if (options.command != Options::Command::Compile && options.command != Options::Command::Explain)
+  if (options.command != Options::Command::Compile &&
+      options.command != Options::Command::Explain && !given.contains("gpu"))
     return fail("--gpu belongs to compilation and `tilec explain`");
   options.card = findCard(request.gpu);
   if (options.card)

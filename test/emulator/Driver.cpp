@@ -68,7 +68,8 @@ EXPORT cuGetErrorString(int error, const char **text) {
 EXPORT cuDeviceGetCount(int *count) { return *count = 1, 0; }
 EXPORT cuDeviceGet(int *result, int ordinal) { return *result = ordinal, ordinal ? 101 : 0; }
 EXPORT cuDeviceGetName(char *name, int length, int) {
-  return snprintf(name, size_t(length), "Emulated device"), 0;
+  const char *asked = getenv("TILE_EMULATE_NAME");
+  return snprintf(name, size_t(length), "%s", asked && *asked ? asked : "Emulated device"), 0;
 }
 EXPORT cuDeviceGetUuid(void *uuid, int) { return memset(uuid, 0x45, 16), 0; }
 EXPORT cuDeviceTotalMem_v2(size_t *bytes, int) { return *bytes = size_t(1) << 34, 0; }
