@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs one small shape of each kind of kernel under compute-sanitizer: no access out of bounds, no
-# race in shared memory. TILE_HOME is a build folder or an unpacked release.
+# race in shared memory, hostile indices among them. TILE_HOME is a build folder or an unpacked
+# release.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 folder=$(mktemp -d)
@@ -81,6 +82,27 @@ for tile in BM=64,BN=128,warps=4 BM=128,BN=256,warps=8; do
   check examples/grouped_matmul/grouped_matmul.tile -D T=f16 --config "$tile,stages=3" \
     --random M=300,N=264,K=136,E=3 \
     --arg "offset=$folder/ends.npy"
+done
+# Indices, rows, pages and lengths that no tensor has.
+hostile='[-2**31, 2**31 - 1, -1, 0, 3, 2**30, 7, -5]'
+python3 -c "$save" "$folder/hostile.npy" "$hostile * 4" || exit 2
+python3 -c "$save" "$folder/hostile8.npy" "$hostile" || exit 2
+python3 -c "$save" "$folder/lengths.npy" '[2**31 - 1, -7, 40, 2**30]' || exit 2
+python3 -c "$save" "$folder/pages.npy" "numpy.resize($hostile, (4, 6))" || exit 2
+python3 -c "import numpy, sys; numpy.save(sys.argv[1], numpy.array($hostile + [2**62, -2**63]))" \
+  "$folder/wide.npy" || exit 2
+check examples/embedding/embedding.tile --kernel embedding -D T=f16 --random V=50,N=264 \
+  --arg "id=$folder/wide.npy"
+check examples/embedding/embedding.tile --kernel embedding_backward -D T=f16 -D D=f32 \
+  --random V=50,N=264 --arg "id=$folder/wide.npy"
+check examples/segment_sum/segment_sum.tile --kernel segment_sum -D T=f32 --random N=70,S=9 \
+  --arg "seg=$folder/hostile.npy"
+check examples/grouped_matmul/grouped_matmul.tile -D T=bf16 --random M=400,E=7,N=264,K=72 \
+  --arg "offset=$folder/hostile8.npy"
+for page in 16 64; do
+  check examples/paged_attention/paged_attention.tile -D T=f16 -D D=64 -D PAGE=$page \
+    --random B=4,G=2,R=8,P=8,TP=6 --arg "table=$folder/pages.npy" \
+    --arg "len=$folder/lengths.npy" --arg scale=0.125
 done
 wait
 for bad in "$folder"/*.bad; do [ -e "$bad" ] && cat "$bad"; done
