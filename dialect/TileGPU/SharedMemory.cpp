@@ -36,6 +36,27 @@ static bool spans(const LinearLayout &layout, ArrayRef<Coord> wanted) {
   return LinearLayout(layout.getShape(), registers, lanes, {}).getDimension() == before;
 }
 
+SmallVector<unsigned> getReplicaBits(const LinearLayout &layout) {
+  SmallVector<unsigned> replicas;
+  SmallVector<Coord> registers(layout.getBases(InDim::Register)),
+      lanes(layout.getBases(InDim::Lane));
+  auto dimension = [&] {
+    return LinearLayout(layout.getShape(), registers, lanes, {}).getDimension();
+  };
+  unsigned held = dimension();
+  for (auto [bit, basis] : llvm::enumerate(layout.getBases(InDim::Warp))) {
+    registers.push_back(basis);
+    unsigned now = dimension();
+    if (now == held)
+      replicas.push_back(bit);
+    held = now;
+  }
+  return replicas;
+}
+
+/// Elements of all copies of a tile that replicated warps may have; larger tiles wait for the block.
+static constexpr int64_t maxReplicatedElements = 1024;
+
 Exchange getExchange(const LinearLayout &source, const LinearLayout &target) {
   if (source.getRegisterSources(target))
     return Exchange::Registers;
@@ -49,7 +70,12 @@ Exchange getExchange(const LinearLayout &source, const LinearLayout &target) {
     for (auto [x, y] : llvm::zip(difference, to))
       x ^= y;
   }
-  return spans(source, wanted) ? Exchange::Warp : Exchange::Block;
+  if (!spans(source, wanted))
+    return Exchange::Block;
+  unsigned replicas = getReplicaBits(source).size();
+  bool fits = !replicas ||
+              llvm::product_of(source.getShape()) << replicas <= maxReplicatedElements;
+  return fits ? Exchange::Warp : Exchange::Block;
 }
 
 SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout &target,
@@ -188,8 +214,12 @@ SharedNeed ConvertLayoutOp::getSharedNeed() {
   Exchange exchange = getExchange(source, target);
   if (exchange == Exchange::Registers)
     return {};
-  SharedUse use = exchange == Exchange::Warp ? SharedUse::ScratchWarp : SharedUse::ScratchBlock;
-  return {use, getConversionScratch(source, target, getType().getElementType()).getBytes(), 128};
+  int64_t bytes = getConversionScratch(source, target, getType().getElementType()).getBytes();
+  if (exchange == Exchange::Block)
+    return {SharedUse::ScratchBlock, bytes, 128};
+  if (unsigned replicas = getReplicaBits(source).size())
+    bytes = llvm::alignTo(bytes, 128) << replicas;
+  return {SharedUse::ScratchWarp, bytes, 128};
 }
 
 /// A word by which the block learns whether its part is the last.

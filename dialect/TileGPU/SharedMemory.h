@@ -41,7 +41,12 @@ enum class Exchange {
 };
 Exchange getExchange(const LinearLayout &source, const LinearLayout &target);
 
-/// The scratch memory through which a conversion goes.
+/// The bits of a warp's number that do not change which elements the warp holds, given the bits
+/// before them. In a conversion within warps, each such warp has a copy of the scratch memory:
+/// the warps do not wait for each other, so one must not read while another stores there.
+llvm::SmallVector<unsigned> getReplicaBits(const LinearLayout &layout);
+
+/// The scratch memory through which a conversion goes, one copy of it.
 SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout &target,
                                   mlir::Type elementType);
 

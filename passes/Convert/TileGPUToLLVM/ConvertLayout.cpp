@@ -12,6 +12,20 @@ using namespace tile::gpu;
 
 namespace {
 
+/// The copy of the scratch memory that a warp has: its number among those that hold the same.
+Value getReplicaOffset(OpBuilder &builder, Location loc, ArrayRef<unsigned> bits, int64_t bytes) {
+  Value warp = getWarp(builder, loc), offset = constantI32(builder, loc, 0);
+  for (auto [place, bit] : llvm::enumerate(bits)) {
+    Value one = arith::AndIOp::create(
+        builder, loc, arith::ShRUIOp::create(builder, loc, warp, constantI32(builder, loc, bit)),
+        constantI32(builder, loc, 1));
+    offset = arith::AddIOp::create(
+        builder, loc, offset,
+        arith::MulIOp::create(builder, loc, one, constantI32(builder, loc, bytes << place)));
+  }
+  return offset;
+}
+
 struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ConvertLayoutOp op, OpAdaptor adaptor,
@@ -31,8 +45,16 @@ struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
     Type elementType = op.getType().getElementType();
     SharedLayout scratch = getConversionScratch(source, target, elementType);
     Value base = getSharedPointer(rewriter, loc, *offset);
+    bool withinWarp = getExchange(source, target) == Exchange::Warp;
+    SmallVector<unsigned> replicas = getReplicaBits(source);
+    if (withinWarp && !replicas.empty()) {
+      Value distance = getReplicaOffset(rewriter, loc, replicas,
+                                        llvm::alignTo(scratch.getBytes(), 128));
+      base = LLVM::GEPOp::create(rewriter, loc, base.getType(), rewriter.getI8Type(), base,
+                                 ValueRange{distance});
+    }
     storeTile(rewriter, loc, adaptor.getSource(), source, scratch, base);
-    if (getExchange(source, target) == Exchange::Warp)
+    if (withinWarp)
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     else
       BarrierOp::create(rewriter, loc);
