@@ -54,7 +54,8 @@ SmallVector<unsigned> getReplicaBits(const LinearLayout &layout) {
   return replicas;
 }
 
-/// Elements of all copies of a tile that replicated warps may have; larger tiles wait for the block.
+/// Elements of all copies of a tile that replicated warps may have; larger tiles wait for the
+/// block.
 static constexpr int64_t maxReplicatedElements = 1024;
 
 Exchange getExchange(const LinearLayout &source, const LinearLayout &target) {

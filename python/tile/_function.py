@@ -290,7 +290,7 @@ class Function:
         self._axes = {
             i: [
                 axis
-                for axis in range(len(param["dims"]))
+                for axis in range(len(param["dims"]) if len(records) > 1 else 0)
                 if any(
                     axis >= len(one["params"][i]["dims"])
                     or isinstance(one["params"][i]["dims"][axis], int)
@@ -341,21 +341,20 @@ class Function:
         return _unpack(made)
 
     def _quickKey(self, values):
-        """What the kernel of a call by positions depends on, where dtypes and devices alone choose
-        it, else None.
+        """What the kernel of a call by positions depends on: dtypes, ranks and devices, and shapes
+        where extents choose an instance. None where attributes do not tell.
         """
-        if self._shapes or self._hasAxes:
-            return None
+        rank = "shape" if self._shapes or self._hasAxes else "ndim"
         try:
             key = tuple(
                 [
                     (
-                        (kind, value.dtype, value.ndim)
+                        (kind, value.dtype, getattr(value, rank))
                         if (kind := type(value)) is _numpyArray
                         else (
                             kind
                             if kind in _NUMBERS
-                            else (kind, value.dtype, value.ndim, value.device)
+                            else (kind, value.dtype, getattr(value, rank), value.device)
                         )
                     )
                     for value in values

@@ -73,6 +73,29 @@ class Compile(unittest.TestCase):
         scale(numpy.ones((7, 9), "f4"), 1.0)
         self.assertEqual((self.compiled(), tile.cache_info()["memory"]), (3, 2))
 
+    def testShortWay(self):
+        """Calls like one before them look nothing up by name: constant extents of a kernel's only
+        instance too, and extents that choose among instances."""
+        one = tile.compile(
+            "kernel sums(x: in f32[M, N], y: out f32[M, 1]) where M in 1..=99, N in 1..=64"
+            " grid (m: M) { y[m, 0] = sum(x[m, at(0, 64)]); }"
+        )
+        several = tile.compile(
+            "kernel fill[D: int in {2, 4}](x: in f32[M, D], y: out f32[M, D]) where M in 1..=99"
+            " grid (m: M) { y[m, :] = x[m, :] + (D as f32); }"
+        )
+        for call, inputs in (
+            (one, [self.x, self.x[:2]]),
+            (several, [self.x, numpy.ones((3, 2), "f4"), self.x[:2]]),
+        ):
+            first = [call(x) for x in inputs]
+            call._place = None  # by name from now on: an error
+            for x, y in zip(inputs, first):
+                again = call(x)
+                numpy.testing.assert_array_equal(again, y)
+                right = x.sum(1, keepdims=True) if call is one else x + x.shape[1]
+                numpy.testing.assert_array_equal(again, right)
+
     def testSeveral(self):
         program = tile.compile(PAIR, K=10)
         self.assertEqual(
