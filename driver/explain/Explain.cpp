@@ -80,6 +80,7 @@ static InstructionCounts countInstructions(StringRef text) {
   found.wgmma = text.count("wgmma.mma_async");
   found.mma = text.count("mma.sync.aligned");
   found.bulkLoads = text.count("d.shared::cluster.global.");
+  found.asyncLoads = text.count("cp.async.ca.") + text.count("cp.async.cg.");
   found.bulkStores = text.count("d.global.shared::cta.");
   return found;
 }

@@ -17,7 +17,7 @@ struct KernelSetting {
 
 /// Counts of the instructions in PTX that decide a kernel's speed.
 struct InstructionCounts {
-  unsigned wgmma = 0, mma = 0, bulkLoads = 0, bulkStores = 0;
+  unsigned wgmma = 0, mma = 0, bulkLoads = 0, asyncLoads = 0, bulkStores = 0;
 };
 
 /// One version of a kernel.

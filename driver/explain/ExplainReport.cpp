@@ -151,7 +151,10 @@ static void printInstructions(const Explanation &each, raw_ostream &stream) {
   const InstructionCounts &found = each.instructions;
   std::vector<std::string> parts;
   parts.push_back(found.wgmma ? "wgmma" : found.mma ? "mma.sync" : "no tensor cores");
-  parts.push_back(found.bulkLoads ? "loads by TMA" : "loads by threads");
+  parts.push_back(found.bulkLoads && found.asyncLoads ? "loads by TMA and cp.async"
+                  : found.bulkLoads                   ? "loads by TMA"
+                  : found.asyncLoads                  ? "loads by cp.async"
+                                                      : "loads by threads");
   parts.push_back(found.bulkStores ? "stores by TMA" : "stores by threads");
   stream << "  " << left_justify("instructions", 15) << join(parts, ", ") << "\n";
 }
@@ -266,6 +269,7 @@ static json::Object describeCompiled(const Explanation &each, const cost::Target
                         {"wgmma", each.instructions.wgmma > 0},
                         {"mma", each.instructions.mma > 0},
                         {"tma_loads", each.instructions.bulkLoads > 0},
+                        {"async_loads", each.instructions.asyncLoads > 0},
                         {"tma_stores", each.instructions.bulkStores > 0}};
   if (each.assembled) {
     compiled["registers"] = each.compiled->registers;

@@ -39,6 +39,7 @@ function viewOverview(kernel, data) {
     el("span", { class: "chip" }, `${each.name} = ${each.value} `, el("small", {}, each.source))));
   const parts = compiled ? [compiled.wgmma ? "products by wgmma" : compiled.mma ?
     "products by mma.sync" : "no tensor cores", compiled.tma_loads ? "loads by TMA" :
+    compiled.async_loads ? "loads by cp.async" :
     "loads by threads", compiled.tma_stores ? "stores by TMA" : "stores by threads"] : [];
   const right = [card("Settings", null, settings),
     parts.length && data.target !== "cpu" ? card("Instructions", null,
