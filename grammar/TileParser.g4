@@ -55,21 +55,16 @@ pattern     : name | LPAREN name (COMMA name)* COMMA? RPAREN ;
 assignOp    : EQUAL | PLUS_EQUAL | MINUS_EQUAL | STAR_EQUAL | SLASH_EQUAL | PERCENT_EQUAL
             | AMP_EQUAL | PIPE_EQUAL | CARET_EQUAL | SHIFT_LEFT_EQUAL | SHIFT_RIGHT_EQUAL ;
 
-// Loosest first. Comparisons do not chain.
-expr        : andExpr (OR_OR andExpr)* ;
-andExpr     : comparison (AND_AND comparison)* ;
-comparison  : bitOr ((EQUAL_EQUAL | NOT_EQUAL | LESS | LESS_EQUAL | GREATER | GREATER_EQUAL)
-                     bitOr)? ;
-bitOr       : bitXor (PIPE bitXor)* ;
-bitXor      : bitAnd (CARET bitAnd)* ;
-bitAnd      : shift (AMP shift)* ;
-shift       : additive ((SHIFT_LEFT | SHIFT_RIGHT) additive)* ;
-additive    : multiplic ((PLUS | MINUS) multiplic)* ;
-multiplic   : cast ((STAR | SLASH | PERCENT) cast)* ;
+// Operators of one rule bind as S3.1 of the language says: the AST builder groups them. A rule for
+// each of the ten levels would be entered for every name and number. Comparisons do not chain.
+expr        : comparison ((OR_OR | AND_AND) comparison)* ;
+comparison  : arithmetic ((EQUAL_EQUAL | NOT_EQUAL | LESS | LESS_EQUAL | GREATER | GREATER_EQUAL)
+                          arithmetic)? ;
+arithmetic  : cast ((PIPE | CARET | AMP | SHIFT_LEFT | SHIFT_RIGHT | PLUS | MINUS | STAR | SLASH
+                     | PERCENT) cast)* ;
 cast        : unary (AS castTarget)* ;
 castTarget  : name (DOT name)? ;
-unary       : (MINUS | NOT | TILDE) unary | postfix ;
-postfix     : primary suffix* ;
+unary       : (MINUS | NOT | TILDE) unary | primary suffix* ;
 suffix      : LBRACKET (subscript (COMMA subscript)* COMMA?)? RBRACKET # subscripts
             | arguments # call
             | DOT name  # member

@@ -1,5 +1,6 @@
 // One walk over the tokens with the brackets that are open.
 #include "lsp/Outline.h"
+#include "frontend/Parse/Automaton.h"
 #include "frontend/Parse/ByteStream.h"
 
 #include "TileLexer.h"
@@ -87,14 +88,9 @@ private:
 } // namespace tile::lsp
 
 void OutlineReader::lex() {
-  ByteStream stream(out.source);
-  TileLexer lexer(&stream);
-  lexer.removeErrorListeners();
-  for (const auto &each : lexer.getAllTokens()) {
-    uint32_t begin = uint32_t(each->getStartIndex()), end = uint32_t(each->getStopIndex() + 1);
-    if (end > begin)
-      out.tokens.push_back({each->getType(), begin, end});
-  }
+  Lexeme found;
+  for (uint32_t at = 0; Automaton::get().next(out.source, at, found);)
+    out.tokens.push_back({found.type, found.begin, found.end});
   for (auto [i, each] : llvm::enumerate(out.tokens))
     if (!isCommentToken(each.type))
       code.push_back(i);

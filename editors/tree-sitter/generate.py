@@ -14,17 +14,10 @@ sys.path.insert(0, os.path.join(ROOT, "test", "house-rules"))
 # Levels of precedence that only pass through would bury every name under a dozen nodes.
 HIDDEN = {
     "expr",
-    "andExpr",
     "comparison",
-    "bitOr",
-    "bitXor",
-    "bitAnd",
-    "shift",
-    "additive",
-    "multiplic",
+    "arithmetic",
     "cast",
     "unary",
-    "postfix",
     "primary",
     "suffix",
     "statement",

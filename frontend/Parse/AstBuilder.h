@@ -68,10 +68,9 @@ private:
     return context ? expr(context) : nullptr;
   }
   std::vector<ast::ExprPtr> exprs(const Ptrs<TileParser::ExprContext> &contexts);
-  ast::ExprPtr chain(antlr4::ParserRuleContext *context);
+  ast::ExprPtr chain(antlr4::ParserRuleContext *context, size_t &at, unsigned least);
   ast::ExprPtr cast(TileParser::CastContext *context);
   ast::ExprPtr unary(TileParser::UnaryContext *context);
-  ast::ExprPtr postfix(TileParser::PostfixContext *context);
   ast::ExprPtr suffix(ast::ExprPtr base, TileParser::SuffixContext *context);
   ast::ExprPtr primary(TileParser::PrimaryContext *context);
   ast::Subscript subscript(TileParser::SubscriptContext *context);

@@ -48,6 +48,40 @@ static BinaryOp binaryOp(size_t token) {
   }
 }
 
+/// How tightly an operator binds, the loosest first (S3.1).
+static unsigned precedence(BinaryOp op) {
+  switch (op) {
+  case BinaryOp::logicalOr:
+    return 1;
+  case BinaryOp::logicalAnd:
+    return 2;
+  case BinaryOp::eq:
+  case BinaryOp::ne:
+  case BinaryOp::lt:
+  case BinaryOp::le:
+  case BinaryOp::gt:
+  case BinaryOp::ge:
+    return 3;
+  case BinaryOp::bitOr:
+    return 4;
+  case BinaryOp::bitXor:
+    return 5;
+  case BinaryOp::bitAnd:
+    return 6;
+  case BinaryOp::shl:
+  case BinaryOp::shr:
+    return 7;
+  case BinaryOp::add:
+  case BinaryOp::sub:
+    return 8;
+  case BinaryOp::mul:
+  case BinaryOp::div:
+  case BinaryOp::rem:
+    return 9;
+  }
+  llvm_unreachable("all operators are listed");
+}
+
 /// Any rule from `expr` down to `primary`. Rules that only pass through are skipped, so that the
 /// builder recurses once for each level of the AST, not for each level of precedence.
 ExprPtr AstBuilder::expr(antlr4::ParserRuleContext *context) {
@@ -61,15 +95,13 @@ ExprPtr AstBuilder::expr(antlr4::ParserRuleContext *context) {
       if (context->children.size() > 1)
         return unary(static_cast<TileParser::UnaryContext *>(context));
       break;
-    case TileParser::RulePostfix:
-      if (context->children.size() > 1)
-        return postfix(static_cast<TileParser::PostfixContext *>(context));
-      break;
     case TileParser::RulePrimary:
       return primary(static_cast<TileParser::PrimaryContext *>(context));
     default:
-      if (context->children.size() > 1)
-        return chain(context);
+      if (context->children.size() > 1) {
+        size_t at = 0;
+        return chain(context, at, /*least=*/0);
+      }
       break;
     }
     context = static_cast<antlr4::ParserRuleContext *>(context->children[0]);
@@ -96,23 +128,28 @@ ExprPtr AstBuilder::limitDepth(ExprPtr node, unsigned below) {
   return leaf;
 }
 
-/// operand (operator operand)*, left-associative.
-ExprPtr AstBuilder::chain(antlr4::ParserRuleContext *context) {
+/// operand (operator operand)*: from the operand `at` on, as far as operators bind at least as
+/// tightly as `least`; moves `at` to the last operand that it took. Operators of one level group
+/// from the left.
+ExprPtr AstBuilder::chain(antlr4::ParserRuleContext *context, size_t &at, unsigned least) {
   auto operand = [&](size_t i) {
-    return expr(static_cast<antlr4::ParserRuleContext *>(context->children[i]));
+    return static_cast<antlr4::ParserRuleContext *>(context->children[i]);
   };
-  ExprPtr left = operand(0);
-  Range whole = range(context);
-  for (size_t i = 1; i + 1 < context->children.size(); i += 2) {
-    antlr4::Token *op =
-        static_cast<antlr4::tree::TerminalNode *>(context->children[i])->getSymbol();
+  uint32_t begin = range(operand(at)).begin;
+  ExprPtr left = expr(operand(at));
+  while (at + 2 < context->children.size()) {
+    antlr4::Token *sign =
+        static_cast<antlr4::tree::TerminalNode *>(context->children[at + 1])->getSymbol();
+    BinaryOp op = binaryOp(sign->getType());
+    if (precedence(op) < least)
+      break;
+    at += 2;
     auto node = std::make_unique<BinaryExpr>();
-    node->op = binaryOp(op->getType());
-    node->opRange = range(op);
-    auto *right = static_cast<antlr4::ParserRuleContext *>(context->children[i + 1]);
-    node->range = {file, whole.begin, range(right).end};
-    node->rhs = operand(i + 1);
+    node->op = op;
+    node->opRange = range(sign);
+    node->rhs = chain(context, at, precedence(op) + 1);
     node->lhs = std::move(left);
+    node->range = {file, begin, range(operand(at)).end};
     unsigned below = std::max(node->lhs->depth, node->rhs->depth);
     left = limitDepth(std::move(node), below);
   }
@@ -136,7 +173,15 @@ ExprPtr AstBuilder::cast(TileParser::CastContext *context) {
   return operand;
 }
 
+/// A prefix and its operand, or what suffixes stand behind.
 ExprPtr AstBuilder::unary(TileParser::UnaryContext *context) {
+  if (TileParser::PrimaryContext *inner = context->primary()) {
+    ExprPtr base = primary(inner);
+    for (size_t i = 1; i < context->children.size(); ++i)
+      base =
+          suffix(std::move(base), static_cast<TileParser::SuffixContext *>(context->children[i]));
+    return base;
+  }
   auto node = std::make_unique<UnaryExpr>();
   node->op = context->MINUS() ? UnaryOp::neg
              : context->NOT() ? UnaryOp::logicalNot
@@ -146,13 +191,6 @@ ExprPtr AstBuilder::unary(TileParser::UnaryContext *context) {
   node->operand = expr(context->unary());
   unsigned below = node->operand->depth;
   return limitDepth(std::move(node), below);
-}
-
-ExprPtr AstBuilder::postfix(TileParser::PostfixContext *context) {
-  ExprPtr base = expr(context->primary());
-  for (TileParser::SuffixContext *next : context->suffix())
-    base = suffix(std::move(base), next);
-  return base;
 }
 
 ExprPtr AstBuilder::suffix(ExprPtr base, TileParser::SuffixContext *context) {

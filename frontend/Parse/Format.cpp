@@ -1,12 +1,9 @@
 // Formatting works on the tokens of each line, comments among them. The parse tree says what a sign
 // is: a bracket that belongs to the word before it, a brace around a set, a minus with one operand.
 #include "frontend/Parse/Format.h"
-#include "frontend/Parse/ByteStream.h"
-#include "frontend/Parse/Parser.h"
+#include "frontend/Parse/Automaton.h"
+#include "frontend/Parse/SyntaxTree.h"
 #include "frontend/Parse/TokenCheck.h"
-
-#include "TileLexer.h"
-#include "TileParser.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -37,8 +34,9 @@ struct Line {
 
 class Formatter {
 public:
-  Formatter(llvm::StringRef source, FileID file, const SourceManager &sources)
-      : sources(sources), file(file), stream(source), lexer(&stream), tokens(&lexer) {}
+  Formatter(const SyntaxTree &tree, FileID file, const SourceManager &sources)
+      : tree(tree), tokens(tree.getTokens().all()), sources(sources), file(file),
+        roles(tokens.size()) {}
 
   std::string run();
 
@@ -84,11 +82,10 @@ private:
     return isWord && !role(token).isName;
   }
 
+  const SyntaxTree &tree;
+  llvm::ArrayRef<std::unique_ptr<Token>> tokens;
   const SourceManager &sources;
   FileID file;
-  ByteStream stream;
-  TileLexer lexer;
-  antlr4::CommonTokenStream tokens;
   std::vector<Role> roles;
   std::vector<Line> lines;
 
@@ -101,44 +98,56 @@ private:
 
 } // namespace
 
+/// A rule of the grammar matches a token at least, so what has no children is a token itself.
+static const Token *tokenOf(antlr4::tree::ParseTree *tree) {
+  return tree->children.empty() ? static_cast<antlr4::tree::TerminalNode *>(tree)->getSymbol()
+                                : nullptr;
+}
+
+/// The rule of a tree that is no token.
+static size_t ruleOf(antlr4::tree::ParseTree *tree) {
+  return static_cast<antlr4::ParserRuleContext *>(tree)->getRuleIndex();
+}
+
 /// Does an expression contain an operator of two operands outside of brackets?
 static bool hasOperator(antlr4::tree::ParseTree *tree) {
   while (tree->children.size() == 1)
     tree = tree->children[0];
-  auto *rule = dynamic_cast<antlr4::ParserRuleContext *>(tree);
-  return rule && rule->getRuleIndex() >= TileParser::RuleExpr &&
-         rule->getRuleIndex() <= TileParser::RuleCast && rule->children.size() > 1;
+  return !tokenOf(tree) && ruleOf(tree) >= TileParser::RuleExpr &&
+         ruleOf(tree) <= TileParser::RuleCast;
 }
 
 void Formatter::readRoles(antlr4::tree::ParseTree *tree) {
-  auto *rule = dynamic_cast<antlr4::ParserRuleContext *>(tree);
-  if (!rule)
+  llvm::ArrayRef<antlr4::tree::ParseTree *> children = tree->children;
+  while (children.size() == 1 && ruleOf(tree) != TileParser::RuleName) { // mostly expressions
+    tree = children[0];
+    children = tree->children;
+  }
+  if (children.empty())
     return;
-  auto child = [&](size_t i) -> Role * {
-    auto *leaf = i < rule->children.size()
-                     ? dynamic_cast<antlr4::tree::TerminalNode *>(rule->children[i])
-                     : nullptr;
-    return leaf ? &roles[leaf->getSymbol()->getTokenIndex()] : nullptr;
-  };
   auto typeOf = [&](size_t i) {
-    auto *leaf = dynamic_cast<antlr4::tree::TerminalNode *>(rule->children[i]);
-    return leaf ? leaf->getSymbol()->getType() : Token::INVALID_TYPE;
+    const Token *token = tokenOf(children[i]);
+    return token ? token->getType() : Token::INVALID_TYPE;
   };
-  switch (rule->getRuleIndex()) {
+  auto child = [&](size_t i) -> Role * {
+    const Token *token = tokenOf(children[i]);
+    return token ? &roles[token->getTokenIndex()] : nullptr;
+  };
+  switch (ruleOf(tree)) {
   case TileParser::RuleName:
     child(0)->isName = true;
     break;
   case TileParser::RuleUnary:
-    if (rule->children.size() > 1)
-      child(0)->isPrefix = true;
+    if (Role *sign = child(0))
+      sign->isPrefix = true;
     break;
   case TileParser::RuleBlock:
-    child(0)->isBody = child(rule->children.size() - 1)->isBody = true;
+    child(0)->isBody = child(children.size() - 1)->isBody = true;
     break;
   case TileParser::RuleValueSet:
     if (Role *brace = child(0)) {
       brace->isSetBrace = true;
-      child(rule->children.size() - 1)->isSetBrace = true;
+      child(children.size() - 1)->isSetBrace = true;
     }
     break;
   case TileParser::RuleArguments:
@@ -152,25 +161,24 @@ void Formatter::readRoles(antlr4::tree::ParseTree *tree) {
   case TileParser::RuleTypeSpec:
   case TileParser::RuleFnDecl:
   case TileParser::RuleKernelDecl:
-    for (size_t i = 0; i < rule->children.size(); ++i)
+    for (size_t i = 0; i < children.size(); ++i)
       if (typeOf(i) == TileLexer::LBRACKET || typeOf(i) == TileLexer::LPAREN)
         child(i)->isAttached = true;
     break;
   default:
     break;
   }
-  for (size_t i = 1; i + 1 < rule->children.size(); ++i)
+  for (size_t i = 1; i + 1 < children.size(); ++i)
     if (typeOf(i) == TileLexer::DOT_DOT || typeOf(i) == TileLexer::DOT_DOT_EQUAL)
-      child(i)->isLoose = hasOperator(rule->children[i - 1]) || hasOperator(rule->children[i + 1]);
-  for (antlr4::tree::ParseTree *each : rule->children)
+      child(i)->isLoose = hasOperator(children[i - 1]) || hasOperator(children[i + 1]);
+  for (antlr4::tree::ParseTree *each : children)
     readRoles(each);
 }
 
 void Formatter::splitLines() {
-  size_t end = 0; // the line in which the token before ends
-  for (const Token *token : tokens.getTokens()) {
-    if (token->getType() == Token::EOF)
-      break;
+  size_t end = 0;                                  // the line in which the token before ends
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) { // the last one is the end of the file
+    const Token *token = tokens[i].get();
     size_t first = token->getLine();
     if (lines.empty() || first > end) {
       lines.emplace_back();
@@ -178,9 +186,7 @@ void Formatter::splitLines() {
     }
     end = first + text(token).count('\n');
     // A comment in the middle of a line is a token like any other; one at its end stands apart.
-    size_t next = token->getTokenIndex() + 1;
-    const Token *after = next < tokens.size() ? tokens.get(next) : nullptr;
-    bool isLast = !after || after->getType() == Token::EOF || after->getLine() > end;
+    bool isLast = i + 2 == tokens.size() || tokens[i + 1]->getLine() > end;
     if (isComment(token) && isLast)
       lines.back().comment = token;
     else
@@ -323,27 +329,7 @@ void Formatter::alignComments() {
 }
 
 std::string Formatter::run() {
-  lexer.removeErrorListeners();
-  tokens.fill();
-  roles.resize(tokens.size());
-  TileParser parser(&tokens);
-  parser.removeErrorListeners();
-  // The text has been parsed: SLL prediction decides it, and recovery need not be prepared for.
-  parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(
-      antlr4::atn::PredictionMode::SLL);
-  parser.setErrorHandler(std::make_shared<antlr4::BailErrorStrategy>());
-  antlr4::ParserRuleContext *tree = nullptr;
-  try {
-    tree = parser.program();
-  } catch (const antlr4::ParseCancellationException &) {
-    tokens.seek(0);
-    parser.reset();
-    parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(
-        antlr4::atn::PredictionMode::LL);
-    parser.setErrorHandler(std::make_shared<antlr4::DefaultErrorStrategy>());
-    tree = parser.program();
-  }
-  readRoles(tree);
+  readRoles(tree.getRoot());
   splitLines();
   layOut();
   alignComments();
@@ -364,26 +350,26 @@ std::string Formatter::run() {
   return out;
 }
 
-/// The tokens of a text, comments included, without their places.
-static std::vector<std::pair<size_t, std::string>> listTokens(llvm::StringRef text) {
-  ByteStream stream(text);
-  TileLexer lexer(&stream);
-  lexer.removeErrorListeners();
-  antlr4::CommonTokenStream tokens(&lexer);
-  tokens.fill();
-  std::vector<std::pair<size_t, std::string>> list;
-  for (const Token *token : tokens.getTokens())
-    list.emplace_back(token->getType(), llvm::StringRef(token->getText()).rtrim().str());
-  return list;
+/// Have two texts the same tokens, comments included, wherever they stand?
+static bool hasSameTokens(llvm::StringRef left, llvm::StringRef right) {
+  const Automaton &automaton = Automaton::get();
+  uint32_t leftAt = 0, rightAt = 0;
+  Lexeme one, other;
+  while (automaton.next(left, leftAt, one)) {
+    if (!automaton.next(right, rightAt, other) || one.type != other.type ||
+        left.slice(one.begin, one.end).rtrim() != right.slice(other.begin, other.end).rtrim())
+      return false;
+  }
+  return !automaton.next(right, rightAt, other);
 }
 
 std::optional<std::string> tile::formatFile(const SourceManager &sources, FileID file,
                                             DiagnosticEngine &diagnostics) {
-  if (!parseFile(sources, file, diagnostics))
+  SyntaxTree tree(sources, file, diagnostics);
+  if (!tree.takeProgram())
     return std::nullopt;
-  llvm::StringRef source = sources.text(file);
-  std::string formatted = Formatter(source, file, sources).run();
-  if (listTokens(source) == listTokens(formatted))
+  std::string formatted = Formatter(tree, file, sources).run();
+  if (hasSameTokens(sources.text(file), formatted))
     return formatted;
   diagnostics.report(diag::internalError, Range{file, 0, 0},
                      "formatting would have changed more than blanks; nothing is written");

@@ -143,19 +143,19 @@ static void reportReserved(llvm::StringRef word, Range range, DiagnosticEngine &
   report.note("choose another name");
 }
 
-bool tile::checkTokens(const std::vector<antlr4::Token *> &tokens, FileID file,
+bool tile::checkTokens(llvm::ArrayRef<std::unique_ptr<antlr4::Token>> tokens, FileID file,
                        DiagnosticEngine &diagnostics) {
   if (tokens.size() > maxTokens) {
     diagnostics
-        .report(diag::tooLarge, tokenRange(file, tokens[maxTokens]),
+        .report(diag::tooLarge, tokenRange(file, tokens[maxTokens].get()),
                 "the words and signs of a file", maxTokens, tokens.size())
         .note("divide it; constants and functions can be imported");
     return false;
   }
   bool good = true;
   uint32_t quietUntil = 0; // what stands before belongs to a mistake that has been reported
-  for (const antlr4::Token *token : tokens) {
-    Range range = tokenRange(file, token);
+  for (const std::unique_ptr<antlr4::Token> &token : tokens) {
+    Range range = tokenRange(file, token.get());
     if (range.begin < quietUntil)
       continue;
     auto text = [&] { return diagnostics.sources().text(range); };
@@ -232,12 +232,12 @@ struct Open {
 };
 } // namespace
 
-bool tile::checkNesting(const std::vector<antlr4::Token *> &tokens, FileID file,
+bool tile::checkNesting(llvm::ArrayRef<std::unique_ptr<antlr4::Token>> tokens, FileID file,
                         DiagnosticEngine &diagnostics) {
   std::vector<Open> open = {{0}};
   unsigned depth = 0, prefixes = 0;
   size_t previous = antlr4::Token::INVALID_TYPE;
-  for (const antlr4::Token *token : tokens) {
+  for (const std::unique_ptr<antlr4::Token> &token : tokens) {
     size_t type = token->getType();
     if (token->getChannel() != antlr4::Token::DEFAULT_CHANNEL)
       continue;
@@ -269,7 +269,7 @@ bool tile::checkNesting(const std::vector<antlr4::Token *> &tokens, FileID file,
     }
     prefixes = prefix ? prefixes + 1 : 0;
     if (depth + prefixes > maxNesting) {
-      diagnostics.report(diag::nestingTooDeep, tokenRange(file, token), maxNesting);
+      diagnostics.report(diag::nestingTooDeep, tokenRange(file, token.get()), maxNesting);
       return false;
     }
     previous = type;

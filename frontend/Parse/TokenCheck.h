@@ -6,6 +6,8 @@
 
 #include "antlr4-runtime.h"
 
+#include "llvm/ADT/ArrayRef.h"
+
 namespace tile {
 
 /// The bytes of a token; for the end of the file the empty range there.
@@ -23,12 +25,12 @@ constexpr size_t maxTokens = size_t(1) << 18;
 /// Reports too many tokens, unknown characters, malformed numbers, unclosed strings and comments,
 /// and reserved words. Returns whether there were none; if not, parsing would only repeat the
 /// complaints.
-bool checkTokens(const std::vector<antlr4::Token *> &tokens, FileID file,
+bool checkTokens(llvm::ArrayRef<std::unique_ptr<antlr4::Token>> tokens, FileID file,
                  DiagnosticEngine &diagnostics);
 
 /// Reports the first place that is nested deeper than maxNesting, counting brackets, prefix
 /// operators and `else if`: all that makes the parser recurse. Returns whether there was none.
-bool checkNesting(const std::vector<antlr4::Token *> &tokens, FileID file,
+bool checkNesting(llvm::ArrayRef<std::unique_ptr<antlr4::Token>> tokens, FileID file,
                   DiagnosticEngine &diagnostics);
 
 } // namespace tile

@@ -1,0 +1,200 @@
+// Subset construction from the network that ANTLR has made of TileLexer.g4: the longest match, of
+// equal ones that of the first rule. The grammar has no modes, predicates or lazy loops, which
+// this would not represent.
+#include "frontend/Parse/Automaton.h"
+#include "frontend/Parse/ByteStream.h"
+
+#include "TileLexer.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <map>
+
+using namespace tile;
+namespace atn = antlr4::atn;
+
+namespace tile {
+
+class AutomatonBuilder {
+public:
+  AutomatonBuilder(const atn::ATN &network, Automaton &out) : network(network), out(out) {}
+
+  void build();
+
+private:
+  /// A state of the network, and the states behind the fragments around it, the innermost last.
+  using Place = std::pair<atn::ATNState *, std::vector<atn::ATNState *>>;
+  using Places = std::vector<unsigned>; // numbers of places, each once, in order
+
+  unsigned number(Place place);
+  const Places &closure(unsigned place);
+  void follow(unsigned place, Places &found, std::vector<bool> &seen);
+  uint16_t addState(const Places &places);
+  void addEdges(size_t state);
+  void readRules();
+
+  const atn::ATN &network;
+  Automaton &out;
+  std::map<Place, unsigned> numbers;
+  std::vector<Place> places;                // by number
+  std::vector<std::optional<Places>> cache; // closures by number
+  std::map<Places, uint16_t> stateNumbers;
+  std::vector<Places> statePlaces; // by number of the state
+};
+
+} // namespace tile
+
+unsigned AutomatonBuilder::number(Place place) {
+  auto [found, isNew] = numbers.emplace(std::move(place), unsigned(places.size()));
+  if (isNew) {
+    places.push_back(found->first);
+    cache.emplace_back();
+  }
+  return found->second;
+}
+
+/// Adds the places that a token can be in without another byte.
+void AutomatonBuilder::follow(unsigned at, Places &found, std::vector<bool> &seen) {
+  seen.resize(std::max<size_t>(seen.size(), at + 1));
+  if (seen[at])
+    return;
+  seen[at] = true;
+  auto [state, behind] = places[at]; // a copy: `number` moves them
+  bool ends = state->getStateType() == atn::ATNState::RULE_STOP;
+  if (ends && !behind.empty()) { // of a fragment
+    atn::ATNState *next = behind.back();
+    behind.pop_back();
+    follow(number({next, behind}), found, seen);
+    return;
+  }
+  if (ends || !state->epsilonOnlyTransitions)
+    found.push_back(at);
+  for (const atn::Transition *each : state->transitions) {
+    if (ends || !each->isEpsilon())
+      continue;
+    std::vector<atn::ATNState *> stack = behind;
+    if (each->getSerializationType() == atn::Transition::RULE)
+      stack.push_back(static_cast<const atn::RuleTransition *>(each)->followState);
+    follow(number({each->target, std::move(stack)}), found, seen);
+  }
+}
+
+const AutomatonBuilder::Places &AutomatonBuilder::closure(unsigned place) {
+  if (!cache[place]) {
+    Places found;
+    std::vector<bool> seen;
+    follow(place, found, seen);
+    llvm::sort(found);
+    cache[place] = std::move(found);
+  }
+  return *cache[place];
+}
+
+uint16_t AutomatonBuilder::addState(const Places &members) {
+  auto [found, isNew] = stateNumbers.emplace(members, uint16_t(out.states.size()));
+  if (!isNew)
+    return found->second;
+  Automaton::State state;
+  state.next.fill(Automaton::none);
+  for (unsigned each : members)
+    if (places[each].first->getStateType() == atn::ATNState::RULE_STOP)
+      state.accepts = std::min(state.accepts, uint16_t(places[each].first->ruleIndex));
+  out.states.push_back(state);
+  statePlaces.push_back(members);
+  return found->second;
+}
+
+void AutomatonBuilder::addEdges(size_t state) {
+  std::array<Places, 256> targets; // by byte
+  for (unsigned each : Places(statePlaces[state])) {
+    Place from = places[each];
+    for (const atn::Transition *edge : from.first->transitions) {
+      if (from.first->getStateType() == atn::ATNState::RULE_STOP)
+        continue;
+      std::optional<unsigned> target;
+      for (size_t byte = 0; byte < targets.size(); ++byte)
+        if (edge->matches(byte, antlr4::Lexer::MIN_CHAR_VALUE, antlr4::Lexer::MAX_CHAR_VALUE)) {
+          if (!target)
+            target = number({edge->target, from.second});
+          targets[byte].push_back(*target);
+        }
+    }
+  }
+  for (size_t byte = 0; byte < targets.size(); ++byte) {
+    if (targets[byte].empty())
+      continue;
+    if (byte && targets[byte] == targets[byte - 1]) { // mostly so: ranges of letters
+      out.states[state].next[byte] = out.states[state].next[byte - 1];
+      continue;
+    }
+    Places members;
+    for (unsigned each : targets[byte])
+      llvm::append_range(members, closure(each));
+    llvm::sort(members);
+    members.erase(llvm::unique(members), members.end());
+    uint16_t next = addState(members);
+    out.states[state].next[byte] = next;
+  }
+}
+
+/// Types of the rules' tokens, and what happens to them: actions stand at the ends of rules.
+void AutomatonBuilder::readRules() {
+  out.rules.resize(network.ruleToTokenType.size());
+  for (auto [rule, type] : llvm::zip(out.rules, network.ruleToTokenType))
+    rule.type = type;
+  for (const atn::ATNState *state : network.states)
+    for (const atn::Transition *each : state->transitions) {
+      if (each->getSerializationType() != atn::Transition::ACTION)
+        continue;
+      auto *transition = static_cast<const atn::ActionTransition *>(each);
+      const atn::LexerAction &action = *network.lexerActions[transition->actionIndex];
+      Automaton::Rule &rule = out.rules[transition->ruleIndex];
+      if (action.getActionType() == atn::LexerActionType::SKIP)
+        rule.isSkipped = true;
+      else if (action.getActionType() == atn::LexerActionType::CHANNEL)
+        rule.channel = size_t(static_cast<const atn::LexerChannelAction &>(action).getChannel());
+    }
+}
+
+void AutomatonBuilder::build() {
+  readRules();
+  addState(closure(number({network.modeToStartState.front(), {}})));
+  for (size_t i = 0; i < out.states.size(); ++i)
+    addEdges(i);
+}
+
+const Automaton &Automaton::get() {
+  static const Automaton automaton = [] {
+    Automaton made;
+    ByteStream nothing("");
+    TileLexer lexer(&nothing);
+    AutomatonBuilder(lexer.getATN(), made).build();
+    return made;
+  }();
+  return automaton;
+}
+
+bool Automaton::next(llvm::StringRef text, uint32_t &at, Lexeme &found) const {
+  while (at < text.size()) {
+    const State *state = &states.front();
+    uint16_t rule = none;
+    uint32_t begin = at, end = at;
+    for (uint32_t i = at; i < text.size();) {
+      uint16_t next = state->next[uint8_t(text[i++])];
+      if (next == none)
+        break;
+      state = &states[next];
+      if (state->accepts != none) {
+        rule = state->accepts;
+        end = i;
+      }
+    }
+    // Each byte is a token if it is nothing else, so there is a rule.
+    at = std::max(end, begin + 1);
+    if (rule == none || rules[rule].isSkipped)
+      continue;
+    found = {rules[rule].type, rules[rule].channel, begin, end};
+    return true;
+  }
+  return false;
+}
