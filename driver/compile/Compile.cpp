@@ -262,6 +262,12 @@ bool Compiler::lowerToGPU() {
     return false;
   if (beforeLayouts)
     for (KernelOp kernel : beforeLayouts->getOps<KernelOp>())
+      if (KernelOp laidOut = module->lookupSymbol<KernelOp>(kernel.getSymName());
+          laidOut && !kernel->hasAttr(occupancyName))
+        if (auto blocks = laidOut->getAttrOfType<IntegerAttr>(occupancyName))
+          freeBlocks[kernel.getSymName().str()] = blocks.getInt();
+  if (beforeLayouts)
+    for (KernelOp kernel : beforeLayouts->getOps<KernelOp>())
       if (!kernel->hasAttr(requestedWarpsName) && !kernel->hasAttr(consumersName))
         if (KernelOp laidOut = module->lookupSymbol<KernelOp>(kernel.getSymName()))
           if (auto warps = laidOut->getAttrOfType<IntegerAttr>(gpu::numWarpsName))
@@ -480,18 +486,22 @@ static unsigned getSpills(const Cubin &cubin, StringRef symbol) {
 /// How many warps a block of a second try has at most.
 static constexpr int64_t mostWarps = 16;
 
-/// Where threads spill and the passes chose the number of warps, twice as many hold half as much
-/// each. Compiles such kernels again and gives the result where all of them spill less.
-std::optional<Cubin> Compiler::tryMoreWarps(const Cubin &first) {
-  std::map<std::string, int64_t> wanted;
+/// Where threads spill and the passes chose how many blocks share a multiprocessor, fewer leave
+/// each thread more registers; where they chose the number of warps, twice as many hold half as
+/// much each. Compiles such kernels again and gives the result where all of them spill less.
+std::optional<Cubin> Compiler::tryOtherLaunch(const Cubin &first) {
+  llvm::StringMap<std::pair<StringRef, int64_t>> wanted; // attribute and value by symbol
   for (const auto &[symbol, warps] : freeWarps)
     if (2 * warps <= mostWarps && getSpills(first, symbol) > mostSilentSpills)
-      wanted[symbol] = 2 * warps;
+      wanted[symbol] = {requestedWarpsName, 2 * warps};
+  for (const auto &[symbol, blocks] : freeBlocks)
+    if (getSpills(first, symbol) > mostSilentSpills)
+      wanted[symbol] = {occupancyName, blocks - 1};
   if (wanted.empty())
     return std::nullopt;
   for (KernelOp kernel : beforeLayouts->getOps<KernelOp>())
-    if (auto found = wanted.find(kernel.getSymName().str()); found != wanted.end())
-      kernel->setAttr(requestedWarpsName, Builder(kernel).getI64IntegerAttr(found->second));
+    if (auto found = wanted.find(kernel.getSymName()); found != wanted.end())
+      kernel->setAttr(found->second.first, Builder(kernel).getI64IntegerAttr(found->second.second));
   runtime::Manifest firstManifest = std::exchange(manifest, unlaunched);
   std::string firstPTX = std::exchange(ptx, "");
   module = std::move(beforeLayouts);
@@ -506,7 +516,7 @@ std::optional<Cubin> Compiler::tryMoreWarps(const Cubin &first) {
     second = assemblePTX();
   retries = false;
   bool isBetter = second && llvm::all_of(wanted, [&](const auto &each) {
-                    return getSpills(*second, each.first) < getSpills(first, each.first);
+                    return getSpills(*second, each.first()) < getSpills(first, each.first());
                   });
   if (observer)
     observer->endRetry(isBetter, *this);
@@ -522,7 +532,7 @@ bool Compiler::emitCubin() {
   std::optional<Cubin> cubin = assemblePTX();
   if (!cubin)
     return false;
-  if (std::optional<Cubin> better = tryMoreWarps(*cubin))
+  if (std::optional<Cubin> better = tryOtherLaunch(*cubin))
     cubin = std::move(better);
   if (session.getDiagnostics().hasErrors())
     return false;

@@ -41,8 +41,8 @@ public:
   virtual void afterStage(Stage stage, Compiler &compiler) {}
   /// `passes` are about to run, under the name that --time-report has for them.
   virtual void addPasses(llvm::StringRef pipeline, mlir::PassManager &passes) {}
-  /// The passes for the GPU are about to run once more, with more warps; what they make is kept or
-  /// thrown away.
+  /// The passes for the GPU are about to run once more, with more warps or fewer blocks; what they
+  /// make is kept or thrown away.
   virtual void beginRetry() {}
   virtual void endRetry(bool kept, Compiler &compiler) {}
 };
@@ -108,7 +108,7 @@ private:
   void reportAssembler(llvm::Error error);
   void reportSpills(const runtime::Kernel &kernel);
   std::optional<Cubin> assemblePTX();
-  std::optional<Cubin> tryMoreWarps(const Cubin &first);
+  std::optional<Cubin> tryOtherLaunch(const Cubin &first);
   void dropUnusable(ElaborateOptions &request);
   void reportMasks();
   bool dump(Stage stage);
@@ -129,11 +129,12 @@ private:
   std::vector<ConfigChoice> choices;
   std::optional<PassReport> report; ///< --remarks=passes
   bool printsLLVM = false;
-  // The module from which a second try with more warps starts.
+  // The module from which a second try starts.
   mlir::OwningOpRef<mlir::ModuleOp> beforeLayouts;
-  runtime::Manifest unlaunched;             ///< before fillLaunch()
-  std::map<std::string, int64_t> freeWarps; ///< kernels whose warps nobody asked for: their number
-  bool retries = false;                     ///< a failure is no error now
+  runtime::Manifest unlaunched;              ///< before fillLaunch()
+  std::map<std::string, int64_t> freeWarps;  ///< kernels whose warps nobody asked for: their number
+  std::map<std::string, int64_t> freeBlocks; ///< the same of blocks that share a multiprocessor
+  bool retries = false;                      ///< a failure is no error now
   std::unique_ptr<llvm::LLVMContext> llvmContext; // before llvmModule: it must die last
   std::unique_ptr<llvm::Module> llvmModule;
   std::unique_ptr<HostTarget> host; // one of the two

@@ -54,4 +54,38 @@ int64_t getWarpsBesideProducer(const GPULimits &limits) {
       llvm::bit_floor(uint64_t(limits.threadsPerBlock / limits.warpThreads - producerWarps)));
 }
 
+int64_t getSharedLimit(const GPULimits &limits, int64_t blocks) {
+  int64_t system = limits.sharedReserved;
+  return limits.sharedPerProcessor / blocks / system * system - system;
+}
+
+int64_t getConsumerRegisters(const GPULimits &limits, int64_t warpgroups, int64_t blocks,
+                             int64_t producer) {
+  constexpr int64_t granule = 8, most = 240, threads = 128;
+  int64_t entry = limits.registersFor((warpgroups + 1) * threads, blocks);
+  if (entry <= producer)
+    return 0;
+  return std::min(most, ((warpgroups + 1) * entry - producer) / warpgroups / granule * granule);
+}
+
+int64_t chooseBlocks(const BlockNeed &need, const GPULimits &limits) {
+  // More blocks than `most` hide nothing more. Addresses, counters and descriptors take `others`
+  // registers; with fewer stages than `useful` loads are late, unless several rings take turns:
+  // each is filled while the others' tiles are used.
+  constexpr int64_t most = 4, others = 32, useful = 3, warpsOfOne = 4, manyRings = 3;
+  if (need.warps != warpsOfOne || need.stageBytes == 0)
+    return 1;
+  int64_t threads = (warpsOfOne + producerWarps) * limits.warpThreads;
+  for (int64_t blocks = most; blocks > 1; --blocks) {
+    int64_t registers = getConsumerRegisters(limits, 1, blocks, usualProducerRegisters);
+    if (limits.registersFor(threads, blocks) < need.registersOnEntry ||
+        registers < need.registers + others)
+      continue;
+    int64_t least = blocks > 2 ? useful : need.rings >= manyRings ? 1 : 2;
+    if (need.fixedBytes + least * need.stageBytes <= getSharedLimit(limits, blocks))
+      return blocks;
+  }
+  return 1;
+}
+
 } // namespace tile::gpu

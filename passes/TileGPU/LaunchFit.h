@@ -26,6 +26,30 @@ int64_t getBlockThreads(KernelOp kernel, const GPULimits &limits);
 /// The most warps that compute beside a producer's warpgroup.
 int64_t getWarpsBesideProducer(const GPULimits &limits);
 
+/// Bytes of shared memory for each of `blocks` blocks of a multiprocessor.
+int64_t getSharedLimit(const GPULimits &limits, int64_t blocks);
+
+/// Registers of a thread that computes, beside a producer whose threads keep `producer`; 0 where
+/// none can be handed on. On entry every thread has the same share.
+int64_t getConsumerRegisters(const GPULimits &limits, int64_t warpgroups, int64_t blocks,
+                             int64_t producer);
+/// Registers that threads of a producer keep.
+inline constexpr int64_t usualProducerRegisters = 40;
+
+/// A block with a producer, as far as the number of blocks depends on it.
+struct BlockNeed {
+  int64_t warps = 4;            ///< that compute
+  int64_t registers = 0;        ///< of tiles, in a thread that computes
+  int64_t registersOnEntry = 0; ///< for the largest instruction
+  int64_t fixedBytes = 0;       ///< of shared memory, however many stages there are
+  int64_t stageBytes = 0;       ///< of a stage of all rings
+  int64_t rings = 1;
+};
+/// Blocks that may share a multiprocessor where the source leaves their number open: several if
+/// each has one warpgroup that computes, all get the registers that they need, and enough stages
+/// are left.
+int64_t chooseBlocks(const BlockNeed &need, const GPULimits &limits);
+
 } // namespace tile::gpu
 
 #endif

@@ -11,7 +11,9 @@
 // trips of every loop. Consumers keep the kernel's warp numbers: the producer's warpgroup is last.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
+#include "passes/Analysis/CostModel/KernelWork.h"
 #include "passes/Passes.h"
+#include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/ProducerSlice.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -69,15 +71,15 @@ void collectUsers(Value memory, SmallVectorImpl<Operation *> &users,
 
 class Specializer {
 public:
-  /// `limit` is what a block has of shared memory where `blocks` share it.
-  Specializer(KernelOp kernel, int64_t limit, int64_t blocks)
-      : kernel(kernel), limit(limit), blocks(blocks), builder(kernel) {}
+  Specializer(KernelOp kernel, const GPULimits &limits)
+      : kernel(kernel), limits(limits), builder(kernel) {}
 
   LogicalResult run() {
     collectGroups();
     joinVectors();
     if (groups.empty())
       return success();
+    shareRings();
     if (failed(chooseStages()))
       return failure();
     bool crowded = needsRegisters();
@@ -201,43 +203,126 @@ private:
     return loops > unsigned(persistent);
   }
 
-  /// As many stages as fit; sets `ring` of each group.
-  LogicalResult chooseStages() {
-    int64_t scratch = 0, others = 0;
+  /// Loops that follow each other use one ring where they fetch the same kinds of tiles: the next
+  /// one's first tiles are on their way while the last one's are used, and no slot lies idle. A
+  /// slot must not be held while another group goes round the ring, so the loops are siblings.
+  void shareRings() {
+    int64_t number = 0;
+    for (Group &group : groups)
+      for (TmaFetchOp fetch : group.fetches)
+        if (auto taken = fetch->getAttrOfType<IntegerAttr>(ringName))
+          number = std::max(number, taken.getInt() + 1);
+    SmallVector<SmallVector<Group *>> sets;
+    for (Group &group : groups) {
+      if (llvm::any_of(group.fetches, isNumbered) || !isInInnerLoop(group.fetches.front()))
+        continue;
+      auto *set = llvm::find_if(sets, [&](ArrayRef<Group *> set) {
+        return llvm::all_of(set, [&](Group *other) { return mayShare(*other, group); });
+      });
+      if (set == sets.end())
+        sets.push_back({&group});
+      else
+        set->push_back(&group);
+    }
+    for (ArrayRef<Group *> set : sets) {
+      if (set.size() < 2)
+        continue;
+      for (Group *group : set)
+        for (auto [i, fetch] : llvm::enumerate(group->fetches))
+          fetch->setAttr(ringName, builder.getI64IntegerAttr(number + int64_t(i)));
+      number += int64_t(set.front()->fetches.size());
+    }
+  }
+
+  static bool mayShare(Group &a, Group &b) {
+    if (a.requested != b.requested || a.fetches.size() != b.fetches.size())
+      return false;
+    for (auto [one, other] : llvm::zip(a.fetches, b.fetches))
+      if (one.getType() != other.getType())
+        return false;
+    TmaFetchOp first = a.fetches.front(), second = b.fetches.front();
+    for (Operation *inside = first; !isa<KernelOp>(inside); inside = inside->getParentOp())
+      if (Operation *beside = inside->getBlock()->findAncestorOpInBlock(*second))
+        return inside != beside && inside != first && beside != second;
+    return false;
+  }
+
+  /// Bytes of shared memory: what stays the same, and what each stage adds.
+  struct Plan {
+    int64_t fixed = 0, repeated = 0, requested = maxStages, rings = 0;
+    bool explicitly = false; ///< the source asks for the stages
+  };
+
+  Plan makePlan() {
+    Plan plan;
+    int64_t scratch = 0;
     kernel.getBody().walk([&](Operation *op) {
       SharedNeed need = getSharedNeed(op);
       if (need.use == SharedUse::ScratchBlock || need.use == SharedUse::ScratchWarp)
         scratch = std::max(scratch, need.bytes);
       else if (need.use != SharedUse::None && !isa<TmaFetchOp>(op))
-        others += llvm::alignTo(need.bytes, 1024);
+        plan.fixed += llvm::alignTo(need.bytes, 1024);
     });
-    int64_t once = 0, repeated = 0, requested = maxStages;
-    bool explicitly = false;
+    plan.fixed += llvm::alignTo(scratch, 1024);
     for (Group &group : groups) {
       if (findOwner(group) != &group)
         continue;
+      plan.fixed += 1024; // mbarriers
       if (!isInInnerLoop(group.fetches.front())) {
-        once += group.getSlotBytes() + 1024;
+        plan.fixed += group.getSlotBytes();
         continue;
       }
-      repeated += group.getSlotBytes();
-      once += 1024; // mbarriers
+      ++plan.rings;
+      plan.repeated += group.getSlotBytes();
       if (group.requested) {
-        explicitly = true;
-        requested = std::min(requested, group.requested);
+        plan.explicitly = true;
+        plan.requested = std::min(plan.requested, group.requested);
       }
     }
-    int64_t room = limit - once - others - llvm::alignTo(scratch, 1024);
+    return plan;
+  }
+
+  /// Blocks that share a multiprocessor: as many as the source says, or, where it leaves the
+  /// schedule open, as many as registers and shared memory allow. In a block of one warpgroup
+  /// nobody multiplies while that one waits or does anything else; another block does.
+  int64_t chooseBlocks(const Plan &plan) {
+    if (auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName))
+      return occupancy.getInt();
+    // Who fixes a part of the schedule has the rest of it in mind, too.
+    auto warps = kernel->getAttrOfType<IntegerAttr>(numWarpsName);
+    if (!warps || plan.explicitly || kernel->hasAttr(requestedWarpsName) ||
+        kernel->hasAttr(consumersName) || kernel->hasAttr(stagesName) ||
+        kernel->hasAttr(maxRegistersName) || kernel->hasAttr(blocksOfClusterName))
+      return 1;
+    BlockNeed need;
+    need.warps = warps.getInt();
+    need.registers = cost::countLiveRegisters(kernel);
+    need.registersOnEntry = getRegisterNeed(kernel).registers;
+    need.fixedBytes = plan.fixed;
+    need.stageBytes = plan.repeated;
+    need.rings = plan.rings;
+    int64_t blocks = tile::gpu::chooseBlocks(need, limits);
+    if (blocks > 1)
+      kernel->setAttr(occupancyName, builder.getI64IntegerAttr(blocks));
+    return blocks;
+  }
+
+  /// As many stages as fit; sets `ring` of each group.
+  LogicalResult chooseStages() {
+    Plan plan = makePlan();
+    int64_t blocks = chooseBlocks(plan), limit = getSharedLimit(limits, blocks);
+    int64_t repeated = plan.repeated, requested = plan.requested;
+    int64_t room = limit - plan.fixed;
     int64_t fitting = repeated ? room / repeated : 1;
     if (room < 0 || fitting < 1) {
       return kernel.emitError() << "kernel '" << kernel.getSymName() << "' needs "
-                                << once + repeated + others + llvm::alignTo(scratch, 1024)
-                                << " bytes of shared memory, a block has " << limit
+                                << plan.fixed + repeated << " bytes of shared memory, a block has "
+                                << limit
                                 << (blocks > 1 ? " with occupancy(" + std::to_string(blocks) + ")"
                                                : std::string())
                                 << "; make its tiles smaller, the largest first";
     }
-    if (explicitly && fitting < requested)
+    if (plan.explicitly && fitting < requested)
       kernel.emitRemark() << "stages(" << requested
                           << ") does not fit into shared memory: a stage takes " << repeated
                           << " bytes, there is room for " << fitting << " [R0404]";
@@ -376,7 +461,7 @@ private:
   }
 
   KernelOp kernel;
-  int64_t limit, blocks;
+  const GPULimits &limits;
   OpBuilder builder;
   SmallVector<Group> groups;
 };
@@ -384,21 +469,12 @@ private:
 struct TileGPUSpecializeWarps : tile::impl::TileGPUSpecializeWarpsBase<TileGPUSpecializeWarps> {
   using Base::Base;
 
-  /// Bytes for one block, of as many as the kernel asks for on a multiprocessor; each has some for
-  /// the system.
-  static int64_t getLimit(int64_t blocks, const GPULimits &limits) {
-    int64_t systemBytes = limits.sharedReserved;
-    return limits.sharedPerProcessor / blocks / systemBytes * systemBytes - systemBytes;
-  }
-
   void runOnOperation() override {
     const GPUTarget *target = getTarget(getOperation());
     if (!target)
       return signalPassFailure();
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
-      auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName);
-      int64_t blocks = occupancy ? occupancy.getInt() : 1;
-      if (failed(Specializer(kernel, getLimit(blocks, target->limits), blocks).run()))
+      if (failed(Specializer(kernel, target->limits).run()))
         return signalPassFailure();
     }
   }

@@ -19,8 +19,8 @@ namespace {
 
 class PressureCounter {
 public:
-  PressureCounter(KernelOp kernel, ArrayRef<DotWork> dots)
-      : liveness(kernel), kernel(kernel), dots(dots) {}
+  PressureCounter(KernelOp kernel, ArrayRef<DotWork> dots, bool hasLayouts)
+      : liveness(kernel), kernel(kernel), dots(dots), hasLayouts(hasLayouts) {}
 
   LiveRegisters run() { return measure(kernel.getBody().front(), {}); }
 
@@ -91,6 +91,15 @@ private:
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type || isFree(value) || isFetched(value))
       return result;
+    if (type.getEncoding()) {
+      unsigned bits = type.getElementType().isIndex()
+                          ? 32
+                          : gpu::getElementBits(type.getElementType()); // masks take predicates
+      int64_t registers =
+          llvm::divideCeil(gpu::getLayout(type).getNumRegisters() * int64_t(bits), 32);
+      result.fill(double(registers));
+      return result;
+    }
     int64_t elements = 1;
     SmallVector<int64_t> shape;
     for (int64_t extent : type.getShape())
@@ -186,7 +195,7 @@ private:
   /// thread has many elements: all are begun before the first is done.
   LiveRegisters addStreams(Operation &loop, Block &block, LiveRegisters sum) const {
     constexpr double atOnce = 16, share = 0.75;
-    if (!isa<scf::ForOp>(loop) || !dots.empty())
+    if (hasLayouts || !isa<scf::ForOp>(loop) || !dots.empty())
       return sum;
     double elements = 0;
     for (LoadOp load : block.getOps<LoadOp>())
@@ -201,12 +210,17 @@ private:
   Liveness liveness;
   KernelOp kernel;
   ArrayRef<DotWork> dots;
+  bool hasLayouts;
 };
 
 } // namespace
 
 LiveRegisters countLiveRegisters(KernelOp kernel, ArrayRef<DotWork> dots) {
-  return PressureCounter(kernel, dots).run();
+  return PressureCounter(kernel, dots, /*hasLayouts=*/false).run();
+}
+
+int64_t countLiveRegisters(KernelOp kernel) {
+  return int64_t(std::ceil(PressureCounter(kernel, {}, /*hasLayouts=*/true).run().front()));
 }
 
 } // namespace tile::cost

@@ -67,14 +67,11 @@ static int64_t getOtherRegisters(const KernelWork &work, bool bulkCopies) {
 
 /// Registers of a consumer: the rule of setRegisters() in WarpSpecialize.cpp.
 static int64_t getConsumerRegisters(int64_t warps, int64_t blocks, const TargetLimits &target) {
-  constexpr int64_t granule = 8, producer = 40, most = 232;
   int64_t consumers = warps / 4;
   if (consumers < 1 || (consumers == 1 && blocks == 1))
     return target.threadRegisters;
-  int64_t entry = target.registers / (blocks * (consumers + 1) * 128) / granule * granule;
-  if (entry <= producer)
-    return 0;
-  return std::min(most, ((consumers + 1) * entry - producer) / consumers / granule * granule);
+  return gpu::getConsumerRegisters(target.target->limits, consumers, blocks,
+                                   gpu::usualProducerRegisters);
 }
 
 static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
@@ -82,6 +79,8 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
   size_t size = std::min<size_t>(llvm::Log2_64(uint64_t(std::max<int64_t>(found.warps, 1))),
                                  work.live.size() - 1);
   found.registers = int64_t(work.live[size]) + getOtherRegisters(work, found.bulkCopies);
+  found.need.warps = found.warps;
+  found.need.registers = int64_t(work.live[size]);
   int64_t requested = schedule.occupancy.value_or(1);
   int64_t entry = std::min<int64_t>(target.threadRegisters,
                                     target.registers / (requested * found.threads) / 8 * 8);
@@ -104,6 +103,9 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
       int64_t columns = std::min<int64_t>(
           256, (dot.swapped ? dot.m : dot.n) /
                    std::max<int64_t>(1, countDistinctWarps(dot, found.warps) / rows));
+      if (dot.wgmma && found.warps % 4 == 0)
+        found.need.registersOnEntry =
+            std::max(found.need.registersOnEntry, columns / 2 + besideAccumulators);
       if (dot.wgmma && found.warps % 4 == 0 && entry < columns / 2 + besideAccumulators)
         found.reason = "a thread has " + std::to_string(entry) +
                        " registers on entry, too few for wgmma with " + std::to_string(columns) +
@@ -118,10 +120,12 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
   constexpr int64_t system = 1024, page = 1024, mostStages = 8, staging = 32 * 1024,
                     leastStaged = 4096;
   bool wgmma = false, hasMma = false;
+  int64_t rings = 0;
   double once = 0, repeated = 0, others = 0, stored = 0;
   double turned = 0, largestStore = 0; // by way of shared memory where products run on mma.sync
   int64_t requested = mostStages;
   for (const LoopWork &loop : work.loops) {
+    rings += loop.parent >= 0 ? int64_t(loop.dots.size()) : 0;
     for (const AccessWork &access : loop.accesses) {
       if (access.feedsDot)
         (loop.parent < 0 ? once : repeated) +=
@@ -174,6 +178,10 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
     found.stages = std::min(requested, fitting);
     double left = double(limit) - fixed - 2 * repeated;
     others += wgmma ? std::min({stored, double(staging), std::max(left, 0.0)}) : 0;
+    found.need.fixedBytes = int64_t(once + others) + 2 * page;
+    found.need.stageBytes = int64_t(repeated);
+    found.need.rings = rings;
+    found.isOpen = requested == mostStages;
     if (repeated)
       found.stages = std::min<int64_t>(
           found.stages, int64_t((double(limit) - once - others - 2 * page) / repeated));
@@ -210,6 +218,13 @@ Resources estimateResources(const KernelWork &work, const Schedule &schedule,
     found.reason = "a block has " + std::to_string(found.threads) + " threads of at most 1024";
   estimateRegisters(work, schedule, target, found);
   estimateShared(work, schedule, target, found);
+  if (found.bulkCopies && found.isOpen && !schedule.occupancy && !schedule.maxRegisters &&
+      !schedule.warps && !schedule.consumers && !schedule.stages)
+    if (int64_t blocks = gpu::chooseBlocks(found.need, target.target->limits); blocks > 1) {
+      Schedule shared = schedule;
+      shared.occupancy = blocks;
+      return estimateResources(work, shared, target);
+    }
   // With several warpgroups of consumers registers move between them: on entry each thread has its
   // share of a whole block.
   int64_t held =

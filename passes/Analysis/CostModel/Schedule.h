@@ -4,6 +4,7 @@
 
 #include "passes/Analysis/CostModel/KernelWork.h"
 #include "passes/Analysis/CostModel/TargetLimits.h"
+#include "passes/TileGPU/LaunchFit.h"
 
 #include <optional>
 
@@ -33,6 +34,8 @@ struct Resources {
   int64_t registerLimit = 0; ///< what such a thread may have
   int64_t spilled = 0;     ///< registers beyond that: few enough to go through memory now and then
   int64_t sharedBytes = 0; ///< of a block, estimated
+  gpu::BlockNeed need;     ///< with bulk copies
+  bool isOpen = true;      ///< no loop says how many stages it wants
   int64_t blocks = 0;      ///< of a multiprocessor at once
 };
 

@@ -4,6 +4,7 @@
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
+#include "passes/TileGPU/LaunchFit.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,17 +22,14 @@ namespace {
 /// registers that the block got on entry, since setmaxnreg.inc blocks until enough are free, and
 /// nobody would ever free them.
 void setRegisters(OpBuilder &b, Location loc, int64_t consumerThreads, int64_t blocks,
-                  int64_t producerRegisters, bool producer, int64_t registers) {
-  constexpr int64_t granule = 8, most = 240;
+                  int64_t producerRegisters, bool producer, const GPULimits &limits) {
   int64_t consumers = consumerThreads / warpgroupThreads;
   // One consumer warpgroup that has the multiprocessor for itself may have 255 registers a thread
   // anyway.
   if (consumers < 1 || (consumers == 1 && blocks == 1))
     return;
-  int64_t entry = registers / (blocks * (consumers + 1) * warpgroupThreads) / granule * granule;
-  int64_t share =
-      std::min(most, ((consumers + 1) * entry - producerRegisters) / consumers / granule * granule);
-  if (entry <= producerRegisters)
+  int64_t share = getConsumerRegisters(limits, consumers, blocks, producerRegisters);
+  if (!share)
     return;
   if (producer)
     NVVM::SetMaxRegisterOp::create(b, loc, producerRegisters, NVVM::SetMaxRegisterAction::decrease);
@@ -47,16 +45,14 @@ struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
     const GPUTarget *target = getTarget(op);
     if (!target)
       return failure();
-    int64_t consumers = getConsumerThreads(op), blocks = 1,
-            registers = target->limits.registersPerProcessor;
+    int64_t consumers = getConsumerThreads(op), blocks = 1;
     if (auto occupancy =
             op->getParentOfType<func::FuncOp>()->getAttrOfType<IntegerAttr>(occupancyName))
       blocks = occupancy.getInt();
     // The mbarriers that rings have set up become visible to every thread and to the copy engine.
     inlinePTX(rewriter, loc, {}, {}, "fence.mbarrier_init.release.cluster;", "~{memory}");
-    constexpr int64_t usual = 40;
     auto few = op->getAttrOfType<IntegerAttr>(producerRegistersName);
-    int64_t producerRegisters = few ? few.getInt() : usual;
+    int64_t producerRegisters = few ? few.getInt() : usualProducerRegisters;
     bool clustered = op->getParentOfType<func::FuncOp>()->hasAttr(blocksOfClusterName);
     auto synchronizeCluster = [&] {
       inlinePTX(rewriter, loc, {}, {},
@@ -76,14 +72,14 @@ struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
     rewriter.setInsertionPointToStart(split.elseBlock());
     if (moves)
       setRegisters(rewriter, loc, consumers, blocks, producerRegisters, /*producer=*/true,
-                   registers);
+                   target->limits);
     auto one = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, thread, consumers),
                                  /*withElseRegion=*/false);
     rewriter.inlineBlockBefore(&op.getProducer().front(), one.thenYield());
     rewriter.setInsertionPointToStart(split.thenBlock());
     if (moves)
       setRegisters(rewriter, loc, consumers, blocks, producerRegisters, /*producer=*/false,
-                   registers);
+                   target->limits);
     if (clustered) { // no block leaves while the other may still arrive at its barriers
       rewriter.setInsertionPointAfter(split);
       synchronizeCluster();
