@@ -185,9 +185,10 @@ LinearLayout LinearLayout::blockedRows(ArrayRef<int64_t> shape, ArrayRef<unsigne
 }
 
 LinearLayout LinearLayout::mmaAccumulator(int64_t m, int64_t n, unsigned warpsM, unsigned warpsN) {
-  assert(m >= 16 && n >= 8 && "an accumulator has at least one 16x8 fragment");
-  SmallVector<Coord> registers = {{0, 1}, {8, 0}}, lanes = {{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}},
-                     warps;
+  assert(n >= 8 && "an accumulator has at least one fragment of 8 columns");
+  SmallVector<Coord> registers = {{0, 1}}, lanes = {{0, 2}, {0, 4}}, warps;
+  appendBits(registers, 2, 0, 8, std::min<int64_t>(m, 16));
+  appendClippedBits(lanes, 2, 0, 1, m, 8);
   int64_t columns = columnsPerWarp(n, warpsN);
   appendBits(registers, 2, 1, 8, columns);
   appendBits(registers, 2, 0, 16 * int64_t(warpsM), m);
@@ -204,18 +205,17 @@ LinearLayout LinearLayout::mmaOperand(unsigned operand, int64_t rows, int64_t co
   int64_t extents[2] = {rows, columns};
   int64_t packed = 32 / bits,
           step = 8 * packed; // elements in one 32-bit register, and in 32 bytes of K
-  assert(extents[kDim] >= step && extents[otherDim] >= (isA ? 16 : 8) &&
-         "an operand has at least one fragment");
+  assert(extents[kDim] >= step && (isA || columns >= 8) && "an operand has at least one fragment");
 
   SmallVector<Coord> registers, lanes, warps;
   appendBits(registers, 2, kDim, 1, packed);
   if (isA)
-    registers.push_back({8, 0});
+    appendBits(registers, 2, 0, 8, std::min<int64_t>(rows, 16));
   registers.push_back(unit(2, kDim, step / 2));
   appendBits(registers, 2, kDim, step, extents[kDim]);
 
   appendBits(lanes, 2, kDim, packed, step / 2);
-  appendBits(lanes, 2, otherDim, 1, 8);
+  appendClippedBits(lanes, 2, otherDim, 1, extents[otherDim], 8);
 
   if (isA) {
     appendBits(registers, 2, 0, 16 * int64_t(warpsM), rows);

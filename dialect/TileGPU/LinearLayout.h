@@ -60,12 +60,13 @@ public:
                                   unsigned vector, unsigned numWarps);
 
   /// Accumulator of mma.sync m16n8 (also one warp of wgmma): shape [M, N], `warpsM` x `warpsN`
-  /// warps. Warps that find no further rows or columns hold duplicates. M >= 16, N >= 8. Register
-  /// order: the 4 of a fragment, then along N, then M.
+  /// warps. Warps that find no further rows or columns hold duplicates, and so do lanes where M is
+  /// less than 8; N >= 8. Register order: the 4 of a fragment, then along N, then M. Of up to 8
+  /// rows a thread holds the upper half of a fragment, 2 registers.
   static LinearLayout mmaAccumulator(int64_t m, int64_t n, unsigned warpsM, unsigned warpsN);
   /// Operand A [M, K] (`operand` 0) or B [K, N] (`operand` 1) of mma.sync with 32 bytes of K a
   /// step, elements of `bits` bits, matching the accumulator above. Register order: a fragment's,
-  /// then along K, then along M or N.
+  /// then along K, then along M or N. Of up to 8 rows of A a thread holds half of each fragment.
   static LinearLayout mmaOperand(unsigned operand, int64_t rows, int64_t columns, unsigned bits,
                                  unsigned warpsM, unsigned warpsN);
 

@@ -116,7 +116,9 @@ DotKind tile::gpu::chooseDotKind(DotOp dot, const KernelShape &shape) {
     return DotKind::Wgmma;
   auto [m, n, k] = getExtents(dot);
   const MatrixInstruction *mma = getInstruction(dot, MatrixUnit::MmaSync, shape);
-  bool fits = mma && m >= mma->m && n >= mma->n && k >= mma->k;
+  // Of fewer rows than the instruction has, half of it may be used or less: still far more than
+  // scalar code computes in its time.
+  bool fits = mma && n >= mma->n && k >= mma->k;
   return fits ? DotKind::Mma : DotKind::Fma;
 }
 
@@ -150,12 +152,32 @@ static std::pair<unsigned, unsigned> chooseMmaWarps(int64_t m, int64_t n,
   return {warpsM, warpsN};
 }
 
+/// True if rows of the product are reduced, perhaps after element-wise operations on it alone.
+static bool isReducedAlongRows(DotOp dot) {
+  constexpr unsigned farthest = 32;
+  SmallVector<Value> values = {dot.getResult()};
+  for (unsigned i = 0; i < values.size() && i < farthest; ++i)
+    for (Operation *user : values[i].getUsers()) {
+      if (auto reduce = dyn_cast<ReduceOp>(user); reduce && reduce.getAxis() == 1)
+        return true;
+      if (user->hasTrait<OpTrait::Elementwise>() && user->getBlock() == dot->getBlock() &&
+          isa<RankedTensorType>(user->getResult(0).getType()))
+        values.push_back(user->getResult(0));
+    }
+  return false;
+}
+
 std::pair<unsigned, unsigned> tile::gpu::chooseWarps(DotOp dot, const KernelShape &shape) {
   if (chooseDotKind(dot, shape) == DotKind::Wgmma) {
     auto [m, n, k] = getWgmmaExtents(dot);
     return chooseWgmmaWarps(m, n, shape.numWarps);
   }
   auto [m, n, k] = getExtents(dot);
+  // Few rows whose columns warps share meet in shared memory, at a barrier for each reduction; all
+  // of a small product in every warp is there sooner.
+  constexpr int64_t fewRows = 8, small = 4096;
+  if (m <= fewRows && n * k <= small && dot.getType().getRank() == 2 && isReducedAlongRows(dot))
+    return {shape.numWarps, 1};
   return chooseMmaWarps(m, n, shape);
 }
 

@@ -11,7 +11,7 @@
 // trips of every loop. Consumers keep the kernel's warp numbers: the producer's warpgroup is last.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
-#include "passes/Analysis/CostModel/KernelWork.h"
+#include "passes/Analysis/LiveRegisters.h"
 #include "passes/Passes.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/ProducerSlice.h"
@@ -296,7 +296,7 @@ private:
       return 1;
     BlockNeed need;
     need.warps = warps.getInt();
-    need.registers = cost::countLiveRegisters(kernel);
+    need.registers = countLiveRegisters(kernel);
     need.registersOnEntry = getRegisterNeed(kernel).registers;
     need.fixedBytes = plan.fixed;
     need.stageBytes = plan.repeated;

@@ -97,8 +97,6 @@ int64_t countDistinctWarps(const DotWork &dot, int64_t warps);
 /// Threads share out a tile, but for the results of products that are too small for all warps, and
 /// for tiles that are broadcast: those a thread has as far as its part of the larger tile goes.
 LiveRegisters countLiveRegisters(KernelOp kernel, llvm::ArrayRef<DotWork> dots);
-/// The same for a kernel whose tiles have layouts, which say who holds them.
-int64_t countLiveRegisters(KernelOp kernel);
 
 } // namespace tile::cost
 

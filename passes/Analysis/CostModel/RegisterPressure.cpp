@@ -1,6 +1,7 @@
 // How many registers tiles take at once: MLIR's liveness, with what registers do not hold left out.
 #include "passes/Analysis/CostModel/ElementCost.h"
 #include "passes/Analysis/CostModel/KernelWork.h"
+#include "passes/Analysis/LiveRegisters.h"
 #include "passes/TileGPU/DotSelection.h"
 
 #include "mlir/Analysis/Liveness.h"
@@ -218,9 +219,8 @@ private:
 LiveRegisters countLiveRegisters(KernelOp kernel, ArrayRef<DotWork> dots) {
   return PressureCounter(kernel, dots, /*hasLayouts=*/false).run();
 }
-
-int64_t countLiveRegisters(KernelOp kernel) {
-  return int64_t(std::ceil(PressureCounter(kernel, {}, /*hasLayouts=*/true).run().front()));
-}
-
 } // namespace tile::cost
+
+int64_t tile::countLiveRegisters(KernelOp kernel) {
+  return int64_t(std::ceil(cost::PressureCounter(kernel, {}, /*hasLayouts=*/true).run().front()));
+}

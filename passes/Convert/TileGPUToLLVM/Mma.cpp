@@ -74,9 +74,17 @@ SmallVector<Value> getOperandWords(OpBuilder &builder, Location loc, Value vecto
   return words;
 }
 
-/// A bundle of accumulator registers after one more instruction.
+/// A bundle of accumulator registers after one more instruction. Where `a` and `c` are the upper
+/// half of their fragments, the lower half of the instruction's rows repeats it, and nobody reads
+/// what becomes of that.
 SmallVector<Value> multiply(OpBuilder &builder, Location loc, const Instruction &instruction,
-                            ArrayRef<Value> a, ArrayRef<Value> b, ArrayRef<Value> c, int64_t k) {
+                            ArrayRef<Value> upperA, ArrayRef<Value> b, ArrayRef<Value> upperC,
+                            int64_t k) {
+  SmallVector<Value> a(upperA), c(upperC);
+  if (a.size() == 2)
+    a = {upperA[0], upperA[0], upperA[1], upperA[1]};
+  if (c.size() < instruction.accumulators)
+    c.append(upperC.begin(), upperC.end());
   Type type = LLVM::LLVMStructType::getLiteral(
       builder.getContext(),
       SmallVector<Type>(instruction.accumulators, instruction.accumulatorWord));
@@ -99,7 +107,7 @@ SmallVector<Value> multiply(OpBuilder &builder, Location loc, const Instruction 
                   .getResult(0);
   }
   SmallVector<Value> results;
-  for (unsigned i = 0; i < instruction.accumulators; ++i)
+  for (unsigned i = 0; i < upperC.size(); ++i)
     results.push_back(LLVM::ExtractValueOp::create(builder, loc, product, i));
   return results;
 }
@@ -120,7 +128,10 @@ struct LowerMma : OpConversionPattern<MmaOp> {
 
     // Order of a thread's registers, fastest first. Operands: the registers of a fragment, then
     // fragments along K, then along M (a) or N (b). Accumulator: the registers of a fragment, then
-    // fragments along N, then along M.
+    // fragments along N, then along M. Of few rows there is half a fragment of a and accumulator.
+    constexpr int64_t rowsOfHalf = 8;
+    bool isHalf = typeC.getShape()[typeC.getRank() - 2] <= rowsOfHalf;
+    unsigned registers = isHalf ? 2 : 4; // of a fragment: words of a, elements of the accumulator
     int64_t k = 256 / typeA.getElementTypeBitWidth();
     ArrayRef<int64_t> shape = typeA.getShape();
     unsigned steps = shape.back() / k, batches = 1;
@@ -128,16 +139,17 @@ struct LowerMma : OpConversionPattern<MmaOp> {
       batches *= extent;
     SmallVector<Value> a = getOperandWords(rewriter, loc, adaptor.getA(), *instruction);
     SmallVector<Value> b = getOperandWords(rewriter, loc, adaptor.getB(), *instruction);
-    unsigned fragmentsM = a.size() / batches / 4 / steps,
+    unsigned fragmentsM = a.size() / batches / registers / steps,
              fragmentsN = b.size() / batches / 2 / steps;
     int64_t held = cast<VectorType>(adaptor.getAcc().getType()).getNumElements();
-    if (shape.back() % k || held != int64_t(4 * batches * fragmentsM * fragmentsN))
+    if (shape.back() % k || held != int64_t(registers * batches * fragmentsM * fragmentsN))
       return op.emitError("internal: expected operands in the fragments' layouts, found ")
              << typeA << " and " << typeB;
 
     SmallVector<SmallVector<Value>> fragments;
     for (unsigned f = 0; f < batches * fragmentsM * fragmentsN; ++f)
-      fragments.push_back(splitAccumulator(rewriter, loc, adaptor.getAcc(), 4 * f, *instruction));
+      fragments.push_back(splitAccumulator(rewriter, loc, adaptor.getAcc(), registers * f,
+                                           registers, *instruction));
     // Sums that leave the tensor core start anew from zero.
     unsigned usedSteps = steps;
     if (DenseI64ArrayAttr valid = op.getValidAttr())
@@ -153,13 +165,14 @@ struct LowerMma : OpConversionPattern<MmaOp> {
         for (unsigned i = 0; i < fragmentsM; ++i)
           for (unsigned j = 0; j < fragmentsN; ++j) {
             unsigned f = (batch * fragmentsM + i) * fragmentsN + j;
-            if (isPadding(op, layout.apply(4 * f, 0, 0)))
+            if (isPadding(op, layout.apply(registers * f, 0, 0)))
               continue;
             SmallVector<Value> &c = sums[f];
             if (zero && step % together == 0)
               c.assign(c.size(), zero);
             c = multiply(rewriter, loc, *instruction,
-                         ArrayRef<Value>(a).slice(4 * ((batch * fragmentsM + i) * steps + step), 4),
+                         ArrayRef<Value>(a).slice(
+                             registers * ((batch * fragmentsM + i) * steps + step), registers),
                          ArrayRef<Value>(b).slice(2 * ((batch * fragmentsN + j) * steps + step), 2),
                          c, k);
             if (!zero || ((step + 1) % together != 0 && step + 1 != usedSteps))
@@ -192,11 +205,12 @@ struct LowerMma : OpConversionPattern<MmaOp> {
     return valid && (first[rank - 2] >= valid[0] || first[rank - 1] >= valid[1]);
   }
 
-  /// The accumulator words of the fragment whose first register is `first`.
+  /// The accumulator words of the fragment of `elements` registers whose first one is `first`.
   static SmallVector<Value> splitAccumulator(OpBuilder &builder, Location loc, Value acc,
-                                             int64_t first, const Instruction &instruction) {
+                                             int64_t first, int64_t elements,
+                                             const Instruction &instruction) {
     SmallVector<Value> words;
-    for (int64_t i = 0; i < instruction.accumulators; ++i)
+    for (int64_t i = 0; i < elements * instruction.accumulators / 4; ++i)
       if (instruction.accumulators == 4)
         words.push_back(vector::ExtractOp::create(builder, loc, acc, ArrayRef<int64_t>{first + i}));
       else

@@ -244,6 +244,29 @@ TEST(LinearLayout, FragmentsMeet) {
       }
 }
 
+TEST(LinearLayout, FewRowsTakeHalfOfAFragment) {
+  // The upper 8 rows of each fragment; lanes beyond the last row repeat the first ones.
+  for (int64_t m : {1, 2, 4, 8}) {
+    LinearLayout acc = LinearLayout::mmaAccumulator(m, 32, 2, 2),
+                 a = LinearLayout::mmaOperand(0, m, 32, 16, 2, 2);
+    EXPECT_EQ(acc.getNumRegisters(), 4u);
+    EXPECT_TRUE(acc.isSurjective() && a.isSurjective());
+    forAll(acc, [&](unsigned reg, unsigned lane, unsigned warp, std::vector<int64_t> coord) {
+      std::vector<int64_t> expected = {lane / 4 % m,
+                                       warp / 2 * 16 + reg / 2 * 8 + lane % 4 * 2 + reg % 2};
+      EXPECT_EQ(coord, expected);
+    });
+    forAll(a, [&](unsigned reg, unsigned lane, unsigned warp, std::vector<int64_t> coord) {
+      std::vector<int64_t> expected = {lane / 4 % m,
+                                       reg / 4 * 16 + reg / 2 % 2 * 8 + lane % 4 * 2 + reg % 2};
+      EXPECT_EQ(coord, expected);
+    });
+    // And the accumulator is the next product's operand, as it is with all rows.
+    EXPECT_TRUE(LinearLayout::mmaAccumulator(m, 32, 4, 1)
+                    .getRegisterSources(LinearLayout::mmaOperand(0, m, 32, 16, 4, 1)));
+  }
+}
+
 TEST(LinearLayout, AccumulatorOfOneWarpgroup) {
   // wgmma m64nNk16: warp w holds rows 16w to 16w+15, groups of 4 registers go along N.
   LinearLayout c = LinearLayout::mmaAccumulator(64, 64, 4, 1);
