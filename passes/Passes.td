@@ -353,8 +353,9 @@ def TileGPUSpecializeWarps : Pass<"tile-gpu-specialize-warps", "::mlir::ModuleOp
   let description = [{
     Every `tile_gpu.tma_fetch` becomes a slot of a ring, which a producer in a warpgroup of its own fills ahead of the
     consumers. The producer gets the loops, branches and index arithmetic that its copies need. Fetches that are first
-    used by one operation share a ring. A ring in a loop has as many stages as fit into shared memory, at most 8, or as
-    `stages(n)` says.
+    used by one operation share a ring, and so do loops that follow each other and fetch tiles of the same types. A ring in a
+    loop has as many stages as fit into shared memory, at most 8, or as `stages(n)` says. Where the source leaves the
+    schedule of a kernel of one warpgroup open, `tile.occupancy` is set to the blocks that may share a multiprocessor.
   }];
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
