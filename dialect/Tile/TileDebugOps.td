@@ -7,15 +7,20 @@ include "dialect/Tile/TileOpBase.td"
 def Tile_PrintOp : Tile_Op<"print", [MemoryEffects<[MemWrite]>]> {
   let summary = "print a line to standard error, or one for each element";
   let description = [{
-    `format` is C's: each value is an i64 or index (`%lld`, `%llu`), an f32 or an f64 (`%g`). `shape` is that of the tiles among the
-    values, empty without one: each position below it prints a line of its own, whose number along each dimension (`%lld`)
-    comes behind the first `position` values.
+    `format` is C's: each value is an i64 or index (`%lld`, `%llu`), an f32 or an f64 (`%g`).
+    `shape` is that of the tiles among the values, empty without one: each position below it prints
+    a line of its own, whose number along each dimension (`%lld`) comes behind the first `position`
+    values.
     ```mlir
-    tile.print "k.tile:6: i=%lld [%lld]: x is %.7g\0A" position 1 shape [128] (%i, %x : index, tensor<128xf32>)
+    tile.print "k.tile:6: i=%lld [%lld]: x is %.7g\0A" position 1 shape [128]
+        (%i, %x : index, tensor<128xf32>)
     ```
   }];
-  let arguments = (ins StrAttr:$format, I64Attr:$position, DenseI64ArrayAttr:$shape, Variadic<Tile_TileOrScalar>:$values);
-  let assemblyFormat = "$format `position` $position `shape` $shape (`(` $values^ `:` type($values) `)`)? attr-dict";
+  let arguments = (ins StrAttr:$format, I64Attr:$position, DenseI64ArrayAttr:$shape,
+      Variadic<Tile_TileOrScalar>:$values);
+  let assemblyFormat = [{
+    $format `position` $position `shape` $shape (`(` $values^ `:` type($values) `)`)? attr-dict
+  }];
   let hasVerifier = 1;
 }
 
@@ -34,8 +39,8 @@ def Tile_AssertOp : Tile_Op<"assert", [MemoryEffects<[MemWrite]>]> {
 def Tile_PtxOp : Tile_Op<"ptx", !listconcat([Pure], ElementwiseMappable.traits)> {
   let summary = "PTX for each element";
   let description = [{
-    `code` names the result `$0` and the operands `$1`, `$2`, ...; a type of 16, 32 or 64 bits each. GPU targets only: elsewhere
-    the front end puts what the program gives as its meaning.
+    `code` names the result `$0` and the operands `$1`, `$2`, ...; a type of 16, 32 or 64 bits each.
+    GPU targets only: elsewhere the front end puts what the program gives as its meaning.
     ```mlir
     %y = tile.ptx "tanh.approx.f32 $0, $1;" (%x) : (tensor<128xf32>) -> tensor<128xf32>
     ```

@@ -16,8 +16,10 @@ include "dialect/Tile/TileAttrs.td"
 class Tile_Op<string opMnemonic, list<Trait> traits = []> : Op<Tile_Dialect, opMnemonic, traits>;
 
 def Tile_Scalar : AnyTypeOf<[AnySignlessInteger, AnyFloat, Index], "scalar">;
-def Tile_Tile : Type<And<[AnyRankedTensor.predicate, HasStaticShapePred]>, "tile (ranked tensor of static shape)", "::mlir::RankedTensorType">;
-def Tile_Position : AnyTypeOf<[I32, Index, RankedTensorOf<[I32, Index]>], "i32 or index scalar or tile">;
+def Tile_Tile : Type<And<[AnyRankedTensor.predicate, HasStaticShapePred]>,
+    "tile (ranked tensor of static shape)", "::mlir::RankedTensorType">;
+def Tile_Position
+    : AnyTypeOf<[I32, Index, RankedTensorOf<[I32, Index]>], "i32 or index scalar or tile">;
 def Tile_TileOrScalar : AnyTypeOf<[Tile_Tile, Tile_Scalar], "tile or scalar">;
 
 #endif

@@ -1,4 +1,5 @@
-// Asynchronous copies by the threads that compute: rings of slots in shared memory, and groups of copies in order.
+// Asynchronous copies by the threads that compute: rings of slots in shared memory, and groups of
+// copies in order.
 #ifndef TILE_GPU_COPY_OPS
 #define TILE_GPU_COPY_OPS
 
@@ -14,11 +15,13 @@ def TileGPU_SlotsType : TypeDef<TileGPU_Dialect, "Slots"> {
   let assemblyFormat = "`<` $count `,` $tile `>`";
 }
 
-def TileGPU_LocalSlotsOp : TileGPU_Op<"local_slots", [MemoryEffects<[MemAlloc]>, TileGPU_OwnsSharedMemory]> {
+def TileGPU_LocalSlotsOp
+    : TileGPU_Op<"local_slots", [MemoryEffects<[MemAlloc]>, TileGPU_OwnsSharedMemory]> {
   let summary = "fresh shared memory for several tiles of one type";
   let description = [{
-    Accesses to different slots, and to one slot again and again, are ordered by whoever makes them: by `async_wait` and
-    `barrier`. Barriers between slots and other shared memory are inserted as for any other tile.
+    Accesses to different slots, and to one slot again and again, are ordered by whoever makes them:
+    by `async_wait` and `barrier`. Barriers between slots and other shared memory are inserted as
+    for any other tile.
     ```mlir
     %s = tile_gpu.local_slots : !tile_gpu.slots<3, !tile_gpu.memdesc<128x64xf16, #shared>>
     ```
@@ -27,7 +30,8 @@ def TileGPU_LocalSlotsOp : TileGPU_Op<"local_slots", [MemoryEffects<[MemAlloc]>,
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
-def TileGPU_SlotOp : TileGPU_Op<"slot", [Pure, TypesMatchWith<"the result is one of the slots' tiles", "slots", "result",
+def TileGPU_SlotOp : TileGPU_Op<"slot", [Pure,
+    TypesMatchWith<"the result is one of the slots' tiles", "slots", "result",
     "::llvm::cast<::tile::gpu::SlotsType>($_self).getTile()">]> {
   let summary = "one slot as a tile in shared memory; nothing moves";
   let description = [{
@@ -43,36 +47,50 @@ def TileGPU_SlotOp : TileGPU_Op<"slot", [Pure, TypesMatchWith<"the result is one
   }]>];
 }
 
-def TileGPU_AsyncCopyOp : TileGPU_Op<"async_copy", [MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments]> {
+def TileGPU_AsyncCopyOp
+    : TileGPU_Op<"async_copy", [MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments]> {
   let summary = "start copying a tile of a tensor to shared memory (cp.async)";
   let description = [{
-    What `tile.load` or `tile.gather` of the same subscripts would read goes to `memory`, without passing through registers;
-    what does not exist, and what `mask` clears, becomes zero. `tile` says which thread copies which elements; `stored` is the
-    same in the shape that lies in shared memory, register by register. Where `when` is false nothing is copied. A copy belongs
-    to the group that the next `async_commit` closes, and is there for its own thread after the `async_wait` for that group,
-    for other threads after a barrier behind that.
+    What `tile.load` or `tile.gather` of the same subscripts would read goes to `memory`, without
+    passing through registers; what does not exist, and what `mask` clears, becomes zero. `tile`
+    says which thread copies which elements; `stored` is the same in the shape that lies in shared
+    memory, register by register. Where `when` is false nothing is copied. A copy belongs to the
+    group that the next `async_commit` closes, and is there for its own thread after the
+    `async_wait` for that group, for other threads after a barrier behind that.
     ```mlir
-    tile_gpu.async_copy %v[%m, %k] into %s when %more {tile = tensor<128x64xf16, #rows>, stored = tensor<128x64xf16, #rows>,
-      sizes = array<i64: 128, 64>, …} : !tile.view<?x?xf16>, !tile_gpu.memdesc<128x64xf16, #shared>
+    tile_gpu.async_copy %v[%m, %k] into %s when %more
+        {tile = tensor<128x64xf16, #rows>, stored = tensor<128x64xf16, #rows>,
+         sizes = array<i64: 128, 64>, …}
+        : !tile.view<?x?xf16>, !tile_gpu.memdesc<128x64xf16, #shared>
     ```
     Source: PTX ISA, "Data Movement and Conversion Instructions: cp.async".
   }];
-  let arguments = (ins Tile_ViewType:$view, Variadic<Index>:$starts, Variadic<Index>:$ends, Variadic<TileGPU_IndexTile>:$positions,
-    Optional<TileGPU_Tile>:$mask, TileGPU_MemDescType:$memory, Optional<I1>:$when, DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$steps,
-    DenseBoolArrayAttr:$has_end, DenseBoolArrayAttr:$in_bounds, TypeAttr:$tile, TypeAttr:$stored, OptionalAttr<StrAttr>:$cache);
+  let arguments = (ins Tile_ViewType:$view, Variadic<Index>:$starts, Variadic<Index>:$ends,
+      Variadic<TileGPU_IndexTile>:$positions, Optional<TileGPU_Tile>:$mask,
+      TileGPU_MemDescType:$memory, Optional<I1>:$when, DenseI64ArrayAttr:$sizes,
+      DenseI64ArrayAttr:$steps, DenseBoolArrayAttr:$has_end, DenseBoolArrayAttr:$in_bounds,
+      TypeAttr:$tile, TypeAttr:$stored, OptionalAttr<StrAttr>:$cache);
   let assemblyFormat = [{
     $view `[` $starts `]` (`ends` `[` $ends^ `]`)? (`at` `[` $positions^ `:` type($positions) `]`)?
-    (`mask` $mask^ `:` type($mask))? `into` $memory (`when` $when^)? attr-dict `:` type($view) `,` type($memory)
+    (`mask` $mask^ `:` type($mask))? `into` $memory (`when` $when^)? attr-dict
+    `:` type($view) `,` type($memory)
   }];
   let extraClassDeclaration = [{
     bool isDropped(unsigned dim) { return getSizes()[dim] == -1; }
     bool isIndexed(unsigned dim) { return getSizes()[dim] == -2; }
     /// The type of the tile that is copied, with the layout that says which thread copies what.
-    ::mlir::RankedTensorType getTileType() { return ::llvm::cast<::mlir::RankedTensorType>(getTile()); }
+    ::mlir::RankedTensorType getTileType() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getTile());
+    }
     /// The same in the shape of `memory`.
-    ::mlir::RankedTensorType getStoredTile() { return ::llvm::cast<::mlir::RankedTensorType>(getStored()); }
-    /// For each dimension of the view the tile's dimension along which its range lies; -1 if it has no range.
-    ::llvm::SmallVector<int64_t> getTileDims() { return ::tile::mapRangesToTile(getSizes(), getTileType().getRank()); }
+    ::mlir::RankedTensorType getStoredTile() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getStored());
+    }
+    /// For each dimension of the view the tile's dimension along which its range lies; -1 if it has
+    /// no range.
+    ::llvm::SmallVector<int64_t> getTileDims() {
+      return ::tile::mapRangesToTile(getSizes(), getTileType().getRank());
+    }
   }];
   let hasVerifier = 1;
 }

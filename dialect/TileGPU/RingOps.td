@@ -1,4 +1,5 @@
-// Warp specialisation: a producer that copies, consumers that compute, and the rings of buffers between them.
+// Warp specialisation: a producer that copies, consumers that compute, and the rings of buffers
+// between them.
 #ifndef TILE_GPU_RING_OPS
 #define TILE_GPU_RING_OPS
 
@@ -7,34 +8,43 @@ include "dialect/TileGPU/TmaOps.td"
 def TileGPU_RingType : TypeDef<TileGPU_Dialect, "Ring"> {
   let mnemonic = "ring";
   let summary = "buffers that a producer fills and consumers empty, in order";
-  let description = [{ `stages` slots of one tile of each of `tiles`, with a full and an empty mbarrier a slot. }];
-  let parameters = (ins "int64_t":$stages, OptionalArrayRefParameter<"::tile::gpu::MemDescType">:$tiles);
+  let description = [{
+    `stages` slots of one tile of each of `tiles`, with a full and an empty mbarrier a slot.
+  }];
+  let parameters = (ins "int64_t":$stages,
+      OptionalArrayRefParameter<"::tile::gpu::MemDescType">:$tiles);
   let assemblyFormat = "`<` $stages (`,` $tiles^)? `>`";
 }
 
-def TileGPU_RingOp : TileGPU_Op<"ring", [MemoryEffects<[MemAlloc, MemWrite]>, TileGPU_OwnsSharedMemory]> {
+def TileGPU_RingOp
+    : TileGPU_Op<"ring", [MemoryEffects<[MemAlloc, MemWrite]>, TileGPU_OwnsSharedMemory]> {
   let summary = "a ring in shared memory, every slot empty";
   let description = [{
-    Producer and consumers each keep their own position, which starts at slot 0. A slot is empty once each warpgroup of the
-    consumers has released it, or, with `per_warp`, each warp. A ring of no tiles passes scalars: from the consumers to the
-    producer, or, with `per_warp`, programs from the producer to each warp of the consumers. With `clustered`, both blocks of a
-    cluster fill slots of both, so a slot is empty once the consumers of both have released it.
+    Producer and consumers each keep their own position, which starts at slot 0. A slot is empty
+    once each warpgroup of the consumers has released it, or, with `per_warp`, each warp. A ring of
+    no tiles passes scalars: from the consumers to the producer, or, with `per_warp`, programs from
+    the producer to each warp of the consumers. With `clustered`, both blocks of a cluster fill
+    slots of both, so a slot is empty once the consumers of both have released it.
     ```mlir
-    %r = tile_gpu.ring : !tile_gpu.ring<4, !tile_gpu.memdesc<128x64xf16, #s>, !tile_gpu.memdesc<64x256xf16, #s>>
+    %r = tile_gpu.ring : !tile_gpu.ring<4, !tile_gpu.memdesc<128x64xf16, #s>,
+        !tile_gpu.memdesc<64x256xf16, #s>>
     ```
   }];
   let arguments = (ins UnitAttr:$per_warp, UnitAttr:$clustered);
   let results = (outs TileGPU_RingType:$result);
-  let assemblyFormat = "(`per_warp` $per_warp^)? (`clustered` $clustered^)? attr-dict `:` type($result)";
+  let assemblyFormat = [{
+    (`per_warp` $per_warp^)? (`clustered` $clustered^)? attr-dict `:` type($result)
+  }];
 }
 
 def TileGPU_RingAcquireOp : TileGPU_Op<"ring_acquire", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "producer: the next slot, once it is empty";
   let description = [{
-    Waits for the slot, announces the bytes of its tiles on its full barrier, and moves the producer on. The tiles are then
-    to be filled by tma_load on `barrier`.
+    Waits for the slot, announces the bytes of its tiles on its full barrier, and moves the producer
+    on. The tiles are then to be filled by tma_load on `barrier`.
     ```mlir
-    %a, %b, %full = tile_gpu.ring_acquire %r : !tile_gpu.ring<4, …> -> !tile_gpu.memdesc<…>, !tile_gpu.memdesc<…>
+    %a, %b, %full = tile_gpu.ring_acquire %r
+        : !tile_gpu.ring<4, …> -> !tile_gpu.memdesc<…>, !tile_gpu.memdesc<…>
     ```
   }];
   let arguments = (ins TileGPU_RingType:$ring);
@@ -47,7 +57,8 @@ def TileGPU_RingWaitOp : TileGPU_Op<"ring_wait", [MemoryEffects<[MemRead, MemWri
   let description = [{
     With `full` it is known to be: a ring_peek has waited for it.
     ```mlir
-    %a, %b = tile_gpu.ring_wait %r : !tile_gpu.ring<4, …> -> !tile_gpu.memdesc<…>, !tile_gpu.memdesc<…>
+    %a, %b = tile_gpu.ring_wait %r
+        : !tile_gpu.ring<4, …> -> !tile_gpu.memdesc<…>, !tile_gpu.memdesc<…>
     ```
   }];
   let arguments = (ins TileGPU_RingType:$ring, UnitAttr:$full);
@@ -103,9 +114,10 @@ def TileGPU_ScalarReceiveOp : TileGPU_Op<"scalar_receive", [MemoryEffects<[MemRe
 def TileGPU_ProgramTakeOp : TileGPU_Op<"program_take", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "producer: the next program that no block has taken";
   let description = [{
-    The block's first program is its own number; this takes one more from the count in scratch memory, hands its number to each
-    warp of the consumers and returns it. A number of `total` or more means that none is left: each block takes one such number,
-    after which the count is 0 again.
+    The block's first program is its own number; this takes one more from the count in scratch
+    memory, hands its number to each warp of the consumers and returns it. A number of `total` or
+    more means that none is left: each block takes one such number, after which the count is 0
+    again.
     ```mlir
     %p = tile_gpu.program_take %r, %total : !tile_gpu.ring<1>
     ```
@@ -130,8 +142,8 @@ def TileGPU_ProgramReceiveOp : TileGPU_Op<"program_receive", [MemoryEffects<[Mem
 def TileGPU_WarpSpecializeOp : TileGPU_Op<"warp_specialize", [SingleBlock, NoTerminator]> {
   let summary = "producer and consumers side by side";
   let description = [{
-    `consumer` runs on the kernel's warps, `producer` on one thread of a further warpgroup. The last operation of a kernel's
-    body; what stands before it both see.
+    `consumer` runs on the kernel's warps, `producer` on one thread of a further warpgroup. The last
+    operation of a kernel's body; what stands before it both see.
     ```mlir
     tile_gpu.warp_specialize producer { … } consumer { … }
     ```
@@ -140,11 +152,13 @@ def TileGPU_WarpSpecializeOp : TileGPU_Op<"warp_specialize", [SingleBlock, NoTer
   let assemblyFormat = "attr-dict-with-keyword `producer` $producer `consumer` $consumer";
 }
 
-class TileGPU_TurnOp<string opMnemonic, string text> : TileGPU_Op<opMnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
+class TileGPU_TurnOp<string opMnemonic, string text>
+    : TileGPU_Op<opMnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = text;
   let description = [{
-    Two warpgroups of consumers take turns in issuing products, so that one computes in registers while the other's products
-    run. A kernel starts with `turn_start`, ends with `turn_end`, and both warpgroups take as many turns in between.
+    Two warpgroups of consumers take turns in issuing products, so that one computes in registers
+    while the other's products run. A kernel starts with `turn_start`, ends with `turn_end`, and
+    both warpgroups take as many turns in between.
     ```mlir
     tile_gpu.turn_wait
     %s = tile_gpu.wgmma %q, %k, %zero async : …

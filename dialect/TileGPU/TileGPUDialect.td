@@ -10,8 +10,9 @@ def TileGPU_Dialect : Dialect {
   let cppNamespace = "::tile::gpu";
   let summary = "Tiles spread over the threads of a block, and tiles in shared memory";
   let description = [{
-    A tile in registers is a ranked tensor whose encoding is `#tile_gpu.linear`: which thread holds which element. A tile
-    in shared memory is a `!tile_gpu.memdesc`. Operations of the tile dialect keep their meaning on encoded tensors.
+    A tile in registers is a ranked tensor whose encoding is `#tile_gpu.linear`: which thread holds
+    which element. A tile in shared memory is a `!tile_gpu.memdesc`. Operations of the tile dialect
+    keep their meaning on encoded tensors.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
@@ -28,13 +29,14 @@ def TileGPU_Dialect : Dialect {
   }];
 }
 
-class TileGPU_Attr<string name, string attrMnemonic> : AttrDef<TileGPU_Dialect, name> { let mnemonic = attrMnemonic; }
+class TileGPU_Attr<string name, string attrMnemonic>
+    : AttrDef<TileGPU_Dialect, name> { let mnemonic = attrMnemonic; }
 
 def TileGPU_TargetAttr : TileGPU_Attr<"Target", "target"> {
   let summary = "the GPU that a module is compiled for";
   let description = [{
-    A row of the table in `target/`, by its name. The module has it as `tile_gpu.target` from elaboration on, and passes ask
-    `getTarget` for its features and limits.
+    A row of the table in `target/`, by its name. The module has it as `tile_gpu.target` from
+    elaboration on, and passes ask `getTarget` for its features and limits.
     ```mlir
     module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} { ... }
     ```
@@ -46,14 +48,17 @@ def TileGPU_TargetAttr : TileGPU_Attr<"Target", "target"> {
 def TileGPU_LinearAttr : TileGPU_Attr<"Linear", "linear"> {
   let summary = "which element of a tile each register of each thread holds";
   let description = [{
-    Basis vectors of a linear layout, as `LinearLayout.h` explains. A 16x16 tile, 2 neighbours a thread, 4 warps:
+    Basis vectors of a linear layout, as `LinearLayout.h` explains. A 16x16 tile, 2 neighbours a
+    thread, 4 warps:
     ```mlir
-    #tile_gpu.linear<shape = [16, 16], register = [[0, 1]], lane = [[0, 2], [0, 4], [0, 8], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
+    #tile_gpu.linear<shape = [16, 16], register = [[0, 1]],
+        lane = [[0, 2], [0, 4], [0, 8], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
     ```
   }];
   // Bases are flat: rank numbers for each bit.
-  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, ArrayRefParameter<"int64_t">:$registers,
-    ArrayRefParameter<"int64_t">:$lanes, ArrayRefParameter<"int64_t">:$warps);
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
+      ArrayRefParameter<"int64_t">:$registers, ArrayRefParameter<"int64_t">:$lanes,
+      ArrayRefParameter<"int64_t">:$warps);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
     /// The layout itself.
@@ -66,9 +71,10 @@ def TileGPU_LinearAttr : TileGPU_Attr<"Linear", "linear"> {
 def TileGPU_SharedAttr : TileGPU_Attr<"Shared", "shared"> {
   let summary = "how a tile lies in shared memory";
   let description = [{
-    `order[0]` is the fastest dimension. The tile is cut along it into panels of `swizzle` bytes; in a panel, row r (the
-    position along the other dimensions) takes `swizzle` bytes, and its 16-byte chunks are XORed with r mod 8 (128
-    bytes), r/2 mod 4 (64) or r/4 mod 2 (32), as TMA and wgmma have it. With swizzle 0 rows follow each other plainly.
+    `order[0]` is the fastest dimension. The tile is cut along it into panels of `swizzle` bytes; in
+    a panel, row r (the position along the other dimensions) takes `swizzle` bytes, and its 16-byte
+    chunks are XORed with r mod 8 (128 bytes), r/2 mod 4 (64) or r/4 mod 2 (32), as TMA and wgmma
+    have it. With swizzle 0 rows follow each other plainly.
     ```mlir
     #tile_gpu.shared<order = [1, 0], swizzle = 128>
     ```
@@ -84,7 +90,8 @@ def TileGPU_MemDescType : TypeDef<TileGPU_Dialect, "MemDesc"> {
   let description = [{ ```mlir
     !tile_gpu.memdesc<128x64xf16, #tile_gpu.shared<order = [1, 0], swizzle = 128>>
     ``` }];
-  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType, "::tile::gpu::SharedAttr":$layout);
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType,
+      "::tile::gpu::SharedAttr":$layout);
   let hasCustomAssemblyFormat = 1;
 }
 

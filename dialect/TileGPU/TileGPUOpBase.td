@@ -9,7 +9,9 @@ include "dialect/TileGPU/TileGPUDialect.td"
 /// Of an operation that owns shared memory.
 def TileGPU_OwnsSharedMemory : DeclareOpInterfaceMethods<TileGPU_SharedMemoryOpInterface>;
 
-class TileGPU_Op<string opMnemonic, list<Trait> traits = []> : Op<TileGPU_Dialect, opMnemonic, traits>;
-def TileGPU_Tile : Type<And<[AnyRankedTensor.predicate, HasStaticShapePred]>, "tile in registers", "::mlir::RankedTensorType">;
+class TileGPU_Op<string opMnemonic, list<Trait> traits = []>
+    : Op<TileGPU_Dialect, opMnemonic, traits>;
+def TileGPU_Tile : Type<And<[AnyRankedTensor.predicate, HasStaticShapePred]>, "tile in registers",
+    "::mlir::RankedTensorType">;
 
 #endif

@@ -36,11 +36,13 @@ def TileGPU_WarpAllOp : TileGPU_Op<"warp_all", [Pure]> {
   let assemblyFormat = "$mask attr-dict `:` type($mask)";
 }
 
-def TileGPU_LocalAllocOp : TileGPU_Op<"local_alloc", [MemoryEffects<[MemAlloc, MemWrite]>, TileGPU_OwnsSharedMemory]> {
+def TileGPU_LocalAllocOp
+    : TileGPU_Op<"local_alloc", [MemoryEffects<[MemAlloc, MemWrite]>, TileGPU_OwnsSharedMemory]> {
   let summary = "store a tile to fresh shared memory";
   let description = [{
     ```mlir
-    %m = tile_gpu.local_alloc %t : tensor<128x64xf16, #rows> -> !tile_gpu.memdesc<128x64xf16, #shared>
+    %m = tile_gpu.local_alloc %t
+        : tensor<128x64xf16, #rows> -> !tile_gpu.memdesc<128x64xf16, #shared>
     ```
   }];
   let arguments = (ins TileGPU_Tile:$source);
@@ -52,7 +54,8 @@ def TileGPU_LocalAllocOp : TileGPU_Op<"local_alloc", [MemoryEffects<[MemAlloc, M
 def TileGPU_MemDescPermuteOp : TileGPU_Op<"memdesc_permute", [Pure]> {
   let summary = "a tile in shared memory with its dimensions reordered; nothing moves";
   let description = [{
-    Dimension i of the result is dimension `permutation[i]` of the source; the layout's order changes with it.
+    Dimension i of the result is dimension `permutation[i]` of the source; the layout's order
+    changes with it.
     ```mlir
     %t = tile_gpu.memdesc_permute %m {permutation = array<i64: 1, 0>}
        : !tile_gpu.memdesc<128x64xf16, #rows> -> !tile_gpu.memdesc<64x128xf16, #columns>
@@ -67,8 +70,8 @@ def TileGPU_MemDescPermuteOp : TileGPU_Op<"memdesc_permute", [Pure]> {
 def TileGPU_UnpackOp : TileGPU_Op<"unpack", [Pure]> {
   let summary = "the two integers of 4 bits in each byte";
   let description = [{
-    Elements 2i and 2i + 1 along the last dimension are the lower and the upper half of the source's element i. A thread
-    holds both in neighbouring registers; nothing moves.
+    Elements 2i and 2i + 1 along the last dimension are the lower and the upper half of the source's
+    element i. A thread holds both in neighbouring registers; nothing moves.
     ```mlir
     %w = tile_gpu.unpack %b : tensor<128x32xi8, #bytes> -> tensor<128x64xi4, #halves>
     ```
@@ -84,11 +87,14 @@ def TileGPU_LocalLoadOp : TileGPU_Op<"local_load", [MemoryEffects<[MemRead]>]> {
   let description = [{
     With `offsets` the part that begins there, at multiples of the part's extents.
     ```mlir
-    %a = tile_gpu.local_load %m : !tile_gpu.memdesc<128x64xf16, #shared> -> tensor<128x64xf16, #fragments>
-    %p = tile_gpu.local_load %m at [0, 16] : !tile_gpu.memdesc<128x64xf16, #shared> -> tensor<128x16xf16, #part>
+    %a = tile_gpu.local_load %m
+        : !tile_gpu.memdesc<128x64xf16, #shared> -> tensor<128x64xf16, #fragments>
+    %p = tile_gpu.local_load %m at [0, 16]
+        : !tile_gpu.memdesc<128x64xf16, #shared> -> tensor<128x16xf16, #part>
     ```
   }];
-  let arguments = (ins TileGPU_MemDescType:$source, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$offsets);
+  let arguments = (ins TileGPU_MemDescType:$source,
+      DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$offsets);
   let results = (outs TileGPU_Tile:$result);
   let assemblyFormat = "$source (`at` $offsets^)? attr-dict `:` type($source) `->` type($result)";
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$source), [{
@@ -102,7 +108,8 @@ def TileGPU_ExtractPartOp : TileGPU_Op<"extract_part", [Pure]> {
   let description = [{
     The result's layout gives each thread elements that it holds already; nothing moves.
     ```mlir
-    %p = tile_gpu.extract_part %a at [0, 16] : tensor<128x64xf16, #fragments> -> tensor<128x16xf16, #part>
+    %p = tile_gpu.extract_part %a at [0, 16]
+        : tensor<128x64xf16, #fragments> -> tensor<128x16xf16, #part>
     ```
   }];
   let arguments = (ins TileGPU_Tile:$source, DenseI64ArrayAttr:$offsets);
@@ -114,36 +121,47 @@ def TileGPU_ExtractPartOp : TileGPU_Op<"extract_part", [Pure]> {
 def TileGPU_MmaOp : TileGPU_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "matrix product on tensor cores, operands in registers (mma.sync)";
   let description = [{
-    a is [.., M, K] and b is [.., K, N] in the fragments' operand layouts, acc is [.., M, N] in the accumulator's layout;
-    leading dimensions, if any, are batches, in the highest bits of the registers' numbers. f32 operands are rounded to tf32;
-    8-bit integers have a sign unless `unsigned`. With `promote`, sums leave the tensor core after so many terms of K and are
-    added to acc in its own precision. `valid` = [m, n, k]: as of `tile.dot`.
+    a is [.., M, K] and b is [.., K, N] in the fragments' operand layouts, acc is [.., M, N] in the
+    accumulator's layout; leading dimensions, if any, are batches, in the highest bits of the
+    registers' numbers. f32 operands are rounded to tf32; 8-bit integers have a sign unless
+    `unsigned`. With `promote`, sums leave the tensor core after so many terms of K and are added to
+    acc in its own precision. `valid` = [m, n, k]: as of `tile.dot`.
     ```mlir
-    %d = tile_gpu.mma %a, %b, %c : tensor<64x32xf16, #a>, tensor<32x64xf16, #b>, tensor<64x64xf32, #c>
+    %d = tile_gpu.mma %a, %b, %c
+        : tensor<64x32xf16, #a>, tensor<32x64xf16, #b>, tensor<64x64xf32, #c>
     ```
   }];
-  let arguments = (ins TileGPU_Tile:$a, TileGPU_Tile:$b, TileGPU_Tile:$acc, UnitAttr:$is_unsigned, OptionalAttr<I64Attr>:$promote,
-    OptionalAttr<DenseI64ArrayAttr>:$valid);
+  let arguments = (ins TileGPU_Tile:$a, TileGPU_Tile:$b, TileGPU_Tile:$acc, UnitAttr:$is_unsigned,
+      OptionalAttr<I64Attr>:$promote, OptionalAttr<DenseI64ArrayAttr>:$valid);
   let results = (outs TileGPU_Tile:$result);
-  let assemblyFormat = "$a `,` $b `,` $acc (`unsigned` $is_unsigned^)? (`promote` $promote^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)";
+  let assemblyFormat = [{
+    $a `,` $b `,` $acc (`unsigned` $is_unsigned^)? (`promote` $promote^)? attr-dict
+    `:` type($a) `,` type($b) `,` type($acc)
+  }];
   let hasVerifier = 1;
 }
 
-def TileGPU_FmaDotOp : TileGPU_Op<"fma_dot", [MemoryEffects<[MemRead]>, AllTypesMatch<["acc", "result"]>]> {
+def TileGPU_FmaDotOp
+    : TileGPU_Op<"fma_dot", [MemoryEffects<[MemRead]>, AllTypesMatch<["acc", "result"]>]> {
   let summary = "matrix product by scalar multiply-add, operands in shared memory";
   let description = [{
-    For full-precision f32 and f64, and tiles too small for tensor cores. Operands are converted to the accumulator's
-    element type, exactly; integers by sign, or by zeros with `unsigned`. acc is [.., M, N] in a blocked layout, leading
-    dimensions are batches. `valid` = [m, n, k]: as of `tile.dot`.
+    For full-precision f32 and f64, and tiles too small for tensor cores. Operands are converted to
+    the accumulator's element type, exactly; integers by sign, or by zeros with `unsigned`. acc is
+    [.., M, N] in a blocked layout, leading dimensions are batches. `valid` = [m, n, k]: as of
+    `tile.dot`.
     ```mlir
     %d = tile_gpu.fma_dot %a, %b, %c
-       : !tile_gpu.memdesc<64x32xf32, #shared>, !tile_gpu.memdesc<32x64xf32, #shared>, tensor<64x64xf32, #blocked>
+       : !tile_gpu.memdesc<64x32xf32, #shared>, !tile_gpu.memdesc<32x64xf32, #shared>,
+           tensor<64x64xf32, #blocked>
     ```
   }];
-  let arguments = (ins TileGPU_MemDescType:$a, TileGPU_MemDescType:$b, TileGPU_Tile:$acc, UnitAttr:$is_unsigned,
-    OptionalAttr<DenseI64ArrayAttr>:$valid);
+  let arguments = (ins TileGPU_MemDescType:$a, TileGPU_MemDescType:$b, TileGPU_Tile:$acc,
+      UnitAttr:$is_unsigned, OptionalAttr<DenseI64ArrayAttr>:$valid);
   let results = (outs TileGPU_Tile:$result);
-  let assemblyFormat = "$a `,` $b `,` $acc (`unsigned` $is_unsigned^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)";
+  let assemblyFormat = [{
+    $a `,` $b `,` $acc (`unsigned` $is_unsigned^)? attr-dict
+    `:` type($a) `,` type($b) `,` type($acc)
+  }];
   let hasVerifier = 1;
 }
 

@@ -1,4 +1,5 @@
-// Copies of tiles by the tensor memory accelerator (TMA) of sm_90, and the tensor maps that describe them.
+// Copies of tiles by the tensor memory accelerator (TMA) of sm_90, and the tensor maps that
+// describe them.
 #ifndef TILE_GPU_TMA_OPS
 #define TILE_GPU_TMA_OPS
 
@@ -7,21 +8,26 @@ include "dialect/TileGPU/TileGPUOpBase.td"
 def TileGPU_TensorMapAttr : TileGPU_Attr<"TensorMap", "tensor_map"> {
   let summary = "what the launcher encodes a tensor map from";
   let description = [{
-    `param` is the kernel's parameter. `order` lists the tensor's dimensions, the fastest (stride 1) first; `box` has the
-    extents of one copy in that order, in elements; `swizzle` is 0, 32, 64 or 128 bytes. Positions outside the tensor read
-    as 0 and are not written.
+    `param` is the kernel's parameter. `order` lists the tensor's dimensions, the fastest (stride 1)
+    first; `box` has the extents of one copy in that order, in elements; `swizzle` is 0, 32, 64 or
+    128 bytes. Positions outside the tensor read as 0 and are not written.
 
-    A dimension that `order` lists twice in a row is cut: the hardware sees it as two dimensions of one stride. The first has as many
-    positions as the box, the second as many as the tensor and the box together, and begins a box before the tensor. So a box that
-    begins at s of b in the first and at p in the second covers positions p - b + s and on, of which only b - s exist.
+    A dimension that `order` lists twice in a row is cut: the hardware sees it as two dimensions of
+    one stride. The first has as many positions as the box, the second as many as the tensor and the
+    box together, and begins a box before the tensor. So a box that begins at s of b in the first
+    and at p in the second covers positions p - b + s and on, of which only b - s exist.
     ```mlir
     #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 128], swizzle = 128>
     #tile_gpu.tensor_map<param = 1, order = [1, 0, 0], box = [64, 128, 1], swizzle = 128>
     ```
     Source: CUDA Driver API, cuTensorMapEncodeTiled.
   }];
-  let parameters = (ins "int64_t":$param, ArrayRefParameter<"int64_t">:$order, ArrayRefParameter<"int64_t">:$box, "int64_t":$swizzle);
-  let assemblyFormat = "`<` `param` `=` $param `,` `order` `=` `[` $order `]` `,` `box` `=` `[` $box `]` `,` `swizzle` `=` $swizzle `>`";
+  let parameters = (ins "int64_t":$param, ArrayRefParameter<"int64_t">:$order,
+      ArrayRefParameter<"int64_t">:$box, "int64_t":$swizzle);
+  let assemblyFormat = [{
+    `<` `param` `=` $param `,` `order` `=` `[` $order `]` `,` `box` `=` `[` $box `]` `,` `swizzle`
+    `=` $swizzle `>`
+  }];
 }
 
 def TileGPU_DescriptorType : TypeDef<TileGPU_Dialect, "Descriptor"> {
@@ -39,7 +45,8 @@ def TileGPU_DescriptorOp : TileGPU_Op<"descriptor", [Pure]> {
   let description = [{
     Equal maps are one parameter of the kernel's function, behind the dimensions.
     ```mlir
-    %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 128], swizzle = 128>
+    %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 128],
+        swizzle = 128>
     ```
   }];
   let arguments = (ins TileGPU_TensorMapAttr:$map);
@@ -47,29 +54,36 @@ def TileGPU_DescriptorOp : TileGPU_Op<"descriptor", [Pure]> {
   let assemblyFormat = "$map attr-dict";
 }
 
-def TileGPU_TmaFetchOp : TileGPU_Op<"tma_fetch", [MemoryEffects<[MemRead, MemAlloc, MemWrite]>, AttrSizedOperandSegments]> {
+def TileGPU_TmaFetchOp : TileGPU_Op<"tma_fetch",
+    [MemoryEffects<[MemRead, MemAlloc, MemWrite]>, AttrSizedOperandSegments]> {
   let summary = "a tile of a tensor, copied to fresh shared memory";
   let description = [{
-    `coordinates` are the first element's position in the tensor, one for each dimension in the order of the map. The tile's
-    fastest dimension is the map's; its other dimensions of extent above 1 follow in the map's order. tile-gpu-specialize-warps
-    turns it into a tma_load by the producer. With `multicast` both blocks of a cluster fetch the same tile. Where `once` is true
+    `coordinates` are the first element's position in the tensor, one for each dimension in the
+    order of the map. The tile's fastest dimension is the map's; its other dimensions of extent
+    above 1 follow in the map's order. tile-gpu-specialize-warps turns it into a tma_load by the
+    producer. With `multicast` both blocks of a cluster fetch the same tile. Where `once` is true
     nobody in the launch reads these bytes later, so that the second-level cache need not keep them.
     ```mlir
-    %m = tile_gpu.tma_fetch %d [%k, %m] : !tile_gpu.memdesc<128x64xf16, #tile_gpu.shared<order = [1, 0], swizzle = 128>>
+    %m = tile_gpu.tma_fetch %d [%k, %m]
+        : !tile_gpu.memdesc<128x64xf16, #tile_gpu.shared<order = [1, 0], swizzle = 128>>
     ```
   }];
-  let arguments = (ins TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates, Optional<I1>:$once, UnitAttr:$multicast);
+  let arguments = (ins TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates,
+      Optional<I1>:$once, UnitAttr:$multicast);
   let results = (outs TileGPU_MemDescType:$result);
-  let assemblyFormat = "$descriptor `[` $coordinates `]` (`once` $once^)? (`multicast` $multicast^)? attr-dict `:` type($result)";
+  let assemblyFormat = [{
+    $descriptor `[` $coordinates `]` (`once` $once^)? (`multicast` $multicast^)? attr-dict
+    `:` type($result)
+  }];
   let hasVerifier = 1;
 }
 
 def TileGPU_ClearFromOp : TileGPU_Op<"clear_from", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "zero the end of a tile in shared memory";
   let description = [{
-    Positions of `memory` from `limit` on along dimension `dim` become 0: where an access has an end that the tensor goes
-    beyond. Each warpgroup clears all of them for itself and waits for no other; it does so only if there is such a
-    position, which all threads decide alike.
+    Positions of `memory` from `limit` on along dimension `dim` become 0: where an access has an end
+    that the tensor goes beyond. Each warpgroup clears all of them for itself and waits for no
+    other; it does so only if there is such a position, which all threads decide alike.
     ```mlir
     tile_gpu.clear_from %m, %limit {dim = 0 : i64} : !tile_gpu.memdesc<128x64xf16, #s>
     ```
@@ -79,35 +93,46 @@ def TileGPU_ClearFromOp : TileGPU_Op<"clear_from", [MemoryEffects<[MemRead, MemW
   let hasVerifier = 1;
 }
 
-def TileGPU_TmaLoadOp : TileGPU_Op<"tma_load", [MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments]> {
+def TileGPU_TmaLoadOp
+    : TileGPU_Op<"tma_load", [MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments]> {
   let summary = "start copying a tile of a tensor to shared memory";
   let description = [{
-    Issued by the running thread, which must be one alone; completes on `barrier`, which counts the tile's bytes. As many
-    copies as the tile has panels of the swizzle's width, each of the map's box. With `multicast` each block of the
-    cluster copies half of them to both, and the barrier counts all. `once` as in `tma_fetch`.
+    Issued by the running thread, which must be one alone; completes on `barrier`, which counts the
+    tile's bytes. As many copies as the tile has panels of the swizzle's width, each of the map's
+    box. With `multicast` each block of the cluster copies half of them to both, and the barrier
+    counts all. `once` as in `tma_fetch`.
     ```mlir
     tile_gpu.tma_load %d [%k, %m] into %memory, %barrier : !tile_gpu.memdesc<128x64xf16, #s>
     ```
   }];
-  let arguments = (ins TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates, TileGPU_MemDescType:$memory, TileGPU_BarrierType:$barrier, Optional<I1>:$once, UnitAttr:$multicast);
-  let assemblyFormat = "$descriptor `[` $coordinates `]` `into` $memory `,` $barrier (`once` $once^)? (`multicast` $multicast^)? attr-dict `:` type($memory)";
+  let arguments = (ins TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates,
+      TileGPU_MemDescType:$memory, TileGPU_BarrierType:$barrier, Optional<I1>:$once,
+      UnitAttr:$multicast);
+  let assemblyFormat = [{
+    $descriptor `[` $coordinates `]` `into` $memory `,` $barrier (`once` $once^)?
+    (`multicast` $multicast^)? attr-dict
+    `:` type($memory)
+  }];
   let hasVerifier = 1;
 }
 
-def TileGPU_TmaStoreOp : TileGPU_Op<"tma_store", [MemoryEffects<[MemRead, MemWrite]>, TileGPU_OwnsSharedMemory]> {
+def TileGPU_TmaStoreOp
+    : TileGPU_Op<"tma_store", [MemoryEffects<[MemRead, MemWrite]>, TileGPU_OwnsSharedMemory]> {
   let summary = "copy a tile of registers to a tensor through shared memory";
   let description = [{
-    Waits till the staging memory's last copy has been read, stores the tile there (stmatrix where it fits), and starts the
-    copy; does not wait for it. `columns` along the fastest dimension are staged at once. Warpgroups whose rows are their
-    own synchronise alone. With `ordered`, waits till the copy is written: in loops that may write the same place again. With
-    `add`, what lies there is added to, each element as one step, in no order with other accesses. Where the map cuts the rows,
-    their first coordinate is how many of the tile's are stored, from 0 on, and the second, not negative, is the first one's position.
+    Waits till the staging memory's last copy has been read, stores the tile there (stmatrix where
+    it fits), and starts the copy; does not wait for it. `columns` along the fastest dimension are
+    staged at once. Warpgroups whose rows are their own synchronise alone. With `ordered`, waits
+    till the copy is written: in loops that may write the same place again. With `add`, what lies
+    there is added to, each element as one step, in no order with other accesses. Where the map cuts
+    the rows, their first coordinate is how many of the tile's are stored, from 0 on, and the
+    second, not negative, is the first one's position.
     ```mlir
     tile_gpu.tma_store %t, %d [%n, %m] {columns = 128 : i64} : tensor<128x256xf16, #acc>
     ```
   }];
-  let arguments = (ins TileGPU_Tile:$value, TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates, I64Attr:$columns, UnitAttr:$ordered,
-    UnitAttr:$add);
+  let arguments = (ins TileGPU_Tile:$value, TileGPU_DescriptorType:$descriptor,
+      Variadic<Index>:$coordinates, I64Attr:$columns, UnitAttr:$ordered, UnitAttr:$add);
   let assemblyFormat = "$value `,` $descriptor `[` $coordinates `]` attr-dict `:` type($value)";
   let hasVerifier = 1;
 }

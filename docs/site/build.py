@@ -163,8 +163,8 @@ def passPage():
     """Every pass with its summary and description, out of its definition."""
     text = read("passes", "Passes.td")
     entries = []
-    for match in re.finditer(r'^def \w+ ?: ?Pass<"([^"]+)".*?^}', text, re.M | re.S):
-        summary = re.search(r'let summary = "([^"]*)"', match[0])
+    for match in re.finditer(r'^def \w+\s*:\s*Pass<"([^"]+)".*?^}', text, re.M | re.S):
+        summary = re.search(r'let summary =\s+"([^"]*)"', match[0])
         description = re.search(r"let description = \[\{(.*?)\}\]", match[0], re.S)
         body = "\n".join(
             line[4:] if line.startswith("    ") else line

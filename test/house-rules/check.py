@@ -134,7 +134,7 @@ def tooWide(path, text):
 
 def checkWidth(path, text):
     """Lines keep to 100 columns; IR of tests, tables and blocks of pages are what they are."""
-    if not path.endswith((".mlir", ".ll", ".td", ".def")):
+    if not path.endswith((".mlir", ".ll")):
         for number in tooWide(path, text):
             yield number, f"a line of more than {WIDTH} columns"
 
@@ -166,7 +166,7 @@ def definitions(text):
     """Each `def` of a TableGen file: its position, its class, its class's first argument, its
     text.
     """
-    starts = list(re.finditer(r'^def \w+ ?: ?(\w+)<"([^"]*)"', text, re.MULTILINE))
+    starts = list(re.finditer(r'^def \w+\s*:\s*(\w+)<"([^"]*)"', text, re.MULTILINE))
     for match, after in zip(starts, starts[1:] + [None]):
         yield (
             match.start(),
@@ -190,7 +190,7 @@ def checkDefinitions(path, text, root):
         if kind != "Pass" and not kind.endswith("_Op"):
             continue
         for field in ("summary", "description"):
-            if not re.search(rf'let {field} = ("[^"]|\[{{\s*\S)', body):
+            if not re.search(rf'let {field} =\s+("[^"]|\[{{\s*\S)', body):
                 yield lineOf(text, start), f"'{name}' has no {field}"
         tests = os.path.join(root, "test", "passes", name)
         if kind == "Pass" and not (
