@@ -13,4 +13,4 @@ llvm::Error checkHostSymbols(llvm::StringRef object);
 
 } // namespace tile
 
-#endif // TILE_CODEGEN_HOSTSYMBOLS_H
+#endif

@@ -16,4 +16,4 @@ inline constexpr llvm::StringLiteral flatName = "tile.flat";
 
 } // namespace tile
 
-#endif // TILE_DIALECT_PROGRAMNAMES_H
+#endif

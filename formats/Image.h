@@ -1,6 +1,7 @@
 // Recognises a device binary and checks that it is whole, before the driver sees it: the driver is
 // told no size.
-#pragma once
+#ifndef TILE_FORMATS_IMAGE_H
+#define TILE_FORMATS_IMAGE_H
 
 #include "manifest/Error.h"
 
@@ -18,3 +19,5 @@ Error inspectImage(const std::string &image, const std::string &name, ImageKind 
 bool runsOn(ImageKind kind, const std::string &target, int major, int minor);
 
 } // namespace tile::runtime
+
+#endif

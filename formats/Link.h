@@ -1,5 +1,6 @@
 // Joining packages into one.
-#pragma once
+#ifndef TILE_FORMATS_LINK_H
+#define TILE_FORMATS_LINK_H
 
 #include "formats/Package.h"
 
@@ -17,3 +18,5 @@ Error linkPackages(const std::vector<Package> &packages, const std::vector<std::
 bool mayOverlap(const Kernel &a, const Kernel &b);
 
 } // namespace tile::runtime
+
+#endif

@@ -1,5 +1,6 @@
 // Reading and writing of .npy files (NumPy's array format, versions 1 to 3).
-#pragma once
+#ifndef TILE_FORMATS_NPY_H
+#define TILE_FORMATS_NPY_H
 
 #include "manifest/Error.h"
 #include "manifest/Manifest.h"
@@ -37,3 +38,5 @@ Error writeNpy(const std::string &path, Dtype dtype, const std::vector<int64_t> 
                const void *data);
 
 } // namespace tile::runtime
+
+#endif

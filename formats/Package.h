@@ -1,6 +1,7 @@
 // A package: the binaries of one or more targets with what the launcher must know of them, in one
 // file (docs/Packages.md).
-#pragma once
+#ifndef TILE_FORMATS_PACKAGE_H
+#define TILE_FORMATS_PACKAGE_H
 
 #include "manifest/Error.h"
 #include "manifest/Manifest.h"
@@ -50,3 +51,5 @@ Error writePackage(const Package &package, std::string &bytes);
 Error readPackage(std::string_view bytes, const std::string &name, Package &package);
 
 } // namespace tile::runtime
+
+#endif

@@ -1,6 +1,7 @@
 // Signatures in minisign's format: Ed25519 over the BLAKE2b hash of a file, in a small text beside
 // it. Made by the `minisign` program, checked here through libsodium.
-#pragma once
+#ifndef TILE_FORMATS_SIGNATURE_H
+#define TILE_FORMATS_SIGNATURE_H
 
 #include "manifest/Error.h"
 
@@ -20,3 +21,5 @@ Error verifySignature(std::string_view bytes, std::string_view signature, std::s
                       const std::string &name, std::string &comment);
 
 } // namespace tile::runtime
+
+#endif

@@ -1,5 +1,6 @@
 // ZIP archives in memory, through minizip: what packages are made of.
-#pragma once
+#ifndef TILE_FORMATS_ZIP_H
+#define TILE_FORMATS_ZIP_H
 
 #include "manifest/Error.h"
 
@@ -60,3 +61,5 @@ private:
 };
 
 } // namespace tile::runtime
+
+#endif

@@ -1,6 +1,7 @@
 // The CUDA Driver API as one table of functions, loaded when first needed. Nothing here needs the
 // CUDA toolkit.
-#pragma once
+#ifndef TILE_LAUNCH_CUDADRIVER_H
+#define TILE_LAUNCH_CUDADRIVER_H
 
 #include "launch/core/Driver.h"
 #include "manifest/Error.h"
@@ -54,3 +55,5 @@ struct CudaDriver : tk_driver {
 };
 
 } // namespace tile::runtime
+
+#endif

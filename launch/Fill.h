@@ -1,5 +1,6 @@
 // Filling a strided tensor with one value before a launch: the core's fills, for C++.
-#pragma once
+#ifndef TILE_LAUNCH_FILL_H
+#define TILE_LAUNCH_FILL_H
 
 #include "launch/core/Launch.h"
 #include "manifest/Error.h"
@@ -42,3 +43,5 @@ template <typename Write> Error forEachBlock(const Fill &fill, Write write) {
 inline void fillHost(const Fill &fill) { tk_fill_host(&fill); }
 
 } // namespace tile::runtime
+
+#endif

@@ -1,6 +1,7 @@
 // Code for the CPU out of a package: a shared object loaded from memory, and its kernels run by
 // several threads.
-#pragma once
+#ifndef TILE_LAUNCH_HOSTCODE_H
+#define TILE_LAUNCH_HOSTCODE_H
 
 #include "launch/core/Pool.h"
 #include "manifest/Error.h"
@@ -57,3 +58,5 @@ private:
 };
 
 } // namespace tile::runtime
+
+#endif

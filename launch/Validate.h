@@ -1,6 +1,7 @@
 // Checks the arguments of one launch against a kernel's contract, in the order that the language
 // defines, and plans the launch.
-#pragma once
+#ifndef TILE_LAUNCH_VALIDATE_H
+#define TILE_LAUNCH_VALIDATE_H
 
 #include "launch/Fill.h"
 #include "manifest/Error.h"
@@ -118,3 +119,5 @@ private:
 bool matchAffine(const Expr &expr, const std::string &name, bool &times, int64_t &constant);
 
 } // namespace tile::runtime
+
+#endif

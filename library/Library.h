@@ -11,4 +11,4 @@ llvm::ArrayRef<LibraryFile> getLibrary();
 
 } // namespace tile
 
-#endif // TILE_LIBRARY_LIBRARY_H
+#endif

@@ -139,4 +139,4 @@ private:
 
 } // namespace tile::lsp
 
-#endif // TILE_LSP_DOCUMENT_H
+#endif

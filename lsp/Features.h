@@ -48,4 +48,4 @@ std::vector<SeenValue> findValues(const Document &document, Range range);
 
 } // namespace tile::lsp
 
-#endif // TILE_LSP_FEATURES_H
+#endif

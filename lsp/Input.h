@@ -36,4 +36,4 @@ private:
 
 } // namespace tile::lsp
 
-#endif // TILE_LSP_INPUT_H
+#endif

@@ -65,4 +65,4 @@ std::vector<Location> findReferences(Workspace &workspace, Document &document,
 
 } // namespace tile::lsp
 
-#endif // TILE_LSP_NAVIGATE_H
+#endif

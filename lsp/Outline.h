@@ -112,4 +112,4 @@ const std::vector<std::string> &keywords();
 
 } // namespace tile::lsp
 
-#endif // TILE_LSP_OUTLINE_H
+#endif

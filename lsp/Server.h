@@ -8,8 +8,8 @@
 namespace tile::lsp {
 
 struct ServerOptions {
-  std::string version;           ///< that the server tells its client
-  std::string cache;             ///< folder for copies of library files; empty: none
+  std::string version; ///< that the server tells its client
+  std::string cache;   ///< folder for copies of library files; empty: none
   /// Unless the client says another.
   std::string target = std::string(getFallbackTarget().name);
 };
@@ -20,4 +20,4 @@ int serve(const ServerOptions &options);
 
 } // namespace tile::lsp
 
-#endif // TILE_LSP_SERVER_H
+#endif

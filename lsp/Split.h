@@ -21,4 +21,4 @@ std::vector<Piece> splitDeclarations(llvm::StringRef text);
 
 } // namespace tile::lsp
 
-#endif // TILE_LSP_SPLIT_H
+#endif

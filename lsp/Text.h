@@ -45,4 +45,4 @@ private:
 
 } // namespace tile::lsp
 
-#endif // TILE_LSP_TEXT_H
+#endif

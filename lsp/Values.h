@@ -37,4 +37,4 @@ private:
 
 } // namespace tile::lsp
 
-#endif // TILE_LSP_VALUES_H
+#endif

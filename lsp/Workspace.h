@@ -51,4 +51,4 @@ private:
 
 } // namespace tile::lsp
 
-#endif // TILE_LSP_WORKSPACE_H
+#endif

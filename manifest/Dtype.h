@@ -1,5 +1,6 @@
 // The dtypes of the language, which compiler and runtime share.
-#pragma once
+#ifndef TILE_MANIFEST_DTYPE_H
+#define TILE_MANIFEST_DTYPE_H
 
 #include <cstdint>
 #include <optional>
@@ -36,3 +37,5 @@ unsigned dtypeBits(Dtype dtype);
 bool isIntegral(Dtype dtype);
 
 } // namespace tile::runtime
+
+#endif

@@ -1,5 +1,6 @@
 // Numbers as bits of a dtype: defaults, fills and scalar arguments.
-#pragma once
+#ifndef TILE_MANIFEST_ENCODE_H
+#define TILE_MANIFEST_ENCODE_H
 
 #include "manifest/Manifest.h"
 
@@ -16,3 +17,5 @@ std::optional<uint64_t> encode(const Constant &value, Dtype dtype, std::string &
 std::optional<int64_t> decodeInteger(uint64_t bits, Dtype dtype);
 
 } // namespace tile::runtime
+
+#endif

@@ -1,5 +1,6 @@
 // Errors as values, inside the runtime: a code of the C interface and one line of text.
-#pragma once
+#ifndef TILE_MANIFEST_ERROR_H
+#define TILE_MANIFEST_ERROR_H
 
 #include "runtime/include/tile_runtime.h"
 
@@ -19,3 +20,5 @@ struct Error {
 };
 
 } // namespace tile::runtime
+
+#endif

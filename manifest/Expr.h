@@ -1,6 +1,7 @@
 // Expressions over named dimensions, strides and scalar parameters: dims, grid extents and
 // contracts of a kernel. All are integers, but for contracts over float scalars.
-#pragma once
+#ifndef TILE_MANIFEST_EXPR_H
+#define TILE_MANIFEST_EXPR_H
 
 #include <cstdint>
 #include <map>
@@ -99,3 +100,5 @@ int64_t floatBits(double value);
 double floatOfBits(int64_t bits);
 
 } // namespace tile::runtime
+
+#endif

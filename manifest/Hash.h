@@ -1,6 +1,7 @@
 // The tie between a manifest and its binary: a hash of the bytes, against mix-ups and damage (not
 // against forgery: docs/Packages.md).
-#pragma once
+#ifndef TILE_MANIFEST_HASH_H
+#define TILE_MANIFEST_HASH_H
 
 #include <string>
 #include <string_view>
@@ -11,3 +12,5 @@ namespace tile::runtime {
 std::string contentHash(std::string_view bytes);
 
 } // namespace tile::runtime
+
+#endif

@@ -1,6 +1,7 @@
 // JSON that comes from outside: parsed in time and memory linear in its length, under limits, and
 // refused where two readers could read it differently.
-#pragma once
+#ifndef TILE_MANIFEST_JSON_H
+#define TILE_MANIFEST_JSON_H
 
 #include "manifest/Manifest.h"
 
@@ -41,3 +42,5 @@ Json kernelsAsJson(const Manifest &manifest);
 std::optional<Manifest> readKernels(const Json &object, const char *versionKey, std::string &error);
 
 } // namespace tile::runtime
+
+#endif

@@ -1,6 +1,7 @@
 // The launcher's knowledge of a binary: the compiler fills this model, JSON carries it (see
 // manifest/Manifest.md).
-#pragma once
+#ifndef TILE_MANIFEST_MANIFEST_H
+#define TILE_MANIFEST_MANIFEST_H
 
 #include "manifest/Dtype.h"
 #include "manifest/Error.h"
@@ -192,3 +193,5 @@ std::string toString(const Constant &constant);
 std::string describe(const Kernel &kernel);
 
 } // namespace tile::runtime
+
+#endif

@@ -74,6 +74,16 @@ ruff = os.path.join(config.tile_source, ".venv", "bin", "ruff")
 if os.access(ruff, os.X_OK):
     config.available_features.add("ruff")
 config.substitutions.append(("%ruff", ruff))
+# The clang-format of the LLVM that this was built with, for the same reason.
+clangFormat = os.path.join(config.llvm_prefix, "bin", "clang-format")
+if os.access(clangFormat, os.X_OK):
+    config.available_features.add("clang-format")
+else:
+    lit_config.note(
+        f"the test of the layout of C++ is left out: it needs {clangFormat}, which ./dev setup "
+        "installs"
+    )
+config.substitutions.append(("%clang-format", clangFormat))
 if hasCuda():
     config.available_features.add("cuda")
 torchPython = os.environ.get("TILE_PYTHON") or config.python

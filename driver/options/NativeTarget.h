@@ -1,6 +1,6 @@
 // The GPU of this machine, as `--target native` means it.
-#ifndef TILE_DRIVER_NATIVETARGET_H
-#define TILE_DRIVER_NATIVETARGET_H
+#ifndef TILE_DRIVER_OPTIONS_NATIVETARGET_H
+#define TILE_DRIVER_OPTIONS_NATIVETARGET_H
 
 #include "target/Target.h"
 #include "llvm/Support/Error.h"

@@ -9,4 +9,4 @@ int serveEditors();
 
 } // namespace tile
 
-#endif // TILE_DRIVER_SERVE_SERVE_H
+#endif

@@ -184,4 +184,4 @@ struct Program : Node {
 
 } // namespace tile::ast
 
-#endif // TILE_FRONTEND_AST_DECL_H
+#endif

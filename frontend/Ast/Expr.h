@@ -181,4 +181,4 @@ llvm::StringRef spelling(BinaryOp op);
 
 } // namespace tile::ast
 
-#endif // TILE_FRONTEND_AST_EXPR_H
+#endif

@@ -52,4 +52,4 @@ using ExprPtr = std::unique_ptr<Expr>;
 
 } // namespace tile::ast
 
-#endif // TILE_FRONTEND_AST_NODE_H
+#endif

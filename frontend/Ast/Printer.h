@@ -14,4 +14,4 @@ void print(const Program &program, const SourceManager &sources, llvm::raw_ostre
 
 } // namespace tile::ast
 
-#endif // TILE_FRONTEND_AST_PRINTER_H
+#endif

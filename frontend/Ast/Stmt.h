@@ -121,4 +121,4 @@ struct JumpStmt : Stmt {
 
 } // namespace tile::ast
 
-#endif // TILE_FRONTEND_AST_STMT_H
+#endif

@@ -32,4 +32,4 @@ struct ValueSet : Node {
 
 } // namespace tile::ast
 
-#endif // TILE_FRONTEND_AST_TYPE_H
+#endif

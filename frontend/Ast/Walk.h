@@ -23,4 +23,4 @@ void walk(const Block &block, VisitStmt visit);
 
 } // namespace tile::ast
 
-#endif // TILE_FRONTEND_AST_WALK_H
+#endif

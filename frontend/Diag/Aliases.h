@@ -31,4 +31,4 @@ std::string dtypeOfC(llvm::StringRef type);
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_DIAG_ALIASES_H
+#endif

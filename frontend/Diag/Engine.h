@@ -167,4 +167,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_DIAG_ENGINE_H
+#endif

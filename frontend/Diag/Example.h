@@ -23,4 +23,4 @@ void printExample(llvm::raw_ostream &os, const DiagnosticExample &example);
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_DIAG_EXAMPLE_H
+#endif

@@ -24,4 +24,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_DIAG_JSONRENDERER_H
+#endif

@@ -27,4 +27,4 @@ std::string makeSarifLog(llvm::StringRef results, llvm::StringRef version, llvm:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_DIAG_SARIFRENDERER_H
+#endif

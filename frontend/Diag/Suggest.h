@@ -25,4 +25,4 @@ void addPrefixHint(DiagnosticBuilder &report, Range whole, llvm::StringRef membe
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_DIAG_SUGGEST_H
+#endif

@@ -47,4 +47,4 @@ std::string summary(const DiagnosticEngine &diagnostics);
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_DIAG_TEXTRENDERER_H
+#endif

@@ -63,4 +63,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_ACCESSES_H
+#endif

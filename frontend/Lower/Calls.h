@@ -25,4 +25,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_CALLS_H
+#endif

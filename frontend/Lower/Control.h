@@ -61,4 +61,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_CONTROL_H
+#endif

@@ -33,4 +33,4 @@ public:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_CONVERSIONS_H
+#endif

@@ -23,4 +23,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_DEBUGCALLS_H
+#endif

@@ -20,4 +20,4 @@ constexpr int64_t farthestPosition = (int64_t(1) << 62) - 1;
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_EASYRANGE_H
+#endif

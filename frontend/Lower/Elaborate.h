@@ -92,4 +92,4 @@ std::optional<TuneSpace> readTuneSpace(const ast::Program &program, const ast::K
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_ELABORATE_H
+#endif

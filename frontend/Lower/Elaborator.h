@@ -32,4 +32,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_ELABORATOR_H
+#endif

@@ -20,4 +20,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_ELEMENTCALLS_H
+#endif

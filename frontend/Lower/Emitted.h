@@ -53,4 +53,4 @@ mlir::Attribute toAttribute(const AttributeValue &attribute, mlir::Builder &buil
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_EMITTED_H
+#endif

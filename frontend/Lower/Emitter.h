@@ -43,4 +43,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_EMITTER_H
+#endif

@@ -30,4 +30,4 @@ protected:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_EXPRESSIONS_H
+#endif

@@ -18,4 +18,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_FLATVIEWS_H
+#endif

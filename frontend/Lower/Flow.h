@@ -50,4 +50,4 @@ struct FlowNeeds {
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_FLOW_H
+#endif

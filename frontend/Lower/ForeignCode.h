@@ -44,4 +44,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_FOREIGNCODE_H
+#endif

@@ -34,4 +34,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_KERNELEMISSION_H
+#endif

@@ -48,4 +48,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_LOOPS_H
+#endif

@@ -75,4 +75,4 @@ protected:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_LOWERPART_H
+#endif

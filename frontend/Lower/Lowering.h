@@ -58,4 +58,4 @@ struct Lowering {
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_LOWERING_H
+#endif

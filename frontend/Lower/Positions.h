@@ -39,4 +39,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_POSITIONS_H
+#endif

@@ -22,4 +22,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_RANDOMCALLS_H
+#endif

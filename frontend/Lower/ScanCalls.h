@@ -30,4 +30,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_SCANCALLS_H
+#endif

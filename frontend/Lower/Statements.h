@@ -25,4 +25,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_STATEMENTS_H
+#endif

@@ -24,4 +24,4 @@ public:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_TABLES_H
+#endif

@@ -24,4 +24,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_LOWER_TILECALLS_H
+#endif

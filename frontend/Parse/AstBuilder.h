@@ -92,4 +92,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_PARSE_ASTBUILDER_H
+#endif

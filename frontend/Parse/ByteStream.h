@@ -31,4 +31,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_PARSE_BYTESTREAM_H
+#endif

@@ -18,4 +18,4 @@ std::optional<std::string> formatFile(const SourceManager &sources, FileID file,
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_PARSE_FORMAT_H
+#endif

@@ -62,4 +62,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_PARSE_IMPORTS_H
+#endif

@@ -105,4 +105,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_PARSE_MISTAKE_H
+#endif

@@ -19,4 +19,4 @@ constexpr unsigned maxExprDepth = 1000;
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_PARSE_PARSER_H
+#endif

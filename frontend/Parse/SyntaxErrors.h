@@ -32,4 +32,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_PARSE_SYNTAXERRORS_H
+#endif

@@ -35,4 +35,4 @@ bool checkNesting(llvm::ArrayRef<std::unique_ptr<antlr4::Token>> tokens, FileID 
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_PARSE_TOKENCHECK_H
+#endif

@@ -51,4 +51,4 @@ std::string symbolPart(llvm::StringRef text);
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_ARGITEM_H
+#endif

@@ -28,4 +28,4 @@ using AttributeValues = std::vector<AttributeValue>;
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_ATTRIBUTEVALUE_H
+#endif

@@ -29,4 +29,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_ATTRIBUTES_H
+#endif

@@ -47,4 +47,4 @@ const std::vector<std::string> &builtinNames();
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_BUILTINS_H
+#endif

@@ -18,4 +18,4 @@ void checkFunctions(const ast::Program &program, const Modules &modules,
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_CHECKFUNCTIONS_H
+#endif

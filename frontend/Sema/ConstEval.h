@@ -29,4 +29,4 @@ double toDouble(const Number &number);
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_CONSTEVAL_H
+#endif

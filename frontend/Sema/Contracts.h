@@ -33,4 +33,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_CONTRACTS_H
+#endif

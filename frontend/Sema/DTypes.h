@@ -63,4 +63,4 @@ runtime::Dtype toRuntime(DType dtype);
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_DTYPES_H
+#endif

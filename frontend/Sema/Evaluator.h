@@ -104,4 +104,4 @@ protected:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_EVALUATOR_H
+#endif

@@ -124,4 +124,4 @@ void collectNames(const ast::Expr &expr, std::vector<const ast::NameExpr *> &out
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_KERNELCONTEXT_H
+#endif

@@ -66,4 +66,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_KERNELSEMA_H
+#endif

@@ -30,4 +30,4 @@ void collectNames(const runtime::Expr &expr, std::set<std::string> &out);
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_LAUNCHEXPRS_H
+#endif

@@ -37,4 +37,4 @@ constexpr unsigned exitDepth = 200;
 
 } // namespace tile::limits
 
-#endif // TILE_FRONTEND_SEMA_LIMITS_H
+#endif

@@ -29,4 +29,4 @@ std::vector<std::string> itemNames(const ast::KernelDecl &kernel);
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_MATCHITEMS_H
+#endif

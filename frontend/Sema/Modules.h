@@ -47,4 +47,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_MODULES_H
+#endif

@@ -120,4 +120,4 @@ std::string describeShape(llvm::ArrayRef<int64_t> shape);
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_SEMVALUE_H
+#endif

@@ -75,4 +75,4 @@ struct SemaOptions {
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_SEMAOPTIONS_H
+#endif

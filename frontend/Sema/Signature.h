@@ -36,4 +36,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_SIGNATURE_H
+#endif

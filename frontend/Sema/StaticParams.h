@@ -43,4 +43,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_STATICPARAMS_H
+#endif

@@ -34,4 +34,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_TUNECLAUSE_H
+#endif

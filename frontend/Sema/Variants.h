@@ -68,4 +68,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_VARIANTS_H
+#endif

@@ -30,4 +30,4 @@ inline std::string countText(unsigned low, unsigned high) {
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SEMA_WORDS_H
+#endif

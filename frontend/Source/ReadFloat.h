@@ -15,4 +15,4 @@ std::optional<double> readFloat(llvm::StringRef text);
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SOURCE_READFLOAT_H
+#endif

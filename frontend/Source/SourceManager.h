@@ -119,4 +119,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_SOURCE_SOURCEMANAGER_H
+#endif

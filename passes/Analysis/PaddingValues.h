@@ -24,4 +24,4 @@ bool leavesAlone(mlir::Block &combiner, llvm::ArrayRef<std::optional<double>> ri
 
 } // namespace tile
 
-#endif // TILE_PASSES_ANALYSIS_PADDINGVALUES_H
+#endif

@@ -18,4 +18,4 @@ mlir::Value lanesBelow(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value
 
 } // namespace tile
 
-#endif // TILE_PASSES_CONVERT_LANESBELOW_H
+#endif

@@ -1,6 +1,7 @@
 // The header for programs in C++17: modules, kernels and arguments (tile_runtime.hpp), calls by
 // name, shapes of outputs, and the compiler.
-#pragma once
+#ifndef TILE_HPP
+#define TILE_HPP
 
 #include "tile_compile.h"
 #include "tile_runtime.hpp"
@@ -106,3 +107,5 @@ inline Status compile(const Request &request, Module &result) {
 }
 
 } // namespace tile
+
+#endif

@@ -1,6 +1,7 @@
 // C++17 over the C interface: handles that free themselves, tensors that own their shape, errors as
 // values.
-#pragma once
+#ifndef TILE_RUNTIME_HPP
+#define TILE_RUNTIME_HPP
 
 #include "tile_runtime.h"
 
@@ -273,3 +274,5 @@ private:
 };
 
 } // namespace tile
+
+#endif

@@ -1,5 +1,6 @@
 // How functions of the C interface report: errors as objects, and no exception that leaves.
-#pragma once
+#ifndef TILE_RUNTIME_SRC_GUARD_H
+#define TILE_RUNTIME_SRC_GUARD_H
 
 #include "manifest/Error.h"
 #include "runtime/include/tile_runtime.h"
@@ -42,3 +43,5 @@ inline Error nullCall(const char *what) {
 }
 
 } // namespace tile::runtime
+
+#endif

@@ -1,6 +1,7 @@
 // A loaded binary or package with its manifest: kernels, their instances, and the functions in each
 // CUDA context.
-#pragma once
+#ifndef TILE_RUNTIME_SRC_MODULE_H
+#define TILE_RUNTIME_SRC_MODULE_H
 
 #include "formats/Image.h"
 #include "formats/Package.h"
@@ -194,3 +195,5 @@ private:
   std::deque<std::string> warnings; // their addresses stay
   bool warnedOfPtx = false;
 };
+
+#endif

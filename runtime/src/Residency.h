@@ -1,6 +1,7 @@
 // Where the memory of a call's tensors lies, asked of the driver: for callers who want to be told
 // of a host pointer given to a GPU's kernel before the kernel faults.
-#pragma once
+#ifndef TILE_RUNTIME_SRC_RESIDENCY_H
+#define TILE_RUNTIME_SRC_RESIDENCY_H
 
 #include "launch/CudaDriver.h"
 #include "launch/Fill.h"
@@ -16,3 +17,5 @@ Error checkResidency(bool onHost, const tk_kernel &kernel, const tile_argument *
                      size_t count);
 
 } // namespace tile::runtime
+
+#endif

@@ -1,6 +1,7 @@
 // Tensor maps: what a kernel's copies by TMA need to know of a tensor, encoded by the driver at
 // launch.
-#pragma once
+#ifndef TILE_RUNTIME_SRC_TENSORMAP_H
+#define TILE_RUNTIME_SRC_TENSORMAP_H
 
 #include "launch/CudaDriver.h"
 #include "launch/Validate.h"
@@ -34,3 +35,5 @@ private:
 };
 
 } // namespace tile::runtime
+
+#endif

@@ -2,9 +2,10 @@
 """Runs the kernels of agree/ on the CPU and on CUDA with the same random inputs and compares what
 they write (N6.1).
 
-Each file's first line says how to run it; a definition that lists several values is run for each.
+Each file's first lines say how to run it; a definition that lists several values is run for each.
 Data movement, integers and strict element-wise arithmetic must agree to the bit, the rest within
-the tolerance of its dtype. An argument 0 to 3 is the optimisation level on CUDA.
+the tolerance of its dtype. An argument 0 to 3 is the optimisation level on CUDA; --list says how
+many runs each file asks for, without a GPU.
 """
 
 import concurrent.futures
@@ -40,18 +41,19 @@ TOLERANCE = {"f16": 2e-3, "bf16": 1.6e-2, "f32": 2e-5}
 
 
 def variants(text):
-    """(arguments, dtype) of each run that the first line asks for, for each dtype that the kernel
-    has.
+    """(arguments, dtype) of each run that the `// run:` lines ask for, for each dtype that the
+    kernel has. A name of several -D takes the values of all of them.
     """
-    arguments = re.match(r"// run: (.*)", text).group(1).split()
-    lists, fixed = [], []
+    arguments = " ".join(re.findall(r"^// run: (.*)", text, re.M)).split()
+    named, fixed = {}, []
     while arguments:
         word = arguments.pop(0)
         if word == "-D":
             name, values = arguments.pop(0).split("=")
-            lists.append([["-D", f"{name}={value}"] for value in values.split(",")])
+            named.setdefault(name, []).extend(["-D", f"{name}={v}"] for v in values.split(","))
         else:
             fixed.append(word)
+    lists = list(named.values())
     dtypes = re.search(r"\[T: dtype in \{([^}]*)\}", text)
     if dtypes:
         lists.append([["-D", f"T={value.strip()}"] for value in dtypes.group(1).split(",")])
@@ -119,14 +121,18 @@ def check(path, arguments, dtype, level):
 
 
 def main():
-    level = int(sys.argv[1]) if len(sys.argv) > 1 else 3  # of the CUDA side
+    onlyList = sys.argv[1:] == ["--list"]
+    level = int(sys.argv[1]) if sys.argv[1:] and not onlyList else 3  # of the CUDA side
     runs = []
     for file in sorted(os.listdir(os.path.join(HERE, "agree"))):
         path = os.path.join(HERE, "agree", file)
         with open(path, encoding="utf-8") as stream:
-            runs += [
-                (path, arguments, dtype, level) for arguments, dtype in variants(stream.read())
-            ]
+            asked = [(path, words, dtype, level) for words, dtype in variants(stream.read())]
+        if onlyList:
+            print(f"{file[:-5]}: {len(asked)}")
+        runs += asked
+    if onlyList:
+        return 0
     passed = failed = 0
     with concurrent.futures.ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
         for (path, arguments, _, _), wrong in zip(runs, pool.map(lambda each: check(*each), runs)):

@@ -1,5 +1,5 @@
 """Checks what CONTRIBUTING.md asks of every file, as far as a script can see it: check.py ROOT
-prints what breaks a rule.
+prints what breaks a rule. check.py ROOT --list ENDING... prints the files of these endings instead.
 """
 
 import os
@@ -151,8 +151,10 @@ def checkBanners(path, text):
 
 
 def checkGuard(path, text):
-    """A header has an include guard named as its path, or the end of its path."""
-    guard = re.search(r"^#ifndef (TILE\w*)\n#define \1\n", text, re.M)
+    """A header has an include guard named as its path, or the end of its path, around all of it."""
+    guard = re.search(r"^#ifndef (TILE\w*)\n#define \1\n.*^#endif\n\Z", text, re.M | re.S)
+    if path == os.path.join("cmake", "Precompiled.h"):
+        return  # the compiler includes it, nothing else does
     name = "_" + re.sub(r"\W", "_", path).upper()
     if "#pragma once" in text or not guard or not name.endswith(guard[1][len("TILE") :]):
         yield 1, f"needs the include guard TILE{name}, or its end behind TILE"
@@ -406,6 +408,7 @@ def main(root):
         if path.endswith((".cpp", ".h", ".hpp", ".c")):
             found += checkIncludes(path, text)
             found += checkBanners(path, text)
+            found += checkGuard(path, text) if path.endswith((".h", ".hpp")) else []
             found += checkFrontEnd(path, text)
             found += checkClasses(path, text)
             if isIn(path, NAMELESS):
@@ -427,4 +430,7 @@ def main(root):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    if sys.argv[2:3] == ["--list"]:
+        print("\n".join(path for path in files(sys.argv[1]) if path.endswith(tuple(sys.argv[3:]))))
+    else:
+        sys.exit(main(sys.argv[1]))

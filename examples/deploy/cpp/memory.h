@@ -1,6 +1,7 @@
 // Memory where the kernels run: on the host, or on a GPU if TILE_EXAMPLE_CUDA is set, by libcuda
 // alone.
-#pragma once
+#ifndef TILE_CPP_MEMORY_H
+#define TILE_CPP_MEMORY_H
 
 #include <cstdlib>
 #include <cstring>
@@ -57,3 +58,5 @@ private:
   size_t count;
   float *data = nullptr;
 };
+
+#endif

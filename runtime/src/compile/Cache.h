@@ -1,5 +1,6 @@
 // Results of the compiler in a folder that any number of processes and threads use at once.
-#pragma once
+#ifndef TILE_RUNTIME_SRC_COMPILE_CACHE_H
+#define TILE_RUNTIME_SRC_COMPILE_CACHE_H
 
 #include "manifest/Error.h"
 
@@ -28,3 +29,5 @@ Error obtain(const std::string &folder, const std::string &key,
 Error clearCache(const std::string &folder);
 
 } // namespace tile::runtime
+
+#endif

@@ -1,5 +1,6 @@
 // Runs tilec for a call.
-#pragma once
+#ifndef TILE_RUNTIME_SRC_COMPILE_CHILD_H
+#define TILE_RUNTIME_SRC_COMPILE_CHILD_H
 
 #include "runtime/src/compile/Cache.h"
 #include "runtime/src/compile/Request.h"
@@ -15,3 +16,5 @@ Error compileInChild(const CompileCall &call, CompileResult &result);
 std::vector<std::string> readPrerequisites(const std::string &rule);
 
 } // namespace tile::runtime
+
+#endif

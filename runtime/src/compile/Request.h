@@ -1,6 +1,7 @@
 // A call of the C interface: the compile request that tilec gets, where it gets it, and the text
 // that tells one call from another.
-#pragma once
+#ifndef TILE_RUNTIME_SRC_COMPILE_REQUEST_H
+#define TILE_RUNTIME_SRC_COMPILE_REQUEST_H
 
 #include "manifest/CompileRequest.h"
 #include "manifest/Error.h"
@@ -37,3 +38,5 @@ std::string makeAbsolute(const std::string &path);
 Error readFile(const std::string &path, std::string &bytes);
 
 } // namespace tile::runtime
+
+#endif

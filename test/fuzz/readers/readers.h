@@ -1,5 +1,6 @@
 // The parts that the fuzz targets of the runtime's readers share.
-#pragma once
+#ifndef TILE_TEST_FUZZ_READERS_READERS_H
+#define TILE_TEST_FUZZ_READERS_READERS_H
 
 #include <cstdint>
 #include <cstdio>
@@ -18,3 +19,5 @@ inline void require(bool holds, const char *broken) {
   std::fprintf(stderr, "%s\n", broken);
   std::abort();
 }
+
+#endif

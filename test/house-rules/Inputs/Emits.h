@@ -1,4 +1,7 @@
 // Includes the checks, which include it; and a class of 41 methods.
+#ifndef TILE_FRONTEND_LOWER_EMITS_H
+#define TILE_FRONTEND_LOWER_EMITS_H
+
 #include "frontend/Sema/Checks.cpp"
 
 class Everything {
@@ -52,3 +55,5 @@ private:
   using Function = void (*)(int);
   int all[20];
 };
+
+#endif

@@ -1,9 +1,10 @@
 """Measures what tile-expand-math makes of each function against a reference in higher precision.
 
-usage: accuracy.py FOLDER [--table] Compiles the expansions for this processor in FOLDER, runs them
-on dense samples and special values, and fails where an error exceeds the bound below or a special
-value differs. --table takes eight times the samples and prints docs/Math.md's table of measured
-errors.
+usage: accuracy.py FOLDER [--table]
+
+Compiles the expansions for this processor in FOLDER, runs them on dense samples and special values,
+and fails where an error exceeds the bound below or a special value differs. --table takes eight
+times the samples and prints docs/Math.md's table of measured errors.
 """
 
 import ctypes

@@ -74,4 +74,4 @@ public:
 
 } // namespace tile
 
-#endif // TILE_TEST_UNIT_SEMA_CHECKEDKERNEL_H
+#endif

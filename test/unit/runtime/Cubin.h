@@ -1,5 +1,6 @@
 // Binaries that pass the runtime's checks of structure, for its tests.
-#pragma once
+#ifndef TILE_TEST_UNIT_RUNTIME_CUBIN_H
+#define TILE_TEST_UNIT_RUNTIME_CUBIN_H
 
 #include <cstring>
 #include <elf.h>
@@ -26,3 +27,5 @@ inline std::string cubin(const char *content = "sixteen bytes...") {
 }
 
 } // namespace tile::runtime::testing
+
+#endif

@@ -1,7 +1,7 @@
 /* A CUDA driver without a device: it records what the runtime asks of it. The tests load it through
  * TILE_LIBCUDA. */
-#ifndef FAKE_CUDA_H
-#define FAKE_CUDA_H
+#ifndef TILE_TEST_UNIT_RUNTIME_FAKECUDA_H
+#define TILE_TEST_UNIT_RUNTIME_FAKECUDA_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,6 @@
 // Kernels as the compiler describes them, for the runtime's tests.
-#pragma once
+#ifndef TILE_TEST_UNIT_RUNTIME_KERNELS_H
+#define TILE_TEST_UNIT_RUNTIME_KERNELS_H
 
 #include "manifest/Manifest.h"
 
@@ -91,3 +92,5 @@ inline Kernel shift(Dtype dtype = Dtype::F32) {
 }
 
 } // namespace tile::runtime::testing
+
+#endif
