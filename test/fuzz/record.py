@@ -146,9 +146,7 @@ class Record:
             reader: sum(line["cpu_s"] for line in lines if line["reader"] == reader)
             for reader in readers
         }
-        self.turns = {
-            reader: sum(line["reader"] == reader for line in lines) for reader in readers
-        }
+        self.turns = {reader: sum(line["reader"] == reader for line in lines) for reader in readers}
 
     def begin(self):
         """(reader, seed) of the next turn; None when all have had their time."""
