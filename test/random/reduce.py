@@ -6,7 +6,7 @@ import time
 
 import program as p
 import statements
-from generate import const
+from leaves import const
 
 
 def kind(wrong):

@@ -25,6 +25,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import gpu
+import meaning
 import program as p
 import statements
 from formats import isFloat, load, store
@@ -108,7 +109,7 @@ def executed(program, arrays, tilec, source, device, level):
 
 def interpreted(program, arrays):
     copies = {name: values.copy() for name, values in arrays.items()}
-    p.Interpreter(program, copies).run()
+    meaning.Interpreter(program, copies).run()
     return {t.name: copies[t.name] for t in program.tensors if t.access != "in"}
 
 
@@ -137,7 +138,7 @@ def test(program, seed, options, arrays=None, runs=None):
     arrays = arrays or statements.arrays(program, seed)
     try:
         expected = interpreted(program, arrays)
-    except p.TooLong:
+    except meaning.TooLong:
         return "long"
     runs = runs or options.runs
     try:

@@ -3,9 +3,10 @@
 import numpy as np
 
 import program as p
-from formats import FLOATS, INTEGERS, VALUES, anyValues, isFloat, specials
-from generate import DTYPES, EXTENTS, SMALL, Generator, const, name, plain
 from chains import Products
+from formats import VALUES, anyValues, isFloat, specials
+from generate import Generator
+from leaves import DTYPES, EXTENTS, SMALL, const, name, plain
 from program import Access, Node, Statement, Tensor
 
 
