@@ -13,7 +13,9 @@ import sys
 import tempfile
 
 import compiling  # noqa: F401
+import messages  # noqa: F401
 import shipping  # noqa: F401
+import tuning  # noqa: F401
 from harness import ROOT, ROWS, Failed, Try
 
 

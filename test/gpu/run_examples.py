@@ -35,6 +35,7 @@ sys.path[:0] = [
 ]
 import case as cases  # noqa: E402
 import references  # noqa: E402
+import references_large  # noqa: E402
 import tile  # noqa: E402
 from bandwidth import measureBandwidth  # noqa: E402
 
@@ -345,7 +346,7 @@ def main():
         chosen = [
             (name, case)
             for name in names
-            for case in cases.module(name).CASES + references.LARGE.get(name, [])
+            for case in cases.module(name).CASES + references_large.LARGE.get(name, [])
             if options.case in case.name
         ]
         extra = [(name, "") for name in ("vector_add", "softmax", "matmul")]

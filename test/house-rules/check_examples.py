@@ -16,6 +16,9 @@ def main(root):
     with open(os.path.join(root, "test", "gpu", "references.py"), encoding="utf-8") as file:
         tree = ast.parse(file.read())
     torch = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    torch |= {
+        alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
     for node in tree.body:
         if isinstance(node, ast.Assign):
             torch |= {
