@@ -6,25 +6,13 @@ import sys
 import threading
 import weakref
 
-from . import _cache, _compiler, _device, _library, _outputs
+from . import _cache, _compiler, _device, _outputs
 from ._launch import _flatten, load, signatureOf
 from ._library import Error
+from ._signature import describeParam, fits
+from ._source import Source, spell
 from ._tensors import asTensor
 
-# What a keyword of `compile` may mean beside a compile-time parameter.
-_ATTRIBUTES = frozenset(
-    (
-        "warps",
-        "stages",
-        "persistent",
-        "grouped",
-        "cluster",
-        "consumers",
-        "occupancy",
-        "maxreg",
-        "fp",
-    )
-)
 _SHAPES = (None, "class", "exact")
 _NUMBERS = frozenset((int, float, bool))
 _numpyArray = None  # NumPy's type of arrays, once there is one
@@ -42,128 +30,9 @@ def compile(source, *, kernel=None, include=(), config=None, shapes=None, consta
     if shapes not in _SHAPES:
         raise ValueError(f"shapes is {shapes!r}, expected None, 'class' or 'exact'")
     program = Program(
-        _Source(source, include, config, {**(constants or {}), **named}), kernel, shapes
+        Source(source, include, config, {**(constants or {}), **named}), kernel, shapes
     )
     return program[program.keys()[0]] if kernel or len(program.keys()) == 1 else program
-
-
-def _spell(value):
-    """A value as the command line wants it: dtypes of NumPy and PyTorch by their names."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    name = getattr(value, "name", None) or str(value).rpartition(".")[2]
-    if not isinstance(value, (int, float, str)) or isinstance(value, type):
-        found = {
-            "bool": "bool",
-            "bfloat16": "bf16",
-            "float8_e4m3fn": "f8e4m3",
-            "float8_e5m2": "f8e5m2",
-        }
-        found.update(
-            {
-                f"{word}{bits}": f"{letter}{bits}"
-                for word, letter in (("int", "i"), ("uint", "u"), ("float", "f"))
-                for bits in (8, 16, 32, 64)
-            }
-        )
-        if name in found:
-            return found[name]
-    return str(value)
-
-
-class _Source:
-    """A source with what is fixed for all of its kernels, and calls of the compiler for it."""
-
-    def __init__(self, source, include, config, constants):
-        isText = isinstance(source, str) and ("{" in source or "\n" in source)
-        self.text = source if isText else None
-        self.path = None if isText else os.path.abspath(os.fspath(source))
-        if not isText and not os.path.isfile(self.path):
-            raise FileNotFoundError(
-                f"there is no file '{os.fspath(source)}', and it is no source of a kernel, either"
-            )
-        self.include = [os.path.abspath(os.fspath(one)) for one in include]
-        self.config = None if config is None else os.path.abspath(os.fspath(config))
-        self.constants = {name: _spell(value) for name, value in constants.items()}
-        self.warned = set()  # warnings that were passed on
-        self.declared = frozenset()  # compile-time parameters, as soon as the interface is known
-
-    def recipe(self):
-        """What makes an equal one."""
-        return (
-            self.text if self.text is not None else self.path,
-            self.include,
-            self.config,
-            self.constants,
-        )
-
-    def settings(self, **more):
-        """(compile-time parameters, attributes) of every call, each a list of NAME=VALUE."""
-        pairs = {**self.constants, **more}.items()
-        isAttribute = [name in _ATTRIBUTES and name not in self.declared for name, _ in pairs]
-        return tuple(
-            [f"{name}={value}" for (name, value), one in zip(pairs, isAttribute) if one is wanted]
-            for wanted in (False, True)
-        )
-
-    def request(self, folder, kernel, more=None, **fields):
-        """Path of a compile request in `folder` (docs/CompileRequest.md): this source, one of its
-        kernels, what its parameters are bound to, and more fields."""
-        constants, attributes = self.settings(**(more or {}))
-        return _compiler.writeRequest(
-            folder,
-            inputs=[os.fspath(self.asFile(folder))],
-            kernel=kernel,
-            defines=dict(one.split("=", 1) for one in constants),
-            attributes=dict(one.split("=", 1) for one in attributes),
-            includes=[os.fspath(one) for one in self.include],
-            **fields,
-        )
-
-    def asFile(self, folder):
-        """The source's path; a text goes into a file in `folder`, for commands that read it several
-        times.
-        """
-        if self.path is not None:
-            return self.path
-        path = os.path.join(folder, "kernel.tile")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.text)
-        return path
-
-    def interface(self, kernel):
-        """The manifest's records of all instances, with their shapes and dtypes; their
-        configuration means nothing.
-        """
-        try:
-            text = self.build("cpu", kernel, output=_compiler.OUTPUT_INTERFACE)
-        except _compiler.CompileError as error:
-            try:  # what only `tune` chooses has a value on a GPU alone
-                anyGPU = _library.get().tile_target_name(8, 0).decode()
-                text = self.build(anyGPU, kernel, output=_compiler.OUTPUT_INTERFACE)
-            except _compiler.CompileError:
-                raise error from None
-        records = json.loads(text)["kernels"]
-        self.declared = frozenset(name for record in records for name in record["constants"])
-        return records
-
-    def build(self, target, kernel, chosen=None, extents=None, output=_compiler.OUTPUT_PACKAGE):
-        """The bytes that tilec makes: a package, or the interface. Warnings are passed on once."""
-        constants, attributes = self.settings(**(chosen or {}))
-        payload, said = _compiler.compile(
-            self.text,
-            self.path,
-            output,
-            target,
-            kernel,
-            constants,
-            attributes,
-            [f"{name}={n}" for name, n in (extents or {}).items()],
-            self.include,
-            self.config,
-        )
-        self.warned.update(_compiler.warn(said, self.text, self.warned, 6))
-        return payload
 
 
 def _path(config):
@@ -499,7 +368,7 @@ class Function:
         fitting = [
             record
             for record in self._records
-            if all(_fits(tensor, record["params"][i]) for i, tensor in tensors.items())
+            if all(fits(tensor, record["params"][i]) for i, tensor in tensors.items())
         ]
         if not fitting:
             given = ", ".join(
@@ -513,7 +382,7 @@ class Function:
             )
         return (
             {
-                name: _spell(fitting[0]["constants"][name])
+                name: spell(fitting[0]["constants"][name])
                 for name in self._varying
                 if all(
                     one["constants"].get(name) == fitting[0]["constants"][name] for one in fitting
@@ -664,12 +533,12 @@ class Function:
         return [
             self.name
             + (f"[{text}]" if text else "")
-            + f"({', '.join(_describeParam(one, [one['dtype']]) for one in record['params'])})"
+            + f"({', '.join(describeParam(one, [one['dtype']]) for one in record['params'])})"
             for text, record in zip(constants, self._records)
         ]
 
     def _describeParam(self, i):
-        return _describeParam(
+        return describeParam(
             self._params[i], dict.fromkeys(record["params"][i]["dtype"] for record in self._records)
         )
 
@@ -693,7 +562,7 @@ class Function:
 
 def _restore(recipe, name, shapes):
     """A function, or for None a program, from what pickle has kept of it."""
-    program = Program(_Source(*recipe), name, shapes)
+    program = Program(Source(*recipe), name, shapes)
     return program if name is None else program[name]
 
 
@@ -703,45 +572,6 @@ def _unpack(made):
 
 def _isJax(value):
     return type(value).__module__.partition(".")[0] in ("jax", "jaxlib")
-
-
-def _describeParam(param, dtypes):
-    text = (
-        f"{param['name']}: "
-        + (f"{param['access']} " if "access" in param else "")
-        + "|".join(dtypes)
-    )
-    if "dims" in param:
-        text += "[" + ", ".join(_describeExpression(dim) for dim in param["dims"]) + "]"
-    return text + (f" = {param['default']}" if "default" in param else "")
-
-
-def _describeExpression(one):
-    """An expression of the manifest, as in the source."""
-    if not isinstance(one, list):
-        return str(one)
-    parts = [_describeExpression(part) for part in one[1:]]
-    return (
-        f"({f' {one[0]} '.join(parts)})"
-        if not one[0].isidentifier() and len(parts) == 2
-        else f"{one[0]}({', '.join(parts)})"
-    )
-
-
-def _fits(tensor, param):
-    """Whether a tensor may be the argument for a manifest's parameter: dtype, rank, constant
-    extents.
-    """
-    shape = list(tensor.shape)
-    if param["dtype"] in ("i4", "u4") and tensor.dtype not in ("i4", "u4") and shape:
-        shape[-1] *= 2
-    return (
-        tensor.mayBe(param["dtype"])
-        and len(shape) == len(param["dims"])
-        and all(
-            not isinstance(dim, int) or dim == extent for dim, extent in zip(param["dims"], shape)
-        )
-    )
 
 
 def _weakly(function):
