@@ -1,5 +1,5 @@
-// Runs the stages of one compilation: source, AST, tile dialect, target dialects, LLVM, machine
-// code.
+// Runs the stages of one compilation: tile dialect (FrontStages.cpp), target dialects, LLVM,
+// machine code.
 #include "driver/compile/Compile.h"
 #include "codegen/Assemble.h"
 #include "codegen/CSource.h"
@@ -10,14 +10,10 @@
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "driver/Dialects.h"
-#include "driver/compile/ConfigChoice.h"
-#include "driver/compile/PaddingWarnings.h"
+#include "driver/check/PaddingWarnings.h"
 #include "driver/support/Output.h"
-#include "driver/support/Version.h"
-#include "driver/tune/TuneConfig.h"
 #include "frontend/Ast/Printer.h"
 #include "frontend/Diag/Suggest.h"
-#include "frontend/Parse/Parser.h"
 #include "library/Library.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -86,104 +82,6 @@ bool Compiler::runStages(Stage last) {
       observer->afterStage(stage, *this);
   }
   return true;
-}
-
-//===--- Source to tile dialect -------------------------------------------===//
-
-bool Compiler::parse() {
-  Phase phase(options, "parse");
-  std::string error;
-  std::optional<FileID> added = session.getSources().addFile(path, error);
-  if (!added)
-    return session.failCall("cannot read '" + path + "': " + error);
-  file = *added;
-  program = parseFile(session.getSources(), file, session.getDiagnostics());
-  return program && imports.load(*program) && !session.getDiagnostics().hasErrors();
-}
-
-StringRef Compiler::getSource() const { return session.getSources().text(file); }
-
-void Compiler::setArguments(std::map<std::string, std::string> newDtypes,
-                            std::map<std::string, std::vector<int64_t>> newShapes) {
-  dtypes = std::move(newDtypes);
-  shapes = std::move(newShapes);
-}
-
-/// A result of `tilec tune` that no longer fits the source is left out with a warning, where that
-/// is what keeps the source from being compiled.
-void Compiler::dropUnusable(ElaborateOptions &request) {
-  auto findProblem = [&](const ElaborateOptions &tried) -> std::optional<std::string> {
-    mlir::MLIRContext own(makeRegistry(), MLIRContext::Threading::DISABLED);
-    DiagnosticEngine quiet(session.getSources());
-    if (tile::elaborate(*program, tried, quiet, own) && !quiet.hasErrors())
-      return std::nullopt;
-    for (const tile::Diagnostic &each : quiet.all())
-      if (each.severity == Severity::error)
-        return each.message;
-    return "it does not compile";
-  };
-  std::optional<std::string> problem = findProblem(request);
-  ElaborateOptions without = request;
-  without.config.clear();
-  without.tuned = {};
-  if (!problem || findProblem(without))
-    return;
-  session.getDiagnostics().report(diag::unusableConfig, Range(), options.config, *problem);
-  request = std::move(without);
-}
-
-bool Compiler::elaborate() {
-  Phase phase(options, "elaborate");
-  ElaborateOptions request;
-  request.defines.assign(options.defines.begin(), options.defines.end());
-  request.kernel = options.kernel;
-  request.target = options.target;
-  request.arguments = options.argItems;
-  request.variants = options.variants;
-  request.generic = options.generic;
-  bool isResult;
-  if (!readConfig(options, getSource(), extents, session, request.config, request.tuned, isResult))
-    return false;
-  request.attributes.assign(options.attributes.begin(), options.attributes.end());
-  request.rate = makeConfigRater(options.target, options.card);
-  request.extents = extents.empty() ? options.extents : extents;
-  request.dtypes = dtypes;
-  request.shapes = shapes;
-  request.debug = options.debug;
-  request.probes = options.command == Options::Command::Debug;
-  request.checksAll = options.command == Options::Command::Check;
-  if (isResult)
-    dropUnusable(request);
-  std::optional<Elaborated> result =
-      tile::elaborate(*program, request, session.getDiagnostics(), context);
-  if (!result || session.getDiagnostics().hasErrors())
-    return session.getDiagnostics().hasErrors()
-               ? false
-               : session.failInternal("elaboration failed without a message");
-  module = std::move(result->module);
-  if (const GPUTarget *target = findGPUTarget(options.target)) {
-    context.loadDialect<gpu::TileGPUDialect>();
-    (*module)->setAttr(gpu::TargetAttr::name, gpu::TargetAttr::get(&context, target));
-    if (options.card)
-      (*module)->setAttr(gpu::processorsName,
-                         mlir::Builder(&context).getI64IntegerAttr(options.card->processors));
-  }
-  manifest = std::move(result->manifest);
-  choices = std::move(result->choices);
-  manifest.compiler = getCompilerVersion();
-  manifest.target = options.target;
-  manifest.cpu = options.isCPU() ? options.cpu : "";
-  return true;
-}
-
-void Compiler::keepKernels(llvm::function_ref<bool(const runtime::Kernel &)> keep) {
-  std::set<std::string> kept;
-  llvm::erase_if(manifest.kernels, [&](const runtime::Kernel &kernel) { return !keep(kernel); });
-  for (const runtime::Kernel &kernel : manifest.kernels)
-    kept.insert(kernel.symbol);
-  for (KernelOp kernel : llvm::make_early_inc_range(module->getOps<KernelOp>()))
-    if (!kept.count(kernel.getSymName().str()))
-      kernel.erase();
 }
 
 //===--- MLIR -------------------------------------------------------------===//

@@ -1,11 +1,11 @@
 // The padding lint: abstract values of clipped lanes, through element-wise work, loops and
 // products.
 #include "passes/Analysis/PaddingLint.h"
+#include "passes/Analysis/PaddingLanes.h"
 #include "passes/Analysis/PaddingValues.h"
 #include "passes/Convert/Reduction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -13,52 +13,12 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace mlir;
 using namespace tile;
+using namespace tile::padding;
 
 namespace {
-
-/// The contents of lanes that do not exist along one dimension.
-struct Lanes {
-  enum Kind { Exist, Constant, Unknown } kind = Exist; // Exist: there are none, or they do no harm
-  double value = 0;                                    // of Constant
-  Operation *load = nullptr;
-  bool direct = false; // still the load's padding, moved or converted
-
-  bool operator==(const Lanes &other) const {
-    bool sameValue = value == other.value || (std::isnan(value) && std::isnan(other.value));
-    return kind == other.kind && (kind != Constant || sameValue) && direct == other.direct &&
-           load == other.load;
-  }
-};
-using State = SmallVector<Lanes, 4>; // one for each dimension
-
-/// One operand of an element-wise operation in the lanes at hand.
-struct Operand {
-  enum Kind { Real, Constant, Unknown } kind = Real;
-  double value = 0;
-  bool is(double v) const { return kind == Constant && value == v; }
-};
-
-/// True if no element is below 0.
-bool isNonNegative(Value value, unsigned depth = 0) {
-  Operation *op = value.getDefiningOp();
-  if (!op || depth > 6)
-    return false;
-  if (isa<math::AbsFOp, math::ExpOp, math::Exp2Op, math::SqrtOp>(op))
-    return true;
-  if (auto product = dyn_cast<arith::MulFOp>(op))
-    return product.getLhs() == product.getRhs();
-  if (auto largest = dyn_cast<arith::MaximumFOp>(op)) {
-    std::optional<double> a = getUniform(largest.getLhs()), b = getUniform(largest.getRhs());
-    return (a && *a >= 0) || (b && *b >= 0);
-  }
-  if (isConversion(op) || isa<BroadcastOp, ReshapeOp, PermuteOp>(op))
-    return isNonNegative(op->getOperand(0), depth + 1);
-  return false;
-}
 
 class Linter {
 public:
@@ -190,7 +150,8 @@ private:
     for (Value positions : gather.getPositions())
       for (auto [mine, lanes] : llvm::zip(state, get(positions)))
         if (lanes.kind != Lanes::Exist && lanes.load)
-          mine = join(mine, padding(lanes.load, lanes.kind == Lanes::Constant && lanes.value < 0));
+          mine = padding::join(
+              mine, padding(lanes.load, lanes.kind == Lanes::Constant && lanes.value < 0));
     if (Value mask = gather.getMask())
       for (auto [mine, lanes] : llvm::zip(state, get(mask)))
         if (mine.kind != Lanes::Exist && lanes.kind == Lanes::Constant && lanes.value == 0)
@@ -215,20 +176,10 @@ private:
 
   //===--- Propagation of padding -----------------------------------------===//
 
-  static Lanes join(const Lanes &a, const Lanes &b) {
-    if (a.kind == Lanes::Exist || b.kind == Lanes::Exist)
-      return a.kind == Lanes::Exist ? b : a;
-    Lanes result = a.load ? a : b;
-    result.direct = a.direct && b.direct;
-    if (a.kind == Lanes::Unknown || b.kind == Lanes::Unknown || a.value != b.value)
-      result.kind = Lanes::Unknown;
-    return result;
-  }
-
   State join(Value a, Value b) {
     State result = get(a);
     for (auto [mine, theirs] : llvm::zip(result, get(b)))
-      mine = join(mine, theirs);
+      mine = padding::join(mine, theirs);
     return result;
   }
 
@@ -259,7 +210,7 @@ private:
       Lanes all;
       for (size_t d = i0; d < i; ++d)
         if (a[d] > 1)
-          all = join(all, from[d]);
+          all = padding::join(all, from[d]);
       for (size_t d = j0; d < j; ++d)
         if (b[d] > 1)
           to[d] = all;
@@ -304,84 +255,6 @@ private:
     set(op->getResult(0), result);
   }
 
-  static Lanes constant(double value) {
-    Lanes lanes;
-    lanes.kind = Lanes::Constant;
-    lanes.value = value;
-    return lanes;
-  }
-
-  Lanes evaluate(Operation *op, ArrayRef<Operand> x) {
-    Lanes unknown;
-    unknown.kind = Lanes::Unknown;
-    if (auto select = dyn_cast<arith::SelectOp>(op)) {
-      if (x[0].kind == Operand::Constant) {
-        const Operand &taken = x[0].value != 0 ? x[1] : x[2];
-        return taken.kind == Operand::Constant ? constant(taken.value)
-               : taken.kind == Operand::Real   ? Lanes()
-                                               : unknown;
-      }
-      // A constant branch is there to take the place of what does not count.
-      if (std::optional<double> c = getUniform(select.getFalseValue()))
-        return constant(*c);
-      if (std::optional<double> c = getUniform(select.getTrueValue()))
-        return constant(*c);
-      bool same = x[1].kind == Operand::Constant && x[2].is(x[1].value);
-      return same ? constant(x[1].value) : unknown;
-    }
-    if (llvm::all_of(x, [](const Operand &o) { return o.kind == Operand::Constant; })) {
-      SmallVector<double> values;
-      for (const Operand &operand : x)
-        values.push_back(operand.value);
-      std::optional<double> folded = fold(op, values);
-      return folded ? constant(*folded) : unknown;
-    }
-    bool anyUnknown = llvm::any_of(x, [](const Operand &o) { return o.kind == Operand::Unknown; });
-    if (isa<arith::CmpFOp, arith::CmpIOp>(op))
-      return Lanes();
-    if (isa<arith::MulFOp, arith::MulIOp, arith::AndIOp>(op) && (x[0].is(0) || x[1].is(0)))
-      return constant(0);
-    if (isa<arith::DivFOp>(op) && x[0].is(0) && x[1].kind == Operand::Real)
-      return constant(0);
-    if (isa<arith::AddFOp, arith::SubFOp>(op) && !anyUnknown)
-      for (unsigned i : {0, 1})
-        if (x[i].kind == Operand::Constant && std::isinf(x[i].value))
-          return constant(i == 1 && isa<arith::SubFOp>(op) ? -x[i].value : x[i].value);
-    // Scaled, an infinity stays one; the sign of a factor is mostly known to who wrote it.
-    if (isa<arith::MulFOp, arith::DivFOp>(op) && !anyUnknown)
-      for (unsigned i = 0; i < (isa<arith::DivFOp>(op) ? 1u : 2u); ++i)
-        if (x[i].kind == Operand::Constant && std::isinf(x[i].value))
-          return constant(x[i].value);
-    // Adding the identity element leaves an accumulator's lanes as they are.
-    for (unsigned i : {0, 1})
-      if (op->getNumOperands() == 2 && isCarried(op->getOperand(i)) && x[i].kind == Operand::Real &&
-          isNeutral(op, x[1 - i]))
-        return Lanes();
-    if (isa<math::FmaOp>(op) && (x[0].is(0) || x[1].is(0)) && isCarried(op->getOperand(2)))
-      return Lanes();
-    return unknown;
-  }
-
-  /// An accumulator: a value that a loop carries, scaled perhaps.
-  static bool isCarried(Value value, unsigned depth = 0) {
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      return isa<scf::ForOp>(argument.getOwner()->getParentOp());
-    auto product = value.getDefiningOp<arith::MulFOp>();
-    return product && depth < 4 &&
-           (isCarried(product.getLhs(), depth + 1) || isCarried(product.getRhs(), depth + 1));
-  }
-
-  static bool isNeutral(Operation *op, const Operand &x) {
-    if (isa<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp>(op))
-      return x.is(0);
-    constexpr double far = 6.0e4; // below the lowest of any float
-    if (isa<arith::MaximumFOp, arith::MaxNumFOp, arith::MaxSIOp>(op))
-      return x.kind == Operand::Constant && x.value <= -far;
-    if (isa<arith::MinimumFOp, arith::MinNumFOp, arith::MinSIOp>(op))
-      return x.kind == Operand::Constant && x.value >= far;
-    return false;
-  }
-
   void visitLoop(scf::ForOp loop) {
     for (auto [init, argument, yielded] :
          llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getYieldedValues()))
@@ -418,30 +291,6 @@ private:
     }
     report({op, lanes.load, what.str(), found, text, lanes.direct && isa<LoadOp>(lanes.load),
             advice.str()});
-  }
-
-  /// Does the padding leave a reduction as it is?
-  static bool isHarmless(ReduceKind kind, const Lanes &lanes, Value source) {
-    if (lanes.kind != Lanes::Constant)
-      return lanes.kind == Lanes::Exist;
-    bool isFloat = isa<FloatType>(getElementTypeOrSelf(source));
-    double far = isFloat ? 6.0e4 : 127;
-    switch (kind) {
-    case ReduceKind::Sum:
-    case ReduceKind::Or:
-    case ReduceKind::MaxUnsigned:
-      return lanes.value == 0;
-    case ReduceKind::Prod:
-      return lanes.value == 1;
-    case ReduceKind::And:
-    case ReduceKind::MinUnsigned:
-      return lanes.value != 0;
-    case ReduceKind::Max:
-      return lanes.value <= -far || (lanes.value == 0 && isNonNegative(source));
-    case ReduceKind::Min:
-      return lanes.value >= far;
-    }
-    return true;
   }
 
   struct Names {
@@ -646,7 +495,7 @@ private:
     if (padded && !isZero(left) && !isZero(right))
       complain(dot, left.load ? left : right, "the sum of 'dot'", "0");
     for (size_t d = 0; d < rank; ++d) {
-      Lanes lanes = d + 2 < rank ? join(a[d], b[d]) : d + 2 == rank ? a[d] : b[d];
+      Lanes lanes = d + 2 < rank ? padding::join(a[d], b[d]) : d + 2 == rank ? a[d] : b[d];
       if (lanes.kind == Lanes::Exist)
         continue;
       bool staysZero = isZero(lanes) && (isZero(acc[d]) || getUniform(dot.getAcc()) == 0.0 ||

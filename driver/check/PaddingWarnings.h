@@ -1,6 +1,6 @@
 // The padding lint's findings as warnings with fix-its.
-#ifndef TILE_DRIVER_COMPILE_PADDINGWARNINGS_H
-#define TILE_DRIVER_COMPILE_PADDINGWARNINGS_H
+#ifndef TILE_DRIVER_CHECK_PADDINGWARNINGS_H
+#define TILE_DRIVER_CHECK_PADDINGWARNINGS_H
 
 #include "driver/Session.h"
 

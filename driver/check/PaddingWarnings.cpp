@@ -1,5 +1,5 @@
 // Places the padding lint's findings in the source, and writes what would settle them.
-#include "driver/compile/PaddingWarnings.h"
+#include "driver/check/PaddingWarnings.h"
 #include "passes/Analysis/PaddingLint.h"
 #include "llvm/ADT/StringExtras.h"
 
