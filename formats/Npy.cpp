@@ -1,4 +1,8 @@
 // The .npy format: a magic string, a header that is a Python dict, then the elements.
+//
+//   bytes  0..5          6, 7       8..9 or 8..11           then          then
+//          \x93 NUMPY    version    length of the header    the header    elements, row by row
+//                                   (little endian)         in ASCII      or column by column
 #include "formats/Npy.h"
 
 #include <cerrno>

@@ -1,4 +1,12 @@
 // Packages: a ZIP archive, its manifest, and the checks of both. No exception leaves this file.
+//
+//   manifest.json            format, version, compiler, modules, sources
+//     modules[i]             target, files (kind, path, bytes, hash), kernels as in a manifest
+//   code/TARGET.cubin ..     the files that modules name
+//   source/NAME.tile ..      the sources, if they were asked for
+//
+// Files that the manifest names have the size and the hash that it says; if one has not, the
+// package is refused as a whole.
 #include "formats/Package.h"
 
 #include "formats/Zip.h"

@@ -1,4 +1,8 @@
 // Tables of a kernel instance in C: parameters, names, expressions, contracts, machine arguments.
+//
+// They are the structures of launch/core/Core.h, field by field, as constants: what the runtime
+// library builds from a manifest when it loads one (launch/ValidatorBuilder.cpp), generated C has
+// from the start. Both must say the same, since the same code of the core reads them.
 #include "codegen/CSource/Tables.h"
 #include "codegen/CSource.h"
 #include "llvm/ADT/StringExtras.h"

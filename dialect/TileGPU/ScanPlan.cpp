@@ -1,4 +1,9 @@
-// How a scan goes through a layout.
+// How a scan goes through a layout: bit by bit of the position along the axis, from the lowest.
+//
+// Each bit must be held by one bit of a register's, lane's or warp's number alone; then joining two
+// neighbouring blocks is a matter of that register, lane or warp. Bits of warps that follow each
+// other are one step, because each step across warps costs a barrier. Every register bit that has
+// been joined halves the totals that are left, hence `registers`.
 #include "dialect/TileGPU/ScanPlan.h"
 
 #include "llvm/Support/MathExtras.h"

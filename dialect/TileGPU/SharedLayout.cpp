@@ -1,5 +1,21 @@
 // Offsets in shared memory, vector accesses and matrix loads, all derived from images of single
 // bits.
+//
+// A tile of R rows whose rows are longer than a panel lies panel by panel:
+//
+//   tile                     memory
+//   row 0 | A0 | B0 |        | A0 | A1 | .. | A(R-1) | B0 | B1 | .. | B(R-1) |
+//   row 1 | A1 | B1 |        a row of a panel has `swizzle` bytes
+//
+// and of each 128 bytes, the 16-byte chunks change places by the number of the 128 bytes. With a
+// swizzle of 128 bytes, these are the chunks in the order in which they lie:
+//
+//   row 0   0 1 2 3 4 5 6 7     so that eight rows of one chunk, which a matrix load or wgmma
+//   row 1   1 0 3 2 5 4 7 6     reads together, lie in different banks
+//   row 2   2 3 0 1 6 7 4 5
+//
+// Offsets are linear over xor, as layouts are: offset(a ^ b) = offset(a) ^ offset(b) for extents
+// that are powers of two. Images of single bits therefore say everything.
 #include "dialect/TileGPU/SharedLayout.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -74,8 +74,7 @@ Exchange getExchange(const LinearLayout &source, const LinearLayout &target) {
   if (!spans(source, wanted))
     return Exchange::Block;
   unsigned replicas = getReplicaBits(source).size();
-  bool fits = !replicas ||
-              llvm::product_of(source.getShape()) << replicas <= maxReplicatedElements;
+  bool fits = !replicas || llvm::product_of(source.getShape()) << replicas <= maxReplicatedElements;
   return fits ? Exchange::Warp : Exchange::Block;
 }
 

@@ -1,4 +1,10 @@
-// Matrix descriptors of wgmma from layouts in shared memory.
+// Matrix descriptors of wgmma from layouts in shared memory. All sizes are in units of 16 bytes:
+//
+//   bits   63 62    61 .. 46   45 .. 32   31 30   29 .. 16    15 14   13 .. 0
+//          swizzle  0          stride     0       leading     0       address in shared memory
+//
+// The address is added where the operand is used (getOffset says how far a part is into the tile).
+// Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate", matrix descriptor.
 #include "dialect/TileGPU/WgmmaDescriptor.h"
 
 #include <cassert>

@@ -1,5 +1,13 @@
 /* Checks of a launch, in the launcher's core: the shape of the call, dimensions, contracts.
- * Memory.c follows with the rest. */
+ * Memory.c follows with the rest. The order is part of the language (docs/language/Launch.md):
+ *
+ *   call        how many arguments, kinds, dtypes, null          tk_check_call
+ *   names       bound by the first tensor that has them          tk_bind
+ *   dimensions  each is what its expression says                 tk_check_dims
+ *   contracts   ranges, divisibility, conditions, facts          tk_check_contracts
+ *   memory      strides, alignment, overlap, the grid            tk_check, in Memory.c
+ *
+ * The first that fails is what the caller hears of, so each may rely on those before it. */
 #include "launch/core/Core.h"
 
 static tile_code tk_dim_error(const tk_kernel *k, const tile_argument *a, const tk_plan *plan,

@@ -87,7 +87,12 @@ TK_CORE int tk_overlaps(const tk_region *a, const tk_region *b) {
       a->rank > TK_MAX_RANK || b->rank > TK_MAX_RANK)
     return 1;
   /* An element of a at i and one of b at j meet if address(b) - address(a) = i*sa - j*sb + r, -|b|
-   * < r < |a| bytes. */
+   * < r < |a| bytes.
+   *
+   * Two slices of one buffer of floats, rows of 8:     a a a a b b b b | a a a a b b b b
+   * Shapes [2, 4], strides of 32 and 4 bytes, b begins at byte 16. Their spans meet, and yet
+   * 16 = 32 d + 4 e + r has no answer with d in -1..1, e in -3..3, r in -3..3: of d = 0 the sums
+   * end at 15, of d = 1 they begin at 17. */
   for (int i = 0; i < a->rank; ++i)
     count = tk_add_term(terms, count, (int64_t)((uint64_t)a->strides[i] * (uint64_t)bytes_a), 0,
                         a->shape[i] - 1);

@@ -1,4 +1,17 @@
-/* Scratch memory: see Scratch.h. */
+/* Scratch memory: see Scratch.h. A buffer is `rows` records of `each` bytes, one for each program:
+ *
+ *   | 128 bytes, zero between launches | the rest, whatever was left | 128 bytes, zero | ...
+ *
+ * What becomes of a buffer:
+ *
+ *   eager      take -> users 1 -> done -> its stream takes it again; others once its event is over
+ *   captured   take -> owners 2: the list and the graph
+ *                   -> the graph is gone: owners 1, and `users` 0: a later capture takes it, or a
+ *                      later eager launch frees it (tk_sweep_scratch)
+ *
+ * The end of a graph comes on a thread of the driver's, which may call no function of the driver
+ * and has no lock: it only counts `owners` down, hence the atomics. All else is under the mutex of
+ * the caller. */
 #include "launch/core/Scratch.h"
 
 #include <stdlib.h>

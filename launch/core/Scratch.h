@@ -4,8 +4,8 @@
  * are zero before a launch, and kernels leave them so; two launches that may run at once must not
  * share a buffer.
  * - A launch that is captured takes memory of its own capture, on its own stream, where launches
- * are ordered whoever replays the graph. The graph clears it, and keeps it: a user object tells
- * when neither the graph nor what was instantiated from it is left.
+ *   are ordered whoever replays the graph. The graph clears it, and keeps it: a user object tells
+ *   when neither the graph nor what was instantiated from it is left.
  * - Other launches take their stream's buffer. The first stream's needs nothing else, as work on a
  *   stream is ordered; of further streams an event after each launch tells when the buffer may
  *   serve another, so that there are no more than launches at once. A buffer that is too small is

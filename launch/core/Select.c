@@ -1,5 +1,12 @@
 /* Choice of the instance that a call runs, in the launcher's core: the first that fits and whose
- * facts hold, or why there is none. */
+ * facts hold, or why there is none.
+ *
+ *   instances of `matmul`           M = 8, f16
+ *     f16, variant M in 1..=16      fits, facts hold: chosen
+ *     f16, generic                  would do as well, but comes later
+ *     bf16, ...                     does not fit: another dtype
+ *
+ * Variants stand before the generic instance of the same dtypes, so the order is the choice. */
 #include "launch/core/Core.h"
 
 #include <stdlib.h>

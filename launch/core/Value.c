@@ -1,4 +1,10 @@
-/* Values of expressions and scalars, in the launcher's core. */
+/* Values of expressions and scalars, in the launcher's core. An expression is code for a stack of
+ * TK_STACK values, in postfix; cdiv(N + 1, 4) is
+ *
+ *   TK_NAME slot of N   TK_INTEGER 1   TK_ADD   TK_INTEGER 4   TK_CDIV
+ *
+ * A result that does not fit 64 bits sets *overflow and goes on: who asks reports it, and no
+ * launch is computed from such a number. */
 #include "launch/core/Core.h"
 
 #include <string.h>

@@ -1,5 +1,14 @@
 // tile-cpu-lower-dot: matrix products of scratch tiles as loops around a block that stays in vector
 // registers.
+//
+//              width vectors
+//   acc rows   | v v |          for k: right = b[k, columns of the block]     one load a vector
+//              | v v |                 for each row: left = a[row, k]         one element, spread
+//              | v v |                   acc[row] += left * right             one instruction each
+//
+// The accumulators take half of the processor's vector registers, which leaves room for `right` and
+// the spread element. Blocks at the edges are made of the extents that are left, so nothing is
+// padded.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -1,5 +1,16 @@
 // tile-gpu-allocate-shared: finds a place in shared memory for everything that needs one, by
 // lifetime.
+//
+//   bytes
+//     ^   | tile b         |
+//     |   |................|   | scratch d |      what is never needed at the same time, as a and
+//     |   | tile a     |   | tile c        |      c or b and d, may have the same bytes
+//     +-------------------------------------> operations in the order of the text
+//
+// Lifetimes are intervals of that order. One that begins before a loop and is used inside of it
+// lasts to the loop's end, since the next trip needs it again. Threads are not in step, so sharing
+// bytes is what makes tile-gpu-insert-barriers order the accesses; small scratch is kept apart
+// where there is room, which saves these barriers.
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Passes.h"
 #include "passes/TileGPU/SharedLifetimes.h"
@@ -54,8 +65,8 @@ static LogicalResult extendOverUses(Value memory, Block *home,
 /// there is one, count as `stages` slots that live as long as the ring's loop.
 static FailureOr<SmallVector<Request>>
 collectRequests(KernelOp kernel, const CopyRing *ring = nullptr, int64_t stages = 1) {
-  DenseMap<Operation *, unsigned> first,
-      lastInside; // numbers of an operation and of the last one nested in it
+  // Numbers of an operation and of the last one nested in it.
+  DenseMap<Operation *, unsigned> first, lastInside;
   unsigned count = 0;
   kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { first[op] = count++; });
   kernel.getBody().walk<WalkOrder::PostOrder>([&](Operation *op) {

@@ -1,5 +1,12 @@
 // tile-gpu-defer-reductions: what a loop reduces block by block is reduced in each thread, and
 // across threads after the loop.
+//
+//   s = 0                                   t = zeros[lanes]
+//   for x in blocks: s += sum(x)      ->    for x in blocks: t += sums of x by lanes
+//                                           s = sum(t)
+//
+// The loop's reduction across lanes and warps costs shuffles and a barrier in each trip, the one
+// behind it once. It changes the order of additions, so it asks for the flag that permits that.
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/TileDialect.h"
 

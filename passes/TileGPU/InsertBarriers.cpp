@@ -1,5 +1,15 @@
 // tile-gpu-insert-barriers: orders accesses to the same bytes of shared memory by different
 // threads.
+//
+// Walks the kernel with the set of accesses since the last barrier on any way to here. An operation
+// whose accesses meet one of them in the same bytes, one of the two writing, gets a barrier before
+// it, which empties the set:
+//
+//   write A; read A            ->  write A; barrier; read A
+//   for: read A; write A       ->  for: barrier; read A; barrier; write A    (next trip: the first)
+//
+// A loop is walked until what is pending at its end changes nothing at its start. Bytes decide, not
+// names: two tiles that allocation has put into the same place conflict like one.
 #include "dialect/TileGPU/SharedMemory.h"
 
 #include "mlir/IR/Builders.h"

@@ -6,9 +6,10 @@
 // order, and what does not feed them steps behind them. So arithmetic on one product's result runs
 // under the next product. Gradients of attention have five products in a loop:
 //
-//   read statistics; s = q·k in flight; dp = do·v in flight; wait for s; p = f(s); dv += p·do in
-//   flight; wait for dp; ds = g(p, dp); dq = ds·k in flight; dk += ds·q in flight; wait for dq; add
-//   dq to memory; wait for the rest
+//   read statistics; s = q·k in flight; dp = do·v in flight
+//   wait for s;  p = f(s);       dv += p·do in flight
+//   wait for dp; ds = g(p, dp);  dq = ds·k in flight; dk += ds·q in flight
+//   wait for dq; add dq to memory; wait for the rest
 //
 // Source: FlashAttention-3, arXiv 2407.08608, whose backward pass has this order.
 #include "dialect/TileGPU/TileGPUDialect.h"

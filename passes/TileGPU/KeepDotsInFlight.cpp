@@ -5,6 +5,11 @@
 // slot, the wait for the next slot. With one product in flight the one before is done when the wait
 // returns, and its slot goes back one iteration late. Only where one warpgroup computes: of two,
 // one multiplies while the other waits.
+//
+//   before   | issue n | product n        | wait, release n | issue n+1 | product n+1 ...
+//   after    | issue n | issue n+1; wait n, release n | issue n+2; wait n+1, release n+1 | ...
+//
+// So the producer has one slot fewer to be ahead with than the ring has.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Report/Declined.h"

@@ -1,5 +1,12 @@
 // tile-gpu-make-persistent: blocks that take several programs each, so that one program's loads run
 // under another's end.
+//
+//   grid of P programs, a block each      ->   as many blocks B as are resident:
+//   invariant; body(program)                   invariant; for p = block to P step B: body(p)
+//
+// Programs of a cluster's blocks are neighbours: p and p + 1 along the axis of the cluster. What
+// all programs share stays before the loop: it is computed once for a block, and so it must read
+// nothing that a program of this launch may write.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/ConstantMemory.h"

@@ -1,4 +1,15 @@
 // tile-gpu-multicast: the two blocks of a cluster load a tile that both need once, half each.
+//
+//   block 0 copies the first half   --+--> slot of block 0   (both halves)
+//   block 1 copies the second half  --+--> slot of block 1   (both halves)
+//
+// Each block's full barrier counts the bytes of the whole tile, its empty barrier the consumers of
+// both blocks: a block must not write into a slot that the other one still reads.
+//
+// The pair are programs 2p and 2p + 1 along one axis of the grid. A fetch is shared if both of them
+// make it at the same time at the same coordinates: nothing that decides about it, the loops and
+// branches around it included, depends on that axis (PairVariance). Where the axis has an odd
+// number of programs, both blocks of the last pair run the last one, hence getObstacle().
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"

@@ -4,10 +4,15 @@
 // The loop of iterations n with s = first(n); p = f(s); acc = second(p, b(n), g(acc)) becomes
 //
 //   s = first(0); p = f(s)
-//   for n from 1: s = first(n) in flight; acc = second(p, b(n-1), g(acc)) in flight; wait for s;
-//   f(s) but for what ends in
-//                 p; wait for acc; p
+//   for n from 1:
+//     s = first(n) in flight
+//     acc = second(p, b(n-1), g(acc)) in flight
+//     wait for s; f(s) but for what ends in p
+//     wait for acc; p
 //   acc = second(p, b(last), g(acc))
+//
+//   tensor cores  | first(n) | second(n-1)        | first(n+1) | second(n)          | ...
+//   registers                | f of trip n        | p          | f of trip n+1      | ...
 //
 // so that f and g, which tensor cores have no part in, run under a product. g stands at the
 // iteration's end instead where one warpgroup is alone (its second product would wait for g, and

@@ -4,6 +4,13 @@
 // Element-wise work on them is idle. Where they could be seen, in reductions and along K of a dot,
 // they are replaced by what changes nothing; functions of which nothing is known get a flag beside
 // their operands that says which exist.
+//
+//   load x[0..48] : tensor<48>      ->  load x[0..64] ends 48 : tensor<64>       48..63 read as pad
+//   max of tensor<48>               ->  max of where(i < 48, x, -inf)
+//   store tensor<48>                ->  store tensor<64> ends 48                 48..63 are dropped
+//
+// Invariant behind the pass: all extents of tiles are powers of two, which layouts, being linear in
+// the bits of positions, take for granted.
 #include "passes/Convert/Reduction.h"
 
 #include "mlir/IR/Builders.h"

@@ -1,5 +1,13 @@
 // tile-gpu-prefetch-coordinates: consumers send the producer the coordinates of the next program's
 // copies before they work on this program, so that the copies run under that work.
+//
+//   before   consumers  | send p | work p        | send q | work q
+//            producer            | copies of p            | copies of q
+//   after    consumers  | send p, q | work p     | send r | work q
+//            producer            | copies of p | copies of q  ...
+//
+// Coordinates that are computed on the producer's side need nothing of this. What a send depends on
+// is computed twice as long ahead, so it must be repeatable: it reads memory that nothing writes.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/ConstantMemory.h"

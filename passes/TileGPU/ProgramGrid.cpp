@@ -1,4 +1,13 @@
 // Arithmetic on program numbers.
+//
+// Programs are numbered with the last axis fastest. With grouped(G) the last two axes are walked in
+// bands of G rows, column by column, so that programs that run at the same time share rows of one
+// operand and columns of the other. Rows i, columns j, G = 2:
+//
+//         j=0  j=1  j=2
+//   i=0    0    2    4     band 0
+//   i=1    1    3    5
+//   i=2    6    7    8     band 1, as high as there are rows left
 #include "passes/TileGPU/ProgramGrid.h"
 #include "dialect/AttributeNames.h"
 

@@ -4,6 +4,13 @@
 // Shares that are dealt out beforehand would not be equal: block b would always meet programs of
 // the same kind, as causal attention's, whose rows end at their diagonal. So the producer takes
 // programs from a count in scratch memory, and tells the consumers, who are at the one before.
+//
+//   producer   | copies of p | take q, send it | copies of q | take r, send it | copies of r ...
+//   consumers      | work on p                     | receive q: work on q        | receive r ...
+//
+// A block's first program is its own number, the count begins behind those of all blocks. The ring
+// that programs go through has one slot: the producer is one program ahead, no more. The number
+// that ends the loop is sent like any other, so both sides end after the same program.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Report/Declined.h"

@@ -5,6 +5,14 @@
 // starting from a state that changes nothing, and leaves its state in scratch memory. The last part
 // of a tile to arrive merges the states in the order of the parts and does what follows the loop.
 // See docs/Split.md.
+//
+//   s = s0                               s = part is the first ? s0 : nothing
+//   for k in 0 .. n: s = f(s, k)    ->   for k in this part's share: s = f(s, k)
+//   y = g(s)                             if arrived last: s = merge of all parts' s; y = g(s)
+//
+// "Nothing" is what changes nothing in the merge: 0 of a sum, the lowest of a maximum. Records of a
+// tile follow each other in scratch memory: record = tile * parts + part. The order of the merge
+// does not depend on the order of arrival, so results have the same bits each time.
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/Accumulation.h"
 #include "dialect/TileGPU/TileGPUDialect.h"

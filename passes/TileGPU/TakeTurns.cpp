@@ -1,4 +1,11 @@
 // tile-gpu-take-turns: two warpgroups of consumers issue their products one after the other.
+//
+//   warpgroup 0  | products | arithmetic on results | products | arithmetic ...
+//   warpgroup 1             | products | arithmetic on results | products | ...
+//
+// A turn is all that an iteration leaves in flight, from its first product to its last. Without
+// turns both warpgroups would ask for the tensor cores at once and then compute at once. A turn
+// with a wait inside would make the other warpgroup wait as well, so such loops take none.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Report/Declined.h"

@@ -1,5 +1,11 @@
 // tile-gpu-version-row-loops: loop multiversioning. Kernels that go over each row several times,
 // block by block, get a second version for rows of one block.
+//
+//   for n: max of x[row, n]               if N <= BLOCK: x = x[row, :]; max; sum; y[row, :] = ...
+//   for n: y[row, n] = f(x[row, n])  ->   else:          both loops as they were
+//
+// In the first version the second loop's load is the first one's, so the row is read once and stays
+// in registers. Which version runs is decided once for each program, by dimensions alone.
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/TileDialect.h"
 

@@ -1,4 +1,14 @@
 // Loading of modules and packages, launching.
+//
+//   module
+//     units        one binary each: cubin, PTX or shared object, for one target
+//       instances  one function of the binary: a validator, tensor maps
+//     kernels      by source name: the instances of all units that implement it
+//     contexts     per CUDA context: each unit's module, each instance's function, scratch memory
+//
+// An instance's `number` is its place in a context's functions. Units, instances and kernels do not
+// change once the module is made; contexts are added under the mutex, and a function's handle is
+// set last, so a launch that sees it needs no lock.
 #include "runtime/src/Module.h"
 #include "target/Target.h"
 

@@ -1,5 +1,9 @@
 // Calls that are checked once: other addresses take the place of those that were checked, and only
 // what is about addresses is looked at again.
+//
+//   checked when it is prepared    kinds, dtypes, ranks, extents, strides, contracts, the grid
+//   looked at in every launch      null, alignment, overlap of spans, memory's place; scalars that
+//                                  extents or contracts depend on must be as they were
 #include "runtime/src/Module.h"
 
 #include <algorithm>

@@ -1,4 +1,12 @@
 // Barriers of blocks and clusters, mbarriers, fences.
+//
+// A barrier counts arrivals and phases. Who waits keeps the phase that it arrived in and goes on as
+// soon as the barrier has another, so one that is slow cannot miss the end of a phase, and one that
+// is fast cannot take the next phase's end for this one's.
+//
+// Writes by threads and reads by the copy engine or wgmma go by different ways. For each 16 bytes
+// of shared memory there is a mask of the lanes that wrote and have not fenced; such a read by the
+// other way is a mistake, whatever the bytes are (checkFenced).
 #include "test/emulator/Decoder.h"
 
 namespace emu {

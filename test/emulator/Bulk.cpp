@@ -1,6 +1,13 @@
 // Copies by TMA between a tensor and a box in shared memory. A load is done when somebody waits for
 // its mbarrier; of a store the wait for its group reads shared memory, and the wait for its end
 // writes. Or all at once.
+//
+//   late   load:   issue ................. wait: copied, bytes counted
+//          store:  issue .... wait (read): read ...... wait: written
+//   soon   load:   issue, copied           store: issue, read and written
+//
+// A kernel that is right gives the same either way. One that reads a slot before its barrier, or
+// fills staging memory again before it has been read, does not.
 #include "test/emulator/Decoder.h"
 #include "test/emulator/TensorMap.h"
 

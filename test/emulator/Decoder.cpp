@@ -1,4 +1,10 @@
 // Lays out a warp's register file and turns each instruction into an operation.
+//
+// The file is laid out once for a kernel: 64 bytes that nothing uses (so that offset 0 is no
+// register), declared registers, then constants and special registers as instructions first name
+// them. `file` has what all warps start with; what differs between warps is filled in at the start.
+// Unknown instructions, modifiers and operand widths are refused here, with the line of the PTX,
+// and not when they are executed.
 #include "test/emulator/Decoder.h"
 
 namespace emu {

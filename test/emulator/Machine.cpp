@@ -1,4 +1,15 @@
 // Executes a grid: blocks one after another (a cluster's together), their warps in turns.
+//
+//   cluster 0:  warp 0 | warp 1 | .. | warp 0 | warp 1 | ..   until all of its threads have ended
+//   cluster 1:                                                then this one, unless nothing moves
+//
+// A warp runs until it waits, or for a number of instructions. Its threads go on in groups that are
+// at the same instruction, the one that is farthest behind first, so those that a branch has parted
+// meet again behind it. If no event has happened for some rounds (what others could wait for counts
+// as an event), the next cluster starts beside those that wait: its blocks may be what they wait
+// for. With none left to start, the kernel hangs, and the message says where each warp is.
+//
+// Everything is in a fixed order: a kernel that is wrong is wrong in the same way each time.
 #include "test/emulator/Machine.h"
 
 #include <cinttypes>

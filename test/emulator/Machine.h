@@ -1,5 +1,14 @@
 // The machine that executes decoded PTX: warps of 32 threads with a program counter each, blocks
 // with shared memory, a grid.
+//
+// A warp's register file is one array of bytes, 32 lanes after each other for each register:
+//
+//   offset       0           64             64 + 4*32       ...
+//   register     16 bits     32 bits        predicate       constant, special register
+//                lane 0..31  lane 0..31     one mask: u32   filled when the kernel is decoded
+//
+// Operands are offsets into it, so executing needs no names. A file starts as all ones: a register
+// that is read before it is written is a NaN, or a position far outside.
 #ifndef TILE_TEST_EMULATOR_MACHINE_H
 #define TILE_TEST_EMULATOR_MACHINE_H
 
@@ -142,10 +151,12 @@ struct Warp {
   template <class T> T *at(uint32_t offset) { return reinterpret_cast<T *>(&file[offset]); }
 };
 
+/// An mbarrier. Its phase ends when no arrival and no byte is missing; `pending` is `expected`
+/// again then.
 struct MBarrier {
-  uint32_t expected = 0, pending = 0;
-  int64_t bytes = 0;
-  uint64_t phase = 0;
+  uint32_t expected = 0, pending = 0; ///< arrivals of a phase, and those that this one still lacks
+  int64_t bytes = 0;  ///< announced and not arrived; below 0 where copies were faster
+  uint64_t phase = 0; ///< how many have ended: its lowest bit is the parity that kernels ask for
 };
 
 struct Block {

@@ -10,7 +10,11 @@
 
 namespace emu {
 
-/// Spaces of addresses. A generic address tells its space by its highest bits.
+/// Spaces of addresses. A generic address tells its space by its highest bits:
+///
+///   bits 63..48     0xF000          0xE000    0xD000     else
+///   space           shared          local     param      global: the host's own address
+///   below them      rank, offset    offset    offset
 enum Space : uint8_t { Generic, Global, Shared, SharedCluster, Local, Param, Const };
 constexpr uint64_t sharedWindow = 0xF000ull << 48, localWindow = 0xE000ull << 48,
                    paramWindow = 0xD000ull << 48, windowMask = 0xFFFFull << 48;
@@ -27,7 +31,9 @@ public:
       free(reinterpret_cast<void *>(address - gap));
   }
 
-  /// 0 where there is no memory. Filled with 0xff, NaN of every float.
+  /// 0 where there is no memory. Filled with 0xff, NaN of every float. Aligned to 512 bytes:
+  ///
+  ///   | gap | bytes | gap |     an access that runs out of its tensor lands in a gap
   uint64_t allocate(size_t bytes) {
     size_t padded = (bytes + 2 * gap + 511) / 512 * 512;
     void *memory = padded < bytes ? nullptr : aligned_alloc(512, padded);

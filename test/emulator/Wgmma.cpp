@@ -1,5 +1,13 @@
 // wgmma: products of a warpgroup from shared memory. Each warp does its 16 rows. Operands are read
 // and sums written when the warp waits, as late as is allowed, or at once.
+//
+// Sums of f32 in a warp's registers, lane l = 4 g + t, for each 8 columns from column 8 c:
+//
+//               column 8c + 2t    8c + 2t + 1
+//   row g       register 4c       4c + 1
+//   row g + 8   register 4c + 2   4c + 3
+//
+// Sums of f16 take half as many, two columns in a register.
 #include "test/emulator/Matrix.h"
 
 namespace emu {

@@ -1,5 +1,12 @@
 // tile_gpu.local_slots, slot, async_copy, async_commit and async_wait: copies to shared memory by
 // cp.async, in groups.
+//
+//   slots   | slot 0 | slot 1 | .. | slot n-1 |      getSlotStride bytes apart
+//
+// A thread's copies go in the order of its groups, and async_wait is about the thread's own groups:
+// what others have copied is there behind the barrier that follows. Pieces have 16, 8 or 4 bytes,
+// as wide as the tensor's alignment and the slot's layout allow; elements of less than 4 bytes that
+// stand alone go through a register, and are there when the copy ends.
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/GlobalAccess.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"

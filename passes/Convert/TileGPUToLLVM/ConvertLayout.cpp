@@ -1,4 +1,11 @@
 // convert_layout: a renaming of registers where that is enough, else a trip through shared memory.
+//
+//   registers -> scratch, by the source's layout
+//   warp or block synchronises, whichever has to (getExchange)
+//   scratch -> registers, by the target's layout
+//
+// Warps that hold the same elements have a copy of the scratch each where only lanes exchange: they
+// do not wait for each other, and one could still be reading what another writes.
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
@@ -48,8 +55,8 @@ struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
     bool withinWarp = getExchange(source, target) == Exchange::Warp;
     SmallVector<unsigned> replicas = getReplicaBits(source);
     if (withinWarp && !replicas.empty()) {
-      Value distance = getReplicaOffset(rewriter, loc, replicas,
-                                        llvm::alignTo(scratch.getBytes(), 128));
+      Value distance =
+          getReplicaOffset(rewriter, loc, replicas, llvm::alignTo(scratch.getBytes(), 128));
       base = LLVM::GEPOp::create(rewriter, loc, base.getType(), rewriter.getI8Type(), base,
                                  ValueRange{distance});
     }

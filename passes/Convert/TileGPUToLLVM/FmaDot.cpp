@@ -1,4 +1,12 @@
 // tile_gpu.fma_dot: a loop over K of scalar multiply-adds, operands read from shared memory.
+//
+//   acc registers of a thread          for each step of 4 positions of K:
+//        columns                         x = a[its rows, 4]      y = b[4, its columns]
+//   rows | c c c c |                     for each position: acc += x * y, an outer product
+//        | c c c c |
+//
+// A thread reads the rows and columns of its own accumulators alone; operands that several threads
+// read at once come from the same address, which shared memory hands to all of them.
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"

@@ -1,4 +1,14 @@
 // tile_gpu.mma: fragments of the operands' registers through mma.sync.
+//
+// One instruction: 16 rows, 8 columns, 32 bytes of K. Lane l = 4 g + t of a warp holds, of 16-bit
+// elements (two in a register),
+//
+//   a   rows g and g + 8,  K at 2t, 2t+1 and 2t+8, 2t+9      4 registers
+//   b   column g,          K at 2t, 2t+1 and 2t+8, 2t+9      2 registers
+//   c   rows g and g + 8,  columns 2t, 2t+1                  4 registers of f32
+//
+// The layouts of the operands say so already (tile-gpu-assign-layouts); here registers are only
+// counted off in their order. Source: PTX ISA, "Matrix Fragments for mma.m16n8k16".
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 

@@ -42,7 +42,11 @@ void loopOver(OpBuilder &b, Location loc, Value begin, Value end, Value step,
 
 /// A bitonic network (Batcher, 1968) on a tile in shared memory, row by row: rounds merge runs of
 /// 2^round elements, each by steps of half the distance of the one before; a barrier follows each
-/// step. Threads take pairs in turn.
+/// step. Threads take pairs in turn. Eight elements, by the distance of the pairs compared:
+///
+///   round 1   1           runs of 2, every second one downwards
+///   round 2   2, 1        runs of 4
+///   round 3   4, 2, 1     the whole row
 ///
 /// Where only the first are wanted, runs of so many are sorted, every second one downwards; the
 /// smaller elements of two neighbours then are the first of both, in an order that one more merge

@@ -5,6 +5,14 @@
 // Scratch memory has a record for each program: 128 bytes, of which part 0's hold the tile's count,
 // then the sums. A thread's words lie at [piece of up to 16 bytes][thread], so that a warp's
 // accesses are contiguous.
+//
+//   record of (tile, part)   | header: 128 bytes | sum 0                               | sum 1 ...
+//   part 0's header          | count: u32 | 0 .. |
+//   a sum                    | piece 0 of thread 0 .. T-1 | piece 1 of thread 0 .. T-1 | ...
+//
+// The count goes 0, 1, .. parts - 1, and wraps to 0 with the last part: the header is as it was
+// before the launch, which the next launch relies on (launch/core/Scratch.h). Every layout of the
+// sums is that of the part that stores them; all parts have the same.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/Reduction.h"

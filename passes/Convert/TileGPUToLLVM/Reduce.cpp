@@ -1,5 +1,16 @@
 // Reductions: within a thread's registers, across lanes by shuffles, across warps through shared
 // memory.
+//
+// Each bit of a layout that moves along the axis alone halves what is left, in this order:
+//
+//   register bits   x[r] and x[r ^ bit] of the same thread       no exchange
+//   lane bits       own x and that of lane ^ bit                 one shuffle for each register
+//   warp bits       all at once: every warp leaves its values,   one barrier
+//                   a barrier, and reads those of the others
+//
+// All threads combine the same pairs, so every one of them ends with the same bits, and the result
+// needs no broadcast. A layout in which threads hold copies of an element (a zero basis)
+// stays right: copies are never combined with each other.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/Reduction.h"

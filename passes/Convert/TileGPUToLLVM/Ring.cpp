@@ -3,6 +3,20 @@
 // A ring's position is a slot and a phase in local variables, which LLVM turns into registers. The
 // phase of an mbarrier flips each time the ring has gone round: who waits for a full slot starts at
 // phase 0, who waits for an empty one at 1, so that the first round waits for nothing.
+//
+// Shared memory of a ring of n slots (RingLayout): the slots of each tile, then 8 bytes for each
+// barrier; a ring without tiles has 8 bytes of a scalar for each slot behind them.
+//
+//   | tile 0: slot 0 .. n-1 | tile 1: slot 0 .. n-1 | ... | full[n] | empty[n] | scalar[n]
+//
+//   producer                                     consumers
+//   wait empty[s], phase p ^ 1                   wait full[s], phase p: all bytes have arrived
+//   expect bytes on full[s]; start the copies    read the tiles
+//   s, p move on                                 arrive at empty[s], one thread for each group
+//                                                s, p move on
+//
+// full[s] counts one arrival (the producer's) and the bytes that copies bring; empty[s] counts each
+// group that reads: warpgroups, with per_warp warps, in a cluster those of both blocks.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"

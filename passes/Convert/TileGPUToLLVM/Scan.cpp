@@ -1,6 +1,13 @@
 // Scans: blocks of neighbours along the axis double with each bit, between registers, by shuffles
 // of lanes, and across warps through shared memory. Every thread keeps the prefixes of its elements
 // and the total of the block around each; a reduction by a function keeps the totals alone.
+//
+//   elements   a    b     c      d        blocks of 1: each prefix is the element itself
+//   bit 0      a    ab    c      cd       totals ab, ab, cd, cd
+//   bit 1      a    ab    abc    abcd     totals abcd: the upper half takes the lower half's total
+//
+// Order matters, since the function need not commute: "lower" and "upper" are along the axis, and
+// change places in a reversed scan.
 #include "dialect/TileGPU/ScanPlan.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
