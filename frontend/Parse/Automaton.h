@@ -47,4 +47,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_PARSE_AUTOMATON_H
+#endif

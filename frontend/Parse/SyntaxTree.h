@@ -45,4 +45,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_PARSE_SYNTAXTREE_H
+#endif

@@ -41,4 +41,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_FRONTEND_PARSE_TOKENLIST_H
+#endif
