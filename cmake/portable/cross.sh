@@ -18,6 +18,7 @@ suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
   libstdc++-12-dev libgcc-12-dev libgcc-s1 libstdc++6 \
   libantlr4-runtime-dev libantlr4-runtime4.9 libzstd-dev libzstd1 zlib1g-dev zlib1g \
   libminizip-dev libminizip1 libxml2 libffi-dev libffi8 libsodium-dev libsodium23 \
+  libxxhash-dev libxxhash0 \
   libpython3.11-dev python3.11-minimal libpython3.11-minimal libpython3.11-stdlib libexpat1
 cp -r /usr/include/nlohmann "$folder/root/usr/include/"          # for every architecture the same
 mkdir -p "$folder/prefix/bin"

@@ -52,9 +52,7 @@ def operand(dtype, shape):
     if dtype in ("f8e4m3", "f8e5m2"):  # 0.5 … 1.75 in steps of a quarter, either sign
         step = random.integers(0, 4, shape)
         low, bits = (2, 3) if dtype == "f8e5m2" else (3, 4)
-        code = (((1 << (bits if dtype == "f8e5m2" else bits - 1)) - 1) << low) + (
-            step << (low - 2)
-        )
+        code = (((1 << (bits if dtype == "f8e5m2" else bits - 1)) - 1) << low) + (step << (low - 2))
         sign = random.integers(0, 2, shape)
         return (code | sign << 7).astype(np.uint8), (1 - 2 * sign) * (1 + step / 4.0)
     x = random.standard_normal(shape)
@@ -75,9 +73,7 @@ for rows in ROWS:
         for n, d in ((16, 128), (64, 64), (128, 64)):
             (q, x), (k, y), (v, z) = (operand(dtype, s) for s in ((rows, d), (n, d), (n, d)))
             defined = {"T": dtype, "R": rows, "N": n, "D": d}
-            found = run(
-                "attend", defined, {"x": q, "k": k, "v": v}, "y", (rows, d), np.float32
-            )
+            found = run("attend", defined, {"x": q, "k": k, "v": v}, "y", (rows, d), np.float32)
             s = x.astype(np.float64) @ y.astype(np.float64).T
             p = np.exp(s - s.max(axis=1, keepdims=True))
             expect(f"attend {defined}", found, p / p.sum(axis=1, keepdims=True) @ z, 1e-2)
