@@ -166,11 +166,15 @@ Diagnostic Document::moveToImport(Diagnostic diagnostic) const {
 //===--- Kernels ----------------------------------------------------------===//
 
 /// The texts that a kernel's values and diagnostics depend on: its own, those of the functions and
-/// constants that it reaches, and the names of the file, among which suggestions are made.
+/// constants that it reaches, all constants of the file, which are evaluated with every kernel, and
+/// the names of the file, among which suggestions are made.
 std::string Document::fingerprint(const Unit &kernel) const {
   std::string result = std::to_string(unsigned(kernel.file)) + ":";
   std::set<FileID> seen = {kernel.file};
   std::vector<const Unit *> work = {&kernel};
+  for (const ast::DeclPtr &decl : program->decls)
+    if (llvm::isa<ast::ConstDecl>(*decl) && seen.insert(decl->range.file).second)
+      work.push_back(unitOf(decl->range.file));
   const auto &names = modules->getMain().names;
   bool usesImports = false;
   while (!work.empty()) {

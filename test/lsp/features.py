@@ -98,6 +98,19 @@ def check_diagnostics(s):
     lines = {each["range"]["start"]["line"] for each in broken}
     begin = SMALL[: SMALL.index("fn broken")].count("\n")
     check(lines <= set(range(begin, begin + 5)), f"errors outside of the broken function: {broken}")
+    # A constant that no kernel uses is checked with all of them: once repaired, it is forgotten.
+    uri = lsp.uri_of(s.folder / "constant.tile")
+    s.client.open(
+        uri,
+        "const C: flo = 1.0;\n\nkernel f(y: out f32[N]) grid (i: cdiv(N, 64)) {\n"
+        "  y[block(i, 64)] = 1.0;\n}\n",
+    )
+    found = s.client.wait_for_diagnostics(uri)
+    equal([each["code"] for each in found], ["E0204"], "the dtype of a constant")
+    place = s.client.find(uri, "flo", 0, 3)
+    s.client.edit(uri, place, place, "at")
+    equal(s.client.wait_for_diagnostics(uri), [], "diagnostics of a repaired constant")
+    s.client.close(uri)
     # A mistake of types, with a related place and a fix.
     uri = lsp.uri_of(s.folder / "fix.tile")
     s.client.open(
