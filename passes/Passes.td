@@ -247,7 +247,9 @@ def TileGPUUseTma : Pass<"tile-gpu-use-tma", "::mlir::ModuleOp"> {
     On targets whose producer warps copy ahead (TargetSupport.h). A load whose tile goes to shared
     memory becomes `tile_gpu.tma_fetch`, the store of a product's tile `tile_gpu.tma_store`, where
     the contracts allow it: the tensor's fastest stride is 1 and the others are multiples of 16
-    bytes, padding is 0, steps are 1, there is no mask. A load's end inside the tensor becomes
+    bytes, as are base and start, padding is 0, steps are 1, there is no mask. A load must read an
+    `in` parameter of a kernel without `alias`, in no loop but those with counters; if no such load
+    of the kernel stands in a loop, none is copied. A load's end inside the tensor becomes
     `tile_gpu.clear_from`. Of a product's operand that cannot be copied so a remark says why. A
     store with such an end stays for the tiles that it cuts.
     ```mlir
@@ -611,10 +613,10 @@ def ExpandFloat8 : Pass<"tile-expand-float8"> {
       "keep 8-bit floats as bytes, and convert them by integer code or the GPU's instructions";
   let description = [{
     LLVM has no 8-bit floats: f8E4M3FN and f8E5M2 become i8 in scalars, vectors and memory,
-    `arith.extf` from them and `arith.truncf` to them arithmetic on bits. `arith.truncf` rounds to
-    nearest even and saturates to finite; NaN stays. Where the target has instructions for pairs,
-    they are used; where it has none from integers to bf16, these conversions are expanded too, so
-    that they round once.
+    `arith.extf` from them, `arith.truncf` to them and `tile.round_float8` arithmetic on bits. Both
+    round to nearest even and saturate to finite; NaN stays. Where the target has instructions for
+    pairs, vectors use them, and scalars take the arithmetic; where it has none from integers to
+    bf16, these conversions are expanded too, so that they round once.
     ```mlir
     %y = arith.truncf %x : vector<8xf32> to vector<8xf8E4M3FN>
     ```

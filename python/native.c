@@ -1,8 +1,15 @@
 /* The quick path of a launch from Python, for `tile.Kernel`: reads arguments and calls
- * tile_kernel_launch without going through Python code. Whatever it does not know (an array of
- * another package, a number that does not fit, a name that is wrong) goes to the method
- * `_slowCall`, which knows everything. Limited API of Python 3.10, so that one build serves later
- * versions. */
+ * tile_kernel_launch without going through Python code.
+ *
+ *   readCall -> readStream -> (fitsPrepared) -> tile_kernel_launch or tile_prepared_launch
+ *       | whatever one of them does not know
+ *       v
+ *   `_slowCall`, Python, which knows everything, and says what is wrong
+ *
+ * It does not know: an array of another package, on another device than the current one or in
+ * memory that the kernel does not reach; a number that does not fit its parameter; a wrong name; a
+ * stream that is no number; check="memory"; another layout than the prepared one; instances whose
+ * parameters differ. Limited API of Python 3.10, so that one build serves later versions. */
 #define Py_LIMITED_API 0x030A0000
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>

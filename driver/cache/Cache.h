@@ -1,7 +1,8 @@
 // The compile cache: outputs of a call, kept under a key in two steps. Flags, source and compiler
 // give a first key, under which lies the list of files that the call read or missed; that list with
 // the files' hashes gives the key of the outputs. Any number of processes may use one folder.
-// docs/Packages.md has what a cache command must do.
+// docs/Packages.md has what a cache command must do. Callers of tile_compile.h and Python have
+// another cache, runtime/src/compile/Cache.h, which keeps whole results of the compiler.
 #ifndef TILE_DRIVER_CACHE_CACHE_H
 #define TILE_DRIVER_CACHE_CACHE_H
 

@@ -57,7 +57,10 @@ public:
   /// Runs every stage up to and including `last`.
   bool run(Stage last);
 
-  /// The steps: read and parse; elaborate; target-independent passes; target pipeline; LLVM.
+  /// The steps, in the order of Stage.h: read and parse; elaborate; target-independent passes
+  /// (optimize); lowerToGPU; lowerToLLVM; optimizeLLVM; emitPTX; emitCubin, which takes
+  /// lowerToGPU to emitPTX a second time where threads spill (tryOtherLaunch). The passes of each
+  /// are listed in passes/Pipelines.cpp, those of LLVM in codegen/NVPTX.cpp and Optimize.cpp.
   bool parse();
   bool elaborate();
   bool optimize();

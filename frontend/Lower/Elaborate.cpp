@@ -361,6 +361,7 @@ bool KernelVersions::run(const ElaborateOptions &options, std::map<std::string, 
   }
   if (!instances.empty())
     checkOutputs();
+  // The order in which a launch tries them (tk_select): --variant, `specialize`, generic.
   for (Records *list : {&requested, &specialized, &generic})
     for (runtime::Kernel &record : *list)
       result.manifest.kernels.push_back(std::move(record));

@@ -37,7 +37,9 @@ private:
   /// What follows from `results` of such a loop: its variables, then the rest of what it carries.
   Flow leaveLoop(const Flow &trip, const Leaving &leaving, llvm::ArrayRef<Binding *> vars,
                  mlir::ValueRange results);
-  /// Makes a loop that can be left of one whose body lacks its end.
+  /// Makes a loop that can be left, by `break` or `return`, of one whose body lacks its end: an
+  /// scf.while that carries whether it has been left. A `for` pays for that: passes for scf.for,
+  /// TMA and pipelining among them, leave it alone.
   Flow leaveFor(mlir::scf::ForOp loop, const Flow &trip, llvm::ArrayRef<Binding *> vars);
   Flow leaveWhile(mlir::scf::WhileOp loop, const Flow &trip, llvm::ArrayRef<Binding *> vars);
   bool readLoopAttributes(const std::vector<ast::Attribute> &attributes,

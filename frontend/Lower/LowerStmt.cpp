@@ -38,7 +38,7 @@ Flow Statements::lowerStatement(const ast::Stmt &stmt, const FlowNeeds &needs) {
     flow.valueRange = returns.value ? returns.value->range : stmt.range;
     return flow;
   }
-  case ast::Stmt::Kind::Jump:
+  case ast::Stmt::Kind::Jump: // break, continue
     return Flow::leaving(cast<ast::JumpStmt>(stmt).isBreak ? &Flow::breaks : &Flow::continues);
   }
 }

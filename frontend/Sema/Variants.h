@@ -28,7 +28,8 @@ public:
   Variants(Evaluator &evaluator, LaunchExprs &launchExprs, Contracts &contracts)
       : SemaPart(evaluator), launchExprs(launchExprs), contracts(contracts) {}
 
-  /// What `specialize` asks for, in source order. None after an error.
+  /// What `specialize` asks for, in source order; KernelVersions::run puts these between the
+  /// versions of --variant and the generic one. None after an error.
   std::optional<std::vector<Variant>> list();
   /// One item of the command line. `isDispatched`: the launcher chooses by it; else it is a
   /// contract. False after an error.

@@ -289,6 +289,11 @@ static void tk_pack(const tk_kernel *k, const tile_argument *a, size_t count, tk
   }
 }
 
+/* All checks of one reading of the call, in their order; the residency of memory, where it is asked
+ * for, comes after them (Start.c). One more check goes here, with three duties: its code keeps the
+ * order in tile_types.h, since tk_miss (Select.c) takes the greater code for the later check;
+ * docs/language/Launch.md names it; if it depends on addresses or scalars, Validator::mayReplace
+ * (runtime/src/Prepared.cpp) repeats it, since prepared calls do not come here again. */
 static tile_code tk_check_once(const tk_kernel *k, const tile_argument *a, size_t count,
                                int unchecked, tk_plan *plan) {
   int bad;

@@ -3,9 +3,12 @@
  * Programs of a launch exchange sums and counts in it. The first 128 bytes of each program's part
  * are zero before a launch, and kernels leave them so; two launches that may run at once must not
  * share a buffer.
- * - A launch that is captured takes memory of its own capture, on its own stream, where launches
- *   are ordered whoever replays the graph. The graph clears it, and keeps it: a user object tells
- *   when neither the graph nor what was instantiated from it is left.
+ * - A launch that is captured takes memory of its own for its capture and stream, where launches
+ *   are ordered whoever replays the graph. It is allocated beside the capture; only its clearing is
+ *   a node of the graph, and a user object tells when neither the graph nor what was instantiated
+ *   from it is left. From then on the next capture of that kernel takes it over, or the next launch
+ *   outside of captures that finds no buffer frees it. If the module is unloaded before, it stays
+ *   until the context ends.
  * - Other launches take their stream's buffer. The first stream's needs nothing else, as work on a
  *   stream is ordered; of further streams an event after each launch tells when the buffer may
  *   serve another, so that there are no more than launches at once. A buffer that is too small is

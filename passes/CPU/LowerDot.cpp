@@ -7,8 +7,9 @@
 //              | v v |                   acc[row] += left * right             one instruction each
 //
 // The accumulators take half of the processor's vector registers, which leaves room for `right` and
-// the spread element. Blocks at the edges are made of the extents that are left, so nothing is
-// padded.
+// the spread element. Operands have the accumulator's dtype already (lowerDot in
+// Convert/TileToLinalgCompute.cpp widens them). Blocks at the edges are made of the extents that
+// are left, so nothing is padded.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -4,7 +4,8 @@
 // After:   %c = arith.addf %a, %b : tensor<128x64xf32, #layout>
 //
 // Invariant from here on: the layout is part of the type, and no pass changes the layout of a
-// value. A pass that wants another one inserts tile_gpu.convert_layout.
+// value. Nor does a later pass insert tile_gpu.convert_layout: UseTma drops those before the stores
+// that become copies, DeferRowSums and PipelineFragments make new tiles with layouts of their own.
 #include "passes/Passes.h"
 #include "passes/TileGPU/LayoutInference.h"
 #include "passes/TileGPU/ProgramOrder.h"

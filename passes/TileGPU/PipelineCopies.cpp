@@ -77,6 +77,8 @@ void collectProducts(Value memory, SmallVectorImpl<Operation *> &products) {
   }
 }
 
+/// True if the tile in shared memory is an operand of a product, directly or as a fragment that is
+/// loaded from it.
 bool feedsProduct(Value memory) {
   SmallVector<Operation *> users;
   collectProducts(memory, users);

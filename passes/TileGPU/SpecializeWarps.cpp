@@ -2,13 +2,15 @@
 // that compute with them.
 //
 //   warps of the kernel        consumers: wait for a slot, compute, release the slot
-//   one more warpgroup         producer: one of its threads waits for a free slot and issues copies
+//   one more warpgroup         producer: its first thread waits for a free slot and issues copies
 //
 //   producer   | copy 0 | copy 1 | copy 2 | wait | copy 3 | ...
 //   consumers           | use 0           | use 1         | use 2 | ...
 //
 // The producer is the slice of the program that its copies depend on, so both sides make the same
 // trips of every loop. Consumers keep the kernel's warp numbers: the producer's warpgroup is last.
+// Registers move from it to the consumers by setRegisters() of
+// Convert/TileGPUToLLVM/WarpSpecialize.cpp.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Analysis/LiveRegisters.h"
@@ -307,7 +309,10 @@ private:
     return blocks;
   }
 
-  /// As many stages as fit; sets `ring` of each group.
+  /// Sets `ring` of each group. All rings in loops have one number of stages: as many as fit into
+  /// what other users of shared memory leave, over the sum of these rings' slots; at most
+  /// `maxStages`, or the least that a source asks for. Rings outside of loops have one, or two in a
+  /// persistent kernel where that costs the others no stage.
   LogicalResult chooseStages() {
     Plan plan = makePlan();
     int64_t blocks = chooseBlocks(plan), limit = getSharedLimit(limits, blocks);

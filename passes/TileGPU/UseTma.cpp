@@ -1,5 +1,14 @@
 // tile-gpu-use-tma: loads of tiles into shared memory and stores of products by the tensor memory
 // accelerator.
+//
+// The first of three choices for a load whose tile goes to shared memory (tile-gpu-assign-layouts):
+//
+//   tile.load -- collect(), TensorAccess.cpp: can TMA copy it? ------------> tma_fetch
+//       |  no   tile-gpu-pipeline-copies: does it feed a loop's product? --> async_copy (cp.async)
+//       |  no   -----------------------------------------------------------> stays: load, store
+//
+// One decision is about the whole kernel: if no load that TMA can copy stands in a loop, none is
+// copied, as there is nothing that a copy could overlap with.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/StorePlan.h"
@@ -91,13 +100,13 @@ bool isInPlainControlFlow(Operation *op) {
   return isa<KernelOp>(parent);
 }
 
-/// True if the tile in shared memory is an operand of a product, perhaps by way of registers.
-bool feedsProduct(Value memory) {
+/// True if products, or loads into registers for whatever use, read the tile in shared memory.
+bool isReadAsOperand(Value memory) {
   return llvm::any_of(memory.getUsers(), [](Operation *user) {
     if (isa<WgmmaOp, MmaOp, FmaDotOp, LocalLoadOp>(user))
       return true;
     auto permute = dyn_cast<MemDescPermuteOp>(user);
-    return permute && feedsProduct(permute.getResult());
+    return permute && isReadAsOperand(permute.getResult());
   });
 }
 
@@ -188,7 +197,7 @@ private:
       access.problem = "an end cuts a tile whose dimensions are joined";
     if (access.problem.empty())
       fetches.push_back({load, fold, alloc, std::move(access), map});
-    else if (remarks && type.getShape().size() > 1 && feedsProduct(alloc.getResult()))
+    else if (remarks && type.getShape().size() > 1 && isReadAsOperand(alloc.getResult()))
       load->emitRemark() << "operand is not copied by TMA: " << access.problem << " [R0402]";
     if (!access.problem.empty())
       declined(load) << "a load is not copied by TMA: " + access.problem;
@@ -207,7 +216,7 @@ private:
   static bool isBesideOperands(LoadOp load) {
     return isa<scf::ForOp>(load->getParentOp()) &&
            llvm::any_of(load->getBlock()->getOps<LocalAllocOp>(), [](LocalAllocOp alloc) {
-             return alloc.getSource().getDefiningOp<LoadOp>() && feedsProduct(alloc.getResult());
+             return alloc.getSource().getDefiningOp<LoadOp>() && isReadAsOperand(alloc.getResult());
            });
   }
 

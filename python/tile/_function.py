@@ -179,6 +179,8 @@ class Function:
 
     # ---- Calls
 
+    # Two fast paths follow each other: here a plan for the types of the arguments, looked up for
+    # calls by positions alone; then, in its kernel, the quick launch of native.c.
     def __call__(self, *values, stream=None, check=True, **named):
         key = None if named else self._quickKey(values)
         plan = self._plans.get(key) if key is not None else None

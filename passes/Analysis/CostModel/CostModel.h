@@ -1,6 +1,6 @@
 // Estimates how long a kernel takes, from its IR, the extents that it is to run with, and the
-// target's limits: no GPU is asked and nothing is compiled. docs/CostModel.md says what is counted
-// and how well it fits.
+// target's limits: the kernel is elaborated, no pass runs on it and no GPU is asked.
+// docs/CostModel.md says what is counted and how well it fits.
 #ifndef TILE_PASSES_ANALYSIS_COSTMODEL_COSTMODEL_H
 #define TILE_PASSES_ANALYSIS_COSTMODEL_COSTMODEL_H
 

@@ -1,6 +1,6 @@
 // The resources of a multiprocessor that a block takes: threads, registers, shared memory. The
 // rules are those of the passes that decide (docs/Hopper.md): SpecializeWarps for stages and shared
-// memory, Ring.cpp for registers.
+// memory, WarpSpecialize.cpp for registers.
 #include "passes/Analysis/CostModel/Schedule.h"
 #include "dialect/AttributeNames.h"
 #include "llvm/Support/MathExtras.h"
@@ -65,7 +65,8 @@ static int64_t getOtherRegisters(const KernelWork &work, bool bulkCopies) {
   return bulkCopies ? 32 : 28;
 }
 
-/// Registers of a consumer: the rule of setRegisters() in WarpSpecialize.cpp.
+/// Registers of a consumer: the rule of setRegisters() in WarpSpecialize.cpp, for a producer that
+/// keeps the usual number.
 static int64_t getConsumerRegisters(int64_t warps, int64_t blocks, const TargetLimits &target) {
   int64_t consumers = warps / 4;
   if (consumers < 1 || (consumers == 1 && blocks == 1))

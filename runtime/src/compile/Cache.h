@@ -1,4 +1,6 @@
-// Results of the compiler in a folder that any number of processes and threads use at once.
+// Results of the compiler in a folder that any number of processes and threads use at once: the
+// cache of tile_compile.h and of Python. An entry lists the files that were read with their hashes,
+// and is good as long as they are the same. tilec's own cache is driver/cache/Cache.h.
 #ifndef TILE_RUNTIME_SRC_COMPILE_CACHE_H
 #define TILE_RUNTIME_SRC_COMPILE_CACHE_H
 
