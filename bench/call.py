@@ -8,13 +8,14 @@ and the least, for machines on which other work runs.
 """
 
 import argparse
-import json
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+
+import resultfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SOURCE = """
@@ -124,18 +125,15 @@ def main():
     for name, one in figures.items():
         print(f"{name:42}{one['median']:12.2f}{one['least']:12.2f}")
     if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(
-                {
-                    "python": sys.version.split()[0],
-                    "processors": os.cpu_count(),
-                    "load": os.getloadavg()[0],
-                    "microseconds": figures,
-                },
-                file,
-                indent=1,
-            )
-            file.write("\n")
+        resultfile.save(
+            options.json,
+            {
+                "python": sys.version.split()[0],
+                "processors": os.cpu_count(),
+                "load": os.getloadavg()[0],
+                "microseconds": figures,
+            },
+        )
 
 
 if __name__ == "__main__":

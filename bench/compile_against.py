@@ -9,11 +9,12 @@ can but add to it. An example that has changed since is compiled as RELEASE has 
 
 import argparse
 import glob
-import json
 import math
 import os
 import subprocess
 import sys
+
+import resultfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 IN_ALL, EACH = 1.02, 1.1  # what may be more
@@ -80,21 +81,19 @@ def main():
     if refused:
         print("compiled by one of them or none:", ", ".join(refused))
     if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(
-                {
-                    "target": options.target,
-                    "repeats": options.repeats,
-                    "in_all": whole,
-                    "mean": mean,
-                    "most": max(ratios),
-                    "rows": rows,
-                    "refused": refused,
-                },
-                file,
-                indent=1,
-            )
-            file.write("\n")
+        resultfile.save(
+            options.json,
+            {
+                "target": options.target,
+                "repeats": options.repeats,
+                "in_all": whole,
+                "mean": mean,
+                "most": max(ratios),
+                "rows": rows,
+                "refused": refused,
+            },
+            options.release,
+        )
     return 0
 
 

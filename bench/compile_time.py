@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 
+import resultfile
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # (name, example, definitions, kind, goal in ms)
@@ -183,21 +185,17 @@ def main():
             else []
         )
         failed |= any("failed" in row for row in beside)
-    os.makedirs(options.results, exist_ok=True)
     path = os.path.join(options.results, "compile_time.json")
-    with open(path, "w", encoding="utf-8") as stream:
-        json.dump(
-            {
-                "machine": platform.machine(),
-                "cores": os.cpu_count(),
-                "repeats": options.repeats,
-                "rows": rows,
-                **({"beside_triton": beside} if beside else {}),
-            },
-            stream,
-            indent=1,
-        )
-        stream.write("\n")
+    resultfile.save(
+        path,
+        {
+            "machine": platform.machine(),
+            "cores": os.cpu_count(),
+            "repeats": options.repeats,
+            "rows": rows,
+            **({"beside_triton": beside} if beside else {}),
+        },
+    )
     return 1 if failed else 0
 
 

@@ -7,7 +7,6 @@ medians of the rounds.
 """
 
 import argparse
-import json
 import os
 import re
 import statistics
@@ -17,6 +16,7 @@ import tempfile
 import time
 
 import numpy
+import resultfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 UNITS = {"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "ms": 1.0, "s": 1e3}
@@ -135,19 +135,15 @@ def main():
             f" speed, goal {goal}: {'reached' if ratio >= goal else 'missed'}",
             flush=True,
         )
-    os.makedirs(options.results, exist_ok=True)
-    with open(os.path.join(options.results, "cpu.json"), "w", encoding="utf-8") as stream:
-        json.dump(
-            {
-                "numpy": numpy.__version__,
-                "blas": os.path.basename(library),
-                "cores": len(os.sched_getaffinity(0)),
-                "rows": rows,
-            },
-            stream,
-            indent=1,
-        )
-        stream.write("\n")
+    resultfile.save(
+        os.path.join(options.results, "cpu.json"),
+        {
+            "numpy": numpy.__version__,
+            "blas": os.path.basename(library),
+            "cores": len(os.sched_getaffinity(0)),
+            "rows": rows,
+        },
+    )
     return 1 if failed else 0
 
 

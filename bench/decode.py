@@ -8,13 +8,14 @@ release. TILE_HOME names an unpacked release or a build folder. Prints a table, 
 
 import argparse
 import importlib.util
-import json
 import math
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
+
+import resultfile
 
 import torch
 
@@ -113,9 +114,7 @@ def main():
             "D": D,
             "rows": rows,
         }
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(record, file, indent=1)
-            file.write("\n")
+        resultfile.save(options.json, record)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from gpu.paths import ROOT, TILEC  # noqa: E402
+import resultfile  # noqa: E402
 
 EXAMPLES = """examples:
   python3 bench/defaults.py --compile-only --binaries /tmp/defaults     needs no GPU
@@ -400,10 +401,7 @@ def save(path, records, machine):
     key = lambda r: (r["kernel"], json.dumps(r["fixed"], sort_keys=True), r["shape"])  # noqa: E731
     fresh = {key(record) for record in records}
     merged = [record for record in old["records"] if key(record) not in fresh] + records
-    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as stream:
-        json.dump({"machine": machine, "records": merged}, stream, indent=1)
-        stream.write("\n")
+    resultfile.save(path, {"machine": machine, "records": merged})
     return merged
 
 

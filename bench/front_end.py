@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+import resultfile
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "test", "lsp"))
 
@@ -84,10 +86,7 @@ def main():
             f"{row['what']:36} {row['times']:3} times, median {row['ms']:7.2f} ms, longest"
             f" {row['longest_ms']:7.2f} ms, of the processor {row['processor_ms']:7.2f} ms"
         )
-    os.makedirs(options.results, exist_ok=True)
-    with open(os.path.join(options.results, "front_end.json"), "w", encoding="utf-8") as stream:
-        json.dump(record, stream, indent=1)
-        stream.write("\n")
+    resultfile.save(os.path.join(options.results, "front_end.json"), record)
 
 
 if __name__ == "__main__":

@@ -296,7 +296,7 @@ def watch(options, arguments):
             done = state.read("done", [])
             if len(done) > len(saved):
                 saved[:] = done
-                records.merge(options.json, state.read("machine", {}), done, run)
+                records.merge(options.json, state.read("machine", {}), done, run, options.against)
 
         for _ in range(25):
             state.progress(None, None, 300.0)

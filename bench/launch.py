@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 
+import resultfile
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SOURCE = os.path.join(ROOT, "examples", "deploy", "kernels.tile")
 
@@ -158,9 +160,7 @@ def main():
     for name, value in python.items():
         print(f"Python  {name:24} {value:8.0f} ns  {value / python['triton']:7.2f} of Triton's")
     if options.json:
-        with open(options.json, "w", encoding="utf-8") as stream:
-            json.dump({"c_ns": c, "python_ns": python}, stream, indent=1)
-            stream.write("\n")
+        resultfile.save(options.json, {"c_ns": c, "python_ns": python})
     return 0
 
 

@@ -10,7 +10,6 @@ ninja.py [--build DIR] [--jobs 1,2,4] [--repeats 3] [--results DIR]
 """
 
 import argparse
-import json
 import os
 import platform
 import shutil
@@ -19,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import resultfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -136,20 +137,16 @@ def main():
     ]
     for row in rows:
         print(f"{row['what']:20} -j {row['jobs']:<3} {row['edges']:3} edges  {row['s']:8.2f} s")
-    os.makedirs(options.results, exist_ok=True)
-    with open(os.path.join(options.results, "ninja.json"), "w", encoding="utf-8") as stream:
-        json.dump(
-            {
-                "machine": platform.machine(),
-                "cores": os.cpu_count(),
-                "load_before": round(load, 2),
-                "repeats": options.repeats,
-                "rows": rows,
-            },
-            stream,
-            indent=1,
-        )
-        stream.write("\n")
+    resultfile.save(
+        os.path.join(options.results, "ninja.json"),
+        {
+            "machine": platform.machine(),
+            "cores": os.cpu_count(),
+            "load_before": round(load, 2),
+            "repeats": options.repeats,
+            "rows": rows,
+        },
+    )
     return 0
 
 

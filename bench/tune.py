@@ -25,6 +25,8 @@ import sys
 import tempfile
 import time
 
+import resultfile
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SOURCE = os.path.join(ROOT, "examples", "matmul", "matmul.tile")
 FULL = 2  # the effort of what the exhaustive run measures alone
@@ -279,9 +281,7 @@ def main():
         f" measurements of {report['exhaustive_measurements']}; compiling took {compiling:.1f} s"
     )
     if options.json:
-        with open(options.json, "w", encoding="utf-8") as stream:
-            json.dump(report, stream, indent=1, sort_keys=True)
-            stream.write("\n")
+        resultfile.save(options.json, report, sort=True)
 
 
 if __name__ == "__main__":

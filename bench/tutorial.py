@@ -25,6 +25,8 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 
+import resultfile
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = os.path.join(ROOT, "docs", "Tutorial.md")
 EXAMPLES = os.path.join(ROOT, "bench", "results", "gpu.json")
@@ -329,9 +331,7 @@ def main():
     record = {"device": deviceName(options.device), "rows": measureAll(options)}
     path = options.json or (None if options.quick else RECORD)
     if path:
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(record, file, indent=1)
-            file.write("\n")
+        resultfile.save(path, record)
     return 0
 
 

@@ -12,19 +12,8 @@ import tempfile
 import threading
 
 from .items import Contender
-from .paths import HOME, ROOT, TILEC
-
-ATTRIBUTES = (
-    "warps",
-    "stages",
-    "persistent",
-    "grouped",
-    "cluster",
-    "consumers",
-    "occupancy",
-    "maxreg",
-    "fp",
-)
+from .paths import HOME, ROOT, TILEC  # and with it where `tile` is
+from tile._source import ATTRIBUTES
 
 
 class Settings:

@@ -1,11 +1,12 @@
 """The result file: the machine, versions, and one record for each contender of each item."""
 
 import json
-import os
 import platform
 import subprocess
 import sys
 import time
+
+import resultfile
 
 from .paths import TILEC
 
@@ -108,9 +109,9 @@ def withRatios(bars, found):
     return result
 
 
-def merge(path, machineNow, done, run=""):
+def merge(path, machineNow, done, run="", against=None):
     """Replaces the records of the contenders that were measured anew, in the run of that name, and
-    writes the file.
+    writes the file. against: the release that took part.
     """
     result = {"machine": {}, "items": [], "records": []}
     try:
@@ -140,11 +141,7 @@ def merge(path, machineNow, done, run=""):
                 )
             }
         )
-    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-    with open(path + ".new", "w", encoding="utf-8") as stream:
-        json.dump(result, stream, indent=1)
-        stream.write("\n")
-    os.replace(path + ".new", path)
+    resultfile.save(path, result, against)
     return result
 
 

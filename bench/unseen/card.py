@@ -8,7 +8,6 @@ in which both take turns, each round one CUDA graph of some calls.
 
 import concurrent.futures
 import importlib
-import json
 import os
 import random
 import statistics
@@ -21,6 +20,7 @@ import numpy
 import torch
 
 import case as cases
+import resultfile
 
 TORCH = {
     "f16": torch.float16,
@@ -328,10 +328,7 @@ def run(options, chosen, runner):
         print(
             f"{len(ratios)} beside Triton: mean {result['mean']:.2f}, least {result['least']:.2f}"
         )
-    os.makedirs(os.path.dirname(options.json) or ".", exist_ok=True)
-    with open(options.json, "w", encoding="utf-8") as stream:
-        json.dump(result, stream, indent=1)
-        stream.write("\n")
+    resultfile.save(options.json, result)
     print(f"{failures} failed; results: {options.json}")
     return failures
 

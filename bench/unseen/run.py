@@ -27,7 +27,7 @@ import numpy
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 KERNELS = os.path.join(HERE, "kernels")
-sys.path[:0] = [os.path.join(ROOT, "examples"), HERE]
+sys.path[:0] = [os.path.join(ROOT, "examples"), os.path.join(ROOT, "bench"), HERE]
 import case as cases  # noqa: E402
 
 TARGETS = "sm_80,sm_89,sm_90a,sm_100a,sm_120"

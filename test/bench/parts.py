@@ -2,6 +2,7 @@
 attributes.
 """
 
+import glob
 import json
 import os
 import sys
@@ -9,6 +10,7 @@ import tempfile
 
 ROOT = sys.argv[1]
 sys.path.insert(0, os.path.join(ROOT, "bench"))
+import resultfile  # noqa: E402
 from gpu import ours, records, table  # noqa: E402
 
 
@@ -58,8 +60,27 @@ equal(
     "2 items: geometric mean 1.000, least 0.500 (x); more spills than before: x",
 )
 
+# A result file names no folder of the machine that wrote it.
+FOLDERS = (("/srv/a", "THIS"), ("/srv/a/out", "OUT"), (None, "RELEASE"))
+for text, expected in (
+    ("--against /srv/b/c --json /srv/a/out/x.json", "--against .../c --json OUT/x.json"),
+    ("(/srv/a/k.tile:8), /srv/ab/k", "(THIS/k.tile:8), .../k"),
+    (
+        "60 TFLOP/s, 1/2, out/x.json, https://a.b/c/d",
+        "60 TFLOP/s, 1/2, out/x.json, https://a.b/c/d",
+    ),
+):
+    equal(resultfile.portable([{"command": text}], FOLDERS), [{"command": expected}])
+
+for path in glob.glob(os.path.join(ROOT, "bench", "results", "*.json")):
+    with open(path, encoding="utf-8") as stream:
+        kept = json.load(stream)
+    if resultfile.portable(kept, ()) != kept:
+        sys.exit(f"{path} names a folder of the machine that wrote it")
+
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, "gpu.json")
+    sys.argv = ["gpu.py", "--against", os.path.join(folder, "release"), "--json", path]
     item = {
         "family": "f",
         "op": "o",
@@ -81,6 +102,7 @@ with tempfile.TemporaryDirectory() as folder:
             {**item, "found": [{"who": "tile", "rate": 3.0}]},
             {**item, "op": "p", "found": [{"who": "tile", "rate": 4.0}]},
         ],
+        against=os.path.join(folder, "release"),
     )
     with open(path, encoding="utf-8") as stream:
         result = json.load(stream)
@@ -90,6 +112,7 @@ with tempfile.TemporaryDirectory() as folder:
         [("o", "cublas", 2.0), ("o", "tile", 3.0), ("p", "tile", 4.0)],
     )
     equal(len(result["items"]), 2)
+    equal(result["command"], "python3 gpu.py --against RELEASE --json OUT/gpu.json")
 
 SOURCE = """kernel first[A: int = 1](x: out f32[N])
   with warps(W), fp("fast")
