@@ -24,6 +24,7 @@ HIDDEN = {
     "clause",
     "tuneItem",
 }
+WIDTH = 100
 COMMENTS = ("DOC_COMMENT", "LINE_COMMENT", "BLOCK_COMMENT")
 WORDS = (
     r"\s*(?:('(?:\\.|[^'\\])*')|(\[(?:\\.|[^\]\\])*\])|(\w+)\s*(=)(?!=)"
@@ -160,6 +161,46 @@ def javascript(node, lexer, out, depth=0):
     return parts[0] if kind == "seq" and len(parts) == 1 else f"{kind}({', '.join(parts)})"
 
 
+def arguments(text):
+    """The arguments of a call, `text` without its brackets: split at the commas that stand in no
+    brackets, strings and regular expressions.
+    """
+    parts, depth, begin, at = [], 0, 0, 0
+    while at < len(text):
+        sign = text[at]
+        if sign in "'/":  # to its end; in a set of characters a slash is escaped, too
+            at += 1
+            while text[at] != sign:
+                at += 2 if text[at] == "\\" else 1
+        depth += (sign in "([") - (sign in ")]")
+        if sign == "," and depth == 0:
+            parts.append(text[begin:at].strip())
+            begin = at + 1
+        at += 1
+    return [*parts, text[begin:].strip()]
+
+
+def wrapped(text, indent, before=""):
+    """Lines of `before` and the expression `text`: one where that fits, else one for each argument
+    of the call that it is.
+    """
+    line = " " * indent + before + text + ","
+    call, _, rest = text.partition("(")
+    if len(line) <= WIDTH or not re.fullmatch(r"\w+", call):
+        return [line]
+    inner = [wrapped(each, indent + 2) for each in arguments(rest[:-1])]
+    return [" " * indent + before + call + "(", *sum(inner, []), " " * indent + "),"]
+
+
+def token(name, lexer):
+    """A lexer rule as a token; alternatives that are too long for a line stand by themselves."""
+    body = Reader(lexer[name]).choice()
+    expression = regex(body, lexer)
+    if body[0] == "choice" and len(expression) > WIDTH - 30:
+        return "token(choice(" + ", ".join(f"/{regex(each, lexer)}/" for each in body[1:]) + "))"
+    return f"token(/{expression}/)"
+
+
 def grammar():
     lexer, parser = rules(read("grammar", "TileLexer.g4")), rules(read("grammar", "TileParser.g4"))
     done = {}
@@ -172,7 +213,7 @@ def grammar():
         )
         done |= extra
     for name in ("INT", "FLOAT", "STRING", "ID"):
-        done[name.lower()] = f"token(/{regex(Reader(lexer[name]).choice(), lexer)}/)"
+        done[name.lower()] = token(name, lexer)
     for name in COMMENTS:
         done[name.lower()] = (
             f"token({'prec(1, ' if name == 'DOC_COMMENT' else ''}"
@@ -189,7 +230,8 @@ def grammar():
         + "],",
         "  rules: {",
     ]
-    lines += [f"    {name}: $ => {body}," for name, body in done.items()]
+    for name, body in done.items():
+        lines += wrapped(body, 4, f"{name}: $ => ")
     return "\n".join(lines + ["  },", "});", ""])
 
 
