@@ -1,7 +1,7 @@
 """Compiles and launches kernels of the language Tile.
 
-    softmax = tile.compile("softmax.tile")       # a file, or the source itself y = softmax(x)
-    # compiled for x's device and dtype on the first call; y is made like x
+    softmax = tile.compile("softmax.tile")  # a file, or the source itself
+    y = softmax(x)  # compiled for x's device and dtype on the first call; y is made like x
 
     kernel = tile.load("softmax.tilepkg")["softmax"]    # what tilec compiled before
     kernel(x, y)
@@ -15,7 +15,8 @@ package but this one is imported.
 from ._cache import cache_folder, cache_info, clear
 from ._compiler import CompileError, CompileWarning
 from ._function import Function, Program, compile
-from ._launch import Kernel, Module, PerformanceWarning, Prepared, load, version
+from ._kernel import Kernel, Prepared
+from ._launch import Module, PerformanceWarning, load, version
 from ._library import Error
 
 __all__ = [

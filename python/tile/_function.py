@@ -7,9 +7,10 @@ import threading
 import weakref
 
 from . import _cache, _compiler, _device, _outputs
-from ._launch import _flatten, load, signatureOf
+from ._arguments import flatten
+from ._launch import load
 from ._library import Error
-from ._signature import describeParam, fits
+from ._signature import describeParam, fits, signatureOf
 from ._source import Source, spell
 from ._tensors import asTensor
 
@@ -241,7 +242,7 @@ class Function:
         if any(
             "[" in name for name in self._names
         ):  # an array of tensors, whose elements a list gives
-            values, named = _flatten(values, named)
+            values, named = flatten(values, named)
         for name in named:
             if name not in self._names:
                 raise TypeError(

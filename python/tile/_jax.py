@@ -4,7 +4,7 @@ import ctypes
 import importlib
 
 from . import _library, _outputs, _tensors
-from ._launch import _scalarBits
+from ._arguments import scalarBits
 from ._library import Error
 
 _NAME = "tile_launch"
@@ -86,7 +86,7 @@ def call(function, places):
             if i not in places:
                 params += [3, 0, 0]
                 continue
-            bits = _scalarBits(places[i], dtype, what)
+            bits = scalarBits(places[i], dtype, what)
             params += [
                 2,
                 bits - (1 << 64) if bits >> 63 else bits,

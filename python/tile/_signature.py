@@ -1,4 +1,4 @@
-"""A parameter of a manifest: as text, and whether an argument fits it."""
+"""Parameters of a manifest: as text, as Python's signature, and whether an argument fits one."""
 
 
 def describeParam(param, dtypes):
@@ -38,3 +38,28 @@ def fits(tensor, param):
             not isinstance(dim, int) or dim == extent for dim, extent in zip(param["dims"], shape)
         )
     )
+
+
+def signatureOf(params):
+    """What `inspect.signature` gives, of (name, has a default, annotation, the default) for each
+    parameter.
+    """
+    import inspect  # here, as it takes longer to import than all of this package
+
+    kinds, found = inspect.Parameter, []
+    for name, hasDefault, annotation, default in params:
+        kind = kinds.POSITIONAL_OR_KEYWORD
+        isBehind = any(one.default is not kinds.empty for one in found)
+        if found and (found[-1].kind is kinds.KEYWORD_ONLY or (isBehind and not hasDefault)):
+            kind = (
+                kinds.KEYWORD_ONLY
+            )  # Python has no parameter without a default behind one that has
+        found.append(
+            kinds(
+                name.replace("[", "_").replace("]", ""),
+                kind,
+                default=default if hasDefault else kinds.empty,
+                annotation=annotation,
+            )
+        )
+    return inspect.Signature(found)
