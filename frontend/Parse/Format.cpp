@@ -6,6 +6,7 @@
 #include "frontend/Parse/TokenCheck.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Unicode.h"
 
 #include <algorithm>
 
@@ -175,19 +176,33 @@ void Formatter::readRoles(antlr4::tree::ParseTree *tree) {
     readRoles(each);
 }
 
+static bool endsInBrace(const Line &line) {
+  return !line.code.empty() && line.code.back()->getType() == TileLexer::LBRACE;
+}
+
+/// The line breaks in blanks: each LF, CR LF and CR alone is one.
+static size_t countBreaks(llvm::StringRef blanks) {
+  return blanks.count('\n') + blanks.count('\r') - blanks.count("\r\n");
+}
+
 void Formatter::splitLines() {
-  size_t end = 0;                                  // the line in which the token before ends
+  llvm::StringRef source = sources.text(file);
+  size_t end = 0;
+  size_t breaks = 1;                               // before the token at hand
   for (size_t i = 0; i + 1 < tokens.size(); ++i) { // the last one is the end of the file
     const Token *token = tokens[i].get();
-    size_t first = token->getLine();
-    if (lines.empty() || first > end) {
+    if (breaks) {
+      // No blank line stands at the begin or the end of a block.
+      bool isAtEdge = !i || token->getType() == TileLexer::RBRACE || endsInBrace(lines.back());
       lines.emplace_back();
-      lines.back().isAfterBlank = end && first > end + 1;
+      lines.back().isAfterBlank = breaks > 1 && !isAtEdge;
     }
-    end = first + text(token).count('\n');
+    end = tokenRange(file, token).end;
+    bool isLast = i + 2 == tokens.size();
+    size_t next = isLast ? source.size() : tokenRange(file, tokens[i + 1].get()).begin;
+    breaks = countBreaks(source.slice(end, next));
     // A comment in the middle of a line is a token like any other; one at its end stands apart.
-    bool isLast = i + 2 == tokens.size() || tokens[i + 1]->getLine() > end;
-    if (isComment(token) && isLast)
+    if (isComment(token) && (isLast || breaks))
       lines.back().comment = token;
     else
       lines.back().code.push_back(token);
@@ -313,6 +328,14 @@ void Formatter::layOut() {
   }
 }
 
+/// The column behind a text, on the last of its lines if it has comments of several.
+static size_t columnsOf(llvm::StringRef text) {
+  size_t lineStart = text.find_last_of("\r\n");
+  llvm::StringRef line = lineStart == llvm::StringRef::npos ? text : text.substr(lineStart + 1);
+  int width = llvm::sys::unicode::columnWidthUTF8(line);
+  return width < 0 ? line.size() : size_t(width); // tabs have no width
+}
+
 /// Comments behind the code of lines in a row stand in one column, three blanks behind the longest.
 void Formatter::alignComments() {
   auto isBehind = [](const Line &line) { return line.comment && !line.code.empty(); };
@@ -321,9 +344,9 @@ void Formatter::alignComments() {
     for (; last < lines.size() && isBehind(lines[last]) &&
            (last == first || !lines[last].isAfterBlank);
          ++last)
-      width = std::max(width, lines[last].text.size());
+      width = std::max(width, columnsOf(lines[last].text));
     for (size_t i = first; i < last; ++i)
-      lines[i].text.append(width + 3 - lines[i].text.size(), ' ');
+      lines[i].text.append(width + 3 - columnsOf(lines[i].text), ' ');
     first = std::max(last, first + 1);
   }
 }
@@ -334,13 +357,8 @@ std::string Formatter::run() {
   layOut();
   alignComments();
   std::string out;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const Line &line = lines[i];
-    auto endsInBrace = [](const Line &each) {
-      return !each.code.empty() && each.code.back()->getType() == TileLexer::LBRACE;
-    };
-    bool closesBlock = !line.code.empty() && line.code.front()->getType() == TileLexer::RBRACE;
-    if (line.isAfterBlank && !closesBlock && !endsInBrace(lines[i - 1]))
+  for (const Line &line : lines) {
+    if (line.isAfterBlank)
       out += '\n';
     out += line.text;
     if (line.comment)
