@@ -9,7 +9,9 @@
 set -euo pipefail
 [ $# = 1 ] || { echo "usage: cross.sh FOLDER" >&2; exit 2; }
 folder=$(realpath -m "$1") llvm=/usr/lib/llvm-22
-[ ! -e "$folder/toolchain.cmake" ] || exit 0
+made="# made by $(sha256sum "$0" | cut -d' ' -f1)"     # another list of packages: filled anew
+! grep -qsxF "$made" "$folder/toolchain.cmake" || exit 0
+rm -rf "$folder"
 version=$(dpkg-query -W -f='${Version}' libmlir-22-dev)
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 "$(dirname "$0")/fetch.sh" "$folder/root" arm64 "$suite,$suite-updates,$suite-security" \
@@ -30,6 +32,7 @@ done
 # A copy: it finds its prefix by its own path.
 cp "$(realpath "$llvm/bin/llvm-config")" "$folder/prefix/bin/llvm-config"
 cat >"$folder/toolchain.cmake" <<END
+$made
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_SYSROOT $folder/root)
