@@ -605,7 +605,7 @@ def ExpandMath : Pass<"tile-expand-math"> {
   let options = [Option<"processor", "processor", "std::string", "\"cpu\"",
       "What executes the result: cpu or gpu">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
-      "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+      "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def ExpandFloat8 : Pass<"tile-expand-float8"> {

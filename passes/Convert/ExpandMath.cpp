@@ -49,7 +49,7 @@ static bool isSquare(mlir::math::PowFOp op) {
   return exponent && exponent.getValueAsDouble() == 2.0;
 }
 
-static Number expand(Operation *op, ArrayRef<Number> in, Machine machine) {
+static Number expand(Operation *op, ArrayRef<Number> in, Angles &angles, Machine machine) {
   Number x = in[0];
   return llvm::TypeSwitch<Operation *, Number>(op)
       .Case([&](mlir::math::ExpOp) { return expandExp(x, machine); })
@@ -58,9 +58,9 @@ static Number expand(Operation *op, ArrayRef<Number> in, Machine machine) {
       .Case([&](mlir::math::LogOp) { return expandLog(x); })
       .Case([&](mlir::math::Log2Op) { return expandLog2(x); })
       .Case([&](mlir::math::Log1pOp) { return expandLog1P(x); })
-      .Case([&](mlir::math::SinOp) { return expandSin(x, machine); })
-      .Case([&](mlir::math::CosOp) { return expandCos(x, machine); })
-      .Case([&](mlir::math::TanOp) { return expandTan(x); })
+      .Case([&](mlir::math::SinOp) { return expandSin(x, angles, machine); })
+      .Case([&](mlir::math::CosOp) { return expandCos(x, angles, machine); })
+      .Case([&](mlir::math::TanOp) { return expandTan(x, angles, machine); })
       .Case([&](mlir::math::TanhOp) { return expandTanh(x, machine); })
       .Case([&](mlir::math::ErfOp) { return expandErf(x, machine); })
       .Case([&](mlir::math::PowFOp power) { return isSquare(power) ? x * x : expandPow(x, in[1]); })
@@ -76,7 +76,7 @@ static Number expand(Operation *op, ArrayRef<Number> in, Machine machine) {
 static bool isSixteenBits(Type element) { return element.isF16() || element.isBF16(); }
 
 /// Replaces one operation; an error where its type has no expansion.
-static LogicalResult rewrite(Operation *op, bool gpu) {
+static LogicalResult rewrite(Operation *op, Angles &angles, bool gpu) {
   Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
   auto vector = dyn_cast<VectorType>(type);
   if (isa<ShapedType>(type) && !vector)
@@ -97,7 +97,8 @@ static LogicalResult rewrite(Operation *op, bool gpu) {
   }
   auto flags = cast<arith::ArithFastMathInterface>(op).getFastMathFlagsAttr().getValue();
   Value result =
-      expand(op, operands, {gpu, bitEnumContainsAll(flags, arith::FastMathFlags::afn)}).get();
+      expand(op, operands, angles, {gpu, bitEnumContainsAll(flags, arith::FastMathFlags::afn)})
+          .get();
   if (narrow)
     result = arith::TruncFOp::create(builder, type, result);
   op->replaceAllUsesWith(ValueRange{result});
@@ -121,11 +122,12 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
         work.push_back(op);
     });
     bool failed = false;
+    Angles angles;
     for (Operation *op : work) {
       bool narrowNative =
           isRounding(op) && isSixteenBits(getElementTypeOrSelf(op->getResult(0).getType()));
       if (isExpandable(op) || narrowNative) {
-        failed |= rewrite(op, processor == "gpu").failed();
+        failed |= rewrite(op, angles, processor == "gpu").failed();
       } else if (!isNative(op)) {
         op->emitOpError() << "has no expansion and no instruction on the targets; compose it from "
                              "the functions that "

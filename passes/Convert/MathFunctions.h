@@ -4,6 +4,7 @@
 #define TILE_PASSES_CONVERT_MATHFUNCTIONS_H
 
 #include "passes/Convert/MathNumber.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace tile::math {
 
@@ -11,6 +12,22 @@ namespace tile::math {
 struct Machine {
   bool gpu = false;  ///< NVIDIA's approximate instructions for f32 exist
   bool fast = false; ///< they may stand alone, though less accurate (fastmath afn)
+};
+
+/// x = quadrant * pi/2 + rest with |rest| <= pi/4; only the low two bits of the quadrant count.
+struct ReducedAngle {
+  Number rest, quadrant;
+};
+
+/// The reduced angles of a function's sines, cosines and tangents: those of one angle in one block
+/// share a reduction. LLVM would not merge them, since there are branches in it. Operations are
+/// expanded in the order of their block.
+class Angles {
+public:
+  ReducedAngle reduce(Number x, Machine machine);
+
+private:
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Block *>, ReducedAngle> reduced;
 };
 
 // Each takes f32 or f64, scalars or vectors, and returns the same type. Errors and special cases:
@@ -23,9 +40,9 @@ Number expandErf(Number x, Machine machine);
 Number expandLog(Number x);
 Number expandLog2(Number x);
 Number expandLog1P(Number x);
-Number expandSin(Number x, Machine machine);
-Number expandCos(Number x, Machine machine);
-Number expandTan(Number x);
+Number expandSin(Number x, Angles &angles, Machine machine);
+Number expandCos(Number x, Angles &angles, Machine machine);
+Number expandTan(Number x, Angles &angles, Machine machine);
 Number expandPow(Number x, Number y);
 Number expandRsqrt(Number x, Machine machine);
 

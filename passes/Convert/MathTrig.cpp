@@ -1,5 +1,7 @@
 // sin, cos and tan, with argument reduction that is accurate for every finite argument.
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Convert/ExpandMathCoefficients.h"
 #include "passes/Convert/MathFunctions.h"
 #include <limits>
@@ -8,16 +10,9 @@ using namespace mlir;
 
 namespace tile::math {
 
-namespace {
-/// x = quadrant * pi/2 + rest with |rest| <= pi/4; only the low two bits of the quadrant count.
-struct Reduced {
-  Number rest, quadrant;
-};
-} // namespace
-
 /// Subtracts a multiple of pi/2 in three parts (Cody and Waite): right while the multiple is below
 /// 2^(fraction - 5).
-static Reduced reduceModerate(Number x) {
+static ReducedAngle reduceModerate(Number x) {
   bool single = x.getWidth() == 32;
   Rounded n = roundToInteger(x * 0x1.45f306dc9c883p-1);
   Number rest = x;
@@ -43,7 +38,7 @@ static SmallVector<Number> selectWords(SmallVector<Number> words, Number index) 
 
 /// Multiplies |x| = m 2^e by those bits of 2/pi that matter modulo 4 (Payne and Hanek): any x from
 /// 2^10 up.
-static Reduced reduceLarge(Number x) {
+static ReducedAngle reduceLarge(Number x) {
   Format format(x);
   unsigned width = x.getWidth();
   Number bits = toBits(absolute(x));
@@ -100,14 +95,89 @@ static Reduced reduceLarge(Number x) {
   return {select(negative, -rest, rest), select(negative, quadrant.like(0) - quadrant, quadrant)};
 }
 
-static Reduced reduce(Number x) {
-  Reduced moderate = reduceModerate(x), large = reduceLarge(x);
+/// Whether any element is set: an i1.
+static Value any(Number condition) {
+  auto type = dyn_cast<VectorType>(condition.get().getType());
+  if (!type)
+    return condition.get();
+  Value result;
+  for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    Value one = vector::ExtractOp::create(condition.at(), condition.get(), ArrayRef<int64_t>{i});
+    result = result ? Value(arith::OrIOp::create(condition.at(), result, one)) : one;
+  }
+  return result;
+}
+
+/// Yields both parts.
+static void yield(OpBuilder &builder, Location loc, ReducedAngle angle) {
+  scf::YieldOp::create(builder, loc, ValueRange{angle.rest.get(), angle.quadrant.get()});
+}
+
+/// One element by the large way, if its own condition says so. One after another, since tables for
+/// many elements at once would fill the registers.
+static ReducedAngle reduceElement(Number x, Number isLarge, ReducedAngle moderate) {
+  auto branch = scf::IfOp::create(
+      x.at(), isLarge.get(),
+      [&](OpBuilder &inner, Location loc) {
+        ImplicitLocOpBuilder builder(loc, inner);
+        yield(inner, loc, reduceLarge(Number(builder, x.get())));
+      },
+      [&](OpBuilder &inner, Location loc) { yield(inner, loc, moderate); });
+  return {x.make(branch.getResult(0)), x.make(branch.getResult(1))};
+}
+
+/// The elements of a vector by the large way.
+static ReducedAngle reduceElements(Number x, Number isLarge, ReducedAngle moderate) {
+  auto type = dyn_cast<VectorType>(x.get().getType());
+  if (!type)
+    return reduceLarge(x);
+  SmallVector<Value> rests, quadrants;
+  for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    auto at = [&](Number vector) {
+      return x.make(vector::ExtractOp::create(x.at(), vector.get(), ArrayRef<int64_t>{i}));
+    };
+    ReducedAngle one =
+        reduceElement(at(x), at(isLarge), {at(moderate.rest), at(moderate.quadrant)});
+    rests.push_back(one.rest.get());
+    quadrants.push_back(one.quadrant.get());
+  }
+  Type integers = moderate.quadrant.get().getType();
+  return {x.make(vector::FromElementsOp::create(x.at(), type, rests)),
+          x.make(vector::FromElementsOp::create(x.at(), integers, quadrants))};
+}
+
+/// The large way costs four times the rest of a sine, and few programs have such arguments. A GPU's
+/// thread branches around it, once for all of its elements; on the CPU the loop over elements is
+/// vectorised later, and both ways stand side by side.
+static ReducedAngle reduce(Number x, Machine machine) {
+  ReducedAngle moderate = reduceModerate(x);
   Number magnitude = absolute(x);
   // Infinity and NaN take the moderate path, which gives NaN.
   Number isLarge = greater(magnitude, x.getWidth() == 32 ? 65536.0 : 0x1p30) &
                    less(magnitude, std::numeric_limits<double>::infinity());
-  return {select(isLarge, large.rest, moderate.rest),
-          select(isLarge, large.quadrant, moderate.quadrant)};
+  if (!machine.gpu) {
+    ReducedAngle large = reduceLarge(x);
+    return {select(isLarge, large.rest, moderate.rest),
+            select(isLarge, large.quadrant, moderate.quadrant)};
+  }
+  auto branch = scf::IfOp::create(
+      x.at(), any(isLarge),
+      [&](OpBuilder &inner, Location loc) {
+        ImplicitLocOpBuilder builder(loc, inner);
+        yield(inner, loc, reduceElements(Number(builder, x.get()), isLarge, moderate));
+      },
+      [&](OpBuilder &inner, Location loc) { yield(inner, loc, moderate); });
+  return {x.make(branch.getResult(0)), x.make(branch.getResult(1))};
+}
+
+ReducedAngle Angles::reduce(Number x, Machine machine) {
+  Value angle = x.get();
+  if (auto wide = angle.getDefiningOp<arith::ExtFOp>())
+    angle = wide.getIn();
+  ReducedAngle &known = reduced[{angle, x.at().getInsertionBlock()}];
+  if (!known.rest.get())
+    known = math::reduce(x, machine);
+  return {x.make(known.rest.get()), x.make(known.quadrant.get())};
 }
 
 static Number sinPolynomial(Number r) {
@@ -123,7 +193,7 @@ static Number cosPolynomial(Number r) {
 }
 
 /// sin(rest + quadrant * pi/2).
-static Number sinOf(Reduced reduced) {
+static Number sinOf(ReducedAngle reduced) {
   Number odd = equal(reduced.quadrant & 1, 1);
   Number value = select(odd, cosPolynomial(reduced.rest), sinPolynomial(reduced.rest));
   Number sign = shiftLeft(reduced.quadrant & 2, value.getWidth() - 2);
@@ -137,21 +207,21 @@ template <typename Intrinsic> static Number approximate(Number x) {
   return x.make(Intrinsic::create(x.at(), x.get().getType(), x.get(), LLVM::FastmathFlags::afn));
 }
 
-Number expandSin(Number x, Machine machine) {
+Number expandSin(Number x, Angles &angles, Machine machine) {
   if (x.getWidth() == 32 && machine.gpu && machine.fast)
     return approximate<LLVM::SinOp>(x);
-  return select(isTiny(x), x, sinOf(reduce(x)));
+  return select(isTiny(x), x, sinOf(angles.reduce(x, machine)));
 }
 
-Number expandCos(Number x, Machine machine) {
+Number expandCos(Number x, Angles &angles, Machine machine) {
   if (x.getWidth() == 32 && machine.gpu && machine.fast)
     return approximate<LLVM::CosOp>(x);
-  Reduced reduced = reduce(x);
+  ReducedAngle reduced = angles.reduce(x, machine);
   return sinOf({reduced.rest, reduced.quadrant + 1});
 }
 
-Number expandTan(Number x) {
-  Reduced reduced = reduce(x);
+Number expandTan(Number x, Angles &angles, Machine machine) {
+  ReducedAngle reduced = angles.reduce(x, machine);
   Number sine = sinPolynomial(reduced.rest), cosine = cosPolynomial(reduced.rest);
   Number odd = equal(reduced.quadrant & 1, 1);
   Number tangent = select(odd, cosine, sine) / select(odd, -sine, cosine);

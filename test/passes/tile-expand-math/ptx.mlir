@@ -1,4 +1,5 @@
-// RUN: tile-opt %s --tile-expand-math=processor=gpu | mlir-opt --convert-math-to-llvm --convert-arith-to-llvm --convert-vector-to-llvm \
+// RUN: tile-opt %s --tile-expand-math=processor=gpu | mlir-opt --convert-scf-to-cf \
+// RUN:   --convert-cf-to-llvm --convert-math-to-llvm --convert-arith-to-llvm --convert-vector-to-llvm \
 // RUN:   --convert-func-to-llvm --reconcile-unrealized-casts | mlir-translate --mlir-to-llvmir \
 // RUN:   | llc -mtriple=nvptx64-nvidia-cuda -mcpu=sm_90 | FileCheck %s --implicit-check-not=call
 
