@@ -71,6 +71,26 @@ std::optional<Expr::Op> operatorFromSpelling(std::string_view text, size_t opera
   return std::nullopt;
 }
 
+/// Comparisons of integers or floats; nothing for other operators.
+template <typename T> static std::optional<int64_t> compare(Op op, T a, T b) {
+  switch (op) {
+  case Op::Eq:
+    return a == b;
+  case Op::Ne:
+    return a != b;
+  case Op::Lt:
+    return a < b;
+  case Op::Le:
+    return a <= b;
+  case Op::Gt:
+    return a > b;
+  case Op::Ge:
+    return a >= b;
+  default:
+    return std::nullopt;
+  }
+}
+
 std::optional<int64_t> apply(Expr::Op op, int64_t a, int64_t b) {
   int64_t result = 0;
   switch (op) {
@@ -110,26 +130,21 @@ std::optional<int64_t> apply(Expr::Op op, int64_t a, int64_t b) {
     return int64_t(1) << (64 - __builtin_clzll(uint64_t(a - 1)));
   case Op::Neg:
     return a == INT64_MIN ? std::nullopt : std::optional(-a);
-  case Op::Eq:
-    return a == b;
-  case Op::Ne:
-    return a != b;
-  case Op::Lt:
-    return a < b;
-  case Op::Le:
-    return a <= b;
-  case Op::Gt:
-    return a > b;
-  case Op::Ge:
-    return a >= b;
   case Op::And:
     return a && b;
   case Op::Or:
     return a || b;
   case Op::Not:
     return !a;
+  case Op::Eq:
+  case Op::Ne:
+  case Op::Lt:
+  case Op::Le:
+  case Op::Gt:
+  case Op::Ge:
+    break;
   }
-  return std::nullopt;
+  return compare(op, a, b);
 }
 
 int64_t floatBits(double value) {
@@ -162,20 +177,8 @@ std::optional<int64_t> applyFloat(Expr::Op op, int64_t aBits, int64_t bBits) {
     return floatBits(unordered ? a + b : a < b ? a : b);
   case Op::Max:
     return floatBits(unordered ? a + b : a > b ? a : b);
-  case Op::Eq:
-    return a == b;
-  case Op::Ne:
-    return a != b;
-  case Op::Lt:
-    return a < b;
-  case Op::Le:
-    return a <= b;
-  case Op::Gt:
-    return a > b;
-  case Op::Ge:
-    return a >= b;
   default:
-    return std::nullopt;
+    return compare(op, a, b);
   }
 }
 

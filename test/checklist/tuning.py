@@ -141,9 +141,8 @@ def isolation(t):
     )
 
 
-@row(77)
-def manyShapes(t):
-    t.write("k.tile", TUNED.replace("TUNE", "B in {64, 128}; key next_pow2(N);"))
+def writeTuned(t, best, entries=()):
+    """r.json, as `tilec tune` writes it; entries: (N, B) of the best at each shape."""
     t.write(
         "r.json",
         json.dumps(
@@ -153,14 +152,17 @@ def manyShapes(t):
                 "target": "cpu",
                 "compiler": "x",
                 "source": "y",
-                "best": {"B": "64"},
-                "entries": [
-                    {"shape": {"N": n}, "config": {"B": b}, "ms": 1.0}
-                    for n, b in ((64, "64"), (4096, "128"))
-                ],
+                "best": best,
+                "entries": [{"shape": {"N": n}, "config": {"B": b}, "ms": 1.0} for n, b in entries],
             }
         ),
     )
+
+
+@row(77)
+def manyShapes(t):
+    t.write("k.tile", TUNED.replace("TUNE", "B in {64, 128}; key next_pow2(N);"))
+    writeTuned(t, {"B": "64"}, ((64, "64"), (4096, "128")))
     t.tilec("k.tile", "--config", "r.json", "-Wno-W0603", "--target", "cpu", "-o", "k.tilepkg")
     return t.python(
         """
@@ -188,20 +190,7 @@ def defaultQuality(t):
 @row(79)
 def incompatible(t):
     t.write("k.tile", TUNED.replace("TUNE", "B in {64, 128};"))
-    t.write(
-        "r.json",
-        json.dumps(
-            {
-                "schema": 1,
-                "kernel": "k",
-                "target": "cpu",
-                "compiler": "x",
-                "source": "y",
-                "best": {"Q": "7"},
-                "entries": [],
-            }
-        ),
-    )
+    writeTuned(t, {"Q": "7"})
     out = t.tilec("k.tile", "--config", "r.json", "--emit=tile", "-o", "-")
     return want(
         "W0605" in out and "tile.kernel" in out,

@@ -10,6 +10,25 @@ import tempfile
 
 import numpy as np
 
+# What stands for each dtype in an array: the numbers, or the bits where NumPy has no such type.
+NUMPY = {
+    "bool": np.bool_,
+    "i8": np.int8,
+    "i16": np.int16,
+    "i32": np.int32,
+    "i64": np.int64,
+    "u8": np.uint8,
+    "u16": np.uint16,
+    "u32": np.uint32,
+    "u64": np.uint64,
+    "f16": np.float16,
+    "bf16": np.uint16,
+    "f32": np.float32,
+    "f64": np.float64,
+    "f8e4m3": np.uint8,
+    "f8e5m2": np.uint8,
+}
+
 
 class Kernels:
     """The kernels of one module; `bits` is the width of vectors that dot may use."""

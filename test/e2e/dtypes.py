@@ -9,26 +9,10 @@ import sys
 import tempfile
 
 import numpy as np
+from cpu_kernel import NUMPY
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "Inputs", "dtypes.tile")
 TILEC, DEVICE = sys.argv[1], (sys.argv[2:] or ["cpu"])[0]
-NUMPY = {
-    "bool": np.bool_,
-    "i8": np.int8,
-    "i16": np.int16,
-    "i32": np.int32,
-    "i64": np.int64,
-    "u8": np.uint8,
-    "u16": np.uint16,
-    "u32": np.uint32,
-    "u64": np.uint64,
-    "f16": np.float16,
-    "bf16": np.uint16,
-    "f32": np.float32,
-    "f64": np.float64,
-    "f8e4m3": np.uint8,
-    "f8e5m2": np.uint8,
-}
 FORMATS = {
     "f8e4m3": (3, 7, 0x7E),
     "f8e5m2": (2, 15, 0x7B),

@@ -12,29 +12,12 @@ import tempfile
 
 import numpy as np
 
-from cpu_kernel import Kernels
+from cpu_kernel import NUMPY, Kernels
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "Inputs", "order.tile")
 TILEC, DEVICE, PART = sys.argv[1], (sys.argv[2:] or ["cpu"])[0], (sys.argv[3:] or [""])[0]
 INTEGERS = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
 FLOATS = ["f16", "bf16", "f32", "f64"]
-NUMPY = {
-    "bool": np.bool_,
-    "i8": np.int8,
-    "i16": np.int16,
-    "i32": np.int32,
-    "i64": np.int64,
-    "u8": np.uint8,
-    "u16": np.uint16,
-    "u32": np.uint32,
-    "u64": np.uint64,
-    "f16": np.float16,
-    "bf16": np.uint16,
-    "f32": np.float32,
-    "f64": np.float64,
-    "f8e4m3": np.uint8,
-    "f8e5m2": np.uint8,
-}
 SHAPES = [(5, 13, 3), (16, 32, 8), (1, 1, 1), (3, 1, 1), (1, 100, 100), (33, 6, 5)]
 failed = 0
 

@@ -6,12 +6,12 @@ far.py [--home DIR] [--target sm_90a]: DIR is a release or a build folder. Needs
 and PyTorch; about 30 s.
 """
 
-import argparse
 import os
 import subprocess
 import sys
 import tempfile
 
+import home
 import torch
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -45,13 +45,8 @@ def product(a, b):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--home", default=os.environ.get("TILE_HOME") or os.path.join(ROOT, "build")
-    )
-    parser.add_argument("--target", default="sm_90a")
-    options = parser.parse_args()
-    os.environ["TILE_HOME"] = os.path.abspath(options.home)
+    options = home.parse(__doc__)
+    os.environ["TILE_HOME"] = options.home
     sys.path.insert(0, os.path.join(ROOT, "python"))
     import tile
 

@@ -5,33 +5,26 @@ graphs that come and go.
 scratch.py [--home DIR] [--target sm_90a]: DIR is a release or a build folder. Needs a GPU and gcc.
 """
 
-import argparse
 import os
 import subprocess
 import sys
 import tempfile
 
+import home
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--home", default=os.environ.get("TILE_HOME") or os.path.join(ROOT, "build")
-    )
-    parser.add_argument("--target", default="sm_90a")
-    options = parser.parse_args()
-    home, library = (
-        os.path.abspath(options.home),
-        os.path.join(os.path.abspath(options.home), "lib"),
-    )
+    options = home.parse(__doc__)
+    library = os.path.join(options.home, "lib")
     include = os.path.join(ROOT, "runtime", "include")
-    include = include if os.path.isdir(include) else os.path.join(home, "include")
+    include = include if os.path.isdir(include) else os.path.join(options.home, "include")
     with tempfile.TemporaryDirectory(prefix="tile-scratch-") as folder:
         binary, program = os.path.join(folder, "split.cubin"), os.path.join(folder, "scratch")
         subprocess.run(
             [
-                os.path.join(home, "bin", "tilec"),
+                os.path.join(options.home, "bin", "tilec"),
                 os.path.join(ROOT, "examples", "matmul_split", "matmul_split.tile"),
                 "-D",
                 "T=f16",
