@@ -1,5 +1,14 @@
 // Puts a module's C together: the fixed parts, the binaries, the tables of each kernel, and the
 // functions that callers see.
+//
+//   NAME.c   banner, includes, an enum of the largest counts of all tables
+//            the launcher's core as it is, Driver.h to Fill.c (launch/core)
+//            on a GPU: Launch.h, Scratch.*, Map.c, Start.c; CSource/Cuda.c and Launch.c
+//            on the CPU: Pool.*; CSource/Libcalls.c and Host.c
+//            tables of each instance (CSource/Tables.cpp)
+//            binaries as arrays of bytes; functions
+//
+// One file with static functions: several of them can be linked into one program.
 #include "codegen/CSource.h"
 #include "codegen/CSource/Tables.h"
 #include "codegen/Translate.h"

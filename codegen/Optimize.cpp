@@ -1,4 +1,7 @@
-// Builds and runs LLVM's pass pipeline.
+// Builds and runs LLVM's pass pipeline. That of kernels is short, since MLIR's passes have done
+// most: registers for memory; common values; simpler instructions; loops with their test at the end
+// and without what does not change; then indices in 32 bits (NarrowIndices), masks as comparisons
+// with constants (CompareWithConstants), and last the forms that ptxas keeps.
 #include "codegen/Optimize.h"
 #include "codegen/CompareWithConstants.h"
 #include "codegen/KeepWrappingTests.h"

@@ -3,6 +3,14 @@
 // They are the structures of launch/core/Core.h, field by field, as constants: what the runtime
 // library builds from a manifest when it loads one (launch/ValidatorBuilder.cpp), generated C has
 // from the start. Both must say the same, since the same code of the core reads them.
+//
+//   tk_kernel
+//     params -> axes                  a tensor's dimension: extent, stride
+//     slots                           names with a value: dimensions, strides, scalars
+//     exprs -> code                   postfix over slots
+//     grid, contracts, facts, axes    numbers of exprs
+//     arguments                       each machine argument: a parameter, a slot, a map, scratch
+//     maps                            tensors as TMA copies them
 #include "codegen/CSource/Tables.h"
 #include "codegen/CSource.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,4 +1,17 @@
 // Construction and algebra of linear layouts. No MLIR here: bases are plain integers.
+//
+// The accumulator of one mma.sync, [16, 8], is
+//
+//   register = [[0, 1], [8, 0]]      lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]
+//
+//            column 0      1      2      3      4   ..   7
+//   row 0         l0 r0  l0 r1  l1 r0  l1 r1  l2 r0    l3 r1
+//   row 1         l4 r0  l4 r1  l5 r0  l5 r1  l6 r0    l7 r1
+//   ..
+//   row 8         l0 r2  l0 r3  l1 r2  l1 r3  l2 r2    l3 r3
+//
+// Register 3 of lane 6 has bits 0 and 1 of the one and bits 1 and 2 of the other:
+// [0, 1] ^ [8, 0] ^ [0, 4] ^ [1, 0] = [9, 5].
 #include "dialect/TileGPU/LinearLayout.h"
 
 #include "llvm/ADT/STLExtras.h"

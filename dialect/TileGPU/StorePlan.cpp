@@ -1,4 +1,14 @@
 // Blocks of rows, chunks of columns, and whose they are.
+//
+//              chunk 0     chunk 1     a chunk: as many columns as staging memory has room for
+//            +-----------+-----------+
+//   block 0  | group 0   | group 0   |  a block: the rows of one copy, a box of the tensor map
+//   block 1  | group 1   | group 1   |
+//            +-----------+-----------+
+//
+// Chunks go through the same memory one after the other: a thread stores its registers of the
+// chunk, then the group's first thread copies the group's blocks. Where no two groups write to one
+// block (isPrivate), a group waits for its own threads alone; else all threads are one group.
 #include "dialect/TileGPU/StorePlan.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,5 +1,12 @@
 // Joins a profile to a document of `tilec explain`: instructions by their offset in the kernel to
 // the lines of the SASS listing, which know their places in the source; lines by file and number.
+//
+//   report                      listing                    source
+//   0x..130  STG.E, 80 samples  0x130  STG.E ..            line 8, and the lines that call it
+//      |                          ^
+//      +-- offset from the kernel's first instruction --+
+//
+// An instruction counts for its line and for each line that calls it, so lines add up to more.
 #include "driver/explain/Profile.h"
 #include "driver/report/Listing.h"
 #include "llvm/ADT/STLExtras.h"

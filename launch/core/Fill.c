@@ -1,4 +1,11 @@
-/* Fills, in the launcher's core: merging of dimensions, blocks, and the host's loop. */
+/* Fills, in the launcher's core: merging of dimensions, blocks, and the host's loop.
+ *
+ *   a tensor             shape [4, 8, 16]   strides [256, 16, 1]
+ *   8 rows of 16 are     shape [4, 128]     strides [256, 1]        dense in each other: one
+ *   one block            4 rows of 128 cells, 256 cells apart       one call of the driver
+ *
+ * What has more dimensions left is as many blocks as these have positions. Dimensions of extent 1
+ * and stride 0 are dropped: they name the same cells again. */
 #include "launch/core/Core.h"
 
 #include <string.h>

@@ -1,4 +1,16 @@
-/* Tensor maps, in the launcher's core: what a kernel's copies by TMA need to know of a tensor. */
+/* Tensor maps, in the launcher's core: what a kernel's copies by TMA need to know of a tensor.
+ *
+ *   order     the tensor's dimensions, the fastest first
+ *   extents   in elements (of two in a byte: bytes), in that order
+ *   strides   in bytes, multiples of 16; the first is the element's and not told
+ *
+ * A dimension of which a store may cut off rows stands twice, each with the same stride; the first
+ * has as many positions as a box, the second begins a box earlier. To write n rows from `row` on, a
+ * copy begins at (box - n, row + n):
+ *
+ *   first    0 .. box-n ... box-1 | nothing here     n rows of the box are inside, the rest is not
+ *   address  (box - n) + (row + n) - box = row
+ */
 #include "launch/core/Launch.h"
 
 #include <stdlib.h>

@@ -1,5 +1,11 @@
 /* Threads that stay from launch to launch: see Pool.h. A launch's caller does what no other thread
- * has begun, and waits for those alone that have, so that it ends whatever becomes of the rest. */
+ * has begun, and waits for those alone that have, so that it ends whatever becomes of the rest.
+ *
+ *   programs   | 0 .. p-1 | p .. 2p-1 | 2p .. 3p-1 | 3p .. 4p-1 | ...
+ *   taken by     caller     caller      helper       caller          `next` is the first that is
+ *                                                                    free; a piece is taken by
+ *                                                                    adding p to it
+ *   the end      next >= count, and no helper is at a piece */
 #include "launch/core/Pool.h"
 
 #include <signal.h>

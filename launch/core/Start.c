@@ -104,6 +104,8 @@ TK_CORE tile_code tk_fill_device(const tk_driver *driver, const tk_kernel *k, co
   return tk_each_block(fill, tk_write_block, &target);
 }
 
+/* Of a plain kernel a block for each program; a cluster's are rounded up to whole clusters; of a
+ * persistent one no more than are resident at once, in whole clusters, but one cluster at least. */
 TK_CORE unsigned tk_count_blocks(const tk_kernel *k, int64_t programs, unsigned resident) {
   unsigned cluster = k->cluster;
   if (!k->persistent && cluster <= 1)

@@ -1,5 +1,14 @@
 // The divisibility lattice (numbers ordered by division, joined by the greatest common divisor) and
 // its transfer functions.
+//
+//   value                          known divisor
+//   N, of a contract N % 8 == 0    8
+//   i, a program's number          1
+//   i * 64 + 8                     gcd(64, 8) = 8
+//   i * 64 * N                     512
+//   k, for k = lo to hi step s     gcd(of lo, of s): lo + n * s
+//   i32 sums and products          the powers of two of these: others do not survive wrapping
+//   0                              0, which every number divides: gcd(0, n) = n
 #include "passes/Analysis/Divisibility.h"
 #include "dialect/Tile/TileDialect.h"
 #include "mlir/Analysis/DataFlow/SparseAnalysis.h"

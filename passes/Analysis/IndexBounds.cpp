@@ -1,5 +1,15 @@
 // Proof by substitution: each symbol of an expression is replaced by a bound in terms of earlier
 // ones, till dimensions remain.
+//
+//   block i of 128 positions of x[M], on a grid of cdiv(M, 128), M % 128 == 0: does its last one
+//   exist?
+//
+//     M - 1 - (128 i + 127)         >= 0 ?   the latest symbol is i, its coefficient negative
+//     i <= M / 128 - 1                       so its upper bound goes in
+//     M - 128 - 128 (M / 128 - 1)   = 0      proven
+//
+// Coefficients are fractions, so that M / 128 cancels exactly. Bounds name earlier symbols alone,
+// hence this ends; a budget limits how many bounds of one symbol are tried.
 #include "passes/Analysis/IndexBounds.h"
 #include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
 #include "mlir/Analysis/DataFlow/Utils.h"

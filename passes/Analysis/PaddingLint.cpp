@@ -1,5 +1,12 @@
 // The padding lint: abstract values of clipped lanes, through element-wise work, loops and
 // products.
+//
+//   of x: f32[50], lanes 0..63                  what lanes 50..63 hold
+//     t = x[0 .. 64]                            the constant 0, the load's padding
+//     max(t)                                    reported: 0 may win, -inf changes nothing
+//     u = exp(t)                                the constant 1
+//     sum(u)                                    reported: 14 too much
+//     sum(where(n < 50, u, 0))                  silence: a comparison has decided
 #include "passes/Analysis/PaddingLint.h"
 #include "passes/Analysis/PaddingLanes.h"
 #include "passes/Analysis/PaddingValues.h"

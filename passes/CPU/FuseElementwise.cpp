@@ -1,5 +1,10 @@
 // tile-cpu-fuse-elementwise: element-wise operations on tiles become linalg.generic, and chains of
 // them one loop nest.
+//
+//   a = x + y; b = exp(a); c = b * z     ->     for each element: c = exp(x + y) * z
+//
+// A value with several users stays a tile of its own, unless it costs no more to compute again than
+// to read: a constant, a position, a broadcast.
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

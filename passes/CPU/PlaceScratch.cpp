@@ -1,5 +1,12 @@
 // tile-cpu-place-scratch: every buffer of a kernel gets one place for the whole call, outside all
 // loops.
+//
+//   for k: acc = f(acc)       home = alloc, before the loop; copy init -> home
+//     f allocates t      ->   for k: t = f(home); copy t -> home
+//
+// So no buffer outlives a trip under another name, and each allocation can move to the function's
+// entry: up to 1 KiB to the stack, the rest to the heap, freed at the function's end. Where a loop
+// carries several buffers, a value that may be one of them goes by a temporary: trips may swap.
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

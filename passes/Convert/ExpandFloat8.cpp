@@ -1,6 +1,12 @@
 // tile-expand-float8: 8-bit floats become bytes, conversions from and to them arithmetic on bits or
 // pairs of GPU instructions. Both directions round once: every 8-bit float is exact in f16, bf16
 // and f32.
+//
+//              bits        bias   largest           NaN           infinity
+//   f8E4M3FN   s eeee mmm     7   0x7e, 448         0x7f          none
+//   f8E5M2     s eeeee mm    15   0x7b, 57344       0x7d .. 0x7f  0x7c
+//
+// Rounding saturates: what is larger, infinity included, becomes the largest number of its sign.
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,5 +1,13 @@
 // convert-tile-to-linalg: a tile.kernel becomes a function that runs a range of programs, its tiles
 // linalg on tensors, its loads and stores clipped copies.
+//
+//   void kernel(const void *const *arguments, int64_t begin, int64_t end) {
+//     parameters, dimensions, extents of the grid      read and computed once
+//     for (program = begin; program < end; ++program)  what a thread has taken (launch/core/Pool.c)
+//       body                                           one program after the other
+//   }
+//
+// One program makes all trips of a split loop: merging its parts is no work here.
 #include "passes/Convert/TileToLinalg.h"
 #include "dialect/AttributeNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

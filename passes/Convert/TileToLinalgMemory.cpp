@@ -1,6 +1,12 @@
 // convert-tile-to-linalg, views and accesses: a load copies what exists into scratch at its place
 // in program order, a store copies what exists out of it. No element that does not exist is ever
 // addressed.
+//
+//   lanes of the tile     0 ... low | low ... high | high ... size      start + lane * step
+//   load                  padding   | copied       | padding
+//   store                 dropped   | copied       | dropped
+//
+// [low, high) are the lanes whose position is at least 0 and below the extent and the access's end.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

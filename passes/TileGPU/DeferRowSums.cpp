@@ -1,5 +1,14 @@
 // tile-gpu-defer-row-sums: what a loop sums up of rows that several lanes share is summed in each
 // lane, and across them after the loop. Without it each iteration waits for shuffles.
+//
+//   a row of x over lanes   | l0 l0 | l1 l1 | l2 l2 | l3 l3 |
+//
+//   for x: s = s * f + sum(x)       ->   for x: p[lane] = p[lane] * f + sum of the lane's own x
+//          adds, then shuffles                  adds alone
+//                                        s = sum over the row's lanes of p      shuffles, once
+//
+// f is one number of a row, so all lanes of the row scale alike. Additions change their order: all
+// of them must permit that (mayRegroup). s begins as 0, which every lane can begin with.
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 

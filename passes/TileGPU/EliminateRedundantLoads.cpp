@@ -1,5 +1,10 @@
 // tile-gpu-eliminate-redundant-loads: loads of memory that nothing writes take the value of an
 // equal load before them.
+//
+//   a = x[i, pad: 0]; ...; b = x[i, pad: 0]     ->   a = x[i, pad: 0]; ...; b = a
+//
+// x is an `in` parameter of a kernel without `alias`, so nothing between the two can change what is
+// read. With another padding the later load goes only where nobody sees it (hidesPadding).
 #include "passes/Analysis/ConstantMemory.h"
 
 #include "mlir/Pass/Pass.h"

@@ -1,5 +1,11 @@
 // tile-gpu-guard-masks: skips masks of positions where all of a tile passes them.
 //
+//           j                        mask i >= j of a tile of positions, as a causal product has it
+//     +-----------+  +-----------+
+//   i | 1 1 1 1 1 |  | 1 0 0 0 0 |   left: the least i >= the greatest j, the mask is left out
+//     | 1 1 1 1 1 |  | 1 1 0 0 0 |   right: the diagonal goes through, each element is compared
+//     +-----------+  +-----------+
+//
 // A comparison of positions is true for the whole tile if it holds for the extremes of both sides,
 // which are scalars. Where that is so at run time, the branch leaves out the mask, the positions it
 // is made from and the selection.

@@ -1,5 +1,14 @@
 // Decides in which layout each tile of a kernel lives in registers: a fixed point over the kernel's
 // body.
+//
+//   x = load               anchored: blocked, neighbours along the dimension with stride 1
+//   acc = dot(a, b, acc)   anchored: fragments of tensor cores, which win over blocked layouts
+//   p = exp(acc)           follows acc
+//   q = p * s[rows]        follows p; s, a row that is broadcast, is repeated in q's layout
+//   store q                asks for the layout of its access: a conversion, where they differ
+//
+// Values that depend on no anchor (constants, positions, masks) are computed anew in the layout
+// that each user asks for, so they cause no conversion.
 #include "passes/TileGPU/LayoutInference.h"
 #include "dialect/TileGPU/ScanPlan.h"
 

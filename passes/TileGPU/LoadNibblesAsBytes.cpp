@@ -1,6 +1,12 @@
 // tile-gpu-load-nibbles-as-bytes: tiles of 4-bit integers are loaded as the bytes that hold them,
 // so that everything that moves tiles (wide accesses, TMA) moves these too, and unpacked in
 // registers.
+//
+//   bytes in memory        | e1 e0 | e3 e2 | e5 e4 |   the earlier element in the lower half
+//   load of i4, [.., 64]   ->   load of i8, [.., 32], and tile_gpu.unpack: the same bits
+//
+// The last dimension must be dense, and begin and end at whole bytes. Padding of bytes is 0, so
+// another padding of the elements is put in by a selection behind the load.
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/Divisibility.h"
 

@@ -1,4 +1,14 @@
 // A backward slice over structured control flow, cloned.
+//
+//   consumers                        producer
+//   for k = 0 to K:                  for k = 0 to K:      what a fetch stands in, with its bounds
+//     a = fetch [i, k]                 acquire a slot; copy [i, k]
+//     r = max(of a tile)               r' = receive        a scalar that comes from tiles is sent
+//     b = fetch [r, k]                 acquire a slot; copy [r', k]
+//     acc = dot(a, b, acc)                                 no copy depends on it
+//
+// Invariant: both sides take the same branches and make the same trips, so that the n-th acquire of
+// a ring is for the n-th slot that the consumers wait for.
 #include "passes/TileGPU/ProducerSlice.h"
 #include "dialect/AttributeNames.h"
 #include "passes/Analysis/ConstantMemory.h"

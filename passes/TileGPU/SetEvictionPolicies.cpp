@@ -3,6 +3,14 @@
 //
 // Such bytes, as the weights of a product of few rows, would push other bytes out of the
 // second-level cache; with the policy evict-first they are the first to go.
+//
+//   c[i, j] = sum over k of a[i, k] b[k, j] on a grid (i, j)
+//
+//   fetch of a   moved by i and k: programs of all j read it      readers = extent of j
+//   fetch of b   moved by k and j: programs of all i read it      readers = extent of i
+//
+// `readers` is the product of the axes that do not move a fetch, and every loop around it must move
+// it, or trips would read it again. With at most `together` readers the bytes are on their way out.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/TileGPU/ProgramGrid.h"

@@ -1,4 +1,10 @@
 // Views composed into coordinates of the tensor, and the conditions of TMA checked on the way.
+//
+//   access      a tile [64, 32] of v at [m, k]
+//   v           x[b, lo .. hi, :]
+//   tensor x    [B, R, C]         ->  (k, lo + m, b) in the map's order, the fastest first
+//                                     a box of 32, 64 and 1 positions
+//                                     an end after hi - (lo + m) rows, if hi may cut off some
 #include "passes/TileGPU/TensorAccess.h"
 #include "dialect/ProgramNames.h"
 #include "dialect/TileGPU/SharedMemory.h"

@@ -1,4 +1,11 @@
 // Follows the rows, columns or terms behind an end from a product's operand to the stores.
+//
+//   a, 64 rows         c = a · b            store of c that ends at the same row
+//   rows 0 .. n    ->  rows 0 .. n      ->  written
+//   rows n .. 64   ->  rows n .. 64     ->  not written: it does not matter what they hold
+//
+// Along K all terms meet in each sum, unless the product leaves out those behind its valid part. A
+// reduction along the dimension, or a store with another end, ends the search: it matters.
 #include "passes/TileGPU/UnusedEnds.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,4 +1,15 @@
 // tile-gpu-vectorize-accesses: how many neighbouring registers each load and store moves at once.
+//
+//   a thread's registers  | r0 r1 r2 r3 | r4 r5 r6 r7 |    neighbours along the fastest dimension
+//   pieces of 4           | one access  | one access  |
+//
+//   possible   neighbours in registers, and 16 bytes at most
+//   aligned    the first address: a divisor of base, starts and the other strides
+//   bounds     a divisor of extent, start and end: of a piece all elements exist, or none
+//   proven     the greatest power of two, at most `possible`, that divides aligned and bounds
+//
+// `vector` is `proven`. Where it is less than `possible`, `vector_if` is `possible`, and a test at
+// run time decides (RaggedPieces.cpp has what is moved otherwise).
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/Divisibility.h"

@@ -1,6 +1,16 @@
 // Launching: the variant, the checks, then fills, tensor maps, scratch memory and the driver's own
 // call. A launch of a function that is loaded allocates nothing and takes no lock, but for scratch
 // memory and tensor maps.
+//
+//   candidates   instances for this device's target           Module.cpp
+//   select       the first that fits and whose facts hold     launch/core/Select.c
+//   check        arguments against its contract; the plan     launch/core/Check.c, Memory.c
+//   execute      where memory lies, if asked                  launch/core/Start.c
+//     on the CPU   fills; programs in pieces by threads       launch/core/Pool.c
+//     on a GPU     context, function (the first launch loads it), fills, tensor maps, scratch
+//                  memory, cuLaunchKernel                     launch/core/Start.c
+//
+// A prepared call begins at `execute` (Prepared.cpp).
 #include "runtime/src/Module.h"
 #include "runtime/src/Residency.h"
 

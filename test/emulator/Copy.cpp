@@ -1,5 +1,14 @@
 // cp.async: copies of up to 16 bytes by each thread, in groups, done when the thread waits or at
 // once.
+//
+//   a thread   | copy a | commit | copy b | commit | wait_group 1     | wait_group 0
+//   group        0        1        1        2        a is done: its     b is done
+//                                                    group is not one
+//                                                    of the last 1
+//
+// "Late" leaves each copy to the last moment that the ISA allows, "soon" makes it at once. A kernel
+// that reads a slot before its wait, or that of another thread's copy before the barrier, sees old
+// bytes the one way.
 #include "test/emulator/Decoder.h"
 
 namespace emu {

@@ -1,4 +1,10 @@
 // What threads of a warp do together, and how they branch and end.
+//
+//   lanes      0 1 2 3 4 5 6 7        an instruction that names lanes 0 to 7
+//   have come  x x x x . . x x        lane 4 is elsewhere, lane 5 has ended
+//
+// The instruction waits (Park) for lane 4, which may still come, and not for lane 5. If lane 4
+// never comes, the kernel hangs, as it may on the hardware; the machine says where each warp is.
 #include "test/emulator/Decoder.h"
 
 namespace emu {

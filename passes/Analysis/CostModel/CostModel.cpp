@@ -1,5 +1,13 @@
 // The estimate: what each part of the machine has to do for all programs, how long one program
-// takes alone, and what of that overlaps. docs/CostModel.md has the terms.
+// takes alone, and what of that overlaps. docs/CostModel.md has the terms. In microseconds:
+//
+//   memory       bytes from memory / the card's rate                     of all programs
+//   L2           bytes through L2 / the cache's rate                     of all programs
+//   tensor       programs of the fullest multiprocessor * time of a program's products
+//   arithmetic   programs of the fullest multiprocessor * time of its other operations
+//   chain        rounds of programs * time of a program alone: loads, waits, exchanges
+//
+//   time = (norm of power 4 of memory, L2 and the largest of the others) + launch
 #include "passes/Analysis/CostModel/CostModel.h"
 
 #include <algorithm>

@@ -1,6 +1,13 @@
 // The resources of a multiprocessor that a block takes: threads, registers, shared memory. The
 // rules are those of the passes that decide (docs/Hopper.md): SpecializeWarps for stages and shared
-// memory, WarpSpecialize.cpp for registers.
+// memory, WarpSpecialize.cpp for registers. Blocks of a multiprocessor are the least of
+//
+//   threads     all threads / (32 a warp that computes, and 128 where there is a producer)
+//   registers   all registers / (a thread's, in granules of 8, * threads of a block)
+//   bytes       all shared memory / (once + stages * repeated + others + the system's 1024)
+//
+// `once` are operands outside of loops, `repeated` those of one stage, `others` operands that are
+// computed and what stages stores.
 #include "passes/Analysis/CostModel/Schedule.h"
 #include "dialect/AttributeNames.h"
 #include "llvm/Support/MathExtras.h"

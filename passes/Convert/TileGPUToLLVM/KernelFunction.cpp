@@ -1,4 +1,10 @@
 // A kernel as the function that one thread runs: ABI, program number, grid axes.
+//
+//   parameters  | the source's, in order | i64 of each dimension | scratch | tensor maps |
+//                 pointers and scalars     as the launch binds it  pointer   128 bytes each
+//
+// Scratch memory is there for parts of split loops and for programs that are dealt out at run time.
+// A launcher fills the list from the manifest's `arguments`, which has the same order.
 #include "passes/Convert/TileGPUToLLVM/KernelFunction.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"

@@ -1,5 +1,13 @@
 // Loads, stores and existence masks of tiles: predicated global accesses, vectorised as
 // tile-gpu-vectorize-accesses says.
+//
+//   address     base of the view + start * stride       the same for the block
+//               + coordinate of register 0 * stride     the thread's, once (GlobalAccess.h)
+//               + what a register adds                  constants, where strides are known
+//   predicate   low <= coordinate < high                high = min(extent, end) - start
+//
+// A piece of neighbours has one address and one predicate: the width is such that all of them exist
+// or none does. Where nothing proves that, RaggedPieces.cpp moves them one by one.
 #include "passes/Convert/TileGPUToLLVM/GlobalAccess.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/RaggedPieces.h"

@@ -1,5 +1,13 @@
 // Conversions from i4: eight elements of a 32-bit register become floats with three instructions
 // for each pair, by writing the element's bits into the mantissa of a float whose last place is 1.
+//
+//   word w         | e7 e6 | e5 e4 | e3 e2 | e1 e0 |    w >> 4 has the odd ones in the low halves
+//   prmt           | byte k of w >> 4, twice | byte k of w, twice |
+//   lop3           | 0x6400 + e(2k+1)        | 0x6400 + e(2k)     |    & 0x000f000f, ^ magic
+//   as f16         | 1024 + e(2k+1)          | 1024 + e(2k)       |
+//   add -1024      | e(2k+1)                 | e(2k)              |    exactly
+//
+// bf16 has 0x4300, 128 + e. Of signed elements the flipped sign bit makes e + 8 of e.
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,5 +1,11 @@
 // Vector stores and loads, ldmatrix and stmatrix, at addresses that are linear over F2 in the
 // thread's number.
+//
+//   address(register, thread) = base + (part(thread) ^ flipped) + added
+//
+//   part      XOR of the images of the thread's bits: with swizzles no sum
+//   flipped   the bits of the register's offset that `part` may have, too: a pointer for each value
+//   added     the others: an immediate of the access
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"

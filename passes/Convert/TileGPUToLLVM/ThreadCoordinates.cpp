@@ -1,4 +1,12 @@
 // Linear layouts evaluated at run time, as few shifts and masks of the thread's number as possible.
+//
+//   coordinate(register, thread) = base(thread) ^ offset(register)
+//
+//   base     XOR of the images of the bits that are set in the thread's number: computed once for
+//            each dimension, a mask and a shift for all bits that move by the same distance
+//   offset   the same of the register's number: a constant of the program
+//
+// Where the two have no bit in common, ^ is +, and an access holds the constant as an immediate.
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

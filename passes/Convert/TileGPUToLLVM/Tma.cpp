@@ -1,5 +1,20 @@
 // tile_gpu.descriptor, tma_load, tma_store and clear_from: copies of boxes between tensors and
 // shared memory.
+//
+// A tile is loaded as boxes, which lie in shared memory one behind the other; of a cluster's two
+// blocks each copies half of them for both:
+//
+//   tile      | box 0 | box 1 | box 2 | box 3 |     a box has at most 256 positions along each
+//   block 0     copy    copy                        dimension, and the swizzle's bytes in a row
+//   block 1                     copy    copy
+//
+// A tile is stored in chunks of columns (StorePlan.cpp), each by the group of threads that owns it:
+//
+//   wait until the copy before has read the memory; the group meets
+//   registers -> staging memory; fence of the asynchronous proxy; the group meets
+//   the group's first thread copies its blocks and commits
+//
+// Where half of the columns fit twice, the halves take turns: the wait leaves one copy under way.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/StorePlan.h"

@@ -1,5 +1,17 @@
 // Distribution of work over warps: warp specialisation, turns of two warpgroups, the block's
 // number, and barriers.
+//
+//   threads      | warpgroup 0     | warpgroup 1     | the last warpgroup       |
+//                | consumers: compute                | its first thread: copies |
+//   registers    a block of these three, alone on a multiprocessor of 65,536
+//     on entry     168               168               168
+//     setmaxnreg   232               232               40        (3 * 168 - 40) / 2 = 232
+//     or           240               240               24        where products need them
+//
+// Turns go by two named barriers, one for each warpgroup; 256 threads are counted at each:
+//
+//   warpgroup 0   arrive 0 | wait 0 | products | arrive 1 | ...      | wait 0 | ..
+//   warpgroup 1              wait 1 ..................... | products | arrive 0 | ..
 #include "dialect/AttributeNames.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"

@@ -3,6 +3,14 @@
 // A product is one piece of PTX from its fence to its wait, so that nothing comes between its steps
 // and LLVM's IR stays small. Accumulators are tied to it: the hardware writes them until the wait,
 // which ptxas alone cannot tell.
+//
+//   fence
+//   for each step of K, 32 bytes             descriptors of a and b move on; a may be in registers
+//     for each 64 rows of the warpgroup
+//       for each 256 columns or fewer        one wgmma.mma_async into its words of the accumulator
+//   commit; wait, unless the product is left in flight (wgmma_wait)
+//
+// Rows, columns and steps of padding alone are left out (`valid`).
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/WgmmaDescriptor.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
