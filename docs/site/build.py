@@ -3,7 +3,7 @@
 Material theme and tile-pygments.
 
 Pages are the Markdown files of docs/, the README and CONTRIBUTING, one page for each example with
-its measured speed, and tables generated from their sources: passes (passes/Passes.td), options
+its measured speed, and tables generated from their sources: passes (passes/Passes*.td), options
 (tilec --help), dtypes and built-ins (frontend/Sema). The site opens from the file system; its
 search needs no server.
 """
@@ -161,7 +161,9 @@ def examplePages(pages):
 
 def passPage():
     """Every pass with its summary and description, out of its definition."""
-    text = read("passes", "Passes.td")
+    text = "\n".join(
+        read("passes", f"Passes{part}.td") for part in ("", "Layouts", "Schedule", "Convert")
+    )
     entries = []
     for match in re.finditer(r'^def \w+\s*:\s*Pass<"([^"]+)".*?^}', text, re.M | re.S):
         summary = re.search(r'let summary =\s+"([^"]*)"', match[0])
@@ -171,7 +173,7 @@ def passPage():
             for line in (description[1] if description else "").splitlines()
         )
         entries.append(f"## {match[1]}\n\n*{summary[1] if summary else ''}*\n\n{body.strip()}\n")
-    return "# Passes\n\nGenerated from `passes/Passes.td`.\n\n" + "\n".join(entries)
+    return "# Passes\n\nGenerated from `passes/Passes*.td`.\n\n" + "\n".join(entries)
 
 
 def optionsPage(tilec):

@@ -52,7 +52,9 @@ def compiles(root, build, copy, path, lines):
 
 
 def generate(root, build, copy):
-    """Writes passes/Passes.h.inc of the changed Passes.td below `copy`; TableGen's complaint."""
+    """Writes passes/Passes.h.inc, with the definitions that were changed below `copy`; TableGen's
+    complaint.
+    """
     line = commands(build, "passes/Passes.h.inc")[-1]
     words = shlex.split(line.split("&&")[1])
     out = os.path.join(copy, "generated", "passes", "Passes.h.inc")
@@ -60,7 +62,10 @@ def generate(root, build, copy):
     words[words.index("-o") + 1] = out
     del words[words.index("-d") : words.index("-d") + 2]
     source = os.path.join(os.path.realpath(root), "passes", "Passes.td")
-    words[words.index(source)] = os.path.join(copy, "passes", "Passes.td")
+    copied = os.path.join(copy, "passes", "Passes.td")
+    if os.path.exists(copied):
+        words[words.index(source)] = copied
+    words[1:1] = ["-I" + copy]
     done = subprocess.run(words, cwd=copy, capture_output=True, text=True)
     return done.stderr if done.returncode else ""
 
@@ -99,7 +104,7 @@ def main(root, build, patch, wanted, wantedNew=None):
             )
             if done.returncode:
                 problems.append("editors: " + done.stdout + done.stderr)
-            if "passes/Passes.td" in edited:
+            if any(re.match(r"passes/\w+\.td$", path) for path in edited):
                 problems += filter(None, [generate(root, build, copy)])
             lines = commands(build, None)
             problems += filter(

@@ -1,11 +1,12 @@
 """Files, passes and options that comments and pages name exist: references.py ROOT.
 
 A file is named by its path from the root, or by its name alone where that ends in .cpp, .h, .td,
-.c, .py, .md or .tile; a pass by its flag, `tile-…`, in passes/Passes.td; an option of tilec, in
+.c, .py, .md or .tile; a pass by its flag, `tile-…`, in passes/Passes*.td; an option of tilec, in
 comments of the driver, in driver/options/Options.td. Names in capitals stand for others: NAME.c,
 FILE.h.
 """
 
+import glob
 import os
 import re
 import sys
@@ -48,8 +49,10 @@ def main(root):
         folders[:] = [f for f in folders if not f.startswith((".", "__", "build"))]
         known.update(names)
         paths.update(os.path.relpath(os.path.join(folder, name), root) for name in names + folders)
-    with open(os.path.join(root, "passes", "Passes.td"), encoding="utf-8") as file:
-        passes = set(re.findall(r'Pass<"([^"]+)"', file.read()))
+    passes = set()
+    for path in glob.glob(os.path.join(root, "passes", "Passes*.td")):
+        with open(path, encoding="utf-8") as file:
+            passes |= set(re.findall(r'Pass<"([^"]+)"', file.read()))
     with open(os.path.join(root, "passes", "Pipelines.cpp"), encoding="utf-8") as file:
         passes |= set(re.findall(r'"(tile-[a-z-]*pipeline)"', file.read()))
     with open(os.path.join(root, "driver", "options", "Options.td"), encoding="utf-8") as file:

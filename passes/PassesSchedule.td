@@ -1,0 +1,341 @@
+// Passes for GPUs behind the layouts: copies, blocks and warps, products in flight, shared memory.
+#ifndef TILE_PASSES_SCHEDULE
+#define TILE_PASSES_SCHEDULE
+
+include "mlir/Pass/PassBase.td"
+
+def TileGPUUseTma : Pass<"tile-gpu-use-tma", "::mlir::ModuleOp"> {
+  let summary = "copy tiles between tensors and shared memory by TMA";
+  let description = [{
+    On targets whose producer warps copy ahead (TargetSupport.h). A load whose tile goes to shared
+    memory becomes `tile_gpu.tma_fetch`, the store of a product's tile `tile_gpu.tma_store`, where
+    the contracts allow it: the tensor's fastest stride is 1 and the others are multiples of 16
+    bytes, as are base and start, padding is 0, steps are 1, there is no mask. A load must read an
+    `in` parameter of a kernel without `alias`, in no loop but those with counters; if no such load
+    of the kernel stands in a loop, none is copied. A load's end inside the tensor becomes
+    `tile_gpu.clear_from`. Of a product's operand that cannot be copied so a remark says why. A
+    store with such an end stays for the tiles that it cuts.
+    ```mlir
+    %t = tile.load %v[%i, %k] pad %zero … : !tile.view<?x?xf16> -> tensor<128x64xf16, #rows>
+    %m = tile_gpu.local_alloc %t
+        : tensor<128x64xf16, #rows> -> !tile_gpu.memdesc<128x64xf16, #shared>
+    // becomes
+    %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 128],
+        swizzle = 128>
+    %m = tile_gpu.tma_fetch %d [%k, %i] : !tile_gpu.memdesc<128x64xf16, #shared>
+    ```
+  }];
+  let options = [Option<"remarks", "remarks", "bool", "true",
+      "Report operands that cannot be copied so">];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect",
+      "::mlir::scf::SCFDialect"];
+}
+
+def TileGPUPipelineCopies : Pass<"tile-gpu-pipeline-copies", "::mlir::ModuleOp"> {
+  let summary = "copy operands of a loop's products to shared memory some trips ahead (cp.async)";
+  let description = [{
+    On targets with cp.async. In an innermost loop, loads and gathers whose tile goes to shared
+    memory for a product become `tile_gpu.async_copy` into a ring of `tile_gpu.local_slots`: those
+    of the first trips stand before the loop, each trip waits for its own copies, then for the
+    block, and starts those of `stages` - 1 trips ahead. As many stages as `stages(n)` says, else as
+    the time of a copy takes, where trips and shared memory allow it. Padding must be 0, the memory
+    such as nothing writes while the kernel runs; what stays synchronous is remarked upon (R0406).
+    ```mlir
+    %s = tile_gpu.local_slots : !tile_gpu.slots<3, …>
+    tile_gpu.async_copy %v[%m, %lo] into %first when %c0 … ; tile_gpu.async_commit
+    scf.for … {
+      tile_gpu.async_wait {pending = 1 : i64}
+      tile_gpu.barrier
+      tile_gpu.async_copy %v[%m, %ahead] into %free when %exists … ; tile_gpu.async_commit
+      %m = tile_gpu.slot %s[%i] : …
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect",
+      "::mlir::scf::SCFDialect"];
+}
+
+def TileGPUGuardMasks : Pass<"tile-gpu-guard-masks", "::mlir::ModuleOp"> {
+  let summary = "skip masks of positions where all of a tile passes them";
+  let description = [{
+    A selection of 16 registers or more by a mask that is made from positions (iota, comparisons,
+    tile.inside) is done only where a comparison of the positions' extremes does not show at run
+    time that all of the mask is true.
+    ```mlir
+    %r = scf.if %all_true -> tensor<128x128xf32, #l> { scf.yield %x } else { … scf.yield %masked }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+      "::tile::TileDialect"];
+}
+
+def TileGPUFitLaunch : Pass<"tile-gpu-fit-launch", "::mlir::ModuleOp"> {
+  let summary = "bring occupancy and maxreg to what the target can do";
+  let description = [{
+    Threads, blocks and registers of a multiprocessor bound `tile.occupancy`; a product by wgmma
+    needs its accumulator and some more of each thread, which bounds it too, and `tile.maxreg` from
+    below. What is changed a warning says. A product for which the threads of one block have too few
+    registers is an error.
+    ```mlir
+    tile.kernel @k ... attributes {tile.occupancy = 3, tile_gpu.num_warps = 4}
+    // becomes, for a product of 64 x 128 and a producer
+    tile.kernel @k ... attributes {tile.occupancy = 2, tile_gpu.num_warps = 4}
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect"];
+}
+
+def TileGPUOverlapDots : Pass<"tile-gpu-overlap-dots", "::mlir::ModuleOp"> {
+  let summary = "run one iteration's first product beside the last one's second";
+  let description = [{
+    In a loop where a product's result becomes, through arithmetic and reductions, the register
+    operand of a second one that the loop accumulates: the second is left to the next iteration,
+    which has both in flight while it computes. The first iteration's first and the last one's
+    second product stand before and behind the loop. Needs the second product's b from a
+    `tile_gpu.tma_fetch`; fetches that are copied get a `tile_gpu.ring` number, by which the copies
+    share a ring.
+    ```mlir
+    %s = tile_gpu.wgmma %q, %k, %zero async : …
+    %o = tile_gpu.wgmma %p, %v, %acc async : …
+    %scores = tile_gpu.wgmma_wait %s {pending = 1 : i64} : …
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect",
+      "::mlir::scf::SCFDialect"];
+}
+
+def TileGPUIssueDotsEarly : Pass<"tile-gpu-issue-dots-early", "::mlir::ModuleOp"> {
+  let summary = "leave products in flight until their results are needed";
+  let description = [{
+    In loops with three products and more: loads of tensors that nothing writes come first, then the
+    products that need no other of the iteration; each further one stands behind the last operation
+    that it needs. All are `async`, and a `tile_gpu.wgmma_wait` stands before the first use of each.
+    ```mlir
+    %s = tile_gpu.wgmma %k, %q, %zero async : …
+    %dp = tile_gpu.wgmma %v, %do, %zero async : …
+    %scores = tile_gpu.wgmma_wait %s {pending = 1 : i64} : …
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect"];
+}
+
+def TileGPUMulticast : Pass<"tile-gpu-multicast", "::mlir::ModuleOp"> {
+  let summary = "load tiles that two neighbouring programs share once for a cluster of two blocks";
+  let description = [{
+    For persistent kernels `with cluster(2)`: a `tile_gpu.tma_fetch` whose coordinates and control
+    flow are the same in both programs of a pair is marked `multicast`, its tensor map cut to what
+    half a tile needs. Where nothing is shared, a remark says so.
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect"];
+}
+
+def TileGPUSetEvictionPolicies : Pass<"tile-gpu-set-eviction-policies", "::mlir::ModuleOp"> {
+  let summary = "let the second-level cache evict first the tiles that a launch reads but once";
+  let description = [{
+    A `tile_gpu.tma_fetch` in a loop whose coordinates move with every loop around it and with the
+    axes of the grid, but for one of two programs at most, brings bytes that nobody in this launch
+    reads later: the weights of a product of few rows. How many programs an axis has is known at run
+    time alone, so the fetch gets a condition, `once`; where that is always true, the cache word
+    `stream`.
+    ```mlir
+    %few = arith.cmpi sle, %rows, %c2 : index
+    %w = tile_gpu.tma_fetch %d [%n, %k] once %few : !tile_gpu.memdesc<64x128xf16, #shared>
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
+def TileGPUMakePersistent : Pass<"tile-gpu-make-persistent", "::mlir::ModuleOp"> {
+  let summary = "let each block take several programs";
+  let description = [{
+    For kernels `with persistent`: a loop over programs around the body, `tile.program_id` computed
+    from its number. What all programs share (arithmetic on dimensions, loads of memory that is not
+    written) stands before the loop. The launcher starts as many blocks as the GPU holds at once.
+    ```mlir
+    %block, %blocks = tile_gpu.block_id
+    scf.for %program = %block to %programs step %blocks { … }
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect",
+      "::mlir::scf::SCFDialect"];
+}
+
+def TileGPUSpecializeWarps : Pass<"tile-gpu-specialize-warps", "::mlir::ModuleOp"> {
+  let summary = "split kernels into a producer that copies and consumers that compute";
+  let description = [{
+    Every `tile_gpu.tma_fetch` becomes a slot of a ring, which a producer in a warpgroup of its own
+    fills ahead of the consumers. The producer gets the loops, branches and index arithmetic that
+    its copies need. Fetches that are first used by one operation share a ring, and so do loops that
+    follow each other and fetch tiles of the same types. A ring in a loop has as many stages as fit
+    into shared memory, at most 8, or as `stages(n)` says. Where the source leaves the schedule of a
+    kernel of one warpgroup open, `tile.occupancy` is set to the blocks that may share a
+    multiprocessor.
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect",
+      "::mlir::scf::SCFDialect"];
+}
+
+def TileGPUPrefetchCoordinates : Pass<"tile-gpu-prefetch-coordinates", "::mlir::ModuleOp"> {
+  let summary = "prefetch the coordinates of the next program's copies";
+  let description = [{
+    Where the coordinates of a persistent kernel's copies come from tiles, the consumers compute
+    them. So that the copies of the next program run under the work of this one, they do so one
+    program ahead, and carry the scalars to the next trip.
+    ```mlir
+    %next = arith.addi %p, %step : index
+    %sent = scf.if %exists -> index {
+      …
+      tile_gpu.scalar_send %ring, %first : !tile_gpu.ring<2>, index
+      scf.yield %first : index
+    } …
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect",
+      "::mlir::scf::SCFDialect"];
+}
+
+def TileGPUScheduleTilesDynamically
+    : Pass<"tile-gpu-schedule-tiles-dynamically", "::mlir::ModuleOp"> {
+  let summary =
+      "schedule the tiles of a persistent kernel dynamically where programs differ in length";
+  let description = [{
+    Where a loop of the programs makes more trips in some than in others, a block does not run every
+    n-th program but the next that nobody has: the producer counts in scratch memory and tells the
+    consumers.
+    ```mlir
+    scf.while (%p = %block) : (index) -> index {
+      %exists = arith.cmpi slt, %p, %total : index
+      scf.condition(%exists) %p : index
+    } do {
+    ^bb0(%program: index):
+      …
+      %next = tile_gpu.program_take %ring, %total : !tile_gpu.ring<1>
+      scf.yield %next : index
+    }
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect",
+      "::mlir::scf::SCFDialect"];
+}
+
+def TileGPUKeepDotsInFlight : Pass<"tile-gpu-keep-dots-in-flight", "::mlir::ModuleOp"> {
+  let summary = "leave a loop's product in flight while the next iteration's is issued";
+  let description = [{
+    In loops of the consumers whose one product is added to a variable of the loop and reads slots
+    of rings. Slots go back one iteration later, once the wait behind the next product says that
+    theirs is done.
+    ```mlir
+    %r = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero)
+        -> (tensor<64x256xf32, #acc>) {
+      %a, %b = tile_gpu.ring_wait %ring : …
+      %p = tile_gpu.wgmma %a, %b, %acc async : …
+      %s = tile_gpu.wgmma_wait %p {pending = 1 : i64} : tensor<64x256xf32, #acc>
+      %second = arith.cmpi ne, %i, %lower : index
+      scf.if %second { tile_gpu.ring_release %ring : … }
+      scf.yield %s : tensor<64x256xf32, #acc>
+    }
+    %sum = tile_gpu.wgmma_wait %r {pending = 0 : i64} : tensor<64x256xf32, #acc>
+    %some = arith.cmpi slt, %lower, %upper : index
+    scf.if %some { tile_gpu.ring_release %ring : … }
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect",
+      "::mlir::scf::SCFDialect"];
+}
+
+def TileGPUTakeTurns : Pass<"tile-gpu-take-turns", "::mlir::ModuleOp"> {
+  let summary = "let two warpgroups of consumers issue their products in turn";
+  let description = [{
+    In loops of the consumers where several products are in flight while the warpgroup computes in
+    registers: one warpgroup's products run under the other's arithmetic.
+    ```mlir
+    tile_gpu.turn_wait
+    %s = tile_gpu.wgmma %q, %k, %zero async : …
+    %o = tile_gpu.wgmma %p, %v, %acc async : …
+    tile_gpu.turn_pass
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect"];
+}
+
+def TileGPUWaitAhead : Pass<"tile-gpu-wait-ahead", "::mlir::ModuleOp"> {
+  let summary = "wait for the next iteration's tile before the last product";
+  let description = [{
+    A loop in which two warpgroups take turns, issues two products and waits for one after the
+    other, all its rings of two slots or more, waits for the tile that its next iteration starts
+    with right before it waits for the second product, and has done what it computes from the first
+    by then.
+    ```mlir
+    %p = tile_gpu.optimization_barrier %exponentials : tensor<128x128xf32, #acc>
+    scf.if %more { tile_gpu.ring_peek %r : … }
+    %acc = tile_gpu.wgmma_wait %d {pending = 0 : i64} : …
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+      "::tile::gpu::TileGPUDialect"];
+}
+
+def TileGPURescaleLazily : Pass<"tile-gpu-rescale-lazily", "::mlir::ModuleOp"> {
+  let summary = "rescale a tile lazily: not where all factors are 1";
+  let description = [{
+    A product in a loop of a tile of 64 registers or more by factors of an eighth of them at most,
+    which are a selection of 1 and something else, of this iteration or the one before, is done by
+    each warp only if one of its factors is not 1.
+    ```mlir
+    %all = tile_gpu.warp_all %is_one : tensor<128xi1, #rows>
+    %r = scf.if %all -> tensor<128x128xf32, #l> { scf.yield %x } else { … scf.yield %product }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+      "::tile::gpu::TileGPUDialect"];
+}
+
+def TileGPUApplyLoopAttributes : Pass<"tile-gpu-apply-loop-attributes", "::mlir::ModuleOp"> {
+  let summary = "unroll loops as asked, and report attributes that have no effect";
+  let description = [{
+    A loop with `tile.unroll` = n takes n of its trips at once, with a loop for what is left; one of
+    a pipelined loop stays as it is. What the source asks for and no pass took up (stages,
+    consumers, flatten) is a warning with the reason, or a remark where the target lacks the
+    feature.
+    ```mlir
+    scf.for %i = %lo to %hi step %s { … } {tile.unroll = 4 : i64}
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::scf::SCFDialect",
+      "::mlir::arith::ArithDialect"];
+}
+
+def TileGPUVectorizeAccesses : Pass<"tile-gpu-vectorize-accesses", "::mlir::ModuleOp"> {
+  let summary = "choose how many neighbours each access moves at once";
+  let description = [{
+    Sets `tile_gpu.vector` on loads and stores of tiles: neighbours in a thread's registers that are
+    proven, by the contracts, to be aligned together and to exist or not exist together. Where the
+    contract does not prove it but it may hold at run time, `tile_gpu.vector_if` holds the width to
+    use after a run-time check that all threads decide alike, and `tile_gpu.fastest` the tile's
+    dimension along which neighbours lie. `tile_gpu.read_only` is for loads of memory that nothing
+    writes, but for those ahead of a barrier whose results are used behind it: read-only loads may
+    be moved there.
+  }];
+}
+
+def TileGPUAllocateShared : Pass<"tile-gpu-allocate-shared", "::mlir::ModuleOp"> {
+  let summary = "place tiles and scratch in shared memory";
+  let description = [{
+    Every operation that needs shared memory gets its place as `tile_gpu.offset`:
+    `tile_gpu.local_alloc` from there to the last use of its memory, conversions of layouts and
+    reductions across warps for themselves alone. What is never needed at the same time shares
+    bytes. The kernel's total is its `tile_gpu.shared_bytes`; more than the GPU has is an error.
+  }];
+}
+
+def TileGPUInsertBarriers : Pass<"tile-gpu-insert-barriers", "::mlir::ModuleOp"> {
+  let summary = "insert the barriers that shared memory needs";
+  let description = [{
+    Puts a `tile_gpu.barrier` before an operation that reads or writes bytes of shared memory which
+    other threads may still be writing or reading since the last barrier, also from one iteration of
+    a loop to the next. Runs after allocation; nothing may move operations with `tile_gpu.offset`
+    afterwards.
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect"];
+}
+
+#endif
