@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Writes valid sources in odd layouts and formats them: `tilec fmt` must take each, keep every token
-and comment in its order, do nothing more when it runs again, leave no blank at the end of a line,
-and not change the program (the same text from --emit=tile).
+"""Writes valid sources in odd layouts and formats them: `tilec fmt` must take each, keep every
+token and comment in its order, do nothing more when it runs again, leave no blank at the end of a
+line, and not change the program (the same text from --emit=tile).
 
   format.py [--tilec PROGRAM] [--count 10000] [--seed 1] [--log FILE [--commit HASH]] [--keep FOLDER]
 
-What is varied: blanks, tabs, line breaks of three kinds, form feeds, lines that are joined, comments
-of three kinds between any two tokens, in Unicode too, commas behind the last of a list, parentheses
-around numbers, spellings of numbers, messages in Unicode, a mark of UTF-8. Tokens are read
-here anew, so that the check does not rest on the compiler's lexer. --log appends a line of JSON:
-seed, texts, those whose programs were compared (a source of functions alone has none), findings,
-and the commit of the sources. The record of a long run is test/fuzz/results/format.jsonl.
+What is varied: blanks, tabs, line breaks of three kinds, form feeds, lines that are joined,
+comments of three kinds between any two tokens, in Unicode too, commas behind the last of a list,
+parentheses around numbers, spellings of numbers, messages in Unicode, a mark of UTF-8. Tokens are
+read here anew, so that the check does not rest on the compiler's lexer. --log appends a line of
+JSON: seed, texts, those whose programs were compared (a source of functions alone has none),
+findings, and the commit of the sources.
 """
 
 import argparse

@@ -5,8 +5,8 @@ fresh server has for the same text.
   [--commit HASH]]
 
 Each seed makes --edits edits, and compares after every --between. --log appends a line of JSON for
-each seed: edits, comparisons, findings (what was wrong, empty if nothing was), and the commit of the
-sources. A text that went wrong stays in FOLDER. The record of a long run is
+each seed: edits, comparisons, findings (what was wrong, empty if nothing was), and the commit of
+the sources. A text that went wrong stays in FOLDER. The record of a long run is
 test/fuzz/results/edits.jsonl.
 """
 
