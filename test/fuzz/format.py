@@ -3,7 +3,8 @@
 token and comment in its order, do nothing more when it runs again, leave no blank at the end of a
 line, and not change the program (the same text from --emit=tile).
 
-  format.py [--tilec PROGRAM] [--count 10000] [--seed 1] [--log FILE [--commit HASH]] [--keep FOLDER]
+  format.py [--tilec PROGRAM] [--count 10000] [--seed 1] [--log FILE [--commit HASH]]
+            [--keep FOLDER]
 
 What is varied: blanks, tabs, line breaks of three kinds, form feeds, lines that are joined,
 comments of three kinds between any two tokens, in Unicode too, commas behind the last of a list,
