@@ -8,6 +8,7 @@
 // that become copies, DeferRowSums and PipelineFragments make new tiles with layouts of their own.
 #include "passes/Passes.h"
 #include "passes/TileGPU/LayoutInference.h"
+#include "passes/TileGPU/PartLayouts.h"
 #include "passes/TileGPU/ProgramOrder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -391,11 +392,11 @@ private:
     // A layout with as many neighbours in a thread stores as well, and a line of few elements to a
     // thread is sooner stored one by one than exchanged between warps: keep it.
     constexpr unsigned fewRegisters = 4;
-    if (type.getEncoding()) {
-      LinearLayout present = layoutOf(store.getValue());
-      if (present.getContiguousRegisters(fastest) >= layout.getContiguousRegisters(fastest) ||
-          (type.getRank() == 1 && present.getNumRegisters() <= fewRegisters))
-        layout = present;
+    if (auto present = type.getEncoding() ? std::optional(layoutOf(store.getValue()))
+                                          : getNaturalLayout(store.getValue())) {
+      if (present->getContiguousRegisters(fastest) >= layout.getContiguousRegisters(fastest) ||
+          (type.getEncoding() && type.getRank() == 1 && present->getNumRegisters() <= fewRegisters))
+        layout = *present;
     }
     for (OpOperand &operand : store->getOpOperands()) // value, mask, positions
       convertOperand(operand, layout);

@@ -11,12 +11,14 @@
 // that each user asks for, so they cause no conversion.
 #include "passes/TileGPU/LayoutInference.h"
 #include "dialect/TileGPU/ScanPlan.h"
+#include "passes/TileGPU/PartLayouts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace tile;
@@ -61,6 +63,23 @@ LinearLayout LayoutInference::getAccessLayout(AccessOp access, RankedTensorType 
 template LinearLayout LayoutInference::getAccessLayout(LoadOp, RankedTensorType) const;
 template LinearLayout LayoutInference::getAccessLayout(StoreOp, RankedTensorType) const;
 template LinearLayout LayoutInference::getAccessLayout(ScatterOp, RankedTensorType) const;
+
+LinearLayout LayoutInference::getPartsLayout(LoadOp load, RankedTensorType type) const {
+  constexpr int64_t bytesOfASector = 32;
+  std::optional<Parts> parts = getParts(load);
+  SmallVector<unsigned> order = getAccessOrder(load);
+  if (!parts || parts->dim != order[0])
+    return getAccessLayout(load, type);
+  SmallVector<int64_t> extents(type.getShape());
+  extents[parts->dim] /= parts->count;
+  int64_t elements = std::accumulate(extents.begin(), extents.end(), int64_t(1), std::multiplies());
+  // Each thread has a vector of each part, and a warp whole sectors of memory.
+  if (elements < int64_t(shape.vector) * 32 * shape.numWarps ||
+      extents[parts->dim] < shape.vector ||
+      extents[parts->dim] * getElementBits(type.getElementType()) < 8 * bytesOfASector)
+    return getAccessLayout(load, type);
+  return holdParts(type.getShape(), getDefault(extents, order));
+}
 
 //===--- Transposed tiles -------------------------------------------------===//
 
@@ -340,7 +359,7 @@ bool LayoutInference::visit(Operation *op) {
                     transposedBlocks(type.getShape(), getAccessOrder(load)[0], *stored,
                                      shape.vector, shape.numWarps),
                     1);
-    return anchor(result, getAccessLayout(load, type), 1);
+    return anchor(result, getPartsLayout(load, type), 1);
   }
   if (auto gather = dyn_cast<GatherOp>(op))
     return anchor(result, getAccessLayout(gather, type), 1);

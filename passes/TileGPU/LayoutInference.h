@@ -37,6 +37,9 @@ public:
   LinearLayout getAccessLayout(AccessOp access, mlir::RankedTensorType type) const;
 
 private:
+  /// That of the access, but where parts of the tile meet later, in one thread.
+  LinearLayout getPartsLayout(LoadOp load, mlir::RankedTensorType type) const;
+
   struct Anchor {
     LinearLayout layout;
     unsigned priority; // 1 blocked, 2 tensor core

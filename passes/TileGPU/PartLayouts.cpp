@@ -1,0 +1,101 @@
+// Layouts of tiles that are taken apart and put together.
+#include "passes/TileGPU/PartLayouts.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
+
+#include "mlir/IR/OpDefinition.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+/// Chains of operations longer than this are not followed.
+constexpr unsigned mostSteps = 16;
+
+/// If `reshape` splits one dimension in two: it, and how many parts that makes.
+static std::optional<Parts> getSplit(ReshapeOp reshape) {
+  ArrayRef<int64_t> from = reshape.getSource().getType().getShape(),
+                    to = cast<RankedTensorType>(reshape.getType()).getShape();
+  if (to.size() != from.size() + 1)
+    return std::nullopt;
+  unsigned dim = 0;
+  while (dim < from.size() && from[dim] == to[dim])
+    ++dim;
+  if (dim == from.size() || to[dim] * to[dim + 1] != from[dim] ||
+      from.drop_front(dim + 1) != to.drop_front(dim + 2))
+    return std::nullopt;
+  return Parts{dim, to[dim]};
+}
+
+static bool isElementwise(Operation *op) {
+  return OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults() == 1;
+}
+
+/// True if a reduction along `axis` takes the value, perhaps after element-wise work.
+static bool isReducedAlong(Value value, unsigned axis, unsigned depth = 0) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (auto reduce = dyn_cast<ReduceByOp>(user))
+      return reduce.getAxis() == axis;
+    return isElementwise(user) && depth < mostSteps &&
+           isReducedAlong(user->getResult(0), axis, depth + 1);
+  });
+}
+
+static std::optional<Parts> getParts(Value value, unsigned depth) {
+  for (Operation *user : value.getUsers()) {
+    if (auto reshape = dyn_cast<ReshapeOp>(user)) {
+      std::optional<Parts> parts = getSplit(reshape);
+      if (parts && isReducedAlong(reshape, parts->dim))
+        return parts;
+    } else if (isElementwise(user) && depth < mostSteps) {
+      if (auto parts = getParts(user->getResult(0), depth + 1))
+        return parts;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Parts> tile::gpu::getParts(LoadOp load) { return ::getParts(load.getResult(), 0); }
+
+LinearLayout tile::gpu::holdParts(ArrayRef<int64_t> extents, const LinearLayout &part) {
+  SmallVector<Coord> registers(part.getBases(InDim::Register));
+  for (unsigned d = 0; d < extents.size(); ++d)
+    for (int64_t at = part.getShape()[d]; at < extents[d]; at *= 2) {
+      registers.push_back(Coord(extents.size(), 0));
+      registers.back()[d] = at;
+    }
+  return LinearLayout(extents, registers, part.getBases(InDim::Lane), part.getBases(InDim::Warp));
+}
+
+static std::optional<LinearLayout> getNaturalLayout(Value value, unsigned depth) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type)
+    return std::nullopt;
+  if (type.getEncoding())
+    return getLayout(type);
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == mostSteps)
+    return std::nullopt;
+  if (isa<ReshapeOp, PermuteOp, BroadcastOp>(op)) {
+    auto source = getNaturalLayout(op->getOperand(0), depth + 1);
+    if (!source)
+      return std::nullopt;
+    if (isa<ReshapeOp>(op))
+      return source->reshape(type.getShape());
+    if (auto permute = dyn_cast<PermuteOp>(op))
+      return source->permute(permute.getPermutation());
+    LinearLayout layout = *source;
+    while (layout.getRank() < type.getRank())
+      layout = layout.insertUnitDim(0);
+    return holdParts(type.getShape(), layout);
+  }
+  if (isElementwise(op))
+    for (Value operand : op->getOperands())
+      if (auto layout = getNaturalLayout(operand, depth + 1))
+        return layout;
+  return std::nullopt;
+}
+
+std::optional<LinearLayout> tile::gpu::getNaturalLayout(Value value) {
+  std::optional<LinearLayout> layout = ::getNaturalLayout(value, 0);
+  return layout && layout->isInjective() ? layout : std::nullopt;
+}
