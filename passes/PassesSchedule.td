@@ -84,40 +84,6 @@ def TileGPUFitLaunch : Pass<"tile-gpu-fit-launch", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tile::gpu::TileGPUDialect"];
 }
 
-def TileGPUOverlapDots : Pass<"tile-gpu-overlap-dots", "::mlir::ModuleOp"> {
-  let summary = "run one iteration's first product beside the last one's second";
-  let description = [{
-    In a loop where a product's result becomes, through arithmetic and reductions, the register
-    operand of a second one that the loop accumulates: the second is left to the next iteration,
-    which has both in flight while it computes. The first iteration's first and the last one's
-    second product stand before and behind the loop. Needs the second product's b from a
-    `tile_gpu.tma_fetch`; fetches that are copied get a `tile_gpu.ring` number, by which the copies
-    share a ring.
-    ```mlir
-    %s = tile_gpu.wgmma %q, %k, %zero async : …
-    %o = tile_gpu.wgmma %p, %v, %acc async : …
-    %scores = tile_gpu.wgmma_wait %s {pending = 1 : i64} : …
-    ```
-  }];
-  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect",
-      "::mlir::scf::SCFDialect"];
-}
-
-def TileGPUIssueDotsEarly : Pass<"tile-gpu-issue-dots-early", "::mlir::ModuleOp"> {
-  let summary = "leave products in flight until their results are needed";
-  let description = [{
-    In loops with three products and more: loads of tensors that nothing writes come first, then the
-    products that need no other of the iteration; each further one stands behind the last operation
-    that it needs. All are `async`, and a `tile_gpu.wgmma_wait` stands before the first use of each.
-    ```mlir
-    %s = tile_gpu.wgmma %k, %q, %zero async : …
-    %dp = tile_gpu.wgmma %v, %do, %zero async : …
-    %scores = tile_gpu.wgmma_wait %s {pending = 1 : i64} : …
-    ```
-  }];
-  let dependentDialects = ["::tile::gpu::TileGPUDialect"];
-}
-
 def TileGPUMulticast : Pass<"tile-gpu-multicast", "::mlir::ModuleOp"> {
   let summary = "load tiles that two neighbouring programs share once for a cluster of two blocks";
   let description = [{
@@ -142,6 +108,51 @@ def TileGPUSetEvictionPolicies : Pass<"tile-gpu-set-eviction-policies", "::mlir:
     ```
   }];
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
+def TileGPUScheduleLoops : Pass<"tile-gpu-schedule-loops", "::mlir::ModuleOp"> {
+  let summary = "decide when loops issue their products and wait for them";
+  let description = [{
+    Writes `tile_gpu.schedule` on every loop with products by wgmma, of however many. Of a trip's
+    products some need others' results: they are left to the next trip, which has them in flight
+    beside its first; or all are issued as soon as their operands are there, and waited for where
+    their results are used. In loops of consumers, whose operands lie in rings: products that
+    nothing but the next trip's touches stay in flight till then, where one warpgroup is alone; two
+    take turns, and wait for the next trip's tile under their last product. A loop that has a
+    schedule keeps it, but for what rings add.
+    ```mlir
+    scf.for … { … } {tile_gpu.schedule = #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0),
+        (stage = 1, order = 1, flight = 0)], scale_under, turns, peek>}
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect"];
+}
+
+def TileGPUApplySchedule : Pass<"tile-gpu-apply-schedule", "::mlir::ModuleOp"> {
+  let summary = "realise the schedules of loops";
+  let description = [{
+    Realises `tile_gpu.schedule`. A loop with products of stage 1 gets a prologue and an epilogue;
+    their b comes from a `tile_gpu.tma_fetch`, and fetches that are copied get a `tile_gpu.ring`
+    number, by which the copies share a ring. Products with a flight become `async`, in the
+    schedule's order, and a `tile_gpu.wgmma_wait` stands before the first use of each.
+    ```mlir
+    %s = tile_gpu.wgmma %q, %k, %zero async : …
+    %o = tile_gpu.wgmma %p, %v, %acc async : …
+    %scores = tile_gpu.wgmma_wait %s {pending = 1 : i64} : …
+    ```
+    In loops of consumers, slots go back one trip later where products stay in flight for one, once
+    the wait behind the next trip's says that theirs are done; `turn_wait` and `turn_pass` enclose
+    the products of a turn; a peek is a `ring_peek` before the last wait, and what is computed
+    before it stays there.
+    ```mlir
+    %p = tile_gpu.wgmma %a, %b, %acc async : …
+    %s = tile_gpu.wgmma_wait %p {pending = 1 : i64} : …
+    %second = arith.cmpi ne, %i, %lower : index
+    scf.if %second { tile_gpu.ring_release %ring : … }
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect",
+      "::mlir::scf::SCFDialect"];
 }
 
 def TileGPUMakePersistent : Pass<"tile-gpu-make-persistent", "::mlir::ModuleOp"> {
@@ -215,63 +226,6 @@ def TileGPUScheduleTilesDynamically
   }];
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect",
       "::mlir::scf::SCFDialect"];
-}
-
-def TileGPUKeepDotsInFlight : Pass<"tile-gpu-keep-dots-in-flight", "::mlir::ModuleOp"> {
-  let summary = "leave a loop's product in flight while the next iteration's is issued";
-  let description = [{
-    In loops of the consumers whose one product is added to a variable of the loop and reads slots
-    of rings. Slots go back one iteration later, once the wait behind the next product says that
-    theirs is done.
-    ```mlir
-    %r = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero)
-        -> (tensor<64x256xf32, #acc>) {
-      %a, %b = tile_gpu.ring_wait %ring : …
-      %p = tile_gpu.wgmma %a, %b, %acc async : …
-      %s = tile_gpu.wgmma_wait %p {pending = 1 : i64} : tensor<64x256xf32, #acc>
-      %second = arith.cmpi ne, %i, %lower : index
-      scf.if %second { tile_gpu.ring_release %ring : … }
-      scf.yield %s : tensor<64x256xf32, #acc>
-    }
-    %sum = tile_gpu.wgmma_wait %r {pending = 0 : i64} : tensor<64x256xf32, #acc>
-    %some = arith.cmpi slt, %lower, %upper : index
-    scf.if %some { tile_gpu.ring_release %ring : … }
-    ```
-  }];
-  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect",
-      "::mlir::scf::SCFDialect"];
-}
-
-def TileGPUTakeTurns : Pass<"tile-gpu-take-turns", "::mlir::ModuleOp"> {
-  let summary = "let two warpgroups of consumers issue their products in turn";
-  let description = [{
-    In loops of the consumers where several products are in flight while the warpgroup computes in
-    registers: one warpgroup's products run under the other's arithmetic.
-    ```mlir
-    tile_gpu.turn_wait
-    %s = tile_gpu.wgmma %q, %k, %zero async : …
-    %o = tile_gpu.wgmma %p, %v, %acc async : …
-    tile_gpu.turn_pass
-    ```
-  }];
-  let dependentDialects = ["::tile::gpu::TileGPUDialect"];
-}
-
-def TileGPUWaitAhead : Pass<"tile-gpu-wait-ahead", "::mlir::ModuleOp"> {
-  let summary = "wait for the next iteration's tile before the last product";
-  let description = [{
-    A loop in which two warpgroups take turns, issues two products and waits for one after the
-    other, all its rings of two slots or more, waits for the tile that its next iteration starts
-    with right before it waits for the second product, and has done what it computes from the first
-    by then.
-    ```mlir
-    %p = tile_gpu.optimization_barrier %exponentials : tensor<128x128xf32, #acc>
-    scf.if %more { tile_gpu.ring_peek %r : … }
-    %acc = tile_gpu.wgmma_wait %d {pending = 0 : i64} : …
-    ```
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
-      "::tile::gpu::TileGPUDialect"];
 }
 
 def TileGPURescaleLazily : Pass<"tile-gpu-rescale-lazily", "::mlir::ModuleOp"> {

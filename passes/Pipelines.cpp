@@ -93,16 +93,17 @@ void populateTileGPUPipeline(OpPassManager &pm) {
   pm.addPass(createTileGPUMulticast());
   pm.addPass(createTileGPUSetEvictionPolicies());
   pm.addPass(createTileGPUPipelineCopies());
-  pm.addPass(createTileGPUOverlapDots());
-  pm.addPass(createTileGPUIssueDotsEarly());
+  // Products of a trip and the next, while copies are values.
+  pm.addPass(createTileGPUScheduleLoops());
+  pm.addPass(createTileGPUApplySchedule());
   pm.addPass(createTileGPUMakePersistent());
   pm.addPass(createTileGPUSpecializeWarps());
   pm.addPass(createTileGPUPrefetchCoordinates());
   pm.addPass(createTileGPUScheduleTilesDynamically());
-  pm.addPass(createTileGPUKeepDotsInFlight());
-  pm.addPass(createTileGPUTakeTurns());
   pm.addPass(createTileGPURescaleLazily());
-  pm.addPass(createTileGPUWaitAhead());
+  // And those of consumers, whose tiles lie in rings of so many stages.
+  pm.addPass(createTileGPUScheduleLoops());
+  pm.addPass(createTileGPUApplySchedule());
   pm.addPass(createTileGPUApplyLoopAttributes());
   pm.addPass(createTileGPUVectorizeAccesses());
 }

@@ -98,6 +98,10 @@ static bool isSplit(Operation *op) { return isa<WarpSpecializeOp>(op); }
 static bool isRelease(Operation *op) { return isa<RingReleaseOp>(op); }
 
 static bool isTarget(Attribute value) { return isa<TargetAttr>(value); }
+static bool isSchedule(Attribute value) { return isa<ScheduleAttr>(value); }
+static bool isLoop(Operation *op) {
+  return isa<LoopLikeOpInterface>(op) && op->getNumRegions() == 1;
+}
 static bool isString(Attribute value) { return isa<StringAttr>(value); }
 static bool isListOfMaps(Attribute value) {
   auto maps = dyn_cast<ArrayAttr>(value);
@@ -135,11 +139,22 @@ static const AttributeSpec specs[] = {
     {persistentGridName, isUnit, unit, isKernelOrFunction, both},
     {dynamicScheduleName, isUnit, unit, isKernelOrFunction, both},
     {blocksOfClusterName, isNumber<2>, "an i64 of at least 2", isKernelOrFunction, both},
+    {ScheduleAttr::name, isSchedule, "a #tile_gpu.schedule", isLoop, "a loop"},
     {tensorMapsName, isListOfMaps, "an array of tensor maps", isFunction, aFunction},
 };
 
 LogicalResult TileGPUDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  return verifyAttribute(op, attribute, specs);
+  if (failed(verifyAttribute(op, attribute, specs)))
+    return failure();
+  auto schedule = dyn_cast<ScheduleAttr>(attribute.getValue());
+  if (!schedule || op->getRegion(0).empty())
+    return success();
+  // None are left once they are instructions.
+  auto found = size_t(llvm::range_size(op->getRegion(0).front().getOps<WgmmaOp>()));
+  if (found && found != schedule.getProducts().size())
+    return op->emitError() << "expected a schedule of the loop's " << found
+                           << " products by wgmma, found one of " << schedule.getProducts().size();
+  return success();
 }
 
 static SmallVector<Coord> unflatten(ArrayRef<int64_t> flat, size_t rank) {

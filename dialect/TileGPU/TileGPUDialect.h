@@ -5,6 +5,7 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/LinearLayout.h"
+#include "dialect/TileGPU/ProductPlace.h"
 #include "dialect/TileGPU/SharedNeed.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpImplementation.h"

@@ -84,6 +84,36 @@ def TileGPU_SharedAttr : TileGPU_Attr<"Shared", "shared"> {
   let genVerifyDecl = 1;
 }
 
+def TileGPU_ScheduleAttr : TileGPU_Attr<"Schedule", "schedule"> {
+  let summary = "when a loop issues its products, and when it waits for them";
+  let description = [{
+    Stands on a loop as `tile_gpu.schedule`, written by `tile-gpu-schedule-loops` and realised by
+    `tile-gpu-apply-schedule`. One entry for each wgmma of the loop's body, in the body's order:
+    `stage` is the number of trips after its own in which the product is issued, `order` its place
+    among the products that a trip issues, `flight` the number of trips after that in which its
+    result is waited for. Flight 0 is the trip that issues it, where the result is first used; a
+    product without `flight` is waited for at once. Words behind the entries:
+
+    - `vectors_first`: fetched vectors are read before the products,
+    - `scale_under`: the sums of staged products are scaled under the products of stage 0, by
+      factors that registers keep until then; without it at the end of a trip,
+    - `turns`: warpgroups issue the products of a trip one after the other,
+    - `peek`: the tile that the next trip begins with is waited for before the last product.
+    ```mlir
+    #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0), (stage = 1, order = 1, flight = 0)],
+        scale_under, turns, peek>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"::tile::gpu::ProductPlace">:$products,
+      "::tile::gpu::ScheduleWords":$words);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The schedule in words, for a message: products are numbered from 1 as they are issued.
+    std::string describe() const;
+  }];
+}
+
 def TileGPU_MemDescType : TypeDef<TileGPU_Dialect, "MemDesc"> {
   let mnemonic = "memdesc";
   let summary = "a tile in shared memory";

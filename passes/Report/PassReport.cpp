@@ -1,11 +1,14 @@
 // Compares kernels and loops before and after each pass, and joins what passes say themselves.
 #include "passes/Report/PassReport.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Report/Declined.h"
 
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
+
+#include <set>
 
 using namespace mlir;
 using namespace llvm;
@@ -47,7 +50,7 @@ Texts readTexts(ModuleOp module) {
 /// The effect of a pass on one subject.
 struct Outcome {
   bool changed = false;
-  std::string reason; ///< the pass's own, the first for this subject
+  std::string reason; ///< the pass's own, the first for this subject in each run
 };
 
 } // namespace
@@ -63,7 +66,12 @@ public:
     before = readTexts(module);
     if (subjects.empty())
       collectSubjects(module);
-    entries.push_back({pass, {}});
+    // A pass that runs twice is one entry.
+    current = size_t(find_if(entries, [&](const Entry &entry) { return entry.pass == pass; }) -
+                     entries.begin());
+    if (current == entries.size())
+      entries.push_back({pass, {}});
+    heard.clear();
     running = true;
   }
 
@@ -71,16 +79,15 @@ public:
     Texts after = readTexts(module);
     for (const Subject &subject : subjects)
       if (before[subject] != after[subject])
-        entries.back().outcomes[subject].changed = true;
+        entries[current].outcomes[subject].changed = true;
     running = false;
   }
 
   void decline(const Subject &subject, std::string reason) {
-    if (!running)
+    if (!running || !heard.insert(subject).second)
       return;
-    std::string &kept = entries.back().outcomes[subject].reason;
-    if (kept.empty())
-      kept = std::move(reason);
+    std::string &kept = entries[current].outcomes[subject].reason;
+    kept += (kept.empty() ? "" : "; ") + reason;
   }
 
   ArrayRef<Subject> getSubjects() const { return subjects; }
@@ -103,6 +110,8 @@ private:
   std::vector<Subject> subjects;
   std::vector<Entry> entries;
   Texts before;
+  std::set<Subject> heard; ///< about which the running pass has given its reason
+  size_t current = 0;      ///< the running pass's entry
   bool running = false;
 };
 
@@ -171,6 +180,20 @@ static std::string explain(const PassCondition &condition, const PassRecord::Ent
   return "it takes " + condition.takes.str();
 }
 
+/// The schedules of what has become of a loop of the source, in words.
+static std::vector<std::string> describeSchedules(ModuleOp module, const Subject &subject) {
+  std::vector<std::string> found;
+  module.walk([&](LoopLikeOpInterface loop) {
+    auto schedule = loop->getAttrOfType<gpu::ScheduleAttr>(gpu::ScheduleAttr::name);
+    auto kernel = loop->getParentOfType<KernelOp>();
+    if (!schedule || loop->getLoc() != *subject.loop || kernel.getSymName() != subject.kernel)
+      return;
+    if (std::string text = schedule.describe(); !is_contained(found, text))
+      found.push_back(std::move(text));
+  });
+  return found;
+}
+
 void PassReport::emit(ModuleOp module) const {
   std::map<std::string, Location> kernels;
   for (KernelOp kernel : module.getOps<KernelOp>())
@@ -187,15 +210,20 @@ void PassReport::emit(ModuleOp module) const {
         continue;
       auto found = entry.outcomes.find(subject);
       const Outcome *outcome = found == entry.outcomes.end() ? nullptr : &found->second;
-      if (outcome && outcome->changed)
+      if (outcome && outcome->changed) {
         changed.push_back(entry.pass.str());
-      else if (!subject.loop || condition->concernsLoops)
+        if (!outcome->reason.empty())
+          others.push_back(entry.pass.str() + " did no more: " + outcome->reason);
+      } else if (!subject.loop || condition->concernsLoops)
         others.push_back(entry.pass.str() + " did not: " + explain(*condition, entry, subject));
     }
     InFlightDiagnostic remark =
         emitRemark(subject.loop ? *subject.loop : kernel->second)
         << (subject.loop ? "a loop of kernel '" : "kernel '") << subject.kernel
         << "' was changed by " << (changed.empty() ? "no pass" : join(changed, ", ")) << " [R0602]";
+    if (subject.loop)
+      for (const std::string &schedule : describeSchedules(module, subject))
+        remark.attachNote(UnknownLoc::get(module.getContext())) << "schedule: " << schedule;
     for (const std::string &other : others)
       remark.attachNote(UnknownLoc::get(module.getContext())) << other;
   }

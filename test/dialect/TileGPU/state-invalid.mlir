@@ -39,3 +39,8 @@ tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.num_warp = 4
 
 // expected-error @below {{'tile_gpu.processors' belongs on a module}}
 tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.processors = 114 : i64} grid { tile.yield } body { tile.return }
+
+// -----
+
+// expected-error @below {{'tile_gpu.schedule' belongs on a loop}}
+tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.schedule = #tile_gpu.schedule<[(stage = 0, order = 0)]>} grid { tile.yield } body { tile.return }

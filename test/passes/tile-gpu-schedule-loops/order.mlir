@@ -1,8 +1,14 @@
-// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-issue-dots-early | FileCheck %s
-// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-issue-dots-early \
-// RUN:   --tile-gpu-specialize-warps --tile-gpu-take-turns | FileCheck %s --check-prefix=RINGS
-// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-issue-dots-early \
-// RUN:   --tile-gpu-allocate-shared --tile-gpu-insert-barriers \
+// In loops where products run under the arithmetic on others, each is in flight until its result is
+// used.
+// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-schedule-loops \
+// RUN:   | FileCheck %s --check-prefix=SCHEDULE
+// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-schedule-loops \
+// RUN:   --tile-gpu-apply-schedule | FileCheck %s
+// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-schedule-loops \
+// RUN:   --tile-gpu-apply-schedule --tile-gpu-specialize-warps --tile-gpu-schedule-loops \
+// RUN:   --tile-gpu-apply-schedule | FileCheck %s --check-prefix=RINGS
+// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-schedule-loops \
+// RUN:   --tile-gpu-apply-schedule --tile-gpu-allocate-shared --tile-gpu-insert-barriers \
 // RUN:   | FileCheck %s --check-prefix=BARRIERS
 
 #acc = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
@@ -14,6 +20,12 @@
 !v = !tile_gpu.memdesc<64xf32, #tile_gpu.shared<order = [0], swizzle = 0>>
 !acc = tensor<64x64xf32, #acc>
 !p = tensor<64x64xf16, #acc>
+
+// The second product that needs no other one steps before that which does.
+// SCHEDULE-LABEL: tile.kernel @gradients
+// SCHEDULE: #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0), (stage = 0, order = 2, flight = 0), (stage = 0, order = 1, flight = 0), (stage = 0, order = 3, flight = 0), (stage = 0, order = 4, flight = 0)], vectors_first>
+// SCHEDULE-LABEL: tile.kernel @chained
+// SCHEDULE: #tile_gpu.schedule<[(stage = 0, order = 0), (stage = 0, order = 1), (stage = 0, order = 2)]>
 
 // The load and the fetched vector first, then what needs no other product; each further product
 // behind what it needs; waits where results are used.

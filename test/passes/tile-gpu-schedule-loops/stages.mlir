@@ -1,6 +1,20 @@
-// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-overlap-dots | FileCheck %s
-// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-overlap-dots \
-// RUN:   --tile-gpu-specialize-warps | FileCheck %s --check-prefix=RINGS
+// In loops whose products all wait for one, the others run beside that one of the next trip.
+// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-schedule-loops \
+// RUN:   | FileCheck %s --check-prefix=SCHEDULE
+// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-schedule-loops \
+// RUN:   --tile-gpu-apply-schedule | FileCheck %s
+// RUN: tile-opt %s --allow-unregistered-dialect --tile-gpu-schedule-loops \
+// RUN:   --tile-gpu-apply-schedule --tile-gpu-specialize-warps | FileCheck %s --check-prefix=RINGS
+
+// The decisions: what a trip leaves to the next, and where its sum is scaled.
+// SCHEDULE-LABEL: tile.kernel @attention
+// SCHEDULE: tile_gpu.schedule = #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0), (stage = 1, order = 1, flight = 0)], scale_under>
+// SCHEDULE-LABEL: tile.kernel @seen
+// SCHEDULE: #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0), (stage = 0, order = 1, flight = 0)]>
+// SCHEDULE-LABEL: tile.kernel @factors
+// SCHEDULE: #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0), (stage = 1, order = 1, flight = 0)]>
+// SCHEDULE-LABEL: tile.kernel @alone
+// SCHEDULE: #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0), (stage = 1, order = 1, flight = 0)]>
 
 // Copies of a fetch fill one ring.
 // RINGS-LABEL: tile.kernel @attention
@@ -89,8 +103,9 @@ tile.kernel @attention params [#tile.param<"q", in, align = 16>, #tile.param<"n"
   }
 
 // Not where the accumulator is seen by what leads to a: the next iteration would see it too early.
+// Both are waited for in their own trip then.
 // CHECK-LABEL: tile.kernel @seen
-// CHECK-NOT: async
+// CHECK-NOT: stage = 1
 tile.kernel @seen params [#tile.param<"q", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64} grid {
   ^bb0(%q: !tile.ptr<f16>, %n: index):
     tile.yield
@@ -117,7 +132,7 @@ tile.kernel @seen params [#tile.param<"q", in, align = 16>, #tile.param<"n", sca
 
 // Nor where b lies in memory that the next iteration stores to.
 // CHECK-LABEL: tile.kernel @stored
-// CHECK-NOT: async
+// CHECK-NOT: stage = 1
 tile.kernel @stored params [#tile.param<"q", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64} grid {
   ^bb0(%q: !tile.ptr<f16>, %n: index):
     tile.yield

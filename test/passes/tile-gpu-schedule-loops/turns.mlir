@@ -1,4 +1,6 @@
-// RUN: tile-opt %s --tile-gpu-take-turns | FileCheck %s
+// Two warpgroups issue in turn the products that a trip has in flight.
+// RUN: tile-opt %s --tile-gpu-schedule-loops --tile-gpu-apply-schedule \
+// RUN:   | FileCheck %s
 
 #acc = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
 #s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
@@ -14,7 +16,7 @@
 // CHECK-NEXT:     tile_gpu.wgmma
 // CHECK-NEXT:     tile_gpu.turn_pass
 // CHECK-NEXT:     tile_gpu.wgmma_wait
-// CHECK:        {{^ +}$}}
+// CHECK:        } {tile_gpu.schedule = #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0), (stage = 0, order = 1, flight = 0)], turns>}
 // CHECK-NEXT:   tile_gpu.turn_end
 tile.kernel @two params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64, tile_gpu.producer_threads = 128 : i64} grid { tile.yield } body {
   %c0 = arith.constant 0 : index

@@ -1,4 +1,7 @@
-// RUN: tile-opt %s -split-input-file --tile-gpu-keep-dots-in-flight | FileCheck %s
+// Products that nothing but the next trip touches stay in flight till then, where one warpgroup is
+// alone.
+// RUN: tile-opt %s -split-input-file --tile-gpu-schedule-loops --tile-gpu-apply-schedule \
+// RUN:   | FileCheck %s
 
 #acc = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
 #s = #tile_gpu.shared<order = [1, 0], swizzle = 128>

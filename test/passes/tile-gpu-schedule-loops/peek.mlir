@@ -1,4 +1,6 @@
-// RUN: tile-opt %s --tile-gpu-wait-ahead | FileCheck %s
+// With turns, the next trip's tile is waited for before the last product.
+// RUN: tile-opt %s --tile-gpu-schedule-loops --tile-gpu-apply-schedule \
+// RUN:   | FileCheck %s
 
 #acc = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
 #s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
@@ -38,10 +40,8 @@ tile.kernel @two params [] dims [] constexprs [] attributes {tile_gpu.num_warps 
     %o = scf.for %i = %c0 to %c9 step %c1 iter_args(%e = %zero) -> (!acc) {
       %x = tile_gpu.ring_wait %keys : !tile_gpu.ring<2, !a> -> !a
       %y = tile_gpu.ring_wait %values : !tile_gpu.ring<2, !b> -> !b
-      tile_gpu.turn_wait
       %p = tile_gpu.wgmma %x, %y, %zero async : !a, !b, !acc
       %q = tile_gpu.wgmma %x, %y, %zero async : !a, !b, !acc
-      tile_gpu.turn_pass
       %r = tile_gpu.wgmma_wait %p {pending = 1 : i64} : !acc
       %f = math.exp2 %r : !acc
       %t = tile_gpu.wgmma_wait %q {pending = 0 : i64} : !acc
@@ -70,10 +70,8 @@ tile.kernel @one params [] dims [] constexprs [] attributes {tile_gpu.num_warps 
     scf.for %i = %c0 to %c9 step %c1 {
       %x = tile_gpu.ring_wait %keys : !tile_gpu.ring<2, !a> -> !a
       %y = tile_gpu.ring_wait %values : !tile_gpu.ring<1, !b> -> !b
-      tile_gpu.turn_wait
       %p = tile_gpu.wgmma %x, %y, %zero async : !a, !b, !acc
       %q = tile_gpu.wgmma %x, %y, %zero async : !a, !b, !acc
-      tile_gpu.turn_pass
       %r = tile_gpu.wgmma_wait %p {pending = 1 : i64} : !acc
       %t = tile_gpu.wgmma_wait %q {pending = 0 : i64} : !acc
       tile_gpu.ring_release %keys : !tile_gpu.ring<2, !a>
@@ -98,11 +96,9 @@ tile.kernel @scaled params [] dims [] constexprs [] attributes {tile_gpu.num_war
     scf.for %i = %c0 to %c9 step %c1 {
       %x = tile_gpu.ring_wait %keys : !tile_gpu.ring<2, !a> -> !a
       %y = tile_gpu.ring_wait %values : !tile_gpu.ring<2, !b> -> !b
-      tile_gpu.turn_wait
       %p = tile_gpu.wgmma %x, %y, %zero async : !a, !b, !acc
       %z = arith.mulf %zero, %zero : !acc
       %q = tile_gpu.wgmma %x, %y, %z async : !a, !b, !acc
-      tile_gpu.turn_pass
       %r = tile_gpu.wgmma_wait %p {pending = 1 : i64} : !acc
       %t = tile_gpu.wgmma_wait %q {pending = 0 : i64} : !acc
       tile_gpu.ring_release %keys : !tile_gpu.ring<2, !a>
@@ -112,10 +108,10 @@ tile.kernel @scaled params [] dims [] constexprs [] attributes {tile_gpu.num_war
   tile.return
 }
 
-// A loop of one product. (One warpgroup alone takes no turns: there, nothing would keep the tensor
-// cores busy meanwhile.)
+// A loop of one product in flight does, too.
 // CHECK-LABEL: tile.kernel @single
-// CHECK-NOT: ring_peek
+// CHECK: tile_gpu.ring_peek
+// CHECK: turns, peek>
 tile.kernel @single params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64, tile_gpu.producer_threads = 128 : i64} grid { tile.yield } body {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -126,9 +122,7 @@ tile.kernel @single params [] dims [] constexprs [] attributes {tile_gpu.num_war
   } consumer {
     scf.for %i = %c0 to %c9 step %c1 {
       %x, %y = tile_gpu.ring_wait %ring : !tile_gpu.ring<2, !a, !b> -> !a, !b
-      tile_gpu.turn_wait
       %p = tile_gpu.wgmma %x, %y, %zero async : !a, !b, !acc
-      tile_gpu.turn_pass
       %t = tile_gpu.wgmma_wait %p {pending = 0 : i64} : !acc
       tile_gpu.ring_release %ring : !tile_gpu.ring<2, !a, !b>
     }

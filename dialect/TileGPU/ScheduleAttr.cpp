@@ -1,0 +1,135 @@
+// Text and verifier of #tile_gpu.schedule.
+#include "dialect/TileGPU/TileGPUDialect.h"
+
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace tile::gpu;
+
+static constexpr std::pair<llvm::StringLiteral, bool ScheduleWords::*> wordNames[] = {
+    {"vectors_first", &ScheduleWords::vectorsFirst},
+    {"scale_under", &ScheduleWords::scaleUnder},
+    {"turns", &ScheduleWords::turns},
+    {"peek", &ScheduleWords::peek}};
+
+static ParseResult parsePlace(AsmParser &parser, ProductPlace &place) {
+  if (parser.parseLParen() || parser.parseKeyword("stage") || parser.parseEqual() ||
+      parser.parseInteger(place.stage) || parser.parseComma() || parser.parseKeyword("order") ||
+      parser.parseEqual() || parser.parseInteger(place.order))
+    return failure();
+  if (succeeded(parser.parseOptionalComma()) &&
+      (parser.parseKeyword("flight") || parser.parseEqual() ||
+       parser.parseInteger(place.flight.emplace())))
+    return failure();
+  return parser.parseRParen();
+}
+
+static ParseResult parseWord(AsmParser &parser, ScheduleWords &words) {
+  StringRef found;
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseKeyword(&found))
+    return failure();
+  for (auto [name, word] : wordNames)
+    if (name == found) {
+      words.*word = true;
+      return success();
+    }
+  InFlightDiagnostic error = parser.emitError(location)
+                             << "unknown word '" << found << "' of a schedule; there are ";
+  llvm::interleaveComma(wordNames, error, [&](const auto &each) { error << each.first; });
+  return error;
+}
+
+Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
+  SmallVector<ProductPlace> products;
+  ScheduleWords words;
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+        return parsePlace(parser, products.emplace_back());
+      }))
+    return {};
+  while (succeeded(parser.parseOptionalComma()))
+    if (parseWord(parser, words))
+      return {};
+  if (parser.parseGreater())
+    return {};
+  return getChecked([&] { return parser.emitError(location); }, parser.getContext(),
+                    ArrayRef<ProductPlace>(products), words);
+}
+
+void ScheduleAttr::print(AsmPrinter &printer) const {
+  printer << "<[";
+  llvm::interleaveComma(getProducts(), printer, [&](const ProductPlace &place) {
+    printer << "(stage = " << place.stage << ", order = " << place.order;
+    if (place.flight)
+      printer << ", flight = " << *place.flight;
+    printer << ")";
+  });
+  printer << "]";
+  for (auto [name, word] : wordNames)
+    if (getWords().*word)
+      printer << ", " << name;
+  printer << ">";
+}
+
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   ArrayRef<ProductPlace> products, ScheduleWords words) {
+  llvm::BitVector taken(unsigned(products.size()));
+  bool staged = false;
+  for (const ProductPlace &place : products) {
+    if (place.order < 0 || place.order >= int64_t(products.size()) ||
+        taken.test(unsigned(place.order)))
+      return emitError() << "an order is the number of each product once, from 0 to "
+                         << products.size() << " exclusive, found " << place.order;
+    taken.set(unsigned(place.order));
+    if (place.stage < 0 || place.stage > 1 || place.flight.value_or(0) < 0 ||
+        place.stage + place.flight.value_or(0) > 1)
+      return emitError() << "a product's result is there in the trip after its own at the latest, "
+                            "found stage "
+                         << place.stage << " and flight " << place.flight.value_or(0);
+    if (place.stage && !place.flight)
+      return emitError() << "a product of stage 1 needs a flight: nothing runs beside it if it is "
+                            "waited for at once";
+    staged |= place.stage > 0;
+  }
+  if (products.empty())
+    return emitError() << "a schedule has an entry for each product of the loop, found none";
+  if (words.scaleUnder && !staged)
+    return emitError() << "scale_under speaks of products of stage 1, and there is none";
+  if (words.peek && !words.turns)
+    return emitError() << "peek needs turns: alone, a warpgroup waits for its products first";
+  return success();
+}
+
+static std::string describePlace(const ProductPlace &place, int64_t head) {
+  std::string product = "product " + std::to_string(place.order + 1);
+  if (place.stage)
+    return product + " runs a trip later, beside product " + std::to_string(head + 1);
+  if (!place.flight)
+    return product + " is waited for at once";
+  return product + (*place.flight ? " is in flight until the next trip has issued its own"
+                                  : " is in flight until its result is used");
+}
+
+std::string ScheduleAttr::describe() const {
+  SmallVector<ProductPlace> places(getProducts());
+  llvm::sort(places,
+             [](const ProductPlace &a, const ProductPlace &b) { return a.order < b.order; });
+  SmallVector<std::string> parts;
+  int64_t head = 0;
+  for (const ProductPlace &place : places) {
+    head = place.stage ? head : place.order;
+    parts.push_back(describePlace(place, head));
+  }
+  const ScheduleWords words = getWords();
+  if (words.vectorsFirst)
+    parts.push_back("fetched vectors are read before the products");
+  if (words.scaleUnder)
+    parts.push_back("sums are scaled under product " + std::to_string(head + 1));
+  if (words.turns)
+    parts.push_back("warpgroups take turns");
+  if (words.peek)
+    parts.push_back("the next trip's tile is waited for before the last product");
+  return llvm::join(parts, "; ");
+}

@@ -1,0 +1,124 @@
+// tile-gpu-apply-schedule: realises the schedules of loops.
+//
+// Stages and order are realised while copies are values, before a kernel is taken apart into
+// producer and consumers; flights over trips, turns and peeks in the loops of consumers. A part
+// that is there already is left alone, one that is not possible is an error: the pass that decides
+// does not ask for it, and a hand may.
+#include "passes/TileGPU/Schedule/IssueOrder.h"
+#include "passes/TileGPU/Schedule/RingSchedule.h"
+#include "passes/TileGPU/Schedule/Staging.h"
+
+#include "mlir/Pass/Pass.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUAPPLYSCHEDULE
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+LogicalResult refuse(scf::ForOp loop, const std::string &reason) {
+  return loop.emitError() << "cannot realise the schedule: " << reason;
+}
+
+/// Runs products of stage 1 beside those of the next trip.
+LogicalResult applyStages(scf::ForOp loop, LoopSchedule &schedule, int64_t &rings) {
+  WgmmaOp head;
+  SmallVector<WgmmaOp> staged;
+  for (WgmmaOp product : schedule.getIssueOrder()) {
+    const ProductPlace &place = schedule.placeOf(product);
+    if (place.stage)
+      staged.push_back(product);
+    else if (staged.empty())
+      head = product;
+    if (!place.stage && place.flight && product != head)
+      return refuse(loop,
+                    "products of stage 1 are issued behind the last one of stage 0 in flight");
+  }
+  if (!head || schedule.placeOf(head).flight != 0)
+    return refuse(loop, "products of stage 1 need one of stage 0 before them, of flight 0");
+  std::string reason;
+  auto staging = findStaging(loop, head, staged, reason);
+  if (!staging)
+    return refuse(loop, reason);
+  expandStages(*staging, schedule, rings);
+  return success();
+}
+
+/// Realises what concerns one trip and its neighbour.
+LogicalResult applyToTrips(scf::ForOp loop, int64_t &rings) {
+  LoopSchedule schedule = LoopSchedule::of(loop);
+  if (llvm::any_of(schedule.products, [](WgmmaOp product) { return product.getAsync(); }))
+    return success(); // realised
+  if (schedule.isStaged())
+    return applyStages(loop, schedule, rings);
+  return schedule.leaves(0) ? applyOrder(loop, schedule) : success();
+}
+
+/// Realises what concerns rings; sets `turns` if the loop takes turns.
+LogicalResult applyToRings(scf::ForOp loop, bool &turns) {
+  LoopSchedule schedule = LoopSchedule::of(loop);
+  std::string reason;
+  if (schedule.leaves(1)) {
+    auto found = findLateReleases(loop, reason);
+    if (!found ||
+        !llvm::all_of(schedule.places, [](const ProductPlace &place) { return place.flight == 1; }))
+      return refuse(loop, found ? "products stay in flight till the next trip together" : reason);
+    releaseLate(*found);
+  }
+  if (!schedule.words.turns || !loop.getBody()->getOps<TurnWaitOp>().empty())
+    return success();
+  if (reason = whyNoTurns(loop); !reason.empty())
+    return refuse(loop, reason);
+  auto found = schedule.words.peek ? findPeek(loop, reason) : std::nullopt;
+  if (!reason.empty())
+    return refuse(loop, reason);
+  turns = true;
+  takeTurn(loop);
+  if (found)
+    peekAhead(loop, *found);
+  return success();
+}
+
+struct TileGPUApplySchedule : tile::impl::TileGPUApplyScheduleBase<TileGPUApplySchedule> {
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      int64_t rings = 0;
+      for (scf::ForOp loop : findLoops(kernel.getBody()))
+        if (!isOfConsumers(loop) && failed(applyToTrips(loop, rings)))
+          return signalPassFailure();
+      WalkResult result = kernel.getBody().walk([&](WarpSpecializeOp split) {
+        bool turns = false;
+        for (scf::ForOp loop : findLoops(split.getConsumer()))
+          if (failed(applyToRings(loop, turns)))
+            return WalkResult::interrupt();
+        if (!turns)
+          return WalkResult::advance();
+        OpBuilder builder = OpBuilder::atBlockBegin(&split.getConsumer().front());
+        TurnStartOp::create(builder, split.getLoc());
+        builder.setInsertionPointToEnd(&split.getConsumer().front());
+        TurnEndOp::create(builder, split.getLoc());
+        return WalkResult::advance();
+      });
+      if (result.wasInterrupted())
+        return signalPassFailure();
+    }
+  }
+
+private:
+  /// Those with a schedule, inner ones first.
+  static SmallVector<scf::ForOp> findLoops(Region &region) {
+    SmallVector<scf::ForOp> loops;
+    region.walk([&](scf::ForOp loop) {
+      if (loop->hasAttr(ScheduleAttr::name))
+        loops.push_back(loop);
+    });
+    return loops;
+  }
+};
+
+} // namespace

@@ -1,0 +1,214 @@
+// Moves a trip's products to where they are issued, and their waits to where results are used.
+//
+// Products that need no other one of the trip come first, the loads and reads of fetched vectors
+// before them; the others follow in the schedule's order, each as soon as its operands are there,
+// and what does not feed them steps behind them. So arithmetic on one product's result runs under
+// the next product. Gradients of attention have five products in a loop:
+//
+//   read statistics; s = q·k in flight; dp = do·v in flight
+//   wait for s;  p = f(s);       dv += p·do in flight
+//   wait for dp; ds = g(p, dp);  dq = ds·k in flight; dk += ds·q in flight
+//   wait for dq; add dq to memory; wait for the rest
+//
+// Source: FlashAttention-3, arXiv 2407.08608, whose backward pass has this order.
+#include "passes/TileGPU/Schedule/IssueOrder.h"
+#include "passes/Analysis/ConstantMemory.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+using OpSet = llvm::SmallSetVector<Operation *, 32>;
+
+/// True for a vector that was fetched beside the operands.
+static bool isFetchedVector(LocalLoadOp read) {
+  return read.getType().getRank() == 1 && read.getSource().getDefiningOp<TmaFetchOp>();
+}
+
+/// True for what may change its place among operations that it neither feeds nor needs.
+static bool isMovable(Operation *op) {
+  if (op->hasTrait<OpTrait::IsTerminator>() || op->getNumRegions())
+    return false;
+  if (auto load = dyn_cast<LoadOp>(op))
+    return readsConstantMemory(load);
+  if (auto read = dyn_cast<LocalLoadOp>(op))
+    return isFetchedVector(read);
+  // A fetch reads what no store of this kernel changes.
+  return isMemoryEffectFree(op) || isa<TmaFetchOp>(op);
+}
+
+/// Adds to `slice` all operations of the body that `op` needs; false if one may not be moved or is
+/// a product.
+static bool collect(Operation *op, Block &body, OpSet &slice) {
+  bool movable = true;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      if (!def || def->getBlock() != &body || slice.contains(def))
+        continue;
+      movable = movable && isMovable(def) && collect(def, body, slice);
+      slice.insert(def);
+    }
+  });
+  return movable;
+}
+
+SmallVector<WgmmaOp> tile::gpu::findIndependent(Block &body) {
+  SmallVector<WgmmaOp> found;
+  for (auto product : body.getOps<WgmmaOp>())
+    if (OpSet slice; collect(product, body, slice))
+      found.push_back(product);
+  return found;
+}
+
+int64_t tile::gpu::countVectorRegisters(Block &body) {
+  int64_t registers = 0;
+  for (auto read : body.getOps<LocalLoadOp>())
+    registers += isFetchedVector(read) ? getLayout(read.getType()).getNumRegisters() : 0;
+  return registers;
+}
+
+namespace {
+
+/// One loop's body.
+class Issuer {
+public:
+  Issuer(scf::ForOp loop, const LoopSchedule &schedule)
+      : loop(loop), body(*loop.getBody()), schedule(schedule), products(schedule.getIssueOrder()) {}
+
+  LogicalResult run() {
+    issueIndependent();
+    if (failed(issueOthers()))
+      return failure();
+    leaveInFlight();
+    return success();
+  }
+
+private:
+  /// Loads first, then the leading products that need no other, each behind what it needs. Fetched
+  /// vectors may count as loads: products whose operands lie in shared memory leave ordinary
+  /// accesses little of its bandwidth, so a read behind them takes as long as they.
+  void issueIndependent() {
+    OpSet before;
+    for (Operation &op : body) {
+      bool load = isa<LoadOp>(op) || (isa<LocalLoadOp>(op) && schedule.words.vectorsFirst);
+      OpSet slice;
+      if (!load || !isMovable(&op) || !collect(&op, body, slice))
+        continue;
+      before.insert(slice.begin(), slice.end());
+      before.insert(&op);
+    }
+    SmallVector<Operation *> first;
+    for (WgmmaOp product : products) {
+      OpSet slice;
+      if (!collect(product, body, slice))
+        break;
+      before.insert(slice.begin(), slice.end());
+      first.push_back(product);
+    }
+    // As they stand in the text: what one needs stands before it.
+    SmallVector<Operation *> order;
+    for (Operation &op : body)
+      if (before.contains(&op))
+        order.push_back(&op);
+    order.append(first);
+    for (Operation *op : llvm::reverse(order))
+      op->moveBefore(&body, body.begin());
+  }
+
+  /// Moves each product to behind the one before it or the last operation that it needs.
+  LogicalResult issueOthers() {
+    for (size_t i = 1; i < products.size(); ++i) {
+      Operation *last = products[i - 1];
+      for (Value operand : products[i]->getOperands())
+        if (Operation *def = operand.getDefiningOp();
+            def && def->getBlock() == &body && last->isBeforeInBlock(def))
+          last = def;
+      for (Operation *user : products[i]->getUsers())
+        if (Operation *here = body.findAncestorOpInBlock(*user);
+            here == last || here->isBeforeInBlock(last))
+          return loop.emitError() << "cannot realise the schedule: the product of order " << i
+                                  << " is needed before that of order " << i - 1 << " is issued";
+      products[i]->moveAfter(last);
+    }
+    return success();
+  }
+
+  /// Marks the products and waits for each before the first use of its result.
+  void leaveInFlight() {
+    OpBuilder builder(loop);
+    DenseMap<Operation *, SmallVector<WgmmaOp>>
+        needed; // by the first operation that uses the result
+    for (auto [product, place] : llvm::zip(schedule.products, schedule.places))
+      WgmmaOp(product).setAsync(place.flight == 0);
+    for (WgmmaOp product : products) {
+      if (!product.getAsync())
+        continue;
+      Operation *first = body.getTerminator();
+      for (Operation *user : product->getUsers())
+        if (Operation *here = body.findAncestorOpInBlock(*user);
+            here && here->isBeforeInBlock(first))
+          first = here;
+      needed[first].push_back(product);
+    }
+    for (Operation &op : llvm::make_early_inc_range(body))
+      if (needed.contains(&op))
+        readBefore(&op);
+    SmallVector<WgmmaOp>
+        flying; // oldest first: products end in the order in which they were issued
+    for (Operation &op : llvm::make_early_inc_range(body)) {
+      builder.setInsertionPoint(&op);
+      for (WgmmaOp product : needed.lookup(&op)) {
+        auto *at = llvm::find(flying, product);
+        if (at != flying.end())
+          flying.erase(flying.begin(), std::next(at));
+        auto wait = WgmmaWaitOp::create(builder, product.getLoc(), product.getType(),
+                                        product.getResult(), flying.size());
+        product.getResult().replaceAllUsesExcept(wait, wait);
+      }
+      auto product = dyn_cast<WgmmaOp>(&op);
+      if (product && product.getAsync())
+        flying.push_back(product);
+      else if (product)
+        flying.clear(); // it waits for all
+    }
+  }
+
+  /// Moves reads of fetched tiles that follow `wait`, where a product is waited for, before it:
+  /// they need not wait.
+  void readBefore(Operation *wait) {
+    SmallVector<LocalLoadOp> reads;
+    for (Operation *op = wait; op && !isa<WgmmaOp>(op); op = op->getNextNode())
+      if (auto read = dyn_cast<LocalLoadOp>(op))
+        reads.push_back(read);
+    for (LocalLoadOp read : reads) {
+      OpSet slice;
+      if (!collect(read, body, slice))
+        continue;
+      SmallVector<Operation *> order; // those behind the wait, as they stand
+      for (Operation *op = wait; op != read; op = op->getNextNode())
+        if (slice.contains(op))
+          order.push_back(op);
+      order.push_back(read);
+      for (Operation *op : order)
+        op->moveBefore(wait);
+    }
+  }
+
+  scf::ForOp loop;
+  Block &body;
+  const LoopSchedule &schedule;
+  SmallVector<WgmmaOp> products; ///< as they are issued
+};
+
+} // namespace
+
+LogicalResult tile::gpu::applyOrder(scf::ForOp loop, const LoopSchedule &schedule) {
+  if (failed(Issuer(loop, schedule).run()))
+    return failure();
+  schedule.setOn(loop);
+  return success();
+}

@@ -1,0 +1,38 @@
+// The parts of a schedule that concern rings: slots that go back a trip late, turns, peeks. They
+// are realised in the loops of consumers, where rings are.
+#ifndef TILE_PASSES_TILEGPU_SCHEDULE_RINGSCHEDULE_H
+#define TILE_PASSES_TILEGPU_SCHEDULE_RINGSCHEDULE_H
+
+#include "passes/TileGPU/Schedule/LoopSchedule.h"
+
+namespace tile::gpu {
+
+/// A loop whose products may stay in flight till the next trip.
+struct LateReleases {
+  mlir::scf::ForOp loop;
+  llvm::SmallVector<WgmmaOp> products;
+  llvm::SmallVector<unsigned> carried;       ///< the variable that each is added to
+  llvm::SmallVector<RingReleaseOp> releases; ///< of the slots that the products read
+};
+/// Without a result `reason` says why the products must be waited for in their own trip.
+std::optional<LateReleases> findLateReleases(mlir::scf::ForOp loop, std::string &reason);
+/// Leaves the products in flight until the next trip has issued its own.
+void releaseLate(const LateReleases &found);
+
+/// Why warpgroups cannot issue the loop's products in turn; empty: they can.
+std::string whyNoTurns(mlir::scf::ForOp loop);
+/// Encloses the loop's products in a turn.
+void takeTurn(mlir::scf::ForOp loop);
+
+/// A loop that can wait for its next trip's tile ahead.
+struct Peek {
+  RingWaitOp tile;  ///< what a trip waits for before its first product
+  WgmmaWaitOp last; ///< the wait for its last product
+};
+std::optional<Peek> findPeek(mlir::scf::ForOp loop, std::string &reason);
+/// Waits for the next trip's tile before the last product of a trip.
+void peekAhead(mlir::scf::ForOp loop, Peek found);
+
+} // namespace tile::gpu
+
+#endif

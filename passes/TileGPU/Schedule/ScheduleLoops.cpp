@@ -1,0 +1,156 @@
+// tile-gpu-schedule-loops: decides when each loop issues its products and when it waits for them.
+//
+// The schedule of a loop of any number of products follows from three questions:
+//
+// 1. Which products of a trip need the result of another one? Where none does, they stay as they
+//    are. Where all the others need one, nothing runs under the arithmetic between: the others are
+//    left to the next trip (stage 1), beside that one's first. Else each is issued as soon as its
+//    operands are there, and is in flight until its result is used.
+// 2. Who multiplies while a warpgroup waits or computes? Where nobody does, sums that only products
+//    touch stay in flight till the next trip has issued its own. Two warpgroups take turns.
+// 3. Does the last wait of a trip stay behind the arithmetic that is to run under it? With turns, a
+//    peek at the next trip's tile keeps it there.
+//
+// The first question is answered before a kernel is taken apart into producer and consumers, when
+// copies are values; the others when rings are there and have their stages: so the pass runs twice,
+// and fills in what is open. A schedule that a loop has already is kept.
+#include "passes/Report/Declined.h"
+#include "passes/TileGPU/LaunchFit.h"
+#include "passes/TileGPU/Schedule/IssueOrder.h"
+#include "passes/TileGPU/Schedule/RingSchedule.h"
+#include "passes/TileGPU/Schedule/Staging.h"
+
+#include "mlir/Pass/Pass.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUSCHEDULELOOPS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+/// Warps that issue a product by wgmma together.
+constexpr int64_t warpsOfWarpgroup = 4;
+
+/// Registers of a thread that factors of sums may take from one trip to the next.
+constexpr int64_t mostRegistersOfFactors = 16;
+
+/// Registers of a thread that vectors read before the products may take. They are there when the
+/// products have left few free.
+constexpr int64_t mostRegistersOfVectors = 32;
+
+/// Why the products of a trip must be waited for one by one; empty if they may be in flight.
+std::string whyNotInFlight(const LoopSchedule &schedule, Block &body) {
+  for (WgmmaOp product : schedule.products) {
+    if (product.getAsync())
+      return "a product is in flight already";
+    if (auto acc = product.getAcc().getDefiningOp<WgmmaOp>(); acc && acc->getBlock() == &body)
+      return "a sum of several products of one trip waits for itself";
+  }
+  if (!body.getOps<AsyncWaitOp>().empty())
+    return "operands that threads copy by cp.async are there for one trip alone";
+  return "";
+}
+
+/// Leaves the products behind `head` to the next trip.
+void stage(LoopSchedule &schedule, const Staging &staging, Consumers consumers) {
+  schedule.placeOf(staging.head) = {0, 0, 0};
+  for (auto [i, each] : llvm::enumerate(staging.staged))
+    schedule.placeOf(each.product) = {1, int64_t(i) + 1, 0};
+  // One alone would wait for the scaling, and nothing else keep the tensor cores busy.
+  schedule.words.scaleUnder =
+      staging.factorRegisters <= mostRegistersOfFactors && !consumers.isAlone();
+}
+
+/// Issues each product as early as it can be.
+void issueEarly(LoopSchedule &schedule, Block &body) {
+  SmallVector<WgmmaOp> order = findIndependent(body);
+  for (WgmmaOp product : schedule.products)
+    if (!llvm::is_contained(order, product))
+      order.push_back(product);
+  for (auto [i, product] : llvm::enumerate(order))
+    schedule.placeOf(product) = {0, int64_t(i), 0};
+  int64_t registers = countVectorRegisters(body);
+  schedule.words.vectorsFirst = registers && registers <= mostRegistersOfVectors;
+}
+
+/// Decides on the products of one trip and the next.
+void scheduleTrip(scf::ForOp loop, LoopSchedule &schedule, Consumers consumers) {
+  Block &body = *loop.getBody();
+  if (std::string why = whyNotInFlight(schedule, body); !why.empty()) {
+    declined(loop) << why;
+    return;
+  }
+  SmallVector<WgmmaOp> heads, others;
+  for (WgmmaOp product : schedule.products) {
+    bool isHead = llvm::none_of(schedule.products, [&](WgmmaOp other) {
+      return other != product && needs(product, other);
+    });
+    (isHead ? heads : others).push_back(product);
+  }
+  if (others.empty()) {
+    declined(loop) << "no product of a trip needs the result of another one";
+    return;
+  }
+  std::string reason;
+  if (llvm::hasSingleElement(heads)) // else one head runs under the arithmetic on the other
+    if (auto staging = findStaging(loop, heads.front(), others, reason)) {
+      stage(schedule, *staging, consumers);
+      return;
+    }
+  if (!body.getOps<ClearFromOp>().empty()) { // changes in place what a product reads
+    declined(loop) << (reason.empty() ? "" : reason + "; ") +
+                          "an operand's end is cleared within the trip";
+    return;
+  }
+  issueEarly(schedule, body);
+}
+
+/// Decides on what goes from trip to trip in a loop of the consumers.
+void scheduleRings(scf::ForOp loop, LoopSchedule &schedule, Consumers consumers) {
+  std::string reason;
+  if (consumers.isAlone()) {
+    if (findLateReleases(loop, reason))
+      for (ProductPlace &place : schedule.places)
+        place.flight = 1;
+  } else if (!consumers.canTakeTurns()) {
+    reason = "turns go between two warpgroups, and here " + std::to_string(consumers.warpgroups) +
+             " compute";
+  } else if (reason = whyNoTurns(loop); reason.empty()) {
+    schedule.words.turns = true;
+    schedule.words.peek = findPeek(loop, reason).has_value();
+  }
+  if (!reason.empty())
+    declined(loop) << reason;
+}
+
+struct TileGPUScheduleLoops : tile::impl::TileGPUScheduleLoopsBase<TileGPUScheduleLoops> {
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      FailureOr<int64_t> warps = getNumWarps(kernel);
+      if (failed(warps))
+        return signalPassFailure();
+      Consumers consumers{*warps / warpsOfWarpgroup};
+      kernel.getBody().walk([&](scf::ForOp loop) {
+        if (isOfProducer(loop))
+          return;
+        LoopSchedule schedule = LoopSchedule::of(loop);
+        if (schedule.isEmpty()) {
+          declined(loop) << "it has no product by wgmma";
+          return;
+        }
+        if (isOfConsumers(loop))
+          scheduleRings(loop, schedule, consumers);
+        else if (!loop->hasAttr(ScheduleAttr::name))
+          scheduleTrip(loop, schedule, consumers);
+        schedule.setOn(loop);
+      });
+    }
+  }
+};
+
+} // namespace
