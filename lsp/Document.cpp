@@ -1,5 +1,10 @@
-// The work after an edit: pieces whose text is new, kernels that depend on
-// them, imports only when an import or another file has changed.
+// The work after an edit: pieces whose text is new, kernels that depend on them, imports only when
+// an import or another file has changed.
+//
+//   text      | import .. | fn f .. | kernel k .. | kernel l .. |     split by Split.cpp
+//   an edit in f             parsed                                   the others keep their trees
+//   k calls f                           elaborated                    its fingerprint has changed
+//   l does not                                        as before       moved, at most
 #include "lsp/Document.h"
 #include "frontend/Parse/Parser.h"
 #include "frontend/Sema/CheckFunctions.h"

@@ -2,6 +2,12 @@
 // a list of the files that the compilation read with their hashes, and of the paths where it looked
 // for imports in vain; key and list together name the entry, a ZIP archive, whose hashes tell a
 // damaged one.
+//
+//   source, flags, compiler  -> key              -> list: files with hashes, paths not found
+//   key, list as it is now   -> name of an entry -> outputs and messages
+//
+// A file that has changed gives another list, hence another entry; that of the old text stays, and
+// is found again when the text is.
 #include "driver/cache/Cache.h"
 #include "codegen/Assemble.h"
 #include "driver/support/ParseJson.h"

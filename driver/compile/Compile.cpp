@@ -1,5 +1,11 @@
 // Runs the stages of one compilation: tile dialect (FrontStages.cpp), target dialects, LLVM,
 // machine code.
+//
+//   text -> ast -> tile -> tile-opt -+-> gpu -> llvm -> ptx -> cubin -> sass
+//                                    +--------> llvm -> obj                     on the CPU
+//
+// Where threads of a cubin spill, gpu to cubin run once more with another launch, and the better
+// one counts (tryOtherLaunch).
 #include "driver/compile/Compile.h"
 #include "codegen/Assemble.h"
 #include "codegen/CSource.h"

@@ -1,4 +1,11 @@
 // Where a program stops, and how it is followed: the callbacks of its probes.
+//
+//   the kernel, compiled with probes        this class
+//     statement at line 7            ->     atStatement: breakpoints, steps; stops here
+//     a value, element by element    ->     atElement: kept as the site's latest value
+//     the value is complete          ->     afterValue: watches, the first NaN; stops here
+//
+// The kernel runs on this thread: while it is stopped, a callback has not returned yet.
 #include "driver/debug/Debugger.h"
 #include "dialect/ProbeNames.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,5 +1,11 @@
 // Workers of `tilec tune`: processes that live on over many candidates, and are replaced when one
 // of these takes them down.
+//
+//   this process   | job 1 ->      | job 2 ->       | job 3 ->          | job 3's failure | ...
+//   worker         | .. <- reply 1 | .. <- reply 2  | crash, or silence | a new process   | ...
+//
+// A job and its reply are a line of JSON each. The candidate that a process died of is a failure,
+// with what the process printed last; the others are not touched.
 #include "driver/measure/WorkerPool.h"
 #include <cerrno>
 #include <csignal>

@@ -1,5 +1,12 @@
 // The machine of a timeline: one copier, one set of tensor cores, and agents that take turns by the
 // time at which they are.
+//
+//   producer      | copy 0 | copy 1 | copy 2 | waits for an empty slot | copy 3 | ...
+//   copies        | bytes / rate | bytes / rate | ..     one after the other; there a latency later
+//   warpgroup 0   | waits | product 0 | product 1 | ..   releases slots, which the producer awaits
+//
+// The agent that is earliest goes next, so nobody sees another's future. One that waits for what
+// has not happened yet is passed over until it has.
 #include "dialect/TileGPU/SharedMemory.h"
 #include "driver/report/Timeline.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

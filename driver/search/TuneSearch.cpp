@@ -1,4 +1,12 @@
-// How `tilec tune` chooses what to measure.
+// How `tilec tune` chooses what to measure. At each shape, by successive halving:
+//
+//   first looks     a part of all, short: winners elsewhere, then two thirds of the rest by the
+//                   model, corrected by what was measured, then the others; some at random
+//   seconds         the best 3 of 10 of them, timed for longer
+//   in turns        the best 4, if within 15%, with full care, each round begun by another one
+//
+// Where fewer configurations are kept than there are shapes, finalists are timed at all of them.
+// What has failed at one shape is not used at any.
 #include "driver/search/TuneSearch.h"
 #include "driver/search/Residuals.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,5 +1,11 @@
 // The entry of elaboration: which kernels, which instances, and what applies to the file as a
 // whole.
+//
+//   kernel matmul[T in {f16, bf16}] specialize M in 1..=16      --variant big:N=8192
+//
+//   for each dtype   a version of --variant    each is a tile.kernel and a record of the manifest,
+//                    one for `specialize`      and a launch tries them in this order
+//                    the generic one
 #include "frontend/Lower/Elaborate.h"
 #include "frontend/Ast/Walk.h"
 #include "frontend/Diag/Suggest.h"

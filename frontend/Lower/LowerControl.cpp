@@ -1,6 +1,9 @@
 // Conditionals, and statements that leave early. A list of statements knows its ways out (Flow).
 // Where one branch of an `if` leaves for sure, what follows moves into the other; where it leaves
 // only sometimes, a bool says so and guards what follows. So all control stays structured.
+//
+//   if c { a; return; }  b          ->   if c { a } else { b }
+//   if c { a; if d { break; } }  b  ->   left = false; if c { a; left = d }; if !left { b }
 #include "frontend/Lower/Lowering.h"
 #include "frontend/Sema/Limits.h"
 

@@ -1,4 +1,13 @@
 // Loops: `for` and `while`, at run time and at compile time.
+//
+//   for i in lo..hi { body }       scf.for, which carries the variables that the body assigns
+//   while c { body }               scf.while, the same
+//   const for                      the body once for each trip
+//
+// A loop that `break` or `return` may leave is an scf.while in each case:
+//
+//   i, variables, left = lo, .., false
+//   while i < hi && !left { body: sets left, and then leaves the rest of the trip out; i += step }
 #include "dialect/AttributeNames.h"
 #include "frontend/Lower/Lowering.h"
 #include "frontend/Sema/Limits.h"

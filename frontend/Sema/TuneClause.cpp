@@ -1,5 +1,10 @@
 // The configurations that a `tune` clause spans: its `config` blocks, and every combination of its
 // sets that its conditions let through.
+//
+//   tune { BM in {64, 128}; warps in {4, 8}; where BM >= 16 * warps; config sm_80 { BM = 64; } }
+//
+//   config     BM=64                         the first that fits the target is the default there
+//   space      BM=64,warps=4   BM=128,warps=4   BM=128,warps=8      64 with 8 is ruled out
 #include "frontend/Sema/TuneClause.h"
 #include "frontend/Ast/Walk.h"
 #include "frontend/Diag/Suggest.h"
