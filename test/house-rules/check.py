@@ -81,6 +81,7 @@ NAMELESS = (
     "runtime",
 )
 SOURCES = (".cpp", ".h", ".hpp", ".c", ".td", ".def", ".py", ".g4", ".cmake", "CMakeLists.txt")
+SCRIPTS = (".js", ".css", ".vim")  # of pages and editors
 TESTS = (".mlir", ".tile", ".test", ".ll")
 STRING = r'"(?:[^"\\]|\\.)*"'
 REPORTS = (
@@ -95,7 +96,7 @@ def files(root):
                 f for f in folders if not f.startswith((".", "__")) and f != "Inputs"
             )
             for name in sorted(names):
-                if name.endswith(SOURCES + TESTS + (".md",)):
+                if name.endswith(SOURCES + TESTS + SCRIPTS + (".md",)):
                     yield os.path.relpath(os.path.join(path, name), root)
 
 

@@ -64,7 +64,7 @@ def update(root):
     )
     vim = "".join(
         f'syntax match tileBuiltin "\\v<({line.replace(" ", "|")})>\\ze\\s*\\("\n'
-        for line in textwrap.wrap(" ".join(name for name in names if name != "where"), 70)
+        for line in textwrap.wrap(" ".join(name for name in names if name != "where"), 58)
     )
     rewrite(
         root,

@@ -1,6 +1,6 @@
 // Roofline, occupancy, candidates, schedule and shared memory as pictures.
 
-/** Attainable operations by operations for each byte, both by logarithm, and where the kernel is. */
+/** Attainable operations by operations for each byte, both by logarithm; the kernel as a point. */
 function drawRoofline(data, estimate) {
   const width = 620, height = 330, left = 58, right = 16, top = 14, bottom = 42;
   const device = data.device, peak = estimate.peak_gops;
@@ -18,7 +18,8 @@ function drawRoofline(data, estimate) {
     "aria-label": "roofline" });
   for (let e = Math.ceil(log(x0)); e <= log(x1); ++e)
     picture.append(svg("line", { x1: x(10 ** e), x2: x(10 ** e), y1: top, y2: height - bottom,
-      stroke: "var(--line)" }), svg("text", { x: x(10 ** e), y: height - bottom + 15, class: "muted",
+      stroke: "var(--line)" }),
+      svg("text", { x: x(10 ** e), y: height - bottom + 15, class: "muted",
       "text-anchor": "middle" }, e < 0 ? (10 ** e).toFixed(-e) : withPrefix(10 ** e, "").trim()));
   for (let e = Math.floor(log(y0)); e <= log(y1); ++e)
     for (const value of [1, 2, 5].map(digit => digit * 10 ** e).filter(v => v >= y0 && v <= y1))
@@ -37,7 +38,8 @@ function drawRoofline(data, estimate) {
   };
   roof(device.memory_gbps, "var(--copy)", "memory " + withPrefix(device.memory_gbps * 1e9, "B/s"));
   roof(device.cache_gbps, "var(--copy)", "L2 " + withPrefix(device.cache_gbps * 1e9, "B/s"), "4 4");
-  picture.append(svg("path", { d: `M${x(Math.min(peak / device.cache_gbps, x1))} ${y(peak)}H${width - right}`,
+  picture.append(svg("path", {
+    d: `M${x(Math.min(peak / device.cache_gbps, x1))} ${y(peak)}H${width - right}`,
     stroke: "var(--product)", "stroke-width": 2 }));
   picture.append(svg("text", { x: width - right, y: y(peak) - 7, class: "muted",
     "text-anchor": "end" }, estimate.peak_name + ", " + withPrefix(peak * 1e9, "op/s")));
@@ -130,7 +132,8 @@ function drawTimeline(timeline) {
   });
   for (const bar of timeline.bars) {
     const y = top + bar.row * rowHeight + 5, wide = Math.max(x(bar.end) - x(bar.start), 1);
-    const rect = svg("rect", { x: x(bar.start), y, width: Math.max(wide - .6, .8), height: 21, rx: 2.5,
+    const rect = svg("rect", {
+      x: x(bar.start), y, width: Math.max(wide - .6, .8), height: 21, rx: 2.5,
       fill: kindColors[bar.kind], class: "bar", style: bar.line ? "cursor:pointer" : "",
       ...tip(`${bar.kind}: ${bar.label}\n${bar.start} to ${bar.end} ns` +
         (bar.trip >= 0 ? `, trip ${bar.trip}` : "") + (bar.line ? `, line ${bar.line}` : "")),
@@ -157,7 +160,8 @@ function unionOf(bars) {
 function lengthOf(spans) { return spans.reduce((sum, [a, b]) => sum + b - a, 0); }
 function overlapOf(a, b) {
   let sum = 0;
-  for (const [s, e] of a) for (const [t, f] of b) sum += Math.max(0, Math.min(e, f) - Math.max(s, t));
+  for (const [s, e] of a)
+    for (const [t, f] of b) sum += Math.max(0, Math.min(e, f) - Math.max(s, t));
   return sum;
 }
 
@@ -178,7 +182,8 @@ function drawMemory(memory) {
     "var(--product)"];
   memory.items.forEach((item, i) => {
     const box = (name, offset, size, opacity, label) => {
-      const wide = Math.max(x(item.end + 1) - x(item.start), 3), high = y(offset) - y(offset + size);
+      const wide = Math.max(x(item.end + 1) - x(item.start), 3);
+      const high = y(offset) - y(offset + size);
       picture.append(svg("rect", { x: x(item.start), y: y(offset + size), width: wide,
         height: Math.max(high - .8, .8), rx: 2, fill: colors[i % colors.length], opacity,
         style: item.line ? "cursor:pointer" : "", onclick: () => item.line && pinLine(0, item.line),

@@ -5,11 +5,22 @@ const code = { panes: [], index: new Map(), pinned: null };
 
 function keyOf(file, line) { return file + ":" + line; }
 
+/** One expression of alternatives: its groups are comments, texts, words, numbers and types. */
+const anyOf = (...parts) => new RegExp(parts.map(part => part.source).join("|"), "g");
+const quoted = /("(?:[^"\\]|\\.)*")/;
+const keywords = "kernel fn let var for in out inout if else const where grid with tune config " +
+  "import return while as struct key dtype true false";
+
 const words = {
-  source: /(\/\/.*)|("(?:[^"\\]|\\.)*")|\b(kernel|fn|let|var|for|in|out|inout|if|else|const|where|grid|with|tune|config|import|return|while|as|struct|key|dtype|true|false)\b|\b(\d[\w.]*)\b|\b([fui]\d+|bf16|tf32|f8e\w+|bool|index|int)\b/g,
-  ir: /(\/\/.*)|("(?:[^"\\]|\\.)*")|\b((?:tile_gpu|tile|arith|math|scf|tensor|vector|gpu|func)\.[\w.]+)|\b(\d[\w.]*)\b|([!#][\w.]+|\btensor<[^>]*>)/g,
-  ptx: /(\/\/.*)|("(?:[^"\\]|\\.)*")|(?<=^\s*(?:@!?%?\w+\s+)?)([a-z][\w.:]*)(?=[\s;])|\b(0[fdx][0-9A-Fa-f]+|\d+)\b|(%[\w.]+)/g,
-  sass: /(\/\*[0-9a-f]+\*\/)|("(?:[^"\\]|\\.)*")|\b([A-Z][A-Z0-9]+(?:\.[A-Z0-9_.]+)*)(?=[\s;])|\b(0x[0-9a-f]+|\d+)\b|\b(U?R\d+|U?P\d+|[UR]*Z|PT)\b/g,
+  source: anyOf(/(\/\/.*)/, quoted, new RegExp(`\\b(${keywords.replaceAll(" ", "|")})\\b`),
+    /\b(\d[\w.]*)\b/, /\b([fui]\d+|bf16|tf32|f8e\w+|bool|index|int)\b/),
+  ir: anyOf(/(\/\/.*)/, quoted,
+    /\b((?:tile_gpu|tile|arith|math|scf|tensor|vector|gpu|func)\.[\w.]+)/,
+    /\b(\d[\w.]*)\b/, /([!#][\w.]+|\btensor<[^>]*>)/),
+  ptx: anyOf(/(\/\/.*)/, quoted, /(?<=^\s*(?:@!?%?\w+\s+)?)([a-z][\w.:]*)(?=[\s;])/,
+    /\b(0[fdx][0-9A-Fa-f]+|\d+)\b/, /(%[\w.]+)/),
+  sass: anyOf(/(\/\*[0-9a-f]+\*\/)/, quoted, /\b([A-Z][A-Z0-9]+(?:\.[A-Z0-9_.]+)*)(?=[\s;])/,
+    /\b(0x[0-9a-f]+|\d+)\b/, /\b(U?R\d+|U?P\d+|[UR]*Z|PT)\b/),
 };
 
 function colored(text, language) {
@@ -58,10 +69,12 @@ function countLines(listing) {
 function profiledLines(data) {
   const lines = new Map(), machine = new Map();
   if (!data.profile) return { lines, machine };
-  const kernel = data.profile.kernels.find(each => page.kernel && each.kernel === page.kernel.symbol) ||
+  const isShown = each => page.kernel && each.kernel === page.kernel.symbol;
+  const kernel = data.profile.kernels.find(isShown) ||
     data.profile.kernels[0];
   for (const row of kernel.lines) lines.set(keyOf(row.file, row.line), row);
-  for (const [line, samples, executed] of kernel.code || []) machine.set(line, { samples, executed });
+  for (const [line, samples, executed] of kernel.code || [])
+    machine.set(line, { samples, executed });
   return { lines, machine, kernel };
 }
 
@@ -96,7 +109,8 @@ function fillSource(pane, data) {
       addRow(pane, i + 1, text, "source", [keyOf(file, i + 1)], heat);
     });
   });
-  pane.count.textContent = profile.kernel ? "samples of " + data.profile.file : machine ? "instructions of " + machine.title : "";
+  pane.count.textContent = profile.kernel ? "samples of " + data.profile.file
+    : machine ? "instructions of " + machine.title : "";
   for (const row of pane.body.children) row.pane = pane;
 }
 

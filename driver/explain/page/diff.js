@@ -1,7 +1,8 @@
 // The page of a comparison: figures beside each other, and the difference of two texts.
 
 function changeOf(row) {
-  if (typeof row.a !== "number" || typeof row.b !== "number" || row.a === row.b || !row.a) return "";
+  if (typeof row.a !== "number" || typeof row.b !== "number") return "";
+  if (row.a === row.b || !row.a) return "";
   const percent = (row.b / row.a - 1) * 100;
   return (percent > 0 ? "+" : "−") + Math.abs(percent).toFixed(1) + "%";
 }
@@ -72,7 +73,8 @@ function viewTexts(a, b, stage) {
   const first = text(a), second = text(b);
   if (!first || !second) return el("p", { class: "note" }, "one of the two has no such stage");
   const found = diffLines(first.map(normalized), second.map(normalized));
-  if (!found) return el("p", { class: "note" }, "the texts have too little in common to be aligned");
+  if (!found) return el("p", { class: "note" },
+    "the texts have too little in common to be aligned");
   const near = new Set();
   found.forEach(([kind], i) => {
     if (kind !== " ") for (let k = i - 3; k <= i + 3; ++k) near.add(k);
@@ -104,11 +106,13 @@ function viewComparison(data) {
       el("div", {},
         card("Settings that differ", null, kernel.settings.length ? tableOf(kernel.settings,
           "setting") : el("p", { class: "note" }, "none")),
-        card("Remarks of one side", null, kernel.remarks.length ? tableOf(kernel.remarks, "remark") :
+        card("Remarks of one side", null,
+          kernel.remarks.length ? tableOf(kernel.remarks, "remark") :
           el("p", { class: "note" }, "none")))));
     views.push(el("div", { class: "two", style: "margin-top:1rem" },
       card("Operations of the kernel", "Counted before they become code for one thread.",
-        kernel.ops.length ? tableOf(kernel.ops, "operation") : el("p", { class: "note" }, "none differ")),
+        kernel.ops.length ? tableOf(kernel.ops, "operation")
+          : el("p", { class: "note" }, "none differ")),
       card("Passes that changed one side only", null, data.passes.length ?
         tableOf(data.passes, "pass") : el("p", { class: "note" }, "none"))));
   });

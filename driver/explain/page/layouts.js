@@ -1,7 +1,8 @@
 // Layouts drawn: which thread holds which element, and in which bank of shared memory it lies.
 
 const warpColors = ["#4269d0", "#ef8a17", "#3ca951", "#e0485a", "#9467bd", "#2f9e9e", "#b5852a",
-  "#d15a9c", "#5b7083", "#7aa22f", "#3f8fd8", "#c96a3f", "#6d5fd3", "#4f9f72", "#a8497c", "#7b8794"];
+  "#d15a9c", "#5b7083", "#7aa22f", "#3f8fd8", "#c96a3f", "#6d5fd3", "#4f9f72", "#a8497c",
+  "#7b8794"];
 
 /** The image of a number under basis vectors: coordinates combine by XOR. */
 function imageOf(bases, number, start) {
@@ -171,7 +172,8 @@ function viewShared(layout) {
       const offset = offsetOf(layout, coord), bank = offset / 4 & 31;
       if (r === 0 && w % 4 === 0) picture.append(svg("text", { x: left + w * size + size / 2, y: 13,
         "text-anchor": "middle", class: "muted" }, String(w * perWord)));
-      picture.append(svg("g", tip(`row ${r}, columns ${w * perWord} to ${w * perWord + perWord - 1}` +
+      picture.append(svg("g",
+        tip(`row ${r}, columns ${w * perWord} to ${w * perWord + perWord - 1}` +
           `\nbyte ${offset}, bank ${bank}`),
         svg("rect", { x: left + w * size, y: top + r * 22, width: size - 1, height: 21, rx: 2,
           fill: `hsl(${(bank >> 2) * 45} 62% 55%)`, "fill-opacity": .35 + .16 * (bank & 3) }),
@@ -189,7 +191,8 @@ function viewShared(layout) {
         found.ways > 1 ? `8 rows of 16 bytes: ${found.ways} ways of conflict` :
           "8 rows of 16 bytes: no bank conflict") : null,
       layout.lines.map(line => el("span", { class: "chip" }, lineLink(line)))),
-    el("p", { class: "note" }, `Rows of the tile downwards, words of 4 bytes to the right; numbers ` +
+    el("p", { class: "note" },
+      `Rows of the tile downwards, words of 4 bytes to the right; numbers ` +
       `and colours are banks. The same colour below another, read at once, is a conflict.`),
     el("div", { class: "scroll" }, picture))];
 }

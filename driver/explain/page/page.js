@@ -47,8 +47,10 @@ function viewOverview(kernel, data) {
     kernel.costs.length ? card("Costs", null, el("ul", { class: "plain" }, kernel.costs.map(each =>
       el("li", {}, el("b", { class: "warn" }, each.name + " "), each.message)))) : null,
     card("Remarks", null, kernel.remarks.length ? remarksOf(kernel) :
-      el("p", { class: "note" }, "none: nothing kept the code from being faster, that a pass knows"))];
-  const left = data.device && estimate.valid ? [card("Roofline", "The cost model's estimate beside " +
+      el("p", { class: "note" },
+        "none: nothing kept the code from being faster, that a pass knows"))];
+  const left = data.device && estimate.valid ? [card("Roofline",
+    "The cost model's estimate beside " +
     "what the machine can do: the roof that is nearest above the point bounds the kernel.",
     drawRoofline(data, estimate)),
   compiled && compiled.occupancy ? card("A multiprocessor", "What each block takes of it.",
@@ -60,7 +62,8 @@ function viewOverview(kernel, data) {
 
 function remarksOf(kernel) {
   return el("ul", { class: "plain" }, kernel.remarks.map(each => el("li", {},
-    el("code", {}, each.code + " "), each.line ? [lineLink(each.line), ": "] : null, each.message)));
+    el("code", {}, each.code + " "), each.line ? [lineLink(each.line), ": "] : null,
+      each.message)));
 }
 
 function viewMemory(kernel) {
@@ -70,9 +73,11 @@ function viewMemory(kernel) {
   return [card("Shared memory", `A block uses ${bytes(memory.bytes || 0)} of ` +
     `${bytes(memory.limit)} (the dashed line). What never lives at the same time shares bytes.`,
     el("div", { class: "scroll" }, drawMemory(memory))),
-  card("Who holds what", null, el("table", {}, el("tr", {}, ["what", "operation", "from byte", "bytes",
+  card("Who holds what", null, el("table", {},
+    el("tr", {}, ["what", "operation", "from byte", "bytes",
     "line"].map((title, i) => el("th", { class: i === 2 || i === 3 ? "number" : "" }, title))),
-    memory.items.map(item => el("tr", {}, el("td", {}, item.name), el("td", { class: "mono" }, item.op),
+    memory.items.map(item => el("tr", {},
+      el("td", {}, item.name), el("td", { class: "mono" }, item.op),
       el("td", { class: "number" }, String(item.offset)),
       el("td", { class: "number" }, item.bytes.toLocaleString("en")),
       el("td", {}, lineLink(item.line) || "–")))))];
@@ -85,7 +90,8 @@ function viewSchedule(kernel) {
   const ofKind = (...kinds) => unionOf(timeline.bars.filter(bar => kinds.includes(bar.kind) &&
     !timeline.rows[bar.row].includes("slot")));
   const copies = ofKind("copy"), products = unionOf(timeline.bars.filter(bar =>
-    timeline.rows[bar.row] === "tensor cores")), work = ofKind("product", "arithmetic", "reduction");
+    timeline.rows[bar.row] === "tensor cores"));
+  const work = ofKind("product", "arithmetic", "reduction");
   const percent = (part, whole) => whole ? (100 * part / whole).toFixed(0) + "%" : "–";
   return [el("div", { class: "cards" },
     figure("played", (timeline.end / 1000).toFixed(2) + " µs",
@@ -94,8 +100,8 @@ function viewSchedule(kernel) {
     figure("copies behind work", percent(overlapOf(copies, work), lengthOf(copies)),
       "of the copying runs while something computes")),
   card("Schedule of a block", "One block alone on its multiprocessor, played at the rates of the " +
-    "cost model: it shows what overlaps and who waits for whom, and is no measurement. Numbers are " +
-    "trips. A click goes to the line.", el("div", { class: "scroll" }, drawTimeline(timeline)),
+    "cost model: it shows what overlaps and who waits for whom, and is no measurement. Numbers " +
+    "are trips. A click goes to the line.", el("div", { class: "scroll" }, drawTimeline(timeline)),
     legend([["copies", "var(--copy)"], ["products", "var(--product)"],
       ["arithmetic", "var(--arithmetic)"], ["reductions", "var(--reduction)"],
       ["stores", "var(--access)"], ["waits", "var(--wait)"], ["slot is full", "var(--hold)"]]))];
@@ -125,9 +131,11 @@ function viewPasses(kernel, data) {
   const changed = data.passes.filter(each => each.changed);
   const rows = data.passes.map(each => el("tr", { style: each.changed ? "" : "opacity:.5" },
     el("td", { class: "still" }, each.stage), el("td", { class: "mono still" }, each.pass),
-    el("td", {}, each.changed ? el("div", { class: "chips" }, Object.entries(each.difference).length ?
+    el("td", {}, each.changed ? el("div", { class: "chips" },
+      Object.entries(each.difference).length ?
       Object.entries(each.difference).map(([name, count]) => el("span", { class: "chip mono" },
-        el("span", { class: count > 0 ? "plus" : "minus" }, (count > 0 ? "+" : "−") + Math.abs(count)),
+        el("span", { class: count > 0 ? "plus" : "minus" },
+          (count > 0 ? "+" : "−") + Math.abs(count)),
         " " + name)) : "attributes, types or order") : "no change")));
   return [el("div", { class: "two", style: "grid-template-columns:minmax(0,1.6fr) minmax(0,1fr);" +
     "align-items:start" },

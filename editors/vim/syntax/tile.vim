@@ -8,21 +8,25 @@ syntax keyword tileControl for while if else return break continue
 syntax keyword tileClause where specialize grid tune key config opt step out inout
 syntax keyword tileReserved struct enum match type pub use yield
 syntax keyword tileConstant true false None inf nan
-syntax keyword tileType bool i8 i16 i32 i64 u4 i4 u8 u16 u32 u64 f8e4m3 f8e5m2 f16 bf16 f32 f64 index
-syntax keyword tileType int float string dtype
+syntax keyword tileType bool i8 i16 i32 i64 u4 i4 u8 u16 u32 u64 f8e4m3 f8e5m2 f16 bf16
+syntax keyword tileType f32 f64 index int float string dtype
 " Built-ins are names like others: they count where they are called.
-syntax match tileBuiltin "\v<(exp|exp2|expm1|log|log2|log1p|sqrt|rsqrt|sin|cos|tan|tanh|erf|floor)>\ze\s*\("
-syntax match tileBuiltin "\v<(ceil|round|trunc|sigmoid|isnan|isinf|isfinite|pow|minnum|maxnum|mulhi)>\ze\s*\("
-syntax match tileBuiltin "\v<(cdiv|abs|sign|popcount|clz|next_pow2|identity|clamp|fma|min|max|sum)>\ze\s*\("
-syntax match tileBuiltin "\v<(prod|any|all|count|argmax|argmin|load|store|inside|gather|scatter)>\ze\s*\("
-syntax match tileBuiltin "\v<(atomic_add|atomic_max|atomic_min|atomic_and|atomic_or|atomic_xor)>\ze\s*\("
-syntax match tileBuiltin "\v<(atomic_xchg|atomic_cas|zeros|full|iota|reshape|permute|broadcast|block)>\ze\s*\("
-syntax match tileBuiltin "\v<(blocks|at|scan|cumsum|cumprod|reduce|take|dot|bitcast|ptx|print|assert)>\ze\s*\("
-syntax match tileBuiltin "\v<(lowest|highest|static_assert|present|view|concat|stack|repeat|flip)>\ze\s*\("
-syntax match tileBuiltin "\v<(sort|topk|histogram|rand|randn|randint|random_bits)>\ze\s*\("
-syntax match tileAttribute "\v<(warps|stages|grouped|cluster|consumers|occupancy|maxreg|fp|unroll|split|trips)>\ze\s*\("
+syntax match tileBuiltin "\v<(exp|exp2|expm1|log|log2|log1p|sqrt|rsqrt|sin|cos|tan|tanh)>\ze\s*\("
+syntax match tileBuiltin "\v<(erf|floor|ceil|round|trunc|sigmoid|isnan|isinf|isfinite)>\ze\s*\("
+syntax match tileBuiltin "\v<(pow|minnum|maxnum|mulhi|cdiv|abs|sign|popcount|clz)>\ze\s*\("
+syntax match tileBuiltin "\v<(next_pow2|identity|clamp|fma|min|max|sum|prod|any|all)>\ze\s*\("
+syntax match tileBuiltin "\v<(count|argmax|argmin|load|store|inside|gather|scatter)>\ze\s*\("
+syntax match tileBuiltin "\v<(atomic_add|atomic_max|atomic_min|atomic_and|atomic_or)>\ze\s*\("
+syntax match tileBuiltin "\v<(atomic_xor|atomic_xchg|atomic_cas|zeros|full|iota|reshape)>\ze\s*\("
+syntax match tileBuiltin "\v<(permute|broadcast|block|blocks|at|scan|cumsum|cumprod)>\ze\s*\("
+syntax match tileBuiltin "\v<(reduce|take|dot|bitcast|ptx|print|assert|lowest|highest)>\ze\s*\("
+syntax match tileBuiltin "\v<(static_assert|present|view|concat|stack|repeat|flip|sort)>\ze\s*\("
+syntax match tileBuiltin "\v<(topk|histogram|rand|randn|randint|random_bits)>\ze\s*\("
+syntax match tileAttribute "\v<(warps|stages|grouped|cluster|consumers|occupancy)>\ze\s*\("
+syntax match tileAttribute "\v<(maxreg|fp|unroll|split|trips)>\ze\s*\("
 syntax keyword tileAttribute persistent flatten
-syntax match tileNumber "\v<(0x[0-9a-fA-F][0-9a-fA-F_]*|0b[01][01_]*|\d[0-9_]*(\.\d[0-9_]*)?([eE][-+]?\d[0-9_]*)?)>"
+syntax match tileNumber "\v<(0x[0-9a-fA-F][0-9a-fA-F_]*|0b[01][01_]*)>"
+syntax match tileNumber "\v<\d[0-9_]*(\.\d[0-9_]*)?([eE][-+]?\d[0-9_]*)?>"
 syntax match tileEscape contained "\v\\([ntr0abfv\\\"\']|x[0-9a-fA-F]{2})"
 syntax region tileString start=+"+ skip=+\\.+ end=+"\|$+ contains=tileEscape
 syntax match tileComment "//.*$" contains=@Spell

@@ -2,7 +2,12 @@
 // An editor for one text: colours below a transparent text field, underlined where the compiler
 // has something to say.
 
-const tokens = /(\/\/.*)|("(?:[^"\\\n]|\\.)*")|\b(kernel|fn|let|var|for|in|out|inout|if|else|const|where|grid|with|tune|config|import|return|while|as|key|dtype|true|false)\b|\b(\d[\w.]*)\b|\b([fui]\d+|bf16|tf32|f8e\w+|bool|index|int)\b/g;
+const keywords = "kernel fn let var for in out inout if else const where grid with tune config " +
+  "import return while as key dtype true false";
+// Comments, texts, keywords, numbers, types.
+const tokens = new RegExp([/(\/\/.*)/, /("(?:[^"\\\n]|\\.)*")/,
+  new RegExp(`\\b(${keywords.replaceAll(" ", "|")})\\b`), /\b(\d[\w.]*)\b/,
+  /\b([fui]\d+|bf16|tf32|f8e\w+|bool|index|int)\b/].map(part => part.source).join("|"), "g");
 
 class Editor {
   constructor(place, changed) {

@@ -13,7 +13,8 @@ const examples = {
   z[n] = x[n] + y[n];
 }
 `],
-  "softmax": ["-D T=f32 --random M=6,N=40 --shape M=4096,N=4096", `kernel softmax[T: dtype in {f16, bf16, f32}, BLOCK: int = 1024](
+  "softmax": ["-D T=f32 --random M=6,N=40 --shape M=4096,N=4096",
+    `kernel softmax[T: dtype in {f16, bf16, f32}, BLOCK: int = 1024](
     x: in T[M, N], y: out T[M, N])
   where M in 1..=1048576 opt 4096, N in 1..=1048576 opt 4096
   grid (row: M)
@@ -31,7 +32,8 @@ const examples = {
   }
 }
 `],
-  "matmul": ["--random M=32,N=40,K=24 --shape M=4096,N=4096,K=4096", `kernel matmul(a: in f16[M, K], b: in f16[K, N], c: out f16[M, N])
+  "matmul": ["--random M=32,N=40,K=24 --shape M=4096,N=4096,K=4096",
+    `kernel matmul(a: in f16[M, K], b: in f16[K, N], c: out f16[M, N])
   where M in 1..=65536 opt 4096, N in 8..=65536 opt 4096, K in 8..=65536 opt 4096,
         K % 8 == 0, N % 8 == 0
   grid (i: cdiv(M, 128), j: cdiv(N, 256))
@@ -151,7 +153,9 @@ async function explain() {
   byId("page").srcdoc = result.page;
 }
 
-function guarded(work) { return () => work().catch(error => showResult(text("pre", String(error)))); }
+function guarded(work) {
+  return () => work().catch(error => showResult(text("pre", String(error))));
+}
 
 const editor = new Editor(byId("editor"), later);
 for (const name of Object.keys(examples)) byId("examples").append(text("option", name));
