@@ -49,10 +49,7 @@ with np.errstate(all="ignore"):
         x = np.concatenate([small, large, mixed, limits]).astype(numpy)
         emulated, here = run("cuda", dtype, x), run("cpu", dtype, x)
         for name, one, other, exact in zip(
-            ("sin", "cos", "tan"),
-            emulated,
-            here,
-            (np.sin, np.cos, np.tan),
+            ("sin", "cos", "tan"), emulated, here, (np.sin, np.cos, np.tan)
         ):
             nan = np.isnan(one) & np.isnan(other)
             same = (one.view(f"u{one.itemsize}") == other.view(f"u{one.itemsize}")) | nan
