@@ -1,4 +1,11 @@
 // The log of a search, and the choice of what to keep.
+//
+//   {"kernel": .., "source": .., ...}             the search; of another one, the log is set aside
+//   {"config": .., "shape": .., "status": ..}     a measurement, written when it is known
+//   {"config": .., "sha                           torn, as the process was killed: measured again
+//
+// A search that goes on reads it and measures what is missing. One process at a time writes it: the
+// lock goes with the process.
 #include "driver/search/TuneSearch.h"
 #include "driver/support/Output.h"
 #include "driver/support/ParseJson.h"

@@ -1,4 +1,9 @@
 // Conversions of operands: to a dtype, to one dtype and shape with others.
+//
+//   1.5 * x, x of f16     a number has no dtype: it takes that of what it meets, if it fits
+//   let y = 1.5           alone it becomes f32, an integer index (toData)
+//   i32 + index           widens to index, since nothing is lost
+//   f16 * f32             refused, with a note: `as` converts
 #include "frontend/Lower/Lowering.h"
 
 #include "llvm/ADT/StringExtras.h"
