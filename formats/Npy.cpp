@@ -142,14 +142,16 @@ private:
   size_t at = 0;
 };
 
+/// 8-bit floats stand in files as bytes.
+bool isFloat8(Dtype dtype) { return dtypeBits(dtype) == 8 && !isIntegral(dtype); }
+
 struct Descr {
   std::string_view text;
   Dtype dtype;
 };
 constexpr Descr descrs[] = {
-    {"b1", Dtype::Bool}, {"i1", Dtype::I8},  {"i2", Dtype::I16}, {"i4", Dtype::I32},
-    {"i8", Dtype::I64},  {"u1", Dtype::U8},  {"u2", Dtype::U16}, {"u4", Dtype::U32},
-    {"u8", Dtype::U64},  {"f2", Dtype::F16}, {"f4", Dtype::F32}, {"f8", Dtype::F64},
+#define DTYPE(name, spelling, bits, family, use, product, dlpack, xla, npy, ...) {npy, Dtype::name},
+#include "manifest/Dtypes.def"
 };
 
 } // namespace
@@ -173,13 +175,12 @@ static Error decodeDescr(const std::string &descr, const std::string &name,
     dtype = *expected;
     return {};
   }
-  if (expected && ((*expected == Dtype::BF16 && raw2) ||
-                   ((*expected == Dtype::F8E4M3 || *expected == Dtype::F8E5M2) && raw1))) {
+  if (expected && ((*expected == Dtype::BF16 && raw2) || (isFloat8(*expected) && raw1))) {
     dtype = *expected;
     return {};
   }
   for (const Descr &entry : descrs)
-    if (entry.text == kind) {
+    if (!kind.empty() && entry.text == kind) {
       dtype = entry.dtype;
       if (!expected || *expected == dtype)
         return {};
@@ -310,10 +311,10 @@ static Error formatHeader(Dtype dtype, const std::vector<int64_t> &shape, std::s
   std::string descr;
   if (dtype == Dtype::BF16)
     descr = "u2";
-  if (dtype == Dtype::F8E4M3 || dtype == Dtype::F8E5M2)
+  if (isFloat8(dtype))
     descr = "u1";
   for (const Descr &entry : descrs)
-    if (entry.dtype == dtype)
+    if (entry.dtype == dtype && !entry.text.empty())
       descr = entry.text;
   if (descr.empty() || int64_t(shape.size()) > maxRank)
     return Error(TILE_ERROR_DTYPE, descr.empty()

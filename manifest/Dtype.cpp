@@ -1,36 +1,34 @@
 // Names and sizes of dtypes.
 #include "manifest/Dtype.h"
 
-#include <array>
+#include <iterator>
 
 namespace tile::runtime {
 
 namespace {
+enum class Family : uint8_t { Bool, Signed, Unsigned, Float };
+enum class Use : uint8_t { Computed, Stored };
+
 struct DtypeEntry {
   Dtype dtype;
   std::string_view name;
   unsigned bits;
-  bool integral;
+  Family family;
+  Use use;
 };
-constexpr std::array<DtypeEntry, 17> dtypes = {{
-    {Dtype::Bool, "bool", 8, true},
-    {Dtype::I8, "i8", 8, true},
-    {Dtype::I16, "i16", 16, true},
-    {Dtype::I32, "i32", 32, true},
-    {Dtype::I64, "i64", 64, true},
-    {Dtype::U8, "u8", 8, true},
-    {Dtype::U16, "u16", 16, true},
-    {Dtype::U32, "u32", 32, true},
-    {Dtype::U64, "u64", 64, true},
-    {Dtype::F16, "f16", 16, false},
-    {Dtype::BF16, "bf16", 16, false},
-    {Dtype::F32, "f32", 32, false},
-    {Dtype::F64, "f64", 64, false},
-    {Dtype::F8E4M3, "f8e4m3", 8, false},
-    {Dtype::F8E5M2, "f8e5m2", 8, false},
-    {Dtype::I4, "i4", 4, false},
-    {Dtype::U4, "u4", 4, false},
-}};
+constexpr DtypeEntry dtypes[] = {
+#define DTYPE(name, spelling, bits, family, use, ...)                                              \
+  {Dtype::name, spelling, bits, Family::family, Use::use},
+#include "manifest/Dtypes.def"
+};
+
+constexpr bool isInOrder() {
+  for (size_t i = 0; i < std::size(dtypes); ++i)
+    if (size_t(dtypes[i].dtype) != i)
+      return false;
+  return true;
+}
+static_assert(isInOrder(), "a dtype is the index of its row: check_dtypes.py writes Dtype.h");
 } // namespace
 
 std::string_view dtypeName(Dtype dtype) { return dtypes[size_t(dtype)].name; }
@@ -44,6 +42,9 @@ std::optional<Dtype> dtypeFromName(std::string_view name) {
 
 unsigned dtypeBits(Dtype dtype) { return dtypes[size_t(dtype)].bits; }
 
-bool isIntegral(Dtype dtype) { return dtypes[size_t(dtype)].integral; }
+bool isIntegral(Dtype dtype) {
+  const DtypeEntry &entry = dtypes[size_t(dtype)];
+  return entry.family != Family::Float && entry.use == Use::Computed;
+}
 
 } // namespace tile::runtime

@@ -8,23 +8,19 @@
 namespace tile::runtime {
 
 namespace {
-/// A small binary float: sign, exponent and mantissa bits.
+/// A binary float: exponent and mantissa bits behind a sign.
 struct Format {
   int exponent, mantissa;
-  bool hasInfinity; // e4m3 has none: the top exponent holds numbers, and one NaN
+  bool hasInfinity; // or the top exponent holds numbers, and one NaN
 };
 } // namespace
 
-static std::optional<Format> smallFormat(Dtype dtype) {
+static std::optional<Format> formatOf(Dtype dtype) {
   switch (dtype) {
-  case Dtype::F16:
-    return Format{5, 10, true};
-  case Dtype::BF16:
-    return Format{8, 7, true};
-  case Dtype::F8E5M2:
-    return Format{5, 2, true};
-  case Dtype::F8E4M3:
-    return Format{4, 3, false};
+#define FLOAT(name, exponent, mantissa, infinity, ...)                                             \
+  case Dtype::name:                                                                                \
+    return Format{exponent, mantissa, bool(infinity)};
+#include "manifest/Dtypes.def"
   default:
     return std::nullopt;
   }
@@ -42,7 +38,7 @@ uint64_t encodeFloat(double value, Dtype dtype) {
     std::memcpy(&bits, &narrow, sizeof bits);
     return bits;
   }
-  std::optional<Format> format = smallFormat(dtype);
+  std::optional<Format> format = formatOf(dtype);
   if (!format)
     return 0;
   uint64_t sign = uint64_t(std::signbit(value)) << (format->exponent + format->mantissa);
@@ -83,7 +79,7 @@ double decodeFloat(uint64_t bits, Dtype dtype) {
     std::memcpy(&value, &low, sizeof value);
     return value;
   }
-  std::optional<Format> format = smallFormat(dtype);
+  std::optional<Format> format = formatOf(dtype);
   if (!format)
     return 0;
   int bias = (1 << (format->exponent - 1)) - 1;

@@ -171,29 +171,16 @@ typedef struct {
 /* Each reader returns 1, 0 where the slow path must decide, or -1 with an exception. */
 
 static int dlpackDtype(const DlTensor *t) {
-  static const int8_t signedInts[] = {TILE_I8, TILE_I16, TILE_I32, TILE_I64};
-  static const int8_t unsignedInts[] = {TILE_U8, TILE_U16, TILE_U32, TILE_U64};
-  int log = t->bits == 8 ? 0 : t->bits == 16 ? 1 : t->bits == 32 ? 2 : t->bits == 64 ? 3 : -1;
-  if (log < 0 || t->lanes != 1)
-    return -1;
-  switch (t->code) {
-  case 0:
-    return signedInts[log];
-  case 1:
-    return unsignedInts[log];
-  case 2:
-    return log == 1 ? TILE_F16 : log == 2 ? TILE_F32 : log == 3 ? TILE_F64 : -1;
-  case 4:
-    return log == 1 ? TILE_BF16 : -1;
-  case 6:
-    return log == 0 ? TILE_BOOL : -1;
-  case 10:
-    return log == 0 ? TILE_F8E4M3 : -1;
-  case 12:
-    return log == 0 ? TILE_F8E5M2 : -1;
-  default:
-    return -1;
-  }
+  static const struct {
+    int code, bits;
+  } rows[] = {
+#define DTYPE(name, spelling, bits, family, use, product, dlpack, ...) {dlpack, bits},
+#include "manifest/Dtypes.def"
+  };
+  for (int i = 0; t->lanes == 1 && i < (int)(sizeof rows / sizeof *rows); ++i)
+    if (t->code == rows[i].code && t->bits == rows[i].bits)
+      return i;
+  return -1;
 }
 
 /* Extents and strides in elements where two of them share a byte, as for u4 in an array of bytes.

@@ -1,4 +1,5 @@
 // Verifiers and folders of the tile dialect's element-wise operations.
+#include "dialect/Tile/Float8.h"
 #include "dialect/Tile/TileDialect.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -29,11 +30,20 @@ LogicalResult RandomBitsOp::verify() {
 LogicalResult RoundFloat8Op::verify() {
   Type from = getElementTypeOrSelf(getSource().getType()),
        to = getElementTypeOrSelf(getResult().getType());
-  if (!isa<Float8E4M3FNType, Float8E5M2Type>(to))
-    return emitOpError() << "makes f8E4M3FN or f8E5M2, found " << to;
+  if (!isFloat8Element(to))
+    return emitOpError() << "makes a float of 8 bits with a sign and a negative zero, found " << to;
   if (!isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(from))
     return emitOpError() << "takes f16, bf16, f32 or f64, found " << from;
   return success();
+}
+
+bool tile::isFloat8Element(Type type) {
+  auto element = dyn_cast<FloatType>(type);
+  if (!element || element.getWidth() != 8)
+    return false;
+  const llvm::fltSemantics &semantics = element.getFloatSemantics();
+  return APFloat::semanticsHasSignedRepr(semantics) &&
+         APFloat::getZero(semantics, /*Negative=*/true).isNegative();
 }
 
 APFloat tile::roundToFloat8(APFloat value, const llvm::fltSemantics &semantics) {

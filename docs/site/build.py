@@ -227,16 +227,19 @@ def builtinsPage():
 def dtypesPage():
     """Dtypes with their width and use, out of the table that the compiler reads."""
     rows = re.findall(
-        r'\{"(\w+)", DType::\w+, (\d+), Family::(\w+), Use::(\w+)',
-        read("frontend", "Sema", "DTypes.cpp"),
-    )
-    uses = {"Computed": "all operations", "Stored": "loaded, stored, moved, converted, `dot`"}
+        r'^DTYPE\(\w+, "(\w+)", (\d+), (\w+), (\w+), (\w+)', read("manifest", "Dtypes.def"), re.M
+    ) + [("index", "64", "Signed", "Computed", "None")]
+
+    def use(row):
+        if row[3] == "Computed":
+            return "all operations"
+        return "loaded, moved, converted" + ("" if row[4] == "None" else ", stored, `dot`")
+
     return (
         "# Dtypes\n\nGenerated from the compiler's table; the rules are in"
         " [Types](../language/Types.md).\n\n| name | bits | kind | use |\n|---|---|---|---|\n"
         + "".join(
-            f"| `{name}` | {bits} | {kind.lower()} | {uses[use]} |\n"
-            for name, bits, kind, use in rows
+            f"| `{row[0]}` | {row[1]} | {row[2].lower()} | {use(row)} |\n" for row in rows
         )
     )
 

@@ -19,9 +19,10 @@ bool tile::isForeignModule(llvm::StringRef word) {
 }
 
 bool tile::isDtypeWord(llvm::StringRef word) {
-  static const llvm::StringRef words[] = {"bool", "i8",    "i16", "i32", "i64",    "u8",
-                                          "u16",  "u32",   "u64", "f16", "bf16",   "f32",
-                                          "f64",  "index", "i4",  "u4",  "f8e4m3", "f8e5m2"};
+  static const llvm::StringRef words[] = {
+#define DTYPE(name, spelling, ...) spelling,
+#include "manifest/Dtypes.def"
+      "index"};
   return llvm::is_contained(words, word);
 }
 

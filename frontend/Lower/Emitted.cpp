@@ -6,18 +6,10 @@ using namespace tile;
 
 Type tile::toType(DType dtype, MLIRContext *context) {
   switch (dtype) {
-  case DType::F16:
-    return Float16Type::get(context);
-  case DType::BF16:
-    return BFloat16Type::get(context);
-  case DType::F32:
-    return Float32Type::get(context);
-  case DType::F64:
-    return Float64Type::get(context);
-  case DType::F8E4M3:
-    return Float8E4M3FNType::get(context);
-  case DType::F8E5M2:
-    return Float8E5M2Type::get(context);
+#define FLOAT(name, exponent, mantissa, infinity, semantics, type)                                 \
+  case DType::name:                                                                                \
+    return type##Type::get(context);
+#include "manifest/Dtypes.def"
   case DType::Index:
     return IndexType::get(context);
   default:

@@ -1,4 +1,5 @@
-// The table of dtypes: a row has the spelling, the width and all that operations ask of a dtype.
+// The dtypes of manifest/Dtypes.def and `index`: a row has the spelling, the width and all that
+// operations ask of a dtype.
 #include "frontend/Sema/DTypes.h"
 
 #include <iterator>
@@ -14,30 +15,17 @@ enum class Use : uint8_t { Computed, Stored };
 struct Row {
   const char *name;
   DType dtype;
-  unsigned bits;
+  unsigned bits; // of a value: 1 for bool
   Family family;
   Use use;
   runtime::Dtype stored; // in memory
 };
 
 constexpr Row table[] = {
-    {"bool", DType::Bool, 1, Family::Bool, Use::Computed, runtime::Dtype::Bool},
-    {"i8", DType::I8, 8, Family::Signed, Use::Computed, runtime::Dtype::I8},
-    {"i16", DType::I16, 16, Family::Signed, Use::Computed, runtime::Dtype::I16},
-    {"i32", DType::I32, 32, Family::Signed, Use::Computed, runtime::Dtype::I32},
-    {"i64", DType::I64, 64, Family::Signed, Use::Computed, runtime::Dtype::I64},
-    {"u8", DType::U8, 8, Family::Unsigned, Use::Computed, runtime::Dtype::U8},
-    {"u16", DType::U16, 16, Family::Unsigned, Use::Computed, runtime::Dtype::U16},
-    {"u32", DType::U32, 32, Family::Unsigned, Use::Computed, runtime::Dtype::U32},
-    {"u64", DType::U64, 64, Family::Unsigned, Use::Computed, runtime::Dtype::U64},
-    {"f16", DType::F16, 16, Family::Float, Use::Computed, runtime::Dtype::F16},
-    {"bf16", DType::BF16, 16, Family::Float, Use::Computed, runtime::Dtype::BF16},
-    {"f32", DType::F32, 32, Family::Float, Use::Computed, runtime::Dtype::F32},
-    {"f64", DType::F64, 64, Family::Float, Use::Computed, runtime::Dtype::F64},
-    {"f8e4m3", DType::F8E4M3, 8, Family::Float, Use::Stored, runtime::Dtype::F8E4M3},
-    {"f8e5m2", DType::F8E5M2, 8, Family::Float, Use::Stored, runtime::Dtype::F8E5M2},
-    {"i4", DType::I4, 4, Family::Signed, Use::Stored, runtime::Dtype::I4},
-    {"u4", DType::U4, 4, Family::Unsigned, Use::Stored, runtime::Dtype::U4},
+#define DTYPE(name, spelling, bits, family, use, ...)                                              \
+  {spelling,       DType::name, Family::family == Family::Bool ? 1 : bits,                         \
+   Family::family, Use::use,    runtime::Dtype::name},
+#include "manifest/Dtypes.def"
     {"index", DType::Index, 64, Family::Signed, Use::Computed, runtime::Dtype::I64},
 };
 
@@ -47,7 +35,7 @@ constexpr bool isInOrder() {
       return false;
   return true;
 }
-static_assert(isInOrder(), "a dtype is the index of its row");
+static_assert(isInOrder(), "a dtype is the index of its row: check_dtypes.py writes DTypes.h");
 
 const Row &rowOf(DType dtype) { return table[size_t(dtype)]; }
 

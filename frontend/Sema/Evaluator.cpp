@@ -476,18 +476,13 @@ bool Evaluator::isInSet(const SemValue &value, const ast::ValueSet &set, Range r
   return found;
 }
 
+/// The format of a float; of others f64's, in which compile-time numbers are computed.
 static const fltSemantics &semanticsOf(DType dtype) {
   switch (dtype) {
-  case DType::F16:
-    return APFloat::IEEEhalf();
-  case DType::BF16:
-    return APFloat::BFloat();
-  case DType::F32:
-    return APFloat::IEEEsingle();
-  case DType::F8E4M3:
-    return APFloat::Float8E4M3FN();
-  case DType::F8E5M2:
-    return APFloat::Float8E5M2();
+#define FLOAT(name, exponent, mantissa, infinity, semantics, ...)                                  \
+  case DType::name:                                                                                \
+    return APFloat::semantics();
+#include "manifest/Dtypes.def"
   default:
     return APFloat::IEEEdouble();
   }

@@ -69,10 +69,12 @@ TK_CORE tile_code tk_fail(const tk_kernel *k, tile_code code, int line) {
 }
 
 TK_CORE const char *tk_dtype_name(int dtype) {
-  static const char *const names[] = {"bool", "i8",     "i16",    "i32", "i64",  "u8",
-                                      "u16",  "u32",    "u64",    "f16", "bf16", "f32",
-                                      "f64",  "f8e4m3", "f8e5m2", "i4",  "u4"};
-  return dtype >= 0 && dtype < 17 ? names[dtype] : NULL;
+  static const char *const names[] = {
+      /* Written from manifest/Dtypes.def. */
+      "bool", "i8",   "i16", "i32", "i64",    "u8",     "u16", "u32", "u64",
+      "f16",  "bf16", "f32", "f64", "f8e4m3", "f8e5m2", "i4",  "u4",
+  };
+  return dtype >= 0 && dtype < (int)(sizeof names / sizeof *names) ? names[dtype] : NULL;
 }
 
 TK_CORE void tk_say_origin(const tk_kernel *k, const tk_slot *s) {

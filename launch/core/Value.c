@@ -153,32 +153,40 @@ TK_CORE int64_t tk_run_code(const tk_kernel *k, const tk_expr *e, const int64_t 
   return stack[0];
 }
 
-/* The value of a float of 16, 32 or 64 bits. */
+/* The value of a float: a sign, bits of an exponent whose bias is half of its range, a mantissa.
+ * Without infinity the top exponent holds numbers, and all ones are NaN. */
 static double tk_decode_float(uint64_t bits, int dtype) {
-  uint64_t exponent, wide;
-  uint32_t word = dtype == TILE_BF16 ? (uint32_t)bits << 16 : (uint32_t)bits;
-  float single;
+  static const struct {
+    int dtype, exponent, mantissa, infinity;
+  } formats[] = {
+      /* Written from manifest/Dtypes.def. */
+      {TILE_F16, 5, 10, 1},  {TILE_BF16, 8, 7, 1},   {TILE_F32, 8, 23, 1},
+      {TILE_F64, 11, 52, 1}, {TILE_F8E4M3, 4, 3, 0}, {TILE_F8E5M2, 5, 2, 1},
+  };
+  uint64_t magnitude, top, digits;
+  int64_t exponent;
+  int i = (int)(sizeof formats / sizeof *formats) - 1, bias;
+  double value;
   if (dtype == TILE_F64)
     return tk_float((int64_t)bits);
-  if (dtype == TILE_F8E4M3) {
-    double magnitude = bits >> 3 & 15 ? (double)(8 + (bits & 7)) * (double)(1 << (bits >> 3 & 15))
-                                      : (double)(2 * (bits & 7));
-    if ((bits & 127) == 127)
-      return tk_float(INT64_C(0x7ff8000000000000));
-    return (bits >> 7 & 1 ? -magnitude : magnitude) / 1024.0;
+  while (i && formats[i].dtype != dtype)
+    --i;
+  magnitude = bits & ((UINT64_C(1) << (formats[i].exponent + formats[i].mantissa)) - 1);
+  top = (UINT64_C(1) << formats[i].exponent) - 1;
+  bias = (int)(top >> 1);
+  exponent = (int64_t)(magnitude >> formats[i].mantissa);
+  digits = magnitude & ((UINT64_C(1) << formats[i].mantissa) - 1);
+  if (formats[i].infinity ? exponent == (int64_t)top && digits
+                          : magnitude == (top + 1) * (UINT64_C(1) << formats[i].mantissa) - 1)
+    return tk_float(INT64_C(0x7ff8000000000000));
+  if (formats[i].infinity && exponent == (int64_t)top)
+    value = tk_float(INT64_C(0x7ff0000000000000));
+  else {
+    digits |= (uint64_t)(exponent != 0) << formats[i].mantissa;
+    exponent += (exponent == 0) - bias - formats[i].mantissa;
+    value = (double)digits * tk_float((exponent + 1023) * (INT64_C(1) << 52));
   }
-  if (dtype == TILE_F8E5M2)
-    bits <<= 8; /* the upper half of an f16 */
-  else if (dtype != TILE_F16) {
-    memcpy(&single, &word, sizeof single);
-    return (double)single;
-  }
-  exponent = bits >> 10 & 31;
-  if (exponent == 0)
-    return (double)(bits & 1023) * (bits >> 15 & 1 ? -1.0 : 1.0) / 16777216.0;
-  wide = (bits >> 15 & 1) << 63 | (exponent == 31 ? UINT64_C(2047) : exponent + 1008) << 52 |
-         (bits & 1023) << 42;
-  return tk_float((int64_t)wide);
+  return bits >> (formats[i].exponent + formats[i].mantissa) & 1 ? -value : value;
 }
 
 TK_CORE int64_t tk_decode(uint64_t bits, int dtype) {

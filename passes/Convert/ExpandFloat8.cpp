@@ -7,6 +7,7 @@
 //   f8E5M2     s eeeee mm    15   0x7b, 57344       0x7d .. 0x7f  0x7c
 //
 // Rounding saturates: what is larger, infinity included, becomes the largest number of its sign.
+#include "dialect/Tile/Float8.h"
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,21 +29,30 @@ namespace tile {
 
 using namespace tile;
 
-static bool isFloat8(Type type) {
-  return isa<Float8E4M3FNType, Float8E5M2Type>(getElementTypeOrSelf(type));
+static bool isFloat8(Type type) { return isFloat8Element(getElementTypeOrSelf(type)); }
+
+/// Has the GPU instructions for a format?
+static bool hasInstructionsFor(Type format) {
+  return isa<Float8E4M3FNType, Float8E5M2Type>(format);
 }
 
 namespace {
 /// The meaning of the bits of a format.
 struct Format {
-  explicit Format(Type type) : e4m3(isa<Float8E4M3FNType>(getElementTypeOrSelf(type))) {}
+  explicit Format(Type type)
+      : semantics(cast<FloatType>(getElementTypeOrSelf(type)).getFloatSemantics()) {}
 
-  bool e4m3;
-  int mantissa() const { return e4m3 ? 3 : 2; }
-  int bias() const { return e4m3 ? 7 : 15; }
-  /// Bits of the largest finite number, and of the NaN that conversions make.
-  int largest() const { return e4m3 ? 0x7e : 0x7b; }
-  int nan() const { return e4m3 ? 0x7f : 0x7e; }
+  const llvm::fltSemantics &semantics;
+  bool hasInfinity() const { return APFloat::semanticsHasInf(semantics); }
+  int mantissa() const { return int(APFloat::semanticsPrecision(semantics)) - 1; }
+  int bias() const { return 1 - APFloat::semanticsMinExponent(semantics); }
+  /// Bits of the largest finite number, of infinity, and of the NaN that conversions make.
+  int largest() const { return bits(APFloat::getLargest(semantics)); }
+  int infinity() const { return bits(APFloat::getInf(semantics)); }
+  int nan() const { return bits(APFloat::getQNaN(semantics)); }
+
+private:
+  static int bits(const APFloat &value) { return int(value.bitcastToAPInt().getZExtValue()); }
 };
 
 /// Arithmetic on scalars or vectors of one shape.
@@ -83,12 +93,12 @@ static Value widen(OpBuilder &b, Location loc, Value bytes, Format format) {
   constexpr int place = 23;
   int shift = place - format.mantissa();
   Value bits = x.add(x.left(magnitude, shift), x.number(int64_t(127 - format.bias()) << place));
-  if (format.e4m3)
-    bits =
-        x.select(x.compare(arith::CmpIPredicate::eq, magnitude, 0x7f), x.number(0x7fc00000), bits);
-  else // the top exponent holds infinity and NaN here as there
-    bits = x.select(x.compare(arith::CmpIPredicate::uge, magnitude, 0x7c),
-                    x.add(bits, x.number(int64_t(127 - 15) << place)), bits);
+  if (format.hasInfinity()) // the top exponent holds infinity and NaN here as there
+    bits = x.select(x.compare(arith::CmpIPredicate::uge, magnitude, format.infinity()),
+                    x.add(bits, x.number(int64_t(127 - format.bias()) << place)), bits);
+  else
+    bits = x.select(x.compare(arith::CmpIPredicate::eq, magnitude, format.nan()),
+                    x.number(0x7fc00000), bits);
   // A subnormal has no hidden one: read with one, at the exponent of the smallest normal number,
   // and take it off again.
   Value tiny = x.asFloat(x.add(bits, x.number(int64_t(1) << place)));
@@ -273,7 +283,8 @@ private:
     OpBuilder b(op);
     Location loc = op->getLoc();
     Value source = op->getOperand(0), result = op->getResult(0), replacement = source;
-    bool instructions = hasInstructions && isa<VectorType>(source.getType());
+    bool instructions =
+        hasInstructions && hasInstructionsFor(format) && isa<VectorType>(source.getType());
     if (isa<arith::ExtFOp>(op)) {
       Value exact =
           instructions ? widenPairs(b, loc, source, format) : widen(b, loc, source, Format(format));

@@ -6,23 +6,10 @@ import math
 import sys
 
 from . import _tensors
+from ._dtypes import ROWS
 from ._library import Error
 
-_NUMPY = {
-    "bool": "?",
-    "i8": "i1",
-    "i16": "i2",
-    "i32": "i4",
-    "i64": "i8",
-    "u8": "u1",
-    "u16": "u2",
-    "u32": "u4",
-    "u64": "u8",
-    "f16": "f2",
-    "f32": "f4",
-    "f64": "f8",
-}
-_NAMES = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
+_NUMPY = {name: npy for name, _, _, _, npy, _ in ROWS if npy}
 
 
 def _bytesOfPairs(dtype, shape):
@@ -36,7 +23,9 @@ def _numpyDtype(module, dtype):
     if dtype in _NUMPY:
         return module.dtype(_NUMPY[dtype])
     try:
-        return module.dtype(getattr(importlib.import_module("ml_dtypes"), _NAMES[dtype]))
+        return module.dtype(
+            getattr(importlib.import_module("ml_dtypes"), _tensors.TORCH_NAMES[dtype])
+        )
     except ImportError:
         raise Error(
             f"an output is of {dtype}, which NumPy has with the package ml_dtypes only; install"

@@ -4,6 +4,7 @@ import json
 import os
 
 from . import _compiler, _library
+from ._tensors import DTYPES
 
 # What a keyword of `compile` may mean beside a compile-time parameter.
 ATTRIBUTES = frozenset(
@@ -27,21 +28,8 @@ def spell(value):
         return "true" if value else "false"
     name = getattr(value, "name", None) or str(value).rpartition(".")[2]
     if not isinstance(value, (int, float, str)) or isinstance(value, type):
-        found = {
-            "bool": "bool",
-            "bfloat16": "bf16",
-            "float8_e4m3fn": "f8e4m3",
-            "float8_e5m2": "f8e5m2",
-        }
-        found.update(
-            {
-                f"{word}{bits}": f"{letter}{bits}"
-                for word, letter in (("int", "i"), ("uint", "u"), ("float", "f"))
-                for bits in (8, 16, 32, 64)
-            }
-        )
-        if name in found:
-            return found[name]
+        if name in DTYPES:
+            return DTYPES[name]
     return str(value)
 
 

@@ -7,61 +7,18 @@ import ctypes
 import sys
 
 from . import _library
+from ._dtypes import ROWS
 
 # Codes of __cuda_array_interface__. NumPy's notation has no bf16 and no f8: V2 and V1 are taken as
 # their bits.
-_TYPESTR = {
-    "b1": "bool",
-    "i1": "i8",
-    "i2": "i16",
-    "i4": "i32",
-    "i8": "i64",
-    "u1": "u8",
-    "u2": "u16",
-    "u4": "u32",
-    "u8": "u64",
-    "f2": "f16",
-    "f4": "f32",
-    "f8": "f64",
-    "V2": "bf16",
-}
-DTYPES = {
-    "bool": "bool",
-    "int8": "i8",
-    "int16": "i16",
-    "int32": "i32",
-    "int64": "i64",
-    "uint8": "u8",
-    "uint16": "u16",
-    "uint32": "u32",
-    "uint64": "u64",
-    "float16": "f16",
-    "bfloat16": "bf16",
-    "float32": "f32",
-    "float64": "f64",
-    "float8_e4m3fn": "f8e4m3",
-    "float8_e5m2": "f8e5m2",
-}
+_TYPESTR = {npy: name for name, _, _, _, npy, _ in ROWS if npy} | {"V2": "bf16"}
+DTYPES = {array: name for name, _, _, _, _, array in ROWS if array}
 # Names of PyTorch and of NumPy with ml_dtypes.
 TORCH_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+FLOATS = tuple(name for name, _, family, _, _, _ in ROWS if family == "Float")
+FLOAT8 = tuple(name for name, bits, family, _, _, _ in ROWS if family == "Float" and bits == 8)
 # DLPack's type codes and the widths in bits that they take here.
-_DLPACK = {
-    (0, 8): "i8",
-    (0, 16): "i16",
-    (0, 32): "i32",
-    (0, 64): "i64",
-    (1, 8): "u8",
-    (1, 16): "u16",
-    (1, 32): "u32",
-    (1, 64): "u64",
-    (2, 16): "f16",
-    (2, 32): "f32",
-    (2, 64): "f64",
-    (4, 16): "bf16",
-    (6, 8): "bool",
-    (10, 8): "f8e4m3",
-    (12, 8): "f8e5m2",
-}
+_DLPACK = {(code, bits): name for name, bits, _, code, _, _ in ROWS if code is not None}
 _DLPACK_CUDA = {2, 13}  # device memory, managed memory
 DLPACK_HOST = {1, 3}  # host memory, pinned for CUDA or not
 
@@ -91,7 +48,7 @@ class Tensor:
         """
         return (
             self.dtype == dtype
-            or (self.dtype == "V1" and dtype in ("f8e4m3", "f8e5m2"))
+            or (self.dtype == "V1" and dtype in FLOAT8)
             or self._holdsPairsOf(dtype)
         )
 

@@ -6,9 +6,8 @@ import sys
 
 from ._library import Error
 from ._outputs import _bytesOfPairs
-from ._tensors import TORCH_NAMES
+from ._tensors import FLOATS, TORCH_NAMES
 
-_FLOATS = ("f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2")
 _operators = {}
 
 
@@ -137,7 +136,7 @@ class _Operands:
         dtypes = {record["params"][i]["dtype"] for record in self.function._records}
         if dtypes == {"bool"}:
             return "bool"
-        floats = [dtype in _FLOATS for dtype in dtypes]
+        floats = [dtype in FLOATS for dtype in dtypes]
         return "float" if all(floats) else "Scalar" if any(floats) else "SymInt"
 
     def bind(self, arguments):

@@ -2,6 +2,7 @@
 // are used: version 0 of that interface keeps their layout, and each says its size.
 #include "runtime/include/tile_xla.h"
 
+#include "manifest/Dtype.h"
 #include "runtime/src/Module.h"
 
 #include <string>
@@ -106,14 +107,15 @@ struct XLA_FFI_CallFrame {
 static int32_t getDtype(int type) {
   static const struct {
     int type;
-    tile_dtype dtype;
-  } known[] = {{1, TILE_BOOL},  {2, TILE_I8},      {3, TILE_I16},    {4, TILE_I32},
-               {5, TILE_I64},   {6, TILE_U8},      {7, TILE_U16},    {8, TILE_U32},
-               {9, TILE_U64},   {10, TILE_F16},    {11, TILE_F32},   {12, TILE_F64},
-               {16, TILE_BF16}, {20, TILE_F8E4M3}, {19, TILE_F8E5M2}};
+    tile::runtime::Dtype dtype;
+  } known[] = {
+#define DTYPE(name, spelling, bits, family, use, product, dlpack, xla, ...)                        \
+  {xla, tile::runtime::Dtype::name},
+#include "manifest/Dtypes.def"
+  };
   for (const auto &one : known)
-    if (one.type == type)
-      return one.dtype;
+    if (one.type == type && type >= 0)
+      return int32_t(one.dtype);
   return -1;
 }
 

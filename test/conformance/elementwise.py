@@ -174,8 +174,8 @@ SAME_BITS = {
     "u32": "i32",
     "i64": "f64",
     "u64": "f64",
+    **dict.fromkeys(FLOAT8, "i8"),
     "f8e4m3": "u8",
-    "f8e5m2": "i8",
 }
 
 

@@ -12,7 +12,10 @@ FLOATS = ["f16", "bf16", "f32", "f64"]
 SIGNED = ["i8", "i16", "i32", "i64"]
 UNSIGNED = ["u8", "u16", "u32", "u64"]
 INTEGERS = SIGNED + UNSIGNED
-FLOAT8 = ["f8e4m3", "f8e5m2"]
+# Bits of the mantissa, the bias, the code of the largest finite number; the code behind it is
+# infinity if there is one, and the last code is NaN.
+CODES8 = {"f8e4m3": (3, 7, 0x7E), "f8e5m2": (2, 15, 0x7B)}
+FLOAT8 = list(CODES8)
 NIBBLES = ["i4", "u4"]
 STORED = ["bool"] + INTEGERS + FLOATS + FLOAT8 + NIBBLES
 ALL = STORED + ["index"]
@@ -31,8 +34,7 @@ VALUES = {
     "bf16": np.float32,
     "f32": np.float32,
     "f64": np.float64,
-    "f8e4m3": np.float32,
-    "f8e5m2": np.float32,
+    **dict.fromkeys(FLOAT8, np.float32),
     "i4": np.int8,
     "u4": np.uint8,
     "index": np.int64,
@@ -51,8 +53,7 @@ BITS = {
     "bf16": 16,
     "f32": 32,
     "f64": 64,
-    "f8e4m3": 8,
-    "f8e5m2": 8,
+    **dict.fromkeys(FLOAT8, 8),
     "i4": 4,
     "u4": 4,
     "index": 64,
@@ -63,14 +64,24 @@ FORMATS = {
     "bf16": (8, -126, float.fromhex("0x1.fep127")),
     "f32": (24, -126, float.fromhex("0x1.fffffep127")),
     "f64": (53, -1022, float.fromhex("0x1.fffffffffffffp1023")),
-    "f8e4m3": (4, -6, 448.0),
-    "f8e5m2": (3, -14, 57344.0),
 }
+for _dtype, (_mantissa, _bias, _largest) in CODES8.items():
+    _digits = _largest & ((1 << _mantissa) - 1) | (1 << _mantissa)
+    FORMATS[_dtype] = (
+        _mantissa + 1,
+        1 - _bias,
+        float(np.ldexp(_digits, (_largest >> _mantissa) - _bias - _mantissa)),
+    )
 long = np.longdouble
 
 
 def isFloat(dtype):
     return dtype in FORMATS
+
+
+def hasInfinity(dtype):
+    """Of a float: has it codes for infinity?"""
+    return dtype not in FLOAT8 or CODES8[dtype][2] + 1 != 0x7F
 
 
 def bounds(dtype):
@@ -119,7 +130,7 @@ def wrap(values, dtype):
 
 def decode8(codes, dtype):
     """The numbers that the codes of an 8-bit float stand for."""
-    mantissa, bias, largest = {"f8e4m3": (3, 7, 0x7E), "f8e5m2": (2, 15, 0x7B)}[dtype]
+    mantissa, bias, largest = CODES8[dtype]
     magnitude = codes.astype(np.int64) & 0x7F
     exponent, fraction = magnitude >> mantissa, magnitude & ((1 << mantissa) - 1)
     value = np.where(
@@ -128,8 +139,8 @@ def decode8(codes, dtype):
         np.ldexp((fraction + (1 << mantissa)).astype(float), exponent - bias - mantissa),
     )
     value = np.where(magnitude > largest, np.nan, value)
-    if dtype == "f8e5m2":
-        value = np.where(magnitude == 0x7C, np.inf, value)
+    if hasInfinity(dtype):
+        value = np.where(magnitude == largest + 1, np.inf, value)
     return np.where(codes & 0x80, -value, value).astype(np.float32)
 
 

@@ -26,7 +26,7 @@ import products
 import refusals
 import tilecases
 from elementwise import operandNames
-from formats import ALL, NIBBLES, STORED, anyValues, isFloat, specials, ties
+from formats import ALL, FLOAT8, NIBBLES, STORED, anyValues, isFloat, specials, ties
 from harness import Failed, Kernel, Output, Settings, errorBound, loadedDtype, storedDtype
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -54,7 +54,7 @@ def operands(dtype, count):
     a, b = (grid.ravel() for grid in np.meshgrid(special, special))
     more = len(a) // 2 + 150
     a, b = (np.concatenate([x, anyValues(random, more, dtype)]) for x in (a, b))
-    if count is None and dtype not in ["bool", "index", "f8e4m3", "f8e5m2"] + NIBBLES:
+    if count is None and dtype not in ["bool", "index", *FLOAT8, *NIBBLES]:
         between = ties(seed("ties", dtype), dtype)
         a, b = (
             np.concatenate([a, between]),
@@ -114,7 +114,7 @@ def castKernel(dtype, shape, targets):
         values = (
             np.where(values > 7, values - 16, values).astype(np.int8) if dtype == "i4" else values
         )
-    elif dtype in ("f8e4m3", "f8e5m2"):
+    elif dtype in FLOAT8:
         from formats import decode8
 
         values = np.tile(decode8(np.arange(256, dtype=np.uint8), dtype), 2)[:count]

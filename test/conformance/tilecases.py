@@ -10,7 +10,7 @@ import indexed
 import ordering
 import randoms
 import tiles
-from formats import ALL, NIBBLES, VALUES, anyValues, isFloat, plainValues, specials
+from formats import ALL, NIBBLES, VALUES, anyValues, hasInfinity, isFloat, plainValues, specials
 from harness import Kernel, Output, loadedDtype, storedDtype
 
 TILES = tiles.TABLE + ordering.TABLE + randoms.TABLE
@@ -48,7 +48,7 @@ def values(name, dtype, shape, extents, plain):
             if plain
             else specials(dtype)
         )
-        if dtype == "f8e4m3":  # has no infinity
+        if not hasInfinity(dtype):
             special = special[~np.isinf(special)]
         chosen = random.choice(special, extents)
         # Half of the programs without NaN, so that the others are seen.

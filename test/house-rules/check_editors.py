@@ -1,7 +1,7 @@
 """Checks that editors/ knows every word of the language: check_editors.py ROOT compares with
 grammar, built-ins and attributes.
 
-With --update it writes the built-ins of the compiler's table into the editors' files first.
+With --update it writes built-ins and dtypes of the compiler's tables into the editors' files first.
 """
 
 import json
@@ -28,16 +28,18 @@ def words(root):
         word: "built-in"
         for word in re.findall(r'\{"(\w+)", F::', read(root, "frontend", "Sema", "Builtins.cpp"))
     }
-    found |= {
-        word: "dtype"
-        for word in re.findall(
-            r'"([a-z]+\d+[a-z0-9]*|bool|index)"', read(root, "frontend", "Sema", "DTypes.cpp")
-        )
-    }
+    found |= {word: "dtype" for word in dtypes(root)}
     attributes = read(root, "frontend", "Sema", "Attributes.cpp")
     for line in re.findall(r"names = \{(.*?)\};", attributes, re.S):
         found |= {word: "attribute" for word in re.findall(r'"(\w+)"', line)}
     return found
+
+
+def dtypes(root):
+    """The dtypes in the table's order, and the one that no memory holds."""
+    return re.findall(r'^DTYPE\(\w+, "(\w+)"', read(root, "manifest", "Dtypes.def"), re.M) + [
+        "index"
+    ]
 
 
 def rewrite(root, path, pattern, text):
@@ -50,7 +52,28 @@ def rewrite(root, path, pattern, text):
 
 
 def update(root):
-    """Writes the built-ins, in the table's order, into the editors' files."""
+    """Writes the built-ins and dtypes, in the tables' order, into the editors' files."""
+    types = " ".join([*dtypes(root), "int", "float", "string", "dtype"])
+    rewrite(
+        root,
+        ("editors", "vim", "syntax", "tile.vim"),
+        r"(?:syntax keyword tileType [^\n]*\n)+",
+        "".join(f"syntax keyword tileType {line}\n" for line in textwrap.wrap(types, 72)),
+    )
+    lines = textwrap.wrap(types, 92)
+    quoted = "\n".join(f'    "{line}{" " if line is not lines[-1] else ""}"' for line in lines)
+    rewrite(
+        root,
+        ("editors", "pygments", "tile_pygments", "__init__.py"),
+        r"(?<=\n)TYPES = \(.*?\)\.split\(\)",
+        f"TYPES = (\n{quoted}\n).split()",
+    )
+    rewrite(
+        root,
+        ("editors", "vscode", "tile.tmLanguage.json"),
+        r'(?<="storage\.type\.tile",\n      "match": "\\\\b\()[^()]*(?=\))',
+        types.replace(" ", "|"),
+    )
     table = read(root, "frontend", "Sema", "Builtins.cpp")
     rows = re.findall(r'\{"(\w+)", F::(\w+),', table)
     names = [name for name, _ in rows]
@@ -60,7 +83,7 @@ def update(root):
         root,
         ("editors", "pygments", "tile_pygments", "__init__.py"),
         r"BUILTINS = \(.*?\)\.split\(\)",
-        f"BUILTINS = (\n{quoted}).split()",
+        f"BUILTINS = (\n{quoted}\n).split()",
     )
     vim = "".join(
         f'syntax match tileBuiltin "\\v<({line.replace(" ", "|")})>\\ze\\s*\\("\n'
@@ -103,9 +126,6 @@ def main(root, *options):
     for pattern in patterns:
         re.compile(pattern)
         shown |= set(re.findall(r"\w+", re.sub(r"\\[bswdv]", " ", pattern)))
-    shown |= {
-        f"{sign}{bits}" for sign in "iu" for bits in (4, 8, 16, 32, 64)
-    }  # written as [iu](4|8|…)
     coloured = set(
         re.findall(r"\w+", read(root, "editors", "pygments", "tile_pygments", "__init__.py"))
     )

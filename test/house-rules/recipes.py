@@ -1,7 +1,8 @@
 """Follows a recipe of CONTRIBUTING.md: recipes.py ROOT BUILD PATCH EDITED [CREATED] applies the
-patch to copies of the files that it touches, has the editors' files written anew, generates the
-headers of Passes.td anew, has the compiler check each changed or created source, and compares the
-numbers of files that the patch edits and creates.
+patch to copies of the files that it touches, has the editors' files and the texts of dtypes written
+anew, generates the headers of Passes.td anew, has the compiler check each changed or created source
+and those that include a changed table, and compares the numbers of files that the patch edits and
+creates.
 
 Nothing is linked or run here, since that would build half the compiler for each recipe. By hand:
 `git apply PATCH && ./dev build`, then the tests that the patch changes or brings; `git apply -R`.
@@ -14,6 +15,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+# What the scripts read and write that a recipe ends with.
+FOLDERS = (
+    "editors",
+    "formats",
+    "frontend/Sema",
+    "grammar",
+    "launch/core",
+    "manifest",
+    "python/tile",
+    "runtime/include",
+)
+SOURCES = ("dialect", "formats", "frontend", "launch", "lsp", "manifest", "python", "runtime")
 
 
 def commands(build, target):
@@ -45,7 +59,8 @@ def compiles(root, build, copy, path, lines):
         del words[at : at + 2]
     words = [word for word in words if word != "-MD"]
     at = words.index("-c")
-    words[at : at + 2] = ["-fsyntax-only", os.path.join(copy, path)]
+    changed = os.path.join(copy, path)
+    words[at : at + 2] = ["-fsyntax-only", changed if os.path.exists(changed) else pattern]
     words[1:1] = ["-I" + os.path.join(copy, "generated"), "-I" + copy]
     done = subprocess.run(words, cwd=build, capture_output=True, text=True)
     return done.stderr if done.returncode else ""
@@ -70,6 +85,23 @@ def generate(root, build, copy):
     return done.stderr if done.returncode else ""
 
 
+def readers(root, tables):
+    """The sources that include one of the changed tables (.def), themselves or by a header beside
+    it; and those of the launcher's core, which carry what check_dtypes.py writes."""
+    found = []
+    for path in (each for each in tables if each.endswith(".def")):
+        listed = subprocess.run(
+            ["grep", "-rlF", f'#include "{path}"', *SOURCES],
+            cwd=root,
+            capture_output=True,
+            text=True,
+        )
+        found += listed.stdout.split()
+        if path == "manifest/Dtypes.def":
+            found += ["launch/core/Message.c", "launch/core/Value.c"]
+    return sorted(set(found) - set(tables))
+
+
 def main(root, build, patch, wanted, wantedNew=None):
     with open(patch, encoding="utf-8") as file:
         text = file.read()
@@ -84,7 +116,7 @@ def main(root, build, patch, wanted, wantedNew=None):
         for path in edited:
             os.makedirs(os.path.dirname(os.path.join(copy, path)), exist_ok=True)
             shutil.copy(os.path.join(root, path), os.path.join(copy, path))
-        for folder in ("editors", "grammar", "frontend/Sema"):
+        for folder in FOLDERS:
             shutil.copytree(
                 os.path.join(root, folder), os.path.join(copy, folder), dirs_exist_ok=True
             )
@@ -98,12 +130,19 @@ def main(root, build, patch, wanted, wantedNew=None):
         if done.returncode:
             problems.append("the patch no longer applies: " + done.stderr.strip())
         else:
-            script = os.path.join(root, "test", "house-rules", "check_editors.py")
-            done = subprocess.run(
-                [sys.executable, script, copy, "--update"], capture_output=True, text=True
-            )
-            if done.returncode:
-                problems.append("editors: " + done.stdout + done.stderr)
+            for script in ("check_dtypes.py", "check_editors.py"):
+                done = subprocess.run(
+                    [
+                        sys.executable,
+                        os.path.join(root, "test", "house-rules", script),
+                        copy,
+                        "--update",
+                    ],
+                    capture_output=True,
+                    text=True,
+                )
+                if done.returncode:
+                    problems.append(f"{script}: {done.stdout}{done.stderr}")
             if any(re.match(r"passes/\w+\.td$", path) for path in edited):
                 problems += filter(None, [generate(root, build, copy)])
             lines = commands(build, None)
@@ -111,8 +150,8 @@ def main(root, build, patch, wanted, wantedNew=None):
                 None,
                 (
                     compiles(root, build, copy, path, lines)
-                    for path in edited + created
-                    if path.endswith(".cpp") and not path.startswith("test/")
+                    for path in edited + created + readers(root, edited)
+                    if path.endswith((".cpp", ".c")) and not path.startswith("test/")
                 ),
             )
     files = f"{len(edited)} files" + (f", {len(created)} new" if created and wantedNew else "")

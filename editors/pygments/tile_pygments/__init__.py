@@ -20,8 +20,8 @@ KEYWORDS = (
 RESERVED = "struct enum match type pub use yield".split()
 CONSTANTS = "true false None inf nan".split()
 TYPES = (
-    "bool i8 i16 i32 i64 u4 i4 u8 u16 u32 u64 f8e4m3 f8e5m2 f16 bf16 f32 f64 index int float string"
-    " dtype"
+    "bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 f8e4m3 f8e5m2 i4 u4 index int float "
+    "string dtype"
 ).split()
 # Built-ins and attributes are names like others: they count where they are called.
 BUILTINS = (

@@ -8,8 +8,8 @@ syntax keyword tileControl for while if else return break continue
 syntax keyword tileClause where specialize grid tune key config opt step out inout
 syntax keyword tileReserved struct enum match type pub use yield
 syntax keyword tileConstant true false None inf nan
-syntax keyword tileType bool i8 i16 i32 i64 u4 i4 u8 u16 u32 u64 f8e4m3 f8e5m2 f16 bf16
-syntax keyword tileType f32 f64 index int float string dtype
+syntax keyword tileType bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 f8e4m3 f8e5m2 i4 u4
+syntax keyword tileType index int float string dtype
 " Built-ins are names like others: they count where they are called.
 syntax match tileBuiltin "\v<(exp|exp2|expm1|log|log2|log1p|sqrt|rsqrt|sin|cos|tan|tanh)>\ze\s*\("
 syntax match tileBuiltin "\v<(erf|floor|ceil|round|trunc|sigmoid|isnan|isinf|isfinite)>\ze\s*\("

@@ -361,7 +361,7 @@ func.func @random(%p: tensor<4xi64>) {
 // -----
 
 func.func @round(%x: tensor<4xf32>) {
-  // expected-error @+1 {{makes f8E4M3FN or f8E5M2, found 'f16'}}
+  // expected-error @+1 {{makes a float of 8 bits with a sign and a negative zero, found 'f16'}}
   %b = tile.round_float8 %x : tensor<4xf32> -> tensor<4xf16>
   return
 }
