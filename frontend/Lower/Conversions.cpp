@@ -5,6 +5,7 @@
 //   i32 + index           widens to index, since nothing is lost
 //   f16 * f32             refused, with a note: `as` converts
 #include "frontend/Lower/Lowering.h"
+#include "frontend/Sema/TypeRules.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -35,9 +36,7 @@ mlir::Value Conversions::toDtype(const SemValue &value, DType dtype, Range range
   if (value.isError())
     return {};
   if (value.isData()) {
-    if (value.dtype == dtype)
-      return ssaOf(value);
-    if (dtype == DType::Index && widensToIndex(value.dtype))
+    if (widensTo(value.dtype, dtype))
       return emitter.emitCast(ssaOf(value), value.dtype, dtype, emitter.loc(range));
     DiagnosticBuilder report =
         here.error(diag::dtypeMismatch, range, "this", dtypeSpelling(dtype), describe(value));
@@ -78,7 +77,7 @@ SemValue Conversions::toData(const SemValue &value, Range range) {
     return value;
   if (value.kind == SemValue::Kind::List)
     return tables.listToTile(value, std::nullopt, range);
-  DType dtype = value.isInt() ? DType::Index : value.isBoolNumber() ? DType::Bool : DType::F32;
+  DType dtype = dtypeOfNumber(value);
   mlir::Value data = toDtype(value, dtype, range);
   return data ? ofData(data, dtype) : SemValue::error();
 }
@@ -113,109 +112,65 @@ bool Conversions::addVarFix(DiagnosticBuilder &report, const Arg &arg, DType wan
 }
 
 bool Conversions::unifyDtypes(MutableArrayRef<Arg> args, const Twine &what, Range range) {
-  // The dtype of the values that have one; index wins over other integers.
-  const Arg *chosen = nullptr;
-  for (const Arg &arg : args) {
-    if (arg.value.isError())
-      return false;
-    if (!arg.value.isNumeric()) {
-      here.error(diag::wrongOperand, arg.range, what.str(), "numbers or tiles",
-                 describe(arg.value));
-      return false;
-    }
-    if (!arg.value.isData() || (chosen && chosen->value.dtype == arg.value.dtype))
-      continue;
-    bool widens = chosen && widensToIndex(chosen->value.dtype) && widensToIndex(arg.value.dtype) &&
-                  (chosen->value.dtype == DType::Index || arg.value.dtype == DType::Index);
-    if (chosen && !widens) {
-      DType a = chosen->value.dtype, b = arg.value.dtype;
-      DiagnosticBuilder report =
-          here.error(diag::dtypeMismatch, range, what.str(), dtypeSpelling(a), dtypeSpelling(b));
-      report.secondary(chosen->range, describe(chosen->value))
-          .secondary(arg.range, describe(arg.value));
-      DType better = isFloat(a) != isFloat(b)     ? (isFloat(a) ? a : b)
-                     : bitWidth(a) >= bitWidth(b) ? a
-                                                  : b;
-      const Arg &narrow = chosen->value.dtype == better ? arg : *chosen;
-      StringRef text = sources.text(narrow.range);
-      if (narrow.value.dtype == DType::Index && isFloat(better) &&
-          addVarFix(report, narrow, better))
-        return false;
-      bool isTarget = foreign.isAssigned(narrow.range); // of `acc += v`, which cannot be converted
-      if (isTarget && isFloat(narrow.value.dtype) && isFloat(better))
-        foreign.addAccumulatorFix(report, narrow, better);
-      else if (isFloat(narrow.value.dtype) &&
-               (text.starts_with("sum(") || text.starts_with("prod(")))
-        report.note("convert before it is added up, not the rounded result: `" +
-                    text.take_until([](char c) { return c == '('; }) + "(x as " +
-                    dtypeSpelling(better) + ")`");
-      else if (isFloat(narrow.value.dtype) && text.starts_with("dot("))
-        report.note("give the sum to the product, which then adds in its dtype: `dot(a, b, acc)`");
-      else if (isFloat(better) && !isTarget)
-        foreign.addConversion(report, narrow.range, better);
-      else
-        report.note("convert one of them with `as " + dtypeSpelling(better) + "`");
-      return false;
-    }
-    if (!chosen || arg.value.dtype == DType::Index)
-      chosen = &arg;
-  }
-  DType dtype;
-  if (chosen) {
-    dtype = chosen->value.dtype;
-  } else {
-    bool anyFloat = llvm::any_of(args, [](const Arg &arg) { return arg.value.isFloatNumber(); });
-    bool anyBool = llvm::any_of(args, [](const Arg &arg) { return arg.value.isBoolNumber(); });
-    dtype = anyFloat ? DType::F32 : anyBool ? DType::Bool : DType::Index;
-  }
-  for (const Arg &arg : args) {
-    if (!chosen || !arg.value.isFloatNumber() || isFloat(dtype) || dtype == DType::Bool)
-      continue;
-    DiagnosticBuilder report =
-        here.error(diag::valueDoesNotFit, arg.range, describe(arg.value), dtypeSpelling(dtype));
-    report.secondary(chosen->range, describe(chosen->value));
-    if (foreign.isAssigned(chosen->range) ? !addVarFix(report, *chosen, DType::F32) : false)
-      report.note("declare it as a float, as in `var s = 0.0;`");
-    else if (!foreign.isAssigned(chosen->range))
-      foreign.addConversion(report, chosen->range, DType::F32);
+  using Problem = CommonDtype::Problem;
+  CommonDtype common = findCommonDtype(args);
+  if (common.problem == Problem::Reported)
+    return false;
+  const Arg &first = args[common.first], &arg = args[common.second];
+  if (common.problem == Problem::NotNumeric) {
+    here.error(diag::wrongOperand, arg.range, what.str(), "numbers or tiles", describe(arg.value));
     return false;
   }
-  for (Arg &arg : args) {
-    mlir::Value converted = toDtype(arg.value, dtype, arg.range);
+  if (common.problem == Problem::Differ) {
+    DType a = first.value.dtype, b = arg.value.dtype;
+    DiagnosticBuilder report =
+        here.error(diag::dtypeMismatch, range, what.str(), dtypeSpelling(a), dtypeSpelling(b));
+    report.secondary(first.range, describe(first.value)).secondary(arg.range, describe(arg.value));
+    DType better = isFloat(a) != isFloat(b)     ? (isFloat(a) ? a : b)
+                   : bitWidth(a) >= bitWidth(b) ? a
+                                                : b;
+    const Arg &narrow = first.value.dtype == better ? arg : first;
+    StringRef text = sources.text(narrow.range);
+    if (narrow.value.dtype == DType::Index && isFloat(better) && addVarFix(report, narrow, better))
+      return false;
+    bool isTarget = foreign.isAssigned(narrow.range); // of `acc += v`, which cannot be converted
+    if (isTarget && isFloat(narrow.value.dtype) && isFloat(better))
+      foreign.addAccumulatorFix(report, narrow, better);
+    else if (isFloat(narrow.value.dtype) && (text.starts_with("sum(") || text.starts_with("prod(")))
+      report.note("convert before it is added up, not the rounded result: `" +
+                  text.take_until([](char c) { return c == '('; }) + "(x as " +
+                  dtypeSpelling(better) + ")`");
+    else if (isFloat(narrow.value.dtype) && text.starts_with("dot("))
+      report.note("give the sum to the product, which then adds in its dtype: `dot(a, b, acc)`");
+    else if (isFloat(better) && !isTarget)
+      foreign.addConversion(report, narrow.range, better);
+    else
+      report.note("convert one of them with `as " + dtypeSpelling(better) + "`");
+    return false;
+  }
+  if (common.problem == Problem::NotWhole) {
+    DiagnosticBuilder report = here.error(diag::valueDoesNotFit, arg.range, describe(arg.value),
+                                          dtypeSpelling(common.dtype));
+    report.secondary(first.range, describe(first.value));
+    if (foreign.isAssigned(first.range) ? !addVarFix(report, first, DType::F32) : false)
+      report.note("declare it as a float, as in `var s = 0.0;`");
+    else if (!foreign.isAssigned(first.range))
+      foreign.addConversion(report, first.range, DType::F32);
+    return false;
+  }
+  for (Arg &each : args) {
+    mlir::Value converted = toDtype(each.value, common.dtype, each.range);
     if (!converted)
       return false;
-    arg.value = ofData(converted, dtype);
-  }
-  return true;
-}
-
-/// NumPy's rule; false if the shapes do not fit.
-static bool joinShapes(SmallVector<int64_t> &shape, ArrayRef<int64_t> other) {
-  if (other.size() > shape.size())
-    shape.insert(shape.begin(), other.size() - shape.size(), 1);
-  for (size_t i = 0; i < other.size(); ++i) {
-    int64_t &mine = shape[shape.size() - 1 - i], theirs = other[other.size() - 1 - i];
-    if (mine != theirs && mine != 1 && theirs != 1)
-      return false;
-    mine = std::max(mine, theirs);
+    each.value = ofData(converted, common.dtype);
   }
   return true;
 }
 
 bool Conversions::unifyShapes(MutableArrayRef<Arg> args, Range range) {
-  SmallVector<int64_t> shape;
-  for (size_t i = 0; i < args.size(); ++i) {
-    SmallVector<int64_t> before = shape;
-    if (joinShapes(shape, args[i].value.shape()))
-      continue;
-    size_t other = 0; // the first operand that this one does not fit
-    for (size_t j = 0; j < i; ++j) {
-      SmallVector<int64_t> pair(args[j].value.shape());
-      if (!joinShapes(pair, args[i].value.shape())) {
-        other = j;
-        break;
-      }
-    }
+  CommonShape common = findCommonShape(args);
+  if (!common.shape) {
+    size_t other = common.first, i = common.second;
     DiagnosticBuilder report =
         here.error(diag::shapeMismatch, range, describeShape(args[other].value.shape()),
                    describeShape(args[i].value.shape()));
@@ -224,7 +179,7 @@ bool Conversions::unifyShapes(MutableArrayRef<Arg> args, Range range) {
     // A column against a matrix, as in x[m, n] * s[m].
     const Arg &longer = args[other].value.rank() >= args[i].value.rank() ? args[other] : args[i];
     const Arg &shorter = &longer == &args[i] ? args[other] : args[i];
-    SmallVector<int64_t> column(shorter.value.shape()), joined(longer.value.shape());
+    Shape column(shorter.value.shape()), joined(longer.value.shape());
     column.push_back(1);
     if (shorter.value.rank() < longer.value.rank() && joinShapes(joined, column))
       report.note("shapes are aligned at the right: make the shorter one a column with `" +
@@ -233,27 +188,27 @@ bool Conversions::unifyShapes(MutableArrayRef<Arg> args, Range range) {
                   "[:, None]`");
     return false;
   }
-  if (!checkShape(shape, range))
+  if (!checkShape(*common.shape, range))
     return false;
   for (Arg &arg : args)
-    arg.value = ofData(emitter.emitBroadcast(ssaOf(arg.value), shape, emitter.loc(arg.range)),
-                       arg.value.dtype);
+    arg.value =
+        ofData(emitter.emitBroadcast(ssaOf(arg.value), *common.shape, emitter.loc(arg.range)),
+               arg.value.dtype);
   return true;
 }
 
 bool Conversions::checkShape(ArrayRef<int64_t> shape, Range range) {
-  int64_t elements = 1;
-  for (int64_t extent : shape) {
-    if (extent < 1) {
-      here.error(diag::emptyTile, range, extent);
-      return false;
-    }
-    elements = extent > (int64_t(1) << 20) ? (int64_t(1) << 21)
-                                           : std::min(elements * extent, int64_t(1) << 21);
-  }
-  if (elements <= int64_t(1) << 20)
+  switch (problemOf(shape)) {
+  case ShapeProblem::None:
     return true;
-  here.error(diag::tileTooLarge, range, describeShape(shape));
+  case ShapeProblem::Empty:
+    here.error(diag::emptyTile, range,
+               *llvm::find_if(shape, [](int64_t each) { return each < 1; }));
+    return false;
+  case ShapeProblem::TooLarge:
+    here.error(diag::tileTooLarge, range, describeShape(shape));
+    return false;
+  }
   return false;
 }
 
@@ -300,8 +255,7 @@ SemValue Conversions::castTo(const SemValue &value, DType to, Range range) {
           to);
     }
   }
-  bool refused = to == DType::Bool || isNibble(to);
-  if (!value.isNumeric() || (refused && !(value.isData() && value.dtype == to))) {
+  if (!isCastable(value, to)) {
     DiagnosticBuilder report = here.error(diag::badCast, range, describe(value), dtypeSpelling(to));
     if (value.isNumeric() && to == DType::Bool)
       report.note("compare instead: `x != 0`");

@@ -3,6 +3,7 @@
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Lower/Lowering.h"
 #include "frontend/Sema/Builtins.h"
+#include "frontend/Sema/TypeRules.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -40,15 +41,8 @@ SemValue Expressions::unaryOfData(const ast::UnaryExpr &expr, SemValue operand) 
     return SemValue::error();
   Location location = emitter.loc(expr.range);
   mlir::Value x = ssaOf(operand);
-  bool valid = expr.op == UnaryOp::logicalNot ? operand.dtype == DType::Bool
-               : expr.op == UnaryOp::neg      ? operand.dtype != DType::Bool
-                                              : isInteger(operand.dtype);
-  if (!valid) {
-    here.error(diag::wrongOperand, expr.operand->range, what,
-               expr.op == UnaryOp::logicalNot ? "bool"
-               : expr.op == UnaryOp::neg      ? "numbers"
-                                              : "integers",
-               describe(operand));
+  if (const char *needs = neededBy(expr.op, operand.dtype)) {
+    here.error(diag::wrongOperand, expr.operand->range, what, needs, describe(operand));
     return SemValue::error();
   }
   mlir::Value result;
@@ -96,27 +90,7 @@ SemValue Expressions::binaryOfData(BinaryOp op, SemValue a, SemValue b, Range aR
   DType dtype = args[0].value.dtype;
   if (conversions.refuseStorage(dtype, a.isData() && a.dtype == dtype ? aRange : bRange, what))
     return SemValue::error();
-  const char *needs = nullptr;
-  switch (op) {
-  case BinaryOp::logicalAnd:
-  case BinaryOp::logicalOr:
-    needs = dtype == DType::Bool ? nullptr : "bools";
-    break;
-  case BinaryOp::bitAnd:
-  case BinaryOp::bitOr:
-  case BinaryOp::bitXor:
-  case BinaryOp::shl:
-  case BinaryOp::shr:
-  case BinaryOp::rem:
-    needs = isInteger(dtype) ? nullptr : "integers";
-    break;
-  case BinaryOp::eq:
-  case BinaryOp::ne:
-    break;
-  default:
-    needs = dtype != DType::Bool ? nullptr : "numbers";
-  }
-  if (needs) {
+  if (const char *needs = neededBy(op, dtype)) {
     DiagnosticBuilder report =
         here.error(diag::wrongOperand, range, what, needs, dtypeSpelling(dtype));
     bool isBit = op == BinaryOp::bitAnd || op == BinaryOp::bitOr;
@@ -136,10 +110,9 @@ SemValue Expressions::binaryOfData(BinaryOp op, SemValue a, SemValue b, Range aR
   }
   if (!conversions.unifyShapes(args, mismatch))
     return SemValue::error();
-  bool isComparison = op >= BinaryOp::eq && op <= BinaryOp::ge;
   return ofData(
       emitter.emitBinary(op, ssaOf(args[0].value), ssaOf(args[1].value), dtype, emitter.loc(range)),
-      isComparison ? DType::Bool : dtype);
+      resultOf(op, dtype));
 }
 
 SemValue Expressions::evalCast(const ast::CastExpr &expr) {
@@ -232,8 +205,7 @@ SemValue Expressions::convertToType(SemValue value, const ast::TypeSpec &type, D
     value = tables.listToTile(value, dtype, range);
   if (value.isError())
     return value;
-  if (value.isData() && value.dtype != dtype &&
-      !(dtype == DType::Index && widensToIndex(value.dtype))) {
+  if (value.isData() && !widensTo(value.dtype, dtype)) {
     here.error(diag::dtypeMismatch, range, "the declaration", dtypeSpelling(dtype),
                dtypeSpelling(value.dtype))
         .note(type.range, "declared here")

@@ -1,5 +1,6 @@
 // Element-wise built-ins.
 #include "frontend/Lower/Lowering.h"
+#include "frontend/Sema/TypeRules.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -52,7 +53,8 @@ SemValue ElementCalls::callUnary(const Builtin &builtin, std::vector<Arg> &args,
   }
   Location location = emitter.loc(range);
   auto compare = [&](arith::CmpFPredicate predicate, mlir::Value a, mlir::Value b) {
-    return ofData(builder.createOrFold<arith::CmpFOp>(location, predicate, a, b), DType::Bool);
+    return ofData(builder.createOrFold<arith::CmpFOp>(location, predicate, a, b),
+                  resultOf(name, dtype));
   };
   if (name == "isnan")
     return compare(arith::CmpFPredicate::UNO, x, x);
@@ -122,11 +124,7 @@ SemValue ElementCalls::callBinary(const Builtin &builtin, std::vector<Arg> &args
   if (conversions.refuseStorage(dtype, range, "'" + name + "'"))
     return SemValue::error();
   bool floats = isFloat(dtype);
-  const char *needs = name == "pow" ? (floats ? nullptr : "floats")
-                      : name == "mulhi" || name == "cdiv"
-                          ? (isInteger(dtype) ? nullptr : "integers")
-                          : (dtype != DType::Bool ? nullptr : "numbers");
-  if (needs) {
+  if (const char *needs = neededBy(name, dtype)) {
     here.error(diag::wrongOperand, range, ("'" + name + "'").str(), needs, dtypeSpelling(dtype));
     return SemValue::error();
   }
@@ -178,13 +176,11 @@ SemValue ElementCalls::callElement(const Builtin &builtin, std::vector<Arg> &arg
   Type type = x.getType();
   Location location = emitter.loc(range);
   bool floats = isFloat(dtype), integers = isInteger(dtype);
-  auto needs = [&](const char *what) {
-    here.error(diag::wrongOperand, range, ("'" + name + "'").str(), what, dtypeSpelling(dtype));
+  if (const char *needs = neededBy(name, dtype)) {
+    here.error(diag::wrongOperand, range, ("'" + name + "'").str(), needs, dtypeSpelling(dtype));
     return SemValue::error();
-  };
+  }
   if (name == "abs") {
-    if (!floats && !integers)
-      return needs("numbers");
     if (isUnsigned(dtype))
       return args[0].value;
     if (floats)
@@ -195,8 +191,6 @@ SemValue ElementCalls::callElement(const Builtin &builtin, std::vector<Arg> &arg
                   dtype); // the lowest stays itself
   }
   if (name == "sign") {
-    if (!floats && !integers)
-      return needs("numbers");
     mlir::Value zero = emitter.constantLike(type, 0, location),
                 one = emitter.constantLike(type, 1, location),
                 minus = emitter.constantLike(type, -1, location);
@@ -212,22 +206,15 @@ SemValue ElementCalls::callElement(const Builtin &builtin, std::vector<Arg> &arg
     return ofData(builder.createOrFold<arith::SelectOp>(location, positive, one, inner), dtype);
   }
   if (name == "clamp") {
-    if (!floats && !integers)
-      return needs("numbers");
     std::vector<Arg> inner = {args[0], args[1]};
     SemValue raised = callBinary(*findBuiltin("max"), inner, range);
     std::vector<Arg> outer = {{raised, range, ""}, args[2]};
     return callBinary(*findBuiltin("min"), outer, range);
   }
-  if (name == "fma") {
-    if (!floats)
-      return needs("floats");
+  if (name == "fma")
     return ofData(
         builder.createOrFold<math::FmaOp>(location, x, ssaOf(args[1].value), ssaOf(args[2].value)),
         dtype);
-  }
-  if (!integers)
-    return needs("integers");
   if (name == "next_pow2")
     return ofData(emitter.emitNextPow2(x, dtype, location), dtype);
   bool isIndex = dtype == DType::Index;

@@ -1,5 +1,6 @@
 // Built-ins that make, reshape, reduce and multiply tiles, and index ranges.
 #include "frontend/Lower/Lowering.h"
+#include "frontend/Sema/TypeRules.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -188,8 +189,7 @@ SemValue TileCalls::callReduce(const Builtin &builtin, std::vector<Arg> &args, R
     return SemValue::error();
   mlir::Value x = ssaOf(source);
   DType dtype = source.dtype;
-  SmallVector<int64_t> shape(source.shape());
-  int64_t rank = shape.size();
+  int64_t rank = source.rank();
   std::optional<int64_t> axis;
   bool keep = false;
   if (const Arg *given = named(args, "axis")) {
@@ -212,35 +212,25 @@ SemValue TileCalls::callReduce(const Builtin &builtin, std::vector<Arg> &args, R
     keep = given->value.getBool();
   }
   Location location = emitter.loc(range);
-  bool wantsBool = name == "any" || name == "all" || name == "count";
-  if (wantsBool != (dtype == DType::Bool)) {
+  if (const char *needs = neededByReduction(name, dtype)) {
     DiagnosticBuilder report = here.error(diag::wrongOperand, arg.range, ("'" + name + "'").str(),
-                                          wantsBool ? "bools" : "numbers", describe(source));
-    if (!wantsBool)
+                                          needs, describe(source));
+    if (dtype == DType::Bool)
       report.note("count(x) counts what is true");
     return SemValue::error();
   }
-  bool isSum = name == "sum" || name == "prod";
-  if (isSum && isInteger(dtype) && bitWidth(dtype) < 32) {
+  if (overflowsInReduction(name, dtype)) {
     here.error(diag::smallSum, arg.range, describe(source));
     return SemValue::error();
   }
   bool isArg = name == "argmax" || name == "argmin";
-  if (name == "count")
-    x = emitter.emitCast(x, dtype, DType::Index, location);
-  // 16-bit floats accumulate in f32 and round once, at the end.
-  bool widen = isSum && isFloat(dtype) && bitWidth(dtype) == 16;
-  if (widen)
-    x = emitter.emitCast(x, dtype, DType::F32, location);
+  ReducedType wanted = reduced(name, dtype, source.shape(), axis, keep);
+  x = emitter.emitCast(x, dtype, wanted.accumulator, location);
   mlir::Value result;
   if (rank == 0) {
     result = isArg ? emitter.constantIndex(0, location) : x;
   } else {
-    SmallVector<int64_t> rest(shape);
-    if (axis)
-      rest.erase(rest.begin() + *axis);
-    else
-      rest.clear();
+    ArrayRef<int64_t> rest = wanted.rest;
     Type element = isArg ? Type(builder.getIndexType()) : getElementTypeOrSelf(x.getType());
     Type type = rest.empty() ? element : Type(RankedTensorType::get(rest, element));
     IntegerAttr axisAttr = axis ? builder.getI64IntegerAttr(*axis) : IntegerAttr();
@@ -263,16 +253,11 @@ SemValue TileCalls::callReduce(const Builtin &builtin, std::vector<Arg> &args, R
       result = ReduceOp::create(builder, location, type, kind, x, axisAttr);
     }
   }
-  if (widen)
-    result = emitter.emitCast(result, DType::F32, dtype, location);
-  if (keep && rank > 0) {
-    if (axis)
-      shape[*axis] = 1;
-    else
-      shape.assign(rank, 1);
-    result = emitter.emitReshape(result, shape, location);
-  }
-  return ofData(result, isArg || name == "count" ? DType::Index : dtype);
+  if (!isArg)
+    result = emitter.emitCast(result, wanted.accumulator, wanted.dtype, location);
+  if (keep && rank > 0)
+    result = emitter.emitReshape(result, wanted.shape, location);
+  return ofData(result, wanted.dtype);
 }
 
 SemValue TileCalls::callRange(const Builtin &builtin, std::vector<Arg> &args, Range range) {
@@ -350,38 +335,22 @@ SemValue TileCalls::callDot(std::vector<Arg> &args, Range range) {
   Range name = range;
   if (sources.text(range).starts_with("dot"))
     name.end = name.begin + 3;
-  bool mixes = isFloat8(a.dtype) && isFloat8(b.dtype);
-  if (a.dtype != b.dtype && !mixes) {
+  if (!multiply(a.dtype, b.dtype)) {
     here.error(diag::dtypeMismatch, name, "'dot'", dtypeSpelling(a.dtype), dtypeSpelling(b.dtype))
         .secondary(args[0].range, describe(a))
         .secondary(args[1].range, describe(b));
     return SemValue::error();
   }
-  DType widest;
-  switch (a.dtype) {
-  case DType::F16:
-  case DType::BF16:
-  case DType::F32:
-  case DType::F8E4M3:
-  case DType::F8E5M2:
-    widest = DType::F32;
-    break;
-  case DType::F64:
-    widest = DType::F64;
-    break;
-  case DType::I8:
-  case DType::U8:
-    widest = DType::I32;
-    break;
-  default:
-    here.error(diag::wrongOperand, range, "'dot'", "f16, bf16, f32, f64, f8e4m3, f8e5m2, i8 or u8",
-               dtypeSpelling(a.dtype));
+  std::optional<DType> sum = productDtype(a.dtype);
+  if (!sum) {
+    here.error(diag::wrongOperand, range, "'dot'", productDtypes(), dtypeSpelling(a.dtype));
     return SemValue::error();
   }
+  DType widest = *sum;
   int64_t rank = a.rank();
   ArrayRef<int64_t> x = a.shape(), y = b.shape();
-  bool fits = b.rank() == rank && x[rank - 1] == y[rank - 2] && x.drop_back(2) == y.drop_back(2);
-  if (!fits) {
+  std::optional<Shape> product = productShape(x, y);
+  if (!product) {
     DiagnosticBuilder report = here.error(diag::dotShape, name, describeShape(x), describeShape(y));
     report.secondary(args[0].range, describe(a)).secondary(args[1].range, describe(b));
     if (b.rank() == rank && x.drop_back(2) == y.drop_back(2)) {
@@ -392,17 +361,14 @@ SemValue TileCalls::callDot(std::vector<Arg> &args, Range range) {
     }
     return SemValue::error();
   }
-  SmallVector<int64_t> shape(x);
-  shape[rank - 1] = y[rank - 1];
+  const Shape &shape = *product;
   if (!conversions.checkShape(shape, range))
     return SemValue::error();
   Location location = emitter.loc(range);
   mlir::Value acc;
   if (args.size() > 2 && args[2].name.empty()) {
     const SemValue &given = args[2].value;
-    bool dtypeFits = given.isData() && (given.dtype == widest ||
-                                        (a.dtype == DType::F16 && given.dtype == DType::F16));
-    if (!dtypeFits) {
+    if (!given.isData() || !accumulatesIn(a.dtype, given.dtype)) {
       here.error(diag::wrongOperand, args[2].range, "the accumulator of 'dot'",
                  "a tile of " + dtypeSpelling(widest).str(), describe(given));
       return SemValue::error();
@@ -428,9 +394,9 @@ SemValue TileCalls::callDot(std::vector<Arg> &args, Range range) {
     right = emitter.emitReshape(right, y.take_back(2), location);
     acc = emitter.emitReshape(acc, ArrayRef(shape).take_back(2), location);
   }
-  mlir::Value product = DotOp::create(builder, location, acc.getType(), left, right, acc, precision,
-                                      isUnsigned(a.dtype), /*valid=*/nullptr);
-  return ofData(isOne ? emitter.emitReshape(product, shape, location) : product,
+  mlir::Value sums = DotOp::create(builder, location, acc.getType(), left, right, acc, precision,
+                                   isUnsigned(a.dtype), /*valid=*/nullptr);
+  return ofData(isOne ? emitter.emitReshape(sums, shape, location) : sums,
                 isHalf ? DType::F16 : widest);
 }
 
