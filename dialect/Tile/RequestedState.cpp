@@ -40,6 +40,10 @@ static constexpr StringLiteral aKernel = "a kernel", aLoop = "a loop",
                                kernelOrLoop = "a kernel or a loop", positive = "a positive i64",
                                unit = "a unit attribute";
 
+// frontend/Sema/Attributes.cpp has read them off the source. Later on tile-gpu-fit-launch brings
+// occupancy and maxreg to what the target can do, tile-gpu-specialize-warps sets an occupancy that
+// is left open, a second try sets num_warps or occupancy (Compiler::tryOtherLaunch); split and
+// unroll are removed where they are done.
 static const AttributeSpec specs[] = {
     {requestedWarpsName, isNumber<1>, positive, isKernel, aKernel},
     {stagesName, isNumber<1>, positive, isKernelOrLoop, kernelOrLoop},

@@ -114,6 +114,23 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
                                notNegative = "an i64 that is not negative",
                                unit = "a unit attribute";
 
+// Who sets them, in the order of a compilation (dialect/AttributeNames.h says what each means):
+//
+//   target, processors                               Compiler::elaborate
+//   split_parts, split_programs                      tile-gpu-split-loops
+//   num_warps                                        tile-gpu-assign-layouts
+//   cache                                            tile-gpu-use-tma, -set-eviction-policies
+//   cluster                                          tile-gpu-multicast
+//   schedule                                         tile-gpu-schedule-loops
+//   ring                                             tile-gpu-apply-schedule, -specialize-warps
+//   persistent                                       tile-gpu-make-persistent
+//   producer_threads, producer_registers, fenced,
+//     recomputes                                     tile-gpu-specialize-warps
+//   dynamic_schedule                                 tile-gpu-schedule-tiles-dynamically
+//   vector, vector_if, fastest, read_only            tile-gpu-vectorize-accesses
+//   offset, shared_bytes                             tile-gpu-allocate-shared
+//   num_threads, non_negative, scratch_bytes,
+//     scratch_argument, tensor_maps                  convert-tile-gpu-to-vector
 static const AttributeSpec specs[] = {
     {TargetAttr::name, isTarget, "#tile_gpu.target<\"NAME\">", isModule, "a module"},
     {processorsName, isNumber<1>, positive, isModule, "a module"},
