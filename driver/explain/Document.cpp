@@ -15,15 +15,33 @@ namespace tile {
 /// The pass before which a kernel is still made of tiles, with its layouts and shared memory.
 static constexpr StringLiteral lastLayoutPass = "convert-tile-gpu-to-vector";
 
-DocumentCollector::DocumentCollector(const Options &options, Session &session)
-    : options(options), session(session) {
+DocumentCollector::DocumentCollector(const Options &options, Session &session, bool whole)
+    : options(options), session(session), whole(whole) {
   passes.before = [this](StringRef pass, mlir::Operation *op) {
     if (auto module = dyn_cast<mlir::ModuleOp>(op); module && pass == lastLayoutPass)
       atLastLayout(module);
   };
 }
 
+namespace {
+
+/// Is told when a pass is about to run; keeps no log.
+class Watcher : public mlir::PassInstrumentation {
+public:
+  explicit Watcher(const report::PassLog &passes) : passes(passes) {}
+  void runBeforePass(mlir::Pass *pass, mlir::Operation *op) override {
+    passes.before(pass->getArgument(), op);
+  }
+
+private:
+  const report::PassLog &passes;
+};
+
+} // namespace
+
 void DocumentCollector::addPasses(StringRef pipeline, mlir::PassManager &manager) {
+  if (!whole)
+    return manager.addInstrumentation(std::make_unique<Watcher>(passes));
   manager.addInstrumentation(passes.watch(pipeline == "tile passes"     ? "tile-opt"
                                           : pipeline == "layout passes" ? "gpu"
                                                                         : "llvm"));
@@ -40,7 +58,8 @@ void DocumentCollector::beginRetry() {
 
 void DocumentCollector::endRetry(bool kept, Compiler &compiler) {
   if (kept) {
-    listings.push_back(report::listPTX(compiler.getProduct(Stage::PTX), files));
+    if (whole)
+      listings.push_back(report::listPTX(compiler.getProduct(Stage::PTX), files));
   } else {
     passes.runs = std::move(first->runs);
     listings = std::move(first->listings);
@@ -53,6 +72,8 @@ void DocumentCollector::afterStage(Stage now, Compiler &compiler) {
   static constexpr StringLiteral titles[] = {"", "tile IR", "tile IR, optimised"};
   if (now == Stage::Ast)
     files.getNumber(session.getSources().name(FileID(0))); // the input is file 0
+  if (!whole)
+    return;
   if (now == Stage::Tile || now == Stage::TileOpt) {
     listings.push_back(report::listModule(compiler.getModule(), getStageName(now),
                                           titles[size_t(now)], files, encodings));
@@ -90,9 +111,13 @@ report::BlockRates DocumentCollector::getRates() const {
 }
 
 void DocumentCollector::atLastLayout(mlir::ModuleOp module) {
-  listings.push_back(report::listModule(module, "gpu", "tile_gpu IR", files, encodings));
+  if (whole)
+    listings.push_back(report::listModule(module, "gpu", "tile_gpu IR", files, encodings));
   for (KernelOp kernel : module.getOps<KernelOp>()) {
     json::Object &inside = kernels[kernel.getSymName().str()];
+    inside["schedules"] = report::describeSchedules(kernel, files);
+    if (!whole)
+      continue;
     json::Object ops;
     for (const auto &[name, count] : report::countOps(kernel))
       ops[name] = count;

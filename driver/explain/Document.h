@@ -13,7 +13,8 @@ namespace tile {
 /// Watches a compilation and keeps what the document has of its inside.
 class DocumentCollector : public CompileObserver {
 public:
-  DocumentCollector(const Options &options, Session &session);
+  /// With `whole` all that the document has; else what the text of `tilec explain` needs.
+  DocumentCollector(const Options &options, Session &session, bool whole);
 
   void afterStage(Stage stage, Compiler &compiler) override;
   void addPasses(llvm::StringRef pipeline, mlir::PassManager &passes) override;
@@ -25,7 +26,7 @@ public:
 
   /// {"sources", "listings", "passes", "missing"}, which hold for all kernels.
   llvm::json::Object takeShared();
-  /// {"layouts", "shared_memory", "timeline"} of one.
+  /// {"schedules"}, and of the whole {"layouts", "shared_memory", "timeline"}, of one.
   llvm::json::Object takeKernel(llvm::StringRef symbol);
 
 private:
@@ -41,6 +42,7 @@ private:
 
   const Options &options;
   Session &session;
+  bool whole;
   report::FileTable files;
   report::Encodings encodings;
   report::PassLog passes;

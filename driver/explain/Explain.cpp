@@ -169,9 +169,9 @@ static bool isOf(const Diagnostic &remark, const Explanation &kernel, ArrayRef<E
 
 /// Compiles, and adds what came out. False after an error.
 static bool compile(const Options &options, Session &session, std::vector<Explanation> &all,
-                    DocumentCollector *collector) {
+                    DocumentCollector &collector) {
   Compiler compiler(options, session, options.inputs.front());
-  compiler.setObserver(collector);
+  compiler.setObserver(&collector);
   bool assembles = hasAssembler(options.ptxasPath, options.executable);
   if (!compiler.run(options.isCPU() ? Stage::LLVM : assembles ? Stage::Cubin : Stage::PTX))
     return false;
@@ -185,8 +185,7 @@ static bool compile(const Options &options, Session &session, std::vector<Explan
     for (const Diagnostic &diagnostic : session.getDiagnostics().all())
       if (diagnostic.severity == Severity::remark && isOf(diagnostic, each, all))
         each.remarks.push_back(diagnostic);
-    if (collector)
-      each.inside = collector->takeKernel(each.symbol);
+    each.inside = collector.takeKernel(each.symbol);
   }
   return true;
 }
@@ -216,8 +215,8 @@ static std::optional<std::string> explainOne(const Options &given, Session &sess
   std::string messages;
   raw_string_ostream said(messages);
   Session own(options, said);
-  DocumentCollector collector(options, own);
-  if (!compile(options, own, all, document ? &collector : nullptr)) {
+  DocumentCollector collector(options, own, /*whole=*/document);
+  if (!compile(options, own, all, collector)) {
     session.getStream() << messages;
     session.adopt(own.getExitCode());
     return std::nullopt;

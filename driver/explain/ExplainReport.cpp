@@ -159,6 +159,20 @@ static void printInstructions(const Explanation &each, raw_ostream &stream) {
   stream << "  " << left_justify("instructions", 15) << join(parts, ", ") << "\n";
 }
 
+/// The schedules of loops with products.
+static void printSchedules(const Explanation &each, raw_ostream &stream) {
+  const json::Array *schedules = each.inside.getArray("schedules");
+  if (!schedules)
+    return;
+  std::string title = "schedule";
+  for (const json::Value &entry : *schedules) {
+    const json::Object &loop = *entry.getAsObject();
+    stream << "  " << left_justify(title, 15) << "line " << *loop.getInteger("line") << ": "
+           << *loop.getString("schedule") << "\n";
+    title.clear();
+  }
+}
+
 /// The limit that keeps the kernel from the roofline, as far as the numbers show it: a name for
 /// tools, and a sentence.
 static std::vector<std::pair<std::string, std::string>>
@@ -202,6 +216,7 @@ void printExplanations(ArrayRef<Explanation> all, const Options &options,
     if (!options.isCPU()) {
       printBlock(each, limits, stream);
       printInstructions(each, stream);
+      printSchedules(each, stream);
     }
     std::string title = "costs";
     for (const auto &[name, sentence] : listCosts(each, limits)) {

@@ -28,6 +28,9 @@ struct BlockRates {
 /// and waits when.
 llvm::json::Object describeTimeline(KernelOp kernel, FileTable &files, const BlockRates &rates);
 
+/// The schedules of loops with products: [{"line", "schedule": in words}].
+llvm::json::Array describeSchedules(KernelOp kernel, FileTable &files);
+
 /// "128x64xf16"
 std::string nameTile(llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
 

@@ -104,7 +104,10 @@ function viewSchedule(kernel) {
     "are trips. A click goes to the line.", el("div", { class: "scroll" }, drawTimeline(timeline)),
     legend([["copies", "var(--copy)"], ["products", "var(--product)"],
       ["arithmetic", "var(--arithmetic)"], ["reductions", "var(--reduction)"],
-      ["stores", "var(--access)"], ["waits", "var(--wait)"], ["slot is full", "var(--hold)"]]))];
+      ["stores", "var(--access)"], ["waits", "var(--wait)"], ["slot is full", "var(--hold)"]])),
+  ...(kernel.schedules || []).length ? [card("Schedules of loops", "What was decided for loops " +
+    "with products, which are numbered as a trip issues them.", el("ul", { class: "plain" },
+    kernel.schedules.map(each => el("li", {}, lineLink(each.line), ": ", each.schedule))))] : []];
 }
 
 function viewModel(kernel) {

@@ -176,6 +176,9 @@ def main(path, sourcePath):
         checkShared(layout)
     checkMemory(kernel["shared_memory"])
     checkTimeline(kernel["timeline"], source)
+    (schedule,) = kernel["schedules"]
+    assert source.splitlines()[schedule["line"] - 1].lstrip().startswith("for "), schedule
+    assert schedule["schedule"] == "product 1 is waited for at once", schedule
     runs = {run["pass"]: run for run in document["passes"] if run["changed"]}
     assert runs["tile-gpu-use-tma"]["difference"]["tile.load"] < 0, runs["tile-gpu-use-tma"]
     counts = {}
