@@ -13,8 +13,8 @@ SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "Inputs", "sch
 random = np.random.default_rng(0)
 
 
-def run(kernel, inputs, outputs, rows, tall):
-    """{output: array} of one launch."""
+def run(kernel, inputs, outputs, tall):
+    """{output: array} of one launch; `outputs` have the shapes."""
     with tempfile.TemporaryDirectory(prefix="tile-schedules-") as folder:
         line = [TILEC, "run", SOURCE, "--kernel", kernel, "--device", "cuda"]
         line += ["-D", f"BM={tall}"] if tall else []
@@ -22,7 +22,7 @@ def run(kernel, inputs, outputs, rows, tall):
             np.save(os.path.join(folder, key + ".npy"), value)
             line += ["--arg", f"{key}={folder}/{key}.npy"]
         for key in outputs:
-            np.save(os.path.join(folder, key + ".npy"), np.full((rows, 64), 9, np.float32))
+            np.save(os.path.join(folder, key + ".npy"), np.full(outputs[key].shape, 9, np.float32))
             line += ["--arg", f"{key}={folder}/{key}.npy", "--out", f"{key}={folder}/{key}_.npy"]
         subprocess.run(line, check=True, stdout=subprocess.DEVNULL)
         return {key: np.load(os.path.join(folder, key + "_.npy")) for key in outputs}
@@ -36,6 +36,8 @@ def model(kernel, q, k, v, w):
     """What the kernel computes, in float64; values between two products in f16, as it has them."""
     if kernel == "one":
         return {"a": q @ w}
+    if kernel == "right":
+        return {"a": v.T @ half(k @ q.T)}
     if kernel == "two":
         return {"a": q @ v, "b": q @ w}
     found = {key: np.zeros((len(q), 64)) for key in ("abc" if kernel == "five" else "ab")}
@@ -55,7 +57,7 @@ def model(kernel, q, k, v, w):
 
 
 runs = failed = 0
-for kernel, talls in (("one", [0]), ("two", [0]), ("three", [64, 128]), ("four", [64, 128]),
+for kernel, talls in (("one", [0]), ("two", [0]), ("right", [0]), ("three", [64, 128]), ("four", [64, 128]),
                       ("five", [64, 128])):  # fmt: skip
     for tall in talls:
         for rows, length in ((70, 48), (64, 128), (130, 296)):
@@ -64,8 +66,8 @@ for kernel, talls in (("one", [0]), ("two", [0]), ("three", [64, 128]), ("four",
             tiles = {key: (random.standard_normal(shape) / 4).astype(np.float16)
                      for key, shape in shapes.items()}  # fmt: skip
             wanted = model(kernel, *(tile.astype(np.float64) for tile in tiles.values()))
-            names = {"one": "qw", "two": "qvw"}.get(kernel, "qkvw")
-            found = run(kernel, {key: tiles[key] for key in names}, wanted, rows, tall)
+            names = {"one": "qw", "two": "qvw", "right": "qkv"}.get(kernel, "qkvw")
+            found = run(kernel, {key: tiles[key] for key in names}, wanted, tall)
             for key, value in wanted.items():
                 runs += 1
                 wrong = np.abs(found[key] - value).max() / np.abs(value).max()
