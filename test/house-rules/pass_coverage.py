@@ -41,11 +41,11 @@ def sources(root):
     """{name: file}; the kernels of bench/unseen in italics, as the page has them."""
     examples = sorted(glob.glob(os.path.join(root, "examples", "*", "*.tile")))
     unseen = sorted(glob.glob(os.path.join(root, "bench", "unseen", "kernels", "*.tile")))
-    stem = lambda path: os.path.splitext(os.path.basename(path))[0]  # noqa: E731
+    stem = lambda path: os.path.splitext(os.path.basename(path))[0]
     return {**{stem(p): p for p in examples}, **{f"*{stem(p)}*": p for p in unseen}}
 
 
-def passes(tilec, root):
+def passes(root):
     """The passes of the pipeline that decide something, in order."""
     path = os.path.join(root, "passes", "Report", "Conditions.cpp")
     with open(path, encoding="utf-8") as file:
@@ -107,7 +107,7 @@ def main():
     parser.add_argument("tilec")
     parser.add_argument("--update", action="store_true")
     options = parser.parse_args()
-    order = passes(options.tilec, options.root)
+    order = passes(options.root)
     fired, refused, count = measure(options.tilec, options.root)
     path = os.path.join(options.root, PAGE)
     if options.update:
