@@ -57,8 +57,9 @@ def model(kernel, q, k, v, w):
 
 
 runs = failed = 0
-for kernel, talls in (("one", [0]), ("two", [0]), ("right", [0]), ("three", [64, 128]), ("four", [64, 128]),
-                      ("five", [64, 128])):  # fmt: skip
+CASES = {"one": [0], "two": [0], "right": [0], "three": [64, 128], "four": [64, 128],
+         "five": [64, 128]}  # fmt: skip
+for kernel, talls in CASES.items():
     for tall in talls:
         for rows, length in ((70, 48), (64, 128), (130, 296)):
             wide = {"one": length, "two": length}.get(kernel, 64)
