@@ -383,6 +383,19 @@ private:
     dot.erase();
   }
 
+  /// True if each store of a warp writes whole sectors of memory, side by side: more instructions
+  /// than with wide vectors, but an exchange would take as many and two barriers.
+  static bool storesSectors(const LinearLayout &layout, unsigned fastest, unsigned bits) {
+    constexpr int64_t bitsOfTwoSectors = 2 * 8 * 32;
+    int64_t elements = layout.getContiguousRegisters(fastest);
+    for (const Coord &lane : layout.getBases(InDim::Lane)) {
+      if (lane[fastest] != elements)
+        break;
+      elements *= 2;
+    }
+    return elements * bits >= bitsOfTwoSectors;
+  }
+
   template <typename Op> void rewriteStore(Op store) {
     auto type = dyn_cast<RankedTensorType>(store.getValue().getType());
     if (!type)
@@ -395,6 +408,7 @@ private:
     if (auto present = type.getEncoding() ? std::optional(layoutOf(store.getValue()))
                                           : getNaturalLayout(store.getValue())) {
       if (present->getContiguousRegisters(fastest) >= layout.getContiguousRegisters(fastest) ||
+          storesSectors(*present, fastest, getElementBits(type.getElementType())) ||
           (type.getEncoding() && type.getRank() == 1 && present->getNumRegisters() <= fewRegisters))
         layout = *present;
     }

@@ -64,10 +64,17 @@ template LinearLayout LayoutInference::getAccessLayout(LoadOp, RankedTensorType)
 template LinearLayout LayoutInference::getAccessLayout(StoreOp, RankedTensorType) const;
 template LinearLayout LayoutInference::getAccessLayout(ScatterOp, RankedTensorType) const;
 
-LinearLayout LayoutInference::getPartsLayout(LoadOp load, RankedTensorType type) const {
-  constexpr int64_t bytesOfASector = 32;
-  std::optional<Parts> parts = getParts(load);
+constexpr int64_t bytesOfASector = 32;
+
+LinearLayout LayoutInference::getLoadLayout(LoadOp load, RankedTensorType type) const {
   SmallVector<unsigned> order = getAccessOrder(load);
+  std::optional<int64_t> axis = getScannedAxis(load);
+  if (axis && *axis != order[0] &&
+      type.getDimSize(order[0]) * getElementBits(type.getElementType()) >= 2 * 8 * bytesOfASector)
+    if (auto layout =
+            scanInRegisters(type.getShape(), order[0], *axis, shape.vector, shape.numWarps))
+      return *layout;
+  std::optional<Parts> parts = getParts(load);
   if (!parts || parts->dim != order[0])
     return getAccessLayout(load, type);
   SmallVector<int64_t> extents(type.getShape());
@@ -283,7 +290,8 @@ bool LayoutInference::visitRegions(Operation *op) {
       if (!isTile(argument))
         continue;
       changed |= anchorLike(argument, yielded);
-      changed |= anchorLike(argument, init);
+      if (asksInits)
+        changed |= anchorLike(argument, init);
       changed |= anchorLike(result, argument);
     }
   } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
@@ -299,7 +307,7 @@ bool LayoutInference::visitRegions(Operation *op) {
                    loop.getYieldedValues())) {
       (void)after;
       if (isTile(before))
-        changed |= anchorLike(before, yielded), changed |= anchorLike(before, init);
+        changed |= anchorLike(before, yielded), changed |= asksInits && anchorLike(before, init);
     }
     for (auto [passed, after, result] :
          llvm::zip(loop.getConditionOp().getArgs(), loop.getAfterArguments(), loop.getResults()))
@@ -359,7 +367,7 @@ bool LayoutInference::visit(Operation *op) {
                     transposedBlocks(type.getShape(), getAccessOrder(load)[0], *stored,
                                      shape.vector, shape.numWarps),
                     1);
-    return anchor(result, getPartsLayout(load, type), 1);
+    return anchor(result, getLoadLayout(load, type), 1);
   }
   if (auto gather = dyn_cast<GatherOp>(op))
     return anchor(result, getAccessLayout(gather, type), 1);
@@ -389,7 +397,14 @@ bool LayoutInference::visit(Operation *op) {
     return anchor(result, getDefault(type), 1);
   if (auto take = dyn_cast<TakeOp>(op)) {
     bool positions = isa<RankedTensorType>(take.getPosition().getType());
-    return anchor(result, positions ? getLayoutOrDefault(take.getPosition()) : getDefault(type), 1);
+    if (positions)
+      return anchor(result, getLayoutOrDefault(take.getPosition()), 1);
+    if (!anchors.count(take.getSource()) && !settled)
+      return false;
+    // Where its elements were, if no thread has more of them then than by default.
+    LinearLayout left = getLayoutOrDefault(take.getSource()).dropDim(take.getAxis()),
+                 spread = getDefault(type);
+    return anchor(result, left.getNumRegisters() <= spread.getNumRegisters() ? left : spread, 1);
   }
   if (isa<BroadcastOp>(op))
     return false;
@@ -429,6 +444,8 @@ LayoutInference::LayoutInference(KernelOp kernel, const KernelShape &kernelShape
       kernel.getBody().walk([&](Operation *op) { changed |= visit(op); });
     }
   };
+  iterate();
+  asksInits = true;
   iterate();
   settled = true;
   iterate();

@@ -37,8 +37,9 @@ public:
   LinearLayout getAccessLayout(AccessOp access, mlir::RankedTensorType type) const;
 
 private:
-  /// That of the access, but where parts of the tile meet later, in one thread.
-  LinearLayout getPartsLayout(LoadOp load, mlir::RankedTensorType type) const;
+  /// That of the access, but where parts of the tile meet later, or a scan goes along a slower
+  /// dimension: then what meets is held by one thread.
+  LinearLayout getLoadLayout(LoadOp load, mlir::RankedTensorType type) const;
 
   struct Anchor {
     LinearLayout layout;
@@ -51,7 +52,9 @@ private:
 
   KernelShape shape;
   llvm::DenseMap<mlir::Value, Anchor> anchors; // looked up only, never iterated
-  bool settled = false;                        // what has no anchor gets none from its operands
+  // The fixed point is sought three times: from what loops compute; then with their first values,
+  // which are converted once, before the loop; then with defaults for what has no anchor.
+  bool asksInits = false, settled = false;
 };
 
 /// Of a load whose tile is stored with another dimension fastest, perhaps after element-wise work:

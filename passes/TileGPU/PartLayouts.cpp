@@ -1,4 +1,4 @@
-// Layouts of tiles that are taken apart and put together.
+// Layouts of tiles whose elements meet in a thread.
 #include "passes/TileGPU/PartLayouts.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 
@@ -64,6 +64,57 @@ LinearLayout tile::gpu::holdParts(ArrayRef<int64_t> extents, const LinearLayout 
       registers.back()[d] = at;
     }
   return LinearLayout(extents, registers, part.getBases(InDim::Lane), part.getBases(InDim::Warp));
+}
+
+static std::optional<int64_t> getScannedAxis(Value value, unsigned depth) {
+  for (Operation *user : value.getUsers()) {
+    if (auto scan = dyn_cast<ScanOp>(user))
+      return scan.getAxis();
+    if (isElementwise(user) && depth < mostSteps)
+      if (auto axis = getScannedAxis(user->getResult(0), depth + 1))
+        return axis;
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> tile::gpu::getScannedAxis(LoadOp load) {
+  return ::getScannedAxis(load.getResult(), 0);
+}
+
+std::optional<LinearLayout> tile::gpu::scanInRegisters(ArrayRef<int64_t> extents, unsigned fastest,
+                                                       unsigned axis, unsigned vector,
+                                                       unsigned numWarps) {
+  constexpr unsigned lanes = 32;
+  int64_t elements = 1;
+  for (int64_t extent : extents)
+    elements *= extent;
+  int64_t held = std::min<int64_t>(vector, extents[fastest] / lanes); // neighbours of a thread
+  if (held < 1 || elements < 2 * held * lanes * int64_t(numWarps))
+    return std::nullopt;
+  SmallVector<Coord> bases[numInDims];
+  SmallVector<int64_t> covered(extents.size(), 1);
+  auto deal = [&](InDim in, unsigned dim, int64_t count) {
+    for (; count > 1 && covered[dim] < extents[dim]; count /= 2, covered[dim] *= 2) {
+      bases[unsigned(in)].push_back(Coord(extents.size(), 0));
+      bases[unsigned(in)].back()[dim] = covered[dim];
+    }
+    return count;
+  };
+  deal(InDim::Register, fastest, held);
+  deal(InDim::Lane, fastest, lanes);
+  // Warps first share what is not scanned, then the axis, of which each thread has a piece.
+  int64_t perWarps = 1, apart = elements / (held * lanes) / extents[axis];
+  perWarps = std::min<int64_t>(numWarps, apart);
+  int64_t pieces = numWarps / perWarps;
+  deal(InDim::Register, axis, extents[axis] / pieces);
+  deal(InDim::Warp, axis, pieces);
+  for (unsigned d = 0; d < extents.size(); ++d)
+    if (d != axis)
+      perWarps = deal(InDim::Warp, d, perWarps);
+  for (unsigned d = 0; d < extents.size(); ++d)
+    deal(InDim::Register, d, extents[d]);
+  return LinearLayout(extents, bases[unsigned(InDim::Register)], bases[unsigned(InDim::Lane)],
+                      bases[unsigned(InDim::Warp)]);
 }
 
 static std::optional<LinearLayout> getNaturalLayout(Value value, unsigned depth) {

@@ -1,4 +1,4 @@
-// Layouts of tiles that are taken apart and put together: halves of a row, channels of a group.
+// Layouts of tiles whose elements meet in a thread: parts of a row, neighbours along a scan.
 #ifndef TILE_PASSES_TILEGPU_PARTLAYOUTS_H
 #define TILE_PASSES_TILEGPU_PARTLAYOUTS_H
 
@@ -27,6 +27,21 @@ std::optional<Parts> getParts(LoadOp load);
 ///              first part               second part
 ///
 LinearLayout holdParts(llvm::ArrayRef<int64_t> extents, const LinearLayout &part);
+
+/// The dimension along which a scan goes through a loaded tile, perhaps after element-wise work.
+std::optional<int64_t> getScannedAxis(LoadOp load);
+
+/// A layout for a scan along `axis`, while memory goes on along `fastest`: lanes side by side along
+/// `fastest`, neighbours along the axis in one thread, and warps where anything is left. None for
+/// tiles that have no work for all threads. Of 64 x 64 elements, two a vector, 8 warps:
+///
+///              lane 0  lane 1  ...  lane 31
+///     axis 0   [0  1]  [2  3]       [62 63]   warp 0
+///          :      :                            (registers)
+///          7   [0  1]                         warp 0
+///          8   [0  1]                         warp 1
+std::optional<LinearLayout> scanInRegisters(llvm::ArrayRef<int64_t> extents, unsigned fastest,
+                                            unsigned axis, unsigned vector, unsigned numWarps);
 
 /// The layout that a value takes without an exchange, if it is computed, by operations that take
 /// any layout, from tiles that have one. None where threads would hold elements twice.

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tile;
@@ -41,7 +42,14 @@ public:
 
   /// The prefixes, or the totals with the registers along the axis left out.
   FailureOr<State> run(ArrayRef<ScanStep> steps) {
-    for (const ScanStep &step : steps) {
+    size_t inThread = 0; // steps within a thread, before all others
+    while (inThread < steps.size() && steps[inThread].dim == InDim::Register)
+      ++inThread;
+    if (wantsPrefixes && inThread > 1)
+      joinNeighbours(steps.take_front(inThread));
+    else
+      inThread = 0;
+    for (const ScanStep &step : steps.drop_front(inThread)) {
       if (step.dim == InDim::Register)
         joinRegisters(step.bits[0]);
       else if (step.dim == InDim::Lane)
@@ -115,6 +123,50 @@ private:
   }
   SmallVector<int64_t> allRegisters() {
     return llvm::to_vector(llvm::seq<int64_t>(0, layout.getNumRegisters()));
+  }
+
+  /// One after another along the axis: a combination for each register but the first, where joining
+  /// bit by bit takes half of all registers for each bit.
+  void joinNeighbours(ArrayRef<ScanStep> steps) {
+    int64_t mask = 0, length = int64_t(1) << steps.size();
+    for (const ScanStep &step : steps)
+      mask |= int64_t(1) << step.bits[0];
+    auto at = [&](int64_t position) { // the register bits of a position in the order of the scan
+      int64_t place = isReverse ? length - 1 - position : position, number = 0;
+      for (auto [i, step] : llvm::enumerate(steps))
+        number |= ((place >> i) & 1) << step.bits[0];
+      return number;
+    };
+    SmallVector<int64_t> lines; // with all bits of the axis 0
+    for (int64_t r : allRegisters())
+      if (!(r & mask))
+        lines.push_back(r);
+    auto along = [&](int64_t position) {
+      return llvm::map_to_vector(lines, [&](int64_t r) { return r | at(position); });
+    };
+    State last = take(prefixes, along(0));
+    SmallVector<State> all = {last};
+    for (int64_t position = 1; position < length; ++position) {
+      last = combineAlong(last, take(totals, along(position)));
+      all.push_back(last);
+    }
+    SmallVector<int64_t> order(layout.getNumRegisters());
+    for (int64_t position = 0; position < length; ++position)
+      for (auto [i, r] : llvm::enumerate(along(position)))
+        order[r] = position * lines.size() + i;
+    for (auto [n, prefix] : llvm::enumerate(prefixes)) {
+      SmallVector<Value> elements;
+      for (const State &state : all)
+        for (size_t i = 0; i < lines.size(); ++i)
+          elements.push_back(
+              vector::ExtractOp::create(b, loc, state[n], ArrayRef<int64_t>{int64_t(i)}));
+      SmallVector<Value> placed =
+          llvm::map_to_vector(order, [&](int64_t from) { return elements[from]; });
+      prefix = vector::FromElementsOp::create(b, loc, prefix.getType(), placed);
+    }
+    totals = last;
+    kept = lines;
+    collapsed |= mask;
   }
 
   void joinRegisters(unsigned bit) {
@@ -293,6 +345,40 @@ struct LowerReduceBy : OpConversionPattern<ReduceByOp> {
   }
 };
 
+/// Stores the tile that is taken from; of a position known at compile time, the registers alone
+/// that may hold it.
+void storeTaken(OpBuilder &b, TakeOp op, Value tile, const SharedLayout &shared, Value base) {
+  RankedTensorType type = op.getSource().getType();
+  LinearLayout layout = getLayout(type);
+  unsigned axis = op.getAxis();
+  APInt constant;
+  if (!matchPattern(op.getPosition(), m_ConstantInt(&constant)))
+    return storeTile(b, op.getLoc(), tile, layout, shared, base);
+  int64_t position = std::clamp<int64_t>(constant.getSExtValue(), 0, type.getDimSize(axis) - 1);
+  SmallVector<Coord> kept;
+  SmallVector<int64_t> registers = {0};
+  Coord corner(type.getRank(), 0); // of the registers that are kept
+  for (auto [bit, basis] : llvm::enumerate(layout.getBases(InDim::Register))) {
+    bool isAlong = basis[axis] && llvm::count_if(basis, [](int64_t x) { return x != 0; }) == 1;
+    int64_t number = int64_t(1) << bit;
+    if (!isAlong) {
+      kept.push_back(basis);
+      for (size_t i = 0, size = registers.size(); i < size; ++i)
+        registers.push_back(registers[i] | number);
+    } else if (position & basis[axis]) {
+      corner[axis] |= basis[axis];
+      for (int64_t &one : registers)
+        one |= number;
+    }
+  }
+  base = LLVM::GEPOp::create(b, op.getLoc(), base.getType(), b.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{int32_t(shared.getOffset(corner))});
+  storeTile(b, op.getLoc(), takeElements(b, op.getLoc(), tile, registers),
+            LinearLayout(type.getShape(), kept, layout.getBases(InDim::Lane),
+                         layout.getBases(InDim::Warp)),
+            shared, base);
+}
+
 /// The tile goes to shared memory row by row; each thread reads what its positions name.
 struct LowerTake : OpConversionPattern<TakeOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -306,7 +392,7 @@ struct LowerTake : OpConversionPattern<TakeOp> {
     RankedTensorType source = op.getSource().getType();
     SharedLayout shared = getTakeScratch(source);
     Value base = getSharedPointer(b, loc, *offset);
-    storeTile(b, loc, adaptor.getSource(), getLayout(source), shared, base);
+    storeTaken(b, op, adaptor.getSource(), shared, base);
     BarrierOp::create(b, loc);
 
     auto result = dyn_cast<RankedTensorType>(op.getType());

@@ -1,4 +1,4 @@
-// A scan joins blocks along the axis: two bits of the register, five of the lane, one of the warp
+// A scan goes along the axis: the four registers of a thread, five bits of the lane, one of the warp
 // through shared memory. A take goes through shared memory, where each thread reads at its clamped
 // positions.
 // RUN: tile-opt %s --tile-gpu-layout-pipeline --tile-gpu-allocate-shared \
@@ -7,12 +7,11 @@
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @scan
 // CHECK-SAME: tile_gpu.shared_bytes = 512
-// Registers 1 and 3 come behind 0 and 2, then 2 and 3 behind both.
-// CHECK: %[[PAIRS:.*]] = arith.addf %{{.*}}, %{{.*}} : vector<2xf32>
-// CHECK: vector.shuffle %{{.*}}, %[[PAIRS]] [0, 4, 2, 5] : vector<4xf32>, vector<2xf32>
-// CHECK: %[[LATE:.*]] = arith.addf %{{.*}}, %{{.*}} : vector<2xf32>
-// CHECK: vector.shuffle %{{.*}}, %[[LATE]] [0, 1, 4, 5] : vector<4xf32>, vector<2xf32>
-// CHECK: %[[TOTAL:.*]] = arith.addf %{{.*}}, %{{.*}} : vector<1xf32>
+// Registers of a thread follow each other, the last one's prefix is the total.
+// CHECK: %[[TWO:.*]] = arith.addf %{{.*}}, %{{.*}} : vector<1xf32>
+// CHECK: %[[THREE:.*]] = arith.addf %[[TWO]], %{{.*}} : vector<1xf32>
+// CHECK: %[[TOTAL:.*]] = arith.addf %[[THREE]], %{{.*}} : vector<1xf32>
+// CHECK: vector.from_elements {{.*}} : vector<4xf32>
 // CHECK-COUNT-5: nvvm.shfl.sync bfly
 // CHECK-NOT: nvvm.shfl.sync
 // CHECK: llvm.store
