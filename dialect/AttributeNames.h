@@ -7,7 +7,10 @@
 
 namespace tile {
 
-// Requests of the source for a kernel, as the elaborator wrote them down.
+// Requests of the source for a kernel or a loop (frontend/Sema/Attributes.cpp). Some change on the
+// way: tile-gpu-fit-launch brings occupancy and maxreg to what the target can do,
+// tile-gpu-specialize-warps sets an occupancy that is left open, Compiler::tryOtherLaunch sets
+// num_warps or occupancy of a second try. Passes that have done a split or an unroll remove it.
 
 /// Warps of a block (i64).
 inline constexpr llvm::StringLiteral requestedWarpsName = "tile.num_warps";
@@ -44,63 +47,75 @@ inline constexpr llvm::StringLiteral unrollName = "tile.unroll";
 
 namespace gpu {
 
-// Decisions of the passes for GPUs.
+// Decisions of the passes for GPUs. Each line ends in the pass that decides.
 
 /// Of a module: multiprocessors of the card that it is compiled for, where that is not the card
-/// that stands for its target (i64).
+/// that stands for its target (i64). By Compiler::elaborate.
 inline constexpr llvm::StringLiteral processorsName = "tile_gpu.processors";
-/// Of a kernel: warps of a block (i64).
+/// Of a kernel: warps of a block (i64). By tile-gpu-assign-layouts.
 inline constexpr llvm::StringLiteral numWarpsName = "tile_gpu.num_warps";
-/// Of a kernel's function: threads of a block (i64).
+/// Of a kernel's function: threads of a block (i64). By convert-tile-gpu-to-vector.
 inline constexpr llvm::StringLiteral numThreadsName = "tile_gpu.num_threads";
-/// Of a kernel and its function: bytes of shared memory that a block needs (i64).
+/// Of a kernel and its function: bytes of shared memory that a block needs (i64). By
+/// tile-gpu-allocate-shared.
 inline constexpr llvm::StringLiteral sharedBytesName = "tile_gpu.shared_bytes";
-/// Of an operation: where its shared memory starts, in bytes (i64).
+/// Of an operation: where its shared memory starts, in bytes (i64). By tile-gpu-allocate-shared.
 inline constexpr llvm::StringLiteral sharedOffsetName = "tile_gpu.offset";
-/// Of an access: neighbours to move at once (i64).
+/// Of an access: neighbours to move at once (i64). By tile-gpu-vectorize-accesses.
 inline constexpr llvm::StringLiteral vectorName = "tile_gpu.vector";
-/// Of an access: neighbours to move at once where a check at run time allows it (i64).
+/// Of an access: neighbours to move at once where a check at run time allows it (i64). By
+/// tile-gpu-vectorize-accesses.
 inline constexpr llvm::StringLiteral vectorIfName = "tile_gpu.vector_if";
-/// Of an access with vectorName or vectorIfName: the dimension along which neighbours lie (i64).
+/// Of an access with vectorName or vectorIfName: the dimension along which neighbours lie (i64). By
+/// tile-gpu-vectorize-accesses.
 inline constexpr llvm::StringLiteral fastestName = "tile_gpu.fastest";
-/// Of a load: nothing writes this memory while the kernel runs (unit).
+/// Of a load: nothing writes this memory while the kernel runs (unit). By
+/// tile-gpu-vectorize-accesses.
 inline constexpr llvm::StringLiteral readOnlyName = "tile_gpu.read_only";
-/// Of an operation: its result is known not to be negative (unit).
+/// Of an operation: its result is known not to be negative (unit). By convert-tile-gpu-to-vector.
 inline constexpr llvm::StringLiteral nonNegativeName = "tile_gpu.non_negative";
 
-/// Of tma_fetch, tma_load and tma_store: the word of `cache:` (string).
+/// Of tma_fetch, tma_load and tma_store: the word of `cache:` (string). By tile-gpu-use-tma,
+/// tile-gpu-set-eviction-policies.
 inline constexpr llvm::StringLiteral cacheName = "tile_gpu.cache";
-/// Of a tma_fetch: those with the same number fill one ring in turn (i64).
+/// Of a tma_fetch: those with the same number fill one ring in turn (i64). By
+/// tile-gpu-apply-schedule, tile-gpu-specialize-warps.
 inline constexpr llvm::StringLiteral ringName = "tile_gpu.ring";
 /// Of a kernel and its function: extent of the last axis of its grid, which are parts of a split
-/// loop (i64).
+/// loop (i64). By tile-gpu-split-loops.
 inline constexpr llvm::StringLiteral splitPartsName = "tile_gpu.split_parts";
 /// Of a kernel and its function whose parts the launch decides on: as many as make this number of
-/// programs, and at most tile_gpu.split_parts (i64).
+/// programs, and at most tile_gpu.split_parts (i64). By tile-gpu-split-loops.
 inline constexpr llvm::StringLiteral splitProgramsName = "tile_gpu.split_programs";
 /// Of a kernel's function: bytes of scratch memory for each program, or for all where blocks take
-/// programs from a count, and the number of the argument that points to it (i64).
+/// programs from a count, and the number of the argument that points to it (i64). By
+/// convert-tile-gpu-to-vector.
 inline constexpr llvm::StringLiteral scratchBytesName = "tile_gpu.scratch_bytes";
 inline constexpr llvm::StringLiteral scratchArgumentName = "tile_gpu.scratch_argument";
 
-/// Of a kernel and its function: threads of the producer, behind those that compute (i64).
+/// Of a kernel and its function: threads of the producer, behind those that compute (i64). By
+/// tile-gpu-specialize-warps.
 inline constexpr llvm::StringLiteral producerThreadsName = "tile_gpu.producer_threads";
 /// Of warp_specialize: registers that a thread of the producer keeps, where they are fewer than
-/// usual.
+/// usual. By tile-gpu-specialize-warps.
 inline constexpr llvm::StringLiteral producerRegistersName = "tile_gpu.producer_registers";
-/// Of ring_release: a fence stands between the ordinary loads from the slot and it (unit).
+/// Of ring_release: a fence stands between the ordinary loads from the slot and it (unit). By
+/// tile-gpu-specialize-warps.
 inline constexpr llvm::StringLiteral fencedName = "tile_gpu.fenced";
 /// Of a store to shared memory in a loop that is short of registers: it computes its addresses each
-/// time (unit).
+/// time (unit). By tile-gpu-specialize-warps.
 inline constexpr llvm::StringLiteral recomputesName = "tile_gpu.recomputes";
 /// Of a kernel and its function: blocks take several programs each, as many blocks as the machine
-/// holds (unit).
+/// holds (unit). By tile-gpu-make-persistent.
 inline constexpr llvm::StringLiteral persistentGridName = "tile_gpu.persistent";
-/// Of a kernel and its function: blocks take programs from a count in scratch memory (unit).
+/// Of a kernel and its function: blocks take programs from a count in scratch memory (unit). By
+/// tile-gpu-schedule-tiles-dynamically.
 inline constexpr llvm::StringLiteral dynamicScheduleName = "tile_gpu.dynamic_schedule";
-/// Of a kernel and its function: blocks of a cluster, which take neighbouring programs (i64).
+/// Of a kernel and its function: blocks of a cluster, which take neighbouring programs (i64). By
+/// tile-gpu-multicast.
 inline constexpr llvm::StringLiteral blocksOfClusterName = "tile_gpu.cluster";
 /// Of a kernel's function: tensor maps behind its other parameters (array of #tile_gpu.tensor_map).
+/// By convert-tile-gpu-to-vector.
 inline constexpr llvm::StringLiteral tensorMapsName = "tile_gpu.tensor_maps";
 
 } // namespace gpu

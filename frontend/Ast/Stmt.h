@@ -111,7 +111,8 @@ struct ReturnStmt : Stmt {
   static bool classof(const Stmt *s) { return s->kind == Kind::Return; }
 };
 
-/// `break;` (the innermost loop ends) or `continue;` (its next trip begins). Stands in a loop.
+/// `break;` (the innermost loop ends) or `continue;` (its next trip begins). Stands in a loop; the
+/// elaborator turns it into control flow of a tree (frontend/Lower/Flow.h).
 struct JumpStmt : Stmt {
   bool isBreak = false;
 

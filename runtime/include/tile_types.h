@@ -22,7 +22,7 @@ typedef enum tile_code {
   TILE_ERROR_SIGNATURE = 11, /* a package is not signed by the key that was asked for */
   TILE_ERROR_COMPILE = 12,   /* the source does not compile; the message is the compiler's */
   TILE_ERROR_COMPILER = 13,  /* the compiler is not found, does not start, or failed by itself */
-  /* Arguments, in the order in which they are checked. */
+  /* Arguments, in the order in which they are checked (launch/core/Memory.c, tk_check_once). */
   TILE_ERROR_COUNT = 20,
   TILE_ERROR_NULL = 21,
   TILE_ERROR_DTYPE = 22,
