@@ -20,11 +20,11 @@ if(TILE_SANITIZE)
   add_link_options(-fsanitize=${TILE_SANITIZE})
 endif()
 # What is shipped: no writable code or tables of addresses (programs are position independent by
-# default), all symbols bound when it is loaded; with TILE_HARDENING the stack is guarded and copies
-# of the C library are checked, in the runtime, in readers of files and in Python's path.
+# default), all symbols bound when it is loaded, the stack guarded, and copies and prints of the C
+# library checked.
 if(NOT TILE_SANITIZE)
   add_link_options(-Wl,-z,relro,-z,now,-z,noexecstack)
-  set(TILE_HARDENING -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+  add_compile_options(-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 endif()
 option(TILE_REPRODUCIBLE
   "Binaries that do not hold the folders of sources and build, so that every folder gives the same"
