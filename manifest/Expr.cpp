@@ -1,6 +1,7 @@
 // Evaluation and text of manifest expressions.
 #include "manifest/Expr.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -48,6 +49,25 @@ Expr Expr::make(Op op, std::vector<Expr> operands) {
   expr.op = op;
   expr.operands = std::move(operands);
   return expr;
+}
+
+unsigned Expr::getDepth() const {
+  unsigned depth = 0;
+  for (const Expr &operand : operands)
+    depth = std::max(depth, operand.getDepth() + 1);
+  return depth;
+}
+
+Expr Expr::makeAny(std::vector<Expr> conditions) {
+  while (conditions.size() > 1) {
+    std::vector<Expr> pairs;
+    for (size_t i = 0; i + 1 < conditions.size(); i += 2)
+      pairs.push_back(make(Op::Or, std::move(conditions[i]), std::move(conditions[i + 1])));
+    if (conditions.size() % 2)
+      pairs.push_back(std::move(conditions.back()));
+    conditions = std::move(pairs);
+  }
+  return conditions.empty() ? Expr(0) : std::move(conditions[0]);
 }
 
 bool Expr::operator==(const Expr &other) const {

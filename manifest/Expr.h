@@ -12,7 +12,8 @@
 
 namespace tile::runtime {
 
-/// Operators that may stand in each other in an expression of a manifest.
+/// Operators that may stand in each other in an expression of a manifest. The launcher takes 60
+/// (launch/ValidatorBuilder.cpp), sources 56 (frontend/Sema/Limits.h).
 constexpr unsigned maxExprDepth = 64;
 
 /// Values of names while an expression is evaluated.
@@ -59,6 +60,9 @@ public:
     return make(op, std::vector<Expr>{std::move(left), std::move(right)});
   }
 
+  /// True if any of the conditions is; as low a tree as can be, since depth has a limit.
+  static Expr makeAny(std::vector<Expr> conditions);
+
   Op getOp() const { return op; }
   bool isInteger() const { return op == Op::Integer; }
   bool isName() const { return op == Op::Name; }
@@ -67,6 +71,8 @@ public:
   double getFloat() const { return number; }
   const std::string &getName() const { return name; }
   const std::vector<Expr> &getOperands() const { return operands; }
+  /// How many operators stand in each other.
+  unsigned getDepth() const;
   bool operator==(const Expr &other) const;
   bool operator!=(const Expr &other) const { return !(*this == other); }
 

@@ -14,7 +14,8 @@ def TileGPUUseTma : Pass<"tile-gpu-use-tma", "::mlir::ModuleOp"> {
     `in` parameter of a kernel without `alias`, in no loop but those with counters; if no such load
     of the kernel stands in a loop, none is copied. A load's end inside the tensor becomes
     `tile_gpu.clear_from`. Of a product's operand that cannot be copied so a remark says why. A
-    store with such an end stays for the tiles that it cuts.
+    store whose ends cut only rows goes with a map that cuts them, too; with another end it stays
+    for the tiles that it cuts.
     ```mlir
     %t = tile.load %v[%i, %k] pad %zero … : !tile.view<?x?xf16> -> tensor<128x64xf16, #rows>
     %m = tile_gpu.local_alloc %t
@@ -159,8 +160,9 @@ def TileGPUMakePersistent : Pass<"tile-gpu-make-persistent", "::mlir::ModuleOp">
   let summary = "let each block take several programs";
   let description = [{
     For kernels `with persistent`: a loop over programs around the body, `tile.program_id` computed
-    from its number. What all programs share (arithmetic on dimensions, loads of memory that is not
-    written) stands before the loop. The launcher starts as many blocks as the GPU holds at once.
+    from its number. The attribute (of `with`, --with or a configuration) is all that is asked for,
+    on every GPU, with a producer or without; the CPU ignores it. What all programs share
+    (arithmetic on dimensions, loads of memory that is not written) stands before the loop. The launcher starts as many blocks as the GPU holds at once.
     ```mlir
     %block, %blocks = tile_gpu.block_id
     scf.for %program = %block to %programs step %blocks { … }

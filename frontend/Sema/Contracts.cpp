@@ -130,7 +130,7 @@ bool Contracts::readRange(const ast::Contract &contract, const std::string &name
     std::optional<std::vector<SemValue>> values = evaluator.evalSet(set, set.range);
     if (!values)
       return false;
-    LaunchExpr condition;
+    std::vector<LaunchExpr> members;
     for (auto [i, value] : llvm::enumerate(*values)) {
       if (!value.isInt()) {
         here.error(diag::badSet, set.range,
@@ -139,12 +139,12 @@ bool Contracts::readRange(const ast::Contract &contract, const std::string &name
       }
       min = i ? std::min(min, value.getInt()) : value.getInt();
       max = i ? std::max(max, value.getInt()) : value.getInt();
-      LaunchExpr equals =
-          LaunchExpr::make(LaunchOp::Eq, LaunchExpr::makeName(name), LaunchExpr(value.getInt()));
-      condition = i ? LaunchExpr::make(LaunchOp::Or, condition, equals) : equals;
+      members.push_back(
+          LaunchExpr::make(LaunchOp::Eq, LaunchExpr::makeName(name), LaunchExpr(value.getInt())));
     }
-    record.contracts.push_back(
-        {condition, sources.text(contract.range).str(), sources.begin(contract.range).line});
+    record.contracts.push_back({LaunchExpr::makeAny(std::move(members)),
+                                sources.text(contract.range).str(),
+                                sources.begin(contract.range).line});
   }
   std::optional<int64_t> hint;
   if (contract.hint) {
@@ -302,15 +302,18 @@ bool Contracts::readContract(const ast::Contract &contract, runtime::Kernel &rec
           LaunchOp::And, LaunchExpr::make(LaunchOp::Le, *lo, value),
           LaunchExpr::make(set.inclusive ? LaunchOp::Le : LaunchOp::Lt, value, *hi));
     } else {
-      for (auto [i, element] : llvm::enumerate(set.values)) {
+      std::vector<LaunchExpr> members;
+      for (const ast::ExprPtr &element : set.values) {
         std::optional<LaunchExpr> each = member(*element);
         if (!each)
           return false;
-        LaunchExpr equals = LaunchExpr::make(LaunchOp::Eq, value, *each);
-        condition = i ? LaunchExpr::make(LaunchOp::Or, *condition, equals) : equals;
+        members.push_back(LaunchExpr::make(LaunchOp::Eq, value, *each));
       }
+      condition = LaunchExpr::makeAny(std::move(members));
     }
   }
+  if (!launchExprs.checkDepth(*condition, contract.range))
+    return false;
   if (auto fact = divisibility(*condition); fact && fact->second > 0)
     for (runtime::Dim &dim : record.dims)
       if (dim.name == fact->first && dim.multipleOf <= (int64_t(1) << 40) / fact->second)

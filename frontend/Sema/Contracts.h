@@ -1,5 +1,5 @@
 // Contracts: ranges become facts about dimensions, conditions are checked at compile time or at
-// launch.
+// launch. Of a scalar's range the passes see `opt` alone (tile.hints); the launcher checks it.
 #ifndef TILE_FRONTEND_SEMA_CONTRACTS_H
 #define TILE_FRONTEND_SEMA_CONTRACTS_H
 

@@ -1,6 +1,7 @@
 // Expressions that the launcher computes: dimensions, grid extents and contracts, with their
 // dtypes.
 #include "frontend/Sema/LaunchExprs.h"
+#include "frontend/Sema/Limits.h"
 
 #include <cmath>
 
@@ -34,7 +35,19 @@ std::optional<LaunchExpr> LaunchExprs::convert(const ast::Expr &expr, bool isCon
     here.error(diag::notLaunchable, expr.range, "an integer is no condition, so it");
     return std::nullopt;
   }
+  if (!checkDepth(*result, expr.range))
+    return std::nullopt;
   return result;
+}
+
+bool LaunchExprs::checkDepth(const LaunchExpr &expr, Range range) {
+  unsigned depth = expr.getDepth();
+  if (depth > limits::launchOperators)
+    here.error(diag::tooLarge, range, "the operators inside each other in what a launch computes",
+               limits::launchOperators, depth)
+        .note("divide a condition into several contracts, a long sum by brackets, `(a + b) + (c + "
+              "d)`, or pass what it gives as a parameter");
+  return depth <= limits::launchOperators;
 }
 
 bool LaunchExprs::unify(std::optional<DType> &a, LaunchExpr &x, Range aRange,

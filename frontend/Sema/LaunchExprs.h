@@ -20,6 +20,9 @@ public:
   bool unify(std::optional<DType> &a, runtime::Expr &x, Range aRange, std::optional<DType> b,
              runtime::Expr &y, Range bRange, llvm::StringRef what, Range range);
 
+  /// Reports an expression whose operators stand too deep in each other for the launcher.
+  bool checkDepth(const runtime::Expr &expr, Range range);
+
 private:
   std::optional<runtime::Expr> convertBinary(const ast::BinaryExpr &expr,
                                              std::optional<DType> &dtype);

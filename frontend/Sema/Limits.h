@@ -1,6 +1,8 @@
 // Limits of what makes the compiler work or remember without end. docs/language/Launch.md, L4, has
 // the table; each is reported as E0420 (or by the code that L4 names), and has a test that reaches
-// it.
+// it. Others stand where they are checked: nesting and height of expressions in
+// frontend/Parse/Parser.h (E0110), tokens of a file in Parse/TokenCheck.h, depth of imports in
+// Parse/Imports.cpp (E0224), elements of a tile in TypeRules.cpp (E0312); calls are E0325.
 #ifndef TILE_FRONTEND_SEMA_LIMITS_H
 #define TILE_FRONTEND_SEMA_LIMITS_H
 
@@ -24,6 +26,10 @@ constexpr size_t tuneCombinations = 65536;
 
 /// Parameters of a kernel, each tensor of an array counted.
 constexpr size_t parameters = 512;
+
+/// Operators inside each other in an expression that a launch computes. The launcher's stack has
+/// room for 60 (launch/ValidatorBuilder.cpp), and contracts put a few more around it.
+constexpr unsigned launchOperators = 56;
 
 /// Programs that share a split loop where the launch decides on their number.
 constexpr int64_t splitParts = 64;

@@ -65,6 +65,13 @@ CASES = {
     "most exits": kernel(
         clauses="grid (i: N)", body="if x[i] > 1.0 { return; } " * 200 + "y[i] = 0.0;"
     ),
+    "contract": kernel(clauses="where " + " + ".join(["N"] * 58) + " < 1000000"),
+    "grid": kernel(clauses="grid (i: " + " + ".join(["N"] * 58) + ")"),
+    "set": kernel(
+        params="x: in f32[N], y: out f32[N], a: i32",
+        clauses="where a + 1 in {" + ", ".join(f"{i} + N" + " + N" * 60 for i in range(2)) + "}",
+    ),
+    "most operators": kernel(clauses="where " + " + ".join(["N"] * 56) + " < 1000000"),
     "most parameters": kernel(
         params=", ".join(f"x{i}: in f32[N]" for i in range(511)) + ", y: out f32[N]",
         body="y[0] = x0[0];",
