@@ -55,15 +55,20 @@ static json::Object symbol(const Text &text, uint32_t base, const Declared &decl
 }
 
 Json tile::lsp::documentSymbols(const Document &document) {
-  json::Array found;
+  json::Array found; // an array that grows copies its values, with all that they hold
+  found.reserve(document.getUnits().size());
   for (const std::unique_ptr<Unit> &unit : document.getUnits()) {
     const Declared *head = unit->outline.getHead();
     if (!head)
       continue;
     json::Object own = symbol(document.getText(), unit->begin, *head);
+    auto isChild = [](const Declared &each) {
+      return each.kind >= Declared::Kind::Static && each.kind <= Declared::Kind::Parameter;
+    };
     json::Array children;
+    children.reserve(llvm::count_if(unit->outline.declared, isChild));
     for (const Declared &each : unit->outline.declared)
-      if (each.kind >= Declared::Kind::Static && each.kind <= Declared::Kind::Parameter)
+      if (isChild(each))
         children.push_back(symbol(document.getText(), unit->begin, each));
     own["children"] = std::move(children);
     found.push_back(std::move(own));

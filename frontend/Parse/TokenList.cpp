@@ -6,6 +6,24 @@ using namespace tile;
 using antlr4::CommonToken;
 using antlr4::Token;
 
+namespace {
+/// A token that is told its place: ANTLR's own asks the lexer for it, by two dynamic casts.
+class PlacedToken : public CommonToken {
+public:
+  PlacedToken(std::pair<antlr4::TokenSource *, antlr4::CharStream *> source, size_t type,
+              size_t channel, size_t begin, size_t stop, size_t line, size_t column, size_t index)
+      : CommonToken(type) {
+    _source = source;
+    _channel = channel;
+    _start = begin;
+    _stop = stop;
+    _line = line;
+    _charPositionInLine = column;
+    _index = index;
+  }
+};
+} // namespace
+
 TokenList::TokenList(llvm::StringRef text)
     : detail::LexedText(text), antlr4::CommonTokenStream(&lexer) {
   const Automaton &automaton = Automaton::get();
@@ -16,13 +34,9 @@ TokenList::TokenList(llvm::StringRef text)
         ++line;
         lineStart = counted + 1;
       }
-    auto token = std::make_unique<CommonToken>(
+    _tokens.push_back(std::make_unique<PlacedToken>(
         std::pair<antlr4::TokenSource *, antlr4::CharStream *>(&lexer, &this->text), type, channel,
-        begin, end - 1);
-    token->setLine(line);
-    token->setCharPositionInLine(begin - lineStart);
-    token->setTokenIndex(_tokens.size());
-    _tokens.push_back(std::move(token));
+        begin, end - 1, line, begin - lineStart, _tokens.size()));
   };
   Lexeme found;
   for (uint32_t at = 0; automaton.next(text, at, found);)
